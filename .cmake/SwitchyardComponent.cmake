@@ -1,0 +1,36 @@
+# Headers are included as "switchyard/<folder>/<file>.h", in the tree and when installed: a plain "tlm/..."
+# would collide with SystemC's own <tlm>.
+set(SWITCHYARD_INCLUDE_ROOT ${PROJECT_BINARY_DIR}/include)
+file(MAKE_DIRECTORY ${SWITCHYARD_INCLUDE_ROOT})
+file(CREATE_LINK ${PROJECT_SOURCE_DIR} ${SWITCHYARD_INCLUDE_ROOT}/switchyard SYMBOLIC)
+
+# switchyard_library(<name> [SOURCES ...] [DEPENDS ...]): library Switchyard::<name>.
+function(switchyard_library name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})
+  add_library(switchyard_${name} STATIC ${ARG_SOURCES})
+  add_library(Switchyard::${name} ALIAS switchyard_${name})
+  set_target_properties(switchyard_${name} PROPERTIES EXPORT_NAME ${name} LINKER_LANGUAGE CXX)
+  target_compile_features(switchyard_${name} PUBLIC cxx_std_17)
+  target_include_directories(switchyard_${name} PUBLIC
+    $<BUILD_INTERFACE:${SWITCHYARD_INCLUDE_ROOT}> $<INSTALL_INTERFACE:include>)
+  target_link_libraries(switchyard_${name} PUBLIC ${ARG_DEPENDS} PRIVATE $<BUILD_INTERFACE:switchyard_build_flags>)
+  set_property(GLOBAL APPEND PROPERTY SWITCHYARD_LIBRARIES switchyard_${name})
+endfunction()
+
+# switchyard_component(<folder> SOURCES ...): adds the sources of one hw/ folder to Switchyard::hw.
+function(switchyard_component folder)
+  cmake_parse_arguments(ARG "" "" "SOURCES" ${ARGN})
+  list(TRANSFORM ARG_SOURCES PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/)
+  target_sources(switchyard_hw PRIVATE ${ARG_SOURCES})
+endfunction()
+
+# switchyard_test(<name> SOURCES ... [DEPENDS ...] [LABELS ...]): one Catch2 executable.
+function(switchyard_test name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS;LABELS" ${ARGN})
+  add_executable(test_${name} ${ARG_SOURCES})
+  target_link_libraries(test_${name} PRIVATE ${ARG_DEPENDS} switchyard_test_main switchyard_build_flags)
+  add_test(NAME ${name} COMMAND test_${name} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+  if(ARG_LABELS)
+    set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}")
+  endif()
+endfunction()

@@ -1,0 +1,20 @@
+# Shared by our own build and by the installed SwitchyardConfig.cmake.
+include(CMakeFindDependencyMacro)
+find_dependency(Threads)
+find_dependency(yaml-cpp)
+find_dependency(fmt)
+find_dependency(nlohmann_json)
+find_dependency(Boost)
+
+# SystemC comes as a CMake package (Accellera's own build) or through pkg-config (Debian).
+if(NOT TARGET Switchyard::systemc)
+  add_library(Switchyard::systemc INTERFACE IMPORTED)
+  find_package(SystemCLanguage CONFIG QUIET)
+  if(TARGET SystemC::systemc)
+    target_link_libraries(Switchyard::systemc INTERFACE SystemC::systemc)
+  else()
+    find_dependency(PkgConfig)
+    pkg_check_modules(SWITCHYARD_SYSTEMC REQUIRED IMPORTED_TARGET systemc)
+    target_link_libraries(Switchyard::systemc INTERFACE PkgConfig::SWITCHYARD_SYSTEMC)
+  endif()
+endif()

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "switchyard/sw_scheduler/formats/program.h"
+
+namespace switchyard {
+
+inline constexpr std::uint32_t kImageMagic = 0x4B495953;  // "SYIK"
+inline constexpr std::uint16_t kImageVersion = 1;
+
+/// What the host knows by name. Stored as JSON in the image's META section; the chip does not read it.
+struct ImageMeta {
+    struct Operator {
+        std::string name;
+        std::string kind;
+        std::uint64_t macs_per_sample = 0;
+        bool dynamic = false;
+        std::uint16_t segment = 0;
+        std::string switch_name;  ///< innermost switch around it, empty if static
+    };
+    struct Switch {
+        std::string name;
+        std::uint16_t branches = 2;
+        std::string parent;  ///< switch whose branch this one stands in, empty at the top
+        std::uint16_t parent_branch = 0;
+        std::uint64_t mask_address = 0;  ///< HBM address for the recorded masks, one u64 a sample id
+        std::uint64_t bank_stride = 0;   ///< batch b: mask_address + (b % 2) * bank_stride
+        bool exclusive = false;          ///< a sample takes exactly one branch
+    };
+    struct Tensor {  ///< what the host moves: model input, model output, weights
+        std::string name;
+        std::string kind;                        ///< "input", "output", "weights"
+        std::uint64_t bytes = 0;                 ///< a batch (input, output) or once (weights)
+        std::vector<std::uint64_t> addresses;    ///< HBM address of each piece
+        std::vector<std::uint64_t> piece_bytes;  ///< bytes at each address
+        std::uint64_t bank_stride = 0;           ///< batch b: address + (b % 2) * bank_stride
+    };
+    std::string model, design, platform;
+    std::uint32_t batch_samples = 1;  ///< samples a batch after folding
+    std::vector<Operator> operators;  ///< index = op_id
+    std::vector<Switch> switches;     ///< index = switch_id
+    std::vector<Tensor> tensors;
+    std::string routing_yaml;  ///< declared route generator, as YAML; empty if routes only come from a trace
+};
+
+struct Image {
+    std::uint64_t platform_fingerprint = 0;
+    ImageMeta meta;
+    ChipProgram chip;
+    std::vector<TileProgram> tiles;  ///< every tile of the chip, in order; idle ones have no operators
+};
+
+/// Section kinds of the file; each entry of the section table has kind, index (tile), offset, size and CRC-32.
+enum class SectionKind : std::uint32_t { meta = 1, chip = 2, tile = 3, kernels = 4 };
+
+struct ImageSection {
+    SectionKind kind;
+    std::uint32_t index;
+    std::uint64_t offset, size;
+    std::uint32_t crc32;
+};
+
+std::vector<std::uint8_t> encode(const Image& image);
+/// Checks magic, version, header CRC, bounds and CRC of every section, and that tiles and edges agree.
+/// Throws InputError that names `source`, the section and the offset.
+Image decode_image(const std::vector<std::uint8_t>& bytes, const std::string& source);
+std::vector<ImageSection> read_section_table(const std::vector<std::uint8_t>& bytes, const std::string& source);
+
+void write_image(const Image& image, const std::string& path);
+Image read_image(const std::string& path);
+
+}  // namespace switchyard

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace switchyard {
+
+enum class OpKind : std::uint8_t { convolution, depthwise, matmul, attention, elementwise, pool, norm, merge };
+
+/// Sizes of one sample of an operator. Output: channels x rows x columns; matmul on T tokens: rows = T, columns = 1.
+struct OperatorShape {
+    OpKind kind = OpKind::matmul;
+    std::uint16_t out_channels = 1, in_channels = 1;
+    std::uint16_t out_rows = 1, out_columns = 1;
+    std::uint16_t in_rows = 1, in_columns = 1;
+    std::uint16_t filter_rows = 1, filter_columns = 1;
+    std::uint16_t stride = 1, pad = 0;
+
+    /// Depthwise, element-wise, pool, norm and merge: an output channel needs only its own input channel.
+    bool channelwise() const {
+        return kind == OpKind::depthwise || kind == OpKind::elementwise || kind == OpKind::pool ||
+               kind == OpKind::norm || kind == OpKind::merge;
+    }
+};
+
+/// How the kernel for `dyn_dim` samples spreads over an operator's tiles: n ways over samples, p over output rows.
+/// The k ways over output channels are the operator's (weights stay where they are): rank = (in * p + ip) * k_ways +
+/// ik.
+struct Partition {
+    std::uint16_t dyn_dim = 1, n = 1, p = 1;
+};
+
+/// Half-open ranges; samples are positions in the operator's SampleSet, not ids.
+struct Box {
+    std::uint32_t n0 = 0, n1 = 0, k0 = 0, k1 = 0, p0 = 0, p1 = 0;
+    bool empty() const { return n0 >= n1 || k0 >= k1 || p0 >= p1; }
+    bool operator==(const Box& o) const {
+        return n0 == o.n0 && n1 == o.n1 && k0 == o.k0 && k1 == o.k1 && p0 == o.p0 && p1 == o.p1;
+    }
+};
+
+/// The best-fit kernel (section VI-B): the entry with the smallest dyn_dim that is no less than `dyn_dim`, or -1.
+/// `partitions` is sorted by dyn_dim, strictly increasing.
+int best_fit(const std::vector<Partition>& partitions, std::uint32_t dyn_dim);
+
+/// What tile `rank` computes of the output when `dyn_dim` samples arrive and `part` was picked: block sizes come from
+/// part.dyn_dim (the layout that the kernel was compiled for), ranges are clipped to the real dyn_dim.
+/// Ranks beyond n * p * k_ways get an empty box.
+Box output_box(const OperatorShape& shape, const Partition& part, unsigned k_ways, unsigned rank,
+               std::uint32_t dyn_dim);
+
+/// What that tile needs of its (first) input tensor, in the input's channels and rows, halo included.
+/// `second_operand`: of the operand that a fused element-wise step adds, which has the output's shape.
+Box input_box(const OperatorShape& shape, const Box& output, bool second_operand = false);
+
+/// Ranges common to both.
+Box intersect(const Box& a, const Box& b);
+
+}  // namespace switchyard

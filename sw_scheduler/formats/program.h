@@ -1,0 +1,117 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "switchyard/sw_scheduler/formats/kernel.h"
+#include "switchyard/sw_scheduler/formats/partition.h"
+
+namespace switchyard {
+
+inline constexpr std::uint16_t kNone = 0xFFFF;
+
+/// Where an operator runs and how its kernels spread over its tiles: what a neighbour must know to send to it
+/// (section VI-A: "each tile is also made aware of the information of its succeeding operators").
+struct OperatorPlacement {
+    std::uint16_t op_id = 0;
+    std::uint16_t segment = 0;  ///< kNone: the host writes this tensor (model input)
+    OperatorShape shape;
+    std::uint16_t k_ways = 1;
+    std::uint16_t units = 1;            ///< hand-over units a batch: ceil(batch / unit_samples)
+    std::uint32_t unit_samples = 1;     ///< sample ids [u * unit_samples, (u+1) * unit_samples) make up unit u
+    std::vector<std::uint16_t> tiles;   ///< endpoint of each rank (model input: memory interfaces)
+    std::vector<Partition> partitions;  ///< one a kernel, sorted by dyn_dim
+};
+
+enum class EdgePath : std::uint8_t {
+    on_chip,  ///< producer tiles send to consumer tiles, both in one segment
+    memory,   ///< producer tiles write to HBM, consumer tiles of a later segment read
+    mask,     ///< gate tiles send routing masks to the tiles into which the switch is fused
+    weights   ///< HBM to the scratchpads of one operator, once a segment activation
+};
+
+enum class EdgeReduce : std::uint8_t {
+    none,
+    global_pool
+};  ///< global_pool: rows x columns averaged to 1x1 at the source
+
+enum class OperandRole : std::uint8_t {
+    input,
+    second_operand
+};  ///< second_operand: added by a fused element-wise step
+
+/// One tensor on its way from one operator to one other (or to memory, for the host: dst_op = kNone).
+struct Edge {
+    std::uint16_t id = 0;
+    std::uint16_t src_op = kNone;  ///< kNone: model input; for weights: kNone
+    std::uint16_t dst_op = kNone;  ///< kNone: model output, read by the host
+    EdgePath path = EdgePath::on_chip;
+    EdgeReduce reduce = EdgeReduce::none;
+    OperandRole role = OperandRole::input;
+    std::uint16_t switch_id = kNone;                    ///< samples pass a switch on this edge
+    std::uint16_t branch = 0;                           ///< ... and this is the mask bit that lets them through
+    std::uint8_t pops = 0;                              ///< switches closed at the consumer (merge): frames to pop
+    std::uint16_t channels = 1, rows = 1, columns = 1;  ///< of one sample, before `reduce`
+    /// Destination's input slots: `slots` hand-over units of `slot_bytes` each from `slot_offset` on.
+    std::uint16_t slots = 2;
+    std::uint32_t slot_offset = 0, slot_bytes = 0;
+    /// memory: base of each source rank's pieces; unit u's piece is at base + u * memory_unit_stride, with a
+    /// serialised SampleFrame in the first frame_bytes of rank 0's piece and data behind frame_bytes in each.
+    /// weights: one slice an ik (k_ways of them).
+    std::vector<std::uint64_t> memory_base;
+    std::uint32_t memory_unit_stride = 0;
+    std::uint64_t memory_bank_stride =
+        0;  ///< batch b uses base + (b % 2) * stride: the host fills one bank while the chip reads the other
+    std::uint32_t frame_bytes = 0;  ///< room for the frame in front of the data of each piece; 0: static edge, no frame
+    bool stores = false;            ///< memory: this edge does the writing (others share its bytes)
+    std::uint32_t weight_bytes = 0;  ///< weights: bytes of one slice
+};
+
+/// What one tile does of one operator in one segment.
+struct TileOperator {
+    std::uint16_t op_id = 0;
+    std::uint16_t segment = 0;
+    std::uint16_t rank = 0;
+    std::uint16_t kernel_first = 0, kernel_count = 0;  ///< in the tile's kernel store, sorted by dyn_dim
+    std::uint16_t out_slots = 2;
+    std::uint32_t out_offset = 0, out_slot_bytes = 0;  ///< output slots in the scratchpad
+    std::uint16_t gate_switch = kNone;                 ///< this operator computes that switch's routing mask
+    std::uint16_t gate_branches = 0;
+    std::uint64_t mask_address = 0;      ///< trace-driven: HBM address of the recorded masks, one u64 a sample id
+    std::uint64_t mask_bank_stride = 0;  ///< as Edge::memory_bank_stride
+    std::vector<std::uint16_t> in_edges, out_edges;  ///< edge ids
+};
+
+/// All that one tile is told. Operators are sorted by segment.
+struct TileProgram {
+    std::uint16_t tile = 0;
+    std::vector<TileOperator> operators;
+    std::vector<OperatorPlacement> placements;  ///< its own operators and their neighbours, sorted by op_id
+    std::vector<Edge> edges;                    ///< every edge that begins or ends here, sorted by id
+    std::vector<Kernel> kernels;
+
+    const OperatorPlacement& placement(std::uint16_t op_id) const;  ///< throws std::out_of_range
+    const Edge& edge(std::uint16_t id) const;                       ///< throws std::out_of_range
+};
+
+/// What the chip's sequencer needs: who takes part in each segment.
+struct SegmentInfo {
+    std::uint16_t units = 1;
+    std::uint32_t unit_samples = 1;
+    std::vector<std::uint16_t> tiles;
+};
+
+struct ChipProgram {
+    std::uint32_t batch_samples = 1;
+    std::vector<SegmentInfo> segments;
+};
+
+/// Little-endian, length-prefixed records; layout in docs/image_format.md.
+std::vector<std::uint8_t> encode(const TileProgram& program);
+std::vector<std::uint8_t> encode(const ChipProgram& program);
+/// Throw InputError with the byte offset if the record is malformed or has bytes left over.
+TileProgram decode_tile_program(const std::uint8_t* bytes, std::size_t size);
+ChipProgram decode_chip_program(const std::uint8_t* bytes, std::size_t size);
+
+}  // namespace switchyard

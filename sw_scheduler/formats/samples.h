@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace switchyard {
+
+/// Ids of the samples that reach an operator in one hand-over unit: sorted, unique. A static operator sees the whole
+/// unit. Immutable once shared, so packets and tiles can point to the same set.
+class SampleSet {
+public:
+    SampleSet() = default;
+    /// Throws std::invalid_argument unless `ids` is strictly increasing.
+    explicit SampleSet(std::vector<std::uint32_t> ids);
+    /// first, first+1, ..., last-1.
+    static SampleSet range(std::uint32_t first, std::uint32_t last);
+
+    std::size_t size() const { return ids_.size(); }
+    bool empty() const { return ids_.empty(); }
+    std::uint32_t operator[](std::size_t index) const { return ids_[index]; }
+    const std::vector<std::uint32_t>& ids() const { return ids_; }
+    bool contains(std::uint32_t id) const;
+    /// Number of members smaller than `id`: the row that `id` has, or would have, in a tensor of this set.
+    std::size_t index_of(std::uint32_t id) const;
+    SampleSet united(const SampleSet& other) const;
+    bool operator==(const SampleSet& other) const { return ids_ == other.ids_; }
+
+private:
+    std::vector<std::uint32_t> ids_;
+};
+
+/// The samples at an operator together with the sets around it, one a switch between here and the model's input.
+/// A merge pops frames: what it puts together is indexed by an outer set.
+struct SampleFrame {
+    SampleSet samples;
+    std::shared_ptr<const SampleFrame> outer;  ///< before the innermost switch; null outside every switch
+};
+using SampleFramePtr = std::shared_ptr<const SampleFrame>;
+
+/// The frame `levels` switches further out. Throws std::out_of_range if there are fewer.
+const SampleFrame& popped(const SampleFrame& frame, unsigned levels);
+
+/// Frames are stored beside tensors in HBM: little-endian u32 depth, then for each frame, innermost first, u32 count
+/// and count u32 ids.
+std::vector<std::uint8_t> serialise(const SampleFrame& frame);
+/// Throws InputError on a malformed record.
+SampleFramePtr deserialise_frame(const std::uint8_t* bytes, std::size_t size);
+
+}  // namespace switchyard

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include <tlm>
+
+#include "switchyard/sw_scheduler/formats/samples.h"
+
+namespace switchyard {
+
+/// Kinds of packets on the network. A packet is multicast if it has more than one destination.
+enum class PacketKind : std::uint8_t {
+    data,           ///< part of a tensor, into the slot of (edge, unit)
+    probe,          ///< "may I send (edge, unit)?"; carries the unit's sample frame, the first that a tile hears of it
+    acknowledge,    ///< the probed tile has room
+    mask,           ///< routing masks of a switch for some samples of a unit
+    config,         ///< write into a tile's program or registers
+    control,        ///< between the chip's sequencer and the tiles: segment start, segment done
+    read_request,   ///< to a memory interface: send `requested_bytes` from the payload's address to `reply_to`
+    write_request,  ///< to a memory interface: store at the payload's address, then acknowledge
+    write_done      ///< from a memory interface to the writer
+};
+
+/// Endpoint of the network: tiles 0 .. T-1 (row-major), then memory interfaces, then the host interface.
+using Endpoint = std::uint16_t;
+
+/// What a packet carries besides TLM's own fields. Every payload on a link of the network has one.
+/// The payload's data array holds real bytes if `has_values`; otherwise its contents are undefined and only sizes move.
+struct RoutedExtension : ::tlm::tlm_extension<RoutedExtension> {
+    PacketKind kind = PacketKind::data;
+    Endpoint source = 0;
+    std::vector<Endpoint> destinations;
+    std::uint32_t batch = 0;
+    std::uint16_t segment = 0;
+    std::uint16_t operator_id = 0;  ///< producer of the tensor
+    std::uint16_t edge = 0;
+    std::uint16_t unit = 0;
+    std::uint32_t dyn_dim = 0;          ///< samples of the whole unit that take this edge
+    std::uint32_t first_sample = 0;     ///< data: positions in the edge's sample set that this packet holds ...
+    std::uint32_t last_sample = 0;      ///< ... [first_sample, last_sample)
+    std::uint64_t payload_bytes = 0;    ///< bytes on the wire behind the header
+    std::uint64_t requested_bytes = 0;  ///< read_request
+    std::vector<Endpoint> reply_to;     ///< read_request: who gets the data (multicast if several)
+    std::uint32_t tag = 0;              ///< copied from request to reply
+    bool has_values = false;
+    SampleFramePtr frame;                                     ///< probe, data
+    std::shared_ptr<const std::vector<std::uint64_t>> masks;  ///< mask: one a sample of `mask_samples`
+    std::shared_ptr<const SampleSet> mask_samples;
+
+    ::tlm::tlm_extension_base* clone() const override { return new RoutedExtension(*this); }
+    void copy_from(const ::tlm::tlm_extension_base& other) override {
+        *this = static_cast<const RoutedExtension&>(other);
+    }
+};
+
+}  // namespace switchyard

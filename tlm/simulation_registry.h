@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <systemc>
+
+namespace switchyard {
+
+/// Counters and wait reasons that modules register by name, so that reports, traces, tests and the no-progress report
+/// find them without knowing the component. One registry a simulation; every module is given a reference to it.
+class SimulationRegistry {
+public:
+    struct Counter {
+        std::string module, name, unit;  ///< "chip.tile_0.pe_array", "macs", "1" (SI or "cycles", "bytes")
+        std::function<double()> read;
+    };
+    struct Waiter {
+        std::string module;
+        std::function<std::string()> reason;  ///< "" if it waits for nothing
+    };
+
+    /// `value` must live as long as the module.
+    void add(const sc_core::sc_object& module, const std::string& name, const std::string& unit,
+             const std::uint64_t& value);
+    void add(const sc_core::sc_object& module, const std::string& name, const std::string& unit,
+             std::function<double()> read);
+    void add_waiter(const sc_core::sc_object& module, std::function<std::string()> reason);
+
+    const std::vector<Counter>& counters() const { return counters_; }
+    /// Sum of the counters called `name` in modules whose name begins with `module_prefix`.
+    double sum(const std::string& module_prefix, const std::string& name) const;
+    /// "module waits for reason" of every module that waits, in order of registration.
+    std::vector<std::string> waits() const;
+
+private:
+    std::vector<Counter> counters_;
+    std::vector<Waiter> waiters_;
+};
+
+/// A model broke one of its own rules or met a request that it cannot serve (bad address, full store, bit-flipped
+/// kernel): time, module and what. Programs print it as one line and exit with 2.
+class ModelError : public std::runtime_error {
+public:
+    ModelError(const sc_core::sc_object& module, const std::string& message);
+};
+
+}  // namespace switchyard

@@ -1,0 +1,84 @@
+#pragma once
+
+#include <cstdint>
+
+#include <tlm>
+
+#include "switchyard/sw_scheduler/formats/samples.h"
+
+/// Commands between the components of a tile. Each is an extension on a payload with TLM_IGNORE_COMMAND, sent by
+/// b_transport; the target adds the command's duration to `delay` and fills in the results.
+namespace switchyard {
+
+/// Dispatcher to PE array: `repeats` identical blocks of the template nest, one after another.
+/// A block: rows x columns PEs, each with row_outputs x column_outputs accumulators, each accumulating `reduction`
+/// products. vector_op: element-wise work, `reduction` elements read for each output.
+struct PeWorkExtension : ::tlm::tlm_extension<PeWorkExtension> {
+    bool vector_op = false;
+    std::uint32_t rows = 1, columns = 1;
+    std::uint32_t row_outputs = 1, column_outputs = 1;
+    std::uint32_t reduction = 1;
+    std::uint64_t repeats = 1;
+    bool first = true, last = true;  ///< of one kernel invocation: pipeline fill before, drain after
+    std::uint32_t input_offset = 0, weight_offset = 0, output_offset = 0;  ///< scratchpad bytes
+
+    std::uint64_t cycles = 0;  ///< result: cycles added to delay
+    std::uint64_t macs = 0;    ///< result: useful multiply-accumulates (or vector element operations)
+
+    ::tlm::tlm_extension_base* clone() const override { return new PeWorkExtension(*this); }
+    void copy_from(const ::tlm::tlm_extension_base& other) override {
+        *this = static_cast<const PeWorkExtension&>(other);
+    }
+};
+
+/// PE array, network interface and dispatcher to scratchpad: the payload's burst is repeated `repeats` times
+/// (operands re-read from the same region). Ignorable: without it a burst happens once.
+struct RepeatExtension : ::tlm::tlm_extension<RepeatExtension> {
+    std::uint64_t repeats = 1;
+    bool has_values = true;  ///< false: only sizes move, the data array is not touched
+
+    ::tlm::tlm_extension_base* clone() const override { return new RepeatExtension(*this); }
+    void copy_from(const ::tlm::tlm_extension_base& other) override {
+        *this = static_cast<const RepeatExtension&>(other);
+    }
+};
+
+/// Controller to dispatcher: run operator `operator_index` (of the tile's program) on `dyn_dim` samples.
+/// At delay's end the dispatcher has issued the send to the network interface.
+struct DispatchExtension : ::tlm::tlm_extension<DispatchExtension> {
+    std::uint16_t operator_index = 0;
+    std::uint16_t kernel_first = 0, kernel_count = 0;  ///< range in the tile's kernel store
+    std::uint16_t rank = 0;
+    std::uint16_t unit = 0;
+    std::uint32_t batch = 0;
+    std::uint32_t dyn_dim = 0;
+    std::uint32_t input_offset = 0, weight_offset = 0, output_offset = 0;
+    SampleFramePtr frame;  ///< passed on to the network interface
+
+    int kernel = -1;                     ///< result: index in the kernel store, -1: none is large enough
+    std::uint64_t cycles = 0, macs = 0;  ///< results
+    std::uint64_t blocks_issued = 0, blocks_skipped = 0;  ///< results: kernel fitting
+
+    ::tlm::tlm_extension_base* clone() const override { return new DispatchExtension(*this); }
+    void copy_from(const ::tlm::tlm_extension_base& other) override {
+        *this = static_cast<const DispatchExtension&>(other);
+    }
+};
+
+/// Dispatcher to network interface: the output of (operator, unit) is complete when `delay` has passed; send it on all
+/// of the operator's out-edges.
+struct SendExtension : ::tlm::tlm_extension<SendExtension> {
+    std::uint16_t operator_index = 0;
+    std::uint16_t unit = 0;
+    std::uint32_t batch = 0;
+    std::uint32_t dyn_dim = 0;
+    std::uint32_t output_offset = 0;
+    SampleFramePtr frame;
+
+    ::tlm::tlm_extension_base* clone() const override { return new SendExtension(*this); }
+    void copy_from(const ::tlm::tlm_extension_base& other) override {
+        *this = static_cast<const SendExtension&>(other);
+    }
+};
+
+}  // namespace switchyard
