@@ -81,4 +81,22 @@ struct SendExtension : ::tlm::tlm_extension<SendExtension> {
     }
 };
 
+/// Address map that a tile shows to `config` packets (real bytes, little-endian). Window writes arrive in any order
+/// before the commit. A commit answers with a `control` packet: program_ready or program_error.
+inline constexpr std::uint64_t kTileProgramWindow = 0x0000'0000;  ///< encoded TileProgram
+inline constexpr std::uint64_t kTileProgramCommit = 0x8000'0000;  ///< write u32: size of the program in bytes
+inline constexpr std::uint64_t kTileProfileRead = 0x9000'0000;    ///< READ: answered by a `config` packet to the host
+inline constexpr std::uint64_t kTileProfileClear = 0x9000'0004;   ///< write u32: clears the profiler's counters
+
+/// A tile's profile as it travels to the host: one record a kernel and one with dyn_dim 0 for empty units.
+struct ProfileRecord {
+    std::uint16_t op_id = 0;
+    std::uint16_t kernel_dyn_dim = 0;  ///< of the kernel picked; 0: no sample reached the operator
+    std::uint32_t invocations = 0;
+};
+static_assert(sizeof(ProfileRecord) == 8);
+
+/// RoutedExtension::tag of `control` packets.
+enum class ControlCode : std::uint32_t { segment_start = 1, segment_done = 2, program_ready = 3, program_error = 4 };
+
 }  // namespace switchyard
