@@ -48,6 +48,25 @@ struct RoutedExtension : ::tlm::tlm_extension<RoutedExtension> {
     SampleFramePtr frame;                                     ///< probe, data
     std::shared_ptr<const std::vector<std::uint64_t>> masks;  ///< mask: one a sample of `mask_samples`
     std::shared_ptr<const SampleSet> mask_samples;
+    std::vector<std::uint8_t> values;  ///< has_values: where the sender keeps the bytes that the payload points to
+
+    /// Back to the defaults above; the vectors keep their room. A pool calls it for every packet.
+    void reset() {
+        kind = PacketKind::data;
+        source = 0;
+        destinations.clear();
+        batch = 0;
+        segment = operator_id = edge = unit = 0;
+        dyn_dim = first_sample = last_sample = 0;
+        payload_bytes = requested_bytes = 0;
+        reply_to.clear();
+        tag = 0;
+        has_values = false;
+        frame.reset();
+        masks.reset();
+        mask_samples.reset();
+        values.clear();
+    }
 
     ::tlm::tlm_extension_base* clone() const override { return new RoutedExtension(*this); }
     void copy_from(const ::tlm::tlm_extension_base& other) override {

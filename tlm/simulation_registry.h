@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,11 @@ public:
              std::function<double()> read);
     void add_waiter(const sc_core::sc_object& module, std::function<std::string()> reason);
 
+    /// Why `module` is about to answer with an error response: the response says only that something is wrong. Who
+    /// gives up because of the response reports errors().front(), the first and deepest cause.
+    void add_error(const sc_core::sc_object& module, const std::string& message);
+
+    const std::vector<std::string>& errors() const { return errors_; }  ///< texts of ModelErrors
     const std::vector<Counter>& counters() const { return counters_; }
     /// Sum of the counters called `name` in modules whose name begins with `module_prefix`.
     double sum(const std::string& module_prefix, const std::string& name) const;
@@ -38,6 +44,7 @@ public:
 private:
     std::vector<Counter> counters_;
     std::vector<Waiter> waiters_;
+    std::vector<std::string> errors_;
 };
 
 /// A model broke one of its own rules or met a request that it cannot serve (bad address, full store, bit-flipped

@@ -18,6 +18,7 @@ struct PeWorkExtension : ::tlm::tlm_extension<PeWorkExtension> {
     std::uint32_t rows = 1, columns = 1;
     std::uint32_t row_outputs = 1, column_outputs = 1;
     std::uint32_t reduction = 1;
+    std::uint64_t outputs = 0;  ///< wanted of a block: the last PEs may hold less than the others; 0: all
     std::uint64_t repeats = 1;
     bool first = true, last = true;  ///< of one kernel invocation: pipeline fill before, drain after
     std::uint32_t input_offset = 0, weight_offset = 0, output_offset = 0;  ///< scratchpad bytes
@@ -36,6 +37,9 @@ struct PeWorkExtension : ::tlm::tlm_extension<PeWorkExtension> {
 struct RepeatExtension : ::tlm::tlm_extension<RepeatExtension> {
     std::uint64_t repeats = 1;
     bool has_values = true;  ///< false: only sizes move, the data array is not touched
+
+    std::uint64_t bytes_per_cycle = 0;  ///< result: rate of the port; what `delay` grew beyond the bytes at that rate
+                                        ///< is latency and waiting, which a stream of bursts shows only once
 
     ::tlm::tlm_extension_base* clone() const override { return new RepeatExtension(*this); }
     void copy_from(const ::tlm::tlm_extension_base& other) override {

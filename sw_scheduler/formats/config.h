@@ -43,8 +43,14 @@ public:
     void finish() const;
 
 private:
-    YAML::Node lookup(const char* key, int& line, bool& overridden);
-    [[noreturn]] void fail(const char* key, int line, const std::string& message) const;
+    struct Setting {
+        YAML::Node value;  ///< undefined if neither the file nor an override gives the key
+        std::string file;  ///< "--set" for an override
+        int line = 0;
+    };
+    Setting lookup(const char* key);
+    std::string full_name(const std::string& key) const;
+    [[noreturn]] void fail(const char* key, const Setting& setting, const std::string& message) const;
     template <class T>
     void read_number(const char* key, T& value, double low, double high, const char* type, const char* text);
     void document(const char* key, const std::string& type, const std::string& value, const std::string& range,

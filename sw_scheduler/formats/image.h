@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "switchyard/sw_scheduler/formats/error.h"
 #include "switchyard/sw_scheduler/formats/program.h"
 
 namespace switchyard {
@@ -63,9 +64,23 @@ struct ImageSection {
     std::uint32_t crc32;
 };
 
+/// What is wrong with an image, for those who must tell it with a code.
+enum class ImageFault { malformed, truncated, checksum, version };
+
+class ImageError : public InputError {
+public:
+    ImageError(ImageFault fault, const std::string& source, const std::string& place, const std::string& message)
+        : InputError(source, 0, place, message), fault_(fault) {}
+
+    ImageFault fault() const { return fault_; }
+
+private:
+    ImageFault fault_;
+};
+
 std::vector<std::uint8_t> encode(const Image& image);
 /// Checks magic, version, header CRC, bounds and CRC of every section, and that tiles and edges agree.
-/// Throws InputError that names `source`, the section and the offset.
+/// Throws ImageError that names `source`, the section and the offset; InputError if the sections contradict each other.
 Image decode_image(const std::vector<std::uint8_t>& bytes, const std::string& source);
 std::vector<ImageSection> read_section_table(const std::vector<std::uint8_t>& bytes, const std::string& source);
 

@@ -45,7 +45,7 @@ int best_fit(const std::vector<Partition>& partitions, std::uint32_t dyn_dim);
 
 /// What tile `rank` computes of the output when `dyn_dim` samples arrive and `part` was picked: block sizes come from
 /// part.dyn_dim (the layout that the kernel was compiled for), ranges are clipped to the real dyn_dim.
-/// Ranks beyond n * p * k_ways get an empty box.
+/// Ranks beyond n * p * k_ways get an empty box. Throws std::invalid_argument if dyn_dim > part.dyn_dim.
 Box output_box(const OperatorShape& shape, const Partition& part, unsigned k_ways, unsigned rank,
                std::uint32_t dyn_dim);
 
@@ -53,7 +53,7 @@ Box output_box(const OperatorShape& shape, const Partition& part, unsigned k_way
 /// `second_operand`: of the operand that a fused element-wise step adds, which has the output's shape.
 Box input_box(const OperatorShape& shape, const Box& output, bool second_operand = false);
 
-/// Ranges common to both.
+/// Ranges common to both. Here and above an empty box is Box{}, whichever of its ranges is empty.
 Box intersect(const Box& a, const Box& b);
 
 }  // namespace switchyard

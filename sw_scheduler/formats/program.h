@@ -66,6 +66,7 @@ struct Edge {
     std::uint32_t frame_bytes = 0;  ///< room for the frame in front of the data of each piece; 0: static edge, no frame
     bool stores = false;            ///< memory: this edge does the writing (others share its bytes)
     std::uint32_t weight_bytes = 0;  ///< weights: bytes of one slice
+    bool resident = false;           ///< weights: nothing else ever uses their region, on any tile: loaded once
 };
 
 /// What one tile does of one operator in one segment.

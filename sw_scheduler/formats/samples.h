@@ -45,7 +45,7 @@ const SampleFrame& popped(const SampleFrame& frame, unsigned levels);
 /// Frames are stored beside tensors in HBM: little-endian u32 depth, then for each frame, innermost first, u32 count
 /// and count u32 ids.
 std::vector<std::uint8_t> serialise(const SampleFrame& frame);
-/// Throws InputError on a malformed record.
+/// Throws InputError on a malformed record. Bytes behind the record are ignored: the room for it may be larger.
 SampleFramePtr deserialise_frame(const std::uint8_t* bytes, std::size_t size);
 
 }  // namespace switchyard

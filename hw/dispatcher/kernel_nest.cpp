@@ -1,0 +1,149 @@
+#include "switchyard/hw/dispatcher/kernel_nest.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "switchyard/sw_scheduler/formats/partition.h"
+
+namespace switchyard::hw {
+namespace {
+
+constexpr std::array<Level, 3> kTileLevels{Level::reg, Level::pe, Level::spm};  // those inside one tile
+
+void require(bool holds, const char* otherwise) {
+    if (!holds) throw std::domain_error(otherwise);
+}
+
+std::uint64_t covered(const Kernel& kernel, Dim dim) {
+    std::uint64_t product = 1;
+    for (Level level : kTileLevels) product *= kernel.loop(level, dim).block;
+    return product;
+}
+
+void check_levels(const Kernel& kernel) {
+    for (Dim dim : {Dim::n, Dim::k, Dim::c, Dim::p, Dim::q, Dim::r, Dim::s})
+        require(kernel.loop(Level::unit, dim).block == 1, "iterates over hand-over units");
+    for (Dim dim : {Dim::q, Dim::c, Dim::r, Dim::s})
+        require(kernel.loop(Level::tile, dim).block == 1, "spreads q, c, r or s over tiles");
+    for (Dim dim : {Dim::c, Dim::r, Dim::s}) {
+        require(kernel.loop(Level::pe, dim).block == 1, "spreads c, r or s over PEs");
+        require(covered(kernel, dim) >= kernel.size(dim), "does not cover c, r or s of its operator");
+    }
+    for (Level level : {Level::reg, Level::pe}) {
+        const std::uint64_t rows = std::uint64_t{kernel.loop(level, Dim::n).block} * kernel.loop(level, Dim::p).block *
+                                   kernel.loop(level, Dim::q).block;
+        require(rows <= 0xFFFF, "has blocks of more than 65535 rows");
+    }
+}
+
+/// The rank's part of the output, from the kernel alone: only channels and rows of the shape are cut up.
+Box box_of(const Kernel& kernel, unsigned rank, std::uint32_t dyn_dim) {
+    OperatorShape shape;
+    shape.out_channels = kernel.size(Dim::k);
+    shape.out_rows = kernel.size(Dim::p);
+    Partition partition;
+    partition.dyn_dim = kernel.dyn_dim();
+    partition.n = kernel.loop(Level::tile, Dim::n).block;
+    partition.p = kernel.loop(Level::tile, Dim::p).block;
+    return output_box(shape, partition, kernel.loop(Level::tile, Dim::k).block, rank, dyn_dim);
+}
+
+}  // namespace
+
+KernelNest::KernelNest(const Kernel& kernel, unsigned rank, std::uint32_t dyn_dim) {
+    check_levels(kernel);
+    const Box box = box_of(kernel, rank, dyn_dim);
+    const std::array<std::pair<Dim, std::uint32_t>, kOutputDims> extents{{{Dim::n, box.n1 - box.n0},
+                                                                          {Dim::k, box.k1 - box.k0},
+                                                                          {Dim::p, box.p1 - box.p0},
+                                                                          {Dim::q, kernel.size(Dim::q)}}};
+    for (unsigned i = 0; i < kOutputDims; ++i) {
+        Axis& axis = axes_[i];
+        axis.dim = extents[i].first;
+        axis.extent = box.empty() ? 0 : extents[i].second;
+        axis.reg = kernel.loop(Level::reg, axis.dim).block;
+        axis.pe = kernel.loop(Level::pe, axis.dim).block;
+        axis.trips = kernel.loop(Level::spm, axis.dim).block;
+        require(axis.used() <= axis.trips, "does not cover its operator");
+    }
+    std::stable_sort(axes_.begin(), axes_.end(), [&](const Axis& a, const Axis& b) {
+        return kernel.loop(Level::spm, a.dim).order > kernel.loop(Level::spm, b.dim).order;
+    });
+    const std::uint64_t reduction = std::uint64_t{kernel.size(Dim::c)} * kernel.size(Dim::r) * kernel.size(Dim::s);
+    require(reduction <= 0xFFFFFFFF, "reduces more than 2^32 products");
+    reduction_ = static_cast<std::uint32_t>(reduction);
+}
+
+std::uint64_t KernelNest::issued() const {
+    std::uint64_t blocks = 1;
+    for (const Axis& axis : axes_) blocks *= axis.used();
+    return blocks;
+}
+
+std::uint64_t KernelNest::skipped() const {
+    std::uint64_t blocks = 1;
+    for (const Axis& axis : axes_) blocks *= axis.trips;
+    return blocks - issued();
+}
+
+std::uint64_t KernelNest::blocks_below(unsigned depth) const {
+    std::uint64_t blocks = 1;
+    for (unsigned inner = depth + 1; inner < kOutputDims; ++inner) blocks *= axes_[inner].trips;
+    return blocks;
+}
+
+BlockShape KernelNest::shape(const Indices& extents) const {
+    BlockShape block;
+    for (unsigned i = 0; i < kOutputDims; ++i) {
+        const Axis& axis = axes_[i];
+        const bool column = axis.dim == Dim::k;
+        const auto extent = static_cast<std::uint32_t>(extents[i]);
+        (column ? block.columns : block.rows) *= (extent + axis.reg - 1) / axis.reg;
+        (column ? block.column_outputs : block.row_outputs) *= std::min(axis.reg, extent);
+        block.outputs *= extent;
+    }
+    return block;
+}
+
+KernelNest::Visit KernelNest::visited(const Indices& indices) const {
+    Visit visit;
+    visit.first = visit.last = true;
+    Indices extents;
+    for (unsigned i = 0; i < kOutputDims; ++i) {
+        visit.first &= indices[i] == 0;
+        visit.last &= indices[i] + 1 == axes_[i].used();
+        extents[i] = axes_[i].extent_of(indices[i]);
+    }
+    visit.shape = shape(extents);
+    return visit;
+}
+
+std::vector<KernelNest::Run> KernelNest::runs() const {
+    std::vector<Run> result;
+    // Along an axis all blocks are full but perhaps the last one: bit i of `tails` picks the tail of axis i. The tails
+    // come last, so that the last run holds the last block.
+    for (unsigned tails = 0; tails < 1u << kOutputDims; ++tails) {
+        std::uint64_t repeats = 1;
+        Indices extents;
+        for (unsigned i = 0; i < kOutputDims; ++i) {
+            const Axis& axis = axes_[i];
+            const std::uint64_t full = axis.extent / axis.block();
+            const std::uint64_t rest = axis.extent % axis.block();
+            const bool tail = (tails >> i & 1) != 0;
+            repeats *= tail ? rest != 0 : full;
+            extents[i] = tail ? rest : axis.block();
+        }
+        if (repeats > 0) result.push_back({shape(extents), repeats});
+    }
+    return result;
+}
+
+const NestPlan& NestCache::plan(const Kernel& kernel, unsigned rank, std::uint32_t dyn_dim) {
+    const std::uint64_t key = std::uint64_t{rank} << 32 | dyn_dim;
+    const auto known = plans_.find(key);
+    if (known != plans_.end()) return known->second;
+    const KernelNest nest(kernel, rank, dyn_dim);
+    return plans_.emplace(key, NestPlan{nest.runs(), nest.issued(), nest.skipped(), nest.reduction()}).first->second;
+}
+
+}  // namespace switchyard::hw

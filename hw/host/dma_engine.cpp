@@ -1,0 +1,155 @@
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "switchyard/hw/host/host_interface.h"
+#include "switchyard/tlm/void_buffer.h"
+
+namespace switchyard::hw {
+
+using namespace host_registers;
+using sc_core::sc_time;
+using sc_core::sc_time_stamp;
+
+void HostInterface::run_dma() {
+    for (;;) {
+        wait(dma_started_);
+        moved_ = 0;
+        dma_failed_ = false;
+        if (dma_bits_ & kDmaToChip)
+            dma_to_chip();
+        else
+            dma_from_chip();
+        set_status(kDmaBusy, false);
+        if (dma_failed_)
+            fail(ErrorCode::dma_host_memory, moved_,
+                 fmt::format("host memory answered a DMA with an error after {} bytes", moved_));
+        else
+            interrupt(kIrqDmaDone);
+    }
+}
+
+void HostInterface::dma_to_chip() {
+    const bool values = !(dma_bits_ & kDmaSizeOnly);
+    const std::uint64_t bytes = registers_.get(kDmaBytes);
+    for (std::uint64_t offset = 0; offset < bytes && !dma_failed_;) {
+        const Chunk chunk = next_chunk(offset);
+        PooledPayload write = packet(PacketKind::write_request, {memory_of(chunk.chip_address)},
+                                     ::tlm::TLM_WRITE_COMMAND, chunk.chip_address, chunk.bytes);
+        if (values) carry(write, std::vector<std::uint8_t>(chunk.bytes));
+        write.routed().tag = next_tag_;
+        // The engine asks for the next chunk while this one is on the link: only the first one's latency shows.
+        sc_time arrival;
+        if (!access_host_memory(false, chunk.host_address, write->get_data_ptr(), chunk.bytes, values, arrival)) break;
+        chunks_[next_tag_++] = chunk;
+        send(write, arrival + link_time(chunk.bytes));
+        stats_.dma_to_chip_bytes += chunk.bytes;
+        offset += chunk.bytes;
+        wait(link_time(chunk.bytes));
+    }
+    while (!chunks_.empty()) wait(dma_answered_);
+}
+
+void HostInterface::dma_from_chip() {
+    const bool values = !(dma_bits_ & kDmaSizeOnly);
+    const std::uint64_t bytes = registers_.get(kDmaBytes);
+    sc_time next_request = sc_time_stamp();
+    link_free_ = stored_ = sc_time_stamp();
+    std::uint64_t offset = 0;
+    while (offset < bytes || !chunks_.empty()) {
+        if (!replies_.empty()) {
+            store_reply();
+        } else if (offset < bytes && next_request <= sc_time_stamp()) {
+            const Chunk chunk = next_chunk(offset);
+            PooledPayload read = packet(PacketKind::read_request, {memory_of(chunk.chip_address)},
+                                        ::tlm::TLM_READ_COMMAND, chunk.chip_address, 0);
+            read.routed().tag = next_tag_;
+            read.routed().requested_bytes = chunk.bytes;
+            read.routed().reply_to = {chip_.host};
+            read.routed().has_values = values;
+            chunks_[next_tag_++] = chunk;
+            offset += chunk.bytes;
+            next_request += link_time(chunk.bytes);
+            send(read);
+        } else if (offset < bytes) {
+            wait(next_request - sc_time_stamp(), dma_answered_);
+        } else {
+            wait(dma_answered_);
+        }
+    }
+    if (stored_ > sc_time_stamp()) wait(stored_ - sc_time_stamp());
+}
+
+void HostInterface::store_reply() {
+    const PooledPayload payload = std::move(replies_.front());
+    replies_.pop_front();
+    const RoutedExtension& reply = payload.routed();
+    const auto found = chunks_.find(reply.tag);
+    Chunk& chunk = found->second;
+    const auto bytes = static_cast<std::uint32_t>(reply.payload_bytes);
+    link_free_ = std::max(link_free_, sc_time_stamp()) + link_time(bytes);
+    sc_time delay = link_free_ - sc_time_stamp();
+    const std::uint64_t host_address = chunk.host_address + (payload->get_address() - chunk.chip_address);
+    access_host_memory(true, host_address, payload->get_data_ptr(), bytes, reply.has_values, delay);
+    stored_ = std::max(stored_, sc_time_stamp() + delay);
+    stats_.dma_from_chip_bytes += bytes;
+    chunk.received += bytes;
+    if (chunk.received == chunk.bytes) chunks_.erase(found);
+}
+
+HostInterface::Chunk HostInterface::next_chunk(std::uint64_t offset) const {
+    Chunk chunk;
+    chunk.host_address = get64(kDmaHostLow) + offset;
+    chunk.chip_address = get64(kDmaChipLow) + offset;
+    const std::uint64_t in_region = chip_.region_bytes - chunk.chip_address % chip_.region_bytes;
+    chunk.bytes = static_cast<std::uint32_t>(
+        std::min({std::uint64_t{config_.dma_chunk_bytes}, registers_.get(kDmaBytes) - offset, in_region}));
+    return chunk;
+}
+
+bool HostInterface::access_host_memory(bool write, std::uint64_t address, unsigned char* data, std::uint32_t bytes,
+                                       bool values, sc_time& delay) {
+    PooledPayload access(messages_);
+    access->set_command(write ? ::tlm::TLM_WRITE_COMMAND : ::tlm::TLM_READ_COMMAND);
+    access->set_address(address);
+    access->set_data_ptr(values ? data : void_buffer(bytes));
+    access->set_data_length(bytes);
+    access->set_streaming_width(bytes);
+    RepeatExtension size_only;
+    size_only.has_values = false;
+    if (!values) access->set_extension(&size_only);
+    host_memory->b_transport(*access, delay);
+    access->clear_extension(&size_only);
+    if (access->is_response_ok())
+        moved_ += bytes;
+    else
+        dma_failed_ = true;
+    return access->is_response_ok();
+}
+
+void HostInterface::dma_answer(Payload& payload, const RoutedExtension& packet) {
+    const auto found = chunks_.find(packet.tag);
+    const bool is_data = packet.kind == PacketKind::data;
+    bool expected = status(kDmaBusy) && is_data == ((dma_bits_ & kDmaFromChip) != 0) && found != chunks_.end();
+    if (expected && is_data) {
+        const Chunk& chunk = found->second;
+        const std::uint64_t offset = payload.get_address() - chunk.chip_address;
+        expected = offset < chunk.bytes && packet.payload_bytes <= chunk.bytes - offset;
+    }
+    if (!expected)
+        throw ModelError(*this,
+                         fmt::format("unexpected answer from endpoint {} with tag {}", packet.source, packet.tag));
+    if (is_data) {
+        replies_.push_back(PooledPayload::share(payload));
+    } else {
+        chunks_.erase(found);
+    }
+    dma_answered_.notify();
+}
+
+Endpoint HostInterface::memory_of(std::uint64_t address) const {
+    return static_cast<Endpoint>(chip_.first_memory + address / chip_.region_bytes);
+}
+
+}  // namespace switchyard::hw

@@ -1,0 +1,254 @@
+#include "switchyard/hw/host/host_interface.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "switchyard/tlm/memory_access.h"
+#include "switchyard/tlm/void_buffer.h"
+
+namespace switchyard::hw {
+
+using namespace host_registers;
+using sc_core::sc_time;
+
+namespace {
+
+enum Window : unsigned { registers_window, image_window, profile_window, error_text_window };
+
+std::string list(const std::set<Endpoint>& tiles) {
+    constexpr std::size_t kShown = 8;
+    std::string text;
+    std::size_t shown = 0;
+    for (const Endpoint tile : tiles) {
+        if (shown++ == kShown) return text + fmt::format(" and {} more", tiles.size() - kShown);
+        text += (text.empty() ? "" : ", ") + std::to_string(tile);
+    }
+    return text;
+}
+
+}  // namespace
+
+HostInterface::HostInterface(const sc_core::sc_module_name& module_name, const Config& host_config, const Chip& chip,
+                             SimulationRegistry& registry)
+    : sc_module(module_name),
+      config("config"),
+      host_memory("host_memory"),
+      noc_out("noc_out"),
+      noc_in("noc_in"),
+      irq("irq"),
+      config_(host_config),
+      chip_(chip),
+      clock_(host_config.clock_ghz),
+      registers_(name()),
+      image_window_(kImageWindowBytes),
+      packets_(std::string(name()) + ".packets"),
+      messages_(std::string(name()) + ".messages"),
+      arrivals_("arrivals"),
+      irq_changed_("irq_changed"),
+      job_started_("job_started"),
+      tile_answered_("tile_answered"),
+      profile_started_("profile_started"),
+      profile_arrived_("profile_arrived"),
+      dma_started_("dma_started"),
+      dma_answered_("dma_answered") {
+    windows_.add({"registers", 0, kRegisterBytes, registers_window});
+    windows_.add({"image", kImageWindow, kImageWindowBytes, image_window});
+    windows_.add({"profile", kProfileWindow, kProfileWindowBytes, profile_window});
+    windows_.add({"error text", kErrorTextWindow, kErrorTextWindowBytes, error_text_window});
+    define_registers();
+
+    config.register_b_transport(this, &HostInterface::config_transport);
+    config.register_transport_dbg(this, &HostInterface::config_debug);
+    config.register_get_direct_mem_ptr(this, &HostInterface::config_dmi);
+    noc_in.register_b_transport(this, &HostInterface::noc_transport);
+
+    SC_HAS_PROCESS(HostInterface);
+    SC_THREAD(run_jobs);
+    SC_THREAD(run_profiles);
+    SC_THREAD(run_dma);
+    SC_METHOD(receive);
+    sensitive << arrivals_.event();
+    dont_initialize();
+    SC_METHOD(drive_interrupt);
+    sensitive << irq_changed_;
+
+    registry.add(*this, "images_loaded", "1", stats_.images_loaded);
+    registry.add(*this, "batches", "1", stats_.batches);
+    registry.add(*this, "segments", "1", stats_.segments);
+    registry.add(*this, "busy_cycles", "cycles", stats_.busy_cycles);
+    registry.add(*this, "config_bytes", "bytes", stats_.config_bytes);
+    registry.add(*this, "dma_to_chip_bytes", "bytes", stats_.dma_to_chip_bytes);
+    registry.add(*this, "dma_from_chip_bytes", "bytes", stats_.dma_from_chip_bytes);
+    registry.add(*this, "packets_sent", "1", stats_.packets_sent);
+    registry.add(*this, "packets_received", "1", stats_.packets_received);
+    registry.add_waiter(*this, [this] { return waits(); });
+}
+
+void HostInterface::config_transport(Payload& payload, sc_time& delay) {
+    const unsigned span = payload.get_command() == ::tlm::TLM_IGNORE_COMMAND ? 1 : memory_span(payload);
+    const AddressMap::Range* const window = windows_.find(payload.get_address(), span);
+    payload.set_response_status(::tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    if (!window) return;
+    delay += link_time(payload.get_data_length());
+    access_delay_ = delay;
+    const std::uint64_t offset = payload.get_address() - window->begin;
+    switch (window->target) {
+        case registers_window:
+            registers_.transport(payload);
+            break;
+        case image_window:
+            payload.set_response_status(access_memory(payload, image_window_.data() + offset));
+            payload.set_dmi_allowed(true);
+            break;
+        case profile_window:
+            if (payload.is_write())
+                payload.set_response_status(::tlm::TLM_COMMAND_ERROR_RESPONSE);
+            else if (offset + span <= profile_.size())
+                payload.set_response_status(access_memory(payload, profile_.data() + offset));
+            break;
+    }
+}
+
+unsigned HostInterface::config_debug(Payload& payload) {
+    const AddressMap::Range* const window = windows_.find(payload.get_address());
+    if (!window || payload.get_command() == ::tlm::TLM_IGNORE_COMMAND) return 0;
+    if (window->target == registers_window) return registers_.transport_dbg(payload);
+
+    std::string text = error_text_.substr(0, kErrorTextWindowBytes - 1);
+    unsigned char* memory = image_window_.data();
+    std::uint64_t bytes = kImageWindowBytes;
+    if (window->target == profile_window) {
+        memory = profile_.data();
+        bytes = profile_.size();
+    } else if (window->target == error_text_window) {
+        memory = reinterpret_cast<unsigned char*>(text.data());
+        bytes = text.size() + 1;
+    }
+    const std::uint64_t offset = payload.get_address() - window->begin;
+    if (offset >= bytes || (payload.is_write() && window->target != image_window)) return 0;
+    const auto length = static_cast<unsigned>(std::min<std::uint64_t>(payload.get_data_length(), bytes - offset));
+    if (payload.is_read())
+        std::copy_n(memory + offset, length, payload.get_data_ptr());
+    else
+        std::copy_n(payload.get_data_ptr(), length, memory + offset);
+    return length;
+}
+
+bool HostInterface::config_dmi(Payload& payload, ::tlm::tlm_dmi& dmi) {
+    const AddressMap::Range* const window = windows_.find(payload.get_address());
+    dmi.allow_read_write();
+    dmi.set_start_address(window ? window->begin : payload.get_address());
+    dmi.set_end_address(window ? window->last() : payload.get_address());
+    if (!window || window->target != image_window) return false;
+    dmi.set_dmi_ptr(image_window_.data());
+    const sc_time byte_time = sc_time::from_value(static_cast<std::uint64_t>(
+        std::ceil(static_cast<double>(clock_.cycles(1).value()) / config_.link_bytes_per_cycle)));
+    dmi.set_read_latency(byte_time);
+    dmi.set_write_latency(byte_time);
+    return true;
+}
+
+void HostInterface::noc_transport(Payload& payload, sc_time& delay) {
+    arrivals_.push(PooledPayload::share(payload), delay);
+    payload.set_response_status(::tlm::TLM_OK_RESPONSE);
+}
+
+void HostInterface::receive() {
+    PooledPayload payload;
+    while (arrivals_.pop_due(payload)) {
+        ++stats_.packets_received;
+        receive(*payload, payload.routed());
+    }
+}
+
+void HostInterface::receive(Payload& payload, RoutedExtension& packet) {
+    switch (packet.kind) {
+        case PacketKind::control:
+            receive_control(packet);
+            return;
+        case PacketKind::config:
+            if (!status(kProfileBusy) || packet.source != profile_tile_ || !packet.has_values)
+                throw ModelError(*this, fmt::format("unexpected profile from endpoint {}", packet.source));
+            profile_.assign(payload.get_data_ptr(), payload.get_data_ptr() + packet.payload_bytes);
+            profile_arrived_.notify();
+            return;
+        case PacketKind::data:
+        case PacketKind::write_done:
+            dma_answer(payload, packet);
+            return;
+        default:
+            throw ModelError(*this, fmt::format("unexpected packet of kind {} from endpoint {}",
+                                                static_cast<unsigned>(packet.kind), packet.source));
+    }
+}
+
+void HostInterface::receive_control(const RoutedExtension& packet) {
+    const auto code = static_cast<ControlCode>(packet.tag);
+    const bool answers_load = code == ControlCode::program_ready || code == ControlCode::program_error;
+    const bool answers_segment =
+        code == ControlCode::segment_done && packet.batch == batch_ && packet.segment == segment_;
+    const bool expected = (job_ == Job::load && answers_load) || (job_ == Job::batch && answers_segment);
+    if (!expected || pending_tiles_.erase(packet.source) == 0) {
+        throw ModelError(*this, fmt::format("unexpected control packet {} from endpoint {} (batch {}, segment {})",
+                                            packet.tag, packet.source, packet.batch, packet.segment));
+    }
+    if (code == ControlCode::program_error) rejecting_tiles_.insert(packet.source);
+    if (pending_tiles_.empty()) tile_answered_.notify();
+}
+
+PooledPayload HostInterface::packet(PacketKind kind, std::vector<Endpoint> destinations, ::tlm::tlm_command command,
+                                    std::uint64_t address, std::uint64_t bytes) {
+    PooledPayload packet(packets_);
+    RoutedExtension& routed = packet.routed();
+    routed.kind = kind;
+    routed.source = chip_.host;
+    routed.destinations = std::move(destinations);
+    routed.payload_bytes = bytes;
+    const auto length = static_cast<unsigned>(std::max<std::uint64_t>(bytes, 1));
+    packet->set_command(command);
+    packet->set_address(address);
+    packet->set_data_ptr(void_buffer(length));
+    packet->set_data_length(length);
+    packet->set_streaming_width(length);
+    return packet;
+}
+
+void HostInterface::carry(PooledPayload& packet, std::vector<std::uint8_t> values) {
+    RoutedExtension& routed = packet.routed();
+    routed.has_values = true;
+    routed.values = std::move(values);
+    packet->set_data_ptr(routed.values.data());
+}
+
+void HostInterface::send(const PooledPayload& packet, const sc_time& after) {
+    sc_time delay = after;
+    ++stats_.packets_sent;
+    noc_out->b_transport(*packet, delay);
+    if (!packet->is_response_ok())
+        throw ModelError(*this, "the network refused a packet: " + packet->get_response_string());
+}
+
+sc_time HostInterface::link_time(std::uint64_t bytes) const {
+    return clock_.cycles(
+        static_cast<std::uint64_t>(std::ceil(static_cast<double>(bytes) / config_.link_bytes_per_cycle)));
+}
+
+void HostInterface::drive_interrupt() {
+    irq.write((registers_.get(kIrqStatus) & registers_.get(kIrqEnable)) != 0);
+}
+
+std::string HostInterface::waits() const {
+    std::vector<std::string> reasons;
+    if (job_ == Job::load) reasons.push_back(fmt::format("program_ready from tiles {}", list(pending_tiles_)));
+    if (job_ == Job::batch)
+        reasons.push_back(
+            fmt::format("segment {} of batch {}: segment_done from tiles {}", segment_, batch_, list(pending_tiles_)));
+    if (status(kDmaBusy)) reasons.push_back(fmt::format("DMA: answers of memory for {} chunks", chunks_.size()));
+    if (status(kProfileBusy)) reasons.push_back(fmt::format("the profile of tile {}", profile_tile_));
+    return fmt::format("{}", fmt::join(reasons, "; "));
+}
+
+}  // namespace switchyard::hw

@@ -1,0 +1,191 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <tlm_utils/simple_initiator_socket.h>
+#include <tlm_utils/simple_target_socket.h>
+#include <systemc>
+#include <tlm>
+
+#include "switchyard/hw/host/host_registers.h"
+#include "switchyard/sw_scheduler/formats/image.h"
+#include "switchyard/tlm/address_map.h"
+#include "switchyard/tlm/clock_period.h"
+#include "switchyard/tlm/lazy_memory.h"
+#include "switchyard/tlm/memory_manager.h"
+#include "switchyard/tlm/register_file.h"
+#include "switchyard/tlm/simulation_registry.h"
+#include "switchyard/tlm/tile_protocol.h"
+#include "switchyard/tlm/timed_queue.h"
+
+namespace switchyard::hw {
+
+/// The chip's side of the host link: configuration port, image loader, sequencer of segments, DMA engine, interrupt.
+///
+/// Modelled: the registers of host_registers.h, bit by bit; the image is checked and sent to the tiles over the network
+/// as real bytes; segments run one after another, each from a multicast start to the last segment_done; DMA moves
+/// chunks through a link of `link_bytes_per_cycle` in each direction, host memory reads run ahead of the link.
+/// Accuracy: a DMA of many chunks takes bytes / link rate plus one latency; accesses to the configuration port take
+/// their share of the link and no more.
+/// Not modelled: PCIe packets, credits and their overhead, address translation, message-signalled interrupts,
+/// contention on the link between DMA and the configuration port.
+///
+/// Doors: `config` (from the host's bus), `host_memory` (to it), `noc_out` and `noc_in` (to and from a router), `irq`
+/// (level, high while an enabled bit of IRQ_STATUS is set).
+class HostInterface : public sc_core::sc_module {
+public:
+    struct Config {
+        unsigned config_packet_bytes = 4096;
+        unsigned dma_chunk_bytes = 16384;
+        double link_bytes_per_cycle = 32;
+        double clock_ghz = 1.0;  ///< the chip's; set by the composer
+    };
+    /// What the composer knows of the chip around it.
+    struct Chip {
+        std::uint64_t platform_fingerprint = 0;
+        unsigned tiles = 1;         ///< endpoints 0 .. tiles-1
+        Endpoint first_memory = 1;  ///< endpoint of the first memory interface
+        unsigned memory_interfaces = 1;
+        std::uint64_t region_bytes = 1;  ///< HBM address / region_bytes = memory interface
+        Endpoint host = 2;               ///< own endpoint
+    };
+    struct Stats {
+        std::uint64_t images_loaded = 0;
+        std::uint64_t batches = 0, segments = 0;
+        std::uint64_t busy_cycles = 0;   ///< sum of LAST_CYCLES
+        std::uint64_t config_bytes = 0;  ///< tile programs sent over the network
+        std::uint64_t dma_to_chip_bytes = 0, dma_from_chip_bytes = 0;
+        std::uint64_t packets_sent = 0, packets_received = 0;
+    };
+
+    tlm_utils::simple_target_socket<HostInterface> config;
+    tlm_utils::simple_initiator_socket<HostInterface> host_memory;
+    tlm_utils::simple_initiator_socket<HostInterface> noc_out;
+    tlm_utils::simple_target_socket<HostInterface> noc_in;
+    sc_core::sc_out<bool> irq;
+
+    HostInterface(const sc_core::sc_module_name& name, const Config& config, const Chip& chip,
+                  SimulationRegistry& registry);
+
+    const Stats& stats() const { return stats_; }
+    /// One line about what ERROR says, empty if nothing is wrong. Also in the error text window, by transport_dbg.
+    const std::string& last_error_text() const { return error_text_; }
+    /// Markdown of the register contract.
+    std::string register_map() const { return registers_.markdown(); }
+
+private:
+    using Payload = ::tlm::tlm_generic_payload;
+    using ErrorCode = host_registers::ErrorCode;
+    enum class Job { none, load, batch };
+    /// A part of a DMA that memory has yet to answer for.
+    struct Chunk {
+        std::uint64_t host_address = 0, chip_address = 0;
+        std::uint32_t bytes = 0;
+        std::uint32_t received = 0;
+    };
+
+    // host_interface.cpp: sockets, packets, interrupt
+    void config_transport(Payload& payload, sc_core::sc_time& delay);
+    unsigned config_debug(Payload& payload);
+    bool config_dmi(Payload& payload, ::tlm::tlm_dmi& dmi);
+    void noc_transport(Payload& payload, sc_core::sc_time& delay);
+    void receive();
+    void receive(Payload& payload, RoutedExtension& packet);
+    void receive_control(const RoutedExtension& packet);
+    /// A packet from the pool, addressed and of the right size; `bytes` on the wire behind the header.
+    PooledPayload packet(PacketKind kind, std::vector<Endpoint> destinations, ::tlm::tlm_command command,
+                         std::uint64_t address, std::uint64_t bytes);
+    /// Gives the packet its values; they are the bytes on the wire.
+    static void carry(PooledPayload& packet, std::vector<std::uint8_t> values);
+    /// Injects the packet `after` from now.
+    void send(const PooledPayload& packet, const sc_core::sc_time& after = sc_core::SC_ZERO_TIME);
+    sc_core::sc_time link_time(std::uint64_t bytes) const;
+    void drive_interrupt();
+    std::string waits() const;
+
+    // host_register_map.cpp: the contract of the registers and what writing them starts
+    void define_registers();
+    void control_written(std::uint32_t bits);
+    void doorbell_written(std::uint32_t batch);
+    void dma_control_written(std::uint32_t bits);
+    void profile_tile_written(std::uint32_t tile);
+    void interrupt(std::uint32_t bits);
+    void set_status(std::uint32_t bits, bool on);
+    bool status(std::uint32_t bits) const { return (registers_.get(host_registers::kStatus) & bits) != 0; }
+    void fail(ErrorCode code, std::uint32_t info, const std::string& text);
+    void clear_error();
+    std::uint64_t get64(std::uint64_t low_offset) const;
+
+    // sequencer.cpp: images, batches, profiles
+    void run_jobs();
+    void load_image();
+    /// False, with the error set, if there is no good image in the window.
+    bool decode_window(Image& image);
+    void send_program(const TileProgram& program);
+    void wait_for_tiles();
+    void run_batch();
+    void start_segment(const std::vector<Endpoint>& tiles);
+    void run_profiles();
+
+    // dma_engine.cpp
+    void run_dma();
+    void dma_to_chip();
+    void dma_from_chip();
+    void store_reply();
+    /// The next chunk of the transfer at `offset`, cut at the chunk size and where a memory interface's region ends.
+    Chunk next_chunk(std::uint64_t offset) const;
+    bool access_host_memory(bool write, std::uint64_t address, unsigned char* data, std::uint32_t bytes, bool values,
+                            sc_core::sc_time& delay);
+    void dma_answer(Payload& payload, const RoutedExtension& packet);
+    Endpoint memory_of(std::uint64_t address) const;
+
+    Config config_;
+    Chip chip_;
+    ClockPeriod clock_;
+    Stats stats_;
+    RegisterFile registers_;
+    AddressMap windows_;
+    LazyMemory image_window_;
+    std::vector<std::uint8_t> profile_;
+    std::string error_text_;
+    sc_core::sc_time access_delay_;  ///< of the configuration access in progress: when it takes effect
+    RoutedPayloadPool packets_;
+    PayloadPool messages_;
+    TimedQueue<PooledPayload> arrivals_;
+    sc_core::sc_event irq_changed_;
+
+    Job job_ = Job::none;
+    sc_core::sc_event job_started_, tile_answered_;
+    ChipProgram program_;
+    std::set<Endpoint> pending_tiles_;
+    std::set<Endpoint> rejecting_tiles_;
+    std::uint32_t batch_ = 0;
+    std::uint16_t segment_ = 0;
+
+    sc_core::sc_event profile_started_, profile_arrived_;
+    Endpoint profile_tile_ = 0;
+
+    sc_core::sc_event dma_started_, dma_answered_;
+    std::map<std::uint32_t, Chunk> chunks_;  ///< by tag
+    std::deque<PooledPayload> replies_;      ///< data from HBM, to be stored in host memory
+    std::uint32_t next_tag_ = 0;
+    sc_core::sc_time link_free_, stored_;  ///< towards the host: when the link is free, the last chunk is stored
+    std::uint32_t dma_bits_ = 0;
+    std::uint32_t moved_ = 0;  ///< bytes of this DMA that crossed the port to host memory
+    bool dma_failed_ = false;
+};
+
+template <class V>
+void describe(V& v, HostInterface::Config& c) {
+    v.field("config_packet_bytes", c.config_packet_bytes, 64, 1 << 20, "largest packet of a tile's program");
+    v.field("dma_chunk_bytes", c.dma_chunk_bytes, 64, 1 << 20, "bytes that the DMA engine moves in one packet");
+    v.field("link_bytes_per_cycle", c.link_bytes_per_cycle, 0.001, 65536,
+            "host link, each direction (PCIe 4.0 x16 at 1 GHz: 32)");
+}
+
+}  // namespace switchyard::hw

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace switchyard::hw {
+
+inline constexpr unsigned kMaxPseudoChannels = 16;  ///< of one memory interface
+
+/// HBM2 at 2.4 Gb/s a pin: a stack has 16 pseudo-channels of 64 bits, 19.2 GB/s each; six stacks make the 1842 GB/s of
+/// Adyna's Table III. Latencies in ns from DRAMsim3's HBM2_8Gb_x128 (tCK 1 ns).
+struct HbmConfig {
+    std::string impl = "bandwidth";
+    unsigned stacks = 6;
+    unsigned interfaces_per_stack = 4;
+    unsigned pseudo_channels_per_interface = 4;
+    double pseudo_channel_gb_per_s = 19.2;
+    double read_latency_ns = 28;          ///< closed page, to the first byte: tRCD 14 + CL 14
+    double write_latency_ns = 18;         ///< closed page: tRCD 14 + CWL 4
+    double refresh_share = 260.0 / 3900;  ///< time lost to refresh: tRFC / tREFI
+    unsigned burst_bytes = 32;            ///< least access: burst of 4 on 64 bits
+    unsigned interleave_bytes = 256;      ///< consecutive bytes on one pseudo-channel
+    std::uint64_t region_bytes = 1ull << 30;
+    unsigned max_packet_bytes = 4096;
+
+    double clock_ghz = 1.0;  ///< the chip's, set by the composer: unit of the counters in cycles
+
+    unsigned interfaces() const { return stacks * interfaces_per_stack; }
+    /// At the pins of one interface.
+    double peak_bytes_per_cycle() const { return pseudo_channels_per_interface * pseudo_channel_gb_per_s / clock_ghz; }
+};
+
+template <class V>
+void describe(V& v, HbmConfig& c) {
+    v.choice("impl", c.impl, {"bandwidth"}, "model of the memory");
+    v.field("stacks", c.stacks, 1, 64, "HBM stacks");
+    v.field("interfaces_per_stack", c.interfaces_per_stack, 1, 64, "memory interfaces on the network, a stack");
+    v.field("pseudo_channels_per_interface", c.pseudo_channels_per_interface, 1, kMaxPseudoChannels,
+            "pseudo-channels behind one interface");
+    v.field("pseudo_channel_gb_per_s", c.pseudo_channel_gb_per_s, 0.001, 1e6, "pin bandwidth of a pseudo-channel");
+    v.field("read_latency_ns", c.read_latency_ns, 0, 1e6, "from a read's turn to its first byte");
+    v.field("write_latency_ns", c.write_latency_ns, 0, 1e6, "from a write's last byte until it is done");
+    v.field("refresh_share", c.refresh_share, 0, 0.99, "share of the time that refresh takes");
+    v.field("burst_bytes", c.burst_bytes, 1, 4096, "least number of bytes that a pseudo-channel moves; power of 2");
+    v.field("interleave_bytes", c.interleave_bytes, 1, 1 << 20,
+            "consecutive bytes on one pseudo-channel; multiple of burst_bytes");
+    v.field("region_bytes", c.region_bytes, 4096, 1ull << 40, "address space of each interface");
+    v.field("max_packet_bytes", c.max_packet_bytes, 32, 1 << 20, "largest payload of a reply packet");
+}
+
+/// "" or what is wrong with the configuration.
+std::string objection(const HbmConfig& config);
+
+}  // namespace switchyard::hw

@@ -1,0 +1,110 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <tlm_utils/simple_initiator_socket.h>
+#include <tlm_utils/simple_target_socket.h>
+#include <systemc>
+#include <tlm>
+
+#include "switchyard/hw/memory/hbm_config.h"
+#include "switchyard/tlm/lazy_memory.h"
+#include "switchyard/tlm/memory_manager.h"
+#include "switchyard/tlm/routed_extension.h"
+#include "switchyard/tlm/simulation_registry.h"
+#include "switchyard/tlm/timed_queue.h"
+
+namespace switchyard::hw {
+
+/// One memory interface: the pseudo-channels of HBM2 behind one port of the network, for the addresses
+/// [index * region_bytes, (index + 1) * region_bytes).
+///
+/// Packets in: read_request (requested_bytes from the payload's address to `reply_to`), write_request (payload_bytes at
+/// the payload's address). Packets out: data, cut at max_packet_bytes, each with the HBM address of its first byte in
+/// the payload and tag, edge, unit, operator_id, segment and batch of the request; write_done to the writer, with the
+/// same fields. A packet leaves at the time at which it is ready, by an event of its own, never ahead of time.
+/// has_values: the data array of a write is stored; a read returns what had been stored when the request arrived.
+///
+/// Modelled (impl bandwidth): addresses interleave over the pseudo-channels, each of which moves whole bursts at its
+/// pin bandwidth less the refresh share, first come first served; a request's first byte is ready read_latency_ns after
+/// its channel turns to it, a write is done write_latency_ns after its last byte.
+/// Accuracy: the sustained bandwidth of accesses that are spread over banks, and the latency of a closed page.
+/// Not modelled: banks and rows (random small accesses are as quick as sequential ones, whole bursts aside), read/write
+/// turnaround, single refreshes, reordering, finite request queues.
+///
+/// Bad packets (other kinds, no bytes, nobody to reply to, addresses beyond the region) set an error response and throw
+/// ModelError. DMI is not offered: the sockets carry packets, whose timing is the model. transport_dbg reads and writes
+/// the bytes at the payload's address.
+class MemoryInterface : public sc_core::sc_module {
+public:
+    using Config = HbmConfig;
+    using Payload = ::tlm::tlm_generic_payload;
+
+    struct Stats {
+        std::uint64_t requests = 0;
+        std::uint64_t read_bytes = 0, write_bytes = 0;  ///< asked for; bursts move more where they are not filled
+        double busy_cycles = 0;                         ///< mean of the pseudo-channels, refresh share included
+    };
+
+    tlm_utils::simple_target_socket<MemoryInterface> in;
+    tlm_utils::simple_initiator_socket<MemoryInterface> out;
+
+    /// `index` of all interfaces; `endpoint`: its number on the network.
+    MemoryInterface(const sc_core::sc_module_name& name, const Config& config, SimulationRegistry& registry,
+                    unsigned index, Endpoint endpoint);
+
+    const Stats& stats() const { return stats_; }
+
+private:
+    using Tick = std::uint64_t;  ///< simulated time in units of the time resolution
+
+    /// A request on its way through the channels; its reply packets are sent one after another.
+    struct Request {
+        bool arrived = false;
+        std::uint64_t address = 0, bytes = 0;
+        std::uint64_t done = 0;                       ///< bytes for which a reply has been sent
+        std::array<Tick, kMaxPseudoChannels> turn{};  ///< when each pseudo-channel turns to this request
+        RoutedExtension reply;                        ///< what all reply packets have in common; kind: data, write_done
+        std::vector<std::uint8_t> values;             ///< to be written, or as read; empty without values
+    };
+    using RequestPtr = std::unique_ptr<Request>;
+
+    void b_transport(Payload& payload, sc_core::sc_time& delay);
+    unsigned debug_transport(Payload& payload);
+    /// Arrivals, and reply packets that have become ready.
+    void serve();
+    /// The request has arrived: it gets its turn on each pseudo-channel, and its values are stored or read.
+    void start(Request& request);
+    void send_reply(Request& request);
+    /// Bytes that the next reply packet stands for: part of a read, all of a write.
+    std::uint64_t next_bytes(const Request& request) const;
+    /// When the next reply packet is ready.
+    Tick next_due(const Request& request) const;
+    /// Bytes that `channel` moves, in whole bursts, for the first `bytes` bytes of the request.
+    std::uint64_t moved(const Request& request, std::uint64_t bytes, unsigned channel) const;
+    Tick service_ticks(std::uint64_t bytes) const;
+
+    RequestPtr accept(Payload& payload, const RoutedExtension& packet);
+    bool owns(std::uint64_t address, std::uint64_t bytes) const;
+    [[noreturn]] void fail(Payload& payload, ::tlm::tlm_response_status status, const std::string& message) const;
+    unsigned char* stored(std::uint64_t address) const { return memory_.data() + (address - base_); }
+
+    Config config_;
+    Endpoint endpoint_;
+    std::uint64_t base_;      ///< first address
+    double ticks_per_byte_;   ///< of one pseudo-channel
+    double cycles_per_tick_;  ///< chip cycles of the interface for a tick of one pseudo-channel
+    Tick read_latency_, write_latency_;
+    std::array<Tick, kMaxPseudoChannels> free_{};  ///< when each pseudo-channel has served what it has been given
+    LazyMemory memory_;
+    RoutedPayloadPool pool_;
+    TimedQueue<RequestPtr> queue_;   ///< due when they arrive, and when their next reply packet is ready
+    std::vector<RequestPtr> spare_;  ///< done, to be used again
+    Stats stats_;
+};
+
+}  // namespace switchyard::hw

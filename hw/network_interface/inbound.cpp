@@ -1,0 +1,160 @@
+// What arrives at a network interface: probes, tensor data, slots that become free.
+
+#include <algorithm>
+
+#include "switchyard/hw/network_interface/frames.h"
+#include "switchyard/hw/network_interface/network_interface.h"
+
+namespace switchyard::hw {
+
+NetworkInterface::InEdge& NetworkInterface::in_edge(std::uint16_t edge_id) {
+    if (edge_id >= in_edge_index_.size() || in_edge_index_[edge_id] < 0) {
+        fail("edge " + std::to_string(edge_id) + " does not end at this tile");
+    }
+    return in_edges_[static_cast<std::size_t>(in_edge_index_[edge_id])];
+}
+
+void NetworkInterface::open_segment(std::uint16_t segment, std::uint32_t batch) {
+    for (InEdge& in : in_edges_) {
+        if (in.segment != segment || in.edge->path == EdgePath::weights) continue;
+        in.open = true;
+        in.batch = batch;
+        in.released = 0;
+        std::fill(in.units.begin(), in.units.end(), InputUnit{});
+        std::vector<Payload*> early;
+        early.swap(in.early);
+        for (Payload* payload : early) {
+            RoutedExtension* packet = nullptr;
+            payload->get_extension(packet);
+            on_probe(*payload, *packet);
+            payload->release();
+        }
+    }
+    for (InEdge& in : in_edges_) {
+        if (in.segment == segment && in.edge->path == EdgePath::memory) start_loads(in);
+    }
+}
+
+void NetworkInterface::close_segment(std::uint16_t segment) {
+    for (InEdge& in : in_edges_) {
+        if (in.segment == segment && in.edge->path != EdgePath::weights) in.open = false;
+    }
+    switches_.clear();
+    recorded_masks_.clear();
+}
+
+void NetworkInterface::release_unit(std::uint16_t edge_id, std::uint16_t unit) {
+    InEdge& in = in_edge(edge_id);
+    in.units[unit].frame.reset();
+    in.released = std::max(in.released, unit + 1U);
+    const unsigned newest = in.released + in.edge->slots;
+    for (unsigned u = unit; u < std::min<std::size_t>(newest, in.units.size()); ++u) {
+        std::vector<Endpoint> waiting;
+        waiting.swap(in.units[u].waiting);
+        for (const Endpoint source : waiting) acknowledge(in, u, source);
+    }
+    if (in.edge->path == EdgePath::memory) start_loads(in);
+}
+
+void NetworkInterface::on_probe(Payload& payload, const RoutedExtension& packet) {
+    InEdge& in = in_edge(packet.edge);
+    const bool weights = in.edge->path == EdgePath::weights;
+    if (!weights && (!in.open || in.batch != packet.batch)) {
+        payload.acquire();
+        in.early.push_back(&payload);
+        return;
+    }
+    InputUnit& input = in.units.at(packet.unit);
+    const bool wants_acknowledge = packet.requested_bytes > 0;
+    if (wants_acknowledge && !(weights ? in.open : has_slot(in, packet.unit))) {
+        input.waiting.push_back(packet.source);
+    } else if (wants_acknowledge) {
+        acknowledge(in, packet.unit, packet.source);
+    }
+    if (!weights && !input.announced) announce(in, packet.unit, packet.frame);
+}
+
+void NetworkInterface::acknowledge(const InEdge& in, unsigned unit, Endpoint source) {
+    RoutedExtension* packet = nullptr;
+    Payload& payload = make_packet(PacketKind::acknowledge, {source}, 0, packet);
+    packet->edge = in.edge->id;
+    packet->unit = static_cast<std::uint16_t>(unit);
+    packet->batch = in.batch;
+    ++stats_.acknowledges;
+    inject(payload);
+}
+
+void NetworkInterface::announce(InEdge& in, unsigned unit, const SampleFramePtr& frame) {
+    InputUnit& input = in.units[unit];
+    input.announced = true;
+    input.frame = frame;
+    if (in.edge->path == EdgePath::memory) {
+        input.stored_frame = frame;
+        const std::uint32_t size = in.destination->unit_samples;
+        input.frame = restricted(frame, unit * size, (unit + 1) * size);
+        input.expected = expected_from_memory(in, unit);
+    } else {
+        const EdgeSets sets = sets_of(*in.edge, *frame);
+        const TransferPlan plan(*in.edge, *in.source, *in.destination, *sets.source, *sets.edge, *sets.destination);
+        input.expected = plan.expected_bytes(in.rank);
+        stats_.samples_received += plan.samples_received(in.rank);
+    }
+    check_ready(in, unit);
+    if (in.edge->path == EdgePath::memory) start_load(in, unit);
+}
+
+void NetworkInterface::check_ready(InEdge& in, unsigned unit) {
+    InputUnit& input = in.units[unit];
+    if (!input.announced || input.ready || input.received != input.expected) return;
+    input.ready = true;
+    InterfaceEvent event;
+    event.kind = InterfaceEvent::Kind::unit_ready;
+    event.edge = in.edge->id;
+    event.unit = static_cast<std::uint16_t>(unit);
+    event.operator_index = in.operator_index;
+    event.batch = in.batch;
+    event.frame = input.frame;
+    tell_controller(event);
+}
+
+void NetworkInterface::on_data(Payload& payload, const RoutedExtension& packet) {
+    if (packet.tag != tensor_tag) {
+        std::vector<std::uint8_t>& bytes = partial_values_[{packet.tag, packet.edge, packet.unit}];
+        bytes.insert(bytes.end(), payload.get_data_ptr(), payload.get_data_ptr() + payload.get_data_length());
+        stats_.received_bytes += packet.payload_bytes;
+        if ((packet.tag & 0xFFU) == frame_tag) {
+            InEdge& in = in_edge(packet.edge);
+            if (bytes.size() < in.edge->frame_bytes) return;
+            on_frame(in, packet, bytes);
+        } else {
+            if (bytes.size() < mask_record_bytes(packet.edge)) return;
+            on_recorded_masks(packet, bytes);
+        }
+        partial_values_.erase({packet.tag, packet.edge, packet.unit});
+        return;
+    }
+    InEdge& in = in_edge(packet.edge);
+    const bool weights = in.edge->path == EdgePath::weights;
+    InputUnit& input = in.units.at(packet.unit);
+    const std::uint64_t slot =
+        in.edge->slot_offset + (weights ? 0 : std::uint64_t{packet.unit} % in.edge->slots * in.edge->slot_bytes);
+    touch_scratchpad(true, slot + input.received, packet.payload_bytes);
+    input.received += packet.payload_bytes;
+    stats_.received_bytes += packet.payload_bytes;
+    if (input.received > input.expected) {
+        fail("edge " + std::to_string(packet.edge) + " unit " + std::to_string(packet.unit) + ": " +
+             std::to_string(input.received) + " bytes arrived, " + std::to_string(input.expected) + " were expected");
+    }
+    if (!weights) {
+        check_ready(in, packet.unit);
+    } else if (input.received == input.expected) {
+        in.open = false;
+        InterfaceEvent event;
+        event.kind = InterfaceEvent::Kind::weights_ready;
+        event.edge = packet.edge;
+        event.operator_index = in.operator_index;
+        tell_controller(event);
+    }
+}
+
+}  // namespace switchyard::hw

@@ -1,0 +1,324 @@
+#include "switchyard/hw/network_interface/network_interface.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "switchyard/hw/network_interface/frames.h"
+#include "switchyard/tlm/void_buffer.h"
+
+namespace switchyard::hw {
+
+NetworkInterface::NetworkInterface(const sc_core::sc_module_name& name, const Config& config, const Address& address,
+                                   SimulationRegistry& registry)
+    : sc_module(name),
+      issue("issue"),
+      control("control"),
+      noc_in("noc_in"),
+      controller("controller"),
+      scratchpad("scratchpad"),
+      noc_out("noc_out"),
+      config_(config),
+      address_(address),
+      clock_(config.clock_ghz),
+      registry_(registry),
+      packets_(std::string(this->name()) + ".packets"),
+      messages_(std::string(this->name()) + ".messages"),
+      queue_("queue") {
+    issue.register_b_transport(this, &NetworkInterface::issue_transport);
+    control.register_b_transport(this, &NetworkInterface::control_transport);
+    noc_in.register_b_transport(this, &NetworkInterface::noc_transport);
+
+    SC_HAS_PROCESS(NetworkInterface);
+    SC_METHOD(process);
+    sensitive << queue_.event();
+    dont_initialize();
+
+    registry.add(*this, "sent_bytes", "bytes", stats_.sent_bytes);
+    registry.add(*this, "delivered_copy_bytes", "bytes", stats_.delivered_copy_bytes);
+    registry.add(*this, "received_bytes", "bytes", stats_.received_bytes);
+    registry.add(*this, "memory_requested_bytes", "bytes", stats_.memory_requested_bytes);
+    registry.add(*this, "memory_written_bytes", "bytes", stats_.memory_written_bytes);
+    registry.add(*this, "probes", "1", stats_.probes);
+    registry.add(*this, "acknowledges", "1", stats_.acknowledges);
+    registry.add(*this, "packets", "1", stats_.packets);
+    registry.add(*this, "samples_sent", "1", stats_.samples_sent);
+    registry.add(*this, "samples_received", "1", stats_.samples_received);
+    registry.add_waiter(*this, [this] { return waits(); });
+}
+
+NetworkInterface::~NetworkInterface() {
+    Item item;
+    while (queue_.take(item)) {
+        if (item.payload) item.payload->release();
+    }
+    for (InEdge& in : in_edges_) {
+        for (Payload* payload : in.early) payload->release();
+    }
+}
+
+void NetworkInterface::fail(const std::string& message) const {
+    throw ModelError(*this, message);
+}
+
+void NetworkInterface::issue_transport(Payload& payload, sc_core::sc_time& delay) {
+    SendExtension* send = nullptr;
+    payload.get_extension(send);
+    if (!send) {
+        payload.set_response_status(::tlm::TLM_GENERIC_ERROR_RESPONSE);
+        return;
+    }
+    Item item;
+    item.kind = Item::Kind::send;
+    item.send = *send;
+    queue_.push(std::move(item), delay);
+    payload.set_response_status(::tlm::TLM_OK_RESPONSE);
+}
+
+void NetworkInterface::control_transport(Payload& payload, sc_core::sc_time&) {
+    InterfaceCommand* command = nullptr;
+    payload.get_extension(command);
+    if (!command) {
+        payload.set_response_status(::tlm::TLM_GENERIC_ERROR_RESPONSE);
+        return;
+    }
+    using Kind = InterfaceCommand::Kind;
+    switch (command->kind) {
+        case Kind::program:
+            load_program(command->program);
+            break;
+        case Kind::open_segment:
+            open_segment(command->segment, command->batch);
+            break;
+        case Kind::close_segment:
+            close_segment(command->segment);
+            break;
+        case Kind::open_weights:
+            open_weights(command->edge);
+            break;
+        case Kind::release_unit:
+            release_unit(command->edge, command->unit);
+            break;
+        case Kind::fetch_masks:
+            fetch_masks(command->operator_index, command->unit, command->batch);
+            break;
+        case Kind::send_control: {
+            RoutedExtension* packet = nullptr;
+            Payload& out = make_packet(PacketKind::control, {address_.host}, 8, packet);
+            packet->tag = command->control;
+            packet->batch = command->batch;
+            packet->segment = command->segment;
+            inject(out);
+            break;
+        }
+        case Kind::send_profile: {
+            RoutedExtension* packet = nullptr;
+            Payload& out = make_packet(PacketKind::config, {address_.host}, command->bytes.size(), packet);
+            out.set_address(kTileProfileRead);
+            carry_values(out, *packet, command->bytes);
+            inject(out);
+            break;
+        }
+    }
+    payload.set_response_status(::tlm::TLM_OK_RESPONSE);
+}
+
+void NetworkInterface::noc_transport(Payload& payload, sc_core::sc_time& delay) {
+    payload.acquire();
+    Item item;
+    item.payload = &payload;
+    queue_.push(std::move(item), delay);
+    payload.set_response_status(::tlm::TLM_OK_RESPONSE);
+}
+
+void NetworkInterface::process() {
+    Item item;
+    while (queue_.pop_due(item)) {
+        switch (item.kind) {
+            case Item::Kind::arrival: {
+                const std::unique_ptr<Payload, void (*)(Payload*)> guard(item.payload,
+                                                                         [](Payload* payload) { payload->release(); });
+                handle(*item.payload);
+                break;
+            }
+            case Item::Kind::send:
+                begin_send(item.send);
+                break;
+            case Item::Kind::group_sent:
+                finish_step(item.operator_index, item.unit);
+                break;
+        }
+    }
+}
+
+void NetworkInterface::handle(Payload& payload) {
+    RoutedExtension* packet = nullptr;
+    payload.get_extension(packet);
+    switch (packet->kind) {
+        case PacketKind::probe:
+            on_probe(payload, *packet);
+            break;
+        case PacketKind::acknowledge:
+            on_acknowledge(*packet);
+            break;
+        case PacketKind::data:
+            on_data(payload, *packet);
+            break;
+        case PacketKind::mask:
+            on_masks(*packet);
+            break;
+        case PacketKind::write_done:
+            finish_step(packet->operator_id, packet->unit);
+            break;
+        case PacketKind::control: {
+            InterfaceEvent event;
+            event.kind = InterfaceEvent::Kind::control;
+            event.control = packet->tag;
+            event.batch = packet->batch;
+            event.segment = packet->segment;
+            tell_controller(event);
+            break;
+        }
+        case PacketKind::config: {
+            InterfaceEvent event;
+            event.kind = payload.is_read() ? InterfaceEvent::Kind::config_read : InterfaceEvent::Kind::config_write;
+            event.address = payload.get_address();
+            event.bytes = payload.get_data_ptr();
+            event.size = payload.get_data_length();
+            tell_controller(event);
+            break;
+        }
+        case PacketKind::read_request:
+        case PacketKind::write_request:
+            fail("a tile got a request for memory");
+    }
+}
+
+void NetworkInterface::load_program(const std::shared_ptr<const TileProgram>& program) {
+    program_ = program;
+    in_edges_.clear();
+    in_edge_index_.clear();
+    outbounds_.clear();
+    outputs_.clear();
+    switches_.clear();
+    recorded_masks_.clear();
+    for (std::size_t i = 0; i < program->operators.size(); ++i) {
+        const TileOperator& op = program->operators[i];
+        for (const std::uint16_t id : op.in_edges) {
+            const Edge& edge = program->edge(id);
+            if (edge.path == EdgePath::mask) continue;
+            InEdge in;
+            in.edge = &edge;
+            in.destination = &program->placement(op.op_id);
+            if (edge.path != EdgePath::weights) in.source = &program->placement(edge.src_op);
+            in.operator_index = static_cast<std::uint16_t>(i);
+            in.rank = op.rank;
+            in.segment = op.segment;
+            in.units.resize(edge.path == EdgePath::weights ? 1 : in.destination->units);
+            if (in_edge_index_.size() <= id) in_edge_index_.resize(id + std::size_t{1}, -1);
+            in_edge_index_[id] = static_cast<int>(in_edges_.size());
+            in_edges_.push_back(std::move(in));
+        }
+    }
+}
+
+NetworkInterface::Payload& NetworkInterface::make_packet(PacketKind kind, std::vector<Endpoint> destinations,
+                                                         std::uint64_t payload_bytes, RoutedExtension*& extension) {
+    Payload& payload = packets_.allocate();
+    payload.get_extension(extension);
+    extension->kind = kind;
+    extension->source = address_.tile;
+    extension->destinations = std::move(destinations);
+    extension->payload_bytes = payload_bytes;
+    const auto length = static_cast<unsigned>(std::max<std::uint64_t>(payload_bytes, 1));
+    payload.set_command(::tlm::TLM_WRITE_COMMAND);
+    payload.set_data_ptr(void_buffer(length));
+    payload.set_data_length(length);
+    payload.set_streaming_width(length);
+    return payload;
+}
+
+sc_core::sc_time NetworkInterface::inject(Payload& payload, const sc_core::sc_time& after) {
+    sc_core::sc_time delay = after;
+    ++stats_.packets;
+    noc_out->b_transport(payload, delay);
+    const bool ok = payload.is_response_ok();
+    const std::string status = ok ? std::string() : payload.get_response_string();
+    payload.release();
+    if (!ok) fail("the network refused a packet: " + status);
+    return delay;
+}
+
+void NetworkInterface::carry_values(Payload& payload, RoutedExtension& extension, std::vector<std::uint8_t> bytes) {
+    extension.has_values = true;
+    extension.values = std::move(bytes);
+    if (!extension.values.empty()) payload.set_data_ptr(extension.values.data());
+}
+
+NetworkInterface::Payload& NetworkInterface::make_message(::tlm::tlm_command command, std::uint64_t address,
+                                                          std::uint64_t bytes) {
+    Payload& payload = messages_.allocate();
+    const auto length = static_cast<unsigned>(bytes);
+    payload.set_command(command);
+    payload.set_address(address);
+    payload.set_data_ptr(void_buffer(length));
+    payload.set_data_length(length);
+    payload.set_streaming_width(length);
+    return payload;
+}
+
+void NetworkInterface::tell_controller(InterfaceEvent& event) {
+    Payload& payload = make_message(::tlm::TLM_IGNORE_COMMAND, 0, 1);
+    payload.set_extension(&event);
+    sc_core::sc_time delay;
+    controller->b_transport(payload, delay);
+    payload.clear_extension(&event);
+    payload.release();
+}
+
+void NetworkInterface::touch_scratchpad(bool write, std::uint64_t address, std::uint64_t bytes) {
+    if (bytes == 0) return;
+    Payload& payload = make_message(write ? ::tlm::TLM_WRITE_COMMAND : ::tlm::TLM_READ_COMMAND, address, bytes);
+    RepeatExtension repeat;
+    repeat.has_values = false;
+    payload.set_extension(&repeat);
+    sc_core::sc_time delay;
+    scratchpad->b_transport(payload, delay);
+    const bool ok = payload.is_response_ok();
+    payload.clear_extension(&repeat);
+    payload.release();
+    if (!ok) {
+        fail("scratchpad refused " + std::to_string(bytes) + " bytes at offset " + std::to_string(address));
+    }
+}
+
+std::string NetworkInterface::waits() const {
+    std::string text;
+    const auto add = [&text](const std::string& reason) { text += (text.empty() ? "" : "; ") + reason; };
+    for (const Output& output : outputs_) {
+        const TileOperator& op = program_->operators[output.operator_index];
+        for (const std::uint16_t edge : output.parked) {
+            add("operator " + std::to_string(op.op_id) + " unit " + std::to_string(output.unit) +
+                ": routing mask of switch " + std::to_string(program_->edge(edge).switch_id));
+        }
+    }
+    for (const Outbound& outbound : outbounds_) {
+        for (const Outbound::Group& group : outbound.groups) {
+            if (group.sent || group.acks_missing == 0) continue;
+            add("edge " + std::to_string(outbound.edge) + " unit " + std::to_string(outbound.unit) + ": " +
+                std::to_string(group.acks_missing) + " acknowledge(s) from tiles around " +
+                std::to_string(group.destinations.front()));
+        }
+    }
+    for (const InEdge& in : in_edges_) {
+        if (!in.open) continue;
+        for (std::size_t unit = 0; unit < in.units.size(); ++unit) {
+            const InputUnit& input = in.units[unit];
+            if (input.ready || !input.announced) continue;
+            add("edge " + std::to_string(in.edge->id) + " unit " + std::to_string(unit) + ": " +
+                std::to_string(input.expected - input.received) + " of " + std::to_string(input.expected) + " bytes");
+        }
+    }
+    return text;
+}
+
+}  // namespace switchyard::hw

@@ -1,0 +1,235 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include <tlm_utils/simple_initiator_socket.h>
+#include <tlm_utils/simple_target_socket.h>
+#include <systemc>
+#include <tlm>
+
+#include "switchyard/hw/network_interface/transfer_plan.h"
+#include "switchyard/sw_scheduler/formats/program.h"
+#include "switchyard/tlm/clock_period.h"
+#include "switchyard/tlm/interface_protocol.h"
+#include "switchyard/tlm/memory_manager.h"
+#include "switchyard/tlm/routed_extension.h"
+#include "switchyard/tlm/simulation_registry.h"
+#include "switchyard/tlm/tile_protocol.h"
+#include "switchyard/tlm/timed_queue.h"
+
+namespace switchyard::hw {
+
+/// The network interface of a tile (Adyna section VI-C).
+///
+/// Modelled: the switch (output is split by the routing mask, sample by sample), ranges and destinations from the
+/// successor's best-fit kernel, merge (units of several in-edges are counted until complete), unicast and multicast,
+/// a probe and an acknowledge before every tensor transfer, reads of tensors and weights from HBM with one request for
+/// all tiles that need the same bytes, writes to HBM. Accuracy: transfers happen at the granularity of packets of up
+/// to max_packet_bytes; setting up a transfer takes setup_cycles; data crosses the scratchpad at its bandwidth but
+/// does not delay the PE array's accesses.
+/// Not modelled: the order of single words in the collector, buffers for more probes than the hardware would hold.
+///
+/// Doors: `issue` from the dispatcher, `control` from the controller, `noc_in` from the router; `controller`,
+/// `scratchpad`, `noc_out` to them.
+class NetworkInterface : public sc_core::sc_module {
+public:
+    struct Config {
+        unsigned setup_cycles = 8;          ///< address and range generation before the first packet of a transfer
+        unsigned max_packet_bytes = 65536;  ///< payload of one packet
+        double clock_ghz = 1.0;
+    };
+    /// Where this tile stands in the network's numbering.
+    struct Address {
+        Endpoint tile = 0;
+        Endpoint first_memory = 0;
+        Endpoint host = 0;
+        std::uint64_t region_bytes = 1;  ///< HBM address / region_bytes = memory interface
+    };
+    struct Stats {
+        std::uint64_t sent_bytes = 0;              ///< tensor bytes injected, each multicast once
+        std::uint64_t delivered_copy_bytes = 0;    ///< the same times the number of destinations
+        std::uint64_t received_bytes = 0;          ///< tensor and weight bytes that arrived, from tiles and from memory
+        std::uint64_t memory_requested_bytes = 0;  ///< asked of HBM, times the tiles that get them
+        std::uint64_t memory_written_bytes = 0;
+        std::uint64_t probes = 0, acknowledges = 0, packets = 0;
+        std::uint64_t samples_sent = 0;  ///< (edge, sample) pairs of on-chip edges that left here
+        std::uint64_t samples_received =
+            0;  ///< the same, counted where they arrive (first channel slice, first row slice)
+    };
+
+    tlm_utils::simple_target_socket<NetworkInterface> issue;
+    tlm_utils::simple_target_socket<NetworkInterface> control;
+    tlm_utils::simple_target_socket<NetworkInterface> noc_in;
+    tlm_utils::simple_initiator_socket<NetworkInterface> controller;
+    tlm_utils::simple_initiator_socket<NetworkInterface> scratchpad;
+    tlm_utils::simple_initiator_socket<NetworkInterface> noc_out;
+
+    NetworkInterface(const sc_core::sc_module_name& name, const Config& config, const Address& address,
+                     SimulationRegistry& registry);
+    ~NetworkInterface() override;
+
+    const Stats& stats() const { return stats_; }
+
+private:
+    using Payload = ::tlm::tlm_generic_payload;
+    /// RoutedExtension::tag of read requests, back in the replies.
+    enum Tag : std::uint32_t { tensor_tag, frame_tag, mask_tag };
+
+    /// One hand-over unit of an in-edge.
+    struct InputUnit {
+        bool announced = false, ready = false;
+        SampleFramePtr frame;         ///< the edge's frame for this unit
+        SampleFramePtr stored_frame;  ///< memory edges: union of the producer units' frames
+        std::uint64_t expected = 0, received = 0;
+        std::vector<Endpoint> waiting;  ///< probes to acknowledge when a slot is free
+        bool load_started = false;      ///< memory edges, leader: probes to the sharers are out
+        unsigned acks_missing = 0;
+        std::vector<SampleFramePtr> frame_parts;  ///< memory edges, rank 0: producer units' frames, read one by one
+        unsigned frame_parts_missing = 0;
+        bool frame_requested = false;
+    };
+    struct InEdge {
+        const Edge* edge = nullptr;
+        const OperatorPlacement* source = nullptr;  ///< null for weights
+        const OperatorPlacement* destination = nullptr;
+        std::uint16_t operator_index = 0, rank = 0, segment = 0;
+        bool open = false;
+        std::uint32_t batch = 0;
+        unsigned released = 0;  ///< units consumed so far
+        std::vector<InputUnit> units;
+        std::vector<Payload*> early;  ///< probes for a segment that has not begun here
+    };
+    /// One edge of one unit on its way out, from the first probe to the last byte.
+    struct Outbound {
+        std::uint16_t edge = 0, unit = 0, operator_index = 0;
+        std::uint32_t batch = 0;
+        SampleFramePtr frame;
+        struct Group {
+            std::vector<Endpoint> destinations;
+            std::uint64_t bytes = 0;
+            std::uint32_t samples = 0;
+            unsigned acks_missing = 0;
+            bool sent = false;
+        };
+        std::vector<Group> groups;
+        unsigned groups_missing = 0;
+    };
+    /// The output of (operator, unit): gone when no edge is left.
+    struct Output {
+        std::uint16_t operator_index = 0, unit = 0;
+        std::uint32_t batch = 0;
+        SampleFramePtr frame;
+        unsigned steps_missing = 0;         ///< edges, and acknowledgements of memory writes
+        std::vector<std::uint16_t> parked;  ///< edges whose switch has no complete mask yet
+        bool counted = false;               ///< switch counters
+    };
+    struct SwitchUnit {
+        std::vector<std::uint64_t> masks;  ///< by sample id within the unit
+        std::vector<bool> known;
+    };
+    struct Item {
+        enum class Kind : std::uint8_t { arrival, send, group_sent } kind = Kind::arrival;
+        Payload* payload = nullptr;
+        SendExtension send;
+        std::uint16_t operator_index = 0, unit = 0;
+    };
+
+    // network_interface.cpp: sockets, packets, program
+    void issue_transport(Payload& payload, sc_core::sc_time& delay);
+    void control_transport(Payload& payload, sc_core::sc_time& delay);
+    void noc_transport(Payload& payload, sc_core::sc_time& delay);
+    void process();
+    void handle(Payload& payload);
+    void load_program(const std::shared_ptr<const TileProgram>& program);
+    Payload& make_packet(PacketKind kind, std::vector<Endpoint> destinations, std::uint64_t payload_bytes,
+                         RoutedExtension*& extension);
+    /// Sends and releases the packet; returns the time until its tail has arrived.
+    sc_core::sc_time inject(Payload& payload, const sc_core::sc_time& after = sc_core::SC_ZERO_TIME);
+    static void carry_values(Payload& payload, RoutedExtension& extension, std::vector<std::uint8_t> bytes);
+    Payload& make_message(::tlm::tlm_command command, std::uint64_t address, std::uint64_t bytes);
+    void tell_controller(InterfaceEvent& event);
+    void touch_scratchpad(bool write, std::uint64_t address, std::uint64_t bytes);
+    Endpoint memory_of(std::uint64_t address) const {
+        return static_cast<Endpoint>(address_.first_memory + address / address_.region_bytes);
+    }
+    [[noreturn]] void fail(const std::string& message) const;
+    std::string waits() const;
+
+    // inbound.cpp: slots, probes, data
+    void open_segment(std::uint16_t segment, std::uint32_t batch);
+    void close_segment(std::uint16_t segment);
+    void release_unit(std::uint16_t edge_id, std::uint16_t unit);
+    void on_probe(Payload& payload, const RoutedExtension& packet);
+    void on_data(Payload& payload, const RoutedExtension& packet);
+    void announce(InEdge& in, unsigned unit, const SampleFramePtr& frame);
+    void check_ready(InEdge& in, unsigned unit);
+    void acknowledge(const InEdge& in, unsigned unit, Endpoint source);
+    static bool has_slot(const InEdge& in, unsigned unit) { return unit < in.released + in.edge->slots; }
+    InEdge& in_edge(std::uint16_t edge_id);
+
+    // outbound.cpp: switch, probes, sends, writes to memory
+    void begin_send(const SendExtension& send);
+    bool start_edge(Output& output, const Edge& edge);
+    void send_on_chip(const Output& output, const Edge& edge, const SampleFramePtr& frame);
+    void send_to_memory(Output& output, const Edge& edge, const SampleFramePtr& frame);
+    void send_masks(const Output& output, const Edge& edge);
+    void send_group(const Outbound& outbound, const Outbound::Group& group);
+    void on_acknowledge(const RoutedExtension& packet);
+    void on_masks(const RoutedExtension& packet);
+    void finish_step(std::uint16_t operator_index, std::uint16_t unit);
+    SampleFramePtr switched_frame(Output& output, const Edge& edge);
+
+    // fetch.cpp: tensors, weights, frames and recorded masks from memory
+    void start_loads(InEdge& in);
+    void request_frame(InEdge& in, unsigned unit);
+    void start_load(InEdge& in, unsigned unit);
+    void issue_load(InEdge& in, unsigned unit);
+    void on_frame(InEdge& in, const RoutedExtension& packet, const std::vector<std::uint8_t>& bytes);
+    template <class Visit>
+    void visit_stored_units(const InEdge& in, unsigned unit, Visit&& visit) const;
+    std::uint64_t expected_from_memory(const InEdge& in, unsigned unit) const;
+    void open_weights(std::uint16_t edge_id);
+    void issue_weights(InEdge& in);
+    void fetch_masks(std::uint16_t operator_index, std::uint16_t unit, std::uint32_t batch);
+    void on_recorded_masks(const RoutedExtension& packet, const std::vector<std::uint8_t>& bytes);
+    std::uint64_t mask_record_bytes(std::uint16_t operator_index) const;
+    void request(std::uint64_t address, std::uint64_t bytes, const std::vector<Endpoint>& reply_to, std::uint16_t edge,
+                 std::uint16_t unit, std::uint32_t tag, bool values);
+    std::pair<std::uint32_t, std::uint32_t> source_units(const InEdge& in, unsigned unit) const;
+
+    Config config_;
+    Address address_;
+    ClockPeriod clock_;
+    SimulationRegistry& registry_;
+    Stats stats_;
+    RoutedPayloadPool packets_;
+    PayloadPool messages_;  ///< to the tile's other components
+    TimedQueue<Item> queue_;
+
+    std::shared_ptr<const TileProgram> program_;
+    std::vector<int> in_edge_index_;  ///< by edge id, -1: not an in-edge of this tile
+    std::vector<InEdge> in_edges_;
+    std::deque<Outbound> outbounds_;
+    std::deque<Output> outputs_;
+    std::map<std::tuple<std::uint32_t, std::uint16_t, std::uint16_t>, std::vector<std::uint8_t>> partial_values_;
+    std::map<std::pair<std::uint16_t, std::uint16_t>, SwitchUnit> switches_;  ///< (switch, unit)
+    std::map<std::pair<std::uint16_t, std::uint16_t>, std::vector<std::uint64_t>>
+        recorded_masks_;                                                               ///< (operator index, unit)
+    std::map<std::pair<std::uint16_t, std::uint16_t>, std::uint64_t> branch_samples_;  ///< (switch, branch)
+};
+
+template <class Visitor>
+void describe(Visitor& visitor, NetworkInterface::Config& config) {
+    visitor.field("setup_cycles", config.setup_cycles, 0, 1000,
+                  "cycles for range and address generation before the first packet of a transfer");
+    visitor.field("max_packet_bytes", config.max_packet_bytes, 64, 1048576, "largest payload of one packet");
+}
+
+}  // namespace switchyard::hw

@@ -1,0 +1,312 @@
+// What leaves a network interface: the switch, probes and sends to other tiles, pieces to memory, routing masks.
+
+#include <algorithm>
+
+#include "switchyard/hw/network_interface/network_interface.h"
+
+namespace switchyard::hw {
+
+namespace {
+
+std::uint64_t bitmap_bytes(const OperatorPlacement& placement) {
+    return 8 + (placement.unit_samples + 7) / 8;
+}
+
+}  // namespace
+
+void NetworkInterface::begin_send(const SendExtension& send) {
+    const TileOperator& op = program_->operators.at(send.operator_index);
+    outputs_.push_back(Output{send.operator_index,
+                              send.unit,
+                              send.batch,
+                              send.frame,
+                              static_cast<unsigned>(op.out_edges.size()) + 1,
+                              {},
+                              false});
+    Output& output = outputs_.back();
+    for (const std::uint16_t id : op.out_edges) {
+        if (!start_edge(output, program_->edge(id))) output.parked.push_back(id);
+    }
+    finish_step(send.operator_index, send.unit);  // the step that kept the output alive meanwhile
+}
+
+bool NetworkInterface::start_edge(Output& output, const Edge& edge) {
+    if (edge.path == EdgePath::mask) {
+        send_masks(output, edge);
+        return true;
+    }
+    const SampleFramePtr frame = edge.switch_id == kNone ? output.frame : switched_frame(output, edge);
+    if (!frame) return false;
+    if (edge.path == EdgePath::on_chip) {
+        send_on_chip(output, edge, frame);
+    } else {
+        send_to_memory(output, edge, frame);
+    }
+    return true;
+}
+
+SampleFramePtr NetworkInterface::switched_frame(Output& output, const Edge& edge) {
+    const SampleSet& samples = output.frame->samples;
+    const auto found = switches_.find({edge.switch_id, output.unit});
+    if (found == switches_.end() && !samples.empty()) return nullptr;
+    const OperatorPlacement& placement = program_->placement(edge.src_op);
+    const std::uint32_t base = output.unit * placement.unit_samples;
+    std::vector<std::uint32_t> taken;
+    for (const std::uint32_t id : samples.ids()) {
+        if (!found->second.known[id - base]) return nullptr;
+        if (found->second.masks[id - base] >> edge.branch & 1U) taken.push_back(id);
+    }
+    if (!output.counted) {
+        output.counted = true;
+        const TileOperator& op = program_->operators[output.operator_index];
+        const int index = best_fit(placement.partitions, static_cast<std::uint32_t>(samples.size()));
+        const Box box = output_box(placement.shape, placement.partitions.at(static_cast<std::size_t>(index)),
+                                   placement.k_ways, op.rank, static_cast<std::uint32_t>(samples.size()));
+        for (std::uint32_t n = box.n0; n < box.n1 && box.k0 == 0 && box.p0 == 0; ++n) {
+            const std::uint64_t mask = found->second.masks[samples[n] - base];
+            for (unsigned branch = 0; branch < 64; ++branch) {
+                if (!(mask >> branch & 1U)) continue;
+                const auto [entry, added] = branch_samples_.try_emplace({edge.switch_id, branch}, 0);
+                ++entry->second;
+                if (added) {
+                    registry_.add(
+                        *this,
+                        "switch_" + std::to_string(edge.switch_id) + "_branch_" + std::to_string(branch) + "_samples",
+                        "1", entry->second);
+                }
+            }
+        }
+    }
+    return std::make_shared<const SampleFrame>(SampleFrame{SampleSet(std::move(taken)), output.frame});
+}
+
+void NetworkInterface::send_on_chip(const Output& output, const Edge& edge, const SampleFramePtr& frame) {
+    const TileOperator& op = program_->operators[output.operator_index];
+    const OperatorPlacement& source = program_->placement(edge.src_op);
+    const OperatorPlacement& destination = program_->placement(edge.dst_op);
+    const EdgeSets sets = sets_of(edge, *frame);
+    const TransferPlan plan(edge, source, destination, *sets.source, *sets.edge, *sets.destination);
+
+    Outbound outbound;
+    outbound.edge = edge.id;
+    outbound.unit = output.unit;
+    outbound.operator_index = output.operator_index;
+    outbound.batch = output.batch;
+    outbound.frame = frame;
+    std::vector<Endpoint> receivers;
+    for (const TransferPlan::Group& planned : plan.groups_from(op.rank)) {
+        Outbound::Group group;
+        group.bytes = planned.bytes;
+        group.samples = planned.samples;
+        for (const std::uint16_t rank : planned.ranks) group.destinations.push_back(destination.tiles[rank]);
+        group.acks_missing = static_cast<unsigned>(group.destinations.size());
+        receivers.insert(receivers.end(), group.destinations.begin(), group.destinations.end());
+        outbound.groups.push_back(std::move(group));
+    }
+    stats_.samples_sent += plan.samples_sent(op.rank);
+    outbound.groups_missing = static_cast<unsigned>(outbound.groups.size());
+
+    const auto probe = [&](std::vector<Endpoint> destinations, bool wants_acknowledge) {
+        if (destinations.empty()) return;
+        RoutedExtension* packet = nullptr;
+        Payload& payload = make_packet(PacketKind::probe, std::move(destinations), bitmap_bytes(source), packet);
+        packet->edge = edge.id;
+        packet->unit = output.unit;
+        packet->batch = output.batch;
+        packet->operator_id = edge.src_op;
+        packet->dyn_dim = static_cast<std::uint32_t>(sets.edge->size());
+        packet->frame = frame;
+        packet->requested_bytes = wants_acknowledge ? 1 : 0;
+        ++stats_.probes;
+        inject(payload, clock_.cycles(config_.setup_cycles));
+    };
+    if (op.rank == 0) {
+        // Every consumer must hear of the unit, even one that gets nothing of it.
+        std::vector<Endpoint> others;
+        for (const std::uint16_t tile : destination.tiles) {
+            if (std::find(receivers.begin(), receivers.end(), tile) == receivers.end()) others.push_back(tile);
+        }
+        probe(std::move(others), false);
+    }
+    probe(receivers, true);
+    if (outbound.groups.empty()) {
+        finish_step(output.operator_index, output.unit);
+    } else {
+        outbounds_.push_back(std::move(outbound));
+    }
+}
+
+void NetworkInterface::on_acknowledge(const RoutedExtension& packet) {
+    for (auto it = outbounds_.begin(); it != outbounds_.end(); ++it) {
+        if (it->edge != packet.edge || it->unit != packet.unit) continue;
+        for (Outbound::Group& group : it->groups) {
+            if (group.sent || std::find(group.destinations.begin(), group.destinations.end(), packet.source) ==
+                                  group.destinations.end()) {
+                continue;
+            }
+            if (--group.acks_missing > 0) continue;
+            group.sent = true;
+            send_group(*it, group);
+            --it->groups_missing;
+        }
+        if (it->groups_missing == 0) outbounds_.erase(it);
+        return;
+    }
+    InEdge& in = in_edge(packet.edge);
+    InputUnit& input = in.units.at(packet.unit);
+    if (input.acks_missing == 0) fail("unexpected acknowledge for edge " + std::to_string(packet.edge));
+    if (--input.acks_missing > 0) return;
+    if (in.edge->path == EdgePath::weights) {
+        issue_weights(in);
+    } else {
+        issue_load(in, packet.unit);
+    }
+}
+
+void NetworkInterface::send_group(const Outbound& outbound, const Outbound::Group& group) {
+    const Edge& edge = program_->edge(outbound.edge);
+    const TileOperator& op = program_->operators[outbound.operator_index];
+    sc_core::sc_time done;
+    for (std::uint64_t sent = 0; sent < group.bytes;) {
+        const std::uint64_t bytes = std::min<std::uint64_t>(group.bytes - sent, config_.max_packet_bytes);
+        touch_scratchpad(false, op.out_offset + std::uint64_t{outbound.unit} % op.out_slots * op.out_slot_bytes, bytes);
+        RoutedExtension* packet = nullptr;
+        Payload& payload = make_packet(PacketKind::data, group.destinations, bytes, packet);
+        packet->edge = edge.id;
+        packet->unit = outbound.unit;
+        packet->batch = outbound.batch;
+        packet->segment = op.segment;
+        packet->operator_id = edge.src_op;
+        packet->dyn_dim = static_cast<std::uint32_t>(outbound.frame->samples.size());
+        packet->last_sample = group.samples;
+        stats_.sent_bytes += bytes;
+        stats_.delivered_copy_bytes += bytes * group.destinations.size();
+        done = std::max(done, inject(payload));
+        sent += bytes;
+    }
+    // The last group's end is the edge's end; earlier ones need not be told apart.
+    if (outbound.groups_missing == 1) {
+        Item item;
+        item.kind = Item::Kind::group_sent;
+        item.operator_index = outbound.operator_index;
+        item.unit = outbound.unit;
+        queue_.push(std::move(item), done);
+    }
+}
+
+void NetworkInterface::send_to_memory(Output& output, const Edge& edge, const SampleFramePtr& frame) {
+    if (edge.stores) {
+        const TileOperator& op = program_->operators[output.operator_index];
+        const EdgeSets sets = sets_of(edge, *frame);
+        const std::uint64_t bytes =
+            piece_bytes(edge, program_->placement(edge.src_op), *sets.source, *sets.edge, op.rank);
+        const std::uint64_t piece = edge.memory_base.at(op.rank) + output.batch % 2 * edge.memory_bank_stride +
+                                    std::uint64_t{output.unit} * edge.memory_unit_stride;
+        const auto write = [&](std::uint64_t address, std::uint64_t size, const std::vector<std::uint8_t>* values) {
+            RoutedExtension* packet = nullptr;
+            Payload& payload = make_packet(PacketKind::write_request, {memory_of(address)}, size, packet);
+            packet->edge = edge.id;
+            packet->unit = output.unit;
+            packet->batch = output.batch;
+            packet->operator_id = output.operator_index;
+            payload.set_address(address);
+            if (values) {
+                carry_values(payload, *packet, *values);
+            }
+            ++output.steps_missing;
+            stats_.memory_written_bytes += size;
+            inject(payload, clock_.cycles(config_.setup_cycles));
+        };
+        if (op.rank == 0 && edge.frame_bytes > 0) {
+            const std::vector<std::uint8_t> record = serialise(*frame);
+            if (record.size() > edge.frame_bytes) fail("sample frame does not fit in front of its piece");
+            write(piece, record.size(), &record);
+        }
+        for (std::uint64_t done = 0; done < bytes;) {
+            const std::uint64_t size = std::min<std::uint64_t>(bytes - done, config_.max_packet_bytes);
+            touch_scratchpad(false, op.out_offset + std::uint64_t{output.unit} % op.out_slots * op.out_slot_bytes,
+                             size);
+            write(piece + edge.frame_bytes + done, size, nullptr);
+            done += size;
+        }
+    }
+    finish_step(output.operator_index, output.unit);
+}
+
+void NetworkInterface::send_masks(const Output& output, const Edge& edge) {
+    const TileOperator& op = program_->operators[output.operator_index];
+    const OperatorPlacement& source = program_->placement(edge.src_op);
+    const SampleSet& samples = output.frame->samples;
+    const int index = best_fit(source.partitions, static_cast<std::uint32_t>(samples.size()));
+    if (index < 0) fail("gate has no kernel for dyn_dim " + std::to_string(samples.size()));
+    const Box box = output_box(source.shape, source.partitions[static_cast<std::size_t>(index)], source.k_ways, op.rank,
+                               static_cast<std::uint32_t>(samples.size()));
+    if (!box.empty() && box.k0 == 0 && box.p0 == 0) {
+        const auto found = recorded_masks_.find({output.operator_index, output.unit});
+        if (found == recorded_masks_.end()) fail("gate finished before its recorded masks were read");
+        const std::uint32_t base = output.unit * source.unit_samples;
+        std::vector<std::uint32_t> ids;
+        auto masks = std::make_shared<std::vector<std::uint64_t>>();
+        for (std::uint32_t n = box.n0; n < box.n1; ++n) {
+            ids.push_back(samples[n]);
+            masks->push_back(found->second.at(samples[n] - base));
+        }
+        const std::uint64_t bytes = ids.size() * ((op.gate_branches + 7U) / 8U);
+        const OperatorPlacement& destination = program_->placement(edge.dst_op);
+        RoutedExtension* packet = nullptr;
+        Payload& payload = make_packet(PacketKind::mask, destination.tiles, bytes, packet);
+        packet->edge = op.gate_switch;
+        packet->unit = output.unit;
+        packet->batch = output.batch;
+        packet->dyn_dim = destination.unit_samples;
+        packet->mask_samples = std::make_shared<const SampleSet>(SampleSet(std::move(ids)));
+        packet->masks = std::move(masks);
+        inject(payload, clock_.cycles(config_.setup_cycles));
+    }
+    recorded_masks_.erase({output.operator_index, output.unit});
+    finish_step(output.operator_index, output.unit);
+}
+
+void NetworkInterface::on_masks(const RoutedExtension& packet) {
+    SwitchUnit& unit = switches_[{packet.edge, packet.unit}];
+    const std::uint32_t size = packet.dyn_dim;
+    unit.masks.resize(size);
+    unit.known.resize(size);
+    const std::uint32_t base = packet.unit * size;
+    for (std::size_t i = 0; i < packet.mask_samples->size(); ++i) {
+        const std::uint32_t position = (*packet.mask_samples)[i] - base;
+        unit.masks.at(position) = (*packet.masks)[i];
+        unit.known[position] = true;
+    }
+    for (std::size_t i = 0; i < outputs_.size(); ++i) {
+        Output& output = outputs_[i];
+        if (output.unit != packet.unit || output.parked.empty()) continue;
+        ++output.steps_missing;  // keeps the output alive while its edges start
+        std::vector<std::uint16_t> parked;
+        parked.swap(output.parked);
+        const std::uint16_t op = output.operator_index;
+        for (const std::uint16_t id : parked) {
+            if (!start_edge(output, program_->edge(id))) output.parked.push_back(id);
+        }
+        finish_step(op, packet.unit);
+        return;
+    }
+}
+
+void NetworkInterface::finish_step(std::uint16_t operator_index, std::uint16_t unit) {
+    for (auto it = outputs_.begin(); it != outputs_.end(); ++it) {
+        if (it->operator_index != operator_index || it->unit != unit) continue;
+        if (--it->steps_missing > 0) return;
+        InterfaceEvent event;
+        event.kind = InterfaceEvent::Kind::output_sent;
+        event.operator_index = operator_index;
+        event.unit = unit;
+        event.batch = it->batch;
+        outputs_.erase(it);
+        tell_controller(event);
+        return;
+    }
+    fail("nothing left to finish for operator index " + std::to_string(operator_index));
+}
+
+}  // namespace switchyard::hw

@@ -1,0 +1,185 @@
+#include "switchyard/hw/network_interface/transfer_plan.h"
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+
+namespace switchyard::hw {
+
+namespace {
+
+constexpr std::uint64_t kElementBytes = 2;  // binary16
+
+std::uint32_t ceil_div(std::uint32_t a, std::uint32_t b) {
+    return (a + b - 1) / b;
+}
+
+Partition fitting_partition(const OperatorPlacement& placement, std::size_t dyn_dim) {
+    const int index = best_fit(placement.partitions, static_cast<std::uint32_t>(dyn_dim));
+    if (index < 0) {
+        throw std::domain_error("operator " + std::to_string(placement.op_id) + " has no kernel for dyn_dim " +
+                                std::to_string(dyn_dim));
+    }
+    return placement.partitions[static_cast<std::size_t>(index)];
+}
+
+/// Rows of the edge's tensor that come from the producer's output rows [p0, p1): a pool fused into the producer
+/// leaves fewer rows than it computed.
+std::uint32_t scaled_row(const Edge& edge, const OperatorShape& shape, std::uint32_t row) {
+    return static_cast<std::uint32_t>(std::uint64_t{row} * edge.rows / shape.out_rows);
+}
+
+}  // namespace
+
+EdgeSets sets_of(const Edge& edge, const SampleFrame& frame) {
+    const SampleSet& source = edge.switch_id == kNone ? frame.samples : popped(frame, 1).samples;
+    return {&source, &frame.samples, &popped(frame, edge.pops).samples};
+}
+
+TransferPlan::TransferPlan(const Edge& edge, const OperatorPlacement& source, const OperatorPlacement& destination,
+                           const SampleSet& source_set, const SampleSet& edge_set, const SampleSet& destination_set)
+    : edge_(edge),
+      src_(source),
+      dst_(destination),
+      source_(fitting_partition(source, source_set.size())),
+      destination_(fitting_partition(destination, destination_set.size())),
+      source_size_(static_cast<std::uint32_t>(source_set.size())),
+      destination_size_(static_cast<std::uint32_t>(destination_set.size())) {
+    const bool pooled = edge.reduce == EdgeReduce::global_pool;
+    const std::uint32_t rows = pooled ? 1 : edge.rows;
+    const OperatorShape& shape = dst_.shape;
+    whole_ = edge.role == OperandRole::input &&
+             (shape.kind == OpKind::attention || shape.in_channels != edge.channels || shape.in_rows != rows);
+
+    counts_.assign(std::size_t{source_.n} * destination_.n, 0);
+    const std::uint32_t source_block = ceil_div(source_.dyn_dim, source_.n);
+    const std::uint32_t destination_block = ceil_div(destination_.dyn_dim, destination_.n);
+    std::size_t s = 0;
+    std::size_t d = 0;
+    for (const std::uint32_t id : edge_set.ids()) {
+        while (s < source_set.size() && source_set[s] < id) ++s;
+        while (d < destination_set.size() && destination_set[d] < id) ++d;
+        ++counts_[s / source_block * destination_.n + d / destination_block];
+    }
+}
+
+TransferPlan::Needs TransferPlan::makes_of(unsigned source_rank) const {
+    const Box box = output_box(src_.shape, source_, src_.k_ways, source_rank, source_size_);
+    Needs made;
+    if (box.empty()) return made;
+    made.none = false;
+    made.n = source_rank / src_.k_ways / source_.p;
+    made.channels = {box.k0, box.k1};
+    made.rows = {scaled_row(edge_, src_.shape, box.p0), scaled_row(edge_, src_.shape, box.p1)};
+    return made;
+}
+
+TransferPlan::Needs TransferPlan::needs_of(unsigned destination_rank) const {
+    const Box box = output_box(dst_.shape, destination_, dst_.k_ways, destination_rank, destination_size_);
+    Needs needed;
+    if (box.empty()) return needed;
+    needed.none = false;
+    needed.n = destination_rank / dst_.k_ways / destination_.p;
+    if (whole_) {
+        needed.channels = {0, edge_.channels};
+        needed.rows = {0, edge_.rows};
+    } else {
+        const Box input = input_box(dst_.shape, box, edge_.role == OperandRole::second_operand);
+        needed.channels = {input.k0, input.k1};
+        needed.rows = {input.p0, input.p1};
+    }
+    return needed;
+}
+
+std::uint64_t TransferPlan::bytes(const Needs& made, const Needs& needed) const {
+    if (made.none || needed.none) return 0;
+    const std::uint64_t count = samples(made.n, needed.n);
+    const Range channels{std::max(made.channels.first, needed.channels.first),
+                         std::min(made.channels.last, needed.channels.last)};
+    if (edge_.reduce == EdgeReduce::global_pool) {
+        // Each producer sends the sum over its own rows; the consumer adds the partial sums up.
+        return count * channels.size() * (made.rows.size() > 0 ? 1 : 0) * kElementBytes;
+    }
+    const Range rows{std::max(made.rows.first, needed.rows.first), std::min(made.rows.last, needed.rows.last)};
+    return count * channels.size() * rows.size() * edge_.columns * kElementBytes;
+}
+
+std::uint64_t TransferPlan::bytes(unsigned source_rank, unsigned destination_rank) const {
+    return bytes(makes_of(source_rank), needs_of(destination_rank));
+}
+
+std::uint64_t TransferPlan::expected_bytes(unsigned destination_rank) const {
+    const Needs needed = needs_of(destination_rank);
+    if (needed.none) return 0;
+    std::uint64_t sum = 0;
+    const unsigned ranks = source_.n * source_.p * src_.k_ways;
+    for (unsigned rank = 0; rank < ranks; ++rank) sum += bytes(makes_of(rank), needed);
+    return sum;
+}
+
+std::vector<std::uint16_t> TransferPlan::sharers(unsigned destination_rank) const {
+    const bool per_channel = !whole_ && (dst_.shape.channelwise() || edge_.role == OperandRole::second_operand);
+    if (per_channel) return {static_cast<std::uint16_t>(destination_rank)};
+    std::vector<std::uint16_t> ranks;
+    const unsigned first = destination_rank / dst_.k_ways * dst_.k_ways;
+    for (unsigned rank = first; rank < first + dst_.k_ways; ++rank) {
+        if (!needs_of(rank).none) ranks.push_back(static_cast<std::uint16_t>(rank));
+    }
+    return ranks;
+}
+
+std::uint32_t TransferPlan::samples_sent(unsigned source_rank) const {
+    const Box box = output_box(src_.shape, source_, src_.k_ways, source_rank, source_size_);
+    if (box.empty() || box.k0 != 0 || box.p0 != 0) return 0;
+    std::uint32_t sum = 0;
+    const unsigned block = source_rank / src_.k_ways / source_.p;
+    for (unsigned d = 0; d < destination_.n; ++d) sum += samples(block, d);
+    return sum;
+}
+
+std::uint32_t TransferPlan::samples_received(unsigned destination_rank) const {
+    const Box box = output_box(dst_.shape, destination_, dst_.k_ways, destination_rank, destination_size_);
+    if (box.empty() || box.k0 != 0 || box.p0 != 0) return 0;
+    std::uint32_t sum = 0;
+    const unsigned block = destination_rank / dst_.k_ways / destination_.p;
+    for (unsigned s = 0; s < source_.n; ++s) sum += samples(s, block);
+    return sum;
+}
+
+std::vector<TransferPlan::Group> TransferPlan::groups_from(unsigned source_rank) const {
+    std::vector<Group> groups;
+    const Needs made = makes_of(source_rank);
+    if (made.none) return groups;
+    const unsigned ranks = destination_.n * destination_.p * dst_.k_ways;
+    for (unsigned rank = 0; rank < ranks;) {
+        const unsigned block = rank / dst_.k_ways / destination_.p;
+        if (samples(made.n, block) == 0) {
+            rank = (block + 1) * destination_.p * dst_.k_ways;
+            continue;
+        }
+        Group group;
+        group.ranks = sharers(rank);
+        const unsigned next =
+            group.ranks.size() == 1 && group.ranks.front() == rank ? rank + 1 : (rank / dst_.k_ways + 1) * dst_.k_ways;
+        group.bytes = bytes(made, needs_of(rank));
+        group.samples = samples(made.n, block);
+        if (group.bytes > 0 && !group.ranks.empty()) groups.push_back(std::move(group));
+        rank = next;
+    }
+    return groups;
+}
+
+std::uint64_t piece_bytes(const Edge& edge, const OperatorPlacement& source, const SampleSet& source_set,
+                          const SampleSet& edge_set, unsigned source_rank) {
+    const auto size = static_cast<std::uint32_t>(source_set.size());
+    const Partition part = fitting_partition(source, size);
+    const Box box = output_box(source.shape, part, source.k_ways, source_rank, size);
+    if (box.empty()) return 0;
+    std::uint64_t count = 0;
+    for (std::uint32_t n = box.n0; n < box.n1; ++n) count += edge_set.contains(source_set[n]) ? 1 : 0;
+    const std::uint64_t rows = scaled_row(edge, source.shape, box.p1) - scaled_row(edge, source.shape, box.p0);
+    if (edge.reduce == EdgeReduce::global_pool) return count * (box.k1 - box.k0) * (rows > 0 ? 1 : 0) * kElementBytes;
+    return count * (box.k1 - box.k0) * rows * edge.columns * kElementBytes;
+}
+
+}  // namespace switchyard::hw

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "switchyard/sw_scheduler/formats/program.h"
+#include "switchyard/sw_scheduler/formats/samples.h"
+#include "switchyard/tlm/routed_extension.h"
+
+namespace switchyard::hw {
+
+/// The sample sets that an edge's frame implies at its two ends.
+struct EdgeSets {
+    const SampleSet* source;       ///< at the producer: before the switch, if the edge passes one
+    const SampleSet* edge;         ///< what takes the edge
+    const SampleSet* destination;  ///< at the consumer: outside the switches that it closes
+};
+EdgeSets sets_of(const Edge& edge, const SampleFrame& frame);
+
+/// Who sends what to whom for one hand-over unit of one edge (Adyna section VI-C): both ends' best-fit kernels follow
+/// from the sizes of the sample sets, their partitions say which box each tile produces or needs, and what goes from
+/// one tile to another is the boxes' intersection, restricted to the samples that take the edge.
+/// Every tile derives the same plan from the same frame, so nobody has to be told.
+class TransferPlan {
+public:
+    /// Throws std::domain_error if no kernel of either end is large enough.
+    TransferPlan(const Edge& edge, const OperatorPlacement& source, const OperatorPlacement& destination,
+                 const SampleSet& source_set, const SampleSet& edge_set, const SampleSet& destination_set);
+
+    /// FP16 bytes that source rank sends to destination rank.
+    std::uint64_t bytes(unsigned source_rank, unsigned destination_rank) const;
+    /// Sum of the above over all source ranks.
+    std::uint64_t expected_bytes(unsigned destination_rank) const;
+
+    struct Group {
+        std::vector<std::uint16_t> ranks;  ///< destinations that need the same bytes: one multicast packet
+        std::uint64_t bytes = 0;
+        std::uint32_t samples = 0;
+    };
+    /// What a source rank sends: groups with bytes > 0.
+    std::vector<Group> groups_from(unsigned source_rank) const;
+    /// Samples of which a source rank holds the first channels and rows: summed over ranks, each sample counts once.
+    std::uint32_t samples_sent(unsigned source_rank) const;
+    /// The same, counted where they arrive.
+    std::uint32_t samples_received(unsigned destination_rank) const;
+    /// Ranks that need the same input as `destination_rank`, itself included, lowest first.
+    std::vector<std::uint16_t> sharers(unsigned destination_rank) const;
+
+private:
+    struct Range {
+        std::uint32_t first = 0, last = 0;
+        std::uint32_t size() const { return last > first ? last - first : 0; }
+    };
+    struct Needs {
+        std::uint32_t n = 0;  ///< block of samples
+        Range channels, rows;
+        bool none = true;
+    };
+    Needs needs_of(unsigned destination_rank) const;
+    Needs makes_of(unsigned source_rank) const;
+    std::uint64_t bytes(const Needs& made, const Needs& needed) const;
+    std::uint32_t samples(std::uint32_t source_block, std::uint32_t destination_block) const {
+        return counts_[source_block * destination_.n + destination_block];
+    }
+
+    const Edge& edge_;
+    const OperatorPlacement& src_;
+    const OperatorPlacement& dst_;
+    Partition source_{}, destination_{};
+    std::uint32_t source_size_, destination_size_;
+    bool whole_ = false;                 ///< consumer needs every channel and row (flattened or attention input)
+    std::vector<std::uint32_t> counts_;  ///< samples in (source block, destination block)
+};
+
+/// Bytes of the piece that `source_rank` writes to memory for `edge_set`.
+std::uint64_t piece_bytes(const Edge& edge, const OperatorPlacement& source, const SampleSet& source_set,
+                          const SampleSet& edge_set, unsigned source_rank);
+
+}  // namespace switchyard::hw

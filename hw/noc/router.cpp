@@ -1,0 +1,233 @@
+#include "switchyard/hw/noc/router.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "switchyard/tlm/clock_period.h"
+
+namespace switchyard::hw {
+namespace {
+
+constexpr std::size_t kMaxPorts = 32;  // a bit each in fan_out
+
+constexpr const char* kDirections[port::local] = {"north", "east", "south", "west"};
+
+std::string port_name(const std::vector<Endpoint>& endpoints, std::size_t index) {
+    return index < port::local ? kDirections[index] : "endpoint_" + std::to_string(endpoints[index - port::local]);
+}
+
+std::vector<Endpoint> attached(unsigned index, const std::vector<unsigned>& router_of_endpoint) {
+    std::vector<Endpoint> endpoints;
+    for (std::size_t e = 0; e < router_of_endpoint.size(); ++e)
+        if (router_of_endpoint[e] == index) endpoints.push_back(static_cast<Endpoint>(e));
+    return endpoints;
+}
+
+}  // namespace
+
+Router::Router(const sc_core::sc_module_name& name, const Config& config, SimulationRegistry& registry, unsigned index,
+               const std::vector<unsigned>& router_of_endpoint)
+    : sc_module(name),
+      in("in"),
+      out("out"),
+      config_(config),
+      cycle_(ClockPeriod(config.clock_ghz).cycles(1).value()),
+      router_latency_(config.router_cycles * cycle_),
+      link_latency_(config.link_cycles * cycle_),
+      endpoints_(attached(index, router_of_endpoint)),
+      links_(port::local + endpoints_.size()),
+      injection_(endpoints_.size()) {
+    if (links_.size() > kMaxPorts)
+        throw ModelError(*this, std::to_string(endpoints_.size()) + " endpoints: at most " +
+                                    std::to_string(kMaxPorts - port::local) + " fit a router");
+    for (std::size_t e = 0; e < router_of_endpoint.size(); ++e) {
+        const unsigned next = next_port(config, index, router_of_endpoint[e]);
+        route_.push_back(static_cast<std::uint8_t>(next == port::local ? local_port(static_cast<Endpoint>(e)) : next));
+    }
+    for (std::size_t p = port::local; p < links_.size(); ++p) links_[p].free_for_source.resize(route_.size());
+
+    in.init(links_.size(), [this](const char*, std::size_t p) {
+        return new tlm_utils::simple_target_socket_tagged_optional<Router>((port_name(endpoints_, p) + "_in").c_str());
+    });
+    out.init(links_.size(), [this](const char*, std::size_t p) {
+        return new tlm_utils::simple_initiator_socket_tagged_optional<Router>(
+            (port_name(endpoints_, p) + "_out").c_str());
+    });
+    for (std::size_t p = 0; p < in.size(); ++p) {
+        in[p].register_b_transport(this, &Router::b_transport, static_cast<int>(p));
+        in[p].register_transport_dbg(this, &Router::debug_transport, static_cast<int>(p));
+    }
+    register_counters(registry);
+}
+
+void Router::end_of_elaboration() {
+    for (std::size_t p = 0; p < links_.size(); ++p)
+        if (out[p].size() > 0) links_[p].next = out[p].operator->();
+}
+
+void Router::register_counters(SimulationRegistry& registry) {
+    const auto add = [&](const char* name, const char* unit, std::uint64_t Stats::*member) {
+        registry.add(*this, name, unit, [this, member] { return static_cast<double>(stats().*member); });
+    };
+    add("injected_packets", "1", &Stats::injected_packets);
+    add("injected_bytes", "bytes", &Stats::injected_bytes);
+    add("addressed_packets", "1", &Stats::addressed_packets);
+    add("addressed_bytes", "bytes", &Stats::addressed_bytes);
+    add("ejected_packets", "1", &Stats::ejected_packets);
+    add("ejected_bytes", "bytes", &Stats::ejected_bytes);
+    add("link_packets", "1", &Stats::link_packets);
+    add("link_bytes", "bytes", &Stats::link_bytes);
+    add("link_busy_cycles", "cycles", &Stats::link_busy_cycles);
+    const auto add_link = [&](const std::string& name, const LinkStats& stats) {
+        registry.add(*this, name + "_packets", "1", stats.packets);
+        registry.add(*this, name + "_bytes", "bytes", stats.bytes);
+        registry.add(*this, name + "_busy_cycles", "cycles", stats.busy_cycles);
+    };
+    for (std::size_t p = 0; p < links_.size(); ++p) add_link(port_name(endpoints_, p) + "_out", links_[p].stats);
+    for (std::size_t p = 0; p < injection_.size(); ++p)
+        add_link(port_name(endpoints_, p + port::local) + "_in", injection_[p].stats);
+}
+
+unsigned Router::local_port(Endpoint endpoint) const {
+    const auto it = std::find(endpoints_.begin(), endpoints_.end(), endpoint);
+    if (it == endpoints_.end())
+        throw ModelError(*this, "endpoint " + std::to_string(endpoint) + " is attached to another router");
+    return port::local + static_cast<unsigned>(it - endpoints_.begin());
+}
+
+Router::Stats Router::stats() const {
+    Stats stats;
+    const auto payload_bytes = [this](const LinkStats& link) {
+        return link.bytes - link.packets * config_.header_bytes;
+    };
+    for (const Link& link : injection_) {
+        stats.injected_packets += link.stats.packets;
+        stats.injected_bytes += payload_bytes(link.stats);
+    }
+    stats.addressed_packets = addressed_packets_;
+    stats.addressed_bytes = addressed_bytes_;
+    for (std::size_t p = 0; p < links_.size(); ++p) {
+        const LinkStats& link = links_[p].stats;
+        if (p < port::local) {
+            stats.link_packets += link.packets;
+            stats.link_bytes += link.bytes;
+            stats.link_busy_cycles += link.busy_cycles;
+            stats.max_link_busy_cycles = std::max(stats.max_link_busy_cycles, link.busy_cycles);
+        } else {
+            stats.ejected_packets += link.packets;
+            stats.ejected_bytes += payload_bytes(link);
+        }
+    }
+    return stats;
+}
+
+void Router::fail(Payload& payload, ::tlm::tlm_response_status status, const std::string& message) const {
+    payload.set_response_status(status);
+    throw ModelError(*this, message);
+}
+
+RoutedExtension& Router::extension_of(Payload& payload) const {
+    auto* const packet = payload.get_extension<RoutedExtension>();
+    if (!packet) fail(payload, ::tlm::TLM_GENERIC_ERROR_RESPONSE, "payload without a RoutedExtension");
+    if (packet->destinations.empty()) fail(payload, ::tlm::TLM_ADDRESS_ERROR_RESPONSE, "packet without destination");
+    return *packet;
+}
+
+void Router::b_transport(int in_port, Payload& payload, sc_core::sc_time& delay) {
+    RoutedExtension& packet = extension_of(payload);
+    const Tick now = sc_core::sc_time_stamp().value();
+    Tick head = now + delay.value();
+    const auto from = static_cast<unsigned>(in_port);
+    if (from >= port::local) head = inject(from, payload, packet, head, now);
+
+    const Tick arrival = packet.destinations.size() == 1
+                             ? forward(route_[packet.destinations[0]], payload, packet, head, now)
+                             : fan_out(payload, packet, head, now);
+    delay = sc_core::sc_time::from_value(arrival - now);
+}
+
+Router::Tick Router::inject(unsigned in_port, Payload& payload, const RoutedExtension& packet, Tick start, Tick now) {
+    const unsigned local = in_port - port::local;
+    if (packet.source != endpoints_[local])
+        fail(payload, ::tlm::TLM_GENERIC_ERROR_RESPONSE,
+             "endpoint " + std::to_string(endpoints_[local]) + " sends a packet whose source is " +
+                 std::to_string(packet.source));
+    for (const Endpoint destination : packet.destinations) {
+        if (destination >= route_.size())
+            fail(payload, ::tlm::TLM_ADDRESS_ERROR_RESPONSE,
+                 "no endpoint " + std::to_string(destination) + ": the network has " + std::to_string(route_.size()));
+    }
+    addressed_packets_ += packet.destinations.size();
+    addressed_bytes_ += packet.destinations.size() * packet.payload_bytes;
+
+    const Tick edge = (start + cycle_ - 1) / cycle_ * cycle_;  // all that follows are whole cycles
+    return reserve(injection_[local], edge, serialisation_cycles(config_, packet.payload_bytes), packet, now) +
+           link_latency_;
+}
+
+Router::Tick Router::reserve(Link& link, Tick earliest, Tick cycles, const RoutedExtension& packet, Tick now) {
+    ++link.stats.packets;
+    link.stats.bytes += config_.header_bytes + packet.payload_bytes;
+    link.stats.busy_cycles += cycles;
+    return link.calendar.reserve(earliest, cycles * cycle_, now);
+}
+
+Router::Tick Router::forward(unsigned out_port, Payload& payload, const RoutedExtension& packet, Tick head, Tick now) {
+    Link& link = links_[out_port];
+    const Tick cycles = serialisation_cycles(config_, packet.payload_bytes);
+    Tick earliest = head + router_latency_;
+    Tick arrival;
+    if (out_port < port::local) {
+        arrival = reserve(link, earliest, cycles, packet, now) + link_latency_;
+    } else {
+        if (packet.destinations.size() != 1)
+            fail(payload, ::tlm::TLM_ADDRESS_ERROR_RESPONSE,
+                 "destination " + std::to_string(packet.destinations[0]) + " stands twice in a packet");
+        Tick& free = link.free_for_source[packet.source];
+        free = reserve(link, std::max(earliest, free), cycles, packet, now) + cycles * cycle_;
+        arrival = free + link_latency_;
+    }
+    sc_core::sc_time delay = sc_core::sc_time::from_value(arrival - now);
+    link.next->b_transport(payload, delay);
+    return now + delay.value();
+}
+
+Router::Tick Router::fan_out(Payload& payload, RoutedExtension& packet, Tick head, Tick now) {
+    std::uint32_t ports = 0;
+    for (const Endpoint destination : packet.destinations) ports |= 1u << route_[destination];
+
+    std::vector<Endpoint> all;
+    if (!spare_lists_.empty()) {
+        all.swap(spare_lists_.back());
+        spare_lists_.pop_back();
+    }
+    all.swap(packet.destinations);
+    std::vector<Endpoint>& part = packet.destinations;
+    Tick arrival = 0;
+    auto response = ::tlm::TLM_OK_RESPONSE;
+    for (unsigned p = 0; ports >> p != 0; ++p) {
+        if ((ports >> p & 1) == 0) continue;
+        part.resize(all.size());
+        Endpoint* end = part.data();
+        for (const Endpoint destination : all) {
+            *end = destination;
+            end += route_[destination] == p;
+        }
+        part.resize(static_cast<std::size_t>(end - part.data()));
+        payload.set_response_status(::tlm::TLM_INCOMPLETE_RESPONSE);
+        arrival = std::max(arrival, forward(p, payload, packet, head, now));
+        if (response == ::tlm::TLM_OK_RESPONSE) response = payload.get_response_status();
+    }
+    payload.set_response_status(response);
+    part.swap(all);
+    spare_lists_.push_back(std::move(all));
+    return arrival;
+}
+
+unsigned Router::debug_transport(int, Payload& payload) {
+    const auto* const packet = payload.get_extension<RoutedExtension>();
+    if (!packet || packet->destinations.size() != 1 || packet->destinations[0] >= route_.size()) return 0;
+    return links_[route_[packet->destinations[0]]].next->transport_dbg(payload);
+}
+
+}  // namespace switchyard::hw

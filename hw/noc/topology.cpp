@@ -1,0 +1,70 @@
+#include "switchyard/hw/noc/topology.h"
+
+namespace switchyard::hw {
+namespace {
+
+/// Steps along one dimension: positive to the east or south.
+int steps(bool torus, unsigned size, unsigned from, unsigned to) {
+    const int direct = static_cast<int>(to) - static_cast<int>(from);
+    if (!torus) return direct;
+    const int length = static_cast<int>(size);
+    const int forward = (direct + length) % length;
+    return forward <= length / 2 ? forward : forward - length;
+}
+
+bool is_torus(const NocConfig& config) {
+    return config.topology == "torus";
+}
+
+int steps_x(const NocConfig& config, unsigned from, unsigned to) {
+    return steps(is_torus(config), config.columns, from % config.columns, to % config.columns);
+}
+
+int steps_y(const NocConfig& config, unsigned from, unsigned to) {
+    return steps(is_torus(config), config.rows, from / config.columns, to / config.columns);
+}
+
+/// One step along a dimension, or -1 if there is no link.
+int step(bool torus, unsigned size, unsigned position, int by) {
+    const int length = static_cast<int>(size);
+    const int next = static_cast<int>(position) + by;
+    if (torus && length > 1) return (next + length) % length;
+    return next >= 0 && next < length ? next : -1;
+}
+
+}  // namespace
+
+std::string objection(const NocConfig& config) {
+    if (config.topology != "torus" && config.topology != "mesh") return "no such topology: " + config.topology;
+    if (config.columns == 0 || config.rows == 0) return "a network needs at least one router";
+    if (config.link_bytes_per_cycle == 0) return "link_bytes_per_cycle must not be 0";
+    if (config.header_bytes == 0) return "header_bytes must not be 0";
+    if (!(config.clock_ghz > 0)) return "clock_ghz must be positive";
+    return "";
+}
+
+unsigned next_port(const NocConfig& config, unsigned router, unsigned target) {
+    const int x = steps_x(config, router, target);
+    if (x != 0) return x > 0 ? port::east : port::west;
+    const int y = steps_y(config, router, target);
+    if (y != 0) return y > 0 ? port::south : port::north;
+    return port::local;
+}
+
+int neighbour(const NocConfig& config, unsigned router, unsigned out_port) {
+    const unsigned x = router % config.columns, y = router / config.columns;
+    const bool torus = is_torus(config);
+    if (out_port == port::east || out_port == port::west) {
+        const int next = step(torus, config.columns, x, out_port == port::east ? 1 : -1);
+        return next < 0 ? -1 : static_cast<int>(y * config.columns) + next;
+    }
+    const int next = step(torus, config.rows, y, out_port == port::south ? 1 : -1);
+    return next < 0 ? -1 : next * static_cast<int>(config.columns) + static_cast<int>(x);
+}
+
+unsigned hops(const NocConfig& config, unsigned from, unsigned to) {
+    const int x = steps_x(config, from, to), y = steps_y(config, from, to);
+    return static_cast<unsigned>((x < 0 ? -x : x) + (y < 0 ? -y : y));
+}
+
+}  // namespace switchyard::hw

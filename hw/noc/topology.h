@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace switchyard::hw {
+
+/// What the routers of one network have in common.
+struct NocConfig {
+    std::string topology = "torus";
+    unsigned link_bytes_per_cycle = 192;  ///< Adyna Table III: 192 GB/s a tile, at 1 GHz
+    unsigned router_cycles = 4;           ///< route computation, VC allocation, switch allocation, switch traversal:
+                                          ///< one cycle each, as BookSim 2's input-queued router has by default
+    unsigned link_cycles = 1;             ///< BookSim 2's channel latency on a torus of unit wires
+    unsigned header_bytes = 16;           ///< kind, batch, ids, ranges and address in front of every payload
+
+    // The chip's, set by the composer.
+    unsigned columns = 1, rows = 1;
+    double clock_ghz = 1.0;
+};
+
+template <class V>
+void describe(V& v, NocConfig& c) {
+    v.choice("topology", c.topology, {"torus", "mesh"}, "how the routers are connected");
+    v.field("link_bytes_per_cycle", c.link_bytes_per_cycle, 1, 65536, "width of each link, in each direction");
+    v.field("router_cycles", c.router_cycles, 0, 1000, "router pipeline, in front of each outgoing link");
+    v.field("link_cycles", c.link_cycles, 0, 1000, "flight time of a link");
+    v.field("header_bytes", c.header_bytes, 1, 4096, "bytes in front of each packet's payload");
+}
+
+/// Where a packet leaves a router: x grows to the east, y to the south; routers are numbered row by row.
+/// From `local` on: one port an endpoint.
+namespace port {
+inline constexpr unsigned north = 0, east = 1, south = 2, west = 3, local = 4;
+}
+
+/// "" or what is wrong with the configuration.
+std::string objection(const NocConfig& config);
+
+/// The next port of X-Y (dimension-order) routing, port::local at the target. On a torus the shorter way round;
+/// of two equal ones east or south.
+unsigned next_port(const NocConfig& config, unsigned router, unsigned target);
+/// The router behind port north .. west, or -1 at the edge of a mesh and in a dimension of one router.
+int neighbour(const NocConfig& config, unsigned router, unsigned out_port);
+/// Links between the two routers.
+unsigned hops(const NocConfig& config, unsigned from, unsigned to);
+
+/// Cycles for which a packet occupies a link: ceil((header + payload) / link width).
+inline std::uint64_t serialisation_cycles(const NocConfig& config, std::uint64_t payload_bytes) {
+    return (config.header_bytes + payload_bytes + config.link_bytes_per_cycle - 1) / config.link_bytes_per_cycle;
+}
+/// Cycles from the injection of a packet into an idle network until its tail has arrived: the injection link, a
+/// pipeline and a link for each of the `hops` + 1 routers, and the serialisation.
+inline std::uint64_t zero_load_cycles(const NocConfig& config, unsigned hop_count, std::uint64_t payload_bytes) {
+    return config.link_cycles + (hop_count + 1ull) * (config.router_cycles + config.link_cycles) +
+           serialisation_cycles(config, payload_bytes);
+}
+
+}  // namespace switchyard::hw

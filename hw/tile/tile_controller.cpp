@@ -1,0 +1,412 @@
+#include "switchyard/hw/tile/tile_controller.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "switchyard/sw_scheduler/formats/error.h"
+#include "switchyard/tlm/void_buffer.h"
+
+namespace switchyard::hw {
+
+TileController::TileController(const sc_core::sc_module_name& name, const Config& config, SimulationRegistry& registry)
+    : sc_module(name),
+      events("events"),
+      interface("interface"),
+      dispatcher("dispatcher"),
+      dispatcher_config("dispatcher_config"),
+      scratchpad("scratchpad"),
+      config_(config),
+      clock_(config.clock_ghz),
+      messages_(std::string(this->name()) + ".messages"),
+      completions_("completions") {
+    events.register_b_transport(this, &TileController::events_transport);
+
+    SC_HAS_PROCESS(TileController);
+    SC_METHOD(run);
+    sensitive << wake_ << completions_.event();
+    dont_initialize();
+
+    registry.add(*this, "units", "1", stats_.units);
+    registry.add(*this, "empty_units", "1", stats_.empty_units);
+    registry.add(*this, "busy_cycles", "cycles", stats_.busy_cycles);
+    registry.add(*this, "macs", "1", stats_.macs);
+    registry.add(*this, "segments", "1", stats_.segments);
+    registry.add_waiter(*this, [this] { return waits(); });
+}
+
+void TileController::events_transport(Payload& payload, sc_core::sc_time&) {
+    InterfaceEvent* event = nullptr;
+    payload.get_extension(event);
+    if (!event) {
+        payload.set_response_status(::tlm::TLM_GENERIC_ERROR_RESPONSE);
+        return;
+    }
+    payload.set_response_status(::tlm::TLM_OK_RESPONSE);
+    using Kind = InterfaceEvent::Kind;
+    switch (event->kind) {
+        case Kind::config_write:
+        case Kind::config_read:
+            on_config(*event);
+            return;
+        case Kind::control:
+            if (event->control != static_cast<std::uint32_t>(ControlCode::segment_start)) {
+                throw ModelError(*this, "unknown control packet " + std::to_string(event->control));
+            }
+            start_segment(event->segment, event->batch);
+            break;
+        case Kind::unit_ready:
+            for (Input& input : operators_.at(event->operator_index).inputs) {
+                if (input.edge->id == event->edge) input.frames.at(event->unit) = event->frame;
+            }
+            break;
+        case Kind::weights_ready:
+            for (Weights& weights : operators_.at(event->operator_index).weights) {
+                if (weights.edge->id == event->edge) weights.state = Weights::State::present;
+            }
+            break;
+        case Kind::masks_ready:
+            operators_.at(event->operator_index).masks_ready.at(event->unit) = true;
+            break;
+        case Kind::output_sent:
+            --operators_.at(event->operator_index).outputs_in_flight;
+            break;
+    }
+    wake_.notify(sc_core::SC_ZERO_TIME);
+}
+
+void TileController::on_config(const InterfaceEvent& event) {
+    if (event.kind == InterfaceEvent::Kind::config_read) {
+        if (event.address != kTileProfileRead) throw ModelError(*this, "config read of an unmapped address");
+        InterfaceCommand reply;
+        reply.kind = InterfaceCommand::Kind::send_profile;
+        if (program_) {
+            const std::vector<ProfileRecord> records = profiler_.records(*program_);
+            reply.bytes.resize(records.size() * sizeof(ProfileRecord));
+            std::memcpy(reply.bytes.data(), records.data(), reply.bytes.size());
+        }
+        command(reply);
+        return;
+    }
+    std::uint32_t word = 0;
+    if (event.address >= kTileProgramCommit && event.size == sizeof word) std::memcpy(&word, event.bytes, sizeof word);
+    if (event.address == kTileProgramCommit) {
+        commit_program(word);
+    } else if (event.address == kTileProfileClear) {
+        profiler_.clear();
+    } else if (event.address < kTileProgramCommit) {
+        program_bytes_.resize(std::max<std::size_t>(program_bytes_.size(), event.address + event.size));
+        std::copy_n(event.bytes, event.size, program_bytes_.begin() + static_cast<std::ptrdiff_t>(event.address));
+    } else {
+        throw ModelError(*this, "config write to an unmapped address");
+    }
+}
+
+void TileController::commit_program(std::size_t size) {
+    try {
+        if (size > program_bytes_.size()) throw InputError("program is shorter than its commit says");
+        auto program = std::make_shared<TileProgram>(decode_tile_program(program_bytes_.data(), size));
+        for (std::size_t i = 0; i < program->kernels.size(); ++i) {
+            KernelBytes bytes = switchyard::encode(program->kernels[i]);
+            if (write(scratchpad, i * kKernelBytes, bytes.data(), kKernelBytes) != ::tlm::TLM_OK_RESPONSE) {
+                throw InputError("kernel store is full");
+            }
+        }
+        auto count = static_cast<std::uint32_t>(program->kernels.size());
+        if (write(dispatcher_config, 0, reinterpret_cast<unsigned char*>(&count), sizeof count) !=
+            ::tlm::TLM_OK_RESPONSE) {
+            throw InputError("dispatcher refused the kernels");
+        }
+        program_ = std::move(program);
+    } catch (const InputError&) {
+        send_control(ControlCode::program_error);
+        return;
+    }
+    operators_.clear();
+    for (const TileOperator& op : program_->operators) {
+        Operator state;
+        state.op = &op;
+        state.placement = &program_->placement(op.op_id);
+        state.regions.push_back({op.out_offset, op.out_offset + std::uint64_t{op.out_slots} * op.out_slot_bytes});
+        for (const std::uint16_t id : op.in_edges) {
+            const Edge& edge = program_->edge(id);
+            if (edge.path == EdgePath::weights) {
+                state.weights.push_back(Weights{&edge});
+                state.regions.push_back(state.weights.back().region());
+            } else if (edge.path != EdgePath::mask) {
+                state.inputs.push_back(Input{&edge, {}});
+                state.regions.push_back(
+                    {edge.slot_offset, edge.slot_offset + std::uint64_t{edge.slots} * edge.slot_bytes});
+            }
+        }
+        operators_.push_back(std::move(state));
+    }
+    profiler_.reset(*program_);
+    InterfaceCommand load;
+    load.kind = InterfaceCommand::Kind::program;
+    load.program = program_;
+    command(load);
+    send_control(ControlCode::program_ready);
+}
+
+void TileController::start_segment(std::uint16_t segment, std::uint32_t batch) {
+    if (segment_ >= 0) throw ModelError(*this, "segment " + std::to_string(segment) + " begins before the last ended");
+    segment_ = segment;
+    batch_ = batch;
+    ++stats_.segments;
+    for (Operator& op : operators_) {
+        if (op.op->segment != segment) continue;
+        for (Input& input : op.inputs) input.frames.assign(op.placement->units, nullptr);
+        op.masks_ready.assign(op.op->gate_switch == kNone ? 0 : op.placement->units, false);
+        op.masks_requested = 0;
+        op.next_unit = 0;
+        op.outputs_in_flight = 0;
+        load_weights(op);
+    }
+    InterfaceCommand open;
+    open.kind = InterfaceCommand::Kind::open_segment;
+    open.segment = segment;
+    open.batch = batch;
+    command(open);
+}
+
+void TileController::load_weights(Operator& op) {
+    for (Weights& weights : op.weights) {
+        if (weights.state != Weights::State::absent) continue;
+        weights.state = Weights::State::loading;
+        InterfaceCommand open;
+        open.kind = InterfaceCommand::Kind::open_weights;
+        open.edge = weights.edge->id;
+        command(open);
+    }
+}
+
+int TileController::next_segment_after(std::uint16_t segment) const {
+    int next = -1;
+    int first = -1;
+    for (const Operator& op : operators_) {
+        const int candidate = op.op->segment;
+        if (first < 0 || candidate < first) first = candidate;
+        if (candidate > segment && (next < 0 || candidate < next)) next = candidate;
+    }
+    return next >= 0 ? next : first;
+}
+
+/// Every tile of an operator decides by the same rule, but at its own time; the one that leads the load waits for the
+/// others' acknowledges, so an early decision costs nothing and a late one delays, never blocks.
+void TileController::prefetch_weights() {
+    if (segment_ < 0) return;
+    const int next = next_segment_after(static_cast<std::uint16_t>(segment_));
+    if (next == segment_) return;
+    for (const Operator& op : operators_) {
+        if (op.op->segment != segment_) continue;
+        for (const Weights& weights : op.weights) {
+            if (weights.state != Weights::State::present) return;  // first what is needed first
+        }
+    }
+    for (Operator& op : operators_) {
+        if (op.op->segment != next) continue;
+        const bool free = std::all_of(operators_.begin(), operators_.end(), [&](const Operator& running) {
+            if (running.op->segment != segment_) return true;
+            return std::none_of(running.regions.begin(), running.regions.end(), [&](const Region& used) {
+                return std::any_of(op.weights.begin(), op.weights.end(),
+                                   [&](const Weights& weights) { return weights.region().overlaps(used); });
+            });
+        });
+        if (free) load_weights(op);
+    }
+}
+
+void TileController::finish_segment() {
+    const auto segment = static_cast<std::uint16_t>(segment_);
+    segment_ = -1;
+    InterfaceCommand close;
+    close.kind = InterfaceCommand::Kind::close_segment;
+    close.segment = segment;
+    command(close);
+    InterfaceCommand done;
+    done.kind = InterfaceCommand::Kind::send_control;
+    done.control = static_cast<std::uint32_t>(ControlCode::segment_done);
+    done.segment = segment;
+    done.batch = batch_;
+    command(done);
+    const int next = next_segment_after(segment);
+    for (Operator& op : operators_) {
+        for (Weights& weights : op.weights) {
+            if (op.op->segment == segment && !weights.edge->resident) weights.state = Weights::State::absent;
+        }
+    }
+    for (Operator& op : operators_) {
+        if (op.op->segment == next) load_weights(op);
+    }
+}
+
+void TileController::request_masks(Operator& op) {
+    if (op.op->gate_switch == kNone) return;
+    const unsigned window = std::min<unsigned>(op.next_unit + config_.mask_prefetch_units, op.placement->units);
+    for (; op.masks_requested < window; ++op.masks_requested) {
+        InterfaceCommand fetch;
+        fetch.kind = InterfaceCommand::Kind::fetch_masks;
+        fetch.operator_index = static_cast<std::uint16_t>(&op - operators_.data());
+        fetch.unit = static_cast<std::uint16_t>(op.masks_requested);
+        fetch.batch = batch_;
+        command(fetch);
+    }
+}
+
+void TileController::run() {
+    Completion completion;
+    while (completions_.pop_due(completion)) {
+        Operator& op = operators_[completion.index];
+        for (Input& input : op.inputs) {
+            input.frames[completion.unit].reset();
+            InterfaceCommand release;
+            release.kind = InterfaceCommand::Kind::release_unit;
+            release.edge = input.edge->id;
+            release.unit = static_cast<std::uint16_t>(completion.unit);
+            command(release);
+        }
+        ++op.next_unit;
+        busy_ = false;
+    }
+    if (segment_ < 0) return;
+    bool done = true;
+    for (std::size_t i = 0; i < operators_.size(); ++i) {
+        Operator& op = operators_[i];
+        if (op.op->segment != segment_) continue;
+        request_masks(op);
+        if (!busy_) try_dispatch(i);
+        done = done && op.done();
+    }
+    if (done && !busy_) {
+        finish_segment();
+    } else {
+        prefetch_weights();
+    }
+}
+
+SampleFramePtr TileController::frame_of(const Operator& op, unsigned unit) const {
+    SampleFramePtr common;
+    for (const Input& input : op.inputs) {
+        SampleFramePtr frame = input.frames[unit];
+        for (unsigned level = 0; level < input.edge->pops; ++level) frame = frame->outer;
+        if (common && !(common->samples == frame->samples)) {
+            throw ModelError(*this, "operator " + std::to_string(op.op->op_id) + " unit " + std::to_string(unit) +
+                                        ": its inputs bring different samples");
+        }
+        common = std::move(frame);
+    }
+    return common;
+}
+
+bool TileController::try_dispatch(std::size_t index) {
+    Operator& op = operators_[index];
+    const unsigned unit = op.next_unit;
+    if (unit == op.placement->units || op.outputs_in_flight >= op.op->out_slots) return false;
+    for (const Weights& weights : op.weights) {
+        if (weights.state != Weights::State::present) return false;
+    }
+    for (const Input& input : op.inputs) {
+        if (!input.frames[unit]) return false;
+    }
+    if (!op.masks_ready.empty() && !op.masks_ready[unit]) return false;
+
+    DispatchExtension dispatch;
+    dispatch.operator_index = static_cast<std::uint16_t>(index);
+    dispatch.kernel_first = op.op->kernel_first;
+    dispatch.kernel_count = op.op->kernel_count;
+    dispatch.rank = op.op->rank;
+    dispatch.unit = static_cast<std::uint16_t>(unit);
+    dispatch.batch = batch_;
+    dispatch.frame = frame_of(op, unit);
+    dispatch.dyn_dim = static_cast<std::uint32_t>(dispatch.frame->samples.size());
+    const Edge& first_input = *op.inputs.front().edge;
+    dispatch.input_offset = first_input.slot_offset + unit % first_input.slots * first_input.slot_bytes;
+    dispatch.weight_offset = op.weights.empty() ? 0 : op.weights.front().edge->slot_offset;
+    dispatch.output_offset = op.op->out_offset + unit % op.op->out_slots * op.op->out_slot_bytes;
+
+    Payload& payload = messages_.allocate();
+    payload.set_data_ptr(void_buffer(1));
+    payload.set_data_length(1);
+    payload.set_streaming_width(1);
+    payload.set_extension(&dispatch);
+    sc_core::sc_time delay;
+    dispatcher->b_transport(payload, delay);
+    const bool ok = payload.is_response_ok();
+    payload.clear_extension(&dispatch);
+    payload.release();
+    if (!ok) {
+        throw ModelError(*this, "operator " + std::to_string(op.op->op_id) + ": no kernel for dyn_dim " +
+                                    std::to_string(dispatch.dyn_dim));
+    }
+    profiler_.count(index, dispatch.dyn_dim == 0 ? -1 : dispatch.kernel - op.op->kernel_first);
+    ++stats_.units;
+    stats_.empty_units += dispatch.dyn_dim == 0 ? 1 : 0;
+    stats_.busy_cycles += dispatch.cycles;
+    stats_.macs += dispatch.macs;
+    ++op.outputs_in_flight;
+    busy_ = true;
+    completions_.push(Completion{index, unit}, delay);
+    return true;
+}
+
+void TileController::command(InterfaceCommand& command) {
+    Payload& payload = messages_.allocate();
+    payload.set_data_ptr(void_buffer(1));
+    payload.set_data_length(1);
+    payload.set_streaming_width(1);
+    payload.set_extension(&command);
+    sc_core::sc_time delay;
+    interface->b_transport(payload, delay);
+    payload.clear_extension(&command);
+    payload.release();
+}
+
+void TileController::send_control(ControlCode code) {
+    InterfaceCommand send;
+    send.kind = InterfaceCommand::Kind::send_control;
+    send.control = static_cast<std::uint32_t>(code);
+    command(send);
+}
+
+::tlm::tlm_response_status TileController::write(tlm_utils::simple_initiator_socket<TileController>& socket,
+                                                 std::uint64_t address, unsigned char* bytes, unsigned size) {
+    Payload& payload = messages_.allocate();
+    payload.set_command(::tlm::TLM_WRITE_COMMAND);
+    payload.set_address(address);
+    payload.set_data_ptr(bytes);
+    payload.set_data_length(size);
+    payload.set_streaming_width(size);
+    sc_core::sc_time delay;
+    socket->b_transport(payload, delay);
+    const ::tlm::tlm_response_status status = payload.get_response_status();
+    payload.release();
+    return status;
+}
+
+std::string TileController::waits() const {
+    if (segment_ < 0) return "";
+    std::string text;
+    for (const Operator& op : operators_) {
+        if (op.op->segment != segment_ || op.done()) continue;
+        text += (text.empty() ? "segment " + std::to_string(segment_) + " of batch " + std::to_string(batch_) + ": "
+                              : "; ") +
+                "operator " + std::to_string(op.op->op_id);
+        if (op.next_unit == op.placement->units) {
+            text += ": " + std::to_string(op.outputs_in_flight) + " outputs to be taken";
+            continue;
+        }
+        text += " unit " + std::to_string(op.next_unit) + ":";
+        for (const Weights& weights : op.weights) {
+            if (weights.state != Weights::State::present)
+                text += " weights (edge " + std::to_string(weights.edge->id) + ")";
+        }
+        for (const Input& input : op.inputs) {
+            if (!input.frames[op.next_unit]) text += " input (edge " + std::to_string(input.edge->id) + ")";
+        }
+        if (op.outputs_in_flight >= op.op->out_slots) text += " output slot";
+        if (!op.masks_ready.empty() && !op.masks_ready[op.next_unit]) text += " recorded masks";
+    }
+    return text;
+}
+
+}  // namespace switchyard::hw

@@ -1,0 +1,132 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <tlm_utils/simple_initiator_socket.h>
+#include <tlm_utils/simple_target_socket.h>
+#include <systemc>
+#include <tlm>
+
+#include "switchyard/hw/tile/profiler.h"
+#include "switchyard/sw_scheduler/formats/program.h"
+#include "switchyard/tlm/clock_period.h"
+#include "switchyard/tlm/interface_protocol.h"
+#include "switchyard/tlm/memory_manager.h"
+#include "switchyard/tlm/simulation_registry.h"
+#include "switchyard/tlm/tile_protocol.h"
+#include "switchyard/tlm/timed_queue.h"
+
+namespace switchyard::hw {
+
+/// The controller of a tile: takes the program that arrives as config packets, and in each segment runs the tile's
+/// operators, one hand-over unit after another, as soon as inputs, weights, a free output slot and the PE array are
+/// there (Adyna section VI-A: "the kernel execution is triggered by the arrival of input data").
+///
+/// Modelled: program load into the kernel store, the order of execution, double buffering of inputs and outputs,
+/// prefetch of the next segment's weights into regions that the running one does not use, the profiler.
+/// Decisions take no time of their own; the dispatcher's and the network interface's do.
+/// Not modelled: instruction-level control of partial kernels; a unit is computed when all of its inputs are there.
+///
+/// Doors: `events` from the network interface; `interface`, `dispatcher`, `dispatcher_config`, `scratchpad` to the
+/// others.
+class TileController : public sc_core::sc_module {
+public:
+    struct Config {
+        unsigned mask_prefetch_units = 2;  ///< units whose recorded masks a gate reads ahead (trace-driven runs)
+        double clock_ghz = 1.0;
+    };
+    struct Stats {
+        std::uint64_t units = 0;        ///< kernel invocations, empty units included
+        std::uint64_t empty_units = 0;  ///< units that no sample reached
+        std::uint64_t busy_cycles = 0;  ///< a kernel was running
+        std::uint64_t macs = 0;
+        std::uint64_t segments = 0;
+    };
+
+    tlm_utils::simple_target_socket<TileController> events;
+    tlm_utils::simple_initiator_socket<TileController> interface;
+    tlm_utils::simple_initiator_socket<TileController> dispatcher;
+    tlm_utils::simple_initiator_socket<TileController> dispatcher_config;
+    tlm_utils::simple_initiator_socket<TileController> scratchpad;
+
+    TileController(const sc_core::sc_module_name& name, const Config& config, SimulationRegistry& registry);
+
+    const Stats& stats() const { return stats_; }
+
+private:
+    using Payload = ::tlm::tlm_generic_payload;
+
+    struct Region {
+        std::uint64_t first = 0, last = 0;
+        bool overlaps(const Region& other) const { return first < other.last && other.first < last; }
+    };
+    struct Weights {
+        const Edge* edge = nullptr;
+        enum class State : std::uint8_t { absent, loading, present } state = State::absent;
+        Region region() const { return {edge->slot_offset, std::uint64_t{edge->slot_offset} + edge->weight_bytes}; }
+    };
+    struct Input {
+        const Edge* edge = nullptr;
+        std::vector<SampleFramePtr> frames;  ///< a unit; null until it is ready
+    };
+    struct Operator {
+        const TileOperator* op = nullptr;
+        const OperatorPlacement* placement = nullptr;
+        std::vector<Input> inputs;
+        std::vector<Weights> weights;
+        std::vector<Region> regions;    ///< all that it uses of the scratchpad
+        std::vector<bool> masks_ready;  ///< gates: a unit
+        unsigned masks_requested = 0;
+        unsigned next_unit = 0;
+        unsigned outputs_in_flight = 0;
+        bool done() const { return next_unit == placement->units && outputs_in_flight == 0; }
+    };
+    struct Completion {
+        std::size_t index = 0;
+        unsigned unit = 0;
+    };
+
+    void events_transport(Payload& payload, sc_core::sc_time& delay);
+    void on_config(const InterfaceEvent& event);
+    void commit_program(std::size_t size);
+    void run();
+    void start_segment(std::uint16_t segment, std::uint32_t batch);
+    void finish_segment();
+    void prefetch_weights();
+    void load_weights(Operator& op);
+    void request_masks(Operator& op);
+    bool try_dispatch(std::size_t index);
+    SampleFramePtr frame_of(const Operator& op, unsigned unit) const;
+    int next_segment_after(std::uint16_t segment) const;
+    void command(InterfaceCommand& command);
+    void send_control(ControlCode code);
+    ::tlm::tlm_response_status write(tlm_utils::simple_initiator_socket<TileController>& socket, std::uint64_t address,
+                                     unsigned char* bytes, unsigned size);
+    std::string waits() const;
+
+    Config config_;
+    ClockPeriod clock_;
+    Stats stats_;
+    Profiler profiler_;
+    PayloadPool messages_;
+    TimedQueue<Completion> completions_;
+    sc_core::sc_event wake_;
+
+    std::vector<std::uint8_t> program_bytes_;
+    std::shared_ptr<const TileProgram> program_;
+    std::vector<Operator> operators_;
+    int segment_ = -1;  ///< running, or -1
+    std::uint32_t batch_ = 0;
+    bool busy_ = false;  ///< a kernel is running
+};
+
+template <class Visitor>
+void describe(Visitor& visitor, TileController::Config& config) {
+    visitor.field("mask_prefetch_units", config.mask_prefetch_units, 1, 64,
+                  "hand-over units whose recorded masks a gate reads ahead in a trace-driven run");
+}
+
+}  // namespace switchyard::hw

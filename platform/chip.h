@@ -1,0 +1,30 @@
+#pragma once
+
+#include <systemc>
+#include <tlm>
+
+#include "switchyard/hw/host/host_interface.h"
+#include "switchyard/hw/memory/hbm.h"
+#include "switchyard/hw/noc/torus.h"
+#include "switchyard/platform/platform_config.h"
+#include "switchyard/platform/tile.h"
+
+namespace switchyard::platform {
+
+/// The whole accelerator: tiles, torus, HBM and host interface, composed from a PlatformConfig.
+///
+/// Doors: the configuration port `host.config` (memory mapped, docs/register_map.md), the initiator port
+/// `host.host_memory` and the interrupt `host.irq`. Nothing else leads in or out.
+/// Network endpoints: tile y * columns + x at its router, then the memory interfaces at the edge routers, then the
+/// host interface at router 0.
+class Chip : public sc_core::sc_module {
+public:
+    hw::Torus torus;
+    hw::Hbm hbm;
+    hw::HostInterface host;
+    sc_core::sc_vector<Tile> tiles;
+
+    Chip(const sc_core::sc_module_name& name, const PlatformConfig& platform, SimulationRegistry& registry);
+};
+
+}  // namespace switchyard::platform

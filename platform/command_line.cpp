@@ -1,0 +1,61 @@
+#include "switchyard/platform/command_line.h"
+
+#include <algorithm>
+#include <cstdio>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+#include <systemc>
+
+#include "switchyard/sw_scheduler/formats/error.h"
+
+namespace switchyard::platform {
+
+namespace {
+
+constexpr int kBadInput = 2;
+
+int complain(const std::string& program, std::string message) {
+    std::replace(message.begin(), message.end(), '\n', ' ');
+    fmt::print(stderr, "{}: {}\n", program, message);
+    return kBadInput;
+}
+
+}  // namespace
+
+std::map<std::string, std::string> parse_overrides(const std::vector<std::string>& texts) {
+    std::map<std::string, std::string> overrides;
+    for (const std::string& text : texts) {
+        const std::size_t equals = text.find('=');
+        if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
+            throw InputError("--set", 0, text, "wants section.key=value");
+        const std::string key = text.substr(0, equals);
+        if (!overrides.emplace(key, text.substr(equals + 1)).second)
+            throw InputError("--set", 0, key, "is given twice");
+    }
+    return overrides;
+}
+
+void PlatformOptions::add_to(CLI::App& command) {
+    command.add_option("--platform", file, "platform description (YAML)")->required();
+    command.add_option("--set", settings, "override a key of the platform: section.key=value")
+        ->allow_extra_args(false)
+        ->type_name("KEY=VALUE");
+}
+
+int run_program(CLI::App& app, int argc, char** argv, const std::function<int()>& work) {
+    const std::string program = app.get_name();
+    try {
+        app.parse(argc, argv);
+        return work();
+    } catch (const CLI::ParseError& error) {
+        if (error.get_exit_code() == 0) return app.exit(error);  // --help
+        return complain(program, error.what());
+    } catch (const sc_core::sc_report& report) {
+        return complain(program, report.get_msg());
+    } catch (const std::exception& error) {
+        return complain(program, error.what());
+    }
+}
+
+}  // namespace switchyard::platform

@@ -1,0 +1,210 @@
+#include "switchyard/platform/host.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "switchyard/hw/host/host_registers.h"
+#include "switchyard/tlm/simulation_registry.h"
+
+namespace switchyard::platform {
+
+namespace regs = hw::host_registers;
+
+namespace {
+
+constexpr std::size_t kBurstBytes = 4096;
+constexpr std::uint64_t kMaxDmaBytes = std::uint64_t{1} << 30;
+constexpr std::uint64_t kTensorBuffer = std::uint64_t{1} << 32;  ///< tensors have no values: one buffer for all
+constexpr std::uint64_t kMaskBuffer = std::uint64_t{1} << 20;
+
+}  // namespace
+
+SimulatedHost::SimulatedHost(const sc_core::sc_module_name& name, const HostMemory::Config& memory_config, Job job)
+    : sc_core::sc_module(name), config("config"), irq("irq"), memory("memory", memory_config), job_(std::move(job)) {
+    SC_THREAD(software);
+}
+
+void SimulatedHost::software() {
+    write_register(regs::kIrqEnable, regs::kIrqAll);
+    load_image();
+    result_.image_loaded = sc_core::sc_time_stamp();
+    result_.weight_bytes = move_tensors("weights", 0, regs::kDmaToChip);
+    result_.weights_loaded = sc_core::sc_time_stamp();
+    run_batches();
+    read_profiles();
+    result_.finished = true;
+}
+
+void SimulatedHost::load_image() {
+    std::vector<std::uint8_t>& bytes = job_.image_bytes;
+    for (std::size_t offset = 0; offset < bytes.size(); offset += kBurstBytes) {
+        const std::size_t size = std::min(kBurstBytes, bytes.size() - offset);
+        access(::tlm::TLM_WRITE_COMMAND, regs::kImageWindow + offset, bytes.data() + offset, size);
+    }
+    write_register(regs::kImageBytes, static_cast<std::uint32_t>(bytes.size()));
+    write_register(regs::kControl, regs::kCommitImage);
+    await(regs::kIrqLoaded);
+    if ((read_register(regs::kStatus) & (regs::kLoaded | regs::kFailed)) != regs::kLoaded) fail();
+}
+
+void SimulatedHost::run_batches() {
+    const auto batches = static_cast<std::uint32_t>(job_.routing->size());
+    send_inputs(0);
+    job_.run_begins();
+    for (std::uint32_t batch = 0; batch < batches; ++batch) {
+        ring_doorbell(batch);
+        if (batch > 0) fetch_outputs(batch - 1);
+        if (batch + 1 < batches) send_inputs(batch + 1);
+        await(regs::kIrqBatchDone);
+        const std::uint64_t low = read_register(regs::kLastCyclesLow);
+        const std::uint64_t high = read_register(regs::kLastCyclesHigh);
+        result_.batches.back().chip_cycles = high << 32 | low;
+        const bool last = batch + 1 == batches;
+        if (!last && job_.profile_interval != 0 && (batch + 1) % job_.profile_interval == 0) read_profiles();
+    }
+    job_.run_ends();
+    fetch_outputs(batches - 1);
+}
+
+void SimulatedHost::ring_doorbell(std::uint32_t batch) {
+    result_.batches.push_back({sc_core::sc_time_stamp(), sc_core::SC_ZERO_TIME, 0});
+    write_register(regs::kDoorbell, batch);
+}
+
+void SimulatedHost::send_inputs(std::uint32_t batch) {
+    result_.input_bytes += move_tensors("input", batch, regs::kDmaToChip);
+    const BatchRouting& routing = (*job_.routing)[batch];
+    std::uint64_t buffer = kMaskBuffer;
+    for (std::size_t i = 0; i < routing.masks.size(); ++i) {
+        const ImageMeta::Switch& target = job_.image->meta.switches[i];
+        std::vector<std::uint8_t> bytes;
+        bytes.reserve(routing.masks[i].size() * sizeof(std::uint64_t));
+        for (const std::uint64_t mask : routing.masks[i])
+            for (unsigned byte = 0; byte < sizeof mask; ++byte)
+                bytes.push_back(static_cast<std::uint8_t>(mask >> (8 * byte)));
+        memory.write(buffer, bytes.data(), bytes.size());
+        dma({buffer, target.mask_address + (batch % 2) * target.bank_stride, bytes.size(), regs::kDmaToChip});
+        buffer += bytes.size();
+        result_.mask_bytes += bytes.size();
+    }
+}
+
+void SimulatedHost::fetch_outputs(std::uint32_t batch) {
+    result_.output_bytes += move_tensors("output", batch, regs::kDmaFromChip);
+}
+
+std::uint64_t SimulatedHost::move_tensors(const std::string& kind, std::uint32_t batch, std::uint32_t direction) {
+    std::uint64_t moved = 0;
+    for (const ImageMeta::Tensor& tensor : job_.image->meta.tensors) {
+        if (tensor.kind != kind) continue;
+        for (std::size_t i = 0; i < tensor.addresses.size(); ++i) {
+            const std::uint64_t address = tensor.addresses[i] + (batch % 2) * tensor.bank_stride;
+            for (std::uint64_t done = 0; done < tensor.piece_bytes[i];) {
+                const std::uint64_t bytes = std::min(tensor.piece_bytes[i] - done, kMaxDmaBytes);
+                dma({kTensorBuffer, address + done, bytes, direction | regs::kDmaSizeOnly});
+                done += bytes;
+            }
+            moved += tensor.piece_bytes[i];
+        }
+    }
+    return moved;
+}
+
+void SimulatedHost::read_profiles() {
+    Profile profile;
+    profile.batches = static_cast<std::uint32_t>(result_.batches.size());
+    for (unsigned tile = 0; tile < job_.tiles; ++tile) {
+        write_register(regs::kProfileTile, tile);
+        await(regs::kIrqProfileReady);
+        std::vector<ProfileRecord> records(read_register(regs::kProfileRecords));
+        std::vector<std::uint8_t> bytes(records.size() * sizeof(ProfileRecord));
+        if (!bytes.empty()) access(::tlm::TLM_READ_COMMAND, regs::kProfileWindow, bytes.data(), bytes.size());
+        for (std::size_t i = 0; i < records.size(); ++i) {
+            const std::uint8_t* record = bytes.data() + i * sizeof(ProfileRecord);
+            const auto word = [record](unsigned at, unsigned size) {
+                std::uint32_t value = 0;
+                for (unsigned k = 0; k < size; ++k) value |= std::uint32_t{record[at + k]} << (8 * k);
+                return value;
+            };
+            records[i] = {static_cast<std::uint16_t>(word(0, 2)), static_cast<std::uint16_t>(word(2, 2)), word(4, 4)};
+        }
+        profile.by_tile.push_back(std::move(records));
+    }
+    result_.profiles.push_back(std::move(profile));
+}
+
+void SimulatedHost::dma(const Transfer& transfer) {
+    write_register(regs::kDmaHostLow, static_cast<std::uint32_t>(transfer.host_address));
+    write_register(regs::kDmaHostHigh, static_cast<std::uint32_t>(transfer.host_address >> 32));
+    write_register(regs::kDmaChipLow, static_cast<std::uint32_t>(transfer.chip_address));
+    write_register(regs::kDmaChipHigh, static_cast<std::uint32_t>(transfer.chip_address >> 32));
+    write_register(regs::kDmaBytes, static_cast<std::uint32_t>(transfer.bytes));
+    write_register(regs::kDmaControl, transfer.flags);
+    await(regs::kIrqDmaDone);
+}
+
+void SimulatedHost::await(std::uint32_t interrupts) {
+    while ((pending_ & interrupts) != interrupts) {
+        if (!irq.read()) {
+            wait(irq.posedge_event());
+            continue;
+        }
+        const std::uint32_t status = read_register(regs::kIrqStatus);
+        if ((status & regs::kIrqBatchDone) != 0) result_.batches.back().interrupt = sc_core::sc_time_stamp();
+        write_register(regs::kIrqStatus, status);
+        if ((status & regs::kIrqError) != 0) fail();
+        pending_ |= status;
+        wait(sc_core::SC_ZERO_TIME);  // the line falls one delta cycle after the write
+    }
+    pending_ &= ~interrupts;
+}
+
+void SimulatedHost::fail() {
+    const std::uint32_t code = read_register(regs::kError);
+    const std::uint32_t info = read_register(regs::kErrorInfo);
+    std::vector<std::uint8_t> text(regs::kErrorTextWindowBytes, 0);
+    ::tlm::tlm_generic_payload payload;
+    payload.set_read();
+    payload.set_address(regs::kErrorTextWindow);
+    payload.set_data_ptr(text.data());
+    payload.set_data_length(static_cast<unsigned>(text.size()));
+    payload.set_streaming_width(static_cast<unsigned>(text.size()));
+    const unsigned size = config->transport_dbg(payload);
+    const auto end = std::find(text.begin(), text.begin() + size, 0);
+    throw ModelError(*this,
+                     fmt::format("the chip reports error {} ({}): {}", code, info, std::string(text.begin(), end)));
+}
+
+std::uint32_t SimulatedHost::read_register(std::uint64_t offset) {
+    std::uint8_t bytes[4] = {};
+    access(::tlm::TLM_READ_COMMAND, offset, bytes, sizeof bytes);
+    return bytes[0] | std::uint32_t{bytes[1]} << 8 | std::uint32_t{bytes[2]} << 16 | std::uint32_t{bytes[3]} << 24;
+}
+
+void SimulatedHost::write_register(std::uint64_t offset, std::uint32_t value) {
+    std::uint8_t bytes[4];
+    for (unsigned i = 0; i < sizeof bytes; ++i) bytes[i] = static_cast<std::uint8_t>(value >> (8 * i));
+    access(::tlm::TLM_WRITE_COMMAND, offset, bytes, sizeof bytes);
+}
+
+void SimulatedHost::access(::tlm::tlm_command command, std::uint64_t address, std::uint8_t* data, std::size_t size) {
+    ::tlm::tlm_generic_payload payload;
+    payload.set_command(command);
+    payload.set_address(address);
+    payload.set_data_ptr(data);
+    payload.set_data_length(static_cast<unsigned>(size));
+    payload.set_streaming_width(static_cast<unsigned>(size));
+    payload.set_byte_enable_ptr(nullptr);
+    payload.set_dmi_allowed(false);
+    payload.set_response_status(::tlm::TLM_INCOMPLETE_RESPONSE);
+    sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
+    config->b_transport(payload, delay);
+    if (payload.is_response_error())
+        throw ModelError(*this, fmt::format("the configuration port answered {} to address {:#x}",
+                                            payload.get_response_string(), address));
+    wait(delay);
+}
+
+}  // namespace switchyard::platform

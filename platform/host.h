@@ -1,0 +1,98 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <tlm_utils/simple_initiator_socket.h>
+#include <systemc>
+#include <tlm>
+
+#include "switchyard/platform/host_memory.h"
+#include "switchyard/sw_scheduler/formats/image.h"
+#include "switchyard/sw_scheduler/formats/trace.h"
+#include "switchyard/tlm/tile_protocol.h"
+
+namespace switchyard::platform {
+
+/// The software of the host: a driver that knows the chip only through the registers of its configuration port
+/// (docs/register_map.md), its DMA and its interrupt.
+///
+/// Modelled: the image is written through the configuration port in bursts and committed; weights are moved to HBM
+/// once; for each batch the input and the recorded routing masks are moved to one bank of HBM while the batch before
+/// runs from the other, the doorbell is rung, the interrupt taken, the output moved back; profiles of all tiles are
+/// read back. Accuracy: every register access is a blocking transaction and takes the time that the chip's port adds.
+/// Not modelled: instructions between accesses, an operating system's interrupt latency. Only routing masks have
+/// values; inputs, outputs and weights move as sizes.
+///
+/// Doors: `config` to the chip, `irq` from it; `memory.port` takes the chip's DMA.
+class SimulatedHost : public sc_core::sc_module {
+public:
+    tlm_utils::simple_initiator_socket<SimulatedHost> config;
+    sc_core::sc_in<bool> irq;
+    HostMemory memory;
+
+    struct Job {
+        const Image* image = nullptr;
+        std::vector<std::uint8_t> image_bytes;               ///< as read from the file: the chip checks them itself
+        const std::vector<BatchRouting>* routing = nullptr;  ///< one a batch
+        unsigned tiles = 0;                                  ///< profiles to read back
+        unsigned profile_interval = 0;     ///< read profiles back every so many batches as well; 0: at the end only
+        std::function<void()> run_begins;  ///< just before the first doorbell
+        std::function<void()> run_ends;    ///< just after the last interrupt
+    };
+    struct Batch {
+        sc_core::sc_time doorbell, interrupt;
+        std::uint64_t chip_cycles = 0;  ///< LAST_CYCLES
+    };
+    struct Profile {
+        std::uint32_t batches = 0;                        ///< finished when it was read
+        std::vector<std::vector<ProfileRecord>> by_tile;  ///< since the image was loaded
+    };
+    struct Result {
+        sc_core::sc_time image_loaded, weights_loaded;  ///< from the start of the simulation
+        std::uint64_t weight_bytes = 0, input_bytes = 0, mask_bytes = 0, output_bytes = 0;
+        std::vector<Batch> batches;
+        std::vector<Profile> profiles;  ///< the last one is of the whole run
+        bool finished = false;
+    };
+
+    SimulatedHost(const sc_core::sc_module_name& name, const HostMemory::Config& memory_config, Job job);
+
+    const Result& result() const { return result_; }
+
+private:
+    SC_HAS_PROCESS(SimulatedHost);
+
+    struct Transfer {
+        std::uint64_t host_address, chip_address, bytes;
+        std::uint32_t flags;
+    };
+
+    void software();
+    void load_image();
+    void send_inputs(std::uint32_t batch);
+    void fetch_outputs(std::uint32_t batch);
+    void run_batches();
+    void read_profiles();
+
+    void ring_doorbell(std::uint32_t batch);
+    /// Moves the tensors of `kind` for `batch`; returns their bytes.
+    std::uint64_t move_tensors(const std::string& kind, std::uint32_t batch, std::uint32_t direction);
+    void dma(const Transfer& transfer);
+    /// Waits until every interrupt in `interrupts` has come; others that come meanwhile are kept.
+    /// Throws ModelError with the chip's error text if the error interrupt comes.
+    void await(std::uint32_t interrupts);
+    [[noreturn]] void fail();
+
+    std::uint32_t read_register(std::uint64_t offset);
+    void write_register(std::uint64_t offset, std::uint32_t value);
+    void access(::tlm::tlm_command command, std::uint64_t address, std::uint8_t* data, std::size_t size);
+
+    Job job_;
+    Result result_;
+    std::uint32_t pending_ = 0;  ///< interrupts taken and not yet awaited
+};
+
+}  // namespace switchyard::platform

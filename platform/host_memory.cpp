@@ -1,0 +1,73 @@
+#include "switchyard/platform/host_memory.h"
+
+#include <algorithm>
+#include <cstring>
+#include <stdexcept>
+
+#include "switchyard/tlm/memory_access.h"
+#include "switchyard/tlm/tile_protocol.h"
+
+namespace switchyard::platform {
+
+using sc_core::sc_time;
+
+HostMemory::HostMemory(const sc_core::sc_module_name& name, const Config& config)
+    : sc_core::sc_module(name), port("port"), config_(config), memory_(config.memory_bytes) {
+    port.register_b_transport(this, &HostMemory::b_transport);
+    port.register_transport_dbg(this, &HostMemory::transport_dbg);
+    port.register_get_direct_mem_ptr(this, &HostMemory::get_direct_mem_ptr);
+}
+
+void HostMemory::write(std::uint64_t address, const std::uint8_t* data, std::uint64_t bytes) {
+    if (!inside(address, bytes)) throw std::out_of_range("host memory: write beyond the end");
+    std::memcpy(memory_.data() + address, data, bytes);
+}
+
+void HostMemory::b_transport(::tlm::tlm_generic_payload& payload, sc_time& delay) {
+    if (!inside(payload.get_address(), memory_span(payload))) {
+        payload.set_response_status(::tlm::TLM_ADDRESS_ERROR_RESPONSE);
+        return;
+    }
+    const auto* repeat = payload.get_extension<RepeatExtension>();
+    ::tlm::tlm_response_status status = ::tlm::TLM_OK_RESPONSE;
+    if (repeat == nullptr || repeat->has_values)
+        status = access_memory(payload, memory_.data() + payload.get_address());
+    const double bytes =
+        static_cast<double>(payload.get_data_length()) * static_cast<double>(repeat == nullptr ? 1 : repeat->repeats);
+    delay += sc_time(config_.memory_latency_ns + bytes / config_.memory_gb_per_s, sc_core::SC_NS);
+    payload.set_dmi_allowed(true);
+    payload.set_response_status(status);
+}
+
+unsigned HostMemory::transport_dbg(::tlm::tlm_generic_payload& payload) {
+    if (payload.get_address() >= config_.memory_bytes) {
+        payload.set_response_status(::tlm::TLM_ADDRESS_ERROR_RESPONSE);
+        return 0;
+    }
+    const std::uint64_t room = config_.memory_bytes - payload.get_address();
+    const auto bytes = static_cast<unsigned>(std::min<std::uint64_t>(payload.get_data_length(), room));
+    unsigned char* memory = memory_.data() + payload.get_address();
+    if (payload.is_read()) std::memcpy(payload.get_data_ptr(), memory, bytes);
+    if (payload.is_write()) std::memcpy(memory, payload.get_data_ptr(), bytes);
+    payload.set_response_status(::tlm::TLM_OK_RESPONSE);
+    return bytes;
+}
+
+bool HostMemory::get_direct_mem_ptr(::tlm::tlm_generic_payload& payload, ::tlm::tlm_dmi& dmi) {
+    if (payload.get_address() >= config_.memory_bytes) {
+        dmi.set_start_address(config_.memory_bytes);
+        dmi.set_end_address(~std::uint64_t{0});
+        dmi.allow_none();
+        return false;
+    }
+    dmi.set_start_address(0);
+    dmi.set_end_address(config_.memory_bytes - 1);
+    dmi.set_dmi_ptr(memory_.data());
+    dmi.allow_read_write();
+    const sc_time per_byte(1 / config_.memory_gb_per_s, sc_core::SC_NS);
+    dmi.set_read_latency(per_byte);
+    dmi.set_write_latency(per_byte);
+    return true;
+}
+
+}  // namespace switchyard::platform

@@ -1,0 +1,228 @@
+#include "switchyard/platform/report.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "switchyard/platform/conservation.h"
+#include "switchyard/sw_scheduler/formats/error.h"
+
+namespace switchyard::platform {
+
+using nlohmann::ordered_json;
+
+namespace {
+
+constexpr double kPicojoulesToMillijoules = 1e-9;
+constexpr double kNanosecondsToMicroseconds = 1e-3;
+constexpr double kNanosecondsToSeconds = 1e-9;
+
+double nanoseconds(const sc_core::sc_time& time) {
+    return time / sc_core::sc_time(1, sc_core::SC_NS);
+}
+
+/// Simulated times are multiples of the clock period, but for the host's memory.
+std::uint64_t whole_cycles(const PlatformConfig& platform, const sc_core::sc_time& time) {
+    return static_cast<std::uint64_t>(platform.cycles(nanoseconds(time)) + 0.5);
+}
+
+ordered_json platform_json(const PlatformConfig& p) {
+    return {{"name", p.chip.name},
+            {"fingerprint", fmt::format("{:016x}", make_hardware_description(p).fingerprint())},
+            {"columns", p.chip.columns},
+            {"rows", p.chip.rows},
+            {"pe_rows", p.pe_array.rows},
+            {"pe_columns", p.pe_array.columns},
+            {"clock_ghz", p.chip.clock_ghz},
+            {"scratchpad_bytes", p.scratchpad.capacity_bytes},
+            {"hbm_gb_per_s", p.hbm.interfaces() * p.hbm.peak_bytes_per_cycle() * p.chip.clock_ghz},
+            {"link_bytes_per_cycle", p.noc.link_bytes_per_cycle}};
+}
+
+/// The model behind every figure. What has one model only is named here, what has several in the platform file.
+ordered_json fidelity_json(const PlatformConfig& p) {
+    return {{"pe_array", p.pe_array.impl}, {"scratchpad", "ports"},          {"dispatcher", p.dispatcher.impl},
+            {"controller", "events"},      {"network_interface", "packets"}, {"noc", "link_calendar"},
+            {"hbm", p.hbm.impl},           {"host_interface", "link_rate"},  {"values", "off"}};
+}
+
+ordered_json load_json(const PlatformConfig& p, const RunResult& result) {
+    const SimulatedHost::Result& host = result.host;
+    return {{"image_cycles", whole_cycles(p, host.image_loaded)},
+            {"weight_cycles", whole_cycles(p, host.weights_loaded - host.image_loaded)},
+            {"weight_bytes", host.weight_bytes},
+            {"first_input_cycles", whole_cycles(p, host.batches.front().doorbell - host.weights_loaded)}};
+}
+
+ordered_json batches_json(const PlatformConfig& p, const std::vector<Expectation>& expected, const RunResult& result) {
+    ordered_json list = ordered_json::array();
+    for (std::size_t b = 0; b < result.host.batches.size(); ++b) {
+        const SimulatedHost::Batch& batch = result.host.batches[b];
+        const std::uint64_t latency = whole_cycles(p, batch.interrupt - batch.doorbell);
+        list.push_back(
+            {{"batch", b},
+             {"start_cycle", whole_cycles(p, batch.doorbell)},
+             {"end_cycle", whole_cycles(p, batch.interrupt)},
+             {"latency_cycles", latency},
+             {"latency_us", nanoseconds(batch.interrupt - batch.doorbell) * kNanosecondsToMicroseconds},
+             {"chip_cycles", batch.chip_cycles},
+             {"macs", expected[b].macs},
+             {"pe_utilisation", static_cast<double>(expected[b].macs) / (p.pes() * static_cast<double>(latency))}});
+    }
+    return list;
+}
+
+ordered_json summary_json(const PlatformConfig& p, const Image& image, const RunActivity& run,
+                          const RunResult& result) {
+    double sum = 0, least = 0, most = 0;
+    for (const SimulatedHost::Batch& batch : result.host.batches) {
+        const double latency = nanoseconds(batch.interrupt - batch.doorbell) * kNanosecondsToMicroseconds;
+        least = sum == 0 ? latency : std::min(least, latency);
+        most = std::max(most, latency);
+        sum += latency;
+    }
+    const auto batches = static_cast<double>(result.host.batches.size());
+    const double per_second = batches / (run.nanoseconds * kNanosecondsToSeconds);
+    return {{"batches", result.host.batches.size()},
+            {"samples_per_batch", image.meta.batch_samples},
+            {"run_cycles", whole_cycles(p, sc_core::sc_time(run.nanoseconds, sc_core::SC_NS))},
+            {"run_us", run.nanoseconds * kNanosecondsToMicroseconds},
+            {"latency_us", {{"least", least}, {"mean", sum / batches}, {"most", most}}},
+            {"batches_per_second", per_second},
+            {"samples_per_second", per_second * image.meta.batch_samples}};
+}
+
+ordered_json utilisation_json(const PlatformConfig& p, const RunActivity& run, const RunResult& result) {
+    const Counters counters = result.after_run.since(result.before_run);
+    const Counters pe = counters.of("pe_array"), noc = counters.of("torus"), hbm = counters.of("hbm");
+    const double cycles = p.cycles(run.nanoseconds), tiles = p.tiles();
+    const double links = result.after_run.of("torus").max("links");
+    const double hbm_peak = p.hbm.interfaces() * p.hbm.peak_bytes_per_cycle();
+    const auto share = [](double part, double whole) { return whole > 0 ? part / whole : 0; };
+    return {{"pe", share(pe.sum("macs"), p.pes() * cycles)},
+            {"pe_busy", share(pe.sum("busy_cycles"), tiles * cycles)},
+            {"hbm", share(hbm.sum("read_bytes") + hbm.sum("write_bytes"), hbm_peak * cycles)},
+            {"hbm_read_bytes", hbm.sum("read_bytes")},
+            {"hbm_write_bytes", hbm.sum("write_bytes")},
+            {"link_mean", share(noc.sum("link_busy_cycles"), links * cycles)},
+            {"link_busiest", share(noc.max("max_link_busy_cycles"), cycles)},
+            {"link_bytes", noc.sum("link_bytes")},
+            {"scratchpad", share(counters.of("scratchpad").sum("busy_cycles"), tiles * cycles)},
+            {"scratchpad_read_bytes", run.chip.scratchpad_read_bytes},
+            {"scratchpad_write_bytes", run.chip.scratchpad_write_bytes}};
+}
+
+ordered_json energy_json(const PlatformConfig& p, const RunActivity& run, const RunResult& result) {
+    ordered_json parts;
+    for (const Energy::Part& part : energy_of(p.energy, run.chip).parts())
+        parts[part.name] = part.picojoules * kPicojoulesToMillijoules;
+    const double total = run.total_picojoules * kPicojoulesToMillijoules;
+    return {{"parts_mj", parts},
+            {"total_mj", total},
+            {"per_batch_mj", total / static_cast<double>(result.host.batches.size())},
+            {"mean_power_w", run.total_picojoules / run.nanoseconds * 1e-3}};
+}
+
+/// Per operator: samples that reached it, and how often each of its kernels was picked, over all of its tiles.
+ordered_json operators_json(const Image& image, const std::vector<Expectation>& expected, const RunResult& result) {
+    std::map<std::uint16_t, std::map<std::uint16_t, std::uint64_t>> picked;
+    for (const auto& tile : result.host.profiles.back().by_tile)
+        for (const ProfileRecord& record : tile) picked[record.op_id][record.kernel_dyn_dim] += record.invocations;
+    std::map<std::uint16_t, unsigned> tiles;
+    for (const TileProgram& tile : image.tiles)
+        for (const TileOperator& op : tile.operators) ++tiles[op.op_id];
+
+    ordered_json list = ordered_json::array();
+    for (std::size_t id = 0; id < image.meta.operators.size(); ++id) {
+        const auto op_id = static_cast<std::uint16_t>(id);
+        const ImageMeta::Operator& op = image.meta.operators[id];
+        if (tiles[op_id] == 0) continue;
+        std::uint64_t samples = 0;
+        for (const Expectation& batch : expected) samples += batch.operator_samples[id];
+        ordered_json kernels = ordered_json::array();
+        for (const auto& [dyn_dim, invocations] : picked[op_id])
+            if (invocations > 0) kernels.push_back({{"dyn_dim", dyn_dim}, {"invocations", invocations}});
+        list.push_back({{"operator", op.name},
+                        {"kind", op.kind},
+                        {"segment", op.segment},
+                        {"switch", op.switch_name},
+                        {"tiles", tiles[op_id]},
+                        {"samples_per_batch", static_cast<double>(samples) / static_cast<double>(expected.size())},
+                        {"macs", samples * op.macs_per_sample},
+                        {"kernels", std::move(kernels)}});
+    }
+    return list;
+}
+
+ordered_json checks_json(const std::vector<Check>& checks) {
+    ordered_json list = ordered_json::array();
+    for (const Check& check : checks) {
+        list.push_back({{"name", check.name},
+                        {"relation", check.relation == Check::Relation::equal ? "equal" : "at most"},
+                        {"expected", check.expected},
+                        {"got", check.got},
+                        {"ok", check.ok}});
+    }
+    return list;
+}
+
+}  // namespace
+
+ordered_json make_report(const PlatformConfig& platform, const Image& image, const std::vector<BatchRouting>& routing,
+                         const RoutingSource& source, const RunResult& result) {
+    std::vector<Expectation> expected;
+    for (const BatchRouting& batch : routing) expected.push_back(expect(image, batch));
+    const std::vector<Check> checks = check_conservation(platform, image, expected, result);
+    const RunActivity run = run_activity(platform, result);
+
+    ordered_json routes = {{"source", source.kind}};
+    if (source.kind == "generator") routes["seed"] = source.seed;
+    return {{"format", "switchyard-report"},
+            {"version", 1},
+            {"ok", std::all_of(checks.begin(), checks.end(), [](const Check& check) { return check.ok; })},
+            {"model", image.meta.model},
+            {"design", image.meta.design},
+            {"platform", platform_json(platform)},
+            {"routing", routes},
+            {"fidelity", fidelity_json(platform)},
+            {"load", load_json(platform, result)},
+            {"summary", summary_json(platform, image, run, result)},
+            {"utilisation", utilisation_json(platform, run, result)},
+            {"energy", energy_json(platform, run, result)},
+            {"batches", batches_json(platform, expected, result)},
+            {"operators", operators_json(image, expected, result)},
+            {"conservation", checks_json(checks)}};
+}
+
+ordered_json make_speed(const PlatformConfig& platform, const RunResult& result) {
+    const double cycles = platform.cycles(result.end_ns);
+    const auto batches = static_cast<double>(result.host.batches.size());
+    return {{"format", "switchyard-speed"},
+            {"version", 1},
+            {"host_seconds", result.host_seconds},
+            {"simulated_cycles", cycles},
+            {"cycles_per_second", cycles / result.host_seconds},
+            {"batches_per_second", batches / result.host_seconds}};
+}
+
+void write_json(const ordered_json& document, const std::string& path) {
+    const std::filesystem::path target(path);
+    const std::filesystem::path temporary(path + ".part");
+    std::error_code error;
+    if (target.has_parent_path()) std::filesystem::create_directories(target.parent_path(), error);
+    std::ofstream file(temporary, std::ios::binary);
+    file << document.dump(2) << '\n';
+    file.close();
+    if (file) std::filesystem::rename(temporary, target, error);
+    if (!file || error) {
+        std::filesystem::remove(temporary, error);
+        throw InputError(path, 0, "", "cannot be written");
+    }
+}
+
+}  // namespace switchyard::platform

@@ -1,0 +1,74 @@
+#include "switchyard/platform/simulation.h"
+
+#include <chrono>
+#include <stdexcept>
+#include <utility>
+
+#include <fmt/format.h>
+#include <systemc>
+
+#include "switchyard/platform/chip.h"
+#include "switchyard/sw_scheduler/formats/error.h"
+#include "switchyard/tlm/simulation_registry.h"
+
+namespace switchyard::platform {
+
+namespace {
+
+std::runtime_error no_progress(const SimulationRegistry& registry) {
+    constexpr std::size_t kShown = 8;
+    const std::vector<std::string> waits = registry.waits();
+    std::string text = fmt::format("no progress after {}: ", sc_core::sc_time_stamp().to_string());
+    if (waits.empty()) text += "no module says what it waits for";
+    for (std::size_t i = 0; i < waits.size() && i < kShown; ++i) text += (i == 0 ? "" : "; ") + waits[i];
+    if (waits.size() > kShown) text += fmt::format("; and {} more", waits.size() - kShown);
+    return std::runtime_error(text);
+}
+
+}  // namespace
+
+Image decode_image_for(const PlatformConfig& platform, const std::vector<std::uint8_t>& image_bytes,
+                       const std::string& source) {
+    Image image = decode_image(image_bytes, source);
+    if (image.platform_fingerprint != make_hardware_description(platform).fingerprint())
+        throw InputError(source, 0, "platform_fingerprint",
+                         fmt::format("the image was made for platform {}, this platform is {} with other sizes",
+                                     image.meta.platform, platform.chip.name));
+    return image;
+}
+
+RunResult run_simulation(const PlatformConfig& platform, const Image& image, std::vector<std::uint8_t> image_bytes,
+                         const std::vector<BatchRouting>& routing, const RunOptions& options) {
+    const auto started = std::chrono::steady_clock::now();
+    sc_core::sc_report_handler::set_actions(sc_core::SC_ERROR, sc_core::SC_THROW);
+    sc_core::sc_report_handler::set_actions(sc_core::SC_FATAL, sc_core::SC_THROW);
+
+    RunResult result;
+    SimulationRegistry registry;
+    SimulatedHost::Job job;
+    job.image = &image;
+    job.image_bytes = std::move(image_bytes);
+    job.routing = &routing;
+    job.tiles = platform.tiles();
+    job.profile_interval = options.profile_interval;
+    job.run_begins = [&] { result.before_run = Counters(registry); };
+    job.run_ends = [&] { result.after_run = Counters(registry); };
+
+    Chip chip("chip", platform, registry);
+    SimulatedHost host("host", platform.host_memory, std::move(job));
+    sc_core::sc_signal<bool> irq("irq");
+    host.config.bind(chip.host.config);
+    chip.host.host_memory.bind(host.memory.port);
+    chip.host.irq(irq);
+    host.irq(irq);
+
+    sc_core::sc_start();
+    if (!host.result().finished) throw no_progress(registry);
+    result.host = host.result();
+    result.at_end = Counters(registry);
+    result.end_ns = sc_core::sc_time_stamp() / sc_core::sc_time(1, sc_core::SC_NS);
+    result.host_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
+    return result;
+}
+
+}  // namespace switchyard::platform

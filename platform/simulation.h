@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "switchyard/platform/counters.h"
+#include "switchyard/platform/host.h"
+#include "switchyard/platform/platform_config.h"
+#include "switchyard/sw_scheduler/formats/image.h"
+#include "switchyard/sw_scheduler/formats/trace.h"
+
+namespace switchyard::platform {
+
+struct RunOptions {
+    unsigned profile_interval = 0;  ///< read the profilers back every so many batches as well; 0: at the end only
+};
+
+struct RunResult {
+    SimulatedHost::Result host;
+    Counters before_run;      ///< just before the first doorbell: image, weights and first input are in
+    Counters after_run;       ///< just after the last interrupt
+    Counters at_end;          ///< nothing moves any more
+    double end_ns = 0;        ///< simulated time from the beginning to the end
+    double host_seconds = 0;  ///< of elaboration and simulation, on this machine's clock
+};
+
+/// Decodes `image_bytes` and refuses an image made for another platform. Throws InputError that names both.
+Image decode_image_for(const PlatformConfig& platform, const std::vector<std::uint8_t>& image_bytes,
+                       const std::string& source);
+
+/// Builds the platform and runs one batch for each element of `routing`. At most once a process: SystemC elaborates
+/// once. Throws ModelError or sc_report if a model gives up, std::runtime_error that lists what waits for what if
+/// nothing can happen any more before the host has finished.
+RunResult run_simulation(const PlatformConfig& platform, const Image& image, std::vector<std::uint8_t> image_bytes,
+                         const std::vector<BatchRouting>& routing, const RunOptions& options = {});
+
+}  // namespace switchyard::platform

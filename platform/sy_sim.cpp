@@ -1,0 +1,159 @@
+#include <cstdint>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+#include <systemc>
+
+#include "switchyard/platform/command_line.h"
+#include "switchyard/platform/expectation.h"
+#include "switchyard/platform/gemm.h"
+#include "switchyard/platform/platform_config.h"
+#include "switchyard/platform/report.h"
+#include "switchyard/platform/simulation.h"
+#include "switchyard/sw_scheduler/formats/error.h"
+#include "switchyard/sw_scheduler/model/routing.h"
+
+using namespace switchyard;
+
+namespace {
+
+constexpr std::size_t kGeneratedBatches = 40;
+constexpr int kFailedCheck = 1;
+
+std::vector<std::uint8_t> read_bytes(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    std::vector<std::uint8_t> bytes{std::istreambuf_iterator<char>(file), {}};
+    if (!file) throw InputError(path, 0, "", "cannot be read");
+    return bytes;
+}
+
+platform::PlatformConfig read_platform(const platform::PlatformOptions& options) {
+    return platform::read_platform(options.file, platform::parse_overrides(options.settings));
+}
+
+struct RunCommand {
+    platform::PlatformOptions platform;
+    std::string image, trace, report;
+    std::size_t batches = 0;
+    unsigned profile_interval = 0;
+    std::optional<std::uint64_t> seed;
+
+    void add_to(CLI::App& app) {
+        platform.add_to(app);
+        app.add_option("--image", image, "kernel image")->required();
+        app.add_option("--trace", trace, "recorded routes (JSON Lines); otherwise the model's generator makes them");
+        app.add_option("--batches", batches, "batches to run; default: all of the trace, or 40")
+            ->check(CLI::PositiveNumber);
+        app.add_option("--report", report, "folder for report.json and speed.json");
+        app.add_option("--profile-every", profile_interval, "read the profilers back every so many batches as well")
+            ->check(CLI::PositiveNumber);
+        app.add_option("--seed", seed, "seed of the route generator; without effect on a trace");
+    }
+
+    std::vector<BatchRouting> routes(const Image& program, platform::RoutingSource& source) const {
+        const std::vector<SwitchSignature> switches = platform::signatures_of(program.meta);
+        const std::uint32_t samples = program.meta.batch_samples;
+        if (!trace.empty()) {
+            source.kind = "trace";
+            std::vector<BatchRouting> recorded = read_trace(trace, switches, samples, batches);
+            if (recorded.size() < batches)
+                throw InputError(trace, 0, "--batches",
+                                 fmt::format("the trace has {} batches, not {}", recorded.size(), batches));
+            return recorded;
+        }
+        const std::size_t count = batches == 0 ? kGeneratedBatches : batches;
+        if (switches.empty()) {
+            source.kind = "none";
+            return std::vector<BatchRouting>(count, BatchRouting{samples, {}});
+        }
+        if (program.meta.routing_yaml.empty())
+            throw InputError(image, 0, "--trace", "is needed: the model declares no route generator");
+        sched::RouteDistribution distribution = sched::parse_distribution(program.meta.routing_yaml, switches, image);
+        if (seed) distribution.seed = *seed;
+        source = {"generator", distribution.seed};
+        const sched::RouteGenerator generator(std::move(distribution), switches, samples);
+        std::vector<BatchRouting> generated;
+        for (std::size_t i = 0; i < count; ++i) generated.push_back(generator.batch(i));
+        return generated;
+    }
+
+    int run() const {
+        const platform::PlatformConfig config = read_platform(platform);
+        std::vector<std::uint8_t> bytes = read_bytes(image);
+        const Image program = platform::decode_image_for(config, bytes, image);
+        platform::RoutingSource source;
+        const std::vector<BatchRouting> routing = routes(program, source);
+        const platform::RunResult result =
+            platform::run_simulation(config, program, std::move(bytes), routing, {profile_interval});
+        const nlohmann::ordered_json document = platform::make_report(config, program, routing, source, result);
+        const nlohmann::ordered_json speed = platform::make_speed(config, result);
+        if (!report.empty()) {
+            platform::write_json(document, report + "/report.json");
+            platform::write_json(speed, report + "/speed.json");
+        }
+        fmt::print("{}{}", platform::report_table(document), platform::speed_line(speed));
+        return document.at("ok").get<bool>() ? 0 : kFailedCheck;
+    }
+};
+
+struct GemmCommand {
+    platform::PlatformOptions platform;
+    platform::GemmSize size;
+    std::string json;
+
+    void add_to(CLI::App& app) {
+        platform.add_to(app);
+        app.add_option("--m", size.m, "rows of A and C")->required()->check(CLI::PositiveNumber);
+        app.add_option("--n", size.n, "columns of B and C")->required()->check(CLI::PositiveNumber);
+        app.add_option("--k", size.k, "columns of A, rows of B")->required()->check(CLI::PositiveNumber);
+        app.add_option("--tiles", size.tiles, "use the first so many tiles; default: all")->check(CLI::PositiveNumber);
+        app.add_option("--json", json, "file for the result");
+    }
+
+    int run() const {
+        const nlohmann::ordered_json result = platform::run_gemm(read_platform(platform), size);
+        if (!json.empty()) platform::write_json(result, json);
+        fmt::print("gemm {}x{}x{} on {} tiles of {}: {} cycles, PE utilisation {:.2f} %, HBM bandwidth {:.2f} %\n",
+                   size.m, size.n, size.k, result.at("tiles").get<unsigned>(), result.at("platform").get<std::string>(),
+                   result.at("cycles").get<std::uint64_t>(), 100 * result.at("utilisation").get<double>(),
+                   100 * result.at("hbm_bandwidth").get<double>());
+        return result.at("ok").get<bool>() ? 0 : kFailedCheck;
+    }
+};
+
+}  // namespace
+
+/// Debian's SystemC library asks for this symbol; the program has a main of its own.
+int sc_main(int, char**) {
+    return 0;
+}
+
+int main(int argc, char** argv) {
+    CLI::App app("Runs kernel images on a simulated accelerator.", "sy-sim");
+    app.require_subcommand(1);
+
+    RunCommand run;
+    CLI::App* run_command = app.add_subcommand("run", "run a kernel image and report");
+    run.add_to(*run_command);
+
+    GemmCommand gemm;
+    CLI::App* gemm_command = app.add_subcommand("gemm", "run one dense matrix multiplication");
+    gemm.add_to(*gemm_command);
+
+    CLI::App* keys_command = app.add_subcommand("keys", "print docs/platform_keys.md");
+    CLI::App* registers_command = app.add_subcommand("registers", "print docs/register_map.md");
+
+    return platform::run_program(app, argc, argv, [&] {
+        if (run_command->parsed()) return run.run();
+        if (gemm_command->parsed()) return gemm.run();
+        if (keys_command->parsed()) fmt::print("{}", platform::platform_keys_markdown());
+        if (registers_command->parsed()) fmt::print("{}", platform::register_map_markdown());
+        return 0;
+    });
+}

@@ -1,0 +1,96 @@
+#include "switchyard/sw_scheduler/backend/allocation.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <stdexcept>
+
+namespace switchyard::sched {
+
+std::vector<unsigned> allocate_proportional(unsigned tiles, const std::vector<double>& loads,
+                                            const std::vector<unsigned>& minimum) {
+    const std::size_t count = loads.size();
+    std::vector<unsigned> least = minimum.empty() ? std::vector<unsigned>(count, 1) : minimum;
+    if (least.size() != count) throw std::invalid_argument("one minimum for each load");
+    if (std::accumulate(least.begin(), least.end(), 0u) > tiles) {
+        throw std::invalid_argument("more tiles needed than there are");
+    }
+    if (std::any_of(loads.begin(), loads.end(), [](double load) { return !(load >= 0); })) {
+        throw std::invalid_argument("negative load");
+    }
+
+    // Operators whose share is below their minimum get the minimum; the others share the rest.
+    std::vector<char> pinned(count, 0);
+    std::vector<double> share(count, 0);
+    for (bool changed = true; changed;) {
+        changed = false;
+        double load_sum = 0;
+        unsigned free_tiles = tiles;
+        for (std::size_t i = 0; i < count; ++i) {
+            if (pinned[i])
+                free_tiles -= least[i];
+            else
+                load_sum += loads[i];
+        }
+        for (std::size_t i = 0; i < count; ++i) {
+            if (pinned[i]) continue;
+            share[i] = load_sum > 0 ? free_tiles * loads[i] / load_sum : 0;
+            if (share[i] < least[i]) {
+                pinned[i] = 1;
+                changed = true;
+            }
+        }
+    }
+
+    std::vector<unsigned> result(count);
+    unsigned given = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+        result[i] = pinned[i] ? least[i] : static_cast<unsigned>(share[i]);
+        given += result[i];
+    }
+    std::vector<std::size_t> order(count);
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    const auto remainder = [&](std::size_t i) { return pinned[i] ? -1.0 : share[i] - std::floor(share[i]); };
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return remainder(a) > remainder(b); });
+    for (std::size_t next = 0; given < tiles && count > 0; next = (next + 1) % count, ++given) ++result[order[next]];
+    return result;
+}
+
+void refine(std::vector<unsigned>& allocation, const std::vector<unsigned>& minimum,
+            const std::function<double(std::size_t, unsigned)>& stage_cycles) {
+    const std::size_t count = allocation.size();
+    if (count < 2) return;
+    std::vector<double> cycles(count);
+    for (std::size_t i = 0; i < count; ++i) cycles[i] = stage_cycles(i, allocation[i]);
+    for (;;) {
+        const auto slowest = static_cast<std::size_t>(std::max_element(cycles.begin(), cycles.end()) - cycles.begin());
+        const double limit = cycles[slowest];
+        // Tiles that the others can spare and stay below the slowest stage, taken from whoever has most time left.
+        std::vector<unsigned> trial = allocation;
+        std::vector<double> trial_cycles = cycles;
+        bool faster = false;
+        while (!faster) {
+            std::size_t donor = slowest;
+            double donor_cycles = limit;
+            for (std::size_t i = 0; i < count; ++i) {
+                if (i == slowest || trial[i] <= minimum[i]) continue;
+                const double after = stage_cycles(i, trial[i] - 1);
+                if (after < donor_cycles) {
+                    donor = i;
+                    donor_cycles = after;
+                }
+            }
+            if (donor == slowest) return;
+            --trial[donor];
+            trial_cycles[donor] = donor_cycles;
+            ++trial[slowest];
+            trial_cycles[slowest] = stage_cycles(slowest, trial[slowest]);
+            faster = trial_cycles[slowest] < limit;
+        }
+        allocation = std::move(trial);
+        cycles = std::move(trial_cycles);
+    }
+}
+
+}  // namespace switchyard::sched

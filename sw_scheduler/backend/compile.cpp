@@ -1,0 +1,52 @@
+#include "switchyard/sw_scheduler/backend/compile.h"
+
+#include <fmt/format.h>
+
+#include "switchyard/sw_scheduler/backend/image_builder.h"
+#include "switchyard/sw_scheduler/formats/error.h"
+
+namespace switchyard::sched {
+
+namespace {
+
+/// Without a profile: every branch of an exclusive switch is as likely as the others, every other branch always taken.
+std::vector<double> uniform_fractions(const DynGraph& graph) {
+    std::vector<double> fractions;
+    for (const Operator& one : graph.operators) {
+        double share = 1;
+        for (const BranchStep& step : one.path) {
+            const Switch& around = graph.switches[step.switch_id];
+            if (around.exclusive) share /= around.branches;
+        }
+        fractions.push_back(share);
+    }
+    return fractions;
+}
+
+}  // namespace
+
+std::vector<std::string> design_names() {
+    std::vector<std::string> names;
+    for (const Design& design : designs()) names.emplace_back(design.name);
+    return names;
+}
+
+Image compile(const DynGraph& graph, const HardwareDescription& hardware, const CompileOptions& options) {
+    const Design& design = find_design(options.design);
+    hardware.check();
+    if (graph.operators.empty()) throw InputError(graph.file, 0, graph.name, "has no operators");
+    if (options.tiles > hardware.tiles()) {
+        throw InputError(
+            fmt::format("{}: {} tiles asked for, but the chip has {}", hardware.name, options.tiles, hardware.tiles()));
+    }
+    std::vector<double> fractions = worst_case_fractions(graph);
+    if (design.frequency_weighted) {
+        fractions = options.profile ? expected_fractions(*options.profile) : uniform_fractions(graph);
+    }
+    const Workload workload(graph, hardware, fractions);
+    const Schedule schedule = make_schedule(workload, hardware, design,
+                                            options.tiles > 0 ? options.tiles : hardware.tiles(), options.unit_samples);
+    return build_image(schedule, workload, hardware, design);
+}
+
+}  // namespace switchyard::sched

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "switchyard/sw_scheduler/backend/hardware.h"
+#include "switchyard/sw_scheduler/formats/image.h"
+#include "switchyard/sw_scheduler/model/graph.h"
+#include "switchyard/sw_scheduler/model/profile.h"
+
+namespace switchyard::sched {
+
+struct CompileOptions {
+    std::string design = "adyna";
+    /// Expected share of the batch at each operator; nullptr: the model's own expectations.
+    const Profile* profile = nullptr;
+    /// Use only the first `tiles` tiles of the chip; 0: all.
+    unsigned tiles = 0;
+    /// Samples of a hand-over unit, in every segment; 0: chosen by cost.
+    unsigned unit_samples = 0;
+};
+
+/// Names that CompileOptions::design accepts.
+std::vector<std::string> design_names();
+
+/// Segments the graph, gives tiles to operators, generates their kernels and lays out scratchpads and HBM.
+/// Every operator has a kernel for the largest dyn_dim that can occur (its unit's samples), so best fit never fails.
+/// Throws InputError: an unknown design (lists the known ones), an operator that does not fit the chip (names it and
+/// the bytes), a size beyond the kernel format's 16 bits.
+///
+/// The model's inputs are entries of ImageMeta::operators too (kind "input", after all real operators); their
+/// OperatorPlacement has segment kNone and memory interfaces as tiles, and edges from them have src_op = that op_id.
+Image compile(const DynGraph& graph, const HardwareDescription& hardware, const CompileOptions& options = {});
+
+/// What `sy-sched inspect` prints: segments, tiles and partitions of each operator, kernels, scratchpad map.
+std::string explain(const Image& image);
+
+}  // namespace switchyard::sched

@@ -1,0 +1,154 @@
+#include "switchyard/sw_scheduler/backend/image_builder.h"
+
+#include <algorithm>
+#include <set>
+
+#include "switchyard/sw_scheduler/backend/edge_builder.h"
+
+namespace switchyard::sched {
+
+namespace {
+
+ImageMeta meta_of(const Schedule& schedule, const Workload& workload, const EdgeBuilder& edges) {
+    const DynGraph& graph = workload.graph;
+    ImageMeta meta;
+    meta.model = graph.name;
+    meta.batch_samples = graph.batch_samples();
+    for (const PlacedOperator& placed : schedule.operators) {
+        const Operator& one = graph.operators[placed.op];
+        ImageMeta::Operator entry;
+        entry.name = one.name;
+        entry.kind = to_string(one.shape.kind);
+        entry.macs_per_sample = one.macs_per_sample;
+        entry.dynamic = one.dynamic();
+        entry.segment = placed.segment;
+        if (one.dynamic()) entry.switch_name = graph.switches[one.path.back().switch_id].name;
+        meta.operators.push_back(std::move(entry));
+    }
+    for (std::size_t i = 0; i < edges.inputs.size(); ++i) {
+        ImageMeta::Operator entry;
+        entry.name = edges.tensors[i].name;
+        entry.kind = "input";
+        entry.segment = kNone;
+        meta.operators.push_back(std::move(entry));
+    }
+    for (std::size_t s = 0; s < graph.switches.size(); ++s) {
+        const Switch& one = graph.switches[s];
+        ImageMeta::Switch entry;
+        entry.name = one.name;
+        entry.branches = static_cast<std::uint16_t>(one.branches);
+        if (!one.path.empty()) {
+            entry.parent = graph.switches[one.path.back().switch_id].name;
+            entry.parent_branch = static_cast<std::uint16_t>(one.path.back().branch);
+        }
+        entry.mask_address = edges.masks[s].address;
+        entry.bank_stride = edges.masks[s].bank_stride;
+        entry.exclusive = one.exclusive;
+        meta.switches.push_back(std::move(entry));
+    }
+    meta.tensors = edges.tensors;
+    return meta;
+}
+
+class TileProgramBuilder {
+public:
+    TileProgramBuilder(const Schedule& schedule, const Workload& workload, const EdgeBuilder& edges)
+        : schedule_(schedule), workload_(workload), edges_(edges) {
+        in_.resize(schedule.operators.size());
+        out_.resize(schedule.operators.size());
+        for (const Edge& edge : edges.edges) {
+            if (edge.dst_op != kNone) in_[edge.dst_op].push_back(edge.id);
+            if (edge.src_op < out_.size()) out_[edge.src_op].push_back(edge.id);
+        }
+    }
+
+    void add(TileProgram& program, const PlacedOperator& placed, std::uint16_t rank) {
+        TileOperator op;
+        op.op_id = placed.placement.op_id;
+        op.segment = placed.segment;
+        op.rank = rank;
+        op.kernel_first = static_cast<std::uint16_t>(program.kernels.size());
+        op.kernel_count = static_cast<std::uint16_t>(placed.kernels.size());
+        program.kernels.insert(program.kernels.end(), placed.kernels.begin(), placed.kernels.end());
+        op.out_slots = placed.depths.out_slots;
+        op.out_offset = edges_.regions()[placed.op].output;
+        op.out_slot_bytes = placed.footprint.out_slot_bytes;
+        const int gated = workload_.graph.operators[placed.op].gate_switch;
+        if (gated != kNoSwitch) {
+            op.gate_switch = static_cast<std::uint16_t>(gated);
+            op.gate_branches = static_cast<std::uint16_t>(workload_.graph.switches[gated].branches);
+            op.mask_address = edges_.masks[gated].address;
+            op.mask_bank_stride = edges_.masks[gated].bank_stride;
+        }
+        op.in_edges = in_[placed.op];
+        op.out_edges = out_[placed.op];
+        program.operators.push_back(std::move(op));
+    }
+
+    /// Edges that begin or end at the program's operators, and the placements at both of their ends.
+    void add_neighbours(TileProgram& program) const {
+        std::set<std::uint16_t> edges, operators;
+        for (const TileOperator& op : program.operators) {
+            edges.insert(op.in_edges.begin(), op.in_edges.end());
+            edges.insert(op.out_edges.begin(), op.out_edges.end());
+            operators.insert(op.op_id);
+        }
+        for (const std::uint16_t id : edges) {
+            const Edge& edge = edges_.edges[id];
+            program.edges.push_back(edge);
+            for (const std::uint16_t end : {edge.src_op, edge.dst_op}) {
+                if (end != kNone) operators.insert(end);
+            }
+        }
+        for (const std::uint16_t id : operators) {
+            program.placements.push_back(id < schedule_.operators.size()
+                                             ? schedule_.operators[id].placement
+                                             : edges_.inputs[id - schedule_.operators.size()]);
+        }
+    }
+
+private:
+    const Schedule& schedule_;
+    const Workload& workload_;
+    const EdgeBuilder& edges_;
+    std::vector<std::vector<std::uint16_t>> in_, out_;  ///< edge ids, by operator
+};
+
+}  // namespace
+
+Image build_image(const Schedule& schedule, const Workload& workload, const HardwareDescription& hardware,
+                  const Design& design) {
+    const EdgeBuilder edges(schedule, workload, hardware);
+    Image image;
+    image.platform_fingerprint = hardware.fingerprint();
+    image.meta = meta_of(schedule, workload, edges);
+    image.meta.design = design.name;
+    image.meta.platform = hardware.name;
+
+    image.chip.batch_samples = workload.graph.batch_samples();
+    for (const SegmentPlan& segment : schedule.segments) {
+        SegmentInfo info;
+        info.units = segment.units;
+        info.unit_samples = segment.unit_samples;
+        for (int op = segment.first; op < segment.last; ++op) {
+            const auto& tiles = schedule.operators[op].placement.tiles;
+            info.tiles.insert(info.tiles.end(), tiles.begin(), tiles.end());
+        }
+        std::sort(info.tiles.begin(), info.tiles.end());
+        image.chip.segments.push_back(std::move(info));
+    }
+
+    image.tiles.resize(hardware.tiles());
+    for (std::size_t tile = 0; tile < image.tiles.size(); ++tile)
+        image.tiles[tile].tile = static_cast<std::uint16_t>(tile);
+    TileProgramBuilder programs(schedule, workload, edges);
+    for (const PlacedOperator& placed : schedule.operators) {
+        for (std::size_t rank = 0; rank < placed.placement.tiles.size(); ++rank) {
+            programs.add(image.tiles[placed.placement.tiles[rank]], placed, static_cast<std::uint16_t>(rank));
+        }
+    }
+    for (TileProgram& program : image.tiles) programs.add_neighbours(program);
+    return image;
+}
+
+}  // namespace switchyard::sched

@@ -1,0 +1,13 @@
+#pragma once
+
+#include "switchyard/sw_scheduler/backend/memory_map.h"
+#include "switchyard/sw_scheduler/formats/image.h"
+
+namespace switchyard::sched {
+
+/// Writes a schedule down as the programs of the tiles: ids, edges, scratchpad offsets and HBM addresses.
+/// Operator ids are those of the graph; the model's inputs follow them, one an input tensor.
+Image build_image(const Schedule& schedule, const Workload& workload, const HardwareDescription& hardware,
+                  const Design& design);
+
+}  // namespace switchyard::sched

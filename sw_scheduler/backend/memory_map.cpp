@@ -1,0 +1,97 @@
+#include "switchyard/sw_scheduler/backend/memory_map.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "switchyard/sw_scheduler/formats/error.h"
+
+namespace switchyard::sched {
+
+namespace {
+
+/// Regions taken one after another from one end of the data area.
+class Stack {
+public:
+    Stack(const HardwareDescription& hardware, bool upwards)
+        : upwards_(upwards),
+          at_(upwards ? hardware.kernel_region_bytes() : hardware.kernel_region_bytes() + hardware.data_bytes()) {}
+
+    std::uint32_t take(std::uint64_t bytes) {
+        const auto size = static_cast<std::uint32_t>(bytes);
+        at_ = upwards_ ? at_ + size : at_ - size;
+        return upwards_ ? at_ - size : at_;
+    }
+
+private:
+    bool upwards_;
+    std::uint32_t at_;
+};
+
+void take_buffers(const PlacedOperator& placed, Stack& stack, ScratchpadRegions& regions) {
+    for (std::size_t i = 0; i < placed.footprint.slot_bytes.size(); ++i) {
+        regions.slots.push_back(stack.take(std::uint64_t{placed.footprint.slot_bytes[i]} * placed.depths.slots[i]));
+    }
+    regions.output = stack.take(std::uint64_t{placed.footprint.out_slot_bytes} * placed.depths.out_slots);
+}
+
+/// All weights from the bottom up, each operator above what its tiles already hold. Empty if they do not fit.
+std::vector<ScratchpadRegions> resident_map(const std::vector<PlacedOperator>& operators,
+                                            const HardwareDescription& hardware) {
+    std::vector<std::uint64_t> held(hardware.tiles(), 0), buffers(hardware.tiles(), 0);
+    std::vector<ScratchpadRegions> map;
+    for (const PlacedOperator& placed : operators) {
+        std::uint64_t base = 0;
+        for (const std::uint16_t tile : placed.placement.tiles) base = std::max(base, held[tile]);
+        for (const std::uint16_t tile : placed.placement.tiles) {
+            held[tile] = base + placed.footprint.weights;
+            buffers[tile] = std::max(buffers[tile], placed.footprint.buffers);
+            if (held[tile] + buffers[tile] > hardware.data_bytes()) return {};
+        }
+        ScratchpadRegions regions;
+        regions.weights = static_cast<std::uint32_t>(hardware.kernel_region_bytes() + base);
+        regions.resident = true;
+        Stack stack(hardware, false);
+        take_buffers(placed, stack, regions);
+        map.push_back(std::move(regions));
+    }
+    return map;
+}
+
+}  // namespace
+
+std::vector<ScratchpadRegions> scratchpad_map(const std::vector<PlacedOperator>& operators,
+                                              const HardwareDescription& hardware) {
+    std::vector<ScratchpadRegions> map = resident_map(operators, hardware);
+    if (!map.empty()) return map;
+    for (const PlacedOperator& placed : operators) {
+        Stack stack(hardware, placed.segment % 2 == 0);
+        ScratchpadRegions regions;
+        regions.weights = stack.take(placed.footprint.weights);
+        take_buffers(placed, stack, regions);
+        map.push_back(std::move(regions));
+    }
+    return map;
+}
+
+HbmAllocator::HbmAllocator(const HardwareDescription& hardware)
+    : hardware_(hardware), used_(hardware.memory.size(), 0) {}
+
+std::uint64_t HbmAllocator::allocate(unsigned interface, std::uint64_t bytes) {
+    const std::uint64_t size = (bytes + kAlignment - 1) / kAlignment * kAlignment;
+    for (std::size_t tried = 0; tried < used_.size(); ++tried) {
+        const std::size_t at = (interface + tried) % used_.size();
+        if (used_[at] > hardware_.region_bytes || size > hardware_.region_bytes - used_[at]) continue;
+        const std::uint64_t address = at * hardware_.region_bytes + used_[at];
+        used_[at] += size;
+        return address;
+    }
+    throw InputError(fmt::format("{}: memory is full: no interface has {} bytes left of its {}", hardware_.name, bytes,
+                                 hardware_.region_bytes));
+}
+
+std::uint64_t HbmAllocator::allocate_near(unsigned tile, std::uint64_t bytes) {
+    return allocate(hardware_.closest_memory(tile), bytes);
+}
+
+}  // namespace switchyard::sched

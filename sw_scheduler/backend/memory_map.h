@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "switchyard/sw_scheduler/backend/schedule.h"
+
+namespace switchyard::sched {
+
+/// Where an operator's data lies in the scratchpads of its tiles; the same offsets on each of them.
+struct ScratchpadRegions {
+    std::uint32_t weights = 0, output = 0;
+    std::vector<std::uint32_t> slots;  ///< by source
+    bool resident = false;             ///< nothing else uses the weights' region, on any tile, in any segment
+};
+
+/// Lays out the data area; index = operator id. If the weights of all segments fit beside the largest buffers, they
+/// pile up from the bottom and stay, with the buffers at the top. Otherwise even segments begin at the bottom with
+/// their weights and go up, odd ones begin at the top and go down: the weights of the next segment are as far from
+/// this one's regions as can be, so that they can be loaded while this segment runs.
+std::vector<ScratchpadRegions> scratchpad_map(const std::vector<PlacedOperator>& operators,
+                                              const HardwareDescription& hardware);
+
+/// Hands out HBM, 64-byte aligned, in the region of one memory interface or another.
+class HbmAllocator {
+public:
+    explicit HbmAllocator(const HardwareDescription& hardware);
+
+    /// Address in the region of interface `interface`, or of the next one with room.
+    /// Throws InputError if the chip's memory is full.
+    std::uint64_t allocate(unsigned interface, std::uint64_t bytes);
+    /// In the region of the interface that is closest to the tile.
+    std::uint64_t allocate_near(unsigned tile, std::uint64_t bytes);
+
+private:
+    HardwareDescription hardware_;
+    std::vector<std::uint64_t> used_;  ///< bytes, by interface
+};
+
+}  // namespace switchyard::sched

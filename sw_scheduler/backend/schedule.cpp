@@ -1,0 +1,139 @@
+#include "switchyard/sw_scheduler/backend/schedule.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "switchyard/sw_scheduler/formats/error.h"
+
+namespace switchyard::sched {
+
+namespace {
+
+/// Kernels that each dynamic operator may have: what the static ones, of one kernel each, leave of its fullest tile's
+/// store, shared evenly. Zero if there is no room even for one each.
+std::vector<unsigned> kernel_budgets(const Schedule& schedule, const DynGraph& graph,
+                                     const HardwareDescription& hardware) {
+    std::vector<unsigned> fixed(hardware.tiles(), 0), dynamic(hardware.tiles(), 0);
+    for (const PlacedOperator& one : schedule.operators) {
+        for (const std::uint16_t tile : one.placement.tiles) {
+            ++(graph.operators[one.op].dynamic() ? dynamic : fixed)[tile];
+        }
+    }
+    const unsigned store = hardware.kernel_store_size();
+    std::vector<unsigned> budgets;
+    for (const PlacedOperator& one : schedule.operators) {
+        unsigned budget = store;
+        for (const std::uint16_t tile : one.placement.tiles) {
+            const unsigned left = store - std::min(store, fixed[tile]);
+            budget = std::min(budget, dynamic[tile] > 0 ? left / dynamic[tile] : (fixed[tile] <= store ? 1 : 0));
+        }
+        budgets.push_back(budget);
+    }
+    return budgets;
+}
+
+void place(Schedule& schedule, const Workload& workload, const HardwareDescription& hardware) {
+    const std::vector<std::uint16_t> order = snake_order(hardware);
+    for (std::size_t s = 0; s < schedule.segments.size(); ++s) {
+        const SegmentPlan& segment = schedule.segments[s];
+        std::size_t next = 0;
+        for (int op = segment.first; op < segment.last; ++op) {
+            const std::size_t i = static_cast<std::size_t>(op - segment.first);
+            const Stage& stage = segment.stages[i];
+            PlacedOperator placed;
+            placed.op = op;
+            placed.segment = static_cast<std::uint16_t>(s);
+            placed.depths = segment.depths[i];
+            placed.footprint = stage.footprint;
+            OperatorPlacement& placement = placed.placement;
+            placement.op_id = static_cast<std::uint16_t>(op);
+            placement.segment = placed.segment;
+            placement.shape = workload.graph.operators[op].shape;
+            placement.k_ways = static_cast<std::uint16_t>(stage.k_ways);
+            placement.units = segment.units;
+            placement.unit_samples = segment.unit_samples;
+            const auto begin = order.begin() + static_cast<std::ptrdiff_t>(next);
+            placement.tiles.assign(begin, begin + segment.tiles[i]);
+            next += segment.tiles[i];
+            schedule.operators.push_back(std::move(placed));
+        }
+    }
+}
+
+void generate_kernels(Schedule& schedule, StageSearch& stages, const Design& design) {
+    const HardwareDescription& hardware = stages.hardware();
+    const std::vector<unsigned> budgets = kernel_budgets(schedule, stages.workload().graph, hardware);
+    KernelSearch search(hardware);
+    for (PlacedOperator& placed : schedule.operators) {
+        const Operator& one = stages.workload().graph.operators[placed.op];
+        OperatorPlacement& placement = placed.placement;
+        const unsigned budget = budgets[placed.op];
+        if (budget == 0) {
+            throw InputError(stages.workload().graph.file, one.line, one.name,
+                             fmt::format("no room for a kernel: a tile's {} bytes hold {}",
+                                         hardware.kernel_region_bytes(), hardware.kernel_store_size()));
+        }
+        const auto largest = static_cast<std::uint16_t>(placement.unit_samples);
+        const std::size_t index = static_cast<std::size_t>(placed.op - schedule.segments[placed.segment].first);
+        const Stage& stage = schedule.segments[placed.segment].stages[index];
+        const unsigned ways = static_cast<unsigned>(placement.tiles.size()) / placement.k_ways;
+        const unsigned count = design.multi_kernel && one.dynamic() ? budget : 1;
+        for (const std::uint16_t dyn_dim : uniform_dyn_dims(largest, count)) {
+            const Partition partition = dyn_dim == largest ? stage.largest
+                                                           : stages.best_partition(placed.op, placement.k_ways, ways,
+                                                                                   dyn_dim, placed.footprint);
+            placement.partitions.push_back(partition);
+            placed.kernels.push_back(make_kernel(search, one.shape, stages.workload().items[placed.op].operands,
+                                                 partition, placement.k_ways, placement.op_id));
+        }
+    }
+}
+
+}  // namespace
+
+const std::vector<Design>& designs() {
+    static const std::vector<Design> known{{"adyna", true, true}, {"m-tile", false, false}};
+    return known;
+}
+
+const Design& find_design(const std::string& name) {
+    std::string names;
+    for (const Design& design : designs()) {
+        if (name == design.name) return design;
+        names += std::string(names.empty() ? "" : ", ") + design.name;
+    }
+    throw InputError("design " + name + ": unknown; known designs: " + names);
+}
+
+std::vector<std::uint16_t> uniform_dyn_dims(std::uint16_t largest, unsigned count) {
+    const std::uint32_t kernels = std::clamp<std::uint32_t>(count, 1, largest);
+    std::vector<std::uint16_t> values;
+    for (std::uint32_t i = 1; i <= kernels; ++i) {
+        values.push_back(static_cast<std::uint16_t>((std::uint32_t{largest} * i + kernels - 1) / kernels));
+    }
+    return values;
+}
+
+std::vector<std::uint16_t> snake_order(const HardwareDescription& hardware) {
+    std::vector<std::uint16_t> order;
+    for (unsigned y = 0; y < hardware.rows; ++y) {
+        for (unsigned i = 0; i < hardware.columns; ++i) {
+            const unsigned x = y % 2 == 0 ? i : hardware.columns - 1 - i;
+            order.push_back(static_cast<std::uint16_t>(y * hardware.columns + x));
+        }
+    }
+    return order;
+}
+
+Schedule make_schedule(const Workload& workload, const HardwareDescription& hardware, const Design& design,
+                       unsigned tiles, std::uint32_t unit_samples) {
+    StageSearch stages(workload, hardware);
+    Schedule schedule;
+    schedule.segments = Segmenter(stages, tiles, unit_samples).best();
+    place(schedule, workload, hardware);
+    generate_kernels(schedule, stages, design);
+    return schedule;
+}
+
+}  // namespace switchyard::sched

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "switchyard/sw_scheduler/backend/kernel_search.h"
+#include "switchyard/sw_scheduler/backend/segmentation.h"
+#include "switchyard/sw_scheduler/formats/program.h"
+
+namespace switchyard::sched {
+
+/// How a design uses the chip.
+struct Design {
+    const char* name;
+    bool frequency_weighted;  ///< loads from expected dyn_dims (section V-A); otherwise from the largest
+    bool multi_kernel;        ///< kernels for several dyn_dims (section VI-B); otherwise one, for the largest
+};
+const std::vector<Design>& designs();
+/// Throws InputError that lists the known ones.
+const Design& find_design(const std::string& name);
+
+/// dyn_dims spread evenly over 1 .. largest, `count` of them at most, always with the largest (section VII).
+std::vector<std::uint16_t> uniform_dyn_dims(std::uint16_t largest, unsigned count);
+
+/// Tile ids in an order in which neighbours are one hop apart: rows, every second one backwards.
+std::vector<std::uint16_t> snake_order(const HardwareDescription& hardware);
+
+/// An operator with everything decided: tiles, partitions, kernels.
+struct PlacedOperator {
+    int op = 0;
+    std::uint16_t segment = 0;
+    OperatorPlacement placement;
+    std::vector<Kernel> kernels;  ///< one a partition
+    Depths depths;
+    Footprint footprint;
+};
+
+struct Schedule {
+    std::vector<SegmentPlan> segments;
+    std::vector<PlacedOperator> operators;  ///< index = operator id
+};
+
+/// Segments, places and generates kernels for a workload. Throws InputError (Segmenter::best, make_kernel).
+Schedule make_schedule(const Workload& workload, const HardwareDescription& hardware, const Design& design,
+                       unsigned tiles, std::uint32_t unit_samples);
+
+}  // namespace switchyard::sched

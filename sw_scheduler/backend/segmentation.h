@@ -1,0 +1,50 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "switchyard/sw_scheduler/backend/stage.h"
+
+namespace switchyard::sched {
+
+/// Operators [first, last) on the chip together, each on its own tiles, one hand-over unit after another.
+struct SegmentPlan {
+    int first = 0, last = 0;
+    std::uint32_t unit_samples = 1;
+    std::uint16_t units = 1;
+    std::vector<unsigned> tiles;  ///< by operator - first, as are the next two
+    std::vector<Depths> depths;
+    std::vector<Stage> stages;
+    bool prefetchable = false;   ///< a second set of weight slices fits beside this segment's data
+    double pipeline_cycles = 0;  ///< a batch through the stages
+    double memory_cycles = 0;    ///< a batch's HBM traffic at full bandwidth
+    double cycles = 0;           ///< what the dynamic programme adds up
+};
+
+/// Cuts the topological order into segments and gives tiles to their operators (Adyna section V-A, Tangram's
+/// inter-layer pipelining). Costs and constraints: docs/scheduler.md.
+class Segmenter {
+public:
+    /// `tiles`: how many of the chip's to use. `unit_samples`: 0, or the only size of a hand-over unit to consider.
+    Segmenter(StageSearch& search, unsigned tiles, std::uint32_t unit_samples);
+
+    /// The cut points with the smallest sum of segment cycles. Throws InputError that names the operator which does not
+    /// fit, and the bytes.
+    std::vector<SegmentPlan> best();
+    /// Operators [first, last) as one segment in the best hand-over unit, or nothing if they do not fit.
+    std::optional<SegmentPlan> segment(int first, int last);
+    bool may_cut(int op) const { return search_.workload().may_cut(op); }
+
+private:
+    std::optional<SegmentPlan> plan(int first, int last, std::uint32_t unit_samples, unsigned weight_copies);
+    bool allocate(SegmentPlan& plan, unsigned weight_copies);
+    void add_costs(SegmentPlan& plan) const;
+    std::vector<Depths> depths_of(int first, int last, std::uint16_t units) const;
+    [[noreturn]] void fail(int first, int last);
+
+    StageSearch& search_;
+    unsigned tiles_;
+    std::vector<std::uint32_t> unit_sizes_;  ///< candidates, largest first
+};
+
+}  // namespace switchyard::sched

@@ -1,0 +1,276 @@
+#include "switchyard/sw_scheduler/backend/stage.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include "switchyard/sw_scheduler/backend/kernel_search.h"
+
+namespace switchyard::sched {
+
+namespace {
+
+std::uint32_t ceil_div(std::uint32_t a, std::uint32_t b) {
+    return (a + b - 1) / b;
+}
+
+std::uint16_t narrow(std::uint32_t value) {
+    return static_cast<std::uint16_t>(value);
+}
+
+/// Ways that leave no rank idle: the fewest with the same block size.
+std::uint32_t tight_ways(std::uint32_t size, std::uint32_t ways) {
+    return ceil_div(size, ceil_div(size, ways));
+}
+
+/// Calls visit(first, second) for the splits of at most `ways` ways over two dimensions that differ in block size.
+template <class F>
+void for_each_split(std::uint32_t first_size, std::uint32_t second_size, unsigned ways, F&& visit) {
+    std::uint32_t previous = 0;
+    for (unsigned first = 1; first <= std::min<std::uint32_t>(ways, first_size); ++first) {
+        const std::uint32_t tight = tight_ways(first_size, first);
+        if (tight == previous) continue;
+        previous = tight;
+        visit(tight, tight_ways(second_size, std::min<std::uint32_t>(ways / tight, second_size)));
+    }
+}
+
+}  // namespace
+
+std::uint32_t aligned(std::uint64_t bytes) {
+    return static_cast<std::uint32_t>((bytes + kAlignment - 1) / kAlignment * kAlignment);
+}
+
+std::uint64_t input_bytes(const OperatorShape& shape, const Source& source, const TileWork& block) {
+    const bool pooled = source.reduce == EdgeReduce::global_pool;
+    const std::uint32_t rows = pooled ? 1 : source.shape.rows, columns = pooled ? 1 : source.shape.columns;
+    if (source.role == OperandRole::second_operand) {
+        return kElementBytes * std::uint64_t{block.size[kN]} * block.size[kK] * block.size[kP] * columns;
+    }
+    std::uint32_t needed_rows = rows, channels = source.shape.channels;
+    const bool whole =
+        shape.kind == OpKind::attention || shape.in_channels != source.shape.channels || shape.in_rows != rows;
+    if (!whole) {
+        if (shape.channelwise() && shape.in_channels == shape.out_channels) channels = block.size[kK];
+        const bool windows =
+            shape.kind == OpKind::convolution || shape.kind == OpKind::depthwise || shape.kind == OpKind::pool;
+        if (windows) {
+            needed_rows =
+                std::min<std::uint32_t>(rows, (std::uint32_t{block.size[kP]} - 1) * shape.stride + shape.filter_rows);
+        } else if (shape.in_rows == shape.out_rows) {
+            needed_rows = block.size[kP];
+        }
+    }
+    return kElementBytes * std::uint64_t{block.size[kN]} * channels * needed_rows * columns;
+}
+
+StageSearch::StageSearch(const Workload& workload, const HardwareDescription& hardware)
+    : workload_(workload), hardware_(hardware) {
+    std::map<std::string, int> known;
+    for (std::size_t op = 0; op < workload.items.size(); ++op) {
+        const Operator& one = workload.graph.operators[op];
+        const OperatorShape& s = one.shape;
+        std::string key;
+        const auto add = [&key](auto value) { key += std::to_string(value) + ","; };
+        for (const unsigned value :
+             {static_cast<unsigned>(s.kind), unsigned{s.out_channels}, unsigned{s.in_channels}, unsigned{s.out_rows},
+              unsigned{s.out_columns}, unsigned{s.in_rows}, unsigned{s.in_columns}, unsigned{s.filter_rows},
+              unsigned{s.filter_columns}, unsigned{s.stride}, unsigned{s.pad}, workload.items[op].operands}) {
+            add(value);
+        }
+        add(one.weight_bytes);
+        add(workload.items[op].expected_share);
+        for (const Source& source : one.inputs) {
+            add(static_cast<int>(source.role) * 2 + static_cast<int>(source.reduce));
+            add(source.shape.channels);
+            add(source.shape.rows);
+            add(source.shape.columns);
+        }
+        for (const Workload::Use& use : workload.items[op].uses) {
+            add(static_cast<int>(workload.graph.operators[use.consumer].inputs[use.source].reduce));
+            add(workload.edge_share(use));
+        }
+        class_.push_back(known.emplace(key, static_cast<int>(known.size())).first->second);
+    }
+}
+
+int StageSearch::class_of(int op) {
+    return class_[static_cast<std::size_t>(op)];
+}
+
+std::uint32_t StageSearch::row_passes(std::uint16_t n, std::uint16_t p, std::uint16_t q) {
+    const std::uint64_t key = std::uint64_t{n} << 32 | std::uint64_t{p} << 16 | q;
+    const auto found = passes_.find(key);
+    if (found != passes_.end()) return found->second;
+    std::uint32_t fewest = std::numeric_limits<std::uint32_t>::max();
+    const unsigned rows = hardware_.pe_rows;
+    for (unsigned a = 1; a <= std::min<unsigned>(n, rows); ++a) {
+        for (unsigned b = 1; b <= std::min<unsigned>(p, rows / a); ++b) {
+            fewest = std::min(fewest, ceil_div(n, a) * ceil_div(p, b) * ceil_div(q, rows / (a * b)));
+        }
+    }
+    return passes_.emplace(key, fewest).first->second;
+}
+
+double StageSearch::estimated_cycles(const TileWork& work) {
+    const double outputs = static_cast<double>(work.outputs());
+    if (work.vector_op) {
+        const double elements = outputs * work.reduction;
+        return std::max({std::ceil(elements / hardware_.pes()),
+                         kElementBytes * elements / hardware_.scratchpad_bytes_per_cycle,
+                         kElementBytes * outputs / hardware_.scratchpad_write_bytes_per_cycle});
+    }
+    const double row_outputs = double{1} * work.size[kN] * work.size[kP] * work.size[kQ];
+    const double rows = std::min<double>(row_outputs, hardware_.pe_rows);
+    const double columns = std::min<double>(work.size[kK], hardware_.pe_columns);
+    const double passes = double{1} * row_passes(work.size[kN], work.size[kP], work.size[kQ]) *
+                          ceil_div(work.size[kK], hardware_.pe_columns);
+    const double inputs = work.channelwise ? rows * columns : rows;
+    const double block =
+        std::max({double(work.reduction), rows,
+                  kElementBytes * work.reduction * (inputs + columns) / hardware_.scratchpad_bytes_per_cycle,
+                  kElementBytes * rows * columns / hardware_.scratchpad_write_bytes_per_cycle});
+    return passes * block + 2 * rows + columns - 2;
+}
+
+Footprint StageSearch::footprint(int op, unsigned k_ways, const Partition& largest, const Depths& depths) const {
+    const Operator& one = workload_.graph.operators[op];
+    const TileWork work = tile_work(one.shape, workload_.items[op].operands, largest, k_ways);
+    Footprint result;
+    const std::uint64_t channel = (one.weight_bytes + one.shape.out_channels - 1) / one.shape.out_channels;
+    result.weights = aligned(channel * work.size[kK]);
+    for (std::size_t i = 0; i < one.inputs.size(); ++i) {
+        result.slot_bytes.push_back(aligned(input_bytes(one.shape, one.inputs[i], work)));
+        result.buffers += std::uint64_t{result.slot_bytes.back()} * depths.slots[i];
+    }
+    result.out_slot_bytes = aligned(kElementBytes * work.outputs());
+    result.buffers += std::uint64_t{result.out_slot_bytes} * depths.out_slots;
+    return result;
+}
+
+Stage StageSearch::timed(int op, unsigned k_ways, const Partition& partition) {
+    const Operator& one = workload_.graph.operators[op];
+    const Workload::Item& item = workload_.items[op];
+    const TileWork work = tile_work(one.shape, item.operands, partition, k_ways);
+    double in = 0, out = 0;
+    for (const Source& source : one.inputs) in += static_cast<double>(input_bytes(one.shape, source, work));
+    const double block_samples = work.size[kN], channels = work.size[kK];
+    for (const Workload::Use& use : item.uses) {
+        const Source& source = workload_.graph.operators[use.consumer].inputs[use.source];
+        const double area =
+            source.reduce == EdgeReduce::global_pool ? 1.0 : double{1} * work.size[kP] * source.shape.columns;
+        const double share = item.expected_share > 0 ? workload_.edge_share(use) / item.expected_share : 0;
+        out += kElementBytes * block_samples * channels * area * share;
+    }
+    if (item.is_output) out += kElementBytes * static_cast<double>(work.outputs());
+    Stage stage;
+    stage.k_ways = k_ways;
+    stage.compute_cycles = estimated_cycles(work);
+    stage.in_cycles = in / hardware_.link_bytes_per_cycle;
+    stage.out_cycles = out / hardware_.link_bytes_per_cycle;
+    return stage;
+}
+
+Partition StageSearch::best_partition(int op, unsigned k_ways, unsigned ways, std::uint16_t dyn_dim,
+                                      const Footprint& limit) {
+    const Operator& one = workload_.graph.operators[op];
+    Partition best{dyn_dim, 0, 0};
+    double fewest = std::numeric_limits<double>::infinity();
+    for_each_split(dyn_dim, one.shape.out_rows, ways, [&](std::uint32_t n, std::uint32_t p) {
+        const Partition candidate{dyn_dim, narrow(n), narrow(p)};
+        const TileWork work = tile_work(one.shape, workload_.items[op].operands, candidate, k_ways);
+        if (kElementBytes * work.outputs() > limit.out_slot_bytes) return;
+        for (std::size_t i = 0; i < one.inputs.size(); ++i) {
+            if (input_bytes(one.shape, one.inputs[i], work) > limit.slot_bytes[i]) return;
+        }
+        const double cycles = timed(op, k_ways, candidate).cycles();
+        if (cycles < fewest) {
+            fewest = cycles;
+            best = candidate;
+        }
+    });
+    return best;
+}
+
+Stage StageSearch::search(int op, unsigned tiles, std::uint32_t unit_samples, const Depths& depths,
+                          unsigned weight_copies) {
+    const Operator& one = workload_.graph.operators[op];
+    // The kernel for the expected dyn_dim, rounded up, takes this share of its time on average.
+    const double samples = workload_.expected_samples(op, unit_samples);
+    const std::uint16_t expected = narrow(static_cast<std::uint32_t>(std::max(1.0, std::ceil(samples - 1e-9))));
+    const double share_of_kernel = samples / expected;
+    Stage best;
+    double fewest = std::numeric_limits<double>::infinity();
+    std::uint64_t best_bytes = std::numeric_limits<std::uint64_t>::max();
+    for (unsigned share = 1, previous = 0; share <= tiles; ++share) {
+        const unsigned k_ways =
+            tight_ways(one.shape.out_channels, std::min<unsigned>(tiles / share, one.shape.out_channels));
+        if (k_ways == previous) continue;  // fewer n and p ways with the same slices: never better
+        previous = k_ways;
+        const unsigned ways = tiles / k_ways;
+        for_each_split(unit_samples, one.shape.out_rows, ways, [&](std::uint32_t n, std::uint32_t p) {
+            const Partition largest{narrow(unit_samples), narrow(n), narrow(p)};
+            const Footprint bytes = footprint(op, k_ways, largest, depths);
+            const std::uint64_t needed = std::uint64_t{weight_copies} * bytes.weights + bytes.buffers;
+            if (needed > hardware_.data_bytes()) return;
+            Partition usual = largest;
+            if (expected != unit_samples) usual = best_partition(op, k_ways, ways, expected, bytes);
+            if (usual.n == 0) return;
+            Stage candidate = timed(op, k_ways, usual);
+            candidate.compute_cycles *= share_of_kernel;
+            candidate.in_cycles *= share_of_kernel;
+            candidate.out_cycles *= share_of_kernel;
+            const double cycles = candidate.cycles();
+            if (cycles > fewest || (cycles == fewest && needed >= best_bytes)) return;
+            candidate.fits = true;
+            candidate.largest = largest;
+            candidate.footprint = bytes;
+            best = std::move(candidate);
+            fewest = cycles;
+            best_bytes = needed;
+        });
+    }
+    return best;
+}
+
+Footprint StageSearch::smallest_footprint(int op, unsigned tiles, std::uint32_t unit_samples,
+                                          const Depths& depths) const {
+    const OperatorShape& shape = workload_.graph.operators[op].shape;
+    Footprint smallest;
+    for_each_split(shape.out_channels, unit_samples, tiles, [&](std::uint32_t k_ways, std::uint32_t) {
+        for_each_split(unit_samples, shape.out_rows, tiles / k_ways, [&](std::uint32_t n, std::uint32_t p) {
+            const Footprint bytes = footprint(op, k_ways, {narrow(unit_samples), narrow(n), narrow(p)}, depths);
+            if (smallest.slot_bytes.empty() || bytes.total() < smallest.total()) smallest = bytes;
+        });
+    });
+    return smallest;
+}
+
+const Stage& StageSearch::best(int op, unsigned tiles, std::uint32_t unit_samples, const Depths& depths,
+                               unsigned weight_copies) {
+    Key key{class_of(op), tiles, unit_samples, depths.slots, depths.out_slots, weight_copies};
+    const auto found = stages_.find(key);
+    if (found != stages_.end()) return found->second;
+    return stages_.emplace(std::move(key), search(op, tiles, unit_samples, depths, weight_copies)).first->second;
+}
+
+unsigned StageSearch::least_tiles(int op, std::uint32_t unit_samples, const Depths& depths, unsigned weight_copies) {
+    const Key key{class_of(op), 0, unit_samples, depths.slots, depths.out_slots, weight_copies};
+    const auto found = least_tiles_.find(key);
+    if (found != least_tiles_.end()) return found->second;
+    const auto fits = [&](unsigned count) { return best(op, count, unit_samples, depths, weight_copies).fits; };
+    unsigned tiles = 0;
+    if (fits(hardware_.tiles())) {  // more tiles never need more bytes on each: halve
+        unsigned too_few = 0;
+        tiles = hardware_.tiles();
+        while (tiles - too_few > 1) {
+            const unsigned middle = too_few + (tiles - too_few) / 2;
+            (fits(middle) ? tiles : too_few) = middle;
+        }
+    }
+    least_tiles_.emplace(key, tiles);
+    return tiles;
+}
+
+}  // namespace switchyard::sched

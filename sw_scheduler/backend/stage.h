@@ -1,0 +1,93 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
+
+#include "switchyard/sw_scheduler/backend/cost_model.h"
+#include "switchyard/sw_scheduler/backend/workload.h"
+
+namespace switchyard::sched {
+
+/// Bytes that tiles keep for one operator in one segment; each is 64-byte aligned and the largest over all ranks.
+struct Footprint {
+    std::uint32_t weights = 0;              ///< one slice
+    std::vector<std::uint32_t> slot_bytes;  ///< one input slot, by source
+    std::uint32_t out_slot_bytes = 0;       ///< one output slot
+    std::uint64_t buffers = 0;              ///< all input and output slots
+    std::uint64_t total() const { return weights + buffers; }
+};
+
+/// An operator on some tiles: one stage of a segment's pipeline.
+struct Stage {
+    bool fits = false;
+    unsigned k_ways = 1;
+    Partition largest;                     ///< of the kernel for a whole hand-over unit
+    double compute_cycles = 0;             ///< of a unit with the expected dyn_dim, as are the next two
+    double in_cycles = 0, out_cycles = 0;  ///< on a tile's link
+    /// Between two units in the steady state: transfers are double-buffered.
+    double cycles() const { return std::max({compute_cycles, in_cycles, out_cycles}); }
+    Footprint footprint;
+};
+
+/// How many hand-over units the buffers of an operator hold.
+struct Depths {
+    std::vector<std::uint16_t> slots;  ///< by source
+    std::uint16_t out_slots = 2;
+};
+
+inline constexpr std::uint32_t kAlignment = 64;  ///< bytes: regions in scratchpads and in HBM
+std::uint32_t aligned(std::uint64_t bytes);
+
+/// Largest input slot that a tile needs for `source` when it computes `block` of n, k, p (sizes): the input's channels
+/// and rows that partition.h's input_box asks for; of a pooled tensor one value a channel.
+std::uint64_t input_bytes(const OperatorShape& shape, const Source& source, const TileWork& block);
+
+/// Chooses k, n and p ways for an operator on a number of tiles.
+class StageSearch {
+public:
+    StageSearch(const Workload& workload, const HardwareDescription& hardware);
+
+    /// The ways with the fewest expected cycles a unit,
+    ///   max(compute, bytes into a tile / link, bytes out of a tile / link),
+    /// of those that fit a tile's data area with `weight_copies` copies of the weight slice (2: the next segment's can
+    /// be prefetched). Stage::fits is false if none does.
+    const Stage& best(int op, unsigned tiles, std::uint32_t unit_samples, const Depths& depths, unsigned weight_copies);
+
+    /// The smallest number of tiles (up to the chip's) on which it fits, or 0.
+    unsigned least_tiles(int op, std::uint32_t unit_samples, const Depths& depths, unsigned weight_copies);
+
+    /// Best n and p for `dyn_dim` samples on at most `ways` = n x p tiles for each slice, whose boxes fit the
+    /// footprint.
+    Partition best_partition(int op, unsigned k_ways, unsigned ways, std::uint16_t dyn_dim, const Footprint& limit);
+
+    /// The smallest footprint on `tiles` tiles, whether it fits or not.
+    Footprint smallest_footprint(int op, unsigned tiles, std::uint32_t unit_samples, const Depths& depths) const;
+
+    /// Cycles of a kernel before it has been searched for: passes over the array, each as long as its reduction, its
+    /// operand reads or its drain. At most the cost of the best blocking with one output a PE.
+    double estimated_cycles(const TileWork& work);
+    const Workload& workload() const { return workload_; }
+    const HardwareDescription& hardware() const { return hardware_; }
+
+private:
+    /// Passes over the array's rows that n x p x q outputs need, each PE one output.
+    std::uint32_t row_passes(std::uint16_t n, std::uint16_t p, std::uint16_t q);
+    Footprint footprint(int op, unsigned k_ways, const Partition& largest, const Depths& depths) const;
+    Stage timed(int op, unsigned k_ways, const Partition& partition);
+    Stage search(int op, unsigned tiles, std::uint32_t unit_samples, const Depths& depths, unsigned weight_copies);
+    int class_of(int op);
+
+    using Key = std::tuple<int, unsigned, std::uint32_t, std::vector<std::uint16_t>, std::uint16_t, unsigned>;
+    const Workload& workload_;
+    HardwareDescription hardware_;
+    std::vector<int> class_;  ///< operators of one class are alike: same shape, weights, neighbours' shapes and shares
+    std::map<Key, Stage> stages_;
+    std::map<Key, unsigned> least_tiles_;
+    std::unordered_map<std::uint64_t, std::uint32_t> passes_;
+};
+
+}  // namespace switchyard::sched

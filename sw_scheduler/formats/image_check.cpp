@@ -1,0 +1,191 @@
+#include "switchyard/sw_scheduler/formats/image_check.h"
+
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "switchyard/sw_scheduler/formats/program_records.h"
+
+namespace switchyard {
+
+namespace {
+
+constexpr unsigned kMaskBits = 64;
+
+/// Copies of one record in several tiles must be the same, byte for byte.
+template <class Item>
+class Copies {
+public:
+    bool agrees(std::uint16_t id, const Item& item) {
+        ByteWriter writer;
+        writer(item);
+        std::vector<std::uint8_t> bytes = writer.take();
+        const auto [first, added] = seen_.try_emplace(id, bytes);
+        return added || first->second == bytes;
+    }
+
+private:
+    std::map<std::uint16_t, std::vector<std::uint8_t>> seen_;
+};
+
+bool covers(const Kernel& kernel) {
+    for (unsigned dim = 0; dim < kDims; ++dim) {
+        std::uint64_t product = 1;
+        for (unsigned level = 0; level < kLevels; ++level)
+            product = std::min<std::uint64_t>(product * kernel.loops[level][dim].block, UINT32_MAX);
+        if (product < kernel.total[dim]) return false;
+    }
+    return true;
+}
+
+class ImageChecker {
+public:
+    ImageChecker(const Image& image, const std::string& source, const std::function<std::string(std::size_t)>& place)
+        : image_(image), source_(source), place_(place) {}
+
+    void check() {
+        check_switches();
+        const std::size_t tiles = image_.tiles.size();
+        at_ = "chip";
+        require(image_.chip.batch_samples == image_.meta.batch_samples,
+                "batch_samples differs from the meta section's");
+        for (std::size_t i = 0; i < image_.chip.segments.size(); ++i) {
+            const SegmentInfo& segment = image_.chip.segments[i];
+            for (const std::uint16_t tile : segment.tiles)
+                require(tile < tiles, "segment {}: tile {} of {}", i, tile, tiles);
+            require(segment.units > 0 && segment.unit_samples > 0, "segment {}: no hand-over units", i);
+        }
+        for (std::size_t tile = 0; tile < tiles; ++tile) {
+            at_ = place_(tile);
+            check_tile(image_.tiles[tile], tile);
+        }
+    }
+
+private:
+    template <class... Args>
+    void require(bool holds, const char* message, const Args&... args) const {
+        if (!holds) throw InputError(source_, 0, at_, fmt::format(fmt::runtime(message), args...));
+    }
+
+    void check_switches() {
+        at_ = "meta";
+        std::map<std::string, const ImageMeta::Switch*> known;
+        for (const ImageMeta::Switch& one : image_.meta.switches) {
+            require(one.branches >= 1 && one.branches <= kMaskBits, "switch {}: {} branches", one.name, one.branches);
+            require(known.emplace(one.name, &one).second, "switch {}: is there twice", one.name);
+        }
+        for (const ImageMeta::Switch& one : image_.meta.switches) {
+            if (one.parent.empty()) continue;
+            const auto parent = known.find(one.parent);
+            require(parent != known.end() && one.parent_branch < parent->second->branches,
+                    "switch {}: no branch {} of {}", one.name, one.parent_branch, one.parent);
+        }
+    }
+
+    bool is_operator(std::uint16_t id) const { return id < image_.meta.operators.size(); }
+
+    void check_tile(const TileProgram& program, std::size_t tile) {
+        require(program.tile == tile, "the program is for tile {}", program.tile);
+        for (const OperatorPlacement& placement : program.placements) check_placement(placement);
+        for (const Edge& edge : program.edges) check_edge(edge);
+        for (std::size_t i = 0; i < program.kernels.size(); ++i)
+            require(covers(program.kernels[i]), "kernel {}: the blocks do not cover the totals", i);
+        std::uint16_t segment = 0;
+        for (const TileOperator& op : program.operators) {
+            require(op.segment >= segment, "operator {}: operators are not sorted by segment", op.op_id);
+            segment = op.segment;
+            check_operator(program, op);
+        }
+    }
+
+    void check_placement(const OperatorPlacement& placement) {
+        const std::uint16_t id = placement.op_id;
+        require(is_operator(id), "operator {}: the image has {} operators", id, image_.meta.operators.size());
+        require(placements_.agrees(id, placement), "operator {}: its placement differs from another tile's", id);
+        require(placement.k_ways > 0 && placement.units > 0 && placement.unit_samples > 0,
+                "operator {}: a placement without ways or units", id);
+        if (placement.segment == kNone) return;  // the host's tensor, on memory interfaces
+        require(placement.segment < image_.chip.segments.size(), "operator {}: segment {} of {}", id, placement.segment,
+                image_.chip.segments.size());
+        for (const std::uint16_t other : placement.tiles)
+            require(other < image_.tiles.size(), "operator {}: tile {} of {}", id, other, image_.tiles.size());
+        std::uint16_t previous = 0;
+        for (const Partition& part : placement.partitions) {
+            require(part.dyn_dim > previous, "operator {}: partitions are not sorted by dyn_dim", id);
+            previous = part.dyn_dim;
+            const std::uint64_t ranks = std::uint64_t{part.n} * part.p * placement.k_ways;
+            require(ranks > 0 && ranks <= placement.tiles.size(), "operator {}: {} ranks on {} tiles", id, ranks,
+                    placement.tiles.size());
+        }
+    }
+
+    void check_edge(const Edge& edge) {
+        const auto known = [this](std::uint16_t op) { return op == kNone || is_operator(op); };
+        require(edges_.agrees(edge.id, edge), "edge {}: differs from another tile's", edge.id);
+        require(known(edge.src_op), "edge {}: unknown operator {}", edge.id, edge.src_op);
+        require(known(edge.dst_op), "edge {}: unknown operator {}", edge.id, edge.dst_op);
+        if (edge.switch_id == kNone) return;
+        require(edge.switch_id < image_.meta.switches.size(), "edge {}: unknown switch {}", edge.id, edge.switch_id);
+    }
+
+    void check_operator(const TileProgram& program, const TileOperator& op) const {
+        const auto placement = std::find_if(program.placements.begin(), program.placements.end(),
+                                            [&op](const OperatorPlacement& p) { return p.op_id == op.op_id; });
+        require(placement != program.placements.end(), "operator {}: has no placement", op.op_id);
+        require(op.segment == placement->segment, "operator {}: segment {}, but it is placed in {}", op.op_id,
+                op.segment, placement->segment);
+        require(op.rank < placement->tiles.size() && placement->tiles[op.rank] == program.tile,
+                "operator {}: rank {} is not on this tile", op.op_id, op.rank);
+        const auto& takes_part = image_.chip.segments[op.segment].tiles;
+        require(std::find(takes_part.begin(), takes_part.end(), program.tile) != takes_part.end(),
+                "operator {}: the tile takes no part in segment {}", op.op_id, op.segment);
+        require(op.gate_switch == kNone || op.gate_switch < image_.meta.switches.size(),
+                "operator {}: gate of unknown switch {}", op.op_id, op.gate_switch);
+        check_kernels(program, op, *placement);
+        for (const std::uint16_t id : op.in_edges) {
+            const Edge* edge = find_edge(program, id);
+            require(edge && edge->dst_op == op.op_id, "operator {}: edge {} does not end here", op.op_id, id);
+        }
+        for (const std::uint16_t id : op.out_edges) {
+            const Edge* edge = find_edge(program, id);
+            require(edge && edge->src_op == op.op_id, "operator {}: edge {} does not begin here", op.op_id, id);
+        }
+    }
+
+    void check_kernels(const TileProgram& program, const TileOperator& op, const OperatorPlacement& placement) const {
+        require(std::size_t{op.kernel_first} + op.kernel_count <= program.kernels.size(),
+                "operator {}: kernels {} to {}, but the store has {}", op.op_id, op.kernel_first,
+                op.kernel_first + op.kernel_count, program.kernels.size());
+        require(op.kernel_count == placement.partitions.size(), "operator {}: {} kernels, but {} partitions", op.op_id,
+                op.kernel_count, placement.partitions.size());
+        for (std::size_t i = 0; i < op.kernel_count; ++i) {
+            const Kernel& kernel = program.kernels[op.kernel_first + i];
+            require(kernel.op_id == op.op_id && kernel.dyn_dim() == placement.partitions[i].dyn_dim,
+                    "operator {}: kernel {} is of operator {} for {} samples", op.op_id, op.kernel_first + i,
+                    kernel.op_id, kernel.dyn_dim());
+        }
+    }
+
+    static const Edge* find_edge(const TileProgram& program, std::uint16_t id) {
+        const auto found =
+            std::find_if(program.edges.begin(), program.edges.end(), [id](const Edge& edge) { return edge.id == id; });
+        return found == program.edges.end() ? nullptr : &*found;
+    }
+
+    const Image& image_;
+    const std::string& source_;
+    const std::function<std::string(std::size_t)>& place_;
+    std::string at_;
+    Copies<OperatorPlacement> placements_;
+    Copies<Edge> edges_;
+};
+
+}  // namespace
+
+void check_image(const Image& image, const std::string& source,
+                 const std::function<std::string(std::size_t tile)>& place) {
+    ImageChecker(image, source, place).check();
+}
+
+}  // namespace switchyard

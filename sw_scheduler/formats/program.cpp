@@ -1,0 +1,83 @@
+#include "switchyard/sw_scheduler/formats/program.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "switchyard/sw_scheduler/formats/program_records.h"
+
+namespace switchyard {
+
+namespace {
+
+/// The item whose `id` member is `wanted` in a list sorted by it.
+template <class Item, class Id>
+const Item& find_sorted(const std::vector<Item>& items, Id Item::*id, Id wanted, const char* what) {
+    const auto found = std::lower_bound(items.begin(), items.end(), wanted,
+                                        [id](const Item& item, Id value) { return item.*id < value; });
+    if (found == items.end() || (*found).*id != wanted)
+        throw std::out_of_range(std::string(what) + " " + std::to_string(wanted) + " is not in the tile's program");
+    return *found;
+}
+
+template <class Item, class Id>
+bool sorted_by(const std::vector<Item>& items, Id Item::*id) {
+    return std::adjacent_find(items.begin(), items.end(),
+                              [id](const Item& a, const Item& b) { return a.*id >= b.*id; }) == items.end();
+}
+
+template <class Body>
+auto named(const char* record, Body body) {
+    try {
+        return body();
+    } catch (const InputError& error) {
+        throw InputError(std::string(record) + ": " + error.what());
+    }
+}
+
+}  // namespace
+
+const OperatorPlacement& TileProgram::placement(std::uint16_t op_id) const {
+    return find_sorted(placements, &OperatorPlacement::op_id, op_id, "operator");
+}
+
+const Edge& TileProgram::edge(std::uint16_t id) const {
+    return find_sorted(edges, &Edge::id, id, "edge");
+}
+
+std::vector<std::uint8_t> encode(const TileProgram& program) {
+    ByteWriter writer;
+    writer(program);
+    return writer.take();
+}
+
+std::vector<std::uint8_t> encode(const ChipProgram& program) {
+    ByteWriter writer;
+    writer(program);
+    return writer.take();
+}
+
+TileProgram decode_tile_program(const std::uint8_t* bytes, std::size_t size) {
+    return named("tile program", [&] {
+        ByteReader reader(bytes, size);
+        TileProgram program;
+        reader(program);
+        reader.expect_end();
+        // placement() and edge() search by halving.
+        if (!sorted_by(program.placements, &OperatorPlacement::op_id))
+            reader.fail("placements are not sorted by op_id");
+        if (!sorted_by(program.edges, &Edge::id)) reader.fail("edges are not sorted by id");
+        return program;
+    });
+}
+
+ChipProgram decode_chip_program(const std::uint8_t* bytes, std::size_t size) {
+    return named("chip program", [&] {
+        ByteReader reader(bytes, size);
+        ChipProgram program;
+        reader(program);
+        reader.expect_end();
+        return program;
+    });
+}
+
+}  // namespace switchyard

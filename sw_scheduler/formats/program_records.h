@@ -1,0 +1,76 @@
+#pragma once
+
+#include "switchyard/sw_scheduler/formats/bytes.h"
+#include "switchyard/sw_scheduler/formats/program.h"
+
+/// The fields of each record of a program in the order in which they are stored (docs/image_format.md).
+namespace switchyard {
+
+template <class Archive>
+void transfer(Archive& archive, typename Archive::template Record<OperatorShape> shape) {
+    archive.enumeration(shape.kind, OpKind::merge);
+    archive(shape.out_channels, shape.in_channels, shape.out_rows, shape.out_columns, shape.in_rows, shape.in_columns);
+    archive(shape.filter_rows, shape.filter_columns, shape.stride, shape.pad);
+}
+
+template <class Archive>
+void transfer(Archive& archive, typename Archive::template Record<Partition> partition) {
+    archive(partition.dyn_dim, partition.n, partition.p);
+}
+
+template <class Archive>
+void transfer(Archive& archive, typename Archive::template Record<OperatorPlacement> placement) {
+    archive(placement.op_id, placement.segment, placement.shape, placement.k_ways, placement.units);
+    archive(placement.unit_samples, placement.tiles, placement.partitions);
+}
+
+template <class Archive>
+void transfer(Archive& archive, typename Archive::template Record<Edge> edge) {
+    archive(edge.id, edge.src_op, edge.dst_op);
+    archive.enumeration(edge.path, EdgePath::weights);
+    archive.enumeration(edge.reduce, EdgeReduce::global_pool);
+    archive.enumeration(edge.role, OperandRole::second_operand);
+    archive(edge.switch_id, edge.branch, edge.pops, edge.channels, edge.rows, edge.columns);
+    archive(edge.slots, edge.slot_offset, edge.slot_bytes);
+    archive(edge.memory_base, edge.memory_unit_stride, edge.memory_bank_stride, edge.frame_bytes);
+    archive(edge.stores, edge.weight_bytes, edge.resident);
+}
+
+template <class Archive>
+void transfer(Archive& archive, typename Archive::template Record<TileOperator> op) {
+    archive(op.op_id, op.segment, op.rank, op.kernel_first, op.kernel_count);
+    archive(op.out_slots, op.out_offset, op.out_slot_bytes);
+    archive(op.gate_switch, op.gate_branches, op.mask_address, op.mask_bank_stride);
+    archive(op.in_edges, op.out_edges);
+}
+
+inline void transfer(ByteWriter& writer, const Kernel& kernel) {
+    const KernelBytes bytes = encode(kernel);
+    writer.append(bytes.data(), bytes.size());
+}
+
+inline void transfer(ByteReader& reader, Kernel& kernel) {
+    const std::uint8_t* bytes = reader.take(kKernelBytes);
+    try {
+        kernel = decode_kernel(bytes);
+    } catch (const InputError& error) {
+        reader.fail(error.what());
+    }
+}
+
+template <class Archive>
+void transfer(Archive& archive, typename Archive::template Record<TileProgram> program) {
+    archive(program.tile, program.operators, program.placements, program.edges, program.kernels);
+}
+
+template <class Archive>
+void transfer(Archive& archive, typename Archive::template Record<SegmentInfo> segment) {
+    archive(segment.units, segment.unit_samples, segment.tiles);
+}
+
+template <class Archive>
+void transfer(Archive& archive, typename Archive::template Record<ChipProgram> program) {
+    archive(program.batch_samples, program.segments);
+}
+
+}  // namespace switchyard

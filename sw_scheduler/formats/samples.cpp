@@ -1,0 +1,88 @@
+#include "switchyard/sw_scheduler/formats/samples.h"
+
+#include <algorithm>
+#include <iterator>
+#include <numeric>
+#include <stdexcept>
+
+#include "switchyard/sw_scheduler/formats/bytes.h"
+
+namespace switchyard {
+
+namespace {
+
+bool strictly_increasing(const std::vector<std::uint32_t>& ids) {
+    return std::adjacent_find(ids.begin(), ids.end(), std::greater_equal<>()) == ids.end();
+}
+
+}  // namespace
+
+SampleSet::SampleSet(std::vector<std::uint32_t> ids) : ids_(std::move(ids)) {
+    if (!strictly_increasing(ids_)) throw std::invalid_argument("SampleSet: ids are not strictly increasing");
+}
+
+SampleSet SampleSet::range(std::uint32_t first, std::uint32_t last) {
+    SampleSet set;
+    if (first < last) set.ids_.resize(last - first);
+    std::iota(set.ids_.begin(), set.ids_.end(), first);
+    return set;
+}
+
+bool SampleSet::contains(std::uint32_t id) const {
+    const std::size_t index = index_of(id);
+    return index < ids_.size() && ids_[index] == id;
+}
+
+std::size_t SampleSet::index_of(std::uint32_t id) const {
+    if (ids_.empty() || id <= ids_.front()) return 0;
+    if (id > ids_.back()) return ids_.size();
+    // Static operators see gapless sets, by far the most frequent case.
+    if (ids_.back() - ids_.front() == ids_.size() - 1) return id - ids_.front();
+    return static_cast<std::size_t>(std::lower_bound(ids_.begin(), ids_.end(), id) - ids_.begin());
+}
+
+SampleSet SampleSet::united(const SampleSet& other) const {
+    SampleSet result;
+    result.ids_.reserve(ids_.size() + other.ids_.size());
+    std::set_union(ids_.begin(), ids_.end(), other.ids_.begin(), other.ids_.end(), std::back_inserter(result.ids_));
+    return result;
+}
+
+const SampleFrame& popped(const SampleFrame& frame, unsigned levels) {
+    const SampleFrame* result = &frame;
+    for (unsigned level = 0; level < levels; ++level) {
+        if (!result->outer) throw std::out_of_range("popped: fewer frames than levels");
+        result = result->outer.get();
+    }
+    return *result;
+}
+
+std::vector<std::uint8_t> serialise(const SampleFrame& frame) {
+    std::uint32_t depth = 0;
+    for (const SampleFrame* f = &frame; f; f = f->outer.get()) ++depth;
+    ByteWriter writer;
+    writer(depth);
+    for (const SampleFrame* f = &frame; f; f = f->outer.get()) writer(f->samples.ids());
+    return writer.take();
+}
+
+SampleFramePtr deserialise_frame(const std::uint8_t* bytes, std::size_t size) {
+    ByteReader reader(bytes, size);
+    const auto depth = reader.get<std::uint32_t>();
+    // Each frame takes at least its count.
+    if (depth == 0 || depth > reader.remaining() / sizeof(std::uint32_t))
+        reader.fail("sample frame: a depth of " + std::to_string(depth) + " does not fit");
+    std::vector<SampleSet> sets;
+    for (std::uint32_t level = 0; level < depth; ++level) {
+        std::vector<std::uint32_t> ids;
+        reader(ids);
+        if (!strictly_increasing(ids)) reader.fail("sample frame: ids are not strictly increasing");
+        sets.emplace_back(std::move(ids));
+    }
+    SampleFramePtr outer;
+    for (auto set = sets.rbegin(); set != sets.rend(); ++set)
+        outer = std::make_shared<const SampleFrame>(SampleFrame{std::move(*set), std::move(outer)});
+    return outer;
+}
+
+}  // namespace switchyard

@@ -1,0 +1,127 @@
+#include <fmt/format.h>
+
+#include "switchyard/sw_scheduler/model/graph_builder.h"
+
+namespace switchyard::sched {
+
+namespace {
+
+OpKind operator_kind(LayerKind kind) {
+    switch (kind) {
+        case LayerKind::convolution:
+            return OpKind::convolution;
+        case LayerKind::depthwise:
+            return OpKind::depthwise;
+        case LayerKind::matmul:
+            return OpKind::matmul;
+        case LayerKind::attention:
+            return OpKind::attention;
+        case LayerKind::pool:
+            return OpKind::pool;
+        case LayerKind::norm:
+            return OpKind::norm;
+        case LayerKind::merge:
+            return OpKind::merge;
+        default:
+            return OpKind::elementwise;
+    }
+}
+
+std::uint16_t windows(unsigned size, unsigned filter, const LayerSpec& layer, const std::string& file) {
+    const unsigned padded = size + 2u * layer.pad;
+    if (layer.pad >= filter)
+        throw InputError(file, layer.line, layer.key("pad"),
+                         fmt::format("a pad of {} is not smaller than the filter of {}", layer.pad, filter));
+    if (padded < filter)
+        throw InputError(
+            file, layer.line, layer.key("filter"),
+            fmt::format("a filter of {} does not fit an input of {} with a pad of {}", filter, size, layer.pad));
+    return static_cast<std::uint16_t>((padded - filter) / layer.stride + 1);
+}
+
+std::uint64_t fused_weight_bytes(const LayerSpec& layer, std::uint64_t channels) {
+    std::uint64_t bytes = 0;
+    for (const FusedStep step : layer.fused) {
+        if (step == FusedStep::bias) bytes += channels * kElementBytes;
+        if (step == FusedStep::norm) bytes += 2 * channels * kElementBytes;  // gain and offset
+    }
+    return bytes;
+}
+
+}  // namespace
+
+std::string to_string(const TensorShape& shape) {
+    return fmt::format("{}x{}x{}", shape.channels, shape.rows, shape.columns);
+}
+
+Operator infer_operator(const LayerSpec& layer, const TensorShape& input, const std::string& file) {
+    Operator op;
+    op.name = layer.name;
+    op.line = layer.line;
+    op.fused = layer.fused;
+    op.merge_mode = layer.merge_mode;
+    OperatorShape& shape = op.shape;
+    shape.kind = operator_kind(layer.kind);
+    shape.in_channels = shape.out_channels = input.channels;
+    shape.in_rows = shape.out_rows = input.rows;
+    shape.in_columns = shape.out_columns = input.columns;
+
+    std::uint64_t weights = 0;
+    const auto slide_filter = [&] {
+        shape.filter_rows = layer.filter_rows;
+        shape.filter_columns = layer.filter_columns;
+        shape.stride = layer.stride;
+        shape.pad = layer.pad;
+        shape.out_rows = windows(input.rows, layer.filter_rows, layer, file);
+        shape.out_columns = windows(input.columns, layer.filter_columns, layer, file);
+    };
+    const auto want_tokens = [&] {
+        if (input.columns != 1)
+            throw InputError(file, layer.line, layer.key("from"),
+                             fmt::format("a {} wants channels x tokens x 1, got {}: pool it, or use a convolution",
+                                         to_string(shape.kind), to_string(input)));
+    };
+    switch (shape.kind) {
+        case OpKind::convolution:
+            slide_filter();
+            shape.out_channels = layer.out_channels;
+            weights = std::uint64_t{shape.in_channels} * shape.out_channels * shape.filter_rows * shape.filter_columns;
+            op.macs_per_sample = weights * shape.out_rows * shape.out_columns;
+            break;
+        case OpKind::depthwise:
+            slide_filter();
+            weights = std::uint64_t{shape.out_channels} * shape.filter_rows * shape.filter_columns;
+            op.macs_per_sample = weights * shape.out_rows * shape.out_columns;
+            break;
+        case OpKind::matmul:
+            want_tokens();
+            shape.out_channels = layer.out_channels;
+            weights = std::uint64_t{shape.in_channels} * shape.out_channels;
+            op.macs_per_sample = weights * shape.out_rows;
+            break;
+        case OpKind::attention:
+            want_tokens();
+            if (input.channels % 3 != 0)
+                throw InputError(file, layer.line, layer.key("from"),
+                                 fmt::format("attention wants queries, keys and values side by side: {} channels are "
+                                             "no multiple of 3",
+                                             input.channels));
+            shape.out_channels = static_cast<std::uint16_t>(input.channels / 3);
+            op.macs_per_sample = 2 * std::uint64_t{input.rows} * input.rows * shape.out_channels;
+            break;
+        case OpKind::pool:
+            slide_filter();
+            break;
+        case OpKind::norm:
+            weights = 2 * std::uint64_t{input.channels};
+            break;
+        case OpKind::elementwise:
+        case OpKind::merge:
+            break;
+    }
+    op.weight_bytes = weights * kElementBytes + fused_weight_bytes(layer, shape.out_channels);
+    op.out_bytes_per_sample = op.output().bytes();
+    return op;
+}
+
+}  // namespace switchyard::sched

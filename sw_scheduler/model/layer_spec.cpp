@@ -1,0 +1,188 @@
+#include "switchyard/sw_scheduler/model/layer_spec.h"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+namespace switchyard::sched {
+
+namespace {
+
+const std::vector<std::string> kKindNames = {"convolution", "depthwise",   "matmul", "attention", "elementwise", "pool",
+                                             "norm",        "global_pool", "switch", "merge",     "sink"};
+const std::vector<std::string> kFusedNames = {"bias", "norm", "relu", "sigmoid"};
+
+bool is_digit(char c) {
+    return c >= '0' && c <= '9';
+}
+
+/// Letters, digits, '_', '-' and '.'; "x.0" is how a switch's branch is called, so no layer may end like that.
+void check_name(const MappingReader& reader, const std::string& name) {
+    for (const char c : name) {
+        const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+        if (!letter && !is_digit(c) && c != '_' && c != '-' && c != '.')
+            reader.fail("name", "wants letters, digits, '_', '-' and '.', got \"" + name + "\"");
+    }
+    const std::size_t dot = name.rfind('.');
+    if (dot != std::string::npos &&
+        std::all_of(name.begin() + static_cast<std::ptrdiff_t>(dot) + 1, name.end(), is_digit))
+        reader.fail("name", "\"" + name + "\" is reserved for branches of a switch");
+    if (name == "input") reader.fail("name", "\"input\" is the model's input");
+}
+
+void read_filter(MappingReader& reader, LayerSpec& layer) {
+    const std::vector<std::string> sides = reader.texts("filter");
+    if (sides.size() > 2) reader.fail("filter", "wants a size, or rows and columns");
+    const auto side = [&](const std::string& text) {
+        std::uint16_t value = 0;
+        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+        if (error != std::errc{} || end != text.data() + text.size() || value == 0)
+            reader.fail("filter", "wants a positive integer, got \"" + text + "\"");
+        return value;
+    };
+    if (sides.empty()) reader.fail("filter", "is empty");
+    layer.filter_rows = side(sides.front());
+    layer.filter_columns = side(sides.back());
+    layer.stride = static_cast<std::uint16_t>(reader.integer_or("stride", 1, 15, 1));
+    layer.pad = static_cast<std::uint16_t>(reader.integer_or("pad", 0, 255, 0));
+}
+
+void read_fused(MappingReader& reader, LayerSpec& layer) {
+    if (!reader.has("fused")) return;
+    for (const YAML::Node& step : reader.list("fused")) {
+        if (step.IsMap() && step.size() == 1 && step["add"].IsDefined()) {
+            if (!layer.added.empty()) reader.fail("fused", "at most one add can be fused");
+            layer.added = reader.scalar(step["add"], "fused");
+            layer.fused.push_back(FusedStep::add);
+            continue;
+        }
+        const std::string name = step.IsMap() ? "" : reader.scalar(step, "fused");
+        const auto found = std::find(kFusedNames.begin(), kFusedNames.end(), name);
+        if (found == kFusedNames.end()) reader.fail("fused", "wants bias, norm, relu, sigmoid or {add: TENSOR}");
+        static constexpr FusedStep kSteps[] = {FusedStep::bias, FusedStep::norm, FusedStep::relu, FusedStep::sigmoid};
+        layer.fused.push_back(kSteps[found - kFusedNames.begin()]);
+    }
+    if (layer.kind == LayerKind::merge && !layer.added.empty())
+        reader.fail("fused", "a merge takes no add: give it one more source");
+}
+
+LayerSpec read_layer(MappingReader reader, const std::string& previous) {
+    LayerSpec layer;
+    layer.line = reader.line();
+    layer.name = reader.text("name");
+    check_name(reader, layer.name);
+    reader.rename("layers." + layer.name);
+    reader.text("kind");
+    const std::string kind = reader.choice_or("kind", kKindNames);
+    layer.kind = static_cast<LayerKind>(std::find(kKindNames.begin(), kKindNames.end(), kind) - kKindNames.begin());
+    layer.from = reader.has("from") ? reader.texts("from") : std::vector<std::string>{previous};
+    if (layer.kind == LayerKind::merge ? layer.from.size() < 2 : layer.from.size() != 1)
+        reader.fail("from", layer.kind == LayerKind::merge ? "wants two tensors or more" : "wants one tensor");
+
+    switch (layer.kind) {
+        case LayerKind::convolution:
+            layer.out_channels = static_cast<std::uint16_t>(reader.integer("out_channels", 1, 0xFFFF));
+            read_filter(reader, layer);
+            break;
+        case LayerKind::matmul:
+            layer.out_channels = static_cast<std::uint16_t>(reader.integer("out_channels", 1, 0xFFFF));
+            break;
+        case LayerKind::depthwise:
+        case LayerKind::pool:
+            read_filter(reader, layer);
+            break;
+        case LayerKind::switching:
+            layer.gate = reader.text_or("gate", "");
+            if (layer.gate.empty()) reader.fail("gate", "switch \"" + layer.name + "\" has no gate");
+            layer.branches = static_cast<unsigned>(reader.integer_or("branches", 2, 64, 2));
+            layer.exclusive = reader.choice_or("choose", {"one", "any"}) == "one";
+            break;
+        case LayerKind::merge:
+            layer.merge_mode =
+                reader.choice_or("mode", {"exclusive", "sum"}) == "sum" ? MergeMode::sum : MergeMode::exclusive;
+            break;
+        default:
+            break;
+    }
+    if (layer.kind != LayerKind::switching && layer.kind != LayerKind::sink && layer.kind != LayerKind::global_pool)
+        read_fused(reader, layer);
+    reader.finish();
+    return layer;
+}
+
+/// "2..5" -> {2, 5}.
+std::optional<std::pair<int, int>> to_range(const std::string& text) {
+    const std::size_t dots = text.find("..");
+    if (dots == std::string::npos) return std::nullopt;
+    int first = 0, last = 0;
+    const char* const begin = text.data();
+    const auto low = std::from_chars(begin, begin + dots, first);
+    const auto high = std::from_chars(begin + dots + 2, begin + text.size(), last);
+    if (low.ptr != begin + dots || high.ptr != begin + text.size() || first < 0 || first > last || last > 9999)
+        return std::nullopt;
+    return std::pair(first, last);
+}
+
+/// One entry of Variables for each run of the template: at most one value is a range, and the others may have its
+/// placeholder in them.
+std::vector<Variables> read_runs(MappingReader& use) {
+    if (!use.has("with")) return {{}};
+    const YAML::Node with = use.node("with");
+    const MappingReader raw(with, use.file(), "layers.with");
+    std::vector<Variables> starts(1);
+    for (const auto& [name, node] : raw.nodes()) {
+        const auto range = node.IsScalar() ? to_range(node.Scalar()) : std::nullopt;
+        if (!range) continue;
+        if (!starts.front().empty()) use.fail("with", "only one value may be a range");
+        starts.clear();
+        for (int i = range->first; i <= range->second; ++i) starts.push_back({{name, std::to_string(i)}});
+    }
+    std::vector<Variables> runs;
+    for (const Variables& start : starts) {
+        MappingReader values(with, use.file(), "layers.with", start);
+        Variables run = start;
+        for (const auto& [name, node] : raw.nodes())
+            if (!start.count(name)) run[name] = values.text(name);
+        runs.push_back(run);
+    }
+    return runs;
+}
+
+}  // namespace
+
+std::vector<LayerSpec> read_layers(MappingReader& model) {
+    std::map<std::string, std::vector<YAML::Node>> templates;
+    if (model.has("templates")) {
+        MappingReader section = model.mapping("templates");
+        for (const auto& [name, node] : section.nodes()) templates[name] = section.list(name);
+    }
+
+    std::vector<LayerSpec> layers;
+    std::map<std::string, int> names;
+    const auto add = [&](const YAML::Node& node, const Variables& variables) {
+        layers.push_back(read_layer(MappingReader(node, model.file(), "layers", variables),
+                                    layers.empty() ? "input" : layers.back().name));
+        const LayerSpec& layer = layers.back();
+        const auto [first, fresh] = names.emplace(layer.name, layer.line);
+        if (!fresh)
+            throw InputError(model.file(), layer.line, layer.key("name"),
+                             "is the name of another layer, in line " + std::to_string(first->second));
+    };
+    for (const YAML::Node& node : model.list("layers")) {
+        if (!node.IsMap() || !node["use"].IsDefined()) {
+            add(node, {});
+            continue;
+        }
+        MappingReader use(node, model.file(), "layers");
+        const auto found = templates.find(use.text("use"));
+        if (found == templates.end()) use.fail("use", "there is no template \"" + use.text("use") + "\"");
+        const std::vector<Variables> runs = read_runs(use);
+        use.finish();
+        for (const Variables& run : runs)
+            for (const YAML::Node& layer : found->second) add(layer, run);
+    }
+    if (layers.empty()) model.fail("layers", "is empty");
+    return layers;
+}
+
+}  // namespace switchyard::sched

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "switchyard/sw_scheduler/model/graph.h"
+#include "switchyard/sw_scheduler/model/mapping_reader.h"
+
+namespace switchyard::sched {
+
+enum class LayerKind : std::uint8_t {
+    convolution,
+    depthwise,
+    matmul,
+    attention,
+    elementwise,
+    pool,
+    norm,
+    global_pool,
+    switching,
+    merge,
+    sink
+};
+
+/// One layer as the model file states it, templates expanded; references are still names.
+struct LayerSpec {
+    std::string name;
+    LayerKind kind = LayerKind::elementwise;
+    std::vector<std::string> from;  ///< one, or several for a merge
+    std::uint16_t out_channels = 1;
+    std::uint16_t filter_rows = 1, filter_columns = 1, stride = 1, pad = 0;
+    std::vector<FusedStep> fused;
+    std::string added;  ///< second operand of the fused add, empty if there is none
+    std::string gate;   ///< switch: the layer that makes its mask
+    unsigned branches = 2;
+    bool exclusive = true;
+    MergeMode merge_mode = MergeMode::exclusive;
+    int line = 0;
+
+    std::string key(const std::string& field = {}) const {
+        return "layers." + name + (field.empty() ? "" : "." + field);
+    }
+};
+
+/// Reads `layers` and `templates` of a model file. Throws InputError.
+std::vector<LayerSpec> read_layers(MappingReader& model);
+
+}  // namespace switchyard::sched

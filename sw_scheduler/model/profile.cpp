@@ -1,0 +1,161 @@
+#include "switchyard/sw_scheduler/model/profile.h"
+
+#include <algorithm>
+#include <charconv>
+#include <fstream>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "switchyard/sw_scheduler/formats/error.h"
+
+namespace switchyard::sched {
+
+namespace {
+
+using nlohmann::json;
+
+std::uint32_t units_a_batch(const Profile& profile) {
+    return (profile.batch_samples + profile.unit_samples - 1) / profile.unit_samples;
+}
+
+/// Every hand-over unit of every batch was full; the last of a batch may be shorter.
+std::map<std::uint32_t, std::uint64_t> static_frequency(const Profile& profile) {
+    std::map<std::uint32_t, std::uint64_t> result;
+    const std::uint32_t full = profile.batch_samples / profile.unit_samples;
+    const std::uint32_t rest = profile.batch_samples % profile.unit_samples;
+    if (full) result[profile.unit_samples] = full * profile.batches;
+    if (rest) result[rest] = profile.batches;
+    return result;
+}
+
+/// Samples of each unit that take the step.
+std::vector<std::uint32_t> count_units(const BranchStep& step, const BatchRouting& routing, const Profile& profile) {
+    std::vector<std::uint32_t> counts(units_a_batch(profile));
+    const auto& masks = routing.masks[static_cast<std::size_t>(step.switch_id)];
+    for (std::size_t sample = 0; sample < masks.size(); ++sample)
+        counts[sample / profile.unit_samples] += masks[sample] >> step.branch & 1;
+    return counts;
+}
+
+std::uint64_t read_count(const json& object, const char* key, std::uint64_t low, const std::string& path) {
+    const auto found = object.find(key);
+    if (found == object.end() || !found->is_number_unsigned() || found->get<std::uint64_t>() < low ||
+        found->get<std::uint64_t>() > UINT32_MAX)
+        throw InputError(path, 0, key, fmt::format("wants an integer of {} or more", low));
+    return found->get<std::uint64_t>();
+}
+
+std::map<std::uint32_t, std::uint64_t> read_frequency(const json& object, const Profile& profile,
+                                                      const std::string& path, const std::string& key) {
+    std::map<std::uint32_t, std::uint64_t> result;
+    std::uint64_t units = 0;
+    if (!object.is_object()) throw InputError(path, 0, key, "wants an object of dyn_dim to count");
+    for (const auto& [text, count] : object.items()) {
+        std::uint32_t dyn_dim = 0;
+        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), dyn_dim);
+        if (error != std::errc{} || end != text.data() + text.size() || dyn_dim > profile.unit_samples)
+            throw InputError(path, 0, key, fmt::format("\"{}\" is no dyn_dim of 0 to {}", text, profile.unit_samples));
+        if (!count.is_number_unsigned()) throw InputError(path, 0, key, "the count of " + text + " is no integer");
+        result[dyn_dim] = count.get<std::uint64_t>();
+        units += result[dyn_dim];
+    }
+    if (const std::uint64_t expected = profile.batches * units_a_batch(profile); units != expected)
+        throw InputError(path, 0, key, fmt::format("counts {} hand-over units, not {}", units, expected));
+    return result;
+}
+
+json load_json(const std::string& path) {
+    std::ifstream file(path);
+    if (!file) throw InputError(path, 0, "", "cannot be read");
+    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    try {
+        return json::parse(text);
+    } catch (const json::parse_error& error) {
+        const auto end = text.begin() + static_cast<std::ptrdiff_t>(std::min(error.byte, text.size()));
+        throw InputError(path, 1 + static_cast<int>(std::count(text.begin(), end, '\n')), "", "not JSON");
+    }
+}
+
+}  // namespace
+
+Profile profile_of(const DynGraph& graph, const std::vector<BatchRouting>& batches, std::uint32_t unit_samples) {
+    Profile profile;
+    profile.batch_samples = graph.batch_samples();
+    profile.unit_samples = unit_samples;
+    profile.batches = batches.size();
+    profile.frequency.resize(graph.operators.size());
+    for (std::size_t id = 0; id < graph.operators.size(); ++id) {
+        const BranchPath& path = graph.operators[id].path;
+        if (path.empty()) {
+            profile.frequency[id] = static_frequency(profile);
+            continue;
+        }
+        // A sample that does not reach the innermost switch has the mask 0 there.
+        for (const BatchRouting& routing : batches)
+            for (const std::uint32_t count : count_units(path.back(), routing, profile)) ++profile.frequency[id][count];
+    }
+    return profile;
+}
+
+std::vector<double> expected_fractions(const Profile& profile) {
+    std::vector<double> result;
+    const double samples = static_cast<double>(profile.batches) * profile.batch_samples;
+    for (const auto& frequency : profile.frequency) {
+        double sum = 0;
+        for (const auto& [dyn_dim, count] : frequency) sum += static_cast<double>(count) * dyn_dim;
+        result.push_back(sum / samples);
+    }
+    return result;
+}
+
+std::vector<double> worst_case_fractions(const DynGraph& graph) {
+    return std::vector<double>(graph.operators.size(), 1.0);
+}
+
+Profile read_profile(const std::string& path, const DynGraph& graph) {
+    const json root = load_json(path);
+    if (!root.is_object()) throw InputError(path, 0, "", "wants an object");
+    for (const auto& [key, value] : root.items())
+        if (key != "batch_samples" && key != "unit_samples" && key != "batches" && key != "operators")
+            throw InputError(path, 0, key, "unknown key");
+
+    Profile profile;
+    profile.batch_samples = static_cast<std::uint32_t>(read_count(root, "batch_samples", 1, path));
+    profile.unit_samples = static_cast<std::uint32_t>(read_count(root, "unit_samples", 1, path));
+    profile.batches = read_count(root, "batches", 1, path);
+    if (profile.batch_samples != graph.batch_samples())
+        throw InputError(path, 0, "batch_samples",
+                         fmt::format("is {}, but the batch of model \"{}\" has {} samples", profile.batch_samples,
+                                     graph.name, graph.batch_samples()));
+    const auto operators = root.find("operators");
+    if (operators == root.end() || !operators->is_object())
+        throw InputError(path, 0, "operators", "wants an object of operator to frequencies");
+    for (const auto& [name, value] : operators->items())
+        if (graph.find_operator(name) < 0)
+            throw InputError(path, 0, "operators." + name, "model \"" + graph.name + "\" has no such operator");
+    for (const Operator& op : graph.operators) {
+        const auto found = operators->find(op.name);
+        if (found == operators->end() && op.dynamic()) throw InputError(path, 0, "operators." + op.name, "is missing");
+        profile.frequency.push_back(found == operators->end()
+                                        ? static_frequency(profile)
+                                        : read_frequency(*found, profile, path, "operators." + op.name));
+    }
+    return profile;
+}
+
+void write_profile(const Profile& profile, const DynGraph& graph, const std::string& path) {
+    json operators = json::object();
+    for (std::size_t id = 0; id < graph.operators.size(); ++id)
+        for (const auto& [dyn_dim, count] : profile.frequency[id])
+            operators[graph.operators[id].name][std::to_string(dyn_dim)] = count;
+    const json root = {{"batch_samples", profile.batch_samples},
+                       {"unit_samples", profile.unit_samples},
+                       {"batches", profile.batches},
+                       {"operators", operators}};
+    std::ofstream file(path);
+    file << root.dump(1) << '\n';
+    if (!file) throw InputError(path, 0, "", "cannot be written");
+}
+
+}  // namespace switchyard::sched

@@ -1,0 +1,69 @@
+#include <string>
+#include <vector>
+
+#include <benchmark/benchmark.h>
+
+#include "switchyard/platform/platform_config.h"
+#include "switchyard/sw_scheduler/backend/compile.h"
+#include "switchyard/sw_scheduler/formats/image.h"
+#include "switchyard/sw_scheduler/formats/trace.h"
+#include "switchyard/sw_scheduler/model/model_reader.h"
+
+// Host time of what happens before a simulation: reading models and traces, compiling, writing and reading images.
+// Run from the top of the repository.
+namespace {
+
+using namespace switchyard;
+
+const char* const kPlatform = "configs/platforms/adyna.yaml";
+const char* const kTrace = "configs/workloads/digits/skipnet/routing.jsonl";
+
+std::string workload(const std::string& name) {
+    return "configs/workloads/" + name + ".yaml";
+}
+
+Image compiled(const std::string& name) {
+    const sched::Model model = sched::read_model(workload(name));
+    return sched::compile(model.graph, platform::make_hardware_description(platform::read_platform(kPlatform)));
+}
+
+void read_model(benchmark::State& state, const std::string& name) {
+    for (auto _ : state) benchmark::DoNotOptimize(sched::read_model(workload(name)));
+}
+
+void read_recorded_trace(benchmark::State& state) {
+    const sched::Model model = sched::read_model(workload("digits_skipnet"));
+    std::size_t batches = 0;
+    for (auto _ : state) batches += read_trace(kTrace, model.graph.signatures(), model.graph.batch_samples()).size();
+    state.counters["batches/s"] = benchmark::Counter(static_cast<double>(batches), benchmark::Counter::kIsRate);
+}
+
+void compile(benchmark::State& state, const std::string& name) {
+    const sched::Model model = sched::read_model(workload(name));
+    const auto hardware = platform::make_hardware_description(platform::read_platform(kPlatform));
+    for (auto _ : state) benchmark::DoNotOptimize(sched::compile(model.graph, hardware));
+}
+
+void encode_image(benchmark::State& state, const std::string& name) {
+    const Image image = compiled(name);
+    std::size_t bytes = 0;
+    for (auto _ : state) bytes += encode(image).size();
+    state.SetBytesProcessed(static_cast<std::int64_t>(bytes));
+}
+
+void decode_image(benchmark::State& state, const std::string& name) {
+    const std::vector<std::uint8_t> bytes = encode(compiled(name));
+    for (auto _ : state) benchmark::DoNotOptimize(switchyard::decode_image(bytes, name));
+    state.SetBytesProcessed(static_cast<std::int64_t>(bytes.size() * state.iterations()));
+}
+
+BENCHMARK(read_recorded_trace)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(read_model, resnet101, "skipnet_resnet101")->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(compile, digits, "digits_skipnet")->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(compile, resnet101, "skipnet_resnet101")->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(encode_image, resnet101, "skipnet_resnet101")->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(decode_image, resnet101, "skipnet_resnet101")->Unit(benchmark::kMillisecond);
+
+}  // namespace
+
+BENCHMARK_MAIN();

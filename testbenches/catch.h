@@ -1,0 +1,19 @@
+#pragma once
+
+/// Catch2 as Debian 12 (version 2) and newer systems (version 3) have it. Tests are written as for version 3, with
+/// `Approx` in the global namespace.
+#if __has_include(<catch2/catch_all.hpp>)
+#include <catch2/catch_all.hpp>
+
+using Catch::Approx;
+#else
+#include <catch2/catch.hpp>
+
+#include <string>
+
+namespace Catch::Matchers {
+inline auto ContainsSubstring(const std::string& text, CaseSensitive::Choice sensitivity = CaseSensitive::Yes) {
+    return Contains(text, sensitivity);
+}
+}  // namespace Catch::Matchers
+#endif

@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# Usage: layering.sh ROOT. Includes run one way:
+#   platform -> {hw, rtl, sw_scheduler} -> tlm; hw, rtl and tlm see of sw_scheduler its formats/ only;
+#   sw_scheduler sees none of the others, and no SystemC; a component of hw/ or rtl/ never sees another component.
+# Prints each include that does not, as file:line, and fails.
+set -euo pipefail
+cd "$1"
+
+folders=()
+for folder in sw_scheduler tlm hw rtl platform; do
+    if [[ -d $folder ]]; then folders+=("$folder"); fi
+done
+
+grep -rnHE '^[[:space:]]*#[[:space:]]*include[[:space:]]*[<"]' --include='*.h' --include='*.cpp' "${folders[@]}" |
+    sed -E 's/^([^:]*):([0-9]+):[^<"]*([<"])([^">]*).*$/\1 \2 \3 \4/' |
+    awk '
+    function refuse(why) { printf "%s:%s: %s may not include %s: %s\n", $1, $2, layer, $4, why; bad = 1 }
+    function within(path, folder) { return index(path, folder "/") == 1 }
+    {
+        split($1, from, "/")
+        layer = from[1]
+        target = $4
+        if ($3 == "<") {
+            if (layer == "sw_scheduler" && target ~ /^(systemc|tlm)/) refuse("the scheduler knows no SystemC")
+            next
+        }
+        if (!within(target, "switchyard")) { refuse("ours begin with \"switchyard/\""); next }
+        target = substr(target, length("switchyard/") + 1)
+        split(target, to, "/")
+
+        if (layer == "sw_scheduler") {
+            if (from[2] == "formats" && !within(target, "sw_scheduler/formats")) refuse("formats/ stands alone")
+            else if (to[1] != "sw_scheduler") refuse("the scheduler stands alone")
+        } else if (layer == "platform") {
+            if (to[1] !~ /^(platform|hw|rtl|sw_scheduler|tlm)$/) refuse("not a library")
+        } else if (to[1] == "sw_scheduler") {
+            if (to[2] != "formats") refuse("only sw_scheduler/formats/")
+        } else if (to[1] == layer && layer != "tlm") {
+            if (from[2] != to[2]) refuse("components meet at sockets")
+        } else if (to[1] != "tlm") {
+            refuse("wrong direction")
+        }
+    }
+    END { exit bad }'

@@ -1,0 +1,99 @@
+#include <functional>
+
+#include "small_image.h"
+#include "switchyard/testbenches/catch.h"
+
+using namespace switchyard;
+using switchyard::testing::error_of;
+using switchyard::testing::small_image;
+
+namespace {
+
+/// The error of an image that was written with `spoil` applied, without "net.syk: ".
+std::string error_after(const std::function<void(Image&)>& spoil) {
+    Image image = small_image();
+    spoil(image);
+    const std::vector<std::uint8_t> bytes = encode(image);
+    const std::string error = error_of([&] { decode_image(bytes, "net.syk"); });
+    REQUIRE(error.compare(0, 9, "net.syk: ") == 0);
+    return error.substr(9);
+}
+
+/// ... without the tile section's offset either, which depends on the length of what stands before.
+std::string tile_error_after(const std::function<void(Image&)>& spoil) {
+    const std::string error = error_after(spoil);
+    return error.substr(0, error.find(" (offset ")) + error.substr(error.find("): ") + 1);
+}
+
+}  // namespace
+
+TEST_CASE("the host's names are checked", "[image]") {
+    CHECK(error_after([](Image& i) { i.meta.switches[0].branches = 65; }) == "meta: switch gate: 65 branches");
+    CHECK(error_after([](Image& i) { i.meta.switches[1].name = "gate"; }) == "meta: switch gate: is there twice");
+    CHECK(error_after([](Image& i) { i.meta.switches[1].parent = "x"; }) == "meta: switch inner: no branch 1 of x");
+    CHECK(error_after([](Image& i) { i.meta.switches[1].parent_branch = 2; }) ==
+          "meta: switch inner: no branch 2 of gate");
+}
+
+TEST_CASE("the chip's program is checked", "[image]") {
+    CHECK(error_after([](Image& i) { i.chip.batch_samples = 9; }) ==
+          "chip: batch_samples differs from the meta section's");
+    CHECK(error_after([](Image& i) { i.chip.segments[0].tiles = {0, 1, 2}; }) == "chip: segment 0: tile 2 of 2");
+    CHECK(error_after([](Image& i) { i.chip.segments[0].units = 0; }) == "chip: segment 0: no hand-over units");
+}
+
+TEST_CASE("a tile's program is checked against the image", "[image]") {
+    CHECK(tile_error_after([](Image& i) { i.tiles[1].tile = 0; }) == "tile 1: the program is for tile 0");
+    CHECK(tile_error_after([](Image& i) { i.meta.operators.pop_back(); }) ==
+          "tile 0: operator 2: the image has 2 operators");
+    CHECK(tile_error_after([](Image& i) { i.tiles[1].placements[1].units = 5; }) ==
+          "tile 1: operator 1: its placement differs from another tile's");
+    CHECK(tile_error_after([](Image& i) { i.tiles[1].edges[1].slot_offset = 5; }) ==
+          "tile 1: edge 4: differs from another tile's");
+    CHECK(tile_error_after([](Image& i) { i.tiles[1].edges[2].dst_op = 7; }) == "tile 1: edge 5: unknown operator 7");
+    CHECK(tile_error_after([](Image& i) { i.tiles[1].edges[2].switch_id = 2; }) == "tile 1: edge 5: unknown switch 2");
+    CHECK(tile_error_after([](Image& i) {
+              std::swap(i.tiles[0].placements[1].tiles[0], i.tiles[0].placements[1].tiles[1]);
+          }) == "tile 0: operator 1: rank 0 is not on this tile");
+    CHECK(tile_error_after([](Image& i) { i.tiles[0].placements[2].tiles = {2}; }) ==
+          "tile 0: operator 2: tile 2 of 2");
+    CHECK(tile_error_after([](Image& i) { i.tiles[0].placements[2].segment = 1; }) ==
+          "tile 0: operator 2: segment 1 of 1");
+    CHECK(tile_error_after([](Image& i) {
+              std::swap(i.tiles[0].placements[1].partitions[0], i.tiles[0].placements[1].partitions[1]);
+          }) == "tile 0: operator 1: partitions are not sorted by dyn_dim");
+    CHECK(tile_error_after([](Image& i) { i.tiles[0].placements[1].partitions[0].n = 2; }) ==
+          "tile 0: operator 1: 4 ranks on 2 tiles");
+    CHECK(tile_error_after([](Image& i) { i.tiles[0].placements[1].partitions[0].p = 0; }) ==
+          "tile 0: operator 1: 0 ranks on 2 tiles");
+    CHECK(tile_error_after([](Image& i) { i.tiles[0].placements[1].k_ways = 0; }) ==
+          "tile 0: operator 1: a placement without ways or units");
+}
+
+TEST_CASE("a tile's operators are checked against its records", "[image]") {
+    const auto spoil_operator = [](const std::function<void(TileOperator&)>& spoil) {
+        return tile_error_after([&](Image& image) { spoil(image.tiles[1].operators[1]); });
+    };
+    CHECK(spoil_operator([](TileOperator& o) { o.op_id = 1; }) == "tile 1: operator 1: rank 0 is not on this tile");
+    CHECK(spoil_operator([](TileOperator& o) { o.op_id = 3; }) == "tile 1: operator 3: has no placement");
+    CHECK(spoil_operator([](TileOperator& o) { o.segment = 1; }) ==
+          "tile 1: operator 2: segment 1, but it is placed in 0");
+    CHECK(spoil_operator([](TileOperator& o) { o.rank = 1; }) == "tile 1: operator 2: rank 1 is not on this tile");
+    CHECK(spoil_operator([](TileOperator& o) { o.gate_switch = 2; }) == "tile 1: operator 2: gate of unknown switch 2");
+    CHECK(spoil_operator([](TileOperator& o) { o.kernel_first = 3; }) ==
+          "tile 1: operator 2: kernels 3 to 5, but the store has 4");
+    CHECK(spoil_operator([](TileOperator& o) { o.kernel_count = 1; }) ==
+          "tile 1: operator 2: 1 kernels, but 2 partitions");
+    CHECK(spoil_operator([](TileOperator& o) { o.kernel_first = 1; }) ==
+          "tile 1: operator 2: kernel 1 is of operator 1 for 4 samples");
+    CHECK(spoil_operator([](TileOperator& o) { o.in_edges = {9}; }) == "tile 1: operator 2: edge 9 does not end here");
+    CHECK(spoil_operator([](TileOperator& o) { o.in_edges = {3}; }) == "tile 1: operator 2: edge 3 does not end here");
+    CHECK(spoil_operator([](TileOperator& o) { o.out_edges = {4}; }) ==
+          "tile 1: operator 2: edge 4 does not begin here");
+    CHECK(tile_error_after([](Image& i) { i.chip.segments[0].tiles = {0}; }) ==
+          "tile 1: operator 1: the tile takes no part in segment 0");
+    CHECK(tile_error_after([](Image& i) { i.tiles[1].operators[0].segment = 1; }) ==
+          "tile 1: operator 1: segment 1, but it is placed in 0");
+    CHECK(tile_error_after([](Image& i) { i.tiles[0].kernels[1].loop(Level::spm, Dim::c).block = 2; }) ==
+          "tile 0: kernel 1: the blocks do not cover the totals");
+}

@@ -1,0 +1,149 @@
+#include <stdexcept>
+
+#include "small_image.h"
+#include "switchyard/sw_scheduler/formats/program.h"
+#include "switchyard/testbenches/catch.h"
+
+using namespace switchyard;
+using switchyard::testing::error_of;
+using switchyard::testing::small_image;
+
+namespace {
+
+std::string tile_error(const std::vector<std::uint8_t>& bytes) {
+    return error_of([&] { decode_tile_program(bytes.data(), bytes.size()); });
+}
+
+}  // namespace
+
+TEST_CASE("programs survive a round trip, kernels included", "[program]") {
+    const Image image = small_image();
+    for (const TileProgram& program : image.tiles) {
+        const std::vector<std::uint8_t> bytes = encode(program);
+        const TileProgram decoded = decode_tile_program(bytes.data(), bytes.size());
+        CHECK(decoded.kernels.size() == program.kernels.size());
+        CHECK(encode(decoded) == bytes);
+    }
+    const std::vector<std::uint8_t> bytes = encode(image.chip);
+    const ChipProgram chip = decode_chip_program(bytes.data(), bytes.size());
+    CHECK(chip.batch_samples == 8);
+    CHECK(chip.segments.at(0).tiles == std::vector<std::uint16_t>{0, 1});
+    CHECK(encode(chip) == bytes);
+}
+
+TEST_CASE("every field of a decoded program is the one that was encoded", "[program]") {
+    const std::vector<std::uint8_t> bytes = encode(small_image().tiles[0]);
+    const TileProgram program = decode_tile_program(bytes.data(), bytes.size());
+    const OperatorPlacement& stem = program.placement(1);
+    CHECK(stem.shape.kind == OpKind::convolution);
+    CHECK(stem.shape.out_channels == 16);
+    CHECK(stem.shape.in_channels == 3);
+    CHECK(stem.shape.pad == 1);
+    CHECK(stem.k_ways == 2);
+    CHECK(stem.units == 2);
+    CHECK(stem.unit_samples == 4);
+    CHECK(stem.partitions.at(1).dyn_dim == 4);
+    const Edge& feed = program.edge(3);
+    CHECK(feed.path == EdgePath::memory);
+    CHECK(feed.slot_offset == 0x2000);
+    CHECK(feed.slot_bytes == 1024);
+    CHECK(feed.memory_base == std::vector<std::uint64_t>{0x1000, 0x9000});
+    CHECK(feed.memory_unit_stride == 768);
+    CHECK(feed.memory_bank_stride == 0x10000);
+    CHECK(feed.frame_bytes == 64);
+    CHECK_FALSE(feed.stores);
+    const Edge& branch = program.edge(4);
+    CHECK(branch.reduce == EdgeReduce::global_pool);
+    CHECK(branch.role == OperandRole::second_operand);
+    CHECK(branch.switch_id == 0);
+    CHECK(branch.branch == 1);
+    CHECK(branch.pops == 1);
+    CHECK(branch.stores);
+    const TileOperator& op = program.operators.at(0);
+    CHECK(op.out_slots == 3);
+    CHECK(op.out_slot_bytes == 2048);
+    CHECK(op.gate_switch == 0);
+    CHECK(op.gate_branches == 2);
+    CHECK(op.mask_address == 0x4000);
+    CHECK(op.mask_bank_stride == 0x100);
+    CHECK(op.out_edges == std::vector<std::uint16_t>{4});
+    CHECK_THROWS_AS(program.placement(7), std::out_of_range);
+    CHECK_THROWS_AS(program.edge(7), std::out_of_range);
+}
+
+TEST_CASE("a chip program is laid out as documented", "[program]") {
+    const ChipProgram chip{0x0102, {{3, 0x10203, {7, 0x105}}}};
+    const std::vector<std::uint8_t> expected{2, 1, 0, 0, 1, 0, 0, 0, 3, 0, 3, 2, 1, 0, 2, 0, 0, 0, 7, 0, 5, 1};
+    CHECK(encode(chip) == expected);
+}
+
+TEST_CASE("an edge is laid out as documented", "[program]") {
+    TileProgram program;
+    program.tile = 9;
+    Edge edge;
+    edge.id = 1, edge.src_op = 2, edge.dst_op = 3;
+    edge.path = EdgePath::mask;
+    edge.switch_id = 4, edge.branch = 5, edge.pops = 6;
+    edge.channels = 7, edge.rows = 8, edge.columns = 9;
+    edge.slots = 10, edge.slot_offset = 11, edge.slot_bytes = 12;
+    edge.memory_base = {13};
+    edge.memory_unit_stride = 14, edge.memory_bank_stride = 15, edge.frame_bytes = 16;
+    edge.stores = true;
+    edge.weight_bytes = 17;
+    edge.resident = true;
+    program.edges = {edge};
+    // clang-format off
+    const std::vector<std::uint8_t> expected{
+        9, 0,                                     // tile
+        0, 0, 0, 0, 0, 0, 0, 0,                   // no operators, no placements
+        1, 0, 0, 0,                               // one edge
+        1, 0, 2, 0, 3, 0,                         // id, src_op, dst_op
+        2, 0, 0,                                  // path, reduce, role
+        4, 0, 5, 0, 6,                            // switch_id, branch, pops
+        7, 0, 8, 0, 9, 0,                         // channels, rows, columns
+        10, 0, 11, 0, 0, 0, 12, 0, 0, 0,          // slots, slot_offset, slot_bytes
+        1, 0, 0, 0, 13, 0, 0, 0, 0, 0, 0, 0,      // memory_base
+        14, 0, 0, 0, 15, 0, 0, 0, 0, 0, 0, 0,     // memory_unit_stride, memory_bank_stride
+        16, 0, 0, 0, 1, 17, 0, 0, 0, 1,           // frame_bytes, stores, weight_bytes, resident
+        0, 0, 0, 0};                              // no kernels
+    // clang-format on
+    CHECK(encode(program) == expected);
+}
+
+TEST_CASE("truncated and corrupt programs throw InputError and nothing else", "[program]") {
+    const std::vector<std::uint8_t> good = encode(small_image().tiles[1]);
+    for (std::size_t size = 0; size < good.size(); ++size) {
+        const std::string error = tile_error({good.begin(), good.begin() + size});
+        CHECK_THAT(error, Catch::Matchers::StartsWith("tile program: offset "));
+    }
+    std::vector<std::uint8_t> bytes = good;
+    for (std::size_t bit = 0; bit < 8 * good.size(); ++bit) {
+        bytes[bit / 8] ^= 1U << bit % 8;
+        CHECK_NOTHROW(tile_error(bytes));  // may be another valid program: the image's checksums are the guard
+        bytes[bit / 8] ^= 1U << bit % 8;
+    }
+    bytes.push_back(0);
+    CHECK(tile_error(bytes) == "tile program: offset " + std::to_string(good.size()) + ": 1 bytes left over");
+}
+
+TEST_CASE("malformed records name the offset", "[program]") {
+    TileProgram program = small_image().tiles[0];
+    std::swap(program.placements[0], program.placements[1]);
+    CHECK_THAT(tile_error(encode(program)), Catch::Matchers::EndsWith("placements are not sorted by op_id"));
+    program = small_image().tiles[0];
+    program.edges[1].id = program.edges[0].id;
+    CHECK_THAT(tile_error(encode(program)), Catch::Matchers::EndsWith("edges are not sorted by id"));
+
+    program = {};
+    program.edges.resize(1);
+    std::vector<std::uint8_t> bytes = encode(program);
+    bytes[20] = 4;  // path
+    CHECK(tile_error(bytes) == "tile program: offset 20: unknown code 4");
+    bytes = encode(program);
+    bytes[bytes.size() - 5] = 2;  // resident
+    CHECK(tile_error(bytes) == "tile program: offset " + std::to_string(bytes.size() - 5) + ": a yes/no field is 2");
+
+    const std::vector<std::uint8_t> chip{1, 0, 0, 0, 1, 0, 0, 0, 1};
+    CHECK(error_of([&] { decode_chip_program(chip.data(), chip.size()); }) ==
+          "chip program: offset 8: the record ends early");
+}

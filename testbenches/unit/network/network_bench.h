@@ -1,0 +1,147 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <tlm_utils/simple_initiator_socket.h>
+#include <tlm_utils/simple_target_socket.h>
+#include <systemc>
+#include <tlm>
+
+#include "switchyard/hw/noc/torus.h"
+#include "switchyard/testbenches/sim_test.h"
+#include "switchyard/tlm/clock_period.h"
+#include "switchyard/tlm/memory_manager.h"
+#include "switchyard/tlm/simulation_registry.h"
+#include "switchyard/tlm/void_buffer.h"
+
+namespace switchyard::testing {
+
+/// A packet as an endpoint got it: its routing (`values`: the data array, if it is real), and when and where.
+struct Arrival : RoutedExtension {
+    Endpoint at = 0;
+    std::uint64_t cycle = 0, address = 0;
+
+    bool operator==(const Arrival& o) const {
+        return at == o.at && source == o.source && tag == o.tag && cycle == o.cycle && payload_bytes == o.payload_bytes;
+    }
+};
+
+/// Stands at one or more doors of a network or a memory: sends packets, and writes down those that arrive.
+class Ends : public sc_core::sc_module {
+public:
+    sc_core::sc_vector<tlm_utils::simple_initiator_socket<Ends>> out;
+    sc_core::sc_vector<tlm_utils::simple_target_socket_tagged<Ends>> in;
+    std::vector<Arrival> arrivals;
+    /// Called in `b_transport`, after the arrival was written down.
+    std::function<void(const Arrival&)> on_arrival;
+
+    /// `first`: endpoint of the first door.
+    Ends(const sc_core::sc_module_name& name, std::size_t count, double clock_ghz = 1.0, Endpoint first = 0)
+        : sc_module(name), out("out", count), in("in", count), clock_(clock_ghz), first_(first), pool_("ends") {
+        for (std::size_t i = 0; i < count; ++i) in[i].register_b_transport(this, &Ends::arrive, static_cast<int>(i));
+        SC_HAS_PROCESS(Ends);
+        SC_THREAD(run);
+    }
+
+    /// What the module's thread does; set before the simulation starts.
+    std::function<void()> script;
+
+    /// A pooled packet from `source`, with the fields that the tests need.
+    PooledPayload packet(Endpoint source, std::vector<Endpoint> destinations, std::uint64_t payload_bytes,
+                         std::uint32_t tag = 0, PacketKind kind = PacketKind::data) {
+        PooledPayload payload(pool_);
+        RoutedExtension& routed = payload.routed();
+        routed.kind = kind;
+        routed.source = source;
+        routed.destinations = std::move(destinations);
+        routed.payload_bytes = payload_bytes;
+        routed.tag = tag;
+        const auto length = static_cast<unsigned>(payload_bytes > 0 ? payload_bytes : 1);
+        payload->set_command(::tlm::TLM_WRITE_COMMAND);
+        payload->set_data_ptr(void_buffer(length));
+        payload->set_data_length(length);
+        payload->set_streaming_width(length);
+        return payload;
+    }
+    /// Sends it `delay` cycles from now; the cycle (of simulated time) at which the call says that it has arrived.
+    std::uint64_t send(PooledPayload& payload, std::uint64_t delay = 0) {
+        sc_core::sc_time time = clock_.cycles(delay);
+        out[payload.routed().source - first_]->b_transport(*payload, time);
+        REQUIRE(payload->is_response_ok());
+        return clock_.count(sc_core::sc_time_stamp() + time);
+    }
+    std::uint64_t send(Endpoint source, std::vector<Endpoint> destinations, std::uint64_t payload_bytes,
+                       std::uint32_t tag = 0, std::uint64_t delay = 0) {
+        PooledPayload payload = packet(source, std::move(destinations), payload_bytes, tag);
+        return send(payload, delay);
+    }
+    const ClockPeriod& clock() const { return clock_; }
+    std::uint64_t now() const { return clock_.count(sc_core::sc_time_stamp()); }
+    void wait_cycles(std::uint64_t cycles) { wait(clock_.cycles(cycles)); }
+
+private:
+    void run() {
+        if (script) script();
+    }
+    void arrive(int door, ::tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
+        const auto& routed = *payload.get_extension<RoutedExtension>();
+        Arrival arrival;
+        static_cast<RoutedExtension&>(arrival) = routed;
+        arrival.at = static_cast<Endpoint>(first_ + static_cast<unsigned>(door));
+        arrival.cycle = clock_.count(sc_core::sc_time_stamp() + delay);
+        arrival.address = payload.get_address();
+        if (routed.has_values)
+            arrival.values.assign(payload.get_data_ptr(), payload.get_data_ptr() + payload.get_data_length());
+        arrivals.push_back(arrival);
+        payload.set_response_status(::tlm::TLM_OK_RESPONSE);
+        if (on_arrival) on_arrival(arrival);
+    }
+
+    ClockPeriod clock_;
+    unsigned first_;
+    RoutedPayloadPool pool_;
+};
+
+/// A network whose endpoints are all in the hands of the test; by default one a router.
+struct NetworkBench {
+    SimulationRegistry registry;
+    hw::Torus torus;
+    Ends ends;
+
+    explicit NetworkBench(const hw::NocConfig& config) : NetworkBench(config, one_each(config)) {}
+    NetworkBench(const hw::NocConfig& config, const std::vector<unsigned>& router_of_endpoint,
+                 const std::string& name = "network")
+        : torus(name.c_str(), config, registry, router_of_endpoint),
+          ends((name + "_ends").c_str(), router_of_endpoint.size(), config.clock_ghz) {
+        for (std::size_t e = 0; e < router_of_endpoint.size(); ++e) {
+            ends.out[e].bind(torus.inject[e]);
+            torus.eject[e].bind(ends.in[e]);
+        }
+    }
+
+    static std::vector<unsigned> one_each(const hw::NocConfig& config) {
+        std::vector<unsigned> routers(std::size_t{config.columns} * config.rows);
+        std::iota(routers.begin(), routers.end(), 0u);
+        return routers;
+    }
+    /// Lets the thread of `ends` do it.
+    void run(std::function<void()> script) {
+        ends.script = std::move(script);
+        sc_core::sc_start();
+    }
+};
+
+inline hw::NocConfig noc(unsigned columns, unsigned rows, const std::string& topology = "torus") {
+    hw::NocConfig config;
+    config.topology = topology;
+    config.columns = columns;
+    config.rows = rows;
+    return config;
+}
+
+}  // namespace switchyard::testing

@@ -1,0 +1,75 @@
+#include "switchyard/testbenches/unit/network/network_bench.h"
+
+using namespace switchyard;
+using namespace switchyard::testing;
+
+namespace {
+
+unsigned around(unsigned size, unsigned from, unsigned to, bool torus) {
+    const unsigned direct = from < to ? to - from : from - to;
+    return torus ? std::min(direct, size - direct) : direct;
+}
+
+/// Every pair of endpoints, one packet at a time, against the formula written out.
+void check_all_pairs(const hw::NocConfig& config) {
+    NetworkBench bench(config);
+    const bool torus = config.topology == "torus";
+    bench.run([&] {
+        const auto count = static_cast<Endpoint>(config.columns * config.rows);
+        for (const std::uint64_t bytes : {0u, 1u, 176u, 177u, 4096u, 65536u}) {
+            for (Endpoint from = 0; from < count; ++from) {
+                for (Endpoint to = 0; to < count; ++to) {
+                    const unsigned links = around(config.columns, from % config.columns, to % config.columns, torus) +
+                                           around(config.rows, from / config.columns, to / config.columns, torus);
+                    const std::uint64_t width = config.link_bytes_per_cycle, total = bytes + config.header_bytes;
+                    const std::uint64_t latency = config.link_cycles +
+                                                  (links + 1) * (config.router_cycles + config.link_cycles) +
+                                                  total / width + (total % width != 0);
+                    const std::uint64_t begin = bench.ends.now();
+                    bench.ends.arrivals.clear();
+                    REQUIRE(bench.ends.send(from, {to}, bytes) == begin + latency);
+                    REQUIRE(bench.ends.arrivals.size() == 1);
+                    REQUIRE(bench.ends.arrivals[0].at == to);
+                    REQUIRE(bench.ends.arrivals[0].cycle == begin + latency);
+                    REQUIRE(bench.torus.zero_load_cycles(from, to, bytes) == latency);
+                    bench.ends.wait_cycles(latency);
+                }
+            }
+        }
+    });
+}
+
+}  // namespace
+
+TEST_CASE("zero-load latency of every pair is the closed formula", "[noc]") {
+    auto config = GENERATE(noc(1, 1), noc(2, 2), noc(3, 4), noc(5, 1), noc(6, 6), noc(12, 12), noc(3, 4, "mesh"),
+                           noc(7, 2, "mesh"));
+    in_child([&] { check_all_pairs(config); });
+}
+
+TEST_CASE("other links, routers and clocks", "[noc]") {
+    auto config = noc(4, 4);
+    config.link_bytes_per_cycle = 24;
+    config.router_cycles = 1;
+    config.link_cycles = 3;
+    config.header_bytes = 5;
+    config.clock_ghz = GENERATE(0.5, 0.7, 1.0, 2.0);
+    in_child([&] { check_all_pairs(config); });
+}
+
+SIM_TEST("injection between two edges waits for the next one", "[noc]") {
+    NetworkBench bench(noc(2, 2));
+    bench.run([&] {
+        sc_core::wait(sc_core::sc_time(300, sc_core::SC_PS));
+        PooledPayload payload = bench.ends.packet(0, {1}, 100);
+        sc_core::sc_time delay(200, sc_core::SC_PS);
+        bench.ends.out[0]->b_transport(*payload, delay);
+        const sc_core::sc_time latency = bench.ends.clock().cycles(bench.torus.zero_load_cycles(0, 1, 100));
+        CHECK(sc_core::sc_time_stamp() + delay == sc_core::sc_time(1, sc_core::SC_NS) + latency);
+    });
+}
+
+SIM_TEST("delay is added to, not assigned, also what the endpoint adds", "[noc]") {
+    NetworkBench bench(noc(4, 4));
+    bench.run([&] { CHECK(bench.ends.send(0, {5}, 100, 0, 50) == 50 + bench.torus.zero_load_cycles(0, 5, 100)); });
+}

@@ -1,0 +1,101 @@
+#include <deque>
+
+#include "switchyard/testbenches/unit/network/network_bench.h"
+
+using namespace switchyard;
+using namespace switchyard::hw;
+using switchyard::testing::noc;
+
+namespace {
+
+/// Fewest links from `from` to every router, by breadth-first search over `neighbour`.
+std::vector<unsigned> distances(const NocConfig& config, unsigned from) {
+    const unsigned count = config.columns * config.rows;
+    std::vector<unsigned> distance(count, count);
+    std::deque<unsigned> open{from};
+    distance[from] = 0;
+    while (!open.empty()) {
+        const unsigned router = open.front();
+        open.pop_front();
+        for (unsigned p = 0; p < port::local; ++p) {
+            const int next = neighbour(config, router, p);
+            if (next < 0 || distance[static_cast<unsigned>(next)] != count) continue;
+            distance[static_cast<unsigned>(next)] = distance[router] + 1;
+            open.push_back(static_cast<unsigned>(next));
+        }
+    }
+    return distance;
+}
+
+}  // namespace
+
+TEST_CASE("X-Y routing takes a shortest path, all of X first", "[topology]") {
+    const auto config = GENERATE(noc(1, 1), noc(2, 2), noc(3, 5), noc(4, 4), noc(1, 7), noc(12, 12), noc(4, 3, "mesh"),
+                                 noc(12, 12, "mesh"), noc(6, 1, "mesh"));
+    for (unsigned from = 0; from < config.columns * config.rows; ++from) {
+        const std::vector<unsigned> distance = distances(config, from);
+        for (unsigned to = 0; to < distance.size(); ++to) {
+            unsigned router = from, steps = 0;
+            bool in_y = false, ordered = true;
+            for (unsigned p; (p = next_port(config, router, to)) != port::local; ++steps) {
+                const bool y = p == port::north || p == port::south;
+                ordered = ordered && !(in_y && !y);
+                in_y = y;
+                const int next = neighbour(config, router, p);
+                REQUIRE(next >= 0);
+                router = static_cast<unsigned>(next);
+                REQUIRE(steps < distance.size());
+            }
+            REQUIRE(router == to);
+            REQUIRE(ordered);
+            REQUIRE(steps == distance[to]);
+            REQUIRE(hops(config, from, to) == distance[to]);
+        }
+    }
+}
+
+TEST_CASE("equal ways round a torus go east and south", "[topology]") {
+    CHECK(next_port(noc(4, 4), 0, 2) == port::east);
+    CHECK(next_port(noc(4, 4), 3, 1) == port::east);
+    CHECK(next_port(noc(4, 4), 0, 8) == port::south);
+    CHECK(next_port(noc(4, 4), 0, 3) == port::west);
+    CHECK(next_port(noc(4, 4), 0, 12) == port::north);
+    CHECK(next_port(noc(4, 4, "mesh"), 0, 3) == port::east);
+}
+
+TEST_CASE("links lead back through the opposite port", "[topology]") {
+    const auto config = GENERATE(noc(2, 2), noc(3, 5), noc(5, 2, "mesh"));
+    for (unsigned router = 0; router < config.columns * config.rows; ++router)
+        for (unsigned p = 0; p < port::local; ++p) {
+            const int next = neighbour(config, router, p);
+            if (next >= 0)
+                CHECK(neighbour(config, static_cast<unsigned>(next), (p + 2) % 4) == static_cast<int>(router));
+        }
+    CHECK(neighbour(noc(5, 2, "mesh"), 0, port::west) == -1);
+    CHECK(neighbour(noc(1, 3), 0, port::east) == -1);
+}
+
+TEST_CASE("a network that cannot be built is refused", "[topology]") {
+    auto config = noc(2, 2);
+    CHECK(objection(config).empty());
+    config.topology = "ring";
+    CHECK_FALSE(objection(config).empty());
+    CHECK_FALSE(objection(noc(0, 2)).empty());
+    config = noc(2, 2);
+    config.link_bytes_per_cycle = 0;
+    CHECK_FALSE(objection(config).empty());
+    config = noc(2, 2);
+    config.header_bytes = 0;
+    CHECK_FALSE(objection(config).empty());
+    config = noc(2, 2);
+    config.clock_ghz = 0;
+    CHECK_FALSE(objection(config).empty());
+    testing::in_child([] {
+        SimulationRegistry registry;
+        CHECK_THROWS_AS(Torus("odd", noc(2, 2, "ring"), registry, {0, 1}), ModelError);
+        CHECK_THROWS_WITH(Torus("beyond", noc(2, 2), registry, {0, 4}),
+                          Catch::Matchers::ContainsSubstring("endpoint 1 at router 4"));
+        CHECK_THROWS_WITH(Torus("crowded", noc(2, 2), registry, std::vector<unsigned>(29, 3u)),
+                          Catch::Matchers::ContainsSubstring("29 endpoints: at most 28"));
+    });
+}

@@ -1,0 +1,41 @@
+#include "switchyard/hw/network_interface/frames.h"
+
+#include "switchyard/testbenches/catch.h"
+
+using namespace switchyard;
+using namespace switchyard::hw;
+
+namespace {
+
+SampleFramePtr frame(std::vector<std::uint32_t> ids, SampleFramePtr outer = nullptr) {
+    return std::make_shared<const SampleFrame>(SampleFrame{SampleSet(std::move(ids)), std::move(outer)});
+}
+
+}  // namespace
+
+TEST_CASE("a frame is cut at every level", "[frames]") {
+    const SampleFramePtr cut = restricted(frame({1, 4, 9}, frame({0, 1, 4, 5, 9})), 4, 9);
+    CHECK(cut->samples.ids() == std::vector<std::uint32_t>{4});
+    CHECK(cut->outer->samples.ids() == std::vector<std::uint32_t>{4, 5});
+    CHECK(cut->outer->outer == nullptr);
+}
+
+TEST_CASE("cutting a frame into pieces and uniting them gives it back", "[frames]") {
+    const SampleFramePtr whole = frame({2, 3, 7, 11}, frame({0, 2, 3, 5, 7, 11}));
+    const SampleFramePtr again = united({restricted(whole, 0, 3), restricted(whole, 3, 8), restricted(whole, 8, 16)});
+    CHECK(again->samples == whole->samples);
+    CHECK(again->outer->samples == whole->outer->samples);
+}
+
+TEST_CASE("an empty piece keeps the depth of its frame", "[frames]") {
+    const SampleFramePtr cut = restricted(frame({1}, frame({0, 1})), 8, 16);
+    CHECK(cut->samples.empty());
+    REQUIRE(cut->outer);
+    CHECK(cut->outer->samples.empty());
+}
+
+TEST_CASE("a whole frame has consecutive ids and no switch around it", "[frames]") {
+    const SampleFramePtr whole = whole_frame(8, 11);
+    CHECK(whole->samples.ids() == std::vector<std::uint32_t>{8, 9, 10});
+    CHECK(whole->outer == nullptr);
+}

@@ -1,0 +1,206 @@
+#include "switchyard/hw/network_interface/transfer_plan.h"
+
+#include <algorithm>
+#include <numeric>
+#include <random>
+
+#include "switchyard/testbenches/catch.h"
+
+using namespace switchyard;
+using namespace switchyard::hw;
+
+namespace {
+
+struct Random {
+    std::mt19937 engine{20261121};
+    std::uint32_t operator()(std::uint32_t low, std::uint32_t high) {
+        return low + static_cast<std::uint32_t>(engine() % (high - low + 1));
+    }
+};
+
+OperatorPlacement placement(const OperatorShape& shape, std::uint16_t k_ways, Partition part) {
+    OperatorPlacement p;
+    p.shape = shape;
+    p.k_ways = k_ways;
+    p.partitions = {part};
+    p.tiles.resize(std::size_t{part.n} * part.p * k_ways);
+    std::iota(p.tiles.begin(), p.tiles.end(), std::uint16_t{0});
+    return p;
+}
+
+SampleSet subset(Random& random, const SampleSet& of, std::uint32_t percent) {
+    std::vector<std::uint32_t> ids;
+    for (const std::uint32_t id : of.ids()) {
+        if (random(0, 99) < percent) ids.push_back(id);
+    }
+    return SampleSet(ids);
+}
+
+bool in(std::uint32_t value, std::uint32_t first, std::uint32_t last) {
+    return value >= first && value < last;
+}
+
+/// Bytes from rank to rank, element by element of the tensor: no arithmetic on ranges.
+std::uint64_t brute_force(const Edge& edge, const OperatorPlacement& source, const OperatorPlacement& destination,
+                          const SampleSet& source_set, const SampleSet& edge_set, const SampleSet& destination_set,
+                          unsigned source_rank, unsigned destination_rank) {
+    const Box made = output_box(source.shape, source.partitions[0], source.k_ways, source_rank,
+                                static_cast<std::uint32_t>(source_set.size()));
+    const Box out = output_box(destination.shape, destination.partitions[0], destination.k_ways, destination_rank,
+                               static_cast<std::uint32_t>(destination_set.size()));
+    if (made.empty() || out.empty()) return 0;
+    const OperatorShape& shape = destination.shape;
+    std::uint64_t elements = 0;
+    for (const std::uint32_t id : edge_set.ids()) {
+        if (!in(static_cast<std::uint32_t>(source_set.index_of(id)), made.n0, made.n1)) continue;
+        if (!in(static_cast<std::uint32_t>(destination_set.index_of(id)), out.n0, out.n1)) continue;
+        for (std::uint32_t row = 0; row < edge.rows; ++row) {
+            if (!in(row, made.p0, made.p1)) continue;
+            // Does any output row of the consumer read this input row?
+            bool needed = false;
+            for (std::uint32_t p = out.p0; p < out.p1 && !needed; ++p) {
+                for (std::uint32_t r = 0; r < shape.filter_rows && !needed; ++r) {
+                    needed = p * shape.stride + r == row + shape.pad;
+                }
+            }
+            if (!needed) continue;
+            for (std::uint32_t channel = 0; channel < edge.channels; ++channel) {
+                if (!in(channel, made.k0, made.k1)) continue;
+                if (shape.channelwise() && !in(channel, out.k0, out.k1)) continue;
+                elements += edge.columns;
+            }
+        }
+    }
+    return 2 * elements;
+}
+
+}  // namespace
+
+TEST_CASE("a plan moves every element that the consumer needs, and nothing else", "[transfer_plan]") {
+    Random random;
+    for (int round = 0; round < 300; ++round) {
+        const bool channelwise = round % 3 == 0;
+        OperatorShape producer;
+        producer.kind = OpKind::convolution;
+        producer.out_channels = static_cast<std::uint16_t>(random(1, 6));
+        producer.out_rows = static_cast<std::uint16_t>(random(3, 9));
+        producer.out_columns = 4;
+
+        OperatorShape consumer;
+        consumer.kind = channelwise ? OpKind::pool : OpKind::convolution;
+        consumer.in_channels = producer.out_channels;
+        consumer.out_channels = channelwise ? producer.out_channels : static_cast<std::uint16_t>(random(1, 6));
+        consumer.in_rows = producer.out_rows;
+        consumer.in_columns = 4;
+        consumer.filter_rows = consumer.filter_columns = static_cast<std::uint16_t>(random(1, 3));
+        consumer.pad = consumer.filter_rows / 2;
+        // A stride beyond the filter leaves rows unread, which travel all the same: boxes are contiguous.
+        consumer.stride = static_cast<std::uint16_t>(random(1, std::min<std::uint32_t>(2, consumer.filter_rows)));
+        consumer.out_rows = static_cast<std::uint16_t>(
+            (consumer.in_rows + 2 * consumer.pad - consumer.filter_rows) / consumer.stride + 1);
+        consumer.out_columns = 4;
+
+        Edge edge;
+        edge.channels = producer.out_channels;
+        edge.rows = producer.out_rows;
+        edge.columns = 4;
+
+        const std::uint32_t samples = random(1, 12);
+        const SampleSet outer = SampleSet::range(0, samples);
+        const SampleSet source_set = subset(random, outer, 80);
+        const SampleSet edge_set = subset(random, source_set, 60);
+        const SampleSet& destination_set = round % 2 == 0 ? edge_set : outer;
+
+        const auto part = [&random, samples](std::uint16_t rows) {
+            return Partition{static_cast<std::uint16_t>(samples + random(0, 3)),
+                             static_cast<std::uint16_t>(random(1, 4)),
+                             static_cast<std::uint16_t>(random(1, std::min<std::uint32_t>(3, rows)))};
+        };
+        const OperatorPlacement source =
+            placement(producer, static_cast<std::uint16_t>(random(1, 3)), part(producer.out_rows));
+        const OperatorPlacement destination =
+            placement(consumer, static_cast<std::uint16_t>(random(1, 3)), part(consumer.out_rows));
+
+        const TransferPlan plan(edge, source, destination, source_set, edge_set, destination_set);
+        std::uint64_t from_groups = 0;
+        std::uint64_t total = 0;
+        for (unsigned d = 0; d < destination.tiles.size(); ++d) {
+            std::uint64_t sum = 0;
+            for (unsigned s = 0; s < source.tiles.size(); ++s) {
+                const std::uint64_t expected =
+                    brute_force(edge, source, destination, source_set, edge_set, destination_set, s, d);
+                CHECK(plan.bytes(s, d) == expected);
+                sum += expected;
+            }
+            CHECK(plan.expected_bytes(d) == sum);
+            total += sum;
+        }
+        std::uint32_t sent = 0;
+        std::uint32_t received = 0;
+        for (unsigned s = 0; s < source.tiles.size(); ++s) {
+            sent += plan.samples_sent(s);
+            std::vector<bool> served(destination.tiles.size(), false);
+            for (const TransferPlan::Group& group : plan.groups_from(s)) {
+                CHECK(group.bytes > 0);
+                from_groups += group.bytes * group.ranks.size();
+                for (const std::uint16_t rank : group.ranks) {
+                    CHECK(plan.bytes(s, rank) == group.bytes);
+                    CHECK_FALSE(served[rank]);
+                    served[rank] = true;
+                }
+            }
+        }
+        for (unsigned d = 0; d < destination.tiles.size(); ++d) received += plan.samples_received(d);
+        CHECK(from_groups == total);
+        CHECK(sent == edge_set.size());
+        CHECK(received == edge_set.size());
+    }
+}
+
+TEST_CASE("pieces in memory hold the edge's tensor exactly once", "[transfer_plan]") {
+    Random random;
+    for (int round = 0; round < 50; ++round) {
+        OperatorShape shape;
+        shape.out_channels = static_cast<std::uint16_t>(random(1, 9));
+        shape.out_rows = static_cast<std::uint16_t>(random(1, 9));
+        Edge edge;
+        edge.channels = shape.out_channels;
+        edge.rows = shape.out_rows;
+        edge.columns = 3;
+        const SampleSet source_set = subset(random, SampleSet::range(0, 16), 70);
+        const SampleSet edge_set = subset(random, source_set, 50);
+        const OperatorPlacement source =
+            placement(shape, static_cast<std::uint16_t>(random(1, 3)), Partition{16, 3, 1});
+        std::uint64_t sum = 0;
+        for (unsigned rank = 0; rank < source.tiles.size(); ++rank) {
+            sum += piece_bytes(edge, source, source_set, edge_set, rank);
+        }
+        CHECK(sum == 2 * edge_set.size() * edge.channels * edge.rows * edge.columns);
+    }
+}
+
+TEST_CASE("a globally pooled edge carries one partial sum a producer row slice", "[transfer_plan]") {
+    OperatorShape producer;
+    producer.out_channels = 16;
+    producer.out_rows = 8;
+    producer.out_columns = 8;
+    OperatorShape gate;
+    gate.kind = OpKind::matmul;
+    gate.in_channels = 16;
+    Edge edge;
+    edge.reduce = EdgeReduce::global_pool;
+    edge.channels = 16;
+    edge.rows = edge.columns = 8;
+    const SampleSet samples = SampleSet::range(0, 5);
+    const OperatorPlacement source = placement(producer, 1, {8, 1, 4});
+    const OperatorPlacement destination = placement(gate, 1, {8, 1, 1});
+    const TransferPlan plan(edge, source, destination, samples, samples, samples);
+    CHECK(plan.bytes(2, 0) == 5 * 16 * 2);
+    CHECK(plan.expected_bytes(0) == 4 * 5 * 16 * 2);
+}
+
+TEST_CASE("a plan without a kernel that is large enough is refused", "[transfer_plan]") {
+    const OperatorPlacement small = placement(OperatorShape{}, 1, {4, 1, 1});
+    const SampleSet samples = SampleSet::range(0, 5);
+    CHECK_THROWS_AS(TransferPlan(Edge{}, small, small, samples, samples, samples), std::domain_error);
+}

@@ -1,0 +1,206 @@
+#include <unistd.h>
+
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include "switchyard/platform/command_line.h"
+#include "switchyard/platform/platform_config.h"
+#include "switchyard/testbenches/sim_test.h"
+
+using namespace switchyard;
+using namespace switchyard::platform;
+
+namespace {
+
+const char* const kMini = "configs/platforms/mini.yaml";
+
+std::string read_text(const std::string& path) {
+    std::ifstream file(path);
+    REQUIRE(file);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// A platform file of the given text, removed at the end.
+class TemporaryFile {
+public:
+    explicit TemporaryFile(const std::string& text)
+        : path_("/tmp/switchyard_platform_" + std::to_string(getpid()) + ".yaml") {
+        std::ofstream(path_) << text;
+    }
+    ~TemporaryFile() { std::remove(path_.c_str()); }
+    const std::string& path() const { return path_; }
+
+private:
+    std::string path_;
+};
+
+/// What reading `text` complains about, the file's name replaced by "FILE".
+std::string complaint(const std::string& text, const std::map<std::string, std::string>& overrides = {}) {
+    const TemporaryFile file(text);
+    try {
+        read_platform(file.path(), overrides);
+    } catch (const InputError& error) {
+        std::string message = error.what();
+        const std::size_t at = message.find(file.path());
+        if (at != std::string::npos) message.replace(at, file.path().size(), "FILE");
+        return message;
+    }
+    return "no complaint";
+}
+
+/// mini.yaml with `from` replaced.
+std::string mini_with(const std::string& from, const std::string& to) {
+    std::string text = read_text(kMini);
+    const std::size_t at = text.find(from);
+    REQUIRE(at != std::string::npos);
+    return text.replace(at, from.size(), to);
+}
+
+int line_of_text(const std::string& text, const std::string& wanted) {
+    const std::size_t at = text.find(wanted);
+    REQUIRE(at != std::string::npos);
+    return 1 + static_cast<int>(std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n'));
+}
+
+std::string at_line(const std::string& text, const std::string& wanted) {
+    return "FILE:" + std::to_string(line_of_text(text, wanted)) + ": ";
+}
+
+}  // namespace
+
+TEST_CASE("adyna.yaml is the chip of Adyna's Table III", "[platform]") {
+    const PlatformConfig adyna = read_platform("configs/platforms/adyna.yaml");
+    CHECK(adyna.chip.name == "adyna");
+    CHECK(adyna.tiles() == 144);
+    CHECK(adyna.pes() == 144 * 1024);
+    CHECK(adyna.scratchpad.capacity_bytes == 524288);
+    CHECK(adyna.hbm.interfaces() * adyna.hbm.peak_bytes_per_cycle() * adyna.chip.clock_ghz == Approx(1842).epsilon(0.001));
+    CHECK(adyna.hbm.interfaces() * adyna.hbm.pseudo_channels_per_interface == 96);
+    CHECK(adyna.noc.link_bytes_per_cycle * adyna.chip.clock_ghz == Approx(192));
+}
+
+TEST_CASE("mini.yaml is a chip of 2x2 tiles of 8x8 PEs", "[platform]") {
+    const PlatformConfig mini = read_platform(kMini);
+    CHECK(mini.tiles() == 4);
+    CHECK(mini.pes() == 256);
+    CHECK(mini.scratchpad.capacity_bytes == 128 * 1024);
+    CHECK(mini.hbm.stacks == 1);
+    CHECK(mini.hbm.interfaces() == 2);
+}
+
+TEST_CASE("the clock and the size of the chip reach every component", "[platform]") {
+    const PlatformConfig mini = read_platform(kMini, {{"chip.clock_ghz", "0.5"}, {"chip.columns", "3"}});
+    for (const double clock : {mini.pe_array.clock_ghz, mini.scratchpad.clock_ghz, mini.dispatcher.clock_ghz,
+                               mini.controller.clock_ghz, mini.network_interface.clock_ghz, mini.noc.clock_ghz,
+                               mini.hbm.clock_ghz, mini.host.clock_ghz})
+        CHECK(clock == 0.5);
+    CHECK(mini.noc.columns == 3);
+    CHECK(mini.noc.rows == 2);
+}
+
+TEST_CASE("endpoints are tiles, then memory interfaces at the edges, then the host", "[platform]") {
+    const PlatformConfig adyna = read_platform("configs/platforms/adyna.yaml");
+    const std::vector<unsigned> routers = adyna.router_of_endpoint();
+    REQUIRE(routers.size() == 144 + 24 + 1);
+    for (unsigned tile = 0; tile < 144; ++tile) CHECK(routers[tile] == tile);
+    for (unsigned i = 0; i < 24; ++i) {
+        CHECK(routers[144 + i] / 12 == i / 2);  // two a row
+        CHECK(routers[144 + i] % 12 == (i % 2 == 0 ? 0 : 11));
+    }
+    CHECK(routers.back() == 0);
+    CHECK(adyna.first_memory_endpoint() == 144);
+    CHECK(adyna.host_endpoint() == 168);
+
+    const sched::HardwareDescription hardware = make_hardware_description(adyna);
+    REQUIRE(hardware.memory.size() == 24);
+    for (unsigned tile = 0; tile < 144; ++tile) {
+        const unsigned closest = hardware.memory[hardware.closest_memory(tile)].router;
+        CHECK(closest / 12 == tile / 12);
+        CHECK(hardware.hops(tile, closest) <= 5);
+    }
+}
+
+TEST_CASE("an override wins over the file", "[platform]") {
+    CHECK(read_platform(kMini, {{"noc.link_bytes_per_cycle", "96"}}).noc.link_bytes_per_cycle == 96);
+    CHECK(read_platform(kMini, {{"energy.hop_pj_per_bit", "0.6"}}).energy.hop_pj_per_bit == 0.6);
+}
+
+TEST_CASE("bad overrides name the key", "[platform]") {
+    const std::string mini = read_text(kMini);
+    CHECK(complaint(mini, {{"noc.link_bytes_per_cycl", "96"}}) == "--set: noc.link_bytes_per_cycl: unknown key");
+    CHECK(complaint(mini, {{"link_bytes_per_cycle", "96"}}) == "--set: link_bytes_per_cycle: unknown key");
+    CHECK(complaint(mini, {{"noc.link_bytes_per_cycle", "96 GB/s"}}) ==
+          "--set: noc.link_bytes_per_cycle: wants a plain integer in bytes per cycle, got \"96 GB/s\"");
+    CHECK(complaint(mini, {{"pe_array.rows", "0"}}) == "--set: pe_array.rows: wants 1 to 1024, got 0");
+    CHECK_THROWS_WITH(parse_overrides({"noc.link_bytes_per_cycle"}),
+                      "--set: noc.link_bytes_per_cycle: wants section.key=value");
+    CHECK_THROWS_WITH(parse_overrides({"=4"}), "--set: =4: wants section.key=value");
+    CHECK_THROWS_WITH(parse_overrides({"noc.header_bytes="}), "--set: noc.header_bytes=: wants section.key=value");
+    CHECK_THROWS_WITH(parse_overrides({"a.b=1", "a.b=2"}), "--set: a.b: is given twice");
+    CHECK(parse_overrides({"a.b=1=2"}).at("a.b") == "1=2");
+}
+
+TEST_CASE("an unknown key is named with its line", "[platform]") {
+    const std::string text = mini_with("  stacks: 1", "  stacks: 1\n  stacs: 2");
+    CHECK_THAT(complaint(text), Catch::Matchers::StartsWith(at_line(text, "stacs") + "hbm.stacs: unknown key; known: "));
+}
+
+TEST_CASE("a value with a unit is refused, and so is a key with another unit", "[platform]") {
+    const std::string value = mini_with("clock_ghz: 1.0", "clock_ghz: 1000 MHz");
+    CHECK(complaint(value) ==
+          at_line(value, "1000 MHz") + "chip.clock_ghz: wants a plain number in GHz, got \"1000 MHz\"");
+    const std::string key = mini_with("clock_ghz: 1.0", "clock_mhz: 1000");
+    CHECK_THAT(complaint(key), Catch::Matchers::StartsWith(at_line(key, "clock_mhz") + "chip.clock_mhz: unknown key"));
+}
+
+TEST_CASE("a value of the wrong type or out of range is refused", "[platform]") {
+    const std::string type = mini_with("columns: 2", "columns: two");
+    CHECK(complaint(type) == at_line(type, "two") + "chip.columns: wants a plain integer, got \"two\"");
+    const std::string range = mini_with("rows: 8", "rows: 2000");
+    CHECK(complaint(range) == at_line(range, "2000") + "pe_array.rows: wants 1 to 1024, got 2000");
+    const std::string choice = mini_with("topology: torus", "topology: ring");
+    CHECK_THAT(complaint(choice), Catch::Matchers::StartsWith(at_line(choice, "ring") + "noc.topology: wants one of "));
+}
+
+TEST_CASE("sections are checked", "[platform]") {
+    CHECK(complaint(mini_with("energy: {}", "")) == "FILE:3: energy: section is missing");
+    const std::string unknown = mini_with("energy: {}", "energy: {}\nl2_cache: {}");
+    CHECK_THAT(complaint(unknown),
+               Catch::Matchers::StartsWith(at_line(unknown, "l2_cache") + "l2_cache: unknown section; known: chip, "));
+    const std::string twice = mini_with("energy: {}", "energy: {}\nhost: {}");
+    CHECK(complaint(twice) == "FILE:" + std::to_string(line_of_text(twice, "energy: {}") + 1) + ": host: is given twice");
+    CHECK(complaint("- 1\n") == "FILE:1: wants a mapping of sections");
+    CHECK_THAT(complaint("chip: {\n"), Catch::Matchers::StartsWith("FILE:2: not YAML: "));
+    CHECK_THROWS_WITH(read_platform("/nowhere.yaml"), "/nowhere.yaml: cannot be read");
+}
+
+TEST_CASE("sizes that contradict each other are refused", "[platform]") {
+    const std::string text = mini_with("capacity_bytes: 131072", "capacity_bytes: 1024");
+    CHECK_THAT(complaint(text), Catch::Matchers::ContainsSubstring("kernel_share: leaves no room for a single kernel"));
+}
+
+TEST_CASE("an image is bound to the sizes that it was compiled for, not to how quick they are", "[platform]") {
+    const auto fingerprint = [](const std::map<std::string, std::string>& overrides) {
+        return make_hardware_description(read_platform(kMini, overrides)).fingerprint();
+    };
+    const std::uint64_t mini = fingerprint({});
+    CHECK(fingerprint({}) == mini);
+    CHECK(fingerprint({{"chip.name", "other"}}) == mini);
+    CHECK(fingerprint({{"noc.link_bytes_per_cycle", "96"}}) == mini);
+    CHECK(fingerprint({{"hbm.read_latency_ns", "50"}}) == mini);
+    CHECK(fingerprint({{"chip.columns", "3"}}) != mini);
+    CHECK(fingerprint({{"pe_array.rows", "16"}}) != mini);
+    CHECK(fingerprint({{"scratchpad.capacity_bytes", "262144"}}) != mini);
+    CHECK(fingerprint({{"hbm.interfaces_per_stack", "4"}}) != mini);
+    CHECK(fingerprint({{"hbm.region_bytes", "2147483648"}}) != mini);
+}
+
+TEST_CASE("docs/platform_keys.md is what the components describe", "[platform][docs]") {
+    CHECK(read_text("docs/platform_keys.md") == platform_keys_markdown());
+}
+
+SIM_TEST("docs/register_map.md is what the host interface defines", "[platform][docs]") {
+    CHECK(read_text("docs/register_map.md") == register_map_markdown());
+}

@@ -1,0 +1,29 @@
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include <nlohmann/json.hpp>
+
+#include "switchyard/platform/report.h"
+#include "switchyard/sw_scheduler/formats/error.h"
+#include "switchyard/testbenches/catch.h"
+
+using namespace switchyard;
+namespace fs = std::filesystem;
+
+TEST_CASE("a report is written whole, into folders that need not exist", "[report]") {
+    const fs::path folder = fs::temp_directory_path() / ("switchyard_report_" + std::to_string(getpid()));
+    const fs::path file = folder / "a" / "report.json";
+    const nlohmann::ordered_json document = {{"z", 1}, {"a", 0.1}};
+    platform::write_json(document, file.string());
+    std::ifstream in(file);
+    CHECK(nlohmann::ordered_json::parse(in) == document);
+    CHECK(std::distance(fs::directory_iterator(file.parent_path()), fs::directory_iterator()) == 1);
+    fs::remove_all(folder);
+}
+
+TEST_CASE("a report that cannot be written is an error that names the file", "[report]") {
+    CHECK_THROWS_WITH(platform::write_json({{"a", 1}}, "/dev/null/report.json"),
+                      "/dev/null/report.json: cannot be written");
+}

@@ -1,0 +1,54 @@
+#include "model_text.h"
+
+#include <unistd.h>
+
+#include <atomic>
+#include <filesystem>
+#include <fstream>
+
+namespace switchyard::sched {
+
+TextFile::TextFile(const std::string& name, const std::string& text) {
+    static std::atomic<int> count{0};
+    folder_ = (std::filesystem::temp_directory_path() /
+               ("switchyard_" + std::to_string(getpid()) + "_" + std::to_string(count++)))
+                  .string();
+    std::filesystem::create_directories(folder_);
+    path_ = folder_ + "/" + name;
+    std::ofstream(path_) << text;
+}
+
+TextFile::~TextFile() {
+    std::filesystem::remove_all(folder_);
+}
+
+Model model_of(const std::string& yaml) {
+    const TextFile file("model.yaml", yaml);
+    return read_model(file.path());
+}
+
+std::string refusal_of(const std::string& yaml) {
+    const TextFile file("model.yaml", yaml);
+    try {
+        read_model(file.path());
+    } catch (const InputError& error) {
+        const std::string message = error.what();
+        return message.substr(message.find("model.yaml"));
+    }
+    return {};
+}
+
+std::string with_layers(const std::string& layers) {
+    return "name: t\nbatch: 8\ninput: {channels: 16, rows: 8, columns: 8}\nlayers:\n" + layers;
+}
+
+std::string with_switch(const std::string& layers, const std::string& branches) {
+    return with_layers(
+        "  - {name: stem, kind: elementwise, from: input}\n"
+        "  - {name: mean, kind: global_pool, from: stem}\n"
+        "  - {name: gate, kind: matmul, from: mean, out_channels: 1}\n"
+        "  - {name: s, kind: switch, from: stem, gate: gate, " +
+        branches + "}\n" + layers);
+}
+
+}  // namespace switchyard::sched

@@ -1,0 +1,79 @@
+#include "model_text.h"
+#include "switchyard/sw_scheduler/model/profile.h"
+#include "switchyard/testbenches/catch.h"
+
+using namespace switchyard;
+using namespace switchyard::sched;
+
+namespace {
+
+double fraction(const DynGraph& graph, const std::vector<double>& fractions, const std::string& name) {
+    return fractions.at(static_cast<std::size_t>(graph.find_operator(name)));
+}
+
+}  // namespace
+
+TEST_CASE("the profile of Fig. 6 has the figure's expectations", "[profile]") {
+    const DynGraph graph = read_model("testbenches/data/fig6.yaml").graph;
+    const auto fractions = expected_fractions(read_profile("testbenches/data/fig6_profile.json", graph));
+    CHECK(8 * fraction(graph, fractions, "b1") == Approx(5.03));
+    CHECK(8 * fraction(graph, fractions, "b2a") == Approx(2.97));
+    CHECK(8 * fraction(graph, fractions, "b2b") == Approx(2.97));
+    CHECK(fraction(graph, fractions, "out") == 1);
+    for (const double worst : worst_case_fractions(graph)) CHECK(worst == 1);
+}
+
+TEST_CASE("a profile counts hand-over units by dyn_dim", "[profile]") {
+    const DynGraph graph = read_model("testbenches/data/fig6.yaml").graph;
+    BatchRouting batch;
+    batch.samples = 8;
+    batch.masks = {{1, 1, 2, 1, 2, 2, 2, 1}};
+    const Profile profile = profile_of(graph, {batch}, 3);  // units {0,1,2} {3,4,5} {6,7}
+    const auto frequency = [&](const char* name) {
+        return profile.frequency[static_cast<std::size_t>(graph.find_operator(name))];
+    };
+    CHECK(frequency("b1") == std::map<std::uint32_t, std::uint64_t>{{2, 1}, {1, 2}});
+    CHECK(frequency("b2a") == std::map<std::uint32_t, std::uint64_t>{{1, 2}, {2, 1}});
+    CHECK(frequency("stem") == std::map<std::uint32_t, std::uint64_t>{{3, 2}, {2, 1}});
+    const auto fractions = expected_fractions(profile);
+    CHECK(fraction(graph, fractions, "b1") == 0.5);
+    CHECK(fraction(graph, fractions, "stem") == 1);
+}
+
+TEST_CASE("a profile is read back as it was written", "[profile]") {
+    const Model model = read_model("testbenches/data/early_exit.yaml");
+    const Profile profile = profile_of(model.graph, declared_routing(model, 20), 16);
+    const TextFile file("profile.json", "");
+    write_profile(profile, model.graph, file.path());
+    const Profile back = read_profile(file.path(), model.graph);
+    CHECK(back.frequency == profile.frequency);
+    CHECK(back.batches == 20);
+}
+
+TEST_CASE("a profile that does not fit its model is refused", "[profile]") {
+    const DynGraph graph = read_model("testbenches/data/fig6.yaml").graph;
+    const auto refused = [&](const std::string& text) {
+        const TextFile file("profile.json", text);
+        try {
+            read_profile(file.path(), graph);
+        } catch (const InputError& error) {
+            const std::string message = error.what();
+            return message.substr(message.find("profile.json"));
+        }
+        return std::string{};
+    };
+    const std::string head = "{\"batch_samples\": 8, \"unit_samples\": 8, \"batches\": 2, \"operators\": ";
+    const std::string b2 = ", \"b2a\": {\"3\": 2}, \"b2b\": {\"3\": 2}}}";
+    CHECK(refused(head + "{\"b1\": {\"5\": 2}" + b2).empty());
+    CHECK(refused(head + "\n{\"b1\": ") == "profile.json:2: not JSON");
+    CHECK(refused(head + "{\"b1\": {\"5\": 3}" + b2) == "profile.json: operators.b1: counts 3 hand-over units, not 2");
+    CHECK(refused(head + "{\"b1\": {\"9\": 2}" + b2) == "profile.json: operators.b1: \"9\" is no dyn_dim of 0 to 8");
+    CHECK(refused(head + "{\"b1\": {\"5\": 2}, \"b3\": {\"5\": 2}" + b2) ==
+          "profile.json: operators.b3: model \"fig6\" has no such operator");
+    CHECK(refused(head + "{\"b1\": {\"5\": 2}, \"b2a\": {\"3\": 2}}}") == "profile.json: operators.b2b: is missing");
+    CHECK(refused("{\"batch_samples\": 16, \"unit_samples\": 8, \"batches\": 2, \"operators\": {}}") ==
+          "profile.json: batch_samples: is 16, but the batch of model \"fig6\" has 8 samples");
+    CHECK(refused("{\"batch_samples\": 8, \"unit_samples\": 0, \"batches\": 2, \"operators\": {}}") ==
+          "profile.json: unit_samples: wants an integer of 1 or more");
+    CHECK(refused("{\"samples\": 8}") == "profile.json: samples: unknown key");
+}

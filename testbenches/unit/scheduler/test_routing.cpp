@@ -1,0 +1,162 @@
+#include <cmath>
+
+#include "model_text.h"
+#include "switchyard/testbenches/catch.h"
+
+using namespace switchyard;
+using namespace switchyard::sched;
+
+namespace {
+
+const std::uint32_t kSamples = 128;
+
+std::vector<SwitchSignature> two_switches(std::uint32_t branches = 2, bool exclusive = true) {
+    return {{"s", branches, -1, 0, exclusive}, {"t", branches, -1, 0, exclusive}};
+}
+
+/// Share of the samples of the first `batches` batches for which `test(masks of one sample)` holds.
+template <class Test>
+double rate(const RouteGenerator& generator, std::uint64_t batches, Test test) {
+    double hits = 0, samples = 0;
+    for (std::uint64_t batch = 0; batch < batches; ++batch) {
+        const BatchRouting routing = generator.batch(batch);
+        for (std::uint32_t sample = 0; sample < routing.samples; ++sample) {
+            hits += test(routing.masks[0][sample], routing.masks[1][sample]);
+            ++samples;
+        }
+    }
+    return hits / samples;
+}
+
+/// Five standard deviations of a rate measured on `batches` batches.
+double bound(double probability, std::uint64_t batches) {
+    return 5 * std::sqrt(probability * (1 - probability) / (static_cast<double>(batches) * kSamples));
+}
+
+}  // namespace
+
+TEST_CASE("generated routes have the declared rates", "[routing]") {
+    const std::uint64_t batches = 200;
+    RouteDistribution distribution;
+    distribution.correlation = 0.5;
+    distribution.probability = {{0.1, 0.3, 0.0, 0.6}, {0.25, 0.25, 0.25, 0.25}};
+    const RouteGenerator generator(distribution, two_switches(4), kSamples);
+    for (unsigned branch = 0; branch < 4; ++branch) {
+        const double first = distribution.probability[0][branch];
+        CHECK(rate(generator, batches, [&](auto s, auto) { return s == 1u << branch; }) ==
+              Approx(first).margin(bound(first, batches) + 1e-12));
+        CHECK(rate(generator, batches, [&](auto, auto t) { return t == 1u << branch; }) ==
+              Approx(0.25).margin(bound(0.25, batches)));
+    }
+}
+
+TEST_CASE("a switch that chooses any branch always chooses one", "[routing]") {
+    const std::uint64_t batches = 200;
+    RouteDistribution distribution;
+    distribution.probability = {{0.4, 0.4, 0.4, 0.4}, {0.4, 0.4, 0.4, 0.4}};
+    const RouteGenerator generator(distribution, two_switches(4, false), kSamples);
+    CHECK(rate(generator, batches, [](auto s, auto t) { return s == 0 || t == 0; }) == 0);
+    // Four equal branches: each has a quarter of the cases in which none was drawn.
+    const double expected = 0.4 + std::pow(0.6, 4) / 4;
+    for (unsigned branch = 0; branch < 4; ++branch)
+        CHECK(rate(generator, batches, [&](auto s, auto) { return s >> branch & 1; }) ==
+              Approx(expected).margin(bound(expected, batches)));
+}
+
+TEST_CASE("a sample's difficulty ties its switches together", "[routing]") {
+    const std::uint64_t batches = 200;
+    for (const double correlation : {0.0, 0.5, 0.9}) {
+        RouteDistribution distribution;
+        distribution.correlation = correlation;
+        distribution.probability = {{0.5, 0.5}, {0.5, 0.5}};
+        const RouteGenerator generator(distribution, two_switches(), kSamples);
+        // Orthant probability of two normal variables (Sheppard, 1899).
+        const double expected = 0.25 + std::asin(correlation) / (2 * M_PI);
+        CHECK(rate(generator, batches, [](auto s, auto t) { return s == 2 && t == 2; }) ==
+              Approx(expected).margin(bound(expected, batches)));
+    }
+}
+
+TEST_CASE("rates drift as declared and keep their mean", "[routing]") {
+    RouteDistribution distribution;
+    distribution.drift_amplitude = 0.2;
+    distribution.drift_period_batches = 4;
+    distribution.probability = {{0.3, 0.7}, {0.5, 0.5}};
+    double mean = 0;
+    for (std::uint64_t phase = 0; phase < 4; ++phase) {
+        double hits = 0;
+        const std::uint64_t batches = 100;
+        const RouteGenerator generator(distribution, two_switches(), kSamples);
+        for (std::uint64_t batch = 0; batch < batches; ++batch) {
+            const auto masks = generator.batch(4 * batch + phase).masks[0];
+            for (const std::uint64_t mask : masks) hits += mask == 1;
+        }
+        const double measured = hits / (batches * kSamples);
+        const double sine[] = {0, 1, 0, -1};
+        const double expected = 0.3 + 4 * 0.2 * 0.3 * 0.7 * sine[phase];
+        CHECK(measured == Approx(expected).margin(bound(expected, batches)));
+        mean += measured / 4;
+    }
+    CHECK(mean == Approx(0.3).margin(bound(0.3, 400)));
+}
+
+TEST_CASE("a nested switch sees only the samples that are sent to it", "[routing]") {
+    const Model model = read_model("testbenches/data/early_exit.yaml");
+    for (const BatchRouting& routing : declared_routing(model, 50))
+        for (std::uint32_t sample = 0; sample < routing.samples; ++sample)
+            CHECK((routing.masks[1][sample] != 0) == (routing.masks[0][sample] == 1));
+}
+
+TEST_CASE("a batch depends on the seed and its index only", "[routing]") {
+    const Model model = read_model("configs/workloads/skipnet_resnet34.yaml");
+    const auto switches = model.graph.signatures();
+    const RouteGenerator generator(*model.routing.distribution, switches, 128);
+    const auto in_order = declared_routing(model, 5);
+    CHECK(generator.batch(4).masks == in_order[4].masks);
+    CHECK(generator.batch(3).masks == in_order[3].masks);
+    CHECK(in_order[3].masks != in_order[4].masks);
+    RouteDistribution other = *model.routing.distribution;
+    ++other.seed;
+    CHECK(RouteGenerator(other, switches, 128).batch(4).masks != in_order[4].masks);
+
+    // From a second implementation, in Python, of std::seed_seq, std::mt19937_64 and the Box-Muller transform.
+    RouteDistribution fixed;
+    fixed.seed = 7;
+    fixed.probability = {{0.5, 0.5}, {0.5, 0.5}};
+    const auto masks = RouteGenerator(fixed, two_switches(), 8).batch(3).masks;
+    CHECK(masks[0] == std::vector<std::uint64_t>{2, 2, 2, 1, 2, 1, 1, 1});
+    CHECK(masks[1] == std::vector<std::uint64_t>{2, 2, 1, 1, 2, 1, 2, 2});
+}
+
+TEST_CASE("a distribution written as YAML is read back", "[routing]") {
+    const Model model = read_model("configs/workloads/skipnet_resnet101.yaml");
+    const auto switches = model.graph.signatures();
+    const std::string text = to_yaml(*model.routing.distribution, switches);
+    const RouteDistribution back = parse_distribution(text, switches, "image");
+    CHECK(to_yaml(back, switches) == text);
+    CHECK(RouteGenerator(back, switches, 128).batch(2).masks == declared_routing(model, 3)[2].masks);
+}
+
+TEST_CASE("a wrong routing section is named by file, line and key", "[routing]") {
+    const auto refused = [](const std::string& routing) {
+        return refusal_of(with_switch("  - {name: out, kind: merge, from: [s.0, s.1]}\n") + "routing:\n" + routing);
+    };
+    CHECK(refused("  probability: [0.5, 0.5]\n").empty());
+    CHECK(refused("  probability: [0.5, 0.4]\n") == "model.yaml:11: routing.probability: adds up to 0.9, not to 1");
+    CHECK(refused("  probability: [0.5, 0.25, 0.25]\n") ==
+          "model.yaml:11: routing.probability: has 3 probabilities for the 2 branches of switch \"s\"");
+    CHECK(refused("  probability: [50%, 50%]\n") ==
+          "model.yaml:11: routing.probability: wants a plain number, got \"50%\"");
+    CHECK(refused("  probability: [-0.5, 1.5]\n") == "model.yaml:11: routing.probability: wants 0 to 1, got -0.5");
+    CHECK(refused("  seed: 1\n") == "model.yaml:11: routing.probability: is missing");
+    CHECK(refused("  switches: {s: [1, 0], t: [1, 0]}\n") ==
+          "model.yaml:11: routing.switches.t: the model has no such switch");
+    CHECK(refused("  probability: [1, 0]\n  drift: {amplitude: 0.1}\n") ==
+          "model.yaml:12: routing.drift.period_batches: is missing");
+    CHECK(refused("  probability: [1, 0]\n  drift: {amplitude: 0.3, period_batches: 4}\n") ==
+          "model.yaml:12: routing.drift.amplitude: wants 0 to 0.24, got 0.3");
+    CHECK(refused("  trace: a.jsonl\n  seed: 3\n") == "model.yaml:12: routing.seed: unknown key; known: trace");
+    CHECK_THROWS_WITH(declared_routing(read_model("testbenches/data/static_chain.yaml"), 1),
+                      "testbenches/data/static_chain.yaml: routing: the model declares neither a trace nor a "
+                      "distribution");
+}

@@ -1,0 +1,225 @@
+#include <algorithm>
+#include <map>
+
+#include "switchyard/sw_scheduler/backend/compile.h"
+#include "switchyard/sw_scheduler/formats/error.h"
+#include "switchyard/sw_scheduler/model/model_reader.h"
+#include "switchyard/testbenches/catch.h"
+#include "switchyard/testbenches/unit/scheduler/model_text.h"
+#include "switchyard/testbenches/unit/scheduler_backend/chips.h"
+
+namespace switchyard::sched {
+namespace {
+
+const char* const kDigits = "configs/workloads/digits_skipnet.yaml";
+
+Image compiled_digits(const HardwareDescription& chip, const std::string& design = "adyna") {
+    const Model model = read_model(kDigits);
+    const Profile profile = profile_of(model.graph, declared_routing(model, 20), model.graph.batch_samples());
+    CompileOptions options;
+    options.design = design;
+    options.profile = &profile;
+    return compile(model.graph, chip, options);
+}
+
+struct Region {
+    std::uint64_t first = 0, last = 0;
+    bool overlaps(const Region& o) const { return first < o.last && o.first < last; }
+};
+
+/// Of one operator on one tile: weights first, if it has any, then slots and output.
+std::vector<Region> regions_of(const TileProgram& program, const TileOperator& op) {
+    std::vector<Region> regions{{op.out_offset, op.out_offset + std::uint64_t{op.out_slots} * op.out_slot_bytes}};
+    for (const std::uint16_t id : op.in_edges) {
+        const Edge& edge = program.edge(id);
+        if (edge.path == EdgePath::mask) continue;
+        const std::uint64_t bytes =
+            edge.path == EdgePath::weights ? edge.weight_bytes : std::uint64_t{edge.slots} * edge.slot_bytes;
+        regions.push_back({edge.slot_offset, edge.slot_offset + bytes});
+    }
+    return regions;
+}
+
+void check_scratchpads(const Image& image, const HardwareDescription& chip) {
+    for (const TileProgram& program : image.tiles) {
+        CHECK(program.kernels.size() * kKernelBytes <= chip.kernel_share * chip.scratchpad_bytes);
+        for (const TileOperator& op : program.operators) {
+            const std::vector<Region> regions = regions_of(program, op);
+            for (std::size_t i = 0; i < regions.size(); ++i) {
+                CHECK(regions[i].first >= program.kernels.size() * kKernelBytes);
+                CHECK(regions[i].first >= chip.kernel_region_bytes());
+                CHECK(regions[i].last <= chip.scratchpad_bytes);
+                for (std::size_t j = i + 1; j < regions.size(); ++j) CHECK_FALSE(regions[i].overlaps(regions[j]));
+            }
+            for (const std::uint16_t id : op.in_edges) {
+                const Edge& edge = program.edge(id);
+                if (!edge.resident) continue;
+                const Region weights{edge.slot_offset, edge.slot_offset + std::uint64_t{edge.weight_bytes}};
+                for (const TileOperator& other : program.operators) {
+                    if (other.op_id == op.op_id) continue;
+                    for (const Region& region : regions_of(program, other)) CHECK_FALSE(weights.overlaps(region));
+                }
+            }
+        }
+    }
+}
+
+/// No two things in HBM share a byte, and each lies within one interface's region.
+void check_memory(const Image& image, const HardwareDescription& chip) {
+    std::map<std::uint64_t, std::uint64_t> used;  // first byte -> end
+    const auto add = [&](std::uint64_t address, std::uint64_t bytes) {
+        CHECK(address / chip.region_bytes == (address + bytes - 1) / chip.region_bytes);
+        CHECK(address / chip.region_bytes < chip.memory.size());
+        CHECK(used.emplace(address, address + bytes).second);
+    };
+    std::map<std::uint16_t, Edge> edges;
+    std::map<std::uint16_t, OperatorPlacement> placements;
+    for (const TileProgram& program : image.tiles) {
+        for (const Edge& edge : program.edges) edges.emplace(edge.id, edge);
+        for (const OperatorPlacement& placement : program.placements) placements.emplace(placement.op_id, placement);
+    }
+    for (const auto& [id, edge] : edges) {
+        if (edge.path == EdgePath::weights) {
+            for (const std::uint64_t base : edge.memory_base) add(base, edge.weight_bytes);
+        } else if (edge.path == EdgePath::memory && edge.stores) {
+            for (const std::uint64_t base : edge.memory_base) {
+                const std::uint64_t bytes = std::uint64_t{edge.memory_unit_stride} * placements.at(edge.src_op).units;
+                add(base, edge.memory_bank_stride > 0 ? 2 * edge.memory_bank_stride : bytes);
+                if (edge.memory_bank_stride > 0) CHECK(edge.memory_bank_stride >= bytes);
+            }
+        }
+    }
+    for (const ImageMeta::Switch& one : image.meta.switches) add(one.mask_address, 2 * one.bank_stride);
+    for (const ImageMeta::Tensor& tensor : image.meta.tensors) {
+        if (tensor.kind != "input") continue;
+        std::uint64_t sum = 0;
+        for (std::size_t i = 0; i < tensor.addresses.size(); ++i) {
+            add(tensor.addresses[i], tensor.piece_bytes[i]);
+            add(tensor.addresses[i] + tensor.bank_stride, tensor.piece_bytes[i]);
+            sum += tensor.piece_bytes[i];
+        }
+        CHECK(sum == tensor.bytes);
+    }
+    std::uint64_t end = 0;
+    for (const auto& [first, last] : used) {
+        CHECK(first >= end);
+        end = last;
+    }
+}
+
+TEST_CASE("digits_skipnet compiles for the small chip") {
+    const HardwareDescription chip = mini_chip();
+    const Image image = compiled_digits(chip);
+    const std::vector<std::uint8_t> bytes = encode(image);
+    CHECK_NOTHROW(decode_image(bytes, "digits"));
+    CHECK(encode(compiled_digits(chip)) == bytes);
+    check_scratchpads(image, chip);
+    check_memory(image, chip);
+
+    const Model model = read_model(kDigits);
+    CHECK(image.platform_fingerprint == chip.fingerprint());
+    CHECK(image.meta.design == "adyna");
+    CHECK(image.meta.switches.size() == model.graph.switches.size());
+    CHECK(image.meta.operators.size() == model.graph.operators.size() + 1);
+    CHECK(image.meta.operators.back().kind == "input");
+    for (const TileProgram& program : image.tiles) {
+        for (const TileOperator& op : program.operators) {
+            const OperatorPlacement& placement = program.placement(op.op_id);
+            CHECK(placement.partitions.back().dyn_dim == placement.unit_samples);
+            const bool dynamic = image.meta.operators[op.op_id].dynamic;
+            if (!dynamic) CHECK(op.kernel_count == 1);
+            if (dynamic && placement.unit_samples > 1) CHECK(op.kernel_count > 1);
+        }
+    }
+    const std::string text = explain(image);
+    for (const char* expected : {"segment 0", "stem (convolution)", "scratchpad:", "dyn_dim"}) {
+        CHECK_THAT(text, Catch::Matchers::ContainsSubstring(expected));
+    }
+}
+
+TEST_CASE("digits_skipnet compiles for a large chip") {
+    const HardwareDescription chip = large_chip();
+    const Image image = compiled_digits(chip);
+    CHECK_NOTHROW(decode_image(encode(image), "digits"));
+    check_scratchpads(image, chip);
+    check_memory(image, chip);
+}
+
+TEST_CASE("Weights that do not all fit alternate between the ends of the data area") {
+    HardwareDescription chip = mini_chip();
+    chip.scratchpad_bytes = 32 * 1024;
+    chip.kernel_share = 0.2;
+    const Image image = compiled_digits(chip);
+    check_scratchpads(image, chip);
+    check_memory(image, chip);
+    const bool some_loaded_again =
+        std::any_of(image.tiles[0].edges.begin(), image.tiles[0].edges.end(),
+                    [](const Edge& edge) { return edge.path == EdgePath::weights && !edge.resident; });
+    CHECK(some_loaded_again);
+}
+
+TEST_CASE("m-tile uses one kernel an operator, for the largest dyn_dim") {
+    const Image image = compiled_digits(mini_chip(), "m-tile");
+    CHECK(image.meta.design == "m-tile");
+    for (const TileProgram& program : image.tiles) {
+        for (const TileOperator& op : program.operators) CHECK(op.kernel_count == 1);
+    }
+}
+
+TEST_CASE("An unknown design is refused with the known ones") {
+    CHECK_THROWS_WITH(compiled_digits(mini_chip(), "cgra"), Catch::Matchers::ContainsSubstring("cgra") &&
+                                                                Catch::Matchers::ContainsSubstring("adyna, m-tile"));
+}
+
+TEST_CASE("Small batches and nested switches compile") {
+    const std::string nested = with_switch(
+        "  - {name: outer, kind: convolution, from: s.1, out_channels: 16, filter: 3, pad: 1}\n"
+        "  - {name: mean2, kind: global_pool}\n"
+        "  - {name: gate2, kind: matmul, out_channels: 1, fused: [sigmoid]}\n"
+        "  - {name: t, kind: switch, from: outer, gate: gate2, branches: 2, choose: one}\n"
+        "  - {name: deep, kind: convolution, from: t.1, out_channels: 16, filter: 3, pad: 1}\n"
+        "  - {name: inner, kind: merge, from: [t.0, deep], mode: exclusive}\n"
+        "  - {name: out, kind: merge, from: [s.0, inner], mode: exclusive}\n");
+    for (const std::uint32_t batch : {1u, 2u, 7u, 8u}) {
+        Model model = model_of(nested);
+        model.graph.batch_inputs = batch;
+        for (const HardwareDescription& chip : {mini_chip(), large_chip()}) {
+            const Image image = compile(model.graph, chip);
+            CHECK_NOTHROW(decode_image(encode(image), "nested"));
+            check_scratchpads(image, chip);
+            check_memory(image, chip);
+            CHECK(image.meta.switches[1].parent == "s");
+            CHECK(image.meta.switches[1].parent_branch == 1);
+        }
+    }
+}
+
+TEST_CASE("The fingerprint tells platforms apart") {
+    HardwareDescription chip = mini_chip();
+    const std::uint64_t before = chip.fingerprint();
+    CHECK(mini_chip().fingerprint() == before);
+    chip.link_bytes_per_cycle = 96;  // only makes it slower: images still fit
+    CHECK(chip.fingerprint() == before);
+    chip.scratchpad_bytes *= 2;
+    CHECK(chip.fingerprint() != before);
+    chip = mini_chip();
+    chip.memory[1].router = 3;
+    CHECK(chip.fingerprint() != before);
+    chip = mini_chip();
+    chip.name = "other";
+    CHECK(chip.fingerprint() == before);
+}
+
+TEST_CASE("Hops go the shorter way round the torus") {
+    const HardwareDescription chip = large_chip();
+    CHECK(chip.hops(0, 11) == 1);
+    CHECK(chip.hops(0, 6) == 6);
+    CHECK(chip.hops(0, 12 * 11 + 11) == 2);
+    CHECK(chip.closest_memory(12 * 5 + 2) == 10);
+    CHECK(chip.closest_memory(12 * 5 + 9) == 11);
+    CHECK(chip.kernel_store_size() == 204);
+    CHECK(chip.kernel_region_bytes() <= 0.05 * chip.scratchpad_bytes);
+}
+
+}  // namespace
+}  // namespace switchyard::sched

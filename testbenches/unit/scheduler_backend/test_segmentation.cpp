@@ -1,0 +1,117 @@
+#include <functional>
+
+#include "switchyard/sw_scheduler/backend/segmentation.h"
+#include "switchyard/sw_scheduler/formats/error.h"
+#include "switchyard/testbenches/catch.h"
+#include "switchyard/testbenches/unit/scheduler/model_text.h"
+#include "switchyard/testbenches/unit/scheduler_backend/chips.h"
+
+namespace switchyard::sched {
+namespace {
+
+const std::string kTwoBranches = with_switch(
+    "  - {name: b1, kind: convolution, from: s.0, out_channels: 16, filter: 3, pad: 1}\n"
+    "  - {name: b2a, kind: convolution, from: s.1, out_channels: 64, filter: 3, pad: 1}\n"
+    "  - {name: b2b, kind: convolution, out_channels: 16, filter: 3, pad: 1}\n"
+    "  - {name: out, kind: merge, from: [b1, b2b], mode: exclusive}\n"
+    "  - {name: last, kind: convolution, out_channels: 32, filter: 3, pad: 1}\n");
+
+struct Planned {
+    explicit Planned(const std::string& yaml, HardwareDescription with = mini_chip())
+        : model(model_of(yaml)),
+          chip(std::move(with)),
+          workload(model.graph, chip, std::vector<double>(model.graph.operators.size(), 0.5)),
+          search(workload, chip),
+          segmenter(search, chip.tiles(), 0) {}
+    Model model;
+    HardwareDescription chip;
+    Workload workload;
+    StageSearch search;
+    Segmenter segmenter;
+};
+
+TEST_CASE("The dynamic programme finds the cheapest of all segmentations") {
+    for (const std::uint32_t scratchpad : {28u * 1024, 128u * 1024}) {
+        HardwareDescription chip = mini_chip();
+        chip.scratchpad_bytes = scratchpad;
+        Planned planned(kTwoBranches, chip);
+        const int count = static_cast<int>(planned.model.graph.operators.size());
+        const std::function<double(int)> cheapest = [&](int first) {
+            if (first == count) return 0.0;
+            double best = 1e18;
+            for (int last = first + 1; last <= count; ++last) {
+                if (!planned.segmenter.may_cut(last)) continue;
+                const auto segment = planned.segmenter.segment(first, last);
+                if (segment) best = std::min(best, segment->cycles + cheapest(last));
+            }
+            return best;
+        };
+        double sum = 0;
+        int next = 0;
+        for (const SegmentPlan& segment : planned.segmenter.best()) {
+            CHECK(segment.first == next);
+            next = segment.last;
+            sum += segment.cycles;
+            unsigned tiles = 0;
+            for (const unsigned share : segment.tiles) tiles += share;
+            CHECK(tiles <= chip.tiles());
+            CHECK(std::uint64_t{segment.units} * segment.unit_samples == planned.model.graph.batch_samples());
+        }
+        CHECK(next == count);
+        CHECK(sum == Approx(cheapest(0)));
+    }
+}
+
+TEST_CASE("A switch's data operator and its gate are never separated") {
+    Planned planned(kTwoBranches);
+    const DynGraph& graph = planned.model.graph;
+    for (const SegmentPlan& segment : planned.segmenter.best()) {
+        for (const Switch& one : graph.switches) {
+            const auto inside = [&](int op) { return op >= segment.first && op < segment.last; };
+            CHECK(inside(one.data) == inside(one.gate));
+        }
+    }
+}
+
+TEST_CASE("Slots on the shorter of two paths hold what is under way on the longer one") {
+    HardwareDescription chip = large_chip();
+    Planned planned(kTwoBranches, chip);
+    const DynGraph& graph = planned.model.graph;
+    const int merge = graph.find_operator("out");
+    const auto segment = planned.segmenter.segment(0, static_cast<int>(graph.operators.size()));
+    REQUIRE(segment);
+    // b1 is one stage, b2a and b2b are two: the merge's slots for b1 hold one unit more.
+    const auto& slots = segment->depths[merge].slots;
+    const auto limited = [&](unsigned wanted) { return std::min<unsigned>(wanted, segment->units); };
+    for (std::size_t i = 0; i < slots.size(); ++i) {
+        const bool shorter = graph.operators[merge].inputs[i].producer == graph.find_operator("b1");
+        CHECK(slots[i] == limited(shorter ? 3 : 2));
+    }
+}
+
+TEST_CASE("What does not fit is refused with its name and bytes") {
+    HardwareDescription chip = mini_chip();
+    chip.scratchpad_bytes = 8 * 1024;
+    const std::string heavy = with_layers(
+        "  - {name: small, kind: convolution, from: input, out_channels: 4, filter: 1}\n"
+        "  - {name: heavy, kind: convolution, out_channels: 64, filter: 7, pad: 3, fused: [bias]}\n");
+    Planned planned(heavy, chip);
+    CHECK_THROWS_WITH(planned.segmenter.best(), Catch::Matchers::ContainsSubstring("heavy") &&
+                                                    Catch::Matchers::ContainsSubstring(" bytes of weights") &&
+                                                    Catch::Matchers::ContainsSubstring("on each of 4 tiles"));
+
+    chip = mini_chip();
+    chip.columns = chip.rows = 1;
+    chip.memory = {{0, 64}};
+    Planned one_tile(kTwoBranches, chip);
+    CHECK_THROWS_WITH(one_tile.segmenter.best(), Catch::Matchers::ContainsSubstring("must share a segment"));
+}
+
+TEST_CASE("Hand-over units divide the batch") {
+    Planned planned(kTwoBranches);
+    CHECK_NOTHROW(Segmenter(planned.search, 4, 4));
+    CHECK_THROWS_AS(Segmenter(planned.search, 4, 3), InputError);
+}
+
+}  // namespace
+}  // namespace switchyard::sched

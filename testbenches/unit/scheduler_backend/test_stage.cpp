@@ -1,0 +1,84 @@
+#include <random>
+
+#include "switchyard/sw_scheduler/backend/kernel_search.h"
+#include "switchyard/sw_scheduler/backend/stage.h"
+#include "switchyard/testbenches/catch.h"
+#include "switchyard/testbenches/unit/scheduler/model_text.h"
+#include "switchyard/testbenches/unit/scheduler_backend/chips.h"
+
+namespace switchyard::sched {
+namespace {
+
+const std::string kChain = with_layers(
+    "  - {name: a, kind: convolution, from: input, out_channels: 24, filter: 3, pad: 1, fused: [bias, relu]}\n"
+    "  - {name: b, kind: convolution, out_channels: 40, filter: 3, stride: 2, pad: 1, fused: [bias]}\n"
+    "  - {name: c, kind: pool, filter: 2, stride: 2}\n"
+    "  - {name: d, kind: global_pool}\n"
+    "  - {name: e, kind: matmul, out_channels: 10, fused: [bias]}\n");
+
+TEST_CASE("Input slots are as large as what partition.h sends to the fullest tile") {
+    const Model model = model_of(kChain);
+    std::mt19937 random(7);
+    for (const Operator& op : model.graph.operators) {
+        const Source& source = op.inputs.front();
+        if (source.shape.channels != op.shape.in_channels || source.shape.rows != op.shape.in_rows) continue;
+        for (int round = 0; round < 20; ++round) {
+            const auto dyn_dim = static_cast<std::uint16_t>(1 + random() % 8);
+            const Partition part{dyn_dim, static_cast<std::uint16_t>(1 + random() % dyn_dim),
+                                 static_cast<std::uint16_t>(1 + random() % op.shape.out_rows)};
+            const unsigned k_ways = 1 + random() % op.shape.out_channels;
+            const std::uint64_t slot = input_bytes(op.shape, source, tile_work(op.shape, 1, part, k_ways));
+            std::uint64_t most = 0;
+            for (unsigned rank = 0; rank < part.n * part.p * k_ways; ++rank) {
+                const Box in = input_box(op.shape, output_box(op.shape, part, k_ways, rank, dyn_dim));
+                most = std::max(most, std::uint64_t{2} * (in.n1 - in.n0) * (in.k1 - in.k0) * (in.p1 - in.p0) *
+                                          source.shape.columns);
+            }
+            CHECK(slot >= most);
+            // Padding may hide a row of the window of every tile, never more than pad at each side.
+            const std::uint64_t padding =
+                std::uint64_t{2} * part.dyn_dim * source.shape.channels * 2 * op.shape.pad * source.shape.columns;
+            CHECK(slot <= most + padding);
+        }
+    }
+}
+
+TEST_CASE("More tiles never make a stage slower, and what fits stays within the data area") {
+    const Model model = model_of(kChain);
+    const HardwareDescription chip = mini_chip();
+    const Workload workload(model.graph, chip, std::vector<double>(model.graph.operators.size(), 1.0));
+    StageSearch search(workload, chip);
+    for (int op = 0; op < static_cast<int>(model.graph.operators.size()); ++op) {
+        const Depths depths{std::vector<std::uint16_t>(model.graph.operators[op].inputs.size(), 2), 2};
+        double before = 1e18;
+        for (unsigned tiles = 1; tiles <= chip.tiles(); ++tiles) {
+            const Stage& stage = search.best(op, tiles, 8, depths, 1);
+            REQUIRE(stage.fits);
+            CHECK(stage.cycles() <= before);
+            CHECK(stage.footprint.total() <= chip.data_bytes());
+            CHECK(stage.k_ways * stage.largest.n * stage.largest.p <= tiles);
+            before = stage.cycles();
+        }
+    }
+}
+
+TEST_CASE("The estimate that steers the search stays close to the kernel that is found") {
+    const HardwareDescription chip = large_chip();
+    const Model model = model_of(kChain);
+    const Workload workload(model.graph, chip, std::vector<double>(model.graph.operators.size(), 1.0));
+    StageSearch stages(workload, chip);
+    KernelSearch search(chip);
+    std::mt19937 random(8);
+    for (int round = 0; round < 200; ++round) {
+        TileWork work;
+        work.size = {static_cast<std::uint16_t>(1 + random() % 8), static_cast<std::uint16_t>(1 + random() % 128),
+                     static_cast<std::uint16_t>(1 + random() % 28), static_cast<std::uint16_t>(1 + random() % 28)};
+        work.reduction = 32 + static_cast<std::uint32_t>(random() % 1000);
+        const double found = static_cast<double>(search.best(work).cost.cycles);
+        CHECK(stages.estimated_cycles(work) >= 0.9 * found);
+        CHECK(stages.estimated_cycles(work) <= 1.1 * found);
+    }
+}
+
+}  // namespace
+}  // namespace switchyard::sched

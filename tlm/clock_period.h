@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cstdint>
+
+#include <systemc>
+
+namespace switchyard {
+
+/// Converts between cycles of a clock and simulated time in exact integer arithmetic.
+class ClockPeriod {
+public:
+    /// `ghz` > 0; the period is rounded to the simulator's resolution (1 ps unless set otherwise).
+    explicit ClockPeriod(double ghz) : ticks_(sc_core::sc_time(1.0 / ghz, sc_core::SC_NS).value()) {}
+
+    sc_core::sc_time cycles(std::uint64_t count) const { return sc_core::sc_time::from_value(count * ticks_); }
+    /// Cycles that cover `time`, the last one perhaps in part.
+    std::uint64_t count(const sc_core::sc_time& time) const { return (time.value() + ticks_ - 1) / ticks_; }
+
+private:
+    std::uint64_t ticks_;
+};
+
+}  // namespace switchyard

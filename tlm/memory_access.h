@@ -1,0 +1,16 @@
+#pragma once
+
+#include <tlm>
+
+namespace switchyard {
+
+/// Executes a read or write on plain memory, `memory` being the byte at the payload's address: byte enables (repeated
+/// over the data array, IEEE 1666 14.14) and streaming (14.15) as the standard has them. An ignore command does
+/// nothing. The caller has checked that `memory_span(payload)` bytes exist. Returns TLM_OK_RESPONSE, or the error for
+/// attributes that mean nothing (a byte enable length or a streaming width of zero).
+::tlm::tlm_response_status access_memory(const ::tlm::tlm_generic_payload& payload, unsigned char* memory);
+
+/// Bytes of memory from the payload's address on that a read or write touches.
+unsigned memory_span(const ::tlm::tlm_generic_payload& payload);
+
+}  // namespace switchyard

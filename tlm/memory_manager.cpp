@@ -1,0 +1,101 @@
+#include "switchyard/tlm/memory_manager.h"
+
+#include <deque>
+
+#include <systemc>
+
+namespace switchyard {
+namespace {
+
+void set_defaults(::tlm::tlm_generic_payload& payload) {
+    payload.set_command(::tlm::TLM_IGNORE_COMMAND);
+    payload.set_address(0);
+    payload.set_data_ptr(nullptr);
+    payload.set_data_length(0);
+    payload.set_byte_enable_ptr(nullptr);
+    payload.set_byte_enable_length(0);
+    payload.set_streaming_width(0);
+    payload.set_dmi_allowed(false);
+    payload.set_response_status(::tlm::TLM_INCOMPLETE_RESPONSE);
+}
+
+}  // namespace
+
+class PayloadPool::Store : public ::tlm::tlm_mm_interface {
+public:
+    explicit Store(bool routed) : routed_(routed) {}
+
+    ~Store() override {
+        for (Slot& slot : slots_) slot.clear_extension<RoutedExtension>();
+    }
+
+    ::tlm::tlm_generic_payload& allocate() {
+        if (free_.empty()) grow();
+        Slot& payload = *free_.back();
+        free_.pop_back();
+        payload.acquire();
+        return payload;
+    }
+
+    void free(::tlm::tlm_generic_payload* payload) override {
+        Slot& slot = static_cast<Slot&>(*payload);
+        slot.reset();
+        set_defaults(slot);
+        if (routed_) slot.routed.reset();
+        free_.push_back(&slot);
+        if (orphaned_ && in_use() == 0) delete this;
+    }
+
+    /// The pool is gone: live on for the payloads that are still in use.
+    void orphan() {
+        orphaned_ = true;
+        if (in_use() == 0) delete this;
+    }
+
+    std::size_t in_use() const { return slots_.size() - free_.size(); }
+    std::size_t capacity() const { return slots_.size(); }
+
+private:
+    struct Slot : ::tlm::tlm_generic_payload {
+        RoutedExtension routed;
+    };
+
+    void grow() {
+        Slot& slot = slots_.emplace_back();
+        slot.set_mm(this);
+        if (routed_) slot.set_extension(&slot.routed);
+        free_.push_back(&slot);
+    }
+
+    bool routed_;
+    bool orphaned_ = false;
+    std::deque<Slot> slots_;
+    std::vector<Slot*> free_;
+};
+
+PayloadPool::PayloadPool(std::string name, bool routed) : name_(std::move(name)), store_(new Store(routed)) {}
+
+PayloadPool::~PayloadPool() {
+    const std::size_t leaked = store_->in_use();
+    store_->orphan();
+    // An exception that leaves sc_start leaves the kernel running.
+    const bool cut_short = sc_core::sc_pending_activity() || sc_core::sc_get_status() == sc_core::SC_RUNNING;
+    if (leaked == 0 || cut_short) return;
+    try {
+        SC_REPORT_WARNING("switchyard/payload_leak",
+                          (name_ + ": " + std::to_string(leaked) + " payloads were never released").c_str());
+    } catch (const sc_core::sc_report&) {  // a handler that turns warnings into exceptions has had its say
+    }
+}
+
+::tlm::tlm_generic_payload& PayloadPool::allocate() {
+    return store_->allocate();
+}
+std::size_t PayloadPool::in_use() const {
+    return store_->in_use();
+}
+std::size_t PayloadPool::capacity() const {
+    return store_->capacity();
+}
+
+}  // namespace switchyard
