@@ -67,10 +67,6 @@ double Counters::max(std::string_view name) const {
     return largest;
 }
 
-bool Counters::has(std::string_view name) const {
-    return std::any_of(entries_.begin(), entries_.end(), [name](const Entry& entry) { return entry.name == name; });
-}
-
 std::vector<std::pair<std::string, Counters>> Counters::by_place() const {
     std::vector<std::pair<std::string, Counters>> places;
     for (const Entry& entry : entries_) {

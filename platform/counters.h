@@ -24,7 +24,6 @@ public:
     double sum(std::string_view name) const;
     /// Largest of the counters called `name`, 0 if there is none.
     double max(std::string_view name) const;
-    bool has(std::string_view name) const;
 
     /// The counters by the chip's direct children ("tile_3"), in order of registration.
     std::vector<std::pair<std::string, Counters>> by_place() const;

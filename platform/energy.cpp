@@ -4,29 +4,6 @@
 
 namespace switchyard::platform {
 
-Activity& Activity::operator+=(const Activity& other) {
-    pe_operations += other.pe_operations;
-    scratchpad_read_bytes += other.scratchpad_read_bytes;
-    scratchpad_write_bytes += other.scratchpad_write_bytes;
-    link_bytes += other.link_bytes;
-    hbm_bytes += other.hbm_bytes;
-    tile_nanoseconds += other.tile_nanoseconds;
-    leaking_kib_nanoseconds += other.leaking_kib_nanoseconds;
-    return *this;
-}
-
-Activity Activity::operator-(const Activity& other) const {
-    Activity result;
-    result.pe_operations = pe_operations - other.pe_operations;
-    result.scratchpad_read_bytes = scratchpad_read_bytes - other.scratchpad_read_bytes;
-    result.scratchpad_write_bytes = scratchpad_write_bytes - other.scratchpad_write_bytes;
-    result.link_bytes = link_bytes - other.link_bytes;
-    result.hbm_bytes = hbm_bytes - other.hbm_bytes;
-    result.tile_nanoseconds = tile_nanoseconds - other.tile_nanoseconds;
-    result.leaking_kib_nanoseconds = leaking_kib_nanoseconds - other.leaking_kib_nanoseconds;
-    return result;
-}
-
 std::vector<Energy::Part> Energy::parts() const {
     return {{"pe", pe},
             {"scratchpad_access", scratchpad_access},

@@ -45,9 +45,6 @@ struct Activity {
     double hbm_bytes = 0;                ///< read and written
     double tile_nanoseconds = 0;         ///< tiles times time: dispatcher, controller, router and network interface
     double leaking_kib_nanoseconds = 0;  ///< scratchpad KiB times time
-
-    Activity& operator+=(const Activity& other);
-    Activity operator-(const Activity& other) const;
 };
 
 /// Energy by part, in pJ.

@@ -58,7 +58,7 @@ ordered_json run_gemm(const PlatformConfig& platform, const GemmSize& size) {
             {"cycles", cycles},
             {"macs", size.m * size.n * size.k},
             {"utilisation", macs / (pes * static_cast<double>(cycles))},
-            {"hbm_bytes", hbm_bytes},
+            {"hbm_bytes", static_cast<std::uint64_t>(hbm_bytes)},
             {"hbm_bandwidth", hbm_bytes / (hbm_peak * static_cast<double>(cycles))},
             {"hbm_gb_per_s", hbm_bytes / static_cast<double>(cycles) * platform.chip.clock_ghz},
             {"energy_mj", report.at("energy").at("total_mj")},

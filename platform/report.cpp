@@ -22,6 +22,11 @@ constexpr double kPicojoulesToMillijoules = 1e-9;
 constexpr double kNanosecondsToMicroseconds = 1e-3;
 constexpr double kNanosecondsToSeconds = 1e-9;
 
+/// Counters are whole numbers that are read as floating-point ones.
+std::uint64_t whole(double count) {
+    return static_cast<std::uint64_t>(count);
+}
+
 double nanoseconds(const sc_core::sc_time& time) {
     return time / sc_core::sc_time(1, sc_core::SC_NS);
 }
@@ -107,14 +112,14 @@ ordered_json utilisation_json(const PlatformConfig& p, const RunActivity& run, c
     return {{"pe", share(pe.sum("macs"), p.pes() * cycles)},
             {"pe_busy", share(pe.sum("busy_cycles"), tiles * cycles)},
             {"hbm", share(hbm.sum("read_bytes") + hbm.sum("write_bytes"), hbm_peak * cycles)},
-            {"hbm_read_bytes", hbm.sum("read_bytes")},
-            {"hbm_write_bytes", hbm.sum("write_bytes")},
+            {"hbm_read_bytes", whole(hbm.sum("read_bytes"))},
+            {"hbm_write_bytes", whole(hbm.sum("write_bytes"))},
             {"link_mean", share(noc.sum("link_busy_cycles"), links * cycles)},
             {"link_busiest", share(noc.max("max_link_busy_cycles"), cycles)},
-            {"link_bytes", noc.sum("link_bytes")},
+            {"link_bytes", whole(noc.sum("link_bytes"))},
             {"scratchpad", share(counters.of("scratchpad").sum("busy_cycles"), tiles * cycles)},
-            {"scratchpad_read_bytes", run.chip.scratchpad_read_bytes},
-            {"scratchpad_write_bytes", run.chip.scratchpad_write_bytes}};
+            {"scratchpad_read_bytes", whole(run.chip.scratchpad_read_bytes)},
+            {"scratchpad_write_bytes", whole(run.chip.scratchpad_write_bytes)}};
 }
 
 ordered_json energy_json(const PlatformConfig& p, const RunActivity& run, const RunResult& result) {

@@ -99,6 +99,10 @@ void NetworkInterface::announce(InEdge& in, unsigned unit, const SampleFramePtr&
         input.expected = plan.expected_bytes(in.rank);
         stats_.samples_received += plan.samples_received(in.rank);
     }
+    if (input.expected > in.edge->slot_bytes) {
+        fail("edge " + std::to_string(in.edge->id) + " unit " + std::to_string(unit) + " needs " +
+             std::to_string(input.expected) + " bytes, its slot has " + std::to_string(in.edge->slot_bytes));
+    }
     check_ready(in, unit);
     if (in.edge->path == EdgePath::memory) start_load(in, unit);
 }

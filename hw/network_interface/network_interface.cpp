@@ -29,9 +29,7 @@ NetworkInterface::NetworkInterface(const sc_core::sc_module_name& name, const Co
     noc_in.register_b_transport(this, &NetworkInterface::noc_transport);
 
     SC_HAS_PROCESS(NetworkInterface);
-    SC_METHOD(process);
-    sensitive << queue_.event();
-    dont_initialize();
+    SC_THREAD(process);  // a thread, since it calls b_transport
 
     registry.add(*this, "sent_bytes", "bytes", stats_.sent_bytes);
     registry.add(*this, "delivered_copy_bytes", "bytes", stats_.delivered_copy_bytes);
@@ -131,21 +129,18 @@ void NetworkInterface::noc_transport(Payload& payload, sc_core::sc_time& delay) 
 }
 
 void NetworkInterface::process() {
-    Item item;
-    while (queue_.pop_due(item)) {
-        switch (item.kind) {
-            case Item::Kind::arrival: {
-                const std::unique_ptr<Payload, void (*)(Payload*)> guard(item.payload,
-                                                                         [](Payload* payload) { payload->release(); });
-                handle(*item.payload);
-                break;
+    for (Item item;; wait(queue_.event())) {
+        while (queue_.pop_due(item)) {
+            switch (item.kind) {
+                case Item::Kind::arrival: {
+                    const std::unique_ptr<Payload, void (*)(Payload*)> guard(
+                        item.payload, [](Payload* payload) { payload->release(); });
+                    handle(*item.payload);
+                    break;
+                }
+                case Item::Kind::send: begin_send(item.send); break;
+                case Item::Kind::group_sent: finish_step(item.operator_index, item.unit); break;
             }
-            case Item::Kind::send:
-                begin_send(item.send);
-                break;
-            case Item::Kind::group_sent:
-                finish_step(item.operator_index, item.unit);
-                break;
         }
     }
 }

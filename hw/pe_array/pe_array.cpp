@@ -114,8 +114,13 @@ std::uint64_t PeArray::run(const PeWorkExtension& work, const sc_core::sc_time& 
     const Stream writes = stream(output, work.repeats, start);
     block_cycles = std::max({block_cycles, ceil_div(input.bytes() + weights.bytes(), reads.bytes_per_cycle),
                              ceil_div(output.bytes(), writes.bytes_per_cycle)});
-    return block_cycles * work.repeats + (work.first ? reads.latency_cycles + fill_cycles : 0) +
-           (work.last ? drain_cycles : 0);
+    std::uint64_t cycles = block_cycles * work.repeats;
+    if (work.first) {
+        const std::uint64_t streaming_cycles = ceil_div(input.bytes() * work.repeats, reads.bytes_per_cycle);
+        cycles += clock_.count(reads.time) - streaming_cycles + fill_cycles;  // the difference is latency
+    }
+    if (work.last) cycles += drain_cycles;
+    return cycles;
 }
 
 PeArray::Stream PeArray::stream(const Operand& operand, std::uint64_t repeats, const sc_core::sc_time& start) {
@@ -131,8 +136,7 @@ PeArray::Stream PeArray::stream(const Operand& operand, std::uint64_t repeats, c
         throw std::runtime_error(fmt::format("scratchpad answers {} to a burst of {} bytes at {:#x}",
                                              payload.get_response_string(), operand.bytes(), operand.address));
     if (burst_->bytes_per_cycle == 0) throw std::runtime_error("scratchpad does not know repeated bursts");
-    const std::uint64_t cycles = ceil_div(operand.bytes() * repeats, burst_->bytes_per_cycle);
-    return {burst_->bytes_per_cycle, clock_.count(end - start) - cycles};
+    return {burst_->bytes_per_cycle, end - start};
 }
 
 void PeArray::refuse(::tlm::tlm_generic_payload& payload, ::tlm::tlm_response_status status, const std::string& why) {

@@ -61,7 +61,7 @@ private:
     /// How the scratchpad served an operand.
     struct Stream {
         std::uint64_t bytes_per_cycle = 1;
-        std::uint64_t latency_cycles = 0;  ///< before and after the bytes
+        sc_core::sc_time time;  ///< of all repeats, with latency
     };
 
     void b_transport(::tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);

@@ -35,7 +35,13 @@ Scratchpad::Scratchpad(sc_core::sc_module_name name, const Config& config, Simul
     registry.add(*this, "read_bytes", "bytes", stats_.read_bytes);
     registry.add(*this, "write_bytes", "bytes", stats_.write_bytes);
     registry.add(*this, "accesses", "1", stats_.accesses);
-    registry.add(*this, "busy_cycles", "cycles", stats_.busy_cycles);
+    registry.add(*this, "busy_cycles", "cycles", [this] { return static_cast<double>(stats().busy_cycles); });
+}
+
+Scratchpad::Stats Scratchpad::stats() const {
+    Stats stats = stats_;
+    stats.busy_cycles = (busy_time_ + cycle_ - 1) / cycle_;
+    return stats;
 }
 
 std::uint64_t Scratchpad::peak_bytes_per_cycle() const {
@@ -75,7 +81,6 @@ void Scratchpad::add_timing(Channel& channel, std::uint64_t bytes, sc_core::sc_t
     if (end > busy_until_) {
         busy_time_ += end - std::max(start, busy_until_);
         busy_until_ = end;
-        stats_.busy_cycles = (busy_time_ + cycle_ - 1) / cycle_;
     }
     const std::uint64_t wait = (start - now) * channel.bytes_per_cycle, rate = cycle_ * channel.bytes_per_cycle;
     const std::uint64_t cycles = (wait + bytes * cycle_ + rate - 1) / rate + config_.latency_cycles;

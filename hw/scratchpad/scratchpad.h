@@ -44,7 +44,7 @@ public:
 
     Scratchpad(sc_core::sc_module_name name, const Config& config, SimulationRegistry& registry);
 
-    const Stats& stats() const { return stats_; }
+    Stats stats() const;
     std::uint64_t kernel_region_bytes() const { return kernel_region_; }
     /// Of all channels together: an upper bound of (read_bytes + write_bytes) / cycles.
     std::uint64_t peak_bytes_per_cycle() const;
@@ -73,7 +73,7 @@ private:
     LazyMemory storage_;
     std::array<Channel, kPorts> read_, write_;
     std::uint64_t busy_until_ = 0, busy_time_ = 0;
-    Stats stats_;
+    Stats stats_;  ///< busy_cycles: see busy_time_
 };
 
 template <class V>

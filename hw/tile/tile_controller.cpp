@@ -22,9 +22,7 @@ TileController::TileController(const sc_core::sc_module_name& name, const Config
     events.register_b_transport(this, &TileController::events_transport);
 
     SC_HAS_PROCESS(TileController);
-    SC_METHOD(run);
-    sensitive << wake_ << completions_.event();
-    dont_initialize();
+    SC_THREAD(process);  // a thread, since it calls b_transport
 
     registry.add(*this, "units", "1", stats_.units);
     registry.add(*this, "empty_units", "1", stats_.empty_units);
@@ -251,6 +249,10 @@ void TileController::request_masks(Operator& op) {
         fetch.batch = batch_;
         command(fetch);
     }
+}
+
+void TileController::process() {
+    for (;; wait(wake_ | completions_.event())) run();
 }
 
 void TileController::run() {

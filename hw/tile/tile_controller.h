@@ -92,6 +92,7 @@ private:
     void events_transport(Payload& payload, sc_core::sc_time& delay);
     void on_config(const InterfaceEvent& event);
     void commit_program(std::size_t size);
+    void process();
     void run();
     void start_segment(std::uint16_t segment, std::uint32_t batch);
     void finish_segment();

@@ -24,15 +24,17 @@ std::uint32_t tight_ways(std::uint32_t size, std::uint32_t ways) {
     return ceil_div(size, ceil_div(size, ways));
 }
 
-/// Calls visit(first, second) for the splits of at most `ways` ways over two dimensions that differ in block size.
+/// Calls visit(first, second) for the splits of at most `ways` ways over two dimensions that differ in block size, with
+/// at most `most_second` of them over the second.
 template <class F>
-void for_each_split(std::uint32_t first_size, std::uint32_t second_size, unsigned ways, F&& visit) {
+void for_each_split(std::uint32_t first_size, std::uint32_t second_size, unsigned ways, unsigned most_second,
+                    F&& visit) {
     std::uint32_t previous = 0;
     for (unsigned first = 1; first <= std::min<std::uint32_t>(ways, first_size); ++first) {
         const std::uint32_t tight = tight_ways(first_size, first);
         if (tight == previous) continue;
         previous = tight;
-        visit(tight, tight_ways(second_size, std::min<std::uint32_t>(ways / tight, second_size)));
+        visit(tight, tight_ways(second_size, std::min({ways / tight, second_size, most_second})));
     }
 }
 
@@ -44,9 +46,11 @@ std::uint32_t aligned(std::uint64_t bytes) {
 
 std::uint64_t input_bytes(const OperatorShape& shape, const Source& source, const TileWork& block) {
     const bool pooled = source.reduce == EdgeReduce::global_pool;
+    const std::uint32_t parts = pooled ? std::min<std::uint32_t>(kMostPooledParts, source.shape.rows) : 1;
     const std::uint32_t rows = pooled ? 1 : source.shape.rows, columns = pooled ? 1 : source.shape.columns;
     if (source.role == OperandRole::second_operand) {
-        return kElementBytes * std::uint64_t{block.size[kN]} * block.size[kK] * block.size[kP] * columns;
+        return kElementBytes * std::uint64_t{block.size[kN]} * block.size[kK] * (pooled ? 1 : block.size[kP]) *
+               columns * parts;
     }
     std::uint32_t needed_rows = rows, channels = source.shape.channels;
     const bool whole =
@@ -62,7 +66,7 @@ std::uint64_t input_bytes(const OperatorShape& shape, const Source& source, cons
             needed_rows = block.size[kP];
         }
     }
-    return kElementBytes * std::uint64_t{block.size[kN]} * channels * needed_rows * columns;
+    return kElementBytes * std::uint64_t{block.size[kN]} * channels * needed_rows * columns * parts;
 }
 
 StageSearch::StageSearch(const Workload& workload, const HardwareDescription& hardware)
@@ -97,6 +101,14 @@ StageSearch::StageSearch(const Workload& workload, const HardwareDescription& ha
 
 int StageSearch::class_of(int op) {
     return class_[static_cast<std::size_t>(op)];
+}
+
+unsigned StageSearch::most_p_ways(int op) const {
+    for (const Workload::Use& use : workload_.items[op].uses) {
+        const Source& source = workload_.graph.operators[use.consumer].inputs[use.source];
+        if (source.reduce == EdgeReduce::global_pool) return kMostPooledParts;
+    }
+    return hardware_.tiles();
 }
 
 std::uint32_t StageSearch::row_passes(std::uint16_t n, std::uint16_t p, std::uint16_t q) {
@@ -177,7 +189,7 @@ Partition StageSearch::best_partition(int op, unsigned k_ways, unsigned ways, st
     const Operator& one = workload_.graph.operators[op];
     Partition best{dyn_dim, 0, 0};
     double fewest = std::numeric_limits<double>::infinity();
-    for_each_split(dyn_dim, one.shape.out_rows, ways, [&](std::uint32_t n, std::uint32_t p) {
+    for_each_split(dyn_dim, one.shape.out_rows, ways, most_p_ways(op), [&](std::uint32_t n, std::uint32_t p) {
         const Partition candidate{dyn_dim, narrow(n), narrow(p)};
         const TileWork work = tile_work(one.shape, workload_.items[op].operands, candidate, k_ways);
         if (kElementBytes * work.outputs() > limit.out_slot_bytes) return;
@@ -209,7 +221,7 @@ Stage StageSearch::search(int op, unsigned tiles, std::uint32_t unit_samples, co
         if (k_ways == previous) continue;  // fewer n and p ways with the same slices: never better
         previous = k_ways;
         const unsigned ways = tiles / k_ways;
-        for_each_split(unit_samples, one.shape.out_rows, ways, [&](std::uint32_t n, std::uint32_t p) {
+        for_each_split(unit_samples, one.shape.out_rows, ways, most_p_ways(op), [&](std::uint32_t n, std::uint32_t p) {
             const Partition largest{narrow(unit_samples), narrow(n), narrow(p)};
             const Footprint bytes = footprint(op, k_ways, largest, depths);
             const std::uint64_t needed = std::uint64_t{weight_copies} * bytes.weights + bytes.buffers;
@@ -238,11 +250,12 @@ Footprint StageSearch::smallest_footprint(int op, unsigned tiles, std::uint32_t 
                                           const Depths& depths) const {
     const OperatorShape& shape = workload_.graph.operators[op].shape;
     Footprint smallest;
-    for_each_split(shape.out_channels, unit_samples, tiles, [&](std::uint32_t k_ways, std::uint32_t) {
-        for_each_split(unit_samples, shape.out_rows, tiles / k_ways, [&](std::uint32_t n, std::uint32_t p) {
-            const Footprint bytes = footprint(op, k_ways, {narrow(unit_samples), narrow(n), narrow(p)}, depths);
-            if (smallest.slot_bytes.empty() || bytes.total() < smallest.total()) smallest = bytes;
-        });
+    for_each_split(shape.out_channels, unit_samples, tiles, 1, [&](std::uint32_t k_ways, std::uint32_t) {
+        for_each_split(
+            unit_samples, shape.out_rows, tiles / k_ways, most_p_ways(op), [&](std::uint32_t n, std::uint32_t p) {
+                const Footprint bytes = footprint(op, k_ways, {narrow(unit_samples), narrow(n), narrow(p)}, depths);
+                if (smallest.slot_bytes.empty() || bytes.total() < smallest.total()) smallest = bytes;
+            });
     });
     return smallest;
 }

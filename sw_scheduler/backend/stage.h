@@ -42,8 +42,12 @@ struct Depths {
 inline constexpr std::uint32_t kAlignment = 64;  ///< bytes: regions in scratchpads and in HBM
 std::uint32_t aligned(std::uint64_t bytes);
 
+/// p ways at most of an operator whose result is pooled on its way to another: each way sends a partial sum, and the
+/// consumer's slot has room for all of them.
+inline constexpr unsigned kMostPooledParts = 4;
+
 /// Largest input slot that a tile needs for `source` when it computes `block` of n, k, p (sizes): the input's channels
-/// and rows that partition.h's input_box asks for; of a pooled tensor one value a channel.
+/// and rows that partition.h's input_box asks for; of a pooled tensor one value a channel and partial sum.
 std::uint64_t input_bytes(const OperatorShape& shape, const Source& source, const TileWork& block);
 
 /// Chooses k, n and p ways for an operator on a number of tiles.
@@ -74,6 +78,7 @@ public:
     const HardwareDescription& hardware() const { return hardware_; }
 
 private:
+    unsigned most_p_ways(int op) const;
     /// Passes over the array's rows that n x p x q outputs need, each PE one output.
     std::uint32_t row_passes(std::uint16_t n, std::uint16_t p, std::uint16_t q);
     Footprint footprint(int op, unsigned k_ways, const Partition& largest, const Depths& depths) const;

@@ -2,6 +2,7 @@
 #include <vector>
 
 #include <benchmark/benchmark.h>
+#include <systemc>
 
 #include "switchyard/platform/platform_config.h"
 #include "switchyard/sw_scheduler/backend/compile.h"
@@ -66,4 +67,9 @@ BENCHMARK_CAPTURE(decode_image, resnet101, "skipnet_resnet101")->Unit(benchmark:
 
 }  // namespace
 
-BENCHMARK_MAIN();
+int sc_main(int argc, char** argv) {
+    benchmark::Initialize(&argc, argv);
+    if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
+    benchmark::RunSpecifiedBenchmarks();
+    return 0;
+}

@@ -38,7 +38,7 @@ Violation changed(Rule rule, std::function<void(Payload&)> spoil) {
 
 std::vector<Violation> attribute_violations() {
     return {
-        sent(Rule::command_value, [](Payload& p) { p.set_command(static_cast<::tlm::tlm_command>(17)); }),
+        sent(Rule::command_value, [](Payload& p) { p.set_command(static_cast<::tlm::tlm_command>(3)); }),
         sent(Rule::data_pointer_null, [](Payload& p) { p.set_data_ptr(nullptr); }),
         sent(Rule::data_length_zero, [](Payload& p) { p.set_data_length(0); }),
         sent(Rule::byte_enable_length_zero, [](Payload& p) { p.set_byte_enable_ptr(enables.data()); }),
@@ -64,7 +64,7 @@ std::vector<Violation> attribute_violations() {
         changed(Rule::response_status_missing,
                 [](Payload& p) { p.set_response_status(::tlm::TLM_INCOMPLETE_RESPONSE); }),
         changed(Rule::response_status_value,
-                [](Payload& p) { p.set_response_status(static_cast<::tlm::tlm_response_status>(-17)); }),
+                [](Payload& p) { p.set_response_status(static_cast<::tlm::tlm_response_status>(5)); }),
 
         {Rule::response_modified_late,
          [](Rig& rig) {

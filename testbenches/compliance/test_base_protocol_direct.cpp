@@ -62,7 +62,7 @@ std::vector<Violation> direct_violations() {
          }},
         {Rule::invalidate_range_order, [](Rig& rig) { rig.call_invalidate(0x4F, 0x40); }},
 
-        {Rule::debug_command, [](Rig& rig) { rig.call_dbg(rig.plain(static_cast<::tlm::tlm_command>(17))); }},
+        {Rule::debug_command, [](Rig& rig) { rig.call_dbg(rig.plain(static_cast<::tlm::tlm_command>(3))); }},
         {Rule::debug_data_pointer_null,
          [](Rig& rig) {
              Payload& payload = rig.plain();

@@ -78,7 +78,7 @@ std::vector<Violation> call_violations() {
          }},
         {Rule::sync_value,
          [](Rig& rig) {
-             rig.fw = [](Payload&, ::tlm::tlm_phase&, sc_time&) { return static_cast<::tlm::tlm_sync_enum>(9); };
+             rig.fw = [](Payload&, ::tlm::tlm_phase&, sc_time&) { return static_cast<::tlm::tlm_sync_enum>(3); };
              rig.call_fw(rig.pooled(), BEGIN_REQ);
          }},
         {Rule::accepted_but_changed,

@@ -1,5 +1,3 @@
-#include <numeric>
-
 #include "switchyard/platform/energy.h"
 #include "switchyard/testbenches/catch.h"
 
@@ -42,18 +40,6 @@ TEST_CASE("a tile at full rate draws what Adyna's Table IV says, within the scra
     CHECK(energy.dispatcher_controller + energy.network_static == Approx(10.409 + 1.646));
 }
 
-TEST_CASE("energy is linear in what happens", "[energy]") {
-    Activity first, second;
-    first.pe_operations = 7;
-    first.hbm_bytes = 11;
-    first.tile_nanoseconds = 2;
-    second.link_bytes = 13;
-    second.scratchpad_write_bytes = 17;
-    second.leaking_kib_nanoseconds = 19;
-    Activity both = first;
-    both += second;
-    const EnergyConfig config;
-    CHECK(energy_of(config, both).sum() == Approx(energy_of(config, first).sum() + energy_of(config, second).sum()));
-    CHECK(energy_of(config, both - second).sum() == Approx(energy_of(config, first).sum()));
-    CHECK(energy_of(config, Activity{}).sum() == 0);
+TEST_CASE("nothing happens, nothing is used", "[energy]") {
+    CHECK(energy_of(EnergyConfig{}, Activity{}).sum() == 0);
 }

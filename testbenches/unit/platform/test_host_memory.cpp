@@ -17,7 +17,8 @@ struct Bench : sc_core::sc_module {
     tlm_utils::simple_initiator_socket<Bench> port;
     HostMemory memory;
 
-    Bench() : sc_core::sc_module(sc_core::sc_module_name("bench")), port("port"), memory("memory", config()) {
+    explicit Bench(const sc_core::sc_module_name& name = "bench")
+        : sc_core::sc_module(name), port("port"), memory("memory", config()) {
         port.bind(memory.port);
     }
     static HostMemory::Config config() {

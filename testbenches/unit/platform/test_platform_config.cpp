@@ -76,7 +76,8 @@ TEST_CASE("adyna.yaml is the chip of Adyna's Table III", "[platform]") {
     CHECK(adyna.tiles() == 144);
     CHECK(adyna.pes() == 144 * 1024);
     CHECK(adyna.scratchpad.capacity_bytes == 524288);
-    CHECK(adyna.hbm.interfaces() * adyna.hbm.peak_bytes_per_cycle() * adyna.chip.clock_ghz == Approx(1842).epsilon(0.001));
+    CHECK(adyna.hbm.interfaces() * adyna.hbm.peak_bytes_per_cycle() * adyna.chip.clock_ghz ==
+          Approx(1842).epsilon(0.001));
     CHECK(adyna.hbm.interfaces() * adyna.hbm.pseudo_channels_per_interface == 96);
     CHECK(adyna.noc.link_bytes_per_cycle * adyna.chip.clock_ghz == Approx(192));
 }
@@ -92,9 +93,9 @@ TEST_CASE("mini.yaml is a chip of 2x2 tiles of 8x8 PEs", "[platform]") {
 
 TEST_CASE("the clock and the size of the chip reach every component", "[platform]") {
     const PlatformConfig mini = read_platform(kMini, {{"chip.clock_ghz", "0.5"}, {"chip.columns", "3"}});
-    for (const double clock : {mini.pe_array.clock_ghz, mini.scratchpad.clock_ghz, mini.dispatcher.clock_ghz,
-                               mini.controller.clock_ghz, mini.network_interface.clock_ghz, mini.noc.clock_ghz,
-                               mini.hbm.clock_ghz, mini.host.clock_ghz})
+    for (const double clock :
+         {mini.pe_array.clock_ghz, mini.scratchpad.clock_ghz, mini.dispatcher.clock_ghz, mini.controller.clock_ghz,
+          mini.network_interface.clock_ghz, mini.noc.clock_ghz, mini.hbm.clock_ghz, mini.host.clock_ghz})
         CHECK(clock == 0.5);
     CHECK(mini.noc.columns == 3);
     CHECK(mini.noc.rows == 2);
@@ -144,7 +145,8 @@ TEST_CASE("bad overrides name the key", "[platform]") {
 
 TEST_CASE("an unknown key is named with its line", "[platform]") {
     const std::string text = mini_with("  stacks: 1", "  stacks: 1\n  stacs: 2");
-    CHECK_THAT(complaint(text), Catch::Matchers::StartsWith(at_line(text, "stacs") + "hbm.stacs: unknown key; known: "));
+    CHECK_THAT(complaint(text),
+               Catch::Matchers::StartsWith(at_line(text, "stacs") + "hbm.stacs: unknown key; known: "));
 }
 
 TEST_CASE("a value with a unit is refused, and so is a key with another unit", "[platform]") {
@@ -157,7 +159,7 @@ TEST_CASE("a value with a unit is refused, and so is a key with another unit", "
 
 TEST_CASE("a value of the wrong type or out of range is refused", "[platform]") {
     const std::string type = mini_with("columns: 2", "columns: two");
-    CHECK(complaint(type) == at_line(type, "two") + "chip.columns: wants a plain integer, got \"two\"");
+    CHECK(complaint(type) == at_line(type, "columns: two") + "chip.columns: wants a plain integer, got \"two\"");
     const std::string range = mini_with("rows: 8", "rows: 2000");
     CHECK(complaint(range) == at_line(range, "2000") + "pe_array.rows: wants 1 to 1024, got 2000");
     const std::string choice = mini_with("topology: torus", "topology: ring");
@@ -170,7 +172,8 @@ TEST_CASE("sections are checked", "[platform]") {
     CHECK_THAT(complaint(unknown),
                Catch::Matchers::StartsWith(at_line(unknown, "l2_cache") + "l2_cache: unknown section; known: chip, "));
     const std::string twice = mini_with("energy: {}", "energy: {}\nhost: {}");
-    CHECK(complaint(twice) == "FILE:" + std::to_string(line_of_text(twice, "energy: {}") + 1) + ": host: is given twice");
+    CHECK(complaint(twice) ==
+          "FILE:" + std::to_string(line_of_text(twice, "energy: {}") + 1) + ": host: is given twice");
     CHECK(complaint("- 1\n") == "FILE:1: wants a mapping of sections");
     CHECK_THAT(complaint("chip: {\n"), Catch::Matchers::StartsWith("FILE:2: not YAML: "));
     CHECK_THROWS_WITH(read_platform("/nowhere.yaml"), "/nowhere.yaml: cannot be read");

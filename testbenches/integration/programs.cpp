@@ -1,0 +1,91 @@
+#include "switchyard/testbenches/integration/programs.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "switchyard/testbenches/catch.h"
+
+namespace switchyard::testing {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+class Scratch {
+public:
+    Scratch() : path_(fs::temp_directory_path() / ("switchyard_integration_" + std::to_string(getpid()))) {
+        fs::create_directories(path_);
+    }
+    ~Scratch() {
+        std::error_code ignored;
+        fs::remove_all(path_, ignored);
+    }
+    const fs::path& path() const { return path_; }
+
+private:
+    fs::path path_;
+};
+
+Outcome run(const std::string& program, const std::string& arguments) {
+    const std::string out = scratch("stdout"), err = scratch("stderr");
+    const int status = std::system((program + " " + arguments + " >" + out + " 2>" + err).c_str());
+    Outcome outcome;
+    outcome.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    outcome.out = read_text(out);
+    outcome.err = read_text(err);
+    return outcome;
+}
+
+}  // namespace
+
+Outcome sy_sched(const std::string& arguments) {
+    return run(SY_SCHED, arguments);
+}
+Outcome sy_sim(const std::string& arguments) {
+    return run(SY_SIM, arguments);
+}
+
+std::string scratch(const std::string& file) {
+    static const Scratch folder;
+    return (folder.path() / file).string();
+}
+
+std::string read_text(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    REQUIRE(file);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+void write_text(const std::string& path, const std::string& text) {
+    std::ofstream file(path, std::ios::binary);
+    file << text;
+    REQUIRE(file);
+}
+
+const std::string& digits_image() {
+    static const std::string path = [] {
+        const std::string image = scratch("digits_skipnet.syk");
+        const Outcome outcome =
+            sy_sched(std::string("compile ") + kDigits + " --platform " + kMini + " --design adyna -o " + image);
+        INFO(outcome.err);
+        REQUIRE(outcome.status == 0);
+        return image;
+    }();
+    return path;
+}
+
+void check_refused(const Outcome& outcome, std::initializer_list<const char*> parts) {
+    INFO("standard error: " << outcome.err);
+    CHECK(outcome.status == 2);
+    CHECK(outcome.out.empty());
+    CHECK(std::count(outcome.err.begin(), outcome.err.end(), '\n') == 1);
+    for (const char* part : parts) CHECK_THAT(outcome.err, Catch::Matchers::ContainsSubstring(part));
+}
+
+}  // namespace switchyard::testing

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <string>
+
+namespace switchyard::testing {
+
+/// What a program that was run left behind.
+struct Outcome {
+    int status = -1;  ///< exit status; 128 + signal if it died
+    std::string out, err;
+};
+
+/// Run with these arguments (as a shell reads them) from the repository's root.
+Outcome sy_sched(const std::string& arguments);
+Outcome sy_sim(const std::string& arguments);
+
+/// A folder of this process, removed when the process ends.
+std::string scratch(const std::string& file);
+std::string read_text(const std::string& path);
+void write_text(const std::string& path, const std::string& text);
+
+/// digits_skipnet compiled for mini.yaml: made once a process.
+const std::string& digits_image();
+
+/// The exit status of bad input is 2, with one line on standard error that holds every one of `parts`; nothing on
+/// standard output.
+void check_refused(const Outcome& outcome, std::initializer_list<const char*> parts);
+
+inline const char* const kMini = "configs/platforms/mini.yaml";
+inline const char* const kDigits = "configs/workloads/digits_skipnet.yaml";
+inline const char* const kDigitsTrace = "configs/workloads/digits/skipnet/routing.jsonl";
+
+}  // namespace switchyard::testing

@@ -1,0 +1,107 @@
+#include <algorithm>
+#include <filesystem>
+
+#include "switchyard/testbenches/catch.h"
+#include "switchyard/testbenches/integration/programs.h"
+
+using namespace switchyard::testing;
+
+namespace {
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+    const std::size_t at = text.find(from);
+    REQUIRE(at != std::string::npos);
+    return text.replace(at, from.size(), to);
+}
+
+/// Writes a variant of `source` and returns its path.
+std::string variant(const std::string& source, const std::string& from, const std::string& to) {
+    const std::string path = scratch("variant" + std::filesystem::path(source).extension().string());
+    write_text(path, replaced(read_text(source), from, to));
+    return path;
+}
+
+Outcome compile(const std::string& model, const std::string& platform, const std::string& more = "") {
+    return sy_sched("compile " + model + " --platform " + platform + " --design adyna -o " + scratch("bad.syk") + " " +
+                    more);
+}
+
+Outcome run(const std::string& arguments) {
+    return sy_sim(std::string("run --platform ") + kMini + " --image " + digits_image() + " " + arguments);
+}
+
+/// The first line of the digits' trace, changed, in a file of its own with the rest behind it.
+std::string trace_with(const std::string& from, const std::string& to) {
+    return variant(kDigitsTrace, from, to);
+}
+
+}  // namespace
+
+TEST_CASE("bad platforms are refused with file, line and key", "[cli][bad]") {
+    check_refused(compile(kDigits, variant(kMini, "  stacks: 1", "  stacks: 1\n  stacs: 1")),
+                  {"sy-sched: ", "variant.yaml:", "hbm.stacs: unknown key"});
+    check_refused(compile(kDigits, variant(kMini, "clock_ghz: 1.0", "clock_ghz: 1 GHz")),
+                  {"variant.yaml:7: chip.clock_ghz: wants a plain number in GHz"});
+    check_refused(compile(kDigits, variant(kMini, "energy: {}", "")), {"variant.yaml:", "energy: section is missing"});
+    check_refused(compile(kDigits, scratch("nowhere.yaml")), {"nowhere.yaml: cannot be read"});
+    check_refused(run("--set noc.link_bytes_per_cycl=96"), {"sy-sim: --set: noc.link_bytes_per_cycl: unknown key"});
+    check_refused(run("--set noc.link_bytes_per_cycle"), {"wants section.key=value"});
+    check_refused(run("--set noc.link_bytes_per_cycle=wide"), {"noc.link_bytes_per_cycle: wants a plain integer"});
+    check_refused(sy_sim("gemm --platform " + variant(kMini, "rows: 8", "rows: -8") + " --m 1 --n 1 --k 1"),
+                  {"variant.yaml:", "pe_array.rows: wants 1 to 1024"});
+}
+
+TEST_CASE("bad models are refused with file, line and key", "[cli][bad]") {
+    check_refused(compile(variant(kDigits, "batch: 128", "batch: 128\nbatches: 1"), kMini),
+                  {"variant.yaml:", "batches"});
+    check_refused(compile(variant(kDigits, "batch: 128", "batch: 128 images"), kMini), {"variant.yaml:", "batch"});
+    check_refused(compile(variant(kDigits, "with: {i: 0, h: stem}", "with: {i: 0, h: steam}"), kMini),
+                  {"variant.yaml:", "steam"});
+    // A sample that skips block 3 would have no way out: both of the merge's sources stand on branch 1.
+    check_refused(compile(variant(kDigits, "from: [block<i>.0, block<i>.b]", "from: [block<i>.a, block<i>.b]"), kMini),
+                  {"variant.yaml:", "block0"});
+    check_refused(compile(scratch("nowhere.yaml"), kMini), {"nowhere.yaml: cannot be read"});
+    check_refused(compile(kDigits, kMini, "--profile " + scratch("nowhere.json")), {"nowhere.json: cannot be read"});
+    CHECK_FALSE(std::filesystem::exists(scratch("bad.syk")));
+}
+
+TEST_CASE("traces that do not match the model are refused with file, line and key", "[cli][bad]") {
+    check_refused(run("--batches 1 --trace " + trace_with("\"block0\"", "\"block9\"")),
+                  {"sy-sim: ", "variant.jsonl:1: ", "block9"});
+    check_refused(run("--batches 1 --trace " + trace_with("\"branches\":2", "\"branches\":3")),
+                  {"variant.jsonl:1: ", "branches"});
+    check_refused(run("--batches 1 --trace " + trace_with("\"samples\":128", "\"samples\":129")),
+                  {"variant.jsonl:1: ", "samples"});
+    check_refused(run("--batches 1 --trace " + trace_with("\"mask\":[2,", "\"mask\":[4,")),
+                  {"variant.jsonl:1: ", "mask"});
+    check_refused(run("--batches 1 --trace " + trace_with("\"mask\":[2,", "\"mask\":[0,")),
+                  {"variant.jsonl:1: ", "mask"});
+    check_refused(run("--batches 1 --trace " + trace_with("{\"batch\":0", "{batch:0")), {"variant.jsonl:1: "});
+    check_refused(run("--batches 1 --trace " + scratch("nowhere.jsonl")), {"nowhere.jsonl"});
+    check_refused(run(std::string("--batches 201 --trace ") + kDigitsTrace), {"the trace has 200 batches, not 201"});
+    check_refused(run("--batches 1"), {"--trace: is needed: the model declares no route generator"});
+}
+
+TEST_CASE("bad command lines are refused in one line", "[cli][bad]") {
+    check_refused(sy_sim(""), {"sy-sim: "});
+    check_refused(sy_sim("fly"), {"sy-sim: A subcommand is required"});
+    check_refused(run("--batches 0"), {"--batches"});
+    check_refused(run("--batches many"), {"--batches"});
+    check_refused(run("--trce x"), {"--trce"});
+    check_refused(sy_sim(std::string("run --platform ") + kMini), {"--image"});
+    check_refused(sy_sched("compile"), {"sy-sched: "});
+    check_refused(sy_sched(std::string("compile ") + kDigits + " --platform " + kMini + " --design adjna -o " +
+                           scratch("bad.syk")),
+                  {"adjna", "adyna"});
+    check_refused(sy_sim(std::string("gemm --platform ") + kMini + " --m 0 --n 1 --k 1"), {"--m"});
+    check_refused(sy_sim(std::string("gemm --platform ") + kMini + " --m 1 --n 1 --k 1 --tiles 5"),
+                  {"--tiles: platform mini has 4 tiles"});
+    check_refused(
+        sy_sched(std::string("compile ") + kDigits + " --platform " + kMini + " --design adyna -o /dev/null/x.syk"),
+        {"/dev/null/x.syk"});
+}
+
+TEST_CASE("a report that cannot be written is an error", "[cli][bad]") {
+    check_refused(run(std::string("--batches 1 --trace ") + kDigitsTrace + " --report /dev/null/x"),
+                  {"/dev/null/x/report.json: cannot be written"});
+}

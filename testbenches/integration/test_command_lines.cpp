@@ -1,0 +1,136 @@
+#include <filesystem>
+
+#include <nlohmann/json.hpp>
+
+#include "switchyard/testbenches/catch.h"
+#include "switchyard/testbenches/integration/programs.h"
+
+using namespace switchyard::testing;
+using nlohmann::json;
+
+TEST_CASE("a model is compiled, inspected and run, and the report says what happened", "[cli]") {
+    const std::string image = scratch("contract.syk"), out = scratch("contract");
+    const Outcome compiled =
+        sy_sched(std::string("compile ") + kDigits + " --platform " + kMini + " --design adyna -o " + image);
+    INFO(compiled.err);
+    REQUIRE(compiled.status == 0);
+    CHECK(compiled.err.empty());
+
+    const Outcome inspected = sy_sched("inspect " + image);
+    CHECK(inspected.status == 0);
+    CHECK_THAT(inspected.out, Catch::Matchers::ContainsSubstring("digits_skipnet"));
+    CHECK_THAT(inspected.out, Catch::Matchers::ContainsSubstring("block7.b"));
+
+    const Outcome run = sy_sim(std::string("run --platform ") + kMini + " --image " + image + " --trace " +
+                               kDigitsTrace + " --batches 20 --report " + out + "/");
+    INFO(run.err);
+    REQUIRE(run.status == 0);
+    CHECK(run.err.empty());
+    CHECK_THAT(run.out, Catch::Matchers::ContainsSubstring("cycles/s"));
+
+    const json report = json::parse(read_text(out + "/report.json"));
+    CHECK(report.at("ok") == true);
+    CHECK(report.at("model") == "digits_skipnet");
+    CHECK(report.at("batches").size() == 20);
+    CHECK(report.at("operators").size() == 34);
+    CHECK(report.at("routing").at("source") == "trace");
+    CHECK(report.at("fidelity").at("pe_array") == "analytic");
+    double cycles = 0;
+    for (const json& batch : report.at("batches")) {
+        CHECK(batch.at("latency_cycles") ==
+              batch.at("end_cycle").get<double>() - batch.at("start_cycle").get<double>());
+        CHECK(batch.at("chip_cycles") <= batch.at("latency_cycles"));
+        CHECK(batch.at("start_cycle") >= cycles);
+        cycles = batch.at("end_cycle");
+    }
+    for (const json& check : report.at("conservation")) CHECK(check.at("ok") == true);
+    double parts = 0;
+    for (const auto& [name, part] : report.at("energy").at("parts_mj").items()) parts += part.get<double>();
+    CHECK(parts == Approx(report.at("energy").at("total_mj").get<double>()));
+    for (const char* name : {"pe", "hbm", "link_busiest", "scratchpad"}) {
+        CHECK(report.at("utilisation").at(name) > 0);
+        CHECK(report.at("utilisation").at(name) <= 1);
+    }
+    CHECK(json::parse(read_text(out + "/speed.json")).at("cycles_per_second") > 0);
+}
+
+TEST_CASE("the same inputs give the same bytes", "[cli]") {
+    const std::string again = scratch("again.syk");
+    REQUIRE(
+        sy_sched(std::string("compile ") + kDigits + " --platform " + kMini + " --design adyna -o " + again).status ==
+        0);
+    CHECK(read_text(again) == read_text(digits_image()));
+    const std::string arguments = std::string("run --platform ") + kMini + " --image " + digits_image() + " --trace " +
+                                  kDigitsTrace + " --batches 3 --report ";
+    REQUIRE(sy_sim(arguments + scratch("first")).status == 0);
+    REQUIRE(sy_sim(arguments + scratch("second")).status == 0);
+    CHECK(read_text(scratch("first/report.json")) == read_text(scratch("second/report.json")));
+}
+
+TEST_CASE("an override of the platform changes the run", "[cli]") {
+    const std::string arguments = std::string("run --platform ") + kMini + " --image " + digits_image() + " --trace " +
+                                  kDigitsTrace + " --batches 1 --report ";
+    REQUIRE(sy_sim(arguments + scratch("wide")).status == 0);
+    REQUIRE(sy_sim(arguments + scratch("narrow") + " --set noc.link_bytes_per_cycle=4").status == 0);
+    const auto latency = [](const std::string& folder) {
+        return json::parse(read_text(scratch(folder + "/report.json")))
+            .at("batches")[0]
+            .at("latency_cycles")
+            .get<double>();
+    };
+    CHECK(latency("narrow") > latency("wide"));
+}
+
+TEST_CASE("generated routes follow the seed", "[cli]") {
+    const std::string image = scratch("generated.syk"), model = scratch("generated.yaml");
+    write_text(model,
+               "name: tiny\n"
+               "batch: 16\n"
+               "input: {channels: 8, rows: 4, columns: 4}\n"
+               "layers:\n"
+               "  - {name: stem, kind: convolution, from: input, out_channels: 8, filter: 3, pad: 1}\n"
+               "  - {name: mean, kind: global_pool}\n"
+               "  - {name: gate, kind: matmul, out_channels: 1}\n"
+               "  - {name: skip, kind: switch, from: stem, gate: gate}\n"
+               "  - {name: body, kind: convolution, from: skip.1, out_channels: 8, filter: 3, pad: 1}\n"
+               "  - {name: out, kind: merge, from: [skip.0, body]}\n"
+               "routing: {seed: 3, probability: [0.5, 0.5]}\n");
+    const Outcome compiled = sy_sched("compile " + model + " --platform " + kMini + " --design adyna -o " + image);
+    INFO(compiled.err);
+    REQUIRE(compiled.status == 0);
+    const std::string arguments =
+        std::string("run --platform ") + kMini + " --image " + image + " --batches 5 --report ";
+    const auto run = [&](const std::string& folder, const std::string& seed) {
+        const Outcome outcome = sy_sim(arguments + scratch(folder) + seed);
+        INFO(outcome.err);
+        REQUIRE(outcome.status == 0);
+        return read_text(scratch(folder + "/report.json"));
+    };
+    const std::string own = run("own", "");
+    CHECK(json::parse(own).at("routing") == json{{"source", "generator"}, {"seed", 3}});
+    CHECK(run("three", " --seed 3") == own);
+    CHECK(run("four", " --seed 4") != own);
+}
+
+TEST_CASE("a matrix multiplication runs through the same chain", "[cli]") {
+    const std::string file = scratch("gemm.json");
+    const Outcome outcome =
+        sy_sim(std::string("gemm --platform ") + kMini + " --m 128 --n 128 --k 128 --tiles 1 --json " + file);
+    INFO(outcome.err);
+    REQUIRE(outcome.status == 0);
+    const json gemm = json::parse(read_text(file));
+    CHECK(gemm.at("ok") == true);
+    CHECK(gemm.at("macs") == 128 * 128 * 128);
+    // 8x8 PEs need 32768 cycles at least; memory, fill and drain cost less than a tenth of that.
+    CHECK(gemm.at("cycles") > 32768);
+    CHECK(gemm.at("cycles") < 32768 * 1.1);
+    CHECK(gemm.at("utilisation").get<double>() == Approx(32768.0 / gemm.at("cycles").get<double>()));
+    CHECK(gemm.at("hbm_bandwidth") < 1);
+}
+
+TEST_CASE("--help and the documents exit with 0", "[cli]") {
+    CHECK(sy_sim("--help").status == 0);
+    CHECK(sy_sched("compile --help").status == 0);
+    CHECK(sy_sim("keys").out == read_text("docs/platform_keys.md"));
+    CHECK(sy_sim("registers").out == read_text("docs/register_map.md"));
+}

@@ -1,0 +1,134 @@
+#include <algorithm>
+
+#include <nlohmann/json.hpp>
+
+#include "switchyard/platform/expectation.h"
+#include "switchyard/platform/report.h"
+#include "switchyard/testbenches/integration/programs.h"
+#include "switchyard/testbenches/sim_test.h"
+
+using namespace switchyard;
+using namespace switchyard::platform;
+using namespace switchyard::testing;
+
+namespace {
+
+struct Digits {
+    PlatformConfig platform = read_platform(kMini);
+    std::vector<std::uint8_t> bytes;
+    Image image;
+    std::vector<BatchRouting> routing;
+
+    explicit Digits(std::size_t batches) {
+        const std::string text = read_text(digits_image());
+        bytes.assign(text.begin(), text.end());
+        image = decode_image_for(platform, bytes, "digits");
+        routing = read_trace(kDigitsTrace, signatures_of(image.meta), image.meta.batch_samples, batches);
+    }
+    nlohmann::ordered_json report(const RunResult& result) const {
+        return make_report(platform, image, routing, {"trace", 0}, result);
+    }
+};
+
+std::vector<std::string> failures(const nlohmann::ordered_json& report) {
+    std::vector<std::string> names;
+    for (const auto& check : report.at("conservation"))
+        if (!check.at("ok").get<bool>()) names.push_back(check.at("name").get<std::string>());
+    return names;
+}
+
+bool has(const std::vector<std::string>& names, const std::string& name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+}  // namespace
+
+TEST_CASE("the checks fail when the chip did not do what the routing asks for", "[report]") {
+    Digits digits(2);
+    in_child([&] {
+        const RunResult result = run_simulation(digits.platform, digits.image, digits.bytes, digits.routing);
+        CHECK(digits.report(result).at("ok") == true);
+
+        // One sample that skipped block 1 is said to have gone through it, and back.
+        std::vector<std::uint64_t>& masks = digits.routing[1].masks[1];
+        const auto skipped = std::find(masks.begin(), masks.end(), 1);
+        REQUIRE(skipped != masks.end());
+        *skipped = 2;
+        const nlohmann::ordered_json wrong = digits.report(result);
+        CHECK(wrong.at("ok") == false);
+        const std::vector<std::string> names = failures(wrong);
+        CHECK(names.size() == 3);
+        CHECK(has(names, "samples of switch block1 to branch 0"));
+        CHECK(has(names, "samples of switch block1 to branch 1"));
+        CHECK(has(names, "multiply-accumulates that the routing asks for = done"));
+    });
+}
+
+TEST_CASE("a chip that cannot go on is told from one that has finished", "[report]") {
+    Digits digits(1);
+    in_child([&] {
+        // The gate of block 0 waits for what the stem's tiles no longer send.
+        for (TileProgram& tile : digits.image.tiles) {
+            for (TileOperator& op : tile.operators) {
+                const auto on_chip = [&tile](std::uint16_t id) { return tile.edge(id).path == EdgePath::on_chip; };
+                if (op.op_id == 0)
+                    op.out_edges.erase(std::remove_if(op.out_edges.begin(), op.out_edges.end(), on_chip),
+                                       op.out_edges.end());
+            }
+        }
+        CHECK_THROWS_WITH(
+            run_simulation(digits.platform, digits.image, encode(digits.image), digits.routing),
+            Catch::Matchers::StartsWith("no progress after ") && Catch::Matchers::ContainsSubstring("waits for"));
+    });
+}
+
+TEST_CASE("every key of a report is in docs/report_format.md", "[report][docs]") {
+    Digits digits(1);
+    in_child([&] {
+        const RunResult result = run_simulation(digits.platform, digits.image, digits.bytes, digits.routing);
+        const std::string text = read_text("docs/report_format.md");
+        const auto flat = digits.report(result).flatten();
+        for (const auto& [path, value] : flat.items()) {
+            if (path.rfind("/fidelity/", 0) == 0) continue;  // components, not keys of the format
+            const std::string key = path.substr(path.rfind('/') + 1);
+            INFO(path);
+            CHECK(text.find("`" + key + "`") != std::string::npos);
+        }
+    });
+}
+
+TEST_CASE("profiles are read back while the run goes on", "[report]") {
+    Digits digits(3);
+    in_child([&] {
+        const RunResult result =
+            run_simulation(digits.platform, digits.image, digits.bytes, digits.routing, RunOptions{1});
+        const auto& profiles = result.host.profiles;
+        REQUIRE(profiles.size() == 3);
+        std::vector<std::uint64_t> invocations;
+        for (const SimulatedHost::Profile& profile : profiles) {
+            REQUIRE(profile.by_tile.size() == 4);
+            std::uint64_t sum = 0;
+            for (const auto& tile : profile.by_tile)
+                for (const ProfileRecord& record : tile) sum += record.invocations;
+            invocations.push_back(sum);
+        }
+        CHECK(profiles[0].batches == 1);
+        CHECK(profiles[2].batches == 3);
+        CHECK(invocations[0] > 0);
+        CHECK(invocations[1] == 2 * invocations[0]);
+        CHECK(invocations[2] == 3 * invocations[0]);
+    });
+}
+
+TEST_CASE("batches do not overlap on the chip, their transfers do", "[report]") {
+    Digits digits(4);
+    in_child([&] {
+        const RunResult result = run_simulation(digits.platform, digits.image, digits.bytes, digits.routing);
+        const auto& batches = result.host.batches;
+        for (std::size_t b = 1; b < batches.size(); ++b) {
+            CHECK(batches[b].doorbell > batches[b - 1].interrupt);
+            // Inputs and masks were moved beforehand: only register accesses lie between.
+            CHECK(batches[b].doorbell - batches[b - 1].interrupt < sc_core::sc_time(100, sc_core::SC_NS));
+        }
+    });
+}
