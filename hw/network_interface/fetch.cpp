@@ -138,8 +138,7 @@ void NetworkInterface::start_load(InEdge& in, unsigned unit) {
     input.load_started = true;
     if (input.expected == 0) return;
     std::vector<std::uint16_t> sharers;  // the same in every plan: they follow from the consumer's kernel
-    visit_stored_units(in, unit,
-                       [&](std::uint32_t, const TransferPlan& plan) { sharers = plan.sharers(in.rank); });
+    visit_stored_units(in, unit, [&](std::uint32_t, const TransferPlan& plan) { sharers = plan.sharers(in.rank); });
     if (sharers.front() != in.rank) return;
     std::vector<Endpoint> others;
     for (std::size_t i = 1; i < sharers.size(); ++i) others.push_back(in.destination->tiles[sharers[i]]);

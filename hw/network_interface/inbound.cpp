@@ -95,9 +95,9 @@ void NetworkInterface::announce(InEdge& in, unsigned unit, const SampleFramePtr&
         input.expected = expected_from_memory(in, unit);
     } else {
         const EdgeSets sets = sets_of(*in.edge, *frame);
-        const TransferPlan plan(*in.edge, *in.source, *in.destination, *sets.source, *sets.edge, *sets.destination);
-        input.expected = plan.expected_bytes(in.rank);
-        stats_.samples_received += plan.samples_received(in.rank);
+        const std::shared_ptr<const Share> share = receiving_share(in, sets);
+        input.expected = share->expected;
+        stats_.samples_received += share->samples;
     }
     if (input.expected > in.edge->slot_bytes) {
         fail("edge " + std::to_string(in.edge->id) + " unit " + std::to_string(unit) + " needs " +
@@ -105,6 +105,22 @@ void NetworkInterface::announce(InEdge& in, unsigned unit, const SampleFramePtr&
     }
     check_ready(in, unit);
     if (in.edge->path == EdgePath::memory) start_load(in, unit);
+}
+
+std::shared_ptr<const NetworkInterface::Share> NetworkInterface::receiving_share(const InEdge& in,
+                                                                                 const EdgeSets& sets) {
+    const auto size = static_cast<std::uint32_t>(sets.edge->size());
+    const bool cached = sets.source->size() == size && sets.destination->size() == size;
+    if (cached) {
+        const auto found = receiving_.find({in.edge->id, size});
+        if (found != receiving_.end()) return found->second;
+    }
+    const TransferPlan plan(*in.edge, *in.source, *in.destination, *sets.source, *sets.edge, *sets.destination);
+    auto share = std::make_shared<Share>();
+    share->expected = plan.expected_bytes(in.rank);
+    share->samples = plan.samples_received(in.rank);
+    if (cached) receiving_[{in.edge->id, size}] = share;
+    return share;
 }
 
 void NetworkInterface::check_ready(InEdge& in, unsigned unit) {

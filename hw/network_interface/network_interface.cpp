@@ -30,6 +30,7 @@ NetworkInterface::NetworkInterface(const sc_core::sc_module_name& name, const Co
 
     SC_HAS_PROCESS(NetworkInterface);
     SC_THREAD(process);  // a thread, since it calls b_transport
+    sensitive << queue_.event();
 
     registry.add(*this, "sent_bytes", "bytes", stats_.sent_bytes);
     registry.add(*this, "delivered_copy_bytes", "bytes", stats_.delivered_copy_bytes);
@@ -67,7 +68,7 @@ void NetworkInterface::issue_transport(Payload& payload, sc_core::sc_time& delay
     }
     Item item;
     item.kind = Item::Kind::send;
-    item.send = *send;
+    item.send = std::make_unique<SendExtension>(*send);
     queue_.push(std::move(item), delay);
     payload.set_response_status(::tlm::TLM_OK_RESPONSE);
 }
@@ -129,7 +130,7 @@ void NetworkInterface::noc_transport(Payload& payload, sc_core::sc_time& delay) 
 }
 
 void NetworkInterface::process() {
-    for (Item item;; wait(queue_.event())) {
+    for (Item item;; wait()) {
         while (queue_.pop_due(item)) {
             switch (item.kind) {
                 case Item::Kind::arrival: {
@@ -138,8 +139,12 @@ void NetworkInterface::process() {
                     handle(*item.payload);
                     break;
                 }
-                case Item::Kind::send: begin_send(item.send); break;
-                case Item::Kind::group_sent: finish_step(item.operator_index, item.unit); break;
+                case Item::Kind::send:
+                    begin_send(*item.send);
+                    break;
+                case Item::Kind::group_sent:
+                    finish_step(item.operator_index, item.unit);
+                    break;
             }
         }
     }
@@ -191,6 +196,8 @@ void NetworkInterface::handle(Payload& payload) {
 void NetworkInterface::load_program(const std::shared_ptr<const TileProgram>& program) {
     program_ = program;
     in_edges_.clear();
+    sending_.clear();
+    receiving_.clear();
     in_edge_index_.clear();
     outbounds_.clear();
     outputs_.clear();

@@ -121,6 +121,13 @@ private:
         std::vector<Group> groups;
         unsigned groups_missing = 0;
     };
+    /// What this tile has to do with one unit of an edge, as its end of the plan says.
+    struct Share {
+        std::vector<Outbound::Group> groups;  ///< as producer
+        std::vector<Endpoint> receivers;      ///< all destinations of the groups
+        std::uint64_t expected = 0;           ///< as consumer
+        std::uint32_t samples = 0;
+    };
     /// The output of (operator, unit): gone when no edge is left.
     struct Output {
         std::uint16_t operator_index = 0, unit = 0;
@@ -137,7 +144,7 @@ private:
     struct Item {
         enum class Kind : std::uint8_t { arrival, send, group_sent } kind = Kind::arrival;
         Payload* payload = nullptr;
-        SendExtension send;
+        std::unique_ptr<SendExtension> send;
         std::uint16_t operator_index = 0, unit = 0;
     };
 
@@ -170,6 +177,7 @@ private:
     void on_data(Payload& payload, const RoutedExtension& packet);
     void announce(InEdge& in, unsigned unit, const SampleFramePtr& frame);
     void check_ready(InEdge& in, unsigned unit);
+    std::shared_ptr<const Share> receiving_share(const InEdge& in, const EdgeSets& sets);
     void acknowledge(const InEdge& in, unsigned unit, Endpoint source);
     static bool has_slot(const InEdge& in, unsigned unit) { return unit < in.released + in.edge->slots; }
     InEdge& in_edge(std::uint16_t edge_id);
@@ -184,6 +192,7 @@ private:
     void on_acknowledge(const RoutedExtension& packet);
     void on_masks(const RoutedExtension& packet);
     void finish_step(std::uint16_t operator_index, std::uint16_t unit);
+    std::shared_ptr<const Share> sending_share(const Edge& edge, const EdgeSets& sets, unsigned rank);
     SampleFramePtr switched_frame(Output& output, const Edge& edge);
 
     // fetch.cpp: tensors, weights, frames and recorded masks from memory
@@ -214,6 +223,9 @@ private:
     TimedQueue<Item> queue_;
 
     std::shared_ptr<const TileProgram> program_;
+    /// By edge and size, for units in which producer, edge and consumer have the same samples: then the plan depends on
+    /// nothing else.
+    std::map<std::pair<std::uint16_t, std::uint32_t>, std::shared_ptr<const Share>> sending_, receiving_;
     std::vector<int> in_edge_index_;  ///< by edge id, -1: not an in-edge of this tile
     std::vector<InEdge> in_edges_;
     std::deque<Outbound> outbounds_;

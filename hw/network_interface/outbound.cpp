@@ -80,12 +80,39 @@ SampleFramePtr NetworkInterface::switched_frame(Output& output, const Edge& edge
     return std::make_shared<const SampleFrame>(SampleFrame{SampleSet(std::move(taken)), output.frame});
 }
 
+std::shared_ptr<const NetworkInterface::Share> NetworkInterface::sending_share(const Edge& edge, const EdgeSets& sets,
+                                                                               unsigned rank) {
+    const auto size = static_cast<std::uint32_t>(sets.edge->size());
+    const bool cached = sets.source->size() == size && sets.destination->size() == size;
+    if (cached) {
+        const auto found = sending_.find({edge.id, size});
+        if (found != sending_.end()) return found->second;
+    }
+    const OperatorPlacement& destination = program_->placement(edge.dst_op);
+    const TransferPlan plan(edge, program_->placement(edge.src_op), destination, *sets.source, *sets.edge,
+                            *sets.destination);
+    auto share = std::make_shared<Share>();
+    for (const TransferPlan::Group& planned : plan.groups_from(rank)) {
+        Outbound::Group group;
+        group.bytes = planned.bytes;
+        group.samples = planned.samples;
+        for (const std::uint16_t receiver : planned.ranks) group.destinations.push_back(destination.tiles[receiver]);
+        group.acks_missing = static_cast<unsigned>(group.destinations.size());
+        share->receivers.insert(share->receivers.end(), group.destinations.begin(), group.destinations.end());
+        share->groups.push_back(std::move(group));
+    }
+    share->samples = plan.samples_sent(rank);
+    if (cached) sending_[{edge.id, size}] = share;
+    return share;
+}
+
 void NetworkInterface::send_on_chip(const Output& output, const Edge& edge, const SampleFramePtr& frame) {
     const TileOperator& op = program_->operators[output.operator_index];
     const OperatorPlacement& source = program_->placement(edge.src_op);
     const OperatorPlacement& destination = program_->placement(edge.dst_op);
     const EdgeSets sets = sets_of(edge, *frame);
-    const TransferPlan plan(edge, source, destination, *sets.source, *sets.edge, *sets.destination);
+    const std::shared_ptr<const Share> share = sending_share(edge, sets, op.rank);
+    const std::vector<Endpoint>& receivers = share->receivers;
 
     Outbound outbound;
     outbound.edge = edge.id;
@@ -93,18 +120,9 @@ void NetworkInterface::send_on_chip(const Output& output, const Edge& edge, cons
     outbound.operator_index = output.operator_index;
     outbound.batch = output.batch;
     outbound.frame = frame;
-    std::vector<Endpoint> receivers;
-    for (const TransferPlan::Group& planned : plan.groups_from(op.rank)) {
-        Outbound::Group group;
-        group.bytes = planned.bytes;
-        group.samples = planned.samples;
-        for (const std::uint16_t rank : planned.ranks) group.destinations.push_back(destination.tiles[rank]);
-        group.acks_missing = static_cast<unsigned>(group.destinations.size());
-        receivers.insert(receivers.end(), group.destinations.begin(), group.destinations.end());
-        outbound.groups.push_back(std::move(group));
-    }
-    stats_.samples_sent += plan.samples_sent(op.rank);
+    outbound.groups = share->groups;
     outbound.groups_missing = static_cast<unsigned>(outbound.groups.size());
+    stats_.samples_sent += share->samples;
 
     const auto probe = [&](std::vector<Endpoint> destinations, bool wants_acknowledge) {
         if (destinations.empty()) return;

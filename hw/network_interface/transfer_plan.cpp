@@ -111,10 +111,15 @@ std::uint64_t TransferPlan::bytes(unsigned source_rank, unsigned destination_ran
 std::uint64_t TransferPlan::expected_bytes(unsigned destination_rank) const {
     const Needs needed = needs_of(destination_rank);
     if (needed.none) return 0;
-    std::uint64_t sum = 0;
-    const unsigned ranks = source_.n * source_.p * src_.k_ways;
-    for (unsigned rank = 0; rank < ranks; ++rank) sum += bytes(makes_of(rank), needed);
-    return sum;
+    std::uint64_t count = 0;
+    for (unsigned s = 0; s < source_.n; ++s) count += samples(s, needed.n);
+    // The producers' boxes cover the tensor once, so what they send adds up to the consumer's box.
+    if (edge_.reduce == EdgeReduce::none) {
+        return count * needed.channels.size() * needed.rows.size() * edge_.columns * kElementBytes;
+    }
+    unsigned parts = 0;
+    for (unsigned p = 0; p < source_.p; ++p) parts += makes_of(p * src_.k_ways).rows.size() > 0 ? 1 : 0;
+    return count * needed.channels.size() * parts * kElementBytes;
 }
 
 std::vector<std::uint16_t> TransferPlan::sharers(unsigned destination_rank) const {

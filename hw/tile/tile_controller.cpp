@@ -23,6 +23,7 @@ TileController::TileController(const sc_core::sc_module_name& name, const Config
 
     SC_HAS_PROCESS(TileController);
     SC_THREAD(process);  // a thread, since it calls b_transport
+    sensitive << wake_ << completions_.event();
 
     registry.add(*this, "units", "1", stats_.units);
     registry.add(*this, "empty_units", "1", stats_.empty_units);
@@ -151,8 +152,15 @@ void TileController::start_segment(std::uint16_t segment, std::uint32_t batch) {
     segment_ = segment;
     batch_ = batch;
     ++stats_.segments;
-    for (Operator& op : operators_) {
-        if (op.op->segment != segment) continue;
+    active_ = operators_of(segment);
+    prefetch_.clear();
+    if (const int next = next_segment_after(segment); next != segment) {
+        for (const std::size_t index : operators_of(next)) {
+            if (!overlaps_active(operators_[index])) prefetch_.push_back(index);
+        }
+    }
+    for (const std::size_t index : active_) {
+        Operator& op = operators_[index];
         for (Input& input : op.inputs) input.frames.assign(op.placement->units, nullptr);
         op.masks_ready.assign(op.op->gate_switch == kNone ? 0 : op.placement->units, false);
         op.masks_requested = 0;
@@ -189,29 +197,35 @@ int TileController::next_segment_after(std::uint16_t segment) const {
     return next >= 0 ? next : first;
 }
 
+std::vector<std::size_t> TileController::operators_of(int segment) const {
+    std::vector<std::size_t> found;
+    for (std::size_t i = 0; i < operators_.size(); ++i) {
+        if (operators_[i].op->segment == segment) found.push_back(i);
+    }
+    return found;
+}
+
+bool TileController::overlaps_active(const Operator& op) const {
+    return std::any_of(active_.begin(), active_.end(), [&](std::size_t index) {
+        const std::vector<Region>& used = operators_[index].regions;
+        return std::any_of(op.weights.begin(), op.weights.end(), [&used](const Weights& weights) {
+            return std::any_of(used.begin(), used.end(),
+                               [&weights](const Region& region) { return region.overlaps(weights.region()); });
+        });
+    });
+}
+
 /// Every tile of an operator decides by the same rule, but at its own time; the one that leads the load waits for the
 /// others' acknowledges, so an early decision costs nothing and a late one delays, never blocks.
 void TileController::prefetch_weights() {
-    if (segment_ < 0) return;
-    const int next = next_segment_after(static_cast<std::uint16_t>(segment_));
-    if (next == segment_) return;
-    for (const Operator& op : operators_) {
-        if (op.op->segment != segment_) continue;
-        for (const Weights& weights : op.weights) {
+    if (prefetch_.empty()) return;
+    for (const std::size_t index : active_) {
+        for (const Weights& weights : operators_[index].weights) {
             if (weights.state != Weights::State::present) return;  // first what is needed first
         }
     }
-    for (Operator& op : operators_) {
-        if (op.op->segment != next) continue;
-        const bool free = std::all_of(operators_.begin(), operators_.end(), [&](const Operator& running) {
-            if (running.op->segment != segment_) return true;
-            return std::none_of(running.regions.begin(), running.regions.end(), [&](const Region& used) {
-                return std::any_of(op.weights.begin(), op.weights.end(),
-                                   [&](const Weights& weights) { return weights.region().overlaps(used); });
-            });
-        });
-        if (free) load_weights(op);
-    }
+    for (const std::size_t index : prefetch_) load_weights(operators_[index]);
+    prefetch_.clear();
 }
 
 void TileController::finish_segment() {
@@ -227,15 +241,14 @@ void TileController::finish_segment() {
     done.segment = segment;
     done.batch = batch_;
     command(done);
-    const int next = next_segment_after(segment);
-    for (Operator& op : operators_) {
-        for (Weights& weights : op.weights) {
-            if (op.op->segment == segment && !weights.edge->resident) weights.state = Weights::State::absent;
+    for (const std::size_t index : active_) {
+        for (Weights& weights : operators_[index].weights) {
+            if (!weights.edge->resident) weights.state = Weights::State::absent;
         }
     }
-    for (Operator& op : operators_) {
-        if (op.op->segment == next) load_weights(op);
-    }
+    active_.clear();
+    prefetch_.clear();
+    for (const std::size_t index : operators_of(next_segment_after(segment))) load_weights(operators_[index]);
 }
 
 void TileController::request_masks(Operator& op) {
@@ -252,7 +265,7 @@ void TileController::request_masks(Operator& op) {
 }
 
 void TileController::process() {
-    for (;; wait(wake_ | completions_.event())) run();
+    for (;; wait()) run();
 }
 
 void TileController::run() {
@@ -272,11 +285,10 @@ void TileController::run() {
     }
     if (segment_ < 0) return;
     bool done = true;
-    for (std::size_t i = 0; i < operators_.size(); ++i) {
-        Operator& op = operators_[i];
-        if (op.op->segment != segment_) continue;
+    for (const std::size_t index : active_) {
+        Operator& op = operators_[index];
         request_masks(op);
-        if (!busy_) try_dispatch(i);
+        if (!busy_) try_dispatch(index);
         done = done && op.done();
     }
     if (done && !busy_) {
@@ -388,8 +400,9 @@ void TileController::send_control(ControlCode code) {
 std::string TileController::waits() const {
     if (segment_ < 0) return "";
     std::string text;
-    for (const Operator& op : operators_) {
-        if (op.op->segment != segment_ || op.done()) continue;
+    for (const std::size_t index : active_) {
+        const Operator& op = operators_[index];
+        if (op.done()) continue;
         text += (text.empty() ? "segment " + std::to_string(segment_) + " of batch " + std::to_string(batch_) + ": "
                               : "; ") +
                 "operator " + std::to_string(op.op->op_id);

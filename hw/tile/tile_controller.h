@@ -97,6 +97,8 @@ private:
     void start_segment(std::uint16_t segment, std::uint32_t batch);
     void finish_segment();
     void prefetch_weights();
+    std::vector<std::size_t> operators_of(int segment) const;
+    bool overlaps_active(const Operator& op) const;
     void load_weights(Operator& op);
     void request_masks(Operator& op);
     bool try_dispatch(std::size_t index);
@@ -121,7 +123,9 @@ private:
     std::vector<Operator> operators_;
     int segment_ = -1;  ///< running, or -1
     std::uint32_t batch_ = 0;
-    bool busy_ = false;  ///< a kernel is running
+    std::vector<std::size_t> active_;    ///< operators of the running segment
+    std::vector<std::size_t> prefetch_;  ///< operators of the next one whose weights have not been asked for
+    bool busy_ = false;                  ///< a kernel is running
 };
 
 template <class Visitor>

@@ -2,10 +2,12 @@
 
 #include <nlohmann/json.hpp>
 
+#include "switchyard/platform/chip.h"
 #include "switchyard/platform/expectation.h"
 #include "switchyard/platform/report.h"
 #include "switchyard/testbenches/integration/programs.h"
 #include "switchyard/testbenches/sim_test.h"
+#include "switchyard/tlm/base_protocol_checker.h"
 
 using namespace switchyard;
 using namespace switchyard::platform;
@@ -117,6 +119,31 @@ TEST_CASE("profiles are read back while the run goes on", "[report]") {
         CHECK(invocations[0] > 0);
         CHECK(invocations[1] == 2 * invocations[0]);
         CHECK(invocations[2] == 3 * invocations[0]);
+    });
+}
+
+TEST_CASE("host and chip keep the base protocol on both links between them", "[report][protocol]") {
+    Digits digits(2);
+    in_child([&] {
+        SimulationRegistry registry;
+        SimulatedHost::Job job;
+        job.image = &digits.image;
+        job.image_bytes = digits.bytes;
+        job.routing = &digits.routing;
+        job.tiles = digits.platform.tiles();
+        job.run_begins = job.run_ends = [] {};
+        Chip chip("chip", digits.platform, registry);
+        SimulatedHost host("host", digits.platform.host_memory, job);
+        BaseProtocolChecker<> config("config"), dma("dma");
+        sc_core::sc_signal<bool> irq("irq");
+        host.config.bind(config.target_socket);
+        config.initiator_socket.bind(chip.host.config);
+        chip.host.host_memory.bind(dma.target_socket);
+        dma.initiator_socket.bind(host.memory.port);
+        chip.host.irq(irq);
+        host.irq(irq);
+        sc_core::sc_start();
+        CHECK(host.result().finished);
     });
 }
 

@@ -5,6 +5,7 @@
 
 #include "switchyard/platform/host_memory.h"
 #include "switchyard/testbenches/sim_test.h"
+#include "switchyard/tlm/base_protocol_checker.h"
 #include "switchyard/tlm/tile_protocol.h"
 
 using namespace switchyard;
@@ -15,11 +16,13 @@ namespace {
 
 struct Bench : sc_core::sc_module {
     tlm_utils::simple_initiator_socket<Bench> port;
+    BaseProtocolChecker<> checker;
     HostMemory memory;
 
     explicit Bench(const sc_core::sc_module_name& name = "bench")
-        : sc_core::sc_module(name), port("port"), memory("memory", config()) {
-        port.bind(memory.port);
+        : sc_core::sc_module(name), port("port"), checker("checker"), memory("memory", config()) {
+        port.bind(checker.target_socket);
+        checker.initiator_socket.bind(memory.port);
     }
     static HostMemory::Config config() {
         HostMemory::Config c;
@@ -111,6 +114,7 @@ SIM_TEST("host memory offers DMI from end to end", "[host]") {
     CHECK(dmi.get_dmi_ptr()[8191] == 42);
     CHECK(dmi.is_read_write_allowed());
     read.payload.set_address(8192);
+    dmi.init();
     CHECK_FALSE(bench.port->get_direct_mem_ptr(read.payload, dmi));
     CHECK(dmi.get_start_address() == 8192);
 }
