@@ -1,5 +1,7 @@
 #include "switchyard/platform/chip.h"
 
+#include <string>
+
 namespace switchyard::platform {
 
 namespace {
@@ -22,23 +24,26 @@ Chip::Chip(const sc_core::sc_module_name& name, const PlatformConfig& platform, 
       torus("torus", platform.noc, registry, platform.router_of_endpoint()),
       hbm("hbm", platform.hbm, registry, static_cast<Endpoint>(platform.tiles())),
       host("host", platform.host, surroundings_of_host(platform), registry),
-      tiles("tile") {
+      tiles("tile"),
+      links_(platform.chip.check_protocol) {
     const hw::HostInterface::Chip endpoints = surroundings_of_host(platform);
     tiles.init(platform.tiles(), [&](const char* tile_name, std::size_t index) {
         const hw::NetworkInterface::Address address{static_cast<Endpoint>(index), endpoints.first_memory,
                                                     endpoints.host, endpoints.region_bytes};
         return new Tile(tile_name, platform, address, registry);
     });
-    for (std::size_t i = 0; i < tiles.size(); ++i) {
-        tiles[i].network_interface.noc_out.bind(torus.inject[i]);
-        torus.eject[i].bind(tiles[i].network_interface.noc_in);
+    const auto attach = [this](auto& initiator, auto& target, Endpoint endpoint, const std::string& link) {
+        links_.bind(initiator, torus.inject[endpoint], link + "_inject");
+        links_.bind(torus.eject[endpoint], target, link + "_eject");
+    };
+    for (unsigned i = 0; i < tiles.size(); ++i) {
+        hw::NetworkInterface& interface = tiles[i].network_interface;
+        attach(interface.noc_out, interface.noc_in, static_cast<Endpoint>(i), "tile_" + std::to_string(i));
     }
     for (unsigned i = 0; i < hbm.interfaces(); ++i) {
-        hbm.out[i].bind(torus.inject[endpoints.first_memory + i]);
-        torus.eject[endpoints.first_memory + i].bind(hbm.in[i]);
+        attach(hbm.out[i], hbm.in[i], static_cast<Endpoint>(endpoints.first_memory + i), "hbm_" + std::to_string(i));
     }
-    host.noc_out.bind(torus.inject[endpoints.host]);
-    torus.eject[endpoints.host].bind(host.noc_in);
+    attach(host.noc_out, host.noc_in, endpoints.host, "host");
 }
 
 }  // namespace switchyard::platform

@@ -6,6 +6,7 @@
 #include "switchyard/hw/host/host_interface.h"
 #include "switchyard/hw/memory/hbm.h"
 #include "switchyard/hw/noc/torus.h"
+#include "switchyard/platform/link_binder.h"
 #include "switchyard/platform/platform_config.h"
 #include "switchyard/platform/tile.h"
 
@@ -25,6 +26,9 @@ public:
     sc_core::sc_vector<Tile> tiles;
 
     Chip(const sc_core::sc_module_name& name, const PlatformConfig& platform, SimulationRegistry& registry);
+
+private:
+    LinkBinder links_;
 };
 
 }  // namespace switchyard::platform

@@ -24,6 +24,7 @@ struct ChipConfig {
     std::string name = "chip";
     unsigned columns = 2, rows = 2;
     double clock_ghz = 1.0;
+    bool check_protocol = false;
 };
 
 template <class V>
@@ -32,6 +33,7 @@ void describe(V& v, ChipConfig& c) {
     v.field("columns", c.columns, 1, 64, "tiles in a row of the torus");
     v.field("rows", c.rows, 1, 64, "rows of tiles");
     v.field("clock_ghz", c.clock_ghz, 0.01, 10, "clock of the whole chip; every key in cycles counts these");
+    v.field("check_protocol", c.check_protocol, "put a TLM-2.0 base-protocol checker on every link inside the chip");
 }
 
 /// A whole platform as its YAML file and the overrides describe it: one section a component. What a component's Config

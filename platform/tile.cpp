@@ -9,17 +9,18 @@ Tile::Tile(const sc_core::sc_module_name& name, const PlatformConfig& platform,
       dispatcher("dispatcher", platform.dispatcher, registry),
       pe_array("pe_array", platform.pe_array, registry),
       scratchpad("scratchpad", platform.scratchpad, registry),
-      network_interface("network_interface", platform.network_interface, address, registry) {
-    controller.interface.bind(network_interface.control);
-    controller.dispatcher.bind(dispatcher.dispatch);
-    controller.dispatcher_config.bind(dispatcher.configure);
-    controller.scratchpad.bind(scratchpad.controller);
-    dispatcher.scratchpad.bind(scratchpad.dispatcher);
-    dispatcher.pe_array.bind(pe_array.command);
-    dispatcher.network_interface.bind(network_interface.issue);
-    pe_array.scratchpad.bind(scratchpad.pe_array);
-    network_interface.controller.bind(controller.events);
-    network_interface.scratchpad.bind(scratchpad.network_interface);
+      network_interface("network_interface", platform.network_interface, address, registry),
+      links_(platform.chip.check_protocol) {
+    links_.bind(controller.interface, network_interface.control, "controller_interface");
+    links_.bind(controller.dispatcher, dispatcher.dispatch, "controller_dispatcher");
+    links_.bind(controller.dispatcher_config, dispatcher.configure, "controller_dispatcher_config");
+    links_.bind(controller.scratchpad, scratchpad.controller, "controller_scratchpad");
+    links_.bind(dispatcher.scratchpad, scratchpad.dispatcher, "dispatcher_scratchpad");
+    links_.bind(dispatcher.pe_array, pe_array.command, "dispatcher_pe_array");
+    links_.bind(dispatcher.network_interface, network_interface.issue, "dispatcher_interface");
+    links_.bind(pe_array.scratchpad, scratchpad.pe_array, "pe_array_scratchpad");
+    links_.bind(network_interface.controller, controller.events, "interface_controller");
+    links_.bind(network_interface.scratchpad, scratchpad.network_interface, "interface_scratchpad");
 }
 
 }  // namespace switchyard::platform

@@ -7,6 +7,7 @@
 #include "switchyard/hw/pe_array/pe_array.h"
 #include "switchyard/hw/scratchpad/scratchpad.h"
 #include "switchyard/hw/tile/tile_controller.h"
+#include "switchyard/platform/link_binder.h"
 #include "switchyard/platform/platform_config.h"
 
 namespace switchyard::platform {
@@ -25,6 +26,9 @@ public:
 
     Tile(const sc_core::sc_module_name& name, const PlatformConfig& platform,
          const hw::NetworkInterface::Address& address, SimulationRegistry& registry);
+
+private:
+    LinkBinder links_;
 };
 
 }  // namespace switchyard::platform
