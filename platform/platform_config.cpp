@@ -102,6 +102,7 @@ sched::HardwareDescription make_hardware_description(const PlatformConfig& p) {
     hardware.header_bytes = p.noc.header_bytes;
     hardware.region_bytes = p.hbm.region_bytes;
     hardware.memory_latency_cycles = p.cycles(p.hbm.read_latency_ns);
+    hardware.setup_cycles = p.network_interface.setup_cycles;
     const std::vector<unsigned> routers = p.router_of_endpoint();
     const double bytes_per_cycle = p.hbm.peak_bytes_per_cycle() * (1 - p.hbm.refresh_share);
     for (unsigned i = 0; i < p.hbm.interfaces(); ++i)

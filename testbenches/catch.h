@@ -12,6 +12,7 @@ using Catch::Approx;
 #include <string>
 
 namespace Catch::Matchers {
+// NOLINTNEXTLINE(readability-identifier-naming): as Catch2 3 calls it.
 inline auto ContainsSubstring(const std::string& text, CaseSensitive::Choice sensitivity = CaseSensitive::Yes) {
     return Contains(text, sensitivity);
 }

@@ -80,18 +80,7 @@ void NetworkInterface::on_frame(InEdge& in, const RoutedExtension& packet, const
     for (const std::uint16_t tile : in.destination->tiles) {
         if (tile != address_.tile) others.push_back(tile);
     }
-    if (!others.empty()) {
-        RoutedExtension* probe = nullptr;
-        Payload& payload =
-            make_packet(PacketKind::probe, std::move(others), 8 + (in.destination->unit_samples + 7) / 8, probe);
-        probe->edge = in.edge->id;
-        probe->unit = packet.unit;
-        probe->batch = in.batch;
-        probe->dyn_dim = static_cast<std::uint32_t>(frame->samples.size());
-        probe->frame = frame;
-        ++stats_.probes;
-        inject(payload, clock_.cycles(config_.setup_cycles));
-    }
+    probe(*in.edge, packet.unit, in.batch, frame, std::move(others), false);
     if (!input.announced) announce(in, packet.unit, frame);
 }
 
@@ -147,16 +136,7 @@ void NetworkInterface::start_load(InEdge& in, unsigned unit) {
         issue_load(in, unit);
         return;
     }
-    RoutedExtension* probe = nullptr;
-    Payload& payload =
-        make_packet(PacketKind::probe, std::move(others), 8 + (in.destination->unit_samples + 7) / 8, probe);
-    probe->edge = in.edge->id;
-    probe->unit = static_cast<std::uint16_t>(unit);
-    probe->batch = in.batch;
-    probe->frame = input.stored_frame;
-    probe->requested_bytes = 1;
-    ++stats_.probes;
-    inject(payload, clock_.cycles(config_.setup_cycles));
+    probe(*in.edge, static_cast<std::uint16_t>(unit), in.batch, input.stored_frame, std::move(others), true);
 }
 
 void NetworkInterface::open_weights(std::uint16_t edge_id) {
@@ -180,12 +160,7 @@ void NetworkInterface::open_weights(std::uint16_t edge_id) {
         issue_weights(in);
         return;
     }
-    RoutedExtension* probe = nullptr;
-    Payload& payload = make_packet(PacketKind::probe, std::move(others), 8, probe);
-    probe->edge = edge_id;
-    probe->requested_bytes = 1;
-    ++stats_.probes;
-    inject(payload, clock_.cycles(config_.setup_cycles));
+    probe(*in.edge, 0, in.batch, nullptr, std::move(others), true);
 }
 
 void NetworkInterface::issue_weights(InEdge& in) {

@@ -183,6 +183,8 @@ private:
     InEdge& in_edge(std::uint16_t edge_id);
 
     // outbound.cpp: switch, probes, sends, writes to memory
+    void probe(const Edge& edge, std::uint16_t unit, std::uint32_t batch, const SampleFramePtr& frame,
+               std::vector<Endpoint> destinations, bool wants_acknowledge);
     void begin_send(const SendExtension& send);
     bool start_edge(Output& output, const Edge& edge);
     void send_on_chip(const Output& output, const Edge& edge, const SampleFramePtr& frame);

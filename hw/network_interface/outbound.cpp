@@ -6,13 +6,23 @@
 
 namespace switchyard::hw {
 
-namespace {
-
-std::uint64_t bitmap_bytes(const OperatorPlacement& placement) {
-    return 8 + (placement.unit_samples + 7) / 8;
+void NetworkInterface::probe(const Edge& edge, std::uint16_t unit, std::uint32_t batch, const SampleFramePtr& frame,
+                             std::vector<Endpoint> destinations, bool wants_acknowledge) {
+    if (destinations.empty()) return;
+    // A bitmap of the unit's samples, and for the weights, which have none, just the edge.
+    const std::uint64_t bytes = frame ? 8 + (program_->placement(edge.dst_op).unit_samples + 7) / 8 : 8;
+    RoutedExtension* packet = nullptr;
+    Payload& payload = make_packet(PacketKind::probe, std::move(destinations), bytes, packet);
+    packet->edge = edge.id;
+    packet->unit = unit;
+    packet->batch = batch;
+    packet->operator_id = edge.src_op;
+    packet->dyn_dim = frame ? static_cast<std::uint32_t>(frame->samples.size()) : 0;
+    packet->frame = frame;
+    packet->requested_bytes = wants_acknowledge ? 1 : 0;
+    ++stats_.probes;
+    inject(payload, clock_.cycles(config_.setup_cycles));
 }
-
-}  // namespace
 
 void NetworkInterface::begin_send(const SendExtension& send) {
     const TileOperator& op = program_->operators.at(send.operator_index);
@@ -108,7 +118,6 @@ std::shared_ptr<const NetworkInterface::Share> NetworkInterface::sending_share(c
 
 void NetworkInterface::send_on_chip(const Output& output, const Edge& edge, const SampleFramePtr& frame) {
     const TileOperator& op = program_->operators[output.operator_index];
-    const OperatorPlacement& source = program_->placement(edge.src_op);
     const OperatorPlacement& destination = program_->placement(edge.dst_op);
     const EdgeSets sets = sets_of(edge, *frame);
     const std::shared_ptr<const Share> share = sending_share(edge, sets, op.rank);
@@ -124,29 +133,15 @@ void NetworkInterface::send_on_chip(const Output& output, const Edge& edge, cons
     outbound.groups_missing = static_cast<unsigned>(outbound.groups.size());
     stats_.samples_sent += share->samples;
 
-    const auto probe = [&](std::vector<Endpoint> destinations, bool wants_acknowledge) {
-        if (destinations.empty()) return;
-        RoutedExtension* packet = nullptr;
-        Payload& payload = make_packet(PacketKind::probe, std::move(destinations), bitmap_bytes(source), packet);
-        packet->edge = edge.id;
-        packet->unit = output.unit;
-        packet->batch = output.batch;
-        packet->operator_id = edge.src_op;
-        packet->dyn_dim = static_cast<std::uint32_t>(sets.edge->size());
-        packet->frame = frame;
-        packet->requested_bytes = wants_acknowledge ? 1 : 0;
-        ++stats_.probes;
-        inject(payload, clock_.cycles(config_.setup_cycles));
-    };
     if (op.rank == 0) {
         // Every consumer must hear of the unit, even one that gets nothing of it.
         std::vector<Endpoint> others;
         for (const std::uint16_t tile : destination.tiles) {
             if (std::find(receivers.begin(), receivers.end(), tile) == receivers.end()) others.push_back(tile);
         }
-        probe(std::move(others), false);
+        probe(edge, output.unit, output.batch, frame, std::move(others), false);
     }
-    probe(receivers, true);
+    probe(edge, output.unit, output.batch, frame, share->receivers, true);
     if (outbound.groups.empty()) {
         finish_step(output.operator_index, output.unit);
     } else {

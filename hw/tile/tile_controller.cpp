@@ -1,9 +1,7 @@
 #include "switchyard/hw/tile/tile_controller.h"
 
 #include <algorithm>
-#include <cstring>
 
-#include "switchyard/sw_scheduler/formats/error.h"
 #include "switchyard/tlm/void_buffer.h"
 
 namespace switchyard::hw {
@@ -71,80 +69,6 @@ void TileController::events_transport(Payload& payload, sc_core::sc_time&) {
             break;
     }
     wake_.notify(sc_core::SC_ZERO_TIME);
-}
-
-void TileController::on_config(const InterfaceEvent& event) {
-    if (event.kind == InterfaceEvent::Kind::config_read) {
-        if (event.address != kTileProfileRead) throw ModelError(*this, "config read of an unmapped address");
-        InterfaceCommand reply;
-        reply.kind = InterfaceCommand::Kind::send_profile;
-        if (program_) {
-            const std::vector<ProfileRecord> records = profiler_.records(*program_);
-            reply.bytes.resize(records.size() * sizeof(ProfileRecord));
-            std::memcpy(reply.bytes.data(), records.data(), reply.bytes.size());
-        }
-        command(reply);
-        return;
-    }
-    std::uint32_t word = 0;
-    if (event.address >= kTileProgramCommit && event.size == sizeof word) std::memcpy(&word, event.bytes, sizeof word);
-    if (event.address == kTileProgramCommit) {
-        commit_program(word);
-    } else if (event.address == kTileProfileClear) {
-        profiler_.clear();
-    } else if (event.address < kTileProgramCommit) {
-        program_bytes_.resize(std::max<std::size_t>(program_bytes_.size(), event.address + event.size));
-        std::copy_n(event.bytes, event.size, program_bytes_.begin() + static_cast<std::ptrdiff_t>(event.address));
-    } else {
-        throw ModelError(*this, "config write to an unmapped address");
-    }
-}
-
-void TileController::commit_program(std::size_t size) {
-    try {
-        if (size > program_bytes_.size()) throw InputError("program is shorter than its commit says");
-        auto program = std::make_shared<TileProgram>(decode_tile_program(program_bytes_.data(), size));
-        for (std::size_t i = 0; i < program->kernels.size(); ++i) {
-            KernelBytes bytes = switchyard::encode(program->kernels[i]);
-            if (write(scratchpad, i * kKernelBytes, bytes.data(), kKernelBytes) != ::tlm::TLM_OK_RESPONSE) {
-                throw InputError("kernel store is full");
-            }
-        }
-        auto count = static_cast<std::uint32_t>(program->kernels.size());
-        if (write(dispatcher_config, 0, reinterpret_cast<unsigned char*>(&count), sizeof count) !=
-            ::tlm::TLM_OK_RESPONSE) {
-            throw InputError("dispatcher refused the kernels");
-        }
-        program_ = std::move(program);
-    } catch (const InputError&) {
-        send_control(ControlCode::program_error);
-        return;
-    }
-    operators_.clear();
-    for (const TileOperator& op : program_->operators) {
-        Operator state;
-        state.op = &op;
-        state.placement = &program_->placement(op.op_id);
-        state.regions.push_back({op.out_offset, op.out_offset + std::uint64_t{op.out_slots} * op.out_slot_bytes});
-        for (const std::uint16_t id : op.in_edges) {
-            const Edge& edge = program_->edge(id);
-            if (edge.path == EdgePath::weights) {
-                state.weights.push_back(Weights{&edge});
-                state.regions.push_back(state.weights.back().region());
-            } else if (edge.path != EdgePath::mask) {
-                state.inputs.push_back(Input{&edge, {}});
-                state.regions.push_back(
-                    {edge.slot_offset, edge.slot_offset + std::uint64_t{edge.slots} * edge.slot_bytes});
-            }
-        }
-        operators_.push_back(std::move(state));
-    }
-    profiler_.reset(*program_);
-    InterfaceCommand load;
-    load.kind = InterfaceCommand::Kind::program;
-    load.program = program_;
-    command(load);
-    send_control(ControlCode::program_ready);
 }
 
 void TileController::start_segment(std::uint16_t segment, std::uint32_t batch) {
@@ -338,17 +262,8 @@ bool TileController::try_dispatch(std::size_t index) {
     dispatch.weight_offset = op.weights.empty() ? 0 : op.weights.front().edge->slot_offset;
     dispatch.output_offset = op.op->out_offset + unit % op.op->out_slots * op.op->out_slot_bytes;
 
-    Payload& payload = messages_.allocate();
-    payload.set_data_ptr(void_buffer(1));
-    payload.set_data_length(1);
-    payload.set_streaming_width(1);
-    payload.set_extension(&dispatch);
     sc_core::sc_time delay;
-    dispatcher->b_transport(payload, delay);
-    const bool ok = payload.is_response_ok();
-    payload.clear_extension(&dispatch);
-    payload.release();
-    if (!ok) {
+    if (!send(dispatcher, dispatch, delay)) {
         throw ModelError(*this, "operator " + std::to_string(op.op->op_id) + ": no kernel for dyn_dim " +
                                     std::to_string(dispatch.dyn_dim));
     }
@@ -363,16 +278,24 @@ bool TileController::try_dispatch(std::size_t index) {
     return true;
 }
 
-void TileController::command(InterfaceCommand& command) {
+template <class Extension>
+bool TileController::send(tlm_utils::simple_initiator_socket<TileController>& socket, Extension& extension,
+                          sc_core::sc_time& delay) {
     Payload& payload = messages_.allocate();
     payload.set_data_ptr(void_buffer(1));
     payload.set_data_length(1);
     payload.set_streaming_width(1);
-    payload.set_extension(&command);
-    sc_core::sc_time delay;
-    interface->b_transport(payload, delay);
-    payload.clear_extension(&command);
+    payload.set_extension(&extension);
+    socket->b_transport(payload, delay);
+    const bool ok = payload.is_response_ok();
+    payload.clear_extension(&extension);
     payload.release();
+    return ok;
+}
+
+void TileController::command(InterfaceCommand& command) {
+    sc_core::sc_time delay;
+    send(interface, command, delay);
 }
 
 void TileController::send_control(ControlCode code) {
@@ -380,21 +303,6 @@ void TileController::send_control(ControlCode code) {
     send.kind = InterfaceCommand::Kind::send_control;
     send.control = static_cast<std::uint32_t>(code);
     command(send);
-}
-
-::tlm::tlm_response_status TileController::write(tlm_utils::simple_initiator_socket<TileController>& socket,
-                                                 std::uint64_t address, unsigned char* bytes, unsigned size) {
-    Payload& payload = messages_.allocate();
-    payload.set_command(::tlm::TLM_WRITE_COMMAND);
-    payload.set_address(address);
-    payload.set_data_ptr(bytes);
-    payload.set_data_length(size);
-    payload.set_streaming_width(size);
-    sc_core::sc_time delay;
-    socket->b_transport(payload, delay);
-    const ::tlm::tlm_response_status status = payload.get_response_status();
-    payload.release();
-    return status;
 }
 
 std::string TileController::waits() const {

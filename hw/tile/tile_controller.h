@@ -104,6 +104,9 @@ private:
     bool try_dispatch(std::size_t index);
     SampleFramePtr frame_of(const Operator& op, unsigned unit) const;
     int next_segment_after(std::uint16_t segment) const;
+    template <class Extension>
+    bool send(tlm_utils::simple_initiator_socket<TileController>& socket, Extension& extension,
+              sc_core::sc_time& delay);
     void command(InterfaceCommand& command);
     void send_control(ControlCode code);
     ::tlm::tlm_response_status write(tlm_utils::simple_initiator_socket<TileController>& socket, std::uint64_t address,

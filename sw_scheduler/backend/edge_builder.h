@@ -24,9 +24,22 @@ public:
     const std::vector<ScratchpadRegions>& regions() const { return regions_; }
 
 private:
+    /// Pieces in HBM, one a rank or a slice: numbers first .. first+count-1 of blocks_.
+    struct Blocks {
+        std::size_t first = 0, count = 0;
+    };
+    struct Block {
+        std::uint64_t bytes = 0;
+        PieceTraffic traffic;
+    };
+    /// Addresses in a tensor that the host knows: unit after unit of each block.
+    struct TensorUnits {
+        Blocks blocks;
+        std::uint32_t units = 1, stride = 0, offset = 0;
+    };
     /// What HBM holds of one operator's result: consumers that take the same samples of it share the bytes.
     struct Stored {
-        std::vector<std::uint64_t> base;
+        Blocks blocks;
         std::uint32_t unit_stride = 0;
     };
     using StoredKey = std::tuple<int, int, unsigned, EdgeReduce>;  ///< producer, switch, branch
@@ -45,12 +58,24 @@ private:
     /// Bytes of a producer's piece of one hand-over unit, without its frame; the largest over ranks and kernels.
     std::uint32_t piece_bytes(int op, EdgeReduce reduce) const;
     std::uint32_t frame_bytes(int producer, bool through_switch) const;
+    /// One block of `bytes` for each tile, without traffic yet.
+    Blocks add_blocks(const std::vector<std::uint16_t>& tiles, std::uint64_t bytes);
+    /// `bytes` a batch, shared evenly by the first `active` of the blocks.
+    void add_traffic(const Blocks& blocks, std::size_t active, std::uint16_t segment, double bytes);
+    std::size_t active_tiles(int op) const;
+    /// Bytes of an operand that its tiles read from HBM in a batch.
+    double read_bytes(int op, unsigned source_index) const;
+    /// Chooses the interfaces and fills in the addresses.
+    void place_blocks();
 
     const Schedule& schedule_;
     const Workload& workload_;
     const HardwareDescription& hardware_;
-    HbmAllocator memory_;
     std::vector<ScratchpadRegions> regions_;
+    std::vector<Block> blocks_;
+    std::vector<Blocks> edge_blocks_;         ///< by edge id: Edge::memory_base
+    std::vector<TensorUnits> tensor_blocks_;  ///< by tensor: its addresses
+    std::vector<Blocks> mask_blocks_;         ///< by switch id
     std::map<StoredKey, Stored> stored_;
 };
 

@@ -28,11 +28,14 @@ struct HardwareDescription {
     unsigned header_bytes = 8;                            ///< of every packet
     std::uint64_t region_bytes = std::uint64_t{1} << 30;  ///< address / region_bytes = memory interface
     double memory_latency_cycles = 100;
+    double setup_cycles = 8;  ///< of a network interface, before the first packet of a transfer
     std::vector<MemoryInterface> memory;
 
     unsigned tiles() const { return columns * rows; }
     unsigned pes() const { return pe_rows * pe_columns; }
     double memory_bytes_per_cycle() const;
+    /// Cycles of a packet's head over the torus' average distance.
+    double average_travel_cycles() const { return (columns / 4.0 + rows / 4.0) * hop_cycles; }
     /// Bytes at the scratchpad's beginning that only kernels may use, a whole number of kernels.
     std::uint32_t kernel_region_bytes() const;
     unsigned kernel_store_size() const;  ///< kernels a tile, over all its operators and segments

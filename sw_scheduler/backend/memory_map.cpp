@@ -1,6 +1,8 @@
 #include "switchyard/sw_scheduler/backend/memory_map.h"
 
 #include <algorithm>
+#include <limits>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -74,6 +76,45 @@ std::vector<ScratchpadRegions> scratchpad_map(const std::vector<PlacedOperator>&
     return map;
 }
 
+double PieceTraffic::sum() const {
+    double all = 0;
+    for (const auto& [segment, count] : bytes) all += count;
+    return all;
+}
+
+std::vector<unsigned> balanced_interfaces(const HardwareDescription& hardware,
+                                          const std::vector<PieceTraffic>& pieces) {
+    std::vector<std::size_t> order(pieces.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::vector<double> weight;
+    std::size_t segments = 0;
+    for (const PieceTraffic& piece : pieces) {
+        weight.push_back(piece.sum());
+        for (const auto& [segment, count] : piece.bytes) segments = std::max<std::size_t>(segments, segment + 1u);
+    }
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return weight[a] > weight[b]; });
+
+    std::vector<std::vector<double>> load(segments, std::vector<double>(hardware.memory.size(), 0));
+    std::vector<unsigned> chosen(pieces.size(), 0);
+    for (const std::size_t i : order) {
+        const PieceTraffic& piece = pieces[i];
+        double least = std::numeric_limits<double>::infinity();
+        unsigned fewest_hops = 0;
+        for (unsigned m = 0; m < hardware.memory.size(); ++m) {
+            double busiest = 0;
+            for (const auto& [segment, count] : piece.bytes) busiest = std::max(busiest, load[segment][m] + count);
+            busiest /= hardware.memory[m].bytes_per_cycle;
+            const unsigned hops = hardware.hops(piece.tile, hardware.memory[m].router);
+            if (busiest > least || (busiest == least && hops >= fewest_hops)) continue;
+            least = busiest;
+            fewest_hops = hops;
+            chosen[i] = m;
+        }
+        for (const auto& [segment, count] : piece.bytes) load[segment][chosen[i]] += count;
+    }
+    return chosen;
+}
+
 HbmAllocator::HbmAllocator(const HardwareDescription& hardware)
     : hardware_(hardware), used_(hardware.memory.size(), 0) {}
 
@@ -88,10 +129,6 @@ std::uint64_t HbmAllocator::allocate(unsigned interface, std::uint64_t bytes) {
     }
     throw InputError(fmt::format("{}: memory is full: no interface has {} bytes left of its {}", hardware_.name, bytes,
                                  hardware_.region_bytes));
-}
-
-std::uint64_t HbmAllocator::allocate_near(unsigned tile, std::uint64_t bytes) {
-    return allocate(hardware_.closest_memory(tile), bytes);
 }
 
 }  // namespace switchyard::sched

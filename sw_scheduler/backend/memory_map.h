@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "switchyard/sw_scheduler/backend/schedule.h"
@@ -21,6 +22,18 @@ struct ScratchpadRegions {
 std::vector<ScratchpadRegions> scratchpad_map(const std::vector<PlacedOperator>& operators,
                                               const HardwareDescription& hardware);
 
+/// HBM traffic of one piece: bytes a batch in each segment that reads or writes it.
+struct PieceTraffic {
+    std::uint16_t tile = 0;  ///< that uses it most
+    std::vector<std::pair<std::uint16_t, double>> bytes;
+    double sum() const;
+};
+
+/// A memory interface for each piece. Heavy pieces come first; each goes to the interface whose load, in the busiest of
+/// the piece's segments, is smallest with it, of several to the one with the fewest hops to its tile, then to the one
+/// with the lowest index.
+std::vector<unsigned> balanced_interfaces(const HardwareDescription& hardware, const std::vector<PieceTraffic>& pieces);
+
 /// Hands out HBM, 64-byte aligned, in the region of one memory interface or another.
 class HbmAllocator {
 public:
@@ -29,8 +42,6 @@ public:
     /// Address in the region of interface `interface`, or of the next one with room.
     /// Throws InputError if the chip's memory is full.
     std::uint64_t allocate(unsigned interface, std::uint64_t bytes);
-    /// In the region of the interface that is closest to the tile.
-    std::uint64_t allocate_near(unsigned tile, std::uint64_t bytes);
 
 private:
     HardwareDescription hardware_;

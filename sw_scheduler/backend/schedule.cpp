@@ -46,6 +46,7 @@ void place(Schedule& schedule, const Workload& workload, const HardwareDescripti
             placed.segment = static_cast<std::uint16_t>(s);
             placed.depths = segment.depths[i];
             placed.footprint = stage.footprint;
+            placed.prefetched = segment.prefetchable;
             OperatorPlacement& placement = placed.placement;
             placement.op_id = static_cast<std::uint16_t>(op);
             placement.segment = placed.segment;

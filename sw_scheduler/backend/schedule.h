@@ -33,6 +33,7 @@ struct PlacedOperator {
     std::vector<Kernel> kernels;  ///< one a partition
     Depths depths;
     Footprint footprint;
+    bool prefetched = false;  ///< its weights can be loaded while the segment before runs
 };
 
 struct Schedule {

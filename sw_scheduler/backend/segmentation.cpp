@@ -1,11 +1,13 @@
 #include "switchyard/sw_scheduler/backend/segmentation.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include <fmt/format.h>
 
 #include "switchyard/sw_scheduler/backend/allocation.h"
+#include "switchyard/sw_scheduler/backend/kernel_search.h"
 #include "switchyard/sw_scheduler/formats/error.h"
 
 namespace switchyard::sched {
@@ -13,13 +15,8 @@ namespace switchyard::sched {
 namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
-/// Smaller units must promise at least this: each hand-over has costs that the formulas leave out.
-constexpr double kWorthwhile = 0.97;
-constexpr unsigned kPacketsOfHandOver = 3;  // probe, acknowledge, head of the data
-
-double average_hops(const HardwareDescription& hardware) {
-    return hardware.columns / 4.0 + hardware.rows / 4.0;  // of a torus
-}
+/// Smaller units must promise at least this: what the formulas leave out is paid once a unit.
+constexpr double kWorthwhile = 0.95;
 
 }  // namespace
 
@@ -41,42 +38,103 @@ Segmenter::Segmenter(StageSearch& search, unsigned tiles, std::uint32_t unit_sam
     }
 }
 
-std::vector<Depths> Segmenter::depths_of(int first, int last, std::uint16_t units) const {
+double Segmenter::hand_over_cycles() const {
+    constexpr unsigned kPackets = 3;  // probe, acknowledge, head of the data
+    const HardwareDescription& hardware = search_.hardware();
+    return hardware.setup_cycles + kPackets * hardware.average_travel_cycles();
+}
+
+double Segmenter::load_latency(const Source& source) const {
+    const HardwareDescription& hardware = search_.hardware();
+    const double message = hardware.setup_cycles + hardware.average_travel_cycles();
+    const double read = message + hardware.memory_latency_cycles + hardware.average_travel_cycles();
+    const double share = message + hardware.average_travel_cycles();  // probe and acknowledge of those that read along
+    const bool framed = source.switch_id != kNoSwitch ||
+                        (source.producer >= 0 && search_.workload().graph.operators[source.producer].dynamic());
+    return (framed ? read + message : 0) + share + read;
+}
+
+double Segmenter::store_latency() const {
+    const HardwareDescription& hardware = search_.hardware();
+    return hardware.setup_cycles + hardware.memory_latency_cycles + 2 * hardware.average_travel_cycles();
+}
+
+double Segmenter::barrier_cycles() const {
+    const HardwareDescription& hardware = search_.hardware();
+    const double farthest = (hardware.columns / 2 + hardware.rows / 2) * hardware.hop_cycles;
+    return 2 * (hardware.setup_cycles + farthest) + tiles_;  // each tile's answer takes a cycle of the sequencer's link
+}
+
+bool Segmenter::stored(const SegmentPlan& plan, int op) const {
+    const Workload::Item& item = search_.workload().items[op];
+    return item.is_output || std::any_of(item.uses.begin(), item.uses.end(), [&](const Workload::Use& use) {
+               return use.consumer >= plan.last;
+           });
+}
+
+std::vector<Depths> Segmenter::depths_of(int first, int last, std::uint32_t unit_samples) {
     const Workload& work = search_.workload();
     const auto inside = [first](int op) { return op >= first; };
-    // Stages between the segment's entry and an operator. What passes a switch waits for the gate as well.
-    std::vector<unsigned> depth(static_cast<std::size_t>(last - first), 0);
+    double load = 0;
+    for (int op = first; op < last; ++op) load += work.load(op);
+    const double fastest_pace = load / tiles_ * unit_samples / work.graph.batch_samples();
+
+    // When an operator begins and ends its first unit, in units of the fastest pace; what passes a switch waits for the
+    // gate as well. A stage takes at most one, by the allocation, and less if a single tile needs less.
+    std::vector<double> begin(static_cast<std::size_t>(last - first), 0), end(begin);
     const auto leaves_at = [&](const Source& source) {
-        unsigned at = depth[source.producer - first];
+        double at = end[source.producer - first];
         if (source.switch_id != kNoSwitch) {
             const int gate = work.graph.switches[source.switch_id].gate;
-            if (inside(gate)) at = std::max(at, depth[gate - first]);
+            if (inside(gate)) at = std::max(at, end[gate - first]);
         }
         return at;
     };
     for (int op = first; op < last; ++op) {
-        for (const Source& source : work.graph.operators[op].inputs) {
-            if (inside(source.producer)) depth[op - first] = std::max(depth[op - first], leaves_at(source) + 1);
+        const Operator& one = work.graph.operators[op];
+        double& start = begin[op - first];
+        for (const Source& source : one.inputs) {
+            if (inside(source.producer)) start = std::max(start, leaves_at(source));
         }
+        const Partition on_one_tile{static_cast<std::uint16_t>(unit_samples), 1, 1};
+        const double alone =
+            search_.estimated_cycles(tile_work(one.shape, work.items[op].operands, on_one_tile, 1)) +
+            hand_over_cycles();
+        end[op - first] = start + (alone < fastest_pace ? alone / fastest_pace : 1.0);
     }
-    std::vector<Depths> result(depth.size());
-    const auto limited = [units](unsigned slots) {
-        return static_cast<std::uint16_t>(std::min<unsigned>(slots, units));
+    std::vector<Depths> result(begin.size());
+    const std::uint32_t units = work.graph.batch_samples() / unit_samples;
+    const auto slots_for = [units](double units_waiting) {
+        constexpr double kRounding = 1e-6;
+        const double slots = 2 + std::max(0.0, std::ceil(units_waiting - kRounding));
+        return static_cast<std::uint16_t>(std::min<double>(slots, units));
     };
     for (int op = first; op < last; ++op) {
         Depths& depths = result[op - first];
         for (const Source& source : work.graph.operators[op].inputs) {
-            const bool on_chip = inside(source.producer);
-            depths.slots.push_back(limited(on_chip ? 2 + depth[op - first] - 1 - leaves_at(source) : 2));
+            depths.slots.push_back(slots_for(inside(source.producer) ? begin[op - first] - leaves_at(source) : 0));
         }
-        unsigned waits = 0;  // an output with a switch stays until its gate has answered
+        double waits = 0;  // an output with a switch stays until its gate has answered
         for (const int fed : work.items[op].feeds) {
             const int gate = work.graph.switches[fed].gate;
-            if (inside(gate)) waits = std::max(waits, depth[gate - first] - depth[op - first]);
+            if (inside(gate)) waits = std::max(waits, end[gate - first] - end[op - first]);
         }
-        depths.out_slots = limited(2 + waits);
+        depths.out_slots = slots_for(waits);
     }
     return result;
+}
+
+double Segmenter::pace(const SegmentPlan& plan, std::size_t i, const Stage& stage) const {
+    if (!stage.fits) return kNever;
+    const int op = plan.first + static_cast<int>(i);
+    const std::vector<Source>& inputs = search_.workload().graph.operators[op].inputs;
+    double slowest = stage.cycles();
+    for (std::size_t s = 0; s < inputs.size(); ++s) {
+        const double latency = inputs[s].producer >= plan.first ? hand_over_cycles() : load_latency(inputs[s]);
+        slowest = std::max(slowest, (latency + stage.in_cycles + stage.compute_cycles) / plan.depths[i].slots[s]);
+    }
+    const double latency = stored(plan, op) ? store_latency() : hand_over_cycles();
+    return std::max(slowest, (stage.compute_cycles + latency + stage.out_cycles) / plan.depths[i].out_slots);
 }
 
 bool Segmenter::allocate(SegmentPlan& plan, unsigned weight_copies) {
@@ -92,7 +150,7 @@ bool Segmenter::allocate(SegmentPlan& plan, unsigned weight_copies) {
     const auto cycles = [&](std::size_t i, unsigned tiles) {
         const Stage& stage =
             search_.best(plan.first + static_cast<int>(i), tiles, plan.unit_samples, plan.depths[i], weight_copies);
-        return stage.fits ? stage.cycles() : kNever;
+        return pace(plan, i, stage);
     };
     plan.tiles = allocate_proportional(tiles_, loads, least);
     refine(plan.tiles, least, cycles);
@@ -104,63 +162,76 @@ bool Segmenter::allocate(SegmentPlan& plan, unsigned weight_copies) {
     return true;
 }
 
-void Segmenter::add_costs(SegmentPlan& plan) const {
+void Segmenter::add_pipeline_cycles(SegmentPlan& plan) const {
     const Workload& work = search_.workload();
-    const HardwareDescription& hardware = search_.hardware();
-    const double batch = work.graph.batch_samples();
-    const double hand_over = kPacketsOfHandOver * average_hops(hardware) * hardware.hop_cycles;
-
-    const double bandwidth = hardware.memory_bytes_per_cycle();
-
-    double slowest = 0, fill = 0, weights = 0, tensors = 0;
+    double slowest = 0, fill = 0;
     std::vector<double> done(plan.stages.size(), 0);  // the first unit's
     for (int op = plan.first; op < plan.last; ++op) {
-        const Operator& one = work.graph.operators[op];
         const std::size_t i = static_cast<std::size_t>(op - plan.first);
         const Stage& stage = plan.stages[i];
-        double start = 0, loaded = 0;
-        for (unsigned s = 0; s < one.inputs.size(); ++s) {
-            const Source& source = one.inputs[s];
-            if (source.producer >= plan.first) {
-                const std::size_t from = static_cast<std::size_t>(source.producer - plan.first);
-                double leaves = done[from] + hand_over;
-                if (source.switch_id != kNoSwitch) {
-                    const int gate = work.graph.switches[source.switch_id].gate;
-                    if (gate >= plan.first) leaves = std::max(leaves, done[gate - plan.first] + 2 * hand_over);
-                }
-                start = std::max(start, leaves + std::max(plan.stages[from].out_cycles, stage.in_cycles));
-            } else {
-                const double elements = source.reduce == EdgeReduce::global_pool
-                                            ? double{1} * source.shape.channels
-                                            : static_cast<double>(source.shape.elements());
-                loaded += kElementBytes * elements * batch * work.edge_share({op, s});
+        double start = 0;
+        for (const Source& source : work.graph.operators[op].inputs) {
+            if (source.producer < plan.first) {
+                start = std::max(start, load_latency(source) + stage.in_cycles);
+                continue;
             }
-        }
-        if (loaded > 0) {
-            start = std::max(
-                start, hardware.memory_latency_cycles + std::max(loaded / plan.units / bandwidth, stage.in_cycles));
+            const std::size_t from = static_cast<std::size_t>(source.producer - plan.first);
+            double leaves = done[from];
+            if (source.switch_id != kNoSwitch) {
+                const int gate = work.graph.switches[source.switch_id].gate;
+                if (gate >= plan.first) leaves = std::max(leaves, done[gate - plan.first] + hand_over_cycles());
+            }
+            start = std::max(start,
+                             leaves + hand_over_cycles() + std::max(plan.stages[from].out_cycles, stage.in_cycles));
         }
         done[i] = start + stage.compute_cycles;
-        slowest = std::max(slowest, stage.cycles());
-        weights += static_cast<double>(one.weight_bytes);
-        bool stored = work.items[op].is_output;
-        for (const Workload::Use& use : work.items[op].uses) stored = stored || use.consumer >= plan.last;
-        double end = done[i];
-        if (stored) {
-            const double bytes = static_cast<double>(one.output().bytes()) * batch * work.items[op].expected_share;
-            end += hardware.memory_latency_cycles + std::max(bytes / plan.units / bandwidth, stage.out_cycles);
-            tensors += bytes;
-        }
-        tensors += loaded;
-        fill = std::max(fill, end);
+        slowest = std::max(slowest, pace(plan, i, stage));
+        fill = std::max(fill, done[i] + (stored(plan, op) ? store_latency() + stage.out_cycles : 0));
     }
-    const bool whole_network = plan.first == 0 && plan.last == static_cast<int>(work.items.size());
-    const double weight_cycles = whole_network ? 0 : weights / bandwidth;  // one segment keeps its weights
     plan.pipeline_cycles = fill + (plan.units - 1.0) * slowest;
-    plan.memory_cycles = tensors / bandwidth + (plan.prefetchable ? weight_cycles : 0);
-    const double start_up = 4 * average_hops(hardware) * hardware.hop_cycles + hardware.memory_latency_cycles;
-    plan.cycles =
-        std::max(plan.pipeline_cycles, plan.memory_cycles) + (plan.prefetchable ? 0 : weight_cycles) + start_up;
+}
+
+void Segmenter::add_memory_cycles(SegmentPlan& plan) const {
+    const Workload& work = search_.workload();
+    const HardwareDescription& hardware = search_.hardware();
+    const auto interfaces = static_cast<double>(hardware.memory.size());
+    const double batch = work.graph.batch_samples();
+    double tensors = 0, weights = 0, most_tensor = 0, most_weights = 0;  // `most`: on one interface
+    // Pieces of one tensor are alike: where they do not come out even, some interfaces have one more.
+    const auto busiest = [&](double bytes, double pieces) { return bytes / pieces * std::ceil(pieces / interfaces); };
+    for (int op = plan.first; op < plan.last; ++op) {
+        const Operator& one = work.graph.operators[op];
+        const Stage& stage = plan.stages[static_cast<std::size_t>(op - plan.first)];
+        for (unsigned s = 0; s < one.inputs.size(); ++s) {
+            if (one.inputs[s].producer >= plan.first) continue;
+            tensors += unit_read_bytes(one.shape, one.inputs[s], stage.largest, stage.k_ways) * plan.units *
+                       work.edge_share({op, s});
+        }
+        if (stored(plan, op)) {
+            const double bytes = static_cast<double>(one.output().bytes()) * batch * work.items[op].expected_share;
+            tensors += bytes;
+            most_tensor = std::max(most_tensor, busiest(bytes, double{1} * stage.k_ways * stage.largest.n *
+                                                                   stage.largest.p));
+        }
+        const double bytes = static_cast<double>(one.weight_bytes);
+        weights += bytes;
+        most_weights = std::max(most_weights, busiest(bytes, stage.k_ways));
+    }
+    const double bandwidth = hardware.memory_bytes_per_cycle();
+    const bool whole_network = plan.first == 0 && plan.last == static_cast<int>(work.items.size());
+    if (!whole_network) {  // one segment keeps its weights
+        plan.weight_cycles = std::max(weights, most_weights * interfaces) / bandwidth;
+    }
+    const double together = tensors + (plan.prefetchable && !whole_network ? weights : 0);
+    plan.memory_cycles = std::max(together, most_tensor * interfaces) / bandwidth;
+    if (plan.prefetchable) plan.memory_cycles = std::max(plan.memory_cycles, plan.weight_cycles);
+}
+
+void Segmenter::add_costs(SegmentPlan& plan) const {
+    add_pipeline_cycles(plan);
+    add_memory_cycles(plan);
+    plan.cycles = std::max(plan.pipeline_cycles, plan.memory_cycles) +
+                  (plan.prefetchable ? 0 : plan.weight_cycles) + barrier_cycles();
 }
 
 std::optional<SegmentPlan> Segmenter::plan(int first, int last, std::uint32_t unit_samples, unsigned weight_copies) {
@@ -169,7 +240,7 @@ std::optional<SegmentPlan> Segmenter::plan(int first, int last, std::uint32_t un
     plan.last = last;
     plan.unit_samples = unit_samples;
     plan.units = static_cast<std::uint16_t>(search_.workload().graph.batch_samples() / unit_samples);
-    plan.depths = depths_of(first, last, plan.units);
+    plan.depths = depths_of(first, last, unit_samples);
     plan.prefetchable = weight_copies > 1;
     if (!allocate(plan, weight_copies)) return std::nullopt;
     add_costs(plan);
@@ -230,7 +301,7 @@ void Segmenter::fail(int first, int last) {
     const Workload& work = search_.workload();
     const HardwareDescription& hardware = search_.hardware();
     const std::uint32_t unit = unit_sizes_.back();
-    const auto depths = depths_of(first, last, static_cast<std::uint16_t>(work.graph.batch_samples() / unit));
+    const auto depths = depths_of(first, last, unit);
     unsigned sum = 0;
     std::string needs;
     for (int op = first; op < last; ++op) {

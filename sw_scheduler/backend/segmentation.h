@@ -16,8 +16,9 @@ struct SegmentPlan {
     std::vector<Depths> depths;
     std::vector<Stage> stages;
     bool prefetchable = false;   ///< a second set of weight slices fits beside this segment's data
+    double weight_cycles = 0;    ///< loading the weights
     double pipeline_cycles = 0;  ///< a batch through the stages
-    double memory_cycles = 0;    ///< a batch's HBM traffic at full bandwidth
+    double memory_cycles = 0;    ///< a batch's HBM traffic, at the interface with most of it
     double cycles = 0;           ///< what the dynamic programme adds up
 };
 
@@ -38,8 +39,19 @@ public:
 private:
     std::optional<SegmentPlan> plan(int first, int last, std::uint32_t unit_samples, unsigned weight_copies);
     bool allocate(SegmentPlan& plan, unsigned weight_copies);
+    /// Cycles between two units of operator plan.first + i on `stage`: transfers are double-buffered, but a slot is
+    /// taken from the first probe until the kernel ends.
+    double pace(const SegmentPlan& plan, std::size_t i, const Stage& stage) const;
+    void add_pipeline_cycles(SegmentPlan& plan) const;
+    void add_memory_cycles(SegmentPlan& plan) const;
     void add_costs(SegmentPlan& plan) const;
-    std::vector<Depths> depths_of(int first, int last, std::uint16_t units) const;
+    /// Control packets at both ends of a segment.
+    double barrier_cycles() const;
+    double hand_over_cycles() const;
+    double load_latency(const Source& source) const;
+    double store_latency() const;
+    bool stored(const SegmentPlan& plan, int op) const;
+    std::vector<Depths> depths_of(int first, int last, std::uint32_t unit_samples);
     [[noreturn]] void fail(int first, int last);
 
     StageSearch& search_;

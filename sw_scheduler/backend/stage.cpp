@@ -69,6 +69,15 @@ std::uint64_t input_bytes(const OperatorShape& shape, const Source& source, cons
     return kElementBytes * std::uint64_t{block.size[kN]} * channels * needed_rows * columns * parts;
 }
 
+double unit_read_bytes(const OperatorShape& shape, const Source& source, const Partition& partition, unsigned k_ways) {
+    const TileWork work = tile_work(shape, 1, partition, k_ways);
+    double readers = double{1} * partition.dyn_dim / work.size[kN] * shape.out_rows / work.size[kP];
+    if (source.role == OperandRole::second_operand || (shape.channelwise() && shape.in_channels == shape.out_channels)) {
+        readers *= double{1} * shape.out_channels / work.size[kK];
+    }
+    return readers * static_cast<double>(input_bytes(shape, source, work));
+}
+
 StageSearch::StageSearch(const Workload& workload, const HardwareDescription& hardware)
     : workload_(workload), hardware_(hardware) {
     std::map<std::string, int> known;
@@ -208,8 +217,8 @@ Partition StageSearch::best_partition(int op, unsigned k_ways, unsigned ways, st
 Stage StageSearch::search(int op, unsigned tiles, std::uint32_t unit_samples, const Depths& depths,
                           unsigned weight_copies) {
     const Operator& one = workload_.graph.operators[op];
-    // The kernel for the expected dyn_dim, rounded up, takes this share of its time on average.
-    const double samples = workload_.expected_samples(op, unit_samples);
+    // The kernel for the dyn_dim that sets the pace, rounded up, takes this share of its time.
+    const double samples = workload_.pacing_samples(op, unit_samples);
     const std::uint16_t expected = narrow(static_cast<std::uint32_t>(std::max(1.0, std::ceil(samples - 1e-9))));
     const double share_of_kernel = samples / expected;
     Stage best;

@@ -26,7 +26,7 @@ struct Stage {
     bool fits = false;
     unsigned k_ways = 1;
     Partition largest;                     ///< of the kernel for a whole hand-over unit
-    double compute_cycles = 0;             ///< of a unit with the expected dyn_dim, as are the next two
+    double compute_cycles = 0;             ///< of a unit with Workload::pacing_samples, as are the next two
     double in_cycles = 0, out_cycles = 0;  ///< on a tile's link
     /// Between two units in the steady state: transfers are double-buffered.
     double cycles() const { return std::max({compute_cycles, in_cycles, out_cycles}); }
@@ -50,12 +50,16 @@ inline constexpr unsigned kMostPooledParts = 4;
 /// and rows that partition.h's input_box asks for; of a pooled tensor one value a channel and partial sum.
 std::uint64_t input_bytes(const OperatorShape& shape, const Source& source, const TileWork& block);
 
+/// Bytes of `source` that an operator's tiles read from HBM for a hand-over unit of partition.dyn_dim samples: input
+/// slots of all tiles (halo included), those that need the same bytes counted once.
+double unit_read_bytes(const OperatorShape& shape, const Source& source, const Partition& partition, unsigned k_ways);
+
 /// Chooses k, n and p ways for an operator on a number of tiles.
 class StageSearch {
 public:
     StageSearch(const Workload& workload, const HardwareDescription& hardware);
 
-    /// The ways with the fewest expected cycles a unit,
+    /// The ways with the fewest cycles a unit of Workload::pacing_samples,
     ///   max(compute, bytes into a tile / link, bytes out of a tile / link),
     /// of those that fit a tile's data area with `weight_copies` copies of the weight slice (2: the next segment's can
     /// be prefetched). Stage::fits is false if none does.

@@ -1,6 +1,7 @@
 #include "switchyard/sw_scheduler/backend/workload.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "switchyard/sw_scheduler/backend/cost_model.h"
 
@@ -43,6 +44,11 @@ Workload::Workload(const DynGraph& dyn_graph, const HardwareDescription& hardwar
         items[graph.switches[s].data].feeds.push_back(static_cast<int>(s));
         for (int cut = first + 1; cut <= last; ++cut) may_cut_[cut] = 0;
     }
+}
+
+double Workload::pacing_samples(int op, std::uint32_t unit_samples) const {
+    const double share = items[op].expected_share;
+    return std::min<double>(unit_samples, share * unit_samples + std::sqrt(share * (1 - share) * unit_samples));
 }
 
 double Workload::edge_share(const Use& use) const {

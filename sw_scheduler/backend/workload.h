@@ -35,10 +35,9 @@ struct Workload {
     double edge_share(const Use& use) const;
     /// False if a switch's data operator and gate would be separated by a cut in front of operator `op`.
     bool may_cut(int op) const { return may_cut_[op]; }
-    /// Samples of a hand-over unit that are expected at `op`.
-    double expected_samples(int op, std::uint32_t unit_samples) const {
-        return items[op].expected_share * unit_samples;
-    }
+    /// Samples of a hand-over unit that set the pace at `op`: one standard deviation above the mean, if each sample
+    /// takes its way independently, because the stages of a pipeline work on different units and the slowest one counts.
+    double pacing_samples(int op, std::uint32_t unit_samples) const;
 
 private:
     std::vector<char> may_cut_;

@@ -8,11 +8,12 @@ function(must)
 endfunction()
 
 set(prefix ${SCRATCH}/prefix)
+string(REPLACE "|" "\\;" search_path "|${SEARCH_PATH}")
 set(build ${SCRATCH}/build)
 file(REMOVE_RECURSE ${SCRATCH})
 must(${CMAKE_COMMAND} --install ${BUILD} --config ${CONFIGURATION} --prefix ${prefix})
 must(${CMAKE_COMMAND} -S ${CONSUMER} -B ${build} -G ${GENERATOR} -DCMAKE_BUILD_TYPE=${CONFIGURATION}
-  -DCMAKE_PREFIX_PATH=${prefix} -DCMAKE_CXX_COMPILER=${COMPILER} -DCMAKE_CXX_COMPILER_LAUNCHER=${LAUNCHER}
+  "-DCMAKE_PREFIX_PATH=${prefix}${search_path}" -DCMAKE_CXX_COMPILER=${COMPILER} -DCMAKE_CXX_COMPILER_LAUNCHER=${LAUNCHER}
   "-DCMAKE_CXX_FLAGS=${SANITIZE} ${COVERAGE}" -DCMAKE_FIND_USE_PACKAGE_REGISTRY=OFF)
 must(${CMAKE_COMMAND} --build ${build})
 foreach(program read_formats use_tlm use_hw mount_chip)
