@@ -66,7 +66,7 @@ void NetworkInterface::request_frame(InEdge& in, unsigned unit) {
     input.frame_parts_missing = last - first;
     for (std::uint32_t source_unit = first; source_unit < last; ++source_unit) {
         request(piece_address(*in.edge, 0, in.batch, source_unit), in.edge->frame_bytes, {address_.tile}, in.edge->id,
-                static_cast<std::uint16_t>(unit), frame_tag + ((source_unit - first) << 8U), true);
+                static_cast<std::uint16_t>(unit), kFrameTag + ((source_unit - first) << 8U), true);
     }
 }
 
@@ -116,7 +116,7 @@ void NetworkInterface::issue_load(InEdge& in, unsigned unit) {
             const std::uint64_t bytes = plan.bytes(source_rank, in.rank);
             if (bytes == 0) continue;
             request(piece_address(*in.edge, source_rank, in.batch, source_unit) + in.edge->frame_bytes, bytes, sharers,
-                    in.edge->id, static_cast<std::uint16_t>(unit), tensor_tag, false);
+                    in.edge->id, static_cast<std::uint16_t>(unit), kTensorTag, false);
         }
     });
 }
@@ -168,7 +168,7 @@ void NetworkInterface::issue_weights(InEdge& in) {
     for (std::size_t rank = in.rank; rank < in.destination->tiles.size(); rank += in.destination->k_ways) {
         sharers.push_back(in.destination->tiles[rank]);
     }
-    request(in.edge->memory_base.at(in.rank), in.edge->weight_bytes, sharers, in.edge->id, 0, tensor_tag, false);
+    request(in.edge->memory_base.at(in.rank), in.edge->weight_bytes, sharers, in.edge->id, 0, kTensorTag, false);
 }
 
 std::uint64_t NetworkInterface::mask_record_bytes(std::uint16_t operator_index) const {
@@ -180,7 +180,7 @@ void NetworkInterface::fetch_masks(std::uint16_t operator_index, std::uint16_t u
     const TileOperator& op = program_->operators.at(operator_index);
     const std::uint64_t bytes = mask_record_bytes(operator_index);
     request(op.mask_address + batch % 2 * op.mask_bank_stride + unit * bytes, bytes, {address_.tile}, operator_index,
-            unit, mask_tag, true);
+            unit, kMaskTag, true);
 }
 
 void NetworkInterface::on_recorded_masks(const RoutedExtension& packet, const std::vector<std::uint8_t>& bytes) {

@@ -138,11 +138,11 @@ void NetworkInterface::check_ready(InEdge& in, unsigned unit) {
 }
 
 void NetworkInterface::on_data(Payload& payload, const RoutedExtension& packet) {
-    if (packet.tag != tensor_tag) {
+    if (packet.tag != kTensorTag) {
         std::vector<std::uint8_t>& bytes = partial_values_[{packet.tag, packet.edge, packet.unit}];
         bytes.insert(bytes.end(), payload.get_data_ptr(), payload.get_data_ptr() + payload.get_data_length());
         stats_.received_bytes += packet.payload_bytes;
-        if ((packet.tag & 0xFFU) == frame_tag) {
+        if ((packet.tag & 0xFFU) == kFrameTag) {
             InEdge& in = in_edge(packet.edge);
             if (bytes.size() < in.edge->frame_bytes) return;
             on_frame(in, packet, bytes);

@@ -80,7 +80,7 @@ public:
 private:
     using Payload = ::tlm::tlm_generic_payload;
     /// RoutedExtension::tag of read requests, back in the replies.
-    enum Tag : std::uint32_t { tensor_tag, frame_tag, mask_tag };
+    enum Tag : std::uint32_t { kTensorTag, kFrameTag, kMaskTag };
 
     /// One hand-over unit of an in-edge.
     struct InputUnit {

@@ -291,8 +291,7 @@ void NetworkInterface::on_masks(const RoutedExtension& packet) {
         unit.masks.at(position) = (*packet.masks)[i];
         unit.known[position] = true;
     }
-    for (std::size_t i = 0; i < outputs_.size(); ++i) {
-        Output& output = outputs_[i];
+    for (Output& output : outputs_) {
         if (output.unit != packet.unit || output.parked.empty()) continue;
         ++output.steps_missing;  // keeps the output alive while its edges start
         std::vector<std::uint16_t> parked;

@@ -60,6 +60,11 @@ Router::Router(const sc_core::sc_module_name& name, const Config& config, Simula
     register_counters(registry);
 }
 
+void Router::connect(unsigned out_port, Router& next, unsigned in_port) {
+    out[out_port].bind(next.in[in_port]);
+    links_[out_port].router = &next;
+}
+
 void Router::end_of_elaboration() {
     for (std::size_t p = 0; p < links_.size(); ++p)
         if (out[p].size() > 0) links_[p].next = out[p].operator->();
@@ -136,92 +141,121 @@ RoutedExtension& Router::extension_of(Payload& payload) const {
 void Router::b_transport(int in_port, Payload& payload, sc_core::sc_time& delay) {
     RoutedExtension& packet = extension_of(payload);
     const Tick now = sc_core::sc_time_stamp().value();
+    const Tick cycles = serialisation_cycles(config_, packet.payload_bytes);
+    Journey journey{payload,
+                    packet,
+                    now,
+                    cycles,
+                    cycles * cycle_,
+                    config_.header_bytes + packet.payload_bytes,
+                    packet.destinations.size() > 1};
     Tick head = now + delay.value();
     const auto from = static_cast<unsigned>(in_port);
-    if (from >= port::local) head = inject(from, payload, packet, head, now);
-
-    const Tick arrival = packet.destinations.size() == 1
-                             ? forward(route_[packet.destinations[0]], payload, packet, head, now)
-                             : fan_out(payload, packet, head, now);
+    if (from >= port::local) head = inject(from, journey, head);
+    const Tick arrival = journey.multicast ? multicast(journey, head) : forward(journey, packet.destinations[0], head);
     delay = sc_core::sc_time::from_value(arrival - now);
 }
 
-Router::Tick Router::inject(unsigned in_port, Payload& payload, const RoutedExtension& packet, Tick start, Tick now) {
+Router::Tick Router::inject(unsigned in_port, Journey& journey, Tick start) {
+    const RoutedExtension& packet = journey.packet;
     const unsigned local = in_port - port::local;
     if (packet.source != endpoints_[local])
-        fail(payload, ::tlm::TLM_GENERIC_ERROR_RESPONSE,
+        fail(journey.payload, ::tlm::TLM_GENERIC_ERROR_RESPONSE,
              "endpoint " + std::to_string(endpoints_[local]) + " sends a packet whose source is " +
                  std::to_string(packet.source));
     for (const Endpoint destination : packet.destinations) {
         if (destination >= route_.size())
-            fail(payload, ::tlm::TLM_ADDRESS_ERROR_RESPONSE,
+            fail(journey.payload, ::tlm::TLM_ADDRESS_ERROR_RESPONSE,
                  "no endpoint " + std::to_string(destination) + ": the network has " + std::to_string(route_.size()));
     }
     addressed_packets_ += packet.destinations.size();
     addressed_bytes_ += packet.destinations.size() * packet.payload_bytes;
 
     const Tick edge = (start + cycle_ - 1) / cycle_ * cycle_;  // all that follows are whole cycles
-    return reserve(injection_[local], edge, serialisation_cycles(config_, packet.payload_bytes), packet, now) +
-           link_latency_;
+    return reserve(injection_[local], edge, journey) + link_latency_;
 }
 
-Router::Tick Router::reserve(Link& link, Tick earliest, Tick cycles, const RoutedExtension& packet, Tick now) {
+Router::Tick Router::reserve(Link& link, Tick earliest, const Journey& journey) {
     ++link.stats.packets;
-    link.stats.bytes += config_.header_bytes + packet.payload_bytes;
-    link.stats.busy_cycles += cycles;
-    return link.calendar.reserve(earliest, cycles * cycle_, now);
+    link.stats.bytes += journey.bytes;
+    link.stats.busy_cycles += journey.cycles;
+    return link.calendar.reserve(earliest, journey.duration, journey.now);
 }
 
-Router::Tick Router::forward(unsigned out_port, Payload& payload, const RoutedExtension& packet, Tick head, Tick now) {
-    Link& link = links_[out_port];
-    const Tick cycles = serialisation_cycles(config_, packet.payload_bytes);
-    Tick earliest = head + router_latency_;
-    Tick arrival;
-    if (out_port < port::local) {
-        arrival = reserve(link, earliest, cycles, packet, now) + link_latency_;
-    } else {
-        if (packet.destinations.size() != 1)
-            fail(payload, ::tlm::TLM_ADDRESS_ERROR_RESPONSE,
-                 "destination " + std::to_string(packet.destinations[0]) + " stands twice in a packet");
-        Tick& free = link.free_for_source[packet.source];
-        free = reserve(link, std::max(earliest, free), cycles, packet, now) + cycles * cycle_;
-        arrival = free + link_latency_;
+Router::Tick Router::forward(Journey& journey, Endpoint destination, Tick head) {
+    Router* router = this;
+    while (true) {
+        const unsigned out_port = router->route_[destination];
+        Link& link = router->links_[out_port];
+        if (out_port >= port::local) return eject(link, journey, {&destination, &destination + 1}, head);
+        head = reserve(link, head + router_latency_, journey) + link_latency_;
+        if (!link.router) return call(link, journey, {&destination, &destination + 1}, head);
+        router = link.router;
     }
-    sc_core::sc_time delay = sc_core::sc_time::from_value(arrival - now);
-    link.next->b_transport(payload, delay);
-    return now + delay.value();
 }
 
-Router::Tick Router::fan_out(Payload& payload, RoutedExtension& packet, Tick head, Tick now) {
-    std::uint32_t ports = 0;
-    for (const Endpoint destination : packet.destinations) ports |= 1u << route_[destination];
-
-    std::vector<Endpoint> all;
+Router::Tick Router::multicast(Journey& journey, Tick head) {
+    Lists lists;
     if (!spare_lists_.empty()) {
-        all.swap(spare_lists_.back());
+        std::swap(lists, spare_lists_.back());
         spare_lists_.pop_back();
     }
-    all.swap(packet.destinations);
-    std::vector<Endpoint>& part = packet.destinations;
+    lists.given.swap(journey.packet.destinations);
+    lists.split = lists.given;
+    const Tick arrival = fan_out(journey, {lists.split.data(), lists.split.data() + lists.split.size()}, head);
+    journey.payload.set_response_status(journey.response);
+    journey.packet.destinations.swap(lists.given);
+    spare_lists_.push_back(std::move(lists));
+    return arrival;
+}
+
+Router::Tick Router::fan_out(Journey& journey, Span destinations, Tick head) {
+    auto [first, last] = destinations;
+    if (last - first == 1) return forward(journey, *first, head);
+    std::uint32_t ports = 0;
+    for (const Endpoint* d = first; d != last; ++d) ports |= 1u << route_[*d];
+
     Tick arrival = 0;
-    auto response = ::tlm::TLM_OK_RESPONSE;
     for (unsigned p = 0; ports >> p != 0; ++p) {
         if ((ports >> p & 1) == 0) continue;
-        part.resize(all.size());
-        Endpoint* end = part.data();
-        for (const Endpoint destination : all) {
-            *end = destination;
-            end += route_[destination] == p;
+        const bool is_last = ports >> p == 1;
+        Endpoint* const end =
+            is_last ? last
+                    : std::partition(first, last, [&](Endpoint destination) { return route_[destination] == p; });
+        const Span behind{first, end};
+        Link& link = links_[p];
+        Tick tail;
+        if (p >= port::local) {
+            tail = eject(link, journey, behind, head);
+        } else {
+            const Tick next = reserve(link, head + router_latency_, journey) + link_latency_;
+            tail = link.router ? link.router->fan_out(journey, behind, next) : call(link, journey, behind, next);
         }
-        part.resize(static_cast<std::size_t>(end - part.data()));
-        payload.set_response_status(::tlm::TLM_INCOMPLETE_RESPONSE);
-        arrival = std::max(arrival, forward(p, payload, packet, head, now));
-        if (response == ::tlm::TLM_OK_RESPONSE) response = payload.get_response_status();
+        arrival = std::max(arrival, tail);
+        first = end;
     }
-    payload.set_response_status(response);
-    part.swap(all);
-    spare_lists_.push_back(std::move(all));
     return arrival;
+}
+
+Router::Tick Router::eject(Link& link, Journey& journey, Span destination, Tick head) {
+    if (destination.last - destination.first != 1)
+        fail(journey.payload, ::tlm::TLM_ADDRESS_ERROR_RESPONSE,
+             "destination " + std::to_string(*destination.first) + " stands twice in a packet");
+    Tick& free = link.free_for_source[journey.packet.source];
+    free = reserve(link, std::max(head + router_latency_, free), journey) + journey.duration;
+    return call(link, journey, destination, free + link_latency_);
+}
+
+Router::Tick Router::call(Link& link, Journey& journey, Span destinations, Tick arrival) {
+    if (journey.multicast) {
+        journey.packet.destinations.assign(destinations.first, destinations.last);
+        journey.payload.set_response_status(::tlm::TLM_INCOMPLETE_RESPONSE);
+    }
+    sc_core::sc_time delay = sc_core::sc_time::from_value(arrival - journey.now);
+    link.next->b_transport(journey.payload, delay);
+    if (journey.multicast && journey.response == ::tlm::TLM_OK_RESPONSE)
+        journey.response = journey.payload.get_response_status();
+    return journey.now + delay.value();
 }
 
 unsigned Router::debug_transport(int, Payload& payload) {

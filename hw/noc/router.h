@@ -77,6 +77,10 @@ public:
     Router(const sc_core::sc_module_name& name, const Config& config, SimulationRegistry& registry, unsigned index,
            const std::vector<unsigned>& router_of_endpoint);
 
+    /// Binds the sockets of one link to the next router. Packets cross it by a direct call with what the first router
+    /// has looked up; debug accesses take the sockets. A link that is bound by hand carries b_transport.
+    void connect(unsigned out_port, Router& next, unsigned in_port);
+
     /// The local port of an endpoint of this router.
     unsigned local_port(Endpoint endpoint) const;
     /// The link that leaves by `out_port`.
@@ -86,22 +90,45 @@ public:
 private:
     using Tick = std::uint64_t;  ///< simulated time in units of the time resolution
 
-    struct Link {
+    /// In the order of use, from a cache line's begin: the first line is all that a hop touches.
+    struct alignas(64) Link {
+        LinkStats stats;
+        Router* router = nullptr;  ///< the next one, if connected directly
         LinkCalendar calendar;
         ::tlm::tlm_fw_transport_if<>* next = nullptr;  ///< behind the port; null where nothing is bound
-        LinkStats stats;
-        std::vector<Tick> free_for_source;  ///< to an endpoint, by source: after that source's last packet
+        std::vector<Tick> free_for_source;             ///< to an endpoint, by source: after that source's last packet
+    };
+    /// A packet on its way, with what is the same at every router.
+    struct Journey {
+        Payload& payload;
+        RoutedExtension& packet;
+        Tick now, cycles, duration;  ///< time of the call; for which a link is taken, in cycles and in ticks
+        std::uint64_t bytes;         ///< header included
+        bool multicast;
+        ::tlm::tlm_response_status response = ::tlm::TLM_OK_RESPONSE;  ///< multicast: the first that is not OK
+    };
+    /// Destinations of one packet that lie behind the same link; reordered on the way.
+    struct Span {
+        Endpoint *first, *last;
+    };
+    /// Of a multicast: as the caller gave them, and as they are split up.
+    struct Lists {
+        std::vector<Endpoint> given, split;
     };
 
     void end_of_elaboration() override;
     void b_transport(int in_port, Payload& payload, sc_core::sc_time& delay);
     unsigned debug_transport(int in_port, Payload& payload);
     /// Reserves the endpoint's link; when the head is in the router.
-    Tick inject(unsigned in_port, Payload& payload, const RoutedExtension& packet, Tick start, Tick now);
-    /// Sends the packet on through one port; when its last tail has arrived.
-    Tick forward(unsigned out_port, Payload& payload, const RoutedExtension& packet, Tick head, Tick now);
-    Tick fan_out(Payload& payload, RoutedExtension& packet, Tick head, Tick now);
-    Tick reserve(Link& link, Tick earliest, Tick cycles, const RoutedExtension& packet, Tick now);
+    Tick inject(unsigned in_port, Journey& journey, Tick start);
+    /// These send the packet on from the time at which its head is here; when its last tail has arrived.
+    Tick forward(Journey& journey, Endpoint destination, Tick head);
+    Tick multicast(Journey& journey, Tick head);
+    Tick fan_out(Journey& journey, Span destinations, Tick head);
+    Tick eject(Link& link, Journey& journey, Span destination, Tick head);
+    /// Through the socket, which the packet or its head reaches at `arrival`.
+    Tick call(Link& link, Journey& journey, Span destinations, Tick arrival);
+    Tick reserve(Link& link, Tick earliest, const Journey& journey);
 
     RoutedExtension& extension_of(Payload& payload) const;
     [[noreturn]] void fail(Payload& payload, ::tlm::tlm_response_status status, const std::string& message) const;
@@ -114,9 +141,7 @@ private:
     std::vector<Link> links_;          ///< by port
     std::vector<Link> injection_;      ///< by local port: the way in
     std::uint64_t addressed_packets_ = 0, addressed_bytes_ = 0;
-
-    /// Lists of destinations that wait while a part of theirs is in RoutedExtension::destinations, for the next use.
-    std::vector<std::vector<Endpoint>> spare_lists_;
+    std::vector<Lists> spare_lists_;  ///< for the next multicast
 };
 
 }  // namespace switchyard::hw

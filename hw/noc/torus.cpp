@@ -31,7 +31,7 @@ Torus::Torus(const sc_core::sc_module_name& name, const Config& config, Simulati
             const int next = neighbour(config_, r, p);
             if (next < 0) continue;
             const unsigned opposite = (p + 2) % port::local;
-            routers_[r].out[p].bind(routers_[static_cast<unsigned>(next)].in[opposite]);
+            routers_[r].connect(p, routers_[static_cast<unsigned>(next)], opposite);
             ++links_;
         }
     }

@@ -126,8 +126,8 @@ void EdgeBuilder::place_blocks() {
         const std::size_t tensor = static_cast<std::size_t>(&input - inputs.data());  // inputs are the first tensors
         for (std::size_t i = 0; i < tensor_blocks_[tensor].blocks.count; ++i) {
             const std::size_t block = tensor_blocks_[tensor].blocks.first + i;
-            input.tiles.push_back(hardware_.memory_endpoint(static_cast<unsigned>(address[block] /
-                                                                                  hardware_.region_bytes)));
+            input.tiles.push_back(
+                hardware_.memory_endpoint(static_cast<unsigned>(address[block] / hardware_.region_bytes)));
         }
     }
 }

@@ -118,9 +118,9 @@ std::vector<std::uint16_t> uniform_dyn_dims(std::uint16_t largest, unsigned coun
 
 std::vector<std::uint16_t> snake_order(const HardwareDescription& hardware) {
     std::vector<std::uint16_t> order;
-    for (unsigned y = 0; y < hardware.rows; ++y) {
-        for (unsigned i = 0; i < hardware.columns; ++i) {
-            const unsigned x = y % 2 == 0 ? i : hardware.columns - 1 - i;
+    for (unsigned x = 0; x < hardware.columns; ++x) {
+        for (unsigned i = 0; i < hardware.rows; ++i) {
+            const unsigned y = x % 2 == 0 ? i : hardware.rows - 1 - i;
             order.push_back(static_cast<std::uint16_t>(y * hardware.columns + x));
         }
     }

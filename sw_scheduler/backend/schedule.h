@@ -22,7 +22,8 @@ const Design& find_design(const std::string& name);
 /// dyn_dims spread evenly over 1 .. largest, `count` of them at most, always with the largest (section VII).
 std::vector<std::uint16_t> uniform_dyn_dims(std::uint16_t largest, unsigned count);
 
-/// Tile ids in an order in which neighbours are one hop apart: rows, every second one backwards.
+/// Tile ids in an order in which neighbours are one hop apart: columns, every second one backwards. Memory interfaces
+/// stand at the ends of the rows, so operators that take a few columns can reach all of them without crowding a row.
 std::vector<std::uint16_t> snake_order(const HardwareDescription& hardware);
 
 /// An operator with everything decided: tiles, partitions, kernels.

@@ -65,11 +65,22 @@ double Segmenter::barrier_cycles() const {
     return 2 * (hardware.setup_cycles + farthest) + tiles_;  // each tile's answer takes a cycle of the sequencer's link
 }
 
-bool Segmenter::stored(const SegmentPlan& plan, int op) const {
-    const Workload::Item& item = search_.workload().items[op];
-    return item.is_output || std::any_of(item.uses.begin(), item.uses.end(), [&](const Workload::Use& use) {
-               return use.consumer >= plan.last;
-           });
+double Segmenter::loaded_bytes(const SegmentPlan& plan, int op, unsigned source) const {
+    const Operator& one = search_.workload().graph.operators[op];
+    if (one.inputs[source].producer >= plan.first) return 0;
+    const Stage& stage = plan.stages[static_cast<std::size_t>(op - plan.first)];
+    return unit_read_bytes(one.shape, one.inputs[source], stage.largest, stage.k_ways) * plan.units *
+           search_.workload().edge_share({op, source});
+}
+
+double Segmenter::stored_bytes(const SegmentPlan& plan, int op) const {
+    const Workload& work = search_.workload();
+    const Workload::Item& item = work.items[op];
+    const bool stored = item.is_output || std::any_of(item.uses.begin(), item.uses.end(),
+                                                      [&](const auto& use) { return use.consumer >= plan.last; });
+    if (!stored) return 0;
+    return static_cast<double>(work.graph.operators[op].output().bytes()) * work.graph.batch_samples() *
+           item.expected_share;
 }
 
 std::vector<Depths> Segmenter::depths_of(int first, int last, std::uint32_t unit_samples) {
@@ -97,9 +108,8 @@ std::vector<Depths> Segmenter::depths_of(int first, int last, std::uint32_t unit
             if (inside(source.producer)) start = std::max(start, leaves_at(source));
         }
         const Partition on_one_tile{static_cast<std::uint16_t>(unit_samples), 1, 1};
-        const double alone =
-            search_.estimated_cycles(tile_work(one.shape, work.items[op].operands, on_one_tile, 1)) +
-            hand_over_cycles();
+        const double alone = search_.estimated_cycles(tile_work(one.shape, work.items[op].operands, on_one_tile, 1)) +
+                             hand_over_cycles();
         end[op - first] = start + (alone < fastest_pace ? alone / fastest_pace : 1.0);
     }
     std::vector<Depths> result(begin.size());
@@ -133,7 +143,7 @@ double Segmenter::pace(const SegmentPlan& plan, std::size_t i, const Stage& stag
         const double latency = inputs[s].producer >= plan.first ? hand_over_cycles() : load_latency(inputs[s]);
         slowest = std::max(slowest, (latency + stage.in_cycles + stage.compute_cycles) / plan.depths[i].slots[s]);
     }
-    const double latency = stored(plan, op) ? store_latency() : hand_over_cycles();
+    const double latency = std::max(store_latency(), hand_over_cycles());
     return std::max(slowest, (stage.compute_cycles + latency + stage.out_cycles) / plan.depths[i].out_slots);
 }
 
@@ -164,15 +174,20 @@ bool Segmenter::allocate(SegmentPlan& plan, unsigned weight_copies) {
 
 void Segmenter::add_pipeline_cycles(SegmentPlan& plan) const {
     const Workload& work = search_.workload();
-    double slowest = 0, fill = 0;
+    const double unit_bandwidth = search_.hardware().memory_bytes_per_cycle() * plan.units;
+    double slowest = plan.memory_cycles / plan.units, fill = 0;
     std::vector<double> done(plan.stages.size(), 0);  // the first unit's
     for (int op = plan.first; op < plan.last; ++op) {
         const std::size_t i = static_cast<std::size_t>(op - plan.first);
         const Stage& stage = plan.stages[i];
         double start = 0;
-        for (const Source& source : work.graph.operators[op].inputs) {
+        const std::vector<Source>& inputs = work.graph.operators[op].inputs;
+        double loaded = 0;
+        for (unsigned s = 0; s < inputs.size(); ++s) {
+            const Source& source = inputs[s];
             if (source.producer < plan.first) {
-                start = std::max(start, load_latency(source) + stage.in_cycles);
+                loaded += loaded_bytes(plan, op, s) / unit_bandwidth;
+                start = std::max(start, load_latency(source) + std::max(stage.in_cycles, loaded));
                 continue;
             }
             const std::size_t from = static_cast<std::size_t>(source.producer - plan.first);
@@ -181,12 +196,13 @@ void Segmenter::add_pipeline_cycles(SegmentPlan& plan) const {
                 const int gate = work.graph.switches[source.switch_id].gate;
                 if (gate >= plan.first) leaves = std::max(leaves, done[gate - plan.first] + hand_over_cycles());
             }
-            start = std::max(start,
-                             leaves + hand_over_cycles() + std::max(plan.stages[from].out_cycles, stage.in_cycles));
+            start =
+                std::max(start, leaves + hand_over_cycles() + std::max(plan.stages[from].out_cycles, stage.in_cycles));
         }
         done[i] = start + stage.compute_cycles;
         slowest = std::max(slowest, pace(plan, i, stage));
-        fill = std::max(fill, done[i] + (stored(plan, op) ? store_latency() + stage.out_cycles : 0));
+        const double stored = stored_bytes(plan, op) / unit_bandwidth;
+        fill = std::max(fill, done[i] + (stored > 0 ? store_latency() + std::max(stage.out_cycles, stored) : 0));
     }
     plan.pipeline_cycles = fill + (plan.units - 1.0) * slowest;
 }
@@ -195,24 +211,17 @@ void Segmenter::add_memory_cycles(SegmentPlan& plan) const {
     const Workload& work = search_.workload();
     const HardwareDescription& hardware = search_.hardware();
     const auto interfaces = static_cast<double>(hardware.memory.size());
-    const double batch = work.graph.batch_samples();
     double tensors = 0, weights = 0, most_tensor = 0, most_weights = 0;  // `most`: on one interface
     // Pieces of one tensor are alike: where they do not come out even, some interfaces have one more.
     const auto busiest = [&](double bytes, double pieces) { return bytes / pieces * std::ceil(pieces / interfaces); };
     for (int op = plan.first; op < plan.last; ++op) {
         const Operator& one = work.graph.operators[op];
         const Stage& stage = plan.stages[static_cast<std::size_t>(op - plan.first)];
-        for (unsigned s = 0; s < one.inputs.size(); ++s) {
-            if (one.inputs[s].producer >= plan.first) continue;
-            tensors += unit_read_bytes(one.shape, one.inputs[s], stage.largest, stage.k_ways) * plan.units *
-                       work.edge_share({op, s});
-        }
-        if (stored(plan, op)) {
-            const double bytes = static_cast<double>(one.output().bytes()) * batch * work.items[op].expected_share;
-            tensors += bytes;
-            most_tensor = std::max(most_tensor, busiest(bytes, double{1} * stage.k_ways * stage.largest.n *
-                                                                   stage.largest.p));
-        }
+        for (unsigned s = 0; s < one.inputs.size(); ++s) tensors += loaded_bytes(plan, op, s);
+        const double stored = stored_bytes(plan, op);
+        tensors += stored;
+        most_tensor =
+            std::max(most_tensor, busiest(stored, double{1} * stage.k_ways * stage.largest.n * stage.largest.p));
         const double bytes = static_cast<double>(one.weight_bytes);
         weights += bytes;
         most_weights = std::max(most_weights, busiest(bytes, stage.k_ways));
@@ -227,13 +236,6 @@ void Segmenter::add_memory_cycles(SegmentPlan& plan) const {
     if (plan.prefetchable) plan.memory_cycles = std::max(plan.memory_cycles, plan.weight_cycles);
 }
 
-void Segmenter::add_costs(SegmentPlan& plan) const {
-    add_pipeline_cycles(plan);
-    add_memory_cycles(plan);
-    plan.cycles = std::max(plan.pipeline_cycles, plan.memory_cycles) +
-                  (plan.prefetchable ? 0 : plan.weight_cycles) + barrier_cycles();
-}
-
 std::optional<SegmentPlan> Segmenter::plan(int first, int last, std::uint32_t unit_samples, unsigned weight_copies) {
     SegmentPlan plan;
     plan.first = first;
@@ -243,7 +245,10 @@ std::optional<SegmentPlan> Segmenter::plan(int first, int last, std::uint32_t un
     plan.depths = depths_of(first, last, unit_samples);
     plan.prefetchable = weight_copies > 1;
     if (!allocate(plan, weight_copies)) return std::nullopt;
-    add_costs(plan);
+    add_memory_cycles(plan);
+    add_pipeline_cycles(plan);
+    plan.cycles = std::max(plan.pipeline_cycles, plan.memory_cycles) + (plan.prefetchable ? 0 : plan.weight_cycles) +
+                  barrier_cycles();
     return plan;
 }
 

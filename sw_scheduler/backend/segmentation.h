@@ -44,13 +44,14 @@ private:
     double pace(const SegmentPlan& plan, std::size_t i, const Stage& stage) const;
     void add_pipeline_cycles(SegmentPlan& plan) const;
     void add_memory_cycles(SegmentPlan& plan) const;
-    void add_costs(SegmentPlan& plan) const;
     /// Control packets at both ends of a segment.
     double barrier_cycles() const;
     double hand_over_cycles() const;
     double load_latency(const Source& source) const;
     double store_latency() const;
-    bool stored(const SegmentPlan& plan, int op) const;
+    /// Bytes a batch between HBM and the tiles of an operator of the segment: of an operand, of the result.
+    double loaded_bytes(const SegmentPlan& plan, int op, unsigned source) const;
+    double stored_bytes(const SegmentPlan& plan, int op) const;
     std::vector<Depths> depths_of(int first, int last, std::uint32_t unit_samples);
     [[noreturn]] void fail(int first, int last);
 

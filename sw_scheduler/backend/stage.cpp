@@ -72,7 +72,8 @@ std::uint64_t input_bytes(const OperatorShape& shape, const Source& source, cons
 double unit_read_bytes(const OperatorShape& shape, const Source& source, const Partition& partition, unsigned k_ways) {
     const TileWork work = tile_work(shape, 1, partition, k_ways);
     double readers = double{1} * partition.dyn_dim / work.size[kN] * shape.out_rows / work.size[kP];
-    if (source.role == OperandRole::second_operand || (shape.channelwise() && shape.in_channels == shape.out_channels)) {
+    if (source.role == OperandRole::second_operand ||
+        (shape.channelwise() && shape.in_channels == shape.out_channels)) {
         readers *= double{1} * shape.out_channels / work.size[kK];
     }
     return readers * static_cast<double>(input_bytes(shape, source, work));
@@ -217,10 +218,7 @@ Partition StageSearch::best_partition(int op, unsigned k_ways, unsigned ways, st
 Stage StageSearch::search(int op, unsigned tiles, std::uint32_t unit_samples, const Depths& depths,
                           unsigned weight_copies) {
     const Operator& one = workload_.graph.operators[op];
-    // The kernel for the dyn_dim that sets the pace, rounded up, takes this share of its time.
-    const double samples = workload_.pacing_samples(op, unit_samples);
-    const std::uint16_t expected = narrow(static_cast<std::uint32_t>(std::max(1.0, std::ceil(samples - 1e-9))));
-    const double share_of_kernel = samples / expected;
+    const std::array<double, 2> usual = workload_.usual_samples(op, unit_samples);
     Stage best;
     double fewest = std::numeric_limits<double>::infinity();
     std::uint64_t best_bytes = std::numeric_limits<std::uint64_t>::max();
@@ -235,13 +233,22 @@ Stage StageSearch::search(int op, unsigned tiles, std::uint32_t unit_samples, co
             const Footprint bytes = footprint(op, k_ways, largest, depths);
             const std::uint64_t needed = std::uint64_t{weight_copies} * bytes.weights + bytes.buffers;
             if (needed > hardware_.data_bytes()) return;
-            Partition usual = largest;
-            if (expected != unit_samples) usual = best_partition(op, k_ways, ways, expected, bytes);
-            if (usual.n == 0) return;
-            Stage candidate = timed(op, k_ways, usual);
-            candidate.compute_cycles *= share_of_kernel;
-            candidate.in_cycles *= share_of_kernel;
-            candidate.out_cycles *= share_of_kernel;
+            Stage candidate;
+            for (const double samples : usual) {
+                // The kernel for the next whole number, in proportion.
+                constexpr double kRounding = 1e-9;
+                const std::uint16_t dyn_dim =
+                    narrow(static_cast<std::uint32_t>(std::max(1.0, std::ceil(samples - kRounding))));
+                const double share = samples / dyn_dim / static_cast<double>(usual.size());
+                const Partition partition =
+                    dyn_dim == unit_samples ? largest : best_partition(op, k_ways, ways, dyn_dim, bytes);
+                if (partition.n == 0) return;
+                const Stage one_of_two = timed(op, k_ways, partition);
+                candidate.compute_cycles += share * one_of_two.compute_cycles;
+                candidate.in_cycles += share * one_of_two.in_cycles;
+                candidate.out_cycles += share * one_of_two.out_cycles;
+            }
+            candidate.k_ways = k_ways;
             const double cycles = candidate.cycles();
             if (cycles > fewest || (cycles == fewest && needed >= best_bytes)) return;
             candidate.fits = true;

@@ -26,7 +26,7 @@ struct Stage {
     bool fits = false;
     unsigned k_ways = 1;
     Partition largest;                     ///< of the kernel for a whole hand-over unit
-    double compute_cycles = 0;             ///< of a unit with Workload::pacing_samples, as are the next two
+    double compute_cycles = 0;             ///< mean over Workload::usual_samples, as are the next two
     double in_cycles = 0, out_cycles = 0;  ///< on a tile's link
     /// Between two units in the steady state: transfers are double-buffered.
     double cycles() const { return std::max({compute_cycles, in_cycles, out_cycles}); }
@@ -59,7 +59,7 @@ class StageSearch {
 public:
     StageSearch(const Workload& workload, const HardwareDescription& hardware);
 
-    /// The ways with the fewest cycles a unit of Workload::pacing_samples,
+    /// The ways with the fewest cycles a unit, the mean over Workload::usual_samples,
     ///   max(compute, bytes into a tile / link, bytes out of a tile / link),
     /// of those that fit a tile's data area with `weight_copies` copies of the weight slice (2: the next segment's can
     /// be prefetched). Stage::fits is false if none does.

@@ -46,9 +46,9 @@ Workload::Workload(const DynGraph& dyn_graph, const HardwareDescription& hardwar
     }
 }
 
-double Workload::pacing_samples(int op, std::uint32_t unit_samples) const {
-    const double share = items[op].expected_share;
-    return std::min<double>(unit_samples, share * unit_samples + std::sqrt(share * (1 - share) * unit_samples));
+std::array<double, 2> Workload::usual_samples(int op, std::uint32_t unit_samples) const {
+    const double share = items[op].expected_share, mean = share * unit_samples;
+    return {mean, std::min<double>(unit_samples, mean + std::sqrt(share * (1 - share) * unit_samples))};
 }
 
 double Workload::edge_share(const Use& use) const {

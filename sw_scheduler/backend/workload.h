@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -35,9 +36,9 @@ struct Workload {
     double edge_share(const Use& use) const;
     /// False if a switch's data operator and gate would be separated by a cut in front of operator `op`.
     bool may_cut(int op) const { return may_cut_[op]; }
-    /// Samples of a hand-over unit that set the pace at `op`: one standard deviation above the mean, if each sample
-    /// takes its way independently, because the stages of a pipeline work on different units and the slowest one counts.
-    double pacing_samples(int op, std::uint32_t unit_samples) const;
+    /// Samples of a hand-over unit at `op`: the mean, and one standard deviation above it if each sample takes its way
+    /// independently.
+    std::array<double, 2> usual_samples(int op, std::uint32_t unit_samples) const;
 
 private:
     std::vector<char> may_cut_;

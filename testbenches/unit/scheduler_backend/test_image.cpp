@@ -2,6 +2,7 @@
 #include <map>
 
 #include "switchyard/sw_scheduler/backend/compile.h"
+#include "switchyard/sw_scheduler/backend/schedule.h"
 #include "switchyard/sw_scheduler/formats/error.h"
 #include "switchyard/sw_scheduler/model/model_reader.h"
 #include "switchyard/testbenches/catch.h"
@@ -208,6 +209,14 @@ TEST_CASE("The fingerprint tells platforms apart") {
     chip = mini_chip();
     chip.name = "other";
     CHECK(chip.fingerprint() == before);
+}
+
+TEST_CASE("Neighbours in the order of tiles are one hop apart, column after column") {
+    const HardwareDescription chip = large_chip();
+    const std::vector<std::uint16_t> order = snake_order(chip);
+    REQUIRE(order.size() == chip.tiles());
+    for (std::size_t i = 1; i < order.size(); ++i) CHECK(chip.hops(order[i - 1], order[i]) == 1);
+    for (std::size_t i = 0; i < chip.rows; ++i) CHECK(order[i] % chip.columns == 0);
 }
 
 TEST_CASE("Hops go the shorter way round the torus") {

@@ -89,6 +89,30 @@ TEST_CASE("Slots on the shorter of two paths hold what is under way on the longe
     }
 }
 
+TEST_CASE("A gate that is quick beside the other stages holds up the switch's output for one stage") {
+    Planned planned(kTwoBranches);  // 4 tiles: the convolutions take many times as long as the gate
+    const DynGraph& graph = planned.model.graph;
+    const Switch& one = graph.switches.front();
+    Segmenter of_one_sample(planned.search, 4, 1);
+    const auto segment = of_one_sample.segment(one.data, one.gate + 1);
+    REQUIRE(segment);
+    CHECK(segment->depths.front().out_slots == 3);
+    const auto alone = planned.segmenter.segment(graph.find_operator("last"), graph.find_operator("last") + 1);
+    REQUIRE(alone);
+    CHECK(alone->depths.front().out_slots == std::min<unsigned>(2, alone->units));
+}
+
+TEST_CASE("Few pieces are charged to the interfaces that hold them") {
+    // One tile's result in one piece: half of a chip's two interfaces has nothing to do.
+    const std::string store = with_layers("  - {name: only, kind: elementwise, from: input, fused: [relu]}\n");
+    Planned planned(store);
+    const auto on_one = Segmenter(planned.search, 1, 1).segment(0, 1);
+    const auto on_two = Segmenter(planned.search, 2, 1).segment(0, 1);
+    REQUIRE(on_one);
+    REQUIRE(on_two);
+    CHECK(on_one->memory_cycles >= on_two->memory_cycles);
+}
+
 TEST_CASE("What does not fit is refused with its name and bytes") {
     HardwareDescription chip = mini_chip();
     chip.scratchpad_bytes = 8 * 1024;

@@ -43,6 +43,34 @@ TEST_CASE("Input slots are as large as what partition.h sends to the fullest til
     }
 }
 
+TEST_CASE("Bytes read for a unit are those of all input boxes, shared ones counted once") {
+    const Model model = model_of(kChain);
+    const Operator& op = model.graph.operators.front();
+    REQUIRE(op.shape.kind == OpKind::convolution);
+    const Source& source = op.inputs.front();
+    const Partition part{8, 2, op.shape.out_rows};
+    for (const unsigned k_ways : {1u, 4u}) {
+        double bytes = 0;
+        for (unsigned rank = 0; rank < part.n * part.p * k_ways; rank += k_ways) {
+            const Box in = input_box(op.shape, output_box(op.shape, part, k_ways, rank, part.dyn_dim));
+            bytes += 2.0 * (in.n1 - in.n0) * (in.k1 - in.k0) * (in.p1 - in.p0) * source.shape.columns;
+        }
+        const double padding = 2.0 * part.dyn_dim * source.shape.channels * 2 * op.shape.pad * source.shape.columns;
+        CHECK(unit_read_bytes(op.shape, source, part, k_ways) >= bytes);
+        CHECK(unit_read_bytes(op.shape, source, part, k_ways) <= bytes + padding);
+    }
+}
+
+TEST_CASE("Usual samples are the mean and one standard deviation above it, within the unit") {
+    const Model model = model_of(kChain);
+    const std::size_t count = model.graph.operators.size();
+    const Workload half(model.graph, mini_chip(), std::vector<double>(count, 0.5));
+    CHECK(half.usual_samples(0, 16) == std::array<double, 2>{8, 10});
+    CHECK(half.usual_samples(0, 1) == std::array<double, 2>{0.5, 1});
+    const Workload all(model.graph, mini_chip(), std::vector<double>(count, 1.0));
+    CHECK(all.usual_samples(0, 16) == std::array<double, 2>{16, 16});
+}
+
 TEST_CASE("More tiles never make a stage slower, and what fits stays within the data area") {
     const Model model = model_of(kChain);
     const HardwareDescription chip = mini_chip();

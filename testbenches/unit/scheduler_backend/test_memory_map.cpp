@@ -1,0 +1,80 @@
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+#include "switchyard/sw_scheduler/backend/compile.h"
+#include "switchyard/sw_scheduler/backend/memory_map.h"
+#include "switchyard/sw_scheduler/model/model_reader.h"
+#include "switchyard/testbenches/catch.h"
+#include "switchyard/testbenches/unit/scheduler_backend/chips.h"
+
+namespace switchyard::sched {
+namespace {
+
+double busiest_over_mean(const std::vector<double>& load) {
+    const double sum = std::accumulate(load.begin(), load.end(), 0.0);
+    return *std::max_element(load.begin(), load.end()) * static_cast<double>(load.size()) / sum;
+}
+
+TEST_CASE("Pieces of an operator on few neighbouring tiles lie on many interfaces") {
+    const HardwareDescription chip = large_chip();
+    std::vector<PieceTraffic> pieces;
+    for (std::uint16_t tile = 0; tile < 15; ++tile) pieces.push_back({tile, {{0, 3.4e6}}});    // a merge
+    for (std::uint16_t tile = 15; tile < 144; ++tile) pieces.push_back({tile, {{0, 0.4e6}}});  // a convolution
+    for (std::uint16_t slice = 0; slice < 8; ++slice) pieces.push_back({slice, {{0, 70e3}}});  // its weights
+    const std::vector<unsigned> interfaces = balanced_interfaces(chip, pieces);
+    std::vector<double> load(chip.memory.size(), 0);
+    for (std::size_t i = 0; i < pieces.size(); ++i) load[interfaces[i]] += pieces[i].sum();
+    CHECK(busiest_over_mean(load) <= 1.5);
+    CHECK(std::vector<unsigned>(interfaces.begin(), interfaces.begin() + 15) !=
+          std::vector<unsigned>(15, interfaces[0]));
+    std::vector<unsigned> heavy(interfaces.begin(), interfaces.begin() + 15);
+    std::sort(heavy.begin(), heavy.end());
+    CHECK(std::adjacent_find(heavy.begin(), heavy.end()) == heavy.end());
+}
+
+TEST_CASE("A piece lies at the closest of the least loaded interfaces") {
+    const HardwareDescription chip = large_chip();
+    const std::uint16_t tile = 12 * 5 + 2;
+    CHECK(balanced_interfaces(chip, {{tile, {{0, 10}}}}) == std::vector<unsigned>{chip.closest_memory(tile)});
+    // Heavy pieces choose first; what other segments do is no load.
+    const std::vector<unsigned> three =
+        balanced_interfaces(chip, {{tile, {{0, 5}}}, {tile, {{0, 10}}}, {tile, {{1, 1}}}});
+    CHECK(three[1] == chip.closest_memory(tile));
+    CHECK(three[0] != three[1]);
+    CHECK(three[2] == three[1]);
+    // A piece that two segments use goes where the busier of the two has room.
+    const std::vector<unsigned> shared =
+        balanced_interfaces(mini_chip(), {{0, {{0, 100}}}, {0, {{1, 90}}}, {2, {{1, 80}}}, {0, {{0, 1}, {1, 1}}}});
+    CHECK(shared == std::vector<unsigned>{0, 0, 1, 1});
+}
+
+TEST_CASE("A network's large tensors are spread over the interfaces, however few tiles make them") {
+    const HardwareDescription chip = large_chip();
+    const Model model = read_model("configs/workloads/skipnet_resnet34.yaml");
+    const Image image = compile(model.graph, chip);
+    std::map<std::uint16_t, const Edge*> stored;
+    std::map<std::uint16_t, const OperatorPlacement*> placements;
+    for (const TileProgram& program : image.tiles) {
+        for (const Edge& edge : program.edges) {
+            if (edge.path == EdgePath::memory && edge.stores) stored.emplace(edge.id, &edge);
+        }
+        for (const OperatorPlacement& placement : program.placements) placements.emplace(placement.op_id, &placement);
+    }
+    std::size_t checked = 0;
+    for (const auto& [id, edge] : stored) {
+        const OperatorPlacement& producer = *placements.at(edge->src_op);
+        const Partition& largest = producer.partitions.back();
+        const std::size_t active = std::size_t{largest.n} * largest.p * producer.k_ways;
+        if (active < 4) continue;
+        std::vector<double> pieces(chip.memory.size(), 0);
+        for (std::size_t rank = 0; rank < active; ++rank) ++pieces[edge->memory_base[rank] / chip.region_bytes];
+        const auto used = std::count_if(pieces.begin(), pieces.end(), [](double count) { return count > 0; });
+        CHECK(static_cast<double>(used) >= 0.6 * static_cast<double>(std::min(active, pieces.size())));
+        ++checked;
+    }
+    CHECK(checked > 5);
+}
+
+}  // namespace
+}  // namespace switchyard::sched
