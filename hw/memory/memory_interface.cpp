@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
 
 #include "switchyard/tlm/void_buffer.h"
 
@@ -13,13 +12,22 @@ std::uint64_t ticks(double nanoseconds) {
     return sc_core::sc_time(nanoseconds, sc_core::SC_NS).value();
 }
 
-/// Of the bytes [0, end), those on pseudo-channel `channel`.
-std::uint64_t bytes_before(const HbmConfig& config, std::uint64_t end, unsigned channel) {
-    const std::uint64_t chunk = config.interleave_bytes;
-    const std::uint64_t stripe = chunk * config.pseudo_channels_per_interface;
-    const std::uint64_t rest = end % stripe, skipped = channel * chunk;
-    return end / stripe * chunk + (rest > skipped ? std::min(chunk, rest - skipped) : 0);
-}
+/// Of the bytes [0, end), those on each pseudo-channel.
+class BytesBefore {
+public:
+    BytesBefore(const HbmConfig& config, std::uint64_t end)
+        : piece_(config.interleave_bytes),
+          whole_(end / (piece_ * config.pseudo_channels_per_interface) * piece_),
+          rest_(end % (piece_ * config.pseudo_channels_per_interface)) {}
+
+    std::uint64_t on(unsigned channel) const {
+        const std::uint64_t skipped = channel * piece_;
+        return whole_ + (rest_ > skipped ? std::min(piece_, rest_ - skipped) : 0);
+    }
+
+private:
+    std::uint64_t piece_, whole_, rest_;
+};
 
 }  // namespace
 
@@ -35,6 +43,7 @@ MemoryInterface::MemoryInterface(const sc_core::sc_module_name& module_name, con
       cycles_per_tick_(config.clock_ghz / static_cast<double>(ticks(1)) / config.pseudo_channels_per_interface),
       read_latency_(ticks(config.read_latency_ns)),
       write_latency_(ticks(config.write_latency_ns)),
+      lookahead_bytes_(lookahead_bytes(config)),
       memory_(config.region_bytes),
       pool_(std::string(name()) + ".replies"),
       queue_("due") {
@@ -42,9 +51,8 @@ MemoryInterface::MemoryInterface(const sc_core::sc_module_name& module_name, con
     in.register_transport_dbg(this, &MemoryInterface::debug_transport);
 
     SC_HAS_PROCESS(MemoryInterface);
-    SC_METHOD(serve);
+    SC_THREAD(serve);
     sensitive << queue_.event();
-    dont_initialize();
 
     registry.add(*this, "requests", "1", stats_.requests);
     registry.add(*this, "read_bytes", "bytes", stats_.read_bytes);
@@ -66,11 +74,11 @@ bool MemoryInterface::owns(std::uint64_t address, std::uint64_t bytes) const {
 void MemoryInterface::b_transport(Payload& payload, sc_core::sc_time& delay) {
     const auto* const packet = payload.get_extension<RoutedExtension>();
     if (!packet) fail(payload, ::tlm::TLM_GENERIC_ERROR_RESPONSE, "payload without a RoutedExtension");
-    queue_.push(accept(payload, *packet), delay);
+    queue_.push(&accept(payload, *packet), delay);
     payload.set_response_status(::tlm::TLM_OK_RESPONSE);
 }
 
-MemoryInterface::RequestPtr MemoryInterface::accept(Payload& payload, const RoutedExtension& packet) {
+MemoryInterface::Request& MemoryInterface::accept(Payload& payload, const RoutedExtension& packet) {
     const bool read = packet.kind == PacketKind::read_request;
     if (!read && packet.kind != PacketKind::write_request)
         fail(payload, ::tlm::TLM_COMMAND_ERROR_RESPONSE,
@@ -89,20 +97,18 @@ MemoryInterface::RequestPtr MemoryInterface::accept(Payload& payload, const Rout
     if (!read && packet.has_values && payload.get_data_length() < bytes)
         fail(payload, ::tlm::TLM_BURST_ERROR_RESPONSE, "write request whose data array is too short");
 
-    RequestPtr request;
-    if (spare_.empty()) {
-        request = std::make_unique<Request>();
-    } else {
-        request = std::move(spare_.back());
-        spare_.pop_back();
-    }
-    request->arrived = false;
-    request->address = address;
-    request->bytes = bytes;
-    request->done = 0;
-    request->values.clear();
-    if (!read && packet.has_values) request->values.assign(payload.get_data_ptr(), payload.get_data_ptr() + bytes);
-    RoutedExtension& reply = request->reply;
+    if (spare_.empty()) spare_.push_back(&requests_.emplace_back());
+    Request& request = *spare_.back();
+    spare_.pop_back();
+    request.arrived = false;
+    request.address = address;
+    request.bytes = bytes;
+    request.given = request.done = 0;
+    request.ready = 0;
+    request.moved.fill(0);
+    request.values.clear();
+    if (!read && packet.has_values) request.values.assign(payload.get_data_ptr(), payload.get_data_ptr() + bytes);
+    RoutedExtension& reply = request.reply;
     reply.kind = read ? PacketKind::data : PacketKind::write_done;
     reply.source = endpoint_;
     if (read)
@@ -120,18 +126,16 @@ MemoryInterface::RequestPtr MemoryInterface::accept(Payload& payload, const Rout
 }
 
 void MemoryInterface::serve() {
-    RequestPtr request;
-    while (queue_.pop_due(request)) {
-        if (request->arrived) {
-            send_reply(*request);
-        } else {
-            start(*request);
-        }
-        if (request->done == request->bytes) {
-            spare_.push_back(std::move(request));
-        } else {
-            const Tick due = next_due(*request);
-            queue_.push(std::move(request), sc_core::sc_time::from_value(due - sc_core::sc_time_stamp().value()));
+    for (;; wait()) {
+        Request* request = nullptr;
+        while (queue_.pop_due(request)) {
+            if (request->arrived) {
+                finish_chunk(*request);
+            } else {
+                start(*request);
+            }
+            reserve(*request);
+            if (request->done == request->bytes) spare_.push_back(request);
         }
     }
 }
@@ -139,14 +143,6 @@ void MemoryInterface::serve() {
 void MemoryInterface::start(Request& request) {
     request.arrived = true;
     ++stats_.requests;
-    const Tick now = sc_core::sc_time_stamp().value();
-    for (unsigned channel = 0; channel < config_.pseudo_channels_per_interface; ++channel) {
-        const Tick service = service_ticks(moved(request, request.bytes, channel));
-        if (service == 0) continue;
-        request.turn[channel] = std::max(free_[channel], now);
-        free_[channel] = request.turn[channel] + service;
-        stats_.busy_cycles += static_cast<double>(service) * cycles_per_tick_;
-    }
     unsigned char* const memory = stored(request.address);
     if (request.reply.kind == PacketKind::data) {
         stats_.read_bytes += request.bytes;
@@ -157,39 +153,60 @@ void MemoryInterface::start(Request& request) {
     }
 }
 
-std::uint64_t MemoryInterface::next_bytes(const Request& request) const {
-    const std::uint64_t left = request.bytes - request.done;
-    return request.reply.kind == PacketKind::data ? std::min<std::uint64_t>(left, config_.max_packet_bytes) : left;
+std::uint64_t MemoryInterface::lookahead_bytes(const Config& config) {
+    const double latency_ns = std::max(config.read_latency_ns, config.write_latency_ns);
+    const double bytes_per_ns =
+        config.pseudo_channels_per_interface * config.pseudo_channel_gb_per_s * (1 - config.refresh_share);
+    return config.max_packet_bytes + static_cast<std::uint64_t>(std::ceil(latency_ns * bytes_per_ns)) +
+           std::uint64_t{config.interleave_bytes} * config.pseudo_channels_per_interface;
 }
 
-MemoryInterface::Tick MemoryInterface::next_due(const Request& request) const {
-    const std::uint64_t until = request.done + next_bytes(request);
-    Tick passed = 0;
-    for (unsigned channel = 0; channel < config_.pseudo_channels_per_interface; ++channel) {
-        const std::uint64_t bytes = moved(request, until, channel);
-        if (bytes > 0) passed = std::max(passed, request.turn[channel] + service_ticks(bytes));
+std::uint64_t MemoryInterface::chunk_bytes(const Request& request, std::uint64_t begin) const {
+    return std::min<std::uint64_t>(request.bytes - begin, config_.max_packet_bytes);
+}
+
+void MemoryInterface::reserve(Request& request) {
+    const Tick now = sc_core::sc_time_stamp().value();
+    const Tick latency = request.reply.kind == PacketKind::data ? read_latency_ : write_latency_;
+    const std::uint64_t begin = request.address - base_, burst = config_.burst_bytes;
+    const BytesBefore before(config_, begin / burst * burst);
+    request.ready = std::max(request.ready, now);
+    while (request.given < request.bytes && request.given - request.done < lookahead_bytes_) {
+        request.given += chunk_bytes(request, request.given);
+        const BytesBefore until(config_, (begin + request.given + burst - 1) / burst * burst);
+        for (unsigned channel = 0; channel < config_.pseudo_channels_per_interface; ++channel) {
+            const Tick moved = service_ticks(until.on(channel) - before.on(channel));
+            const Tick service = moved - request.moved[channel];
+            if (service == 0) continue;
+            request.moved[channel] = moved;
+            free_[channel] = std::max(free_[channel], now) + service;
+            request.ready = std::max(request.ready, free_[channel] + latency);
+            stats_.busy_cycles += static_cast<double>(service) * cycles_per_tick_;
+        }
+        queue_.push(&request, sc_core::sc_time::from_value(request.ready - now));
     }
-    return passed + (request.reply.kind == PacketKind::data ? read_latency_ : write_latency_);
 }
 
-std::uint64_t MemoryInterface::moved(const Request& request, std::uint64_t bytes, unsigned channel) const {
-    const std::uint64_t begin = request.address - base_, end = begin + bytes, burst = config_.burst_bytes;
-    return bytes_before(config_, (end + burst - 1) / burst * burst, channel) -
-           bytes_before(config_, begin / burst * burst, channel);
+void MemoryInterface::finish_chunk(Request& request) {
+    const std::uint64_t bytes = chunk_bytes(request, request.done);
+    if (request.reply.kind == PacketKind::data) {
+        send_reply(request, bytes);
+    } else if (request.done + bytes == request.bytes) {
+        send_reply(request, 0);
+    }
+    request.done += bytes;
 }
 
 MemoryInterface::Tick MemoryInterface::service_ticks(std::uint64_t bytes) const {
     return static_cast<Tick>(std::ceil(static_cast<double>(bytes) * ticks_per_byte_));
 }
 
-void MemoryInterface::send_reply(Request& request) {
-    const std::uint64_t bytes = next_bytes(request);
-    const bool is_data = request.reply.kind == PacketKind::data;
+void MemoryInterface::send_reply(Request& request, std::uint64_t bytes) {
     PooledPayload payload(pool_);
     RoutedExtension& packet = payload.routed();
     packet = request.reply;
-    packet.payload_bytes = is_data ? bytes : 0;
-    const auto length = static_cast<unsigned>(is_data ? bytes : 1);
+    packet.payload_bytes = bytes;
+    const auto length = static_cast<unsigned>(std::max<std::uint64_t>(bytes, 1));
     payload->set_command(::tlm::TLM_WRITE_COMMAND);
     payload->set_address(request.address + request.done);
     if (packet.has_values) {
@@ -201,7 +218,6 @@ void MemoryInterface::send_reply(Request& request) {
     }
     payload->set_data_length(length);
     payload->set_streaming_width(length);
-    request.done += bytes;
 
     sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
     out->b_transport(*payload, delay);

@@ -2,7 +2,7 @@
 
 #include <array>
 #include <cstdint>
-#include <memory>
+#include <deque>
 #include <string>
 #include <vector>
 
@@ -30,11 +30,15 @@ namespace switchyard::hw {
 /// has_values: the data array of a write is stored; a read returns what had been stored when the request arrived.
 ///
 /// Modelled (impl bandwidth): addresses interleave over the pseudo-channels, each of which moves whole bursts at its
-/// pin bandwidth less the refresh share, first come first served; a request's first byte is ready read_latency_ns after
-/// its channel turns to it, a write is done write_latency_ns after its last byte.
+/// pin bandwidth less the refresh share; a request's first byte is ready read_latency_ns after its channel turns to it,
+/// a write is done write_latency_ns after its last byte.
+/// Requests take turns by chunks of max_packet_bytes. A request has its place on the channels only for the chunks that
+/// lie less than lookahead_bytes() beyond those it has got, and gets a place for the next one, behind all that has been
+/// given away, when one of its chunks is ready. So a request alone keeps its channels busy, large ones share evenly,
+/// and a chunk waits for no more than lookahead_bytes() + max_packet_bytes of each other request.
 /// Accuracy: the sustained bandwidth of accesses that are spread over banks, and the latency of a closed page.
 /// Not modelled: banks and rows (random small accesses are as quick as sequential ones, whole bursts aside), read/write
-/// turnaround, single refreshes, reordering, finite request queues.
+/// turnaround, single refreshes, reordering for the sake of rows, finite request queues.
 ///
 /// Bad packets (other kinds, no bytes, nobody to reply to, addresses beyond the region) set an error response and throw
 /// ModelError. DMI is not offered: the sockets carry packets, whose timing is the model. transport_dbg reads and writes
@@ -58,37 +62,40 @@ public:
                     unsigned index, Endpoint endpoint);
 
     const Stats& stats() const { return stats_; }
+    /// What a request must have in flight so that it keeps all channels busy by itself: a chunk, what the channels move
+    /// during the latency with which that is reported, and what they are apart. Bytes.
+    static std::uint64_t lookahead_bytes(const Config& config);
 
 private:
     using Tick = std::uint64_t;  ///< simulated time in units of the time resolution
 
-    /// A request on its way through the channels; its reply packets are sent one after another.
+    /// A request on its way through the channels. Its bytes are done when they have been sent or written, given when
+    /// they have their time on the channels.
     struct Request {
         bool arrived = false;
-        std::uint64_t address = 0, bytes = 0;
-        std::uint64_t done = 0;                       ///< bytes for which a reply has been sent
-        std::array<Tick, kMaxPseudoChannels> turn{};  ///< when each pseudo-channel turns to this request
-        RoutedExtension reply;                        ///< what all reply packets have in common; kind: data, write_done
-        std::vector<std::uint8_t> values;             ///< to be written, or as read; empty without values
+        std::uint64_t address = 0, bytes = 0, given = 0, done = 0;
+        Tick ready = 0;                                ///< when the last given chunk is
+        std::array<Tick, kMaxPseudoChannels> moved{};  ///< time that each channel spends on the given bytes
+        RoutedExtension reply;             ///< what all reply packets have in common; kind: data, write_done
+        std::vector<std::uint8_t> values;  ///< to be written, or as read; empty without values
     };
-    using RequestPtr = std::unique_ptr<Request>;
 
     void b_transport(Payload& payload, sc_core::sc_time& delay);
     unsigned debug_transport(Payload& payload);
-    /// Arrivals, and reply packets that have become ready.
+    /// Arrivals, and chunks that have become ready.
     void serve();
-    /// The request has arrived: it gets its turn on each pseudo-channel, and its values are stored or read.
+    /// The request has arrived: its values are stored or read.
     void start(Request& request);
-    void send_reply(Request& request);
-    /// Bytes that the next reply packet stands for: part of a read, all of a write.
-    std::uint64_t next_bytes(const Request& request) const;
-    /// When the next reply packet is ready.
-    Tick next_due(const Request& request) const;
-    /// Bytes that `channel` moves, in whole bursts, for the first `bytes` bytes of the request.
-    std::uint64_t moved(const Request& request, std::uint64_t bytes, unsigned channel) const;
+    /// Gives the request's next chunks their time on the channels.
+    void reserve(Request& request);
+    /// The oldest chunk in flight is ready: sent if it is read, acknowledged if it is the last one to be written.
+    void finish_chunk(Request& request);
+    void send_reply(Request& request, std::uint64_t bytes);
+    /// Size of the request's chunk from `begin` on.
+    std::uint64_t chunk_bytes(const Request& request, std::uint64_t begin) const;
     Tick service_ticks(std::uint64_t bytes) const;
 
-    RequestPtr accept(Payload& payload, const RoutedExtension& packet);
+    Request& accept(Payload& payload, const RoutedExtension& packet);
     bool owns(std::uint64_t address, std::uint64_t bytes) const;
     [[noreturn]] void fail(Payload& payload, ::tlm::tlm_response_status status, const std::string& message) const;
     unsigned char* stored(std::uint64_t address) const { return memory_.data() + (address - base_); }
@@ -99,11 +106,13 @@ private:
     double ticks_per_byte_;   ///< of one pseudo-channel
     double cycles_per_tick_;  ///< chip cycles of the interface for a tick of one pseudo-channel
     Tick read_latency_, write_latency_;
-    std::array<Tick, kMaxPseudoChannels> free_{};  ///< when each pseudo-channel has served what it has been given
+    std::uint64_t lookahead_bytes_;
+    std::array<Tick, kMaxPseudoChannels> free_{};  ///< when each pseudo-channel has moved what it has been given
     LazyMemory memory_;
     RoutedPayloadPool pool_;
-    TimedQueue<RequestPtr> queue_;   ///< due when they arrive, and when their next reply packet is ready
-    std::vector<RequestPtr> spare_;  ///< done, to be used again
+    TimedQueue<Request*> queue_;  ///< due when they arrive, and when a chunk of theirs is ready
+    std::deque<Request> requests_;
+    std::vector<Request*> spare_;  ///< of these, to be used again
     Stats stats_;
 };
 

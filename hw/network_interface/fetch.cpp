@@ -139,10 +139,19 @@ void NetworkInterface::start_load(InEdge& in, unsigned unit) {
     probe(*in.edge, static_cast<std::uint16_t>(unit), in.batch, input.stored_frame, std::move(others), true);
 }
 
+void NetworkInterface::issue_acknowledged(InEdge& in, unsigned unit) {
+    if (in.edge->path == EdgePath::weights) {
+        issue_weights(in);
+    } else {
+        issue_load(in, unit);
+    }
+}
+
 void NetworkInterface::open_weights(std::uint16_t edge_id) {
     InEdge& in = in_edge(edge_id);
     InputUnit& input = in.units.front();
     input.received = 0;
+    input.complete_at = input.acknowledged_at = sc_core::SC_ZERO_TIME;
     input.expected = in.edge->weight_bytes;
     input.announced = true;
     in.open = true;

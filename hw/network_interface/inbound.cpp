@@ -103,7 +103,7 @@ void NetworkInterface::announce(InEdge& in, unsigned unit, const SampleFramePtr&
         fail("edge " + std::to_string(in.edge->id) + " unit " + std::to_string(unit) + " needs " +
              std::to_string(input.expected) + " bytes, its slot has " + std::to_string(in.edge->slot_bytes));
     }
-    check_ready(in, unit);
+    if (input.expected == 0) announce_ready(in, unit);
     if (in.edge->path == EdgePath::memory) start_load(in, unit);
 }
 
@@ -123,9 +123,8 @@ std::shared_ptr<const NetworkInterface::Share> NetworkInterface::receiving_share
     return share;
 }
 
-void NetworkInterface::check_ready(InEdge& in, unsigned unit) {
+void NetworkInterface::announce_ready(InEdge& in, unsigned unit) {
     InputUnit& input = in.units[unit];
-    if (!input.announced || input.ready || input.received != input.expected) return;
     input.ready = true;
     InterfaceEvent event;
     event.kind = InterfaceEvent::Kind::unit_ready;
@@ -137,44 +136,53 @@ void NetworkInterface::check_ready(InEdge& in, unsigned unit) {
     tell_controller(event);
 }
 
-void NetworkInterface::on_data(Payload& payload, const RoutedExtension& packet) {
-    if (packet.tag != kTensorTag) {
-        std::vector<std::uint8_t>& bytes = partial_values_[{packet.tag, packet.edge, packet.unit}];
-        bytes.insert(bytes.end(), payload.get_data_ptr(), payload.get_data_ptr() + payload.get_data_length());
-        stats_.received_bytes += packet.payload_bytes;
-        if ((packet.tag & 0xFFU) == kFrameTag) {
-            InEdge& in = in_edge(packet.edge);
-            if (bytes.size() < in.edge->frame_bytes) return;
-            on_frame(in, packet, bytes);
-        } else {
-            if (bytes.size() < mask_record_bytes(packet.edge)) return;
-            on_recorded_masks(packet, bytes);
-        }
-        partial_values_.erase({packet.tag, packet.edge, packet.unit});
-        return;
-    }
-    InEdge& in = in_edge(packet.edge);
-    const bool weights = in.edge->path == EdgePath::weights;
-    InputUnit& input = in.units.at(packet.unit);
-    const std::uint64_t slot =
-        in.edge->slot_offset + (weights ? 0 : std::uint64_t{packet.unit} % in.edge->slots * in.edge->slot_bytes);
-    touch_scratchpad(true, slot + input.received, packet.payload_bytes);
+void NetworkInterface::expect_tensor(const RoutedExtension& packet, const sc_core::sc_time& delay) {
+    InputUnit& input = in_edge(packet.edge).units.at(packet.unit);
     input.received += packet.payload_bytes;
     stats_.received_bytes += packet.payload_bytes;
     if (input.received > input.expected) {
         fail("edge " + std::to_string(packet.edge) + " unit " + std::to_string(packet.unit) + ": " +
              std::to_string(input.received) + " bytes arrived, " + std::to_string(input.expected) + " were expected");
     }
+    input.complete_at = std::max(input.complete_at, sc_core::sc_time_stamp() + delay);
+    if (input.received < input.expected) return;
+    Item item;
+    item.kind = Item::Kind::unit_complete;
+    item.edge = packet.edge;
+    item.unit = packet.unit;
+    queue_.push(std::move(item), input.complete_at - sc_core::sc_time_stamp());
+}
+
+void NetworkInterface::complete_unit(InEdge& in, unsigned unit) {
+    InputUnit& input = in.units[unit];
+    const bool weights = in.edge->path == EdgePath::weights;
+    const std::uint64_t slot = weights ? 0 : std::uint64_t{unit} % in.edge->slots * in.edge->slot_bytes;
+    touch_scratchpad(true, in.edge->slot_offset + slot, input.received);
     if (!weights) {
-        check_ready(in, packet.unit);
-    } else if (input.received == input.expected) {
-        in.open = false;
-        InterfaceEvent event;
-        event.kind = InterfaceEvent::Kind::weights_ready;
-        event.edge = packet.edge;
-        event.operator_index = in.operator_index;
-        tell_controller(event);
+        announce_ready(in, unit);
+        return;
     }
+    in.open = false;
+    InterfaceEvent event;
+    event.kind = InterfaceEvent::Kind::weights_ready;
+    event.edge = in.edge->id;
+    event.operator_index = in.operator_index;
+    tell_controller(event);
+}
+
+void NetworkInterface::on_values(Payload& payload, const RoutedExtension& packet) {
+    std::vector<std::uint8_t>& bytes = partial_values_[{packet.tag, packet.edge, packet.unit}];
+    bytes.insert(bytes.end(), payload.get_data_ptr(), payload.get_data_ptr() + payload.get_data_length());
+    stats_.received_bytes += packet.payload_bytes;
+    if ((packet.tag & 0xFFU) == kFrameTag) {
+        InEdge& in = in_edge(packet.edge);
+        if (bytes.size() < in.edge->frame_bytes) return;
+        on_frame(in, packet, bytes);
+    } else {
+        if (bytes.size() < mask_record_bytes(packet.edge)) return;
+        on_recorded_masks(packet, bytes);
+    }
+    partial_values_.erase({packet.tag, packet.edge, packet.unit});
 }
 
 }  // namespace switchyard::hw

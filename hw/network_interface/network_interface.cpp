@@ -122,11 +122,19 @@ void NetworkInterface::control_transport(Payload& payload, sc_core::sc_time&) {
 }
 
 void NetworkInterface::noc_transport(Payload& payload, sc_core::sc_time& delay) {
-    payload.acquire();
-    Item item;
-    item.payload = &payload;
-    queue_.push(std::move(item), delay);
+    RoutedExtension* packet = nullptr;
+    payload.get_extension(packet);
     payload.set_response_status(::tlm::TLM_OK_RESPONSE);
+    if (packet->kind == PacketKind::data && packet->tag == kTensorTag) {
+        expect_tensor(*packet, delay);
+    } else if (packet->kind == PacketKind::acknowledge) {
+        expect_acknowledge(*packet, delay);
+    } else {
+        payload.acquire();
+        Item item;
+        item.payload = &payload;
+        queue_.push(std::move(item), delay);
+    }
 }
 
 void NetworkInterface::process() {
@@ -145,6 +153,15 @@ void NetworkInterface::process() {
                 case Item::Kind::group_sent:
                     finish_step(item.operator_index, item.unit);
                     break;
+                case Item::Kind::unit_complete:
+                    complete_unit(in_edge(item.edge), item.unit);
+                    break;
+                case Item::Kind::group_acknowledged:
+                    release_group(item.edge, item.unit, item.group);
+                    break;
+                case Item::Kind::load_acknowledged:
+                    issue_acknowledged(in_edge(item.edge), item.unit);
+                    break;
             }
         }
     }
@@ -157,11 +174,8 @@ void NetworkInterface::handle(Payload& payload) {
         case PacketKind::probe:
             on_probe(payload, *packet);
             break;
-        case PacketKind::acknowledge:
-            on_acknowledge(*packet);
-            break;
         case PacketKind::data:
-            on_data(payload, *packet);
+            on_values(payload, *packet);
             break;
         case PacketKind::mask:
             on_masks(*packet);
@@ -187,6 +201,8 @@ void NetworkInterface::handle(Payload& payload) {
             tell_controller(event);
             break;
         }
+        case PacketKind::acknowledge:  // served in noc_transport
+            break;
         case PacketKind::read_request:
         case PacketKind::write_request:
             fail("a tile got a request for memory");

@@ -88,8 +88,10 @@ private:
         SampleFramePtr frame;         ///< the edge's frame for this unit
         SampleFramePtr stored_frame;  ///< memory edges: union of the producer units' frames
         std::uint64_t expected = 0, received = 0;
-        std::vector<Endpoint> waiting;  ///< probes to acknowledge when a slot is free
-        bool load_started = false;      ///< memory edges, leader: probes to the sharers are out
+        sc_core::sc_time complete_at;      ///< arrival of the latest byte that is on its way
+        sc_core::sc_time acknowledged_at;  ///< of the latest acknowledge
+        std::vector<Endpoint> waiting;     ///< probes to acknowledge when a slot is free
+        bool load_started = false;         ///< memory edges, leader: probes to the sharers are out
         unsigned acks_missing = 0;
         std::vector<SampleFramePtr> frame_parts;  ///< memory edges, rank 0: producer units' frames, read one by one
         unsigned frame_parts_missing = 0;
@@ -116,6 +118,7 @@ private:
             std::uint64_t bytes = 0;
             std::uint32_t samples = 0;
             unsigned acks_missing = 0;
+            sc_core::sc_time acknowledged_at;  ///< arrival of the latest acknowledge
             bool sent = false;
         };
         std::vector<Group> groups;
@@ -142,10 +145,17 @@ private:
         std::vector<bool> known;
     };
     struct Item {
-        enum class Kind : std::uint8_t { arrival, send, group_sent } kind = Kind::arrival;
+        enum class Kind : std::uint8_t {
+            arrival,
+            send,
+            group_sent,
+            unit_complete,
+            group_acknowledged,
+            load_acknowledged
+        } kind = Kind::arrival;
         Payload* payload = nullptr;
         std::unique_ptr<SendExtension> send;
-        std::uint16_t operator_index = 0, unit = 0;
+        std::uint16_t operator_index = 0, edge = 0, unit = 0, group = 0;
     };
 
     // network_interface.cpp: sockets, packets, program
@@ -174,9 +184,13 @@ private:
     void close_segment(std::uint16_t segment);
     void release_unit(std::uint16_t edge_id, std::uint16_t unit);
     void on_probe(Payload& payload, const RoutedExtension& packet);
-    void on_data(Payload& payload, const RoutedExtension& packet);
+    /// Tensor bytes count when they are on their way; the unit is complete when the last of them has arrived. One event
+    /// a unit instead of one a packet.
+    void expect_tensor(const RoutedExtension& packet, const sc_core::sc_time& delay);
+    void complete_unit(InEdge& in, unsigned unit);
+    void on_values(Payload& payload, const RoutedExtension& packet);
     void announce(InEdge& in, unsigned unit, const SampleFramePtr& frame);
-    void check_ready(InEdge& in, unsigned unit);
+    void announce_ready(InEdge& in, unsigned unit);
     std::shared_ptr<const Share> receiving_share(const InEdge& in, const EdgeSets& sets);
     void acknowledge(const InEdge& in, unsigned unit, Endpoint source);
     static bool has_slot(const InEdge& in, unsigned unit) { return unit < in.released + in.edge->slots; }
@@ -191,7 +205,9 @@ private:
     void send_to_memory(Output& output, const Edge& edge, const SampleFramePtr& frame);
     void send_masks(const Output& output, const Edge& edge);
     void send_group(const Outbound& outbound, const Outbound::Group& group);
-    void on_acknowledge(const RoutedExtension& packet);
+    /// The same for acknowledges: what they allow happens when the last has arrived.
+    void expect_acknowledge(const RoutedExtension& packet, const sc_core::sc_time& delay);
+    void release_group(std::uint16_t edge, std::uint16_t unit, std::uint16_t group);
     void on_masks(const RoutedExtension& packet);
     void finish_step(std::uint16_t operator_index, std::uint16_t unit);
     std::shared_ptr<const Share> sending_share(const Edge& edge, const EdgeSets& sets, unsigned rank);
@@ -202,6 +218,7 @@ private:
     void request_frame(InEdge& in, unsigned unit);
     void start_load(InEdge& in, unsigned unit);
     void issue_load(InEdge& in, unsigned unit);
+    void issue_acknowledged(InEdge& in, unsigned unit);
     void on_frame(InEdge& in, const RoutedExtension& packet, const std::vector<std::uint8_t>& bytes);
     template <class Visit>
     void visit_stored_units(const InEdge& in, unsigned unit, Visit&& visit) const;

@@ -149,31 +149,42 @@ void NetworkInterface::send_on_chip(const Output& output, const Edge& edge, cons
     }
 }
 
-void NetworkInterface::on_acknowledge(const RoutedExtension& packet) {
-    for (auto it = outbounds_.begin(); it != outbounds_.end(); ++it) {
-        if (it->edge != packet.edge || it->unit != packet.unit) continue;
-        for (Outbound::Group& group : it->groups) {
-            if (group.sent || std::find(group.destinations.begin(), group.destinations.end(), packet.source) ==
-                                  group.destinations.end()) {
+void NetworkInterface::expect_acknowledge(const RoutedExtension& packet, const sc_core::sc_time& delay) {
+    const sc_core::sc_time arrival = sc_core::sc_time_stamp() + delay;
+    Item item;
+    item.edge = packet.edge;
+    item.unit = packet.unit;
+    for (Outbound& outbound : outbounds_) {
+        if (outbound.edge != packet.edge || outbound.unit != packet.unit) continue;
+        for (std::size_t i = 0; i < outbound.groups.size(); ++i) {
+            Outbound::Group& group = outbound.groups[i];
+            if (std::find(group.destinations.begin(), group.destinations.end(), packet.source) ==
+                group.destinations.end()) {
                 continue;
             }
-            if (--group.acks_missing > 0) continue;
-            group.sent = true;
-            send_group(*it, group);
-            --it->groups_missing;
+            group.acknowledged_at = std::max(group.acknowledged_at, arrival);
+            if (--group.acks_missing > 0) return;
+            item.kind = Item::Kind::group_acknowledged;
+            item.group = static_cast<std::uint16_t>(i);
+            queue_.push(std::move(item), group.acknowledged_at - sc_core::sc_time_stamp());
+            return;
         }
-        if (it->groups_missing == 0) outbounds_.erase(it);
-        return;
     }
-    InEdge& in = in_edge(packet.edge);
-    InputUnit& input = in.units.at(packet.unit);
+    InputUnit& input = in_edge(packet.edge).units.at(packet.unit);
     if (input.acks_missing == 0) fail("unexpected acknowledge for edge " + std::to_string(packet.edge));
+    input.acknowledged_at = std::max(input.acknowledged_at, arrival);
     if (--input.acks_missing > 0) return;
-    if (in.edge->path == EdgePath::weights) {
-        issue_weights(in);
-    } else {
-        issue_load(in, packet.unit);
-    }
+    item.kind = Item::Kind::load_acknowledged;
+    queue_.push(std::move(item), input.acknowledged_at - sc_core::sc_time_stamp());
+}
+
+void NetworkInterface::release_group(std::uint16_t edge, std::uint16_t unit, std::uint16_t group) {
+    const auto outbound = std::find_if(outbounds_.begin(), outbounds_.end(), [edge, unit](const Outbound& candidate) {
+        return candidate.edge == edge && candidate.unit == unit;
+    });
+    outbound->groups[group].sent = true;
+    send_group(*outbound, outbound->groups[group]);
+    if (--outbound->groups_missing == 0) outbounds_.erase(outbound);
 }
 
 void NetworkInterface::send_group(const Outbound& outbound, const Outbound::Group& group) {
