@@ -145,10 +145,8 @@ void MemoryInterface::start(Request& request) {
     ++stats_.requests;
     unsigned char* const memory = stored(request.address);
     if (request.reply.kind == PacketKind::data) {
-        stats_.read_bytes += request.bytes;
         if (request.reply.has_values) request.values.assign(memory, memory + request.bytes);
     } else {
-        stats_.write_bytes += request.bytes;
         std::copy(request.values.begin(), request.values.end(), memory);
     }
 }
@@ -189,7 +187,9 @@ void MemoryInterface::reserve(Request& request) {
 
 void MemoryInterface::finish_chunk(Request& request) {
     const std::uint64_t bytes = chunk_bytes(request, request.done);
-    if (request.reply.kind == PacketKind::data) {
+    const bool read = request.reply.kind == PacketKind::data;
+    (read ? stats_.read_bytes : stats_.write_bytes) += bytes;
+    if (read) {
         send_reply(request, bytes);
     } else if (request.done + bytes == request.bytes) {
         send_reply(request, 0);
