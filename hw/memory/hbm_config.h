@@ -21,7 +21,7 @@ struct HbmConfig {
     unsigned burst_bytes = 32;            ///< least access: burst of 4 on 64 bits
     unsigned interleave_bytes = 256;      ///< consecutive bytes on one pseudo-channel
     std::uint64_t region_bytes = 1ull << 30;
-    unsigned max_packet_bytes = 4096;
+    unsigned max_packet_bytes = 16384;  ///< also the turns that requests take
 
     double clock_ghz = 1.0;  ///< the chip's, set by the composer: unit of the counters in cycles
 
@@ -45,7 +45,8 @@ void describe(V& v, HbmConfig& c) {
     v.field("interleave_bytes", c.interleave_bytes, 1, 1 << 20,
             "consecutive bytes on one pseudo-channel; multiple of burst_bytes");
     v.field("region_bytes", c.region_bytes, 4096, 1ull << 40, "address space of each interface");
-    v.field("max_packet_bytes", c.max_packet_bytes, 32, 1 << 20, "largest payload of a reply packet");
+    v.field("max_packet_bytes", c.max_packet_bytes, 32, 1 << 20,
+            "largest payload of a reply packet; requests take turns by as much");
 }
 
 /// "" or what is wrong with the configuration.

@@ -72,7 +72,9 @@ SIM_TEST("a write is done after its last byte and the write latency", "[hbm]") {
 }
 
 SIM_TEST("a reply carries what the request carried, cut into packets in order", "[hbm]") {
-    HbmBench bench(one_interface());
+    hw::HbmConfig config = one_interface();
+    config.max_packet_bytes = 4096;
+    HbmBench bench(config);
     bench.ends.on_arrival = [&](const Arrival& arrival) {
         CHECK(arrival.cycle == bench.ends.now());  // sent at its time, not ahead of it
     };
