@@ -1,6 +1,7 @@
 #include "switchyard/platform/report.h"
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -33,7 +34,7 @@ double nanoseconds(const sc_core::sc_time& time) {
 
 /// Simulated times are multiples of the clock period, but for the host's memory.
 std::uint64_t whole_cycles(const PlatformConfig& platform, const sc_core::sc_time& time) {
-    return static_cast<std::uint64_t>(platform.cycles(nanoseconds(time)) + 0.5);
+    return static_cast<std::uint64_t>(std::llround(platform.cycles(nanoseconds(time))));
 }
 
 ordered_json platform_json(const PlatformConfig& p) {
@@ -181,6 +182,7 @@ ordered_json checks_json(const std::vector<Check>& checks) {
 ordered_json make_report(const PlatformConfig& platform, const Image& image, const std::vector<BatchRouting>& routing,
                          const RoutingSource& source, const RunResult& result) {
     std::vector<Expectation> expected;
+    expected.reserve(routing.size());
     for (const BatchRouting& batch : routing) expected.push_back(expect(image, batch));
     const std::vector<Check> checks = check_conservation(platform, image, expected, result);
     const RunActivity run = run_activity(platform, result);

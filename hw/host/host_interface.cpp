@@ -16,7 +16,7 @@ using sc_core::sc_time;
 
 namespace {
 
-enum Window : unsigned { registers_window, image_window, profile_window, error_text_window };
+enum Window : unsigned { kRegistersTarget, kImageTarget, kProfileTarget, kErrorTextTarget };
 
 std::string list(const std::set<Endpoint>& tiles) {
     constexpr std::size_t kShown = 8;
@@ -54,10 +54,10 @@ HostInterface::HostInterface(const sc_core::sc_module_name& module_name, const C
       profile_arrived_("profile_arrived"),
       dma_started_("dma_started"),
       dma_answered_("dma_answered") {
-    windows_.add({"registers", 0, kRegisterBytes, registers_window});
-    windows_.add({"image", kImageWindow, kImageWindowBytes, image_window});
-    windows_.add({"profile", kProfileWindow, kProfileWindowBytes, profile_window});
-    windows_.add({"error text", kErrorTextWindow, kErrorTextWindowBytes, error_text_window});
+    windows_.add({"registers", 0, kRegisterBytes, kRegistersTarget});
+    windows_.add({"image", kImageWindow, kImageWindowBytes, kImageTarget});
+    windows_.add({"profile", kProfileWindow, kProfileWindowBytes, kProfileTarget});
+    windows_.add({"error text", kErrorTextWindow, kErrorTextWindowBytes, kErrorTextTarget});
     define_registers();
 
     config.register_b_transport(this, &HostInterface::config_transport);
@@ -96,14 +96,14 @@ void HostInterface::config_transport(Payload& payload, sc_time& delay) {
     access_delay_ = delay;
     const std::uint64_t offset = payload.get_address() - window->begin;
     switch (window->target) {
-        case registers_window:
+        case kRegistersTarget:
             registers_.transport(payload);
             break;
-        case image_window:
+        case kImageTarget:
             payload.set_response_status(access_memory(payload, image_window_.data() + offset));
             payload.set_dmi_allowed(true);
             break;
-        case profile_window:
+        case kProfileTarget:
             if (payload.is_write())
                 payload.set_response_status(::tlm::TLM_COMMAND_ERROR_RESPONSE);
             else if (offset + span <= profile_.size())
@@ -115,20 +115,20 @@ void HostInterface::config_transport(Payload& payload, sc_time& delay) {
 unsigned HostInterface::config_debug(Payload& payload) {
     const AddressMap::Range* const window = windows_.find(payload.get_address());
     if (!window || payload.get_command() == ::tlm::TLM_IGNORE_COMMAND) return 0;
-    if (window->target == registers_window) return registers_.transport_dbg(payload);
+    if (window->target == kRegistersTarget) return registers_.transport_dbg(payload);
 
     std::string text = error_text_.substr(0, kErrorTextWindowBytes - 1);
     unsigned char* memory = image_window_.data();
     std::uint64_t bytes = kImageWindowBytes;
-    if (window->target == profile_window) {
+    if (window->target == kProfileTarget) {
         memory = profile_.data();
         bytes = profile_.size();
-    } else if (window->target == error_text_window) {
+    } else if (window->target == kErrorTextTarget) {
         memory = reinterpret_cast<unsigned char*>(text.data());
         bytes = text.size() + 1;
     }
     const std::uint64_t offset = payload.get_address() - window->begin;
-    if (offset >= bytes || (payload.is_write() && window->target != image_window)) return 0;
+    if (offset >= bytes || (payload.is_write() && window->target != kImageTarget)) return 0;
     const auto length = static_cast<unsigned>(std::min<std::uint64_t>(payload.get_data_length(), bytes - offset));
     if (payload.is_read())
         std::copy_n(memory + offset, length, payload.get_data_ptr());
@@ -142,7 +142,7 @@ bool HostInterface::config_dmi(Payload& payload, ::tlm::tlm_dmi& dmi) {
     dmi.allow_read_write();
     dmi.set_start_address(window ? window->begin : payload.get_address());
     dmi.set_end_address(window ? window->last() : payload.get_address());
-    if (!window || window->target != image_window) return false;
+    if (!window || window->target != kImageTarget) return false;
     dmi.set_dmi_ptr(image_window_.data());
     const sc_time byte_time = sc_time::from_value(static_cast<std::uint64_t>(
         std::ceil(static_cast<double>(clock_.cycles(1).value()) / config_.link_bytes_per_cycle)));

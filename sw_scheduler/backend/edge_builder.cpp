@@ -169,7 +169,7 @@ void EdgeBuilder::add_input(int producer, const InputTensor& input) {
     }
     stored.blocks = add_blocks(nearby, 2 * tensor.bank_stride);
     tensor_blocks_.push_back({stored.blocks, placement.units, stored.unit_stride, 0});
-    stored_.emplace(StoredKey{producer, kNoSwitch, 0, EdgeReduce::none}, std::move(stored));
+    stored_.emplace(StoredKey{producer, kNoSwitch, 0, EdgeReduce::none}, stored);
     inputs.push_back(std::move(placement));
     tensors.push_back(std::move(tensor));
 }

@@ -61,7 +61,8 @@ double Segmenter::store_latency() const {
 
 double Segmenter::barrier_cycles() const {
     const HardwareDescription& hardware = search_.hardware();
-    const double farthest = (hardware.columns / 2 + hardware.rows / 2) * hardware.hop_cycles;
+    const unsigned farthest_hops = hardware.columns / 2 + hardware.rows / 2;
+    const double farthest = farthest_hops * hardware.hop_cycles;
     return 2 * (hardware.setup_cycles + farthest) + tiles_;  // each tile's answer takes a cycle of the sequencer's link
 }
 

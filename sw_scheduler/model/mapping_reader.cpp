@@ -54,7 +54,7 @@ std::string MappingReader::text_or(const std::string& key, const std::string& fa
 }
 
 std::string MappingReader::choice_or(const std::string& key, const std::vector<std::string>& choices) {
-    const std::string value = text_or(key, choices.front());
+    std::string value = text_or(key, choices.front());
     if (std::find(choices.begin(), choices.end(), value) == choices.end())
         fail(key, fmt::format("wants one of {}, got \"{}\"", fmt::join(choices, ", "), value));
     return value;
@@ -116,7 +116,7 @@ void MappingReader::finish() const {
 
 std::string MappingReader::scalar(const YAML::Node& node, const std::string& key) const {
     if (!node.IsScalar()) fail(key, "wants one value, not a list or a mapping");
-    const std::string raw = node.Scalar();
+    const std::string& raw = node.Scalar();
     if (raw.find('\n') != std::string::npos) fail(key, "wants one line of text");
     std::string result;
     for (std::size_t at = 0; at < raw.size();) {

@@ -64,7 +64,7 @@ std::uint64_t choose_one(double quantile, const std::vector<double>& probability
 }
 
 std::vector<double> read_probability(MappingReader& reader, const std::string& key, const SwitchSignature& target) {
-    const std::vector<double> result = reader.numbers(key, 0, 1);
+    std::vector<double> result = reader.numbers(key, 0, 1);
     if (result.size() != target.branches)
         reader.fail(key, fmt::format("has {} probabilities for the {} branches of switch \"{}\"", result.size(),
                                      target.branches, target.name));
@@ -94,8 +94,9 @@ RouteDistribution read_distribution(MappingReader& routing, const std::vector<Sw
                                          : read_probability(routing, "probability", target));
     }
     if (listed) {
-        for (const auto& [name, node] : listed->nodes()) {
-            const auto named = [&](const SwitchSignature& target) { return target.name == name; };
+        for (const auto& entry : listed->nodes()) {
+            const std::string& name = entry.first;
+            const auto named = [&name](const SwitchSignature& target) { return target.name == name; };
             if (std::none_of(switches.begin(), switches.end(), named))
                 listed->fail(name, "the model has no such switch");
         }

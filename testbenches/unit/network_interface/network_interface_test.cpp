@@ -259,7 +259,8 @@ SIM_TEST("bytes beyond the plan stop the simulation", "[network_interface]") {
     fixture.open(0);
     fixture.arrive(probe(0, whole(0, 4)));
     fixture.run();
-    CHECK_THROWS_WITH(fixture.arrive(data(0, 66)), Catch::Contains("66 bytes arrived, 64 were expected"));
+    CHECK_THROWS_WITH(fixture.arrive(data(0, 66)),
+                      Catch::Matchers::ContainsSubstring("66 bytes arrived, 64 were expected"));
 }
 
 SIM_TEST("a unit without samples is ready as soon as it is announced", "[network_interface]") {
@@ -280,7 +281,7 @@ SIM_TEST("nothing passes a switch before its mask is complete", "[network_interf
     fixture.arrive(masks(0, {0, 1}, {1, 2}));
     fixture.run();
     CHECK(fixture.packets.empty());
-    CHECK_THAT(fixture.registry.waits().at(0), Catch::Contains("routing mask of switch 0"));
+    CHECK_THAT(fixture.registry.waits().at(0), Catch::Matchers::ContainsSubstring("routing mask of switch 0"));
     fixture.arrive(masks(0, {2, 3}, {2, 2}));
     fixture.run();
     const auto probes = fixture.sent(PacketKind::probe);
