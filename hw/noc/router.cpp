@@ -10,10 +10,10 @@ namespace {
 
 constexpr std::size_t kMaxPorts = 32;  // a bit each in fan_out
 
-constexpr const char* kDirections[port::local] = {"north", "east", "south", "west"};
+constexpr const char* kDirections[port::kLocal] = {"north", "east", "south", "west"};
 
 std::string port_name(const std::vector<Endpoint>& endpoints, std::size_t index) {
-    return index < port::local ? kDirections[index] : "endpoint_" + std::to_string(endpoints[index - port::local]);
+    return index < port::kLocal ? kDirections[index] : "endpoint_" + std::to_string(endpoints[index - port::kLocal]);
 }
 
 std::vector<Endpoint> attached(unsigned index, const std::vector<unsigned>& router_of_endpoint) {
@@ -35,16 +35,16 @@ Router::Router(const sc_core::sc_module_name& name, const Config& config, Simula
       router_latency_(config.router_cycles * cycle_),
       link_latency_(config.link_cycles * cycle_),
       endpoints_(attached(index, router_of_endpoint)),
-      links_(port::local + endpoints_.size()),
+      links_(port::kLocal + endpoints_.size()),
       injection_(endpoints_.size()) {
     if (links_.size() > kMaxPorts)
         throw ModelError(*this, std::to_string(endpoints_.size()) + " endpoints: at most " +
-                                    std::to_string(kMaxPorts - port::local) + " fit a router");
+                                    std::to_string(kMaxPorts - port::kLocal) + " fit a router");
     for (std::size_t e = 0; e < router_of_endpoint.size(); ++e) {
         const unsigned next = next_port(config, index, router_of_endpoint[e]);
-        route_.push_back(static_cast<std::uint8_t>(next == port::local ? local_port(static_cast<Endpoint>(e)) : next));
+        route_.push_back(static_cast<std::uint8_t>(next == port::kLocal ? local_port(static_cast<Endpoint>(e)) : next));
     }
-    for (std::size_t p = port::local; p < links_.size(); ++p) links_[p].free_for_source.resize(route_.size());
+    for (std::size_t p = port::kLocal; p < links_.size(); ++p) links_[p].free_for_source.resize(route_.size());
 
     in.init(links_.size(), [this](const char*, std::size_t p) {
         return new tlm_utils::simple_target_socket_tagged_optional<Router>((port_name(endpoints_, p) + "_in").c_str());
@@ -90,14 +90,14 @@ void Router::register_counters(SimulationRegistry& registry) {
     };
     for (std::size_t p = 0; p < links_.size(); ++p) add_link(port_name(endpoints_, p) + "_out", links_[p].stats);
     for (std::size_t p = 0; p < injection_.size(); ++p)
-        add_link(port_name(endpoints_, p + port::local) + "_in", injection_[p].stats);
+        add_link(port_name(endpoints_, p + port::kLocal) + "_in", injection_[p].stats);
 }
 
 unsigned Router::local_port(Endpoint endpoint) const {
     const auto it = std::find(endpoints_.begin(), endpoints_.end(), endpoint);
     if (it == endpoints_.end())
         throw ModelError(*this, "endpoint " + std::to_string(endpoint) + " is attached to another router");
-    return port::local + static_cast<unsigned>(it - endpoints_.begin());
+    return port::kLocal + static_cast<unsigned>(it - endpoints_.begin());
 }
 
 Router::Stats Router::stats() const {
@@ -113,7 +113,7 @@ Router::Stats Router::stats() const {
     stats.addressed_bytes = addressed_bytes_;
     for (std::size_t p = 0; p < links_.size(); ++p) {
         const LinkStats& link = links_[p].stats;
-        if (p < port::local) {
+        if (p < port::kLocal) {
             stats.link_packets += link.packets;
             stats.link_bytes += link.bytes;
             stats.link_busy_cycles += link.busy_cycles;
@@ -151,14 +151,14 @@ void Router::b_transport(int in_port, Payload& payload, sc_core::sc_time& delay)
                     packet.destinations.size() > 1};
     Tick head = now + delay.value();
     const auto from = static_cast<unsigned>(in_port);
-    if (from >= port::local) head = inject(from, journey, head);
+    if (from >= port::kLocal) head = inject(from, journey, head);
     const Tick arrival = journey.multicast ? multicast(journey, head) : forward(journey, packet.destinations[0], head);
     delay = sc_core::sc_time::from_value(arrival - now);
 }
 
 Router::Tick Router::inject(unsigned in_port, Journey& journey, Tick start) {
     const RoutedExtension& packet = journey.packet;
-    const unsigned local = in_port - port::local;
+    const unsigned local = in_port - port::kLocal;
     if (packet.source != endpoints_[local])
         fail(journey.payload, ::tlm::TLM_GENERIC_ERROR_RESPONSE,
              "endpoint " + std::to_string(endpoints_[local]) + " sends a packet whose source is " +
@@ -187,7 +187,7 @@ Router::Tick Router::forward(Journey& journey, Endpoint destination, Tick head) 
     while (true) {
         const unsigned out_port = router->route_[destination];
         Link& link = router->links_[out_port];
-        if (out_port >= port::local) return eject(link, journey, {&destination, &destination + 1}, head);
+        if (out_port >= port::kLocal) return eject(link, journey, {&destination, &destination + 1}, head);
         head = reserve(link, head + router_latency_, journey) + link_latency_;
         if (!link.router) return call(link, journey, {&destination, &destination + 1}, head);
         router = link.router;
@@ -225,7 +225,7 @@ Router::Tick Router::fan_out(Journey& journey, Span destinations, Tick head) {
         const Span behind{first, end};
         Link& link = links_[p];
         Tick tail;
-        if (p >= port::local) {
+        if (p >= port::kLocal) {
             tail = eject(link, journey, behind, head);
         } else {
             const Tick next = reserve(link, head + router_latency_, journey) + link_latency_;

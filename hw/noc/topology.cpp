@@ -45,20 +45,20 @@ std::string objection(const NocConfig& config) {
 
 unsigned next_port(const NocConfig& config, unsigned router, unsigned target) {
     const int x = steps_x(config, router, target);
-    if (x != 0) return x > 0 ? port::east : port::west;
+    if (x != 0) return x > 0 ? port::kEast : port::kWest;
     const int y = steps_y(config, router, target);
-    if (y != 0) return y > 0 ? port::south : port::north;
-    return port::local;
+    if (y != 0) return y > 0 ? port::kSouth : port::kNorth;
+    return port::kLocal;
 }
 
 int neighbour(const NocConfig& config, unsigned router, unsigned out_port) {
     const unsigned x = router % config.columns, y = router / config.columns;
     const bool torus = is_torus(config);
-    if (out_port == port::east || out_port == port::west) {
-        const int next = step(torus, config.columns, x, out_port == port::east ? 1 : -1);
+    if (out_port == port::kEast || out_port == port::kWest) {
+        const int next = step(torus, config.columns, x, out_port == port::kEast ? 1 : -1);
         return next < 0 ? -1 : static_cast<int>(y * config.columns) + next;
     }
-    const int next = step(torus, config.rows, y, out_port == port::south ? 1 : -1);
+    const int next = step(torus, config.rows, y, out_port == port::kSouth ? 1 : -1);
     return next < 0 ? -1 : next * static_cast<int>(config.columns) + static_cast<int>(x);
 }
 

@@ -29,15 +29,15 @@ void describe(V& v, NocConfig& c) {
 }
 
 /// Where a packet leaves a router: x grows to the east, y to the south; routers are numbered row by row.
-/// From `local` on: one port an endpoint.
+/// From `kLocal` on: one port an endpoint.
 namespace port {
-inline constexpr unsigned north = 0, east = 1, south = 2, west = 3, local = 4;
+inline constexpr unsigned kNorth = 0, kEast = 1, kSouth = 2, kWest = 3, kLocal = 4;
 }
 
 /// "" or what is wrong with the configuration.
 std::string objection(const NocConfig& config);
 
-/// The next port of X-Y (dimension-order) routing, port::local at the target. On a torus the shorter way round;
+/// The next port of X-Y (dimension-order) routing, port::kLocal at the target. On a torus the shorter way round;
 /// of two equal ones east or south.
 unsigned next_port(const NocConfig& config, unsigned router, unsigned target);
 /// The router behind port north .. west, or -1 at the edge of a mesh and in a dimension of one router.

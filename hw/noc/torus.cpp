@@ -27,10 +27,10 @@ Torus::Torus(const sc_core::sc_module_name& name, const Config& config, Simulati
         return new Router(router_name, config_, registry, static_cast<unsigned>(index), router_of_endpoint_);
     });
     for (unsigned r = 0; r < count; ++r) {
-        for (unsigned p = 0; p < port::local; ++p) {
+        for (unsigned p = 0; p < port::kLocal; ++p) {
             const int next = neighbour(config_, r, p);
             if (next < 0) continue;
-            const unsigned opposite = (p + 2) % port::local;
+            const unsigned opposite = (p + 2) % port::kLocal;
             routers_[r].connect(p, routers_[static_cast<unsigned>(next)], opposite);
             ++links_;
         }

@@ -19,8 +19,8 @@ struct Row {
             routers.push_back(std::make_unique<hw::Router>(("router_" + std::to_string(r)).c_str(), config, registry, r,
                                                            router_of_endpoint));
         for (unsigned r = 0; r + 1 < config.columns; ++r) {
-            routers[r]->out[hw::port::east].bind(routers[r + 1]->in[hw::port::west]);
-            routers[r + 1]->out[hw::port::west].bind(routers[r]->in[hw::port::east]);
+            routers[r]->out[hw::port::kEast].bind(routers[r + 1]->in[hw::port::kWest]);
+            routers[r + 1]->out[hw::port::kWest].bind(routers[r]->in[hw::port::kEast]);
         }
         for (Endpoint e = 0; e < 8; ++e) {
             hw::Router& router = *routers[router_of_endpoint[e]];

@@ -17,7 +17,7 @@ std::vector<unsigned> distances(const NocConfig& config, unsigned from) {
     while (!open.empty()) {
         const unsigned router = open.front();
         open.pop_front();
-        for (unsigned p = 0; p < port::local; ++p) {
+        for (unsigned p = 0; p < port::kLocal; ++p) {
             const int next = neighbour(config, router, p);
             if (next < 0 || distance[static_cast<unsigned>(next)] != count) continue;
             distance[static_cast<unsigned>(next)] = distance[router] + 1;
@@ -37,8 +37,8 @@ TEST_CASE("X-Y routing takes a shortest path, all of X first", "[topology]") {
         for (unsigned to = 0; to < distance.size(); ++to) {
             unsigned router = from, steps = 0;
             bool in_y = false, ordered = true;
-            for (unsigned p; (p = next_port(config, router, to)) != port::local; ++steps) {
-                const bool y = p == port::north || p == port::south;
+            for (unsigned p; (p = next_port(config, router, to)) != port::kLocal; ++steps) {
+                const bool y = p == port::kNorth || p == port::kSouth;
                 ordered = ordered && !(in_y && !y);
                 in_y = y;
                 const int next = neighbour(config, router, p);
@@ -55,24 +55,24 @@ TEST_CASE("X-Y routing takes a shortest path, all of X first", "[topology]") {
 }
 
 TEST_CASE("equal ways round a torus go east and south", "[topology]") {
-    CHECK(next_port(noc(4, 4), 0, 2) == port::east);
-    CHECK(next_port(noc(4, 4), 3, 1) == port::east);
-    CHECK(next_port(noc(4, 4), 0, 8) == port::south);
-    CHECK(next_port(noc(4, 4), 0, 3) == port::west);
-    CHECK(next_port(noc(4, 4), 0, 12) == port::north);
-    CHECK(next_port(noc(4, 4, "mesh"), 0, 3) == port::east);
+    CHECK(next_port(noc(4, 4), 0, 2) == port::kEast);
+    CHECK(next_port(noc(4, 4), 3, 1) == port::kEast);
+    CHECK(next_port(noc(4, 4), 0, 8) == port::kSouth);
+    CHECK(next_port(noc(4, 4), 0, 3) == port::kWest);
+    CHECK(next_port(noc(4, 4), 0, 12) == port::kNorth);
+    CHECK(next_port(noc(4, 4, "mesh"), 0, 3) == port::kEast);
 }
 
 TEST_CASE("links lead back through the opposite port", "[topology]") {
     const auto config = GENERATE(noc(2, 2), noc(3, 5), noc(5, 2, "mesh"));
     for (unsigned router = 0; router < config.columns * config.rows; ++router)
-        for (unsigned p = 0; p < port::local; ++p) {
+        for (unsigned p = 0; p < port::kLocal; ++p) {
             const int next = neighbour(config, router, p);
             if (next >= 0)
                 CHECK(neighbour(config, static_cast<unsigned>(next), (p + 2) % 4) == static_cast<int>(router));
         }
-    CHECK(neighbour(noc(5, 2, "mesh"), 0, port::west) == -1);
-    CHECK(neighbour(noc(1, 3), 0, port::east) == -1);
+    CHECK(neighbour(noc(5, 2, "mesh"), 0, port::kWest) == -1);
+    CHECK(neighbour(noc(1, 3), 0, port::kEast) == -1);
 }
 
 TEST_CASE("a network that cannot be built is refused", "[topology]") {
