@@ -239,14 +239,14 @@ Stage StageSearch::search(int op, unsigned tiles, std::uint32_t unit_samples, co
                 constexpr double kRounding = 1e-9;
                 const std::uint16_t dyn_dim =
                     narrow(static_cast<std::uint32_t>(std::max(1.0, std::ceil(samples - kRounding))));
-                const double share = samples / dyn_dim / static_cast<double>(usual.size());
+                const double weight = samples / dyn_dim / static_cast<double>(usual.size());
                 const Partition partition =
                     dyn_dim == unit_samples ? largest : best_partition(op, k_ways, ways, dyn_dim, bytes);
                 if (partition.n == 0) return;
                 const Stage one_of_two = timed(op, k_ways, partition);
-                candidate.compute_cycles += share * one_of_two.compute_cycles;
-                candidate.in_cycles += share * one_of_two.in_cycles;
-                candidate.out_cycles += share * one_of_two.out_cycles;
+                candidate.compute_cycles += weight * one_of_two.compute_cycles;
+                candidate.in_cycles += weight * one_of_two.in_cycles;
+                candidate.out_cycles += weight * one_of_two.out_cycles;
             }
             candidate.k_ways = k_ways;
             const double cycles = candidate.cycles();
