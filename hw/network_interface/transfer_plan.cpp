@@ -29,6 +29,11 @@ std::uint32_t scaled_row(const Edge& edge, const OperatorShape& shape, std::uint
     return static_cast<std::uint32_t>(std::uint64_t{row} * edge.rows / shape.out_rows);
 }
 
+/// Of all ranks that hold the same samples, the one with the first channels and rows.
+bool leads(const Box& box) {
+    return !box.empty() && box.k0 == 0 && box.p0 == 0;
+}
+
 }  // namespace
 
 EdgeSets sets_of(const Edge& edge, const SampleFrame& frame) {
@@ -111,8 +116,7 @@ std::uint64_t TransferPlan::bytes(unsigned source_rank, unsigned destination_ran
 std::uint64_t TransferPlan::expected_bytes(unsigned destination_rank) const {
     const Needs needed = needs_of(destination_rank);
     if (needed.none) return 0;
-    std::uint64_t count = 0;
-    for (unsigned s = 0; s < source_.n; ++s) count += samples(s, needed.n);
+    const std::uint64_t count = samples_for(needed.n);
     // The producers' boxes cover the tensor once, so what they send adds up to the consumer's box.
     if (edge_.reduce == EdgeReduce::none) {
         return count * needed.channels.size() * needed.rows.size() * edge_.columns * kElementBytes;
@@ -134,8 +138,7 @@ std::vector<std::uint16_t> TransferPlan::sharers(unsigned destination_rank) cons
 }
 
 std::uint32_t TransferPlan::samples_sent(unsigned source_rank) const {
-    const Box box = output_box(src_.shape, source_, src_.k_ways, source_rank, source_size_);
-    if (box.empty() || box.k0 != 0 || box.p0 != 0) return 0;
+    if (!leads(output_box(src_.shape, source_, src_.k_ways, source_rank, source_size_))) return 0;
     std::uint32_t sum = 0;
     const unsigned block = source_rank / src_.k_ways / source_.p;
     for (unsigned d = 0; d < destination_.n; ++d) sum += samples(block, d);
@@ -143,11 +146,13 @@ std::uint32_t TransferPlan::samples_sent(unsigned source_rank) const {
 }
 
 std::uint32_t TransferPlan::samples_received(unsigned destination_rank) const {
-    const Box box = output_box(dst_.shape, destination_, dst_.k_ways, destination_rank, destination_size_);
-    if (box.empty() || box.k0 != 0 || box.p0 != 0) return 0;
+    if (!leads(output_box(dst_.shape, destination_, dst_.k_ways, destination_rank, destination_size_))) return 0;
+    return samples_for(destination_rank / dst_.k_ways / destination_.p);
+}
+
+std::uint32_t TransferPlan::samples_for(std::uint32_t destination_block) const {
     std::uint32_t sum = 0;
-    const unsigned block = destination_rank / dst_.k_ways / destination_.p;
-    for (unsigned s = 0; s < source_.n; ++s) sum += samples(s, block);
+    for (unsigned s = 0; s < source_.n; ++s) sum += samples(s, destination_block);
     return sum;
 }
 

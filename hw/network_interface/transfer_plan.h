@@ -59,6 +59,7 @@ private:
     Needs needs_of(unsigned destination_rank) const;
     Needs makes_of(unsigned source_rank) const;
     std::uint64_t bytes(const Needs& made, const Needs& needed) const;
+    std::uint32_t samples_for(std::uint32_t destination_block) const;
     std::uint32_t samples(std::uint32_t source_block, std::uint32_t destination_block) const {
         return counts_[source_block * destination_.n + destination_block];
     }
