@@ -67,6 +67,16 @@ double Counters::max(std::string_view name) const {
     return largest;
 }
 
+std::map<std::string, double> Counters::totals() const {
+    std::map<std::string, double> sums;
+    for (const Entry& entry : entries_) {
+        if (entry.name.rfind("endpoint_", 0) == 0) continue;  // of one link, by the number at its end
+        const std::string_view module = std::string_view(entry.module).substr(entry.module.rfind('.') + 1);
+        sums[std::string(without_number(module)) + "." + entry.name] += entry.value;
+    }
+    return sums;
+}
+
 std::vector<std::pair<std::string, Counters>> Counters::by_place() const {
     std::vector<std::pair<std::string, Counters>> places;
     for (const Entry& entry : entries_) {

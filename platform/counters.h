@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -25,6 +26,9 @@ public:
     /// Largest of the counters called `name`, 0 if there is none.
     double max(std::string_view name) const;
 
+    /// Sums over all modules of a kind, by "kind.counter": "router.link_bytes" of "chip.torus.router_7" and its like;
+    /// without those of single endpoints' links.
+    std::map<std::string, double> totals() const;
     /// The counters by the chip's direct children ("tile_3"), in order of registration.
     std::vector<std::pair<std::string, Counters>> by_place() const;
 

@@ -123,6 +123,12 @@ ordered_json utilisation_json(const PlatformConfig& p, const RunActivity& run, c
             {"scratchpad_write_bytes", whole(run.chip.scratchpad_write_bytes)}};
 }
 
+ordered_json counters_json(const RunResult& result) {
+    ordered_json sums = ordered_json::object();
+    for (const auto& [name, value] : result.after_run.since(result.before_run).totals()) sums[name] = value;
+    return sums;
+}
+
 ordered_json energy_json(const PlatformConfig& p, const RunActivity& run, const RunResult& result) {
     ordered_json parts;
     for (const Energy::Part& part : energy_of(p.energy, run.chip).parts())
@@ -203,6 +209,7 @@ ordered_json make_report(const PlatformConfig& platform, const Image& image, con
             {"energy", energy_json(platform, run, result)},
             {"batches", batches_json(platform, expected, result)},
             {"operators", operators_json(image, expected, result)},
+            {"counters", counters_json(result)},
             {"conservation", checks_json(checks)}};
 }
 

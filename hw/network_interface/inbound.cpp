@@ -29,6 +29,9 @@ void NetworkInterface::open_segment(std::uint16_t segment, std::uint32_t batch) 
             on_probe(*payload, *packet);
             payload->release();
         }
+        std::vector<EarlyGrant> grants;
+        grants.swap(in.early_grants);
+        for (const EarlyGrant& grant : grants) take_grant(in, grant);
     }
     for (InEdge& in : in_edges_) {
         if (in.segment == segment && in.edge->path == EdgePath::memory) start_loads(in);
@@ -49,37 +52,35 @@ void NetworkInterface::release_unit(std::uint16_t edge_id, std::uint16_t unit) {
     in.released = std::max(in.released, unit + 1U);
     const unsigned newest = in.released + in.edge->slots;
     for (unsigned u = unit; u < std::min<std::size_t>(newest, in.units.size()); ++u) {
-        std::vector<Endpoint> waiting;
-        waiting.swap(in.units[u].waiting);
-        for (const Endpoint source : waiting) acknowledge(in, u, source);
+        if (in.units[u].announced) grant(in, u);
     }
     if (in.edge->path == EdgePath::memory) start_loads(in);
 }
 
 void NetworkInterface::on_probe(Payload& payload, const RoutedExtension& packet) {
     InEdge& in = in_edge(packet.edge);
-    const bool weights = in.edge->path == EdgePath::weights;
-    if (!weights && (!in.open || in.batch != packet.batch)) {
+    if (!in.open || in.batch != packet.batch) {
         payload.acquire();
         in.early.push_back(&payload);
         return;
     }
-    InputUnit& input = in.units.at(packet.unit);
-    const bool wants_acknowledge = packet.requested_bytes > 0;
-    if (wants_acknowledge && !(weights ? in.open : has_slot(in, packet.unit))) {
-        input.waiting.push_back(packet.source);
-    } else if (wants_acknowledge) {
-        acknowledge(in, packet.unit, packet.source);
-    }
-    if (!weights && !input.announced) announce(in, packet.unit, packet.frame);
+    if (!in.units.at(packet.unit).announced) announce(in, packet.unit, packet.frame);
 }
 
-void NetworkInterface::acknowledge(const InEdge& in, unsigned unit, Endpoint source) {
+void NetworkInterface::grant(InEdge& in, unsigned unit) {
+    InputUnit& input = in.units[unit];
+    if (input.granted || !has_slot(in, unit)) return;
+    input.granted = true;
+    if (!input.senders.empty()) acknowledge(in, unit, std::move(input.senders));
+}
+
+void NetworkInterface::acknowledge(const InEdge& in, unsigned unit, std::vector<Endpoint> senders) {
     RoutedExtension* packet = nullptr;
-    Payload& payload = make_packet(PacketKind::acknowledge, {source}, 0, packet);
+    Payload& payload = make_packet(PacketKind::acknowledge, std::move(senders), 0, packet);
     packet->edge = in.edge->id;
     packet->unit = static_cast<std::uint16_t>(unit);
     packet->batch = in.batch;
+    packet->tag = in.edge->path == EdgePath::on_chip ? kTensorTag : kLeaderTag;
     ++stats_.acknowledges;
     inject(payload);
 }
@@ -88,22 +89,20 @@ void NetworkInterface::announce(InEdge& in, unsigned unit, const SampleFramePtr&
     InputUnit& input = in.units[unit];
     input.announced = true;
     input.frame = frame;
-    if (in.edge->path == EdgePath::memory) {
-        input.stored_frame = frame;
-        const std::uint32_t size = in.destination->unit_samples;
-        input.frame = restricted(frame, unit * size, (unit + 1) * size);
-        input.expected = expected_from_memory(in, unit);
-    } else {
-        const EdgeSets sets = sets_of(*in.edge, *frame);
-        const std::shared_ptr<const Share> share = receiving_share(in, sets);
-        input.expected = share->expected;
-        stats_.samples_received += share->samples;
-    }
+    const EdgeSets sets = sets_of(*in.edge, *frame);
+    const std::shared_ptr<const Share> share = receiving_share(in, sets);
+    input.expected = share->expected;
+    if (in.edge->path == EdgePath::on_chip) stats_.samples_received += share->samples;
     if (input.expected > in.edge->slot_bytes) {
         fail("edge " + std::to_string(in.edge->id) + " unit " + std::to_string(unit) + " needs " +
              std::to_string(input.expected) + " bytes, its slot has " + std::to_string(in.edge->slot_bytes));
     }
-    if (input.expected == 0) announce_ready(in, unit);
+    if (input.expected == 0) {
+        announce_ready(in, unit);
+        return;
+    }
+    input.senders = in.edge->path == EdgePath::memory ? load_leader(in, unit) : share->senders;
+    grant(in, unit);
     if (in.edge->path == EdgePath::memory) start_load(in, unit);
 }
 
@@ -119,6 +118,9 @@ std::shared_ptr<const NetworkInterface::Share> NetworkInterface::receiving_share
     auto share = std::make_shared<Share>();
     share->expected = plan.expected_bytes(in.rank);
     share->samples = plan.samples_received(in.rank);
+    if (in.edge->path == EdgePath::on_chip) {
+        for (const std::uint16_t rank : plan.senders(in.rank)) share->senders.push_back(in.source->tiles[rank]);
+    }
     if (cached) receiving_[{in.edge->id, size}] = share;
     return share;
 }
@@ -174,10 +176,10 @@ void NetworkInterface::on_values(Payload& payload, const RoutedExtension& packet
     std::vector<std::uint8_t>& bytes = partial_values_[{packet.tag, packet.edge, packet.unit}];
     bytes.insert(bytes.end(), payload.get_data_ptr(), payload.get_data_ptr() + payload.get_data_length());
     stats_.received_bytes += packet.payload_bytes;
-    if ((packet.tag & 0xFFU) == kFrameTag) {
+    if (packet.tag == kFrameTag) {
         InEdge& in = in_edge(packet.edge);
-        if (bytes.size() < in.edge->frame_bytes) return;
-        on_frame(in, packet, bytes);
+        if (bytes.size() < frame_record_bytes(in, packet.unit)) return;
+        on_frames(in, packet.unit, bytes);
     } else {
         if (bytes.size() < mask_record_bytes(packet.edge)) return;
         on_recorded_masks(packet, bytes);

@@ -30,7 +30,9 @@ namespace switchyard::hw {
 ///
 /// Modelled: the switch (output is split by the routing mask, sample by sample), ranges and destinations from the
 /// successor's best-fit kernel, merge (units of several in-edges are counted until complete), unicast and multicast,
-/// a probe and an acknowledge before every tensor transfer, reads of tensors and weights from HBM with one request for
+/// a probe and an acknowledge before every tensor transfer (the producer's first tile probes all consumers with the
+/// unit's sample frame, from which they know who will send; a consumer with a free slot acknowledges to all of these at
+/// once), reads of tensors and weights from HBM with one request for
 /// all tiles that need the same bytes, writes to HBM. Accuracy: transfers happen at the granularity of packets of up
 /// to max_packet_bytes; setting up a transfer takes setup_cycles; data crosses the scratchpad at its bandwidth but
 /// does not delay the PE array's accesses.
@@ -79,23 +81,28 @@ public:
 
 private:
     using Payload = ::tlm::tlm_generic_payload;
-    /// RoutedExtension::tag of read requests, back in the replies.
-    enum Tag : std::uint32_t { kTensorTag, kFrameTag, kMaskTag };
+    /// RoutedExtension::tag of read requests, back in the replies; kLeaderTag: of acknowledges to whoever asks memory.
+    enum Tag : std::uint32_t { kTensorTag, kFrameTag, kMaskTag, kLeaderTag };
 
     /// One hand-over unit of an in-edge.
     struct InputUnit {
         bool announced = false, ready = false;
-        SampleFramePtr frame;         ///< the edge's frame for this unit
-        SampleFramePtr stored_frame;  ///< memory edges: union of the producer units' frames
+        bool granted = false;  ///< senders know that there is a slot
+        SampleFramePtr frame;  ///< the edge's frame for this unit
         std::uint64_t expected = 0, received = 0;
         sc_core::sc_time complete_at;      ///< arrival of the latest byte that is on its way
         sc_core::sc_time acknowledged_at;  ///< of the latest acknowledge
-        std::vector<Endpoint> waiting;     ///< probes to acknowledge when a slot is free
-        bool load_started = false;         ///< memory edges, leader: probes to the sharers are out
-        unsigned acks_missing = 0;
-        std::vector<SampleFramePtr> frame_parts;  ///< memory edges, rank 0: producer units' frames, read one by one
-        unsigned frame_parts_missing = 0;
-        bool frame_requested = false;
+        std::vector<Endpoint> senders;     ///< who waits for the grant
+        bool load_started = false;         ///< memory edges, leader: has a slot itself
+        unsigned acks_received = 0;        ///< memory edges and weights, leader: from those that read along
+        bool frame_requested = false;      ///< memory edges, rank 0
+    };
+    /// An acknowledge that is on its way to a tile that does not wait for it yet.
+    struct EarlyGrant {
+        std::uint32_t batch;
+        std::uint16_t unit;
+        Endpoint source;
+        sc_core::sc_time arrival;
     };
     struct InEdge {
         const Edge* edge = nullptr;
@@ -107,6 +114,7 @@ private:
         unsigned released = 0;  ///< units consumed so far
         std::vector<InputUnit> units;
         std::vector<Payload*> early;  ///< probes for a segment that has not begun here
+        std::vector<EarlyGrant> early_grants;
     };
     /// One edge of one unit on its way out, from the first probe to the last byte.
     struct Outbound {
@@ -127,7 +135,7 @@ private:
     /// What this tile has to do with one unit of an edge, as its end of the plan says.
     struct Share {
         std::vector<Outbound::Group> groups;  ///< as producer
-        std::vector<Endpoint> receivers;      ///< all destinations of the groups
+        std::vector<Endpoint> senders;        ///< as consumer
         std::uint64_t expected = 0;           ///< as consumer
         std::uint32_t samples = 0;
     };
@@ -192,13 +200,16 @@ private:
     void announce(InEdge& in, unsigned unit, const SampleFramePtr& frame);
     void announce_ready(InEdge& in, unsigned unit);
     std::shared_ptr<const Share> receiving_share(const InEdge& in, const EdgeSets& sets);
-    void acknowledge(const InEdge& in, unsigned unit, Endpoint source);
+    /// Tells those that will send a unit, or ask memory for it, that it has a slot.
+    void grant(InEdge& in, unsigned unit);
+    void acknowledge(const InEdge& in, unsigned unit, std::vector<Endpoint> senders);
+    void take_grant(InEdge& in, const EarlyGrant& grant);
     static bool has_slot(const InEdge& in, unsigned unit) { return unit < in.released + in.edge->slots; }
     InEdge& in_edge(std::uint16_t edge_id);
 
     // outbound.cpp: switch, probes, sends, writes to memory
     void probe(const Edge& edge, std::uint16_t unit, std::uint32_t batch, const SampleFramePtr& frame,
-               std::vector<Endpoint> destinations, bool wants_acknowledge);
+               std::vector<Endpoint> destinations);
     void begin_send(const SendExtension& send);
     bool start_edge(Output& output, const Edge& edge);
     void send_on_chip(const Output& output, const Edge& edge, const SampleFramePtr& frame);
@@ -207,6 +218,7 @@ private:
     void send_group(const Outbound& outbound, const Outbound::Group& group);
     /// The same for acknowledges: what they allow happens when the last has arrived.
     void expect_acknowledge(const RoutedExtension& packet, const sc_core::sc_time& delay);
+    void take_grant(Outbound& outbound, const EarlyGrant& grant);
     void release_group(std::uint16_t edge, std::uint16_t unit, std::uint16_t group);
     void on_masks(const RoutedExtension& packet);
     void finish_step(std::uint16_t operator_index, std::uint16_t unit);
@@ -215,14 +227,19 @@ private:
 
     // fetch.cpp: tensors, weights, frames and recorded masks from memory
     void start_loads(InEdge& in);
-    void request_frame(InEdge& in, unsigned unit);
+    void request_frames(InEdge& in, unsigned unit);
+    void on_frames(InEdge& in, unsigned unit, const std::vector<std::uint8_t>& bytes);
+    std::pair<std::uint32_t, std::uint32_t> stored_frames(const InEdge& in, unsigned unit) const;
+    std::uint64_t frame_record_bytes(const InEdge& in, unsigned unit) const;
+    TransferPlan load_plan(const InEdge& in, unsigned unit) const;
+    /// Of those that need the same bytes the one that asks for them; nobody if it is this tile.
+    std::vector<Endpoint> load_leader(const InEdge& in, unsigned unit) const;
     void start_load(InEdge& in, unsigned unit);
     void issue_load(InEdge& in, unsigned unit);
+    /// Leader: asks memory once it and all that read along have a slot.
+    void issue_when_granted(InEdge& in, unsigned unit);
     void issue_acknowledged(InEdge& in, unsigned unit);
-    void on_frame(InEdge& in, const RoutedExtension& packet, const std::vector<std::uint8_t>& bytes);
-    template <class Visit>
-    void visit_stored_units(const InEdge& in, unsigned unit, Visit&& visit) const;
-    std::uint64_t expected_from_memory(const InEdge& in, unsigned unit) const;
+    static unsigned weight_sharers(const InEdge& in);
     void open_weights(std::uint16_t edge_id);
     void issue_weights(InEdge& in);
     void fetch_masks(std::uint16_t operator_index, std::uint16_t unit, std::uint32_t batch);
@@ -230,7 +247,6 @@ private:
     std::uint64_t mask_record_bytes(std::uint16_t operator_index) const;
     void request(std::uint64_t address, std::uint64_t bytes, const std::vector<Endpoint>& reply_to, std::uint16_t edge,
                  std::uint16_t unit, std::uint32_t tag, bool values);
-    std::pair<std::uint32_t, std::uint32_t> source_units(const InEdge& in, unsigned unit) const;
 
     Config config_;
     Address address_;
@@ -248,6 +264,7 @@ private:
     std::vector<int> in_edge_index_;  ///< by edge id, -1: not an in-edge of this tile
     std::vector<InEdge> in_edges_;
     std::deque<Outbound> outbounds_;
+    std::map<std::pair<std::uint16_t, std::uint16_t>, std::vector<EarlyGrant>> early_grants_;  ///< by edge and unit
     std::deque<Output> outputs_;
     std::map<std::tuple<std::uint32_t, std::uint16_t, std::uint16_t>, std::vector<std::uint8_t>> partial_values_;
     std::map<std::pair<std::uint16_t, std::uint16_t>, SwitchUnit> switches_;  ///< (switch, unit)

@@ -7,19 +7,17 @@
 namespace switchyard::hw {
 
 void NetworkInterface::probe(const Edge& edge, std::uint16_t unit, std::uint32_t batch, const SampleFramePtr& frame,
-                             std::vector<Endpoint> destinations, bool wants_acknowledge) {
+                             std::vector<Endpoint> destinations) {
     if (destinations.empty()) return;
-    // A bitmap of the unit's samples, and for the weights, which have none, just the edge.
-    const std::uint64_t bytes = frame ? 8 + (program_->placement(edge.dst_op).unit_samples + 7) / 8 : 8;
+    const std::uint64_t bytes = 8 + (program_->placement(edge.dst_op).unit_samples + 7) / 8;  // a bitmap of the samples
     RoutedExtension* packet = nullptr;
     Payload& payload = make_packet(PacketKind::probe, std::move(destinations), bytes, packet);
     packet->edge = edge.id;
     packet->unit = unit;
     packet->batch = batch;
     packet->operator_id = edge.src_op;
-    packet->dyn_dim = frame ? static_cast<std::uint32_t>(frame->samples.size()) : 0;
+    packet->dyn_dim = static_cast<std::uint32_t>(frame->samples.size());
     packet->frame = frame;
-    packet->requested_bytes = wants_acknowledge ? 1 : 0;
     ++stats_.probes;
     inject(payload, clock_.cycles(config_.setup_cycles));
 }
@@ -108,7 +106,6 @@ std::shared_ptr<const NetworkInterface::Share> NetworkInterface::sending_share(c
         group.samples = planned.samples;
         for (const std::uint16_t receiver : planned.ranks) group.destinations.push_back(destination.tiles[receiver]);
         group.acks_missing = static_cast<unsigned>(group.destinations.size());
-        share->receivers.insert(share->receivers.end(), group.destinations.begin(), group.destinations.end());
         share->groups.push_back(std::move(group));
     }
     share->samples = plan.samples_sent(rank);
@@ -121,7 +118,6 @@ void NetworkInterface::send_on_chip(const Output& output, const Edge& edge, cons
     const OperatorPlacement& destination = program_->placement(edge.dst_op);
     const EdgeSets sets = sets_of(edge, *frame);
     const std::shared_ptr<const Share> share = sending_share(edge, sets, op.rank);
-    const std::vector<Endpoint>& receivers = share->receivers;
 
     Outbound outbound;
     outbound.edge = edge.id;
@@ -133,49 +129,53 @@ void NetworkInterface::send_on_chip(const Output& output, const Edge& edge, cons
     outbound.groups_missing = static_cast<unsigned>(outbound.groups.size());
     stats_.samples_sent += share->samples;
 
-    if (op.rank == 0) {
-        // Every consumer must hear of the unit, even one that gets nothing of it.
-        std::vector<Endpoint> others;
-        for (const std::uint16_t tile : destination.tiles) {
-            if (std::find(receivers.begin(), receivers.end(), tile) == receivers.end()) others.push_back(tile);
-        }
-        probe(edge, output.unit, output.batch, frame, std::move(others), false);
-    }
-    probe(edge, output.unit, output.batch, frame, share->receivers, true);
+    if (op.rank == 0) probe(edge, output.unit, output.batch, frame, destination.tiles);
     if (outbound.groups.empty()) {
         finish_step(output.operator_index, output.unit);
-    } else {
-        outbounds_.push_back(std::move(outbound));
+        return;
     }
+    outbounds_.push_back(std::move(outbound));
+    const auto early = early_grants_.find({edge.id, output.unit});
+    if (early == early_grants_.end()) return;
+    const std::vector<EarlyGrant> grants = std::move(early->second);
+    early_grants_.erase(early);
+    for (const EarlyGrant& grant : grants) take_grant(outbounds_.back(), grant);
 }
 
 void NetworkInterface::expect_acknowledge(const RoutedExtension& packet, const sc_core::sc_time& delay) {
-    const sc_core::sc_time arrival = sc_core::sc_time_stamp() + delay;
-    Item item;
-    item.edge = packet.edge;
-    item.unit = packet.unit;
+    const EarlyGrant grant{packet.batch, packet.unit, packet.source, sc_core::sc_time_stamp() + delay};
+    if (packet.edge < in_edge_index_.size() && in_edge_index_[packet.edge] >= 0 && packet.tag == kLeaderTag) {
+        take_grant(in_edge(packet.edge), grant);
+        return;
+    }
     for (Outbound& outbound : outbounds_) {
-        if (outbound.edge != packet.edge || outbound.unit != packet.unit) continue;
-        for (std::size_t i = 0; i < outbound.groups.size(); ++i) {
-            Outbound::Group& group = outbound.groups[i];
-            if (std::find(group.destinations.begin(), group.destinations.end(), packet.source) ==
-                group.destinations.end()) {
-                continue;
-            }
-            group.acknowledged_at = std::max(group.acknowledged_at, arrival);
-            if (--group.acks_missing > 0) return;
-            item.kind = Item::Kind::group_acknowledged;
-            item.group = static_cast<std::uint16_t>(i);
-            queue_.push(std::move(item), group.acknowledged_at - sc_core::sc_time_stamp());
+        if (outbound.edge == packet.edge && outbound.unit == packet.unit && outbound.batch == packet.batch) {
+            take_grant(outbound, grant);
             return;
         }
     }
-    InputUnit& input = in_edge(packet.edge).units.at(packet.unit);
-    if (input.acks_missing == 0) fail("unexpected acknowledge for edge " + std::to_string(packet.edge));
-    input.acknowledged_at = std::max(input.acknowledged_at, arrival);
-    if (--input.acks_missing > 0) return;
-    item.kind = Item::Kind::load_acknowledged;
-    queue_.push(std::move(item), input.acknowledged_at - sc_core::sc_time_stamp());
+    early_grants_[{packet.edge, packet.unit}].push_back(grant);
+}
+
+void NetworkInterface::take_grant(Outbound& outbound, const EarlyGrant& grant) {
+    for (std::size_t i = 0; i < outbound.groups.size(); ++i) {
+        Outbound::Group& group = outbound.groups[i];
+        if (std::find(group.destinations.begin(), group.destinations.end(), grant.source) == group.destinations.end()) {
+            continue;
+        }
+        group.acknowledged_at = std::max(group.acknowledged_at, grant.arrival);
+        if (--group.acks_missing > 0) return;
+        Item item;
+        item.kind = Item::Kind::group_acknowledged;
+        item.edge = outbound.edge;
+        item.unit = outbound.unit;
+        item.group = static_cast<std::uint16_t>(i);
+        const sc_core::sc_time now = sc_core::sc_time_stamp();
+        queue_.push(std::move(item), std::max(group.acknowledged_at, now) - now);
+        return;
+    }
+    fail("edge " + std::to_string(outbound.edge) + ": tile " + std::to_string(grant.source) +
+         " acknowledges what it will not get");
 }
 
 void NetworkInterface::release_group(std::uint16_t edge, std::uint16_t unit, std::uint16_t group) {
@@ -219,39 +219,39 @@ void NetworkInterface::send_group(const Outbound& outbound, const Outbound::Grou
 }
 
 void NetworkInterface::send_to_memory(Output& output, const Edge& edge, const SampleFramePtr& frame) {
-    if (edge.stores) {
-        const TileOperator& op = program_->operators[output.operator_index];
-        const EdgeSets sets = sets_of(edge, *frame);
-        const std::uint64_t bytes =
-            piece_bytes(edge, program_->placement(edge.src_op), *sets.source, *sets.edge, op.rank);
-        const std::uint64_t piece = edge.memory_base.at(op.rank) + output.batch % 2 * edge.memory_bank_stride +
-                                    std::uint64_t{output.unit} * edge.memory_unit_stride;
-        const auto write = [&](std::uint64_t address, std::uint64_t size, const std::vector<std::uint8_t>* values) {
-            RoutedExtension* packet = nullptr;
-            Payload& payload = make_packet(PacketKind::write_request, {memory_of(address)}, size, packet);
-            packet->edge = edge.id;
-            packet->unit = output.unit;
-            packet->batch = output.batch;
-            packet->operator_id = output.operator_index;
-            payload.set_address(address);
-            if (values) {
-                carry_values(payload, *packet, *values);
-            }
-            ++output.steps_missing;
-            stats_.memory_written_bytes += size;
-            inject(payload, clock_.cycles(config_.setup_cycles));
-        };
-        if (op.rank == 0 && edge.frame_bytes > 0) {
-            const std::vector<std::uint8_t> record = serialise(*frame);
-            if (record.size() > edge.frame_bytes) fail("sample frame does not fit in front of its piece");
-            write(piece, record.size(), &record);
-        }
-        for (std::uint64_t done = 0; done < bytes;) {
-            const std::uint64_t size = std::min<std::uint64_t>(bytes - done, config_.max_packet_bytes);
+    const TileOperator& op = program_->operators[output.operator_index];
+    const OperatorPlacement& tensor = program_->placement(edge.dst_op);
+    const TensorStore& store = tensor.store;
+    const auto write = [&](std::uint64_t address, std::uint64_t bytes, std::vector<std::uint8_t>* values) {
+        RoutedExtension* packet = nullptr;
+        Payload& payload = make_packet(PacketKind::write_request, {memory_of(address)}, bytes, packet);
+        packet->edge = edge.id;
+        packet->unit = output.unit;
+        packet->batch = output.batch;
+        packet->operator_id = output.operator_index;
+        payload.set_address(address);
+        if (values) carry_values(payload, *packet, std::move(*values));
+        ++output.steps_missing;
+        stats_.memory_written_bytes += bytes;
+        inject(payload, clock_.cycles(config_.setup_cycles));
+    };
+    if (op.rank == 0 && store.frame_bytes > 0) {
+        std::vector<std::uint8_t> record = serialise(*frame);
+        if (record.size() > store.frame_bytes) fail("sample frame does not fit its place in memory");
+        record.resize(store.frame_bytes);
+        write(store.frame_address + std::uint64_t{output.unit} * store.frame_bytes, record.size(), &record);
+    }
+    const EdgeSets sets = sets_of(edge, *frame);
+    const TransferPlan plan(edge, program_->placement(edge.src_op), tensor, *sets.source, *sets.edge,
+                            *sets.destination);
+    for (const TransferPlan::Access& part : plan.writes(op.rank)) {
+        const std::uint64_t address = store.address(part.piece, output.batch, address_.region_bytes) + part.offset;
+        for (std::uint64_t done = 0; done < part.bytes;) {
+            const std::uint64_t bytes = std::min<std::uint64_t>(part.bytes - done, config_.max_packet_bytes);
             touch_scratchpad(false, op.out_offset + std::uint64_t{output.unit} % op.out_slots * op.out_slot_bytes,
-                             size);
-            write(piece + edge.frame_bytes + done, size, nullptr);
-            done += size;
+                             bytes);
+            write(address + done, bytes, nullptr);
+            done += bytes;
         }
     }
     finish_step(output.operator_index, output.unit);

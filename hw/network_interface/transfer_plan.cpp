@@ -24,9 +24,14 @@ Partition fitting_partition(const OperatorPlacement& placement, std::size_t dyn_
 }
 
 /// Rows of the edge's tensor that come from the producer's output rows [p0, p1): a pool fused into the producer
-/// leaves fewer rows than it computed.
+/// leaves fewer rows than it computed, a global pool one for each partial sum.
 std::uint32_t scaled_row(const Edge& edge, const OperatorShape& shape, std::uint32_t row) {
     return static_cast<std::uint32_t>(std::uint64_t{row} * edge.rows / shape.out_rows);
+}
+
+/// A tensor in HBM has room for every id, elsewhere those that are there close ranks.
+std::uint32_t positions(const OperatorPlacement& placement, const SampleSet& set) {
+    return placement.in_memory() ? placement.unit_samples : static_cast<std::uint32_t>(set.size());
 }
 
 /// Of all ranks that hold the same samples, the one with the first channels and rows.
@@ -46,25 +51,36 @@ TransferPlan::TransferPlan(const Edge& edge, const OperatorPlacement& source, co
     : edge_(edge),
       src_(source),
       dst_(destination),
-      source_(fitting_partition(source, source_set.size())),
-      destination_(fitting_partition(destination, destination_set.size())),
-      source_size_(static_cast<std::uint32_t>(source_set.size())),
-      destination_size_(static_cast<std::uint32_t>(destination_set.size())) {
+      source_size_(positions(source, source_set)),
+      destination_size_(positions(destination, destination_set)) {
+    source_ = fitting_partition(source, source_size_);
+    destination_ = fitting_partition(destination, destination_size_);
     const bool pooled = edge.reduce == EdgeReduce::global_pool;
+    partial_sums_ = pooled && !source.in_memory() && !destination.in_memory();
     const std::uint32_t rows = pooled ? 1 : edge.rows;
     const OperatorShape& shape = dst_.shape;
-    whole_ = edge.role == OperandRole::input &&
+    whole_ = edge.role == OperandRole::input && !destination.in_memory() &&
              (shape.kind == OpKind::attention || shape.in_channels != edge.channels || shape.in_rows != rows);
 
     counts_.assign(std::size_t{source_.n} * destination_.n, 0);
+    firsts_.assign(counts_.size(), 0);
     const std::uint32_t source_block = ceil_div(source_.dyn_dim, source_.n);
     const std::uint32_t destination_block = ceil_div(destination_.dyn_dim, destination_.n);
     std::size_t s = 0;
     std::size_t d = 0;
     for (const std::uint32_t id : edge_set.ids()) {
-        while (s < source_set.size() && source_set[s] < id) ++s;
-        while (d < destination_set.size() && destination_set[d] < id) ++d;
-        ++counts_[s / source_block * destination_.n + d / destination_block];
+        if (source.in_memory()) {
+            s = id;
+        } else {
+            while (s < source_set.size() && source_set[s] < id) ++s;
+        }
+        if (destination.in_memory()) {
+            d = id;
+        } else {
+            while (d < destination_set.size() && destination_set[d] < id) ++d;
+        }
+        const std::size_t pair = s / source_block * destination_.n + d / destination_block;
+        if (counts_[pair]++ == 0) firsts_[pair] = id;
     }
 }
 
@@ -92,6 +108,7 @@ TransferPlan::Needs TransferPlan::needs_of(unsigned destination_rank) const {
         const Box input = input_box(dst_.shape, box, edge_.role == OperandRole::second_operand);
         needed.channels = {input.k0, input.k1};
         needed.rows = {input.p0, input.p1};
+        if (edge_.reduce == EdgeReduce::global_pool) needed.rows = {0, edge_.rows};
     }
     return needed;
 }
@@ -101,7 +118,7 @@ std::uint64_t TransferPlan::bytes(const Needs& made, const Needs& needed) const 
     const std::uint64_t count = samples(made.n, needed.n);
     const Range channels{std::max(made.channels.first, needed.channels.first),
                          std::min(made.channels.last, needed.channels.last)};
-    if (edge_.reduce == EdgeReduce::global_pool) {
+    if (partial_sums_) {
         // Each producer sends the sum over its own rows; the consumer adds the partial sums up.
         return count * channels.size() * (made.rows.size() > 0 ? 1 : 0) * kElementBytes;
     }
@@ -118,7 +135,7 @@ std::uint64_t TransferPlan::expected_bytes(unsigned destination_rank) const {
     if (needed.none) return 0;
     const std::uint64_t count = samples_for(needed.n);
     // The producers' boxes cover the tensor once, so what they send adds up to the consumer's box.
-    if (edge_.reduce == EdgeReduce::none) {
+    if (!partial_sums_) {
         return count * needed.channels.size() * needed.rows.size() * edge_.columns * kElementBytes;
     }
     unsigned parts = 0;
@@ -135,6 +152,64 @@ std::vector<std::uint16_t> TransferPlan::sharers(unsigned destination_rank) cons
         if (!needs_of(rank).none) ranks.push_back(static_cast<std::uint16_t>(rank));
     }
     return ranks;
+}
+
+std::vector<std::uint16_t> TransferPlan::senders(unsigned destination_rank) const {
+    std::vector<std::uint16_t> ranks;
+    const Needs needed = needs_of(destination_rank);
+    if (needed.none) return ranks;
+    for (unsigned block = 0; block < source_.n; ++block) {
+        if (samples(block, needed.n) == 0) continue;
+        const unsigned first = block * source_.p * src_.k_ways;
+        for (unsigned rank = first; rank < first + unsigned{source_.p} * src_.k_ways; ++rank) {
+            if (bytes(makes_of(rank), needed) > 0) ranks.push_back(static_cast<std::uint16_t>(rank));
+        }
+    }
+    return ranks;
+}
+
+TransferPlan::Access TransferPlan::access(unsigned piece, const Needs& lies, const Needs& wanted,
+                                          std::uint32_t first_id) const {
+    const Partition& cut = src_.in_memory() ? source_ : destination_;
+    const std::uint64_t block = ceil_div(cut.dyn_dim, cut.n), pixel = kElementBytes * edge_.channels;
+    const std::uint64_t rows = lies.rows.size(), row_bytes = edge_.columns * pixel;
+    const std::uint64_t row = std::max(lies.rows.first, wanted.rows.first) - lies.rows.first;
+    Access part;
+    part.piece = piece;
+    part.bytes = src_.in_memory() ? bytes(lies, wanted) : bytes(wanted, lies);
+    part.offset = (first_id % block * rows + row) * row_bytes + kElementBytes * wanted.channels.first;
+    part.offset = std::min(part.offset, block * rows * row_bytes - part.bytes);
+    return part;
+}
+
+std::vector<TransferPlan::Access> TransferPlan::reads(unsigned destination_rank) const {
+    std::vector<Access> parts;
+    const Needs needed = needs_of(destination_rank);
+    if (needed.none) return parts;
+    for (unsigned block = 0; block < source_.n; ++block) {
+        if (samples(block, needed.n) == 0) continue;
+        for (unsigned piece = block * source_.p; piece < (block + 1) * source_.p; ++piece) {
+            const Needs lies = makes_of(piece);
+            if (bytes(lies, needed) == 0) continue;
+            parts.push_back(access(piece, lies, needed, firsts_[block * destination_.n + needed.n]));
+        }
+    }
+    return parts;
+}
+
+std::vector<TransferPlan::Access> TransferPlan::writes(unsigned source_rank) const {
+    std::vector<Access> parts;
+    const Needs made = makes_of(source_rank);
+    if (made.none) return parts;
+    for (unsigned block = 0; block < destination_.n; ++block) {
+        if (samples(made.n, block) == 0) continue;
+        for (unsigned piece = block * destination_.p; piece < (block + 1) * destination_.p; ++piece) {
+            const Needs lies = needs_of(piece);
+            if (bytes(made, lies) == 0) continue;
+            parts.push_back(access(piece, lies, made, firsts_[made.n * destination_.n + block]));
+        }
+    }
+    return parts;
 }
 
 std::uint32_t TransferPlan::samples_sent(unsigned source_rank) const {
@@ -177,19 +252,6 @@ std::vector<TransferPlan::Group> TransferPlan::groups_from(unsigned source_rank)
         rank = next;
     }
     return groups;
-}
-
-std::uint64_t piece_bytes(const Edge& edge, const OperatorPlacement& source, const SampleSet& source_set,
-                          const SampleSet& edge_set, unsigned source_rank) {
-    const auto size = static_cast<std::uint32_t>(source_set.size());
-    const Partition part = fitting_partition(source, size);
-    const Box box = output_box(source.shape, part, source.k_ways, source_rank, size);
-    if (box.empty()) return 0;
-    std::uint64_t count = 0;
-    for (std::uint32_t n = box.n0; n < box.n1; ++n) count += edge_set.contains(source_set[n]) ? 1 : 0;
-    const std::uint64_t rows = scaled_row(edge, source.shape, box.p1) - scaled_row(edge, source.shape, box.p0);
-    if (edge.reduce == EdgeReduce::global_pool) return count * (box.k1 - box.k0) * (rows > 0 ? 1 : 0) * kElementBytes;
-    return count * (box.k1 - box.k0) * rows * edge.columns * kElementBytes;
 }
 
 }  // namespace switchyard::hw

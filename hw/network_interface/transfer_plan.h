@@ -20,10 +20,11 @@ EdgeSets sets_of(const Edge& edge, const SampleFrame& frame);
 /// Who sends what to whom for one hand-over unit of one edge (Adyna section VI-C): both ends' best-fit kernels follow
 /// from the sizes of the sample sets, their partitions say which box each tile produces or needs, and what goes from
 /// one tile to another is the boxes' intersection, restricted to the samples that take the edge.
-/// Every tile derives the same plan from the same frame, so nobody has to be told.
+/// Every tile derives the same plan from the same frame, so nobody has to be told. A tensor in HBM at one end is cut
+/// by sample ids, whatever set is in it.
 class TransferPlan {
 public:
-    /// Throws std::domain_error if no kernel of either end is large enough.
+    /// The set of an end in HBM is not looked at. Throws std::domain_error if no kernel of either end is large enough.
     TransferPlan(const Edge& edge, const OperatorPlacement& source, const OperatorPlacement& destination,
                  const SampleSet& source_set, const SampleSet& edge_set, const SampleSet& destination_set);
 
@@ -39,6 +40,17 @@ public:
     };
     /// What a source rank sends: groups with bytes > 0.
     std::vector<Group> groups_from(unsigned source_rank) const;
+    /// Source ranks from which a destination rank gets bytes, lowest first.
+    std::vector<std::uint16_t> senders(unsigned destination_rank) const;
+    /// Part of one piece of a tensor in HBM, in which sample, row, column and channel follow one another, channels
+    /// closest: its bytes, as if they lay together from the first one on.
+    struct Access {
+        unsigned piece = 0;
+        std::uint64_t offset = 0, bytes = 0;
+    };
+    /// Of a source in HBM: what a destination rank reads. Of a destination in HBM: what a source rank writes.
+    std::vector<Access> reads(unsigned destination_rank) const;
+    std::vector<Access> writes(unsigned source_rank) const;
     /// Samples of which a source rank holds the first channels and rows: summed over ranks, each sample counts once.
     std::uint32_t samples_sent(unsigned source_rank) const;
     /// The same, counted where they arrive.
@@ -59,6 +71,7 @@ private:
     Needs needs_of(unsigned destination_rank) const;
     Needs makes_of(unsigned source_rank) const;
     std::uint64_t bytes(const Needs& made, const Needs& needed) const;
+    Access access(unsigned piece, const Needs& lies, const Needs& wanted, std::uint32_t first_id) const;
     std::uint32_t samples_for(std::uint32_t destination_block) const;
     std::uint32_t samples(std::uint32_t source_block, std::uint32_t destination_block) const {
         return counts_[source_block * destination_.n + destination_block];
@@ -69,12 +82,10 @@ private:
     const OperatorPlacement& dst_;
     Partition source_{}, destination_{};
     std::uint32_t source_size_, destination_size_;
+    bool partial_sums_ = false;          ///< of a global pool, straight from the producer's tiles
     bool whole_ = false;                 ///< consumer needs every channel and row (flattened or attention input)
     std::vector<std::uint32_t> counts_;  ///< samples in (source block, destination block)
+    std::vector<std::uint32_t> firsts_;  ///< of them the smallest id
 };
-
-/// Bytes of the piece that `source_rank` writes to memory for `edge_set`.
-std::uint64_t piece_bytes(const Edge& edge, const OperatorPlacement& source, const SampleSet& source_set,
-                          const SampleSet& edge_set, unsigned source_rank);
 
 }  // namespace switchyard::hw

@@ -68,7 +68,8 @@ void TileController::events_transport(Payload& payload, sc_core::sc_time&) {
             --operators_.at(event->operator_index).outputs_in_flight;
             break;
     }
-    wake_.notify(sc_core::SC_ZERO_TIME);
+    // While an operator runs, only weights for the next segment can be asked for; the rest is seen to when it ends.
+    if (!busy_ || event->kind == Kind::weights_ready) wake_.notify(sc_core::SC_ZERO_TIME);
 }
 
 void TileController::start_segment(std::uint16_t segment, std::uint32_t batch) {

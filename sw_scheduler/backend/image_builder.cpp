@@ -25,10 +25,10 @@ ImageMeta meta_of(const Schedule& schedule, const Workload& workload, const Edge
         if (one.dynamic()) entry.switch_name = graph.switches[one.path.back().switch_id].name;
         meta.operators.push_back(std::move(entry));
     }
-    for (std::size_t i = 0; i < edges.inputs.size(); ++i) {
+    for (const StoredTensor& tensor : edges.tensors()) {
         ImageMeta::Operator entry;
-        entry.name = edges.tensors[i].name;
-        entry.kind = "input";
+        entry.name = tensor.name;
+        entry.kind = "tensor";
         entry.segment = kNone;
         meta.operators.push_back(std::move(entry));
     }
@@ -46,7 +46,7 @@ ImageMeta meta_of(const Schedule& schedule, const Workload& workload, const Edge
         entry.exclusive = one.exclusive;
         meta.switches.push_back(std::move(entry));
     }
-    meta.tensors = edges.tensors;
+    meta.tensors = edges.host_tensors;
     return meta;
 }
 
@@ -57,7 +57,7 @@ public:
         in_.resize(schedule.operators.size());
         out_.resize(schedule.operators.size());
         for (const Edge& edge : edges.edges) {
-            if (edge.dst_op != kNone) in_[edge.dst_op].push_back(edge.id);
+            if (edge.dst_op < in_.size()) in_[edge.dst_op].push_back(edge.id);
             if (edge.src_op < out_.size()) out_[edge.src_op].push_back(edge.id);
         }
     }
@@ -103,7 +103,7 @@ public:
         for (const std::uint16_t id : operators) {
             program.placements.push_back(id < schedule_.operators.size()
                                              ? schedule_.operators[id].placement
-                                             : edges_.inputs[id - schedule_.operators.size()]);
+                                             : edges_.tensors()[id - schedule_.operators.size()].placement);
         }
     }
 

@@ -6,7 +6,7 @@
 namespace switchyard::sched {
 
 /// Writes a schedule down as the programs of the tiles: ids, edges, scratchpad offsets and HBM addresses.
-/// Operator ids are those of the graph; the model's inputs follow them, one an input tensor.
+/// Operator ids are those of the graph; the tensors that lie in HBM follow them.
 Image build_image(const Schedule& schedule, const Workload& workload, const HardwareDescription& hardware,
                   const Design& design);
 

@@ -115,8 +115,8 @@ std::vector<unsigned> balanced_interfaces(const HardwareDescription& hardware,
     return chosen;
 }
 
-HbmAllocator::HbmAllocator(const HardwareDescription& hardware)
-    : hardware_(hardware), used_(hardware.memory.size(), 0) {}
+HbmAllocator::HbmAllocator(const HardwareDescription& hardware, std::uint64_t begin)
+    : hardware_(hardware), used_(hardware.memory.size(), begin) {}
 
 std::uint64_t HbmAllocator::allocate(unsigned interface, std::uint64_t bytes) {
     const std::uint64_t size = (bytes + kAlignment - 1) / kAlignment * kAlignment;

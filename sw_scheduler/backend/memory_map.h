@@ -37,7 +37,8 @@ std::vector<unsigned> balanced_interfaces(const HardwareDescription& hardware, c
 /// Hands out HBM, 64-byte aligned, in the region of one memory interface or another.
 class HbmAllocator {
 public:
-    explicit HbmAllocator(const HardwareDescription& hardware);
+    /// From byte `begin` of each region on.
+    HbmAllocator(const HardwareDescription& hardware, std::uint64_t begin);
 
     /// Address in the region of interface `interface`, or of the next one with room.
     /// Throws InputError if the chip's memory is full.

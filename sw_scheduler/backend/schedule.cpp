@@ -81,9 +81,10 @@ void generate_kernels(Schedule& schedule, StageSearch& stages, const Design& des
         const unsigned ways = static_cast<unsigned>(placement.tiles.size()) / placement.k_ways;
         const unsigned count = design.multi_kernel && one.dynamic() ? budget : 1;
         for (const std::uint16_t dyn_dim : uniform_dyn_dims(largest, count)) {
-            const Partition partition = dyn_dim == largest ? stage.largest
-                                                           : stages.best_partition(placed.op, placement.k_ways, ways,
-                                                                                   dyn_dim, placed.footprint);
+            const Partition partition = dyn_dim == largest
+                                            ? stage.largest
+                                            : stages.best_partition(placed.op, placement.k_ways, ways, dyn_dim,
+                                                                    placed.footprint, stage.largest.p);
             placement.partitions.push_back(partition);
             placed.kernels.push_back(make_kernel(search, one.shape, stages.workload().items[placed.op].operands,
                                                  partition, placement.k_ways, placement.op_id));
@@ -131,7 +132,9 @@ Schedule make_schedule(const Workload& workload, const HardwareDescription& hard
                        unsigned tiles, std::uint32_t unit_samples) {
     StageSearch stages(workload, hardware);
     Schedule schedule;
-    schedule.segments = Segmenter(stages, tiles, unit_samples).best();
+    Segmenter segmenter(stages, tiles, unit_samples);
+    schedule.segments = segmenter.best();
+    for (SegmentPlan& segment : schedule.segments) segmenter.align(segment);
     place(schedule, workload, hardware);
     generate_kernels(schedule, stages, design);
     return schedule;

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "switchyard/sw_scheduler/backend/alignment.h"
 #include "switchyard/sw_scheduler/backend/allocation.h"
 #include "switchyard/sw_scheduler/backend/kernel_search.h"
 #include "switchyard/sw_scheduler/formats/error.h"
@@ -15,8 +16,9 @@ namespace switchyard::sched {
 namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
-/// Smaller units must promise at least this: what the formulas leave out is paid once a unit.
-constexpr double kWorthwhile = 0.95;
+/// Smaller units must promise at least this: what the formulas leave out (control packets, memory latency, kernels for
+/// a larger dyn_dim than the real one) is paid once a unit.
+constexpr double kWorthwhile = 0.85;
 
 }  // namespace
 
@@ -48,7 +50,7 @@ double Segmenter::load_latency(const Source& source) const {
     const HardwareDescription& hardware = search_.hardware();
     const double message = hardware.setup_cycles + hardware.average_travel_cycles();
     const double read = message + hardware.memory_latency_cycles + hardware.average_travel_cycles();
-    const double share = message + hardware.average_travel_cycles();  // probe and acknowledge of those that read along
+    const double share = message;  // acknowledge of those that read along
     const bool framed = source.switch_id != kNoSwitch ||
                         (source.producer >= 0 && search_.workload().graph.operators[source.producer].dynamic());
     return (framed ? read + message : 0) + share + read;
@@ -173,10 +175,142 @@ bool Segmenter::allocate(SegmentPlan& plan, unsigned weight_copies) {
     return true;
 }
 
+std::uint64_t Segmenter::packets(const SegmentPlan& plan, std::size_t i) const {
+    const Workload& work = search_.workload();
+    const int op = plan.first + static_cast<int>(i);
+    const auto spread = [&](int other) {
+        const Stage& stage = plan.stages[static_cast<std::size_t>(other - plan.first)];
+        return Spread{work.graph.operators[other].shape, stage.largest, stage.k_ways};
+    };
+    std::uint64_t sum = stored_bytes(plan, op) > 0 ? packets_to_memory(spread(op)) : 0;
+    for (const Source& source : work.graph.operators[op].inputs) {
+        sum += source.producer >= plan.first ? packets_between(source, spread(source.producer), spread(op))
+                                             : packets_from_memory(source, spread(op));
+    }
+    return sum;
+}
+
+std::uint64_t Segmenter::packets(const SegmentPlan& plan) const {
+    std::uint64_t sum = 0;
+    for (std::size_t i = 0; i < plan.stages.size(); ++i) sum += packets(plan, i);
+    return sum;
+}
+
+bool Segmenter::cut_alike(SegmentPlan& plan, std::uint32_t n, std::uint32_t p) {
+    const DynGraph& graph = search_.workload().graph;
+    const unsigned weight_copies = plan.prefetchable ? 2 : 1;
+    const std::size_t count = plan.stages.size();
+    double slowest_allowed = plan.memory_cycles / plan.units;
+    for (std::size_t i = 0; i < count; ++i) slowest_allowed = std::max(slowest_allowed, pace(plan, i, plan.stages[i]));
+
+    std::vector<Partition> cuts;
+    unsigned used = 0;
+    const auto place = [&](std::size_t i, unsigned k_ways) {
+        const unsigned before = plan.stages[i].fits ? plan.tiles[i] : 0;
+        Stage stage = search_.spread(plan.first + static_cast<int>(i), k_ways, cuts[i], plan.depths[i], weight_copies);
+        const unsigned tiles = unsigned{cuts[i].n} * cuts[i].p * k_ways;
+        if (!stage.fits || used - before + tiles > tiles_) return false;
+        used += tiles - before;
+        plan.tiles[i] = tiles;
+        plan.stages[i] = std::move(stage);
+        return true;
+    };
+    const auto unit = static_cast<std::uint16_t>(plan.unit_samples);
+    const Partition alike{unit, static_cast<std::uint16_t>(n), static_cast<std::uint16_t>(p)};
+    for (std::size_t i = 0; i < count; ++i) {
+        const int op = plan.first + static_cast<int>(i);
+        // What a single tile can do in time needs no cut.
+        const Stage alone = search_.spread(op, 1, {unit, 1, 1}, plan.depths[i], weight_copies);
+        const bool small = alone.fits && pace(plan, i, alone) <= slowest_allowed;
+        cuts.push_back(small ? alone.largest : search_.tight(alike, op));
+        plan.stages[i].fits = false;
+        const unsigned most = graph.operators[op].shape.out_channels;
+        for (unsigned k_ways = 1; k_ways <= most && !place(i, k_ways);) k_ways = search_.more_slices(op, k_ways);
+        if (!plan.stages[i].fits) return false;
+    }
+    for (;;) {
+        std::size_t slowest = 0;
+        for (std::size_t i = 1; i < count; ++i) {
+            if (pace(plan, i, plan.stages[i]) > pace(plan, slowest, plan.stages[slowest])) slowest = i;
+        }
+        const int op = plan.first + static_cast<int>(slowest);
+        const unsigned k_ways = search_.more_slices(op, plan.stages[slowest].k_ways);
+        if (k_ways > graph.operators[op].shape.out_channels || !place(slowest, k_ways)) break;
+    }
+    add_memory_cycles(plan);
+    add_pipeline_cycles(plan);
+    add_cycles(plan);
+    return true;
+}
+
+void Segmenter::align(SegmentPlan& plan) {
+    constexpr double kHardlySlower = 1.06;
+    std::uint32_t most_rows = 1;
+    for (int op = plan.first; op < plan.last; ++op) {
+        most_rows = std::max<std::uint32_t>(most_rows, search_.workload().graph.operators[op].shape.out_rows);
+    }
+    SegmentPlan best = plan;
+    std::uint64_t fewest = packets(plan);
+    for (std::uint32_t n = 1; n <= std::min(plan.unit_samples, tiles_); ++n) {
+        if (plan.unit_samples % n != 0) continue;
+        for (std::uint32_t p = 1, block = 0; p <= std::min(most_rows, tiles_ / n); ++p) {
+            if ((most_rows + p - 1) / p == block) continue;  // the same pieces as with fewer ways
+            block = (most_rows + p - 1) / p;
+            SegmentPlan trial = plan;
+            if (!cut_alike(trial, n, p) || trial.cycles > kHardlySlower * plan.cycles) continue;
+            const std::uint64_t count = packets(trial);
+            if (count >= fewest) continue;
+            fewest = count;
+            best = std::move(trial);
+        }
+    }
+    plan = std::move(best);
+}
+
+double Segmenter::usual_pace(const SegmentPlan& plan) const {
+    const Workload& work = search_.workload();
+    // Operators on one branch have the same sizes; those on different ones fluctuate against each other.
+    struct Group {
+        const BranchPath* path;
+        double share, cycles;
+    };
+    std::vector<Group> groups;
+    for (std::size_t i = 0; i < plan.stages.size(); ++i) {
+        const int op = plan.first + static_cast<int>(i);
+        const BranchPath& path = work.graph.operators[op].path;
+        auto group =
+            std::find_if(groups.begin(), groups.end(), [&](const Group& known) { return *known.path == path; });
+        if (group == groups.end()) group = groups.insert(groups.end(), {&path, work.items[op].expected_share, 0});
+        group->cycles = std::max(group->cycles, pace(plan, i, plan.stages[i]));
+    }
+    double mean = plan.memory_cycles / plan.units, variance = 0;
+    for (const auto& [path, share, cycles] : groups) {
+        const double relative = share > 0 ? (1 - share) / (share * plan.unit_samples) : 0;
+        constexpr double kUnitsBetween = 2;  // that slots hold: stages do not wait for each other unit by unit
+        const double other = relative * cycles * cycles / kUnitsBetween;
+        const double spread = std::sqrt(variance + other);
+        if (spread == 0) {
+            mean = std::max(mean, cycles);
+            continue;
+        }
+        // Mean and variance of the larger of two normal variables: C. E. Clark, The greatest of a finite set of random
+        // variables, Operations Research 9 (1961), equations (2) to (5), without correlation.
+        const double alpha = (mean - cycles) / spread;
+        const double density = std::exp(-alpha * alpha / 2) / std::sqrt(2 * 3.14159265358979323846);
+        const double first = std::erfc(-alpha / std::sqrt(2.0)) / 2, second = 1 - first;
+        const double larger = mean * first + cycles * second + spread * density;
+        const double square =
+            (mean * mean + variance) * first + (cycles * cycles + other) * second + (mean + cycles) * spread * density;
+        variance = std::max(0.0, square - larger * larger);
+        mean = larger;
+    }
+    return mean;
+}
+
 void Segmenter::add_pipeline_cycles(SegmentPlan& plan) const {
     const Workload& work = search_.workload();
     const double unit_bandwidth = search_.hardware().memory_bytes_per_cycle() * plan.units;
-    double slowest = plan.memory_cycles / plan.units, fill = 0;
+    double fill = 0;
     std::vector<double> done(plan.stages.size(), 0);  // the first unit's
     for (int op = plan.first; op < plan.last; ++op) {
         const std::size_t i = static_cast<std::size_t>(op - plan.first);
@@ -201,28 +335,24 @@ void Segmenter::add_pipeline_cycles(SegmentPlan& plan) const {
                 std::max(start, leaves + hand_over_cycles() + std::max(plan.stages[from].out_cycles, stage.in_cycles));
         }
         done[i] = start + stage.compute_cycles;
-        slowest = std::max(slowest, pace(plan, i, stage));
         const double stored = stored_bytes(plan, op) / unit_bandwidth;
         fill = std::max(fill, done[i] + (stored > 0 ? store_latency() + std::max(stage.out_cycles, stored) : 0));
     }
-    plan.pipeline_cycles = fill + (plan.units - 1.0) * slowest;
+    plan.pipeline_cycles = fill + (plan.units - 1.0) * usual_pace(plan);
 }
 
 void Segmenter::add_memory_cycles(SegmentPlan& plan) const {
     const Workload& work = search_.workload();
     const HardwareDescription& hardware = search_.hardware();
     const auto interfaces = static_cast<double>(hardware.memory.size());
-    double tensors = 0, weights = 0, most_tensor = 0, most_weights = 0;  // `most`: on one interface
-    // Pieces of one tensor are alike: where they do not come out even, some interfaces have one more.
+    double tensors = 0, weights = 0, most_weights = 0;  // `most`: on one interface
+    // Slices are alike: where they do not come out even, some interfaces have one more. Tensors are spread evenly.
     const auto busiest = [&](double bytes, double pieces) { return bytes / pieces * std::ceil(pieces / interfaces); };
     for (int op = plan.first; op < plan.last; ++op) {
         const Operator& one = work.graph.operators[op];
         const Stage& stage = plan.stages[static_cast<std::size_t>(op - plan.first)];
         for (unsigned s = 0; s < one.inputs.size(); ++s) tensors += loaded_bytes(plan, op, s);
-        const double stored = stored_bytes(plan, op);
-        tensors += stored;
-        most_tensor =
-            std::max(most_tensor, busiest(stored, double{1} * stage.k_ways * stage.largest.n * stage.largest.p));
+        tensors += stored_bytes(plan, op);
         const double bytes = static_cast<double>(one.weight_bytes);
         weights += bytes;
         most_weights = std::max(most_weights, busiest(bytes, stage.k_ways));
@@ -233,7 +363,7 @@ void Segmenter::add_memory_cycles(SegmentPlan& plan) const {
         plan.weight_cycles = std::max(weights, most_weights * interfaces) / bandwidth;
     }
     const double together = tensors + (plan.prefetchable && !whole_network ? weights : 0);
-    plan.memory_cycles = std::max(together, most_tensor * interfaces) / bandwidth;
+    plan.memory_cycles = together / bandwidth;
     if (plan.prefetchable) plan.memory_cycles = std::max(plan.memory_cycles, plan.weight_cycles);
 }
 
@@ -248,9 +378,13 @@ std::optional<SegmentPlan> Segmenter::plan(int first, int last, std::uint32_t un
     if (!allocate(plan, weight_copies)) return std::nullopt;
     add_memory_cycles(plan);
     add_pipeline_cycles(plan);
+    add_cycles(plan);
+    return plan;
+}
+
+void Segmenter::add_cycles(SegmentPlan& plan) const {
     plan.cycles = std::max(plan.pipeline_cycles, plan.memory_cycles) + (plan.prefetchable ? 0 : plan.weight_cycles) +
                   barrier_cycles();
-    return plan;
 }
 
 std::optional<SegmentPlan> Segmenter::segment(int first, int last) {

@@ -34,16 +34,29 @@ public:
     std::vector<SegmentPlan> best();
     /// Operators [first, last) as one segment in the best hand-over unit, or nothing if they do not fit.
     std::optional<SegmentPlan> segment(int first, int last);
+    /// Where it hardly slows the segment down, cuts samples and rows of all its operators alike, so that what a tile
+    /// makes is what few others need: of such plans the one with the fewest packets.
+    void align(SegmentPlan& plan);
     bool may_cut(int op) const { return search_.workload().may_cut(op); }
 
 private:
     std::optional<SegmentPlan> plan(int first, int last, std::uint32_t unit_samples, unsigned weight_copies);
     bool allocate(SegmentPlan& plan, unsigned weight_copies);
+    /// n and p ways for each operator that needs more than one tile, as many k ways as its pace needs; the plan's times
+    /// follow. False if it does not fit.
+    bool cut_alike(SegmentPlan& plan, std::uint32_t n, std::uint32_t p);
+    /// Of a hand-over unit: into and, to memory, out of operator plan.first + i; of all of them.
+    std::uint64_t packets(const SegmentPlan& plan, std::size_t i) const;
+    std::uint64_t packets(const SegmentPlan& plan) const;
     /// Cycles between two units of operator plan.first + i on `stage`: transfers are double-buffered, but a slot is
     /// taken from the first probe until the kernel ends.
     double pace(const SegmentPlan& plan, std::size_t i, const Stage& stage) const;
+    /// Expected cycles between two units: of the slowest stage, when dynamic stages vary around their means.
+    double usual_pace(const SegmentPlan& plan) const;
     void add_pipeline_cycles(SegmentPlan& plan) const;
     void add_memory_cycles(SegmentPlan& plan) const;
+    /// The sum of what the others added.
+    void add_cycles(SegmentPlan& plan) const;
     /// Control packets at both ends of a segment.
     double barrier_cycles() const;
     double hand_over_cycles() const;

@@ -195,11 +195,12 @@ Stage StageSearch::timed(int op, unsigned k_ways, const Partition& partition) {
 }
 
 Partition StageSearch::best_partition(int op, unsigned k_ways, unsigned ways, std::uint16_t dyn_dim,
-                                      const Footprint& limit) {
+                                      const Footprint& limit, std::uint16_t rows_like) {
+    constexpr double kHardlySlower = 1.05;
     const Operator& one = workload_.graph.operators[op];
-    Partition best{dyn_dim, 0, 0};
-    double fewest = std::numeric_limits<double>::infinity();
-    for_each_split(dyn_dim, one.shape.out_rows, ways, most_p_ways(op), [&](std::uint32_t n, std::uint32_t p) {
+    Partition best{dyn_dim, 0, 0}, alike = best;
+    double fewest = std::numeric_limits<double>::infinity(), fewest_alike = fewest;
+    const auto consider = [&](std::uint32_t n, std::uint32_t p) {
         const Partition candidate{dyn_dim, narrow(n), narrow(p)};
         const TileWork work = tile_work(one.shape, workload_.items[op].operands, candidate, k_ways);
         if (kElementBytes * work.outputs() > limit.out_slot_bytes) return;
@@ -211,53 +212,83 @@ Partition StageSearch::best_partition(int op, unsigned k_ways, unsigned ways, st
             fewest = cycles;
             best = candidate;
         }
-    });
-    return best;
+        if (candidate.p == rows_like && cycles < fewest_alike) {
+            fewest_alike = cycles;
+            alike = candidate;
+        }
+    };
+    for_each_split(dyn_dim, one.shape.out_rows, ways, most_p_ways(op), consider);
+    if (rows_like <= ways) {
+        for_each_split(dyn_dim, rows_like, ways, rows_like, [&](std::uint32_t n, std::uint32_t) {
+            if (n * rows_like <= ways) consider(n, rows_like);
+        });
+    }
+    return fewest_alike <= kHardlySlower * fewest ? alike : best;
+}
+
+Stage StageSearch::spread(int op, unsigned k_ways, const Partition& largest, const Depths& depths,
+                          unsigned weight_copies) {
+    Stage stage;
+    stage.k_ways = k_ways;
+    stage.largest = largest;
+    stage.footprint = footprint(op, k_ways, largest, depths);
+    const std::uint64_t needed = std::uint64_t{weight_copies} * stage.footprint.weights + stage.footprint.buffers;
+    if (needed > hardware_.data_bytes()) return stage;
+    const std::array<double, 2> usual = workload_.usual_samples(op, largest.dyn_dim);
+    for (const double samples : usual) {
+        // The kernel for the next whole number, in proportion.
+        constexpr double kRounding = 1e-9;
+        const std::uint16_t dyn_dim = narrow(static_cast<std::uint32_t>(std::max(1.0, std::ceil(samples - kRounding))));
+        const double weight = samples / dyn_dim / static_cast<double>(usual.size());
+        const Partition partition =
+            dyn_dim == largest.dyn_dim
+                ? largest
+                : best_partition(op, k_ways, unsigned{largest.n} * largest.p, dyn_dim, stage.footprint, largest.p);
+        if (partition.n == 0) return stage;
+        const Stage one_of_two = timed(op, k_ways, partition);
+        stage.compute_cycles += weight * one_of_two.compute_cycles;
+        stage.in_cycles += weight * one_of_two.in_cycles;
+        stage.out_cycles += weight * one_of_two.out_cycles;
+    }
+    stage.fits = true;
+    return stage;
+}
+
+unsigned StageSearch::more_slices(int op, unsigned k_ways) const {
+    const std::uint32_t channels = workload_.graph.operators[op].shape.out_channels;
+    const std::uint32_t block = ceil_div(channels, k_ways);
+    return block > 1 ? ceil_div(channels, block - 1) : channels + 1;
+}
+
+Partition StageSearch::tight(const Partition& partition, int op) const {
+    const std::uint32_t rows = workload_.graph.operators[op].shape.out_rows;
+    return {partition.dyn_dim, narrow(tight_ways(partition.dyn_dim, partition.n)),
+            narrow(tight_ways(rows, std::min<std::uint32_t>(rows, std::min<unsigned>(partition.p, most_p_ways(op)))))};
 }
 
 Stage StageSearch::search(int op, unsigned tiles, std::uint32_t unit_samples, const Depths& depths,
                           unsigned weight_copies) {
-    const Operator& one = workload_.graph.operators[op];
-    const std::array<double, 2> usual = workload_.usual_samples(op, unit_samples);
+    const OperatorShape& shape = workload_.graph.operators[op].shape;
     Stage best;
     double fewest = std::numeric_limits<double>::infinity();
     std::uint64_t best_bytes = std::numeric_limits<std::uint64_t>::max();
     for (unsigned share = 1, previous = 0; share <= tiles; ++share) {
-        const unsigned k_ways =
-            tight_ways(one.shape.out_channels, std::min<unsigned>(tiles / share, one.shape.out_channels));
+        const unsigned k_ways = tight_ways(shape.out_channels, std::min<unsigned>(tiles / share, shape.out_channels));
         if (k_ways == previous) continue;  // fewer n and p ways with the same slices: never better
         previous = k_ways;
-        const unsigned ways = tiles / k_ways;
-        for_each_split(unit_samples, one.shape.out_rows, ways, most_p_ways(op), [&](std::uint32_t n, std::uint32_t p) {
-            const Partition largest{narrow(unit_samples), narrow(n), narrow(p)};
-            const Footprint bytes = footprint(op, k_ways, largest, depths);
-            const std::uint64_t needed = std::uint64_t{weight_copies} * bytes.weights + bytes.buffers;
-            if (needed > hardware_.data_bytes()) return;
-            Stage candidate;
-            for (const double samples : usual) {
-                // The kernel for the next whole number, in proportion.
-                constexpr double kRounding = 1e-9;
-                const std::uint16_t dyn_dim =
-                    narrow(static_cast<std::uint32_t>(std::max(1.0, std::ceil(samples - kRounding))));
-                const double weight = samples / dyn_dim / static_cast<double>(usual.size());
-                const Partition partition =
-                    dyn_dim == unit_samples ? largest : best_partition(op, k_ways, ways, dyn_dim, bytes);
-                if (partition.n == 0) return;
-                const Stage one_of_two = timed(op, k_ways, partition);
-                candidate.compute_cycles += weight * one_of_two.compute_cycles;
-                candidate.in_cycles += weight * one_of_two.in_cycles;
-                candidate.out_cycles += weight * one_of_two.out_cycles;
-            }
-            candidate.k_ways = k_ways;
-            const double cycles = candidate.cycles();
-            if (cycles > fewest || (cycles == fewest && needed >= best_bytes)) return;
-            candidate.fits = true;
-            candidate.largest = largest;
-            candidate.footprint = bytes;
-            best = std::move(candidate);
-            fewest = cycles;
-            best_bytes = needed;
-        });
+        for_each_split(unit_samples, shape.out_rows, tiles / k_ways, most_p_ways(op),
+                       [&](std::uint32_t n, std::uint32_t p) {
+                           Stage candidate =
+                               spread(op, k_ways, {narrow(unit_samples), narrow(n), narrow(p)}, depths, weight_copies);
+                           if (!candidate.fits) return;
+                           const double cycles = candidate.cycles();
+                           const std::uint64_t bytes =
+                               std::uint64_t{weight_copies} * candidate.footprint.weights + candidate.footprint.buffers;
+                           if (cycles > fewest || (cycles == fewest && bytes >= best_bytes)) return;
+                           best = std::move(candidate);
+                           fewest = cycles;
+                           best_bytes = bytes;
+                       });
     }
     return best;
 }

@@ -44,7 +44,7 @@ std::uint32_t aligned(std::uint64_t bytes);
 
 /// p ways at most of an operator whose result is pooled on its way to another: each way sends a partial sum, and the
 /// consumer's slot has room for all of them.
-inline constexpr unsigned kMostPooledParts = 4;
+inline constexpr unsigned kMostPooledParts = 32;
 
 /// Largest input slot that a tile needs for `source` when it computes `block` of n, k, p (sizes): the input's channels
 /// and rows that partition.h's input_box asks for; of a pooled tensor one value a channel and partial sum.
@@ -65,12 +65,21 @@ public:
     /// be prefetched). Stage::fits is false if none does.
     const Stage& best(int op, unsigned tiles, std::uint32_t unit_samples, const Depths& depths, unsigned weight_copies);
 
+    /// The stage with these ways; `largest` is for a whole hand-over unit.
+    Stage spread(int op, unsigned k_ways, const Partition& largest, const Depths& depths, unsigned weight_copies);
+    /// The next larger number of k ways with smaller slices; more than the operator's channels if there is none.
+    unsigned more_slices(int op, unsigned k_ways) const;
+    /// n and p ways without those that have nothing to do.
+    Partition tight(const Partition& partition, int op) const;
+
     /// The smallest number of tiles (up to the chip's) on which it fits, or 0.
     unsigned least_tiles(int op, std::uint32_t unit_samples, const Depths& depths, unsigned weight_copies);
 
     /// Best n and p for `dyn_dim` samples on at most `ways` = n x p tiles for each slice, whose boxes fit the
-    /// footprint.
-    Partition best_partition(int op, unsigned k_ways, unsigned ways, std::uint16_t dyn_dim, const Footprint& limit);
+    /// footprint. `rows_like`: the p ways of a whole unit's kernel, kept where they are hardly slower, because the
+    /// neighbours' boxes fit them.
+    Partition best_partition(int op, unsigned k_ways, unsigned ways, std::uint16_t dyn_dim, const Footprint& limit,
+                             std::uint16_t rows_like);
 
     /// The smallest footprint on `tiles` tiles, whether it fits or not.
     Footprint smallest_footprint(int op, unsigned tiles, std::uint32_t unit_samples, const Depths& depths) const;

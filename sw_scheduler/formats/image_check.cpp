@@ -105,7 +105,7 @@ private:
         require(placements_.agrees(id, placement), "operator {}: its placement differs from another tile's", id);
         require(placement.k_ways > 0 && placement.units > 0 && placement.unit_samples > 0,
                 "operator {}: a placement without ways or units", id);
-        if (placement.segment == kNone) return;  // the host's tensor, on memory interfaces
+        if (placement.in_memory()) return check_store(placement);
         require(placement.segment < image_.chip.segments.size(), "operator {}: segment {} of {}", id, placement.segment,
                 image_.chip.segments.size());
         for (const std::uint16_t other : placement.tiles)
@@ -118,6 +118,20 @@ private:
             require(ranks > 0 && ranks <= placement.tiles.size(), "operator {}: {} ranks on {} tiles", id, ranks,
                     placement.tiles.size());
         }
+    }
+
+    void check_store(const OperatorPlacement& tensor) const {
+        const std::uint16_t id = tensor.op_id;
+        require(tensor.partitions.size() == 1 && tensor.k_ways == 1, "tensor {}: is not cut in one way", id);
+        const Partition& cut = tensor.partitions.front();
+        require(cut.n > 0 && cut.p > 0 && cut.dyn_dim == tensor.unit_samples, "tensor {}: pieces for {} samples of {}",
+                id, cut.dyn_dim, tensor.unit_samples);
+        require(tensor.unit_samples == image_.chip.batch_samples, "tensor {}: {} samples of a batch of {}", id,
+                tensor.unit_samples, image_.chip.batch_samples);
+        const TensorStore& store = tensor.store;
+        require(store.interfaces > 0 && store.first_interface < store.interfaces,
+                "tensor {}: begins at memory interface {} of {}", id, store.first_interface, store.interfaces);
+        require(store.frame_bytes == 0 || store.frame_samples > 0, "tensor {}: frames of no samples", id);
     }
 
     void check_edge(const Edge& edge) {

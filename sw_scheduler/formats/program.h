@@ -11,22 +11,47 @@ namespace switchyard {
 
 inline constexpr std::uint16_t kNone = 0xFFFF;
 
+/// How a tensor lies in HBM. It is cut into pieces by sample ids and rows, whoever writes or reads it; one piece after
+/// another lies on one memory interface after another, so that any few samples are spread over many of them.
+struct TensorStore {
+    std::uint64_t offset = 0;           ///< of the first pieces, in the region of each interface
+    std::uint32_t piece_stride = 0;     ///< bytes from a piece to the next one of the same interface
+    std::uint64_t bank_stride = 0;      ///< batch b adds (b % 2) * bank_stride: the host fills one bank while the chip
+                                        ///< reads the other
+    std::uint16_t first_interface = 0;  ///< piece i lies on interface (first_interface + i) % interfaces
+    std::uint16_t interfaces = 1;
+    /// What reached the tensor, as its producer says: serialised SampleFrames, one after another, one a hand-over unit
+    /// of frame_samples ids. frame_bytes 0: every sample is there.
+    std::uint64_t frame_address = 0;
+    std::uint32_t frame_bytes = 0, frame_samples = 0;
+
+    /// Of piece `rank`; region_bytes: HBM address / region_bytes = memory interface.
+    std::uint64_t address(std::uint32_t rank, std::uint32_t batch, std::uint64_t region_bytes) const {
+        return (std::uint64_t{first_interface} + rank) % interfaces * region_bytes + offset +
+               std::uint64_t{rank} / interfaces * piece_stride + batch % 2 * bank_stride;
+    }
+};
+
 /// Where an operator runs and how its kernels spread over its tiles: what a neighbour must know to send to it
 /// (section VI-A: "each tile is also made aware of the information of its succeeding operators").
+/// A tensor in HBM has one too: its ranks are its pieces, the positions in its only partition are sample ids.
 struct OperatorPlacement {
     std::uint16_t op_id = 0;
-    std::uint16_t segment = 0;  ///< kNone: the host writes this tensor (model input)
+    std::uint16_t segment = 0;  ///< kNone: a tensor in HBM
     OperatorShape shape;
     std::uint16_t k_ways = 1;
     std::uint16_t units = 1;            ///< hand-over units a batch: ceil(batch / unit_samples)
     std::uint32_t unit_samples = 1;     ///< sample ids [u * unit_samples, (u+1) * unit_samples) make up unit u
-    std::vector<std::uint16_t> tiles;   ///< endpoint of each rank (model input: memory interfaces)
+    std::vector<std::uint16_t> tiles;   ///< of each rank; none for a tensor in HBM
     std::vector<Partition> partitions;  ///< one a kernel, sorted by dyn_dim
+    TensorStore store;                  ///< of a tensor in HBM
+
+    bool in_memory() const { return segment == kNone; }
 };
 
 enum class EdgePath : std::uint8_t {
     on_chip,  ///< producer tiles send to consumer tiles, both in one segment
-    memory,   ///< producer tiles write to HBM, consumer tiles of a later segment read
+    memory,   ///< between tiles and a tensor in HBM: one edge for its producer, one for each consumer
     mask,     ///< gate tiles send routing masks to the tiles into which the switch is fused
     weights   ///< HBM to the scratchpads of one operator, once a segment activation
 };
@@ -41,32 +66,25 @@ enum class OperandRole : std::uint8_t {
     second_operand
 };  ///< second_operand: added by a fused element-wise step
 
-/// One tensor on its way from one operator to one other (or to memory, for the host: dst_op = kNone).
+/// One tensor on its way from one operator to one other, or to or from HBM.
 struct Edge {
     std::uint16_t id = 0;
-    std::uint16_t src_op = kNone;  ///< kNone: model input; for weights: kNone
-    std::uint16_t dst_op = kNone;  ///< kNone: model output, read by the host
+    std::uint16_t src_op = kNone;  ///< operator or tensor; kNone for weights
+    std::uint16_t dst_op = kNone;
     EdgePath path = EdgePath::on_chip;
     EdgeReduce reduce = EdgeReduce::none;
     OperandRole role = OperandRole::input;
-    std::uint16_t switch_id = kNone;                    ///< samples pass a switch on this edge
-    std::uint16_t branch = 0;                           ///< ... and this is the mask bit that lets them through
-    std::uint8_t pops = 0;                              ///< switches closed at the consumer (merge): frames to pop
-    std::uint16_t channels = 1, rows = 1, columns = 1;  ///< of one sample, before `reduce`
+    std::uint16_t switch_id = kNone;  ///< samples pass a switch on this edge
+    std::uint16_t branch = 0;         ///< ... and this is the mask bit that lets them through
+    std::uint8_t pops = 0;            ///< switches closed at the consumer (merge): frames to pop
+    /// Of one sample, before `reduce`; of a globally pooled tensor in HBM one row for each partial sum, one column.
+    std::uint16_t channels = 1, rows = 1, columns = 1;
     /// Destination's input slots: `slots` hand-over units of `slot_bytes` each from `slot_offset` on.
     std::uint16_t slots = 2;
     std::uint32_t slot_offset = 0, slot_bytes = 0;
-    /// memory: base of each source rank's pieces; unit u's piece is at base + u * memory_unit_stride, with a
-    /// serialised SampleFrame in the first frame_bytes of rank 0's piece and data behind frame_bytes in each.
-    /// weights: one slice an ik (k_ways of them).
-    std::vector<std::uint64_t> memory_base;
-    std::uint32_t memory_unit_stride = 0;
-    std::uint64_t memory_bank_stride =
-        0;  ///< batch b uses base + (b % 2) * stride: the host fills one bank while the chip reads the other
-    std::uint32_t frame_bytes = 0;  ///< room for the frame in front of the data of each piece; 0: static edge, no frame
-    bool stores = false;            ///< memory: this edge does the writing (others share its bytes)
-    std::uint32_t weight_bytes = 0;  ///< weights: bytes of one slice
-    bool resident = false;           ///< weights: nothing else ever uses their region, on any tile: loaded once
+    std::vector<std::uint64_t> slice_addresses;  ///< weights: of each slice, one an ik (k_ways of them)
+    std::uint32_t weight_bytes = 0;              ///< weights: bytes of one slice
+    bool resident = false;  ///< weights: nothing else ever uses their region, on any tile: loaded once
 };
 
 /// What one tile does of one operator in one segment.
@@ -80,7 +98,7 @@ struct TileOperator {
     std::uint16_t gate_switch = kNone;                 ///< this operator computes that switch's routing mask
     std::uint16_t gate_branches = 0;
     std::uint64_t mask_address = 0;      ///< trace-driven: HBM address of the recorded masks, one u64 a sample id
-    std::uint64_t mask_bank_stride = 0;  ///< as Edge::memory_bank_stride
+    std::uint64_t mask_bank_stride = 0;  ///< as TensorStore::bank_stride
     std::vector<std::uint16_t> in_edges, out_edges;  ///< edge ids
 };
 

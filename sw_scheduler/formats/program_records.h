@@ -19,9 +19,15 @@ void transfer(Archive& archive, typename Archive::template Record<Partition> par
 }
 
 template <class Archive>
+void transfer(Archive& archive, typename Archive::template Record<TensorStore> store) {
+    archive(store.offset, store.piece_stride, store.bank_stride, store.first_interface, store.interfaces);
+    archive(store.frame_address, store.frame_bytes, store.frame_samples);
+}
+
+template <class Archive>
 void transfer(Archive& archive, typename Archive::template Record<OperatorPlacement> placement) {
     archive(placement.op_id, placement.segment, placement.shape, placement.k_ways, placement.units);
-    archive(placement.unit_samples, placement.tiles, placement.partitions);
+    archive(placement.unit_samples, placement.tiles, placement.partitions, placement.store);
 }
 
 template <class Archive>
@@ -32,8 +38,7 @@ void transfer(Archive& archive, typename Archive::template Record<Edge> edge) {
     archive.enumeration(edge.role, OperandRole::second_operand);
     archive(edge.switch_id, edge.branch, edge.pops, edge.channels, edge.rows, edge.columns);
     archive(edge.slots, edge.slot_offset, edge.slot_bytes);
-    archive(edge.memory_base, edge.memory_unit_stride, edge.memory_bank_stride, edge.frame_bytes);
-    archive(edge.stores, edge.weight_bytes, edge.resident);
+    archive(edge.slice_addresses, edge.weight_bytes, edge.resident);
 }
 
 template <class Archive>

@@ -71,8 +71,12 @@ Image small_image() {
     image.chip.batch_samples = 8;
     image.chip.segments = {{2, 4, {0, 1}}};
 
-    OperatorPlacement input = placement_of(0, {2}, 1);
+    OperatorPlacement input = placement_of(0, {}, 1);
     input.segment = kNone;
+    input.units = 1;
+    input.unit_samples = 8;
+    input.partitions = {{8, 2, 1}};
+    input.store = {0x1000, 768, 0x10000, 1, 2, 0x7000, 64, 4};
     const OperatorPlacement stem = placement_of(1, {0, 1}, 2), block = placement_of(2, {1}, 1);
 
     Edge feed;
@@ -82,10 +86,6 @@ Image small_image() {
     feed.path = EdgePath::memory;
     feed.channels = 3, feed.rows = 8, feed.columns = 8;
     feed.slot_offset = 0x2000, feed.slot_bytes = 1024;
-    feed.memory_base = {0x1000, 0x9000};
-    feed.memory_unit_stride = 768;
-    feed.memory_bank_stride = 0x10000;
-    feed.frame_bytes = 64;
     Edge branch;
     branch.id = 4;
     branch.src_op = 1;
@@ -95,11 +95,11 @@ Image small_image() {
     branch.switch_id = 0;
     branch.branch = 1;
     branch.pops = 1;
-    branch.stores = true;
     Edge weights;
     weights.id = 5;
     weights.dst_op = 2;
     weights.path = EdgePath::weights;
+    weights.slice_addresses = {0x3000};
     weights.weight_bytes = 864;
 
     TileOperator stem_0 = operator_of(1, 0, 0), stem_1 = operator_of(1, 1, 0), block_1 = operator_of(2, 0, 2);

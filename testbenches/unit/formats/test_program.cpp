@@ -47,18 +47,23 @@ TEST_CASE("every field of a decoded program is the one that was encoded", "[prog
     CHECK(feed.path == EdgePath::memory);
     CHECK(feed.slot_offset == 0x2000);
     CHECK(feed.slot_bytes == 1024);
-    CHECK(feed.memory_base == std::vector<std::uint64_t>{0x1000, 0x9000});
-    CHECK(feed.memory_unit_stride == 768);
-    CHECK(feed.memory_bank_stride == 0x10000);
-    CHECK(feed.frame_bytes == 64);
-    CHECK_FALSE(feed.stores);
+    const OperatorPlacement& input = program.placement(0);
+    CHECK(input.in_memory());
+    CHECK_FALSE(stem.in_memory());
+    CHECK(input.store.offset == 0x1000);
+    CHECK(input.store.piece_stride == 768);
+    CHECK(input.store.bank_stride == 0x10000);
+    CHECK(input.store.first_interface == 1);
+    CHECK(input.store.interfaces == 2);
+    CHECK(input.store.frame_address == 0x7000);
+    CHECK(input.store.frame_bytes == 64);
+    CHECK(input.store.frame_samples == 4);
     const Edge& branch = program.edge(4);
     CHECK(branch.reduce == EdgeReduce::global_pool);
     CHECK(branch.role == OperandRole::second_operand);
     CHECK(branch.switch_id == 0);
     CHECK(branch.branch == 1);
     CHECK(branch.pops == 1);
-    CHECK(branch.stores);
     const TileOperator& op = program.operators.at(0);
     CHECK(op.out_slots == 3);
     CHECK(op.out_slot_bytes == 2048);
@@ -86,10 +91,8 @@ TEST_CASE("an edge is laid out as documented", "[program]") {
     edge.switch_id = 4, edge.branch = 5, edge.pops = 6;
     edge.channels = 7, edge.rows = 8, edge.columns = 9;
     edge.slots = 10, edge.slot_offset = 11, edge.slot_bytes = 12;
-    edge.memory_base = {13};
-    edge.memory_unit_stride = 14, edge.memory_bank_stride = 15, edge.frame_bytes = 16;
-    edge.stores = true;
-    edge.weight_bytes = 17;
+    edge.slice_addresses = {13};
+    edge.weight_bytes = 14;
     edge.resident = true;
     program.edges = {edge};
     // clang-format off
@@ -102,12 +105,21 @@ TEST_CASE("an edge is laid out as documented", "[program]") {
         4, 0, 5, 0, 6,                            // switch_id, branch, pops
         7, 0, 8, 0, 9, 0,                         // channels, rows, columns
         10, 0, 11, 0, 0, 0, 12, 0, 0, 0,          // slots, slot_offset, slot_bytes
-        1, 0, 0, 0, 13, 0, 0, 0, 0, 0, 0, 0,      // memory_base
-        14, 0, 0, 0, 15, 0, 0, 0, 0, 0, 0, 0,     // memory_unit_stride, memory_bank_stride
-        16, 0, 0, 0, 1, 17, 0, 0, 0, 1,           // frame_bytes, stores, weight_bytes, resident
+        1, 0, 0, 0, 13, 0, 0, 0, 0, 0, 0, 0,      // slice_addresses
+        14, 0, 0, 0, 1,                           // weight_bytes, resident
         0, 0, 0, 0};                              // no kernels
     // clang-format on
     CHECK(encode(program) == expected);
+}
+
+TEST_CASE("pieces of a tensor lie on one interface after another", "[program]") {
+    const TensorStore store{0x100, 0x40, 0x1000, 1, 3, 0, 0, 0};
+    constexpr std::uint64_t kRegion = 1 << 20;
+    CHECK(store.address(0, 0, kRegion) == kRegion + 0x100);
+    CHECK(store.address(1, 0, kRegion) == 2 * kRegion + 0x100);
+    CHECK(store.address(2, 0, kRegion) == 0x100);
+    CHECK(store.address(3, 0, kRegion) == kRegion + 0x140);
+    CHECK(store.address(3, 5, kRegion) == kRegion + 0x1140);
 }
 
 TEST_CASE("truncated and corrupt programs throw InputError and nothing else", "[program]") {

@@ -8,6 +8,7 @@
 
 using namespace switchyard;
 using namespace switchyard::hw;
+using switchyard::testing::in_child;
 
 namespace {
 
@@ -188,7 +189,6 @@ RoutedExtension probe(std::uint16_t unit, const SampleFramePtr& frame) {
     packet.source = 1;
     packet.unit = unit;
     packet.frame = frame;
-    packet.requested_bytes = 1;
     return packet;
 }
 
@@ -267,7 +267,6 @@ SIM_TEST("a unit without samples is ready as soon as it is announced", "[network
     Fixture fixture("fixture", consumer());
     fixture.open(0);
     RoutedExtension announcement = probe(0, std::make_shared<const SampleFrame>(SampleFrame{SampleSet(), nullptr}));
-    announcement.requested_bytes = 0;
     fixture.arrive(announcement);
     fixture.run();
     CHECK(fixture.events(InterfaceEvent::Kind::unit_ready) == 1);
@@ -328,7 +327,6 @@ SIM_TEST("an empty branch is announced and needs no acknowledge", "[network_inte
     fixture.run();
     const auto probes = fixture.sent(PacketKind::probe);
     REQUIRE(probes.size() == 2);
-    CHECK(probes[0].routed.requested_bytes == 0);
     CHECK(probes[0].routed.dyn_dim == 0);
     CHECK(fixture.events(InterfaceEvent::Kind::output_sent) == 1);
 }
@@ -344,6 +342,38 @@ SIM_TEST("a sample that takes every branch is sent to every branch", "[network_i
     CHECK(fixture.registry.sum("", "switch_0_branch_1_samples") == 4);
 }
 
+SIM_TEST("one acknowledge tells all tiles that will send of the free slot", "[network_interface]") {
+    TileProgram program = consumer();
+    program.placements[0] = placement(0, {1, 2, 3});
+    program.placements[0].k_ways = 3;
+    program.placements[0].partitions = {{4, 1, 1}};
+    Fixture fixture("fixture", std::move(program));
+    fixture.open(0);
+    fixture.arrive(probe(0, whole(0, 4)));
+    fixture.run();
+    REQUIRE(fixture.packets.size() == 1);
+    CHECK(fixture.packets[0].routed.kind == PacketKind::acknowledge);
+    CHECK(fixture.packets[0].routed.destinations == std::vector<Endpoint>{1, 2, 3});
+}
+
+SIM_TEST("an acknowledge that comes before the output is kept for it", "[network_interface]") {
+    Fixture fixture("fixture", switching());
+    fixture.open(0);
+    for (const Endpoint source : {2, 3}) {
+        RoutedExtension packet;
+        packet.kind = PacketKind::acknowledge;
+        packet.source = source;
+        packet.edge = 1;
+        fixture.arrive(packet);
+    }
+    fixture.run();
+    fixture.output(0, whole(0, 4));
+    fixture.arrive(masks(0, {0, 1, 2, 3}, {2, 2, 2, 2}));
+    fixture.run();
+    CHECK(fixture.sent(PacketKind::data).size() == 2);
+    CHECK(fixture.events(InterfaceEvent::Kind::output_sent) == 1);
+}
+
 SIM_TEST("weights are asked for once, for all tiles that share a slice", "[network_interface]") {
     TileProgram program;
     program.operators = {tile_operator(1, {0}, {})};
@@ -352,18 +382,17 @@ SIM_TEST("weights are asked for once, for all tiles that share a slice", "[netwo
     program.edges = {edge(0, kNone, 1)};
     program.edges[0].path = EdgePath::weights;
     program.edges[0].weight_bytes = 512;
-    program.edges[0].memory_base = {4096, 1 << 20};
+    program.edges[0].slice_addresses = {4096, 1 << 20};
     Fixture fixture("fixture", std::move(program));
     InterfaceCommand open;
     open.kind = InterfaceCommand::Kind::open_weights;
     fixture.tell(open);
     fixture.run();
-    REQUIRE(fixture.sent(PacketKind::probe).size() == 1);
-    CHECK(fixture.sent(PacketKind::probe)[0].routed.destinations == std::vector<Endpoint>{2});
-    CHECK(fixture.sent(PacketKind::read_request).empty());
+    CHECK(fixture.packets.empty());  // tile 2 has to say that it is ready
     RoutedExtension acknowledge;
     acknowledge.kind = PacketKind::acknowledge;
     acknowledge.source = 2;
+    acknowledge.tag = 3;
     fixture.arrive(acknowledge);
     fixture.run();
     const auto requests = fixture.sent(PacketKind::read_request);
@@ -377,24 +406,31 @@ SIM_TEST("weights are asked for once, for all tiles that share a slice", "[netwo
     CHECK(fixture.events(InterfaceEvent::Kind::weights_ready) == 1);
 }
 
-SIM_TEST("a tensor of an earlier segment is read piece by piece, from the right bank", "[network_interface]") {
+/// Tile 0 runs operator 1, which reads a tensor of 16 samples in pieces of two on two interfaces.
+TileProgram reader(std::vector<std::uint16_t> tiles) {
     TileProgram program;
     program.operators = {tile_operator(1, {0}, {})};
     program.operators[0].segment = 1;
-    program.placements = {placement(0, {4, 5}), placement(1, {0}, 1)};
-    program.edges = {edge(0, 0, 1)};
+    program.placements = {placement(1, std::move(tiles), 1), placement(7, {}, kNone)};
+    OperatorPlacement& tensor = program.placements[1];
+    tensor.units = 1;
+    tensor.unit_samples = 16;
+    tensor.partitions = {{16, 8, 1}};
+    tensor.store = {1000, 64, 10000, 0, 2, 0, 0, 0};
+    program.edges = {edge(0, 7, 1)};
     program.edges[0].path = EdgePath::memory;
-    program.edges[0].memory_base = {1000, (1 << 20) + 2000};
-    program.edges[0].memory_unit_stride = 100;
-    program.edges[0].memory_bank_stride = 10000;
-    Fixture fixture("fixture", std::move(program));
+    return program;
+}
+
+SIM_TEST("a tensor in memory is read piece by piece, from the right bank", "[network_interface]") {
+    Fixture fixture("fixture", reader({0}));
     fixture.open(1, 3);
     fixture.run();
     const auto requests = fixture.sent(PacketKind::read_request);
     REQUIRE(requests.size() == 2);  // one slot: the first unit only
     CHECK(requests[0].address == 11000);
     CHECK(requests[0].routed.requested_bytes == 32);
-    CHECK(requests[1].address == (1 << 20) + 12000);
+    CHECK(requests[1].address == (1 << 20) + 11000);
     CHECK(requests[1].routed.destinations == std::vector<Endpoint>{kFirstMemory + 1});
     fixture.arrive(data(0, 32));
     fixture.arrive(data(0, 32));
@@ -403,5 +439,45 @@ SIM_TEST("a tensor of an earlier segment is read piece by piece, from the right 
     fixture.release(0, 0);
     fixture.run();
     REQUIRE(fixture.sent(PacketKind::read_request).size() == 4);
-    CHECK(fixture.sent(PacketKind::read_request)[2].address == 11100);
+    CHECK(fixture.sent(PacketKind::read_request)[2].address == 11064);
+}
+
+TEST_CASE("tiles that need the same bytes of memory wait for each other", "[network_interface]") {
+    TileProgram program = reader({0, 5});
+    program.placements[0].shape.kind = OpKind::matmul;
+    program.placements[0].k_ways = 2;
+    program.placements[0].partitions = {{4, 1, 1}};
+    RoutedExtension acknowledge;
+    acknowledge.kind = PacketKind::acknowledge;
+    acknowledge.source = 5;
+    acknowledge.tag = 3;
+    acknowledge.batch = 3;
+    SECTION("the first one asks once the other has a slot, however early it says so") {
+        const bool early = GENERATE(false, true);
+        in_child([&] {
+            Fixture fixture("fixture", program);
+            if (early) fixture.arrive(acknowledge);
+            fixture.open(1, 3);
+            fixture.run();
+            if (!early) {
+                CHECK(fixture.packets.empty());
+                fixture.arrive(acknowledge);
+                fixture.run();
+            }
+            REQUIRE(fixture.sent(PacketKind::read_request).size() == 2);
+            CHECK(fixture.sent(PacketKind::read_request)[0].routed.reply_to == std::vector<Endpoint>{0, 5});
+        });
+    }
+    SECTION("the other one tells the first") {
+        program.operators[0].rank = 1;
+        program.placements[0].tiles = {5, 0};
+        in_child([&] {
+            Fixture fixture("fixture", program);
+            fixture.open(1, 3);
+            fixture.run();
+            REQUIRE(fixture.packets.size() == 1);
+            CHECK(fixture.packets[0].routed.kind == PacketKind::acknowledge);
+            CHECK(fixture.packets[0].routed.destinations == std::vector<Endpoint>{5});
+        });
+    }
 }

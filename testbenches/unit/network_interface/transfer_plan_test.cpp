@@ -1,6 +1,7 @@
 #include "switchyard/hw/network_interface/transfer_plan.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <random>
 
@@ -157,26 +158,117 @@ TEST_CASE("a plan moves every element that the consumer needs, and nothing else"
     }
 }
 
-TEST_CASE("pieces in memory hold the edge's tensor exactly once", "[transfer_plan]") {
+TEST_CASE("a tensor in memory is written exactly once and read as it was written", "[transfer_plan]") {
     Random random;
-    for (int round = 0; round < 50; ++round) {
+    for (int round = 0; round < 100; ++round) {
         OperatorShape shape;
-        shape.out_channels = static_cast<std::uint16_t>(random(1, 9));
-        shape.out_rows = static_cast<std::uint16_t>(random(1, 9));
+        shape.kind = OpKind::elementwise;
+        shape.out_channels = shape.in_channels = static_cast<std::uint16_t>(random(1, 9));
+        shape.out_rows = shape.in_rows = static_cast<std::uint16_t>(random(1, 9));
+        shape.out_columns = shape.in_columns = 3;
         Edge edge;
         edge.channels = shape.out_channels;
         edge.rows = shape.out_rows;
         edge.columns = 3;
-        const SampleSet source_set = subset(random, SampleSet::range(0, 16), 70);
+        const auto rows_ways = [&] { return static_cast<std::uint16_t>(random(1, shape.out_rows)); };
+        OperatorPlacement tensor =
+            placement(shape, 1, Partition{16, static_cast<std::uint16_t>(random(1, 16)), rows_ways()});
+        tensor.segment = kNone;
+        tensor.unit_samples = 16;
+        const SampleSet source_set = subset(random, SampleSet::range(4, 12), 70);
         const SampleSet edge_set = subset(random, source_set, 50);
-        const OperatorPlacement source =
-            placement(shape, static_cast<std::uint16_t>(random(1, 3)), Partition{16, 3, 1});
-        std::uint64_t sum = 0;
-        for (unsigned rank = 0; rank < source.tiles.size(); ++rank) {
-            sum += piece_bytes(edge, source, source_set, edge_set, rank);
+        const OperatorPlacement tiles = placement(shape, static_cast<std::uint16_t>(random(1, 3)),
+                                                  Partition{8, static_cast<std::uint16_t>(random(1, 4)), rows_ways()});
+        const std::uint64_t sample = 2u * edge.channels * edge.rows * edge.columns;
+        const auto piece_bytes = [&](unsigned piece) {
+            const Box box = output_box(shape, tensor.partitions[0], 1, piece, 16);
+            return std::uint64_t{2} * ((16u + tensor.partitions[0].n - 1) / tensor.partitions[0].n) * edge.channels *
+                   (box.p1 - box.p0) * edge.columns;
+        };
+
+        const TransferPlan writing(edge, tiles, tensor, source_set, edge_set, edge_set);
+        const TransferPlan reading(edge, tensor, tiles, edge_set, edge_set, edge_set);
+        std::map<unsigned, std::uint64_t> written, read;
+        for (unsigned rank = 0; rank < tiles.tiles.size(); ++rank) {
+            for (const TransferPlan::Access& part : writing.writes(rank)) {
+                CHECK(part.offset + part.bytes <= piece_bytes(part.piece));
+                written[part.piece] += part.bytes;
+            }
+            std::uint64_t got = 0;
+            for (const TransferPlan::Access& part : reading.reads(rank)) {
+                CHECK(part.offset + part.bytes <= piece_bytes(part.piece));
+                read[part.piece] += part.bytes;
+                got += part.bytes;
+            }
+            CHECK(got == reading.expected_bytes(rank));
         }
-        CHECK(sum == 2 * edge_set.size() * edge.channels * edge.rows * edge.columns);
+        CHECK(written == read);  // element-wise: each element is needed by one tile
+        std::uint64_t sum = 0;
+        for (const auto& [piece, bytes] : written) sum += bytes;
+        CHECK(sum == edge_set.size() * sample);
     }
+}
+
+TEST_CASE("whoever gets bytes from a rank is told of by senders()", "[transfer_plan]") {
+    Random random;
+    for (int round = 0; round < 100; ++round) {
+        OperatorShape shape;
+        shape.kind = round % 2 == 0 ? OpKind::merge : OpKind::matmul;
+        shape.out_channels = shape.in_channels = 8;
+        shape.out_rows = shape.in_rows = 6;
+        Edge edge;
+        edge.channels = 8;
+        edge.rows = 6;
+        const SampleSet samples = SampleSet::range(0, random(1, 8));
+        const auto spread = [&] {
+            return placement(
+                shape, static_cast<std::uint16_t>(random(1, 3)),
+                Partition{8, static_cast<std::uint16_t>(random(1, 4)), static_cast<std::uint16_t>(random(1, 3))});
+        };
+        const OperatorPlacement source = spread(), destination = spread();
+        const TransferPlan plan(edge, source, destination, samples, samples, samples);
+        for (unsigned d = 0; d < destination.tiles.size(); ++d) {
+            std::vector<std::uint16_t> expected;
+            for (std::uint16_t s = 0; s < source.tiles.size(); ++s) {
+                if (plan.bytes(s, d) > 0) expected.push_back(s);
+            }
+            CHECK(plan.senders(d) == expected);
+        }
+    }
+}
+
+TEST_CASE("a pooled tensor in memory has a row for each partial sum", "[transfer_plan]") {
+    OperatorShape producer, stored, gate;
+    producer.out_channels = 16;
+    producer.out_rows = 14;
+    producer.out_columns = 8;
+    stored.kind = OpKind::elementwise;
+    stored.out_channels = stored.in_channels = 16;
+    stored.out_rows = stored.in_rows = 4;
+    gate.kind = OpKind::matmul;
+    gate.in_channels = 16;
+    Edge edge;
+    edge.reduce = EdgeReduce::global_pool;
+    edge.channels = 16;
+    edge.rows = 4;
+    OperatorPlacement tensor = placement(stored, 1, {8, 2, 1});
+    tensor.segment = kNone;
+    tensor.unit_samples = 8;
+    const SampleSet samples = SampleSet::range(0, 4);
+    for (const std::uint16_t p : {1, 2, 3, 4}) {  // however few parts there are, every row is written
+        const OperatorPlacement tiles = placement(producer, 1, {4, 1, p});
+        const TransferPlan writing(edge, tiles, tensor, samples, samples, samples);
+        std::uint64_t written = 0;
+        for (unsigned rank = 0; rank < p; ++rank) {
+            for (const TransferPlan::Access& part : writing.writes(rank)) written += part.bytes;
+        }
+        CHECK(written == 4 * 4 * 16 * 2);
+    }
+    const OperatorPlacement consumer = placement(gate, 1, {4, 1, 1});
+    const TransferPlan reading(edge, tensor, consumer, samples, samples, samples);
+    CHECK(reading.expected_bytes(0) == 4 * 4 * 16 * 2);
+    REQUIRE(reading.reads(0).size() == 1);
+    CHECK(reading.reads(0)[0].bytes == 4 * 4 * 16 * 2);
 }
 
 TEST_CASE("a globally pooled edge carries one partial sum a producer row slice", "[transfer_plan]") {

@@ -4,6 +4,7 @@
 
 #include "switchyard/sw_scheduler/backend/compile.h"
 #include "switchyard/sw_scheduler/backend/memory_map.h"
+#include "switchyard/sw_scheduler/backend/tensor_layout.h"
 #include "switchyard/sw_scheduler/model/model_reader.h"
 #include "switchyard/testbenches/catch.h"
 #include "switchyard/testbenches/unit/scheduler_backend/chips.h"
@@ -49,32 +50,51 @@ TEST_CASE("A piece lies at the closest of the least loaded interfaces") {
     CHECK(shared == std::vector<unsigned>{0, 0, 1, 1});
 }
 
-TEST_CASE("A network's large tensors are spread over the interfaces, however few tiles make them") {
+TEST_CASE("Of a network's tensors any two hand-over units are spread over the interfaces") {
     const HardwareDescription chip = large_chip();
     const Model model = read_model("configs/workloads/skipnet_resnet34.yaml");
     const Image image = compile(model.graph, chip);
-    std::map<std::uint16_t, const Edge*> stored;
     std::map<std::uint16_t, const OperatorPlacement*> placements;
     for (const TileProgram& program : image.tiles) {
-        for (const Edge& edge : program.edges) {
-            if (edge.path == EdgePath::memory && edge.stores) stored.emplace(edge.id, &edge);
-        }
         for (const OperatorPlacement& placement : program.placements) placements.emplace(placement.op_id, &placement);
     }
     std::size_t checked = 0;
-    for (const auto& [id, edge] : stored) {
-        const OperatorPlacement& producer = *placements.at(edge->src_op);
-        const Partition& largest = producer.partitions.back();
-        const std::size_t active = std::size_t{largest.n} * largest.p * producer.k_ways;
-        if (active < 4) continue;
-        std::vector<double> pieces(chip.memory.size(), 0);
-        for (std::size_t rank = 0; rank < active; ++rank) ++pieces[edge->memory_base[rank] / chip.region_bytes];
-        const auto used = std::count_if(pieces.begin(), pieces.end(), [](double count) { return count > 0; });
-        // Interfaces that heavier tensors of the segment keep busy are avoided.
-        CHECK(static_cast<double>(used) >= 0.4 * static_cast<double>(std::min(active, pieces.size())));
-        ++checked;
+    for (const TileProgram& program : image.tiles) {
+        for (const Edge& edge : program.edges) {
+            if (edge.path != EdgePath::memory || placements.at(edge.dst_op)->in_memory()) continue;
+            const OperatorPlacement& tensor = *placements.at(edge.src_op);
+            const Partition& cut = tensor.partitions.front();
+            const std::uint32_t unit = placements.at(edge.dst_op)->unit_samples, block = cut.dyn_dim / cut.n;
+            if (edge.rows < 7 || 2 * unit > cut.dyn_dim) continue;  // too small to be spread, or needed as a whole
+            std::vector<double> pieces(chip.memory.size(), 0);
+            for (std::uint32_t piece = 0; piece < (2 * unit + block - 1) / block * cut.p; ++piece)
+                ++pieces[tensor.store.address(piece, 0, chip.region_bytes) / chip.region_bytes];
+            const auto used = std::count_if(pieces.begin(), pieces.end(), [](double count) { return count > 0; });
+            CHECK(static_cast<double>(used) >= 0.5 * static_cast<double>(pieces.size()));
+            ++checked;
+        }
     }
     CHECK(checked > 5);
+}
+
+TEST_CASE("A tensor is cut where few requests reach all of its interfaces") {
+    OperatorShape convolution;
+    convolution.kind = OpKind::convolution;
+    convolution.out_rows = convolution.in_rows = 14;
+    convolution.out_columns = convolution.in_columns = 14;
+    // Two tiles a sample: cut by samples alone, because 16 samples keep 4 interfaces busy.
+    const TensorAccess reads{convolution, {16, 16, 2}, 1, 8, false, false, false};
+    const Partition cut = cut_tensor(128, 14, 4, {reads});
+    CHECK(cut.dyn_dim == 128);
+    CHECK(cut.p == 1);
+    CHECK(requests_of(reads, 14, 1, 14) == 16 * 2 * 8);
+    CHECK(requests_of(reads, 14, 1, 7) == 16 * 2 * 8);
+    CHECK(requests_of(reads, 14, 1, 2) == 16 * (4 + 4) * 8);
+    CHECK(requests_of(reads, 14, 4, 7) == 16 * 2 * 8);
+    // Units of one sample on 24 interfaces: rows have to be spread too.
+    const TensorAccess small{convolution, {1, 1, 14}, 1, 128, false, false, false};
+    CHECK(cut_tensor(128, 14, 24, {small}).p > 6);
+    CHECK(cut_tensor(128, 14, 24, {}).dyn_dim == 128);
 }
 
 }  // namespace

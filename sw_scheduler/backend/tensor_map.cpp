@@ -1,0 +1,196 @@
+#include "switchyard/sw_scheduler/backend/tensor_map.h"
+
+#include <algorithm>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "switchyard/sw_scheduler/formats/error.h"
+
+namespace switchyard::sched {
+
+namespace {
+
+std::uint16_t narrow(std::uint32_t value) {
+    return static_cast<std::uint16_t>(value);
+}
+
+TensorShape stored_shape(const Source& source) {
+    if (source.reduce == EdgeReduce::none) return source.shape;
+    return {source.shape.channels, narrow(std::min<std::uint32_t>(kMostPooledParts, source.shape.rows)), 1};
+}
+
+/// The result of an operator, as a consumer on the same branch would take it.
+Source result_of(const DynGraph& graph, int op) {
+    Source source;
+    source.producer = op;
+    source.shape = graph.operators[op].output();
+    return source;
+}
+
+std::string name_of(const DynGraph& graph, const Source& source) {
+    if (source.producer < 0) {
+        return source.producer == kModelInput ? "input" : fmt::format("input{}", -1 - source.producer);
+    }
+    std::string name = graph.operators[source.producer].name;
+    if (source.switch_id != kNoSwitch)
+        name += fmt::format(" to {}.{}", graph.switches[source.switch_id].name, source.branch);
+    if (source.reduce == EdgeReduce::global_pool) name += ", pooled";
+    return name;
+}
+
+}  // namespace
+
+Edge StoredTensor::edge() const {
+    Edge edge;
+    edge.path = EdgePath::memory;
+    edge.reduce = reduce;
+    edge.channels = placement.shape.out_channels;
+    edge.rows = placement.shape.out_rows;
+    edge.columns = placement.shape.out_columns;
+    return edge;
+}
+
+TensorMap::Key TensorMap::key_of(const Source& source) {
+    return {source.producer, source.switch_id, source.branch, source.reduce};
+}
+
+bool TensorMap::crosses(int op, const Source& source) const {
+    return source.producer < 0 || schedule_.operators[source.producer].segment != schedule_.operators[op].segment;
+}
+
+TensorMap::TensorMap(const Schedule& schedule, const Workload& workload, const HardwareDescription& hardware)
+    : schedule_(schedule), workload_(workload), hardware_(hardware) {
+    const DynGraph& graph = workload.graph;
+    std::map<int, Source, std::greater<int>> inputs;  // -1, -2, ...
+    for (const Operator& one : graph.operators) {
+        for (const Source& source : one.inputs) {
+            if (source.producer < 0) inputs.emplace(source.producer, source);
+        }
+    }
+    for (const auto& [producer, source] : inputs) add(source, StoredTensor::Kind::input);
+    for (const int op : graph.outputs) add(result_of(graph, op), StoredTensor::Kind::output);
+    for (int op = 0; op < static_cast<int>(graph.operators.size()); ++op) {
+        for (const Source& source : graph.operators[op].inputs) {
+            if (!crosses(op, source)) continue;
+            add(source, StoredTensor::Kind::between_segments);
+            add_access(op, source);
+        }
+    }
+    for (std::size_t i = 0; i < tensors_.size(); ++i) cut(tensors_[i], accesses_[i]);
+}
+
+void TensorMap::add(const Source& source, StoredTensor::Kind kind) {
+    const auto [entry, added] = index_.emplace(key_of(source), tensors_.size());
+    if (!added) return;
+    const DynGraph& graph = workload_.graph;
+    StoredTensor tensor;
+    tensor.kind = kind;
+    tensor.name = name_of(graph, source);
+    tensor.producer = source.producer;
+    tensor.switch_id = source.switch_id;
+    tensor.branch = source.branch;
+    tensor.reduce = source.reduce;
+    OperatorPlacement& placement = tensor.placement;
+    const std::size_t op_id = graph.operators.size() + tensors_.size();
+    if (op_id >= kNone) throw InputError(graph.file, 0, graph.name, "more operators and tensors than 16 bits can name");
+    placement.op_id = narrow(static_cast<std::uint32_t>(op_id));
+    placement.segment = kNone;
+    placement.unit_samples = graph.batch_samples();
+    const TensorShape stored = stored_shape(source);
+    placement.shape.kind = OpKind::elementwise;
+    placement.shape.out_channels = placement.shape.in_channels = stored.channels;
+    placement.shape.out_rows = placement.shape.in_rows = stored.rows;
+    placement.shape.out_columns = placement.shape.in_columns = stored.columns;
+
+    std::vector<TensorAccess> accesses;
+    if (source.producer >= 0) {
+        const OperatorPlacement& producer = schedule_.operators[source.producer].placement;
+        accesses.push_back({producer.shape, producer.partitions.back(), producer.k_ways, producer.units, true});
+        const std::size_t switches =
+            graph.operators[source.producer].path.size() + (source.switch_id != kNoSwitch ? 1 : 0);
+        if (switches > 0) {
+            constexpr std::uint64_t kWord = 4;  // samples.h: depth, then count and ids of each set
+            placement.store.frame_samples = producer.unit_samples;
+            placement.store.frame_bytes =
+                aligned(kWord + (switches + 1) * (kWord + kWord * std::uint64_t{producer.unit_samples}));
+        }
+    }
+    tensors_.push_back(std::move(tensor));
+    accesses_.push_back(std::move(accesses));
+}
+
+void TensorMap::add_access(int op, const Source& source) {
+    const OperatorPlacement& reader = schedule_.operators[op].placement;
+    const OperatorShape& shape = reader.shape;
+    const bool pooled = source.reduce == EdgeReduce::global_pool;
+    const bool second = source.role == OperandRole::second_operand;
+    const bool whole = !second && (shape.kind == OpKind::attention || shape.in_channels != source.shape.channels ||
+                                   shape.in_rows != (pooled ? 1 : source.shape.rows));
+    const bool each = second || (!whole && shape.channelwise());
+    accesses_[index_.at(key_of(source))].push_back(
+        {shape, reader.partitions.back(), each ? reader.k_ways : 1u, reader.units, false, whole || pooled, second});
+}
+
+void TensorMap::cut(StoredTensor& tensor, const std::vector<TensorAccess>& accesses) {
+    OperatorPlacement& placement = tensor.placement;
+    TensorStore& store = placement.store;
+    const OperatorShape& shape = placement.shape;
+    const auto interfaces = static_cast<std::uint32_t>(hardware_.memory.size());
+    const Partition cut = cut_tensor(placement.unit_samples, shape.out_rows, interfaces, accesses);
+    placement.partitions = {cut};
+    const Box piece = output_box(shape, cut, 1, 0, cut.dyn_dim);
+    const std::uint64_t bytes = std::uint64_t{kElementBytes} * (piece.n1 - piece.n0) * (piece.p1 - piece.p0) *
+                                shape.out_channels * shape.out_columns;
+    const std::uint32_t pieces = std::uint32_t{cut.n} * cut.p;
+    const std::uint64_t bank = std::uint64_t{aligned(bytes)} * ((pieces + interfaces - 1) / interfaces);
+    const bool host = tensor.kind != StoredTensor::Kind::between_segments;
+    if (bytes > std::numeric_limits<std::uint32_t>::max() - kAlignment ||
+        end_ + (host ? 2 : 1) * bank > hardware_.region_bytes) {
+        throw InputError(fmt::format("{}: memory is full: no interface has {} bytes left of its {} for {}",
+                                     hardware_.name, bank, hardware_.region_bytes, tensor.name));
+    }
+    store.offset = end_;
+    store.piece_stride = aligned(bytes);
+    store.bank_stride = host ? bank : 0;
+    store.interfaces = narrow(interfaces);
+    store.first_interface = narrow(next_interface_);
+    next_interface_ = (next_interface_ + pieces) % interfaces;
+    end_ += (host ? 2 : 1) * bank;
+}
+
+const StoredTensor* TensorMap::find(int op, unsigned source_index) const {
+    const Source& source = workload_.graph.operators[op].inputs[source_index];
+    return crosses(op, source) ? &tensors_[index_.at(key_of(source))] : nullptr;
+}
+
+ImageMeta::Tensor TensorMap::host_tensor(const StoredTensor& tensor) const {
+    const OperatorPlacement& placement = tensor.placement;
+    const OperatorShape& shape = placement.shape;
+    ImageMeta::Tensor result;
+    result.name = tensor.name;
+    result.kind = tensor.kind == StoredTensor::Kind::input ? "input" : "output";
+    result.bank_stride = placement.store.bank_stride;
+    const Partition& cut = placement.partitions.front();
+    for (std::uint32_t rank = 0; rank < std::uint32_t{cut.n} * cut.p; ++rank) {
+        const Box box = output_box(shape, cut, 1, rank, cut.dyn_dim);
+        const std::uint64_t bytes = std::uint64_t{kElementBytes} * (box.n1 - box.n0) * (box.p1 - box.p0) *
+                                    shape.out_channels * shape.out_columns;
+        result.addresses.push_back(placement.store.address(rank, 0, hardware_.region_bytes));
+        result.piece_bytes.push_back(bytes);
+        result.bytes += bytes;
+    }
+    return result;
+}
+
+std::uint64_t TensorMap::frame_room(const StoredTensor& tensor) const {
+    const TensorStore& store = tensor.placement.store;
+    if (store.frame_bytes == 0) return 0;
+    return std::uint64_t{store.frame_bytes} * (tensor.placement.unit_samples / store.frame_samples);
+}
+
+void TensorMap::place_frames(const StoredTensor& tensor, std::uint64_t address) {
+    tensors_[static_cast<std::size_t>(&tensor - tensors_.data())].placement.store.frame_address = address;
+}
+
+}  // namespace switchyard::sched
