@@ -3,6 +3,15 @@ option(SWITCHYARD_NATIVE "Compile for the build host's own processor" OFF)
 option(SWITCHYARD_SANITIZE "AddressSanitizer and UndefinedBehaviorSanitizer" OFF)
 option(SWITCHYARD_COVERAGE "Instrument for gcov" OFF)
 
+# The RTL blocks need Verilator; without it the models of hw/ are all there is.
+find_program(SWITCHYARD_VERILATOR verilator)
+string(COMPARE NOTEQUAL "${SWITCHYARD_VERILATOR}" "SWITCHYARD_VERILATOR-NOTFOUND" verilator_found)
+option(SWITCHYARD_RTL "Build the RTL blocks with Verilator" ${verilator_found})
+if(SWITCHYARD_RTL AND NOT verilator_found)
+  message(FATAL_ERROR "SWITCHYARD_RTL needs verilator (Debian: verilator), which was not found.")
+endif()
+unset(verilator_found)
+
 set(CMAKE_CXX_STANDARD 17)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)

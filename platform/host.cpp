@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t kBurstBytes = 4096;
 constexpr std::uint64_t kMaxDmaBytes = std::uint64_t{1} << 30;
-constexpr std::uint64_t kTensorBuffer = std::uint64_t{1} << 32;  ///< tensors have no values: one buffer for all
+constexpr std::uint64_t kTensorBuffer = std::uint64_t{1} << 32;  ///< one piece of a tensor after another
 constexpr std::uint64_t kMaskBuffer = std::uint64_t{1} << 20;
 
 }  // namespace
@@ -75,15 +75,22 @@ void SimulatedHost::ring_doorbell(std::uint32_t batch) {
 
 void SimulatedHost::send_inputs(std::uint32_t batch) {
     result_.input_bytes += move_tensors("input", batch, regs::kDmaToChip);
+    send_masks(batch);
+}
+
+/// With values: room for the chip's masks, cleared, because no gate writes that of a sample that does not reach it.
+void SimulatedHost::send_masks(std::uint32_t batch) {
     const BatchRouting& routing = (*job_.routing)[batch];
     std::uint64_t buffer = kMaskBuffer;
     for (std::size_t i = 0; i < routing.masks.size(); ++i) {
         const ImageMeta::Switch& target = job_.image->meta.switches[i];
         std::vector<std::uint8_t> bytes;
         bytes.reserve(routing.masks[i].size() * sizeof(std::uint64_t));
-        for (const std::uint64_t mask : routing.masks[i])
-            for (unsigned byte = 0; byte < sizeof mask; ++byte)
-                bytes.push_back(static_cast<std::uint8_t>(mask >> (8 * byte)));
+        for (const std::uint64_t mask : routing.masks[i]) {
+            const std::uint64_t word = job_.values ? 0 : mask;
+            for (unsigned byte = 0; byte < sizeof word; ++byte)
+                bytes.push_back(static_cast<std::uint8_t>(word >> (8 * byte)));
+        }
         memory.write(buffer, bytes.data(), bytes.size());
         dma({buffer, target.mask_address + (batch % 2) * target.bank_stride, bytes.size(), regs::kDmaToChip});
         buffer += bytes.size();
@@ -91,21 +98,42 @@ void SimulatedHost::send_inputs(std::uint32_t batch) {
     }
 }
 
+void SimulatedHost::fetch_masks(std::uint32_t batch) {
+    BatchRouting routed{job_.image->meta.batch_samples, {}};
+    for (const ImageMeta::Switch& source : job_.image->meta.switches) {
+        const std::uint64_t size = routed.samples * sizeof(std::uint64_t);
+        dma({kMaskBuffer, source.mask_address + (batch % 2) * source.bank_stride, size, regs::kDmaFromChip});
+        const std::vector<std::uint8_t> bytes = memory.read(kMaskBuffer, size);
+        std::vector<std::uint64_t> masks(routed.samples, 0);
+        for (std::size_t i = 0; i < size; ++i) masks[i / 8] |= std::uint64_t{bytes[i]} << (8 * (i % 8));
+        routed.masks.push_back(std::move(masks));
+    }
+    result_.routed.push_back(std::move(routed));
+}
+
 void SimulatedHost::fetch_outputs(std::uint32_t batch) {
     result_.output_bytes += move_tensors("output", batch, regs::kDmaFromChip);
+    if (job_.values) fetch_masks(batch);
 }
 
 std::uint64_t SimulatedHost::move_tensors(const std::string& kind, std::uint32_t batch, std::uint32_t direction) {
     std::uint64_t moved = 0;
+    const std::uint32_t flags = direction | (job_.values ? 0u : std::uint32_t{regs::kDmaSizeOnly});
     for (const ImageMeta::Tensor& tensor : job_.image->meta.tensors) {
         if (tensor.kind != kind) continue;
         for (std::size_t i = 0; i < tensor.addresses.size(); ++i) {
             const std::uint64_t address = tensor.addresses[i] + (batch % 2) * tensor.bank_stride;
+            if (job_.values && direction == regs::kDmaToChip) {
+                const std::vector<std::uint8_t> bytes = job_.values->piece(tensor, i, batch);
+                memory.write(kTensorBuffer, bytes.data(), bytes.size());
+            }
             for (std::uint64_t done = 0; done < tensor.piece_bytes[i];) {
                 const std::uint64_t bytes = std::min(tensor.piece_bytes[i] - done, kMaxDmaBytes);
-                dma({kTensorBuffer, address + done, bytes, direction | regs::kDmaSizeOnly});
+                dma({kTensorBuffer + (job_.values ? done : 0), address + done, bytes, flags});
                 done += bytes;
             }
+            if (job_.values && direction == regs::kDmaFromChip)
+                job_.values->take(tensor, i, batch, memory.read(kTensorBuffer, tensor.piece_bytes[i]));
             moved += tensor.piece_bytes[i];
         }
     }

@@ -10,6 +10,7 @@
 #include <tlm>
 
 #include "switchyard/platform/host_memory.h"
+#include "switchyard/platform/network_values.h"
 #include "switchyard/sw_scheduler/formats/image.h"
 #include "switchyard/sw_scheduler/formats/trace.h"
 #include "switchyard/tlm/tile_protocol.h"
@@ -23,8 +24,9 @@ namespace switchyard::platform {
 /// once; for each batch the input and the recorded routing masks are moved to one bank of HBM while the batch before
 /// runs from the other, the doorbell is rung, the interrupt taken, the output moved back; profiles of all tiles are
 /// read back. Accuracy: every register access is a blocking transaction and takes the time that the chip's port adds.
-/// Not modelled: instructions between accesses, an operating system's interrupt latency. Only routing masks have
-/// values; inputs, outputs and weights move as sizes.
+/// Without values (Job::values null) only routing masks have contents; inputs, outputs and weights move as sizes. With
+/// values the chip computes the masks, and the host reads them back.
+/// Not modelled: instructions between accesses, an operating system's interrupt latency.
 ///
 /// Doors: `config` to the chip, `irq` from it; `memory.port` takes the chip's DMA.
 class SimulatedHost : public sc_core::sc_module {
@@ -37,6 +39,7 @@ public:
         const Image* image = nullptr;
         std::vector<std::uint8_t> image_bytes;               ///< as read from the file: the chip checks them itself
         const std::vector<BatchRouting>* routing = nullptr;  ///< one a batch
+        NetworkValues* values = nullptr;                     ///< null: sizes only
         unsigned tiles = 0;                                  ///< profiles to read back
         unsigned profile_interval = 0;     ///< read profiles back every so many batches as well; 0: at the end only
         std::function<void()> run_begins;  ///< just before the first doorbell
@@ -54,7 +57,8 @@ public:
         sc_core::sc_time image_loaded, weights_loaded;  ///< from the start of the simulation
         std::uint64_t weight_bytes = 0, input_bytes = 0, mask_bytes = 0, output_bytes = 0;
         std::vector<Batch> batches;
-        std::vector<Profile> profiles;  ///< the last one is of the whole run
+        std::vector<Profile> profiles;     ///< the last one is of the whole run
+        std::vector<BatchRouting> routed;  ///< with values: the masks that the chip has computed
         bool finished = false;
     };
 
@@ -73,6 +77,8 @@ private:
     void software();
     void load_image();
     void send_inputs(std::uint32_t batch);
+    void send_masks(std::uint32_t batch);
+    void fetch_masks(std::uint32_t batch);
     void fetch_outputs(std::uint32_t batch);
     void run_batches();
     void read_profiles();

@@ -23,6 +23,12 @@ void HostMemory::write(std::uint64_t address, const std::uint8_t* data, std::uin
     std::memcpy(memory_.data() + address, data, bytes);
 }
 
+std::vector<std::uint8_t> HostMemory::read(std::uint64_t address, std::uint64_t bytes) {
+    if (!inside(address, bytes)) throw std::out_of_range("host memory: read beyond the end");
+    const std::uint8_t* const first = memory_.data() + address;
+    return {first, first + bytes};
+}
+
 void HostMemory::b_transport(::tlm::tlm_generic_payload& payload, sc_time& delay) {
     if (!inside(payload.get_address(), memory_span(payload))) {
         payload.set_response_status(::tlm::TLM_ADDRESS_ERROR_RESPONSE);

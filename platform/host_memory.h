@@ -30,6 +30,7 @@ public:
 
     /// For the host's own software, which shares the memory. Throws std::out_of_range beyond the end.
     void write(std::uint64_t address, const std::uint8_t* data, std::uint64_t bytes);
+    std::vector<std::uint8_t> read(std::uint64_t address, std::uint64_t bytes);
 
 private:
     void b_transport(::tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);

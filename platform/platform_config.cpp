@@ -12,10 +12,15 @@ namespace {
 template <class Visit>
 void for_each_section(PlatformConfig& p, Visit&& visit) {
     visit("chip", "the chip as a whole", [&p](ConfigReader& reader) { describe(reader, p.chip); });
-    visit("pe_array", "the PE array of a tile", [&p](ConfigReader& reader) { describe(reader, p.pe_array); });
+    visit("pe_array", "the PE array of a tile", [&p](ConfigReader& reader) {
+        describe(reader, p.pe_array);
+        describe(reader, p.pe_array_exceptions);
+    });
     visit("scratchpad", "the scratchpad of a tile", [&p](ConfigReader& reader) { describe(reader, p.scratchpad); });
-    visit("dispatcher", "the kernel dispatcher of a tile",
-          [&p](ConfigReader& reader) { describe(reader, p.dispatcher); });
+    visit("dispatcher", "the kernel dispatcher of a tile", [&p](ConfigReader& reader) {
+        describe(reader, p.dispatcher);
+        describe(reader, p.dispatcher_exceptions);
+    });
     visit("controller", "the controller of a tile", [&p](ConfigReader& reader) { describe(reader, p.controller); });
     visit("network_interface", "the network interface of a tile",
           [&p](ConfigReader& reader) { describe(reader, p.network_interface); });
@@ -49,6 +54,7 @@ void check_sections(const YAML::Node& root, const std::string& path, PlatformCon
 void derive(PlatformConfig& p) {
     p.pe_array.clock_ghz = p.scratchpad.clock_ghz = p.dispatcher.clock_ghz = p.controller.clock_ghz =
         p.network_interface.clock_ghz = p.noc.clock_ghz = p.hbm.clock_ghz = p.host.clock_ghz = p.chip.clock_ghz;
+    p.controller.values = p.network_interface.values = p.chip.values;
     p.noc.columns = p.chip.columns;
     p.noc.rows = p.chip.rows;
 }
@@ -58,6 +64,12 @@ void check(const PlatformConfig& p, const YAML::Node& root, const std::string& p
     const auto fail = [&](const char* section, const std::string& message) {
         throw InputError(path, line_of(root[section]), section, message);
     };
+    const auto check_exceptions = [&](const char* section, const TileExceptions& exceptions, const auto& known) {
+        const std::string message = exceptions.objection(p.tiles(), known);
+        if (!message.empty()) fail(section, "impl_of_tiles: " + message);
+    };
+    check_exceptions("pe_array", p.pe_array_exceptions, hw::kPeArrayImplementations);
+    check_exceptions("dispatcher", p.dispatcher_exceptions, hw::kDispatcherImplementations);
     if (const std::string message = hw::objection(p.noc); !message.empty()) fail("noc", message);
     if (const std::string message = hw::objection(p.hbm); !message.empty()) fail("hbm", message);
     if (p.tiles() + p.hbm.interfaces() + 1 > 0xFFFF) fail("chip", "more endpoints than 16 bits can number");

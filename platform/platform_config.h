@@ -15,6 +15,7 @@
 #include "switchyard/hw/tile/tile_controller.h"
 #include "switchyard/platform/energy.h"
 #include "switchyard/platform/host_memory.h"
+#include "switchyard/platform/tile_exceptions.h"
 #include "switchyard/sw_scheduler/backend/hardware.h"
 #include "switchyard/sw_scheduler/formats/config.h"
 
@@ -25,6 +26,7 @@ struct ChipConfig {
     unsigned columns = 2, rows = 2;
     double clock_ghz = 1.0;
     bool check_protocol = false;
+    bool values = false;
 };
 
 template <class V>
@@ -33,6 +35,7 @@ void describe(V& v, ChipConfig& c) {
     v.field("columns", c.columns, 1, 64, "tiles in a row of the torus");
     v.field("rows", c.rows, 1, 64, "rows of tiles");
     v.field("clock_ghz", c.clock_ghz, 0.01, 10, "clock of the whole chip; every key in cycles counts these");
+    v.field("values", c.values, "tensors have values, which PE arrays and gates compute; otherwise only sizes move");
     v.field("check_protocol", c.check_protocol, "put a TLM-2.0 base-protocol checker on every link inside the chip");
 }
 
@@ -48,7 +51,8 @@ struct PlatformConfig {
     hw::Torus::Config noc;
     hw::Hbm::Config hbm;
     hw::HostInterface::Config host;
-    HostMemory::Config host_memory;  ///< keys in the section `host`
+    TileExceptions pe_array_exceptions, dispatcher_exceptions;  ///< keys in their sections
+    HostMemory::Config host_memory;                             ///< keys in the section `host`
     EnergyConfig energy;
 
     unsigned tiles() const { return chip.columns * chip.rows; }

@@ -52,9 +52,15 @@ ordered_json platform_json(const PlatformConfig& p) {
 
 /// The model behind every figure. What has one model only is named here, what has several in the platform file.
 ordered_json fidelity_json(const PlatformConfig& p) {
-    return {{"pe_array", p.pe_array.impl}, {"scratchpad", "ports"},          {"dispatcher", p.dispatcher.impl},
-            {"controller", "events"},      {"network_interface", "packets"}, {"noc", "link_calendar"},
-            {"hbm", p.hbm.impl},           {"host_interface", "link_rate"},  {"values", "off"}};
+    return {{"pe_array", p.pe_array_exceptions.describe_all(p.pe_array.impl)},
+            {"scratchpad", "ports"},
+            {"dispatcher", p.dispatcher_exceptions.describe_all(p.dispatcher.impl)},
+            {"controller", "events"},
+            {"network_interface", "packets"},
+            {"noc", "link_calendar"},
+            {"hbm", p.hbm.impl},
+            {"host_interface", "link_rate"},
+            {"values", p.chip.values ? "acc " + p.pe_array.acc : "off"}};
 }
 
 ordered_json load_json(const PlatformConfig& p, const RunResult& result) {

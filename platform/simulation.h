@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <string>
 #include <vector>
 
 #include "switchyard/platform/counters.h"
@@ -12,14 +14,18 @@
 namespace switchyard::platform {
 
 struct RunOptions {
-    unsigned profile_interval = 0;  ///< read the profilers back every so many batches as well; 0: at the end only
+    unsigned profile_interval = 0;    ///< read the profilers back every so many batches as well; 0: at the end only
+    NetworkValues* values = nullptr;  ///< null: sizes only; must agree with the platform's chip.values
 };
 
 struct RunResult {
     SimulatedHost::Result host;
-    Counters before_run;      ///< just before the first doorbell: image, weights and first input are in
-    Counters after_run;       ///< just after the last interrupt
-    Counters at_end;          ///< nothing moves any more
+    Counters before_run;  ///< just before the first doorbell: image, weights and first input are in
+    Counters after_run;   ///< just after the last interrupt
+    Counters at_end;      ///< nothing moves any more
+    /// With values, after the last batch: the CRC-32 of each tensor in HBM, by name; samples that do not reach a tensor
+    /// leave in it what was there before.
+    std::map<std::string, std::uint32_t> tensors;
     double end_ns = 0;        ///< simulated time from the beginning to the end
     double host_seconds = 0;  ///< of elaboration and simulation, on this machine's clock
 };

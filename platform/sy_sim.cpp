@@ -40,6 +40,8 @@ platform::PlatformConfig read_platform(const platform::PlatformOptions& options)
 struct RunCommand {
     platform::PlatformOptions platform;
     std::string image, trace, report;
+    std::string weights, inputs, outputs, expected;
+    double bound = 0.05;
     std::size_t batches = 0;
     unsigned profile_interval = 0;
     std::optional<std::uint64_t> seed;
@@ -50,6 +52,12 @@ struct RunCommand {
         app.add_option("--trace", trace, "recorded routes (JSON Lines); otherwise the model's generator makes them");
         app.add_option("--batches", batches, "batches to run; default: all of the trace, or 40")
             ->check(CLI::PositiveNumber);
+        app.add_option("--weights", weights, "folder with the parameters (.npy); needs chip.values");
+        app.add_option("--inputs", inputs, "input batches (.npy); needs chip.values");
+        app.add_option("--outputs", outputs, "file for the network's outputs (.npy); needs chip.values");
+        app.add_option("--expect", expected, "outputs to compare with (.npy); needs chip.values");
+        app.add_option("--bound", bound, "largest error that is taken for rounding, by which labels may change")
+            ->check(CLI::NonNegativeNumber);
         app.add_option("--report", report, "folder for report.json and speed.json");
         app.add_option("--profile-every", profile_interval, "read the profilers back every so many batches as well")
             ->check(CLI::PositiveNumber);
@@ -83,16 +91,91 @@ struct RunCommand {
         return generated;
     }
 
+    /// Values are asked for on both sides or on none.
+    void check_values(const platform::PlatformConfig& config) const {
+        const bool given = !weights.empty() || !inputs.empty() || !outputs.empty() || !expected.empty();
+        if (config.chip.values && (weights.empty() || inputs.empty()))
+            throw InputError(platform.file, 0, "chip.values", "needs --weights and --inputs");
+        if (!config.chip.values && given)
+            throw InputError(platform.file, 0, "chip.values",
+                             "is off: --weights, --inputs, --outputs and --expect need it");
+    }
+
+    /// One batch for each of the inputs, or as many as are wanted; the chip finds the routes.
+    std::vector<BatchRouting> no_routes(const Image& program, const platform::NetworkValues& values) const {
+        if (batches > values.batches())
+            throw InputError(inputs, 0, "--batches", fmt::format("the file has {}, not {}", values.batches(), batches));
+        const std::uint32_t samples = program.meta.batch_samples;
+        const std::vector<std::uint64_t> none(samples, 0);
+        return std::vector<BatchRouting>(batches > 0 ? batches : values.batches(),
+                                         BatchRouting{samples, {program.meta.switches.size(), none}});
+    }
+
+    nlohmann::ordered_json values_json(const Image& program, const platform::NetworkValues& values,
+                                       const std::vector<BatchRouting>& routed, const platform::RunResult& run) const {
+        nlohmann::ordered_json result = {{"weights", weights}, {"inputs", inputs}};
+        for (const auto& [name, crc] : run.tensors) result["tensors_crc32"][name] = crc;
+        if (!expected.empty()) {
+            const platform::OutputComparison found =
+                platform::compare_outputs(values.output(), platform::read_npy(expected), bound);
+            result["outputs"] = {{"expected", expected},
+                                 {"samples", found.samples},
+                                 {"largest_error", found.largest_error},
+                                 {"mean_error", found.mean_error},
+                                 {"bound", bound},
+                                 {"different_labels", found.different_labels},
+                                 {"wrong_labels", found.wrong_labels}};
+        }
+        if (!trace.empty()) {
+            const std::vector<BatchRouting> recorded =
+                read_trace(trace, platform::signatures_of(program.meta), program.meta.batch_samples, routed.size());
+            nlohmann::ordered_json differences = nlohmann::ordered_json::array();
+            std::size_t decisions = 0;
+            for (std::size_t batch = 0; batch < std::min(recorded.size(), routed.size()); ++batch) {
+                for (std::size_t s = 0; s < program.meta.switches.size(); ++s) {
+                    for (std::size_t id = 0; id < routed[batch].samples; ++id) {
+                        const std::uint64_t here = routed[batch].masks[s][id], there = recorded[batch].masks[s][id];
+                        decisions += here != 0 || there != 0 ? 1 : 0;
+                        if (here != there)
+                            differences.push_back({{"batch", batch},
+                                                   {"switch", program.meta.switches[s].name},
+                                                   {"sample", id},
+                                                   {"computed", here},
+                                                   {"recorded", there}});
+                    }
+                }
+            }
+            result["routing"] = {
+                {"recorded", trace}, {"decisions", decisions}, {"differences", std::move(differences)}};
+        }
+        return result;
+    }
+
     int run() const {
         const platform::PlatformConfig config = read_platform(platform);
+        check_values(config);
         std::vector<std::uint8_t> bytes = read_bytes(image);
         const Image program = platform::decode_image_for(config, bytes, image);
         platform::RoutingSource source;
-        const std::vector<BatchRouting> routing = routes(program, source);
+        std::optional<platform::NetworkValues> values;
+        std::vector<BatchRouting> routing;
+        if (config.chip.values) {
+            values.emplace(program, weights, inputs);
+            source.kind = "computed";
+            routing = no_routes(program, *values);
+        } else {
+            routing = routes(program, source);
+        }
+        platform::RunOptions options;
+        options.profile_interval = profile_interval;
+        options.values = values ? &*values : nullptr;
         const platform::RunResult result =
-            platform::run_simulation(config, program, std::move(bytes), routing, {profile_interval});
-        const nlohmann::ordered_json document = platform::make_report(config, program, routing, source, result);
+            platform::run_simulation(config, program, std::move(bytes), routing, options);
+        if (values) routing = result.host.routed;
+        nlohmann::ordered_json document = platform::make_report(config, program, routing, source, result);
+        if (values) document["values"] = values_json(program, *values, routing, result);
         const nlohmann::ordered_json speed = platform::make_speed(config, result);
+        if (!outputs.empty()) platform::write_npy(values->output(), outputs);
         if (!report.empty()) {
             platform::write_json(document, report + "/report.json");
             platform::write_json(speed, report + "/speed.json");

@@ -1,24 +1,45 @@
 #include "switchyard/platform/tile.h"
 
+#if defined(SWITCHYARD_RTL)
+#include "switchyard/rtl/dispatcher/make_kernel_dispatcher.h"
+#include "switchyard/rtl/pe_array/make_pe_array.h"
+#endif
+
 namespace switchyard::platform {
+
+// Whose factories know every implementation of this build.
+#if defined(SWITCHYARD_RTL)
+namespace blocks = rtl;
+#else
+namespace blocks = hw;
+#endif
+
+/// The component's configuration in this tile.
+template <class Config>
+static Config in_tile(Config config, const TileExceptions& exceptions, Endpoint tile) {
+    config.impl = exceptions.impl_of(tile, config.impl);
+    return config;
+}
 
 Tile::Tile(const sc_core::sc_module_name& name, const PlatformConfig& platform,
            const hw::NetworkInterface::Address& address, SimulationRegistry& registry)
     : sc_module(name),
       controller("controller", platform.controller, registry),
-      dispatcher("dispatcher", platform.dispatcher, registry),
-      pe_array("pe_array", platform.pe_array, registry),
+      dispatcher(blocks::make_kernel_dispatcher(
+          "dispatcher", in_tile(platform.dispatcher, platform.dispatcher_exceptions, address.tile), registry)),
+      pe_array(blocks::make_pe_array("pe_array", in_tile(platform.pe_array, platform.pe_array_exceptions, address.tile),
+                                     registry)),
       scratchpad("scratchpad", platform.scratchpad, registry),
       network_interface("network_interface", platform.network_interface, address, registry),
       links_(platform.chip.check_protocol) {
     links_.bind(controller.interface, network_interface.control, "controller_interface");
-    links_.bind(controller.dispatcher, dispatcher.dispatch, "controller_dispatcher");
-    links_.bind(controller.dispatcher_config, dispatcher.configure, "controller_dispatcher_config");
+    links_.bind(controller.dispatcher, dispatcher->dispatch, "controller_dispatcher");
+    links_.bind(controller.dispatcher_config, dispatcher->configure, "controller_dispatcher_config");
     links_.bind(controller.scratchpad, scratchpad.controller, "controller_scratchpad");
-    links_.bind(dispatcher.scratchpad, scratchpad.dispatcher, "dispatcher_scratchpad");
-    links_.bind(dispatcher.pe_array, pe_array.command, "dispatcher_pe_array");
-    links_.bind(dispatcher.network_interface, network_interface.issue, "dispatcher_interface");
-    links_.bind(pe_array.scratchpad, scratchpad.pe_array, "pe_array_scratchpad");
+    links_.bind(dispatcher->scratchpad, scratchpad.dispatcher, "dispatcher_scratchpad");
+    links_.bind(dispatcher->pe_array, pe_array->command, "dispatcher_pe_array");
+    links_.bind(dispatcher->network_interface, network_interface.issue, "dispatcher_interface");
+    links_.bind(pe_array->scratchpad, scratchpad.pe_array, "pe_array_scratchpad");
     links_.bind(network_interface.controller, controller.events, "interface_controller");
     links_.bind(network_interface.scratchpad, scratchpad.network_interface, "interface_scratchpad");
 }

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <memory>
+
 #include <systemc>
 
 #include "switchyard/hw/dispatcher/dispatcher.h"
@@ -19,8 +21,8 @@ namespace switchyard::platform {
 class Tile : public sc_core::sc_module {
 public:
     hw::TileController controller;
-    hw::KernelDispatcher dispatcher;
-    hw::PeArray pe_array;
+    std::unique_ptr<hw::KernelDispatcher> dispatcher;
+    std::unique_ptr<hw::PeArray> pe_array;
     hw::Scratchpad scratchpad;
     hw::NetworkInterface network_interface;
 

@@ -26,6 +26,20 @@ enum class PacketKind : std::uint8_t {
 /// Endpoint of the network: tiles 0 .. T-1 (row-major), then memory interfaces, then the host interface.
 using Endpoint = std::uint16_t;
 
+/// Which elements of a tensor a packet's values are: sample, channel, row and column follow one another, columns
+/// closest.
+struct TensorPart {
+    std::vector<std::uint32_t> samples;  ///< ids
+    std::uint32_t first_channel = 0, channels = 0;
+    std::uint32_t first_row = 0, rows = 0;
+    std::uint32_t columns = 1;
+};
+
+/// Bytes that lie together in HBM.
+struct MemoryRun {
+    std::uint64_t address = 0, bytes = 0;
+};
+
 /// What a packet carries besides TLM's own fields. Every payload on a link of the network has one.
 /// The payload's data array holds real bytes if `has_values`; otherwise its contents are undefined and only sizes move.
 struct RoutedExtension : ::tlm::tlm_extension<RoutedExtension> {
@@ -49,6 +63,10 @@ struct RoutedExtension : ::tlm::tlm_extension<RoutedExtension> {
     std::shared_ptr<const std::vector<std::uint64_t>> masks;  ///< mask: one a sample of `mask_samples`
     std::shared_ptr<const SampleSet> mask_samples;
     std::vector<std::uint8_t> values;  ///< has_values: where the sender keeps the bytes that the payload points to
+    std::shared_ptr<const TensorPart> part;  ///< data with values of a tensor; requests: copied to the replies
+    std::uint64_t first_byte = 0;            ///< data with values: of the part, or of the slice of weights
+    /// Requests with values: where they lie, one behind the other; none: together, from the payload's address on.
+    std::shared_ptr<const std::vector<MemoryRun>> runs;
 
     /// Back to the defaults above; the vectors keep their room. A pool calls it for every packet.
     void reset() {
@@ -66,6 +84,9 @@ struct RoutedExtension : ::tlm::tlm_extension<RoutedExtension> {
         masks.reset();
         mask_samples.reset();
         values.clear();
+        part.reset();
+        first_byte = 0;
+        runs.reset();
     }
 
     ::tlm::tlm_extension_base* clone() const override { return new RoutedExtension(*this); }

@@ -5,6 +5,8 @@
 #include <tlm>
 
 #include "switchyard/sw_scheduler/formats/samples.h"
+#include "switchyard/tlm/block_addresses.h"
+#include "switchyard/tlm/operator_values.h"
 
 /// Commands between the components of a tile. Each is an extension on a payload with TLM_IGNORE_COMMAND, sent by
 /// b_transport; the target adds the command's duration to `delay` and fills in the results.
@@ -12,9 +14,11 @@ namespace switchyard {
 
 /// Dispatcher to PE array: `repeats` identical blocks of the template nest, one after another.
 /// A block: rows x columns PEs, each with row_outputs x column_outputs accumulators, each accumulating `reduction`
-/// products. vector_op: element-wise work, `reduction` elements read for each output.
+/// products. vector_op: element-wise work, `reduction` elements read for each output. channelwise: a column multiplies
+/// inputs of its own (depthwise convolution), so that a wave of operands feeds one column.
 struct PeWorkExtension : ::tlm::tlm_extension<PeWorkExtension> {
     bool vector_op = false;
+    bool channelwise = false;
     std::uint32_t rows = 1, columns = 1;
     std::uint32_t row_outputs = 1, column_outputs = 1;
     std::uint32_t reduction = 1;
@@ -22,6 +26,7 @@ struct PeWorkExtension : ::tlm::tlm_extension<PeWorkExtension> {
     std::uint64_t repeats = 1;
     bool first = true, last = true;  ///< of one kernel invocation: pipeline fill before, drain after
     std::uint32_t input_offset = 0, weight_offset = 0, output_offset = 0;  ///< scratchpad bytes
+    const BlockAddresses* addresses = nullptr;  ///< one for each of the `repeats` blocks; null: sizes only
 
     std::uint64_t cycles = 0;  ///< result: cycles added to delay
     std::uint64_t macs = 0;    ///< result: useful multiply-accumulates (or vector element operations)
@@ -57,7 +62,10 @@ struct DispatchExtension : ::tlm::tlm_extension<DispatchExtension> {
     std::uint32_t batch = 0;
     std::uint32_t dyn_dim = 0;
     std::uint32_t input_offset = 0, weight_offset = 0, output_offset = 0;
-    SampleFramePtr frame;  ///< passed on to the network interface
+    bool multicast = false;                  ///< the output goes out on more than one edge
+    bool channelwise = false;                ///< of multiply-accumulate work, as in PeWorkExtension
+    const OperatorValues* values = nullptr;  ///< null: sizes only
+    SampleFramePtr frame;                    ///< passed on to the network interface
 
     int kernel = -1;                     ///< result: index in the kernel store, -1: none is large enough
     std::uint64_t cycles = 0, macs = 0;  ///< results
@@ -77,6 +85,7 @@ struct SendExtension : ::tlm::tlm_extension<SendExtension> {
     std::uint32_t batch = 0;
     std::uint32_t dyn_dim = 0;
     std::uint32_t output_offset = 0;
+    bool multicast = false;  ///< the instruction: unicast or multicast
     SampleFramePtr frame;
 
     ::tlm::tlm_extension_base* clone() const override { return new SendExtension(*this); }

@@ -1,24 +1,11 @@
 #include "switchyard/hw/dispatcher/dispatcher.h"
 
-#include <algorithm>
 #include <cstring>
 #include <stdexcept>
 
 #include <fmt/format.h>
 
-#include "switchyard/sw_scheduler/formats/error.h"
-
 namespace switchyard::hw {
-namespace {
-
-/// Steps of a binary search: ceil(log2 n) comparisons and one to tell whether the last one fits.
-unsigned search_steps(std::size_t entries) {
-    unsigned steps = 1;
-    while (std::size_t{1} << (steps - 1) < entries) ++steps;
-    return steps;
-}
-
-}  // namespace
 
 KernelDispatcher::KernelDispatcher(sc_core::sc_module_name name, const Config& config, SimulationRegistry& registry)
     : sc_module(name),
@@ -27,12 +14,8 @@ KernelDispatcher::KernelDispatcher(sc_core::sc_module_name name, const Config& c
       scratchpad("scratchpad"),
       pe_array("pe_array"),
       network_interface("network_interface"),
-      config_(config),
       registry_(registry),
-      clock_(config.clock_ghz),
-      walk_(config.impl == "walk") {
-    if (!walk_ && config.impl != "analytic")
-        throw ModelError(*this, "no implementation called \"" + config.impl + "\"");
+      clock_(config.clock_ghz) {
     dispatch.register_b_transport(this, &KernelDispatcher::transport_dispatch);
     configure.register_b_transport(this, &KernelDispatcher::transport_configure);
     configure.register_transport_dbg(this, &KernelDispatcher::debug_configure);
@@ -50,67 +33,17 @@ void KernelDispatcher::transport_dispatch(::tlm::tlm_generic_payload& payload, s
     auto* request = payload.get_extension<DispatchExtension>();
     if (request == nullptr) return refuse(payload, ::tlm::TLM_COMMAND_ERROR_RESPONSE, "a dispatch without a request");
     ++stats_.dispatches;
+    begin_ = delay;
+    request->kernel = -1;
+    request->macs = request->blocks_issued = request->blocks_skipped = 0;
     try {
-        const sc_core::sc_time begin = delay;
         execute(*request, delay);
-        request->cycles = clock_.count(delay - begin);
-        send(*request, delay);
+    } catch (const ModelError&) {
+        throw;
     } catch (const std::exception& error) {
         return refuse(payload, ::tlm::TLM_GENERIC_ERROR_RESPONSE, error.what());
     }
     payload.set_response_status(::tlm::TLM_OK_RESPONSE);
-}
-
-void KernelDispatcher::execute(DispatchExtension& request, sc_core::sc_time& delay) {
-    request.kernel = -1;
-    request.macs = request.blocks_issued = request.blocks_skipped = 0;
-    const std::uint32_t index = search(request, delay);
-    request.kernel = static_cast<int>(index);
-    if (request.dyn_dim == 0) return;
-
-    ++stats_.kernels_picked[index];
-    fetch(index, delay);
-    try {
-        walk_ ? run_walk(entries_[index], request, delay) : run_closed_form(entries_[index], request, delay);
-    } catch (const std::exception& error) {
-        throw std::runtime_error(fmt::format("kernel {} {}", index, error.what()));
-    }
-    stats_.blocks_issued += request.blocks_issued;
-    stats_.blocks_skipped += request.blocks_skipped;
-}
-
-std::uint32_t KernelDispatcher::search(const DispatchExtension& request, sc_core::sc_time& delay) {
-    const std::size_t end = std::size_t{request.kernel_first} + request.kernel_count;
-    if (end > dyn_dims_.size())
-        throw std::out_of_range(
-            fmt::format("kernels [{}, {}) of a store that holds {}", request.kernel_first, end, dyn_dims_.size()));
-    if (request.kernel_count > 0 && run_begins_[end - 1] > request.kernel_first)
-        throw std::domain_error(fmt::format("kernels [{}, {}) are not sorted by dyn_dim", request.kernel_first, end));
-    const unsigned steps = search_steps(request.kernel_count);
-    stats_.search_cycles += steps;
-    delay += clock_.cycles(steps);
-    const auto first = dyn_dims_.begin() + request.kernel_first;
-    const auto last = dyn_dims_.begin() + static_cast<std::ptrdiff_t>(end);
-    const auto fit = std::lower_bound(first, last, request.dyn_dim);
-    if (fit == last) {
-        ++stats_.none_found;
-        throw std::domain_error(
-            fmt::format("no kernel of operator {} is large enough for dyn_dim {}; the largest is {}",
-                        request.operator_index, request.dyn_dim, first == last ? 0 : *(last - 1)));
-    }
-    return static_cast<std::uint32_t>(fit - dyn_dims_.begin());
-}
-
-void KernelDispatcher::fetch(std::uint32_t index, sc_core::sc_time& delay) {
-    KernelBytes bytes;
-    read_kernel(index, bytes, delay);
-    if (bytes == entries_[index].bytes) return;
-    try {
-        decode_kernel(bytes.data());
-    } catch (const InputError& error) {
-        throw std::runtime_error(fmt::format("kernel {}: {}", index, error.what()));
-    }
-    throw std::runtime_error(fmt::format("kernel {} has changed since the dispatcher was configured", index));
 }
 
 void KernelDispatcher::read_kernel(std::uint32_t index, KernelBytes& bytes, sc_core::sc_time& delay) {
@@ -124,51 +57,38 @@ void KernelDispatcher::read_kernel(std::uint32_t index, KernelBytes& bytes, sc_c
             fmt::format("kernel {} cannot be read: scratchpad answers {}", index, fetch_.get_response_string()));
 }
 
-void KernelDispatcher::run_closed_form(Entry& entry, DispatchExtension& request, sc_core::sc_time& delay) {
-    const NestPlan& plan = entry.plans.plan(entry.kernel, request.rank, request.dyn_dim);
-    request.blocks_issued = plan.issued;
-    request.blocks_skipped = plan.skipped;
-    work_->vector_op = entry.kernel.vector_op != 0;
-    work_->reduction = plan.reduction;
-    for (std::size_t i = 0; i < plan.runs.size(); ++i)
-        issue(plan.runs[i].shape, plan.runs[i].repeats, i == 0, i + 1 == plan.runs.size(), request, delay);
-}
-
-void KernelDispatcher::run_walk(const Entry& entry, DispatchExtension& request, sc_core::sc_time& delay) {
-    const KernelNest nest(entry.kernel, request.rank, request.dyn_dim);
-    work_->vector_op = entry.kernel.vector_op != 0;
-    work_->reduction = nest.reduction();
-    request.blocks_skipped = nest.walk([&](const KernelNest::Visit& block) {
-        ++request.blocks_issued;
-        issue(block.shape, 1, block.first, block.last, request, delay);
-    });
-}
-
-void KernelDispatcher::issue(const BlockShape& shape, std::uint64_t repeats, bool first, bool last,
-                             DispatchExtension& request, sc_core::sc_time& delay) {
-    work_->rows = shape.rows;
-    work_->columns = shape.columns;
-    work_->row_outputs = shape.row_outputs;
-    work_->column_outputs = shape.column_outputs;
-    work_->outputs = shape.outputs;
-    work_->repeats = repeats;
-    work_->first = first;
-    work_->last = last;
+void KernelDispatcher::issue(const Command& command, DispatchExtension& request, sc_core::sc_time& delay) {
+    if (observer_) observer_(command);
+    work_->vector_op = command.vector_op;
+    work_->rows = command.shape.rows;
+    work_->columns = command.shape.columns;
+    work_->row_outputs = command.shape.row_outputs;
+    work_->column_outputs = command.shape.column_outputs;
+    work_->reduction = command.reduction;
+    work_->outputs = command.shape.outputs;
+    work_->repeats = command.repeats;
+    work_->first = command.first;
+    work_->last = command.last;
     work_->input_offset = request.input_offset;
     work_->weight_offset = request.weight_offset;
     work_->output_offset = request.output_offset;
+    work_->channelwise = request.channelwise;
+    work_->addresses = command.addresses;
     ::tlm::tlm_generic_payload& payload = work_.fresh();
     pe_array->b_transport(payload, delay);
-    if (payload.is_response_error()) throw std::runtime_error("has a block that the PE array refuses");
+    if (payload.is_response_error())
+        throw std::runtime_error(fmt::format("kernel {} has a block that the PE array refuses", request.kernel));
     request.macs += work_->macs;
 }
 
-void KernelDispatcher::send(const DispatchExtension& request, sc_core::sc_time& delay) {
+void KernelDispatcher::send(bool multicast, DispatchExtension& request, sc_core::sc_time& delay) {
+    request.cycles = clock_.count(delay - begin_);
     send_->operator_index = request.operator_index;
     send_->unit = request.unit;
     send_->batch = request.batch;
     send_->dyn_dim = request.dyn_dim;
     send_->output_offset = request.output_offset;
+    send_->multicast = multicast;
     send_->frame = request.frame;
     ::tlm::tlm_generic_payload& payload = send_.fresh();
     network_interface->b_transport(payload, delay);
@@ -177,59 +97,54 @@ void KernelDispatcher::send(const DispatchExtension& request, sc_core::sc_time& 
         throw std::runtime_error(fmt::format("network interface refuses to send operator {}", request.operator_index));
 }
 
+std::string KernelDispatcher::range_error(std::size_t begin, std::size_t end, std::size_t kernels) {
+    return fmt::format("kernels [{}, {}) of a store that holds {}", begin, end, kernels);
+}
+
+std::string KernelDispatcher::order_error(std::size_t begin, std::size_t end) {
+    return fmt::format("kernels [{}, {}) are not sorted by dyn_dim", begin, end);
+}
+
+std::string KernelDispatcher::fit_error(const DispatchExtension& request, std::uint32_t largest) {
+    return fmt::format("no kernel of operator {} is large enough for dyn_dim {}; the largest is {}",
+                       request.operator_index, request.dyn_dim, largest);
+}
+
+std::string KernelDispatcher::changed_error(std::uint32_t index) {
+    return fmt::format("kernel {} has changed since the dispatcher was configured", index);
+}
+
 void KernelDispatcher::transport_configure(::tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
-    std::uint32_t kernels = static_cast<std::uint32_t>(entries_.size());
+    std::uint32_t count = kernels();
     if (payload.get_address() != 0)
         return refuse(payload, ::tlm::TLM_ADDRESS_ERROR_RESPONSE, "configure has one register, at address 0");
     if (payload.get_byte_enable_ptr() != nullptr)
         return refuse(payload, ::tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE, "configure takes no byte enables");
-    if (payload.get_data_length() != sizeof kernels || payload.get_streaming_width() < sizeof kernels)
+    if (payload.get_data_length() != sizeof count || payload.get_streaming_width() < sizeof count)
         return refuse(payload, ::tlm::TLM_BURST_ERROR_RESPONSE, "configure takes 32 bits at a time");
     if (payload.is_read()) {
-        std::memcpy(payload.get_data_ptr(), &kernels, sizeof kernels);
+        std::memcpy(payload.get_data_ptr(), &count, sizeof count);
     } else if (payload.is_write()) {
-        std::memcpy(&kernels, payload.get_data_ptr(), sizeof kernels);
+        std::memcpy(&count, payload.get_data_ptr(), sizeof count);
         try {
-            rebuild(kernels, delay);
+            rebuild(count, delay);
+        } catch (const ModelError&) {
+            throw;
         } catch (const std::exception& error) {
-            clear();
             return refuse(payload, ::tlm::TLM_GENERIC_ERROR_RESPONSE, error.what());
         }
+        stats_.kernels_picked.assign(count, 0);
     } else {
         return refuse(payload, ::tlm::TLM_COMMAND_ERROR_RESPONSE, "configure is neither read nor written");
     }
     payload.set_response_status(::tlm::TLM_OK_RESPONSE);
 }
 
-void KernelDispatcher::rebuild(std::uint32_t kernels, sc_core::sc_time& delay) {
-    clear();
-    for (std::uint32_t index = 0; index < kernels; ++index) {
-        Entry entry;
-        read_kernel(index, entry.bytes, delay);
-        try {
-            entry.kernel = decode_kernel(entry.bytes.data());
-        } catch (const InputError& error) {
-            throw std::runtime_error(fmt::format("kernel {}: {}", index, error.what()));
-        }
-        const bool grows = index > 0 && dyn_dims_.back() < entry.kernel.dyn_dim();
-        run_begins_.push_back(grows ? run_begins_.back() : index);
-        dyn_dims_.push_back(entry.kernel.dyn_dim());
-        entries_.push_back(std::move(entry));
-    }
-    stats_.kernels_picked.assign(kernels, 0);
-}
-
-void KernelDispatcher::clear() {
-    entries_.clear();
-    dyn_dims_.clear();
-    run_begins_.clear();
-}
-
 unsigned KernelDispatcher::debug_configure(::tlm::tlm_generic_payload& payload) {
-    const std::uint32_t kernels = static_cast<std::uint32_t>(entries_.size());
-    if (!payload.is_read() || payload.get_address() != 0 || payload.get_data_length() < sizeof kernels) return 0;
-    std::memcpy(payload.get_data_ptr(), &kernels, sizeof kernels);
-    return sizeof kernels;
+    const std::uint32_t count = kernels();
+    if (!payload.is_read() || payload.get_address() != 0 || payload.get_data_length() < sizeof count) return 0;
+    std::memcpy(payload.get_data_ptr(), &count, sizeof count);
+    return sizeof count;
 }
 
 void KernelDispatcher::refuse(::tlm::tlm_generic_payload& payload, ::tlm::tlm_response_status status,

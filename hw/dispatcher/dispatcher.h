@@ -1,7 +1,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <tlm_utils/simple_initiator_socket.h>
@@ -20,17 +23,20 @@ namespace switchyard::hw {
 
 /// The kernel dispatcher of a tile (Adyna section VI-B): picks the stored kernel with the smallest dyn_dim that is no
 /// less than the real one, runs the template loop nest for this tile's part of the operator, skips blocks beyond the
-/// real dyn_dim (kernel fitting), then hands the output to the network interface.
+/// real dyn_dim (kernel fitting), then hands the output to the network interface. This is what its implementations
+/// share: doors, configuration, counters; make_kernel_dispatcher() constructs the one that Config::impl names.
 ///
 /// `configure`: a 32-bit WRITE of the number of kernels at address 0 makes it read that many from the beginning of the
 /// scratchpad and rebuild its directory of dyn_dims. A READ returns the number. No other address.
 /// Modelled: binary search in the directory, ceil(log2 n) + 1 cycles; the fetch of the picked kernel's 128 bytes, which
-/// are checked and decoded as they come; one block issued a cycle, hidden behind the PE array. Two implementations with
+/// are checked and decoded as they come; one block issued a cycle, hidden behind the PE array. Implementations with
 /// the same results: `analytic` issues one command for each distinct block shape (at most 16), `walk` is the state
-/// machine that visits every block in the kernel's order and issues one command a block.
+/// machine that visits every block in the kernel's order and issues one command a block; `rtl` is rtl/dispatcher, and
+/// `lockstep` that and `walk` side by side (Switchyard::rtl).
 /// Accuracy: exact, given the PE array's cycles. Skipped blocks cost nothing: indices only grow, so a loop ends at the
 /// first one beyond its bound.
-/// Not modelled: the address generator's addresses (operand bursts carry the base offsets).
+/// With DispatchExtension::values, commands carry the addresses of their operands (value_addresses.h). Operand bursts
+/// carry the base offsets always.
 /// Errors (TLM_GENERIC_ERROR_RESPONSE, cause in SimulationRegistry::errors()): no kernel is large enough, a kernel with
 /// a bad checksum, one that the array refuses or that does not cover its operator, unsorted or missing kernels.
 class KernelDispatcher : public sc_core::sc_module {
@@ -51,56 +57,74 @@ public:
     tlm_utils::simple_target_socket<KernelDispatcher> configure;  ///< number of kernels
     tlm_utils::simple_initiator_socket<KernelDispatcher> scratchpad, pe_array, network_interface;
 
-    /// Throws ModelError for an implementation that does not exist.
     KernelDispatcher(sc_core::sc_module_name name, const Config& config, SimulationRegistry& registry);
 
     const Stats& stats() const { return stats_; }
 
-private:
-    /// A kernel as last fetched, and what `analytic` worked out for it.
-    struct Entry {
-        KernelBytes bytes{};
-        Kernel kernel;
-        NestCache plans;
+    /// `repeats` equal blocks of a nest on their way to the PE array.
+    struct Command {
+        BlockShape shape;
+        bool vector_op = false;
+        std::uint32_t reduction = 1;
+        std::uint64_t repeats = 1;
+        bool first = true, last = true;             ///< of the kernel invocation
+        OutputIndex position{};                     ///< of the first block in the tile's output box
+        const BlockAddresses* addresses = nullptr;  ///< of each block, with values
     };
+    /// Calls `observer` with every command before the PE array gets it.
+    void observe(std::function<void(const Command&)> observer) { observer_ = std::move(observer); }
 
+protected:
+    /// Reads `kernels` kernels and rebuilds the directory, stats_.kernels_picked included. Throws std::exception with
+    /// the cause; nothing is configured then.
+    virtual void rebuild(std::uint32_t kernels, sc_core::sc_time& delay) = 0;
+    /// Kernels in the directory.
+    virtual std::uint32_t kernels() const = 0;
+    /// Search, fetch, template nest and send; fills in the request's results and stats_ but for `dispatches`. Throws
+    /// std::exception with the cause, or ModelError, which nobody here catches.
+    virtual void execute(DispatchExtension& request, sc_core::sc_time& delay) = 0;
+
+    // The doors. Each throws std::runtime_error if the other side refuses.
+    void read_kernel(std::uint32_t index, KernelBytes& bytes, sc_core::sc_time& delay);
+    void issue(const Command& command, DispatchExtension& request, sc_core::sc_time& delay);
+    /// The output is complete: closes request.cycles.
+    void send(bool multicast, DispatchExtension& request, sc_core::sc_time& delay);
+
+    // Causes that more than one implementation meets.
+    static std::string range_error(std::size_t begin, std::size_t end, std::size_t kernels);
+    static std::string order_error(std::size_t begin, std::size_t end);
+    static std::string fit_error(const DispatchExtension& request, std::uint32_t largest);
+    static std::string changed_error(std::uint32_t index);
+
+    const ClockPeriod& clock() const { return clock_; }
+
+    Stats stats_;
+
+private:
     void transport_dispatch(::tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
     void transport_configure(::tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
     unsigned debug_configure(::tlm::tlm_generic_payload& payload);
-
-    void clear();
-    void rebuild(std::uint32_t kernels, sc_core::sc_time& delay);
-    /// Position of the best fit in the kernel store.
-    std::uint32_t search(const DispatchExtension& request, sc_core::sc_time& delay);
-    /// Reads the kernel as a real dispatcher would, and checks that it is still the one that was configured.
-    void fetch(std::uint32_t index, sc_core::sc_time& delay);
-    void read_kernel(std::uint32_t index, KernelBytes& bytes, sc_core::sc_time& delay);
-    /// Search, fetch and template nest; fills in the request's results.
-    void execute(DispatchExtension& request, sc_core::sc_time& delay);
-    void run_closed_form(Entry& entry, DispatchExtension& request, sc_core::sc_time& delay);
-    void run_walk(const Entry& entry, DispatchExtension& request, sc_core::sc_time& delay);
-    void issue(const BlockShape& shape, std::uint64_t repeats, bool first, bool last, DispatchExtension& request,
-               sc_core::sc_time& delay);
-    void send(const DispatchExtension& request, sc_core::sc_time& delay);
     void refuse(::tlm::tlm_generic_payload& payload, ::tlm::tlm_response_status status, const std::string& why);
 
-    Config config_;
     SimulationRegistry& registry_;
     ClockPeriod clock_;
-    bool walk_;
-    std::vector<Entry> entries_;           ///< the directory, in the order of the kernel store
-    std::vector<std::uint16_t> dyn_dims_;  ///< what the search looks at
-    /// Where the strictly growing run of dyn_dims begins that ends at each kernel: says whether a range is sorted.
-    std::vector<std::uint32_t> run_begins_;
+    sc_core::sc_time begin_;  ///< delay with which the present dispatch came
     ::tlm::tlm_generic_payload fetch_;
     ExtendedPayload<PeWorkExtension> work_;
     ExtendedPayload<SendExtension> send_;
-    Stats stats_;
+    std::function<void(const Command&)> observer_;
 };
+
+/// The implementation that config.impl names. Throws InputError for one that this library does not have:
+/// rtl::make_kernel_dispatcher() knows those in RTL as well.
+std::unique_ptr<KernelDispatcher> make_kernel_dispatcher(const char* name, const KernelDispatcher::Config& config,
+                                                         SimulationRegistry& registry);
+
+inline const std::vector<std::string> kDispatcherImplementations{"analytic", "walk", "rtl", "lockstep"};
 
 template <class V>
 void describe(V& v, KernelDispatcher::Config& c) {
-    v.choice("impl", c.impl, {"analytic", "walk"}, "how the template loop nest is run; results are the same");
+    v.choice("impl", c.impl, kDispatcherImplementations, "how the template loop nest is run; results are the same");
 }
 
 }  // namespace switchyard::hw

@@ -3,15 +3,18 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "switchyard/sw_scheduler/formats/partition.h"
-
 namespace switchyard::hw {
 namespace {
 
 constexpr std::array<Level, 3> kTileLevels{Level::reg, Level::pe, Level::spm};  // those inside one tile
 
-void require(bool holds, const char* otherwise) {
-    if (!holds) throw std::domain_error(otherwise);
+void require(bool holds, NestFault otherwise) {
+    if (!holds) throw std::domain_error(text(otherwise));
+}
+
+/// Place of n, k, p or q in an OutputIndex.
+unsigned output_axis(Dim dim) {
+    return dim < Dim::c ? static_cast<unsigned>(dim) : static_cast<unsigned>(dim) - 1;
 }
 
 std::uint64_t covered(const Kernel& kernel, Dim dim) {
@@ -22,17 +25,17 @@ std::uint64_t covered(const Kernel& kernel, Dim dim) {
 
 void check_levels(const Kernel& kernel) {
     for (Dim dim : {Dim::n, Dim::k, Dim::c, Dim::p, Dim::q, Dim::r, Dim::s})
-        require(kernel.loop(Level::unit, dim).block == 1, "iterates over hand-over units");
+        require(kernel.loop(Level::unit, dim).block == 1, NestFault::units);
     for (Dim dim : {Dim::q, Dim::c, Dim::r, Dim::s})
-        require(kernel.loop(Level::tile, dim).block == 1, "spreads q, c, r or s over tiles");
+        require(kernel.loop(Level::tile, dim).block == 1, NestFault::tiles);
     for (Dim dim : {Dim::c, Dim::r, Dim::s}) {
-        require(kernel.loop(Level::pe, dim).block == 1, "spreads c, r or s over PEs");
-        require(covered(kernel, dim) >= kernel.size(dim), "does not cover c, r or s of its operator");
+        require(kernel.loop(Level::pe, dim).block == 1, NestFault::pes);
+        require(covered(kernel, dim) >= kernel.size(dim), NestFault::reduction);
     }
     for (Level level : {Level::reg, Level::pe}) {
         const std::uint64_t rows = std::uint64_t{kernel.loop(level, Dim::n).block} * kernel.loop(level, Dim::p).block *
                                    kernel.loop(level, Dim::q).block;
-        require(rows <= 0xFFFF, "has blocks of more than 65535 rows");
+        require(rows <= 0xFFFF, NestFault::rows);
     }
 }
 
@@ -50,9 +53,30 @@ Box box_of(const Kernel& kernel, unsigned rank, std::uint32_t dyn_dim) {
 
 }  // namespace
 
+const char* text(NestFault fault) {
+    switch (fault) {
+        case NestFault::units:
+            return "iterates over hand-over units";
+        case NestFault::tiles:
+            return "spreads q, c, r or s over tiles";
+        case NestFault::pes:
+            return "spreads c, r or s over PEs";
+        case NestFault::reduction:
+            return "does not cover c, r or s of its operator";
+        case NestFault::rows:
+            return "has blocks of more than 65535 rows";
+        case NestFault::uncovered:
+            return "does not cover its operator";
+        case NestFault::too_long:
+            return "reduces more than 2^32 products";
+    }
+    return "";
+}
+
 KernelNest::KernelNest(const Kernel& kernel, unsigned rank, std::uint32_t dyn_dim) {
     check_levels(kernel);
-    const Box box = box_of(kernel, rank, dyn_dim);
+    box_ = box_of(kernel, rank, dyn_dim);
+    const Box& box = box_;
     const std::array<std::pair<Dim, std::uint32_t>, kOutputDims> extents{{{Dim::n, box.n1 - box.n0},
                                                                           {Dim::k, box.k1 - box.k0},
                                                                           {Dim::p, box.p1 - box.p0},
@@ -64,13 +88,13 @@ KernelNest::KernelNest(const Kernel& kernel, unsigned rank, std::uint32_t dyn_di
         axis.reg = kernel.loop(Level::reg, axis.dim).block;
         axis.pe = kernel.loop(Level::pe, axis.dim).block;
         axis.trips = kernel.loop(Level::spm, axis.dim).block;
-        require(axis.used() <= axis.trips, "does not cover its operator");
+        require(axis.used() <= axis.trips, NestFault::uncovered);
     }
     std::stable_sort(axes_.begin(), axes_.end(), [&](const Axis& a, const Axis& b) {
         return kernel.loop(Level::spm, a.dim).order > kernel.loop(Level::spm, b.dim).order;
     });
     const std::uint64_t reduction = std::uint64_t{kernel.size(Dim::c)} * kernel.size(Dim::r) * kernel.size(Dim::s);
-    require(reduction <= 0xFFFFFFFF, "reduces more than 2^32 products");
+    require(reduction <= 0xFFFFFFFF, NestFault::too_long);
     reduction_ = static_cast<std::uint32_t>(reduction);
 }
 
@@ -113,9 +137,20 @@ KernelNest::Visit KernelNest::visited(const Indices& indices) const {
         visit.first &= indices[i] == 0;
         visit.last &= indices[i] + 1 == axes_[i].used();
         extents[i] = axes_[i].extent_of(indices[i]);
+        visit.position[output_axis(axes_[i].dim)] = static_cast<std::uint32_t>(indices[i] * axes_[i].block());
     }
     visit.shape = shape(extents);
     return visit;
+}
+
+OutputIndex KernelNest::extent_at(const OutputIndex& position) const {
+    OutputIndex extent{};
+    for (const Axis& axis : axes_) {
+        const std::uint32_t at = position[output_axis(axis.dim)];
+        extent[output_axis(axis.dim)] =
+            static_cast<std::uint32_t>(std::min<std::uint64_t>(axis.block(), axis.extent - at));
+    }
+    return extent;
 }
 
 std::vector<KernelNest::Run> KernelNest::runs() const {
@@ -125,6 +160,7 @@ std::vector<KernelNest::Run> KernelNest::runs() const {
     for (unsigned tails = 0; tails < 1u << kOutputDims; ++tails) {
         std::uint64_t repeats = 1;
         Indices extents;
+        OutputIndex position{}, step{}, count{};
         for (unsigned i = 0; i < kOutputDims; ++i) {
             const Axis& axis = axes_[i];
             const std::uint64_t full = axis.extent / axis.block();
@@ -132,8 +168,12 @@ std::vector<KernelNest::Run> KernelNest::runs() const {
             const bool tail = (tails >> i & 1) != 0;
             repeats *= tail ? rest != 0 : full;
             extents[i] = tail ? rest : axis.block();
+            const unsigned place = output_axis(axis.dim);
+            position[place] = tail ? static_cast<std::uint32_t>(axis.extent - rest) : 0;
+            step[place] = axis.block();
+            count[place] = tail ? 1 : static_cast<std::uint32_t>(full);
         }
-        if (repeats > 0) result.push_back({shape(extents), repeats});
+        if (repeats > 0) result.push_back({shape(extents), repeats, position, step, count});
     }
     return result;
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "switchyard/sw_scheduler/formats/kernel.h"
+#include "switchyard/sw_scheduler/formats/partition.h"
 
 namespace switchyard::hw {
 
@@ -15,6 +16,13 @@ struct BlockShape {
     std::uint32_t row_outputs = 1, column_outputs = 1;
     std::uint64_t outputs = 1;  ///< results that are wanted; the last PE of a dimension may hold fewer than the others
 };
+
+/// Of n, k, p, q.
+using OutputIndex = std::array<std::uint32_t, 4>;
+
+/// A rule of the template that a kernel breaks, in the order in which they are checked.
+enum class NestFault : unsigned { units, tiles, pes, reduction, rows, uncovered, too_long };
+const char* text(NestFault fault);
 
 /// The template loop nest of one kernel for one rank's box, clipped to the real dyn_dim.
 ///
@@ -31,10 +39,16 @@ public:
     std::uint64_t issued() const;
     std::uint64_t skipped() const;
     std::uint32_t reduction() const { return reduction_; }
+    /// Output box of the rank, q from 0 on.
+    const Box& box() const { return box_; }
+    /// Outputs of the block at `position`, by n, k, p, q.
+    OutputIndex extent_at(const OutputIndex& position) const;
 
     struct Run {
         BlockShape shape;
         std::uint64_t repeats = 1;
+        OutputIndex position{}, step{},
+            count{};  ///< they stand at position + i * step, i < count, along each of n, k, p, q
     };
     /// Closed form: the distinct shapes, at most 2^4. The first run holds the block that any order begins with, the
     /// last one the block that any order ends with.
@@ -43,6 +57,7 @@ public:
     struct Visit {
         BlockShape shape;
         bool first = false, last = false;
+        OutputIndex position{};  ///< in the box
     };
     /// The state machine: calls visit(const Visit&) for every block that is not skipped, in the kernel's order.
     /// Returns the number of blocks skipped.
@@ -88,6 +103,7 @@ private:
     Visit visited(const Indices& indices) const;
     std::uint64_t blocks_below(unsigned depth) const;
 
+    Box box_;
     std::array<Axis, kOutputDims> axes_;  ///< outermost loop first
     std::uint32_t reduction_ = 1;
 };

@@ -122,6 +122,20 @@ MemoryInterface::Request& MemoryInterface::accept(Payload& payload, const Routed
     reply.unit = packet.unit;
     reply.tag = packet.tag;
     reply.has_values = read && packet.has_values;
+    reply.part = packet.part;
+    request.runs = packet.runs;
+    if (request.runs) {
+        std::uint64_t sum = 0;
+        for (const MemoryRun& run : *request.runs) {
+            sum += run.bytes;
+            if (!owns(run.address, run.bytes))
+                fail(payload, ::tlm::TLM_ADDRESS_ERROR_RESPONSE,
+                     "address " + std::to_string(run.address) + " + " + std::to_string(run.bytes) + " lies outside");
+        }
+        if (sum != bytes)
+            fail(payload, ::tlm::TLM_BURST_ERROR_RESPONSE,
+                 "request for " + std::to_string(bytes) + " bytes whose runs have " + std::to_string(sum));
+    }
     return request;
 }
 
@@ -140,14 +154,31 @@ void MemoryInterface::serve() {
     }
 }
 
+template <class Visit>
+void MemoryInterface::for_each_run(const Request& request, Visit&& visit) {
+    if (!request.runs) {
+        visit(stored(request.address), request.bytes);
+        return;
+    }
+    for (const MemoryRun& run : *request.runs) visit(stored(run.address), run.bytes);
+}
+
 void MemoryInterface::start(Request& request) {
     request.arrived = true;
     ++stats_.requests;
-    unsigned char* const memory = stored(request.address);
     if (request.reply.kind == PacketKind::data) {
-        if (request.reply.has_values) request.values.assign(memory, memory + request.bytes);
-    } else {
-        std::copy(request.values.begin(), request.values.end(), memory);
+        if (!request.reply.has_values) return;
+        request.values.reserve(request.bytes);
+        for_each_run(request, [&request](const unsigned char* memory, std::uint64_t bytes) {
+            request.values.insert(request.values.end(), memory, memory + bytes);
+        });
+    } else if (!request.values.empty()) {
+        auto next = request.values.cbegin();
+        for_each_run(request, [&next](unsigned char* memory, std::uint64_t bytes) {
+            const auto end = next + static_cast<std::ptrdiff_t>(bytes);
+            std::copy(next, end, memory);
+            next = end;
+        });
     }
 }
 
@@ -206,6 +237,7 @@ void MemoryInterface::send_reply(Request& request, std::uint64_t bytes) {
     RoutedExtension& packet = payload.routed();
     packet = request.reply;
     packet.payload_bytes = bytes;
+    packet.first_byte = request.done;
     const auto length = static_cast<unsigned>(std::max<std::uint64_t>(bytes, 1));
     payload->set_command(::tlm::TLM_WRITE_COMMAND);
     payload->set_address(request.address + request.done);

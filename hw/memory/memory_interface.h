@@ -78,6 +78,7 @@ private:
         std::array<Tick, kMaxPseudoChannels> moved{};  ///< time that each channel spends on the given bytes
         RoutedExtension reply;             ///< what all reply packets have in common; kind: data, write_done
         std::vector<std::uint8_t> values;  ///< to be written, or as read; empty without values
+        std::shared_ptr<const std::vector<MemoryRun>> runs;  ///< where the values lie; none: together
     };
 
     void b_transport(Payload& payload, sc_core::sc_time& delay);
@@ -98,6 +99,9 @@ private:
     Request& accept(Payload& payload, const RoutedExtension& packet);
     bool owns(std::uint64_t address, std::uint64_t bytes) const;
     [[noreturn]] void fail(Payload& payload, ::tlm::tlm_response_status status, const std::string& message) const;
+    /// Calls visit(memory, bytes) for each run of a request's values.
+    template <class Visit>
+    void for_each_run(const Request& request, Visit&& visit);
     unsigned char* stored(std::uint64_t address) const { return memory_.data() + (address - base_); }
 
     Config config_;

@@ -11,7 +11,9 @@
 namespace switchyard::hw {
 
 void NetworkInterface::request(std::uint64_t address, std::uint64_t bytes, const std::vector<Endpoint>& reply_to,
-                               std::uint16_t edge, std::uint16_t unit, std::uint32_t tag, bool values) {
+                               std::uint16_t edge, std::uint16_t unit, std::uint32_t tag, bool values,
+                               std::shared_ptr<const TensorPart> part,
+                               std::shared_ptr<const std::vector<MemoryRun>> runs) {
     RoutedExtension* packet = nullptr;
     Payload& payload = make_packet(PacketKind::read_request, {memory_of(address)}, 0, packet);
     payload.set_command(::tlm::TLM_READ_COMMAND);
@@ -22,6 +24,8 @@ void NetworkInterface::request(std::uint64_t address, std::uint64_t bytes, const
     packet->unit = unit;
     packet->tag = tag;
     packet->has_values = values;
+    packet->part = std::move(part);
+    packet->runs = std::move(runs);
     stats_.memory_requested_bytes += bytes * reply_to.size();
     inject(payload, clock_.cycles(config_.setup_cycles));
 }
@@ -86,10 +90,35 @@ void NetworkInterface::issue_load(InEdge& in, unsigned unit) {
     const TransferPlan plan = load_plan(in, unit);
     std::vector<Endpoint> sharers;
     for (const std::uint16_t rank : plan.sharers(in.rank)) sharers.push_back(in.destination->tiles[rank]);
-    for (const TransferPlan::Access& part : plan.reads(in.rank)) {
-        request(in.source->store.address(part.piece, in.batch, address_.region_bytes) + part.offset, part.bytes,
-                sharers, in.edge->id, static_cast<std::uint16_t>(unit), kTensorTag, false);
+    for (const TransferPlan::Access& access : plan.reads(in.rank)) {
+        const std::uint64_t piece = in.source->store.address(access.piece, in.batch, address_.region_bytes);
+        std::shared_ptr<const TensorPart> part;
+        std::shared_ptr<const std::vector<MemoryRun>> runs;
+        if (config_.values) {
+            part = std::make_shared<const TensorPart>(plan.part(access.piece, in.rank));
+            runs = runs_of(*part, *in.source, plan.made(access.piece), piece);
+        }
+        request(piece + access.offset, access.bytes, sharers, in.edge->id, static_cast<std::uint16_t>(unit), kTensorTag,
+                config_.values, std::move(part), std::move(runs));
     }
+}
+
+std::shared_ptr<const std::vector<MemoryRun>> NetworkInterface::runs_of(const TensorPart& part,
+                                                                        const OperatorPlacement& tensor,
+                                                                        const TransferPlan::Extent& piece,
+                                                                        std::uint64_t address) {
+    const ValueRegion region{address,         0,          tensor.shape.out_channels,
+                             piece.first_row, piece.rows, tensor.shape.out_columns};
+    auto runs = std::make_shared<std::vector<MemoryRun>>();
+    const auto position = [&piece](std::uint32_t id) { return id - piece.first_position; };
+    for_each_run(part, region, 0, bytes_of(part), position, [&runs](std::uint64_t at, std::uint64_t bytes) {
+        if (!runs->empty() && runs->back().address + runs->back().bytes == at) {
+            runs->back().bytes += bytes;
+        } else {
+            runs->push_back({at, bytes});
+        }
+    });
+    return runs;
 }
 
 std::vector<Endpoint> NetworkInterface::load_leader(const InEdge& in, unsigned unit) const {
@@ -175,7 +204,8 @@ void NetworkInterface::issue_weights(InEdge& in) {
     for (std::size_t rank = in.rank; rank < in.destination->tiles.size(); rank += in.destination->k_ways) {
         sharers.push_back(in.destination->tiles[rank]);
     }
-    request(in.edge->slice_addresses.at(in.rank), in.edge->weight_bytes, sharers, in.edge->id, 0, kTensorTag, false);
+    request(in.edge->slice_addresses.at(in.rank), in.edge->weight_bytes, sharers, in.edge->id, 0, kTensorTag,
+            config_.values);
 }
 
 std::uint64_t NetworkInterface::mask_record_bytes(std::uint16_t operator_index) const {

@@ -140,6 +140,7 @@ void NetworkInterface::announce_ready(InEdge& in, unsigned unit) {
 
 void NetworkInterface::expect_tensor(const RoutedExtension& packet, const sc_core::sc_time& delay) {
     InputUnit& input = in_edge(packet.edge).units.at(packet.unit);
+    if (packet.has_values) place_values(packet);  // nobody looks into the slot before the unit is complete
     input.received += packet.payload_bytes;
     stats_.received_bytes += packet.payload_bytes;
     if (input.received > input.expected) {
@@ -161,6 +162,7 @@ void NetworkInterface::complete_unit(InEdge& in, unsigned unit) {
     const std::uint64_t slot = weights ? 0 : std::uint64_t{unit} % in.edge->slots * in.edge->slot_bytes;
     touch_scratchpad(true, in.edge->slot_offset + slot, input.received);
     if (!weights) {
+        if (config_.values && in.edge->reduce == EdgeReduce::global_pool) add_partial_sums(in, unit);
         announce_ready(in, unit);
         return;
     }

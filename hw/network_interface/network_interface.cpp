@@ -125,7 +125,7 @@ void NetworkInterface::noc_transport(Payload& payload, sc_core::sc_time& delay) 
     RoutedExtension* packet = nullptr;
     payload.get_extension(packet);
     payload.set_response_status(::tlm::TLM_OK_RESPONSE);
-    if (packet->kind == PacketKind::data && packet->tag == kTensorTag) {
+    if (packet->kind == PacketKind::data && packet->tag == kTensorTag) {  // also with values
         expect_tensor(*packet, delay);
     } else if (packet->kind == PacketKind::acknowledge) {
         expect_acknowledge(*packet, delay);

@@ -15,6 +15,7 @@
 #include <tlm>
 
 #include "switchyard/hw/network_interface/transfer_plan.h"
+#include "switchyard/hw/network_interface/value_region.h"
 #include "switchyard/sw_scheduler/formats/program.h"
 #include "switchyard/tlm/clock_period.h"
 #include "switchyard/tlm/interface_protocol.h"
@@ -46,6 +47,7 @@ public:
         unsigned setup_cycles = 8;          ///< address and range generation before the first packet of a transfer
         unsigned max_packet_bytes = 65536;  ///< payload of one packet
         double clock_ghz = 1.0;
+        bool values = false;  ///< tensors have values, set by the composer
     };
     /// Where this tile stands in the network's numbering.
     struct Address {
@@ -214,8 +216,10 @@ private:
     bool start_edge(Output& output, const Edge& edge);
     void send_on_chip(const Output& output, const Edge& edge, const SampleFramePtr& frame);
     void send_to_memory(Output& output, const Edge& edge, const SampleFramePtr& frame);
-    void send_masks(const Output& output, const Edge& edge);
+    void send_masks(Output& output, const Edge& edge);
     void send_group(const Outbound& outbound, const Outbound::Group& group);
+    std::vector<std::uint8_t> group_values(const Outbound& outbound, const Outbound::Group& group,
+                                           std::shared_ptr<const TensorPart>& part);
     /// The same for acknowledges: what they allow happens when the last has arrived.
     void expect_acknowledge(const RoutedExtension& packet, const sc_core::sc_time& delay);
     void take_grant(Outbound& outbound, const EarlyGrant& grant);
@@ -224,6 +228,23 @@ private:
     void finish_step(std::uint16_t operator_index, std::uint16_t unit);
     std::shared_ptr<const Share> sending_share(const Edge& edge, const EdgeSets& sets, unsigned rank);
     SampleFramePtr switched_frame(Output& output, const Edge& edge);
+
+    /// `values`: null if only sizes move; runs: as RoutedExtension.
+    void write_memory(Output& output, std::uint16_t edge, std::uint64_t address, std::uint64_t bytes,
+                      std::vector<std::uint8_t>* values, std::shared_ptr<const std::vector<MemoryRun>> runs);
+
+    // values.cpp: tensors with values
+    void access_scratchpad(::tlm::tlm_command command, std::uint64_t address, std::uint8_t* bytes, std::uint64_t size);
+    /// A part of an output, global pool included, out of its slot.
+    std::vector<std::uint8_t> output_values(const Output& output, const Edge& edge, const TransferPlan& plan,
+                                            const TensorPart& part);
+    /// Into the slot of the packet's edge and unit.
+    void place_values(const RoutedExtension& packet);
+    ValueRegion input_region(const InEdge& in, unsigned unit, const TransferPlan& plan) const;
+    /// Partial sums of a global pool, each in binary16, are added up in binary32 in the order of their rows.
+    void add_partial_sums(const InEdge& in, unsigned unit);
+    std::vector<std::uint64_t> computed_masks(const Output& output, const Box& box);
+    void store_masks(Output& output, const std::vector<std::uint32_t>& ids, const std::vector<std::uint64_t>& masks);
 
     // fetch.cpp: tensors, weights, frames and recorded masks from memory
     void start_loads(InEdge& in);
@@ -246,7 +267,11 @@ private:
     void on_recorded_masks(const RoutedExtension& packet, const std::vector<std::uint8_t>& bytes);
     std::uint64_t mask_record_bytes(std::uint16_t operator_index) const;
     void request(std::uint64_t address, std::uint64_t bytes, const std::vector<Endpoint>& reply_to, std::uint16_t edge,
-                 std::uint16_t unit, std::uint32_t tag, bool values);
+                 std::uint16_t unit, std::uint32_t tag, bool values, std::shared_ptr<const TensorPart> part = nullptr,
+                 std::shared_ptr<const std::vector<MemoryRun>> runs = nullptr);
+    /// Where a part lies in one piece of a tensor in HBM that holds it.
+    std::shared_ptr<const std::vector<MemoryRun>> runs_of(const TensorPart& part, const OperatorPlacement& tensor,
+                                                          const TransferPlan::Extent& piece, std::uint64_t address);
 
     Config config_;
     Address address_;

@@ -191,6 +191,9 @@ void NetworkInterface::send_group(const Outbound& outbound, const Outbound::Grou
     const Edge& edge = program_->edge(outbound.edge);
     const TileOperator& op = program_->operators[outbound.operator_index];
     sc_core::sc_time done;
+    std::shared_ptr<const TensorPart> part;
+    std::vector<std::uint8_t> values;
+    if (config_.values) values = group_values(outbound, group, part);
     for (std::uint64_t sent = 0; sent < group.bytes;) {
         const std::uint64_t bytes = std::min<std::uint64_t>(group.bytes - sent, config_.max_packet_bytes);
         touch_scratchpad(false, op.out_offset + std::uint64_t{outbound.unit} % op.out_slots * op.out_slot_bytes, bytes);
@@ -203,6 +206,12 @@ void NetworkInterface::send_group(const Outbound& outbound, const Outbound::Grou
         packet->operator_id = edge.src_op;
         packet->dyn_dim = static_cast<std::uint32_t>(outbound.frame->samples.size());
         packet->last_sample = group.samples;
+        if (config_.values) {
+            const auto first = values.begin() + static_cast<std::ptrdiff_t>(sent);
+            carry_values(payload, *packet, {first, first + static_cast<std::ptrdiff_t>(bytes)});
+            packet->part = part;
+            packet->first_byte = sent;
+        }
         stats_.sent_bytes += bytes;
         stats_.delivered_copy_bytes += bytes * group.destinations.size();
         done = std::max(done, inject(payload));
@@ -218,46 +227,75 @@ void NetworkInterface::send_group(const Outbound& outbound, const Outbound::Grou
     }
 }
 
+std::vector<std::uint8_t> NetworkInterface::group_values(const Outbound& outbound, const Outbound::Group& group,
+                                                         std::shared_ptr<const TensorPart>& part) {
+    const Edge& edge = program_->edge(outbound.edge);
+    const OperatorPlacement& destination = program_->placement(edge.dst_op);
+    const EdgeSets sets = sets_of(edge, *outbound.frame);
+    const TransferPlan plan(edge, program_->placement(edge.src_op), destination, *sets.source, *sets.edge,
+                            *sets.destination);
+    const auto receiver = std::find(destination.tiles.begin(), destination.tiles.end(), group.destinations.front());
+    part = std::make_shared<const TensorPart>(plan.part(program_->operators[outbound.operator_index].rank,
+                                                        static_cast<unsigned>(receiver - destination.tiles.begin())));
+    const auto output = std::find_if(outputs_.begin(), outputs_.end(), [&outbound](const Output& candidate) {
+        return candidate.operator_index == outbound.operator_index && candidate.unit == outbound.unit;
+    });
+    return output_values(*output, edge, plan, *part);
+}
+
 void NetworkInterface::send_to_memory(Output& output, const Edge& edge, const SampleFramePtr& frame) {
     const TileOperator& op = program_->operators[output.operator_index];
     const OperatorPlacement& tensor = program_->placement(edge.dst_op);
     const TensorStore& store = tensor.store;
-    const auto write = [&](std::uint64_t address, std::uint64_t bytes, std::vector<std::uint8_t>* values) {
-        RoutedExtension* packet = nullptr;
-        Payload& payload = make_packet(PacketKind::write_request, {memory_of(address)}, bytes, packet);
-        packet->edge = edge.id;
-        packet->unit = output.unit;
-        packet->batch = output.batch;
-        packet->operator_id = output.operator_index;
-        payload.set_address(address);
-        if (values) carry_values(payload, *packet, std::move(*values));
-        ++output.steps_missing;
-        stats_.memory_written_bytes += bytes;
-        inject(payload, clock_.cycles(config_.setup_cycles));
-    };
     if (op.rank == 0 && store.frame_bytes > 0) {
         std::vector<std::uint8_t> record = serialise(*frame);
         if (record.size() > store.frame_bytes) fail("sample frame does not fit its place in memory");
         record.resize(store.frame_bytes);
-        write(store.frame_address + std::uint64_t{output.unit} * store.frame_bytes, record.size(), &record);
+        write_memory(output, edge.id, store.frame_address + std::uint64_t{output.unit} * store.frame_bytes,
+                     record.size(), &record, nullptr);
     }
     const EdgeSets sets = sets_of(edge, *frame);
     const TransferPlan plan(edge, program_->placement(edge.src_op), tensor, *sets.source, *sets.edge,
                             *sets.destination);
-    for (const TransferPlan::Access& part : plan.writes(op.rank)) {
-        const std::uint64_t address = store.address(part.piece, output.batch, address_.region_bytes) + part.offset;
-        for (std::uint64_t done = 0; done < part.bytes;) {
-            const std::uint64_t bytes = std::min<std::uint64_t>(part.bytes - done, config_.max_packet_bytes);
-            touch_scratchpad(false, op.out_offset + std::uint64_t{output.unit} % op.out_slots * op.out_slot_bytes,
-                             bytes);
-            write(address + done, bytes, nullptr);
+    for (const TransferPlan::Access& access : plan.writes(op.rank)) {
+        const std::uint64_t piece = store.address(access.piece, output.batch, address_.region_bytes);
+        const std::uint64_t slot = op.out_offset + std::uint64_t{output.unit} % op.out_slots * op.out_slot_bytes;
+        if (config_.values) {
+            const TensorPart part = plan.part(op.rank, access.piece);
+            std::vector<std::uint8_t> values = output_values(output, edge, plan, part);
+            touch_scratchpad(false, slot, access.bytes);
+            write_memory(output, edge.id, piece + access.offset, access.bytes, &values,
+                         runs_of(part, tensor, plan.needed(access.piece), piece));
+            continue;
+        }
+        for (std::uint64_t done = 0; done < access.bytes;) {
+            const std::uint64_t bytes = std::min<std::uint64_t>(access.bytes - done, config_.max_packet_bytes);
+            touch_scratchpad(false, slot, bytes);
+            write_memory(output, edge.id, piece + access.offset + done, bytes, nullptr, nullptr);
             done += bytes;
         }
     }
     finish_step(output.operator_index, output.unit);
 }
 
-void NetworkInterface::send_masks(const Output& output, const Edge& edge) {
+void NetworkInterface::write_memory(Output& output, std::uint16_t edge, std::uint64_t address, std::uint64_t bytes,
+                                    std::vector<std::uint8_t>* values,
+                                    std::shared_ptr<const std::vector<MemoryRun>> runs) {
+    RoutedExtension* packet = nullptr;
+    Payload& payload = make_packet(PacketKind::write_request, {memory_of(address)}, bytes, packet);
+    packet->edge = edge;
+    packet->unit = output.unit;
+    packet->batch = output.batch;
+    packet->operator_id = output.operator_index;
+    packet->runs = std::move(runs);
+    payload.set_address(address);
+    if (values) carry_values(payload, *packet, std::move(*values));
+    ++output.steps_missing;
+    stats_.memory_written_bytes += bytes;
+    inject(payload, clock_.cycles(config_.setup_cycles));
+}
+
+void NetworkInterface::send_masks(Output& output, const Edge& edge) {
     const TileOperator& op = program_->operators[output.operator_index];
     const OperatorPlacement& source = program_->placement(edge.src_op);
     const SampleSet& samples = output.frame->samples;
@@ -266,14 +304,16 @@ void NetworkInterface::send_masks(const Output& output, const Edge& edge) {
     const Box box = output_box(source.shape, source.partitions[static_cast<std::size_t>(index)], source.k_ways, op.rank,
                                static_cast<std::uint32_t>(samples.size()));
     if (!box.empty() && box.k0 == 0 && box.p0 == 0) {
-        const auto found = recorded_masks_.find({output.operator_index, output.unit});
-        if (found == recorded_masks_.end()) fail("gate finished before its recorded masks were read");
-        const std::uint32_t base = output.unit * source.unit_samples;
-        std::vector<std::uint32_t> ids;
+        std::vector<std::uint32_t> ids(samples.ids().begin() + box.n0, samples.ids().begin() + box.n1);
         auto masks = std::make_shared<std::vector<std::uint64_t>>();
-        for (std::uint32_t n = box.n0; n < box.n1; ++n) {
-            ids.push_back(samples[n]);
-            masks->push_back(found->second.at(samples[n] - base));
+        if (config_.values) {
+            *masks = computed_masks(output, box);
+            store_masks(output, ids, *masks);
+        } else {
+            const auto found = recorded_masks_.find({output.operator_index, output.unit});
+            if (found == recorded_masks_.end()) fail("gate finished before its recorded masks were read");
+            const std::uint32_t base = output.unit * source.unit_samples;
+            for (const std::uint32_t id : ids) masks->push_back(found->second.at(id - base));
         }
         const std::uint64_t bytes = ids.size() * ((op.gate_branches + 7U) / 8U);
         const OperatorPlacement& destination = program_->placement(edge.dst_op);

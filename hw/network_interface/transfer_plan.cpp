@@ -49,6 +49,7 @@ EdgeSets sets_of(const Edge& edge, const SampleFrame& frame) {
 TransferPlan::TransferPlan(const Edge& edge, const OperatorPlacement& source, const OperatorPlacement& destination,
                            const SampleSet& source_set, const SampleSet& edge_set, const SampleSet& destination_set)
     : edge_(edge),
+      edge_set_(edge_set),
       src_(source),
       dst_(destination),
       source_size_(positions(source, source_set)),
@@ -81,6 +82,7 @@ TransferPlan::TransferPlan(const Edge& edge, const OperatorPlacement& source, co
         }
         const std::size_t pair = s / source_block * destination_.n + d / destination_block;
         if (counts_[pair]++ == 0) firsts_[pair] = id;
+        pairs_.push_back(static_cast<std::uint32_t>(pair));
     }
 }
 
@@ -138,9 +140,48 @@ std::uint64_t TransferPlan::expected_bytes(unsigned destination_rank) const {
     if (!partial_sums_) {
         return count * needed.channels.size() * needed.rows.size() * edge_.columns * kElementBytes;
     }
-    unsigned parts = 0;
-    for (unsigned p = 0; p < source_.p; ++p) parts += makes_of(p * src_.k_ways).rows.size() > 0 ? 1 : 0;
-    return count * needed.channels.size() * parts * kElementBytes;
+    return count * needed.channels.size() * parts() * kElementBytes;
+}
+
+std::uint32_t TransferPlan::parts() const {
+    std::uint32_t count = 0;
+    for (unsigned p = 0; p < source_.p; ++p) count += makes_of(p * src_.k_ways).rows.size() > 0 ? 1 : 0;
+    return count;
+}
+
+TransferPlan::Extent TransferPlan::made(unsigned source_rank) const {
+    const Needs made = makes_of(source_rank);
+    if (made.none) return {};
+    return {made.n * ceil_div(source_.dyn_dim, source_.n), made.channels.first, made.channels.size(), made.rows.first,
+            made.rows.size()};
+}
+
+TransferPlan::Extent TransferPlan::needed(unsigned destination_rank) const {
+    const Needs needed = needs_of(destination_rank);
+    if (needed.none) return {};
+    return {needed.n * ceil_div(destination_.dyn_dim, destination_.n), needed.channels.first, needed.channels.size(),
+            needed.rows.first, needed.rows.size()};
+}
+
+TensorPart TransferPlan::part(unsigned source_rank, unsigned destination_rank) const {
+    const Needs made = makes_of(source_rank), needed = needs_of(destination_rank);
+    TensorPart part;
+    if (bytes(made, needed) == 0) return part;
+    const std::uint32_t pair = made.n * destination_.n + needed.n;
+    for (std::size_t i = 0; i < pairs_.size(); ++i) {
+        if (pairs_[i] == pair) part.samples.push_back(edge_set_[i]);
+    }
+    part.first_channel = std::max(made.channels.first, needed.channels.first);
+    part.channels = std::min(made.channels.last, needed.channels.last) - part.first_channel;
+    if (partial_sums_) {
+        part.first_row = source_rank / src_.k_ways % source_.p;
+        part.rows = 1;
+        return part;
+    }
+    part.first_row = std::max(made.rows.first, needed.rows.first);
+    part.rows = std::min(made.rows.last, needed.rows.last) - part.first_row;
+    part.columns = edge_.columns;
+    return part;
 }
 
 std::vector<std::uint16_t> TransferPlan::sharers(unsigned destination_rank) const {
@@ -171,14 +212,14 @@ std::vector<std::uint16_t> TransferPlan::senders(unsigned destination_rank) cons
 TransferPlan::Access TransferPlan::access(unsigned piece, const Needs& lies, const Needs& wanted,
                                           std::uint32_t first_id) const {
     const Partition& cut = src_.in_memory() ? source_ : destination_;
-    const std::uint64_t block = ceil_div(cut.dyn_dim, cut.n), pixel = kElementBytes * edge_.channels;
-    const std::uint64_t rows = lies.rows.size(), row_bytes = edge_.columns * pixel;
+    const std::uint64_t block = ceil_div(cut.dyn_dim, cut.n), row_bytes = kElementBytes * edge_.columns;
+    const std::uint64_t rows = lies.rows.size(), channel_bytes = rows * row_bytes;
     const std::uint64_t row = std::max(lies.rows.first, wanted.rows.first) - lies.rows.first;
     Access part;
     part.piece = piece;
     part.bytes = src_.in_memory() ? bytes(lies, wanted) : bytes(wanted, lies);
-    part.offset = (first_id % block * rows + row) * row_bytes + kElementBytes * wanted.channels.first;
-    part.offset = std::min(part.offset, block * rows * row_bytes - part.bytes);
+    part.offset = (first_id % block * edge_.channels + wanted.channels.first) * channel_bytes + row * row_bytes;
+    part.offset = std::min(part.offset, block * edge_.channels * channel_bytes - part.bytes);
     return part;
 }
 

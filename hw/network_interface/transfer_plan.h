@@ -40,9 +40,26 @@ public:
     };
     /// What a source rank sends: groups with bytes > 0.
     std::vector<Group> groups_from(unsigned source_rank) const;
+    /// What a rank makes or needs of the tensor. Samples: `count` positions from `first_position` on, in the order of
+    /// the end's own set; of a tensor in HBM ids.
+    struct Extent {
+        std::uint32_t first_position = 0;
+        std::uint32_t first_channel = 0, channels = 0;
+        std::uint32_t first_row = 0, rows = 0;
+        bool empty() const { return channels == 0 || rows == 0; }
+    };
+    Extent made(unsigned source_rank) const;
+    Extent needed(unsigned destination_rank) const;
+    /// What goes from one rank to the other. A partial sum is a row, numbered by the producer's ways over rows.
+    TensorPart part(unsigned source_rank, unsigned destination_rank) const;
+    /// A global pool straight from the producer's tiles.
+    bool partial_sums() const { return partial_sums_; }
+    /// Partial sums that a consumer gets for each channel.
+    std::uint32_t parts() const;
+
     /// Source ranks from which a destination rank gets bytes, lowest first.
     std::vector<std::uint16_t> senders(unsigned destination_rank) const;
-    /// Part of one piece of a tensor in HBM, in which sample, row, column and channel follow one another, channels
+    /// Part of one piece of a tensor in HBM, in which sample, channel, row and column follow one another, columns
     /// closest: its bytes, as if they lay together from the first one on.
     struct Access {
         unsigned piece = 0;
@@ -78,6 +95,7 @@ private:
     }
 
     const Edge& edge_;
+    const SampleSet& edge_set_;
     const OperatorPlacement& src_;
     const OperatorPlacement& dst_;
     Partition source_{}, destination_{};
@@ -86,6 +104,7 @@ private:
     bool whole_ = false;                 ///< consumer needs every channel and row (flattened or attention input)
     std::vector<std::uint32_t> counts_;  ///< samples in (source block, destination block)
     std::vector<std::uint32_t> firsts_;  ///< of them the smallest id
+    std::vector<std::uint32_t> pairs_;   ///< of each sample of the edge: index in counts_
 };
 
 }  // namespace switchyard::hw

@@ -6,6 +6,12 @@
 
 #include <fmt/format.h>
 
+#include "switchyard/hw/pe_array/analytic_pe_array.h"
+#include "switchyard/hw/pe_array/block_math.h"
+#include "switchyard/hw/pe_array/cycle_core.h"
+#include "switchyard/hw/pe_array/stepped_pe_array.h"
+#include "switchyard/sw_scheduler/formats/error.h"
+
 namespace switchyard::hw {
 namespace {
 
@@ -26,6 +32,10 @@ std::uint64_t outputs_of_a_block(const PeWorkExtension& work) {
 
 }  // namespace
 
+unsigned accumulators_of_a_pe(const PeArray::Config& config) {
+    return config.register_bytes / (config.acc == "fp16" ? 4 : 8);
+}
+
 PeArray::PeArray(sc_core::sc_module_name name, const Config& config, SimulationRegistry& registry)
     : sc_module(name),
       command("command"),
@@ -33,11 +43,11 @@ PeArray::PeArray(sc_core::sc_module_name name, const Config& config, SimulationR
       config_(config),
       registry_(registry),
       clock_(config.clock_ghz),
-      accumulator_bytes_(config.acc == "fp16" ? 2 : 4) {
-    if (config.impl != "analytic") throw ModelError(*this, "no implementation called \"" + config.impl + "\"");
+      memory_(scratchpad) {
     if (config.acc != "fp32" && config.acc != "fp16")
         throw ModelError(*this, "no accumulator type called \"" + config.acc + "\"");
     command.register_b_transport(this, &PeArray::b_transport);
+    scratchpad.register_invalidate_direct_mem_ptr(this, &PeArray::invalidate_direct_mem_ptr);
     registry.add(*this, "commands", "1", stats_.commands);
     registry.add(*this, "macs", "1", stats_.macs);
     registry.add(*this, "vector_elements", "1", stats_.vector_elements);
@@ -50,9 +60,11 @@ void PeArray::b_transport(::tlm::tlm_generic_payload& payload, sc_core::sc_time&
     const std::string why_not = objection(*work);
     if (!why_not.empty()) return refuse(payload, ::tlm::TLM_GENERIC_ERROR_RESPONSE, why_not);
 
-    const sc_core::sc_time start = std::max(delay, busy_until_ - std::min(busy_until_, sc_core::sc_time_stamp()));
+    const sc_core::sc_time busy = busy_until_ - std::min(busy_until_, sc_core::sc_time_stamp());
+    const sc_core::sc_time start = std::max(delay, busy);
     try {
-        work->cycles = run(*work, start);
+        const Traffic traffic = move_operands(*work, start);
+        work->cycles = work->vector_op ? run_vector(*work, traffic) : run(*work, traffic, idle_cycles(start));
     } catch (const std::runtime_error& error) {
         return refuse(payload, ::tlm::TLM_GENERIC_ERROR_RESPONSE, error.what());
     }
@@ -66,6 +78,10 @@ void PeArray::b_transport(::tlm::tlm_generic_payload& payload, sc_core::sc_time&
     payload.set_response_status(::tlm::TLM_OK_RESPONSE);
 }
 
+std::uint64_t PeArray::idle_cycles(const sc_core::sc_time& start) const {
+    return clock_.count(sc_core::sc_time_stamp() + start - busy_until_);
+}
+
 std::string PeArray::objection(const PeWorkExtension& work) const {
     if (work.rows == 0 || work.columns == 0 || outputs_of_a_pe(work) == 0 || work.reduction == 0 || work.repeats == 0)
         return "a block without work";
@@ -73,54 +89,50 @@ std::string PeArray::objection(const PeWorkExtension& work) const {
         return fmt::format("a block of {} x {} PEs on an array of {} x {}", work.rows, work.columns, config_.rows,
                            config_.columns);
     // One set of accumulators works while the other drains; operands are held for one step.
-    const std::uint64_t registers = 2 * accumulator_bytes_ * outputs_of_a_pe(work) +
+    const std::uint64_t accumulator_bytes = acc_fp16() ? 2 : 4;
+    const std::uint64_t registers = 2 * accumulator_bytes * outputs_of_a_pe(work) +
                                     kOperandBytes * (std::uint64_t{work.row_outputs} + work.column_outputs);
     if (registers > config_.register_bytes)
         return fmt::format("a block with {} x {} accumulators a PE, which needs {} bytes of registers and has {}",
                            work.row_outputs, work.column_outputs, registers, config_.register_bytes);
     if (work.outputs > outputs_of_a_block(work))
         return fmt::format("{} outputs wanted of a block that has {}", work.outputs, outputs_of_a_block(work));
-    const std::uint64_t read = work.vector_op ? outputs_of_a_block(work)
-                                              : std::max(std::uint64_t{work.rows} * work.row_outputs,
-                                                         std::uint64_t{work.columns} * work.column_outputs);
+    const std::uint64_t read =
+        work.vector_op || work.channelwise
+            ? outputs_of_a_block(work)
+            : std::max(std::uint64_t{work.rows} * work.row_outputs, std::uint64_t{work.columns} * work.column_outputs);
     if (read * work.reduction * kOperandBytes > std::numeric_limits<unsigned>::max())
         return fmt::format("a block with a reduction of {}, more than one burst can hold", work.reduction);
-    return "";
+    return work.addresses == nullptr ? "" : objection_to_addresses(work);
 }
 
-std::uint64_t PeArray::run(const PeWorkExtension& work, const sc_core::sc_time& start) {
+PeArray::Traffic PeArray::move_operands(const PeWorkExtension& work, const sc_core::sc_time& start) {
     const std::uint64_t passes = outputs_of_a_pe(work);
-    const std::uint64_t outputs = outputs_of_a_block(work);
-    std::uint64_t fill_cycles = 0, drain_cycles = 0, block_cycles = 0;
     Operand input{::tlm::TLM_READ_COMMAND, work.input_offset, 0, 0};
     Operand weights{::tlm::TLM_READ_COMMAND, work.weight_offset, 0, 0};
     const Operand output{::tlm::TLM_WRITE_COMMAND, work.output_offset, work.columns * kOperandBytes,
                          work.rows * passes};
     if (work.vector_op) {
-        block_cycles = ceil_div(outputs * work.reduction, std::uint64_t{config_.rows} * config_.columns);
         input.wave_bytes = std::uint64_t{work.rows} * work.columns * kOperandBytes;
         input.waves = passes * work.reduction;
     } else {
-        fill_cycles = work.rows + work.columns - 2;
-        drain_cycles = work.rows * passes;
-        block_cycles = std::max(work.reduction * passes, drain_cycles);
         input.wave_bytes = work.rows * kOperandBytes;
         input.waves = std::uint64_t{work.row_outputs} * work.reduction;
+        if (work.channelwise) input.waves *= std::uint64_t{work.columns} * work.column_outputs;
         weights.wave_bytes = work.columns * kOperandBytes;
         weights.waves = std::uint64_t{work.column_outputs} * work.reduction;
     }
     const Stream reads = stream(input, work.repeats, start);
     if (weights.waves > 0) stream(weights, work.repeats, start);
     const Stream writes = stream(output, work.repeats, start);
-    block_cycles = std::max({block_cycles, ceil_div(input.bytes() + weights.bytes(), reads.bytes_per_cycle),
-                             ceil_div(output.bytes(), writes.bytes_per_cycle)});
-    std::uint64_t cycles = block_cycles * work.repeats;
-    if (work.first) {
-        const std::uint64_t streaming_cycles = ceil_div(input.bytes() * work.repeats, reads.bytes_per_cycle);
-        cycles += clock_.count(reads.time) - streaming_cycles + fill_cycles;  // the difference is latency
-    }
-    if (work.last) cycles += drain_cycles;
-    return cycles;
+    Traffic traffic;
+    traffic.read_bytes = input.bytes() + weights.bytes();
+    traffic.write_bytes = output.bytes();
+    traffic.read_bytes_per_cycle = reads.bytes_per_cycle;
+    traffic.write_bytes_per_cycle = writes.bytes_per_cycle;
+    const std::uint64_t streaming_cycles = ceil_div(input.bytes() * work.repeats, reads.bytes_per_cycle);
+    traffic.latency_cycles = clock_.count(reads.time) - streaming_cycles;
+    return traffic;
 }
 
 PeArray::Stream PeArray::stream(const Operand& operand, std::uint64_t repeats, const sc_core::sc_time& start) {
@@ -139,9 +151,33 @@ PeArray::Stream PeArray::stream(const Operand& operand, std::uint64_t repeats, c
     return {burst_->bytes_per_cycle, end - start};
 }
 
+std::uint64_t PeArray::run_vector(const PeWorkExtension& work, const Traffic& traffic) {
+    if (work.addresses != nullptr)
+        for (std::uint64_t n = 0; n < work.repeats; ++n) reduce_block(work.addresses[n], acc_fp16(), memory_);
+    const std::uint64_t pes = std::uint64_t{config_.rows} * config_.columns;
+    const std::uint64_t block_cycles = std::max({ceil_div(outputs_of_a_block(work) * work.reduction, pes),
+                                                 ceil_div(traffic.read_bytes, traffic.read_bytes_per_cycle),
+                                                 ceil_div(traffic.write_bytes, traffic.write_bytes_per_cycle)});
+    return block_cycles * work.repeats + (work.first ? traffic.latency_cycles : 0);
+}
+
+void PeArray::invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64) {
+    memory_.forget();
+}
+
 void PeArray::refuse(::tlm::tlm_generic_payload& payload, ::tlm::tlm_response_status status, const std::string& why) {
     registry_.add_error(*this, why);
     payload.set_response_status(status);
+}
+
+std::unique_ptr<PeArray> make_pe_array(const char* name, const PeArray::Config& config, SimulationRegistry& registry) {
+    if (config.impl == "analytic") return std::make_unique<AnalyticPeArray>(name, config, registry);
+    if (config.impl != "cycle")
+        throw InputError(fmt::format("pe_array.impl: this build has no implementation called \"{}\"", config.impl));
+    return std::make_unique<SteppedPeArray>(name, config, registry, [&config](const std::string&) {
+        return std::make_unique<CycleCore>(config.rows, config.columns, accumulators_of_a_pe(config),
+                                           config.acc == "fp16");
+    });
 }
 
 }  // namespace switchyard::hw

@@ -1,13 +1,16 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
+#include <vector>
 
 #include <tlm_utils/simple_initiator_socket.h>
 #include <tlm_utils/simple_target_socket.h>
 #include <systemc>
 #include <tlm>
 
+#include "switchyard/hw/pe_array/operand_memory.h"
 #include "switchyard/tlm/clock_period.h"
 #include "switchyard/tlm/extended_payload.h"
 #include "switchyard/tlm/simulation_registry.h"
@@ -16,16 +19,20 @@
 namespace switchyard::hw {
 
 /// An output-stationary systolic array (Adyna section VI-A and Table III): operands enter skewed from the left and the
-/// top, each PE keeps row_outputs x column_outputs accumulators, results leave through the columns.
+/// top, each PE keeps row_outputs x column_outputs accumulators in two sets, of which one accumulates while the other
+/// drains, and results leave through the columns. This base has the doors, the checks, the operand traffic and the
+/// counters; the implementations have the cycles and the values:
 ///
-/// Modelled (impl analytic): closed-form cycles of blocks, in which fill and drain overlap with the blocks around them;
-/// a block takes max(compute, drain, scratchpad reads, scratchpad writes), where
-///   compute = reduction x row_outputs x column_outputs, drain = rows x row_outputs x column_outputs,
-/// an invocation's first block rows + columns - 2 more to fill, and its last one the drain once more. Vector work:
-/// max(ceil(elements x reduction / PEs), reads, writes). Scratchpad latency shows once an invocation. All operand
-/// traffic (binary16) goes through the scratchpad socket.
-/// Accuracy: exact for this pipeline; a scratchpad slower than the array is averaged over a block.
-/// Not modelled: values, stalls inside a block, control signals.
+/// - `analytic` (analytic_pe_array.h): closed form;
+/// - `cycle` (stepped_pe_array.h): cycle by cycle, C++;
+/// - `rtl`, `lockstep` (rtl/pe_array): the same with the Verilated array, and with both side by side.
+///
+/// Modelled: all operand traffic (binary16) goes through the scratchpad socket; its latency shows once an invocation.
+/// With addresses (PeWorkExtension) real operands are read through the scratchpad socket and real results written, the
+/// same bits by every implementation. Vector work takes max(ceil(elements x reduction / PEs), reads, writes) cycles
+/// in all of them.
+/// Not modelled: control signals; the traffic of second operands and of the parameters of fused steps; memory accesses
+/// at their exact cycle (values are read and written when the command is called).
 class PeArray : public sc_core::sc_module {
 public:
     struct Config {
@@ -46,10 +53,29 @@ public:
     tlm_utils::simple_target_socket<PeArray> command;        ///< PeWorkExtension
     tlm_utils::simple_initiator_socket<PeArray> scratchpad;  ///< RepeatExtension
 
-    /// Throws ModelError for an implementation or accumulator type that does not exist.
+    const Stats& stats() const { return stats_; }
+
+protected:
+    /// Throws ModelError for an accumulator type that does not exist.
     PeArray(sc_core::sc_module_name name, const Config& config, SimulationRegistry& registry);
 
-    const Stats& stats() const { return stats_; }
+    /// How the scratchpad served the operands of a command.
+    struct Traffic {
+        std::uint64_t read_bytes = 0, write_bytes = 0;  ///< of one block
+        std::uint64_t read_bytes_per_cycle = 1, write_bytes_per_cycle = 1;
+        std::uint64_t latency_cycles = 0;  ///< before the first operand, and waiting for the port
+    };
+
+    /// Cycles of the command, whose traffic has been moved and which begins `idle_cycles` after the end of the one
+    /// before. Throws std::runtime_error if it cannot be done.
+    virtual std::uint64_t run(const PeWorkExtension& work, const Traffic& traffic, std::uint64_t idle_cycles) = 0;
+
+    /// Vector work in closed form, and its values.
+    std::uint64_t run_vector(const PeWorkExtension& work, const Traffic& traffic);
+
+    const Config& config() const { return config_; }
+    bool acc_fp16() const { return config_.acc == "fp16"; }
+    OperandMemory& memory() { return memory_; }
 
 private:
     /// One operand of a block: `waves` times wave_bytes at the same address.
@@ -58,33 +84,44 @@ private:
         std::uint64_t address, wave_bytes, waves;
         std::uint64_t bytes() const { return wave_bytes * waves; }
     };
-    /// How the scratchpad served an operand.
     struct Stream {
         std::uint64_t bytes_per_cycle = 1;
         sc_core::sc_time time;  ///< of all repeats, with latency
     };
 
     void b_transport(::tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
+    /// Between the end of the last command and `start`, which is relative to now.
+    std::uint64_t idle_cycles(const sc_core::sc_time& start) const;
     /// "" or why the array cannot do it.
     std::string objection(const PeWorkExtension& work) const;
-    /// Moves the operand of `repeats` blocks. Throws std::runtime_error if the scratchpad refuses.
+    /// Moves the operands of all blocks. Throws std::runtime_error if the scratchpad refuses.
+    Traffic move_operands(const PeWorkExtension& work, const sc_core::sc_time& start);
     Stream stream(const Operand& operand, std::uint64_t repeats, const sc_core::sc_time& start);
-    /// Cycles of the whole command that begins at `start`, and its operand traffic.
-    std::uint64_t run(const PeWorkExtension& work, const sc_core::sc_time& start);
+    void invalidate_direct_mem_ptr(sc_dt::uint64 first, sc_dt::uint64 last);
     void refuse(::tlm::tlm_generic_payload& payload, ::tlm::tlm_response_status status, const std::string& why);
 
     Config config_;
     SimulationRegistry& registry_;
     ClockPeriod clock_;
-    std::uint64_t accumulator_bytes_;
     ExtendedPayload<RepeatExtension> burst_;
+    OperandMemory memory_;
     sc_core::sc_time busy_until_;  ///< one command after another
     Stats stats_;
 };
 
+/// More than any block may use: a set of accumulators is at most half of the registers.
+unsigned accumulators_of_a_pe(const PeArray::Config& config);
+
+/// The array that `config.impl` names: `analytic` or `cycle`. Throws InputError for any other name;
+/// rtl::make_pe_array() knows those in RTL as well.
+std::unique_ptr<PeArray> make_pe_array(const char* name, const PeArray::Config& config, SimulationRegistry& registry);
+
+inline const std::vector<std::string> kPeArrayImplementations{"analytic", "cycle", "rtl", "lockstep"};
+
 template <class V>
 void describe(V& v, PeArray::Config& c) {
-    v.choice("impl", c.impl, {"analytic"}, "model of the PE array");
+    v.choice("impl", c.impl, kPeArrayImplementations,
+             "closed form, cycle by cycle, Verilated RTL, or the last two side by side");
     v.field("rows", c.rows, 1, 1024, "PE rows");
     v.field("columns", c.columns, 1, 1024, "PE columns");
     v.field("register_bytes", c.register_bytes, 2, 4096,

@@ -87,7 +87,7 @@ void TileController::start_segment(std::uint16_t segment, std::uint32_t batch) {
     for (const std::size_t index : active_) {
         Operator& op = operators_[index];
         for (Input& input : op.inputs) input.frames.assign(op.placement->units, nullptr);
-        op.masks_ready.assign(op.op->gate_switch == kNone ? 0 : op.placement->units, false);
+        op.masks_ready.assign(reads_masks(op) ? op.placement->units : 0, false);
         op.masks_requested = 0;
         op.next_unit = 0;
         op.outputs_in_flight = 0;
@@ -177,7 +177,7 @@ void TileController::finish_segment() {
 }
 
 void TileController::request_masks(Operator& op) {
-    if (op.op->gate_switch == kNone) return;
+    if (!reads_masks(op)) return;
     const unsigned window = std::min<unsigned>(op.next_unit + config_.mask_prefetch_units, op.placement->units);
     for (; op.masks_requested < window; ++op.masks_requested) {
         InterfaceCommand fetch;
@@ -237,6 +237,66 @@ SampleFramePtr TileController::frame_of(const Operator& op, unsigned unit) const
     return common;
 }
 
+const OperatorValues& TileController::values_of(const Operator& op, unsigned unit, const SampleSet& samples) {
+    const OperatorShape& shape = op.placement->shape;
+    values_ = {};
+    values_.shape = shape;
+    if (shape.kind == OpKind::pool) {
+        values_.reduce =
+            op.op->pool == PoolKind::mean ? KernelAddresses::Reduce::mean : KernelAddresses::Reduce::maximum;
+    }
+    std::uint32_t second = 0;
+    for (const Input& input : op.inputs) {
+        const std::uint32_t slot = input.edge->slot_offset + unit % input.edge->slots * input.edge->slot_bytes;
+        if (input.edge->role == OperandRole::second_operand) {
+            second = slot;
+            continue;
+        }
+        OperatorValues::Source source{slot, {}};
+        if (shape.kind == OpKind::merge) {
+            const SampleSet& there = input.frames[unit]->samples;
+            for (const std::uint32_t id : samples.ids()) source.present.push_back(there.contains(id));
+        }
+        values_.sources.push_back(std::move(source));
+    }
+    // Behind the weights of the slice: parameters of the epilogue, a value a channel each.
+    const Partition& cut = op.placement->partitions.back();
+    const Box box = output_box(shape, cut, op.placement->k_ways, op.op->rank % op.placement->k_ways, cut.dyn_dim);
+    constexpr std::uint32_t kElementBytes = 2;
+    const std::uint32_t slice = kElementBytes * (box.k1 - box.k0);
+    std::uint32_t next = op.weights.empty() ? 0 : op.weights.front().edge->slot_offset + slice * filter_elements(shape);
+    using Kind = KernelAddresses::Fused::Kind;
+    const auto parameter = [&](Kind kind) {
+        values_.epilogue.push_back({kind, next});
+        next += slice;
+    };
+    const auto norm = [&] {
+        parameter(Kind::scale);
+        parameter(Kind::bias);
+    };
+    if (shape.kind == OpKind::norm) norm();
+    for (const EpilogueStep step : op.op->epilogue) {
+        switch (step) {
+            case EpilogueStep::bias:
+                parameter(Kind::bias);
+                break;
+            case EpilogueStep::norm:
+                norm();
+                break;
+            case EpilogueStep::relu:
+                values_.epilogue.push_back({Kind::relu, 0});
+                break;
+            case EpilogueStep::sigmoid:
+                values_.epilogue.push_back({Kind::sigmoid, 0});
+                break;
+            case EpilogueStep::add:
+                values_.epilogue.push_back({Kind::add, second});
+                break;
+        }
+    }
+    return values_;
+}
+
 bool TileController::try_dispatch(std::size_t index) {
     Operator& op = operators_[index];
     const unsigned unit = op.next_unit;
@@ -262,6 +322,10 @@ bool TileController::try_dispatch(std::size_t index) {
     dispatch.input_offset = first_input.slot_offset + unit % first_input.slots * first_input.slot_bytes;
     dispatch.weight_offset = op.weights.empty() ? 0 : op.weights.front().edge->slot_offset;
     dispatch.output_offset = op.op->out_offset + unit % op.op->out_slots * op.op->out_slot_bytes;
+    dispatch.multicast = op.op->out_edges.size() > 1;
+    dispatch.channelwise = op.placement->shape.kind == OpKind::depthwise;
+
+    if (config_.values) dispatch.values = &values_of(op, unit, dispatch.frame->samples);
 
     sc_core::sc_time delay;
     if (!send(dispatcher, dispatch, delay)) {

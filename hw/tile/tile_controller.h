@@ -37,6 +37,7 @@ public:
     struct Config {
         unsigned mask_prefetch_units = 2;  ///< units whose recorded masks a gate reads ahead (trace-driven runs)
         double clock_ghz = 1.0;
+        bool values = false;  ///< tensors have values, set by the composer: gates compute their masks
     };
     struct Stats {
         std::uint64_t units = 0;        ///< kernel invocations, empty units included
@@ -100,8 +101,12 @@ private:
     std::vector<std::size_t> operators_of(int segment) const;
     bool overlaps_active(const Operator& op) const;
     void load_weights(Operator& op);
+    /// A gate whose result is not computed but recorded.
+    bool reads_masks(const Operator& op) const { return op.op->gate_switch != kNone && !config_.values; }
     void request_masks(Operator& op);
     bool try_dispatch(std::size_t index);
+    /// Where the values of a unit lie; valid until the next call.
+    const OperatorValues& values_of(const Operator& op, unsigned unit, const SampleSet& samples);
     SampleFramePtr frame_of(const Operator& op, unsigned unit) const;
     int next_segment_after(std::uint16_t segment) const;
     template <class Extension>
@@ -129,6 +134,7 @@ private:
     std::vector<std::size_t> active_;    ///< operators of the running segment
     std::vector<std::size_t> prefetch_;  ///< operators of the next one whose weights have not been asked for
     bool busy_ = false;                  ///< a kernel is running
+    OperatorValues values_;              ///< of the dispatch that is being sent
 };
 
 template <class Visitor>

@@ -73,7 +73,9 @@ NestCost block_cost(const HardwareDescription& hardware, const TileWork& work, c
         compute = ceil_div(outputs * work.reduction, hardware.pes());
     } else {
         read = kElementBytes * work.reduction * ((work.channelwise ? outputs : row_side) + column_side);
-        compute = std::max<std::uint64_t>(work.reduction, block.rows) * outputs_per_pe;
+        // A depthwise convolution feeds one column at a time: each has inputs of its own.
+        const std::uint64_t waves = std::uint64_t{work.reduction} * (work.channelwise ? block.columns : 1);
+        compute = std::max<std::uint64_t>(waves, block.rows) * outputs_per_pe;
     }
     const std::uint64_t written = kElementBytes * outputs;
     return {std::max({compute, transfer_cycles(read, hardware.scratchpad_bytes_per_cycle),

@@ -65,7 +65,8 @@ NestCost block_cost(const HardwareDescription& hardware, const TileWork& work, c
 /// Closed form for one invocation, the same as the analytic PE array's; docs/scheduler.md derives it:
 ///   sum over blocks of the block's cycles, and for multiply-accumulate kernels
 ///   + (rows + columns - 2) to fill at the first block + the last block's drain.
-/// A multiply-accumulate block: max(reduction * outputs a PE, drain, reads, writes), drain = rows * outputs a PE;
+/// A multiply-accumulate block: max(reduction * outputs a PE, drain, reads, writes), drain = rows * outputs a PE; a
+/// depthwise one takes its reduction once a column;
 /// a vector block: max(ceil(outputs * reduction / PEs), reads, writes); reads and writes are binary16 bytes over the
 /// scratchpad's widths. Blocks at the ends of n, k, p, q are clipped to the work.
 NestCost nest_cost(const HardwareDescription& hardware, const TileWork& work, const Blocking& blocking);

@@ -22,6 +22,8 @@ ImageMeta meta_of(const Schedule& schedule, const Workload& workload, const Edge
         entry.macs_per_sample = one.macs_per_sample;
         entry.dynamic = one.dynamic();
         entry.segment = placed.segment;
+        entry.parameters = one.parameters;
+        entry.weight_scale = one.weight_scale;
         if (one.dynamic()) entry.switch_name = graph.switches[one.path.back().switch_id].name;
         meta.operators.push_back(std::move(entry));
     }
@@ -73,8 +75,18 @@ public:
         op.out_slots = placed.depths.out_slots;
         op.out_offset = edges_.regions()[placed.op].output;
         op.out_slot_bytes = placed.footprint.out_slot_bytes;
-        const int gated = workload_.graph.operators[placed.op].gate_switch;
+        const Operator& one = workload_.graph.operators[placed.op];
+        op.epilogue = one.fused;
+        op.pool = one.pool;
+        const int gated = one.gate_switch;
         if (gated != kNoSwitch) {
+            const Switch& gateway = workload_.graph.switches[gated];
+            constexpr std::uint16_t kHalf = 0x3800;  // binary16 0.5: a sigmoid's middle; without it, zero
+            const bool sigmoid = !one.fused.empty() && one.fused.back() == FusedStep::sigmoid;
+            op.gate_threshold = sigmoid ? kHalf : 0;
+            op.gate_rule = one.shape.out_channels == 1 ? GateRule::threshold
+                           : gateway.exclusive         ? GateRule::largest
+                                                       : GateRule::each;
             op.gate_switch = static_cast<std::uint16_t>(gated);
             op.gate_branches = static_cast<std::uint16_t>(workload_.graph.switches[gated].branches);
             op.mask_address = edges_.masks[gated].address;

@@ -95,8 +95,8 @@ void generate_kernels(Schedule& schedule, StageSearch& stages, const Design& des
 }  // namespace
 
 const std::vector<Design>& designs() {
-    static const std::vector<Design> known{{"adyna", true, true}, {"m-tile", false, false}};
-    return known;
+    static const std::vector<Design> kKnown{{"adyna", true, true}, {"m-tile", false, false}};
+    return kKnown;
 }
 
 const Design& find_design(const std::string& name) {

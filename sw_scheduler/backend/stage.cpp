@@ -150,7 +150,7 @@ double StageSearch::estimated_cycles(const TileWork& work) {
                           ceil_div(work.size[kK], hardware_.pe_columns);
     const double inputs = work.channelwise ? rows * columns : rows;
     const double block =
-        std::max({double(work.reduction), rows,
+        std::max({work.reduction * (work.channelwise ? columns : 1.0), rows,
                   kElementBytes * work.reduction * (inputs + columns) / hardware_.scratchpad_bytes_per_cycle,
                   kElementBytes * rows * columns / hardware_.scratchpad_write_bytes_per_cycle});
     return passes * block + 2 * rows + columns - 2;

@@ -25,6 +25,11 @@ public:
     void enumeration(const E& value, E) {
         put(static_cast<std::underlying_type_t<E>>(value));
     }
+    template <class E>
+    void enumerations(const std::vector<E>& values, E last) {
+        put(static_cast<std::uint32_t>(values.size()));
+        for (const E value : values) enumeration(value, last);
+    }
     void append(const std::uint8_t* bytes, std::size_t count) { bytes_.insert(bytes_.end(), bytes, bytes + count); }
 
     std::size_t size() const { return bytes_.size(); }
@@ -67,6 +72,14 @@ public:
         const auto code = get<std::underlying_type_t<E>>();
         if (code > static_cast<std::underlying_type_t<E>>(last)) fail("unknown code " + std::to_string(code));
         value = static_cast<E>(code);
+    }
+
+    template <class E>
+    void enumerations(std::vector<E>& values, E last) {
+        const auto count = get<std::uint32_t>();
+        if (count > remaining()) fail("a list of " + std::to_string(count) + " items does not fit");
+        values.resize(count);
+        for (E& value : values) enumeration(value, last);
     }
 
     template <class T>

@@ -21,6 +21,8 @@ struct ImageMeta {
         bool dynamic = false;
         std::uint16_t segment = 0;
         std::string switch_name;  ///< innermost switch around it, empty if static
+        std::string parameters;   ///< its values are in PARAMETERS.weight.npy, PARAMETERS.bias.npy; empty: unknown
+        double weight_scale = 1;  ///< by which the host multiplies the weights (not the bias)
     };
     struct Switch {
         std::string name;

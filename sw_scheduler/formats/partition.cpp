@@ -54,6 +54,25 @@ Box normalised(const Box& box) {
 
 }  // namespace
 
+std::uint32_t filter_elements(const OperatorShape& shape) {
+    switch (shape.kind) {
+        case OpKind::convolution:
+            return std::uint32_t{shape.in_channels} * shape.filter_rows * shape.filter_columns;
+        case OpKind::depthwise:
+            return std::uint32_t{shape.filter_rows} * shape.filter_columns;
+        case OpKind::matmul:
+            if (shape.in_rows == shape.out_rows) return shape.in_channels;
+            return std::uint32_t{shape.in_channels} * shape.in_rows * shape.in_columns;  // flattens its input
+        case OpKind::attention:
+        case OpKind::elementwise:
+        case OpKind::pool:
+        case OpKind::norm:
+        case OpKind::merge:
+            break;
+    }
+    return 0;
+}
+
 int best_fit(const std::vector<Partition>& partitions, std::uint32_t dyn_dim) {
     const auto fit = std::lower_bound(partitions.begin(), partitions.end(), dyn_dim,
                                       [](const Partition& p, std::uint32_t wanted) { return p.dyn_dim < wanted; });

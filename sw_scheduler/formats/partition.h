@@ -23,6 +23,9 @@ struct OperatorShape {
     }
 };
 
+/// Weights that an output channel has, each of them once: channels x filter rows x filter columns of its input.
+std::uint32_t filter_elements(const OperatorShape& shape);
+
 /// How the kernel for `dyn_dim` samples spreads over an operator's tiles: n ways over samples, p over output rows.
 /// The k ways over output channels are the operator's (weights stay where they are): rank = (in * p + ip) * k_ways +
 /// ik.

@@ -87,6 +87,22 @@ struct Edge {
     bool resident = false;  ///< weights: nothing else ever uses their region, on any tile: loaded once
 };
 
+/// Steps on the way from an accumulator to the output, in binary32; then one rounding to binary16.
+enum class EpilogueStep : std::uint8_t {
+    bias,  ///< + bias[k]
+    norm,  ///< * gain[k] + offset[k]
+    relu,
+    sigmoid,
+    add  ///< + the second operand
+};
+enum class PoolKind : std::uint8_t { maximum, mean };
+/// How a gate's outputs become a routing mask.
+enum class GateRule : std::uint8_t {
+    threshold,  ///< one output: branch 1 if it is larger than the threshold, otherwise branch 0
+    each,       ///< an output a branch: those that are larger than the threshold
+    largest     ///< an output a branch: the one with the largest, of several the first
+};
+
 /// What one tile does of one operator in one segment.
 struct TileOperator {
     std::uint16_t op_id = 0;
@@ -97,8 +113,12 @@ struct TileOperator {
     std::uint32_t out_offset = 0, out_slot_bytes = 0;  ///< output slots in the scratchpad
     std::uint16_t gate_switch = kNone;                 ///< this operator computes that switch's routing mask
     std::uint16_t gate_branches = 0;
+    GateRule gate_rule = GateRule::threshold;
+    std::uint16_t gate_threshold = 0;    ///< binary16
     std::uint64_t mask_address = 0;      ///< trace-driven: HBM address of the recorded masks, one u64 a sample id
     std::uint64_t mask_bank_stride = 0;  ///< as TensorStore::bank_stride
+    std::vector<EpilogueStep> epilogue;
+    PoolKind pool = PoolKind::maximum;
     std::vector<std::uint16_t> in_edges, out_edges;  ///< edge ids
 };
 

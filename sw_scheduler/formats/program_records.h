@@ -45,7 +45,11 @@ template <class Archive>
 void transfer(Archive& archive, typename Archive::template Record<TileOperator> op) {
     archive(op.op_id, op.segment, op.rank, op.kernel_first, op.kernel_count);
     archive(op.out_slots, op.out_offset, op.out_slot_bytes);
-    archive(op.gate_switch, op.gate_branches, op.mask_address, op.mask_bank_stride);
+    archive(op.gate_switch, op.gate_branches);
+    archive.enumeration(op.gate_rule, GateRule::largest);
+    archive(op.gate_threshold, op.mask_address, op.mask_bank_stride);
+    archive.enumerations(op.epilogue, EpilogueStep::add);
+    archive.enumeration(op.pool, PoolKind::mean);
     archive(op.in_edges, op.out_edges);
 }
 

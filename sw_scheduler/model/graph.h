@@ -50,14 +50,9 @@ struct Source {
 };
 
 /// Steps folded into the operator that makes the tensor; none changes its shape. A pool that does is an operator
-/// (OpKind::pool), a global average pool is Source::reduce.
-enum class FusedStep : std::uint8_t {
-    bias,  ///< also a folded batch norm
-    norm,
-    relu,
-    sigmoid,
-    add  ///< of the source with role second_operand; at most one an operator
-};
+/// (OpKind::pool), a global average pool is Source::reduce. Bias: also a folded batch norm; add: of the source with
+/// role second_operand, at most one an operator.
+using FusedStep = EpilogueStep;
 
 enum class MergeMode : std::uint8_t {
     exclusive,  ///< each sample comes from exactly one source
@@ -78,8 +73,11 @@ struct Operator {
     std::uint64_t macs_per_sample = 0;
     std::uint64_t weight_bytes = 0;  ///< with biases and norm parameters
     std::uint64_t out_bytes_per_sample = 0;
-    int line = 0;           ///< in the model file
-    bool inserted = false;  ///< identity made by the front-end
+    PoolKind pool = PoolKind::maximum;
+    std::string parameters;   ///< PARAMETERS.weight.npy and so on hold its values; empty: sizes only
+    double weight_scale = 1;  ///< of the weights, not the bias
+    int line = 0;             ///< in the model file
+    bool inserted = false;    ///< identity made by the front-end
 
     bool dynamic() const { return !path.empty(); }
     TensorShape output() const { return {shape.out_channels, shape.out_rows, shape.out_columns}; }

@@ -60,6 +60,9 @@ Operator infer_operator(const LayerSpec& layer, const TensorShape& input, const 
     op.line = layer.line;
     op.fused = layer.fused;
     op.merge_mode = layer.merge_mode;
+    op.pool = layer.pool;
+    op.parameters = layer.parameters;
+    op.weight_scale = layer.weight_scale;
     OperatorShape& shape = op.shape;
     shape.kind = operator_kind(layer.kind);
     shape.in_channels = shape.out_channels = input.channels;

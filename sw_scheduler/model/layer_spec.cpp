@@ -87,8 +87,12 @@ LayerSpec read_layer(MappingReader reader, const std::string& previous) {
         case LayerKind::matmul:
             layer.out_channels = static_cast<std::uint16_t>(reader.integer("out_channels", 1, 0xFFFF));
             break;
-        case LayerKind::depthwise:
         case LayerKind::pool:
+            layer.pool =
+                reader.choice_or("pooling", {"maximum", "mean"}) == "mean" ? PoolKind::mean : PoolKind::maximum;
+            read_filter(reader, layer);
+            break;
+        case LayerKind::depthwise:
             read_filter(reader, layer);
             break;
         case LayerKind::switching:
@@ -106,6 +110,8 @@ LayerSpec read_layer(MappingReader reader, const std::string& previous) {
     }
     if (layer.kind != LayerKind::switching && layer.kind != LayerKind::sink && layer.kind != LayerKind::global_pool)
         read_fused(reader, layer);
+    layer.parameters = reader.text_or("parameters", "");
+    layer.weight_scale = reader.number_or("weight_scale", -65504, 65504, 1);
     reader.finish();
     return layer;
 }

@@ -31,8 +31,11 @@ struct LayerSpec {
     std::uint16_t out_channels = 1;
     std::uint16_t filter_rows = 1, filter_columns = 1, stride = 1, pad = 0;
     std::vector<FusedStep> fused;
-    std::string added;  ///< second operand of the fused add, empty if there is none
-    std::string gate;   ///< switch: the layer that makes its mask
+    std::string added;       ///< second operand of the fused add, empty if there is none
+    std::string parameters;  ///< first part of the names of the files with its values
+    double weight_scale = 1;
+    PoolKind pool = PoolKind::maximum;
+    std::string gate;  ///< switch: the layer that makes its mask
     unsigned branches = 2;
     bool exclusive = true;
     MergeMode merge_mode = MergeMode::exclusive;

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Usage: layering.sh ROOT. Includes run one way:
 #   platform -> {hw, rtl, sw_scheduler} -> tlm; hw, rtl and tlm see of sw_scheduler its formats/ only;
-#   sw_scheduler sees none of the others, and no SystemC; a component of hw/ or rtl/ never sees another component.
+#   sw_scheduler sees none of the others, and no SystemC; a component of hw/ or rtl/ never sees another component,
+#   but its twin: rtl/X sees hw/X; all see hw/numerics/ (arithmetic) and rtl/ sees rtl/common/.
 # Prints each include that does not, as file:line, and fails.
 set -euo pipefail
 cd "$1"
@@ -35,6 +36,10 @@ grep -rnHE '^[[:space:]]*#[[:space:]]*include[[:space:]]*[<"]' --include='*.h' -
             if (to[1] !~ /^(platform|hw|rtl|sw_scheduler|tlm)$/) refuse("not a library")
         } else if (to[1] == "sw_scheduler") {
             if (to[2] != "formats") refuse("only sw_scheduler/formats/")
+        } else if (layer ~ /^(hw|rtl)$/ && within(target, "hw/numerics")) {
+            next
+        } else if (layer == "rtl" && (within(target, "rtl/common") || (to[1] == "hw" && from[2] == to[2]))) {
+            next
         } else if (to[1] == layer && layer != "tlm") {
             if (from[2] != to[2]) refuse("components meet at sockets")
         } else if (to[1] != "tlm") {

@@ -10,10 +10,14 @@ set(violations
   "hw/tile/a.cpp=\"switchyard/sw_scheduler/model/graph.h\""
   "hw/tile/a.cpp=\"tile.h\""
   "rtl/router/a.h=\"switchyard/hw/noc/router.h\""
+  "rtl/router/a.h=\"switchyard/rtl/dispatcher/dispatcher.h\""
+  "hw/noc/a.h=\"switchyard/rtl/noc/a.h\""
   "platform/a.cpp=\"switchyard/testbenches/catch.h\"")
 
 file(WRITE ${SCRATCH}/good/hw/tile/a.h "#include <systemc>\n#include \"switchyard/hw/tile/b.h\"\n"
-  "#include \"switchyard/tlm/a.h\"\n#include \"switchyard/sw_scheduler/formats/kernel.h\"\n")
+  "#include \"switchyard/hw/numerics/fp16.h\"\n#include \"switchyard/tlm/a.h\"\n#include \"switchyard/sw_scheduler/formats/kernel.h\"\n")
+file(WRITE ${SCRATCH}/good/rtl/tile/a.h "#include <verilated.h>\n#include \"switchyard/hw/tile/a.h\"\n"
+  "#include \"switchyard/rtl/common/a.h\"\n#include \"switchyard/hw/numerics/fp16.h\"\n")
 execute_process(COMMAND ${LAYERING} ${SCRATCH}/good RESULT_VARIABLE status OUTPUT_VARIABLE output)
 if(NOT status EQUAL 0)
   message(SEND_ERROR "a good tree is refused:\n${output}")

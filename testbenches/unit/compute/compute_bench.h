@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,7 @@ struct ComputeConfig {
     hw::Scratchpad::Config scratchpad;
     hw::PeArray::Config pe_array;
     hw::KernelDispatcher::Config dispatcher;
+    decltype(&hw::make_kernel_dispatcher) make_dispatcher = &hw::make_kernel_dispatcher;
 };
 
 /// Scratchpad, PE array and dispatcher of one tile, with the controller and the network interface played by the test
@@ -39,8 +41,10 @@ public:
     ComputeBench(sc_core::sc_module_name module_name, const ComputeConfig& config)
         : sc_module(module_name),
           scratchpad("scratchpad", config.scratchpad, registry),
-          pe_array("pe_array", config.pe_array, registry),
-          dispatcher("dispatcher", config.dispatcher, registry),
+          pe_array_owner_(hw::make_pe_array("pe_array", config.pe_array, registry)),
+          dispatcher_owner_(config.make_dispatcher("dispatcher", config.dispatcher, registry)),
+          pe_array(*pe_array_owner_),
+          dispatcher(*dispatcher_owner_),
           clock(config.scratchpad.clock_ghz) {
         join(pe_array.scratchpad, pe_scratchpad_, scratchpad.pe_array);
         join(dispatcher.scratchpad, dispatcher_scratchpad_, scratchpad.dispatcher);
@@ -90,8 +94,14 @@ public:
 
     SimulationRegistry registry;
     hw::Scratchpad scratchpad;
-    hw::PeArray pe_array;
-    hw::KernelDispatcher dispatcher;
+
+private:
+    std::unique_ptr<hw::PeArray> pe_array_owner_;
+    std::unique_ptr<hw::KernelDispatcher> dispatcher_owner_;
+
+public:
+    hw::PeArray& pe_array;
+    hw::KernelDispatcher& dispatcher;
     ClockPeriod clock;
     tlm_utils::simple_initiator_socket<ComputeBench> controller{"controller"}, network{"network"};
     tlm_utils::simple_initiator_socket<ComputeBench>& configure_socket() { return controller_configure_; }

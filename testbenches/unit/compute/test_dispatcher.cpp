@@ -1,5 +1,6 @@
+#include "switchyard/sw_scheduler/formats/error.h"
 #include "switchyard/testbenches/sim_test.h"
-#include "switchyard/testbenches/unit/compute/compute_bench.h"
+#include "switchyard/testbenches/unit/compute/dispatcher_implementations.h"
 
 using namespace switchyard;
 using namespace switchyard::testing;
@@ -7,15 +8,11 @@ using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
-const std::vector<std::string> kImplementations{"analytic", "walk"};
-
 /// Runs `body` on a bench with each implementation, in a process of its own.
 void with_each(const std::function<void(ComputeBench&)>& body) {
-    for (const std::string& impl : kImplementations)
+    for (const std::string& impl : dispatcher_implementations())
         in_child([&] {
-            ComputeConfig config;
-            config.dispatcher.impl = impl;
-            ComputeBench bench("bench", config);
+            ComputeBench bench("bench", with_dispatcher({}, impl));
             sc_core::sc_start(sc_core::SC_ZERO_TIME);
             INFO("implementation " << impl);
             body(bench);
@@ -232,5 +229,5 @@ SIM_TEST("dispatcher: an implementation that does not exist", "[dispatcher]") {
     SimulationRegistry registry;
     hw::KernelDispatcher::Config config;
     config.impl = "rtl";
-    CHECK_THROWS_AS(hw::KernelDispatcher("dispatcher", config, registry), ModelError);
+    CHECK_THROWS_AS(hw::make_kernel_dispatcher("dispatcher", config, registry), InputError);
 }

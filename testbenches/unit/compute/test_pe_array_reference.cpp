@@ -151,6 +151,13 @@ private:
     std::mt19937 random_;
 };
 
+hw::PeArray::Config implementation(const std::string& impl) {
+    hw::PeArray::Config config;
+    config.impl = impl;
+    config.rows = config.columns = 9;
+    return config;
+}
+
 std::uint64_t cycles_of_model(ArrayBench& bench, unsigned reduction, const std::vector<BlockSize>& blocks) {
     std::uint64_t cycles = 0;
     for (std::size_t i = 0; i < blocks.size(); ++i) {
@@ -176,16 +183,19 @@ hw::Scratchpad::Config ideal_scratchpad() {
 }  // namespace
 
 // Blocks of one size: exact, but for a reduction shorter than the drain: the model holds the last block, too, as long
-// as a drain takes.
+// as a drain takes. `cycle` is exact.
 SIM_TEST("PE array agrees with a register-by-register array", "[pe_array]") {
-    ArrayBench bench("bench", {}, ideal_scratchpad());
+    ArrayBench bench("bench", implementation("analytic"), ideal_scratchpad());
+    ArrayBench cycle("cycle", implementation("cycle"), ideal_scratchpad());
     std::mt19937 random(1);
     for (unsigned trial = 0; trial < 60; ++trial) {
         const unsigned rows = 1 + random() % 9, columns = 1 + random() % 9, reduction = 1 + random() % 24;
         const std::vector<BlockSize> blocks(1 + random() % 6, BlockSize{rows, columns});
         CAPTURE(rows, columns, reduction, blocks.size());
         ReferenceArray reference(rows, columns, reduction, blocks, trial);
-        CHECK(cycles_of_model(bench, reduction, blocks) == reference.run() + std::max(rows, reduction) - reduction);
+        const std::uint64_t truth = reference.run();
+        CHECK(cycles_of_model(bench, reduction, blocks) == truth + std::max(rows, reduction) - reduction);
+        CHECK(cycles_of_model(cycle, reduction, blocks) == truth);
         CHECK(reference.values_are_right());
         CHECK_FALSE(reference.chains_collided());
     }
@@ -194,7 +204,8 @@ SIM_TEST("PE array agrees with a register-by-register array", "[pe_array]") {
 // Smaller blocks at the end, as kernel fitting makes them: the model takes the first block's fill for the last one's,
 // so it is late by no more than the difference, and never early.
 SIM_TEST("PE array with clipped blocks is within a fill of a register-by-register array", "[pe_array]") {
-    ArrayBench bench("bench", {}, ideal_scratchpad());
+    ArrayBench bench("bench", implementation("analytic"), ideal_scratchpad());
+    ArrayBench cycle("cycle", implementation("cycle"), ideal_scratchpad());
     std::mt19937 random(2);
     for (unsigned trial = 0; trial < 60; ++trial) {
         const unsigned rows = 2 + random() % 8, columns = 2 + random() % 8, reduction = rows + random() % 24;
@@ -204,6 +215,7 @@ SIM_TEST("PE array with clipped blocks is within a fill of a register-by-registe
         ReferenceArray reference(rows, columns, reduction, blocks, trial);
         const std::uint64_t model = cycles_of_model(bench, reduction, blocks), truth = reference.run();
         CHECK(reference.values_are_right());
+        CHECK(cycles_of_model(cycle, reduction, blocks) == truth);
         CHECK(model >= truth);
         CHECK(model - truth <= rows - blocks.back().rows + columns - blocks.back().columns);
     }

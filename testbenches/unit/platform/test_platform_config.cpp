@@ -166,6 +166,26 @@ TEST_CASE("a value of the wrong type or out of range is refused", "[platform]") 
     CHECK_THAT(complaint(choice), Catch::Matchers::StartsWith(at_line(choice, "ring") + "noc.topology: wants one of "));
 }
 
+TEST_CASE("single tiles have other implementations", "[platform]") {
+    const std::string mini =
+        mini_with("impl: analytic\n  rows", "impl: cycle\n  impl_of_tiles: 0=rtl  3=lockstep\n  rows");
+    const TemporaryFile file(mini);
+    const PlatformConfig platform = read_platform(file.path());
+    std::vector<std::string> impls;
+    for (unsigned tile = 0; tile < platform.tiles(); ++tile)
+        impls.push_back(platform.pe_array_exceptions.impl_of(tile, platform.pe_array.impl));
+    CHECK(impls == std::vector<std::string>{"rtl", "cycle", "cycle", "lockstep"});
+    CHECK(platform.dispatcher_exceptions.impl_of(0, "walk") == "walk");
+
+    CHECK(complaint(mini, {{"pe_array.impl_of_tiles", "0:rtl"}}) ==
+          at_line(mini, "impl: cycle") + "pe_array: impl_of_tiles: wants tile=implementation, got \"0:rtl\"");
+    CHECK(complaint(mini, {{"pe_array.impl_of_tiles", "1=rtl 4=rtl"}}) ==
+          at_line(mini, "impl: cycle") + "pe_array: impl_of_tiles: there is no tile 4 of 4");
+    CHECK_THAT(complaint(mini, {{"dispatcher.impl_of_tiles", "1=cycle"}}),
+               Catch::Matchers::EndsWith(
+                   "dispatcher: impl_of_tiles: no implementation \"cycle\"; there is analytic, walk, rtl, lockstep"));
+}
+
 TEST_CASE("sections are checked", "[platform]") {
     CHECK(complaint(mini_with("energy: {}", "")) == "FILE:3: energy: section is missing");
     const std::string unknown = mini_with("energy: {}", "energy: {}\nl2_cache: {}");

@@ -136,6 +136,9 @@ TEST_CASE("no field of a routed extension survives a reset", "[tlm][memory_manag
         bool has_values;
         std::shared_ptr<int> frame, masks, mask_samples;
         std::vector<std::uint8_t> values;
+        std::shared_ptr<int> part;
+        std::uint64_t first_byte;
+        std::shared_ptr<int> runs;
     };
     STATIC_REQUIRE(sizeof(AllFields) == sizeof(RoutedExtension));
 
@@ -154,6 +157,9 @@ TEST_CASE("no field of a routed extension survives a reset", "[tlm][memory_manag
     used.masks = std::make_shared<const std::vector<std::uint64_t>>();
     used.mask_samples = std::make_shared<const SampleSet>();
     used.values = {1};
+    used.part = std::make_shared<const TensorPart>();
+    used.first_byte = 1;
+    used.runs = std::make_shared<const std::vector<MemoryRun>>();
     used.reset();
     CHECK(used.kind == PacketKind::data);
     CHECK(used.source == 0);
@@ -169,6 +175,9 @@ TEST_CASE("no field of a routed extension survives a reset", "[tlm][memory_manag
     CHECK_FALSE(used.masks);
     CHECK_FALSE(used.mask_samples);
     CHECK(used.values.empty());
+    CHECK_FALSE(used.part);
+    CHECK(used.first_byte == 0);
+    CHECK_FALSE(used.runs);
 }
 
 SIM_TEST("a handle moves its reference", "[tlm][memory_manager]") {

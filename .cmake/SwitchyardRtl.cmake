@@ -1,0 +1,85 @@
+# Verilated blocks: SystemVerilog of rtl/ as C++ libraries. Included when SWITCHYARD_RTL is on.
+execute_process(COMMAND ${SWITCHYARD_VERILATOR} --getenv VERILATOR_ROOT
+  OUTPUT_VARIABLE SWITCHYARD_VERILATOR_ROOT OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+find_package(ZLIB REQUIRED)
+
+set(SWITCHYARD_RTL_FOLDER ${PROJECT_SOURCE_DIR}/rtl)
+set(SWITCHYARD_VERILATOR_FLAGS -I${SWITCHYARD_RTL_FOLDER}/common)
+# Where a test leaves the coverage of its Verilated models, and where it is merged.
+set(SWITCHYARD_COVERAGE_FOLDER ${PROJECT_BINARY_DIR}/coverage)
+file(MAKE_DIRECTORY ${SWITCHYARD_COVERAGE_FOLDER})
+
+# Verilator's run-time library, once for all models.
+set(runtime ${SWITCHYARD_VERILATOR_ROOT}/include)
+add_library(switchyard_verilated STATIC
+  ${runtime}/verilated.cpp ${runtime}/verilated_threads.cpp ${runtime}/verilated_fst_c.cpp ${runtime}/verilated_cov.cpp)
+set_target_properties(switchyard_verilated PROPERTIES EXPORT_NAME verilated)
+target_include_directories(switchyard_verilated SYSTEM PUBLIC $<BUILD_INTERFACE:${runtime}>
+  $<BUILD_INTERFACE:${runtime}/vltstd>)
+# Simulated time is the context's: the models need no sc_time_stamp().
+target_compile_definitions(switchyard_verilated PUBLIC $<BUILD_INTERFACE:VL_TIME_CONTEXT>)
+target_compile_options(switchyard_verilated PRIVATE -w)
+target_link_libraries(switchyard_verilated PUBLIC ZLIB::ZLIB Threads::Threads)
+unset(runtime)
+
+# switchyard_verilate(<name> TOP <module> SOURCES <file.sv>... [PARAMETERS -G<X>=<value>...] [DEFINES <MACRO>...]
+#                     [TRACE] [COVERAGE] [ASSERT])
+#
+# Static library <name>: class V<name> of header "V<name>.h", the Verilated <module>. Relative sources are those of the
+# calling folder, packages first. TRACE: VerilatedFstC can trace it. COVERAGE: line and toggle coverage, and assertions.
+# ASSERT: assertions alone; a failing one sets VerilatedContext::gotError() (after fatalOnError(false)). Verilator 5.006
+# reports no line coverage of a package's functions: what is to be measured belongs into a module.
+# The header belongs behind a pimpl: only the source that wraps the model includes it.
+function(switchyard_verilate name)
+  cmake_parse_arguments(ARG "TRACE;COVERAGE;ASSERT" "TOP" "SOURCES;PARAMETERS;DEFINES" ${ARGN})
+  if(ARG_UNPARSED_ARGUMENTS OR NOT ARG_TOP OR NOT ARG_SOURCES)
+    message(FATAL_ERROR "switchyard_verilate(${name}): needs TOP and SOURCES, unknown: ${ARG_UNPARSED_ARGUMENTS}")
+  endif()
+  set(sources)
+  foreach(source IN LISTS ARG_SOURCES)
+    cmake_path(ABSOLUTE_PATH source NORMALIZE)
+    list(APPEND sources ${source})
+  endforeach()
+  set(flags ${SWITCHYARD_VERILATOR_FLAGS} ${ARG_PARAMETERS})
+  list(TRANSFORM ARG_DEFINES PREPEND +define+)
+  list(APPEND flags ${ARG_DEFINES})
+  if(ARG_TRACE)
+    list(APPEND flags --trace-fst)
+  endif()
+  if(ARG_COVERAGE)
+    list(APPEND flags --coverage --assert)
+  elseif(ARG_ASSERT)
+    list(APPEND flags --assert)
+  endif()
+
+  set(gather ${PROJECT_SOURCE_DIR}/.cmake/SwitchyardVerilated.cmake)
+  set(folder ${CMAKE_CURRENT_BINARY_DIR}/verilated/${name})
+  set(fast ${folder}/V${name}__fast.cpp)
+  set(slow ${folder}/V${name}__slow.cpp)
+  file(GLOB headers CONFIGURE_DEPENDS ${SWITCHYARD_RTL_FOLDER}/common/*.svh)
+  add_custom_command(OUTPUT ${fast} ${slow} ${folder}/V${name}.h
+    COMMAND ${CMAKE_COMMAND} -E rm -rf ${folder}
+    COMMAND ${SWITCHYARD_VERILATOR} --cc --prefix V${name} --top-module ${ARG_TOP} --Mdir ${folder} --threads 1
+      -O3 --x-assign fast --x-initial fast --output-split 0 -Wno-lint -Wno-style ${flags} ${sources}
+    COMMAND ${CMAKE_COMMAND} -DFOLDER=${folder} -DNAME=V${name} -P ${gather}
+    DEPENDS ${sources} ${headers} ${gather}
+    COMMENT "Verilating ${name}" VERBATIM)
+
+  add_library(${name} STATIC ${fast} ${slow} ${folder}/V${name}.h)
+  target_compile_features(${name} PUBLIC cxx_std_17)
+  target_include_directories(${name} SYSTEM PUBLIC $<BUILD_INTERFACE:${folder}>)
+  target_link_libraries(${name} PUBLIC switchyard_verilated)
+  # What is evaluated in each cycle at -O2, which beat -O3 here; construction and registration as they are.
+  set_source_files_properties(${fast} PROPERTIES COMPILE_OPTIONS "-w;-O2")
+  set_source_files_properties(${slow} PROPERTIES COMPILE_OPTIONS "-w;-O0")
+endfunction()
+
+# switchyard_rtl_component(<folder> SOURCES ... MODELS ...): adds the wrappers of one rtl/ folder, and the Verilated
+# models that they wrap, to Switchyard::rtl.
+function(switchyard_rtl_component folder)
+  cmake_parse_arguments(ARG "" "" "SOURCES;MODELS" ${ARGN})
+  list(TRANSFORM ARG_SOURCES PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/)
+  target_sources(switchyard_rtl PRIVATE ${ARG_SOURCES})
+  target_link_libraries(switchyard_rtl PRIVATE ${ARG_MODELS})
+  set_property(GLOBAL APPEND PROPERTY SWITCHYARD_LIBRARIES ${ARG_MODELS})
+endfunction()

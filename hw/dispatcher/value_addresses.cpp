@@ -1,0 +1,158 @@
+#include "switchyard/hw/dispatcher/value_addresses.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace switchyard::hw {
+namespace {
+
+constexpr std::uint32_t kElementBytes = 2;  // binary16
+constexpr std::array<Dim, 4> kAxes{Dim::n, Dim::k, Dim::p, Dim::q};
+enum : unsigned { kN, kK, kP, kQ };
+
+}  // namespace
+
+ValueAddresses::ValueAddresses(const Kernel& kernel, const KernelNest& nest, const OperatorValues& values,
+                               std::uint32_t weight_offset, std::uint32_t output_offset)
+    : nest_(nest), values_(values), weight_offset_(weight_offset) {
+    const OperatorShape& shape = values.shape;
+    if (kernel.size(Dim::k) != shape.out_channels || kernel.size(Dim::p) != shape.out_rows ||
+        kernel.size(Dim::q) != shape.out_columns || values.sources.empty())
+        throw std::domain_error("is not one of its operator's");
+    const Box& box = nest.box();
+    input_ = input_box(shape, box);
+    for (unsigned axis = 0; axis < kAxes.size(); ++axis) reg_[axis] = kernel.loop(Level::reg, kAxes[axis]).block;
+    size_ = {box.n1 - box.n0, box.k1 - box.k0, box.p1 - box.p0, kernel.size(Dim::q)};
+    stride_ = shape.stride;
+    pad_ = shape.pad;
+    channelwise_ = shape.channelwise();
+    row_bytes_ = static_cast<std::int32_t>(kElementBytes * shape.in_columns);
+    channel_bytes_ = static_cast<std::int32_t>(input_.p1 - input_.p0) * row_bytes_;
+    sample_bytes_ = static_cast<std::int32_t>(input_.k1 - input_.k0) * channel_bytes_;
+    kernel_.rows = static_cast<std::int32_t>(input_.p1 - input_.p0);
+    kernel_.columns = shape.in_columns;
+    kernel_.reduce = values.reduce;
+    kernel_.epilogue = values.epilogue;
+    kernel_.output = output_offset;
+    make_steps(kernel, values);
+}
+
+void ValueAddresses::make_steps(const Kernel& kernel, const OperatorValues& values) {
+    const std::uint32_t channels = kernel.size(Dim::c), rows = kernel.size(Dim::r), columns = kernel.size(Dim::s);
+    if (values.sources.size() > 1) {
+        // Each step is a source, or the only step is the source that has the sample.
+        if (rows * columns != 1 || (channels != 1 && channels != values.sources.size()))
+            throw std::domain_error("reduces neither one source nor all of them");
+        kernel_.steps.resize(channels);
+        for (const OperatorValues::Source& source : values.sources) {
+            if (!source.present.empty() && source.present.size() < nest_.box().n1)
+                throw std::domain_error("has more samples than its sources know of");
+            std::vector<std::int32_t>& places = samples_.emplace_back();
+            std::int32_t place = 0;
+            for (std::uint32_t n = 0; n < size_[kN]; ++n) {
+                const bool present = source.present.empty() || source.present[nest_.box().n0 + n];
+                places.push_back(present ? static_cast<std::int32_t>(source.offset) + place++ * sample_bytes_
+                                         : BlockAddresses::kAbsent);
+            }
+        }
+        return;
+    }
+    for (std::uint32_t c = 0; c < channels; ++c) {
+        for (std::uint32_t r = 0; r < rows; ++r) {
+            for (std::uint32_t s = 0; s < columns; ++s) {
+                KernelAddresses::Step step;
+                step.input = static_cast<std::int32_t>(c) * channel_bytes_ + static_cast<std::int32_t>(r) * row_bytes_ +
+                             static_cast<std::int32_t>(kElementBytes * s);
+                step.weights = static_cast<std::int32_t>(kElementBytes * ((c * rows + r) * columns + s));
+                step.y = static_cast<std::int32_t>(r);
+                step.x = static_cast<std::int32_t>(s);
+                kernel_.steps.push_back(step);
+            }
+        }
+    }
+}
+
+ValueAddresses::Span ValueAddresses::span(unsigned axis, const OutputIndex& position, const OutputIndex& extent) const {
+    Span span;
+    span.depth = std::min(reg_[axis], extent[axis]);
+    span.lanes = (extent[axis] + reg_[axis] - 1) / reg_[axis];
+    for (std::uint32_t lane = 0; lane < span.lanes; ++lane) {
+        for (std::uint32_t deep = 0; deep < span.depth; ++deep) {
+            const std::uint32_t in_block = lane * reg_[axis] + deep;
+            span.of.push_back({position[axis] + in_block, in_block < extent[axis]});
+        }
+    }
+    return span;
+}
+
+BlockAddresses ValueAddresses::block(const OutputIndex& position) const {
+    const OutputIndex extent = nest_.extent_at(position);
+    const Span n = span(kN, position, extent), k = span(kK, position, extent), p = span(kP, position, extent),
+               q = span(kQ, position, extent);
+    BlockAddresses block;
+    block.kernel = &kernel_;
+    for (std::uint32_t pe_n = 0; pe_n < n.lanes; ++pe_n)
+        for (std::uint32_t pe_p = 0; pe_p < p.lanes; ++pe_p)
+            for (std::uint32_t pe_q = 0; pe_q < q.lanes; ++pe_q)
+                for (std::uint32_t in_n = 0; in_n < n.depth; ++in_n)
+                    for (std::uint32_t in_p = 0; in_p < p.depth; ++in_p)
+                        for (std::uint32_t in_q = 0; in_q < q.depth; ++in_q) {
+                            block.rows.push_back(row(n.at(pe_n, in_n), p.at(pe_p, in_p), q.at(pe_q, in_q)));
+                            if (!samples_.empty()) add_inputs(n.at(pe_n, in_n), block.rows.back(), block.inputs);
+                        }
+    for (const Lane& lane : k.of) block.columns.push_back(column(lane));
+    return block;
+}
+
+BlockAddresses::Row ValueAddresses::row(const Lane& n, const Lane& p, const Lane& q) const {
+    BlockAddresses::Row row;
+    if (!n.wanted || !p.wanted || !q.wanted) {
+        row.output = BlockAddresses::kUnwanted;
+        return row;
+    }
+    // Top left corner of the window; above and left of the stored input where it lies in the padding.
+    row.y = static_cast<std::int32_t>((nest_.box().p0 + p.at) * stride_) - pad_ - static_cast<std::int32_t>(input_.p0);
+    row.x = static_cast<std::int32_t>(q.at * stride_) - pad_;
+    row.input = static_cast<std::int32_t>(values_.sources.front().offset) +
+                static_cast<std::int32_t>(n.at) * sample_bytes_ + row.y * row_bytes_ +
+                row.x * static_cast<std::int32_t>(kElementBytes);
+    row.output = kElementBytes * ((n.at * size_[kK] * size_[kP] + p.at) * size_[kQ] + q.at);
+    row.second = row.output;
+    return row;
+}
+
+void ValueAddresses::add_inputs(const Lane& n, const BlockAddresses::Row& row,
+                                std::vector<std::int32_t>& inputs) const {
+    if (row.output == BlockAddresses::kUnwanted) {
+        inputs.insert(inputs.end(), kernel_.steps.size(), BlockAddresses::kAbsent);
+        return;
+    }
+    const std::int32_t inside = row.y * row_bytes_ + row.x * static_cast<std::int32_t>(kElementBytes);
+    const auto reads = [&](const std::vector<std::int32_t>& places) {
+        const std::int32_t place = places[n.at];
+        return place == BlockAddresses::kAbsent ? place : place + inside;
+    };
+    if (kernel_.steps.size() == samples_.size()) {
+        for (const auto& places : samples_) inputs.push_back(reads(places));
+    } else {
+        std::int32_t only = BlockAddresses::kAbsent;
+        for (const auto& places : samples_)
+            if (only == BlockAddresses::kAbsent) only = reads(places);
+        inputs.push_back(only);
+    }
+}
+
+BlockAddresses::Column ValueAddresses::column(const Lane& k) const {
+    BlockAddresses::Column column;
+    if (!k.wanted) {
+        column.output = BlockAddresses::kUnwanted;
+        return column;
+    }
+    if (channelwise_) column.input = static_cast<std::int32_t>(nest_.box().k0 + k.at - input_.k0) * channel_bytes_;
+    column.weights = static_cast<std::int32_t>(weight_offset_ + kElementBytes * k.at * nest_.reduction());
+    column.output = kElementBytes * k.at * size_[kP] * size_[kQ];
+    column.channel = k.at;
+    return column;
+}
+
+}  // namespace switchyard::hw

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "switchyard/hw/dispatcher/kernel_nest.h"
+#include "switchyard/tlm/operator_values.h"
+
+namespace switchyard::hw {
+
+/// The address generator: where the values of each block of one kernel invocation lie, in the layouts of
+/// OperatorValues.
+///
+/// Rows of PEs take n, p, q and columns k, the last of them fastest; a PE's accumulators likewise.
+class ValueAddresses {
+public:
+    /// `nest` must live as long. Throws std::domain_error if the kernel is not one of the operator's.
+    ValueAddresses(const Kernel& kernel, const KernelNest& nest, const OperatorValues& values,
+                   std::uint32_t weight_offset, std::uint32_t output_offset);
+    ValueAddresses(const ValueAddresses&) = delete;
+    ValueAddresses& operator=(const ValueAddresses&) = delete;
+
+    /// Of the block at `position` in the output box. Valid as long as this object.
+    BlockAddresses block(const OutputIndex& position) const;
+
+private:
+    /// Along one axis: an output's place in the block's list, and in the box.
+    struct Lane {
+        std::uint32_t at = 0;
+        bool wanted = true;
+    };
+    /// Outputs along an axis of a block, PE by PE: `lanes` PEs with `depth` accumulators each.
+    struct Span {
+        std::vector<Lane> of;
+        std::uint32_t lanes = 1, depth = 1;
+        const Lane& at(std::uint32_t lane, std::uint32_t deep) const { return of[lane * depth + deep]; }
+    };
+
+    void make_steps(const Kernel& kernel, const OperatorValues& values);
+    Span span(unsigned axis, const OutputIndex& position, const OutputIndex& extent) const;
+    BlockAddresses::Row row(const Lane& n, const Lane& p, const Lane& q) const;
+    BlockAddresses::Column column(const Lane& k) const;
+    /// Several sources: where each step of this row reads.
+    void add_inputs(const Lane& n, const BlockAddresses::Row& row, std::vector<std::int32_t>& inputs) const;
+
+    const KernelNest& nest_;
+    const OperatorValues& values_;
+    KernelAddresses kernel_;
+    Box input_;
+    std::array<std::uint32_t, 4> reg_{}, size_{};  ///< n, k, p, q: accumulators of a PE, outputs of the box
+    std::uint32_t stride_ = 1, weight_offset_ = 0;
+    std::int32_t pad_ = 0;
+    std::int32_t sample_bytes_ = 0, channel_bytes_ = 0, row_bytes_ = 0;  ///< of the input slot
+    bool channelwise_ = false;
+    std::vector<std::vector<std::int32_t>> samples_;  ///< several sources: where each has the samples of the box
+};
+
+}  // namespace switchyard::hw

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "switchyard/tlm/routed_extension.h"
+
+namespace switchyard::hw {
+
+inline constexpr std::uint64_t kElementBytes = 2;  ///< binary16
+
+/// A box of a tensor that lies somewhere: sample, channel, row and column follow one another, columns closest.
+struct ValueRegion {
+    std::uint64_t base = 0;
+    std::uint32_t first_channel = 0, channels = 0;
+    std::uint32_t first_row = 0, rows = 0;
+    std::uint32_t columns = 1;
+
+    std::uint64_t sample_bytes() const { return kElementBytes * channels * rows * columns; }
+    std::uint64_t address(std::uint32_t position, std::uint32_t channel, std::uint32_t row) const {
+        return base + position * sample_bytes() +
+               kElementBytes * ((std::uint64_t{channel} - first_channel) * rows + (row - first_row)) * columns;
+    }
+};
+
+/// Calls visit(address, bytes) for bytes [first, last) of a part in its order, as they lie in a region that holds it.
+/// position(id): of a sample in the region.
+template <class Position, class Visit>
+void for_each_run(const TensorPart& part, const ValueRegion& region, std::uint64_t first, std::uint64_t last,
+                  Position&& position, Visit&& visit) {
+    const std::uint64_t run = kElementBytes * part.rows * part.columns;  // the rows of one channel lie together
+    const std::uint64_t sample = run * part.channels;
+    for (std::uint64_t at = first; at < last;) {
+        const std::uint64_t inside = at % run, bytes = std::min(run - inside, last - at);
+        const std::uint32_t id = part.samples[at / sample];
+        const std::uint32_t channel = part.first_channel + static_cast<std::uint32_t>(at % sample / run);
+        visit(region.address(position(id), channel, part.first_row) + inside, bytes);
+        at += bytes;
+    }
+}
+
+/// Bytes of the whole part.
+inline std::uint64_t bytes_of(const TensorPart& part) {
+    return kElementBytes * part.samples.size() * part.channels * part.rows * part.columns;
+}
+
+}  // namespace switchyard::hw

@@ -1,0 +1,191 @@
+// Values of tensors, when they are on: from output slots into packets, from packets into input slots, partial sums of
+// global pools, routing masks that a gate has computed.
+
+#include <cstring>
+
+#include "switchyard/hw/network_interface/network_interface.h"
+#include "switchyard/hw/network_interface/value_region.h"
+#include "switchyard/hw/numerics/fp16.h"
+
+namespace switchyard::hw {
+
+namespace {
+
+float element(const std::uint8_t* bytes) {
+    std::uint16_t bits = 0;
+    std::memcpy(&bits, bytes, sizeof bits);
+    return numerics::widen(bits);
+}
+
+void set_element(std::uint8_t* bytes, float value) {
+    const std::uint16_t bits = numerics::narrow(value);
+    std::memcpy(bytes, &bits, sizeof bits);
+}
+
+}  // namespace
+
+void NetworkInterface::access_scratchpad(::tlm::tlm_command command, std::uint64_t address, std::uint8_t* bytes,
+                                         std::uint64_t size) {
+    Payload& payload = make_message(command, address, size);
+    payload.set_data_ptr(bytes);
+    const unsigned done = scratchpad->transport_dbg(payload);
+    payload.release();
+    if (done != size) {
+        fail("scratchpad gives " + std::to_string(done) + " of " + std::to_string(size) + " bytes at offset " +
+             std::to_string(address));
+    }
+}
+
+std::vector<std::uint8_t> NetworkInterface::output_values(const Output& output, const Edge& edge,
+                                                          const TransferPlan& plan, const TensorPart& part) {
+    const TileOperator& op = program_->operators[output.operator_index];
+    const OperatorPlacement& placement = program_->placement(edge.src_op);
+    const SampleSet& samples = output.frame->samples;
+    const TransferPlan::Extent made = plan.made(op.rank);
+    const Partition& cut = placement.partitions.at(
+        static_cast<std::size_t>(best_fit(placement.partitions, static_cast<std::uint32_t>(samples.size()))));
+    const Box box =
+        output_box(placement.shape, cut, placement.k_ways, op.rank, static_cast<std::uint32_t>(samples.size()));
+    const std::uint64_t slot = op.out_offset + std::uint64_t{output.unit} % op.out_slots * op.out_slot_bytes;
+    const ValueRegion region{slot, box.k0, box.k1 - box.k0, box.p0, box.p1 - box.p0, placement.shape.out_columns};
+    const auto position = [&](std::uint32_t id) {
+        return static_cast<std::uint32_t>(samples.index_of(id)) - made.first_position;
+    };
+    std::vector<std::uint8_t> values(bytes_of(part));
+    if (edge.reduce == EdgeReduce::none) {
+        auto next = values.begin();
+        for_each_run(part, region, 0, values.size(), position, [&](std::uint64_t address, std::uint64_t bytes) {
+            access_scratchpad(::tlm::TLM_READ_COMMAND, address, &*next, bytes);
+            next += static_cast<std::ptrdiff_t>(bytes);
+        });
+        return values;
+    }
+    // The mean's share of this tile's rows, in the first of the rows that stand for it; sums in the order of elements.
+    const std::uint32_t elements = region.rows * region.columns;
+    const float share = 1.0f / static_cast<float>(std::uint32_t{placement.shape.out_rows} * region.columns);
+    std::vector<std::uint8_t> channel(kElementBytes * elements);
+    std::uint8_t* out = values.data();
+    for (const std::uint32_t id : part.samples) {
+        for (std::uint32_t k = part.first_channel; k < part.first_channel + part.channels; ++k) {
+            access_scratchpad(::tlm::TLM_READ_COMMAND, region.address(position(id), k, box.p0), channel.data(),
+                              channel.size());
+            float sum = 0;
+            for (std::uint32_t i = 0; i < elements; ++i) sum += element(channel.data() + kElementBytes * i);
+            const bool first = plan.partial_sums() || part.first_row == made.first_row;
+            for (std::uint32_t row = 0; row < part.rows; ++row, out += kElementBytes) {
+                set_element(out, first && row == 0 ? sum * share : 0.0f);
+            }
+        }
+    }
+    return values;
+}
+
+void NetworkInterface::place_values(const RoutedExtension& packet) {
+    InEdge& in = in_edge(packet.edge);
+    const auto write = [&](std::uint64_t address, const std::uint8_t* bytes, std::uint64_t size) {
+        access_scratchpad(::tlm::TLM_WRITE_COMMAND, address, const_cast<std::uint8_t*>(bytes), size);
+    };
+    if (in.edge->path == EdgePath::weights) {
+        write(in.edge->slot_offset + packet.first_byte, packet.values.data(), packet.values.size());
+        return;
+    }
+    const SampleFrame& frame = *in.units.at(packet.unit).frame;
+    const EdgeSets sets = sets_of(*in.edge, frame);
+    const TransferPlan plan(*in.edge, *in.source, *in.destination, *sets.source, *sets.edge, *sets.destination);
+    const TransferPlan::Extent needed = plan.needed(in.rank);
+    ValueRegion region = input_region(in, packet.unit, plan);
+    // A source of a merge has only some of the consumer's samples; its slot holds these alone.
+    const std::size_t first = sets.edge->index_of((*sets.destination)[needed.first_position]);
+    const auto position = [&](std::uint32_t id) { return static_cast<std::uint32_t>(sets.edge->index_of(id) - first); };
+    const std::uint8_t* next = packet.values.data();
+    for_each_run(*packet.part, region, packet.first_byte, packet.first_byte + packet.values.size(), position,
+                 [&](std::uint64_t address, std::uint64_t bytes) {
+                     write(address, next, bytes);
+                     next += bytes;
+                 });
+}
+
+ValueRegion NetworkInterface::input_region(const InEdge& in, unsigned unit, const TransferPlan& plan) const {
+    const TransferPlan::Extent needed = plan.needed(in.rank);
+    const std::uint64_t slot = in.edge->slot_offset + std::uint64_t{unit} % in.edge->slots * in.edge->slot_bytes;
+    if (in.edge->reduce == EdgeReduce::none) {
+        return {slot, needed.first_channel, needed.channels, needed.first_row, needed.rows, in.edge->columns};
+    }
+    const std::uint32_t sums = plan.partial_sums() ? plan.parts() : in.edge->rows;
+    return {slot, needed.first_channel, needed.channels, 0, sums, 1};
+}
+
+void NetworkInterface::add_partial_sums(const InEdge& in, unsigned unit) {
+    const EdgeSets sets = sets_of(*in.edge, *in.units[unit].frame);
+    const TransferPlan plan(*in.edge, *in.source, *in.destination, *sets.source, *sets.edge, *sets.destination);
+    const ValueRegion region = input_region(in, unit, plan);
+    std::vector<std::uint8_t> sums(in.units[unit].expected);
+    access_scratchpad(::tlm::TLM_READ_COMMAND, region.base, sums.data(), sums.size());
+    const std::size_t results = sums.size() / kElementBytes / region.rows;
+    for (std::size_t i = 0; i < results; ++i) {
+        float sum = 0;
+        for (std::uint32_t row = 0; row < region.rows; ++row) {
+            sum += element(sums.data() + kElementBytes * (i * region.rows + row));
+        }
+        set_element(sums.data() + kElementBytes * i, sum);
+    }
+    access_scratchpad(::tlm::TLM_WRITE_COMMAND, region.base, sums.data(), kElementBytes * results);
+}
+
+std::vector<std::uint64_t> NetworkInterface::computed_masks(const Output& output, const Box& box) {
+    const TileOperator& op = program_->operators[output.operator_index];
+    const std::uint64_t slot = op.out_offset + std::uint64_t{output.unit} % op.out_slots * op.out_slot_bytes;
+    const std::uint32_t outputs = box.k1 - box.k0;
+    if (op.gate_rule != GateRule::threshold && outputs < op.gate_branches) {
+        fail("the gate of switch " + std::to_string(op.gate_switch) + " is spread over several tiles");
+    }
+    std::vector<std::uint8_t> values(kElementBytes * outputs * (box.n1 - box.n0));
+    access_scratchpad(::tlm::TLM_READ_COMMAND, slot, values.data(), values.size());
+    const float threshold = numerics::widen(op.gate_threshold);
+    std::vector<std::uint64_t> masks;
+    for (std::uint32_t n = 0; n < box.n1 - box.n0; ++n) {
+        const auto output_of = [&](std::uint32_t k) { return element(&values[kElementBytes * (n * outputs + k)]); };
+        std::uint64_t mask = 0;
+        switch (op.gate_rule) {
+            case GateRule::threshold:
+                mask = output_of(0) > threshold ? 2 : 1;
+                break;
+            case GateRule::each:
+                for (unsigned branch = 0; branch < op.gate_branches; ++branch) {
+                    if (output_of(branch) > threshold) mask |= std::uint64_t{1} << branch;
+                }
+                break;
+            case GateRule::largest: {
+                unsigned best = 0;
+                for (unsigned branch = 1; branch < op.gate_branches; ++branch) {
+                    if (output_of(branch) > output_of(best)) best = branch;
+                }
+                mask = std::uint64_t{1} << best;
+                break;
+            }
+        }
+        masks.push_back(mask);
+    }
+    return masks;
+}
+
+/// Where the host finds which way the samples went.
+void NetworkInterface::store_masks(Output& output, const std::vector<std::uint32_t>& ids,
+                                   const std::vector<std::uint64_t>& masks) {
+    const TileOperator& op = program_->operators[output.operator_index];
+    auto runs = std::make_shared<std::vector<MemoryRun>>();
+    std::vector<std::uint8_t> bytes(masks.size() * sizeof(std::uint64_t));
+    std::memcpy(bytes.data(), masks.data(), bytes.size());
+    const std::uint64_t base = op.mask_address + output.batch % 2 * op.mask_bank_stride;
+    for (const std::uint32_t id : ids) {
+        const std::uint64_t address = base + std::uint64_t{id} * sizeof(std::uint64_t);
+        if (!runs->empty() && runs->back().address + runs->back().bytes == address) {
+            runs->back().bytes += sizeof(std::uint64_t);
+        } else {
+            runs->push_back({address, sizeof(std::uint64_t)});
+        }
+    }
+    write_memory(output, op.gate_switch, base, bytes.size(), &bytes, runs);
+}
+
+}  // namespace switchyard::hw

@@ -1,0 +1,120 @@
+#include "switchyard/hw/pe_array/block_math.h"
+
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "switchyard/hw/numerics/fp16.h"
+
+namespace switchyard::hw {
+namespace {
+
+using numerics::narrow;
+using numerics::widen;
+using Fused = KernelAddresses::Fused;
+using Reduce = KernelAddresses::Reduce;
+
+constexpr std::uint16_t kOne = 0x3C00;
+
+bool wanted(const BlockAddresses::Row& row) {
+    return row.output != BlockAddresses::kUnwanted;
+}
+
+bool stored(const KernelAddresses& kernel, const BlockAddresses::Row& row, const KernelAddresses::Step& step) {
+    const std::int32_t y = row.y + step.y, x = row.x + step.x;
+    return y >= 0 && y < kernel.rows && x >= 0 && x < kernel.columns;
+}
+
+std::uint64_t address_of(std::int64_t address) {
+    return static_cast<std::uint64_t>(address);  // a negative one is beyond every memory
+}
+
+/// The first accumulator holds the first element itself, so that a copy keeps the sign of a zero.
+float reduced(Reduce reduce, bool first, bool acc_fp16, float sum, std::uint16_t element) {
+    if (first) return widen(element);
+    if (reduce == Reduce::maximum)
+        return widen(element) > sum || widen(element) != widen(element) ? widen(element) : sum;
+    return acc_fp16 ? widen(numerics::fma16(element, kOne, narrow(sum))) : numerics::mac32(element, kOne, sum);
+}
+
+}  // namespace
+
+std::string objection_to_addresses(const PeWorkExtension& work) {
+    for (std::uint64_t n = 0; n < work.repeats; ++n) {
+        const BlockAddresses& block = work.addresses[n];
+        if (block.kernel == nullptr) return "addresses without a kernel";
+        if (block.kernel->steps.size() != work.reduction)
+            return fmt::format("addresses of {} steps of {}", block.kernel->steps.size(), work.reduction);
+        if (block.rows.size() != std::size_t{work.rows} * work.row_outputs ||
+            block.columns.size() != std::size_t{work.columns} * work.column_outputs)
+            return fmt::format("addresses of {} x {} results of {} x {}", block.rows.size(), block.columns.size(),
+                               work.rows * work.row_outputs, work.columns * work.column_outputs);
+        if (!block.inputs.empty() && block.inputs.size() != block.rows.size() * block.kernel->steps.size())
+            return fmt::format("{} inputs of {} rows and {} steps", block.inputs.size(), block.rows.size(),
+                               block.kernel->steps.size());
+    }
+    return "";
+}
+
+std::uint16_t load_input(const BlockAddresses& block, const BlockAddresses::Row& row, std::int32_t column_input,
+                         const KernelAddresses::Step& step, OperandMemory& memory) {
+    if (!wanted(row) || !stored(*block.kernel, row, step)) return 0;
+    return memory.load(address_of(std::int64_t{row.input} + column_input + step.input));
+}
+
+std::uint16_t load_weight(const BlockAddresses::Column& column, const KernelAddresses::Step& step,
+                          OperandMemory& memory) {
+    if (column.output == BlockAddresses::kUnwanted) return 0;
+    return memory.load(address_of(std::int64_t{column.weights} + step.weights));
+}
+
+void store_result(const KernelAddresses& kernel, const BlockAddresses::Row& row, const BlockAddresses::Column& column,
+                  float value, OperandMemory& memory) {
+    if (!wanted(row) || column.output == BlockAddresses::kUnwanted) return;
+    for (const Fused& fused : kernel.epilogue) {
+        const auto parameter = [&] { return widen(memory.load(fused.address + std::uint64_t{2} * column.channel)); };
+        switch (fused.kind) {
+            case Fused::Kind::bias:
+                value += parameter();
+                break;
+            case Fused::Kind::scale:
+                value *= parameter();
+                break;
+            case Fused::Kind::add:
+                value += widen(memory.load(std::uint64_t{fused.address} + row.second + column.output));
+                break;
+            case Fused::Kind::relu:
+                value = value <= 0 ? 0 : value;
+                break;
+            case Fused::Kind::sigmoid:
+                value = static_cast<float>(1 / (1 + std::exp(-double{value})));
+                break;
+        }
+    }
+    memory.store(std::uint64_t{kernel.output} + row.output + column.output, narrow(value));
+}
+
+void reduce_block(const BlockAddresses& block, bool acc_fp16, OperandMemory& memory) {
+    const KernelAddresses& kernel = *block.kernel;
+    const std::size_t steps = kernel.steps.size();
+    for (std::size_t r = 0; r < block.rows.size(); ++r) {
+        const BlockAddresses::Row& row = block.rows[r];
+        if (!wanted(row)) continue;
+        for (const BlockAddresses::Column& column : block.columns) {
+            float sum = 0;
+            bool first = true;
+            for (std::size_t s = 0; s < steps; ++s) {
+                const KernelAddresses::Step& step = kernel.steps[s];
+                const std::int32_t base = block.inputs.empty() ? row.input + step.input : block.inputs[r * steps + s];
+                if (base == BlockAddresses::kAbsent || !stored(kernel, row, step)) continue;
+                const std::uint16_t element = memory.load(address_of(std::int64_t{base} + column.input));
+                sum = reduced(kernel.reduce, first, acc_fp16, sum, element);
+                first = false;
+            }
+            if (kernel.reduce == Reduce::mean) sum /= static_cast<float>(steps);
+            store_result(kernel, row, column, sum, memory);
+        }
+    }
+}
+
+}  // namespace switchyard::hw

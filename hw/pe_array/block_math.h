@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "switchyard/hw/pe_array/operand_memory.h"
+#include "switchyard/tlm/tile_protocol.h"
+
+/// What blocks compute (tlm/block_addresses.h), with the arithmetic of hw/numerics. All functions that touch memory
+/// throw std::runtime_error for an address that does not exist.
+namespace switchyard::hw {
+
+/// "" or in what the addresses contradict the sizes.
+std::string objection_to_addresses(const PeWorkExtension& work);
+
+/// Input of (row, column, step): zero outside the stored rows and columns, and for a result that is not wanted.
+std::uint16_t load_input(const BlockAddresses& block, const BlockAddresses::Row& row, std::int32_t column_input,
+                         const KernelAddresses::Step& step, OperandMemory& memory);
+
+/// Weight of (column, step): zero for a result that is not wanted.
+std::uint16_t load_weight(const BlockAddresses::Column& column, const KernelAddresses::Step& step,
+                          OperandMemory& memory);
+
+/// Epilogue, rounding and write of one result, unless it is not wanted.
+void store_result(const KernelAddresses& kernel, const BlockAddresses::Row& row, const BlockAddresses::Column& column,
+                  float value, OperandMemory& memory);
+
+/// All blocks of a multiply-accumulate command: reads the region of the operands once and multiplies in loops over many
+/// sums, each of which adds its products in the order of the steps.
+void multiply_blocks(const PeWorkExtension& work, bool acc_fp16, OperandMemory& memory);
+
+/// One block of vector work.
+void reduce_block(const BlockAddresses& block, bool acc_fp16, OperandMemory& memory);
+
+}  // namespace switchyard::hw

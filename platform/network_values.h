@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "switchyard/platform/npy.h"
+#include "switchyard/sw_scheduler/formats/image.h"
+
+namespace switchyard::platform {
+
+/// The values of a network on the host's side: weights and inputs as the pieces that the chip wants in HBM, outputs put
+/// together from such pieces. Numbers are rounded to binary16, nearest even, on their way to the chip.
+class NetworkValues {
+public:
+    /// Reads, for each operator with parameters P, `folder`/P.weight.npy (out, in, height, width or out, in) and, where
+    /// its epilogue asks for them, P.bias.npy, P.gain.npy and P.offset.npy (out); of `inputs` (samples, channels, rows,
+    /// columns) every whole batch. Throws InputError for an operator without parameters, a missing file, another shape.
+    NetworkValues(const Image& image, std::string folder, const std::string& inputs);
+
+    std::uint32_t batches() const { return batches_; }
+    /// Piece `piece` of a tensor of weights, or of an input in `batch`.
+    std::vector<std::uint8_t> piece(const ImageMeta::Tensor& tensor, std::size_t piece, std::uint32_t batch) const;
+    /// A piece of an output has come back.
+    void take(const ImageMeta::Tensor& tensor, std::size_t piece, std::uint32_t batch,
+              const std::vector<std::uint8_t>& bytes);
+    /// Samples, channels, rows, columns; the last two are left out where they are 1.
+    NpyArray output() const;
+
+private:
+    struct Slices {
+        std::vector<std::vector<std::uint8_t>> bytes;  ///< one an ik
+    };
+    Slices read_weights(const ImageMeta::Operator& meta, const OperatorPlacement& placement, const TileOperator& op,
+                        std::size_t slice_bytes) const;
+    /// Of a parameter, a value a channel.
+    std::vector<float> per_channel(const ImageMeta::Operator& meta, const char* what, std::size_t channels) const;
+    const OperatorPlacement& placement_of(const ImageMeta::Tensor& tensor) const;
+
+    const Image& image_;
+    std::string folder_;
+    std::map<std::string, const OperatorPlacement*> tensors_;  ///< in HBM, by name
+    std::map<std::string, Slices> weights_;                    ///< by operator
+    NpyArray inputs_, output_;
+    std::uint32_t batches_ = 0;
+};
+
+/// How far outputs are from what somebody else computed, and whether they name the same labels.
+struct OutputComparison {
+    double largest_error = 0, mean_error = 0;
+    std::size_t samples = 0, different_labels = 0;
+    /// Samples with another label although the expected two largest outputs are further apart than `bound`.
+    std::size_t wrong_labels = 0;
+};
+/// Of the first dimension's samples that both have. Throws InputError if the outputs of a sample differ in number.
+OutputComparison compare_outputs(const NpyArray& got, const NpyArray& expected, double bound);
+
+}  // namespace switchyard::platform

@@ -1,0 +1,94 @@
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <string>
+
+#include "switchyard/hw/dispatcher/dispatcher.h"
+#include "switchyard/rtl/dispatcher/rtl_dispatcher.h"
+
+namespace switchyard::rtl {
+
+/// The model `walk` and the RTL side by side: both get every command; the model talks to the other components, and the
+/// RTL to a record of what they answered. Each transaction must be the same and at the same time, and so must result,
+/// error, counters and `delay` at the end.
+///
+/// The first difference throws ModelError, which nobody catches: it names the transaction, what either side has, the
+/// state of both, and the FST file with the RTL's last cycles (kWindowCycles at least, if there were as many). Files of
+/// a run without a difference are removed: <module>.lockstep.fst and <module>.lockstep.previous.fst in the working
+/// directory.
+class LockstepDispatcher : public hw::KernelDispatcher {
+public:
+    static constexpr std::uint64_t kWindowCycles = 4096;
+
+    /// `rtl_model`: the library's own unless a test has another.
+    LockstepDispatcher(sc_core::sc_module_name name, const Config& config, SimulationRegistry& registry,
+                       std::unique_ptr<DispatcherModel> rtl_model = make_dispatcher_model());
+    ~LockstepDispatcher() override;
+
+private:
+    using Payload = ::tlm::tlm_generic_payload;
+    using Serve = void (LockstepDispatcher::*)(int, Payload&, sc_core::sc_time&);
+    enum Door : int { kFetch, kBlock, kSend };
+
+    /// One call at a door of the model, with what came of it.
+    struct Transaction {
+        Door door = kFetch;
+        sc_core::sc_time start, end;
+        ::tlm::tlm_response_status response = ::tlm::TLM_OK_RESPONSE;
+        std::uint64_t address = 0;  ///< fetch
+        KernelBytes bytes{};
+        Command command;  ///< block
+        PeWorkExtension work;
+        SendExtension sent;  ///< send
+
+        /// Of a call that begins.
+        Transaction(Door door, const Payload& payload, const Command& command, const sc_core::sc_time& start);
+        bool same(const Transaction& other) const;
+        std::string text() const;
+    };
+
+    /// One of the two, with the doors that it sees instead of the tile's components.
+    struct Side {
+        Side(LockstepDispatcher& owner, Serve serve, const std::string& name);
+        void bind(KernelDispatcher& dispatcher);
+        /// Sends it a command that begins at `begin`.
+        template <class Socket>
+        void run(Socket& socket, Payload& payload, const sc_core::sc_time& begin);
+        /// How the command ended, in words.
+        std::string outcome() const;
+
+        SimulationRegistry registry;
+        KernelDispatcher* dispatcher = nullptr;
+        tlm_utils::simple_initiator_socket<LockstepDispatcher> dispatch, configure;
+        tlm_utils::simple_target_socket_tagged<LockstepDispatcher> scratchpad, pe_array, network_interface;
+        ExtendedPayload<DispatchExtension> request;
+        DispatchExtension result;
+        Command issued;  ///< last
+        sc_core::sc_time delay;
+        std::string error;  ///< of the command, "" if it went well
+        std::uint32_t kernels = 0;
+    };
+
+    void rebuild(std::uint32_t kernels, sc_core::sc_time& delay) override;
+    std::uint32_t kernels() const override { return model_side_.kernels; }
+    void execute(DispatchExtension& request, sc_core::sc_time& delay) override;
+
+    void record(int door, Payload& payload, sc_core::sc_time& delay);
+    void replay(int door, Payload& payload, sc_core::sc_time& delay);
+    /// Both have ended their command: the same way?
+    void compare_ends(sc_core::sc_time& delay);
+    void rotate_trace();
+    [[noreturn]] void differ(const std::string& model, const std::string& rtl);
+
+    Side model_side_, rtl_side_;
+    std::unique_ptr<KernelDispatcher> model_;
+    std::unique_ptr<RtlDispatcher> rtl_;
+    std::deque<Transaction> record_;  ///< of the present command
+    std::size_t position_ = 0;        ///< of the RTL in it
+    std::string trace_file_, previous_trace_file_;
+    std::uint64_t trace_begin_ = 0;  ///< RTL cycle
+    bool differed_ = false;
+};
+
+}  // namespace switchyard::rtl

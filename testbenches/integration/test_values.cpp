@@ -1,0 +1,110 @@
+// The trained digits network computed on the chip: against PyTorch, against its recorded routes, and with RTL.
+
+#include <cmath>
+
+#include "switchyard/platform/conservation.h"
+#include "switchyard/platform/expectation.h"
+#include "switchyard/platform/network_values.h"
+#include "switchyard/platform/report.h"
+#include "switchyard/testbenches/integration/programs.h"
+#include "switchyard/testbenches/sim_test.h"
+
+using namespace switchyard;
+using namespace switchyard::platform;
+using namespace switchyard::testing;
+
+namespace {
+
+constexpr const char* kFolder = "configs/workloads/digits/skipnet";
+
+struct Inference {
+    RunResult result;
+    NpyArray output;
+    std::vector<Check> checks;
+};
+
+Inference infer(const std::map<std::string, std::string>& overrides) {
+    std::map<std::string, std::string> settings = overrides;
+    settings["chip.values"] = "on";
+    const PlatformConfig platform = read_platform(kMini, settings);
+    const std::string text = read_text(digits_image());
+    const std::vector<std::uint8_t> bytes(text.begin(), text.end());
+    const Image image = decode_image_for(platform, bytes, "digits");
+    NetworkValues values(image, std::string(kFolder) + "/weights", std::string(kFolder) + "/input_batch0.npy");
+    const std::uint32_t samples = image.meta.batch_samples;
+    const std::vector<BatchRouting> none(
+        1, BatchRouting{samples, {image.meta.switches.size(), std::vector<std::uint64_t>(samples, 0)}});
+    RunOptions options;
+    options.values = &values;
+    Inference inference;
+    inference.result = run_simulation(platform, image, bytes, none, options);
+    inference.output = values.output();
+    const std::vector<BatchRouting>& routed = inference.result.host.routed;
+    inference.checks = check_conservation(platform, image, {expect(image, routed.at(0))}, inference.result);
+    return inference;
+}
+
+/// What rounding to binary16 does to a logit: weights and results are each rounded by at most 2^-11 of their size in
+/// the 18 layers that a sample passes (stem, 8 x 2 convolutions, head), and 36 independent errors add up like sqrt(36).
+double rounding_bound(const NpyArray& logits) {
+    double largest = 0;
+    for (const float logit : logits.values) largest = std::max(largest, std::abs(double{logit}));
+    return std::sqrt(36.0) * std::ldexp(1.0, -11) * largest;
+}
+
+void check_against_pytorch(const Inference& inference) {
+    const NpyArray expected = read_npy(std::string(kFolder) + "/logits_batch0.npy");
+    const double bound = rounding_bound(expected);
+    const OutputComparison found = compare_outputs(inference.output, expected, bound);
+    UNSCOPED_INFO("largest error " << found.largest_error << ", mean " << found.mean_error << ", bound " << bound);
+    CHECK(found.samples == 128);
+    CHECK(found.largest_error > 0);  // binary32 and binary16 cannot agree
+    CHECK(found.largest_error < bound);
+    CHECK(found.wrong_labels == 0);
+    for (const Check& check : inference.checks) {
+        INFO(check.name);
+        CHECK(check.ok);
+    }
+}
+
+}  // namespace
+
+TEST_CASE("the chip computes what PyTorch computed, and takes the routes that it took", "[values]") {
+    const std::string acc = GENERATE("fp32", "fp16");
+    in_child([&] {
+        const Inference inference = infer({{"pe_array.acc", acc}});
+        check_against_pytorch(inference);
+        const std::string text = read_text(digits_image());
+        const Image image = decode_image({text.begin(), text.end()}, "digits");
+        const std::vector<BatchRouting> recorded = read_trace(kDigitsTrace, signatures_of(image.meta), 128, 1);
+        REQUIRE(inference.result.host.routed.size() == 1);
+        for (std::size_t s = 0; s < recorded[0].masks.size(); ++s) {
+            INFO(image.meta.switches[s].name);
+            CHECK(inference.result.host.routed[0].masks[s] == recorded[0].masks[s]);
+        }
+    });
+}
+
+TEST_CASE("models of every detail leave the same bits in HBM in the same cycles", "[values]") {
+    // Children cannot hand results over but through files.
+    const auto run = [](const std::string& array, const std::string& dispatcher, const std::string& file) {
+        in_child([&] {
+            const Inference inference = infer({{"pe_array.impl", array}, {"dispatcher.impl", dispatcher}});
+            check_against_pytorch(inference);
+            std::string text = "cycles " + std::to_string(inference.result.host.batches.at(0).chip_cycles) + "\n";
+            for (const auto& [name, crc] : inference.result.tensors) text += name + " " + std::to_string(crc) + "\n";
+            CHECK(inference.result.tensors.size() > 10);
+            write_text(file, text);
+        });
+        return read_text(file);
+    };
+    const std::string cycle = run("cycle", "walk", scratch("cycle"));
+    const std::string analytic = run("analytic", "analytic", scratch("analytic"));
+    const auto bits = [](const std::string& text) { return text.substr(text.find('\n')); };
+    CHECK(bits(cycle) == bits(analytic));
+#if defined(SWITCHYARD_RTL)
+    CHECK(run("rtl", "rtl", scratch("rtl")) == cycle);
+#endif
+    const auto cycles = [](const std::string& text) { return std::stod(text.substr(7)); };
+    CHECK(std::abs(cycles(analytic) / cycles(cycle) - 1) < 0.03);
+}

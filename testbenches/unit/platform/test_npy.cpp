@@ -1,0 +1,79 @@
+#include <filesystem>
+#include <fstream>
+
+#include "switchyard/platform/network_values.h"
+#include "switchyard/platform/npy.h"
+#include "switchyard/sw_scheduler/formats/error.h"
+#include "switchyard/testbenches/catch.h"
+
+using namespace switchyard;
+using namespace switchyard::platform;
+
+namespace {
+
+class File {
+public:
+    explicit File(const std::string& contents) : path_(std::filesystem::temp_directory_path() / "switchyard_test.npy") {
+        std::ofstream(path_, std::ios::binary) << contents;
+    }
+    ~File() { std::filesystem::remove(path_); }
+    std::string path() const { return path_; }
+
+private:
+    std::filesystem::path path_;
+};
+
+/// A file of format version 1 as NumPy writes it.
+std::string npy(std::string header, const std::string& data) {
+    header.resize(118, ' ');
+    return std::string("\x93NUMPY\x01\x00\x76\x00", 10) + header + data;
+}
+
+const std::string kOneAndTwo("\x00\x00\x80\x3F\x00\x00\x00\x40", 8);  // binary32, little-endian
+
+void check_refused(const std::string& contents, const char* message) {
+    const File file(contents);
+    CHECK_THROWS_WITH(read_npy(file.path()), Catch::Matchers::ContainsSubstring(message));
+}
+
+}  // namespace
+
+TEST_CASE("an array is read as NumPy wrote it", "[npy]") {
+    const File file(npy("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 1), }\n", kOneAndTwo));
+    const NpyArray array = read_npy(file.path());
+    CHECK(array.shape == std::vector<std::size_t>{2, 1});
+    CHECK(array.values == std::vector<float>{1, 2});
+}
+
+TEST_CASE("an array that was written is read back", "[npy]") {
+    const File file("");
+    const NpyArray array{{2, 3}, {1, 2, 3, 4, 5, 6.5f}};
+    write_npy(array, file.path());
+    CHECK(read_npy(file.path()).shape == array.shape);
+    CHECK(read_npy(file.path()).values == array.values);
+    CHECK(std::filesystem::file_size(file.path()) % 64 == 24);  // data begin on a multiple of 64
+}
+
+TEST_CASE("files that are no such arrays are refused", "[npy]") {
+    CHECK_THROWS_WITH(read_npy("/no/such.npy"), Catch::Matchers::ContainsSubstring("cannot be read"));
+    check_refused("PK\x03\x04 and so on", "is no .npy file");
+    check_refused(std::string("\x93NUMPY\x01\x00\x76\x00{", 11), "ends in its header");
+    check_refused(std::string("\x93NUMPY\x09\x00\x76\x00{", 11), "format version 9");
+    check_refused(npy("{'descr': '<f8', 'fortran_order': False, 'shape': (1,), }", kOneAndTwo), "holds <f8");
+    check_refused(npy("{'descr': '<f4', 'fortran_order': True, 'shape': (2,), }", kOneAndTwo), "Fortran order");
+    check_refused(npy("{'descr': '<f4', 'fortran_order': False, }", kOneAndTwo), "has no shape");
+    check_refused(npy("{'descr': '<f4', 'fortran_order': False, 'shape': (3,), }", kOneAndTwo),
+                  "has 8 bytes of data, its shape wants 12");
+}
+
+TEST_CASE("outputs are compared number by number and label by label", "[npy]") {
+    const NpyArray expected{{3, 2}, {1, 0, 0, 1, 0.5f, 0.51f}};
+    const NpyArray got{{3, 2}, {1, 0.25f, 1, 0, 0.5f, 0.49f}};
+    const OutputComparison found = compare_outputs(got, expected, 0.1);
+    CHECK(found.samples == 3);
+    CHECK(found.largest_error == 1);
+    CHECK(found.mean_error == Approx((0.25 + 1 + 1 + 0.02) / 6));
+    CHECK(found.different_labels == 2);
+    CHECK(found.wrong_labels == 1);  // the third sample's outputs are too close for a verdict
+    CHECK_THROWS_AS(compare_outputs(NpyArray{{1, 3}, {1, 2, 3}}, expected, 0.1), InputError);
+}

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "switchyard/sw_scheduler/formats/partition.h"
+#include "switchyard/tlm/block_addresses.h"
+
+namespace switchyard {
+
+/// What a dispatcher must know of an operator, beside its kernel, in order to say where the values of a unit lie. All
+/// are binary16, in these layouts, of the part that the tile computes (output_box()) or needs for it (input_box()):
+///   input slot   [n][c][row][column]; columns: all of the tensor's
+///   weights      [k][c][r][s]
+///   output slot  [n][k][p][q]; a second operand of a fused step likewise
+///   parameters of fused steps (bias, scale): [k]
+struct OperatorValues {
+    /// One tensor that is read.
+    struct Source {
+        std::uint32_t offset = 0;  ///< of its slot in the scratchpad
+        /// Which samples come from here, by position among the operator's; the slot holds those alone. Empty: all.
+        std::vector<bool> present;
+    };
+
+    OperatorShape shape;
+    /// One; of a merge one an in-edge: added up if the kernel reduces as many, or else each sample from where it is.
+    std::vector<Source> sources;
+    KernelAddresses::Reduce reduce = KernelAddresses::Reduce::sum;  ///< pool: mean or maximum
+    std::vector<KernelAddresses::Fused> epilogue;
+};
+
+}  // namespace switchyard
