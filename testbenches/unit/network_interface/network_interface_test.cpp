@@ -95,15 +95,17 @@ public:
         return static_cast<std::size_t>(std::count(kinds.begin(), kinds.end(), kind));
     }
 
+    using Initiator = tlm_utils::simple_initiator_socket<Fixture>;
+
     SimulationRegistry registry;
     NetworkInterface interface;
+    tlm_utils::simple_target_socket<Fixture> network, controller, scratchpad;
+    Initiator issue, control, eject;
     std::vector<Packet> packets;
     std::vector<InterfaceEvent::Kind> kinds;
 
 private:
     using Payload = ::tlm::tlm_generic_payload;
-    using Initiator = tlm_utils::simple_initiator_socket<Fixture>;
-
     static void send(Initiator& socket, Payload& payload) {
         sc_core::sc_time delay;
         socket->b_transport(payload, delay);
@@ -121,8 +123,6 @@ private:
     }
     void accept(Payload& payload, sc_core::sc_time&) { payload.set_response_status(::tlm::TLM_OK_RESPONSE); }
 
-    tlm_utils::simple_target_socket<Fixture> network, controller, scratchpad;
-    Initiator issue, control, eject;
     RoutedPayloadPool pool_{"packets"};
     unsigned char bytes_[1] = {};
 };
