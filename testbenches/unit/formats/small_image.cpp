@@ -61,9 +61,9 @@ Image small_image() {
     meta.design = "adyna";
     meta.platform = "mini";
     meta.batch_samples = 8;
-    meta.operators = {{"input", "input", 0, false, kNone, ""},
-                      {"stem", "convolution", 27648, false, 0, ""},
-                      {"block", "convolution", 27648, true, 0, "gate"}};
+    meta.operators = {{"input", "input", 0, false, kNone, "", "", 1},
+                      {"stem", "convolution", 27648, false, 0, "", "stem", 1},
+                      {"block", "convolution", 27648, true, 0, "gate", "block", 0.5}};
     meta.switches = {{"gate", 2, "", 0, 0x4000, 0x100, true}, {"inner", 3, "gate", 1, 0x5000, 0x100, false}};
     meta.tensors = {{"input", "input", 3072, {0x1000, 0x9000}, {1536, 1536}, 0x10000}};
     meta.routing_yaml = "switches: {}\n";

@@ -46,6 +46,8 @@ TEST_CASE("images survive a round trip", "[image]") {
     CHECK(image.platform_fingerprint == 0x0123456789ABCDEF);
     CHECK(image.meta.model == "tiny \"net\"");
     CHECK(image.meta.operators.at(2).switch_name == "gate");
+    CHECK(image.meta.operators.at(2).parameters == "block");
+    CHECK(image.meta.operators.at(2).weight_scale == 0.5);
     CHECK(image.meta.operators.at(0).segment == kNone);
     CHECK(image.meta.switches.at(1).parent_branch == 1);
     CHECK(image.meta.switches.at(0).exclusive);
