@@ -14,8 +14,6 @@ namespace switchyard::platform {
 
 namespace {
 
-constexpr std::size_t kElementBytes = 2;  // binary16
-
 class HalfWriter {
 public:
     void add(double value) {
@@ -36,15 +34,10 @@ std::size_t elements(const OperatorShape& shape) {
     return std::size_t{shape.out_channels} * shape.out_rows * shape.out_columns;
 }
 
-Box piece_box(const OperatorPlacement& tensor, std::size_t piece) {
-    const Partition& cut = tensor.partitions.front();
-    return output_box(tensor.shape, cut, 1, static_cast<unsigned>(piece), cut.dyn_dim);
-}
-
 /// Calls visit(index of the element in a batch's tensor) for the elements of a piece in their order.
 template <class Visit>
 void for_each_element(const OperatorPlacement& tensor, std::size_t piece, Visit&& visit) {
-    const Box box = piece_box(tensor, piece);
+    const Box box = piece_box(tensor, static_cast<std::uint32_t>(piece));
     const OperatorShape& shape = tensor.shape;
     for (std::size_t n = box.n0; n < box.n1; ++n) {
         for (std::size_t k = 0; k < shape.out_channels; ++k) {

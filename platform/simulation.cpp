@@ -31,13 +31,9 @@ std::map<std::string, std::uint32_t> tensors_in_memory(Chip& chip, const Platfor
     std::map<std::string, std::uint32_t> checksums;
     const auto add = [&](const OperatorPlacement& tensor) {
         const Partition& cut = tensor.partitions.front();
-        const OperatorShape& shape = tensor.shape;
         boost::crc_32_type crc;
         for (std::uint32_t piece = 0; piece < std::uint32_t{cut.n} * cut.p; ++piece) {
-            const Box box = output_box(shape, cut, 1, piece, cut.dyn_dim);
-            constexpr std::uint32_t kElementBytes = 2;
-            std::vector<std::uint8_t> bytes(kElementBytes * (box.n1 - box.n0) * (box.p1 - box.p0) * shape.out_channels *
-                                            shape.out_columns);
+            std::vector<std::uint8_t> bytes(piece_bytes(tensor, piece));
             ::tlm::tlm_generic_payload payload;
             payload.set_read();
             payload.set_address(

@@ -80,7 +80,6 @@ void NetworkInterface::acknowledge(const InEdge& in, unsigned unit, std::vector<
     packet->edge = in.edge->id;
     packet->unit = static_cast<std::uint16_t>(unit);
     packet->batch = in.batch;
-    packet->tag = in.edge->path == EdgePath::on_chip ? kTensorTag : kLeaderTag;
     ++stats_.acknowledges;
     inject(payload);
 }

@@ -83,8 +83,8 @@ public:
 
 private:
     using Payload = ::tlm::tlm_generic_payload;
-    /// RoutedExtension::tag of read requests, back in the replies; kLeaderTag: of acknowledges to whoever asks memory.
-    enum Tag : std::uint32_t { kTensorTag, kFrameTag, kMaskTag, kLeaderTag };
+    /// RoutedExtension::tag of read requests, back in the replies.
+    enum Tag : std::uint32_t { kTensorTag, kFrameTag, kMaskTag };
 
     /// One hand-over unit of an in-edge.
     struct InputUnit {

@@ -144,7 +144,8 @@ void NetworkInterface::send_on_chip(const Output& output, const Edge& edge, cons
 
 void NetworkInterface::expect_acknowledge(const RoutedExtension& packet, const sc_core::sc_time& delay) {
     const EarlyGrant grant{packet.batch, packet.unit, packet.source, sc_core::sc_time_stamp() + delay};
-    if (packet.edge < in_edge_index_.size() && in_edge_index_[packet.edge] >= 0 && packet.tag == kLeaderTag) {
+    // Of an edge that ends here only those acknowledge who read along, of others the consumers.
+    if (packet.edge < in_edge_index_.size() && in_edge_index_[packet.edge] >= 0) {
         take_grant(in_edge(packet.edge), grant);
         return;
     }

@@ -8,8 +8,6 @@ namespace switchyard::hw {
 
 namespace {
 
-constexpr std::uint64_t kElementBytes = 2;  // binary16
-
 std::uint32_t ceil_div(std::uint32_t a, std::uint32_t b) {
     return (a + b - 1) / b;
 }
@@ -59,9 +57,8 @@ TransferPlan::TransferPlan(const Edge& edge, const OperatorPlacement& source, co
     const bool pooled = edge.reduce == EdgeReduce::global_pool;
     partial_sums_ = pooled && !source.in_memory() && !destination.in_memory();
     const std::uint32_t rows = pooled ? 1 : edge.rows;
-    const OperatorShape& shape = dst_.shape;
-    whole_ = edge.role == OperandRole::input && !destination.in_memory() &&
-             (shape.kind == OpKind::attention || shape.in_channels != edge.channels || shape.in_rows != rows);
+    whole_ = !destination.in_memory() &&
+             needs_whole_input(dst_.shape, edge.channels, rows, edge.role == OperandRole::second_operand);
 
     counts_.assign(std::size_t{source_.n} * destination_.n, 0);
     firsts_.assign(counts_.size(), 0);

@@ -3,11 +3,10 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "switchyard/sw_scheduler/formats/partition.h"
 #include "switchyard/tlm/routed_extension.h"
 
 namespace switchyard::hw {
-
-inline constexpr std::uint64_t kElementBytes = 2;  ///< binary16
 
 /// A box of a tensor that lies somewhere: sample, channel, row and column follow one another, columns closest.
 struct ValueRegion {
@@ -16,7 +15,7 @@ struct ValueRegion {
     std::uint32_t first_row = 0, rows = 0;
     std::uint32_t columns = 1;
 
-    std::uint64_t sample_bytes() const { return kElementBytes * channels * rows * columns; }
+    std::uint64_t sample_bytes() const { return std::uint64_t{kElementBytes} * channels * rows * columns; }
     std::uint64_t address(std::uint32_t position, std::uint32_t channel, std::uint32_t row) const {
         return base + position * sample_bytes() +
                kElementBytes * ((std::uint64_t{channel} - first_channel) * rows + (row - first_row)) * columns;
@@ -28,7 +27,8 @@ struct ValueRegion {
 template <class Position, class Visit>
 void for_each_run(const TensorPart& part, const ValueRegion& region, std::uint64_t first, std::uint64_t last,
                   Position&& position, Visit&& visit) {
-    const std::uint64_t run = kElementBytes * part.rows * part.columns;  // the rows of one channel lie together
+    const std::uint64_t run =
+        std::uint64_t{kElementBytes} * part.rows * part.columns;  // the rows of one channel lie together
     const std::uint64_t sample = run * part.channels;
     for (std::uint64_t at = first; at < last;) {
         const std::uint64_t inside = at % run, bytes = std::min(run - inside, last - at);

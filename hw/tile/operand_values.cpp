@@ -29,7 +29,6 @@ const OperatorValues& TileController::values_of(const Operator& op, unsigned uni
     // Behind the weights of the slice: parameters of the epilogue, a value a channel each.
     const Partition& cut = op.placement->partitions.back();
     const Box box = output_box(shape, cut, op.placement->k_ways, op.op->rank % op.placement->k_ways, cut.dyn_dim);
-    constexpr std::uint32_t kElementBytes = 2;
     const std::uint32_t slice = kElementBytes * (box.k1 - box.k0);
     std::uint32_t next = op.weights.empty() ? 0 : op.weights.front().edge->slot_offset + slice * filter_elements(shape);
     using Kind = KernelAddresses::Fused::Kind;

@@ -30,10 +30,8 @@ std::uint64_t overlapping_blocks(std::uint32_t size, std::uint32_t ways_a, std::
 }
 
 bool needs_everything(const Source& source, const OperatorShape& shape) {
-    const bool pooled = source.reduce == EdgeReduce::global_pool;
-    return source.role == OperandRole::input &&
-           (shape.kind == OpKind::attention || shape.in_channels != source.shape.channels ||
-            shape.in_rows != (pooled ? 1 : source.shape.rows));
+    const std::uint32_t rows = source.reduce == EdgeReduce::global_pool ? 1 : source.shape.rows;
+    return needs_whole_input(shape, source.shape.channels, rows, source.role == OperandRole::second_operand);
 }
 
 /// Each rank needs channels of its own, so no two share a packet.

@@ -53,8 +53,7 @@ std::uint64_t input_bytes(const OperatorShape& shape, const Source& source, cons
                columns * parts;
     }
     std::uint32_t needed_rows = rows, channels = source.shape.channels;
-    const bool whole =
-        shape.kind == OpKind::attention || shape.in_channels != source.shape.channels || shape.in_rows != rows;
+    const bool whole = needs_whole_input(shape, source.shape.channels, rows, false);
     if (!whole) {
         if (shape.channelwise() && shape.in_channels == shape.out_channels) channels = block.size[kK];
         const bool windows =

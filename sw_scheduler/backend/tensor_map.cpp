@@ -125,8 +125,7 @@ void TensorMap::add_access(int op, const Source& source) {
     const OperatorShape& shape = reader.shape;
     const bool pooled = source.reduce == EdgeReduce::global_pool;
     const bool second = source.role == OperandRole::second_operand;
-    const bool whole = !second && (shape.kind == OpKind::attention || shape.in_channels != source.shape.channels ||
-                                   shape.in_rows != (pooled ? 1 : source.shape.rows));
+    const bool whole = needs_whole_input(shape, source.shape.channels, pooled ? 1 : source.shape.rows, second);
     const bool each = second || (!whole && shape.channelwise());
     accesses_[index_.at(key_of(source))].push_back(
         {shape, reader.partitions.back(), each ? reader.k_ways : 1u, reader.units, false, whole || pooled, second});
@@ -139,9 +138,7 @@ void TensorMap::cut(StoredTensor& tensor, const std::vector<TensorAccess>& acces
     const auto interfaces = static_cast<std::uint32_t>(hardware_.memory.size());
     const Partition cut = cut_tensor(placement.unit_samples, shape.out_rows, interfaces, accesses);
     placement.partitions = {cut};
-    const Box piece = output_box(shape, cut, 1, 0, cut.dyn_dim);
-    const std::uint64_t bytes = std::uint64_t{kElementBytes} * (piece.n1 - piece.n0) * (piece.p1 - piece.p0) *
-                                shape.out_channels * shape.out_columns;
+    const std::uint64_t bytes = piece_bytes(placement, 0);
     const std::uint32_t pieces = std::uint32_t{cut.n} * cut.p;
     const std::uint64_t bank = std::uint64_t{aligned(bytes)} * ((pieces + interfaces - 1) / interfaces);
     const bool host = tensor.kind != StoredTensor::Kind::between_segments;
@@ -166,16 +163,13 @@ const StoredTensor* TensorMap::find(int op, unsigned source_index) const {
 
 ImageMeta::Tensor TensorMap::host_tensor(const StoredTensor& tensor) const {
     const OperatorPlacement& placement = tensor.placement;
-    const OperatorShape& shape = placement.shape;
     ImageMeta::Tensor result;
     result.name = tensor.name;
     result.kind = tensor.kind == StoredTensor::Kind::input ? "input" : "output";
     result.bank_stride = placement.store.bank_stride;
     const Partition& cut = placement.partitions.front();
     for (std::uint32_t rank = 0; rank < std::uint32_t{cut.n} * cut.p; ++rank) {
-        const Box box = output_box(shape, cut, 1, rank, cut.dyn_dim);
-        const std::uint64_t bytes = std::uint64_t{kElementBytes} * (box.n1 - box.n0) * (box.p1 - box.p0) *
-                                    shape.out_channels * shape.out_columns;
+        const std::uint64_t bytes = piece_bytes(placement, rank);
         result.addresses.push_back(placement.store.address(rank, 0, hardware_.region_bytes));
         result.piece_bytes.push_back(bytes);
         result.bytes += bytes;

@@ -106,6 +106,11 @@ Box input_box(const OperatorShape& shape, const Box& output, bool second_operand
     return normalised(input);
 }
 
+bool needs_whole_input(const OperatorShape& shape, std::uint32_t channels, std::uint32_t rows, bool second_operand) {
+    return !second_operand &&
+           (shape.kind == OpKind::attention || shape.in_channels != channels || shape.in_rows != rows);
+}
+
 Box intersect(const Box& a, const Box& b) {
     return normalised({std::max(a.n0, b.n0), std::min(a.n1, b.n1), std::max(a.k0, b.k0), std::min(a.k1, b.k1),
                        std::max(a.p0, b.p0), std::min(a.p1, b.p1)});

@@ -5,6 +5,8 @@
 
 namespace switchyard {
 
+inline constexpr std::uint32_t kElementBytes = 2;  ///< binary16
+
 enum class OpKind : std::uint8_t { convolution, depthwise, matmul, attention, elementwise, pool, norm, merge };
 
 /// Sizes of one sample of an operator. Output: channels x rows x columns; matmul on T tokens: rows = T, columns = 1.
@@ -55,6 +57,10 @@ Box output_box(const OperatorShape& shape, const Partition& part, unsigned k_way
 /// What that tile needs of its (first) input tensor, in the input's channels and rows, halo included.
 /// `second_operand`: of the operand that a fused element-wise step adds, which has the output's shape.
 Box input_box(const OperatorShape& shape, const Box& output, bool second_operand = false);
+
+/// True if each output needs every channel and row of an input of channels x rows, not only what input_box() says: it
+/// is flattened, or attended to. Never of a second operand.
+bool needs_whole_input(const OperatorShape& shape, std::uint32_t channels, std::uint32_t rows, bool second_operand);
 
 /// Ranges common to both. Here and above an empty box is Box{}, whichever of its ranges is empty.
 Box intersect(const Box& a, const Box& b);

@@ -36,6 +36,17 @@ auto named(const char* record, Body body) {
 
 }  // namespace
 
+Box piece_box(const OperatorPlacement& tensor, std::uint32_t piece) {
+    const Partition& cut = tensor.partitions.front();
+    return output_box(tensor.shape, cut, tensor.k_ways, piece, cut.dyn_dim);
+}
+
+std::uint64_t piece_bytes(const OperatorPlacement& tensor, std::uint32_t piece) {
+    const Box box = piece_box(tensor, piece);
+    return std::uint64_t{kElementBytes} * (box.n1 - box.n0) * (box.k1 - box.k0) * (box.p1 - box.p0) *
+           tensor.shape.out_columns;
+}
+
 const OperatorPlacement& TileProgram::placement(std::uint16_t op_id) const {
     return find_sorted(placements, &OperatorPlacement::op_id, op_id, "operator");
 }

@@ -49,6 +49,10 @@ struct OperatorPlacement {
     bool in_memory() const { return segment == kNone; }
 };
 
+/// The part of a tensor in HBM that lies in one of its pieces, and its bytes.
+Box piece_box(const OperatorPlacement& tensor, std::uint32_t piece);
+std::uint64_t piece_bytes(const OperatorPlacement& tensor, std::uint32_t piece);
+
 enum class EdgePath : std::uint8_t {
     on_chip,  ///< producer tiles send to consumer tiles, both in one segment
     memory,   ///< between tiles and a tensor in HBM: one edge for its producer, one for each consumer

@@ -12,7 +12,6 @@ namespace switchyard::sched {
 
 inline constexpr int kModelInput = -1;  ///< producer of a tensor that the host writes
 inline constexpr int kNoSwitch = -1;
-inline constexpr unsigned kElementBytes = 2;  ///< FP16
 
 /// Tensor of one sample.
 struct TensorShape {

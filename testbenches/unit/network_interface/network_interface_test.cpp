@@ -392,7 +392,6 @@ SIM_TEST("weights are asked for once, for all tiles that share a slice", "[netwo
     RoutedExtension acknowledge;
     acknowledge.kind = PacketKind::acknowledge;
     acknowledge.source = 2;
-    acknowledge.tag = 3;
     fixture.arrive(acknowledge);
     fixture.run();
     const auto requests = fixture.sent(PacketKind::read_request);
@@ -450,7 +449,6 @@ TEST_CASE("tiles that need the same bytes of memory wait for each other", "[netw
     RoutedExtension acknowledge;
     acknowledge.kind = PacketKind::acknowledge;
     acknowledge.source = 5;
-    acknowledge.tag = 3;
     acknowledge.batch = 3;
     SECTION("the first one asks once the other has a slot, however early it says so") {
         const bool early = GENERATE(false, true);
