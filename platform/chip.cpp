@@ -4,8 +4,6 @@
 
 namespace switchyard::platform {
 
-namespace {
-
 hw::HostInterface::Chip surroundings_of_host(const PlatformConfig& platform) {
     hw::HostInterface::Chip chip;
     chip.platform_fingerprint = make_hardware_description(platform).fingerprint();
@@ -16,8 +14,6 @@ hw::HostInterface::Chip surroundings_of_host(const PlatformConfig& platform) {
     chip.host = platform.host_endpoint();
     return chip;
 }
-
-}  // namespace
 
 Chip::Chip(const sc_core::sc_module_name& name, const PlatformConfig& platform, SimulationRegistry& registry)
     : sc_module(name),

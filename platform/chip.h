@@ -12,6 +12,9 @@
 
 namespace switchyard::platform {
 
+/// What the chip's host interface is told of its surroundings.
+hw::HostInterface::Chip surroundings_of_host(const PlatformConfig& platform);
+
 /// The whole accelerator: tiles, torus, HBM and host interface, composed from a PlatformConfig.
 ///
 /// Doors: the configuration port `host.config` (memory mapped, docs/register_map.md), the initiator port

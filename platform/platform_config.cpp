@@ -59,6 +59,13 @@ void derive(PlatformConfig& p) {
     p.noc.rows = p.chip.rows;
 }
 
+void choose_chip(PlatformConfig& p) {
+    if (p.chip.impl != "auto") return;
+    const bool analytic = p.pe_array.impl == "analytic" && p.dispatcher.impl == "analytic" &&
+                          p.pe_array_exceptions.text.empty() && p.dispatcher_exceptions.text.empty();
+    p.chip.impl = analytic && !p.chip.values && !p.chip.check_protocol ? "stages" : "tiles";
+}
+
 /// Keys that are fine one by one and contradict each other.
 void check(const PlatformConfig& p, const YAML::Node& root, const std::string& path) {
     const auto fail = [&](const char* section, const std::string& message) {
@@ -72,6 +79,9 @@ void check(const PlatformConfig& p, const YAML::Node& root, const std::string& p
     check_exceptions("dispatcher", p.dispatcher_exceptions, hw::kDispatcherImplementations);
     if (const std::string message = hw::objection(p.noc); !message.empty()) fail("noc", message);
     if (const std::string message = hw::objection(p.hbm); !message.empty()) fail("hbm", message);
+    if (p.chip.impl == "stages" && p.chip.values) fail("chip", "values need impl: tiles");
+    if (p.chip.impl == "stages" && !(p.pe_array_exceptions.text.empty() && p.dispatcher_exceptions.text.empty()))
+        fail("chip", "impl_of_tiles needs impl: tiles");
     if (p.tiles() + p.hbm.interfaces() + 1 > 0xFFFF) fail("chip", "more endpoints than 16 bits can number");
     try {
         make_hardware_description(p).check();
@@ -133,6 +143,7 @@ PlatformConfig read_platform(const std::string& path, std::map<std::string, std:
     });
     if (!overrides.empty()) throw InputError("--set", 0, overrides.begin()->first, "unknown key");
     derive(platform);
+    choose_chip(platform);
     check(platform, root, path);
     return platform;
 }

@@ -23,6 +23,7 @@ namespace switchyard::platform {
 
 struct ChipConfig {
     std::string name = "chip";
+    std::string impl = "tiles";
     unsigned columns = 2, rows = 2;
     double clock_ghz = 1.0;
     bool check_protocol = false;
@@ -32,6 +33,10 @@ struct ChipConfig {
 template <class V>
 void describe(V& v, ChipConfig& c) {
     v.field("name", c.name, "name of the platform, in messages and reports");
+    v.choice(
+        "impl", c.impl, {"tiles", "stages", "auto"},
+        "every tile, router and memory interface a module; or the pipelines as a whole, much faster; or the latter "
+        "unless values, protocol checkers or a block that is not analytic need the former");
     v.field("columns", c.columns, 1, 64, "tiles in a row of the torus");
     v.field("rows", c.rows, 1, 64, "rows of tiles");
     v.field("clock_ghz", c.clock_ghz, 0.01, 10, "clock of the whole chip; every key in cycles counts these");

@@ -52,7 +52,19 @@ ordered_json platform_json(const PlatformConfig& p) {
 
 /// The model behind every figure. What has one model only is named here, what has several in the platform file.
 ordered_json fidelity_json(const PlatformConfig& p) {
-    return {{"pe_array", p.pe_array_exceptions.describe_all(p.pe_array.impl)},
+    if (p.chip.impl == "stages")
+        return {{"chip", "stages"},
+                {"pe_array", p.pe_array.impl},
+                {"scratchpad", "bytes"},
+                {"dispatcher", p.dispatcher.impl},
+                {"controller", "pipeline stages"},
+                {"network_interface", "units"},
+                {"noc", "link loads"},
+                {"hbm", "interface bandwidth"},
+                {"host_interface", "link_rate"},
+                {"values", "off"}};
+    return {{"chip", "tiles"},
+            {"pe_array", p.pe_array_exceptions.describe_all(p.pe_array.impl)},
             {"scratchpad", "ports"},
             {"dispatcher", p.dispatcher_exceptions.describe_all(p.dispatcher.impl)},
             {"controller", "events"},

@@ -1,6 +1,7 @@
 #include "switchyard/platform/simulation.h"
 
 #include <chrono>
+#include <optional>
 #include <stdexcept>
 #include <utility>
 
@@ -9,6 +10,7 @@
 #include <systemc>
 
 #include "switchyard/platform/chip.h"
+#include "switchyard/platform/stages/stage_chip.h"
 #include "switchyard/sw_scheduler/formats/error.h"
 #include "switchyard/tlm/simulation_registry.h"
 
@@ -85,19 +87,25 @@ RunResult run_simulation(const PlatformConfig& platform, const Image& image, std
     job.run_begins = [&] { result.before_run = Counters(registry); };
     job.run_ends = [&] { result.after_run = Counters(registry); };
 
-    Chip chip("chip", platform, registry);
+    std::optional<Chip> chip;
+    std::optional<StageChip> stages;
+    if (platform.chip.impl == "stages")
+        stages.emplace("chip", platform, registry);
+    else
+        chip.emplace("chip", platform, registry);
+    hw::HostInterface& door = stages ? stages->host : chip->host;
     SimulatedHost host("host", platform.host_memory, std::move(job));
     sc_core::sc_signal<bool> irq("irq");
-    host.config.bind(chip.host.config);
-    chip.host.host_memory.bind(host.memory.port);
-    chip.host.irq(irq);
+    host.config.bind(door.config);
+    door.host_memory.bind(host.memory.port);
+    door.irq(irq);
     host.irq(irq);
 
     sc_core::sc_start();
     if (!host.result().finished) throw no_progress(registry);
     result.host = host.result();
     result.at_end = Counters(registry);
-    if (options.values) result.tensors = tensors_in_memory(chip, platform, image, routing.size());
+    if (options.values) result.tensors = tensors_in_memory(*chip, platform, image, routing.size());
     result.end_ns = sc_core::sc_time_stamp() / sc_core::sc_time(1, sc_core::SC_NS);
     result.host_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
     return result;

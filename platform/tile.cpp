@@ -1,18 +1,8 @@
 #include "switchyard/platform/tile.h"
 
-#if defined(SWITCHYARD_RTL)
-#include "switchyard/rtl/dispatcher/make_kernel_dispatcher.h"
-#include "switchyard/rtl/pe_array/make_pe_array.h"
-#endif
+#include "switchyard/platform/blocks.h"
 
 namespace switchyard::platform {
-
-// Whose factories know every implementation of this build.
-#if defined(SWITCHYARD_RTL)
-namespace blocks = rtl;
-#else
-namespace blocks = hw;
-#endif
 
 /// The component's configuration in this tile.
 template <class Config>

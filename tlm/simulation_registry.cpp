@@ -12,7 +12,12 @@ void SimulationRegistry::add(const sc_core::sc_object& module, const std::string
 
 void SimulationRegistry::add(const sc_core::sc_object& module, const std::string& name, const std::string& unit,
                              std::function<double()> read) {
-    counters_.push_back({module.name(), name, unit, std::move(read)});
+    add(std::string(module.name()), name, unit, std::move(read));
+}
+
+void SimulationRegistry::add(const std::string& module, const std::string& name, const std::string& unit,
+                             std::function<double()> read) {
+    counters_.push_back({module, name, unit, std::move(read)});
 }
 
 void SimulationRegistry::add_waiter(const sc_core::sc_object& module, std::function<std::string()> reason) {

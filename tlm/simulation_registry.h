@@ -28,6 +28,8 @@ public:
              const std::uint64_t& value);
     void add(const sc_core::sc_object& module, const std::string& name, const std::string& unit,
              std::function<double()> read);
+    /// For who counts on behalf of a module that is not there.
+    void add(const std::string& module, const std::string& name, const std::string& unit, std::function<double()> read);
     void add_waiter(const sc_core::sc_object& module, std::function<std::string()> reason);
 
     /// Why `module` is about to answer with an error response: the response says only that something is wrong. Who

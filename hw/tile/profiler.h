@@ -20,8 +20,8 @@ public:
     }
 
     /// `kernel`: position among the operator's kernels; -1: no sample reached the operator.
-    void count(std::size_t operator_index, int kernel) {
-        ++counts_.at(operator_index).at(kernel < 0 ? 0 : static_cast<std::size_t>(kernel) + 1);
+    void count(std::size_t operator_index, int kernel, std::uint32_t times = 1) {
+        counts_.at(operator_index).at(kernel < 0 ? 0 : static_cast<std::size_t>(kernel) + 1) += times;
     }
 
     void clear() {

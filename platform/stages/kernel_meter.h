@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include <tlm_utils/simple_initiator_socket.h>
+#include <tlm_utils/simple_target_socket.h>
+#include <systemc>
+#include <tlm>
+
+#include "switchyard/hw/dispatcher/dispatcher.h"
+#include "switchyard/hw/pe_array/pe_array.h"
+#include "switchyard/hw/scratchpad/scratchpad.h"
+#include "switchyard/platform/platform_config.h"
+#include "switchyard/platform/stages/program_map.h"
+#include "switchyard/tlm/extended_payload.h"
+
+namespace switchyard::platform {
+
+/// What one invocation of a kernel does on one tile.
+struct KernelUse {
+    std::uint64_t cycles = 0;  ///< from the dispatch until the output is complete
+    std::uint64_t blocks_issued = 0, blocks_skipped = 0, search_cycles = 0;
+    hw::PeArray::Stats pe_array;
+    hw::Scratchpad::Stats scratchpad;
+};
+
+/// The same on all tiles of a stage.
+struct StageWork {
+    int kernel = -1;                         ///< among the stage's kernels; -1: no sample, no kernel
+    std::uint64_t cycles = 0;                ///< of the slowest tile
+    std::vector<KernelUse> kinds;            ///< of work; tiles with boxes of one size do the same
+    std::vector<std::uint8_t> kind_of_rank;  ///< index in `kinds`
+};
+
+/// Measures kernels on one tile that stands aside: the dispatcher, PE array and scratchpad that the platform names,
+/// behind their own sockets. Each kernel and size is run once and remembered, so a stage costs what its slowest tile
+/// costs, whichever implementation that is.
+class KernelMeter : public sc_core::sc_module {
+public:
+    KernelMeter(const sc_core::sc_module_name& name, const PlatformConfig& platform);
+
+    /// Forgets all kernels.
+    void clear() { known_.clear(); }
+    /// Throws ModelError if no kernel of the stage is large enough for `dyn_dim` samples, or one is refused.
+    const StageWork& work(const Stage& stage, std::uint32_t dyn_dim);
+
+private:
+    StageWork measure(const Stage& stage, std::uint32_t dyn_dim);
+    KernelUse run(const Stage& stage, unsigned rank, std::uint32_t dyn_dim, int& kernel);
+    void load_kernels(const Stage& stage);
+    void write(tlm_utils::simple_initiator_socket<KernelMeter>& socket, std::uint64_t address, unsigned char* bytes,
+               unsigned size);
+    void take_output(::tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
+
+    SimulationRegistry registry_;  ///< own: what happens here is not what the chip does
+    std::unique_ptr<hw::KernelDispatcher> dispatcher_;
+    std::unique_ptr<hw::PeArray> pe_array_;
+    hw::Scratchpad scratchpad_;
+    tlm_utils::simple_initiator_socket<KernelMeter> dispatch_, configure_, store_;
+    tlm_utils::simple_initiator_socket<KernelMeter> idle_;  ///< where the network interface would be
+    tlm_utils::simple_target_socket<KernelMeter> output_;
+    ExtendedPayload<DispatchExtension> request_;
+    sc_core::sc_time free_;  ///< when the tile has finished what it was given last
+    const Stage* loaded_ = nullptr;
+    std::map<std::pair<const Stage*, std::uint32_t>, StageWork> known_;
+};
+
+}  // namespace switchyard::platform

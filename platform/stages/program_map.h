@@ -1,0 +1,86 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "switchyard/sw_scheduler/formats/program.h"
+
+namespace switchyard::platform {
+
+/// Index of a set of samples: those that took certain branches of certain switches. 0: every sample.
+using SetId = std::uint32_t;
+
+/// An operator on all of its tiles.
+struct Stage {
+    const OperatorPlacement* placement = nullptr;
+    const TileOperator* share = nullptr;   ///< rank 0's; what does not depend on the rank is the same in all of them
+    const TileProgram* program = nullptr;  ///< rank 0's
+    std::vector<std::uint16_t> inputs, weights, outputs;  ///< edge ids; masks are no inputs
+    SetId samples = 0;
+
+    std::uint16_t segment() const { return placement->segment; }
+    unsigned units() const { return placement->units; }
+};
+
+/// The sets of samples at both ends of an edge and on it, as EdgeSets has them for one unit.
+struct EdgeEnds {
+    const Edge* edge = nullptr;
+    const OperatorPlacement *source = nullptr, *destination = nullptr;  ///< no source: weights
+    SetId source_samples = 0, samples = 0, destination_samples = 0;
+    int source_stage = -1, destination_stage = -1;  ///< -1: a tensor in HBM, or weights
+};
+
+/// What all tiles have been told, seen as one program: stages, edges, and which samples reach them.
+class ProgramMap {
+public:
+    /// Samples of `outer` whose mask has bit `branch`.
+    struct Set {
+        SetId outer = 0;
+        std::uint16_t switch_id = kNone, branch = 0;
+    };
+
+    /// `programs`: of every tile that has one; they must outlive the map. Throws InputError if an operator has no rank
+    /// 0, an edge an unknown end, or an operator's inputs bring different samples.
+    explicit ProgramMap(const std::vector<const TileProgram*>& programs);
+
+    const std::vector<Stage>& stages() const { return stages_; }
+    const std::vector<std::vector<unsigned>>& segments() const { return segments_; }  ///< stages by segment
+    int stage_of(std::uint16_t op_id) const { return stage_of_.at(op_id); }
+    const EdgeEnds& edge(std::uint16_t id) const { return edges_[id]; }
+    const std::vector<EdgeEnds>& edges() const { return edges_; }  ///< by id; edge == nullptr where there is none
+    const std::vector<Set>& sets() const { return sets_; }         ///< outer sets come before those inside them
+
+private:
+    void collect(const std::vector<const TileProgram*>& programs);
+    void derive_sets();
+    SetId inside(SetId outer, std::uint16_t switch_id, std::uint16_t branch);
+
+    std::vector<Stage> stages_;
+    std::vector<std::vector<unsigned>> segments_;
+    std::vector<EdgeEnds> edges_;
+    std::vector<Set> sets_{Set{}};
+    std::map<std::uint16_t, const OperatorPlacement*> placements_;
+    std::map<std::uint16_t, int> stage_of_;
+};
+
+/// How many samples of a batch are in each set.
+class SampleCounts {
+public:
+    SampleCounts(const ProgramMap& map, std::uint32_t batch_samples);
+
+    /// Forgets the masks of the batch before.
+    void begin_batch();
+    /// The recorded masks of a switch, one a sample id; sets inside the switch can be counted from now on.
+    void set_masks(std::uint16_t switch_id, const std::uint64_t* masks);
+    /// Samples of the set with first <= id < last, which may lie beyond the batch.
+    std::uint32_t count(SetId set, std::uint32_t first, std::uint32_t last) const;
+
+private:
+    const ProgramMap& map_;
+    std::uint32_t batch_samples_;
+    std::vector<std::vector<std::uint32_t>> before_;  ///< [set][id]: members with a smaller id; empty: not known yet
+};
+
+}  // namespace switchyard::platform

@@ -1,0 +1,325 @@
+#include "switchyard/platform/stages/stage_fabric.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "switchyard/hw/tile/profiler.h"
+#include "switchyard/sw_scheduler/formats/error.h"
+#include "switchyard/tlm/void_buffer.h"
+
+namespace switchyard::platform {
+
+StageFabric::Loaded::Loaded(const PlatformConfig& platform, const std::vector<const TileProgram*>& programs,
+                            std::uint32_t batch_samples, KernelMeter& kernels)
+    : map(programs),
+      counts(map, batch_samples),
+      transfers(platform, map),
+      timeline(platform, map, counts, transfers, kernels) {}
+
+StageFabric::StageFabric(const sc_core::sc_module_name& module_name, const PlatformConfig& platform,
+                         SimulationRegistry& registry)
+    : sc_module(module_name),
+      from_host("from_host"),
+      to_host("to_host"),
+      platform_(platform),
+      registry_(registry),
+      clock_(platform.chip.clock_ghz),
+      host_(platform.host_endpoint()),
+      first_memory_(platform.first_memory_endpoint()),
+      packets_of_host_(platform.noc, platform.hbm, platform.router_of_endpoint()),
+      kernels_("kernels", platform),
+      counters_(get_parent_object() != nullptr ? get_parent_object()->name() : name(), platform,
+                packets_of_host_.router_links(), packets_of_host_.links(), registry, [this] { refresh(); }),
+      tiles_(platform.tiles()),
+      packets_(std::string(name()) + ".packets"),
+      arrivals_("arrivals") {
+    for (unsigned i = 0; i < platform.hbm.interfaces(); ++i)
+        memory_.push_back(std::make_unique<LazyMemory>(platform.hbm.region_bytes));
+    from_host.register_b_transport(this, &StageFabric::accept);
+
+    SC_HAS_PROCESS(StageFabric);
+    SC_THREAD(serve);  // a thread, since it calls b_transport
+    sensitive << arrivals_.event();
+}
+
+sc_core::sc_time StageFabric::cycles(double count) const {
+    return clock_.cycles(static_cast<std::uint64_t>(std::ceil(count)));
+}
+
+double StageFabric::now_cycles() const {
+    return static_cast<double>(clock_.count(sc_core::sc_time_stamp()));
+}
+
+void StageFabric::accept(Payload& payload, sc_core::sc_time& delay) {
+    const auto* const packet = payload.get_extension<RoutedExtension>();
+    if (packet == nullptr || packet->destinations.empty()) {
+        payload.set_response_status(::tlm::TLM_GENERIC_ERROR_RESPONSE);
+        return;
+    }
+    const Endpoint endpoints = host_;
+    for (const Endpoint destination : packet->destinations) {
+        if (destination < endpoints) continue;
+        payload.set_response_status(::tlm::TLM_ADDRESS_ERROR_RESPONSE);
+        registry_.add_error(*this, fmt::format("a packet to endpoint {}", destination));
+        return;
+    }
+    const sc_core::sc_time now = sc_core::sc_time_stamp(), start = std::max(now + delay, host_link_free_);
+    host_link_free_ = start + clock_.cycles(packets_of_host_.serialisation_cycles(packet->payload_bytes));
+    std::uint64_t travel = 0;
+    for (const Endpoint destination : packet->destinations)
+        travel = std::max(travel, packets_of_host_.packet_cycles(host_, destination, packet->payload_bytes));
+    packets_of_host_.add_packet(host_, packet->destinations, packet->payload_bytes);
+    counters_.add(packets_of_host_.take(), 1);
+    delay = start - now + clock_.cycles(travel);
+    arrivals_.push(PooledPayload::share(payload), delay);
+    payload.set_response_status(::tlm::TLM_OK_RESPONSE);
+}
+
+void StageFabric::serve() {
+    for (;; wait()) {
+        PooledPayload payload;
+        while (arrivals_.pop_due(payload)) serve(*payload, payload.routed());
+    }
+}
+
+void StageFabric::serve(Payload& payload, const RoutedExtension& packet) {
+    switch (packet.kind) {
+        case PacketKind::config:
+            for (const Endpoint tile : packet.destinations) {
+                if (payload.is_write()) {
+                    write_config(payload, tile);
+                } else if (payload.get_address() == kTileProfileRead) {
+                    read_profile(tile);
+                } else {
+                    throw ModelError(*this, "config read of an unmapped address");
+                }
+            }
+            return;
+        case PacketKind::control:
+            if (packet.tag != static_cast<std::uint32_t>(ControlCode::segment_start))
+                throw ModelError(*this, fmt::format("unknown control packet {}", packet.tag));
+            run_segment(packet);
+            return;
+        case PacketKind::read_request:
+            read_memory(payload, packet);
+            return;
+        case PacketKind::write_request:
+            write_memory(payload, packet);
+            return;
+        default:
+            throw ModelError(*this, fmt::format("unexpected packet of kind {}", static_cast<int>(packet.kind)));
+    }
+}
+
+PooledPayload StageFabric::packet(PacketKind kind, Endpoint source, ::tlm::tlm_command command, std::uint64_t address,
+                                  std::uint64_t bytes) {
+    PooledPayload payload(packets_);
+    RoutedExtension& extension = payload.routed();
+    extension.kind = kind;
+    extension.source = source;
+    extension.destinations = {host_};
+    extension.payload_bytes = bytes;
+    const auto length = static_cast<unsigned>(std::max<std::uint64_t>(bytes, 1));
+    payload->set_command(command);
+    payload->set_address(address);
+    payload->set_data_ptr(void_buffer(length));
+    payload->set_data_length(length);
+    payload->set_streaming_width(length);
+    return payload;
+}
+
+void StageFabric::answer(const PooledPayload& payload, const sc_core::sc_time& after) {
+    const RoutedExtension& extension = payload.routed();
+    packets_of_host_.add_packet(extension.source, {host_}, extension.payload_bytes);
+    counters_.add(packets_of_host_.take(), 1);
+    sc_core::sc_time delay =
+        after + clock_.cycles(packets_of_host_.packet_cycles(extension.source, host_, extension.payload_bytes));
+    to_host->b_transport(*payload, delay);
+    if (!payload->is_response_ok()) throw ModelError(*this, "the host interface refuses a packet");
+}
+
+void StageFabric::write_config(const Payload& payload, Endpoint tile) {
+    const std::uint64_t address = payload.get_address();
+    const std::size_t size = payload.get_data_length();
+    TileMemory& memory = tiles_.at(tile);
+    std::uint32_t word = 0;
+    if (address >= kTileProgramCommit && size == sizeof word) std::memcpy(&word, payload.get_data_ptr(), sizeof word);
+    if (address == kTileProgramCommit) {
+        commit(tile, word);
+    } else if (address == kTileProfileClear) {
+        if (loaded_) loaded_->timeline.clear_picked();
+    } else if (address < kTileProgramCommit) {
+        memory.bytes.resize(std::max<std::size_t>(memory.bytes.size(), address + size));
+        std::copy_n(payload.get_data_ptr(), size, memory.bytes.begin() + static_cast<std::ptrdiff_t>(address));
+    } else {
+        throw ModelError(*this, "config write to an unmapped address");
+    }
+}
+
+void StageFabric::commit(Endpoint tile, std::size_t size) {
+    refresh();
+    loaded_.reset();
+    kernels_.clear();
+    TileMemory& memory = tiles_[tile];
+    ControlCode code = ControlCode::program_ready;
+    try {
+        if (size > memory.bytes.size()) throw InputError("program is shorter than its commit says");
+        auto program = std::make_unique<TileProgram>(decode_tile_program(memory.bytes.data(), size));
+        const auto room = static_cast<std::uint64_t>(platform_.scratchpad.kernel_share *
+                                                     static_cast<double>(platform_.scratchpad.capacity_bytes));
+        if (program->kernels.size() * kKernelBytes > room) throw InputError("kernel store is full");
+        memory.program = std::move(program);
+    } catch (const InputError&) {
+        code = ControlCode::program_error;
+    }
+    PooledPayload reply = packet(PacketKind::control, tile, ::tlm::TLM_WRITE_COMMAND, 0, 0);
+    reply.routed().tag = static_cast<std::uint32_t>(code);
+    answer(reply, sc_core::SC_ZERO_TIME);
+}
+
+void StageFabric::read_profile(Endpoint tile) {
+    std::vector<ProfileRecord> records;
+    const TileProgram* const program = tiles_.at(tile).program.get();
+    if (program != nullptr && loaded_) {
+        hw::Profiler profiler;
+        profiler.reset(*program);
+        for (std::size_t i = 0; i < program->operators.size(); ++i) {
+            const int stage = loaded_->map.stage_of(program->operators[i].op_id);
+            const std::vector<std::uint32_t>& picked = loaded_->timeline.picked(static_cast<unsigned>(stage));
+            for (std::size_t kernel = 0; kernel < picked.size(); ++kernel)
+                profiler.count(i, static_cast<int>(kernel) - 1, picked[kernel]);
+        }
+        records = profiler.records(*program);
+    }
+    PooledPayload reply =
+        packet(PacketKind::config, tile, ::tlm::TLM_WRITE_COMMAND, 0, records.size() * sizeof(ProfileRecord));
+    RoutedExtension& extension = reply.routed();
+    extension.has_values = true;
+    extension.values.resize(records.size() * sizeof(ProfileRecord));
+    std::memcpy(extension.values.data(), records.data(), extension.values.size());
+    if (!records.empty()) reply->set_data_ptr(extension.values.data());
+    answer(reply, sc_core::SC_ZERO_TIME);
+}
+
+unsigned char* StageFabric::stored(std::uint64_t address, std::uint64_t bytes) {
+    const std::uint64_t region = platform_.hbm.region_bytes, interface = address / region, offset = address % region;
+    if (interface >= memory_.size() || bytes > region - offset)
+        throw ModelError(*this, fmt::format("address {} + {} lies outside of memory", address, bytes));
+    return memory_[interface]->data() + offset;
+}
+
+void StageFabric::read_memory(const Payload& payload, const RoutedExtension& packet) {
+    const std::uint64_t address = payload.get_address(), bytes = packet.requested_bytes;
+    const unsigned char* const values = stored(address, bytes);
+    packets_of_host_.add_request(address, bytes, false);
+    counters_.add(packets_of_host_.take(), 1);
+    PooledPayload reply =
+        this->packet(PacketKind::data, packet.destinations.front(), ::tlm::TLM_WRITE_COMMAND, address, bytes);
+    RoutedExtension& extension = reply.routed();
+    extension.tag = packet.tag;
+    extension.has_values = packet.has_values;
+    if (packet.has_values) {
+        extension.values.assign(values, values + bytes);
+        reply->set_data_ptr(extension.values.data());
+    }
+    answer(reply, cycles(platform_.cycles(platform_.hbm.read_latency_ns) +
+                         static_cast<double>(bytes) / platform_.hbm.peak_bytes_per_cycle()));
+}
+
+void StageFabric::write_memory(const Payload& payload, const RoutedExtension& packet) {
+    const std::uint64_t address = payload.get_address(), bytes = packet.payload_bytes;
+    unsigned char* const place = stored(address, bytes);
+    if (packet.has_values) std::copy_n(payload.get_data_ptr(), bytes, place);
+    packets_of_host_.add_request(address, bytes, true);
+    counters_.add(packets_of_host_.take(), 1);
+    PooledPayload reply =
+        this->packet(PacketKind::write_done, packet.destinations.front(), ::tlm::TLM_WRITE_COMMAND, address, 0);
+    reply.routed().tag = packet.tag;
+    answer(reply, cycles(platform_.cycles(platform_.hbm.write_latency_ns) +
+                         static_cast<double>(bytes) / platform_.hbm.peak_bytes_per_cycle()));
+}
+
+void StageFabric::load() {
+    std::vector<const TileProgram*> programs;
+    std::uint32_t batch_samples = 1;
+    for (const TileMemory& tile : tiles_) {
+        if (!tile.program) continue;
+        programs.push_back(tile.program.get());
+        for (const TileOperator& op : tile.program->operators) {
+            const OperatorPlacement& placement = tile.program->placement(op.op_id);
+            batch_samples = std::max(batch_samples, placement.units * placement.unit_samples);
+        }
+    }
+    try {
+        loaded_ = std::make_unique<Loaded>(platform_, programs, batch_samples, kernels_);
+    } catch (const InputError& error) {
+        throw ModelError(*this, error.what());
+    }
+}
+
+void StageFabric::read_masks(const std::vector<unsigned>& stages, std::uint32_t batch) {
+    for (const unsigned index : stages) {
+        const Stage& gate = loaded_->map.stages()[index];
+        if (gate.share->gate_switch == kNone) continue;
+        const std::uint32_t samples = gate.placement->units * gate.placement->unit_samples;
+        const std::uint64_t bytes = samples * sizeof(std::uint64_t);
+        std::vector<std::uint64_t> masks(samples);
+        std::memcpy(masks.data(), stored(gate.share->mask_address + batch % 2 * gate.share->mask_bank_stride, bytes),
+                    bytes);
+        loaded_->counts.set_masks(gate.share->gate_switch, masks.data());
+        std::vector<std::uint64_t> taken(gate.share->gate_branches, 0);
+        for (std::uint32_t id = 0; id < samples; ++id) {
+            if (loaded_->counts.count(gate.samples, id, id + 1) == 0) continue;
+            for (std::size_t branch = 0; branch < taken.size(); ++branch) taken[branch] += masks[id] >> branch & 1U;
+        }
+        for (std::size_t branch = 0; branch < taken.size(); ++branch)
+            counters_.add_samples(gate.share->gate_switch, static_cast<std::uint16_t>(branch), taken[branch]);
+    }
+}
+
+void StageFabric::run_segment(const RoutedExtension& start) {
+    if (!loaded_) load();
+    if (start.segment >= loaded_->map.segments().size() || loaded_->map.segments()[start.segment].empty())
+        throw ModelError(*this, fmt::format("no tile has a program for segment {}", start.segment));
+    if (start.batch != batch_ || start.segment <= segment_) loaded_->counts.begin_batch();
+    batch_ = start.batch;
+    segment_ = start.segment;
+    const std::vector<unsigned>& stages = loaded_->map.segments()[start.segment];
+    read_masks(stages, start.batch);
+    const double now = now_cycles();
+    try {
+        loaded_->timeline.run_segment(start.segment, now);
+    } catch (const std::runtime_error& error) {
+        throw ModelError(*this, error.what());
+    }
+    std::vector<double> done_at(tiles_.size(), now);
+    for (const unsigned stage : stages) {
+        for (const Endpoint tile : loaded_->map.stages()[stage].placement->tiles)
+            done_at[tile] = std::max(done_at[tile], loaded_->timeline.done_at(stage));
+    }
+    for (const Endpoint tile : start.destinations) {
+        counters_.add_segment(tile);
+        PooledPayload done = packet(PacketKind::control, tile, ::tlm::TLM_WRITE_COMMAND, 0, 0);
+        done.routed().tag = static_cast<std::uint32_t>(ControlCode::segment_done);
+        done.routed().segment = start.segment;
+        done.routed().batch = start.batch;
+        answer(done, cycles(done_at[tile] - now));
+    }
+}
+
+void StageFabric::refresh() {
+    if (!loaded_) return;
+    loaded_->timeline.take_work([this](const Stage& stage, std::uint32_t dyn_dim, std::uint64_t units) {
+        counters_.add(*stage.placement, kernels_.work(stage, dyn_dim), units);
+    });
+    loaded_->transfers.for_each([this](Transfer& transfer) {
+        if (transfer.uses > 0) counters_.add(transfer, transfer.uses);
+        transfer.uses = 0;
+    });
+}
+
+}  // namespace switchyard::platform

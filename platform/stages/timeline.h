@@ -1,0 +1,140 @@
+#pragma once
+
+#include <cstdint>
+#include <queue>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "switchyard/platform/stages/kernel_meter.h"
+#include "switchyard/platform/stages/program_map.h"
+#include "switchyard/platform/stages/resources.h"
+#include "switchyard/platform/stages/transfer_costs.h"
+
+namespace switchyard::platform {
+
+/// The pipelines of the chip, stage by stage and hand-over unit by hand-over unit: what the tile controllers and
+/// network interfaces of all tiles of a stage do together. A unit is computed when all of it is there, for all tiles at
+/// once; slots, probes, acknowledges, routing masks, weights and their prefetch follow the rules of hw::TileController
+/// and hw::NetworkInterface. Times in cycles; events of one chip in one queue.
+class Timeline {
+public:
+    Timeline(const PlatformConfig& platform, const ProgramMap& map, const SampleCounts& counts,
+             TransferCosts& transfers, KernelMeter& kernels);
+
+    /// Runs a segment that begins at `start`, no earlier than the end of the last one. Throws std::runtime_error that
+    /// says which stage waits for what if nothing can happen any more.
+    void run_segment(unsigned segment, double start);
+    /// When the stage had finished the segment that was run last.
+    double done_at(unsigned stage) const { return stages_[stage].done_at; }
+    /// Units of a stage by kernel; first those that no sample reached.
+    const std::vector<std::uint32_t>& picked(unsigned stage) const { return stages_[stage].picked; }
+    void clear_picked();
+    /// The units that every stage computed with each number of samples, since the last call: visit(stage, dyn_dim,
+    /// units).
+    template <class Visit>
+    void take_work(Visit&& visit) {
+        for (std::size_t i = 0; i < stages_.size(); ++i) {
+            for (std::size_t dyn_dim = 0; dyn_dim < stages_[i].computed.size(); ++dyn_dim) {
+                std::uint64_t& units = stages_[i].computed[dyn_dim];
+                if (units > 0) visit(map_.stages()[i], static_cast<std::uint32_t>(dyn_dim), units);
+                units = 0;
+            }
+        }
+    }
+
+private:
+    enum class EventKind : std::uint8_t {
+        computed,         ///< stage, unit
+        heads_arrive,     ///< edge, unit: of a transfer on the chip
+        requests_arrive,  ///< edge, unit: at memory
+        stores_leave,     ///< edge, unit
+        unit_ready,       ///< edge, unit: in its slot
+        edge_done,        ///< edge, unit: the producer has no more to do with it
+        masks_known,      ///< mask edge, unit
+        masks_read,       ///< gate, unit
+        weights_asked,    ///< stage: requests have arrived at memory
+        weights_there     ///< stage
+    };
+    struct Event {
+        double time;
+        std::uint64_t sequence;
+        EventKind kind;
+        std::uint32_t index;
+        std::uint32_t unit;
+        bool operator<(const Event& o) const {  // std::priority_queue: the largest comes first
+            return time != o.time ? time > o.time : sequence > o.sequence;
+        }
+    };
+    enum class Weights : std::uint8_t { absent, loading, present };
+    /// What has to happen on a stage's tiles before they fetch the weights of the next.
+    struct Prefetch {
+        unsigned stage = 0;
+        bool after_end = false;  ///< their regions overlap; otherwise once the present weights are there
+    };
+    struct StageState {
+        unsigned group = 0;  ///< of stages of a segment that share tiles: one computes at a time
+        std::vector<Prefetch> next;
+        unsigned prefetches_missing = 0, prefetch_conditions = 0;
+        Weights weights = Weights::absent;
+        unsigned weights_missing = 0;
+        bool resident = false;
+
+        bool active = false, done = false;
+        bool told_weights = false;
+        unsigned next_unit = 0, in_flight = 0;
+        unsigned masks_requested = 0;
+        std::vector<std::uint8_t> masks_read;     ///< a gate's, by unit
+        std::vector<std::uint16_t> edges_missing; ///< of an output, by unit
+        std::vector<std::uint8_t> complete;       ///< by unit: computed
+        double done_at = 0;
+        std::vector<std::uint32_t> picked;
+        std::vector<std::uint64_t> computed;  ///< units by dyn_dim
+    };
+    struct EdgeState {
+        unsigned released = 0, window = 0;
+        std::vector<std::uint8_t> ready;        ///< by unit
+        std::vector<double> complete_at;        ///< by unit: the producer's output waits for a slot since; < 0: no
+        std::vector<std::uint8_t> masks_known;  ///< mask edges
+    };
+
+    void derive_groups();
+    void derive_prefetches();
+    void push(double time, EventKind kind, std::uint32_t index, std::uint32_t unit);
+    void handle(const Event& event);
+    void begin_stage(unsigned stage, double time);
+    void request_weights(unsigned stage, double time);
+    void weights_there(unsigned stage, double time);
+    void tell_next(unsigned stage, bool at_end, double time);
+    void try_dispatch(unsigned stage, double time);
+    void try_group(unsigned group, double time);
+    void computed(unsigned stage, unsigned unit, double time);
+    void request_masks(unsigned stage, double time);
+    void release(std::uint16_t edge, unsigned unit, double time);
+    void open_loads(std::uint16_t edge, double time);
+    void start_output(std::uint16_t edge, unsigned unit, double time);
+    void edge_done(unsigned stage, unsigned unit, double time);
+    bool masks_missing(const Edge& edge, unsigned stage, unsigned unit) const;
+    void check_done(unsigned stage, double time);
+    std::uint32_t samples(SetId set, const OperatorPlacement& placement, unsigned unit) const;
+    EdgeCounts counts(const EdgeEnds& ends, unsigned unit) const;
+    Transfer& transfer(std::uint16_t edge, unsigned unit);
+    std::string waits() const;
+
+    const ProgramMap& map_;
+    const SampleCounts& counts_;
+    TransferCosts& transfers_;
+    KernelMeter& kernels_;
+    Resources resources_;
+    unsigned mask_prefetch_units_;
+    std::priority_queue<Event> events_;
+    std::uint64_t sequence_ = 0;
+    std::vector<StageState> stages_;
+    std::vector<EdgeState> edges_;
+    std::vector<std::vector<unsigned>> groups_;
+    std::vector<std::uint8_t> group_busy_;
+    int segment_ = -1;
+    unsigned stages_missing_ = 0;
+};
+
+}  // namespace switchyard::platform

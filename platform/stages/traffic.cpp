@@ -1,0 +1,114 @@
+#include "switchyard/platform/stages/traffic.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace switchyard::platform {
+
+TrafficBuilder::TrafficBuilder(const hw::NocConfig& noc, const hw::HbmConfig& memory,
+                               std::vector<unsigned> router_of_endpoint)
+    : noc_(noc),
+      memory_(memory),
+      router_of_endpoint_(std::move(router_of_endpoint)),
+      router_links_(noc.columns * noc.rows * hw::port::kLocal) {
+    const unsigned routers = noc.columns * noc.rows;
+    for (unsigned from = 0; from < routers; ++from) {
+        for (unsigned p = 0; p < hw::port::kLocal; ++p) neighbour_.push_back(hw::neighbour(noc, from, p));
+        for (unsigned to = 0; to < routers; ++to) {
+            next_port_.push_back(static_cast<std::uint8_t>(hw::next_port(noc, from, to)));
+            hops_.push_back(hw::hops(noc, from, to));
+        }
+    }
+    cycles_.assign(links(), 0);
+    visited_.assign(links(), 0);
+}
+
+unsigned TrafficBuilder::hops(Endpoint from, Endpoint to) const {
+    return hops_[router_of_endpoint_[from] * noc_.columns * noc_.rows + router_of_endpoint_[to]];
+}
+
+std::uint64_t TrafficBuilder::head_cycles(Endpoint from, Endpoint to) const {
+    return hw::zero_load_cycles(noc_, hops(from, to), 0) - hw::serialisation_cycles(noc_, 0);
+}
+
+std::uint64_t TrafficBuilder::packet_cycles(Endpoint from, Endpoint to, std::uint64_t payload_bytes) const {
+    return hw::zero_load_cycles(noc_, hops(from, to), payload_bytes);
+}
+
+std::uint64_t TrafficBuilder::serialisation_cycles(std::uint64_t payload_bytes) const {
+    return hw::serialisation_cycles(noc_, payload_bytes);
+}
+
+void TrafficBuilder::use(unsigned link, std::uint64_t packets, std::uint64_t cycles) {
+    if (cycles_[link] == 0) used_.push_back(static_cast<std::uint16_t>(link));
+    cycles_[link] += static_cast<std::uint32_t>(cycles);
+    if (link < router_links_) sum_.link_packets += packets;
+}
+
+void TrafficBuilder::add_packet(Endpoint source, const std::vector<Endpoint>& destinations, std::uint64_t payload_bytes,
+                                std::uint64_t max_payload_bytes) {
+    if (destinations.empty()) return;
+    const std::uint64_t whole = payload_bytes / max_payload_bytes, rest = payload_bytes % max_payload_bytes;
+    const std::uint64_t packets = whole + (rest > 0 || whole == 0 ? 1 : 0);
+    const std::uint64_t cycles = whole * (whole > 0 ? serialisation_cycles(max_payload_bytes) : 0) +
+                                 (packets > whole ? serialisation_cycles(rest) : 0);
+    const std::uint64_t wire_bytes = payload_bytes + packets * noc_.header_bytes;
+    sum_.packets += packets;
+    sum_.payload_bytes += payload_bytes;
+    sum_.addressed_packets += packets * destinations.size();
+    sum_.addressed_bytes += payload_bytes * destinations.size();
+    ++packet_;
+    use(router_links_ + source, packets, cycles);
+    const unsigned routers = noc_.columns * noc_.rows;
+    for (const Endpoint destination : destinations) {
+        const unsigned to = router_of_endpoint_[destination];
+        for (unsigned at = router_of_endpoint_[source]; at != to;) {
+            const unsigned port = next_port_[at * routers + to], link = at * hw::port::kLocal + port;
+            if (visited_[link] != packet_) {
+                visited_[link] = packet_;
+                use(link, packets, cycles);
+                sum_.link_bytes += wire_bytes;
+            }
+            at = static_cast<unsigned>(neighbour_[link]);
+        }
+        use(router_links_ + endpoints() + destination, packets, cycles);
+        sum_.ejected_packets += packets;
+        sum_.ejected_bytes += payload_bytes;
+    }
+}
+
+void TrafficBuilder::add_request(std::uint64_t address, std::uint64_t bytes, bool write) {
+    const auto interface = static_cast<std::uint16_t>(interface_of(address));
+    auto found = std::find_if(sum_.memory.begin(), sum_.memory.end(), [&](const Traffic::MemoryUse& use) {
+        return use.interface == interface && use.write == write;
+    });
+    if (found == sum_.memory.end()) {
+        found = sum_.memory.insert(found, Traffic::MemoryUse{});
+        found->interface = interface;
+        found->write = write;
+    }
+    const std::uint64_t begin = address % memory_.region_bytes / memory_.burst_bytes * memory_.burst_bytes;
+    const std::uint64_t end =
+        (address % memory_.region_bytes + bytes + memory_.burst_bytes - 1) / memory_.burst_bytes * memory_.burst_bytes;
+    const std::uint64_t pieces = (end - begin + memory_.interleave_bytes - 1) / memory_.interleave_bytes;
+    const std::uint64_t channels = memory_.pseudo_channels_per_interface;
+    found->bytes += bytes;
+    found->moved_bytes += end - begin;
+    found->busiest_channel_bytes =
+        std::max(found->busiest_channel_bytes,
+                 std::min(end - begin, (pieces + channels - 1) / channels * memory_.interleave_bytes));
+    found->last_packet_bytes =
+        std::max(found->last_packet_bytes, std::min<std::uint64_t>(bytes, memory_.max_packet_bytes));
+}
+
+Traffic TrafficBuilder::take() {
+    std::sort(used_.begin(), used_.end());
+    for (const std::uint16_t link : used_) {
+        sum_.links.push_back({link, cycles_[link]});
+        cycles_[link] = 0;
+    }
+    used_.clear();
+    return std::exchange(sum_, Traffic{});
+}
+
+}  // namespace switchyard::platform

@@ -1,0 +1,76 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "switchyard/hw/memory/hbm_config.h"
+#include "switchyard/hw/noc/topology.h"
+#include "switchyard/tlm/routed_extension.h"
+
+namespace switchyard::platform {
+
+/// Packets on the network and requests to memory that belong together, as far as time and counters need them.
+struct Traffic {
+    struct LinkUse {
+        std::uint16_t link = 0;
+        std::uint32_t cycles = 0;  ///< for which the packets hold it
+    };
+    struct MemoryUse {
+        std::uint16_t interface = 0;
+        std::uint64_t bytes = 0, moved_bytes = 0;  ///< asked for; moved, in whole bursts
+        std::uint64_t busiest_channel_bytes = 0;   ///< of one request, on one of its pseudo-channels
+        std::uint64_t last_packet_bytes = 0;       ///< of the longest request
+        bool write = false;
+    };
+    std::vector<LinkUse> links;  ///< each link once, sorted
+    std::vector<MemoryUse> memory;
+    std::uint64_t packets = 0, addressed_packets = 0;
+    std::uint64_t payload_bytes = 0, addressed_bytes = 0;  ///< injected once; times the destinations
+    std::uint64_t link_packets = 0, link_bytes = 0;        ///< on links between routers, headers included
+    std::uint64_t ejected_packets = 0, ejected_bytes = 0;  ///< payload
+};
+
+/// Turns packets into what they cost on the links of hw::Torus: X-Y routes, multicast along their tree.
+/// Links: 4 a router (north, east, south, west), then the way in of each endpoint, then the way out.
+class TrafficBuilder {
+public:
+    TrafficBuilder(const hw::NocConfig& noc, const hw::HbmConfig& memory, std::vector<unsigned> router_of_endpoint);
+
+    unsigned links() const { return router_links_ + 2 * endpoints(); }
+    unsigned router_links() const { return router_links_; }
+    unsigned endpoints() const { return static_cast<unsigned>(router_of_endpoint_.size()); }
+    unsigned hops(Endpoint from, Endpoint to) const;
+    /// From the injection of a packet's head until the head has left the destination's router, on an idle network.
+    std::uint64_t head_cycles(Endpoint from, Endpoint to) const;
+    /// The same until the tail of a packet with so much payload has arrived.
+    std::uint64_t packet_cycles(Endpoint from, Endpoint to, std::uint64_t payload_bytes) const;
+    std::uint64_t serialisation_cycles(std::uint64_t payload_bytes) const;
+
+    /// One packet from here to there; `max_payload_bytes` cuts it into several.
+    void add_packet(Endpoint source, const std::vector<Endpoint>& destinations, std::uint64_t payload_bytes,
+                    std::uint64_t max_payload_bytes = UINT64_MAX);
+    /// One request to the memory interface that owns `address`; its packets are added beside.
+    void add_request(std::uint64_t address, std::uint64_t bytes, bool write);
+    unsigned interface_of(std::uint64_t address) const { return static_cast<unsigned>(address / memory_.region_bytes); }
+    const Traffic& so_far() const { return sum_; }
+    /// All that was added since the last call.
+    Traffic take();
+
+private:
+    void use(unsigned link, std::uint64_t packets, std::uint64_t cycles);
+
+    hw::NocConfig noc_;
+    hw::HbmConfig memory_;
+    std::vector<unsigned> router_of_endpoint_;
+    unsigned router_links_;
+    std::vector<std::uint8_t> next_port_;  ///< [router][router]
+    std::vector<int> neighbour_;           ///< [router][port]
+    std::vector<unsigned> hops_;           ///< [router][router]
+    Traffic sum_;
+    std::vector<std::uint32_t> cycles_;  ///< by link, of sum_
+    std::vector<std::uint16_t> used_;
+    std::vector<std::uint32_t> visited_;  ///< by link: the packet that was there last
+    std::uint32_t packet_ = 0;
+};
+
+}  // namespace switchyard::platform

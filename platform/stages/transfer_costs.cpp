@@ -1,0 +1,304 @@
+#include "switchyard/platform/stages/transfer_costs.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "switchyard/hw/network_interface/transfer_plan.h"
+
+namespace switchyard::platform {
+
+namespace {
+
+enum Kind : std::uint32_t { kTensor, kWeights, kMasks, kRecordedMasks };
+
+/// `count` of the members of `set`, evenly spread.
+SampleSet spread(const SampleSet& set, std::uint32_t count) {
+    std::vector<std::uint32_t> ids;
+    ids.reserve(count);
+    for (std::uint64_t i = 0; i < count; ++i) ids.push_back(set[i * set.size() / count]);
+    return SampleSet(std::move(ids));
+}
+
+/// Sets of the given sizes at the ends of an edge and on it, in a unit that begins with id `first`.
+struct Sets {
+    SampleSet source, edge, destination;
+
+    Sets(std::uint32_t first, std::uint32_t unit_samples, const EdgeCounts& counts) {
+        const SampleSet all =
+            spread(SampleSet::range(first, first + unit_samples), std::max(counts.source, counts.destination));
+        source = spread(all, counts.source);
+        edge = spread(counts.source < counts.destination ? source : all, counts.edge);
+        if (counts.source == counts.edge) edge = source;
+        destination = counts.destination == counts.edge ? edge : spread(all, counts.destination);
+    }
+};
+
+std::uint64_t probe_bytes(const OperatorPlacement& destination) {
+    return 8 + (destination.unit_samples + 7) / 8;
+}
+
+}  // namespace
+
+TransferCosts::TransferCosts(const PlatformConfig& platform, const ProgramMap& map)
+    : platform_(platform),
+      map_(map),
+      traffic_(platform.noc, platform.hbm, platform.router_of_endpoint()),
+      first_memory_(platform.first_memory_endpoint()),
+      setup_cycles_(platform.network_interface.setup_cycles),
+      read_latency_cycles_(static_cast<std::uint64_t>(std::ceil(platform.cycles(platform.hbm.read_latency_ns)))) {}
+
+Transfer& TransferCosts::tensor(std::uint16_t id, unsigned unit, const EdgeCounts& counts) {
+    const EdgeEnds& ends = map_.edge(id);
+    std::uint32_t phase = 0;
+    if (ends.edge->path == EdgePath::memory) {
+        // Pieces go round the interfaces, so units that begin at the same place of a round are alike.
+        const OperatorPlacement& tensor = ends.source_stage < 0 ? *ends.source : *ends.destination;
+        const OperatorPlacement& stage = ends.source_stage < 0 ? *ends.destination : *ends.source;
+        const Partition& cut = tensor.partitions.front();
+        const std::uint32_t block = (std::uint32_t{cut.dyn_dim} + cut.n - 1) / cut.n;
+        const std::uint32_t round =
+            tensor.store.interfaces / std::gcd<std::uint32_t>(tensor.store.interfaces, cut.p) * block;
+        phase = unit * stage.unit_samples % round;
+        // The first of the units that are alike, whose ids are surely there.
+        for (unsigned first = 0; first < unit; ++first) {
+            if (first * stage.unit_samples % round != phase) continue;
+            unit = first;
+            break;
+        }
+    }
+    const auto [known, added] =
+        known_.try_emplace({kTensor, id, phase, counts.source, counts.edge, counts.destination});
+    Transfer& transfer = known->second;
+    if (!added) return transfer;
+    if (ends.edge->path == EdgePath::on_chip) {
+        on_chip(transfer, ends, counts);
+    } else if (ends.source_stage < 0) {
+        load(transfer, ends, unit, counts);
+    } else {
+        store(transfer, ends, unit, counts);
+    }
+    finish(transfer);
+    return transfer;
+}
+
+void TransferCosts::on_chip(Transfer& transfer, const EdgeEnds& ends, const EdgeCounts& counts) {
+    const Sets sets(0, ends.source->unit_samples, counts);
+    const hw::TransferPlan plan(*ends.edge, *ends.source, *ends.destination, sets.source, sets.edge, sets.destination);
+    const std::vector<std::uint16_t>&from = ends.source->tiles, &to = ends.destination->tiles;
+    hw::NetworkInterface::Stats& stats = transfer.interfaces;
+
+    traffic_.add_packet(from.front(), to, probe_bytes(*ends.destination));
+    ++stats.probes;
+    for (unsigned rank = 0; rank < to.size(); ++rank) {
+        ways_.announce.add(setup_cycles_ +
+                           traffic_.packet_cycles(from.front(), to[rank], probe_bytes(*ends.destination)));
+        const std::uint64_t expected = plan.expected_bytes(rank);
+        stats.samples_received += plan.samples_received(rank);
+        stats.received_bytes += expected;
+        if (expected == 0) continue;
+        tiles_[to[rank]].write_bytes += expected;
+        std::vector<Endpoint> senders;
+        for (const std::uint16_t sender : plan.senders(rank)) {
+            senders.push_back(from[sender]);
+            ways_.head.add(traffic_.head_cycles(from[sender], to[rank]));
+            ways_.acknowledge.add(traffic_.packet_cycles(to[rank], from[sender], 0));
+        }
+        traffic_.add_packet(to[rank], senders, 0);
+        ++stats.acknowledges;
+    }
+    for (unsigned rank = 0; rank < from.size(); ++rank) {
+        stats.samples_sent += plan.samples_sent(rank);
+        for (const hw::TransferPlan::Group& group : plan.groups_from(rank)) {
+            std::vector<Endpoint> receivers;
+            for (const std::uint16_t receiver : group.ranks) receivers.push_back(to[receiver]);
+            traffic_.add_packet(from[rank], receivers, group.bytes, platform_.network_interface.max_packet_bytes);
+            tiles_[from[rank]].read_bytes += group.bytes;
+            stats.sent_bytes += group.bytes;
+            stats.delivered_copy_bytes += group.bytes * receivers.size();
+            transfer.empty = false;
+        }
+    }
+    stats.packets = traffic_.so_far().packets;
+    transfer.grant = ways_.acknowledge.value() + ways_.head.value();
+    transfer.announce = ways_.announce.value() + transfer.grant;
+}
+
+void TransferCosts::read(Transfer& transfer, Endpoint reader, const std::vector<Endpoint>& receivers,
+                         std::uint64_t address, std::uint64_t bytes, bool in_scratchpad) {
+    const Endpoint memory = memory_of(address);
+    traffic_.add_packet(reader, {memory}, 0);
+    traffic_.add_request(address, bytes, false);
+    traffic_.add_packet(memory, receivers, bytes, platform_.hbm.max_packet_bytes);
+    hw::NetworkInterface::Stats& stats = transfer.interfaces;
+    ++stats.packets;
+    stats.memory_requested_bytes += bytes * receivers.size();
+    stats.received_bytes += bytes * receivers.size();
+    ways_.request.add(setup_cycles_ + traffic_.packet_cycles(reader, memory, 0));
+    for (const Endpoint receiver : receivers) {
+        ways_.head.add(traffic_.head_cycles(memory, receiver));
+        if (in_scratchpad) tiles_[receiver].write_bytes += bytes;
+    }
+}
+
+void TransferCosts::load_frames(Transfer& transfer, const EdgeEnds& ends, unsigned unit) {
+    const TensorStore& store = ends.source->store;
+    if (store.frame_bytes == 0) return;
+    const std::vector<std::uint16_t>& to = ends.destination->tiles;
+    const std::uint32_t size = ends.destination->unit_samples;
+    const std::uint32_t first = unit * size / store.frame_samples;
+    const std::uint32_t last = ((unit + 1) * size + store.frame_samples - 1) / store.frame_samples;
+    const std::uint64_t bytes = std::uint64_t{last - first} * store.frame_bytes;
+    const std::uint64_t address = store.frame_address + std::uint64_t{first} * store.frame_bytes;
+    read(transfer, to.front(), {to.front()}, address, bytes, false);
+    transfer.announce =
+        ways_.request.value() + read_latency_cycles_ + traffic_.packet_cycles(memory_of(address), to.front(), bytes);
+    ways_ = Ways{};
+    const std::vector<Endpoint> others(to.begin() + 1, to.end());
+    if (others.empty()) return;
+    traffic_.add_packet(to.front(), others, probe_bytes(*ends.destination));
+    ++transfer.interfaces.probes;
+    ++transfer.interfaces.packets;
+    for (const Endpoint other : others)
+        ways_.announce.add(setup_cycles_ + traffic_.packet_cycles(to.front(), other, probe_bytes(*ends.destination)));
+    transfer.announce += ways_.announce.value();
+}
+
+void TransferCosts::load(Transfer& transfer, const EdgeEnds& ends, unsigned unit, const EdgeCounts& counts) {
+    load_frames(transfer, ends, unit);
+    const Sets sets(unit * ends.destination->unit_samples, ends.destination->unit_samples, counts);
+    const hw::TransferPlan plan(*ends.edge, *ends.source, *ends.destination, sets.source, sets.edge, sets.destination);
+    const std::vector<std::uint16_t>& to = ends.destination->tiles;
+    for (unsigned rank = 0; rank < to.size(); ++rank) {
+        const std::vector<std::uint16_t> sharers = plan.sharers(rank);
+        if (sharers.empty() || sharers.front() != rank) continue;
+        const std::vector<hw::TransferPlan::Access> reads = plan.reads(rank);
+        if (reads.empty()) continue;
+        std::vector<Endpoint> receivers;
+        for (const std::uint16_t sharer : sharers) {
+            receivers.push_back(to[sharer]);
+            if (sharer == rank) continue;
+            traffic_.add_packet(to[sharer], {to[rank]}, 0);
+            ++transfer.interfaces.acknowledges;
+            ++transfer.interfaces.packets;
+            ways_.acknowledge.add(traffic_.packet_cycles(to[sharer], to[rank], 0));
+        }
+        for (const hw::TransferPlan::Access& access : reads) {
+            const std::uint64_t piece = ends.source->store.address(access.piece, 0, platform_.hbm.region_bytes);
+            read(transfer, to[rank], receivers, piece + access.offset, access.bytes);
+            transfer.empty = false;
+        }
+    }
+    transfer.grant = ways_.acknowledge.value() + ways_.request.value();
+}
+
+void TransferCosts::write(Transfer& transfer, Endpoint writer, std::uint64_t address, std::uint64_t bytes,
+                          bool from_scratchpad) {
+    const Endpoint memory = memory_of(address);
+    const std::uint64_t most = platform_.network_interface.max_packet_bytes;
+    for (std::uint64_t done = 0; done < bytes; done += most) {
+        const std::uint64_t part = std::min(most, bytes - done);
+        traffic_.add_packet(writer, {memory}, part);
+        traffic_.add_request(address + done, part, true);
+        traffic_.add_packet(memory, {writer}, 0);
+        ++transfer.interfaces.packets;
+    }
+    transfer.interfaces.memory_written_bytes += bytes;
+    if (from_scratchpad) tiles_[writer].read_bytes += bytes;
+    transfer.grant = setup_cycles_;
+    ways_.head.add(traffic_.head_cycles(writer, memory));
+    ways_.back.add(traffic_.packet_cycles(memory, writer, 0));
+    transfer.empty = false;
+}
+
+void TransferCosts::store(Transfer& transfer, const EdgeEnds& ends, unsigned unit, const EdgeCounts& counts) {
+    const TensorStore& store = ends.destination->store;
+    const std::vector<std::uint16_t>& from = ends.source->tiles;
+    if (store.frame_bytes > 0)
+        write(transfer, from.front(), store.frame_address + std::uint64_t{unit} * store.frame_bytes, store.frame_bytes,
+              false);
+    const Sets sets(unit * ends.source->unit_samples, ends.source->unit_samples, counts);
+    const hw::TransferPlan plan(*ends.edge, *ends.source, *ends.destination, sets.source, sets.edge, sets.destination);
+    for (unsigned rank = 0; rank < from.size(); ++rank) {
+        for (const hw::TransferPlan::Access& access : plan.writes(rank)) {
+            const std::uint64_t piece = store.address(access.piece, 0, platform_.hbm.region_bytes);
+            write(transfer, from[rank], piece + access.offset, access.bytes, true);
+        }
+    }
+}
+
+Transfer& TransferCosts::weights(std::uint16_t id) {
+    const auto [known, added] = known_.try_emplace({kWeights, id, 0, 0, 0, 0});
+    Transfer& transfer = known->second;
+    if (!added) return transfer;
+    const EdgeEnds& ends = map_.edge(id);
+    const std::vector<std::uint16_t>& to = ends.destination->tiles;
+    const std::size_t slices = ends.destination->k_ways;
+    for (std::size_t slice = 0; slice < std::min(slices, to.size()); ++slice) {
+        std::vector<Endpoint> receivers;
+        for (std::size_t rank = slice; rank < to.size(); rank += slices) {
+            receivers.push_back(to[rank]);
+            if (rank == slice) continue;
+            traffic_.add_packet(to[rank], {to[slice]}, 0);
+            ++transfer.interfaces.acknowledges;
+            ++transfer.interfaces.packets;
+            ways_.acknowledge.add(traffic_.packet_cycles(to[rank], to[slice], 0));
+        }
+        read(transfer, to[slice], receivers, ends.edge->slice_addresses.at(slice), ends.edge->weight_bytes);
+    }
+    transfer.grant = ways_.acknowledge.value() + ways_.request.value();
+    transfer.empty = false;
+    finish(transfer);
+    return transfer;
+}
+
+Transfer& TransferCosts::masks(std::uint16_t id, std::uint32_t samples) {
+    const auto [known, added] = known_.try_emplace({kMasks, id, 0, samples, 0, 0});
+    Transfer& transfer = known->second;
+    if (!added) return transfer;
+    const EdgeEnds& ends = map_.edge(id);
+    const OperatorPlacement& gate = *ends.source;
+    const Stage& stage = map_.stages()[static_cast<std::size_t>(ends.source_stage)];
+    const int fit = best_fit(gate.partitions, samples);
+    for (unsigned rank = 0; rank < gate.tiles.size() && fit >= 0; ++rank) {
+        const Box box =
+            output_box(gate.shape, gate.partitions[static_cast<std::size_t>(fit)], gate.k_ways, rank, samples);
+        if (box.empty() || box.k0 != 0 || box.p0 != 0) continue;
+        const std::uint64_t bytes = std::uint64_t{box.n1 - box.n0} * ((stage.share->gate_branches + 7U) / 8U);
+        traffic_.add_packet(gate.tiles[rank], ends.destination->tiles, bytes);
+        ++transfer.interfaces.packets;
+        for (const Endpoint tile : ends.destination->tiles)
+            ways_.announce.add(setup_cycles_ + traffic_.packet_cycles(gate.tiles[rank], tile, bytes));
+        transfer.empty = false;
+    }
+    transfer.announce = ways_.announce.value();
+    finish(transfer);
+    return transfer;
+}
+
+Transfer& TransferCosts::recorded_masks(const Stage& gate) {
+    const auto [known, added] = known_.try_emplace({kRecordedMasks, gate.placement->op_id, 0, 0, 0, 0});
+    Transfer& transfer = known->second;
+    if (!added) return transfer;
+    const std::uint64_t bytes = std::uint64_t{gate.placement->unit_samples} * sizeof(std::uint64_t);
+    for (const Endpoint tile : gate.placement->tiles)
+        read(transfer, tile, {tile}, gate.share->mask_address, bytes, false);
+    transfer.grant = ways_.request.value();
+    transfer.empty = false;
+    finish(transfer);
+    return transfer;
+}
+
+void TransferCosts::finish(Transfer& transfer) {
+    transfer.head = ways_.head.value();
+    transfer.back = ways_.back.value();
+    transfer.traffic = traffic_.take();
+    ways_ = Ways{};
+    for (auto& [tile, use] : tiles_) {
+        use.tile = tile;
+        transfer.tiles.push_back(use);
+    }
+    tiles_.clear();
+}
+
+}  // namespace switchyard::platform

@@ -1,0 +1,108 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "switchyard/hw/network_interface/network_interface.h"
+#include "switchyard/platform/platform_config.h"
+#include "switchyard/platform/stages/program_map.h"
+#include "switchyard/platform/stages/traffic.h"
+
+namespace switchyard::platform {
+
+/// How many samples of a hand-over unit are at each end of an edge and on it.
+struct EdgeCounts {
+    std::uint32_t source = 0, edge = 0, destination = 0;
+    bool operator<(const EdgeCounts& o) const {
+        return std::array{source, edge, destination} < std::array{o.source, o.edge, o.destination};
+    }
+};
+
+/// One hand-over unit of an edge, all of its packets together. Times in cycles, on an idle network, means over tiles.
+struct Transfer {
+    /// On the chip: from the output being complete until the data's heads arrive (probe, acknowledge, head). From HBM:
+    /// from a free slot until every tile knows the samples (frame and its announcement).
+    std::uint64_t announce = 0;
+    /// On the chip: from a slot that becomes free until the heads arrive (acknowledge, head). From HBM: from there to
+    /// the requests' arrival at the memory interfaces. To HBM: set-up.
+    std::uint64_t grant = 0;
+    std::uint64_t head = 0;  ///< of the data
+    std::uint64_t back = 0;  ///< to HBM: of the answer
+    bool empty = true;       ///< no tensor data
+    Traffic traffic;
+    hw::NetworkInterface::Stats interfaces;  ///< summed over the tiles
+    struct TileUse {
+        Endpoint tile = 0;
+        std::uint64_t read_bytes = 0, write_bytes = 0;  ///< of its scratchpad
+    };
+    std::vector<TileUse> tiles;
+    std::uint64_t uses = 0;  ///< since the counters were last brought up to date
+};
+
+/// Derives transfers from the plan that the tiles' network interfaces derive for themselves (hw::TransferPlan), and
+/// remembers them. The samples that take part are taken to be evenly spread over the unit.
+class TransferCosts {
+public:
+    TransferCosts(const PlatformConfig& platform, const ProgramMap& map);
+
+    /// Of an on_chip or memory edge.
+    Transfer& tensor(std::uint16_t edge, unsigned unit, const EdgeCounts& counts);
+    /// All slices of a weights edge.
+    Transfer& weights(std::uint16_t edge);
+    /// Routing masks of `samples` samples from a gate to the tiles of the switch.
+    Transfer& masks(std::uint16_t edge, std::uint32_t samples);
+    /// A gate's recorded masks, from HBM.
+    Transfer& recorded_masks(const Stage& gate);
+
+    TrafficBuilder& traffic() { return traffic_; }
+    template <class Visit>
+    void for_each(Visit&& visit) {
+        for (auto& [key, transfer] : known_) visit(transfer);
+    }
+
+private:
+    /// Tiles of a stage do not wait for each other, so what counts is the mean over their ways, not the longest one.
+    class Mean {
+    public:
+        void add(std::uint64_t cycles) {
+            sum_ += cycles;
+            ++count_;
+        }
+        /// Rounded; 0 of nothing.
+        std::uint64_t value() const { return count_ == 0 ? 0 : (sum_ + count_ / 2) / count_; }
+
+    private:
+        std::uint64_t sum_ = 0, count_ = 0;
+    };
+    struct Ways {
+        Mean announce, acknowledge, request, head, back;
+    };
+    using Key = std::array<std::uint32_t, 6>;  ///< kind, edge or operator, phase, counts
+
+    void on_chip(Transfer& transfer, const EdgeEnds& ends, const EdgeCounts& counts);
+    void load(Transfer& transfer, const EdgeEnds& ends, unsigned unit, const EdgeCounts& counts);
+    void store(Transfer& transfer, const EdgeEnds& ends, unsigned unit, const EdgeCounts& counts);
+    void load_frames(Transfer& transfer, const EdgeEnds& ends, unsigned unit);
+    /// Memory reads `bytes` at `address` for `reader`, who asks, and all in `receivers`.
+    void read(Transfer& transfer, Endpoint reader, const std::vector<Endpoint>& receivers, std::uint64_t address,
+              std::uint64_t bytes, bool in_scratchpad = true);
+    void write(Transfer& transfer, Endpoint writer, std::uint64_t address, std::uint64_t bytes, bool from_scratchpad);
+    void finish(Transfer& transfer);
+    Endpoint memory_of(std::uint64_t address) const {
+        return static_cast<Endpoint>(first_memory_ + traffic_.interface_of(address));
+    }
+
+    const PlatformConfig& platform_;
+    const ProgramMap& map_;
+    TrafficBuilder traffic_;
+    Endpoint first_memory_;
+    std::uint64_t setup_cycles_, read_latency_cycles_;
+    std::map<Key, Transfer> known_;
+    // Of the transfer that is being put together.
+    std::map<Endpoint, Transfer::TileUse> tiles_;
+    Ways ways_;
+};
+
+}  // namespace switchyard::platform

@@ -1,0 +1,93 @@
+// The samples that ProgramMap says reach each operator, against those that the report's checks expect.
+
+#include "switchyard/platform/expectation.h"
+#include "switchyard/platform/platform_config.h"
+#include "switchyard/platform/stages/program_map.h"
+#include "switchyard/sw_scheduler/backend/compile.h"
+#include "switchyard/sw_scheduler/formats/error.h"
+#include "switchyard/sw_scheduler/model/model_reader.h"
+#include "switchyard/testbenches/catch.h"
+
+using namespace switchyard;
+using namespace switchyard::platform;
+
+namespace {
+
+Image compiled(const std::string& model) {
+    const sched::Model read = sched::read_model(model);
+    return sched::compile(read.graph, make_hardware_description(read_platform("configs/platforms/mini.yaml")),
+                          sched::CompileOptions{});
+}
+
+std::vector<const TileProgram*> programs_of(const Image& image) {
+    std::vector<const TileProgram*> programs;
+    for (const TileProgram& tile : image.tiles)
+        if (!tile.operators.empty()) programs.push_back(&tile);
+    return programs;
+}
+
+/// Masks with every combination of bits, one branch a sample where a switch is exclusive.
+BatchRouting all_kinds(const Image& image) {
+    BatchRouting routing{image.meta.batch_samples, {}};
+    for (std::size_t s = 0; s < image.meta.switches.size(); ++s) {
+        const ImageMeta::Switch& of = image.meta.switches[s];
+        std::vector<std::uint64_t> masks;
+        for (std::uint32_t id = 0; id < image.meta.batch_samples; ++id) {
+            const std::uint64_t number = id * 7 / (s + 1) + s;
+            masks.push_back(of.exclusive ? std::uint64_t{1} << number % of.branches
+                                         : number % (std::uint64_t{1} << of.branches));
+        }
+        routing.masks.push_back(std::move(masks));
+    }
+    return routing;
+}
+
+}  // namespace
+
+TEST_CASE("each stage is reached by the samples that the routing sends there", "[program_map]") {
+    const std::string model = GENERATE("testbenches/data/fig6.yaml", "testbenches/data/early_exit.yaml",
+                                       "testbenches/data/moe.yaml", "configs/workloads/digits_skipnet.yaml");
+    CAPTURE(model);
+    const Image image = compiled(model);
+    const ProgramMap map(programs_of(image));
+    BatchRouting routing = all_kinds(image);
+    // A sample that does not reach a switch has no mask there.
+    SampleCounts counts(map, image.meta.batch_samples);
+    counts.begin_batch();
+    for (std::size_t s = 0; s < routing.masks.size(); ++s) {
+        const ImageMeta::Switch& of = image.meta.switches[s];
+        for (std::size_t outer = 0; outer < s; ++outer) {
+            if (image.meta.switches[outer].name != of.parent) continue;
+            for (std::uint32_t id = 0; id < image.meta.batch_samples; ++id)
+                if ((routing.masks[outer][id] >> of.parent_branch & 1U) == 0) routing.masks[s][id] = 0;
+        }
+        counts.set_masks(static_cast<std::uint16_t>(s), routing.masks[s].data());
+    }
+    const Expectation expected = expect(image, routing);
+    std::size_t dynamic = 0;
+    for (const Stage& stage : map.stages()) {
+        CAPTURE(image.meta.operators[stage.placement->op_id].name);
+        CHECK(counts.count(stage.samples, 0, image.meta.batch_samples) ==
+              expected.operator_samples[stage.placement->op_id]);
+        dynamic += stage.samples != 0 ? 1 : 0;
+    }
+    CHECK(dynamic > 0);
+    CHECK(counts.count(0, 3, 5) == 2);
+    CHECK(counts.count(0, image.meta.batch_samples - 1, image.meta.batch_samples + 8) == 1);
+}
+
+TEST_CASE("programs that do not fit together are refused", "[program_map][bad]") {
+    Image image = compiled("testbenches/data/fig6.yaml");
+    std::vector<const TileProgram*> programs = programs_of(image);
+    programs.pop_back();  // with some operator's rank 0, or a neighbour that nobody else knows
+    programs.erase(programs.begin());
+    CHECK_THROWS_AS(ProgramMap(programs), InputError);
+}
+
+TEST_CASE("sets inside a switch cannot be counted before its masks are there", "[program_map][bad]") {
+    const Image image = compiled("testbenches/data/fig6.yaml");
+    const ProgramMap map(programs_of(image));
+    const SampleCounts counts(map, image.meta.batch_samples);
+    REQUIRE(map.sets().size() > 1);
+    CHECK_THROWS_AS(counts.count(1, 0, 1), std::logic_error);
+}
