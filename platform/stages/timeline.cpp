@@ -311,7 +311,7 @@ void Timeline::try_dispatch(unsigned index, double time) {
     if (!state.masks_read.empty() && state.masks_read[unit] == 0) return;
     const std::uint32_t dyn_dim = samples(stage.samples, *stage.placement, unit);
     const StageWork& work = kernels_.work(stage, dyn_dim);
-    ++state.picked[static_cast<std::size_t>(work.kernel + 1)];
+    ++state.picked[work.kernel < 0 ? 0 : static_cast<std::size_t>(work.kernel) + 1];
     ++state.computed[dyn_dim];
     ++state.in_flight;
     group_busy_[state.group] = 1;

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "switchyard/sw_scheduler/backend/hardware.h"
+#include "switchyard/sw_scheduler/backend/segmentation.h"
 #include "switchyard/sw_scheduler/formats/image.h"
 #include "switchyard/sw_scheduler/model/graph.h"
 #include "switchyard/sw_scheduler/model/profile.h"
@@ -18,6 +19,7 @@ struct CompileOptions {
     unsigned tiles = 0;
     /// Samples of a hand-over unit, in every segment; 0: chosen by cost.
     unsigned unit_samples = 0;
+    Margins margins;
 };
 
 /// Names that CompileOptions::design accepts.

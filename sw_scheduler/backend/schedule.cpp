@@ -129,10 +129,10 @@ std::vector<std::uint16_t> snake_order(const HardwareDescription& hardware) {
 }
 
 Schedule make_schedule(const Workload& workload, const HardwareDescription& hardware, const Design& design,
-                       unsigned tiles, std::uint32_t unit_samples) {
+                       unsigned tiles, std::uint32_t unit_samples, const Margins& margins) {
     StageSearch stages(workload, hardware);
     Schedule schedule;
-    Segmenter segmenter(stages, tiles, unit_samples);
+    Segmenter segmenter(stages, tiles, unit_samples, margins);
     schedule.segments = segmenter.best();
     for (SegmentPlan& segment : schedule.segments) segmenter.align(segment);
     place(schedule, workload, hardware);

@@ -44,6 +44,6 @@ struct Schedule {
 
 /// Segments, places and generates kernels for a workload. Throws InputError (Segmenter::best, make_kernel).
 Schedule make_schedule(const Workload& workload, const HardwareDescription& hardware, const Design& design,
-                       unsigned tiles, std::uint32_t unit_samples);
+                       unsigned tiles, std::uint32_t unit_samples, const Margins& margins);
 
 }  // namespace switchyard::sched

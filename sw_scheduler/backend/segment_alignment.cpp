@@ -76,7 +76,6 @@ bool Segmenter::cut_alike(SegmentPlan& plan, std::uint32_t n, std::uint32_t p) {
 }
 
 void Segmenter::align(SegmentPlan& plan) {
-    constexpr double kHardlySlower = 1.06;
     std::uint32_t most_rows = 1;
     for (int op = plan.first; op < plan.last; ++op) {
         most_rows = std::max<std::uint32_t>(most_rows, search_.workload().graph.operators[op].shape.out_rows);
@@ -89,7 +88,7 @@ void Segmenter::align(SegmentPlan& plan) {
             if ((most_rows + p - 1) / p == block) continue;  // the same pieces as with fewer ways
             block = (most_rows + p - 1) / p;
             SegmentPlan trial = plan;
-            if (!cut_alike(trial, n, p) || trial.cycles > kHardlySlower * plan.cycles) continue;
+            if (!cut_alike(trial, n, p) || trial.cycles > margins_.alike * plan.cycles) continue;
             const std::uint64_t count = packets(trial);
             if (count >= fewest) continue;
             fewest = count;

@@ -15,13 +15,11 @@ namespace switchyard::sched {
 namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
-/// Smaller units must promise at least this: what the formulas leave out (control packets, memory latency, kernels for
-/// a larger dyn_dim than the real one) is paid once a unit.
-constexpr double kWorthwhile = 0.85;
 
 }  // namespace
 
-Segmenter::Segmenter(StageSearch& search, unsigned tiles, std::uint32_t unit_samples) : search_(search), tiles_(tiles) {
+Segmenter::Segmenter(StageSearch& search, unsigned tiles, std::uint32_t unit_samples, const Margins& margins)
+    : search_(search), tiles_(tiles), margins_(margins) {
     const std::uint32_t batch = search.workload().graph.batch_samples();
     constexpr std::uint32_t kLargestUnits = 0xFFFF;
     for (std::uint32_t size = std::min<std::uint32_t>(batch, 0xFFFF); size >= 1; --size) {
@@ -302,7 +300,8 @@ std::optional<SegmentPlan> Segmenter::segment(int first, int last) {
         for (const unsigned copies : {2u, 1u}) {
             if (whole_network && copies == 2) continue;  // nothing follows
             std::optional<SegmentPlan> candidate = plan(first, last, size, copies);
-            if (candidate && (!best || candidate->cycles < kWorthwhile * best->cycles)) best = std::move(candidate);
+            if (candidate && (!best || candidate->cycles < margins_.smaller_units * best->cycles))
+                best = std::move(candidate);
         }
     }
     return best;

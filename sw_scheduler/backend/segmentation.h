@@ -22,12 +22,22 @@ struct SegmentPlan {
     double cycles = 0;           ///< what the dynamic programme adds up
 };
 
+/// What the formulas leave out, as margins on what they say. Calibrated: testbenches/calibration compares these values
+/// with others in the simulator.
+struct Margins {
+    /// A smaller hand-over unit must promise at most this share of the cycles: control packets, memory latency and
+    /// kernels for more samples than there are cost something once a unit.
+    double smaller_units = 0.85;
+    /// Cutting all operators of a segment alike may cost this much: packets cost something too.
+    double alike = 1.06;
+};
+
 /// Cuts the topological order into segments and gives tiles to their operators (Adyna section V-A, Tangram's
 /// inter-layer pipelining). Costs and constraints: docs/scheduler.md.
 class Segmenter {
 public:
     /// `tiles`: how many of the chip's to use. `unit_samples`: 0, or the only size of a hand-over unit to consider.
-    Segmenter(StageSearch& search, unsigned tiles, std::uint32_t unit_samples);
+    Segmenter(StageSearch& search, unsigned tiles, std::uint32_t unit_samples, const Margins& margins = {});
 
     /// The cut points with the smallest sum of segment cycles. Throws InputError that names the operator which does not
     /// fit, and the bytes.
@@ -70,6 +80,7 @@ private:
 
     StageSearch& search_;
     unsigned tiles_;
+    Margins margins_;
     std::vector<std::uint32_t> unit_sizes_;  ///< candidates, largest first
 };
 
