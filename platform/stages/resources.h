@@ -10,6 +10,9 @@ namespace switchyard::platform {
 
 /// Links and memory interfaces, each free from some time on. Times in cycles. Requests have to be made in the order of
 /// their times.
+///
+/// Memory interfaces let requests take turns. Tensors come one after another, each a little later for the turns of
+/// weights on their way; weights take the time that tensors leave them.
 class Resources {
 public:
     Resources(const PlatformConfig& platform, unsigned links);
@@ -22,11 +25,32 @@ public:
     /// Data that is sent from `start` on and takes `head` cycles to memory; when all of it has been written.
     double write(const Traffic& traffic, double start, double head);
 
-private:
-    double serve(const Traffic& traffic, double start);
+    /// A slice of weights on its way.
+    struct Stream {
+        double end = 0;  ///< as read() says, if nothing else comes
+        unsigned interface = 0;
+        double others = 0;  ///< what had been served to others so far
+    };
+    /// One request for weights that arrives at `start`.
+    Stream stream(const Traffic& traffic, double start);
+    /// To be asked at the stream's end: how much later it ends because others have been served since it was asked last.
+    /// 0: the stream is over.
+    double delay_of(Stream& stream);
 
-    std::vector<double> link_free_, memory_free_;
+private:
+    struct Memory {
+        double free = 0;         ///< for tensors
+        double stream_free = 0;  ///< for weights, if no more tensors come
+        double served = 0;       ///< cycles, of tensors
+        unsigned streams = 0;    ///< on their way
+    };
+    double serve(const Traffic& traffic, double start);
+    double last_packet(const Traffic& traffic) const;
+
+    std::vector<double> link_free_;
+    std::vector<Memory> memories_;
     double bytes_per_cycle_, channel_bytes_per_cycle_, link_bytes_per_cycle_;
+    double turn_bytes_;
     double read_latency_, write_latency_;
 };
 

@@ -60,7 +60,12 @@ Timeline::Timeline(const PlatformConfig& platform, const ProgramMap& map, const 
         stages_[i].computed.assign(stage.placement->unit_samples + std::size_t{1}, 0);
         stages_[i].resident = std::all_of(stage.weights.begin(), stage.weights.end(),
                                           [&stage](std::uint16_t id) { return stage.program->edge(id).resident; });
-        if (stage.weights.empty()) stages_[i].weights = Weights::present;
+        if (stage.weights.empty()) continue;
+        stages_[i].first_slice = static_cast<unsigned>(slices_.size());
+        stages_[i].slices = stages_[i].slices_missing =
+            std::min<unsigned>(stage.placement->k_ways, static_cast<unsigned>(stage.placement->tiles.size()));
+        for (unsigned slice = 0; slice < stages_[i].slices; ++slice)
+            slices_.push_back({static_cast<unsigned>(i), slice, Weights::absent, 0, 0, 0});
     }
     derive_groups();
     derive_prefetches();
@@ -92,32 +97,43 @@ void Timeline::derive_groups() {
     group_busy_.assign(groups_.size(), 0);
 }
 
-/// The tiles of a stage fetch its weights while, or right after, they run their operators of the segment before; of the
-/// first segment after the last one.
+/// Tiles fetch the weights of their next operator while, or right after, they run the one before; those of the first
+/// segment during the last one.
 void Timeline::derive_prefetches() {
-    std::map<std::uint16_t, std::map<std::uint16_t, std::vector<unsigned>>> by_tile;  // tile, segment
+    struct Place {
+        unsigned stage, rank;
+    };
+    std::map<std::uint16_t, std::map<std::uint16_t, std::vector<Place>>> by_tile;  // tile, segment
     for (std::size_t i = 0; i < stages_.size(); ++i) {
         const Stage& stage = map_.stages()[i];
-        for (const std::uint16_t tile : stage.placement->tiles)
-            by_tile[tile][stage.segment()].push_back(static_cast<unsigned>(i));
+        for (std::size_t rank = 0; rank < stage.placement->tiles.size(); ++rank)
+            by_tile[stage.placement->tiles[rank]][stage.segment()].push_back(
+                {static_cast<unsigned>(i), static_cast<unsigned>(rank)});
+    }
+    std::vector<std::set<Prefetch>> next(stages_.size());
+    for (const auto& [tile, segments] : by_tile) {
+        if (segments.size() == 1) continue;
+        for (auto here = segments.begin(); here != segments.end(); ++here) {
+            const auto before = here == segments.begin() ? std::prev(segments.end()) : std::prev(here);
+            for (const Place& place : here->second) {
+                if (stages_[place.stage].slices == 0) continue;
+                const Stage& stage = map_.stages()[place.stage];
+                const bool overlaps = std::any_of(
+                    before->second.begin(), before->second.end(),
+                    [&](const Place& running) { return weights_overlap(stage, map_.stages()[running.stage]); });
+                const unsigned slice = stages_[place.stage].first_slice + place.rank % stages_[place.stage].slices;
+                for (const Place& running : before->second) {
+                    const unsigned slices = stages_[running.stage].slices;
+                    const int own = overlaps || slices == 0 ? -1 : static_cast<int>(running.rank % slices);
+                    next[running.stage].insert({slice, own, overlaps});
+                }
+            }
+        }
     }
     for (std::size_t i = 0; i < stages_.size(); ++i) {
-        const Stage& stage = map_.stages()[i];
-        if (stage.weights.empty()) continue;
-        std::map<unsigned, bool> conditions;  // stage before, whether it must have ended
-        for (const std::uint16_t tile : stage.placement->tiles) {
-            const auto& segments = by_tile[tile];
-            auto before = segments.find(stage.segment());
-            if (segments.size() == 1) continue;
-            before = before == segments.begin() ? std::prev(segments.end()) : std::prev(before);
-            const bool overlaps = std::any_of(before->second.begin(), before->second.end(), [&](unsigned running) {
-                return weights_overlap(stage, map_.stages()[running]);
-            });
-            for (const unsigned running : before->second) conditions[running] |= overlaps;
-        }
-        for (const auto& [running, after_end] : conditions)
-            stages_[running].next.push_back({static_cast<unsigned>(i), after_end});
-        stages_[i].prefetch_conditions = stages_[i].prefetches_missing = static_cast<unsigned>(conditions.size());
+        stages_[i].next.assign(next[i].begin(), next[i].end());
+        for (const Prefetch& prefetch : stages_[i].next)
+            slices_[prefetch.slice].conditions = ++slices_[prefetch.slice].conditions_missing;
     }
 }
 
@@ -156,7 +172,7 @@ void Timeline::begin_stage(unsigned index, double time) {
     const Stage& stage = map_.stages()[index];
     const unsigned units = stage.units();
     state.active = true;
-    state.done = state.told_weights = false;
+    state.done = false;
     state.next_unit = state.in_flight = state.masks_requested = 0;
     state.masks_read.assign(stage.share->gate_switch == kNone ? 0 : units, 0);
     state.edges_missing.assign(units, 0);
@@ -170,39 +186,41 @@ void Timeline::begin_stage(unsigned index, double time) {
     };
     for (const std::uint16_t id : stage.inputs) reset(id);
     for (const std::uint16_t id : stage.outputs) reset(id);
-    if (state.weights == Weights::absent) request_weights(index, time);
-    if (state.weights == Weights::present) tell_next(index, false, time);
-}
-
-void Timeline::request_weights(unsigned index, double time) {
-    StageState& state = stages_[index];
-    state.weights = Weights::loading;
-    state.weights_missing = static_cast<unsigned>(map_.stages()[index].weights.size());
-    for (const std::uint16_t id : map_.stages()[index].weights) {
-        push(time + static_cast<double>(transfers_.weights(id).grant), EventKind::weights_asked, index, id);
+    prefetch(index, false, -1, time);
+    for (unsigned i = 0; i < state.slices; ++i) {
+        Slice& slice = slices_[state.first_slice + i];
+        if (slice.weights == Weights::absent) request_weights(slice, time);
+        if (slice.weights == Weights::present) prefetch(index, false, static_cast<int>(i), time);
     }
 }
 
-void Timeline::weights_there(unsigned index, double time) {
-    StageState& state = stages_[index];
-    if (--state.weights_missing > 0) return;
-    state.weights = Weights::present;
+void Timeline::request_weights(Slice& slice, double time) {
+    const Stage& stage = map_.stages()[slice.stage];
+    slice.weights = Weights::loading;
+    slice.edges_missing = static_cast<unsigned>(stage.weights.size());
+    const auto index = static_cast<std::uint32_t>(&slice - slices_.data());
+    for (const std::uint16_t id : stage.weights) {
+        push(time + static_cast<double>(transfers_.weights(id, slice.index).grant), EventKind::weights_asked, index,
+             id);
+    }
+}
+
+void Timeline::weights_there(Slice& slice, double time) {
+    if (--slice.edges_missing > 0) return;
+    slice.weights = Weights::present;
+    StageState& state = stages_[slice.stage];
+    --state.slices_missing;
     if (!state.active) return;
-    tell_next(index, false, time);
-    try_dispatch(index, time);
+    prefetch(slice.stage, false, static_cast<int>(slice.index), time);
+    try_dispatch(slice.stage, time);
 }
 
-void Timeline::tell_next(unsigned index, bool at_end, double time) {
-    StageState& state = stages_[index];
-    if (!at_end) {
-        if (state.told_weights) return;
-        state.told_weights = true;
-    }
-    for (const Prefetch& prefetch : state.next) {
-        if (prefetch.after_end != at_end) continue;
-        StageState& next = stages_[prefetch.stage];
-        if (next.prefetches_missing == 0 || --next.prefetches_missing > 0) continue;
-        if (next.weights == Weights::absent) request_weights(prefetch.stage, time);
+void Timeline::prefetch(unsigned stage, bool at_end, int own_slice, double time) {
+    for (const Prefetch& prefetch : stages_[stage].next) {
+        if (prefetch.after_end != at_end || prefetch.own_slice != own_slice) continue;
+        Slice& next = slices_[prefetch.slice];
+        if (next.conditions_missing == 0 || --next.conditions_missing > 0) continue;
+        if (next.weights == Weights::absent) request_weights(next, time);
     }
 }
 
@@ -281,15 +299,22 @@ void Timeline::handle(const Event& event) {
             break;
         case EventKind::weights_asked: {
             const auto id = static_cast<std::uint16_t>(event.unit);
-            Transfer& moved = transfers_.weights(id);
-            ++moved.uses;
-            push(resources_.read(moved.traffic, time) + static_cast<double>(moved.head), EventKind::weights_there,
-                 event.index, id);
+            const Transfer& moved = transfers_.weights(id, slices_[event.index].index);
+            const Resources::Stream stream = resources_.stream(moved.traffic, time);
+            streams_[{event.index, event.unit}] = stream;
+            push(stream.end + static_cast<double>(moved.head), EventKind::weights_there, event.index, id);
             break;
         }
-        case EventKind::weights_there:
-            weights_there(event.index, time);
+        case EventKind::weights_there: {
+            const double delay = resources_.delay_of(streams_.at({event.index, event.unit}));
+            if (delay > 0) {
+                push(time + delay, EventKind::weights_there, event.index, event.unit);
+            } else {
+                ++transfers_.weights(static_cast<std::uint16_t>(event.unit), slices_[event.index].index).uses;
+                weights_there(slices_[event.index], time);
+            }
             break;
+        }
     }
 }
 
@@ -302,7 +327,7 @@ void Timeline::try_dispatch(unsigned index, double time) {
     const Stage& stage = map_.stages()[index];
     const unsigned unit = state.next_unit;
     if (!state.active || group_busy_[state.group] != 0 || unit == stage.units() ||
-        state.in_flight >= stage.share->out_slots || state.weights != Weights::present) {
+        state.in_flight >= stage.share->out_slots || state.slices_missing > 0) {
         return;
     }
     for (const std::uint16_t id : stage.inputs) {
@@ -448,10 +473,14 @@ void Timeline::check_done(unsigned index, double time) {
     state.active = false;
     state.done = true;
     state.done_at = time;
-    state.prefetches_missing = state.prefetch_conditions;
-    if (!state.resident && !stage.weights.empty()) state.weights = Weights::absent;
+    for (unsigned i = 0; i < state.slices; ++i) {
+        Slice& slice = slices_[state.first_slice + i];
+        slice.conditions_missing = slice.conditions;
+        if (!state.resident) slice.weights = Weights::absent;
+    }
+    if (!state.resident) state.slices_missing = state.slices;
     --stages_missing_;
-    tell_next(index, true, time);
+    prefetch(index, true, -1, time);
 }
 
 void Timeline::clear_picked() {
@@ -470,7 +499,7 @@ std::string Timeline::waits() const {
             text += fmt::format(" {} outputs to be taken", state.in_flight);
             continue;
         }
-        if (state.weights != Weights::present) text += " weights";
+        if (state.slices_missing > 0) text += " weights";
         for (const std::uint16_t id : stage.inputs) {
             if (edges_[id].ready[state.next_unit] == 0) text += fmt::format(" input (edge {})", id);
         }

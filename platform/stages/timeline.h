@@ -1,8 +1,10 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <queue>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -53,8 +55,8 @@ private:
         edge_done,        ///< edge, unit: the producer has no more to do with it
         masks_known,      ///< mask edge, unit
         masks_read,       ///< gate, unit
-        weights_asked,    ///< stage: requests have arrived at memory
-        weights_there     ///< stage
+        weights_asked,    ///< slice, edge: the request has arrived at memory
+        weights_there     ///< slice, edge
     };
     struct Event {
         double time;
@@ -67,26 +69,36 @@ private:
         }
     };
     enum class Weights : std::uint8_t { absent, loading, present };
-    /// What has to happen on a stage's tiles before they fetch the weights of the next.
+    /// Weights of the tiles of a stage that hold the same: every weights edge has as many slices as the stage has k
+    /// ways.
+    struct Slice {
+        unsigned stage = 0, index = 0;
+        Weights weights = Weights::absent;
+        unsigned edges_missing = 0;
+        unsigned conditions_missing = 0, conditions = 0;  ///< see Prefetch
+    };
+    /// A slice of a later segment whose tiles may fetch it once these tiles have this stage's own slice, or, if the two
+    /// overlap in the scratchpad, once the stage has ended.
     struct Prefetch {
-        unsigned stage = 0;
-        bool after_end = false;  ///< their regions overlap; otherwise once the present weights are there
+        unsigned slice = 0;
+        int own_slice = -1;  ///< -1: the stage has no weights
+        bool after_end = false;
+        bool operator<(const Prefetch& o) const {
+            return std::tie(slice, own_slice, after_end) < std::tie(o.slice, o.own_slice, o.after_end);
+        }
     };
     struct StageState {
         unsigned group = 0;  ///< of stages of a segment that share tiles: one computes at a time
         std::vector<Prefetch> next;
-        unsigned prefetches_missing = 0, prefetch_conditions = 0;
-        Weights weights = Weights::absent;
-        unsigned weights_missing = 0;
+        unsigned first_slice = 0, slices = 0, slices_missing = 0;
         bool resident = false;
 
         bool active = false, done = false;
-        bool told_weights = false;
         unsigned next_unit = 0, in_flight = 0;
         unsigned masks_requested = 0;
-        std::vector<std::uint8_t> masks_read;     ///< a gate's, by unit
-        std::vector<std::uint16_t> edges_missing; ///< of an output, by unit
-        std::vector<std::uint8_t> complete;       ///< by unit: computed
+        std::vector<std::uint8_t> masks_read;      ///< a gate's, by unit
+        std::vector<std::uint16_t> edges_missing;  ///< of an output, by unit
+        std::vector<std::uint8_t> complete;        ///< by unit: computed
         double done_at = 0;
         std::vector<std::uint32_t> picked;
         std::vector<std::uint64_t> computed;  ///< units by dyn_dim
@@ -103,9 +115,10 @@ private:
     void push(double time, EventKind kind, std::uint32_t index, std::uint32_t unit);
     void handle(const Event& event);
     void begin_stage(unsigned stage, double time);
-    void request_weights(unsigned stage, double time);
-    void weights_there(unsigned stage, double time);
-    void tell_next(unsigned stage, bool at_end, double time);
+    void request_weights(Slice& slice, double time);
+    void weights_there(Slice& slice, double time);
+    /// Of the slices that wait for the stage's end, or for its slice `own_slice`.
+    void prefetch(unsigned stage, bool at_end, int own_slice, double time);
     void try_dispatch(unsigned stage, double time);
     void try_group(unsigned group, double time);
     void computed(unsigned stage, unsigned unit, double time);
@@ -130,6 +143,8 @@ private:
     std::priority_queue<Event> events_;
     std::uint64_t sequence_ = 0;
     std::vector<StageState> stages_;
+    std::vector<Slice> slices_;
+    std::map<std::pair<std::uint32_t, std::uint32_t>, Resources::Stream> streams_;  ///< by slice and edge
     std::vector<EdgeState> edges_;
     std::vector<std::vector<unsigned>> groups_;
     std::vector<std::uint8_t> group_busy_;

@@ -97,8 +97,7 @@ void TrafficBuilder::add_request(std::uint64_t address, std::uint64_t bytes, boo
     found->busiest_channel_bytes =
         std::max(found->busiest_channel_bytes,
                  std::min(end - begin, (pieces + channels - 1) / channels * memory_.interleave_bytes));
-    found->last_packet_bytes =
-        std::max(found->last_packet_bytes, std::min<std::uint64_t>(bytes, memory_.max_packet_bytes));
+    found->longest_bytes = std::max(found->longest_bytes, bytes);
 }
 
 Traffic TrafficBuilder::take() {

@@ -19,7 +19,7 @@ struct Traffic {
         std::uint16_t interface = 0;
         std::uint64_t bytes = 0, moved_bytes = 0;  ///< asked for; moved, in whole bursts
         std::uint64_t busiest_channel_bytes = 0;   ///< of one request, on one of its pseudo-channels
-        std::uint64_t last_packet_bytes = 0;       ///< of the longest request
+        std::uint64_t longest_bytes = 0;           ///< of the longest request
         bool write = false;
     };
     std::vector<LinkUse> links;  ///< each link once, sorted

@@ -227,25 +227,22 @@ void TransferCosts::store(Transfer& transfer, const EdgeEnds& ends, unsigned uni
     }
 }
 
-Transfer& TransferCosts::weights(std::uint16_t id) {
-    const auto [known, added] = known_.try_emplace({kWeights, id, 0, 0, 0, 0});
+Transfer& TransferCosts::weights(std::uint16_t id, unsigned slice) {
+    const auto [known, added] = known_.try_emplace({kWeights, id, slice, 0, 0, 0});
     Transfer& transfer = known->second;
     if (!added) return transfer;
     const EdgeEnds& ends = map_.edge(id);
     const std::vector<std::uint16_t>& to = ends.destination->tiles;
-    const std::size_t slices = ends.destination->k_ways;
-    for (std::size_t slice = 0; slice < std::min(slices, to.size()); ++slice) {
-        std::vector<Endpoint> receivers;
-        for (std::size_t rank = slice; rank < to.size(); rank += slices) {
-            receivers.push_back(to[rank]);
-            if (rank == slice) continue;
-            traffic_.add_packet(to[rank], {to[slice]}, 0);
-            ++transfer.interfaces.acknowledges;
-            ++transfer.interfaces.packets;
-            ways_.acknowledge.add(traffic_.packet_cycles(to[rank], to[slice], 0));
-        }
-        read(transfer, to[slice], receivers, ends.edge->slice_addresses.at(slice), ends.edge->weight_bytes);
+    std::vector<Endpoint> receivers;
+    for (std::size_t rank = slice; rank < to.size(); rank += ends.destination->k_ways) {
+        receivers.push_back(to[rank]);
+        if (rank == slice) continue;
+        traffic_.add_packet(to[rank], {to[slice]}, 0);
+        ++transfer.interfaces.acknowledges;
+        ++transfer.interfaces.packets;
+        ways_.acknowledge.add(traffic_.packet_cycles(to[rank], to[slice], 0));
     }
+    read(transfer, to[slice], receivers, ends.edge->slice_addresses.at(slice), ends.edge->weight_bytes);
     transfer.grant = ways_.acknowledge.value() + ways_.request.value();
     transfer.empty = false;
     finish(transfer);

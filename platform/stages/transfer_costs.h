@@ -49,8 +49,8 @@ public:
 
     /// Of an on_chip or memory edge.
     Transfer& tensor(std::uint16_t edge, unsigned unit, const EdgeCounts& counts);
-    /// All slices of a weights edge.
-    Transfer& weights(std::uint16_t edge);
+    /// One slice of a weights edge.
+    Transfer& weights(std::uint16_t edge, unsigned slice);
     /// Routing masks of `samples` samples from a gate to the tiles of the switch.
     Transfer& masks(std::uint16_t edge, std::uint32_t samples);
     /// A gate's recorded masks, from HBM.

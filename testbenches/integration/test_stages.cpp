@@ -83,3 +83,20 @@ TEST_CASE("pipelines as a whole do what the tiles do", "[stages]") {
     }
     CHECK(stages.at("operators") == tiles.at("operators"));  // kernels picked by dyn_dim
 }
+
+TEST_CASE("a GEMM takes as long on pipelines as on tiles", "[stages]") {
+    constexpr double kBound = 0.02;
+    // One that the memory's bandwidth bounds, with nothing but weights, and one that the arrays do.
+    const std::string size = GENERATE("--m 16 --n 16384 --k 8192", "--m 4096 --n 2048 --k 2048");
+    CAPTURE(size);
+    const auto cycles = [&size](const std::string& chip) {
+        const std::string file = scratch("gemm_" + chip + ".json");
+        const Outcome outcome = sy_sim("gemm --platform configs/platforms/adyna.yaml " + size +
+                                       " --set chip.impl=" + chip + " --json " + file);
+        REQUIRE(outcome.status == 0);
+        const json result = json::parse(read_text(file));
+        CHECK(result.at("ok") == true);
+        return result.at("cycles");
+    };
+    CHECK(difference(cycles("stages"), cycles("tiles")) < kBound);
+}
