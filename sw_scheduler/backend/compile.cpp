@@ -23,7 +23,19 @@ std::vector<double> uniform_fractions(const DynGraph& graph) {
     return fractions;
 }
 
+void check_sampling(const Design& design, const CompileOptions& options, const DynGraph& graph) {
+    if (options.sampling == Sampling::uniform) return;
+    if (!design.resamples)
+        throw InputError(fmt::format("design {}: its kernels are not sampled from a profile", design.name));
+    if (options.profile == nullptr)
+        throw InputError(graph.file, 0, graph.name, "declares no routing: sampling its kernels takes a profile");
+}
+
 }  // namespace
+
+bool resamples(const std::string& design) {
+    return find_design(design).resamples;
+}
 
 std::vector<std::string> design_names() {
     std::vector<std::string> names;
@@ -33,6 +45,7 @@ std::vector<std::string> design_names() {
 
 Image compile(const DynGraph& graph, const HardwareDescription& hardware, const CompileOptions& options) {
     const Design& design = find_design(options.design);
+    check_sampling(design, options, graph);
     hardware.check();
     if (graph.operators.empty()) throw InputError(graph.file, 0, graph.name, "has no operators");
     if (options.tiles > hardware.tiles()) {
@@ -44,9 +57,9 @@ Image compile(const DynGraph& graph, const HardwareDescription& hardware, const 
         fractions = options.profile ? expected_fractions(*options.profile) : uniform_fractions(graph);
     }
     const Workload workload(graph, hardware, fractions);
-    const Schedule schedule =
-        make_schedule(workload, hardware, design, options.tiles > 0 ? options.tiles : hardware.tiles(),
-                      options.unit_samples, options.margins);
+    const Schedule schedule = make_schedule(workload, hardware, design, {options.sampling, options.profile},
+                                            options.tiles > 0 ? options.tiles : hardware.tiles(), options.unit_samples,
+                                            options.margins);
     return build_image(schedule, workload, hardware, design);
 }
 

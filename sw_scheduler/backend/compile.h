@@ -8,6 +8,7 @@
 #include "switchyard/sw_scheduler/formats/image.h"
 #include "switchyard/sw_scheduler/model/graph.h"
 #include "switchyard/sw_scheduler/model/profile.h"
+#include "switchyard/sw_scheduler/sampling/kernel_sampling.h"
 
 namespace switchyard::sched {
 
@@ -15,6 +16,9 @@ struct CompileOptions {
     std::string design = "adyna";
     /// Expected share of the batch at each operator; nullptr: the model's own expectations.
     const Profile* profile = nullptr;
+    /// How a dynamic operator gets the dyn_dims of its kernels; all but uniform need a profile and a design that
+    /// re-samples.
+    Sampling sampling = Sampling::uniform;
     /// Use only the first `tiles` tiles of the chip; 0: all.
     unsigned tiles = 0;
     /// Samples of a hand-over unit, in every segment; 0: chosen by cost.
@@ -24,11 +28,13 @@ struct CompileOptions {
 
 /// Names that CompileOptions::design accepts.
 std::vector<std::string> design_names();
+/// True if the design's kernels may follow a profile (CompileOptions::sampling). Throws InputError, as compile().
+bool resamples(const std::string& design);
 
 /// Segments the graph, gives tiles to operators, generates their kernels and lays out scratchpads and HBM.
 /// Every operator has a kernel for the largest dyn_dim that can occur (its unit's samples), so best fit never fails.
-/// Throws InputError: an unknown design (lists the known ones), an operator that does not fit the chip (names it and
-/// the bytes), a size beyond the kernel format's 16 bits.
+/// Throws InputError: an unknown design (lists the known ones), a sampling without what it needs, an operator that does
+/// not fit the chip (names it and the bytes), a size beyond the kernel format's 16 bits.
 ///
 /// The model's inputs are entries of ImageMeta::operators too (kind "input", after all real operators); their
 /// OperatorPlacement has segment kNone and memory interfaces as tiles, and edges from them have src_op = that op_id.

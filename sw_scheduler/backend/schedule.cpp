@@ -62,7 +62,7 @@ void place(Schedule& schedule, const Workload& workload, const HardwareDescripti
     }
 }
 
-void generate_kernels(Schedule& schedule, StageSearch& stages, const Design& design) {
+void generate_kernels(Schedule& schedule, StageSearch& stages, const Design& design, const KernelChoice& choice) {
     const HardwareDescription& hardware = stages.hardware();
     const std::vector<unsigned> budgets = kernel_budgets(schedule, stages.workload().graph, hardware);
     KernelSearch search(hardware);
@@ -80,7 +80,11 @@ void generate_kernels(Schedule& schedule, StageSearch& stages, const Design& des
         const Stage& stage = schedule.segments[placed.segment].stages[index];
         const unsigned ways = static_cast<unsigned>(placement.tiles.size()) / placement.k_ways;
         const unsigned count = design.multi_kernel && one.dynamic() ? budget : 1;
-        for (const std::uint16_t dyn_dim : uniform_dyn_dims(largest, count)) {
+        const DynDims dyn_dims = choice.profile == nullptr
+                                     ? uniform_dyn_dims(largest, count)
+                                     : sample_dyn_dims(choice.sampling, largest, count,
+                                                       choice.profile->operators[static_cast<std::size_t>(placed.op)]);
+        for (const std::uint16_t dyn_dim : dyn_dims) {
             const Partition partition = dyn_dim == largest
                                             ? stage.largest
                                             : stages.best_partition(placed.op, placement.k_ways, ways, dyn_dim,
@@ -95,7 +99,8 @@ void generate_kernels(Schedule& schedule, StageSearch& stages, const Design& des
 }  // namespace
 
 const std::vector<Design>& designs() {
-    static const std::vector<Design> kKnown{{"adyna", true, true}, {"m-tile", false, false}};
+    static const std::vector<Design> kKnown{
+        {"adyna", true, true, true}, {"adyna-static", true, true, false}, {"m-tile", false, false, false}};
     return kKnown;
 }
 
@@ -106,15 +111,6 @@ const Design& find_design(const std::string& name) {
         names += std::string(names.empty() ? "" : ", ") + design.name;
     }
     throw InputError("design " + name + ": unknown; known designs: " + names);
-}
-
-std::vector<std::uint16_t> uniform_dyn_dims(std::uint16_t largest, unsigned count) {
-    const std::uint32_t kernels = std::clamp<std::uint32_t>(count, 1, largest);
-    std::vector<std::uint16_t> values;
-    for (std::uint32_t i = 1; i <= kernels; ++i) {
-        values.push_back(static_cast<std::uint16_t>((std::uint32_t{largest} * i + kernels - 1) / kernels));
-    }
-    return values;
 }
 
 std::vector<std::uint16_t> snake_order(const HardwareDescription& hardware) {
@@ -129,14 +125,15 @@ std::vector<std::uint16_t> snake_order(const HardwareDescription& hardware) {
 }
 
 Schedule make_schedule(const Workload& workload, const HardwareDescription& hardware, const Design& design,
-                       unsigned tiles, std::uint32_t unit_samples, const Margins& margins) {
+                       const KernelChoice& choice, unsigned tiles, std::uint32_t unit_samples,
+                       const Margins& margins) {
     StageSearch stages(workload, hardware);
     Schedule schedule;
     Segmenter segmenter(stages, tiles, unit_samples, margins);
     schedule.segments = segmenter.best();
     for (SegmentPlan& segment : schedule.segments) segmenter.align(segment);
     place(schedule, workload, hardware);
-    generate_kernels(schedule, stages, design);
+    generate_kernels(schedule, stages, design, choice);
     return schedule;
 }
 

@@ -6,6 +6,7 @@
 #include "switchyard/sw_scheduler/backend/kernel_search.h"
 #include "switchyard/sw_scheduler/backend/segmentation.h"
 #include "switchyard/sw_scheduler/formats/program.h"
+#include "switchyard/sw_scheduler/sampling/kernel_sampling.h"
 
 namespace switchyard::sched {
 
@@ -14,13 +15,11 @@ struct Design {
     const char* name;
     bool frequency_weighted;  ///< loads from expected dyn_dims (section V-A); otherwise from the largest
     bool multi_kernel;        ///< kernels for several dyn_dims (section VI-B); otherwise one, for the largest
+    bool resamples;           ///< may have kernels for the dyn_dims of a profile (section VII)
 };
 const std::vector<Design>& designs();
 /// Throws InputError that lists the known ones.
 const Design& find_design(const std::string& name);
-
-/// dyn_dims spread evenly over 1 .. largest, `count` of them at most, always with the largest (section VII).
-std::vector<std::uint16_t> uniform_dyn_dims(std::uint16_t largest, unsigned count);
 
 /// Tile ids in an order in which neighbours are one hop apart: columns, every second one backwards. Memory interfaces
 /// stand at the ends of the rows, so operators that take a few columns can reach all of them without crowding a row.
@@ -42,8 +41,15 @@ struct Schedule {
     std::vector<PlacedOperator> operators;  ///< index = operator id
 };
 
+/// How dynamic operators of a design with several kernels get their dyn_dims.
+struct KernelChoice {
+    Sampling sampling = Sampling::uniform;
+    const Profile* profile = nullptr;  ///< of all operators; not needed for Sampling::uniform
+};
+
 /// Segments, places and generates kernels for a workload. Throws InputError (Segmenter::best, make_kernel).
 Schedule make_schedule(const Workload& workload, const HardwareDescription& hardware, const Design& design,
-                       unsigned tiles, std::uint32_t unit_samples, const Margins& margins);
+                       const KernelChoice& choice, unsigned tiles, std::uint32_t unit_samples,
+                       const Margins& margins);
 
 }  // namespace switchyard::sched

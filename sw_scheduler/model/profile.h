@@ -9,25 +9,38 @@
 
 namespace switchyard::sched {
 
-/// Frequencies of dyn_dim values, as the chip's profilers count them (Adyna section IV): for each operator, how many
-/// hand-over units of `unit_samples` samples had so many samples at the operator.
-struct Profile {
-    std::uint32_t batch_samples = 1, unit_samples = 1;
-    std::uint64_t batches = 0;
-    std::vector<std::map<std::uint32_t, std::uint64_t>> frequency;  ///< [operator id][dyn_dim]
+/// What was counted at one operator: hand-over units of `unit_samples` samples, by how many samples they had there.
+struct OperatorProfile {
+    std::uint32_t unit_samples = 1;
+    /// False: every dyn_dim has a count of its own. True: kernels have, as a chip's profilers report them (Adyna,
+    /// section VI-B); the count at k is that of the dyn_dims above the kernel before, up to k; those at 0 had no
+    /// sample. The kernel for `unit_samples` is there.
+    bool by_kernel = false;
+    std::map<std::uint32_t, std::uint64_t> frequency;  ///< by dyn_dim or kernel
 };
 
-/// What the given batches would make the profilers count.
+/// Frequencies of dyn_dim values (Adyna, section IV).
+struct Profile {
+    std::uint32_t batch_samples = 1, unit_samples = 1;  ///< of operators that say nothing else
+    std::uint64_t batches = 0;
+    std::vector<OperatorProfile> operators;  ///< index = operator id
+};
+
+/// What the given batches would make profilers count that tell all dyn_dims apart.
 Profile profile_of(const DynGraph& graph, const std::vector<BatchRouting>& batches, std::uint32_t unit_samples);
 
-/// Expected share of the batch's samples that reach each operator, 0 to 1: section V-A weighs work with it.
+/// Expected share of the batch's samples that reach each operator, 0 to 1: section V-A weighs work with it. Of what was
+/// counted by kernel, all dyn_dims of a kernel's range are taken as equally frequent (section VII).
 std::vector<double> expected_fractions(const Profile& profile);
 /// The same with every dyn_dim at its maximum: all ones.
 std::vector<double> worst_case_fractions(const DynGraph& graph);
 
-/// JSON: {"batch_samples": 8, "unit_samples": 8, "batches": 100, "operators": {"b1": {"5": 97, "6": 3}}}; operators
-/// that stand on no branch may be left out. Throws InputError that names the operator and what is wrong with it.
+/// JSON (docs/model_format.md): {"batch_samples": 8, "unit_samples": 8, "batches": 100, "operators":
+/// {"b1": {"5": 97, "6": 3}, "b2": {"unit_samples": 4, "kernels": {"0": 5, "2": 150, "4": 45}}}}; operators that stand
+/// on no branch may be left out. Throws InputError that names the operator and what is wrong with it.
 Profile read_profile(const std::string& path, const DynGraph& graph);
+/// One operator of such a file, without its model. Throws InputError, also if it is not in the file.
+OperatorProfile read_operator_profile(const std::string& path, const std::string& name);
 void write_profile(const Profile& profile, const DynGraph& graph, const std::string& path);
 
 }  // namespace switchyard::sched

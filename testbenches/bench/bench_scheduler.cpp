@@ -1,4 +1,6 @@
+#include <cmath>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <benchmark/benchmark.h>
@@ -9,9 +11,12 @@
 #include "switchyard/sw_scheduler/formats/image.h"
 #include "switchyard/sw_scheduler/formats/trace.h"
 #include "switchyard/sw_scheduler/model/model_reader.h"
+#include "switchyard/sw_scheduler/sampling/optimal_dyn_dims.h"
+#include "switchyard/sw_scheduler/sampling/refinement.h"
+#include "switchyard/sw_scheduler/sampling/resampling.h"
 
-// Host time of what happens before a simulation: reading models and traces, compiling, writing and reading images.
-// Run from the top of the repository.
+// Host time of what happens before a simulation: reading models and traces, compiling, sampling kernels, writing and
+// reading images. Run from the top of the repository.
 namespace {
 
 using namespace switchyard;
@@ -45,6 +50,37 @@ void compile(benchmark::State& state, const std::string& name) {
     for (auto _ : state) benchmark::DoNotOptimize(sched::compile(model.graph, hardware));
 }
 
+/// Hand-over units of 8192 samples, at the operator in two bells.
+sched::Distribution two_bells() {
+    std::vector<double> frequency(8193, 0);
+    for (std::size_t v = 1; v < frequency.size(); ++v) {
+        const double a = (static_cast<double>(v) - 2500) / 300, b = (static_cast<double>(v) - 5500) / 900;
+        frequency[v] = std::exp(-a * a / 2) + std::exp(-b * b / 2);
+    }
+    return sched::Distribution(std::move(frequency));
+}
+
+/// Argument of the three: kernels.
+void sample_from_kernels(benchmark::State& state) {
+    const sched::Distribution phi = two_bells();
+    const sched::DynDims even = sched::uniform_dyn_dims(phi.largest(), static_cast<unsigned>(state.range(0)));
+    const sched::Samples counted = sched::picked(phi, even);
+    while (state.KeepRunning())
+        benchmark::DoNotOptimize(sched::resample_best(counted, sched::usual_iterations(even.size())));
+}
+
+void sample_from_dyn_dims(benchmark::State& state) {
+    const sched::Distribution phi = two_bells();
+    const sched::DynDims even = sched::uniform_dyn_dims(phi.largest(), static_cast<unsigned>(state.range(0)));
+    while (state.KeepRunning()) benchmark::DoNotOptimize(sched::refine(even, phi));
+}
+
+void sample_optimally(benchmark::State& state) {
+    const sched::Distribution phi = two_bells();
+    while (state.KeepRunning())
+        benchmark::DoNotOptimize(sched::optimal_dyn_dims(phi, static_cast<unsigned>(state.range(0))));
+}
+
 void encode_image(benchmark::State& state, const std::string& name) {
     const Image image = compiled(name);
     std::size_t bytes = 0;
@@ -62,6 +98,9 @@ BENCHMARK(read_recorded_trace)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(read_model, resnet101, "skipnet_resnet101")->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(compile, digits, "digits_skipnet")->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(compile, resnet101, "skipnet_resnet101")->Unit(benchmark::kMillisecond);
+BENCHMARK(sample_from_kernels)->Arg(32)->Arg(200)->Unit(benchmark::kMillisecond);
+BENCHMARK(sample_from_dyn_dims)->Arg(32)->Arg(200)->Unit(benchmark::kMillisecond);
+BENCHMARK(sample_optimally)->Arg(32)->Arg(200)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(encode_image, resnet101, "skipnet_resnet101")->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(decode_image, resnet101, "skipnet_resnet101")->Unit(benchmark::kMillisecond);
 

@@ -30,7 +30,7 @@ TEST_CASE("a profile counts hand-over units by dyn_dim", "[profile]") {
     batch.masks = {{1, 1, 2, 1, 2, 2, 2, 1}};
     const Profile profile = profile_of(graph, {batch}, 3);  // units {0,1,2} {3,4,5} {6,7}
     const auto frequency = [&](const char* name) {
-        return profile.frequency[static_cast<std::size_t>(graph.find_operator(name))];
+        return profile.operators[static_cast<std::size_t>(graph.find_operator(name))].frequency;
     };
     CHECK(frequency("b1") == std::map<std::uint32_t, std::uint64_t>{{2, 1}, {1, 2}});
     CHECK(frequency("b2a") == std::map<std::uint32_t, std::uint64_t>{{1, 2}, {2, 1}});
@@ -46,8 +46,47 @@ TEST_CASE("a profile is read back as it was written", "[profile]") {
     const TextFile file("profile.json", "");
     write_profile(profile, model.graph, file.path());
     const Profile back = read_profile(file.path(), model.graph);
-    CHECK(back.frequency == profile.frequency);
+    REQUIRE(back.operators.size() == profile.operators.size());
+    for (std::size_t op = 0; op < back.operators.size(); ++op)
+        CHECK(back.operators[op].frequency == profile.operators[op].frequency);
     CHECK(back.batches == 20);
+}
+
+TEST_CASE("frequencies by kernel stand for the dyn_dims of its range", "[profile]") {
+    const DynGraph graph = read_model("testbenches/data/fig6.yaml").graph;
+    const TextFile file("profile.json",
+                        "{\"batch_samples\": 8, \"unit_samples\": 8, \"batches\": 10, \"operators\": {\n"
+                        " \"b1\": {\"unit_samples\": 4, \"kernels\": {\"0\": 5, \"1\": 0, \"2\": 9, \"4\": 6}},\n"
+                        " \"b2a\": {\"kernels\": {\"8\": 10}}, \"b2b\": {\"3\": 10}}}");
+    const Profile profile = read_profile(file.path(), graph);
+    const auto of = [&](const char* name) {
+        return profile.operators[static_cast<std::size_t>(graph.find_operator(name))];
+    };
+    CHECK(of("b1").by_kernel);
+    CHECK(of("b1").unit_samples == 4);
+    CHECK(of("b1").frequency == std::map<std::uint32_t, std::uint64_t>{{0, 5}, {1, 0}, {2, 9}, {4, 6}});
+    CHECK(of("b2a").by_kernel);
+    CHECK(of("b2a").unit_samples == 8);
+    CHECK_FALSE(of("b2b").by_kernel);
+    // 9 units of 2 samples, 6 of 3 or 4; 10 units of 1 to 8.
+    const auto fractions = expected_fractions(profile);
+    CHECK(80 * fraction(graph, fractions, "b1") == Approx(9 * 2 + 6 * 3.5));
+    CHECK(80 * fraction(graph, fractions, "b2a") == Approx(10 * 4.5));
+    CHECK(80 * fraction(graph, fractions, "b2b") == Approx(10 * 3));
+    CHECK(fraction(graph, fractions, "stem") == 1);
+
+    const TextFile again("again.json", "");
+    write_profile(profile, graph, again.path());
+    const Profile back = read_profile(again.path(), graph);
+    for (std::size_t op = 0; op < graph.operators.size(); ++op) {
+        CHECK(back.operators[op].by_kernel == profile.operators[op].by_kernel);
+        CHECK(back.operators[op].unit_samples == profile.operators[op].unit_samples);
+        CHECK(back.operators[op].frequency == profile.operators[op].frequency);
+    }
+    // One operator can be had without the model.
+    CHECK(read_operator_profile(file.path(), "b1").frequency == of("b1").frequency);
+    CHECK_THROWS_WITH(read_operator_profile(file.path(), "b3"),
+                      Catch::Matchers::ContainsSubstring("profile.json: operators.b3: is missing"));
 }
 
 TEST_CASE("a profile that does not fit its model is refused", "[profile]") {
@@ -75,5 +114,20 @@ TEST_CASE("a profile that does not fit its model is refused", "[profile]") {
           "profile.json: batch_samples: is 16, but the batch of model \"fig6\" has 8 samples");
     CHECK(refused("{\"batch_samples\": 8, \"unit_samples\": 0, \"batches\": 2, \"operators\": {}}") ==
           "profile.json: unit_samples: wants an integer of 1 or more");
+    const auto by_kernel = [&](const std::string& b1) { return refused(head + "{\"b1\": " + b1 + b2); };
+    CHECK(by_kernel("{\"kernels\": {\"8\": 2}}").empty());
+    CHECK(by_kernel("{\"kernels\": {\"4\": 2}}") == "profile.json: operators.b1.kernels: lacks the largest, 8");
+    CHECK(by_kernel("{\"unit_samples\": 4, \"kernels\": {\"4\": 2}}") ==
+          "profile.json: operators.b1.kernels: counts 2 hand-over units, not 4");
+    CHECK(by_kernel("{\"unit_samples\": 4, \"kernels\": {\"8\": 4}}") ==
+          "profile.json: operators.b1.kernels: \"8\" is no dyn_dim of 0 to 4");
+    CHECK(by_kernel("{\"unit_samples\": 16, \"kernels\": {\"16\": 2}}") ==
+          "profile.json: operators.b1.unit_samples: a batch has 8");
+    CHECK(by_kernel("{\"unit_samples\": 0, \"kernels\": {\"8\": 2}}") ==
+          "profile.json: operators.b1.unit_samples: wants an integer of 1 or more");
+    CHECK(by_kernel("{\"kernels\": {\"8\": 2}, \"5\": 1}") == "profile.json: operators.b1.5: unknown key");
+    CHECK(by_kernel("{\"kernels\": [8]}") == "profile.json: operators.b1.kernels: wants an object of dyn_dim to count");
+    CHECK(refused(head + "{\"stem\": {\"kernels\": {\"8\": 2}}, \"b1\": {\"5\": 2}" + b2) ==
+          "profile.json: operators.stem: stands on no branch: its kernel says nothing");
     CHECK(refused("{\"samples\": 8}") == "profile.json: samples: unknown key");
 }

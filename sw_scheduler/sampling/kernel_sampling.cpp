@@ -1,0 +1,75 @@
+#include "switchyard/sw_scheduler/sampling/kernel_sampling.h"
+
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "switchyard/sw_scheduler/formats/error.h"
+#include "switchyard/sw_scheduler/sampling/hand_over_units.h"
+#include "switchyard/sw_scheduler/sampling/optimal_dyn_dims.h"
+#include "switchyard/sw_scheduler/sampling/refinement.h"
+#include "switchyard/sw_scheduler/sampling/resampling.h"
+
+namespace switchyard::sched {
+
+namespace {
+
+/// The kernels of a profile that counted kernels, with what it counted.
+Samples kernels_of(const OperatorProfile& profile) {
+    Samples samples;
+    for (const auto& [dyn_dim, count] : profile.frequency) {
+        if (dyn_dim == 0) continue;
+        samples.values.push_back(static_cast<std::uint16_t>(dyn_dim));
+        samples.frequency.push_back(static_cast<double>(count));
+    }
+    return samples;
+}
+
+Distribution as_counted(const OperatorProfile& profile) {
+    const auto unused = profile.frequency.find(0);
+    const double empty = unused == profile.frequency.end() ? 0 : static_cast<double>(unused->second);
+    if (profile.by_kernel) return uniform_within_ranges(kernels_of(profile), empty);
+    std::vector<double> frequency(profile.unit_samples + std::size_t{1}, 0);
+    for (const auto& [dyn_dim, count] : profile.frequency) frequency.at(dyn_dim) = static_cast<double>(count);
+    return Distribution(std::move(frequency));
+}
+
+DynDims resampled(std::uint16_t largest, unsigned count, const OperatorProfile& profile, const Distribution& phi) {
+    const DynDims even = uniform_dyn_dims(largest, count);
+    if (!profile.by_kernel) return refine(even, phi);
+    const Samples counted = kernels_of(profile);
+    const bool same = profile.unit_samples == largest && counted.values.size() == even.size();
+    const Samples start = same ? counted : picked(phi, even);
+    return resample_best(start, usual_iterations(start.values.size()), phi);
+}
+
+}  // namespace
+
+Sampling parse_sampling(const std::string& name) {
+    if (name == "uniform") return Sampling::uniform;
+    if (name == "profile") return Sampling::profile;
+    if (name == "optimal") return Sampling::optimal;
+    throw InputError("sampling " + name + ": unknown; known are uniform, profile, optimal");
+}
+
+Distribution distribution_of(const OperatorProfile& profile, std::uint32_t unit_samples) {
+    for (const std::uint32_t samples : {profile.unit_samples, unit_samples}) {
+        if (samples > std::numeric_limits<std::uint16_t>::max())
+            throw InputError(fmt::format("hand-over units of {} samples: a kernel has 65535 at most", samples));
+    }
+    return in_units(as_counted(profile), static_cast<std::uint16_t>(unit_samples));
+}
+
+DynDims sample_dyn_dims(Sampling sampling, std::uint16_t largest, unsigned count, const OperatorProfile& profile) {
+    if (sampling != Sampling::uniform && count > 1 && count < largest) {
+        const Distribution phi = distribution_of(profile, largest);
+        if (phi.frequency(0, largest) > 0)
+            return sampling == Sampling::optimal ? optimal_dyn_dims(phi, count)
+                                                 : resampled(largest, count, profile, phi);
+    }
+    return uniform_dyn_dims(largest, count);
+}
+
+}  // namespace switchyard::sched
