@@ -3,10 +3,13 @@
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
 #include <systemc>
 
 #include "switchyard/platform/command_line.h"
 #include "switchyard/platform/platform_config.h"
+#include "switchyard/platform/report.h"
+#include "switchyard/platform/sampling_report.h"
 #include "switchyard/sw_scheduler/backend/compile.h"
 #include "switchyard/sw_scheduler/formats/image.h"
 #include "switchyard/sw_scheduler/model/model_reader.h"
@@ -21,7 +24,7 @@ constexpr std::size_t kProfiledBatches = 40;
 
 struct CompileCommand {
     platform::PlatformOptions platform;
-    std::string model, design, profile, output;
+    std::string model, design, profile, sampling, output;
 
     void add_to(CLI::App& app) {
         app.add_option("model", model, "model file (YAML)")->required();
@@ -29,6 +32,9 @@ struct CompileCommand {
         app.add_option("--design", design, "system to compile for: adyna, ...")->required();
         app.add_option("--profile", profile,
                        "profile to weight the operators with (JSON); default: routes of the model file");
+        app.add_option("--sampling", sampling,
+                       "dyn_dims that get kernels: uniform, profile or optimal; default: profile with --profile and a "
+                       "design that re-samples, otherwise uniform");
         app.add_option("-o,--output", output, "kernel image to write")->required();
     }
 
@@ -40,6 +46,12 @@ struct CompileCommand {
                                  input.graph.batch_samples());
     }
 
+    sched::Sampling chosen_sampling() const {
+        if (!sampling.empty()) return sched::parse_sampling(sampling);
+        const bool follows = !profile.empty() && sched::resamples(design);
+        return follows ? sched::Sampling::profile : sched::Sampling::uniform;
+    }
+
     int run() const {
         const platform::PlatformConfig config =
             platform::read_platform(platform.file, platform::parse_overrides(platform.settings));
@@ -48,12 +60,33 @@ struct CompileCommand {
         sched::CompileOptions options;
         options.design = design;
         options.profile = expected ? &*expected : nullptr;
+        options.sampling = chosen_sampling();
         Image image = sched::compile(input.graph, platform::make_hardware_description(config), options);
         if (input.routing.distribution)
             image.meta.routing_yaml = sched::to_yaml(*input.routing.distribution, input.graph.signatures());
         write_image(image, output);
         fmt::print("{}: {} operators in {} segments on {} tiles of {}\n", output, input.graph.operators.size(),
                    image.chip.segments.size(), config.tiles(), config.chip.name);
+        return 0;
+    }
+};
+
+struct SampleCommand {
+    std::string profile, name, json;
+    unsigned kernels = 1;
+
+    void add_to(CLI::App& app) {
+        app.add_option("--profile", profile, "profile with the operator's dyn_dims (JSON)")->required();
+        app.add_option("--operator", name, "operator of the profile")->required();
+        app.add_option("--kernels", kernels, "kernels that it may have")->required()->check(CLI::PositiveNumber);
+        app.add_option("--json", json, "file for the result");
+    }
+
+    int run() const {
+        const nlohmann::ordered_json result =
+            platform::sampling_json(profile, name, sched::read_operator_profile(profile, name), kernels);
+        if (!json.empty()) platform::write_json(result, json);
+        fmt::print("{}", platform::sampling_table(result));
         return 0;
     }
 };
@@ -73,12 +106,17 @@ int main(int argc, char** argv) {
     CLI::App* compile_command = app.add_subcommand("compile", "compile a model for a platform");
     compile.add_to(*compile_command);
 
+    SampleCommand sample;
+    CLI::App* sample_command = app.add_subcommand("sample", "choose the dyn_dims of one operator's kernels");
+    sample.add_to(*sample_command);
+
     std::string image;
     CLI::App* inspect_command = app.add_subcommand("inspect", "print what is in a kernel image");
     inspect_command->add_option("image", image, "kernel image")->required();
 
     return platform::run_program(app, argc, argv, [&] {
         if (compile_command->parsed()) return compile.run();
+        if (sample_command->parsed()) return sample.run();
         fmt::print("{}", sched::explain(read_image(image)));
         return 0;
     });

@@ -13,6 +13,7 @@
 #include "switchyard/platform/command_line.h"
 #include "switchyard/platform/expectation.h"
 #include "switchyard/platform/gemm.h"
+#include "switchyard/platform/kernel_profile.h"
 #include "switchyard/platform/platform_config.h"
 #include "switchyard/platform/report.h"
 #include "switchyard/platform/simulation.h"
@@ -39,7 +40,7 @@ platform::PlatformConfig read_platform(const platform::PlatformOptions& options)
 
 struct RunCommand {
     platform::PlatformOptions platform;
-    std::string image, trace, report;
+    std::string image, trace, report, profile;
     std::string weights, inputs, outputs, expected;
     double bound = 0.05;
     std::size_t batches = 0;
@@ -61,6 +62,7 @@ struct RunCommand {
         app.add_option("--report", report, "folder for report.json and speed.json");
         app.add_option("--profile-every", profile_interval, "read the profilers back every so many batches as well")
             ->check(CLI::PositiveNumber);
+        app.add_option("--write-profile", profile, "file for what the profilers counted: a profile for sy-sched");
         app.add_option("--seed", seed, "seed of the route generator; without effect on a trace");
     }
 
@@ -180,6 +182,8 @@ struct RunCommand {
             platform::write_json(document, report + "/report.json");
             platform::write_json(speed, report + "/speed.json");
         }
+        if (!profile.empty())
+            platform::write_json(platform::kernel_profile(program, result.host.profiles.back()), profile);
         fmt::print("{}{}", platform::report_table(document), platform::speed_line(speed));
         return document.at("ok").get<bool>() ? 0 : kFailedCheck;
     }
