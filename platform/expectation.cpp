@@ -84,6 +84,15 @@ std::vector<SwitchSignature> signatures_of(const ImageMeta& meta) {
     return signatures;
 }
 
+BatchRouting every_branch(const ImageMeta& meta) {
+    BatchRouting routing{meta.batch_samples, {}};
+    for (const ImageMeta::Switch& one : meta.switches) {
+        const std::uint64_t all = one.branches >= 64 ? UINT64_MAX : (std::uint64_t{1} << one.branches) - 1;
+        routing.masks.emplace_back(meta.batch_samples, all);
+    }
+    return routing;
+}
+
 Expectation expect(const Image& image, const BatchRouting& routing) {
     if (routing.samples != image.meta.batch_samples || routing.masks.size() != image.meta.switches.size())
         throw InputError(image.meta.model, 0, "routing",

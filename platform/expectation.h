@@ -19,6 +19,9 @@ struct Expectation {
 /// Index = switch_id; what the image's switches look like to a trace.
 std::vector<SwitchSignature> signatures_of(const ImageMeta& meta);
 
+/// Every sample takes every branch of every switch: what a machine does that cannot route samples.
+BatchRouting every_branch(const ImageMeta& meta);
+
 /// Throws InputError if the routing's switches or samples are not the image's.
 Expectation expect(const Image& image, const BatchRouting& routing);
 

@@ -28,6 +28,8 @@ struct ChipConfig {
     double clock_ghz = 1.0;
     bool check_protocol = false;
     bool values = false;
+    bool ideal_kernel_store = false;
+    double online_scheduling_us = 0;
 };
 
 template <class V>
@@ -41,6 +43,12 @@ void describe(V& v, ChipConfig& c) {
     v.field("rows", c.rows, 1, 64, "rows of tiles");
     v.field("clock_ghz", c.clock_ghz, 0.01, 10, "clock of the whole chip; every key in cycles counts these");
     v.field("values", c.values, "tensors have values, which PE arrays and gates compute; otherwise only sizes move");
+    v.field("ideal_kernel_store", c.ideal_kernel_store,
+            "kernels take no room in the scratchpads, so that a tile can have any number; needs impl: stages");
+    v.field(
+        "online_scheduling_us", c.online_scheduling_us, 0, 1e6,
+        "a scheduler on the host that looks for the kernel of each dynamic operator of a batch when its first input "
+        "has arrived, one operator after another; needs impl: stages");
     v.field("check_protocol", c.check_protocol, "put a TLM-2.0 base-protocol checker on every link inside the chip");
 }
 

@@ -17,6 +17,7 @@
 #include "switchyard/platform/platform_config.h"
 #include "switchyard/platform/report.h"
 #include "switchyard/platform/simulation.h"
+#include "switchyard/sw_scheduler/backend/schedule.h"
 #include "switchyard/sw_scheduler/formats/error.h"
 #include "switchyard/sw_scheduler/model/routing.h"
 
@@ -167,6 +168,10 @@ struct RunCommand {
             routing = no_routes(program, *values);
         } else {
             routing = routes(program, source);
+            if (!sched::find_design(program.meta.design).routes_samples) {
+                source = {"every branch"};
+                routing.assign(routing.size(), platform::every_branch(program.meta));
+            }
         }
         platform::RunOptions options;
         options.profile_interval = profile_interval;

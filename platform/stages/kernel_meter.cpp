@@ -64,11 +64,10 @@ StageWork KernelMeter::measure(const Stage& stage, std::uint32_t dyn_dim) {
 }
 
 KernelUse KernelMeter::run(const Stage& stage, unsigned rank, std::uint32_t dyn_dim, int& kernel) {
-    if (loaded_ != &stage) load_kernels(stage);
+    load_kernels(stage, dyn_dim);
     const Edge& input = stage.program->edge(stage.inputs.front());
     DispatchExtension& request = request_.extension();
     request.kernel_first = 0;
-    request.kernel_count = stage.share->kernel_count;
     request.rank = static_cast<std::uint16_t>(rank);
     request.dyn_dim = dyn_dim;
     request.input_offset = input.slot_offset;
@@ -90,7 +89,7 @@ KernelUse KernelMeter::run(const Stage& stage, unsigned rank, std::uint32_t dyn_
                          fmt::format("operator {}: {}", stage.placement->op_id,
                                      registry_.errors().empty() ? "a kernel is refused" : registry_.errors().front()));
     free_ = now + delay + (delay - start);
-    kernel = request.kernel;
+    kernel = static_cast<int>(first_kernel_) + request.kernel;
 
     KernelUse use;
     use.cycles = request.cycles;
@@ -109,14 +108,20 @@ KernelUse KernelMeter::run(const Stage& stage, unsigned rank, std::uint32_t dyn_
     return use;
 }
 
-void KernelMeter::load_kernels(const Stage& stage) {
+void KernelMeter::load_kernels(const Stage& stage, std::uint32_t dyn_dim) {
+    const bool fit = stage.share->kernel_count * kKernelBytes <= scratchpad_.kernel_region_bytes();
+    const auto best = static_cast<std::uint32_t>(best_fit(stage.placement->partitions, dyn_dim));
+    const std::uint32_t first = fit ? 0 : best;
+    if (loaded_ == &stage && first_kernel_ == first) return;
     loaded_ = &stage;
-    for (std::uint32_t i = 0; i < stage.share->kernel_count; ++i) {
-        KernelBytes bytes = encode(stage.program->kernels[stage.share->kernel_first + i]);
+    first_kernel_ = first;
+    std::uint32_t count = fit ? stage.share->kernel_count : 1;
+    for (std::uint32_t i = 0; i < count; ++i) {
+        KernelBytes bytes = encode(stage.program->kernels[stage.share->kernel_first + first + i]);
         write(store_, i * kKernelBytes, bytes.data(), kKernelBytes);
     }
-    std::uint32_t count = stage.share->kernel_count;
     write(configure_, 0, reinterpret_cast<unsigned char*>(&count), sizeof count);
+    request_->kernel_count = static_cast<std::uint16_t>(count);
 }
 
 void KernelMeter::write(tlm_utils::simple_initiator_socket<KernelMeter>& socket, std::uint64_t address,

@@ -43,14 +43,18 @@ public:
     KernelMeter(const sc_core::sc_module_name& name, const PlatformConfig& platform);
 
     /// Forgets all kernels.
-    void clear() { known_.clear(); }
+    void clear() {
+        known_.clear();
+        loaded_ = nullptr;
+    }
     /// Throws ModelError if no kernel of the stage is large enough for `dyn_dim` samples, or one is refused.
     const StageWork& work(const Stage& stage, std::uint32_t dyn_dim);
 
 private:
     StageWork measure(const Stage& stage, std::uint32_t dyn_dim);
     KernelUse run(const Stage& stage, unsigned rank, std::uint32_t dyn_dim, int& kernel);
-    void load_kernels(const Stage& stage);
+    /// The stage's kernels; the best-fit one alone if its store cannot hold them all (chip.ideal_kernel_store).
+    void load_kernels(const Stage& stage, std::uint32_t dyn_dim);
     void write(tlm_utils::simple_initiator_socket<KernelMeter>& socket, std::uint64_t address, unsigned char* bytes,
                unsigned size);
     void take_output(::tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
@@ -65,6 +69,7 @@ private:
     ExtendedPayload<DispatchExtension> request_;
     sc_core::sc_time free_;  ///< when the tile has finished what it was given last
     const Stage* loaded_ = nullptr;
+    std::uint32_t first_kernel_ = 0;  ///< of the stage's, in the store
     std::map<std::pair<const Stage*, std::uint32_t>, StageWork> known_;
 };
 

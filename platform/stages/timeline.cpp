@@ -52,6 +52,7 @@ Timeline::Timeline(const PlatformConfig& platform, const ProgramMap& map, const 
       kernels_(kernels),
       resources_(platform, transfers.traffic().links()),
       mask_prefetch_units_(platform.controller.mask_prefetch_units),
+      scheduling_cycles_(platform.cycles(platform.chip.online_scheduling_us * 1e3)),
       stages_(map.stages().size()),
       edges_(map.edges().size()) {
     for (std::size_t i = 0; i < stages_.size(); ++i) {
@@ -173,6 +174,8 @@ void Timeline::begin_stage(unsigned index, double time) {
     const unsigned units = stage.units();
     state.active = true;
     state.done = false;
+    const bool online = scheduling_cycles_ > 0 && stage.samples != 0;
+    state.scheduling = online ? StageState::Scheduling::none : StageState::Scheduling::done;
     state.next_unit = state.in_flight = state.masks_requested = 0;
     state.masks_read.assign(stage.share->gate_switch == kNone ? 0 : units, 0);
     state.edges_missing.assign(units, 0);
@@ -297,6 +300,10 @@ void Timeline::handle(const Event& event) {
             stages_[event.index].masks_read[event.unit] = 1;
             try_dispatch(event.index, time);
             break;
+        case EventKind::scheduled:
+            stages_[event.index].scheduling = StageState::Scheduling::done;
+            try_dispatch(event.index, time);
+            break;
         case EventKind::weights_asked: {
             const auto id = static_cast<std::uint16_t>(event.unit);
             const Transfer& moved = transfers_.weights(id, slices_[event.index].index);
@@ -334,6 +341,13 @@ void Timeline::try_dispatch(unsigned index, double time) {
         if (edges_[id].ready[unit] == 0) return;
     }
     if (!state.masks_read.empty() && state.masks_read[unit] == 0) return;
+    if (state.scheduling != StageState::Scheduling::done) {
+        if (state.scheduling == StageState::Scheduling::asked) return;
+        state.scheduling = StageState::Scheduling::asked;
+        scheduler_free_ = std::max(scheduler_free_, time) + scheduling_cycles_;
+        push(scheduler_free_, EventKind::scheduled, index, unit);
+        return;
+    }
     const std::uint32_t dyn_dim = samples(stage.samples, *stage.placement, unit);
     const StageWork& work = kernels_.work(stage, dyn_dim);
     ++state.picked[work.kernel < 0 ? 0 : static_cast<std::size_t>(work.kernel) + 1];

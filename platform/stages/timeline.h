@@ -55,6 +55,7 @@ private:
         edge_done,        ///< edge, unit: the producer has no more to do with it
         masks_known,      ///< mask edge, unit
         masks_read,       ///< gate, unit
+        scheduled,        ///< stage: by the online scheduler
         weights_asked,    ///< slice, edge: the request has arrived at memory
         weights_there     ///< slice, edge
     };
@@ -96,6 +97,7 @@ private:
         bool active = false, done = false;
         unsigned next_unit = 0, in_flight = 0;
         unsigned masks_requested = 0;
+        enum class Scheduling : std::uint8_t { none, asked, done } scheduling = Scheduling::none;
         std::vector<std::uint8_t> masks_read;      ///< a gate's, by unit
         std::vector<std::uint16_t> edges_missing;  ///< of an output, by unit
         std::vector<std::uint8_t> complete;        ///< by unit: computed
@@ -140,6 +142,8 @@ private:
     KernelMeter& kernels_;
     Resources resources_;
     unsigned mask_prefetch_units_;
+    double scheduling_cycles_;  ///< of the online scheduler, an operator
+    double scheduler_free_ = 0;
     std::priority_queue<Event> events_;
     std::uint64_t sequence_ = 0;
     std::vector<StageState> stages_;

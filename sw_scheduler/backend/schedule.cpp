@@ -70,7 +70,7 @@ void generate_kernels(Schedule& schedule, StageSearch& stages, const Design& des
         const Operator& one = stages.workload().graph.operators[placed.op];
         OperatorPlacement& placement = placed.placement;
         const unsigned budget = budgets[placed.op];
-        if (budget == 0) {
+        if (budget == 0 && !design.every_kernel) {
             throw InputError(stages.workload().graph.file, one.line, one.name,
                              fmt::format("no room for a kernel: a tile's {} bytes hold {}",
                                          hardware.kernel_region_bytes(), hardware.kernel_store_size()));
@@ -79,8 +79,9 @@ void generate_kernels(Schedule& schedule, StageSearch& stages, const Design& des
         const std::size_t index = static_cast<std::size_t>(placed.op - schedule.segments[placed.segment].first);
         const Stage& stage = schedule.segments[placed.segment].stages[index];
         const unsigned ways = static_cast<unsigned>(placement.tiles.size()) / placement.k_ways;
-        const unsigned count = design.multi_kernel && one.dynamic() ? budget : 1;
-        const DynDims dyn_dims = choice.profile == nullptr
+        unsigned count = design.multi_kernel && one.dynamic() ? budget : 1;
+        if (design.every_kernel && one.dynamic()) count = largest;
+        const DynDims dyn_dims = choice.profile == nullptr || design.every_kernel
                                      ? uniform_dyn_dims(largest, count)
                                      : sample_dyn_dims(choice.sampling, largest, count,
                                                        choice.profile->operators[static_cast<std::size_t>(placed.op)]);
@@ -100,7 +101,10 @@ void generate_kernels(Schedule& schedule, StageSearch& stages, const Design& des
 
 const std::vector<Design>& designs() {
     static const std::vector<Design> kKnown{
-        {"adyna", true, true, true}, {"adyna-static", true, true, false}, {"m-tile", false, false, false}};
+        {"adyna", true, true, true, false, true},       {"adyna-static", true, true, false, false, true},
+        {"full-kernel", true, true, false, true, true}, {"real-time", true, true, false, true, true},
+        {"m-tile", false, false, false, false, false},
+    };
     return kKnown;
 }
 
@@ -125,8 +129,7 @@ std::vector<std::uint16_t> snake_order(const HardwareDescription& hardware) {
 }
 
 Schedule make_schedule(const Workload& workload, const HardwareDescription& hardware, const Design& design,
-                       const KernelChoice& choice, unsigned tiles, std::uint32_t unit_samples,
-                       const Margins& margins) {
+                       const KernelChoice& choice, unsigned tiles, std::uint32_t unit_samples, const Margins& margins) {
     StageSearch stages(workload, hardware);
     Schedule schedule;
     Segmenter segmenter(stages, tiles, unit_samples, margins);

@@ -16,6 +16,8 @@ struct Design {
     bool frequency_weighted;  ///< loads from expected dyn_dims (section V-A); otherwise from the largest
     bool multi_kernel;        ///< kernels for several dyn_dims (section VI-B); otherwise one, for the largest
     bool resamples;           ///< may have kernels for the dyn_dims of a profile (section VII)
+    bool every_kernel;        ///< a kernel for each dyn_dim, however many a tile can hold (section VIII, full-kernel)
+    bool routes_samples;      ///< the hardware switches and merges; otherwise every sample takes every branch
 };
 const std::vector<Design>& designs();
 /// Throws InputError that lists the known ones.
@@ -49,7 +51,6 @@ struct KernelChoice {
 
 /// Segments, places and generates kernels for a workload. Throws InputError (Segmenter::best, make_kernel).
 Schedule make_schedule(const Workload& workload, const HardwareDescription& hardware, const Design& design,
-                       const KernelChoice& choice, unsigned tiles, std::uint32_t unit_samples,
-                       const Margins& margins);
+                       const KernelChoice& choice, unsigned tiles, std::uint32_t unit_samples, const Margins& margins);
 
 }  // namespace switchyard::sched
