@@ -59,20 +59,25 @@ void check_routing(Checks& checks, const Image& image, const std::vector<Expecta
                  interfaces.sum("samples_received"));
 }
 
-void check_work(Checks& checks, const PlatformConfig& platform, const Image& image,
-                const std::vector<Expectation>& expected, const RunResult& result) {
+void check_work(Checks& checks, const PlatformConfig& platform, const std::vector<Expectation>& expected,
+                const RunResult& result) {
     double macs = 0;
     for (const Expectation& batch : expected) macs += static_cast<double>(batch.macs);
     checks.equal("multiply-accumulates that the routing asks for = done", macs,
                  result.at_end.of("pe_array").sum("macs"));
 
     double invocations = 0, recorded = 0;
-    for (const TileProgram& tile : image.tiles)
-        for (const TileOperator& op : tile.operators) invocations += tile.placement(op.op_id).units;
-    for (const auto& tile : result.host.profiles.back().by_tile)
-        for (const ProfileRecord& record : tile) recorded += record.invocations;
-    checks.equal("kernel invocations of the program = in the profiles",
-                 invocations * static_cast<double>(expected.size()), recorded);
+    const std::vector<SimulatedHost::Phase>& phases = result.host.phases;
+    for (std::size_t i = 0; i < phases.size(); ++i) {
+        const std::size_t end = i + 1 < phases.size() ? phases[i + 1].first_batch : expected.size();
+        for (const TileProgram& tile : phases[i].image->tiles)
+            for (const TileOperator& op : tile.operators)
+                invocations += tile.placement(op.op_id).units * static_cast<double>(end - phases[i].first_batch);
+    }
+    for (const SimulatedHost::Profile* profile : result.host.last_profiles())
+        for (const auto& tile : profile->by_tile)
+            for (const ProfileRecord& record : tile) recorded += record.invocations;
+    checks.equal("kernel invocations of the program = in the profiles", invocations, recorded);
 
     const double pes_of_a_tile = static_cast<double>(platform.pe_array.rows) * platform.pe_array.columns;
     double most_macs = 0, most_busy = 0;
@@ -134,7 +139,7 @@ std::vector<Check> check_conservation(const PlatformConfig& platform, const Imag
                                       const std::vector<Expectation>& expected, const RunResult& result) {
     Checks checks;
     check_routing(checks, image, expected, result.at_end);
-    check_work(checks, platform, image, expected, result);
+    check_work(checks, platform, expected, result);
     check_bytes(checks, result);
     check_peaks(checks, platform, result);
     const RunActivity run = run_activity(platform, result);

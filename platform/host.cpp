@@ -28,7 +28,8 @@ SimulatedHost::SimulatedHost(const sc_core::sc_module_name& name, const HostMemo
 
 void SimulatedHost::software() {
     write_register(regs::kIrqEnable, regs::kIrqAll);
-    load_image();
+    result_.phases.push_back({0, {job_.image, [](const Image*) {}}, sc_core::SC_ZERO_TIME});
+    load_image(job_.image_bytes);
     result_.image_loaded = sc_core::sc_time_stamp();
     result_.weight_bytes = move_tensors("weights", 0, regs::kDmaToChip);
     result_.weights_loaded = sc_core::sc_time_stamp();
@@ -37,8 +38,13 @@ void SimulatedHost::software() {
     result_.finished = true;
 }
 
-void SimulatedHost::load_image() {
-    std::vector<std::uint8_t>& bytes = job_.image_bytes;
+std::vector<const SimulatedHost::Profile*> SimulatedHost::Result::last_profiles() const {
+    std::vector<const Profile*> last(phases.size(), nullptr);
+    for (const Profile& profile : profiles) last[profile.phase] = &profile;
+    return last;
+}
+
+void SimulatedHost::load_image(std::vector<std::uint8_t>& bytes) {
     for (std::size_t offset = 0; offset < bytes.size(); offset += kBurstBytes) {
         const std::size_t size = std::min(kBurstBytes, bytes.size() - offset);
         access(::tlm::TLM_WRITE_COMMAND, regs::kImageWindow + offset, bytes.data() + offset, size);
@@ -55,17 +61,41 @@ void SimulatedHost::run_batches() {
     job_.run_begins();
     for (std::uint32_t batch = 0; batch < batches; ++batch) {
         ring_doorbell(batch);
-        if (batch > 0) fetch_outputs(batch - 1);
-        if (batch + 1 < batches) send_inputs(batch + 1);
+        if (batch > 0 && !reschedules_after(batch - 1)) fetch_outputs(batch - 1);
+        const bool drains = reschedules_after(batch);
+        if (batch + 1 < batches && !drains) send_inputs(batch + 1);
         await(regs::kIrqBatchDone);
         const std::uint64_t low = read_register(regs::kLastCyclesLow);
         const std::uint64_t high = read_register(regs::kLastCyclesHigh);
         result_.batches.back().chip_cycles = high << 32 | low;
         const bool last = batch + 1 == batches;
-        if (!last && job_.profile_interval != 0 && (batch + 1) % job_.profile_interval == 0) read_profiles();
+        if (drains) {
+            fetch_outputs(batch);
+            reschedule(batch + 1);
+        } else if (!last && job_.profile_interval != 0 && (batch + 1) % job_.profile_interval == 0)
+            read_profiles();
     }
     job_.run_ends();
     fetch_outputs(batches - 1);
+}
+
+bool SimulatedHost::reschedules_after(std::uint32_t batch) const {
+    return job_.reschedule_interval != 0 && (batch + 1) % job_.reschedule_interval == 0 &&
+           batch + 1 < job_.routing->size();
+}
+
+void SimulatedHost::reschedule(std::uint32_t next_batch) {
+    const sc_core::sc_time begin = result_.batches.back().interrupt;
+    read_profiles();
+    Schedule schedule = job_.reschedule(result_.profiles.back());
+    if (schedule.image) {
+        load_image(schedule.bytes);
+        job_.image = schedule.image.get();
+        result_.weight_bytes += move_tensors("weights", 0, regs::kDmaToChip);
+        result_.phases.push_back({next_batch, std::move(schedule.image), sc_core::SC_ZERO_TIME});
+    }
+    send_inputs(next_batch);
+    result_.phases.back().reconfiguration += sc_core::sc_time_stamp() - begin;
 }
 
 void SimulatedHost::ring_doorbell(std::uint32_t batch) {
@@ -143,6 +173,8 @@ std::uint64_t SimulatedHost::move_tensors(const std::string& kind, std::uint32_t
 void SimulatedHost::read_profiles() {
     Profile profile;
     profile.batches = static_cast<std::uint32_t>(result_.batches.size());
+    profile.phase = result_.phases.size() - 1;
+    profile.batches_of_phase = profile.batches - result_.phases.back().first_batch;
     for (unsigned tile = 0; tile < job_.tiles; ++tile) {
         write_register(regs::kProfileTile, tile);
         await(regs::kIrqProfileReady);

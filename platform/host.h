@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -23,10 +24,10 @@ namespace switchyard::platform {
 /// Modelled: the image is written through the configuration port in bursts and committed; weights are moved to HBM
 /// once; for each batch the input and the recorded routing masks are moved to one bank of HBM while the batch before
 /// runs from the other, the doorbell is rung, the interrupt taken, the output moved back; profiles of all tiles are
-/// read back. Accuracy: every register access is a blocking transaction and takes the time that the chip's port adds.
-/// Without values (Job::values null) only routing masks have contents; inputs, outputs and weights move as sizes. With
-/// values the chip computes the masks, and the host reads them back.
-/// Not modelled: instructions between accesses, an operating system's interrupt latency.
+/// read back; at given intervals another image is scheduled from these and loaded. Accuracy: every register access is a
+/// blocking transaction and takes the time that the chip's port adds. Without values (Job::values null) only routing
+/// masks have contents; inputs, outputs and weights move as sizes. With values the chip computes the masks, and the
+/// host reads them back. Not modelled: instructions between accesses, an operating system's interrupt latency.
 ///
 /// Doors: `config` to the chip, `irq` from it; `memory.port` takes the chip's DMA.
 class SimulatedHost : public sc_core::sc_module {
@@ -35,13 +36,28 @@ public:
     sc_core::sc_in<bool> irq;
     HostMemory memory;
 
+    /// A kernel image, and the same as bytes.
+    struct Schedule {
+        std::shared_ptr<const Image> image;
+        std::vector<std::uint8_t> bytes;
+    };
+    struct Profile {
+        std::uint32_t batches = 0;                        ///< finished when it was read, since the beginning
+        std::uint32_t batches_of_phase = 0;               ///< of these, in the present phase
+        std::size_t phase = 0;                            ///< index in Result::phases
+        std::vector<std::vector<ProfileRecord>> by_tile;  ///< since the phase's image was loaded
+    };
     struct Job {
         const Image* image = nullptr;
         std::vector<std::uint8_t> image_bytes;               ///< as read from the file: the chip checks them itself
         const std::vector<BatchRouting>* routing = nullptr;  ///< one a batch
         NetworkValues* values = nullptr;                     ///< null: sizes only
         unsigned tiles = 0;                                  ///< profiles to read back
-        unsigned profile_interval = 0;     ///< read profiles back every so many batches as well; 0: at the end only
+        unsigned profile_interval = 0;  ///< read profiles back every so many batches as well; 0: at the end only
+        /// Every so many batches the chip is drained, its profiles are read, `reschedule` is asked for another image,
+        /// and if it returns one, that is loaded with its weights; 0: never.
+        unsigned reschedule_interval = 0;
+        std::function<Schedule(const Profile&)> reschedule;
         std::function<void()> run_begins;  ///< just before the first doorbell
         std::function<void()> run_ends;    ///< just after the last interrupt
     };
@@ -49,17 +65,23 @@ public:
         sc_core::sc_time doorbell, interrupt;
         std::uint64_t chip_cycles = 0;  ///< LAST_CYCLES
     };
-    struct Profile {
-        std::uint32_t batches = 0;                        ///< finished when it was read
-        std::vector<std::vector<ProfileRecord>> by_tile;  ///< since the image was loaded
+    /// What the chip was loaded with, and from which batch on.
+    struct Phase {
+        std::uint32_t first_batch = 0;
+        std::shared_ptr<const Image> image;
+        sc_core::sc_time reconfiguration;  ///< from the end of the batch before until the first input is in; first: 0
     };
     struct Result {
         sc_core::sc_time image_loaded, weights_loaded;  ///< from the start of the simulation
         std::uint64_t weight_bytes = 0, input_bytes = 0, mask_bytes = 0, output_bytes = 0;
         std::vector<Batch> batches;
-        std::vector<Profile> profiles;     ///< the last one is of the whole run
+        std::vector<Phase> phases;         ///< one, and one more for each image that was loaded later
+        std::vector<Profile> profiles;     ///< at least one a phase, at its end
         std::vector<BatchRouting> routed;  ///< with values: the masks that the chip has computed
         bool finished = false;
+
+        /// Of each phase the profile that was read at its end.
+        std::vector<const Profile*> last_profiles() const;
     };
 
     SimulatedHost(const sc_core::sc_module_name& name, const HostMemory::Config& memory_config, Job job);
@@ -75,7 +97,9 @@ private:
     };
 
     void software();
-    void load_image();
+    void load_image(std::vector<std::uint8_t>& bytes);
+    bool reschedules_after(std::uint32_t batch) const;
+    void reschedule(std::uint32_t next_batch);
     void send_inputs(std::uint32_t batch);
     void send_masks(std::uint32_t batch);
     void fetch_masks(std::uint32_t batch);

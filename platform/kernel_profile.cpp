@@ -38,7 +38,7 @@ ordered_json kernel_profile(const Image& image, const SimulatedHost::Profile& re
     for (auto& [op_id, entry] : by_operator) operators[image.meta.operators[op_id].name] = std::move(entry);
     return {{"batch_samples", image.meta.batch_samples},
             {"unit_samples", image.meta.batch_samples},
-            {"batches", read_back.batches},
+            {"batches", read_back.batches_of_phase},
             {"operators", std::move(operators)}};
 }
 

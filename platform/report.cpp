@@ -83,6 +83,16 @@ ordered_json load_json(const PlatformConfig& p, const RunResult& result) {
             {"first_input_cycles", whole_cycles(p, host.batches.front().doorbell - host.weights_loaded)}};
 }
 
+ordered_json phases_json(const PlatformConfig& p, const RunResult& result) {
+    ordered_json list = ordered_json::array();
+    for (const SimulatedHost::Phase& phase : result.host.phases)
+        list.push_back({{"first_batch", phase.first_batch},
+                        {"reconfiguration_us", nanoseconds(phase.reconfiguration) * kNanosecondsToMicroseconds},
+                        {"reconfiguration_cycles", whole_cycles(p, phase.reconfiguration)},
+                        {"segments", phase.image->chip.segments.size()}});
+    return list;
+}
+
 ordered_json batches_json(const PlatformConfig& p, const std::vector<Expectation>& expected, const RunResult& result) {
     ordered_json list = ordered_json::array();
     for (std::size_t b = 0; b < result.host.batches.size(); ++b) {
@@ -161,8 +171,9 @@ ordered_json energy_json(const PlatformConfig& p, const RunActivity& run, const 
 /// Per operator: samples that reached it, and how often each of its kernels was picked, over all of its tiles.
 ordered_json operators_json(const Image& image, const std::vector<Expectation>& expected, const RunResult& result) {
     std::map<std::uint16_t, std::map<std::uint16_t, std::uint64_t>> picked;
-    for (const auto& tile : result.host.profiles.back().by_tile)
-        for (const ProfileRecord& record : tile) picked[record.op_id][record.kernel_dyn_dim] += record.invocations;
+    for (const SimulatedHost::Profile* profile : result.host.last_profiles())
+        for (const auto& tile : profile->by_tile)
+            for (const ProfileRecord& record : tile) picked[record.op_id][record.kernel_dyn_dim] += record.invocations;
     std::map<std::uint16_t, unsigned> tiles;
     for (const TileProgram& tile : image.tiles)
         for (const TileOperator& op : tile.operators) ++tiles[op.op_id];
@@ -225,6 +236,7 @@ ordered_json make_report(const PlatformConfig& platform, const Image& image, con
             {"summary", summary_json(platform, image, run, result)},
             {"utilisation", utilisation_json(platform, run, result)},
             {"energy", energy_json(platform, run, result)},
+            {"phases", phases_json(platform, result)},
             {"batches", batches_json(platform, expected, result)},
             {"operators", operators_json(image, expected, result)},
             {"counters", counters_json(result)},

@@ -84,6 +84,8 @@ RunResult run_simulation(const PlatformConfig& platform, const Image& image, std
     job.tiles = platform.tiles();
     job.values = options.values;
     job.profile_interval = options.profile_interval;
+    job.reschedule_interval = options.reschedule_interval;
+    job.reschedule = options.reschedule;
     job.run_begins = [&] { result.before_run = Counters(registry); };
     job.run_ends = [&] { result.after_run = Counters(registry); };
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -14,7 +15,9 @@
 namespace switchyard::platform {
 
 struct RunOptions {
-    unsigned profile_interval = 0;    ///< read the profilers back every so many batches as well; 0: at the end only
+    unsigned profile_interval = 0;     ///< read the profilers back every so many batches as well; 0: at the end only
+    unsigned reschedule_interval = 0;  ///< SimulatedHost::Job
+    std::function<SimulatedHost::Schedule(const SimulatedHost::Profile&)> reschedule;
     NetworkValues* values = nullptr;  ///< null: sizes only; must agree with the platform's chip.values
 };
 

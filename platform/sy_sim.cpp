@@ -16,6 +16,7 @@
 #include "switchyard/platform/kernel_profile.h"
 #include "switchyard/platform/platform_config.h"
 #include "switchyard/platform/report.h"
+#include "switchyard/platform/rescheduler.h"
 #include "switchyard/platform/simulation.h"
 #include "switchyard/sw_scheduler/backend/schedule.h"
 #include "switchyard/sw_scheduler/formats/error.h"
@@ -45,7 +46,8 @@ struct RunCommand {
     std::string weights, inputs, outputs, expected;
     double bound = 0.05;
     std::size_t batches = 0;
-    unsigned profile_interval = 0;
+    unsigned profile_interval = 0, reschedule_interval = 0;
+    std::string model;
     std::optional<std::uint64_t> seed;
 
     void add_to(CLI::App& app) {
@@ -54,6 +56,11 @@ struct RunCommand {
         app.add_option("--trace", trace, "recorded routes (JSON Lines); otherwise the model's generator makes them");
         app.add_option("--batches", batches, "batches to run; default: all of the trace, or 40")
             ->check(CLI::PositiveNumber);
+        app.add_option("--reschedule", reschedule_interval,
+                       "every so many batches, compile the model again from the chip's profiles and load it; needs "
+                       "--model")
+            ->check(CLI::PositiveNumber);
+        app.add_option("--model", model, "model file of the image, for --reschedule");
         app.add_option("--weights", weights, "folder with the parameters (.npy); needs chip.values");
         app.add_option("--inputs", inputs, "input batches (.npy); needs chip.values");
         app.add_option("--outputs", outputs, "file for the network's outputs (.npy); needs chip.values");
@@ -176,6 +183,18 @@ struct RunCommand {
         platform::RunOptions options;
         options.profile_interval = profile_interval;
         options.values = values ? &*values : nullptr;
+        if (reschedule_interval > 0 && (model.empty() || config.chip.values))
+            throw InputError(image, 0, "--reschedule", config.chip.values ? "needs chip.values off" : "needs --model");
+        std::optional<sched::Model> network;
+        std::optional<platform::Rescheduler> rescheduler;
+        if (reschedule_interval > 0) {
+            network = sched::read_model(model);
+            if (network->graph.name != program.meta.model)
+                throw InputError(model, 0, "name", "is not the image's model, " + program.meta.model);
+            rescheduler.emplace(*network, config, program.meta.design, program);
+            options.reschedule_interval = reschedule_interval;
+            options.reschedule = [&](const platform::SimulatedHost::Profile& read) { return (*rescheduler)(read); };
+        }
         const platform::RunResult result =
             platform::run_simulation(config, program, std::move(bytes), routing, options);
         if (values) routing = result.host.routed;
@@ -188,7 +207,8 @@ struct RunCommand {
             platform::write_json(speed, report + "/speed.json");
         }
         if (!profile.empty())
-            platform::write_json(platform::kernel_profile(program, result.host.profiles.back()), profile);
+            platform::write_json(
+                platform::kernel_profile(*result.host.phases.back().image, result.host.profiles.back()), profile);
         fmt::print("{}{}", platform::report_table(document), platform::speed_line(speed));
         return document.at("ok").get<bool>() ? 0 : kFailedCheck;
     }

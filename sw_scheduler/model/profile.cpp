@@ -89,10 +89,13 @@ OperatorProfile read_operator(const json& object, const Profile& profile, const 
     return result;
 }
 
-json load_json(const std::string& path) {
+std::string load_text(const std::string& path) {
     std::ifstream file(path);
     if (!file) throw InputError(path, 0, "", "cannot be read");
-    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+json parse_json(const std::string& text, const std::string& path) {
     try {
         return json::parse(text);
     } catch (const json::parse_error& error) {
@@ -166,7 +169,11 @@ std::vector<double> worst_case_fractions(const DynGraph& graph) {
 }
 
 Profile read_profile(const std::string& path, const DynGraph& graph) {
-    const json root = load_json(path);
+    return parse_profile(load_text(path), path, graph);
+}
+
+Profile parse_profile(const std::string& text, const std::string& path, const DynGraph& graph) {
+    const json root = parse_json(text, path);
     Profile profile = read_head(root, path);
     if (profile.batch_samples != graph.batch_samples())
         throw InputError(path, 0, "batch_samples",
@@ -189,7 +196,7 @@ Profile read_profile(const std::string& path, const DynGraph& graph) {
 }
 
 OperatorProfile read_operator_profile(const std::string& path, const std::string& name) {
-    const json root = load_json(path);
+    const json root = parse_json(load_text(path), path);
     const Profile head = read_head(root, path);
     const json& operators = operators_of(root, path);
     const auto found = operators.find(name);

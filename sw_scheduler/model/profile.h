@@ -39,6 +39,8 @@ std::vector<double> worst_case_fractions(const DynGraph& graph);
 /// {"b1": {"5": 97, "6": 3}, "b2": {"unit_samples": 4, "kernels": {"0": 5, "2": 150, "4": 45}}}}; operators that stand
 /// on no branch may be left out. Throws InputError that names the operator and what is wrong with it.
 Profile read_profile(const std::string& path, const DynGraph& graph);
+/// The same from its text; `source` is for messages.
+Profile parse_profile(const std::string& text, const std::string& source, const DynGraph& graph);
 /// One operator of such a file, without its model. Throws InputError, also if it is not in the file.
 OperatorProfile read_operator_profile(const std::string& path, const std::string& name);
 void write_profile(const Profile& profile, const DynGraph& graph, const std::string& path);

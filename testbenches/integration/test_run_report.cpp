@@ -108,10 +108,12 @@ TEST_CASE("every key of a report is in docs/report_format.md", "[report][docs]")
 }
 
 TEST_CASE("profiles are read back while the run goes on", "[report]") {
+    RunOptions every_batch;
+    every_batch.profile_interval = 1;
     Digits digits(3, GENERATE("tiles", "stages"));
     in_child([&] {
         const RunResult result =
-            run_simulation(digits.platform, digits.image, digits.bytes, digits.routing, RunOptions{1});
+            run_simulation(digits.platform, digits.image, digits.bytes, digits.routing, every_batch);
         const auto& profiles = result.host.profiles;
         REQUIRE(profiles.size() == 3);
         std::vector<std::uint64_t> invocations;

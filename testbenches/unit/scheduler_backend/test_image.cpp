@@ -174,7 +174,7 @@ TEST_CASE("m-tile uses one kernel an operator, for the largest dyn_dim") {
 TEST_CASE("An unknown design is refused with the known ones") {
     CHECK_THROWS_WITH(compiled_digits(mini_chip(), "cgra"),
                       Catch::Matchers::ContainsSubstring("cgra") &&
-                          Catch::Matchers::ContainsSubstring("adyna, adyna-static, m-tile"));
+                          Catch::Matchers::ContainsSubstring("adyna, adyna-static, full-kernel, real-time, m-tile"));
 }
 
 TEST_CASE("Small batches and nested switches compile") {

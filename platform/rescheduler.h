@@ -1,0 +1,31 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "switchyard/platform/host.h"
+#include "switchyard/platform/platform_config.h"
+#include "switchyard/sw_scheduler/model/model_reader.h"
+
+namespace switchyard::platform {
+
+/// The scheduler beside a running chip (Adyna, sections V-C and VII): compiles the model again, weighted by what the
+/// chip's profilers have counted, with kernels re-sampled from the same. For SimulatedHost::Job::reschedule.
+///
+/// The scheduler's own time is not charged: it is the host's, and the paper's cost is that of the chip, which is
+/// drained, read, loaded and filled again.
+class Rescheduler {
+public:
+    /// `first`: the image with which the run begins; must outlive this.
+    Rescheduler(const sched::Model& model, const PlatformConfig& platform, std::string design, const Image& first);
+
+    SimulatedHost::Schedule operator()(const SimulatedHost::Profile& profile);
+
+private:
+    const sched::Model& model_;
+    const PlatformConfig& platform_;
+    std::string design_;
+    std::shared_ptr<const Image> current_;
+};
+
+}  // namespace switchyard::platform

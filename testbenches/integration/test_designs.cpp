@@ -1,0 +1,82 @@
+// What the designs of Adyna's evaluation (section VIII) do differently with the same network.
+
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "switchyard/testbenches/catch.h"
+#include "switchyard/testbenches/integration/programs.h"
+
+using namespace switchyard::testing;
+using nlohmann::json;
+
+namespace {
+
+json run(const std::string& design, const std::string& chip, const std::string& settings = "") {
+    const std::string image = scratch(design + ".syk");
+    const Outcome compiled =
+        sy_sched(std::string("compile ") + kDigits + " --platform " + kMini + " --design " + design + " -o " + image);
+    INFO(compiled.err);
+    REQUIRE(compiled.status == 0);
+    const Outcome outcome =
+        sy_sim(std::string("run --platform ") + kMini + " --image " + image + " --trace " + kDigitsTrace +
+               " --batches 4 --set chip.impl=" + chip + settings + " --report " + scratch(design));
+    INFO(outcome.err);
+    REQUIRE(outcome.status == 0);
+    json report = json::parse(read_text(scratch(design + "/report.json")));
+    CHECK(report.at("ok") == true);
+    return report;
+}
+
+double latency(const json& report) {
+    return report.at("summary").at("latency_us").at("mean").get<double>();
+}
+
+const json& op(const json& report, const std::string& name) {
+    for (const json& one : report.at("operators"))
+        if (one.at("operator") == name) return one;
+    FAIL("no operator " << name);
+    return report;
+}
+
+}  // namespace
+
+TEST_CASE("m-tile computes every branch for every sample, with one kernel", "[designs]") {
+    const std::string chip = GENERATE("tiles", "stages");
+    const json m_tile = run("m-tile", chip), adyna = run("adyna", chip);
+    for (const char* const name : {"block0.a", "block7.b", "block3.out"}) {
+        CAPTURE(name);
+        CHECK(op(m_tile, name).at("samples_per_batch") == 128);
+        CHECK(op(m_tile, name).at("kernels").size() == 1);
+    }
+    CHECK(op(adyna, "block0.a").at("samples_per_batch") < 128);
+    CHECK(m_tile.at("batches").at(0).at("macs") > adyna.at("batches").at(0).at("macs"));
+    CHECK(m_tile.at("routing").at("source") == "every branch");
+}
+
+TEST_CASE("full-kernel has a kernel for every dyn_dim, which takes an ideal store", "[designs]") {
+    const json full = run("full-kernel", "stages", " --set chip.ideal_kernel_store=true");
+    const json adyna = run("adyna", "stages");
+    // Kernel fitting can do no better than the kernel that was made for the size; the search takes a cycle less.
+    CHECK(latency(full) < latency(adyna));
+    CHECK(op(full, "block0.a").at("kernels").size() > op(adyna, "block0.a").at("kernels").size());
+    const Outcome refused = sy_sim(std::string("run --platform ") + kMini + " --image " + scratch("full-kernel.syk") +
+                                   " --trace " + kDigitsTrace + " --batches 1 --set chip.impl=stages");
+    CHECK(refused.status == 2);
+    CHECK(refused.err.find("rejected its program") != std::string::npos);
+    check_refused(sy_sim(std::string("run --platform ") + kMini + " --image " + scratch("full-kernel.syk") +
+                         " --trace " + kDigitsTrace + " --batches 1 --set chip.ideal_kernel_store=true"),
+                  {"mini.yaml", "chip", "ideal_kernel_store needs impl: stages"});
+}
+
+TEST_CASE("an online scheduler delays each dynamic operator", "[designs]") {
+    const std::string ideal = " --set chip.ideal_kernel_store=true --set chip.online_scheduling_us=";
+    const double none = latency(run("real-time", "stages", ideal + "0"));
+    const double some = latency(run("real-time", "stages", ideal + "1"));
+    const double more = latency(run("real-time", "stages", ideal + "50"));
+    CHECK(none < some);
+    // 16 dynamic convolutions, one after another on the host's processor; where the pipeline has nothing else to do,
+    // all of it shows.
+    CHECK(more > none + 16 * 50 * 0.5);
+    CHECK(more < none + 16 * 50 * 1.05);
+}

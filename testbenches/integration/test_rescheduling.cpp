@@ -1,0 +1,77 @@
+// The loop of Adyna's sections V-C and VII: the chip's profiles, the scheduler, another image, while a run goes on.
+
+#include <set>
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "switchyard/testbenches/catch.h"
+#include "switchyard/testbenches/integration/programs.h"
+
+using namespace switchyard::testing;
+using nlohmann::json;
+
+namespace {
+
+/// Room for more kernels than the two an operator that mini.yaml has.
+const std::string kRoomy = " --set scratchpad.kernel_share=0.1";
+
+json run(const std::string& chip, const std::string& options) {
+    const std::string image = scratch("roomy.syk");
+    REQUIRE(
+        sy_sched(std::string("compile ") + kDigits + " --platform " + kMini + " --design adyna -o " + image + kRoomy)
+            .status == 0);
+    const Outcome outcome =
+        sy_sim(std::string("run --platform ") + kMini + kRoomy + " --image " + image + " --trace " + kDigitsTrace +
+               " --batches 12 --set chip.impl=" + chip + " --report " + scratch("rescheduling") + options);
+    INFO(outcome.err);
+    REQUIRE(outcome.status == 0);
+    return json::parse(read_text(scratch("rescheduling/report.json")));
+}
+
+std::set<unsigned> kernels_of(const json& report, const std::string& name) {
+    std::set<unsigned> dyn_dims;
+    for (const json& op : report.at("operators")) {
+        if (op.at("operator") != name) continue;
+        for (const json& kernel : op.at("kernels")) dyn_dims.insert(kernel.at("dyn_dim").get<unsigned>());
+    }
+    return dyn_dims;
+}
+
+}  // namespace
+
+TEST_CASE("a run goes on with images that follow its profiles", "[rescheduling]") {
+    const std::string chip = GENERATE("tiles", "stages");
+    const json once = run(chip, "");
+    const json often = run(chip, std::string(" --reschedule 4 --model ") + kDigits);
+    CHECK(often.at("ok") == true);  // invocations of three images add up, no sample is lost at a change
+    REQUIRE(once.at("phases").size() == 1);
+    REQUIRE(often.at("phases").size() == 3);
+    for (unsigned phase = 0; phase < 3; ++phase) {
+        CHECK(often.at("phases").at(phase).at("first_batch") == 4 * phase);
+        CHECK((often.at("phases").at(phase).at("reconfiguration_cycles") > 0) == (phase > 0));
+    }
+    // The first phase is as without; the chip waits between the phases.
+    for (unsigned batch = 0; batch < 4; ++batch)
+        CHECK(often.at("batches").at(batch).at("latency_cycles") == once.at("batches").at(batch).at("latency_cycles"));
+    const auto gap = [&often](unsigned batch) {
+        return often.at("batches").at(batch).at("start_cycle").get<std::int64_t>() -
+               often.at("batches").at(batch - 1).at("end_cycle").get<std::int64_t>();
+    };
+    CHECK(gap(4) >= often.at("phases").at(1).at("reconfiguration_cycles").get<std::int64_t>() - 1);
+    CHECK(gap(5) < 100);
+    // Other kernels than the evenly spaced ones have been picked.
+    unsigned changed = 0;
+    for (unsigned block = 0; block < 8; ++block) {
+        const std::string name = "block" + std::to_string(block) + ".a";
+        changed += kernels_of(often, name) != kernels_of(once, name) ? 1 : 0;
+    }
+    CHECK(changed > 0);
+}
+
+TEST_CASE("re-scheduling takes the image's own model", "[rescheduling][bad]") {
+    const std::string start = std::string("run --platform ") + kMini + " --image " + digits_image() + " --trace " +
+                              kDigitsTrace + " --batches 2 --reschedule 1";
+    check_refused(sy_sim(start), {"--reschedule", "--model"});
+    check_refused(sy_sim(start + " --model testbenches/data/fig6.yaml"), {"fig6.yaml", "name", "digits_skipnet"});
+}
