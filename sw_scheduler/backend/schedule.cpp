@@ -135,6 +135,17 @@ Schedule make_schedule(const Workload& workload, const HardwareDescription& hard
     Segmenter segmenter(stages, tiles, unit_samples, margins);
     schedule.segments = segmenter.best();
     for (SegmentPlan& segment : schedule.segments) segmenter.align(segment);
+    const auto most_weights = [](const SegmentPlan& segment) {
+        std::uint32_t most = 0;
+        for (const Stage& stage : segment.stages) most = std::max(most, stage.footprint.weights);
+        return most;
+    };
+    const std::size_t count = schedule.segments.size();
+    for (std::size_t s = 0; s < count && count > 1; ++s) {
+        const std::uint32_t others = std::max(most_weights(schedule.segments[(s + 1) % count]),
+                                              most_weights(schedule.segments[(s + count - 1) % count]));
+        segmenter.deepen(schedule.segments[s], others);
+    }
     place(schedule, workload, hardware);
     generate_kernels(schedule, stages, design, choice);
     return schedule;

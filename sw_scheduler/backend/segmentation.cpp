@@ -307,6 +307,35 @@ std::optional<SegmentPlan> Segmenter::segment(int first, int last) {
     return best;
 }
 
+void Segmenter::deepen(SegmentPlan& plan, std::uint32_t other_weights) {
+    const Workload& work = search_.workload();
+    const auto dynamic = [&](int op) { return work.graph.operators[op].dynamic(); };
+    const auto deepened = [&](std::size_t i, Depths depths) {
+        const Stage& stage = plan.stages[i];
+        const Stage trial = search_.spread(plan.first + static_cast<int>(i), stage.k_ways, stage.largest, depths, 1);
+        if (!trial.fits || trial.footprint.total() + other_weights > search_.hardware().data_bytes()) return false;
+        plan.depths[i] = std::move(depths);
+        plan.stages[i].footprint = trial.footprint;
+        return true;
+    };
+    for (std::size_t i = 0; i < plan.stages.size(); ++i) {
+        const int op = plan.first + static_cast<int>(i);
+        const std::vector<Source>& inputs = work.graph.operators[op].inputs;
+        for (bool more = true; more;) {
+            more = false;
+            Depths depths = plan.depths[i];
+            for (std::size_t s = 0; s < inputs.size(); ++s) {
+                const bool fluctuates = dynamic(op) || inputs[s].switch_id != kNoSwitch ||
+                                        (inputs[s].producer >= 0 && dynamic(inputs[s].producer));
+                if (!fluctuates || depths.slots[s] >= std::min(plan.units, margins_.deepest)) continue;
+                ++depths.slots[s];
+                more = true;
+            }
+            if (more) more = deepened(i, std::move(depths));
+        }
+    }
+}
+
 std::vector<SegmentPlan> Segmenter::best() {
     const int count = static_cast<int>(search_.workload().items.size());
     struct Step {

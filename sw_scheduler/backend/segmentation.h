@@ -30,6 +30,8 @@ struct Margins {
     double smaller_units = 0.85;
     /// Cutting all operators of a segment alike may cost this much: packets cost something too.
     double alike = 1.06;
+    /// Slots that an input gets beyond what the pipeline needs, where scratchpads have room.
+    std::uint16_t deepest = 4;
 };
 
 /// Cuts the topological order into segments and gives tiles to their operators (Adyna section V-A, Tangram's
@@ -47,6 +49,9 @@ public:
     /// Where it hardly slows the segment down, cuts samples and rows of all its operators alike, so that what a tile
     /// makes is what few others need: of such plans the one with the fewest packets.
     void align(SegmentPlan& plan);
+    /// More slots where operators are dynamic and scratchpads have room beside the weights of the segments before and
+    /// after, `other_weights` bytes at most on a tile: stages that fluctuate wait less for each other.
+    void deepen(SegmentPlan& plan, std::uint32_t other_weights);
     bool may_cut(int op) const { return search_.workload().may_cut(op); }
 
 private:

@@ -54,7 +54,8 @@ double latency_us(const std::string& network, const sched::Margins& margins) {
 /// The geometric mean over the networks, which the table that is printed has one by one.
 double latency_us(const sched::Margins& margins) {
     double product = 1;
-    std::cout << fmt::format("smaller_units {:.2f}, alike {:.2f}:", margins.smaller_units, margins.alike);
+    std::cout << fmt::format("smaller_units {:.2f}, alike {:.2f}, deepest {}:", margins.smaller_units, margins.alike,
+                             margins.deepest);
     for (const std::string& network : kNetworks) {
         const double latency = latency_us(network, margins);
         product *= latency;
@@ -79,6 +80,11 @@ TEST_CASE("no other margins are better by more than 2 %", "[calibration]") {
     for (const double alike : {1.0, 1.03, 1.1, 1.2}) {
         sched::Margins margins = used;
         margins.alike = alike;
+        CHECK(reference <= kBound * latency_us(margins));
+    }
+    for (const std::uint16_t deepest : {2, 3, 6, 8}) {
+        sched::Margins margins = used;
+        margins.deepest = deepest;
         CHECK(reference <= kBound * latency_us(margins));
     }
 }

@@ -30,6 +30,40 @@ struct Planned {
     Segmenter segmenter;
 };
 
+TEST_CASE("Inputs of dynamic operators get the slots that there is room for") {
+    Planned planned(kTwoBranches);
+    for (const std::uint32_t others : {0u, 4096u, 16384u}) {
+        for (SegmentPlan& segment : planned.segmenter.best()) {
+            const SegmentPlan before = segment;
+            planned.segmenter.deepen(segment, others);
+            for (std::size_t i = 0; i < segment.stages.size(); ++i) {
+                const Operator& op = planned.model.graph.operators[static_cast<std::size_t>(segment.first) + i];
+                CAPTURE(others, op.name);
+                const Footprint& bytes = segment.stages[i].footprint;
+                bool deeper = false, full = true;
+                for (std::size_t s = 0; s < op.inputs.size(); ++s) {
+                    CHECK(segment.depths[i].slots[s] >= before.depths[i].slots[s]);
+                    deeper |= segment.depths[i].slots[s] > before.depths[i].slots[s];
+                    full &= segment.depths[i].slots[s] >= std::min(segment.units, Margins{}.deepest);
+                }
+                CHECK(segment.depths[i].out_slots == before.depths[i].out_slots);
+                if (deeper) CHECK(bytes.total() + others <= planned.chip.data_bytes());
+                if (op.dynamic() && !full) {  // one slot more each would not fit
+                    std::uint64_t more = 0;
+                    for (const std::uint32_t slot : bytes.slot_bytes) more += slot;
+                    CHECK(bytes.total() + more + others > planned.chip.data_bytes());
+                }
+                const bool before_switch = op.path.empty() && op.inputs.front().switch_id == kNoSwitch;
+                if (before_switch && op.inputs.size() == 1 &&
+                    (op.inputs.front().producer < 0 ||
+                     !planned.model.graph.operators[static_cast<std::size_t>(op.inputs.front().producer)].dynamic())) {
+                    CHECK(!deeper);
+                }
+            }
+        }
+    }
+}
+
 TEST_CASE("The dynamic programme finds the cheapest of all segmentations") {
     for (const std::uint32_t scratchpad : {28u * 1024, 128u * 1024}) {
         HardwareDescription chip = mini_chip();
