@@ -1,3 +1,4 @@
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -24,7 +25,8 @@ constexpr std::size_t kProfiledBatches = 40;
 
 struct CompileCommand {
     platform::PlatformOptions platform;
-    std::string model, design, profile, sampling, output;
+    std::string model, design, profile, sampling, routing, output;
+    std::uint32_t batch = 0;
 
     void add_to(CLI::App& app) {
         app.add_option("model", model, "model file (YAML)")->required();
@@ -35,6 +37,9 @@ struct CompileCommand {
         app.add_option("--sampling", sampling,
                        "dyn_dims that get kernels: uniform, profile or optimal; default: profile with --profile and a "
                        "design that re-samples, otherwise uniform");
+        app.add_option("--routing", routing, "file with a routing section (YAML) instead of the model's");
+        app.add_option("--batch", batch, "model inputs a batch, instead of the model's")
+            ->check(CLI::Range(1u, sched::kLargestBatch));
         app.add_option("-o,--output", output, "kernel image to write")->required();
     }
 
@@ -52,10 +57,18 @@ struct CompileCommand {
         return follows ? sched::Sampling::profile : sched::Sampling::uniform;
     }
 
+    sched::Model read_input() const {
+        sched::Model input = sched::read_model(model);
+        if (batch > 0) input.graph.batch_inputs = batch;
+        if (!routing.empty())
+            input.routing = sched::read_routing_file(routing, input.graph.signatures(), input.graph.samples_per_input);
+        return input;
+    }
+
     int run() const {
         const platform::PlatformConfig config =
             platform::read_platform(platform.file, platform::parse_overrides(platform.settings));
-        const sched::Model input = sched::read_model(model);
+        const sched::Model input = read_input();
         const std::optional<sched::Profile> expected = expectations(input);
         sched::CompileOptions options;
         options.design = design;

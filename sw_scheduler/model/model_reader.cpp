@@ -24,7 +24,7 @@ Model read_model(const std::string& path) {
     DynGraph graph;
     graph.file = path;
     graph.name = file.text("name");
-    graph.batch_inputs = static_cast<std::uint32_t>(file.integer("batch", 1, 1u << 20));
+    graph.batch_inputs = static_cast<std::uint32_t>(file.integer("batch", 1, kLargestBatch));
     graph.samples_per_input = static_cast<std::uint32_t>(file.integer_or("samples_per_input", 1, 1u << 11, 1));
     graph.input = read_input(file.mapping("input"));
 
@@ -34,7 +34,8 @@ Model read_model(const std::string& path) {
     const int output_line = file.has("outputs") ? file.line_of_key("outputs") : layers.back().line;
     Model model;
     model.graph = GraphBuilder(std::move(graph), layers).build(outputs, output_line);
-    if (file.has("routing")) model.routing = read_routing(file.mapping("routing"), model.graph.signatures());
+    if (file.has("routing"))
+        model.routing = read_routing(file.mapping("routing"), model.graph.signatures(), model.graph.samples_per_input);
     file.finish();
     return model;
 }

@@ -1,11 +1,15 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "switchyard/sw_scheduler/model/graph.h"
 #include "switchyard/sw_scheduler/model/routing.h"
 
 namespace switchyard::sched {
+
+inline constexpr std::uint32_t kLargestBatch = 1u << 20;  ///< model inputs
 
 struct Model {
     DynGraph graph;

@@ -4,63 +4,21 @@
 #include <cmath>
 #include <filesystem>
 #include <numeric>
-#include <random>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "switchyard/sw_scheduler/formats/config.h"
+#include "switchyard/sw_scheduler/model/branch_sampling.h"
 
 namespace switchyard::sched {
 
 namespace {
 
-/// Normal numbers from the bits of std::mt19937_64, which the standard fixes; what std::normal_distribution makes of
-/// them it does not.
-class NormalSource {
-public:
-    NormalSource(std::uint64_t seed, std::uint64_t stream) {
-        const auto low = [](std::uint64_t value) { return static_cast<std::uint32_t>(value); };
-        std::seed_seq words{low(seed), low(seed >> 32), low(stream), low(stream >> 32)};
-        engine_.seed(words);
-    }
+constexpr double kRounding = 1e-6;  ///< of sums of probabilities that people write down
 
-    double next() {
-        if (has_spare_) {
-            has_spare_ = false;
-            return spare_;
-        }
-        const double radius = std::sqrt(-2 * std::log(uniform())), angle = 2 * M_PI * uniform();  // Box and Muller
-        spare_ = radius * std::sin(angle);
-        has_spare_ = true;
-        return radius * std::cos(angle);
-    }
-
-private:
-    double uniform() { return (static_cast<double>(engine_() >> 11) + 0.5) * 0x1p-53; }
-
-    std::mt19937_64 engine_;
-    double spare_ = 0;
-    bool has_spare_ = false;
-};
-
-double quantile_of(double normal) {
-    return 0.5 * std::erfc(-normal * M_SQRT1_2);
-}
-
-double drifted(double probability, double shift) {
-    return probability + 4 * shift * probability * (1 - probability);
-}
-
-std::uint64_t choose_one(double quantile, const std::vector<double>& probability, double shift) {
-    double cumulative = 0;
-    std::size_t last = 0;  // the last branch that can be taken, whatever the sum rounds to
-    for (std::size_t branch = 0; branch < probability.size(); ++branch) {
-        if (probability[branch] == 0) continue;
-        cumulative += probability[branch];
-        last = branch;
-        if (quantile < drifted(std::min(cumulative, 1.0), shift)) break;
-    }
-    return std::uint64_t{1} << last;
+double sum_of(const std::vector<double>& values) {
+    return std::accumulate(values.begin(), values.end(), 0.0);
 }
 
 std::vector<double> read_probability(MappingReader& reader, const std::string& key, const SwitchSignature& target) {
@@ -68,16 +26,71 @@ std::vector<double> read_probability(MappingReader& reader, const std::string& k
     if (result.size() != target.branches)
         reader.fail(key, fmt::format("has {} probabilities for the {} branches of switch \"{}\"", result.size(),
                                      target.branches, target.name));
-    const double sum = std::accumulate(result.begin(), result.end(), 0.0);
-    if (target.exclusive && std::abs(sum - 1) > 1e-6) reader.fail(key, fmt::format("adds up to {:g}, not to 1", sum));
+    const double sum = sum_of(result);
+    if (target.exclusive && std::abs(sum - 1) > kRounding)
+        reader.fail(key, fmt::format("adds up to {:g}, not to 1", sum));
     if (sum == 0) reader.fail(key, "leaves no branch");
     return result;
 }
 
-RouteDistribution read_distribution(MappingReader& routing, const std::vector<SwitchSignature>& switches) {
+SwitchRoutes read_patience(MappingReader& reader, const SwitchSignature& target) {
+    if (!target.exclusive || target.branches != 2)
+        reader.fail("patience", fmt::format("wants a switch that chooses one of two branches, go on or leave, which "
+                                            "\"{}\" is not",
+                                            target.name));
+    SwitchRoutes routes;
+    routes.patience = static_cast<unsigned>(reader.integer("patience", 1, 1000));
+    reader.text("agreement");
+    routes.agreement = reader.number_or("agreement", 0, 1, 1);
+    return routes;
+}
+
+/// The keys that say which ways samples take; they stand in `routing` itself, for all switches that are not listed, or
+/// below the name of one.
+SwitchRoutes read_routes(MappingReader& reader, const SwitchSignature& target) {
+    const bool zipf = reader.has("zipf"), keep = reader.has("keep");
+    const bool listed = reader.has("probability"), patience = reader.has("patience");
+    reader.has("agreement");
+    if (patience && (zipf || listed || keep)) reader.fail("patience", "wants no other key than agreement beside it");
+    if (zipf && listed) reader.fail("zipf", "stands beside probability: one of them is enough");
+    if (patience) return read_patience(reader, target);
+    if (reader.has("agreement")) reader.fail("agreement", "wants patience beside it");
+
+    SwitchRoutes routes;
+    double count = 1;
+    if (keep) {
+        if (target.exclusive)
+            reader.fail("keep", fmt::format("wants a switch that chooses any, which \"{}\" is not", target.name));
+        count = reader.number_or("keep", 1, target.branches, 1);
+        routes.fixed_count = true;
+    } else if (zipf && !target.exclusive) {
+        reader.fail("zipf", fmt::format("wants keep beside it at \"{}\", which chooses any", target.name));
+    }
+    if (zipf) {
+        constexpr double kSteepest = 32;
+        const double exponent = reader.number_or("zipf", 0, kSteepest, 0);
+        routes.probability = inclusion_probabilities(zipf_shares(target.branches, exponent), count);
+    } else {
+        routes.probability = read_probability(reader, "probability", target);
+        const double sum = sum_of(routes.probability);
+        if (keep && std::abs(sum - count) > kRounding)
+            reader.fail("probability", fmt::format("adds up to {:g}, but keep is {:g}", sum, count));
+    }
+    return routes;
+}
+
+RouteDistribution read_distribution(MappingReader& routing, const std::vector<SwitchSignature>& switches,
+                                    std::uint32_t samples_per_input) {
     RouteDistribution result;
     result.seed = routing.integer_or("seed", 0, UINT64_MAX, 1);
     result.correlation = routing.number_or("correlation", 0, 1, 0);
+    result.input_samples = samples_per_input;
+    if (routing.has("input")) {
+        MappingReader input = routing.mapping("input");
+        result.input_samples = static_cast<std::uint32_t>(input.integer_or("samples", 1, 1u << 20, samples_per_input));
+        result.input_correlation = input.number_or("correlation", 0, 1, 0);
+        input.finish();
+    }
     if (routing.has("drift")) {
         MappingReader drift = routing.mapping("drift");
         // Below 1/4 the moved cumulative probabilities keep their order.
@@ -85,13 +98,20 @@ RouteDistribution read_distribution(MappingReader& routing, const std::vector<Sw
         result.drift_period_batches = static_cast<std::uint32_t>(drift.integer("period_batches", 1, 1u << 30));
         drift.finish();
     }
-    routing.has("probability");  // known even if every switch is listed
+    // Known even if every switch is listed.
+    for (const char* key : {"probability", "zipf", "keep", "patience", "agreement"}) routing.has(key);
     std::optional<MappingReader> listed;
     if (routing.has("switches")) listed = routing.mapping("switches");
     for (const SwitchSignature& target : switches) {
-        const bool own = listed && listed->has(target.name);
-        result.probability.push_back(own ? read_probability(*listed, target.name, target)
-                                         : read_probability(routing, "probability", target));
+        if (!listed || !listed->has(target.name)) {
+            result.switches.push_back(read_routes(routing, target));
+        } else if (listed->node(target.name).IsMap()) {
+            MappingReader own = listed->mapping(target.name);
+            result.switches.push_back(read_routes(own, target));
+            own.finish();
+        } else {
+            result.switches.emplace_back().probability = read_probability(*listed, target.name, target);
+        }
     }
     if (listed) {
         for (const auto& entry : listed->nodes()) {
@@ -106,24 +126,42 @@ RouteDistribution read_distribution(MappingReader& routing, const std::vector<Sw
 
 }  // namespace
 
-RoutingDeclaration read_routing(MappingReader routing, const std::vector<SwitchSignature>& switches) {
+RoutingDeclaration read_routing(MappingReader routing, const std::vector<SwitchSignature>& switches,
+                                std::uint32_t samples_per_input) {
     RoutingDeclaration result;
     if (routing.has("trace")) {
         const std::filesystem::path trace = routing.text("trace");
         result.trace = (std::filesystem::path(routing.file()).parent_path() / trace).string();
     } else {
-        result.distribution = read_distribution(routing, switches);
+        result.distribution = read_distribution(routing, switches, samples_per_input);
     }
     routing.finish();
     return result;
 }
 
+RoutingDeclaration read_routing_file(const std::string& path, const std::vector<SwitchSignature>& switches,
+                                     std::uint32_t samples_per_input) {
+    return read_routing(MappingReader(load_yaml(path), path, ""), switches, samples_per_input);
+}
+
 std::string to_yaml(const RouteDistribution& distribution, const std::vector<SwitchSignature>& switches) {
     std::string text = fmt::format(
-        "seed: {}\ncorrelation: {}\ndrift: {{amplitude: {}, period_batches: {}}}\nswitches:\n", distribution.seed,
-        distribution.correlation, distribution.drift_amplitude, distribution.drift_period_batches);
-    for (std::size_t id = 0; id < switches.size(); ++id)
-        text += fmt::format("  {}: [{}]\n", switches[id].name, fmt::join(distribution.probability[id], ", "));
+        "seed: {}\ncorrelation: {}\ninput: {{samples: {}, correlation: {}}}\n"
+        "drift: {{amplitude: {}, period_batches: {}}}\nswitches:\n",
+        distribution.seed, distribution.correlation, distribution.input_samples, distribution.input_correlation,
+        distribution.drift_amplitude, distribution.drift_period_batches);
+    for (std::size_t id = 0; id < switches.size(); ++id) {
+        const SwitchRoutes& routes = distribution.switches[id];
+        text += fmt::format("  {}: ", switches[id].name);
+        if (routes.patience > 0) {
+            text += fmt::format("{{patience: {}, agreement: {}}}\n", routes.patience, routes.agreement);
+            continue;
+        }
+        const std::string list = fmt::format("[{}]", fmt::join(routes.probability, ", "));
+        text += routes.fixed_count
+                    ? fmt::format("{{keep: {:.9g}, probability: {}}}\n", sum_of(routes.probability), list)
+                    : list + "\n";
+    }
     return text;
 }
 
@@ -135,54 +173,9 @@ RouteDistribution parse_distribution(const std::string& yaml, const std::vector<
     } catch (const YAML::ParserException& error) {
         throw InputError(source, error.mark.line + 1, "routing", "not YAML: " + error.msg);
     }
-    const RoutingDeclaration declaration = read_routing(MappingReader(node, source, "routing"), switches);
+    const RoutingDeclaration declaration = read_routing(MappingReader(node, source, "routing"), switches, 1);
     if (!declaration.distribution) throw InputError(source, 0, "routing", "declares no distribution");
     return *declaration.distribution;
-}
-
-RouteGenerator::RouteGenerator(RouteDistribution distribution, std::vector<SwitchSignature> switches,
-                               std::uint32_t batch_samples)
-    : distribution_(std::move(distribution)), switches_(std::move(switches)), batch_samples_(batch_samples) {}
-
-BatchRouting RouteGenerator::batch(std::uint64_t index) const {
-    NormalSource normal(distribution_.seed, index);
-    const std::uint32_t period = distribution_.drift_period_batches;
-    const double shift =
-        distribution_.drift_amplitude * std::sin(2 * M_PI * static_cast<double>(index % period) / period);
-    const double shared = std::sqrt(distribution_.correlation), own = std::sqrt(1 - distribution_.correlation);
-
-    BatchRouting routing;
-    routing.samples = batch_samples_;
-    routing.masks.assign(switches_.size(), std::vector<std::uint64_t>(batch_samples_, 0));
-    for (std::uint32_t sample = 0; sample < batch_samples_; ++sample) {
-        const double difficulty = normal.next();
-        const auto draw = [&] { return quantile_of(shared * difficulty + own * normal.next()); };
-        for (std::size_t id = 0; id < switches_.size(); ++id) {
-            const SwitchSignature& item = switches_[id];
-            const std::vector<double>& probability = distribution_.probability[id];
-            const bool reached =
-                item.parent < 0 ||
-                (routing.masks[static_cast<std::size_t>(item.parent)][sample] >> item.parent_branch & 1);
-            if (!reached) continue;
-            std::uint64_t& mask = routing.masks[id][sample];
-            if (item.exclusive) {
-                mask = choose_one(draw(), probability, shift);
-                continue;
-            }
-            std::size_t closest = 0;
-            double best = -2;
-            for (std::size_t branch = 0; branch < item.branches; ++branch) {
-                const double margin = draw() - (1 - drifted(probability[branch], shift));
-                if (margin > 0) mask |= std::uint64_t{1} << branch;
-                if (margin > best) {
-                    best = margin;
-                    closest = branch;
-                }
-            }
-            if (mask == 0) mask = std::uint64_t{1} << closest;
-        }
-    }
-    return routing;
 }
 
 }  // namespace switchyard::sched

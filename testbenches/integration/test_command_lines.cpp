@@ -8,6 +8,28 @@
 using namespace switchyard::testing;
 using nlohmann::json;
 
+namespace {
+
+/// A block that half of the samples skip; routes are generated.
+std::string tiny_model() {
+    const std::string path = scratch("generated.yaml");
+    write_text(path,
+               "name: tiny\n"
+               "batch: 16\n"
+               "input: {channels: 8, rows: 4, columns: 4}\n"
+               "layers:\n"
+               "  - {name: stem, kind: convolution, from: input, out_channels: 8, filter: 3, pad: 1}\n"
+               "  - {name: mean, kind: global_pool}\n"
+               "  - {name: gate, kind: matmul, out_channels: 1}\n"
+               "  - {name: skip, kind: switch, from: stem, gate: gate}\n"
+               "  - {name: body, kind: convolution, from: skip.1, out_channels: 8, filter: 3, pad: 1}\n"
+               "  - {name: out, kind: merge, from: [skip.0, body]}\n"
+               "routing: {seed: 3, probability: [0.5, 0.5]}\n");
+    return path;
+}
+
+}  // namespace
+
 TEST_CASE("a model is compiled, inspected and run, and the report says what happened", "[cli]") {
     const std::string image = scratch("contract.syk"), out = scratch("contract");
     const Outcome compiled =
@@ -82,19 +104,7 @@ TEST_CASE("an override of the platform changes the run", "[cli]") {
 }
 
 TEST_CASE("generated routes follow the seed", "[cli]") {
-    const std::string image = scratch("generated.syk"), model = scratch("generated.yaml");
-    write_text(model,
-               "name: tiny\n"
-               "batch: 16\n"
-               "input: {channels: 8, rows: 4, columns: 4}\n"
-               "layers:\n"
-               "  - {name: stem, kind: convolution, from: input, out_channels: 8, filter: 3, pad: 1}\n"
-               "  - {name: mean, kind: global_pool}\n"
-               "  - {name: gate, kind: matmul, out_channels: 1}\n"
-               "  - {name: skip, kind: switch, from: stem, gate: gate}\n"
-               "  - {name: body, kind: convolution, from: skip.1, out_channels: 8, filter: 3, pad: 1}\n"
-               "  - {name: out, kind: merge, from: [skip.0, body]}\n"
-               "routing: {seed: 3, probability: [0.5, 0.5]}\n");
+    const std::string image = scratch("generated.syk"), model = tiny_model();
     const Outcome compiled = sy_sched("compile " + model + " --platform " + kMini + " --design adyna -o " + image);
     INFO(compiled.err);
     REQUIRE(compiled.status == 0);
@@ -110,6 +120,37 @@ TEST_CASE("generated routes follow the seed", "[cli]") {
     CHECK(json::parse(own).at("routing") == json{{"source", "generator"}, {"seed", 3}});
     CHECK(run("three", " --seed 3") == own);
     CHECK(run("four", " --seed 4") != own);
+}
+
+TEST_CASE("a batch and routes other than the model's", "[cli]") {
+    const std::string image = scratch("other.syk"), routing = scratch("routing.yaml");
+    const std::string compile = "compile " + tiny_model() + " --platform " + kMini + " --design adyna -o " + image;
+    const auto report = [&](const std::string& options) {
+        const Outcome compiled = sy_sched(compile + options);
+        INFO(compiled.err);
+        REQUIRE(compiled.status == 0);
+        const Outcome ran = sy_sim(std::string("run --platform ") + kMini + " --image " + image +
+                                   " --batches 2 --report " + scratch("other"));
+        INFO(ran.err);
+        REQUIRE(ran.status == 0);
+        return json::parse(read_text(scratch("other/report.json")));
+    };
+    const auto samples_at_body = [](const json& run) {
+        for (const json& op : run.at("operators"))
+            if (op.at("operator") == "body") return op.at("samples_per_batch").get<double>();
+        return -1.0;
+    };
+    write_text(routing, "seed: 4\nprobability: [0, 1]\n");
+    const json small = report(" --batch 1 --routing " + routing), large = report(" --batch 128 --routing " + routing);
+    CHECK(small.at("routing").at("seed") == 4);
+    CHECK(samples_at_body(small) == 1);
+    CHECK(samples_at_body(large) == 128);
+    check_refused(sy_sched(compile + " --batch 0"), {"--batch"});
+    write_text(routing, "probability: [0, 2]\n");
+    check_refused(sy_sched(compile + " --routing " + routing), {"routing.yaml:1: probability: wants 0 to 1, got 2"});
+    check_refused(
+        sy_sched(std::string("compile ") + kDigits + " --batch 64 --platform " + kMini + " --design adyna -o " + image),
+        {"routing.jsonl:", "samples: 128, but the model's batches have 64"});
 }
 
 TEST_CASE("a matrix multiplication runs through the same chain", "[cli]") {

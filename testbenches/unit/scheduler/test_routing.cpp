@@ -14,6 +14,13 @@ std::vector<SwitchSignature> two_switches(std::uint32_t branches = 2, bool exclu
     return {{"s", branches, -1, 0, exclusive}, {"t", branches, -1, 0, exclusive}};
 }
 
+/// Switches with these probabilities, and nothing else declared.
+std::vector<SwitchRoutes> routes(const std::vector<std::vector<double>>& probability) {
+    std::vector<SwitchRoutes> result;
+    for (const auto& one : probability) result.emplace_back().probability = one;
+    return result;
+}
+
 /// Share of the samples of the first `batches` batches for which `test(masks of one sample)` holds.
 template <class Test>
 double rate(const RouteGenerator& generator, std::uint64_t batches, Test test) {
@@ -39,10 +46,10 @@ TEST_CASE("generated routes have the declared rates", "[routing]") {
     const std::uint64_t batches = 200;
     RouteDistribution distribution;
     distribution.correlation = 0.5;
-    distribution.probability = {{0.1, 0.3, 0.0, 0.6}, {0.25, 0.25, 0.25, 0.25}};
+    distribution.switches = routes({{0.1, 0.3, 0.0, 0.6}, {0.25, 0.25, 0.25, 0.25}});
     const RouteGenerator generator(distribution, two_switches(4), kSamples);
     for (unsigned branch = 0; branch < 4; ++branch) {
-        const double first = distribution.probability[0][branch];
+        const double first = distribution.switches[0].probability[branch];
         CHECK(rate(generator, batches, [&](auto s, auto) { return s == 1u << branch; }) ==
               Approx(first).margin(bound(first, batches) + 1e-12));
         CHECK(rate(generator, batches, [&](auto, auto t) { return t == 1u << branch; }) ==
@@ -53,7 +60,7 @@ TEST_CASE("generated routes have the declared rates", "[routing]") {
 TEST_CASE("a switch that chooses any branch always chooses one", "[routing]") {
     const std::uint64_t batches = 200;
     RouteDistribution distribution;
-    distribution.probability = {{0.4, 0.4, 0.4, 0.4}, {0.4, 0.4, 0.4, 0.4}};
+    distribution.switches = routes({{0.4, 0.4, 0.4, 0.4}, {0.4, 0.4, 0.4, 0.4}});
     const RouteGenerator generator(distribution, two_switches(4, false), kSamples);
     CHECK(rate(generator, batches, [](auto s, auto t) { return s == 0 || t == 0; }) == 0);
     // Four equal branches: each has a quarter of the cases in which none was drawn.
@@ -68,7 +75,7 @@ TEST_CASE("a sample's difficulty ties its switches together", "[routing]") {
     for (const double correlation : {0.0, 0.5, 0.9}) {
         RouteDistribution distribution;
         distribution.correlation = correlation;
-        distribution.probability = {{0.5, 0.5}, {0.5, 0.5}};
+        distribution.switches = routes({{0.5, 0.5}, {0.5, 0.5}});
         const RouteGenerator generator(distribution, two_switches(), kSamples);
         // Orthant probability of two normal variables (Sheppard, 1899).
         const double expected = 0.25 + std::asin(correlation) / (2 * M_PI);
@@ -81,7 +88,7 @@ TEST_CASE("rates drift as declared and keep their mean", "[routing]") {
     RouteDistribution distribution;
     distribution.drift_amplitude = 0.2;
     distribution.drift_period_batches = 4;
-    distribution.probability = {{0.3, 0.7}, {0.5, 0.5}};
+    distribution.switches = routes({{0.3, 0.7}, {0.5, 0.5}});
     double mean = 0;
     for (std::uint64_t phase = 0; phase < 4; ++phase) {
         double hits = 0;
@@ -122,7 +129,7 @@ TEST_CASE("a batch depends on the seed and its index only", "[routing]") {
     // From a second implementation, in Python, of std::seed_seq, std::mt19937_64 and the Box-Muller transform.
     RouteDistribution fixed;
     fixed.seed = 7;
-    fixed.probability = {{0.5, 0.5}, {0.5, 0.5}};
+    fixed.switches = routes({{0.5, 0.5}, {0.5, 0.5}});
     const auto masks = RouteGenerator(fixed, two_switches(), 8).batch(3).masks;
     CHECK(masks[0] == std::vector<std::uint64_t>{2, 2, 2, 1, 2, 1, 1, 1});
     CHECK(masks[1] == std::vector<std::uint64_t>{2, 2, 1, 1, 2, 1, 2, 2});

@@ -48,8 +48,9 @@ TEST_CASE("SkipNet at full size has the published MACs, weights and savings", "[
         CHECK(model.graph.batch_samples() == 128);
 
         REQUIRE(model.routing.distribution);
-        const double skip = model.routing.distribution->probability[0][0];
-        for (const auto& probability : model.routing.distribution->probability) CHECK(probability[0] == skip);
+        const std::vector<SwitchRoutes>& routes = model.routing.distribution->switches;
+        const double skip = routes[0].probability[0];
+        for (const SwitchRoutes& one : routes) CHECK(one.probability[0] == skip);
         CHECK(skip * totals.gated_macs / totals.macs == Approx(published.saved).margin(1e-6));
     }
 }
