@@ -64,9 +64,12 @@ void TileController::events_transport(Payload& payload, sc_core::sc_time&) {
         case Kind::masks_ready:
             operators_.at(event->operator_index).masks_ready.at(event->unit) = true;
             break;
-        case Kind::output_sent:
-            --operators_.at(event->operator_index).outputs_in_flight;
+        case Kind::output_sent: {
+            Operator& op = operators_.at(event->operator_index);
+            --op.outputs_in_flight;
+            if (op.unit_in_slot(event->unit) == event->unit) op.unit_in_slot(event->unit) = Operator::kFree;
             break;
+        }
     }
     // While an operator runs, only weights for the next segment can be asked for; the rest is seen to when it ends.
     if (!busy_ || event->kind == Kind::weights_ready) wake_.notify(sc_core::SC_ZERO_TIME);
@@ -91,6 +94,7 @@ void TileController::start_segment(std::uint16_t segment, std::uint32_t batch) {
         op.masks_requested = 0;
         op.next_unit = 0;
         op.outputs_in_flight = 0;
+        op.units_in_slots.assign(op.op->out_slots, Operator::kFree);
         load_weights(op);
     }
     InterfaceCommand open;
@@ -248,6 +252,9 @@ bool TileController::try_dispatch(std::size_t index) {
         if (!input.frames[unit]) return false;
     }
     if (!op.masks_ready.empty() && !op.masks_ready[unit]) return false;
+    const SampleFramePtr frame = frame_of(op, unit);
+    const bool empty = frame->samples.empty();
+    if (!empty && op.unit_in_slot(unit) != Operator::kFree) return false;
 
     DispatchExtension dispatch;
     dispatch.operator_index = static_cast<std::uint16_t>(index);
@@ -256,7 +263,7 @@ bool TileController::try_dispatch(std::size_t index) {
     dispatch.rank = op.op->rank;
     dispatch.unit = static_cast<std::uint16_t>(unit);
     dispatch.batch = batch_;
-    dispatch.frame = frame_of(op, unit);
+    dispatch.frame = frame;
     dispatch.dyn_dim = static_cast<std::uint32_t>(dispatch.frame->samples.size());
     const Edge& first_input = *op.inputs.front().edge;
     dispatch.input_offset = first_input.slot_offset + unit % first_input.slots * first_input.slot_bytes;
@@ -278,6 +285,7 @@ bool TileController::try_dispatch(std::size_t index) {
     stats_.busy_cycles += dispatch.cycles;
     stats_.macs += dispatch.macs;
     ++op.outputs_in_flight;
+    if (!empty) op.unit_in_slot(unit) = unit;
     busy_ = true;
     completions_.push(Completion{index, unit}, delay);
     return true;
@@ -331,7 +339,8 @@ std::string TileController::waits() const {
         for (const Input& input : op.inputs) {
             if (!input.frames[op.next_unit]) text += " input (edge " + std::to_string(input.edge->id) + ")";
         }
-        if (op.outputs_in_flight >= op.op->out_slots) text += " output slot";
+        const bool taken = op.units_in_slots[op.next_unit % op.op->out_slots] != Operator::kFree;
+        if (op.outputs_in_flight >= op.op->out_slots || taken) text += " output slot";
         if (!op.masks_ready.empty() && !op.masks_ready[op.next_unit]) text += " recorded masks";
     }
     return text;

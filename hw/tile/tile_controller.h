@@ -83,6 +83,11 @@ private:
         unsigned masks_requested = 0;
         unsigned next_unit = 0;
         unsigned outputs_in_flight = 0;
+        /// Of each output slot the unit that lies there, or kFree. Outputs leave in any order: one without samples
+        /// needs no slot and may overtake those before it.
+        std::vector<unsigned> units_in_slots;
+        static constexpr unsigned kFree = ~0u;
+        unsigned& unit_in_slot(unsigned unit) { return units_in_slots[unit % op->out_slots]; }
         bool done() const { return next_unit == placement->units && outputs_in_flight == 0; }
     };
     struct Completion {
