@@ -115,16 +115,16 @@ NetworkValues::Slices NetworkValues::read_weights(const ImageMeta::Operator& met
     if (meta.parameters.empty())
         throw InputError(image_.meta.model, 0, meta.name, "has weights, and the model names no parameters for them");
     const OperatorShape& shape = placement.shape;
-    const std::size_t filter = filter_elements(shape);
+    const std::size_t filter = filter_elements(shape), stored = filter * meta.groups;
     NpyArray weight;
     if (filter > 0) {
         const std::string path = fmt::format("{}/{}.weight.npy", folder_, meta.parameters);
         weight = read_npy(path);
         if (weight.shape.empty() || weight.shape[0] != shape.out_channels ||
-            weight.values.size() != filter * shape.out_channels)
+            weight.values.size() != stored * shape.out_channels)
             throw InputError(path, 0, "shape",
                              fmt::format("is ({}), operator {} wants {} channels of {} weights",
-                                         fmt::join(weight.shape, ", "), meta.name, shape.out_channels, filter));
+                                         fmt::join(weight.shape, ", "), meta.name, shape.out_channels, stored));
     }
     std::vector<std::vector<float>> parameters;
     const auto norm = [&] {
@@ -141,8 +141,11 @@ NetworkValues::Slices NetworkValues::read_weights(const ImageMeta::Operator& met
     for (unsigned ik = 0; ik < placement.k_ways; ++ik) {
         const Box box = output_box(shape, cut, placement.k_ways, ik, cut.dyn_dim);
         HalfWriter writer;
-        for (std::size_t i = box.k0 * filter; i < box.k1 * filter; ++i)
-            writer.add(static_cast<double>(weight.values[i]) * meta.weight_scale);
+        for (std::size_t k = box.k0; k < box.k1; ++k) {
+            const std::size_t first = k * stored + meta.group * filter;
+            for (std::size_t i = first; i < first + filter; ++i)
+                writer.add(static_cast<double>(weight.values[i]) * meta.weight_scale);
+        }
         for (const std::vector<float>& values : parameters) {
             for (std::size_t k = box.k0; k < box.k1; ++k) writer.add(values[k]);
         }

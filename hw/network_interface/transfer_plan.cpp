@@ -100,12 +100,13 @@ TransferPlan::Needs TransferPlan::needs_of(unsigned destination_rank) const {
     if (box.empty()) return needed;
     needed.none = false;
     needed.n = destination_rank / dst_.k_ways / destination_.p;
+    const std::uint32_t first = edge_.first_channel;  // in the source's numbering from here on
     if (whole_) {
-        needed.channels = {0, edge_.channels};
+        needed.channels = {first, first + edge_.channels};
         needed.rows = {0, edge_.rows};
     } else {
         const Box input = input_box(dst_.shape, box, edge_.role == OperandRole::second_operand);
-        needed.channels = {input.k0, input.k1};
+        needed.channels = {first + input.k0, first + input.k1};
         needed.rows = {input.p0, input.p1};
         if (edge_.reduce == EdgeReduce::global_pool) needed.rows = {0, edge_.rows};
     }
@@ -185,9 +186,13 @@ std::vector<std::uint16_t> TransferPlan::sharers(unsigned destination_rank) cons
     const bool per_channel = !whole_ && (dst_.shape.channelwise() || edge_.role == OperandRole::second_operand);
     if (per_channel) return {static_cast<std::uint16_t>(destination_rank)};
     std::vector<std::uint16_t> ranks;
+    const Needs needed = needs_of(destination_rank);
     const unsigned first = destination_rank / dst_.k_ways * dst_.k_ways;
     for (unsigned rank = first; rank < first + dst_.k_ways; ++rank) {
-        if (!needs_of(rank).none) ranks.push_back(static_cast<std::uint16_t>(rank));
+        // The rows are the same; channels differ between the heads of an attention.
+        const Needs other = needs_of(rank);
+        const bool alike = other.channels.first == needed.channels.first && other.channels.last == needed.channels.last;
+        if (!other.none && alike) ranks.push_back(static_cast<std::uint16_t>(rank));
     }
     return ranks;
 }
@@ -210,13 +215,14 @@ TransferPlan::Access TransferPlan::access(unsigned piece, const Needs& lies, con
                                           std::uint32_t first_id) const {
     const Partition& cut = src_.in_memory() ? source_ : destination_;
     const std::uint64_t block = ceil_div(cut.dyn_dim, cut.n), row_bytes = kElementBytes * edge_.columns;
-    const std::uint64_t rows = lies.rows.size(), channel_bytes = rows * row_bytes;
+    const std::uint64_t channel_bytes = lies.rows.size() * row_bytes, channels = lies.channels.size();
+    const std::uint64_t channel = std::max(lies.channels.first, wanted.channels.first) - lies.channels.first;
     const std::uint64_t row = std::max(lies.rows.first, wanted.rows.first) - lies.rows.first;
     Access part;
     part.piece = piece;
     part.bytes = src_.in_memory() ? bytes(lies, wanted) : bytes(wanted, lies);
-    part.offset = (first_id % block * edge_.channels + wanted.channels.first) * channel_bytes + row * row_bytes;
-    part.offset = std::min(part.offset, block * edge_.channels * channel_bytes - part.bytes);
+    part.offset = (first_id % block * channels + channel) * channel_bytes + row * row_bytes;
+    part.offset = std::min(part.offset, block * channels * channel_bytes - part.bytes);
     return part;
 }
 
@@ -282,8 +288,8 @@ std::vector<TransferPlan::Group> TransferPlan::groups_from(unsigned source_rank)
         }
         Group group;
         group.ranks = sharers(rank);
-        const unsigned next =
-            group.ranks.size() == 1 && group.ranks.front() == rank ? rank + 1 : (rank / dst_.k_ways + 1) * dst_.k_ways;
+        // Those that need the same follow one another.
+        const unsigned next = std::max(rank, group.ranks.empty() ? 0u : group.ranks.back()) + 1;
         group.bytes = bytes(made, needs_of(rank));
         group.samples = samples(made.n, block);
         if (group.bytes > 0 && !group.ranks.empty()) groups.push_back(std::move(group));

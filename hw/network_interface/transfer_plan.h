@@ -101,7 +101,7 @@ private:
     Partition source_{}, destination_{};
     std::uint32_t source_size_, destination_size_;
     bool partial_sums_ = false;          ///< of a global pool, straight from the producer's tiles
-    bool whole_ = false;                 ///< consumer needs every channel and row (flattened or attention input)
+    bool whole_ = false;                 ///< consumer needs every channel and row (flattened)
     std::vector<std::uint32_t> counts_;  ///< samples in (source block, destination block)
     std::vector<std::uint32_t> firsts_;  ///< of them the smallest id
     std::vector<std::uint32_t> pairs_;   ///< of each sample of the edge: index in counts_

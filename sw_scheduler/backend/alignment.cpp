@@ -31,12 +31,28 @@ std::uint64_t overlapping_blocks(std::uint32_t size, std::uint32_t ways_a, std::
 
 bool needs_everything(const Source& source, const OperatorShape& shape) {
     const std::uint32_t rows = source.reduce == EdgeReduce::global_pool ? 1 : source.shape.rows;
-    return needs_whole_input(shape, source.shape.channels, rows, source.role == OperandRole::second_operand);
+    return needs_whole_input(shape, source.taken_channels(), rows, source.role == OperandRole::second_operand);
 }
 
-/// Each rank needs channels of its own, so no two share a packet.
-bool by_channel(const Source& source, const OperatorShape& shape) {
-    return source.role == OperandRole::second_operand || (shape.channelwise() && !needs_everything(source, shape));
+/// Channels of the source's result that way `index` over the consumer's output channels needs.
+Range channels_needed(const Source& source, const Spread& consumer, std::uint32_t index) {
+    const std::uint32_t first = source.first_channel();
+    if (needs_everything(source, consumer.shape)) return {first, first + source.taken_channels()};
+    const Range out = block_of(consumer.shape.out_channels, consumer.k_ways, index);
+    const Box in =
+        input_box(consumer.shape, Box{0, 1, out.first, out.last, 0, 1}, source.role == OperandRole::second_operand);
+    return {first + in.k0, first + in.k1};
+}
+
+/// Calls visit(channels, true if the way before needs the same) for the ways over the consumer's output channels.
+template <class Visit>
+void for_each_way(const Source& source, const Spread& consumer, Visit&& visit) {
+    Range before;
+    for (std::uint32_t way = 0; way < consumer.k_ways; ++way) {
+        const Range needed = channels_needed(source, consumer, way);
+        visit(needed, needed.first == before.first && needed.last == before.last);
+        before = needed;
+    }
 }
 
 /// Pairs of row blocks of which the consumer's needs some of the producer's.
@@ -63,17 +79,23 @@ std::uint64_t packets_between(const Source& source, const Spread& producer, cons
     const std::uint64_t boxes =
         overlapping_blocks(producer.partition.dyn_dim, producer.partition.n, consumer.partition.n) *
         row_pairs(source, producer, consumer);
-    if (by_channel(source, consumer.shape)) {
-        return 2 * boxes * overlapping_blocks(source.shape.channels, producer.k_ways, consumer.k_ways);
-    }
-    return boxes * producer.k_ways * (1 + consumer.k_ways);
+    std::uint64_t packets = 0;
+    for_each_way(source, consumer, [&](const Range& needed, bool shared) {
+        std::uint64_t senders = 0;
+        for (std::uint32_t from = 0; from < producer.k_ways; ++from)
+            senders += overlap(block_of(source.shape.channels, producer.k_ways, from), needed);
+        packets += senders * (shared ? 1 : 2);
+    });
+    return boxes * packets;
 }
 
 std::uint64_t packets_from_memory(const Source& source, const Spread& consumer) {
     const std::uint64_t boxes = std::uint64_t{consumer.partition.n} * consumer.partition.p;
     constexpr unsigned kRequestAndData = 2, kProbeAndAcknowledge = 2;
-    if (by_channel(source, consumer.shape)) return kRequestAndData * boxes * consumer.k_ways;
-    return boxes * (kRequestAndData + kProbeAndAcknowledge * (consumer.k_ways - 1));
+    std::uint64_t packets = 0;
+    for_each_way(source, consumer,
+                 [&](const Range&, bool shared) { packets += shared ? kProbeAndAcknowledge : kRequestAndData; });
+    return boxes * packets;
 }
 
 std::uint64_t packets_to_memory(const Spread& producer) {

@@ -65,6 +65,7 @@ void EdgeBuilder::add_stores() {
         Edge& edge = new_edge();
         const std::uint16_t id = edge.id;
         edge = tensor.edge();
+        edge.first_channel = tensor.first_channel;
         edge.id = id;
         edge.src_op = static_cast<std::uint16_t>(tensor.producer);
         edge.dst_op = tensor.placement.op_id;
@@ -88,10 +89,15 @@ void EdgeBuilder::add_operand(int op, unsigned source_index) {
     if (const StoredTensor* tensor = tensors_.find(op, source_index)) {
         edge = tensor->edge();
         edge.src_op = tensor->placement.op_id;
+        if (tensor->producer < 0) {
+            edge.first_channel = source.first_channel();
+            edge.channels = source.taken_channels();
+        }
     } else {
         edge.src_op = static_cast<std::uint16_t>(source.producer);
         edge.reduce = source.reduce;
-        edge.channels = source.shape.channels;
+        edge.first_channel = source.first_channel();
+        edge.channels = source.taken_channels();
         edge.rows = source.shape.rows;
         edge.columns = source.shape.columns;
         if (source.switch_id != kNoSwitch) {

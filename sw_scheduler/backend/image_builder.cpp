@@ -24,6 +24,8 @@ ImageMeta meta_of(const Schedule& schedule, const Workload& workload, const Edge
         entry.segment = placed.segment;
         entry.parameters = one.parameters;
         entry.weight_scale = one.weight_scale;
+        entry.group = one.inputs.front().group;
+        entry.groups = one.inputs.front().groups;
         if (one.dynamic()) entry.switch_name = graph.switches[one.path.back().switch_id].name;
         meta.operators.push_back(std::move(entry));
     }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <set>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -76,11 +78,22 @@ double Segmenter::loaded_bytes(const SegmentPlan& plan, int op, unsigned source)
 double Segmenter::stored_bytes(const SegmentPlan& plan, int op) const {
     const Workload& work = search_.workload();
     const Workload::Item& item = work.items[op];
-    const bool stored = item.is_output || std::any_of(item.uses.begin(), item.uses.end(),
-                                                      [&](const auto& use) { return use.consumer >= plan.last; });
-    if (!stored) return 0;
-    return static_cast<double>(work.graph.operators[op].output().bytes()) * work.graph.batch_samples() *
-           item.expected_share;
+    bool once = item.is_output;
+    double sample_bytes = 0;
+    std::set<std::tuple<int, unsigned, unsigned>> counted;  // switch, branch, group
+    for (const Workload::Use& use : item.uses) {
+        if (use.consumer < plan.last) continue;
+        const Source& source = work.graph.operators[use.consumer].inputs[use.source];
+        // A sample that takes one branch is stored once, one that takes several once for each.
+        const bool several = source.switch_id != kNoSwitch && !work.graph.switches[source.switch_id].exclusive;
+        if (!several) {
+            once = true;
+        } else if (counted.emplace(source.switch_id, source.branch, source.group).second) {
+            sample_bytes += static_cast<double>(kElementBytes * source.taken_elements()) * work.edge_share(use);
+        }
+    }
+    if (once) sample_bytes += static_cast<double>(work.graph.operators[op].output().bytes()) * item.expected_share;
+    return sample_bytes * work.graph.batch_samples();
 }
 
 std::vector<Depths> Segmenter::depths_of(int first, int last, std::uint32_t unit_samples) {

@@ -38,6 +38,14 @@ void for_each_split(std::uint32_t first_size, std::uint32_t second_size, unsigne
     }
 }
 
+/// Heads of an attention into which a slice of `channels` of its output can reach.
+std::uint32_t heads_of(const OperatorShape& shape, std::uint32_t channels) {
+    const std::uint32_t head = shape.out_channels / shape.heads;
+    if (head % channels == 0) return 1;
+    const std::uint32_t most = channels % head == 0 ? channels / head : (channels + head - 2) / head + 1;
+    return std::min<std::uint32_t>(shape.heads, most);
+}
+
 }  // namespace
 
 std::uint32_t aligned(std::uint64_t bytes) {
@@ -52,9 +60,11 @@ std::uint64_t input_bytes(const OperatorShape& shape, const Source& source, cons
         return kElementBytes * std::uint64_t{block.size[kN]} * block.size[kK] * (pooled ? 1 : block.size[kP]) *
                columns * parts;
     }
-    std::uint32_t needed_rows = rows, channels = source.shape.channels;
-    const bool whole = needs_whole_input(shape, source.shape.channels, rows, false);
-    if (!whole) {
+    std::uint32_t needed_rows = rows, channels = source.taken_channels();
+    const bool whole = needs_whole_input(shape, source.taken_channels(), rows, false);
+    if (shape.kind == OpKind::attention) {
+        channels = heads_of(shape, block.size[kK]) * (shape.in_channels / shape.heads);
+    } else if (!whole) {
         if (shape.channelwise() && shape.in_channels == shape.out_channels) channels = block.size[kK];
         const bool windows =
             shape.kind == OpKind::convolution || shape.kind == OpKind::depthwise || shape.kind == OpKind::pool;
@@ -71,9 +81,11 @@ std::uint64_t input_bytes(const OperatorShape& shape, const Source& source, cons
 double unit_read_bytes(const OperatorShape& shape, const Source& source, const Partition& partition, unsigned k_ways) {
     const TileWork work = tile_work(shape, 1, partition, k_ways);
     double readers = double{1} * partition.dyn_dim / work.size[kN] * shape.out_rows / work.size[kP];
+    const double slices = double{1} * shape.out_channels / work.size[kK];
+    if (shape.kind == OpKind::attention) readers *= std::min<double>(slices, shape.heads);
     if (source.role == OperandRole::second_operand ||
         (shape.channelwise() && shape.in_channels == shape.out_channels)) {
-        readers *= double{1} * shape.out_channels / work.size[kK];
+        readers *= slices;
     }
     return readers * static_cast<double>(input_bytes(shape, source, work));
 }
@@ -97,11 +109,14 @@ StageSearch::StageSearch(const Workload& workload, const HardwareDescription& ha
         for (const Source& source : one.inputs) {
             add(static_cast<int>(source.role) * 2 + static_cast<int>(source.reduce));
             add(source.shape.channels);
+            add(source.groups);
             add(source.shape.rows);
             add(source.shape.columns);
         }
         for (const Workload::Use& use : workload.items[op].uses) {
-            add(static_cast<int>(workload.graph.operators[use.consumer].inputs[use.source].reduce));
+            const Source& taken = workload.graph.operators[use.consumer].inputs[use.source];
+            add(static_cast<int>(taken.reduce));
+            add(taken.groups);
             add(workload.edge_share(use));
         }
         class_.push_back(known.emplace(key, static_cast<int>(known.size())).first->second);
@@ -182,7 +197,7 @@ Stage StageSearch::timed(int op, unsigned k_ways, const Partition& partition) {
         const double area =
             source.reduce == EdgeReduce::global_pool ? 1.0 : double{1} * work.size[kP] * source.shape.columns;
         const double share = item.expected_share > 0 ? workload_.edge_share(use) / item.expected_share : 0;
-        out += kElementBytes * block_samples * channels * area * share;
+        out += kElementBytes * block_samples * channels / source.groups * area * share;
     }
     if (item.is_output) out += kElementBytes * static_cast<double>(work.outputs());
     Stage stage;

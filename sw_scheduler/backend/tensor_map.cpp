@@ -15,9 +15,15 @@ std::uint16_t narrow(std::uint32_t value) {
     return static_cast<std::uint16_t>(value);
 }
 
+/// An input is cut into groups where it is read.
+bool stored_as_group(const Source& source) {
+    return source.producer >= 0 && source.groups > 1;
+}
+
 TensorShape stored_shape(const Source& source) {
-    if (source.reduce == EdgeReduce::none) return source.shape;
-    return {source.shape.channels, narrow(std::min<std::uint32_t>(kMostPooledParts, source.shape.rows)), 1};
+    const std::uint16_t channels = stored_as_group(source) ? source.taken_channels() : source.shape.channels;
+    if (source.reduce == EdgeReduce::none) return {channels, source.shape.rows, source.shape.columns};
+    return {channels, narrow(std::min<std::uint32_t>(kMostPooledParts, source.shape.rows)), 1};
 }
 
 /// The result of an operator, as a consumer on the same branch would take it.
@@ -36,6 +42,7 @@ std::string name_of(const DynGraph& graph, const Source& source) {
     if (source.switch_id != kNoSwitch)
         name += fmt::format(" to {}.{}", graph.switches[source.switch_id].name, source.branch);
     if (source.reduce == EdgeReduce::global_pool) name += ", pooled";
+    if (stored_as_group(source)) name += fmt::format(", group {} of {}", source.group, source.groups);
     return name;
 }
 
@@ -52,7 +59,12 @@ Edge StoredTensor::edge() const {
 }
 
 TensorMap::Key TensorMap::key_of(const Source& source) {
-    return {source.producer, source.switch_id, source.branch, source.reduce};
+    return {source.producer,
+            source.switch_id,
+            source.branch,
+            source.reduce,
+            stored_as_group(source) ? source.first_channel() : 0u,
+            stored_shape(source).channels};
 }
 
 bool TensorMap::crosses(int op, const Source& source) const {
@@ -91,6 +103,7 @@ void TensorMap::add(const Source& source, StoredTensor::Kind kind) {
     tensor.switch_id = source.switch_id;
     tensor.branch = source.branch;
     tensor.reduce = source.reduce;
+    tensor.first_channel = stored_as_group(source) ? source.first_channel() : narrow(0);
     OperatorPlacement& placement = tensor.placement;
     const std::size_t op_id = graph.operators.size() + tensors_.size();
     if (op_id >= kNone) throw InputError(graph.file, 0, graph.name, "more operators and tensors than 16 bits can name");
@@ -125,10 +138,11 @@ void TensorMap::add_access(int op, const Source& source) {
     const OperatorShape& shape = reader.shape;
     const bool pooled = source.reduce == EdgeReduce::global_pool;
     const bool second = source.role == OperandRole::second_operand;
-    const bool whole = needs_whole_input(shape, source.shape.channels, pooled ? 1 : source.shape.rows, second);
+    const bool whole = needs_whole_input(shape, source.taken_channels(), pooled ? 1 : source.shape.rows, second);
     const bool each = second || (!whole && shape.channelwise());
-    accesses_[index_.at(key_of(source))].push_back(
-        {shape, reader.partitions.back(), each ? reader.k_ways : 1u, reader.units, false, whole || pooled, second});
+    const unsigned different = shape.kind == OpKind::attention ? std::min<unsigned>(shape.heads, reader.k_ways) : 1u;
+    accesses_[index_.at(key_of(source))].push_back({shape, reader.partitions.back(), each ? reader.k_ways : different,
+                                                    reader.units, false, whole || pooled, second});
 }
 
 void TensorMap::cut(StoredTensor& tensor, const std::vector<TensorAccess>& accesses) {

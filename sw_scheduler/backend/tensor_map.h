@@ -20,9 +20,10 @@ struct StoredTensor {
     int switch_id = kNoSwitch;
     unsigned branch = 0;
     EdgeReduce reduce = EdgeReduce::none;
-    OperatorPlacement placement;  ///< op_id: behind the graph's operators; store: where it lies
+    std::uint16_t first_channel = 0;  ///< of the producer's result
+    OperatorPlacement placement;      ///< op_id: behind the graph's operators; store: where it lies
 
-    /// An edge between the tensor and a tile: shape, without the ends. A global pool has a row for each partial sum.
+    /// An edge that takes the whole tensor: shape, without the ends. A global pool has a row for each partial sum.
     Edge edge() const;
 };
 
@@ -45,8 +46,9 @@ public:
     std::uint64_t end() const { return end_; }
 
 private:
-    /// Consumers that take the same samples of a result share the bytes.
-    using Key = std::tuple<int, int, unsigned, EdgeReduce>;  ///< producer, switch, branch
+    /// Consumers that take the same samples and channels of a result share the bytes; an input lies there as a whole.
+    /// Producer, switch, branch, then first channel and number of channels.
+    using Key = std::tuple<int, int, unsigned, EdgeReduce, unsigned, unsigned>;
     static Key key_of(const Source& source);
 
     void add(const Source& source, StoredTensor::Kind kind);

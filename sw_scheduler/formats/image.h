@@ -10,7 +10,7 @@
 namespace switchyard {
 
 inline constexpr std::uint32_t kImageMagic = 0x4B495953;  // "SYIK"
-inline constexpr std::uint16_t kImageVersion = 1;
+inline constexpr std::uint16_t kImageVersion = 2;
 
 /// What the host knows by name. Stored as JSON in the image's META section; the chip does not read it.
 struct ImageMeta {
@@ -23,6 +23,8 @@ struct ImageMeta {
         std::string switch_name;  ///< innermost switch around it, empty if static
         std::string parameters;   ///< its values are in PARAMETERS.weight.npy, PARAMETERS.bias.npy; empty: unknown
         double weight_scale = 1;  ///< by which the host multiplies the weights (not the bias)
+        /// Its weights are those of this one of so many equal groups of the input channels that the file has.
+        std::uint16_t group = 0, groups = 1;
     };
     struct Switch {
         std::string name;

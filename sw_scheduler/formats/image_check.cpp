@@ -88,7 +88,7 @@ private:
     void check_tile(const TileProgram& program, std::size_t tile) {
         require(program.tile == tile, "the program is for tile {}", program.tile);
         for (const OperatorPlacement& placement : program.placements) check_placement(placement);
-        for (const Edge& edge : program.edges) check_edge(edge);
+        for (const Edge& edge : program.edges) check_edge(program, edge);
         for (std::size_t i = 0; i < program.kernels.size(); ++i)
             require(covers(program.kernels[i]), "kernel {}: the blocks do not cover the totals", i);
         std::uint16_t segment = 0;
@@ -105,6 +105,9 @@ private:
         require(placements_.agrees(id, placement), "operator {}: its placement differs from another tile's", id);
         require(placement.k_ways > 0 && placement.units > 0 && placement.unit_samples > 0,
                 "operator {}: a placement without ways or units", id);
+        const OperatorShape& shape = placement.shape;
+        require(shape.heads > 0 && shape.in_channels % shape.heads == 0 && shape.out_channels % shape.heads == 0,
+                "operator {}: {} heads of {} and {} channels", id, shape.heads, shape.in_channels, shape.out_channels);
         if (placement.in_memory()) return check_store(placement);
         require(placement.segment < image_.chip.segments.size(), "operator {}: segment {} of {}", id, placement.segment,
                 image_.chip.segments.size());
@@ -134,19 +137,23 @@ private:
         require(store.frame_bytes == 0 || store.frame_samples > 0, "tensor {}: frames of no samples", id);
     }
 
-    void check_edge(const Edge& edge) {
+    void check_edge(const TileProgram& program, const Edge& edge) {
         const auto known = [this](std::uint16_t op) { return op == kNone || is_operator(op); };
         require(edges_.agrees(edge.id, edge), "edge {}: differs from another tile's", edge.id);
         require(known(edge.src_op), "edge {}: unknown operator {}", edge.id, edge.src_op);
         require(known(edge.dst_op), "edge {}: unknown operator {}", edge.id, edge.dst_op);
+        const OperatorPlacement* source = find_placement(program, edge.src_op);
+        require(!source || edge.path == EdgePath::mask ||
+                    std::uint32_t{edge.first_channel} + edge.channels <= source->shape.out_channels,
+                "edge {}: takes channels {} to {} of {}", edge.id, edge.first_channel,
+                edge.first_channel + edge.channels - 1, source ? source->shape.out_channels : 0);
         if (edge.switch_id == kNone) return;
         require(edge.switch_id < image_.meta.switches.size(), "edge {}: unknown switch {}", edge.id, edge.switch_id);
     }
 
     void check_operator(const TileProgram& program, const TileOperator& op) const {
-        const auto placement = std::find_if(program.placements.begin(), program.placements.end(),
-                                            [&op](const OperatorPlacement& p) { return p.op_id == op.op_id; });
-        require(placement != program.placements.end(), "operator {}: has no placement", op.op_id);
+        const OperatorPlacement* placement = find_placement(program, op.op_id);
+        require(placement, "operator {}: has no placement", op.op_id);
         require(op.segment == placement->segment, "operator {}: segment {}, but it is placed in {}", op.op_id,
                 op.segment, placement->segment);
         require(op.rank < placement->tiles.size() && placement->tiles[op.rank] == program.tile,
@@ -179,6 +186,12 @@ private:
                     "operator {}: kernel {} is of operator {} for {} samples", op.op_id, op.kernel_first + i,
                     kernel.op_id, kernel.dyn_dim());
         }
+    }
+
+    static const OperatorPlacement* find_placement(const TileProgram& program, std::uint16_t op_id) {
+        const auto found = std::find_if(program.placements.begin(), program.placements.end(),
+                                        [op_id](const OperatorPlacement& p) { return p.op_id == op_id; });
+        return found == program.placements.end() ? nullptr : &*found;
     }
 
     static const Edge* find_edge(const TileProgram& program, std::uint16_t id) {

@@ -96,7 +96,11 @@ Box input_box(const OperatorShape& shape, const Box& output, bool second_operand
     if (output.empty()) return {};
     if (second_operand) return output;
     Box input = output;
-    if (!shape.channelwise() || shape.in_channels != shape.out_channels) {
+    if (shape.kind == OpKind::attention) {
+        const std::uint32_t made = shape.out_channels / shape.heads, needed = shape.in_channels / shape.heads;
+        input.k0 = output.k0 / made * needed;
+        input.k1 = ((output.k1 - 1) / made + 1) * needed;
+    } else if (!shape.channelwise() || shape.in_channels != shape.out_channels) {
         input.k0 = 0;
         input.k1 = shape.in_channels;
     }
@@ -107,8 +111,7 @@ Box input_box(const OperatorShape& shape, const Box& output, bool second_operand
 }
 
 bool needs_whole_input(const OperatorShape& shape, std::uint32_t channels, std::uint32_t rows, bool second_operand) {
-    return !second_operand &&
-           (shape.kind == OpKind::attention || shape.in_channels != channels || shape.in_rows != rows);
+    return !second_operand && (shape.in_channels != channels || shape.in_rows != rows);
 }
 
 Box intersect(const Box& a, const Box& b) {

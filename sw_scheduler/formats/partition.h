@@ -17,6 +17,9 @@ struct OperatorShape {
     std::uint16_t in_rows = 1, in_columns = 1;
     std::uint16_t filter_rows = 1, filter_columns = 1;
     std::uint16_t stride = 1, pad = 0;
+    /// Of an attention: its input holds, head by head, the queries, the keys and the values of a head, and its output
+    /// the heads one after another; both numbers of channels are multiples of it.
+    std::uint16_t heads = 1;
 
     /// Depthwise, element-wise, pool, norm and merge: an output channel needs only its own input channel.
     bool channelwise() const {
@@ -59,7 +62,7 @@ Box output_box(const OperatorShape& shape, const Partition& part, unsigned k_way
 Box input_box(const OperatorShape& shape, const Box& output, bool second_operand = false);
 
 /// True if each output needs every channel and row of an input of channels x rows, not only what input_box() says: it
-/// is flattened, or attended to. Never of a second operand.
+/// is flattened. Never of a second operand.
 bool needs_whole_input(const OperatorShape& shape, std::uint32_t channels, std::uint32_t rows, bool second_operand);
 
 /// Ranges common to both. Here and above an empty box is Box{}, whichever of its ranges is empty.

@@ -81,8 +81,9 @@ struct Edge {
     std::uint16_t switch_id = kNone;  ///< samples pass a switch on this edge
     std::uint16_t branch = 0;         ///< ... and this is the mask bit that lets them through
     std::uint8_t pops = 0;            ///< switches closed at the consumer (merge): frames to pop
-    /// Of one sample, before `reduce`; of a globally pooled tensor in HBM one row for each partial sum, one column.
-    std::uint16_t channels = 1, rows = 1, columns = 1;
+    /// What is taken of one sample, before `reduce`: `channels` of the source's from `first_channel` on. Of a globally
+    /// pooled tensor in HBM one row for each partial sum, one column.
+    std::uint16_t first_channel = 0, channels = 1, rows = 1, columns = 1;
     /// Destination's input slots: `slots` hand-over units of `slot_bytes` each from `slot_offset` on.
     std::uint16_t slots = 2;
     std::uint32_t slot_offset = 0, slot_bytes = 0;

@@ -10,7 +10,7 @@ template <class Archive>
 void transfer(Archive& archive, typename Archive::template Record<OperatorShape> shape) {
     archive.enumeration(shape.kind, OpKind::merge);
     archive(shape.out_channels, shape.in_channels, shape.out_rows, shape.out_columns, shape.in_rows, shape.in_columns);
-    archive(shape.filter_rows, shape.filter_columns, shape.stride, shape.pad);
+    archive(shape.filter_rows, shape.filter_columns, shape.stride, shape.pad, shape.heads);
 }
 
 template <class Archive>
@@ -36,7 +36,7 @@ void transfer(Archive& archive, typename Archive::template Record<Edge> edge) {
     archive.enumeration(edge.path, EdgePath::weights);
     archive.enumeration(edge.reduce, EdgeReduce::global_pool);
     archive.enumeration(edge.role, OperandRole::second_operand);
-    archive(edge.switch_id, edge.branch, edge.pops, edge.channels, edge.rows, edge.columns);
+    archive(edge.switch_id, edge.branch, edge.pops, edge.first_channel, edge.channels, edge.rows, edge.columns);
     archive(edge.slots, edge.slot_offset, edge.slot_bytes);
     archive(edge.slice_addresses, edge.weight_bytes, edge.resident);
 }

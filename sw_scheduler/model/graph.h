@@ -46,6 +46,13 @@ struct Source {
     OperandRole role = OperandRole::input;
     EdgeReduce reduce = EdgeReduce::none;
     TensorShape shape;  ///< as produced, before `reduce`
+    /// Takes this one of so many equal groups of its channels: "we divide the convolutional operator into several
+    /// sub-operators along the input channel dimension" (Adyna section IV, channel pruning).
+    std::uint16_t group = 0, groups = 1;
+
+    std::uint16_t taken_channels() const { return static_cast<std::uint16_t>(shape.channels / groups); }
+    std::uint16_t first_channel() const { return static_cast<std::uint16_t>(group * taken_channels()); }
+    std::uint64_t taken_elements() const { return shape.elements() / groups; }
 };
 
 /// Steps folded into the operator that makes the tensor; none changes its shape. A pool that does is an operator
@@ -59,8 +66,8 @@ enum class MergeMode : std::uint8_t {
 };
 
 /// What runs on tiles. Ids are indices in DynGraph::operators, in topological order; they become the image's op_id.
-/// Attention takes the 3 * D channels of queries, keys and values on T rows and gives D channels on T rows:
-/// 2 * T MACs an output element (scores and context), no weights.
+/// Attention takes the 3 * D channels of queries, keys and values (head by head) on T rows and gives D channels on T
+/// rows: 2 * T MACs an output element (scores and context), whatever the number of heads; no weights.
 struct Operator {
     std::string name;
     OperatorShape shape;

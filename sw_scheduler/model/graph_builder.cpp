@@ -217,7 +217,13 @@ void GraphBuilder::place_merge(const LayerSpec& layer) {
 }
 
 void GraphBuilder::place_operator(const LayerSpec& layer) {
-    const Value input = value(layer.from.front(), layer, "from");
+    Value input = value(layer.from.front(), layer, "from");
+    if (input.source.shape.channels % layer.groups != 0)
+        throw InputError(
+            graph_.file, layer.line, layer.key("groups"),
+            fmt::format("{} channels cannot be cut into {} groups", input.source.shape.channels, layer.groups));
+    input.source.group = layer.group;
+    input.source.groups = layer.groups;
     Operator op = infer_operator(layer, input.shape(), graph_.file);
     op.path = input.path;
     op.inputs.push_back(input.source);

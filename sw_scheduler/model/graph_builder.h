@@ -24,8 +24,9 @@ private:
         Source source;
         BranchPath path;
         TensorShape shape() const {
-            if (source.reduce == EdgeReduce::none) return source.shape;
-            return {source.shape.channels, 1, 1};
+            if (source.reduce == EdgeReduce::none)
+                return {source.taken_channels(), source.shape.rows, source.shape.columns};
+            return {source.taken_channels(), 1, 1};
         }
     };
     struct Reference {

@@ -110,6 +110,11 @@ Operator infer_operator(const LayerSpec& layer, const TensorShape& input, const 
                                              "no multiple of 3",
                                              input.channels));
             shape.out_channels = static_cast<std::uint16_t>(input.channels / 3);
+            shape.heads = layer.heads;
+            if (shape.out_channels % shape.heads != 0)
+                throw InputError(
+                    file, layer.line, layer.key("heads"),
+                    fmt::format("{} channels cannot be cut into {} heads", shape.out_channels, shape.heads));
             op.macs_per_sample = 2 * std::uint64_t{input.rows} * input.rows * shape.out_channels;
             break;
         case OpKind::pool:

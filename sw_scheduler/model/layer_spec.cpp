@@ -95,6 +95,9 @@ LayerSpec read_layer(MappingReader reader, const std::string& previous) {
         case LayerKind::depthwise:
             read_filter(reader, layer);
             break;
+        case LayerKind::attention:
+            layer.heads = static_cast<std::uint16_t>(reader.integer_or("heads", 1, 0xFFFF, 1));
+            break;
         case LayerKind::switching:
             layer.gate = reader.text_or("gate", "");
             if (layer.gate.empty()) reader.fail("gate", "switch \"" + layer.name + "\" has no gate");
@@ -108,8 +111,13 @@ LayerSpec read_layer(MappingReader reader, const std::string& previous) {
         default:
             break;
     }
-    if (layer.kind != LayerKind::switching && layer.kind != LayerKind::sink && layer.kind != LayerKind::global_pool)
-        read_fused(reader, layer);
+    const bool computes =
+        layer.kind != LayerKind::switching && layer.kind != LayerKind::sink && layer.kind != LayerKind::global_pool;
+    if (computes) read_fused(reader, layer);
+    if (computes && layer.kind != LayerKind::merge && reader.has("groups")) {
+        layer.groups = static_cast<std::uint16_t>(reader.integer("groups", 1, 0xFFFF));
+        layer.group = static_cast<std::uint16_t>(reader.integer("group", 0, layer.groups - 1u));
+    }
     layer.parameters = reader.text_or("parameters", "");
     layer.weight_scale = reader.number_or("weight_scale", -65504, 65504, 1);
     reader.finish();

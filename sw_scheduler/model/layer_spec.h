@@ -30,6 +30,8 @@ struct LayerSpec {
     std::vector<std::string> from;  ///< one, or several for a merge
     std::uint16_t out_channels = 1;
     std::uint16_t filter_rows = 1, filter_columns = 1, stride = 1, pad = 0;
+    std::uint16_t heads = 1;              ///< of an attention
+    std::uint16_t group = 0, groups = 1;  ///< as Source::group
     std::vector<FusedStep> fused;
     std::string added;       ///< second operand of the fused add, empty if there is none
     std::string parameters;  ///< first part of the names of the files with its values

@@ -63,7 +63,7 @@ Image small_image() {
     meta.batch_samples = 8;
     meta.operators = {{"input", "input", 0, false, kNone, "", "", 1},
                       {"stem", "convolution", 27648, false, 0, "", "stem", 1},
-                      {"block", "convolution", 27648, true, 0, "gate", "block", 0.5}};
+                      {"block", "convolution", 27648, true, 0, "gate", "block", 0.5, 1, 4}};
     meta.switches = {{"gate", 2, "", 0, 0x4000, 0x100, true}, {"inner", 3, "gate", 1, 0x5000, 0x100, false}};
     meta.tensors = {{"input", "input", 3072, {0x1000, 0x9000}, {1536, 1536}, 0x10000}};
     meta.routing_yaml = "switches: {}\n";
@@ -91,6 +91,7 @@ Image small_image() {
     branch.src_op = 1;
     branch.dst_op = 2;
     branch.reduce = EdgeReduce::global_pool;
+    branch.first_channel = 4, branch.channels = 12;
     branch.role = OperandRole::second_operand;
     branch.switch_id = 0;
     branch.branch = 1;

@@ -68,6 +68,12 @@ TEST_CASE("a tile's program is checked against the image", "[image]") {
           "tile 0: operator 1: 0 ranks on 2 tiles");
     CHECK(tile_error_after([](Image& i) { i.tiles[0].placements[1].k_ways = 0; }) ==
           "tile 0: operator 1: a placement without ways or units");
+    CHECK(tile_error_after([](Image& i) { i.tiles[0].placements[1].shape.heads = 0; }) ==
+          "tile 0: operator 1: 0 heads of 3 and 16 channels");
+    CHECK(tile_error_after([](Image& i) { i.tiles[0].placements[1].shape.heads = 4; }) ==
+          "tile 0: operator 1: 4 heads of 3 and 16 channels");
+    CHECK(tile_error_after([](Image& i) { i.tiles[0].edges[1].first_channel = 16; }) ==
+          "tile 0: edge 4: takes channels 16 to 27 of 16");
 }
 
 TEST_CASE("a tile's operators are checked against its records", "[image]") {

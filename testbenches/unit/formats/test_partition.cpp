@@ -127,6 +127,13 @@ TEST_CASE("the other operators' inputs", "[partition]") {
     CHECK(input_box(shape, {}) == Box{});
     shape.kind = OpKind::attention;
     CHECK(input_box(shape, output) == Box{0, 2, 0, 12, 0, 9});
+    // Two heads of 2 channels, each made from 6: queries, keys and values. Channel 1 is of the first, 2 of the second.
+    shape.heads = 2;
+    CHECK(input_box(shape, output) == Box{0, 2, 0, 12, 0, 9});
+    CHECK(input_box(shape, {0, 2, 0, 2, 4, 6}) == Box{0, 2, 0, 6, 0, 9});
+    CHECK(input_box(shape, {0, 2, 3, 4, 4, 6}) == Box{0, 2, 6, 12, 0, 9});
+    CHECK_FALSE(needs_whole_input(shape, 12, 9, false));
+    shape.heads = 1;
     for (OpKind kind : {OpKind::elementwise, OpKind::norm, OpKind::merge}) {
         shape.kind = kind;
         CHECK(input_box(shape, output) == Box{0, 2, 0, 12, 4, 6});  // channel counts differ: needs them all

@@ -89,7 +89,7 @@ TEST_CASE("an edge is laid out as documented", "[program]") {
     edge.id = 1, edge.src_op = 2, edge.dst_op = 3;
     edge.path = EdgePath::mask;
     edge.switch_id = 4, edge.branch = 5, edge.pops = 6;
-    edge.channels = 7, edge.rows = 8, edge.columns = 9;
+    edge.first_channel = 15, edge.channels = 7, edge.rows = 8, edge.columns = 9;
     edge.slots = 10, edge.slot_offset = 11, edge.slot_bytes = 12;
     edge.slice_addresses = {13};
     edge.weight_bytes = 14;
@@ -103,7 +103,7 @@ TEST_CASE("an edge is laid out as documented", "[program]") {
         1, 0, 2, 0, 3, 0,                         // id, src_op, dst_op
         2, 0, 0,                                  // path, reduce, role
         4, 0, 5, 0, 6,                            // switch_id, branch, pops
-        7, 0, 8, 0, 9, 0,                         // channels, rows, columns
+        15, 0, 7, 0, 8, 0, 9, 0,                  // first_channel, channels, rows, columns
         10, 0, 11, 0, 0, 0, 12, 0, 0, 0,          // slots, slot_offset, slot_bytes
         1, 0, 0, 0, 13, 0, 0, 0, 0, 0, 0, 0,      // slice_addresses
         14, 0, 0, 0, 1,                           // weight_bytes, resident

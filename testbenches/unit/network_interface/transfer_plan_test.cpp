@@ -66,7 +66,7 @@ std::uint64_t brute_force(const Edge& edge, const OperatorPlacement& source, con
             }
             if (!needed) continue;
             for (std::uint32_t channel = 0; channel < edge.channels; ++channel) {
-                if (!in(channel, made.k0, made.k1)) continue;
+                if (!in(edge.first_channel + channel, made.k0, made.k1)) continue;
                 if (shape.channelwise() && !in(channel, out.k0, out.k1)) continue;
                 elements += edge.columns;
             }
@@ -87,10 +87,15 @@ TEST_CASE("a plan moves every element that the consumer needs, and nothing else"
         producer.out_rows = static_cast<std::uint16_t>(random(3, 9));
         producer.out_columns = 4;
 
+        // Some consumers take only a few of the producer's channels.
+        const auto first_channel =
+            static_cast<std::uint16_t>(round % 2 == 0 ? 0 : random(0, producer.out_channels - 1u));
+        const auto taken = static_cast<std::uint16_t>(
+            round % 2 == 0 ? producer.out_channels : random(1, std::uint32_t{producer.out_channels} - first_channel));
         OperatorShape consumer;
         consumer.kind = channelwise ? OpKind::pool : OpKind::convolution;
-        consumer.in_channels = producer.out_channels;
-        consumer.out_channels = channelwise ? producer.out_channels : static_cast<std::uint16_t>(random(1, 6));
+        consumer.in_channels = taken;
+        consumer.out_channels = channelwise ? taken : static_cast<std::uint16_t>(random(1, 6));
         consumer.in_rows = producer.out_rows;
         consumer.in_columns = 4;
         consumer.filter_rows = consumer.filter_columns = static_cast<std::uint16_t>(random(1, 3));
@@ -102,7 +107,8 @@ TEST_CASE("a plan moves every element that the consumer needs, and nothing else"
         consumer.out_columns = 4;
 
         Edge edge;
-        edge.channels = producer.out_channels;
+        edge.first_channel = first_channel;
+        edge.channels = taken;
         edge.rows = producer.out_rows;
         edge.columns = 4;
 
@@ -158,6 +164,35 @@ TEST_CASE("a plan moves every element that the consumer needs, and nothing else"
     }
 }
 
+TEST_CASE("tiles of an attention get the heads that they compute, those of one head the same", "[transfer_plan]") {
+    OperatorShape producer;
+    producer.out_channels = 24;  // four heads: 2 queries, 2 keys and 2 values each
+    producer.out_rows = 5;
+    OperatorShape attention;
+    attention.kind = OpKind::attention;
+    attention.in_channels = 24;
+    attention.out_channels = 8;
+    attention.in_rows = attention.out_rows = 5;
+    attention.heads = 4;
+    Edge edge;
+    edge.channels = 24;
+    edge.rows = 5;
+    const SampleSet samples = SampleSet::range(0, 3);
+    const std::uint64_t head = 2u * 3 * 6 * 5;  // bytes of three samples
+    for (const std::uint16_t k_ways : {std::uint16_t{1}, std::uint16_t{2}, std::uint16_t{4}, std::uint16_t{8}}) {
+        const OperatorPlacement source = placement(producer, 1, Partition{3, 1, 1});
+        const OperatorPlacement destination = placement(attention, k_ways, Partition{3, 1, 1});
+        const TransferPlan plan(edge, source, destination, samples, samples, samples);
+        const unsigned sharers = k_ways <= 4 ? 1 : k_ways / 4u;
+        for (unsigned rank = 0; rank < k_ways; ++rank) {
+            CHECK(plan.expected_bytes(rank) == head * (k_ways < 4 ? 4 / k_ways : 1));
+            CHECK(plan.sharers(rank).size() == sharers);
+            CHECK(plan.sharers(rank).front() == rank / sharers * sharers);
+        }
+        CHECK(plan.groups_from(0).size() == k_ways / sharers);
+    }
+}
+
 TEST_CASE("a tensor in memory is written exactly once and read as it was written", "[transfer_plan]") {
     Random random;
     for (int round = 0; round < 100; ++round) {
@@ -177,8 +212,15 @@ TEST_CASE("a tensor in memory is written exactly once and read as it was written
         tensor.unit_samples = 16;
         const SampleSet source_set = subset(random, SampleSet::range(4, 12), 70);
         const SampleSet edge_set = subset(random, source_set, 50);
-        const OperatorPlacement tiles = placement(shape, static_cast<std::uint16_t>(random(1, 3)),
-                                                  Partition{8, static_cast<std::uint16_t>(random(1, 4)), rows_ways()});
+        // The tensor may hold only some of the channels that the tiles make.
+        OperatorShape made = shape;
+        const auto before = static_cast<std::uint16_t>(random(0, 4));
+        made.out_channels = made.in_channels = static_cast<std::uint16_t>(before + shape.out_channels + random(0, 4));
+        Edge store = edge;
+        store.first_channel = before;
+        const Partition ways{8, static_cast<std::uint16_t>(random(1, 4)), rows_ways()};
+        const OperatorPlacement makers = placement(made, static_cast<std::uint16_t>(random(1, 5)), ways);
+        const OperatorPlacement tiles = placement(shape, static_cast<std::uint16_t>(random(1, 3)), ways);
         const std::uint64_t sample = 2u * edge.channels * edge.rows * edge.columns;
         const auto piece_bytes = [&](unsigned piece) {
             const Box box = output_box(shape, tensor.partitions[0], 1, piece, 16);
@@ -186,14 +228,16 @@ TEST_CASE("a tensor in memory is written exactly once and read as it was written
                    (box.p1 - box.p0) * edge.columns;
         };
 
-        const TransferPlan writing(edge, tiles, tensor, source_set, edge_set, edge_set);
+        const TransferPlan writing(store, makers, tensor, source_set, edge_set, edge_set);
         const TransferPlan reading(edge, tensor, tiles, edge_set, edge_set, edge_set);
         std::map<unsigned, std::uint64_t> written, read;
-        for (unsigned rank = 0; rank < tiles.tiles.size(); ++rank) {
+        for (unsigned rank = 0; rank < makers.tiles.size(); ++rank) {
             for (const TransferPlan::Access& part : writing.writes(rank)) {
                 CHECK(part.offset + part.bytes <= piece_bytes(part.piece));
                 written[part.piece] += part.bytes;
             }
+        }
+        for (unsigned rank = 0; rank < tiles.tiles.size(); ++rank) {
             std::uint64_t got = 0;
             for (const TransferPlan::Access& part : reading.reads(rank)) {
                 CHECK(part.offset + part.bytes <= piece_bytes(part.piece));

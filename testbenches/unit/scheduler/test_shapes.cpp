@@ -49,6 +49,44 @@ TEST_CASE("attention and matmul on tokens", "[shapes]") {
     CHECK(named(graph, "project0").weight_bytes == 2 * (32 * 32 + 32 + 2 * 32));  // bias, norm's gain and offset
 }
 
+TEST_CASE("an operator on a group of the channels", "[shapes]") {
+    const DynGraph graph = model_of(with_switch("  - {name: a, kind: convolution, from: s.0, group: 0, groups: 4, "
+                                                "out_channels: 8, filter: 3, pad: 1}\n"
+                                                "  - {name: b, kind: convolution, from: s.1, group: 3, groups: 4, "
+                                                "out_channels: 8, filter: 3, pad: 1}\n"
+                                                "  - {name: out, kind: merge, mode: sum, from: [a, b]}\n",
+                                                "branches: 2, choose: any"))
+                               .graph;
+    const Operator& b = named(graph, "b");
+    CHECK(b.shape.in_channels == 4);
+    CHECK(b.macs_per_sample == 8 * 8 * 8 * 4 * 9);
+    CHECK(b.weight_bytes == 2 * 8 * 4 * 9);
+    const Source& source = b.inputs[0];
+    CHECK(source.shape == TensorShape{16, 8, 8});
+    CHECK(source.taken_channels() == 4);
+    CHECK(source.first_channel() == 12);
+    CHECK(source.taken_elements() == 4 * 8 * 8);
+    CHECK(named(graph, "a").inputs[0].first_channel() == 0);
+
+    const auto refused = [](const std::string& layer) { return refusal_of(with_layers("  - {" + layer + "}\n")); };
+    CHECK(refused("name: a, kind: elementwise, group: 0, groups: 3") ==
+          "model.yaml:5: layers.a.groups: 16 channels cannot be cut into 3 groups");
+    CHECK(refused("name: a, kind: elementwise, group: 4, groups: 4") ==
+          "model.yaml:5: layers.a.group: wants 0 to 3, got 4");
+    CHECK(refused("name: a, kind: elementwise, groups: 4") == "model.yaml:5: layers.a.group: is missing");
+}
+
+TEST_CASE("heads of an attention", "[shapes]") {
+    const std::string tokens = "name: t\nbatch: 8\ninput: {channels: 48, rows: 5}\nlayers:\n";
+    const DynGraph graph = model_of(tokens + "  - {name: a, kind: attention, heads: 4}\n").graph;
+    const Operator& attention = named(graph, "a");
+    CHECK(attention.shape.heads == 4);
+    CHECK(attention.output() == TensorShape{16, 5, 1});
+    CHECK(attention.macs_per_sample == 2 * 5 * 5 * 16);
+    CHECK(refusal_of(tokens + "  - {name: a, kind: attention, heads: 3}\n") ==
+          "model.yaml:5: layers.a.heads: 16 channels cannot be cut into 3 heads");
+}
+
 TEST_CASE("dynamic sizes go from switch to merge, also nested", "[shapes]") {
     const DynGraph graph = read_model("testbenches/data/early_exit.yaml").graph;
     const auto path = [&](const std::string& name) { return to_string(named(graph, name).path, graph.switches); };

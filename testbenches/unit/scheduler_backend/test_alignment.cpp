@@ -15,18 +15,22 @@ namespace {
 std::uint64_t counted(const Source& source, const Spread& producer, const Spread& consumer) {
     const auto ranks = [](const Spread& s) { return unsigned{s.partition.n} * s.partition.p * s.k_ways; };
     const bool second = source.role == OperandRole::second_operand;
-    const bool by_channel = second || consumer.shape.channelwise();
+    const std::uint32_t first_channel = source.first_channel();
     std::uint64_t packets = 0;
     for (unsigned from = 0; from < ranks(producer); ++from) {
         const Box made =
             output_box(producer.shape, producer.partition, producer.k_ways, from, producer.partition.dyn_dim);
+        Box before;
         for (unsigned to = 0; to < ranks(consumer); ++to) {
             const Box out =
                 output_box(consumer.shape, consumer.partition, consumer.k_ways, to, consumer.partition.dyn_dim);
-            const Box needed = input_box(consumer.shape, out, second);
+            Box needed = input_box(consumer.shape, out, second);
+            needed.k0 += first_channel;
+            needed.k1 += first_channel;
+            const bool shared = to % consumer.k_ways != 0 && needed == before;
+            before = needed;
             if (made.empty() || needed.empty() || intersect(made, needed).empty()) continue;
-            const bool first_of_sharers = by_channel || to % consumer.k_ways == 0;
-            packets += first_of_sharers ? 2 : 1;
+            packets += shared ? 1 : 2;
         }
     }
     return packets;
@@ -41,9 +45,19 @@ TEST_CASE("Packets between two operators are pairs of tiles whose boxes overlap"
         made.out_channels = upto(8);
         made.out_rows = static_cast<std::uint16_t>(upto(8) + 2);
         made.out_columns = 4;
+        Source source;
+        source.producer = 0;
+        if (round % 4 == 1) {  // one of several groups of channels
+            source.groups = upto(4);
+            source.group = static_cast<std::uint16_t>(upto(source.groups) - 1);
+            made.out_channels = static_cast<std::uint16_t>(made.out_channels * source.groups);
+        }
+        const std::uint16_t heads = upto(4);
+        if (round % 4 == 3) made.out_channels = static_cast<std::uint16_t>(3 * upto(3) * heads);
+        source.shape = {made.out_channels, made.out_rows, 4};
         OperatorShape needs = made;
-        needs.kind = round % 3 == 0 ? OpKind::merge : OpKind::convolution;
-        needs.in_channels = made.out_channels;
+        needs.kind = round % 4 == 3 ? OpKind::attention : round % 3 == 0 ? OpKind::merge : OpKind::convolution;
+        needs.in_channels = needs.out_channels = source.taken_channels();
         needs.in_rows = made.out_rows;
         needs.in_columns = 4;
         if (needs.kind == OpKind::convolution) {
@@ -51,9 +65,10 @@ TEST_CASE("Packets between two operators are pairs of tiles whose boxes overlap"
             needs.pad = 1;
             needs.out_channels = upto(8);
         }
-        Source source;
-        source.producer = 0;
-        source.shape = {made.out_channels, made.out_rows, 4};
+        if (needs.kind == OpKind::attention) {
+            needs.heads = heads;
+            needs.out_channels = static_cast<std::uint16_t>(made.out_channels / 3);
+        }
         const std::uint16_t unit = upto(6);
         // Ways that leave no rank without work, as the search gives them.
         const auto tight = [](std::uint16_t size, std::uint16_t ways) {

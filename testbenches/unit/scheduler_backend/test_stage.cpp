@@ -43,6 +43,51 @@ TEST_CASE("Input slots are as large as what partition.h sends to the fullest til
     }
 }
 
+TEST_CASE("Input slots of an attention hold the heads that its fullest tile computes") {
+    OperatorShape shape;
+    shape.kind = OpKind::attention;
+    shape.in_channels = 96;
+    shape.out_channels = 32;
+    shape.in_rows = shape.out_rows = 8;
+    shape.in_columns = shape.out_columns = 1;
+    Source source;
+    source.shape = {96, 8, 1};
+    for (const std::uint16_t heads : {std::uint16_t{1}, std::uint16_t{4}, std::uint16_t{8}}) {
+        shape.heads = heads;
+        for (unsigned k_ways = 1; k_ways <= 32; ++k_ways) {
+            const Partition part{4, 2, 1};
+            const std::uint64_t slot = input_bytes(shape, source, tile_work(shape, 1, part, k_ways));
+            std::uint64_t most = 0;
+            double read = 0;
+            Box before;
+            for (unsigned rank = 0; rank < 2 * k_ways; ++rank) {
+                const Box in = input_box(shape, output_box(shape, part, k_ways, rank, part.dyn_dim));
+                const std::uint64_t bytes = std::uint64_t{2} * (in.n1 - in.n0) * (in.k1 - in.k0) * (in.p1 - in.p0);
+                most = std::max(most, bytes);
+                if (!(in == before)) read += static_cast<double>(bytes);
+                before = in;
+            }
+            INFO(heads << " heads, " << k_ways << " k ways");
+            CHECK(slot >= most);
+            CHECK(slot <= most + std::uint64_t{2} * 2 * 96 * 8 / heads);  // where slices and heads do not come out even
+            const bool even = 32 % k_ways == 0;
+            if (even) CHECK(slot == most);
+            if (even) CHECK(unit_read_bytes(shape, source, part, k_ways) == Approx(read));
+        }
+    }
+}
+
+TEST_CASE("A group of the channels takes its part of a slot") {
+    const Model model = model_of(with_layers(
+        "  - {name: a, kind: convolution, from: input, out_channels: 24, filter: 3, pad: 1, group: 1, groups: 4}\n"));
+    const Operator& op = model.graph.operators.front();
+    CHECK(op.shape.in_channels == 4);
+    CHECK(op.inputs.front().first_channel() == 4);
+    const Partition whole{2, 1, 1};
+    CHECK(input_bytes(op.shape, op.inputs.front(), tile_work(op.shape, 1, whole, 1)) == 2 * 2 * 4 * 8 * 8);
+    CHECK(unit_read_bytes(op.shape, op.inputs.front(), whole, 1) == 2 * 2 * 4 * 8 * 8);
+}
+
 TEST_CASE("Bytes read for a unit are those of all input boxes, shared ones counted once") {
     const Model model = model_of(kChain);
     const Operator& op = model.graph.operators.front();
