@@ -1,0 +1,114 @@
+// The workloads of configs/workloads/ on simulated chips, from the model file to the report.
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include <nlohmann/json.hpp>
+
+#include "switchyard/platform/npy.h"
+#include "switchyard/testbenches/catch.h"
+#include "switchyard/testbenches/integration/programs.h"
+
+using namespace switchyard::testing;
+using nlohmann::json;
+using switchyard::platform::read_npy;
+
+namespace {
+
+const std::string kAdyna = "configs/platforms/adyna.yaml";
+
+std::string compiled(const std::string& workload, const std::string& platform, const std::string& options = "") {
+    std::string image = scratch(workload + ".syk");
+    const Outcome outcome = sy_sched("compile configs/workloads/" + workload + ".yaml --platform " + platform +
+                                     " --design adyna " + options + " -o " + image);
+    INFO(outcome.err);
+    REQUIRE(outcome.status == 0);
+    return image;
+}
+
+json report_of(const std::string& platform, const std::string& image, const std::string& options) {
+    const std::string folder = scratch("report");
+    const Outcome outcome =
+        sy_sim("run --platform " + platform + " --image " + image + " --report " + folder + " " + options);
+    INFO(outcome.err);
+    REQUIRE(outcome.status == 0);
+    json report = json::parse(read_text(folder + "/report.json"));
+    CHECK(report.at("ok") == true);
+    for (const json& check : report.at("conservation")) {
+        INFO(check.dump());
+        CHECK(check.at("ok") == true);
+    }
+    return report;
+}
+
+std::string trace_of(const std::string& network) {
+    return "configs/workloads/digits/" + network + "/routing.jsonl";
+}
+
+}  // namespace
+
+TEST_CASE("the networks of the evaluation run on Adyna's chip, whatever the batch", "[workloads]") {
+    for (const char* workload :
+         {"skipnet_resnet34", "pabee_bert", "fbsnet_resnet18", "fbsnet_mcifarnet", "tutel_moe", "dpsnet"}) {
+        INFO(workload);
+        compiled(workload, kAdyna, "--batch 1");
+        const json report = report_of(kAdyna, compiled(workload, kAdyna, "--batch 4"), "--batches 1");
+        CHECK(report.at("model") == workload);
+    }
+}
+
+TEST_CASE("another load of the experts is another run", "[workloads]") {
+    const std::string options = "--batch 16 --routing configs/workloads/routing/tutel_moe_zipf.yaml";
+    const json report = report_of(kAdyna, compiled("tutel_moe", kAdyna, options), "--batches 4");
+    double first = 0, last = 0;
+    for (const json& op : report.at("operators")) {
+        if (op.at("operator") == "up0") first = op.at("samples_per_batch");
+        if (op.at("operator") == "up15") last = op.at("samples_per_batch");
+    }
+    CHECK(first > last);
+}
+
+TEST_CASE("the digits' networks run on their recorded routes", "[workloads]") {
+    for (const char* network : {"channel_gate", "moe", "early_exit", "patch_select"}) {
+        INFO(network);
+        const std::string image = compiled(std::string("digits_") + network, kMini);
+        const json report = report_of(kMini, image, "--batches 2 --trace " + trace_of(network));
+        CHECK(report.at("routing").at("source") == "trace");
+    }
+}
+
+TEST_CASE("gated channels and selected patches are what PyTorch computed", "[workloads][values]") {
+    struct Case {
+        const char* network;
+        std::string platform;
+        double roundings;  // to binary16, of weights and of results, that a sample passes
+    };
+    // On the large chip the sums of groups run in a pipeline, on the small one through memory.
+    // Stem, four times a group's convolution and the sum, head; two layers.
+    for (const Case& run :
+         {Case{"channel_gate", kMini, 16}, Case{"channel_gate", kAdyna, 16}, Case{"patch_select", kMini, 4}}) {
+        INFO(run.network << " on " << run.platform);
+        const std::string folder = std::string("configs/workloads/digits/") + run.network;
+        const std::string image = compiled(std::string("digits_") + run.network, run.platform);
+        std::string options = "--set chip.values=on";
+        for (const auto& [option, file] : std::map<std::string, std::string>{{"weights", "weights"},
+                                                                             {"inputs", "input_batch0.npy"},
+                                                                             {"expect", "logits_batch0.npy"},
+                                                                             {"trace", "routing.jsonl"}}) {
+            options.append(" --").append(option).append(" ").append(folder).append("/").append(file);
+        }
+        const json values = report_of(run.platform, image, options).at("values");
+        double largest = 0;
+        for (const float logit : read_npy(folder + "/logits_batch0.npy").values)
+            largest = std::max(largest, std::abs(double{logit}));
+        // Each rounding is by at most 2^-11 of a value's size, and independent errors add up like the root of their
+        // number.
+        const double bound = std::sqrt(run.roundings) * std::ldexp(1.0, -11) * largest;
+        CHECK(values.at("outputs").at("largest_error") < bound);
+        CHECK(values.at("outputs").at("largest_error") > 0);
+        CHECK(values.at("outputs").at("different_labels") == 0);
+        CHECK(values.at("routing").at("decisions") > 0);
+        CHECK(values.at("routing").at("differences").empty());
+    }
+}
