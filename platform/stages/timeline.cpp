@@ -178,6 +178,7 @@ void Timeline::begin_stage(unsigned index, double time) {
     state.scheduling = online ? StageState::Scheduling::none : StageState::Scheduling::done;
     state.next_unit = state.in_flight = state.masks_requested = 0;
     state.masks_read.assign(stage.share->gate_switch == kNone ? 0 : units, 0);
+    state.unit_in_slot.assign(stage.share->out_slots, -1);
     state.edges_missing.assign(units, 0);
     state.complete.assign(units, 0);
     const auto reset = [&](std::uint16_t id) {
@@ -349,6 +350,11 @@ void Timeline::try_dispatch(unsigned index, double time) {
         return;
     }
     const std::uint32_t dyn_dim = samples(stage.samples, *stage.placement, unit);
+    int& slot = state.unit_in_slot[unit % state.unit_in_slot.size()];
+    if (dyn_dim > 0) {
+        if (slot >= 0) return;
+        slot = static_cast<int>(unit);
+    }
     const StageWork& work = kernels_.work(stage, dyn_dim);
     ++state.picked[work.kernel < 0 ? 0 : static_cast<std::size_t>(work.kernel) + 1];
     ++state.computed[dyn_dim];
@@ -476,6 +482,8 @@ void Timeline::edge_done(unsigned index, unsigned unit, double time) {
     StageState& state = stages_[index];
     if (--state.edges_missing[unit] > 0) return;
     --state.in_flight;
+    int& slot = state.unit_in_slot[unit % state.unit_in_slot.size()];
+    if (slot == static_cast<int>(unit)) slot = -1;
     check_done(index, time);
     try_dispatch(index, time);
 }

@@ -96,6 +96,7 @@ private:
 
         bool active = false, done = false;
         unsigned next_unit = 0, in_flight = 0;
+        std::vector<int> unit_in_slot;  ///< output slots: whose result is there, -1 of none; empty units take none
         unsigned masks_requested = 0;
         enum class Scheduling : std::uint8_t { none, asked, done } scheduling = Scheduling::none;
         std::vector<std::uint8_t> masks_read;      ///< a gate's, by unit

@@ -14,6 +14,7 @@ enum Kind : std::uint32_t { kTensor, kWeights, kMasks, kRecordedMasks };
 
 /// `count` of the members of `set`, evenly spread.
 SampleSet spread(const SampleSet& set, std::uint32_t count) {
+    if (count == 0) return {};
     std::vector<std::uint32_t> ids;
     ids.reserve(count);
     for (std::uint64_t i = 0; i < count; ++i) ids.push_back(set[i * set.size() / count]);
