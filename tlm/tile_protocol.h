@@ -4,6 +4,7 @@
 
 #include <tlm>
 
+#include "switchyard/sw_scheduler/formats/array_timing.h"
 #include "switchyard/sw_scheduler/formats/samples.h"
 #include "switchyard/tlm/block_addresses.h"
 #include "switchyard/tlm/operator_values.h"
@@ -25,6 +26,9 @@ struct PeWorkExtension : ::tlm::tlm_extension<PeWorkExtension> {
     std::uint64_t outputs = 0;  ///< wanted of a block: the last PEs may hold less than the others; 0: all
     std::uint64_t repeats = 1;
     bool first = true, last = true;  ///< of one kernel invocation: pipeline fill before, drain after
+    /// All blocks of the invocation, if its commands put together blocks that do not follow one another; null: blocks
+    /// come as they are commanded.
+    const BlockNest* nest = nullptr;
     std::uint32_t input_offset = 0, weight_offset = 0, output_offset = 0;  ///< scratchpad bytes
     const BlockAddresses* addresses = nullptr;  ///< one for each of the `repeats` blocks; null: sizes only
 

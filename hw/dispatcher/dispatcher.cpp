@@ -69,6 +69,7 @@ void KernelDispatcher::issue(const Command& command, DispatchExtension& request,
     work_->repeats = command.repeats;
     work_->first = command.first;
     work_->last = command.last;
+    work_->nest = command.nest;
     work_->input_offset = request.input_offset;
     work_->weight_offset = request.weight_offset;
     work_->output_offset = request.output_offset;

@@ -69,6 +69,7 @@ public:
         std::uint64_t repeats = 1;
         bool first = true, last = true;             ///< of the kernel invocation
         OutputIndex position{};                     ///< of the first block in the tile's output box
+        const BlockNest* nest = nullptr;            ///< of the invocation, if commands put blocks together
         const BlockAddresses* addresses = nullptr;  ///< of each block, with values
     };
     /// Calls `observer` with every command before the PE array gets it.

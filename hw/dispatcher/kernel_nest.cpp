@@ -84,9 +84,8 @@ KernelNest::KernelNest(const Kernel& kernel, unsigned rank, std::uint32_t dyn_di
     for (unsigned i = 0; i < kOutputDims; ++i) {
         Axis& axis = axes_[i];
         axis.dim = extents[i].first;
-        axis.extent = box.empty() ? 0 : extents[i].second;
-        axis.reg = kernel.loop(Level::reg, axis.dim).block;
-        axis.pe = kernel.loop(Level::pe, axis.dim).block;
+        axis.loop = {box.empty() ? 0 : extents[i].second, kernel.loop(Level::reg, axis.dim).block,
+                     kernel.loop(Level::pe, axis.dim).block, axis.dim == Dim::k};
         axis.trips = kernel.loop(Level::spm, axis.dim).block;
         require(axis.used() <= axis.trips, NestFault::uncovered);
     }
@@ -116,17 +115,20 @@ std::uint64_t KernelNest::blocks_below(unsigned depth) const {
     return blocks;
 }
 
+BlockNest KernelNest::loops() const {
+    BlockNest loops;
+    for (unsigned i = 0; i < kOutputDims; ++i) loops[i] = axes_[i].loop;
+    return loops;
+}
+
 BlockShape KernelNest::shape(const Indices& extents) const {
-    BlockShape block;
+    ArrayBlock block;
+    std::uint64_t outputs = 1;
     for (unsigned i = 0; i < kOutputDims; ++i) {
-        const Axis& axis = axes_[i];
-        const bool column = axis.dim == Dim::k;
-        const auto extent = static_cast<std::uint32_t>(extents[i]);
-        (column ? block.columns : block.rows) *= (extent + axis.reg - 1) / axis.reg;
-        (column ? block.column_outputs : block.row_outputs) *= std::min(axis.reg, extent);
-        block.outputs *= extent;
+        block = axes_[i].loop.clipped(block, static_cast<std::uint32_t>(extents[i]));
+        outputs *= extents[i];
     }
-    return block;
+    return {block.rows, block.columns, block.row_outputs, block.column_outputs, outputs};
 }
 
 KernelNest::Visit KernelNest::visited(const Indices& indices) const {
@@ -137,7 +139,7 @@ KernelNest::Visit KernelNest::visited(const Indices& indices) const {
         visit.first &= indices[i] == 0;
         visit.last &= indices[i] + 1 == axes_[i].used();
         extents[i] = axes_[i].extent_of(indices[i]);
-        visit.position[output_axis(axes_[i].dim)] = static_cast<std::uint32_t>(indices[i] * axes_[i].block());
+        visit.position[output_axis(axes_[i].dim)] = static_cast<std::uint32_t>(indices[i] * axes_[i].loop.block());
     }
     visit.shape = shape(extents);
     return visit;
@@ -147,8 +149,7 @@ OutputIndex KernelNest::extent_at(const OutputIndex& position) const {
     OutputIndex extent{};
     for (const Axis& axis : axes_) {
         const std::uint32_t at = position[output_axis(axis.dim)];
-        extent[output_axis(axis.dim)] =
-            static_cast<std::uint32_t>(std::min<std::uint64_t>(axis.block(), axis.extent - at));
+        extent[output_axis(axis.dim)] = std::min(axis.loop.block(), axis.loop.extent - at);
     }
     return extent;
 }
@@ -162,16 +163,14 @@ std::vector<KernelNest::Run> KernelNest::runs() const {
         Indices extents;
         OutputIndex position{}, step{}, count{};
         for (unsigned i = 0; i < kOutputDims; ++i) {
-            const Axis& axis = axes_[i];
-            const std::uint64_t full = axis.extent / axis.block();
-            const std::uint64_t rest = axis.extent % axis.block();
+            const BlockLoop& loop = axes_[i].loop;
             const bool tail = (tails >> i & 1) != 0;
-            repeats *= tail ? rest != 0 : full;
-            extents[i] = tail ? rest : axis.block();
-            const unsigned place = output_axis(axis.dim);
-            position[place] = tail ? static_cast<std::uint32_t>(axis.extent - rest) : 0;
-            step[place] = axis.block();
-            count[place] = tail ? 1 : static_cast<std::uint32_t>(full);
+            repeats *= tail ? loop.rest() != 0 : loop.full();
+            extents[i] = tail ? loop.rest() : loop.block();
+            const unsigned place = output_axis(axes_[i].dim);
+            position[place] = tail ? loop.extent - loop.rest() : 0;
+            step[place] = loop.block();
+            count[place] = tail ? 1 : loop.full();
         }
         if (repeats > 0) result.push_back({shape(extents), repeats, position, step, count});
     }
@@ -183,7 +182,8 @@ const NestPlan& NestCache::plan(const Kernel& kernel, unsigned rank, std::uint32
     const auto known = plans_.find(key);
     if (known != plans_.end()) return known->second;
     const KernelNest nest(kernel, rank, dyn_dim);
-    return plans_.emplace(key, NestPlan{nest.runs(), nest.issued(), nest.skipped(), nest.reduction()}).first->second;
+    return plans_.emplace(key, NestPlan{nest.loops(), nest.runs(), nest.issued(), nest.skipped(), nest.reduction()})
+        .first->second;
 }
 
 }  // namespace switchyard::hw

@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "switchyard/sw_scheduler/formats/array_timing.h"
 #include "switchyard/sw_scheduler/formats/kernel.h"
 #include "switchyard/sw_scheduler/formats/partition.h"
 
@@ -41,6 +42,8 @@ public:
     std::uint32_t reduction() const { return reduction_; }
     /// Output box of the rank, q from 0 on.
     const Box& box() const { return box_; }
+    /// The scratchpad-level loops, without the iterations that are skipped.
+    BlockNest loops() const;
     /// Outputs of the block at `position`, by n, k, p, q.
     OutputIndex extent_at(const OutputIndex& position) const;
 
@@ -71,14 +74,10 @@ private:
     static constexpr unsigned kOutputDims = 4;
     struct Axis {
         Dim dim = Dim::n;
-        std::uint64_t extent = 0;  ///< of the box
-        std::uint32_t reg = 1, pe = 1;
-        std::uint64_t trips = 1;  ///< of the scratchpad-level loop
-        std::uint32_t block() const { return reg * pe; }
-        std::uint64_t used() const { return (extent + block() - 1) / block(); }
-        std::uint64_t extent_of(std::uint64_t index) const {
-            return index + 1 < used() ? block() : extent - index * block();
-        }
+        BlockLoop loop;           ///< over the box
+        std::uint64_t trips = 1;  ///< of the kernel's loop
+        std::uint64_t used() const { return std::uint64_t{loop.full()} + (loop.rest() > 0); }
+        std::uint64_t extent_of(std::uint64_t index) const { return index < loop.full() ? loop.block() : loop.rest(); }
     };
     using Indices = std::array<std::uint64_t, kOutputDims>;
 
@@ -94,7 +93,7 @@ private:
         const Axis& axis = axes_[depth];
         std::uint64_t skipped_blocks = 0;
         std::uint64_t index = 0;
-        for (; index < axis.trips && index * axis.block() < axis.extent; ++index) {
+        for (; index < axis.trips && index * axis.loop.block() < axis.loop.extent; ++index) {
             indices[depth] = index;
             skipped_blocks += descend(depth + 1, indices, visit);
         }
@@ -110,6 +109,7 @@ private:
 
 /// KernelNest in the form in which the dispatcher issues it, remembered by (rank, dyn_dim).
 struct NestPlan {
+    BlockNest loops;
     std::vector<KernelNest::Run> runs;
     std::uint64_t issued = 0, skipped = 0;
     std::uint32_t reduction = 1;

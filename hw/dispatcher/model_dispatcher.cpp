@@ -85,6 +85,7 @@ void AnalyticDispatcher::run(const Kernel& kernel, DispatchExtension& request, s
     Command command;
     command.vector_op = kernel.vector_op != 0;
     command.reduction = plan.reduction;
+    command.nest = &plan.loops;
     std::optional<KernelNest> nest;
     std::optional<ValueAddresses> addresses;
     if (request.values != nullptr && !plan.runs.empty()) {

@@ -1,25 +1,54 @@
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <unordered_map>
+
 #include "switchyard/hw/pe_array/pe_array.h"
+#include "switchyard/sw_scheduler/formats/array_timing.h"
 
 namespace switchyard::hw {
 
-/// impl analytic: closed-form cycles of blocks, in which fill and drain overlap with the blocks around them. A block
-/// takes max(compute, drain, scratchpad reads, scratchpad writes), where
-///   compute = reduction x row_outputs x column_outputs (x columns if channelwise),
-///   drain = rows x row_outputs x column_outputs,
-/// an invocation's first block rows + columns - 2 more to fill, and its last one the drain once more.
-/// Values: whole blocks at once (block_math.h).
+/// impl analytic: the times of blocks by a recurrence (ArrayTimeline), without a step for each cycle. Values: whole
+/// blocks at once (block_math.h).
 ///
-/// Accuracy: test_pe_array_accuracy.cpp compares it with `cycle`; a scratchpad slower than the array is averaged over
-/// a block.
-/// Not modelled: stalls inside a block.
+/// Commands without PeWorkExtension::nest are blocks in their order; each ends with its last wave, the last one of an
+/// invocation with the last result written, as in SteppedPeArray. With a nest the invocation takes what its loops take
+/// in their order: a command takes its waves, and the last one what is left. Nests are costed once and remembered.
+///
+/// Accuracy: test_pe_array_accuracy.cpp compares it with `cycle`. The two are equal as long as the scratchpad keeps up
+/// with the array; where a wave or a beat waits for a port, it does so for fractions of a cycle here.
 class AnalyticPeArray : public PeArray {
 public:
     AnalyticPeArray(sc_core::sc_module_name name, const Config& config, SimulationRegistry& registry);
 
 private:
+    /// What decides how long an invocation takes, but for the scratchpad's latency.
+    struct Invocation {
+        BlockNest nest;
+        std::uint32_t reduction = 1;
+        bool channelwise = false;
+
+        bool operator==(const Invocation& o) const {
+            return nest == o.nest && reduction == o.reduction && channelwise == o.channelwise;
+        }
+    };
+    struct Hash {
+        std::size_t operator()(const Invocation& invocation) const;
+    };
+
     std::uint64_t run(const PeWorkExtension& work, const Traffic& traffic, std::uint64_t idle_cycles) override;
+    /// Cycle of the invocation in which the command ends.
+    std::uint64_t end_in_order(const PeWorkExtension& work, const ArrayBlock& block);
+    std::uint64_t end_in_nest(const PeWorkExtension& work, const ArrayBlock& block);
+    std::uint64_t cycles_of(const Invocation& invocation);
+
+    ArrayPorts ports_;
+    std::unordered_map<Invocation, std::uint64_t, Hash> known_;  ///< cycles with ports_ and without latency
+    // The present invocation: cycles from its begin.
+    std::uint64_t elapsed_ = 0;
+    std::uint64_t latency_cycles_ = 0;
+    ArrayTimeline timeline_;
 };
 
 }  // namespace switchyard::hw

@@ -1,7 +1,8 @@
 #include "switchyard/sw_scheduler/backend/cost_model.h"
 
 #include <algorithm>
-#include <cmath>
+#include <cstddef>
+#include <limits>
 
 #include "switchyard/sw_scheduler/model/graph.h"
 
@@ -13,22 +14,73 @@ std::uint64_t ceil_div(std::uint64_t a, std::uint64_t b) {
     return (a + b - 1) / b;
 }
 
-std::uint64_t transfer_cycles(std::uint64_t bytes, double bytes_per_cycle) {
-    return static_cast<std::uint64_t>(std::ceil(static_cast<double>(bytes) / bytes_per_cycle));
+/// By dimension, as BlockedDim.
+using Loops = std::array<BlockLoop, 4>;
+
+Loops loops_of(const TileWork& work, const Blocking& blocking) {
+    Loops loops;
+    for (unsigned dim = 0; dim < loops.size(); ++dim)
+        loops[dim] = {work.size[dim], blocking.reg[dim], blocking.pe[dim], dim == kK};
+    return loops;
 }
 
-/// Blocks of one size along one dimension.
-struct Piece {
-    std::uint64_t count = 0;
-    unsigned pes = 1, outputs = 1;
-};
-/// The full blocks of a dimension, then the clipped one at its end, if there is one.
-using Pieces = std::array<Piece, 2>;
+ArrayBlock without_size(const TileWork& work) {
+    ArrayBlock block;
+    block.reduction = work.reduction;
+    block.channelwise = work.channelwise;
+    return block;
+}
 
-Pieces pieces_of(std::uint32_t size, std::uint32_t reg, std::uint32_t pe) {
-    const std::uint32_t extent = reg * pe, tail = size % extent;
-    return {Piece{size / extent, pe, reg},
-            Piece{tail > 0 ? 1u : 0u, static_cast<unsigned>(ceil_div(tail, reg)), std::min(tail, reg)}};
+/// Of all blocks of a nest together.
+struct Sums {
+    std::uint64_t waves = 0, beats = 0;
+    std::uint64_t read_bytes = 0, written_bytes = 0;
+};
+
+/// Every part of n meets every part of k, p and q in a block, so a sum over blocks is a product of sums over parts.
+Sums sums_of(const TileWork& work, const Loops& loops) {
+    struct Side {
+        std::uint64_t blocks = 1;
+        std::uint64_t serial = 1;    // outputs of the fullest PE, summed over the blocks
+        std::uint64_t operands = 1;  // outputs of all PEs in use as if they were all as full, summed over the blocks
+    } rows, columns;
+    for (const BlockLoop& loop : loops) {
+        Side& side = loop.over_columns ? columns : rows;
+        const std::uint32_t full = loop.full(), rest = loop.rest();
+        const std::uint32_t deepest = std::min<std::uint32_t>(loop.reg, rest);
+        side.blocks *= full + (rest > 0 ? 1 : 0);
+        side.serial *= std::uint64_t{full} * loop.reg + deepest;
+        side.operands *= std::uint64_t{full} * loop.block() + ceil_div(rest, loop.reg) * deepest;
+    }
+    const std::uint64_t outputs = rows.operands * columns.operands;
+    Sums sums;
+    sums.waves = work.reduction * rows.serial * (work.channelwise ? columns.operands : columns.serial);
+    sums.beats = rows.operands * columns.serial;
+    const std::uint64_t inputs = work.channelwise || work.vector_op ? outputs : rows.operands * columns.blocks;
+    const std::uint64_t weights = work.vector_op ? 0 : rows.blocks * columns.operands;
+    sums.read_bytes = kElementBytes * work.reduction * (inputs + weights);
+    sums.written_bytes = kElementBytes * outputs;
+    return sums;
+}
+
+std::uint64_t vector_cycles(const HardwareDescription& hardware, const TileWork& work, const Loops& loops) {
+    std::uint64_t cycles = 0;
+    for (unsigned clipped = 0; clipped < 1u << loops.size(); ++clipped) {  // bit: the last block of that dimension
+        std::uint64_t blocks = 1;
+        ArrayBlock block;
+        for (unsigned dim = 0; dim < loops.size() && blocks > 0; ++dim) {
+            const BlockLoop& loop = loops[dim];
+            const bool last = (clipped >> dim & 1) != 0;
+            blocks *= last ? (loop.rest() > 0 ? 1 : 0) : loop.full();
+            block = loop.clipped(block, last ? loop.rest() : loop.block());
+        }
+        const std::uint64_t outputs = block.beats() * block.columns;
+        cycles +=
+            blocks * std::max({ceil_div(outputs * work.reduction, hardware.pes()),
+                               ceil_div(kElementBytes * outputs * work.reduction, hardware.scratchpad_bytes_per_cycle),
+                               ceil_div(kElementBytes * outputs, hardware.scratchpad_write_bytes_per_cycle)});
+    }
+    return cycles;
 }
 
 }  // namespace
@@ -62,51 +114,66 @@ unsigned register_bytes(unsigned row_outputs, unsigned column_outputs) {
     return 2 * kAccumulatorBytes * row_outputs * column_outputs + kElementBytes * (row_outputs + column_outputs);
 }
 
-NestCost block_cost(const HardwareDescription& hardware, const TileWork& work, const Block& block) {
-    const std::uint64_t row_side = std::uint64_t{block.rows} * block.row_outputs;
-    const std::uint64_t column_side = std::uint64_t{block.columns} * block.column_outputs;
-    const std::uint64_t outputs = row_side * column_side;
-    const std::uint64_t outputs_per_pe = std::uint64_t{block.row_outputs} * block.column_outputs;
-    std::uint64_t read = 0, compute = 0;
-    if (work.vector_op) {
-        read = kElementBytes * work.reduction * outputs;
-        compute = ceil_div(outputs * work.reduction, hardware.pes());
-    } else {
-        read = kElementBytes * work.reduction * ((work.channelwise ? outputs : row_side) + column_side);
-        // A depthwise convolution feeds one column at a time: each has inputs of its own.
-        const std::uint64_t waves = std::uint64_t{work.reduction} * (work.channelwise ? block.columns : 1);
-        compute = std::max<std::uint64_t>(waves, block.rows) * outputs_per_pe;
+std::uint64_t changed_operand_bytes(const TileWork& work, const Blocking& blocking,
+                                    const std::array<BlockedDim, 4>& order) {
+    std::array<std::uint64_t, 4> trips{};
+    for (unsigned dim = 0; dim < 4; ++dim) trips[dim] = ceil_div(work.size[dim], blocking.extent(dim));
+    const std::uint64_t rows = std::uint64_t{blocking.rows()} * blocking.row_outputs();
+    const std::uint64_t columns = std::uint64_t{blocking.columns()} * blocking.column_outputs();
+    const std::uint64_t input = kElementBytes * work.reduction * (work.channelwise ? rows * columns : rows);
+    const std::uint64_t weights = kElementBytes * work.reduction * columns;
+    // A step of a loop resets those inside it, so it changes what they address too.
+    std::uint64_t bytes = input + weights, outside = trips[0] * trips[1] * trips[2] * trips[3];
+    bool k_inside = false, rows_inside = false;
+    for (const BlockedDim dim : order) {
+        const std::uint64_t inner = outside / trips[dim];
+        const std::uint64_t steps = outside - inner;  // times that this loop advances
+        outside = inner;
+        if (trips[dim] > 1) (dim == kK ? k_inside : rows_inside) = true;
+        const bool input_changes = rows_inside || (work.channelwise && k_inside);
+        bytes += steps * ((input_changes ? input : 0) + (k_inside ? weights : 0));
     }
-    const std::uint64_t written = kElementBytes * outputs;
-    return {std::max({compute, transfer_cycles(read, hardware.scratchpad_bytes_per_cycle),
-                      transfer_cycles(written, hardware.scratchpad_write_bytes_per_cycle)}),
-            read + written};
+    return bytes;
+}
+
+std::array<BlockedDim, 4> loop_order(const TileWork& work, const Blocking& blocking) {
+    std::array<BlockedDim, 4> order{kK, kP, kQ, kN}, best = order;
+    std::uint64_t fewest = std::numeric_limits<std::uint64_t>::max();
+    do {
+        const std::uint64_t bytes = changed_operand_bytes(work, blocking, order);
+        if (bytes < fewest) {
+            fewest = bytes;
+            best = order;
+        }
+    } while (std::next_permutation(order.begin(), order.begin() + 3));
+    return best;
 }
 
 NestCost nest_cost(const HardwareDescription& hardware, const TileWork& work, const Blocking& blocking) {
-    std::array<Pieces, 4> pieces{};
-    for (unsigned dim = 0; dim < 4; ++dim) pieces[dim] = pieces_of(work.size[dim], blocking.reg[dim], blocking.pe[dim]);
-    NestCost sum;
-    Block block;
-    for (const Piece& n : pieces[kN]) {
-        for (const Piece& p : pieces[kP]) {
-            for (const Piece& q : pieces[kQ]) {
-                for (const Piece& k : pieces[kK]) {
-                    const std::uint64_t count = n.count * p.count * q.count * k.count;
-                    if (count == 0) continue;
-                    block = {n.pes * p.pes * q.pes, k.pes, n.outputs * p.outputs * q.outputs, k.outputs};
-                    const NestCost cost = block_cost(hardware, work, block);
-                    sum.cycles += count * cost.cycles;
-                    sum.scratchpad_bytes += count * cost.scratchpad_bytes;
-                }
-            }
-        }
-    }
-    if (!work.vector_op) {  // `block` is the last of the walk: the one clipped in every dimension that has a tail
-        sum.cycles += std::uint64_t{blocking.rows()} + blocking.columns() - 2 +
-                      std::uint64_t{block.rows} * block.row_outputs * block.column_outputs;
-    }
-    return sum;
+    const Loops loops = loops_of(work, blocking);
+    const Sums sums = sums_of(work, loops);
+    const std::uint64_t bytes = sums.read_bytes + sums.written_bytes;
+    if (work.vector_op) return {vector_cycles(hardware, work, loops), bytes};
+    const std::array<BlockedDim, 4> order = loop_order(work, blocking);
+    BlockNest nest;
+    for (std::size_t i = 0; i < nest.size(); ++i) nest[i] = loops[order[nest.size() - 1 - i]];
+    ArrayTimeline timeline(hardware.ports());
+    timeline.add(nest, without_size(work));
+    return {timeline.written(), bytes};
+}
+
+NestCost least_cost(const HardwareDescription& hardware, const TileWork& work, const Blocking& blocking) {
+    const Loops loops = loops_of(work, blocking);
+    const Sums sums = sums_of(work, loops);
+    const std::uint64_t bytes = sums.read_bytes + sums.written_bytes;
+    if (work.vector_op) return {vector_cycles(hardware, work, loops), bytes};
+    ArrayBlock last = without_size(work);
+    for (const BlockLoop& loop : loops) last = loop.clipped(last, loop.rest() > 0 ? loop.rest() : loop.block());
+    // The last block's way out, behind its last wave.
+    const std::uint64_t out = last.rows - 1 + last.beats() + last.columns - 1;
+    const std::uint64_t fed = std::max(sums.waves, ceil_div(sums.read_bytes, hardware.scratchpad_bytes_per_cycle));
+    const std::uint64_t written = ceil_div(sums.written_bytes, hardware.scratchpad_write_bytes_per_cycle);
+    return {std::max({fed + out, sums.beats, written}), bytes};
 }
 
 Blocking blocking_of(const Kernel& kernel) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "switchyard/sw_scheduler/backend/hardware.h"
+#include "switchyard/sw_scheduler/formats/array_timing.h"
 #include "switchyard/sw_scheduler/formats/kernel.h"
 #include "switchyard/sw_scheduler/formats/partition.h"
 
@@ -56,20 +57,24 @@ struct NestCost {
     }
 };
 
-/// One block of the nest on the array; `rows`, `columns`, `row_outputs`, `column_outputs` as clipped to the work.
-struct Block {
-    unsigned rows = 1, columns = 1, row_outputs = 1, column_outputs = 1;
-};
-NestCost block_cost(const HardwareDescription& hardware, const TileWork& work, const Block& block);
+/// Scratchpad-level loops over n, k, p, q in the order in which make_kernel() nests them, innermost first: samples
+/// outermost, so that kernel fitting ends the walk at the first block beyond the real dyn_dim; within them the order of
+/// k, p, q that changes the fewest operand bytes.
+std::array<BlockedDim, 4> loop_order(const TileWork& work, const Blocking& blocking);
 
-/// Closed form for one invocation, the same as the analytic PE array's; docs/scheduler.md derives it:
-///   sum over blocks of the block's cycles, and for multiply-accumulate kernels
-///   + (rows + columns - 2) to fill at the first block + the last block's drain.
-/// A multiply-accumulate block: max(reduction * outputs a PE, drain, reads, writes), drain = rows * outputs a PE; a
-/// depthwise one takes its reduction once a column;
-/// a vector block: max(ceil(outputs * reduction / PEs), reads, writes); reads and writes are binary16 bytes over the
-/// scratchpad's widths. Blocks at the ends of n, k, p, q are clipped to the work.
+/// Operand bytes that differ from one block to the next over the whole walk of the loops, innermost first.
+std::uint64_t changed_operand_bytes(const TileWork& work, const Blocking& blocking,
+                                    const std::array<BlockedDim, 4>& order);
+
+/// One invocation, scratchpad latency left out. Multiply-accumulate work takes what the analytic PE array makes of the
+/// same nest (formats/array_timing.h). Vector work is the sum over blocks of
+/// max(ceil(outputs * reduction / PEs), reads, writes); reads and writes are binary16 bytes over the scratchpad's
+/// widths. Blocks at the ends of n, k, p, q are clipped to the work.
 NestCost nest_cost(const HardwareDescription& hardware, const TileWork& work, const Blocking& blocking);
+
+/// The same bytes, and no more cycles than nest_cost(), at a fraction of the work: what the feed with the last block's
+/// way out, the drain and either port of the scratchpad need by themselves.
+NestCost least_cost(const HardwareDescription& hardware, const TileWork& work, const Blocking& blocking);
 
 /// A kernel's blocking, read back from its nest.
 Blocking blocking_of(const Kernel& kernel);

@@ -67,8 +67,9 @@ void HardwareDescription::check() const {
     require(pe_rows > 0 && pe_columns > 0, "pe_rows, pe_columns", "must be positive");
     require(pe_register_bytes >= 12, "pe_register_bytes",
             "a PE needs 12 bytes: two accumulators of 4 bytes and two operands of 2");
-    require(scratchpad_bytes_per_cycle > 0, "scratchpad_bytes_per_cycle", "must be positive");
-    require(scratchpad_write_bytes_per_cycle > 0, "scratchpad_write_bytes_per_cycle", "must be positive");
+    for (const unsigned width : {scratchpad_bytes_per_cycle, scratchpad_write_bytes_per_cycle})
+        require(width > 0 && width <= kWidestPort, "scratchpad_bytes_per_cycle, scratchpad_write_bytes_per_cycle",
+                "must be 1 to 4096");
     require(link_bytes_per_cycle > 0, "link_bytes_per_cycle", "must be positive");
     require(kernel_share > 0 && kernel_share < 1, "kernel_share", "must be between 0 and 1");
     require(kernel_store_size() > 0, "kernel_share", "leaves no room for a single kernel");

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "switchyard/sw_scheduler/formats/array_timing.h"
+
 namespace switchyard::sched {
 
 /// What the scheduler must know of a chip; platform/ fills it from the platform YAML. Cycles are those of the chip
@@ -20,9 +22,9 @@ struct HardwareDescription {
     double clock_ghz = 1.0;
     unsigned pe_register_bytes = 64;
     std::uint32_t scratchpad_bytes = 128 * 1024;
-    double scratchpad_bytes_per_cycle = 128;       ///< PE array's reads
-    double scratchpad_write_bytes_per_cycle = 64;  ///< PE array's writes
-    double kernel_share = 0.05;                    ///< of the scratchpad, from offset 0: the kernel store
+    unsigned scratchpad_bytes_per_cycle = 128;       ///< PE array's reads
+    unsigned scratchpad_write_bytes_per_cycle = 64;  ///< PE array's writes
+    double kernel_share = 0.05;                      ///< of the scratchpad, from offset 0: the kernel store
     double link_bytes_per_cycle = 192;
     double hop_cycles = 2;                                ///< router + link, head of a packet
     unsigned header_bytes = 8;                            ///< of every packet
@@ -33,6 +35,7 @@ struct HardwareDescription {
 
     unsigned tiles() const { return columns * rows; }
     unsigned pes() const { return pe_rows * pe_columns; }
+    ArrayPorts ports() const { return {scratchpad_bytes_per_cycle, scratchpad_write_bytes_per_cycle}; }
     double memory_bytes_per_cycle() const;
     /// Cycles of a packet's head over the torus' average distance.
     double average_travel_cycles() const { return (columns / 4.0 + rows / 4.0) * hop_cycles; }

@@ -60,6 +60,7 @@ KernelSearch::Result KernelSearch::search(const TileWork& work) const {
     best.cost.cycles = std::numeric_limits<std::uint64_t>::max();
 
     const auto consider = [&](const Blocking& blocking) {
+        if (!(least_cost(hardware_, work, blocking) < best.cost)) return;
         const NestCost cost = nest_cost(hardware_, work, blocking);
         if (cost < best.cost) best = {blocking, cost};
     };
@@ -118,28 +119,6 @@ TileWork tile_work(const OperatorShape& shape, unsigned operands, const Partitio
     return work;
 }
 
-std::uint64_t changed_operand_bytes(const TileWork& work, const Blocking& blocking,
-                                    const std::array<unsigned, 4>& order) {
-    std::array<std::uint64_t, 4> trips{};
-    for (unsigned dim = 0; dim < 4; ++dim) trips[dim] = ceil_div(work.size[dim], blocking.extent(dim));
-    const std::uint64_t rows = std::uint64_t{blocking.rows()} * blocking.row_outputs();
-    const std::uint64_t columns = std::uint64_t{blocking.columns()} * blocking.column_outputs();
-    const std::uint64_t input = kElementBytes * work.reduction * (work.channelwise ? rows * columns : rows);
-    const std::uint64_t weights = kElementBytes * work.reduction * columns;
-    // A step of a loop resets those inside it, so it changes what they address too.
-    std::uint64_t bytes = input + weights, outside = trips[0] * trips[1] * trips[2] * trips[3];
-    bool k_inside = false, rows_inside = false;
-    for (const unsigned dim : order) {
-        const std::uint64_t inner = outside / trips[dim];
-        const std::uint64_t steps = outside - inner;  // times that this loop advances
-        outside = inner;
-        if (trips[dim] > 1) (dim == kK ? k_inside : rows_inside) = true;
-        const bool input_changes = rows_inside || (work.channelwise && k_inside);
-        bytes += steps * ((input_changes ? input : 0) + (k_inside ? weights : 0));
-    }
-    return bytes;
-}
-
 Kernel make_kernel(KernelSearch& search, const OperatorShape& shape, unsigned operands, const Partition& partition,
                    unsigned k_ways, std::uint16_t op_id) {
     const TileWork work = tile_work(shape, operands, partition, k_ways);
@@ -171,22 +150,12 @@ Kernel make_kernel(KernelSearch& search, const OperatorShape& shape, unsigned op
         kernel.loop(Level::reg, dim).stride = static_cast<std::uint8_t>(shape.stride);
     }
 
-    // Output-stationary: s, r, c innermost. Samples outermost, so that kernel fitting ends the walk at the first block
-    // beyond the real dyn_dim. Between them the order of k, p, q that changes the fewest operand bytes.
-    std::array<unsigned, 3> middle{kK, kP, kQ}, chosen = middle;
-    std::uint64_t fewest = std::numeric_limits<std::uint64_t>::max();
-    do {
-        const std::uint64_t bytes =
-            changed_operand_bytes(work, blocking, {middle[0], middle[1], middle[2], unsigned{kN}});
-        if (bytes < fewest) {
-            fewest = bytes;
-            chosen = middle;
-        }
-    } while (std::next_permutation(middle.begin(), middle.end()));
+    const std::array<BlockedDim, 4> order = loop_order(work, blocking);
     for (unsigned level = 0; level < kLevels; ++level) {
         std::uint8_t position = 0;
-        for (const Dim dim : {Dim::s, Dim::r, Dim::c, kBlockedDims[chosen[0]], kBlockedDims[chosen[1]],
-                              kBlockedDims[chosen[2]], Dim::n}) {
+        // Output-stationary: s, r, c innermost.
+        for (const Dim dim : {Dim::s, Dim::r, Dim::c, kBlockedDims[order[0]], kBlockedDims[order[1]],
+                              kBlockedDims[order[2]], kBlockedDims[order[3]]}) {
             kernel.loops[level][static_cast<unsigned>(dim)].order = position++;
         }
     }

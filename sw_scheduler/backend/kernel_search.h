@@ -45,9 +45,4 @@ TileWork tile_work(const OperatorShape& shape, unsigned operands, const Partitio
 Kernel make_kernel(KernelSearch& search, const OperatorShape& shape, unsigned operands, const Partition& partition,
                    unsigned k_ways, std::uint16_t op_id);
 
-/// Operand bytes that differ from one block to the next over the whole walk of the scratchpad-level loops, in the given
-/// order (innermost first, indices of BlockedDim): what a search over orders minimises.
-std::uint64_t changed_operand_bytes(const TileWork& work, const Blocking& blocking,
-                                    const std::array<unsigned, 4>& order);
-
 }  // namespace switchyard::sched

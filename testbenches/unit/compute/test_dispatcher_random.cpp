@@ -21,20 +21,21 @@ ComputeConfig configuration(const std::string& impl) {
     return with_dispatcher(config, impl);
 }
 
-/// Steady cycles of the blocks that the outputs lie in, without fill, drain and latency.
+/// Cycles that the blocks in which the outputs lie keep the busiest part of the array or one of its ports.
 std::uint64_t steady_cycles(const Kernel& kernel, const CountedNest& nest) {
     const auto ceil = [](std::uint64_t a, std::uint64_t b) { return (a + b - 1) / b; };
-    std::uint64_t cycles = 0;
+    std::uint64_t cycles = 0, waves = 0, beats = 0, written = 0;
     for (const auto& [index, block] : nest.blocks) {
         // Accumulators of a PE in its two directions: what a row (column) of PEs holds of distinct rows (columns).
         const std::uint64_t lanes = block.rows.size() * block.columns.size(), passes = block.deepest();
         if (kernel.vector_op != 0)
             cycles += std::max({ceil(lanes * passes * nest.reduction, kRows * kColumns),
                                 ceil(lanes * passes * nest.reduction * 2, 32), ceil(lanes * passes * 2, 16)});
-        else
-            cycles += std::max({nest.reduction * passes, block.rows.size() * passes, ceil(lanes * passes * 2, 16)});
+        waves += nest.reduction * passes;
+        beats += block.rows.size() * passes;
+        written += lanes * passes * 2;
     }
-    return cycles;
+    return kernel.vector_op != 0 ? cycles : std::max({waves, beats, written / 16});
 }
 
 }  // namespace

@@ -182,8 +182,6 @@ hw::Scratchpad::Config ideal_scratchpad() {
 
 }  // namespace
 
-// Blocks of one size: exact, but for a reduction shorter than the drain: the model holds the last block, too, as long
-// as a drain takes. `cycle` is exact.
 SIM_TEST("PE array agrees with a register-by-register array", "[pe_array]") {
     ArrayBench bench("bench", implementation("analytic"), ideal_scratchpad());
     ArrayBench cycle("cycle", implementation("cycle"), ideal_scratchpad());
@@ -194,16 +192,15 @@ SIM_TEST("PE array agrees with a register-by-register array", "[pe_array]") {
         CAPTURE(rows, columns, reduction, blocks.size());
         ReferenceArray reference(rows, columns, reduction, blocks, trial);
         const std::uint64_t truth = reference.run();
-        CHECK(cycles_of_model(bench, reduction, blocks) == truth + std::max(rows, reduction) - reduction);
+        CHECK(cycles_of_model(bench, reduction, blocks) == truth);
         CHECK(cycles_of_model(cycle, reduction, blocks) == truth);
         CHECK(reference.values_are_right());
         CHECK_FALSE(reference.chains_collided());
     }
 }
 
-// Smaller blocks at the end, as kernel fitting makes them: the model takes the first block's fill for the last one's,
-// so it is late by no more than the difference, and never early.
-SIM_TEST("PE array with clipped blocks is within a fill of a register-by-register array", "[pe_array]") {
+// Smaller blocks at the end, as kernel fitting makes them: results of the block before them may be the last to leave.
+SIM_TEST("PE array with clipped blocks agrees with a register-by-register array", "[pe_array]") {
     ArrayBench bench("bench", implementation("analytic"), ideal_scratchpad());
     ArrayBench cycle("cycle", implementation("cycle"), ideal_scratchpad());
     std::mt19937 random(2);
@@ -213,10 +210,9 @@ SIM_TEST("PE array with clipped blocks is within a fill of a register-by-registe
         blocks.push_back({1 + static_cast<unsigned>(random() % rows), 1 + static_cast<unsigned>(random() % columns)});
         CAPTURE(rows, columns, reduction, blocks.size(), blocks.back().rows, blocks.back().columns);
         ReferenceArray reference(rows, columns, reduction, blocks, trial);
-        const std::uint64_t model = cycles_of_model(bench, reduction, blocks), truth = reference.run();
+        const std::uint64_t truth = reference.run();
         CHECK(reference.values_are_right());
+        CHECK(cycles_of_model(bench, reduction, blocks) == truth);
         CHECK(cycles_of_model(cycle, reduction, blocks) == truth);
-        CHECK(model >= truth);
-        CHECK(model - truth <= rows - blocks.back().rows + columns - blocks.back().columns);
     }
 }
