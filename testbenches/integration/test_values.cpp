@@ -106,5 +106,5 @@ TEST_CASE("models of every detail leave the same bits in HBM in the same cycles"
     CHECK(run("rtl", "rtl", scratch("rtl")) == cycle);
 #endif
     const auto cycles = [](const std::string& text) { return std::stod(text.substr(7)); };
-    CHECK(std::abs(cycles(analytic) / cycles(cycle) - 1) < 0.03);
+    CHECK(std::abs(cycles(analytic) / cycles(cycle) - 1) < 0.001);
 }

@@ -120,6 +120,19 @@ TEST_CASE("PE array: latency of the scratchpad shows once an invocation", "[pe_a
     });
 }
 
+TEST_CASE("PE array: a pause between the commands of an invocation", "[pe_array]") {
+    with_each([](const hw::PeArray::Config& array) {
+        ArrayBench bench("bench", array, without_latency());
+        PeWorkExtension first = block(32, 32, 10), last = block(32, 32, 10);
+        first.last = last.first = false;
+        bench.run(first);
+        bench.delay += sc_core::sc_time(20, sc_core::SC_NS);  // the first block drains from cycle 10 + 31 to 73
+        bench.run(last);
+        CHECK(first.cycles == 10);
+        CHECK(last.cycles == 10 + 31 + 2 + 32 + 31);
+    });
+}
+
 TEST_CASE("PE array: a narrow scratchpad sets the pace", "[pe_array]") {
     with_each([](const hw::PeArray::Config& array) {
         hw::Scratchpad::Config store = without_latency();

@@ -119,6 +119,16 @@ TEST_CASE("A block costs its waves, its reads or its way out") {
     CHECK(one_block(mini_chip(), work, 8, 8, 1).cycles == 2);  // 128 elements on 64 PEs
 }
 
+TEST_CASE("A scratchpad without width, or wider than the cost model's times allow, is refused") {
+    HardwareDescription chip = mini_chip();
+    chip.scratchpad_bytes_per_cycle = chip.scratchpad_write_bytes_per_cycle = 4096;
+    CHECK_NOTHROW(chip.check());
+    for (const unsigned width : {0u, 4097u}) {
+        chip.scratchpad_write_bytes_per_cycle = width;
+        CHECK_THROWS_AS(chip.check(), InputError);
+    }
+}
+
 TEST_CASE("The closed form of a nest equals a walk over its outputs") {
     std::mt19937 random(2);
     HardwareDescription chip = mini_chip();
