@@ -27,6 +27,7 @@ struct CompileCommand {
     platform::PlatformOptions platform;
     std::string model, design, profile, sampling, routing, output;
     std::uint32_t batch = 0;
+    bool no_grouping = false;
 
     void add_to(CLI::App& app) {
         app.add_option("model", model, "model file (YAML)")->required();
@@ -40,6 +41,7 @@ struct CompileCommand {
         app.add_option("--routing", routing, "file with a routing section (YAML) instead of the model's");
         app.add_option("--batch", batch, "model inputs a batch, instead of the model's")
             ->check(CLI::Range(1u, sched::kLargestBatch));
+        app.add_flag("--no-grouping", no_grouping, "rare branches get tiles of their own, whatever the design");
         app.add_option("-o,--output", output, "kernel image to write")->required();
     }
 
@@ -74,6 +76,7 @@ struct CompileCommand {
         options.design = design;
         options.profile = expected ? &*expected : nullptr;
         options.sampling = chosen_sampling();
+        options.grouping = !no_grouping;
         Image image = sched::compile(input.graph, platform::make_hardware_description(config), options);
         if (input.routing.distribution)
             image.meta.routing_yaml = sched::to_yaml(*input.routing.distribution, input.graph.signatures());

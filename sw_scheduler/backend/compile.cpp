@@ -57,9 +57,9 @@ Image compile(const DynGraph& graph, const HardwareDescription& hardware, const 
         fractions = options.profile ? expected_fractions(*options.profile) : uniform_fractions(graph);
     }
     const Workload workload(graph, hardware, fractions);
-    const Schedule schedule =
-        make_schedule(workload, hardware, design, {options.sampling, options.profile},
-                      options.tiles > 0 ? options.tiles : hardware.tiles(), options.unit_samples, options.margins);
+    const Schedule schedule = make_schedule(workload, hardware, design, {options.sampling, options.profile},
+                                            options.tiles > 0 ? options.tiles : hardware.tiles(), options.unit_samples,
+                                            options.margins, options.grouping);
     return build_image(schedule, workload, hardware, design);
 }
 

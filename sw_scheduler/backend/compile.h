@@ -19,6 +19,8 @@ struct CompileOptions {
     /// How a dynamic operator gets the dyn_dims of its kernels; all but uniform need a profile and a design that
     /// re-samples.
     Sampling sampling = Sampling::uniform;
+    /// Branches that few samples take may share tiles, one after another (section V-B), if the design does that.
+    bool grouping = true;
     /// Use only the first `tiles` tiles of the chip; 0: all.
     unsigned tiles = 0;
     /// Samples of a hand-over unit, in every segment; 0: chosen by cost.

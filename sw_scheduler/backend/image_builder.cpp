@@ -149,6 +149,7 @@ Image build_image(const Schedule& schedule, const Workload& workload, const Hard
             info.tiles.insert(info.tiles.end(), tiles.begin(), tiles.end());
         }
         std::sort(info.tiles.begin(), info.tiles.end());
+        info.tiles.erase(std::unique(info.tiles.begin(), info.tiles.end()), info.tiles.end());
         image.chip.segments.push_back(std::move(info));
     }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -37,25 +38,39 @@ void take_buffers(const PlacedOperator& placed, Stack& stack, ScratchpadRegions&
     regions.output = stack.take(std::uint64_t{placed.footprint.out_slot_bytes} * placed.depths.out_slots);
 }
 
+/// Operators that are on the same tiles at the same time.
+using Sharers = std::vector<const PlacedOperator*>;
+
+std::vector<Sharers> sharers_of(const std::vector<PlacedOperator>& operators) {
+    std::map<std::pair<std::uint16_t, std::size_t>, Sharers> by_lane;
+    for (const PlacedOperator& placed : operators) by_lane[{placed.segment, placed.lane}].push_back(&placed);
+    std::vector<Sharers> all;
+    for (auto& [lane, sharers] : by_lane) all.push_back(std::move(sharers));
+    return all;
+}
+
 /// All weights from the bottom up, each operator above what its tiles already hold. Empty if they do not fit.
 std::vector<ScratchpadRegions> resident_map(const std::vector<PlacedOperator>& operators,
                                             const HardwareDescription& hardware) {
     std::vector<std::uint64_t> held(hardware.tiles(), 0), buffers(hardware.tiles(), 0);
-    std::vector<ScratchpadRegions> map;
-    for (const PlacedOperator& placed : operators) {
-        std::uint64_t base = 0;
-        for (const std::uint16_t tile : placed.placement.tiles) base = std::max(base, held[tile]);
-        for (const std::uint16_t tile : placed.placement.tiles) {
-            held[tile] = base + placed.footprint.weights;
-            buffers[tile] = std::max(buffers[tile], placed.footprint.buffers);
-            if (held[tile] + buffers[tile] > hardware.data_bytes()) return {};
-        }
-        ScratchpadRegions regions;
-        regions.weights = static_cast<std::uint32_t>(hardware.kernel_region_bytes() + base);
-        regions.resident = true;
+    std::vector<ScratchpadRegions> map(operators.size());
+    for (const Sharers& sharers : sharers_of(operators)) {
         Stack stack(hardware, false);
-        take_buffers(placed, stack, regions);
-        map.push_back(std::move(regions));
+        std::uint64_t buffer_bytes = 0;
+        for (const PlacedOperator* placed : sharers) {
+            std::uint64_t base = 0;
+            for (const std::uint16_t tile : placed->placement.tiles) base = std::max(base, held[tile]);
+            buffer_bytes += placed->footprint.buffers;
+            for (const std::uint16_t tile : placed->placement.tiles) {
+                held[tile] = base + placed->footprint.weights;
+                buffers[tile] = std::max(buffers[tile], buffer_bytes);
+                if (held[tile] + buffers[tile] > hardware.data_bytes()) return {};
+            }
+            ScratchpadRegions& regions = map[placed->op];
+            regions.weights = static_cast<std::uint32_t>(hardware.kernel_region_bytes() + base);
+            regions.resident = true;
+            take_buffers(*placed, stack, regions);
+        }
     }
     return map;
 }
@@ -66,12 +81,11 @@ std::vector<ScratchpadRegions> scratchpad_map(const std::vector<PlacedOperator>&
                                               const HardwareDescription& hardware) {
     std::vector<ScratchpadRegions> map = resident_map(operators, hardware);
     if (!map.empty()) return map;
-    for (const PlacedOperator& placed : operators) {
-        Stack stack(hardware, placed.segment % 2 == 0);
-        ScratchpadRegions regions;
-        regions.weights = stack.take(placed.footprint.weights);
-        take_buffers(placed, stack, regions);
-        map.push_back(std::move(regions));
+    map.resize(operators.size());
+    for (const Sharers& sharers : sharers_of(operators)) {
+        Stack stack(hardware, sharers.front()->segment % 2 == 0);
+        for (const PlacedOperator* placed : sharers) map[placed->op].weights = stack.take(placed->footprint.weights);
+        for (const PlacedOperator* placed : sharers) take_buffers(*placed, stack, map[placed->op]);
     }
     return map;
 }

@@ -15,10 +15,11 @@ struct ScratchpadRegions {
     bool resident = false;             ///< nothing else uses the weights' region, on any tile, in any segment
 };
 
-/// Lays out the data area; index = operator id. If the weights of all segments fit beside the largest buffers, they
-/// pile up from the bottom and stay, with the buffers at the top. Otherwise even segments begin at the bottom with
-/// their weights and go up, odd ones begin at the top and go down: the weights of the next segment are as far from
-/// this one's regions as can be, so that they can be loaded while this segment runs.
+/// Lays out the data area; index = operator id; operators that share tiles lie one behind the other. If the weights of
+/// all segments fit beside the largest buffers, they pile up from the bottom and stay, with the buffers at the top.
+/// Otherwise even segments begin at the bottom with their weights and go up, odd ones begin at the top and go down: the
+/// weights of the next segment are as far from this one's regions as can be, so that they can be loaded while this
+/// segment runs.
 std::vector<ScratchpadRegions> scratchpad_map(const std::vector<PlacedOperator>& operators,
                                               const HardwareDescription& hardware);
 

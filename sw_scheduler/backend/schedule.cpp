@@ -37,13 +37,22 @@ void place(Schedule& schedule, const Workload& workload, const HardwareDescripti
     const std::vector<std::uint16_t> order = snake_order(hardware);
     for (std::size_t s = 0; s < schedule.segments.size(); ++s) {
         const SegmentPlan& segment = schedule.segments[s];
+        std::vector<std::size_t> lane_of(segment.stages.size()), begin_of(lane_of);
         std::size_t next = 0;
+        for (std::size_t l = 0; l < segment.lanes.size(); ++l) {
+            for (const std::size_t i : segment.lanes[l]) {
+                lane_of[i] = l;
+                begin_of[i] = next;
+            }
+            next += segment.tiles[segment.lanes[l].front()];
+        }
         for (int op = segment.first; op < segment.last; ++op) {
             const std::size_t i = static_cast<std::size_t>(op - segment.first);
             const Stage& stage = segment.stages[i];
             PlacedOperator placed;
             placed.op = op;
             placed.segment = static_cast<std::uint16_t>(s);
+            placed.lane = lane_of[i];
             placed.depths = segment.depths[i];
             placed.footprint = stage.footprint;
             placed.prefetched = segment.prefetchable;
@@ -54,9 +63,8 @@ void place(Schedule& schedule, const Workload& workload, const HardwareDescripti
             placement.k_ways = static_cast<std::uint16_t>(stage.k_ways);
             placement.units = segment.units;
             placement.unit_samples = segment.unit_samples;
-            const auto begin = order.begin() + static_cast<std::ptrdiff_t>(next);
+            const auto begin = order.begin() + static_cast<std::ptrdiff_t>(begin_of[i]);
             placement.tiles.assign(begin, begin + segment.tiles[i]);
-            next += segment.tiles[i];
             schedule.operators.push_back(std::move(placed));
         }
     }
@@ -101,9 +109,9 @@ void generate_kernels(Schedule& schedule, StageSearch& stages, const Design& des
 
 const std::vector<Design>& designs() {
     static const std::vector<Design> kKnown{
-        {"adyna", true, true, true, false, true},       {"adyna-static", true, true, false, false, true},
-        {"full-kernel", true, true, false, true, true}, {"real-time", true, true, false, true, true},
-        {"m-tile", false, false, false, false, false},
+        {"adyna", true, true, true, false, true, true},       {"adyna-static", true, true, false, false, true, true},
+        {"full-kernel", true, true, false, true, true, true}, {"real-time", true, true, false, true, true, true},
+        {"m-tile", false, false, false, false, false, false},
     };
     return kKnown;
 }
@@ -129,21 +137,17 @@ std::vector<std::uint16_t> snake_order(const HardwareDescription& hardware) {
 }
 
 Schedule make_schedule(const Workload& workload, const HardwareDescription& hardware, const Design& design,
-                       const KernelChoice& choice, unsigned tiles, std::uint32_t unit_samples, const Margins& margins) {
+                       const KernelChoice& choice, unsigned tiles, std::uint32_t unit_samples, const Margins& margins,
+                       bool grouping) {
     StageSearch stages(workload, hardware);
     Schedule schedule;
-    Segmenter segmenter(stages, tiles, unit_samples, margins);
+    Segmenter segmenter(stages, tiles, unit_samples, margins, grouping && design.groups_branches);
     schedule.segments = segmenter.best();
     for (SegmentPlan& segment : schedule.segments) segmenter.align(segment);
-    const auto most_weights = [](const SegmentPlan& segment) {
-        std::uint32_t most = 0;
-        for (const Stage& stage : segment.stages) most = std::max(most, stage.footprint.weights);
-        return most;
-    };
     const std::size_t count = schedule.segments.size();
     for (std::size_t s = 0; s < count && count > 1; ++s) {
-        const std::uint32_t others = std::max(most_weights(schedule.segments[(s + 1) % count]),
-                                              most_weights(schedule.segments[(s + count - 1) % count]));
+        const std::uint32_t others = std::max(schedule.segments[(s + 1) % count].most_weight_bytes(),
+                                              schedule.segments[(s + count - 1) % count].most_weight_bytes());
         segmenter.deepen(schedule.segments[s], others);
     }
     place(schedule, workload, hardware);

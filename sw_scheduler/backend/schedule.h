@@ -17,6 +17,7 @@ struct Design {
     bool multi_kernel;        ///< kernels for several dyn_dims (section VI-B); otherwise one, for the largest
     bool resamples;           ///< may have kernels for the dyn_dims of a profile (section VII)
     bool every_kernel;        ///< a kernel for each dyn_dim, however many a tile can hold (section VIII, full-kernel)
+    bool groups_branches;     ///< rare branches may share tiles (section V-B)
     bool routes_samples;      ///< the hardware switches and merges; otherwise every sample takes every branch
 };
 const std::vector<Design>& designs();
@@ -31,6 +32,7 @@ std::vector<std::uint16_t> snake_order(const HardwareDescription& hardware);
 struct PlacedOperator {
     int op = 0;
     std::uint16_t segment = 0;
+    std::size_t lane = 0;  ///< SegmentPlan::lanes
     OperatorPlacement placement;
     std::vector<Kernel> kernels;  ///< one a partition
     Depths depths;
@@ -49,8 +51,10 @@ struct KernelChoice {
     const Profile* profile = nullptr;  ///< of all operators; not needed for Sampling::uniform
 };
 
-/// Segments, places and generates kernels for a workload. Throws InputError (Segmenter::best, make_kernel).
+/// Segments, places and generates kernels for a workload; `grouping`: if the design does. Throws InputError
+/// (Segmenter::best, make_kernel).
 Schedule make_schedule(const Workload& workload, const HardwareDescription& hardware, const Design& design,
-                       const KernelChoice& choice, unsigned tiles, std::uint32_t unit_samples, const Margins& margins);
+                       const KernelChoice& choice, unsigned tiles, std::uint32_t unit_samples, const Margins& margins,
+                       bool grouping);
 
 }  // namespace switchyard::sched

@@ -33,41 +33,66 @@ bool Segmenter::cut_alike(SegmentPlan& plan, std::uint32_t n, std::uint32_t p) {
     const unsigned weight_copies = plan.prefetchable ? 2 : 1;
     const std::size_t count = plan.stages.size();
     double slowest_allowed = plan.memory_cycles / plan.units;
-    for (std::size_t i = 0; i < count; ++i) slowest_allowed = std::max(slowest_allowed, pace(plan, i, plan.stages[i]));
+    for (const Lane& lane : plan.lanes) slowest_allowed = std::max(slowest_allowed, pace(plan, lane));
 
-    std::vector<Partition> cuts;
+    std::vector<Partition> cuts(count);
     unsigned used = 0;
-    const auto place = [&](std::size_t i, unsigned k_ways) {
-        const unsigned before = plan.stages[i].fits ? plan.tiles[i] : 0;
-        Stage stage = search_.spread(plan.first + static_cast<int>(i), k_ways, cuts[i], plan.depths[i], weight_copies);
-        const unsigned tiles = unsigned{cuts[i].n} * cuts[i].p * k_ways;
+    std::fill(plan.tiles.begin(), plan.tiles.end(), 0);
+    const auto spread = [&](const Lane& lane, std::size_t i, unsigned k_ways, const Partition& cut) {
+        return search_.spread(plan.first + static_cast<int>(i), k_ways, cut, plan.depths[i], weight_copies,
+                              static_cast<unsigned>(lane.size()));
+    };
+    const auto place = [&](const Lane& lane, std::size_t i, unsigned k_ways) {
+        Stage stage = spread(lane, i, k_ways, cuts[i]);
+        const unsigned before = plan.tiles[i];  // k ways never become fewer
+        const unsigned tiles = std::max(before, unsigned{cuts[i].n} * cuts[i].p * k_ways);
         if (!stage.fits || used - before + tiles > tiles_) return false;
         used += tiles - before;
-        plan.tiles[i] = tiles;
+        for (const std::size_t member : lane) plan.tiles[member] = tiles;
         plan.stages[i] = std::move(stage);
         return true;
     };
     const auto unit = static_cast<std::uint16_t>(plan.unit_samples);
+    const Partition uncut{unit, 1, 1};
     const Partition alike{unit, static_cast<std::uint16_t>(n), static_cast<std::uint16_t>(p)};
-    for (std::size_t i = 0; i < count; ++i) {
-        const int op = plan.first + static_cast<int>(i);
+    for (const Lane& lane : plan.lanes) {
         // What a single tile can do in time needs no cut.
-        const Stage alone = search_.spread(op, 1, {unit, 1, 1}, plan.depths[i], weight_copies);
-        const bool small = alone.fits && pace(plan, i, alone) <= slowest_allowed;
-        cuts.push_back(small ? alone.largest : search_.tight(alike, op));
-        plan.stages[i].fits = false;
-        const unsigned most = graph.operators[op].shape.out_channels;
-        for (unsigned k_ways = 1; k_ways <= most && !place(i, k_ways);) k_ways = search_.more_slices(op, k_ways);
-        if (!plan.stages[i].fits) return false;
+        std::vector<Stage> alone;
+        std::vector<const Stage*> turns;
+        for (const std::size_t i : lane) alone.push_back(spread(lane, i, 1, uncut));
+        for (const Stage& stage : alone) turns.push_back(&stage);
+        const bool small = std::all_of(alone.begin(), alone.end(), [](const Stage& stage) { return stage.fits; }) &&
+                           pace(plan, lane, turns) <= slowest_allowed;
+        for (const std::size_t i : lane) {
+            const int op = plan.first + static_cast<int>(i);
+            cuts[i] = small ? uncut : search_.tight(alike, op);
+            const unsigned most = graph.operators[op].shape.out_channels;
+            unsigned k_ways = 1;
+            while (k_ways <= most && !place(lane, i, k_ways)) k_ways = search_.more_slices(op, k_ways);
+            if (k_ways > most) return false;
+        }
     }
     for (;;) {
-        std::size_t slowest = 0;
-        for (std::size_t i = 1; i < count; ++i) {
-            if (pace(plan, i, plan.stages[i]) > pace(plan, slowest, plan.stages[slowest])) slowest = i;
+        const Lane* slowest = nullptr;
+        double slowest_pace = 0;
+        for (const Lane& lane : plan.lanes) {
+            const double lane_pace = pace(plan, lane);
+            if (slowest && lane_pace <= slowest_pace) continue;
+            slowest = &lane;
+            slowest_pace = lane_pace;
         }
-        const int op = plan.first + static_cast<int>(slowest);
-        const unsigned k_ways = search_.more_slices(op, plan.stages[slowest].k_ways);
-        if (k_ways > graph.operators[op].shape.out_channels || !place(slowest, k_ways)) break;
+        // Of its members the one that computes longest and can be cut further.
+        std::size_t chosen = 0;
+        unsigned chosen_ways = 0;
+        for (const std::size_t i : *slowest) {
+            const int op = plan.first + static_cast<int>(i);
+            const unsigned k_ways = search_.more_slices(op, plan.stages[i].k_ways);
+            if (k_ways > graph.operators[op].shape.out_channels) continue;
+            if (chosen_ways > 0 && plan.stages[i].compute_cycles <= plan.stages[chosen].compute_cycles) continue;
+            chosen = i;
+            chosen_ways = k_ways;
+        }
+        if (chosen_ways == 0 || !place(*slowest, chosen, chosen_ways)) break;
     }
     add_memory_cycles(plan);
     add_pipeline_cycles(plan);

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <set>
-#include <tuple>
 
 #include <fmt/format.h>
 
@@ -20,8 +18,9 @@ constexpr double kNever = std::numeric_limits<double>::infinity();
 
 }  // namespace
 
-Segmenter::Segmenter(StageSearch& search, unsigned tiles, std::uint32_t unit_samples, const Margins& margins)
-    : search_(search), tiles_(tiles), margins_(margins) {
+Segmenter::Segmenter(StageSearch& search, unsigned tiles, std::uint32_t unit_samples, const Margins& margins,
+                     bool grouping)
+    : search_(search), tiles_(tiles), margins_(margins), grouping_(grouping) {
     const std::uint32_t batch = search.workload().graph.batch_samples();
     constexpr std::uint32_t kLargestUnits = 0xFFFF;
     for (std::uint32_t size = std::min<std::uint32_t>(batch, 0xFFFF); size >= 1; --size) {
@@ -37,63 +36,6 @@ Segmenter::Segmenter(StageSearch& search, unsigned tiles, std::uint32_t unit_sam
                                            "65535 (16 bits of the kernel format)",
                                            batch));
     }
-}
-
-double Segmenter::hand_over_cycles() const {
-    constexpr unsigned kPackets = 3;  // probe, acknowledge, head of the data
-    const HardwareDescription& hardware = search_.hardware();
-    return hardware.setup_cycles + kPackets * hardware.average_travel_cycles();
-}
-
-double Segmenter::load_latency(const Source& source) const {
-    const HardwareDescription& hardware = search_.hardware();
-    const double message = hardware.setup_cycles + hardware.average_travel_cycles();
-    const double read = message + hardware.memory_latency_cycles + hardware.average_travel_cycles();
-    const double share = message;  // acknowledge of those that read along
-    const bool framed = source.switch_id != kNoSwitch ||
-                        (source.producer >= 0 && search_.workload().graph.operators[source.producer].dynamic());
-    return (framed ? read + message : 0) + share + read;
-}
-
-double Segmenter::store_latency() const {
-    const HardwareDescription& hardware = search_.hardware();
-    return hardware.setup_cycles + hardware.memory_latency_cycles + 2 * hardware.average_travel_cycles();
-}
-
-double Segmenter::barrier_cycles() const {
-    const HardwareDescription& hardware = search_.hardware();
-    const unsigned farthest_hops = hardware.columns / 2 + hardware.rows / 2;
-    const double farthest = farthest_hops * hardware.hop_cycles;
-    return 2 * (hardware.setup_cycles + farthest) + tiles_;  // each tile's answer takes a cycle of the sequencer's link
-}
-
-double Segmenter::loaded_bytes(const SegmentPlan& plan, int op, unsigned source) const {
-    const Operator& one = search_.workload().graph.operators[op];
-    if (one.inputs[source].producer >= plan.first) return 0;
-    const Stage& stage = plan.stages[static_cast<std::size_t>(op - plan.first)];
-    return unit_read_bytes(one.shape, one.inputs[source], stage.largest, stage.k_ways) * plan.units *
-           search_.workload().edge_share({op, source});
-}
-
-double Segmenter::stored_bytes(const SegmentPlan& plan, int op) const {
-    const Workload& work = search_.workload();
-    const Workload::Item& item = work.items[op];
-    bool once = item.is_output;
-    double sample_bytes = 0;
-    std::set<std::tuple<int, unsigned, unsigned>> counted;  // switch, branch, group
-    for (const Workload::Use& use : item.uses) {
-        if (use.consumer < plan.last) continue;
-        const Source& source = work.graph.operators[use.consumer].inputs[use.source];
-        // A sample that takes one branch is stored once, one that takes several once for each.
-        const bool several = source.switch_id != kNoSwitch && !work.graph.switches[source.switch_id].exclusive;
-        if (!several) {
-            once = true;
-        } else if (counted.emplace(source.switch_id, source.branch, source.group).second) {
-            sample_bytes += static_cast<double>(kElementBytes * source.taken_elements()) * work.edge_share(use);
-        }
-    }
-    if (once) sample_bytes += static_cast<double>(work.graph.operators[op].output().bytes()) * item.expected_share;
-    return sample_bytes * work.graph.batch_samples();
 }
 
 std::vector<Depths> Segmenter::depths_of(int first, int last, std::uint32_t unit_samples) {
@@ -147,146 +89,68 @@ std::vector<Depths> Segmenter::depths_of(int first, int last, std::uint32_t unit
     return result;
 }
 
-double Segmenter::pace(const SegmentPlan& plan, std::size_t i, const Stage& stage) const {
-    if (!stage.fits) return kNever;
-    const int op = plan.first + static_cast<int>(i);
-    const std::vector<Source>& inputs = search_.workload().graph.operators[op].inputs;
-    double slowest = stage.cycles();
-    for (std::size_t s = 0; s < inputs.size(); ++s) {
-        const double latency = inputs[s].producer >= plan.first ? hand_over_cycles() : load_latency(inputs[s]);
-        slowest = std::max(slowest, (latency + stage.in_cycles + stage.compute_cycles) / plan.depths[i].slots[s]);
-    }
-    const double latency = std::max(store_latency(), hand_over_cycles());
-    return std::max(slowest, (stage.compute_cycles + latency + stage.out_cycles) / plan.depths[i].out_slots);
-}
-
 bool Segmenter::allocate(SegmentPlan& plan, unsigned weight_copies) {
     const Workload& work = search_.workload();
     std::vector<unsigned> least;
     std::vector<double> loads;
     unsigned sum = 0;
-    for (int op = plan.first; op < plan.last; ++op) {
-        least.push_back(search_.least_tiles(op, plan.unit_samples, plan.depths[op - plan.first], weight_copies));
-        if (least.back() == 0 || (sum += least.back()) > tiles_) return false;
-        loads.push_back(work.load(op));
+    for (const Lane& lane : plan.lanes) {
+        unsigned most = 0;
+        double load = 0;
+        for (const std::size_t i : lane) {
+            const int op = plan.first + static_cast<int>(i);
+            const auto sharers = static_cast<unsigned>(lane.size());
+            const unsigned tiles = search_.least_tiles(op, plan.unit_samples, plan.depths[i], weight_copies, sharers);
+            if (tiles == 0) return false;
+            most = std::max(most, tiles);
+            load += work.load(op);
+        }
+        if ((sum += most) > tiles_) return false;
+        least.push_back(most);
+        loads.push_back(load);
     }
-    const auto cycles = [&](std::size_t i, unsigned tiles) {
-        const Stage& stage =
-            search_.best(plan.first + static_cast<int>(i), tiles, plan.unit_samples, plan.depths[i], weight_copies);
-        return pace(plan, i, stage);
+    const auto stages = [&](const Lane& lane, unsigned tiles) {
+        std::vector<const Stage*> best;
+        for (const std::size_t i : lane) {
+            best.push_back(&search_.best(plan.first + static_cast<int>(i), tiles, plan.unit_samples, plan.depths[i],
+                                         weight_copies, static_cast<unsigned>(lane.size())));
+        }
+        return best;
     };
-    plan.tiles = allocate_proportional(tiles_, loads, least);
-    refine(plan.tiles, least, cycles);
-    for (std::size_t i = 0; i < plan.tiles.size(); ++i) {
-        plan.stages.push_back(search_.best(plan.first + static_cast<int>(i), plan.tiles[i], plan.unit_samples,
-                                           plan.depths[i], weight_copies));
-        if (!plan.stages.back().fits) return false;
+    const auto cycles = [&](std::size_t lane, unsigned tiles) {
+        return pace(plan, plan.lanes[lane], stages(plan.lanes[lane], tiles));
+    };
+    std::vector<unsigned> tiles = allocate_proportional(tiles_, loads, least);
+    refine(tiles, least, cycles);
+    plan.tiles.resize(plan.depths.size());
+    plan.stages.resize(plan.depths.size());
+    for (std::size_t l = 0; l < plan.lanes.size(); ++l) {
+        const std::vector<const Stage*> best = stages(plan.lanes[l], tiles[l]);
+        for (std::size_t m = 0; m < best.size(); ++m) {
+            const std::size_t i = plan.lanes[l][m];
+            plan.tiles[i] = tiles[l];
+            plan.stages[i] = *best[m];
+            if (!best[m]->fits) return false;
+        }
     }
     return true;
 }
 
-double Segmenter::usual_pace(const SegmentPlan& plan) const {
-    const Workload& work = search_.workload();
-    // Operators on one branch have the same sizes; those on different ones fluctuate against each other.
-    struct Group {
-        const BranchPath* path;
-        double share, cycles;
-    };
-    std::vector<Group> groups;
-    for (std::size_t i = 0; i < plan.stages.size(); ++i) {
-        const int op = plan.first + static_cast<int>(i);
-        const BranchPath& path = work.graph.operators[op].path;
-        auto group =
-            std::find_if(groups.begin(), groups.end(), [&](const Group& known) { return *known.path == path; });
-        if (group == groups.end()) group = groups.insert(groups.end(), {&path, work.items[op].expected_share, 0});
-        group->cycles = std::max(group->cycles, pace(plan, i, plan.stages[i]));
-    }
-    double mean = plan.memory_cycles / plan.units, variance = 0;
-    for (const auto& [path, share, cycles] : groups) {
-        const double relative = share > 0 ? (1 - share) / (share * plan.unit_samples) : 0;
-        constexpr double kUnitsBetween = 2;  // that slots hold: stages do not wait for each other unit by unit
-        const double other = relative * cycles * cycles / kUnitsBetween;
-        const double spread = std::sqrt(variance + other);
-        if (spread == 0) {
-            mean = std::max(mean, cycles);
-            continue;
-        }
-        // Mean and variance of the larger of two normal variables: C. E. Clark, The greatest of a finite set of random
-        // variables, Operations Research 9 (1961), equations (2) to (5), without correlation.
-        const double alpha = (mean - cycles) / spread;
-        const double density = std::exp(-alpha * alpha / 2) / std::sqrt(2 * 3.14159265358979323846);
-        const double first = std::erfc(-alpha / std::sqrt(2.0)) / 2, second = 1 - first;
-        const double larger = mean * first + cycles * second + spread * density;
-        const double square =
-            (mean * mean + variance) * first + (cycles * cycles + other) * second + (mean + cycles) * spread * density;
-        variance = std::max(0.0, square - larger * larger);
-        mean = larger;
-    }
-    return mean;
-}
-
-void Segmenter::add_pipeline_cycles(SegmentPlan& plan) const {
-    const Workload& work = search_.workload();
-    const double unit_bandwidth = search_.hardware().memory_bytes_per_cycle() * plan.units;
-    double fill = 0;
-    std::vector<double> done(plan.stages.size(), 0);  // the first unit's
-    for (int op = plan.first; op < plan.last; ++op) {
-        const std::size_t i = static_cast<std::size_t>(op - plan.first);
-        const Stage& stage = plan.stages[i];
-        double start = 0;
-        const std::vector<Source>& inputs = work.graph.operators[op].inputs;
-        double loaded = 0;
-        for (unsigned s = 0; s < inputs.size(); ++s) {
-            const Source& source = inputs[s];
-            if (source.producer < plan.first) {
-                loaded += loaded_bytes(plan, op, s) / unit_bandwidth;
-                start = std::max(start, load_latency(source) + std::max(stage.in_cycles, loaded));
-                continue;
-            }
-            const std::size_t from = static_cast<std::size_t>(source.producer - plan.first);
-            double leaves = done[from];
-            if (source.switch_id != kNoSwitch) {
-                const int gate = work.graph.switches[source.switch_id].gate;
-                if (gate >= plan.first) leaves = std::max(leaves, done[gate - plan.first] + hand_over_cycles());
-            }
-            start =
-                std::max(start, leaves + hand_over_cycles() + std::max(plan.stages[from].out_cycles, stage.in_cycles));
-        }
-        done[i] = start + stage.compute_cycles;
-        const double stored = stored_bytes(plan, op) / unit_bandwidth;
-        fill = std::max(fill, done[i] + (stored > 0 ? store_latency() + std::max(stage.out_cycles, stored) : 0));
-    }
-    plan.pipeline_cycles = fill + (plan.units - 1.0) * usual_pace(plan);
-}
-
-void Segmenter::add_memory_cycles(SegmentPlan& plan) const {
-    const Workload& work = search_.workload();
-    const HardwareDescription& hardware = search_.hardware();
-    const auto interfaces = static_cast<double>(hardware.memory.size());
-    double tensors = 0, weights = 0, most_weights = 0;  // `most`: on one interface
-    // Slices are alike: where they do not come out even, some interfaces have one more. Tensors are spread evenly.
-    const auto busiest = [&](double bytes, double pieces) { return bytes / pieces * std::ceil(pieces / interfaces); };
-    for (int op = plan.first; op < plan.last; ++op) {
-        const Operator& one = work.graph.operators[op];
-        const Stage& stage = plan.stages[static_cast<std::size_t>(op - plan.first)];
-        for (unsigned s = 0; s < one.inputs.size(); ++s) tensors += loaded_bytes(plan, op, s);
-        tensors += stored_bytes(plan, op);
-        const double bytes = static_cast<double>(one.weight_bytes);
-        weights += bytes;
-        most_weights = std::max(most_weights, busiest(bytes, stage.k_ways));
-    }
-    const double bandwidth = hardware.memory_bytes_per_cycle();
-    const bool whole_network = plan.first == 0 && plan.last == static_cast<int>(work.items.size());
-    if (!whole_network) {  // one segment keeps its weights
-        plan.weight_cycles = std::max(weights, most_weights * interfaces) / bandwidth;
-    }
-    const double together = tensors + (plan.prefetchable && !whole_network ? weights : 0);
-    plan.memory_cycles = together / bandwidth;
-    if (plan.prefetchable) plan.memory_cycles = std::max(plan.memory_cycles, plan.weight_cycles);
-}
-
 std::optional<SegmentPlan> Segmenter::plan(int first, int last, std::uint32_t unit_samples, unsigned weight_copies) {
+    const auto count = static_cast<std::size_t>(last - first);
+    std::optional<SegmentPlan> separate = plan(first, last, unit_samples, weight_copies, separate_lanes(count));
+    if (!grouping_) return separate;
+    std::vector<Lane> lanes = grouped_lanes(search_.workload(), first, last, unit_samples);
+    if (lanes.size() == count) return separate;
+    std::optional<SegmentPlan> grouped = plan(first, last, unit_samples, weight_copies, std::move(lanes));
+    return grouped && (!separate || grouped->cycles < separate->cycles) ? grouped : separate;
+}
+
+std::optional<SegmentPlan> Segmenter::plan(int first, int last, std::uint32_t unit_samples, unsigned weight_copies,
+                                           std::vector<Lane> lanes) {
+    if (lanes.size() > tiles_) return std::nullopt;
     SegmentPlan plan;
+    plan.lanes = std::move(lanes);
     plan.first = first;
     plan.last = last;
     plan.unit_samples = unit_samples;
@@ -300,13 +164,8 @@ std::optional<SegmentPlan> Segmenter::plan(int first, int last, std::uint32_t un
     return plan;
 }
 
-void Segmenter::add_cycles(SegmentPlan& plan) const {
-    plan.cycles = std::max(plan.pipeline_cycles, plan.memory_cycles) + (plan.prefetchable ? 0 : plan.weight_cycles) +
-                  barrier_cycles();
-}
-
 std::optional<SegmentPlan> Segmenter::segment(int first, int last) {
-    if (last - first > static_cast<int>(tiles_)) return std::nullopt;
+    if (!grouping_ && last - first > static_cast<int>(tiles_)) return std::nullopt;
     const bool whole_network = first == 0 && last == static_cast<int>(search_.workload().items.size());
     std::optional<SegmentPlan> best;
     for (const std::uint32_t size : unit_sizes_) {
@@ -323,28 +182,34 @@ std::optional<SegmentPlan> Segmenter::segment(int first, int last) {
 void Segmenter::deepen(SegmentPlan& plan, std::uint32_t other_weights) {
     const Workload& work = search_.workload();
     const auto dynamic = [&](int op) { return work.graph.operators[op].dynamic(); };
-    const auto deepened = [&](std::size_t i, Depths depths) {
+    const auto deepened = [&](const Lane& lane, std::size_t i, Depths depths) {
         const Stage& stage = plan.stages[i];
         const Stage trial = search_.spread(plan.first + static_cast<int>(i), stage.k_ways, stage.largest, depths, 1);
-        if (!trial.fits || trial.footprint.total() + other_weights > search_.hardware().data_bytes()) return false;
+        const std::uint64_t others = plan.lane_bytes(lane) - stage.footprint.total();
+        if (!trial.fits || trial.footprint.total() + others + other_weights > search_.hardware().data_bytes())
+            return false;
         plan.depths[i] = std::move(depths);
         plan.stages[i].footprint = trial.footprint;
         return true;
     };
-    for (std::size_t i = 0; i < plan.stages.size(); ++i) {
+    const auto one_more = [&](const Lane& lane, std::size_t i) {
         const int op = plan.first + static_cast<int>(i);
         const std::vector<Source>& inputs = work.graph.operators[op].inputs;
-        for (bool more = true; more;) {
+        Depths depths = plan.depths[i];
+        bool more = false;
+        for (std::size_t s = 0; s < inputs.size(); ++s) {
+            const bool fluctuates = dynamic(op) || inputs[s].switch_id != kNoSwitch ||
+                                    (inputs[s].producer >= 0 && dynamic(inputs[s].producer));
+            if (!fluctuates || depths.slots[s] >= std::min(plan.units, margins_.deepest)) continue;
+            ++depths.slots[s];
+            more = true;
+        }
+        return more && deepened(lane, i, std::move(depths));
+    };
+    for (const Lane& lane : plan.lanes) {
+        for (bool more = true; more;) {  // the members of a lane one slot at a time
             more = false;
-            Depths depths = plan.depths[i];
-            for (std::size_t s = 0; s < inputs.size(); ++s) {
-                const bool fluctuates = dynamic(op) || inputs[s].switch_id != kNoSwitch ||
-                                        (inputs[s].producer >= 0 && dynamic(inputs[s].producer));
-                if (!fluctuates || depths.slots[s] >= std::min(plan.units, margins_.deepest)) continue;
-                ++depths.slots[s];
-                more = true;
-            }
-            if (more) more = deepened(i, std::move(depths));
+            for (const std::size_t i : lane) more |= one_more(lane, i);
         }
     }
 }

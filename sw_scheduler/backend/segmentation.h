@@ -3,16 +3,18 @@
 #include <optional>
 #include <vector>
 
+#include "switchyard/sw_scheduler/backend/lanes.h"
 #include "switchyard/sw_scheduler/backend/stage.h"
 
 namespace switchyard::sched {
 
-/// Operators [first, last) on the chip together, each on its own tiles, one hand-over unit after another.
+/// Operators [first, last) on the chip together, each lane on its own tiles, one hand-over unit after another.
 struct SegmentPlan {
     int first = 0, last = 0;
     std::uint32_t unit_samples = 1;
     std::uint16_t units = 1;
-    std::vector<unsigned> tiles;  ///< by operator - first, as are the next two
+    std::vector<Lane> lanes;
+    std::vector<unsigned> tiles;  ///< by operator - first, as are the next two; the same for all members of a lane
     std::vector<Depths> depths;
     std::vector<Stage> stages;
     bool prefetchable = false;   ///< a second set of weight slices fits beside this segment's data
@@ -20,6 +22,11 @@ struct SegmentPlan {
     double pipeline_cycles = 0;  ///< a batch through the stages
     double memory_cycles = 0;    ///< a batch's HBM traffic, at the interface with most of it
     double cycles = 0;           ///< what the dynamic programme adds up
+
+    /// Bytes of a tile's data area that the members of a lane take together.
+    std::uint64_t lane_bytes(const Lane& lane) const;
+    /// Bytes of weights that a tile keeps at most.
+    std::uint32_t most_weight_bytes() const;
 };
 
 /// What the formulas leave out, as margins on what they say. Calibrated: testbenches/calibration compares these values
@@ -39,7 +46,9 @@ struct Margins {
 class Segmenter {
 public:
     /// `tiles`: how many of the chip's to use. `unit_samples`: 0, or the only size of a hand-over unit to consider.
-    Segmenter(StageSearch& search, unsigned tiles, std::uint32_t unit_samples, const Margins& margins = {});
+    /// `grouping`: rare branches may share tiles (lanes.h), where that makes a segment faster.
+    Segmenter(StageSearch& search, unsigned tiles, std::uint32_t unit_samples, const Margins& margins = {},
+              bool grouping = false);
 
     /// The cut points with the smallest sum of segment cycles. Throws InputError that names the operator which does not
     /// fit, and the bytes.
@@ -47,7 +56,7 @@ public:
     /// Operators [first, last) as one segment in the best hand-over unit, or nothing if they do not fit.
     std::optional<SegmentPlan> segment(int first, int last);
     /// Where it hardly slows the segment down, cuts samples and rows of all its operators alike, so that what a tile
-    /// makes is what few others need: of such plans the one with the fewest packets.
+    /// makes is what few others need: of such plans the one with the fewest packets. Lanes stay as they are.
     void align(SegmentPlan& plan);
     /// More slots where operators are dynamic and scratchpads have room beside the weights of the segments before and
     /// after, `other_weights` bytes at most on a tile: stages that fluctuate wait less for each other.
@@ -55,7 +64,10 @@ public:
     bool may_cut(int op) const { return search_.workload().may_cut(op); }
 
 private:
+    /// The faster one of a plan with separate lanes and one with grouped lanes.
     std::optional<SegmentPlan> plan(int first, int last, std::uint32_t unit_samples, unsigned weight_copies);
+    std::optional<SegmentPlan> plan(int first, int last, std::uint32_t unit_samples, unsigned weight_copies,
+                                    std::vector<Lane> lanes);
     bool allocate(SegmentPlan& plan, unsigned weight_copies);
     /// n and p ways for each operator that needs more than one tile, as many k ways as its pace needs; the plan's times
     /// follow. False if it does not fit.
@@ -66,6 +78,11 @@ private:
     /// Cycles between two units of operator plan.first + i on `stage`: transfers are double-buffered, but a slot is
     /// taken from the first probe until the kernel ends.
     double pace(const SegmentPlan& plan, std::size_t i, const Stage& stage) const;
+    /// The same of a lane whose members run on `stages`, in order: they take turns.
+    double pace(const SegmentPlan& plan, const Lane& lane, const std::vector<const Stage*>& stages) const;
+    double pace(const SegmentPlan& plan, const Lane& lane) const;
+    /// Cycles of all members for a usual unit: compute and both directions of a tile's link.
+    Stage together(const SegmentPlan& plan, const Lane& lane, const std::vector<const Stage*>& stages) const;
     /// Expected cycles between two units: of the slowest stage, when dynamic stages vary around their means.
     double usual_pace(const SegmentPlan& plan) const;
     void add_pipeline_cycles(SegmentPlan& plan) const;
@@ -86,6 +103,7 @@ private:
     StageSearch& search_;
     unsigned tiles_;
     Margins margins_;
+    bool grouping_;
     std::vector<std::uint32_t> unit_sizes_;  ///< candidates, largest first
 };
 

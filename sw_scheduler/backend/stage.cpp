@@ -241,13 +241,13 @@ Partition StageSearch::best_partition(int op, unsigned k_ways, unsigned ways, st
 }
 
 Stage StageSearch::spread(int op, unsigned k_ways, const Partition& largest, const Depths& depths,
-                          unsigned weight_copies) {
+                          unsigned weight_copies, unsigned sharers) {
     Stage stage;
     stage.k_ways = k_ways;
     stage.largest = largest;
     stage.footprint = footprint(op, k_ways, largest, depths);
     const std::uint64_t needed = std::uint64_t{weight_copies} * stage.footprint.weights + stage.footprint.buffers;
-    if (needed > hardware_.data_bytes()) return stage;
+    if (needed > hardware_.data_bytes() / sharers) return stage;
     const std::array<double, 2> usual = workload_.usual_samples(op, largest.dyn_dim);
     for (const double samples : usual) {
         // The kernel for the next whole number, in proportion.
@@ -281,7 +281,7 @@ Partition StageSearch::tight(const Partition& partition, int op) const {
 }
 
 Stage StageSearch::search(int op, unsigned tiles, std::uint32_t unit_samples, const Depths& depths,
-                          unsigned weight_copies) {
+                          unsigned weight_copies, unsigned sharers) {
     const OperatorShape& shape = workload_.graph.operators[op].shape;
     Stage best;
     double fewest = std::numeric_limits<double>::infinity();
@@ -290,19 +290,19 @@ Stage StageSearch::search(int op, unsigned tiles, std::uint32_t unit_samples, co
         const unsigned k_ways = tight_ways(shape.out_channels, std::min<unsigned>(tiles / share, shape.out_channels));
         if (k_ways == previous) continue;  // fewer n and p ways with the same slices: never better
         previous = k_ways;
-        for_each_split(unit_samples, shape.out_rows, tiles / k_ways, most_p_ways(op),
-                       [&](std::uint32_t n, std::uint32_t p) {
-                           Stage candidate =
-                               spread(op, k_ways, {narrow(unit_samples), narrow(n), narrow(p)}, depths, weight_copies);
-                           if (!candidate.fits) return;
-                           const double cycles = candidate.cycles();
-                           const std::uint64_t bytes =
-                               std::uint64_t{weight_copies} * candidate.footprint.weights + candidate.footprint.buffers;
-                           if (cycles > fewest || (cycles == fewest && bytes >= best_bytes)) return;
-                           best = std::move(candidate);
-                           fewest = cycles;
-                           best_bytes = bytes;
-                       });
+        for_each_split(
+            unit_samples, shape.out_rows, tiles / k_ways, most_p_ways(op), [&](std::uint32_t n, std::uint32_t p) {
+                Stage candidate =
+                    spread(op, k_ways, {narrow(unit_samples), narrow(n), narrow(p)}, depths, weight_copies, sharers);
+                if (!candidate.fits) return;
+                const double cycles = candidate.cycles();
+                const std::uint64_t bytes =
+                    std::uint64_t{weight_copies} * candidate.footprint.weights + candidate.footprint.buffers;
+                if (cycles > fewest || (cycles == fewest && bytes >= best_bytes)) return;
+                best = std::move(candidate);
+                fewest = cycles;
+                best_bytes = bytes;
+            });
     }
     return best;
 }
@@ -322,18 +322,22 @@ Footprint StageSearch::smallest_footprint(int op, unsigned tiles, std::uint32_t 
 }
 
 const Stage& StageSearch::best(int op, unsigned tiles, std::uint32_t unit_samples, const Depths& depths,
-                               unsigned weight_copies) {
-    Key key{class_of(op), tiles, unit_samples, depths.slots, depths.out_slots, weight_copies};
+                               unsigned weight_copies, unsigned sharers) {
+    Key key{class_of(op), tiles, unit_samples, depths.slots, depths.out_slots, weight_copies, sharers};
     const auto found = stages_.find(key);
     if (found != stages_.end()) return found->second;
-    return stages_.emplace(std::move(key), search(op, tiles, unit_samples, depths, weight_copies)).first->second;
+    return stages_.emplace(std::move(key), search(op, tiles, unit_samples, depths, weight_copies, sharers))
+        .first->second;
 }
 
-unsigned StageSearch::least_tiles(int op, std::uint32_t unit_samples, const Depths& depths, unsigned weight_copies) {
-    const Key key{class_of(op), 0, unit_samples, depths.slots, depths.out_slots, weight_copies};
+unsigned StageSearch::least_tiles(int op, std::uint32_t unit_samples, const Depths& depths, unsigned weight_copies,
+                                  unsigned sharers) {
+    const Key key{class_of(op), 0, unit_samples, depths.slots, depths.out_slots, weight_copies, sharers};
     const auto found = least_tiles_.find(key);
     if (found != least_tiles_.end()) return found->second;
-    const auto fits = [&](unsigned count) { return best(op, count, unit_samples, depths, weight_copies).fits; };
+    const auto fits = [&](unsigned count) {
+        return best(op, count, unit_samples, depths, weight_copies, sharers).fits;
+    };
     unsigned tiles = 0;
     if (fits(hardware_.tiles())) {  // more tiles never need more bytes on each: halve
         unsigned too_few = 0;

@@ -61,19 +61,23 @@ public:
 
     /// The ways with the fewest cycles a unit, the mean over Workload::usual_samples,
     ///   max(compute, bytes into a tile / link, bytes out of a tile / link),
-    /// of those that fit a tile's data area with `weight_copies` copies of the weight slice (2: the next segment's can
-    /// be prefetched). Stage::fits is false if none does.
-    const Stage& best(int op, unsigned tiles, std::uint32_t unit_samples, const Depths& depths, unsigned weight_copies);
+    /// of those that fit this operator's part of a tile's data area with `weight_copies` copies of the weight slice
+    /// (2: the next segment's can be prefetched). `sharers` operators have equal parts of the area. Stage::fits is
+    /// false if none does.
+    const Stage& best(int op, unsigned tiles, std::uint32_t unit_samples, const Depths& depths, unsigned weight_copies,
+                      unsigned sharers = 1);
 
     /// The stage with these ways; `largest` is for a whole hand-over unit.
-    Stage spread(int op, unsigned k_ways, const Partition& largest, const Depths& depths, unsigned weight_copies);
+    Stage spread(int op, unsigned k_ways, const Partition& largest, const Depths& depths, unsigned weight_copies,
+                 unsigned sharers = 1);
     /// The next larger number of k ways with smaller slices; more than the operator's channels if there is none.
     unsigned more_slices(int op, unsigned k_ways) const;
     /// n and p ways without those that have nothing to do.
     Partition tight(const Partition& partition, int op) const;
 
     /// The smallest number of tiles (up to the chip's) on which it fits, or 0.
-    unsigned least_tiles(int op, std::uint32_t unit_samples, const Depths& depths, unsigned weight_copies);
+    unsigned least_tiles(int op, std::uint32_t unit_samples, const Depths& depths, unsigned weight_copies,
+                         unsigned sharers = 1);
 
     /// Best n and p for `dyn_dim` samples on at most `ways` = n x p tiles for each slice, whose boxes fit the
     /// footprint. `rows_like`: the p ways of a whole unit's kernel, kept where they are hardly slower, because the
@@ -96,10 +100,11 @@ private:
     std::uint32_t row_passes(std::uint16_t n, std::uint16_t p, std::uint16_t q);
     Footprint footprint(int op, unsigned k_ways, const Partition& largest, const Depths& depths) const;
     Stage timed(int op, unsigned k_ways, const Partition& partition);
-    Stage search(int op, unsigned tiles, std::uint32_t unit_samples, const Depths& depths, unsigned weight_copies);
+    Stage search(int op, unsigned tiles, std::uint32_t unit_samples, const Depths& depths, unsigned weight_copies,
+                 unsigned sharers);
     int class_of(int op);
 
-    using Key = std::tuple<int, unsigned, std::uint32_t, std::vector<std::uint16_t>, std::uint16_t, unsigned>;
+    using Key = std::tuple<int, unsigned, std::uint32_t, std::vector<std::uint16_t>, std::uint16_t, unsigned, unsigned>;
     const Workload& workload_;
     HardwareDescription hardware_;
     std::vector<int> class_;  ///< operators of one class are alike: same shape, weights, neighbours' shapes and shares

@@ -1,0 +1,95 @@
+#include "switchyard/sw_scheduler/backend/lanes.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace switchyard::sched {
+
+namespace {
+
+/// Operators of the segment that stand directly on each branch, by switch and branch.
+using Members = std::map<int, std::map<unsigned, Lane>>;
+
+Members members_of(const DynGraph& graph, int first, int last) {
+    Members members;
+    for (int op = first; op < last; ++op) {
+        const BranchPath& path = graph.operators[op].path;
+        if (!path.empty())
+            members[path.back().switch_id][path.back().branch].push_back(static_cast<std::size_t>(op - first));
+    }
+    return members;
+}
+
+}  // namespace
+
+std::vector<Lane> separate_lanes(std::size_t operators) {
+    std::vector<Lane> lanes;
+    for (std::size_t i = 0; i < operators; ++i) lanes.push_back({i});
+    return lanes;
+}
+
+std::vector<Lane> grouped_lanes(const Workload& workload, int first, int last, std::uint32_t unit_samples) {
+    std::vector<Lane> lanes;
+    std::vector<char> placed(static_cast<std::size_t>(last - first), 0);
+    const auto close = [&](std::vector<const Lane*>& group) {
+        std::size_t longest = 0;
+        for (const Lane* branch : group) longest = std::max(longest, branch->size());
+        for (std::size_t position = 0; position < longest; ++position) {
+            Lane lane;
+            for (const Lane* branch : group) {
+                if (position < branch->size()) lane.push_back((*branch)[position]);
+            }
+            std::sort(lane.begin(), lane.end());
+            for (const std::size_t i : lane) placed[i] = 1;
+            lanes.push_back(std::move(lane));
+        }
+        group.clear();
+    };
+    for (const auto& [switch_id, branches] : members_of(workload.graph, first, last)) {
+        std::vector<const Lane*> group;
+        double samples = 0;
+        for (const auto& [branch, operators] : branches) {
+            const int front = first + static_cast<int>(operators.front());
+            const double expected = workload.items[front].expected_share * unit_samples;
+            if (expected >= 1) continue;
+            group.push_back(&operators);
+            samples += expected;
+            if (samples < 1) continue;
+            close(group);
+            samples = 0;
+        }
+        close(group);
+    }
+    for (std::size_t i = 0; i < placed.size(); ++i) {
+        if (!placed[i]) lanes.push_back({i});
+    }
+    std::sort(lanes.begin(), lanes.end());
+    return lanes;
+}
+
+LaneSamples lane_samples(const Workload& workload, int first, const Lane& lane, std::uint32_t unit_samples) {
+    double share = 0, variance = 0;  // of one sample
+    for (const std::size_t i : lane) {
+        const double one = workload.items[first + static_cast<int>(i)].expected_share;
+        share += one;
+        variance += one * (1 - one);
+    }
+    LaneSamples samples;
+    if (share <= 0) return samples;
+    double most = static_cast<double>(lane.size()) * unit_samples;
+    const BranchPath& path = workload.graph.operators[first + static_cast<int>(lane.front())].path;
+    if (lane.size() == 1 || workload.graph.switches[path.back().switch_id].exclusive) {  // one of the members at most
+        share = std::min(share, 1.0);
+        samples.relative_variance = (1 - share) / (share * unit_samples);
+        most = unit_samples;
+    } else {
+        samples.relative_variance = variance / (share * share * unit_samples);
+    }
+    samples.mean = share * unit_samples;
+    samples.usual =
+        (samples.mean + std::min(most, samples.mean + samples.mean * std::sqrt(samples.relative_variance))) / 2;
+    return samples;
+}
+
+}  // namespace switchyard::sched

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "switchyard/sw_scheduler/backend/workload.h"
+
+namespace switchyard::sched {
+
+/// Operators of a segment [first, last) that use the same tiles, one after another in time (branch grouping, Adyna
+/// section V-B): op - first of each, ascending. Most lanes have one member.
+using Lane = std::vector<std::size_t>;
+
+/// A lane for each of `operators` operators.
+std::vector<Lane> separate_lanes(std::size_t operators);
+
+/// Lanes of operators [first, last), ordered by their first members, where rare branches are grouped. A branch is rare
+/// if a hand-over unit of `unit_samples` is expected to bring it less than one sample, so that its tiles would have
+/// nothing to do in many units. The rare branches of a switch are gathered, in order, until together they expect a
+/// sample a unit; then the next group begins. Of the operators that stand on the branches of a group (not on those of
+/// switches within), the first ones of each branch form a lane, then the second ones, and so on.
+std::vector<Lane> grouped_lanes(const Workload& workload, int first, int last, std::uint32_t unit_samples);
+
+/// Samples that a hand-over unit brings to the members of a lane together, each on its own way.
+struct LaneSamples {
+    double mean = 0;
+    double relative_variance = 0;  ///< variance / mean^2; 0 if none is expected
+    double usual = 0;              ///< as Workload::usual_samples, the mean of its two
+};
+LaneSamples lane_samples(const Workload& workload, int first, const Lane& lane, std::uint32_t unit_samples);
+
+}  // namespace switchyard::sched

@@ -1,0 +1,252 @@
+// Segmenter: what a plan costs. The formulas are in docs/scheduler.md.
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+#include <tuple>
+
+#include "switchyard/sw_scheduler/backend/segmentation.h"
+
+namespace switchyard::sched {
+
+std::uint64_t SegmentPlan::lane_bytes(const Lane& lane) const {
+    std::uint64_t bytes = 0;
+    for (const std::size_t i : lane) bytes += stages[i].footprint.total();
+    return bytes;
+}
+
+std::uint32_t SegmentPlan::most_weight_bytes() const {
+    std::uint32_t most = 0;
+    for (const Lane& lane : lanes) {
+        std::uint32_t bytes = 0;
+        for (const std::size_t i : lane) bytes += stages[i].footprint.weights;
+        most = std::max(most, bytes);
+    }
+    return most;
+}
+
+double Segmenter::hand_over_cycles() const {
+    constexpr unsigned kPackets = 3;  // probe, acknowledge, head of the data
+    const HardwareDescription& hardware = search_.hardware();
+    return hardware.setup_cycles + kPackets * hardware.average_travel_cycles();
+}
+
+double Segmenter::load_latency(const Source& source) const {
+    const HardwareDescription& hardware = search_.hardware();
+    const double message = hardware.setup_cycles + hardware.average_travel_cycles();
+    const double read = message + hardware.memory_latency_cycles + hardware.average_travel_cycles();
+    const double share = message;  // acknowledge of those that read along
+    const bool framed = source.switch_id != kNoSwitch ||
+                        (source.producer >= 0 && search_.workload().graph.operators[source.producer].dynamic());
+    return (framed ? read + message : 0) + share + read;
+}
+
+double Segmenter::store_latency() const {
+    const HardwareDescription& hardware = search_.hardware();
+    return hardware.setup_cycles + hardware.memory_latency_cycles + 2 * hardware.average_travel_cycles();
+}
+
+double Segmenter::barrier_cycles() const {
+    const HardwareDescription& hardware = search_.hardware();
+    const unsigned farthest_hops = hardware.columns / 2 + hardware.rows / 2;
+    const double farthest = farthest_hops * hardware.hop_cycles;
+    return 2 * (hardware.setup_cycles + farthest) + tiles_;  // each tile's answer takes a cycle of the sequencer's link
+}
+
+double Segmenter::loaded_bytes(const SegmentPlan& plan, int op, unsigned source) const {
+    const Operator& one = search_.workload().graph.operators[op];
+    if (one.inputs[source].producer >= plan.first) return 0;
+    const Stage& stage = plan.stages[static_cast<std::size_t>(op - plan.first)];
+    return unit_read_bytes(one.shape, one.inputs[source], stage.largest, stage.k_ways) * plan.units *
+           search_.workload().edge_share({op, source});
+}
+
+double Segmenter::stored_bytes(const SegmentPlan& plan, int op) const {
+    const Workload& work = search_.workload();
+    const Workload::Item& item = work.items[op];
+    bool once = item.is_output;
+    double sample_bytes = 0;
+    std::set<std::tuple<int, unsigned, unsigned>> counted;  // switch, branch, group
+    for (const Workload::Use& use : item.uses) {
+        if (use.consumer < plan.last) continue;
+        const Source& source = work.graph.operators[use.consumer].inputs[use.source];
+        // A sample that takes one branch is stored once, one that takes several once for each.
+        const bool several = source.switch_id != kNoSwitch && !work.graph.switches[source.switch_id].exclusive;
+        if (!several) {
+            once = true;
+        } else if (counted.emplace(source.switch_id, source.branch, source.group).second) {
+            sample_bytes += static_cast<double>(kElementBytes * source.taken_elements()) * work.edge_share(use);
+        }
+    }
+    if (once) sample_bytes += static_cast<double>(work.graph.operators[op].output().bytes()) * item.expected_share;
+    return sample_bytes * work.graph.batch_samples();
+}
+
+double Segmenter::pace(const SegmentPlan& plan, std::size_t i, const Stage& stage) const {
+    if (!stage.fits) return std::numeric_limits<double>::infinity();
+    const int op = plan.first + static_cast<int>(i);
+    const std::vector<Source>& inputs = search_.workload().graph.operators[op].inputs;
+    double slowest = stage.cycles();
+    for (std::size_t s = 0; s < inputs.size(); ++s) {
+        const double latency = inputs[s].producer >= plan.first ? hand_over_cycles() : load_latency(inputs[s]);
+        slowest = std::max(slowest, (latency + stage.in_cycles + stage.compute_cycles) / plan.depths[i].slots[s]);
+    }
+    const double latency = std::max(store_latency(), hand_over_cycles());
+    return std::max(slowest, (stage.compute_cycles + latency + stage.out_cycles) / plan.depths[i].out_slots);
+}
+
+Stage Segmenter::together(const SegmentPlan& plan, const Lane& lane, const std::vector<const Stage*>& stages) const {
+    const Workload& work = search_.workload();
+    Stage sum;
+    // Stages have what their own deviation adds to the mean; of the sum of all samples it is less.
+    for (std::size_t m = 0; m < lane.size(); ++m) {
+        const LaneSamples alone = lane_samples(work, plan.first, {lane[m]}, plan.unit_samples);
+        if (alone.usual <= 0) continue;
+        const double mean = alone.mean / alone.usual;
+        sum.compute_cycles += mean * stages[m]->compute_cycles;
+        sum.in_cycles += mean * stages[m]->in_cycles;
+        sum.out_cycles += mean * stages[m]->out_cycles;
+    }
+    const LaneSamples all = lane_samples(work, plan.first, lane, plan.unit_samples);
+    const double usual = all.mean > 0 ? all.usual / all.mean : 0;
+    sum.compute_cycles *= usual;
+    sum.in_cycles *= usual;
+    sum.out_cycles *= usual;
+    return sum;
+}
+
+double Segmenter::pace(const SegmentPlan& plan, const Lane& lane, const std::vector<const Stage*>& stages) const {
+    if (lane.size() == 1) return pace(plan, lane.front(), *stages.front());
+    const Stage sum = together(plan, lane, stages);
+    double slowest = sum.cycles();
+    for (std::size_t m = 0; m < lane.size(); ++m) {
+        Stage turn = *stages[m];  // a slot is taken until the others have had their turn
+        turn.compute_cycles = sum.compute_cycles;
+        slowest = std::max(slowest, pace(plan, lane[m], turn));
+    }
+    return slowest;
+}
+
+double Segmenter::pace(const SegmentPlan& plan, const Lane& lane) const {
+    std::vector<const Stage*> stages;
+    for (const std::size_t i : lane) stages.push_back(&plan.stages[i]);
+    return pace(plan, lane, stages);
+}
+
+double Segmenter::usual_pace(const SegmentPlan& plan) const {
+    const Workload& work = search_.workload();
+    // Operators on one branch have the same sizes; those on different ones fluctuate against each other. Lanes of the
+    // same grouped branches begin with the same branch.
+    struct Group {
+        const BranchPath* path;
+        double relative_variance, cycles;
+    };
+    std::vector<Group> groups;
+    for (const Lane& lane : plan.lanes) {
+        const BranchPath& path = work.graph.operators[plan.first + static_cast<int>(lane.front())].path;
+        auto group =
+            std::find_if(groups.begin(), groups.end(), [&](const Group& known) { return *known.path == path; });
+        if (group == groups.end()) {
+            const LaneSamples samples = lane_samples(work, plan.first, lane, plan.unit_samples);
+            group = groups.insert(groups.end(), {&path, samples.relative_variance, 0});
+        }
+        group->cycles = std::max(group->cycles, pace(plan, lane));
+    }
+    double mean = plan.memory_cycles / plan.units, variance = 0;
+    for (const auto& [path, relative, cycles] : groups) {
+        constexpr double kUnitsBetween = 2;  // that slots hold: stages do not wait for each other unit by unit
+        const double other = relative * cycles * cycles / kUnitsBetween;
+        const double spread = std::sqrt(variance + other);
+        if (spread == 0) {
+            mean = std::max(mean, cycles);
+            continue;
+        }
+        // Mean and variance of the larger of two normal variables: C. E. Clark, The greatest of a finite set of random
+        // variables, Operations Research 9 (1961), equations (2) to (5), without correlation.
+        const double alpha = (mean - cycles) / spread;
+        const double density = std::exp(-alpha * alpha / 2) / std::sqrt(2 * 3.14159265358979323846);
+        const double first = std::erfc(-alpha / std::sqrt(2.0)) / 2, second = 1 - first;
+        const double larger = mean * first + cycles * second + spread * density;
+        const double square =
+            (mean * mean + variance) * first + (cycles * cycles + other) * second + (mean + cycles) * spread * density;
+        variance = std::max(0.0, square - larger * larger);
+        mean = larger;
+    }
+    return mean;
+}
+
+void Segmenter::add_pipeline_cycles(SegmentPlan& plan) const {
+    const Workload& work = search_.workload();
+    const double unit_bandwidth = search_.hardware().memory_bytes_per_cycle() * plan.units;
+    double fill = 0;
+    std::vector<double> compute;  // with the turns of a lane's other members
+    for (const Stage& stage : plan.stages) compute.push_back(stage.compute_cycles);
+    for (const Lane& lane : plan.lanes) {
+        if (lane.size() == 1) continue;
+        std::vector<const Stage*> stages;
+        for (const std::size_t i : lane) stages.push_back(&plan.stages[i]);
+        for (const std::size_t i : lane) compute[i] = together(plan, lane, stages).compute_cycles;
+    }
+    std::vector<double> done(plan.stages.size(), 0);  // the first unit's
+    for (int op = plan.first; op < plan.last; ++op) {
+        const std::size_t i = static_cast<std::size_t>(op - plan.first);
+        const Stage& stage = plan.stages[i];
+        double start = 0;
+        const std::vector<Source>& inputs = work.graph.operators[op].inputs;
+        double loaded = 0;
+        for (unsigned s = 0; s < inputs.size(); ++s) {
+            const Source& source = inputs[s];
+            if (source.producer < plan.first) {
+                loaded += loaded_bytes(plan, op, s) / unit_bandwidth;
+                start = std::max(start, load_latency(source) + std::max(stage.in_cycles, loaded));
+                continue;
+            }
+            const std::size_t from = static_cast<std::size_t>(source.producer - plan.first);
+            double leaves = done[from];
+            if (source.switch_id != kNoSwitch) {
+                const int gate = work.graph.switches[source.switch_id].gate;
+                if (gate >= plan.first) leaves = std::max(leaves, done[gate - plan.first] + hand_over_cycles());
+            }
+            start =
+                std::max(start, leaves + hand_over_cycles() + std::max(plan.stages[from].out_cycles, stage.in_cycles));
+        }
+        done[i] = start + compute[i];
+        const double stored = stored_bytes(plan, op) / unit_bandwidth;
+        fill = std::max(fill, done[i] + (stored > 0 ? store_latency() + std::max(stage.out_cycles, stored) : 0));
+    }
+    plan.pipeline_cycles = fill + (plan.units - 1.0) * usual_pace(plan);
+}
+
+void Segmenter::add_memory_cycles(SegmentPlan& plan) const {
+    const Workload& work = search_.workload();
+    const HardwareDescription& hardware = search_.hardware();
+    const auto interfaces = static_cast<double>(hardware.memory.size());
+    double tensors = 0, weights = 0, most_weights = 0;  // `most`: on one interface
+    // Slices are alike: where they do not come out even, some interfaces have one more. Tensors are spread evenly.
+    const auto busiest = [&](double bytes, double pieces) { return bytes / pieces * std::ceil(pieces / interfaces); };
+    for (int op = plan.first; op < plan.last; ++op) {
+        const Operator& one = work.graph.operators[op];
+        const Stage& stage = plan.stages[static_cast<std::size_t>(op - plan.first)];
+        for (unsigned s = 0; s < one.inputs.size(); ++s) tensors += loaded_bytes(plan, op, s);
+        tensors += stored_bytes(plan, op);
+        const double bytes = static_cast<double>(one.weight_bytes);
+        weights += bytes;
+        most_weights = std::max(most_weights, busiest(bytes, stage.k_ways));
+    }
+    const double bandwidth = hardware.memory_bytes_per_cycle();
+    const bool whole_network = plan.first == 0 && plan.last == static_cast<int>(work.items.size());
+    if (!whole_network) {  // one segment keeps its weights
+        plan.weight_cycles = std::max(weights, most_weights * interfaces) / bandwidth;
+    }
+    const double together = tensors + (plan.prefetchable && !whole_network ? weights : 0);
+    plan.memory_cycles = together / bandwidth;
+    if (plan.prefetchable) plan.memory_cycles = std::max(plan.memory_cycles, plan.weight_cycles);
+}
+
+void Segmenter::add_cycles(SegmentPlan& plan) const {
+    plan.cycles = std::max(plan.pipeline_cycles, plan.memory_cycles) + (plan.prefetchable ? 0 : plan.weight_cycles) +
+                  barrier_cycles();
+}
+
+}  // namespace switchyard::sched
