@@ -29,13 +29,20 @@ std::vector<Lane> separate_lanes(std::size_t operators) {
     return lanes;
 }
 
-std::vector<Lane> grouped_lanes(const Workload& workload, int first, int last, std::uint32_t unit_samples) {
+std::size_t longest(const std::vector<Lane>& lanes) {
+    std::size_t most = 0;
+    for (const Lane& lane : lanes) most = std::max(most, lane.size());
+    return most;
+}
+
+std::vector<Lane> grouped_lanes(const Workload& workload, int first, int last, std::uint32_t unit_samples,
+                                std::size_t most_branches) {
     std::vector<Lane> lanes;
     std::vector<char> placed(static_cast<std::size_t>(last - first), 0);
     const auto close = [&](std::vector<const Lane*>& group) {
-        std::size_t longest = 0;
-        for (const Lane* branch : group) longest = std::max(longest, branch->size());
-        for (std::size_t position = 0; position < longest; ++position) {
+        std::size_t most_operators = 0;
+        for (const Lane* branch : group) most_operators = std::max(most_operators, branch->size());
+        for (std::size_t position = 0; position < most_operators; ++position) {
             Lane lane;
             for (const Lane* branch : group) {
                 if (position < branch->size()) lane.push_back((*branch)[position]);
@@ -55,7 +62,7 @@ std::vector<Lane> grouped_lanes(const Workload& workload, int first, int last, s
             if (expected >= 1) continue;
             group.push_back(&operators);
             samples += expected;
-            if (samples < 1) continue;
+            if (samples < 1 && group.size() < most_branches) continue;
             close(group);
             samples = 0;
         }

@@ -14,13 +14,16 @@ using Lane = std::vector<std::size_t>;
 
 /// A lane for each of `operators` operators.
 std::vector<Lane> separate_lanes(std::size_t operators);
+/// Members of the longest lane.
+std::size_t longest(const std::vector<Lane>& lanes);
 
 /// Lanes of operators [first, last), ordered by their first members, where rare branches are grouped. A branch is rare
 /// if a hand-over unit of `unit_samples` is expected to bring it less than one sample, so that its tiles would have
 /// nothing to do in many units. The rare branches of a switch are gathered, in order, until together they expect a
-/// sample a unit; then the next group begins. Of the operators that stand on the branches of a group (not on those of
-/// switches within), the first ones of each branch form a lane, then the second ones, and so on.
-std::vector<Lane> grouped_lanes(const Workload& workload, int first, int last, std::uint32_t unit_samples);
+/// sample a unit or are `most_branches`; then the next group begins. Of the operators that stand on the branches of a
+/// group (not on those of switches within), the first ones of each branch form a lane, then the second ones, and so on.
+std::vector<Lane> grouped_lanes(const Workload& workload, int first, int last, std::uint32_t unit_samples,
+                                std::size_t most_branches);
 
 /// Samples that a hand-over unit brings to the members of a lane together, each on its own way.
 struct LaneSamples {

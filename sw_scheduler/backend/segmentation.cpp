@@ -140,10 +140,17 @@ std::optional<SegmentPlan> Segmenter::plan(int first, int last, std::uint32_t un
     const auto count = static_cast<std::size_t>(last - first);
     std::optional<SegmentPlan> separate = plan(first, last, unit_samples, weight_copies, separate_lanes(count));
     if (!grouping_) return separate;
-    std::vector<Lane> lanes = grouped_lanes(search_.workload(), first, last, unit_samples);
-    if (lanes.size() == count) return separate;
-    std::optional<SegmentPlan> grouped = plan(first, last, unit_samples, weight_copies, std::move(lanes));
-    return grouped && (!separate || grouped->cycles < separate->cycles) ? grouped : separate;
+    // Where the operators of a group are too many for a tile, groups of half as many branches.
+    for (std::size_t most = count; most > 1;) {
+        std::vector<Lane> lanes = grouped_lanes(search_.workload(), first, last, unit_samples, most);
+        most = (longest(lanes) + 1) / 2;
+        if (lanes.size() == count) break;
+        std::optional<SegmentPlan> grouped = plan(first, last, unit_samples, weight_copies, std::move(lanes));
+        if (!grouped) continue;
+        if (!separate || grouped->cycles < separate->cycles) return grouped;
+        break;
+    }
+    return separate;
 }
 
 std::optional<SegmentPlan> Segmenter::plan(int first, int last, std::uint32_t unit_samples, unsigned weight_copies,

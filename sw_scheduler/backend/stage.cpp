@@ -24,6 +24,10 @@ std::uint32_t tight_ways(std::uint32_t size, std::uint32_t ways) {
     return ceil_div(size, ceil_div(size, ways));
 }
 
+std::uint64_t needed_bytes(const Footprint& footprint, unsigned weight_copies) {
+    return std::uint64_t{weight_copies} * footprint.weights + footprint.buffers;
+}
+
 /// Calls visit(first, second) for the splits of at most `ways` ways over two dimensions that differ in block size, with
 /// at most `most_second` of them over the second.
 template <class F>
@@ -246,8 +250,7 @@ Stage StageSearch::spread(int op, unsigned k_ways, const Partition& largest, con
     stage.k_ways = k_ways;
     stage.largest = largest;
     stage.footprint = footprint(op, k_ways, largest, depths);
-    const std::uint64_t needed = std::uint64_t{weight_copies} * stage.footprint.weights + stage.footprint.buffers;
-    if (needed > hardware_.data_bytes() / sharers) return stage;
+    if (needed_bytes(stage.footprint, weight_copies) > hardware_.data_bytes() / sharers) return stage;
     const std::array<double, 2> usual = workload_.usual_samples(op, largest.dyn_dim);
     for (const double samples : usual) {
         // The kernel for the next whole number, in proportion.
@@ -296,8 +299,7 @@ Stage StageSearch::search(int op, unsigned tiles, std::uint32_t unit_samples, co
                     spread(op, k_ways, {narrow(unit_samples), narrow(n), narrow(p)}, depths, weight_copies, sharers);
                 if (!candidate.fits) return;
                 const double cycles = candidate.cycles();
-                const std::uint64_t bytes =
-                    std::uint64_t{weight_copies} * candidate.footprint.weights + candidate.footprint.buffers;
+                const std::uint64_t bytes = needed_bytes(candidate.footprint, weight_copies);
                 if (cycles > fewest || (cycles == fewest && bytes >= best_bytes)) return;
                 best = std::move(candidate);
                 fewest = cycles;
@@ -326,6 +328,11 @@ const Stage& StageSearch::best(int op, unsigned tiles, std::uint32_t unit_sample
     Key key{class_of(op), tiles, unit_samples, depths.slots, depths.out_slots, weight_copies, sharers};
     const auto found = stages_.find(key);
     if (found != stages_.end()) return found->second;
+    if (sharers > 1) {  // the best of all is the best of those that fit a part of the area, if it is one of them
+        const Stage& alone = best(op, tiles, unit_samples, depths, weight_copies);
+        if (!alone.fits || needed_bytes(alone.footprint, weight_copies) <= hardware_.data_bytes() / sharers)
+            return stages_.emplace(std::move(key), alone).first->second;
+    }
     return stages_.emplace(std::move(key), search(op, tiles, unit_samples, depths, weight_copies, sharers))
         .first->second;
 }
