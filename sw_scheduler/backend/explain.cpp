@@ -81,6 +81,12 @@ void explain_operator(Text& out, const Image& image, const Collected& all, const
     fmt::format_to(out, "  {} {} ({}{}): {} tiles {}, k ways {}\n", placement.op_id, meta.name, meta.kind,
                    meta.dynamic ? ", in " + meta.switch_name : "", placement.tiles.size(), ranges(placement.tiles),
                    placement.k_ways);
+    std::string sharers;
+    for (const auto& [id, other] : all.placements) {
+        if (id == placement.op_id || other->segment != placement.segment || other->tiles != placement.tiles) continue;
+        sharers += fmt::format("{}{}", sharers.empty() ? "" : ", ", image.meta.operators[id].name);
+    }
+    if (!sharers.empty()) fmt::format_to(out, "    one after another with {}\n", sharers);
     fmt::format_to(out, "    dyn_dim    n    p   reg                    | pe                     | scratchpad loops\n");
     for (std::size_t i = 0; i < placement.partitions.size(); ++i) {
         const Partition& partition = placement.partitions[i];

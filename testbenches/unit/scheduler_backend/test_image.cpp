@@ -51,6 +51,10 @@ void check_scratchpads(const Image& image, const HardwareDescription& chip) {
                 CHECK(regions[i].first >= chip.kernel_region_bytes());
                 CHECK(regions[i].last <= chip.scratchpad_bytes);
                 for (std::size_t j = i + 1; j < regions.size(); ++j) CHECK_FALSE(regions[i].overlaps(regions[j]));
+                for (const TileOperator& other : program.operators) {
+                    if (other.segment != op.segment || other.op_id <= op.op_id) continue;
+                    for (const Region& region : regions_of(program, other)) CHECK_FALSE(regions[i].overlaps(region));
+                }
             }
             for (const std::uint16_t id : op.in_edges) {
                 const Edge& edge = program.edge(id);
@@ -169,6 +173,59 @@ TEST_CASE("m-tile uses one kernel an operator, for the largest dyn_dim") {
     for (const TileProgram& program : image.tiles) {
         for (const TileOperator& op : program.operators) CHECK(op.kernel_count == 1);
     }
+}
+
+/// Pairs of tile and segment with more than one operator.
+std::size_t shared_tiles(const Image& image) {
+    std::size_t shared = 0;
+    for (const TileProgram& program : image.tiles) {
+        for (std::size_t i = 1; i < program.operators.size(); ++i)
+            shared += program.operators[i].segment == program.operators[i - 1].segment ? 1 : 0;
+    }
+    return shared;
+}
+
+TEST_CASE("Operators that share tiles lie one behind the other, with all their kernels") {
+    const Model model = read_model("testbenches/data/moe16.yaml");
+    const Profile profile = profile_of(model.graph, declared_routing(model, 40), model.graph.batch_samples());
+    for (const std::string kept : {"all weights stay", "weights are loaded segment by segment"}) {
+        CAPTURE(kept);
+        HardwareDescription chip = large_chip();
+        CompileOptions options;
+        options.profile = &profile;
+        if (kept != "all weights stay") {
+            chip.scratchpad_bytes = 96 * 1024;
+            options.unit_samples = 2;
+        }
+        const Image image = compile(model.graph, chip, options);
+        CHECK_NOTHROW(decode_image(encode(image), "moe16"));
+        CHECK(shared_tiles(image) > 0);
+        check_memory(image, chip);
+        check_scratchpads(image, chip);
+        for (const SegmentInfo& segment : image.chip.segments)
+            CHECK(std::adjacent_find(segment.tiles.begin(), segment.tiles.end()) == segment.tiles.end());
+        bool all_stay = true;
+        for (const TileProgram& program : image.tiles) {
+            for (const Edge& edge : program.edges) all_stay &= edge.path != EdgePath::weights || edge.resident;
+        }
+        CHECK(all_stay == (kept == "all weights stay"));
+        CHECK_THAT(explain(image), Catch::Matchers::ContainsSubstring("one after another with"));
+    }
+}
+
+TEST_CASE("Branches are grouped unless the design does not or the options say no") {
+    const Model model = read_model("testbenches/data/moe16.yaml");
+    const Profile profile = profile_of(model.graph, declared_routing(model, 40), model.graph.batch_samples());
+    CompileOptions options;
+    options.profile = &profile;
+    options.grouping = false;
+    const Image separate = compile(model.graph, large_chip(), options);
+    CHECK(shared_tiles(separate) == 0);
+    CHECK_THAT(explain(separate), !Catch::Matchers::ContainsSubstring("one after another with"));
+    options.grouping = true;
+    options.design = "m-tile";
+    CHECK(shared_tiles(compile(model.graph, large_chip(), options)) == 0);
+    for (const Design& design : designs()) CHECK(design.groups_branches == design.routes_samples);
 }
 
 TEST_CASE("An unknown design is refused with the known ones") {

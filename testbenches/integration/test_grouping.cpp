@@ -1,0 +1,67 @@
+// Branch grouping (Adyna, section V-B): rare branches that share tiles do the same work, in less time.
+
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "switchyard/testbenches/catch.h"
+#include "switchyard/testbenches/integration/programs.h"
+
+using namespace switchyard::testing;
+using nlohmann::json;
+
+namespace {
+
+json run(const std::string& model, const std::string& platform, const std::string& chip, const std::string& options) {
+    const std::string image = scratch("grouping.syk"), folder = scratch("grouping"),
+                      file = " --platform configs/platforms/" + platform + ".yaml";
+    const Outcome compiled = sy_sched("compile " + model + file + " --design adyna" + options + " -o " + image);
+    INFO(compiled.err);
+    REQUIRE(compiled.status == 0);
+    const bool shares = sy_sched("inspect " + image).out.find("one after another with") != std::string::npos;
+    const Outcome outcome =
+        sy_sim("run" + file + " --image " + image + " --batches 10 --set chip.impl=" + chip + " --report " + folder);
+    INFO(outcome.err);
+    REQUIRE(outcome.status == 0);
+    json report = json::parse(read_text(folder + "/report.json"));
+    CHECK(report.at("ok") == true);
+    report["shares"] = shares;
+    return report;
+}
+
+double latency(const json& report) {
+    return report.at("summary").at("latency_us").at("mean").get<double>();
+}
+
+/// The sixteen experts on 4 x 4 pixels instead of 14 x 14: what a small chip spends most time on is not computing.
+std::string small_experts() {
+    std::string text = read_text("testbenches/data/moe16.yaml");
+    const std::string large = "rows: 14, columns: 14";
+    REQUIRE(text.find(large) != std::string::npos);
+    text.replace(text.find(large), large.size(), "rows: 4, columns: 4");
+    const std::string path = scratch("small_experts.yaml");
+    write_text(path, text);
+    return path;
+}
+
+}  // namespace
+
+TEST_CASE("rare experts on shared tiles take less time for the same work", "[grouping]") {
+    const std::string chip = GENERATE("tiles", "stages"), platform = GENERATE("mini", "adyna");
+    CAPTURE(chip, platform);
+    const std::string model = platform == "mini" ? small_experts() : "testbenches/data/moe16.yaml";
+    const json grouped = run(model, platform, chip, ""), separate = run(model, platform, chip, " --no-grouping");
+    CHECK(grouped.at("shares") == true);
+    CHECK(separate.at("shares") == false);
+    CHECK(latency(grouped) < latency(separate));
+    for (std::size_t batch = 0; batch < 10; ++batch)
+        CHECK(grouped.at("batches").at(batch).at("macs") == separate.at("batches").at(batch).at("macs"));
+}
+
+TEST_CASE("branches that are not rare keep tiles of their own", "[grouping]") {
+    const std::string platform = GENERATE("mini", "adyna");
+    const json grouped = run("testbenches/data/moe.yaml", platform, "tiles", ""),
+               separate = run("testbenches/data/moe.yaml", platform, "tiles", " --no-grouping");
+    CHECK(grouped.at("shares") == false);
+    CHECK(latency(grouped) == latency(separate));
+}

@@ -1,0 +1,244 @@
+#include <algorithm>
+#include <numeric>
+
+#include "switchyard/sw_scheduler/backend/lanes.h"
+#include "switchyard/sw_scheduler/backend/segmentation.h"
+#include "switchyard/sw_scheduler/model/profile.h"
+#include "switchyard/testbenches/catch.h"
+#include "switchyard/testbenches/unit/scheduler/model_text.h"
+#include "switchyard/testbenches/unit/scheduler_backend/chips.h"
+
+namespace switchyard::sched {
+namespace {
+
+constexpr std::size_t kAny = 100;  ///< branches a group may have
+
+Workload with_shares(const DynGraph& graph, const std::vector<std::pair<std::string, double>>& shares) {
+    std::vector<double> all(graph.operators.size(), 1.0);
+    for (std::size_t op = 0; op < all.size(); ++op) {
+        for (const auto& [prefix, share] : shares) {
+            if (graph.operators[op].name.rfind(prefix, 0) == 0) all[op] = share;
+        }
+    }
+    return Workload(graph, large_chip(), all);
+}
+
+/// Lanes of more than one operator, by name.
+std::vector<std::vector<std::string>> groups(const Workload& work, int first, int last, std::uint32_t unit_samples,
+                                             std::size_t most_branches = kAny) {
+    std::vector<std::vector<std::string>> found;
+    for (const Lane& lane : grouped_lanes(work, first, last, unit_samples, most_branches)) {
+        if (lane.size() < 2) continue;
+        found.emplace_back();
+        for (const std::size_t i : lane)
+            found.back().push_back(work.graph.operators[static_cast<std::size_t>(first) + i].name);
+    }
+    return found;
+}
+
+using Groups = std::vector<std::vector<std::string>>;
+
+TEST_CASE("Rare branches are gathered until they expect a sample a unit", "[lanes]") {
+    const Model model = read_model("testbenches/data/moe.yaml");
+    const Workload work = with_shares(model.graph, {{"expert", 0.4}});
+    const int all = static_cast<int>(model.graph.operators.size());
+    // 0.4 samples each: three make 1.2, one is left over.
+    CHECK(groups(work, 0, all, 1) == Groups{{"expert0", "expert1", "expert2"}});
+    CHECK(groups(work, 0, all, 1, 2) == Groups{{"expert0", "expert1"}, {"expert2", "expert3"}});
+    CHECK(groups(work, 0, all, 2) == Groups{{"expert0", "expert1"}, {"expert2", "expert3"}});  // 0.8 each
+    CHECK(groups(work, 0, all, 3).empty());                                                    // 1.2 each
+    const int second = model.graph.find_operator("expert1");
+    CHECK(groups(work, second, all, 1) == Groups{{"expert1", "expert2", "expert3"}});
+    CHECK(groups(work, second, second + 1, 1).empty());
+    CHECK(grouped_lanes(work, 0, all, 3, kAny) == separate_lanes(static_cast<std::size_t>(all)));
+}
+
+TEST_CASE("The operators at one position of eight rare branches form a lane", "[lanes]") {
+    std::string layers, merged;
+    for (unsigned b = 0; b < 8; ++b) {
+        const std::string name = "b" + std::to_string(b), from = "s." + std::to_string(b);
+        const std::string last = b % 2 == 0 ? name + "y" : name + "x";
+        layers +=
+            "  - {name: " + name + "x, kind: convolution, from: " + from + ", out_channels: 16, filter: 3, pad: 1}\n";
+        if (b % 2 == 0) layers += "  - {name: " + name + "y, kind: convolution, out_channels: 16, filter: 1}\n";
+        if (b == 4) {  // a switch within: its branches are not those of `s`
+            layers +=
+                "  - {name: mean4, kind: global_pool}\n"
+                "  - {name: gate4, kind: matmul, out_channels: 1, fused: [sigmoid]}\n"
+                "  - {name: t, kind: switch, from: b4y, gate: gate4, branches: 2, choose: one}\n"
+                "  - {name: deep, kind: convolution, from: t.1, out_channels: 16, filter: 1}\n"
+                "  - {name: b4z, kind: merge, from: [t.0, deep], mode: exclusive}\n";
+        }
+        merged += (b > 0 ? ", " : "") + (b == 4 ? std::string("b4z") : last);
+    }
+    Model model =
+        model_of(with_layers("  - {name: stem, kind: elementwise, from: input}\n"
+                             "  - {name: mean, kind: global_pool, from: stem}\n"
+                             "  - {name: gate, kind: matmul, from: mean, out_channels: 8}\n"
+                             "  - {name: s, kind: switch, from: stem, gate: gate, branches: 8, choose: one}\n" +
+                             layers + "  - {name: out, kind: merge, from: [" + merged + "]}\n"));
+    const int all = static_cast<int>(model.graph.operators.size());
+    // Of 8 samples: branch 0 gets 3, 1 to 5 get 0.24 each (all of b4's operators), 6 gets 0.8, 7 gets 1.
+    const Workload work = with_shares(
+        model.graph, {{"b", 0.03}, {"b0", 0.375}, {"b6", 0.1}, {"b7", 0.125}, {"gate4", 0.03}, {"deep", 0.01}});
+    CHECK(groups(work, 0, all, 8) == Groups{{"b1x", "b2x", "b3x", "b4x", "b5x"}, {"b2y", "b4y"}});
+    // 0.75 of b0, 0.06 each, 0.2 of b6: 0.75 + 5 * 0.06 = 1.05 closes the first group, the rest does not reach 1.
+    CHECK(groups(work, 0, all, 2) ==
+          Groups{{"b0x", "b1x", "b2x", "b3x", "b4x", "b5x"}, {"b0y", "b2y", "b4y"}, {"b6x", "b7x"}});
+    // Every operator is in one lane, lanes and members in order.
+    for (const std::uint32_t unit : {1u, 2u, 4u, 8u}) {
+        for (const std::size_t most : {2u, 3u, 100u}) {
+            const std::vector<Lane> lanes = grouped_lanes(work, 0, all, unit, most);
+            Lane members;
+            for (const Lane& lane : lanes) {
+                CHECK(std::is_sorted(lane.begin(), lane.end()));
+                CHECK(lane.size() <= most);
+                members.insert(members.end(), lane.begin(), lane.end());
+            }
+            CHECK(std::is_sorted(lanes.begin(), lanes.end()));
+            std::sort(members.begin(), members.end());
+            Lane every(static_cast<std::size_t>(all));
+            std::iota(every.begin(), every.end(), std::size_t{0});
+            CHECK(members == every);
+        }
+    }
+}
+
+TEST_CASE("Samples of a lane vary less than those of its members", "[lanes]") {
+    const Model any = read_model("testbenches/data/moe.yaml"), one = read_model("testbenches/data/moe16.yaml");
+    const Workload work = with_shares(any.graph, {{"expert", 0.1}});
+    const int first = any.graph.find_operator("expert0");
+    const LaneSamples alone = lane_samples(work, first, {1}, 4), four = lane_samples(work, first, {0, 1, 2, 3}, 4);
+    CHECK(alone.mean == Approx(0.4));
+    CHECK(alone.relative_variance == Approx(0.36 / 0.16));  // n p (1 - p) / (n p)^2
+    CHECK(alone.usual == Approx((0.4 + 0.4 + 0.6) / 2));
+    CHECK(four.mean == Approx(1.6));
+    CHECK(four.relative_variance == Approx(4 * 0.36 / 2.56));
+    CHECK(four.usual == Approx((1.6 + 1.6 + 1.2) / 2));
+
+    // Of a switch that chooses one branch, all members together have the binomial distribution of their sum.
+    const Workload exclusive = with_shares(one.graph, {{"expert", 0.1}});
+    const LaneSamples together = lane_samples(exclusive, one.graph.find_operator("expert0.a"), {0, 2, 4, 6}, 4);
+    CHECK(together.mean == Approx(1.6));
+    CHECK(together.relative_variance == Approx(4 * 0.4 * 0.6 / 2.56));
+    const Workload never = with_shares(one.graph, {{"expert", 0.0}});
+    CHECK(lane_samples(never, one.graph.find_operator("expert0.a"), {0, 2}, 4).usual == 0);
+}
+
+struct Grouped {
+    explicit Grouped(HardwareDescription with, std::uint32_t unit_samples = 0)
+        : model(read_model("testbenches/data/moe16.yaml")),
+          chip(std::move(with)),
+          workload(
+              model.graph, chip,
+              expected_fractions(profile_of(model.graph, declared_routing(model, 40), model.graph.batch_samples()))),
+          search(workload, chip),
+          grouping(search, chip.tiles(), unit_samples, always(), true),
+          separate(search, chip.tiles(), unit_samples, always(), false) {}
+    /// Any gain counts.
+    static Margins always() {
+        Margins margins;
+        margins.smaller_units = 1;
+        return margins;
+    }
+    Model model;
+    HardwareDescription chip;
+    Workload workload;
+    StageSearch search;
+    Segmenter grouping, separate;
+};
+
+TEST_CASE("Lanes are used where they make a segment faster, and only there", "[lanes]") {
+    Grouped planned(large_chip());
+    const int count = static_cast<int>(planned.model.graph.operators.size());
+    unsigned grouped = 0, kept = 0;
+    for (int first = 2; first < count; first += 8) {
+        for (int last = first + 1; last <= count; last += 5) {
+            const auto with = planned.grouping.segment(first, last), without = planned.separate.segment(first, last);
+            CAPTURE(first, last);
+            if (!without) continue;
+            REQUIRE(with);
+            if (longest(with->lanes) > 1) {
+                CHECK(with->cycles < without->cycles);
+                ++grouped;
+            } else {
+                CHECK(with->cycles == without->cycles);
+                CHECK(with->tiles == without->tiles);
+                ++kept;
+            }
+        }
+    }
+    CHECK(grouped > 0);
+    CHECK(kept > 0);
+}
+
+TEST_CASE("The members of a lane fit their tiles together, and get what the lane's tiles can do", "[lanes]") {
+    struct Case {
+        HardwareDescription chip;
+        std::uint32_t unit_samples;
+    };
+    HardwareDescription tight = large_chip();
+    tight.scratchpad_bytes = 96 * 1024;
+    unsigned lanes = 0;
+    for (const Case& c : {Case{large_chip(), 0}, Case{large_chip(), 4}, Case{tight, 2}, Case{mini_chip(), 1}}) {
+        Grouped planned(c.chip, c.unit_samples);
+        for (SegmentPlan& plan : planned.grouping.best()) {
+            const auto check = [&](const char* step) {
+                CAPTURE(step, plan.first, plan.unit_samples, c.chip.name, c.chip.scratchpad_bytes);
+                unsigned tiles = 0;
+                for (const Lane& lane : plan.lanes) {
+                    CHECK(plan.lane_bytes(lane) <= c.chip.data_bytes());
+                    tiles += plan.tiles[lane.front()];
+                    for (const std::size_t i : lane) {
+                        const Stage& stage = plan.stages[i];
+                        CHECK(stage.fits);
+                        CHECK(plan.tiles[i] == plan.tiles[lane.front()]);
+                        CHECK(unsigned{stage.largest.n} * stage.largest.p * stage.k_ways <= plan.tiles[i]);
+                    }
+                }
+                CHECK(tiles <= c.chip.tiles());
+            };
+            check("planned");
+            const std::vector<Lane> before = plan.lanes;
+            planned.grouping.align(plan);
+            check("aligned");
+            planned.grouping.deepen(plan, 0);
+            check("deepened");
+            CHECK(plan.lanes == before);
+            lanes += longest(plan.lanes) > 1 ? 1 : 0;
+        }
+    }
+    CHECK(lanes >= 3);
+}
+
+TEST_CASE("What an operator gets beside sharers is the best that fits its part", "[lanes]") {
+    HardwareDescription chip = large_chip();
+    chip.scratchpad_bytes = 64 * 1024;
+    Grouped planned(chip);
+    const int op = planned.model.graph.find_operator("expert3.a");
+    const Depths depths{{2}, 2};
+    unsigned smaller = 0;
+    for (const unsigned tiles : {1u, 4u, 7u, 12u}) {
+        for (const std::uint32_t unit : {1u, 4u, 16u}) {
+            double before = 0;
+            bool fitted = true;
+            for (unsigned sharers = 1; sharers <= 6; ++sharers) {
+                const Stage& stage = planned.search.best(op, tiles, unit, depths, 1, sharers);
+                CAPTURE(tiles, unit, sharers);
+                CHECK((fitted || !stage.fits));
+                fitted = stage.fits;
+                const unsigned least = planned.search.least_tiles(op, unit, depths, 1, sharers);
+                CHECK(stage.fits == (least > 0 && least <= tiles));
+                if (!stage.fits) continue;
+                CHECK(stage.footprint.total() * sharers <= planned.chip.data_bytes());
+                CHECK(stage.cycles() >= before);
+                smaller += stage.cycles() > before && sharers > 1 ? 1 : 0;
+                before = stage.cycles();
+            }
+        }
+    }
+    CHECK(smaller > 0);
+}
+
+}  // namespace
+}  // namespace switchyard::sched
