@@ -45,6 +45,7 @@ std::vector<Sharers> sharers_of(const std::vector<PlacedOperator>& operators) {
     std::map<std::pair<std::uint16_t, std::size_t>, Sharers> by_lane;
     for (const PlacedOperator& placed : operators) by_lane[{placed.segment, placed.lane}].push_back(&placed);
     std::vector<Sharers> all;
+    all.reserve(by_lane.size());
     for (auto& [lane, sharers] : by_lane) all.push_back(std::move(sharers));
     return all;
 }

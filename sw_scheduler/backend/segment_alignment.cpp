@@ -58,9 +58,9 @@ bool Segmenter::cut_alike(SegmentPlan& plan, std::uint32_t n, std::uint32_t p) {
     for (const Lane& lane : plan.lanes) {
         // What a single tile can do in time needs no cut.
         std::vector<Stage> alone;
-        std::vector<const Stage*> turns;
         for (const std::size_t i : lane) alone.push_back(spread(lane, i, 1, uncut));
-        for (const Stage& stage : alone) turns.push_back(&stage);
+        std::vector<const Stage*> turns(alone.size());
+        std::transform(alone.begin(), alone.end(), turns.begin(), [](const Stage& stage) { return &stage; });
         const bool small = std::all_of(alone.begin(), alone.end(), [](const Stage& stage) { return stage.fits; }) &&
                            pace(plan, lane, turns) <= slowest_allowed;
         for (const std::size_t i : lane) {

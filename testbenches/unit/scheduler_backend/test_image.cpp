@@ -190,13 +190,10 @@ TEST_CASE("Operators that share tiles lie one behind the other, with all their k
     const Profile profile = profile_of(model.graph, declared_routing(model, 40), model.graph.batch_samples());
     for (const std::string kept : {"all weights stay", "weights are loaded segment by segment"}) {
         CAPTURE(kept);
-        HardwareDescription chip = large_chip();
+        const HardwareDescription chip = kept == "all weights stay" ? large_chip() : mini_chip();
         CompileOptions options;
         options.profile = &profile;
-        if (kept != "all weights stay") {
-            chip.scratchpad_bytes = 96 * 1024;
-            options.unit_samples = 2;
-        }
+        if (kept != "all weights stay") options.unit_samples = 1;
         const Image image = compile(model.graph, chip, options);
         CHECK_NOTHROW(decode_image(encode(image), "moe16"));
         CHECK(shared_tiles(image) > 0);

@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include <fmt/format.h>
+
 #include "switchyard/sw_scheduler/backend/lanes.h"
 #include "switchyard/sw_scheduler/backend/segmentation.h"
 #include "switchyard/sw_scheduler/model/profile.h"
@@ -56,11 +58,10 @@ TEST_CASE("Rare branches are gathered until they expect a sample a unit", "[lane
 TEST_CASE("The operators at one position of eight rare branches form a lane", "[lanes]") {
     std::string layers, merged;
     for (unsigned b = 0; b < 8; ++b) {
-        const std::string name = "b" + std::to_string(b), from = "s." + std::to_string(b);
-        const std::string last = b % 2 == 0 ? name + "y" : name + "x";
-        layers +=
-            "  - {name: " + name + "x, kind: convolution, from: " + from + ", out_channels: 16, filter: 3, pad: 1}\n";
-        if (b % 2 == 0) layers += "  - {name: " + name + "y, kind: convolution, out_channels: 16, filter: 1}\n";
+        layers += fmt::format(
+            "  - {{name: b{0}x, kind: convolution, from: s.{0}, out_channels: 16, filter: 3, pad: 1}}\n", b);
+        if (b % 2 == 0)
+            layers += fmt::format("  - {{name: b{}y, kind: convolution, out_channels: 16, filter: 1}}\n", b);
         if (b == 4) {  // a switch within: its branches are not those of `s`
             layers +=
                 "  - {name: mean4, kind: global_pool}\n"
@@ -69,7 +70,8 @@ TEST_CASE("The operators at one position of eight rare branches form a lane", "[
                 "  - {name: deep, kind: convolution, from: t.1, out_channels: 16, filter: 1}\n"
                 "  - {name: b4z, kind: merge, from: [t.0, deep], mode: exclusive}\n";
         }
-        merged += (b > 0 ? ", " : "") + (b == 4 ? std::string("b4z") : last);
+        const char last = b == 4 ? 'z' : b % 2 == 0 ? 'y' : 'x';
+        merged += fmt::format("{}b{}{}", b > 0 ? ", " : "", b, last);
     }
     Model model =
         model_of(with_layers("  - {name: stem, kind: elementwise, from: input}\n"
