@@ -18,6 +18,7 @@ struct Case {
     const char *model, *platform, *routes;
     unsigned batches;
     double latency_bound;
+    double bytes_bound = 0;  ///< weights of the next batch that are on their way when the run ends
 };
 
 std::ostream& operator<<(std::ostream& out, const Case& c) {
@@ -51,6 +52,9 @@ TEST_CASE("pipelines as a whole do what the tiles do", "[stages]") {
                                  Case{"configs/workloads/digits_skipnet", "adyna", digits, 4, 0.10},
                                  Case{"testbenches/data/early_exit", "mini", "", 4, 0.10},
                                  Case{"testbenches/data/moe", "mini", "", 4, 0.10},
+                                 Case{"configs/workloads/fbsnet_mcifarnet", "adyna", "", 2, 0.03},
+                                 Case{"configs/workloads/tutel_moe", "adyna", "", 2, 0.10, 0.005},
+                                 Case{"configs/workloads/dpsnet", "adyna", "", 2, 0.10, 0.005},
                                  Case{"configs/workloads/skipnet_resnet34", "adyna", "", 2, 0.03},
                                  Case{"configs/workloads/skipnet_resnet101", "adyna", "", 1, 0.03});
     CAPTURE(c);
@@ -69,10 +73,10 @@ TEST_CASE("pipelines as a whole do what the tiles do", "[stages]") {
     for (const char* const bytes :
          {"hbm_read_bytes", "hbm_write_bytes", "scratchpad_read_bytes", "scratchpad_write_bytes"}) {
         CAPTURE(bytes);
-        CHECK(stages.at("utilisation").at(bytes) == tiles.at("utilisation").at(bytes));
+        CHECK(difference(stages.at("utilisation").at(bytes), tiles.at("utilisation").at(bytes)) <= c.bytes_bound);
     }
     CHECK(difference(stages.at("utilisation").at("link_bytes"), tiles.at("utilisation").at("link_bytes")) <
-          kPacketsBound);
+          kPacketsBound + c.bytes_bound);
     for (const char* const counter :
          {"pe_array.macs", "pe_array.busy_cycles", "pe_array.vector_elements", "dispatcher.dispatches",
           "dispatcher.blocks_issued", "dispatcher.blocks_skipped", "controller.units", "controller.empty_units",
