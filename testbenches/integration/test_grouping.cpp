@@ -39,7 +39,7 @@ std::string small_experts() {
     const std::string large = "rows: 14, columns: 14";
     REQUIRE(text.find(large) != std::string::npos);
     text.replace(text.find(large), large.size(), "rows: 4, columns: 4");
-    const std::string path = scratch("small_experts.yaml");
+    std::string path = scratch("small_experts.yaml");
     write_text(path, text);
     return path;
 }
