@@ -23,27 +23,6 @@ Activity events_in(const Counters& counters) {
     return activity;
 }
 
-void add_static(Activity& activity, const PlatformConfig& platform, double tiles, double nanoseconds) {
-    activity.tile_nanoseconds += tiles * nanoseconds;
-    activity.leaking_kib_nanoseconds +=
-        tiles * static_cast<double>(platform.scratchpad.capacity_bytes) / 1024 * nanoseconds;
-}
-
-class Checks {
-public:
-    void equal(std::string name, double expected, double got, double tolerance = 0) {
-        const bool ok = std::abs(got - expected) <= tolerance * std::abs(expected);
-        list_.push_back({std::move(name), Check::Relation::equal, expected, got, ok});
-    }
-    void at_most(std::string name, double bound, double got) {
-        list_.push_back({std::move(name), Check::Relation::at_most, bound, got, got <= bound});
-    }
-    std::vector<Check> take() { return std::move(list_); }
-
-private:
-    std::vector<Check> list_;
-};
-
 void check_routing(Checks& checks, const Image& image, const std::vector<Expectation>& expected,
                    const Counters& at_end) {
     for (std::size_t s = 0; s < image.meta.switches.size(); ++s) {
@@ -118,6 +97,21 @@ void check_peaks(Checks& checks, const PlatformConfig& platform, const RunResult
 }
 
 }  // namespace
+
+void Checks::equal(std::string name, double expected, double got, double tolerance) {
+    const bool ok = std::abs(got - expected) <= tolerance * std::abs(expected);
+    list_.push_back({std::move(name), Check::Relation::equal, expected, got, ok});
+}
+
+void Checks::at_most(std::string name, double bound, double got) {
+    list_.push_back({std::move(name), Check::Relation::at_most, bound, got, got <= bound});
+}
+
+void add_static(Activity& activity, const PlatformConfig& platform, double tiles, double nanoseconds) {
+    activity.tile_nanoseconds += tiles * nanoseconds;
+    activity.leaking_kib_nanoseconds +=
+        tiles * static_cast<double>(platform.scratchpad.capacity_bytes) / 1024 * nanoseconds;
+}
 
 RunActivity run_activity(const PlatformConfig& platform, const RunResult& result) {
     RunActivity run;

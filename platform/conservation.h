@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "switchyard/platform/expectation.h"
@@ -16,6 +17,21 @@ struct Check {
     double expected = 0, got = 0;
     bool ok = false;
 };
+
+/// Gathers checks. `tolerance` is relative: sums of floating-point numbers in different orders differ in the last
+/// digits, counts do not.
+class Checks {
+public:
+    void equal(std::string name, double expected, double got, double tolerance = 0);
+    void at_most(std::string name, double bound, double got);
+    std::vector<Check> take() { return std::move(list_); }
+
+private:
+    std::vector<Check> list_;
+};
+
+/// Adds what `tiles` of the chip draw by being on for so long.
+void add_static(Activity& activity, const PlatformConfig& platform, double tiles, double nanoseconds);
 
 /// Time of the run (first doorbell to last interrupt) and what was done in it.
 struct RunActivity {

@@ -172,19 +172,10 @@ std::string platform_keys_markdown() {
         "This file is printed by `sy-sim keys`; a test compares the two.\n";
     PlatformConfig defaults;
     for_each_section(defaults, [&text](const char* name, const char* meaning, auto&& describe_section) {
-        text += fmt::format(
-            "\n## {}\n\n{}\n\n| key | type | default | range | meaning |\n| --- | --- | --- | --- | --- |\n", name,
-            meaning);
         std::vector<KeyDescription> keys;
         ConfigReader reader(YAML::Node(), "", name, nullptr, &keys);
         describe_section(reader);
-        for (const KeyDescription& key : keys) {
-            std::string type = key.type;
-            for (std::size_t at = type.find('|'); at != std::string::npos; at = type.find('|', at + 2))
-                type.insert(at, "\\");
-            text +=
-                fmt::format("| `{}` | {} | {} | {} | {} |\n", key.key, type, key.default_value, key.range, key.text);
-        }
+        text += fmt::format("\n## {}\n\n{}\n\n{}", name, meaning, key_table(keys));
     });
     return text;
 }

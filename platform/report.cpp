@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "switchyard/platform/conservation.h"
+#include "switchyard/platform/report_parts.h"
 #include "switchyard/sw_scheduler/formats/error.h"
 
 namespace switchyard::platform {
@@ -19,7 +20,6 @@ using nlohmann::ordered_json;
 
 namespace {
 
-constexpr double kPicojoulesToMillijoules = 1e-9;
 constexpr double kNanosecondsToMicroseconds = 1e-3;
 constexpr double kNanosecondsToSeconds = 1e-9;
 
@@ -35,19 +35,6 @@ double nanoseconds(const sc_core::sc_time& time) {
 /// Simulated times are multiples of the clock period, but for the host's memory.
 std::uint64_t whole_cycles(const PlatformConfig& platform, const sc_core::sc_time& time) {
     return static_cast<std::uint64_t>(std::llround(platform.cycles(nanoseconds(time))));
-}
-
-ordered_json platform_json(const PlatformConfig& p) {
-    return {{"name", p.chip.name},
-            {"fingerprint", fmt::format("{:016x}", make_hardware_description(p).fingerprint())},
-            {"columns", p.chip.columns},
-            {"rows", p.chip.rows},
-            {"pe_rows", p.pe_array.rows},
-            {"pe_columns", p.pe_array.columns},
-            {"clock_ghz", p.chip.clock_ghz},
-            {"scratchpad_bytes", p.scratchpad.capacity_bytes},
-            {"hbm_gb_per_s", p.hbm.interfaces() * p.hbm.peak_bytes_per_cycle() * p.chip.clock_ghz},
-            {"link_bytes_per_cycle", p.noc.link_bytes_per_cycle}};
 }
 
 /// The model behind every figure. What has one model only is named here, what has several in the platform file.
@@ -113,20 +100,16 @@ ordered_json batches_json(const PlatformConfig& p, const std::vector<Expectation
 
 ordered_json summary_json(const PlatformConfig& p, const Image& image, const RunActivity& run,
                           const RunResult& result) {
-    double sum = 0, least = 0, most = 0;
-    for (const SimulatedHost::Batch& batch : result.host.batches) {
-        const double latency = nanoseconds(batch.interrupt - batch.doorbell) * kNanosecondsToMicroseconds;
-        least = sum == 0 ? latency : std::min(least, latency);
-        most = std::max(most, latency);
-        sum += latency;
-    }
+    std::vector<double> latencies;
+    for (const SimulatedHost::Batch& batch : result.host.batches)
+        latencies.push_back(nanoseconds(batch.interrupt - batch.doorbell) * kNanosecondsToMicroseconds);
     const auto batches = static_cast<double>(result.host.batches.size());
     const double per_second = batches / (run.nanoseconds * kNanosecondsToSeconds);
     return {{"batches", result.host.batches.size()},
             {"samples_per_batch", image.meta.batch_samples},
             {"run_cycles", whole_cycles(p, sc_core::sc_time(run.nanoseconds, sc_core::SC_NS))},
             {"run_us", run.nanoseconds * kNanosecondsToMicroseconds},
-            {"latency_us", {{"least", least}, {"mean", sum / batches}, {"most", most}}},
+            {"latency_us", latency_json(latencies)},
             {"batches_per_second", per_second},
             {"samples_per_second", per_second * image.meta.batch_samples}};
 }
@@ -155,17 +138,6 @@ ordered_json counters_json(const RunResult& result) {
     ordered_json sums = ordered_json::object();
     for (const auto& [name, value] : result.after_run.since(result.before_run).totals()) sums[name] = value;
     return sums;
-}
-
-ordered_json energy_json(const PlatformConfig& p, const RunActivity& run, const RunResult& result) {
-    ordered_json parts;
-    for (const Energy::Part& part : energy_of(p.energy, run.chip).parts())
-        parts[part.name] = part.picojoules * kPicojoulesToMillijoules;
-    const double total = run.total_picojoules * kPicojoulesToMillijoules;
-    return {{"parts_mj", parts},
-            {"total_mj", total},
-            {"per_batch_mj", total / static_cast<double>(result.host.batches.size())},
-            {"mean_power_w", run.total_picojoules / run.nanoseconds * 1e-3}};
 }
 
 /// Per operator: samples that reached it, and how often each of its kernels was picked, over all of its tiles.
@@ -200,18 +172,6 @@ ordered_json operators_json(const Image& image, const std::vector<Expectation>& 
     return list;
 }
 
-ordered_json checks_json(const std::vector<Check>& checks) {
-    ordered_json list = ordered_json::array();
-    for (const Check& check : checks) {
-        list.push_back({{"name", check.name},
-                        {"relation", check.relation == Check::Relation::equal ? "equal" : "at most"},
-                        {"expected", check.expected},
-                        {"got", check.got},
-                        {"ok", check.ok}});
-    }
-    return list;
-}
-
 }  // namespace
 
 ordered_json make_report(const PlatformConfig& platform, const Image& image, const std::vector<BatchRouting>& routing,
@@ -235,7 +195,8 @@ ordered_json make_report(const PlatformConfig& platform, const Image& image, con
             {"load", load_json(platform, result)},
             {"summary", summary_json(platform, image, run, result)},
             {"utilisation", utilisation_json(platform, run, result)},
-            {"energy", energy_json(platform, run, result)},
+            {"energy", energy_json(energy_of(platform.energy, run.chip).parts(), run.total_picojoules, run.nanoseconds,
+                                   result.host.batches.size())},
             {"phases", phases_json(platform, result)},
             {"batches", batches_json(platform, expected, result)},
             {"operators", operators_json(image, expected, result)},
@@ -254,19 +215,23 @@ ordered_json make_speed(const PlatformConfig& platform, const RunResult& result)
             {"batches_per_second", batches / result.host_seconds}};
 }
 
-void write_json(const ordered_json& document, const std::string& path) {
+void write_file(const std::string& text, const std::string& path) {
     const std::filesystem::path target(path);
     const std::filesystem::path temporary(path + ".part");
     std::error_code error;
     if (target.has_parent_path()) std::filesystem::create_directories(target.parent_path(), error);
     std::ofstream file(temporary, std::ios::binary);
-    file << document.dump(2) << '\n';
+    file << text;
     file.close();
     if (file) std::filesystem::rename(temporary, target, error);
     if (!file || error) {
         std::filesystem::remove(temporary, error);
         throw InputError(path, 0, "", "cannot be written");
     }
+}
+
+void write_json(const ordered_json& document, const std::string& path) {
+    write_file(document.dump(2) + "\n", path);
 }
 
 }  // namespace switchyard::platform

@@ -29,8 +29,9 @@ nlohmann::ordered_json make_speed(const PlatformConfig& platform, const RunResul
 std::string report_table(const nlohmann::ordered_json& report);
 std::string speed_line(const nlohmann::ordered_json& speed);
 
-/// Writes `document` to `path` by way of a temporary file, so that no reader sees half of it. Makes the folder.
-/// Throws InputError if that is not possible.
+/// Writes `text`, or `document`, to `path` by way of a temporary file, so that no reader sees half of it. Makes the
+/// folder. Throws InputError if that is not possible.
+void write_file(const std::string& text, const std::string& path);
 void write_json(const nlohmann::ordered_json& document, const std::string& path);
 
 }  // namespace switchyard::platform

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "switchyard/platform/report.h"
+#include "switchyard/platform/report_parts.h"
 
 namespace switchyard::platform {
 
@@ -18,10 +19,6 @@ double number_of(const ordered_json& value) {
     return value.get<double>();
 }
 
-std::string row(const std::string& name, const std::string& value) {
-    return fmt::format("  {:<22}{}\n", name, value);
-}
-
 std::string percent(const ordered_json& share) {
     return fmt::format("{:.2f} %", 100 * number_of(share));
 }
@@ -30,17 +27,6 @@ std::string fidelity(const ordered_json& report) {
     std::string text;
     for (const auto& [component, model] : report.at("fidelity").items())
         text += fmt::format("{}{} {}", text.empty() ? "" : ", ", component, text_of(model));
-    return text;
-}
-
-std::string energy_rows(const ordered_json& energy) {
-    const double total = number_of(energy.at("total_mj"));
-    std::string text =
-        row("energy", fmt::format("{:.4g} mJ, {:.4g} mJ a batch, {:.4g} W", total, number_of(energy.at("per_batch_mj")),
-                                  number_of(energy.at("mean_power_w"))));
-    for (const auto& [part, value] : energy.at("parts_mj").items())
-        text +=
-            fmt::format("    {:<24}{:>11.4g} mJ {:>6.2f} %\n", part, number_of(value), 100 * number_of(value) / total);
     return text;
 }
 
@@ -58,21 +44,6 @@ std::string kernel_rows(const ordered_json& operators) {
     return text;
 }
 
-std::string check_rows(const ordered_json& checks) {
-    std::size_t held = 0;
-    std::string failed;
-    for (const ordered_json& check : checks) {
-        if (check.at("ok").get<bool>()) {
-            ++held;
-        } else {
-            failed +=
-                fmt::format("    FAILED {}: wants {} {}, got {}\n", text_of(check.at("name")),
-                            text_of(check.at("relation")), number_of(check.at("expected")), number_of(check.at("got")));
-        }
-    }
-    return row("conservation", fmt::format("{} of {} checks hold", held, checks.size())) + failed;
-}
-
 }  // namespace
 
 std::string report_table(const ordered_json& report) {
@@ -88,23 +59,24 @@ std::string report_table(const ordered_json& report) {
                     platform.at("pe_columns").get<unsigned>(), number_of(platform.at("clock_ghz")),
                     text_of(report.at("design")), summary.at("batches").get<unsigned>(),
                     summary.at("samples_per_batch").get<unsigned>(), text_of(report.at("routing").at("source")));
-    text +=
-        row("latency a batch", fmt::format("{:.2f} us mean, {:.2f} least, {:.2f} most", number_of(latency.at("mean")),
-                                           number_of(latency.at("least")), number_of(latency.at("most"))));
-    text +=
-        row("throughput", fmt::format("{:.1f} batches/s, {:.0f} samples/s", number_of(summary.at("batches_per_second")),
-                                      number_of(summary.at("samples_per_second"))));
-    text += row(
+    text += report_row("latency a batch",
+                       fmt::format("{:.2f} us mean, {:.2f} least, {:.2f} most", number_of(latency.at("mean")),
+                                   number_of(latency.at("least")), number_of(latency.at("most"))));
+    text += report_row("throughput",
+                       fmt::format("{:.1f} batches/s, {:.0f} samples/s", number_of(summary.at("batches_per_second")),
+                                   number_of(summary.at("samples_per_second"))));
+    text += report_row(
         "load",
         fmt::format("{} cycles for the image, {} for {} bytes of weights", load.at("image_cycles").get<std::uint64_t>(),
                     load.at("weight_cycles").get<std::uint64_t>(), load.at("weight_bytes").get<std::uint64_t>()));
-    text += row("PE utilisation", percent(use.at("pe")) + " (arrays busy " + percent(use.at("pe_busy")) + ")");
-    text += row("HBM bandwidth", percent(use.at("hbm")));
-    text += row("links", percent(use.at("link_mean")) + " mean, " + percent(use.at("link_busiest")) + " busiest");
-    text += row("scratchpads", percent(use.at("scratchpad")) + " of the time");
+    text += report_row("PE utilisation", percent(use.at("pe")) + " (arrays busy " + percent(use.at("pe_busy")) + ")");
+    text += report_row("HBM bandwidth", percent(use.at("hbm")));
+    text +=
+        report_row("links", percent(use.at("link_mean")) + " mean, " + percent(use.at("link_busiest")) + " busiest");
+    text += report_row("scratchpads", percent(use.at("scratchpad")) + " of the time");
     text += energy_rows(report.at("energy"));
     text += kernel_rows(report.at("operators"));
-    text += row("models", fidelity(report));
+    text += report_row("models", fidelity(report));
     return text + check_rows(report.at("conservation"));
 }
 

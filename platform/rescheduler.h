@@ -1,9 +1,9 @@
 #pragma once
 
 #include <memory>
-#include <string>
 
 #include "switchyard/platform/host.h"
+#include "switchyard/platform/network_image.h"
 #include "switchyard/platform/platform_config.h"
 #include "switchyard/sw_scheduler/model/model_reader.h"
 
@@ -16,15 +16,17 @@ namespace switchyard::platform {
 /// drained, read, loaded and filled again.
 class Rescheduler {
 public:
-    /// `first`: the image with which the run begins; must outlive this.
-    Rescheduler(const sched::Model& model, const PlatformConfig& platform, std::string design, const Image& first);
+    /// `options`: how `first` was compiled, the image with which the run begins and which must outlive this. Its
+    /// profile and sampling are not used again.
+    Rescheduler(const sched::Model& model, const PlatformConfig& platform, NetworkImageOptions options,
+                const Image& first);
 
     SimulatedHost::Schedule operator()(const SimulatedHost::Profile& profile);
 
 private:
     const sched::Model& model_;
     const PlatformConfig& platform_;
-    std::string design_;
+    NetworkImageOptions options_;
     std::shared_ptr<const Image> current_;
 };
 

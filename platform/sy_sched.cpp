@@ -1,5 +1,4 @@
 #include <cstdint>
-#include <optional>
 #include <string>
 
 #include <fmt/format.h>
@@ -8,6 +7,7 @@
 #include <systemc>
 
 #include "switchyard/platform/command_line.h"
+#include "switchyard/platform/network_image.h"
 #include "switchyard/platform/platform_config.h"
 #include "switchyard/platform/report.h"
 #include "switchyard/platform/sampling_report.h"
@@ -20,22 +20,20 @@ using namespace switchyard;
 
 namespace {
 
-/// Adyna adapts its schedule every 40 batches (section VIII); so many are looked at beforehand.
-constexpr std::size_t kProfiledBatches = 40;
-
 struct CompileCommand {
     platform::PlatformOptions platform;
-    std::string model, design, profile, sampling, routing, output;
+    platform::NetworkImageOptions options;
+    std::string model, routing, output;
     std::uint32_t batch = 0;
     bool no_grouping = false;
 
     void add_to(CLI::App& app) {
         app.add_option("model", model, "model file (YAML)")->required();
         platform.add_to(app);
-        app.add_option("--design", design, "system to compile for: adyna, ...")->required();
-        app.add_option("--profile", profile,
+        app.add_option("--design", options.design, "system to compile for: adyna, ...")->required();
+        app.add_option("--profile", options.profile,
                        "profile to weight the operators with (JSON); default: routes of the model file");
-        app.add_option("--sampling", sampling,
+        app.add_option("--sampling", options.sampling,
                        "dyn_dims that get kernels: uniform, profile or optimal; default: profile with --profile and a "
                        "design that re-samples, otherwise uniform");
         app.add_option("--routing", routing, "file with a routing section (YAML) instead of the model's");
@@ -43,20 +41,6 @@ struct CompileCommand {
             ->check(CLI::Range(1u, sched::kLargestBatch));
         app.add_flag("--no-grouping", no_grouping, "rare branches get tiles of their own, whatever the design");
         app.add_option("-o,--output", output, "kernel image to write")->required();
-    }
-
-    /// A measured profile if there is one, otherwise what the model file declares about its routes.
-    std::optional<sched::Profile> expectations(const sched::Model& input) const {
-        if (!profile.empty()) return sched::read_profile(profile, input.graph);
-        if (input.routing.trace.empty() && !input.routing.distribution) return std::nullopt;
-        return sched::profile_of(input.graph, sched::declared_routing(input, kProfiledBatches),
-                                 input.graph.batch_samples());
-    }
-
-    sched::Sampling chosen_sampling() const {
-        if (!sampling.empty()) return sched::parse_sampling(sampling);
-        const bool follows = !profile.empty() && sched::resamples(design);
-        return follows ? sched::Sampling::profile : sched::Sampling::uniform;
     }
 
     sched::Model read_input() const {
@@ -71,15 +55,9 @@ struct CompileCommand {
         const platform::PlatformConfig config =
             platform::read_platform(platform.file, platform::parse_overrides(platform.settings));
         const sched::Model input = read_input();
-        const std::optional<sched::Profile> expected = expectations(input);
-        sched::CompileOptions options;
-        options.design = design;
-        options.profile = expected ? &*expected : nullptr;
-        options.sampling = chosen_sampling();
-        options.grouping = !no_grouping;
-        Image image = sched::compile(input.graph, platform::make_hardware_description(config), options);
-        if (input.routing.distribution)
-            image.meta.routing_yaml = sched::to_yaml(*input.routing.distribution, input.graph.signatures());
+        platform::NetworkImageOptions chosen = options;
+        chosen.grouping = !no_grouping;
+        const Image image = platform::compile_network(input, config, chosen);
         write_image(image, output);
         fmt::print("{}: {} operators in {} segments on {} tiles of {}\n", output, input.graph.operators.size(),
                    image.chip.segments.size(), config.tiles(), config.chip.name);

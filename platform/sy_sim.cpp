@@ -10,8 +10,10 @@
 #include <nlohmann/json.hpp>
 #include <systemc>
 
+#include "switchyard/platform/baselines/baseline_command.h"
 #include "switchyard/platform/command_line.h"
 #include "switchyard/platform/expectation.h"
+#include "switchyard/platform/experiment/run_experiment.h"
 #include "switchyard/platform/gemm.h"
 #include "switchyard/platform/kernel_profile.h"
 #include "switchyard/platform/platform_config.h"
@@ -191,7 +193,9 @@ struct RunCommand {
             network = sched::read_model(model);
             if (network->graph.name != program.meta.model)
                 throw InputError(model, 0, "name", "is not the image's model, " + program.meta.model);
-            rescheduler.emplace(*network, config, program.meta.design, program);
+            platform::NetworkImageOptions compiled;
+            compiled.design = program.meta.design;
+            rescheduler.emplace(*network, config, compiled, program);
             options.reschedule_interval = reschedule_interval;
             options.reschedule = [&](const platform::SimulatedHost::Profile& read) { return (*rescheduler)(read); };
         }
@@ -239,6 +243,27 @@ struct GemmCommand {
     }
 };
 
+struct ExperimentCommand {
+    std::string file, report;
+    std::vector<std::string> settings;
+    unsigned jobs = 0;
+
+    void add_to(CLI::App& app) {
+        app.add_option("experiment", file, "experiment file (YAML)")->required();
+        app.add_option("--report", report, "folder for results.json, table.txt and plots/")->required();
+        app.add_option("--jobs", jobs, "points at a time; default: one a core")->check(CLI::PositiveNumber);
+        app.add_option("--set", settings, "override batches, seed, or a key of the platform for all points")
+            ->allow_extra_args(false)
+            ->type_name("KEY=VALUE");
+    }
+
+    int run() const {
+        platform::Experiment experiment = platform::read_experiment(file);
+        platform::override_settings(experiment, platform::parse_overrides(settings));
+        return platform::run_experiment(experiment, report, jobs) ? 0 : kFailedCheck;
+    }
+};
+
 }  // namespace
 
 /// Debian's SystemC library asks for this symbol; the program has a main of its own.
@@ -258,12 +283,21 @@ int main(int argc, char** argv) {
     CLI::App* gemm_command = app.add_subcommand("gemm", "run one dense matrix multiplication");
     gemm.add_to(*gemm_command);
 
+    platform::BaselineCommand baseline;
+    CLI::App* baseline_command = app.add_subcommand("baseline", "run a model on a GPU or on tenants, both modelled");
+    baseline.add_to(*baseline_command);
+    ExperimentCommand experiment;
+    CLI::App* experiment_command = app.add_subcommand("experiment", "run an experiment: many points, tables and plots");
+    experiment.add_to(*experiment_command);
+
     CLI::App* keys_command = app.add_subcommand("keys", "print docs/platform_keys.md");
     CLI::App* registers_command = app.add_subcommand("registers", "print docs/register_map.md");
 
     return platform::run_program(app, argc, argv, [&] {
         if (run_command->parsed()) return run.run();
         if (gemm_command->parsed()) return gemm.run();
+        if (baseline_command->parsed()) return baseline.run();
+        if (experiment_command->parsed()) return experiment.run();
         if (keys_command->parsed()) fmt::print("{}", platform::platform_keys_markdown());
         if (registers_command->parsed()) fmt::print("{}", platform::register_map_markdown());
         return 0;

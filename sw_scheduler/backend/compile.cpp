@@ -44,7 +44,7 @@ std::vector<std::string> design_names() {
 }
 
 Image compile(const DynGraph& graph, const HardwareDescription& hardware, const CompileOptions& options) {
-    const Design& design = find_design(options.design);
+    const Design design = without(find_design(options.design), options.without);
     check_sampling(design, options, graph);
     hardware.check();
     if (graph.operators.empty()) throw InputError(graph.file, 0, graph.name, "has no operators");

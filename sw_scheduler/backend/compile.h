@@ -14,6 +14,8 @@ namespace switchyard::sched {
 
 struct CompileOptions {
     std::string design = "adyna";
+    /// Mechanisms of the design that are left out (schedule.h, mechanisms()); the image still bears the design's name.
+    std::vector<std::string> without;
     /// Expected share of the batch at each operator; nullptr: the model's own expectations.
     const Profile* profile = nullptr;
     /// How a dynamic operator gets the dyn_dims of its kernels; all but uniform need a profile and a design that

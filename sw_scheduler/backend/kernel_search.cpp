@@ -4,16 +4,13 @@
 #include <limits>
 #include <string>
 
+#include "switchyard/sw_scheduler/backend/ways.h"
 #include "switchyard/sw_scheduler/formats/error.h"
 #include "switchyard/sw_scheduler/model/graph.h"
 
 namespace switchyard::sched {
 
 namespace {
-
-std::uint32_t ceil_div(std::uint32_t a, std::uint32_t b) {
-    return (a + b - 1) / b;
-}
 
 /// Outputs that the fullest PE computes along one dimension, summed over the blocks: what is multiplied up to a lower
 /// bound of the cycles.

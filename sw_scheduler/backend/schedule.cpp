@@ -125,6 +125,29 @@ const Design& find_design(const std::string& name) {
     throw InputError("design " + name + ": unknown; known designs: " + names);
 }
 
+const std::vector<Mechanism>& mechanisms() {
+    static const std::vector<Mechanism> kKnown{{"frequency_weighting", &Design::frequency_weighted},
+                                               {"multi_kernel", &Design::multi_kernel},
+                                               {"grouping", &Design::groups_branches}};
+    return kKnown;
+}
+
+Design without(Design design, const std::vector<std::string>& names) {
+    for (const std::string& name : names) {
+        const auto found = std::find_if(mechanisms().begin(), mechanisms().end(),
+                                        [&name](const Mechanism& one) { return name == one.name; });
+        if (found == mechanisms().end()) {
+            std::vector<std::string> known;
+            for (const Mechanism& mechanism : mechanisms()) known.emplace_back(mechanism.name);
+            throw InputError(fmt::format("mechanism {}: unknown; known mechanisms: {}", name, fmt::join(known, ", ")));
+        }
+        if (!(design.*(found->flag)))
+            throw InputError(fmt::format("design {}: has no mechanism {} to do without", design.name, name));
+        design.*(found->flag) = false;
+    }
+    return design;
+}
+
 std::vector<std::uint16_t> snake_order(const HardwareDescription& hardware) {
     std::vector<std::uint16_t> order;
     for (unsigned x = 0; x < hardware.columns; ++x) {

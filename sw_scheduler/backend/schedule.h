@@ -24,6 +24,16 @@ const std::vector<Design>& designs();
 /// Throws InputError that lists the known ones.
 const Design& find_design(const std::string& name);
 
+/// What a design has and can do without, for ablations.
+struct Mechanism {
+    const char* name;
+    bool Design::*flag;
+};
+const std::vector<Mechanism>& mechanisms();
+/// The design without the mechanisms of these names. Throws InputError: an unknown one (lists the known ones), or one
+/// that the design does not have.
+Design without(Design design, const std::vector<std::string>& names);
+
 /// Tile ids in an order in which neighbours are one hop apart: columns, every second one backwards. Memory interfaces
 /// stand at the ends of the rows, so operators that take a few columns can reach all of them without crowding a row.
 std::vector<std::uint16_t> snake_order(const HardwareDescription& hardware);

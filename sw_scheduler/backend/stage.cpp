@@ -6,40 +6,18 @@
 #include <string>
 
 #include "switchyard/sw_scheduler/backend/kernel_search.h"
+#include "switchyard/sw_scheduler/backend/ways.h"
 
 namespace switchyard::sched {
 
 namespace {
 
-std::uint32_t ceil_div(std::uint32_t a, std::uint32_t b) {
-    return (a + b - 1) / b;
-}
-
 std::uint16_t narrow(std::uint32_t value) {
     return static_cast<std::uint16_t>(value);
 }
 
-/// Ways that leave no rank idle: the fewest with the same block size.
-std::uint32_t tight_ways(std::uint32_t size, std::uint32_t ways) {
-    return ceil_div(size, ceil_div(size, ways));
-}
-
 std::uint64_t needed_bytes(const Footprint& footprint, unsigned weight_copies) {
     return std::uint64_t{weight_copies} * footprint.weights + footprint.buffers;
-}
-
-/// Calls visit(first, second) for the splits of at most `ways` ways over two dimensions that differ in block size, with
-/// at most `most_second` of them over the second.
-template <class F>
-void for_each_split(std::uint32_t first_size, std::uint32_t second_size, unsigned ways, unsigned most_second,
-                    F&& visit) {
-    std::uint32_t previous = 0;
-    for (unsigned first = 1; first <= std::min<std::uint32_t>(ways, first_size); ++first) {
-        const std::uint32_t tight = tight_ways(first_size, first);
-        if (tight == previous) continue;
-        previous = tight;
-        visit(tight, tight_ways(second_size, std::min({ways / tight, second_size, most_second})));
-    }
 }
 
 /// Heads of an attention into which a slice of `channels` of its output can reach.
@@ -127,7 +105,7 @@ StageSearch::StageSearch(const Workload& workload, const HardwareDescription& ha
     }
 }
 
-int StageSearch::class_of(int op) {
+int StageSearch::class_of(int op) const {
     return class_[static_cast<std::size_t>(op)];
 }
 

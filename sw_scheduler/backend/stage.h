@@ -91,6 +91,8 @@ public:
     /// Cycles of a kernel before it has been searched for: passes over the array, each as long as its reduction, its
     /// operand reads or its drain. At most the cost of the best blocking with one output a PE.
     double estimated_cycles(const TileWork& work);
+    /// Operators of one class are alike: same shape, weights, neighbours' shapes and shares.
+    int class_of(int op) const;
     const Workload& workload() const { return workload_; }
     const HardwareDescription& hardware() const { return hardware_; }
 
@@ -102,12 +104,11 @@ private:
     Stage timed(int op, unsigned k_ways, const Partition& partition);
     Stage search(int op, unsigned tiles, std::uint32_t unit_samples, const Depths& depths, unsigned weight_copies,
                  unsigned sharers);
-    int class_of(int op);
 
     using Key = std::tuple<int, unsigned, std::uint32_t, std::vector<std::uint16_t>, std::uint16_t, unsigned, unsigned>;
     const Workload& workload_;
     HardwareDescription hardware_;
-    std::vector<int> class_;  ///< operators of one class are alike: same shape, weights, neighbours' shapes and shares
+    std::vector<int> class_;  ///< by operator
     std::map<Key, Stage> stages_;
     std::map<Key, unsigned> least_tiles_;
     std::unordered_map<std::uint64_t, std::uint32_t> passes_;

@@ -87,6 +87,17 @@ int line_of(const YAML::Node& node) {
     return node.Mark().is_null() ? 0 : node.Mark().line + 1;
 }
 
+std::string key_table(const std::vector<KeyDescription>& keys) {
+    std::string text = "| key | type | default | range | meaning |\n| --- | --- | --- | --- | --- |\n";
+    for (const KeyDescription& key : keys) {
+        std::string type = key.type;
+        for (std::size_t at = type.find('|'); at != std::string::npos; at = type.find('|', at + 2))
+            type.insert(at, "\\");
+        text += fmt::format("| `{}` | {} | {} | {} | {} |\n", key.key, type, key.default_value, key.range, key.text);
+    }
+    return text;
+}
+
 YAML::Node load_yaml(const std::string& path) {
     if (std::filesystem::is_directory(path)) throw InputError(path, 0, "", "is a directory");
     try {

@@ -21,6 +21,9 @@ struct KeyDescription {
     std::string text;
 };
 
+/// A Markdown table of keys, one line each.
+std::string key_table(const std::vector<KeyDescription>& keys);
+
 /// Visits the fields of a Config struct: reads them from YAML, or lists them. A Config has one free function
 ///   template <class V> void describe(V& v, Config& c) { v.field("rows", c.rows, 1, 1024, "PE rows"); ... }
 /// so that reading, overriding and documentation cannot drift apart.

@@ -1,0 +1,48 @@
+#include "switchyard/platform/baselines/dataflow.h"
+
+#include <fmt/format.h>
+
+#include "switchyard/sw_scheduler/formats/error.h"
+
+namespace switchyard::platform {
+
+std::vector<std::uint32_t> sample_counts(const sched::DynGraph& graph, const BatchRouting& routing) {
+    if (routing.samples != graph.batch_samples() || routing.masks.size() != graph.switches.size())
+        throw InputError(graph.file, 0, "routing",
+                         fmt::format("wants {} samples and {} switches, got {} and {}", graph.batch_samples(),
+                                     graph.switches.size(), routing.samples, routing.masks.size()));
+    std::vector<std::uint32_t> counts;
+    counts.reserve(graph.operators.size());
+    for (const sched::Operator& op : graph.operators) counts.push_back(sched::samples_on(op.path, routing));
+    return counts;
+}
+
+std::uint32_t source_samples(const sched::DynGraph& graph, const sched::Source& source, const BatchRouting& routing,
+                             const std::vector<std::uint32_t>& counts) {
+    if (source.switch_id != sched::kNoSwitch) return sched::samples_on({{source.switch_id, source.branch}}, routing);
+    if (source.producer == sched::kModelInput) return graph.batch_samples();
+    return counts[static_cast<std::size_t>(source.producer)];
+}
+
+std::uint64_t batch_macs(const sched::DynGraph& graph, const std::vector<std::uint32_t>& counts) {
+    std::uint64_t macs = 0;
+    for (std::size_t op = 0; op < counts.size(); ++op) macs += counts[op] * graph.operators[op].macs_per_sample;
+    return macs;
+}
+
+bool is_renaming(const sched::Operator& op) {
+    return op.inserted && op.shape.kind == OpKind::elementwise && op.fused.empty();
+}
+
+std::uint64_t batch_input_bytes(const sched::DynGraph& graph) {
+    return graph.batch_samples() * graph.input.bytes();
+}
+
+std::uint64_t batch_output_bytes(const sched::DynGraph& graph) {
+    std::uint64_t bytes = 0;
+    for (const int output : graph.outputs)
+        bytes += graph.batch_samples() * graph.operators[static_cast<std::size_t>(output)].out_bytes_per_sample;
+    return bytes;
+}
+
+}  // namespace switchyard::platform

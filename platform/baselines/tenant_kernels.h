@@ -1,0 +1,128 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <tuple>
+#include <vector>
+
+#include "switchyard/sw_scheduler/backend/kernel_search.h"
+#include "switchyard/sw_scheduler/backend/stage.h"
+#include "switchyard/sw_scheduler/backend/workload.h"
+#include "switchyard/sw_scheduler/model/graph.h"
+
+namespace switchyard::platform {
+
+/// True of operators that need no tiles when tensors lie in HBM and the host's index lists say which samples are meant:
+/// an exclusive merge without fused steps, and identities of the front-end.
+bool is_index_only(const sched::Operator& op);
+
+/// How an operator's result is asked for, also behind operators that are index lists only; maybe both ways.
+struct TensorUses {
+    bool whole = false;   ///< by the host or by an operator
+    bool pooled = false;  ///< its mean over rows and columns, which its tiles reduce to partial sums on the way out
+};
+/// Index = operator id.
+std::vector<TensorUses> tensor_uses(const sched::DynGraph& graph);
+
+/// Bytes of a kernel, over all of its tiles.
+struct TenantBytes {
+    double hbm_read = 0, hbm_written = 0;
+    double scratchpad_read = 0, scratchpad_written = 0;  ///< by PE arrays and network interfaces
+    double link = 0;                                     ///< times links crossed
+
+    void add(const TenantBytes& bytes, double share = 1);
+};
+
+/// What stays in a tile's scratchpad from round to round.
+enum class Stays {
+    weights,        ///< all of its slice; inputs pass once
+    weight_rounds,  ///< a part of its slice, for as long as all inputs pass; they pass once a part
+    inputs,         ///< of some samples and rows, for as long as all of its slice passes; it passes once for each
+    results         ///< of some samples, rows and channels, while what they need passes, bit by bit
+};
+
+/// An operator on a group of tiles, operands and results in HBM. k, n and p ways as in partition.h, side by side on the
+/// tiles; a tile computes its part in rounds, one after another (Planaria's layer tiles): of output channels, samples,
+/// output rows and input channels. What passes has two slots, so that one round's bytes move while another is computed.
+struct TenantKernel {
+    unsigned k_ways = 1, n_ways = 1, p_ways = 1;
+    std::uint32_t k_rounds = 1, n_rounds = 1, p_rounds = 1, c_rounds = 1;
+    Stays stays = Stays::weights;
+
+    double block_cycles = 0;                   ///< of a round on the fullest tile, by the scheduler's cost model
+    double in_cycles = 0, out_cycles = 0;      ///< of a round on its link
+    double first_cycles = 0, last_cycles = 0;  ///< of the first round's operands, the last one's results on its link
+    double first_bytes = 0, last_bytes = 0;    ///< the same, of all tiles in HBM
+    double access_cycles = 0;  ///< from a request to its first byte, from a last byte until it is written
+    TenantBytes bytes;
+
+    unsigned tiles() const { return k_ways * n_ways * p_ways; }
+    double rounds() const { return double{1} * k_rounds * n_rounds * p_rounds * c_rounds; }
+    double hbm_bytes() const { return bytes.hbm_read + bytes.hbm_written; }
+    /// Of the whole operator with so much of the HBM bandwidth, as docs/scheduler.md has it for stages: the first
+    /// round's operands, its block, all other rounds at their pace, the last round's results. (Planaria's public code,
+    /// src/optimizer/optimizer.py, sums up the same parts.)
+    double cycles_at(double bytes_per_cycle) const;
+};
+
+/// The best kernel of an operator for any number of samples and tiles: the paper's assumption that kernels for each
+/// amount of resources are compiled in advance (Adyna, section VIII). Cycles come from the cost model that the
+/// scheduler uses for the pipelined designs (docs/scheduler.md): StageSearch::estimated_cycles() while ways and rounds
+/// are searched, KernelSearch for those that were chosen. Partial sums between rounds of input channels stay in the
+/// scratchpad in binary32; their accesses count as bytes, not as cycles.
+class TenantKernels {
+public:
+    /// `graph` must outlive it.
+    TenantKernels(const sched::DynGraph& graph, const sched::HardwareDescription& hardware);
+
+    /// The kernel with the fewest cycles_at() its tiles' share of the bandwidth, of those that fit; of kernels within a
+    /// few percent the one that reads and writes less. Results are kept.
+    /// 1 <= tiles <= the chip's, samples > 0. `input_share`: samples of the operands over those of as many whole ones;
+    /// below 1 at merges whose sources have fewer samples than the result. Throws InputError that names the operator if
+    /// not even one row and channel of one sample fit a scratchpad.
+    const TenantKernel& best(int op, std::uint32_t samples, unsigned tiles, double input_share = 1);
+
+    /// Cycles that the whole chip needs at least: all PEs busy (what the scheduler calls load), or all bytes once.
+    double least_cycles(int op, std::uint32_t samples, double input_share = 1) const;
+    /// Bytes that the operator's results take in HBM, a sample: whole, pooled or both, as they are asked for.
+    double written_bytes_per_sample(int op) const;
+    /// Bytes of all operands of one sample that it needs, each once.
+    double read_bytes_per_sample(int op) const;
+
+    const sched::HardwareDescription& hardware() const { return hardware_; }
+    const sched::Workload& workload() const { return workload_; }
+    /// TenantKernel::access_cycles of every kernel.
+    double access_cycles() const;
+
+private:
+    /// Bytes of inputs that all k ways need are apart from those of which each reads its own channels.
+    struct Inputs {
+        double own = 0, shared = 0;
+        double sum() const { return own + shared; }
+    };
+
+    TenantKernel search(int op, std::uint32_t samples, unsigned tiles, double input_share);
+    /// Calls visit(kernel) for the rounds worth trying on these ways.
+    template <class Visit>
+    void for_each_rounds(int op, const TenantKernel& ways, const sched::TileWork& share, Visit&& visit) const;
+    bool fits(int op, const sched::TileWork& share, const TenantKernel& kernel) const;
+    /// Fills in `bytes`, `first_bytes`, `last_bytes`, all but the arrays' accesses.
+    void count_bytes(int op, std::uint32_t samples, double input_share, const sched::TileWork& share,
+                     TenantKernel& kernel) const;
+    template <class Cycles>
+    void count_cycles(int op, const sched::TileWork& share, TenantKernel& kernel, Cycles&& cycles_of) const;
+    Inputs tile_inputs(int op, const sched::TileWork& block) const;
+
+    const sched::Operator& at(int op) const { return graph_.operators[static_cast<std::size_t>(op)]; }
+
+    const sched::DynGraph& graph_;
+    sched::HardwareDescription hardware_;
+    sched::Workload workload_;
+    sched::StageSearch stages_;
+    sched::KernelSearch kernels_;
+    std::vector<TensorUses> uses_;
+    double mean_hops_ = 0;  ///< between a tile and a memory interface
+    std::map<std::tuple<int, double, std::uint32_t, unsigned, double>, TenantKernel> known_;
+};
+
+}  // namespace switchyard::platform

@@ -1,0 +1,134 @@
+#include <charconv>
+#include <limits>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "switchyard/platform/experiment/experiment.h"
+#include "switchyard/platform/platform_config.h"
+#include "switchyard/sw_scheduler/formats/error.h"
+#include "switchyard/sw_scheduler/model/model_reader.h"
+
+namespace switchyard::platform {
+
+namespace {
+
+constexpr const char* kBatchSize = "batch_size";
+
+bool is_platform_key(const std::string& key) {
+    return key.find('.') != std::string::npos;
+}
+
+template <class T>
+T whole_number(const std::string& file, int line, const std::string& key, const std::string& text, T low) {
+    T value{};
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc{} || end != text.data() + text.size() || value < low)
+        throw InputError(file, line, key, fmt::format("wants an integer from {}, got \"{}\"", low, text));
+    return value;
+}
+
+/// Sorts a setting to where it belongs.
+void apply(const Experiment& experiment, int line, const std::string& key, const std::string& value,
+           DesignPoint& point) {
+    if (key == kBatchSize)
+        point.batch_inputs = whole_number<std::uint32_t>(experiment.file, line, key, value, 1);
+    else
+        (is_platform_key(key) ? point.overrides : point.parameters)[key] = value;
+}
+
+void check_design_at(const Experiment& experiment, int line, const DesignPoint& point) {
+    try {
+        check_design(point);
+    } catch (const InputError& error) {
+        throw InputError(experiment.file, line, "designs", error.what());
+    }
+}
+
+/// Whatever can be wrong with the files, before anything runs.
+void check_files(const Experiment& experiment, const std::vector<ExperimentPoint>& points) {
+    std::set<std::string> networks;
+    std::set<std::map<std::string, std::string>> platforms;
+    for (const ExperimentPoint& point : points) {
+        if (networks.insert(point.run.network).second) sched::read_model(point.run.network);
+        if (!platforms.insert(point.run.overrides).second) continue;
+        try {
+            read_platform(point.run.platform, point.run.overrides);
+        } catch (const InputError& error) {
+            if (point.run.overrides.empty()) throw;
+            throw InputError(experiment.file, 0, point.name(), error.what());
+        }
+    }
+}
+
+}  // namespace
+
+std::optional<double> sweep_number(const std::string& text) {
+    double value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+    return value;
+}
+
+void override_settings(Experiment& experiment, const std::map<std::string, std::string>& settings) {
+    for (const auto& [key, value] : settings) {
+        if (key == "batches") {
+            experiment.batches = whole_number<std::size_t>("--set", 0, key, value, 1);
+        } else if (key == "seed") {
+            experiment.seed = whole_number<std::uint64_t>("--set", 0, key, value, 0);
+        } else if (!is_platform_key(key)) {
+            throw InputError("--set", 0, key, "unknown key: batches, seed, or a key of the platform");
+        } else {
+            if (experiment.sweep && experiment.sweep->key == key)
+                throw InputError("--set", 0, key, "is swept by " + experiment.file);
+            for (const Experiment::Design& design : experiment.designs)
+                if (design.set.count(key) != 0)
+                    throw InputError("--set", 0, key, "is set by design \"" + design.name + "\" of " + experiment.file);
+            experiment.set[key] = value;
+        }
+    }
+}
+
+std::string ExperimentPoint::name() const {
+    std::string text = network + ", " + design;
+    if (!sweep.empty()) text += fmt::format(", {} {}", sweep_key, sweep);
+    return text;
+}
+
+std::vector<ExperimentPoint> points_of(const Experiment& experiment) {
+    std::vector<ExperimentPoint> points;
+    for (const Experiment::Network& network : experiment.networks) {
+        for (const Experiment::Design& design : experiment.designs) {
+            ExperimentPoint point;
+            point.network = network.name;
+            point.design = design.name;
+            point.run.network = network.file;
+            point.run.trace = network.trace;
+            point.run.phases = network.phases;
+            point.run.design = design.design;
+            point.run.platform = experiment.platform;
+            point.run.batches = experiment.batches;
+            point.run.seed = experiment.seed;
+            point.run.overrides = experiment.set;
+            for (const auto& [key, value] : design.set) apply(experiment, design.line, key, value, point.run);
+            check_design_at(experiment, design.line, point.run);
+            if (!design.swept) {
+                points.push_back(std::move(point));
+                continue;
+            }
+            point.sweep_key = experiment.sweep->key;
+            for (const std::string& value : experiment.sweep->values) {
+                ExperimentPoint swept = point;
+                swept.sweep = value;
+                apply(experiment, experiment.sweep->line, swept.sweep_key, value, swept.run);
+                check_design_at(experiment, experiment.sweep->line, swept.run);
+                points.push_back(std::move(swept));
+            }
+        }
+    }
+    check_files(experiment, points);
+    return points;
+}
+
+}  // namespace switchyard::platform

@@ -1,0 +1,163 @@
+#include <algorithm>
+#include <filesystem>
+#include <limits>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "switchyard/platform/experiment/experiment.h"
+#include "switchyard/platform/experiment/figure_reader.h"
+#include "switchyard/sw_scheduler/formats/config.h"
+#include "switchyard/sw_scheduler/model/mapping_reader.h"
+
+namespace switchyard::platform {
+
+using sched::MappingReader;
+
+namespace {
+
+constexpr std::uint64_t kMostBatches = 1000000;
+
+class Reader {
+public:
+    explicit Reader(const std::string& path) : file_(load_yaml(path), path, "") {}
+
+    Experiment read() {
+        experiment_.file = file_.file();
+        experiment_.name = file_.text("name");
+        experiment_.title = file_.text_or("title", experiment_.name);
+        experiment_.platform = resolved(file_.text("platform"));
+        if (file_.has("set")) experiment_.set = settings(file_, true);
+        experiment_.batches = static_cast<std::size_t>(file_.integer("batches", 1, kMostBatches));
+        if (file_.has("seed")) experiment_.seed = file_.integer("seed", 0, std::numeric_limits<std::uint64_t>::max());
+        each("networks", [this](MappingReader& entry, bool whole) { add_network(entry, whole); });
+        each("designs", [this](MappingReader& entry, bool whole) { add_design(entry, whole); });
+        if (file_.has("sweep")) read_sweep(file_.mapping("sweep"));
+        std::set<std::string> names;
+        each("figures", [&](MappingReader& entry, bool whole) {
+            if (!whole) file_.fail("figures", "wants mappings");
+            experiment_.figures.push_back(read_figure(entry, experiment_));
+            if (!names.insert(experiment_.figures.back().name).second) entry.fail("name", "two figures have this name");
+        });
+        file_.finish();
+        return std::move(experiment_);
+    }
+
+private:
+    /// Calls visit(reader, true) for each mapping of the list, and visit({file: TEXT}, false) for each text.
+    template <class Visit>
+    void each(const std::string& key, Visit visit) {
+        const std::vector<YAML::Node> list = file_.list(key);
+        if (list.empty()) file_.fail(key, "is empty");
+        for (std::size_t i = 0; i < list.size(); ++i) {
+            const std::string prefix = fmt::format("{}[{}]", key, i);
+            if (list[i].IsScalar()) text_ = file_.scalar(list[i], key);
+            line_ = line_of(list[i]);
+            MappingReader reader(list[i].IsScalar() ? YAML::Node(YAML::NodeType::Map) : list[i], file_.file(), prefix);
+            visit(reader, !list[i].IsScalar());
+            reader.finish();
+        }
+    }
+
+    /// Paths stand relative to the experiment's file.
+    std::string resolved(const std::string& path) const {
+        return (std::filesystem::path(file_.file()).parent_path() / path).lexically_normal().string();
+    }
+
+    /// The mapping `set`; parameters of a design have no dot in their keys.
+    static std::map<std::string, std::string> settings(MappingReader& reader, bool platform_only) {
+        std::map<std::string, std::string> result;
+        MappingReader set = reader.mapping("set");
+        for (const auto& [key, node] : set.nodes()) {
+            if (platform_only && key.find('.') == std::string::npos) set.fail(key, "is no key of a platform");
+            result[key] = set.scalar(node, key);
+        }
+        return result;
+    }
+
+    void add_network(MappingReader& entry, bool whole) {
+        Experiment::Network network;
+        network.line = line_;
+        const std::string file = whole ? entry.text("file") : text_;
+        network.file = resolved(file);
+        network.name = whole ? entry.text_or("name", "") : "";
+        if (whole && entry.has("trace")) network.trace = resolved(entry.text("trace"));
+        if (whole && entry.has("phases")) read_phases(entry, network);
+        if (network.name.empty()) network.name = std::filesystem::path(file).stem().string();
+        for (const Experiment::Network& other : experiment_.networks)
+            if (other.name == network.name) fail("networks", "two networks are called \"" + network.name + "\"");
+        experiment_.networks.push_back(std::move(network));
+    }
+
+    static void read_phases(MappingReader& entry, Experiment::Network& network) {
+        if (!network.trace.empty()) entry.fail("phases", "a trace has no phases");
+        for (const YAML::Node& node : entry.list("phases")) {
+            MappingReader phase(node, entry.file(), "phases");
+            const auto from = static_cast<std::size_t>(phase.integer("from_batch", 0, kMostBatches));
+            if (!network.phases.empty() && from <= network.phases.back().from_batch)
+                phase.fail("from_batch", "phases begin one after another");
+            network.phases.push_back({from, std::move(phase)});
+        }
+    }
+
+    void add_design(MappingReader& entry, bool whole) {
+        Experiment::Design design;
+        design.line = line_;
+        design.design = whole ? entry.text("design") : text_;
+        design.name = whole ? entry.text_or("name", design.design) : text_;
+        if (whole && entry.has("set")) design.set = settings(entry, false);
+        for (const Experiment::Design& other : experiment_.designs)
+            if (other.name == design.name) fail("designs", "two designs are called \"" + design.name + "\"");
+        experiment_.designs.push_back(std::move(design));
+    }
+
+    void read_sweep(MappingReader reader) {
+        Experiment::Sweep sweep;
+        sweep.line = file_.line_of_key("sweep");
+        sweep.key = reader.text("key");
+        sweep.values = reader.texts("values");
+        sweep.label = reader.text_or("label", sweep.key);
+        std::set<std::string> known(sweep.values.begin(), sweep.values.end());
+        if (known.size() != sweep.values.size()) reader.fail("values", "has a value twice");
+        const std::vector<std::string> swept =
+            reader.has("designs") ? reader.texts("designs") : std::vector<std::string>{};
+        for (const std::string& name : swept) {
+            const auto called = [&name](const Experiment::Design& design) { return design.name == name; };
+            if (std::none_of(experiment_.designs.begin(), experiment_.designs.end(), called))
+                reader.fail("designs", "the experiment has no design \"" + name + "\"");
+        }
+        for (Experiment::Design& design : experiment_.designs) {
+            design.swept = swept.empty() || std::find(swept.begin(), swept.end(), design.name) != swept.end();
+            if (design.swept && design.set.count(sweep.key) != 0)
+                fail_at(design.line, "designs",
+                        "design \"" + design.name + "\" sets " + sweep.key + ", which is swept");
+        }
+        if (experiment_.set.count(sweep.key) != 0) file_.fail("set", sweep.key + " is swept");
+        reader.finish();
+        experiment_.sweep = std::move(sweep);
+    }
+
+    [[noreturn]] void fail_at(int line, const std::string& key, const std::string& message) const {
+        throw InputError(file_.file(), line, key, message);
+    }
+    [[noreturn]] void fail(const std::string& key, const std::string& message) const { fail_at(line_, key, message); }
+
+    MappingReader file_;
+    Experiment experiment_;
+    std::string text_;  ///< of the list's element that is a text
+    int line_ = 0;      ///< of the list's element
+};
+
+}  // namespace
+
+Experiment read_experiment(const std::string& path) {
+    return Reader(path).read();
+}
+
+const Experiment::Design& Experiment::design(const std::string& design_name) const {
+    return *std::find_if(designs.begin(), designs.end(),
+                         [&design_name](const Design& one) { return one.name == design_name; });
+}
+
+}  // namespace switchyard::platform

@@ -1,0 +1,237 @@
+#include "switchyard/platform/experiment/experiment_report.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace switchyard::platform {
+
+using nlohmann::ordered_json;
+
+namespace {
+
+ordered_json or_null(const std::optional<double>& value) {
+    return value ? ordered_json(*value) : ordered_json();
+}
+
+std::string or_dash(const std::optional<double>& value) {
+    return value ? short_number(*value) : "-";
+}
+
+/// A design whose model has no conservation checks breaks none.
+bool checks_hold(const PointResult& result) {
+    return result.report.value("ok", true);
+}
+
+const char* to_string(FigureSpec::Kind kind) {
+    switch (kind) {
+        case FigureSpec::Kind::bars:
+            return "bars";
+        case FigureSpec::Kind::stacks:
+            return "stacks";
+        case FigureSpec::Kind::lines:
+            return "lines";
+    }
+    return "";
+}
+
+bool has_published(const Chart& chart) {
+    const auto given = [](const std::optional<double>& value) { return value.has_value(); };
+    return std::any_of(chart.series.begin(), chart.series.end(), [&given](const Chart::Series& series) {
+        return std::any_of(series.published.begin(), series.published.end(), given);
+    });
+}
+
+ordered_json series_json(const Figure& figure, std::size_t index) {
+    const Chart::Series& series = figure.chart.series[index];
+    ordered_json values = ordered_json::array(), published = ordered_json::array();
+    for (const std::vector<double>& value : series.values) {
+        if (figure.spec->kind == FigureSpec::Kind::stacks)
+            values.push_back(value);
+        else
+            values.push_back(value.front());
+    }
+    ordered_json result = {{"name", series.name}, {"values", values}};
+    if (has_published(figure.chart)) {
+        for (const std::optional<double>& value : series.published) published.push_back(or_null(value));
+        result["published"] = published;
+    }
+    if (figure.spec->crossing) result["crossing"] = or_null(figure.crossings[index]);
+    return result;
+}
+
+ordered_json figure_json(const Figure& figure) {
+    const FigureSpec& spec = *figure.spec;
+    const Chart& chart = figure.chart;
+    ordered_json series = ordered_json::array(), comparisons = ordered_json::array();
+    for (std::size_t i = 0; i < chart.series.size(); ++i) series.push_back(series_json(figure, i));
+    for (const Comparison& one : figure.comparisons) {
+        comparisons.push_back({{"what", one.what},
+                               {"statistic", one.statistic},
+                               {"published", one.published},
+                               {"ours", or_null(one.ours)},
+                               {"ours_geometric_mean", or_null(one.geometric_mean)},
+                               {"source", one.source}});
+    }
+    ordered_json result = {{"name", spec.name},
+                           {"title", spec.title},
+                           {"kind", to_string(spec.kind)},
+                           {"label", spec.label},
+                           {"measure", spec.measure},
+                           {"over", spec.over},
+                           {"scale", spec.scale},
+                           {"across", to_string(spec.across)}};
+    result["groups"] = chart.groups;
+    if (!chart.x.empty()) result["x"] = chart.x;
+    if (!chart.parts.empty()) result["parts"] = chart.parts;
+    result["series_of"] = to_string(spec.series);
+    result["series"] = series;
+    result["comparisons"] = comparisons;
+    return result;
+}
+
+/// Columns as wide as their widest cell, the first one to the left, the others to the right.
+std::string aligned(const std::vector<std::vector<std::string>>& rows) {
+    std::vector<std::size_t> widths;
+    for (const std::vector<std::string>& row : rows) {
+        widths.resize(std::max(widths.size(), row.size()));
+        for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+    }
+    std::string text;
+    for (const std::vector<std::string>& row : rows) {
+        std::string line = " ";
+        for (std::size_t i = 0; i < row.size(); ++i)
+            line += i == 0 ? fmt::format(" {:<{}}", row[i], widths[i]) : fmt::format("  {:>{}}", row[i], widths[i]);
+        text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
+    }
+    return text;
+}
+
+std::string stacks_table(const Figure& figure) {
+    const Chart& chart = figure.chart;
+    std::vector<std::vector<std::string>> rows(1, {"", ""});
+    rows.front().insert(rows.front().end(), chart.parts.begin(), chart.parts.end());
+    rows.front().emplace_back("sum");
+    for (std::size_t g = 0; g < chart.groups.size(); ++g) {
+        for (const Chart::Series& series : chart.series) {
+            rows.push_back({chart.groups[g], series.name});
+            double sum = 0;
+            for (const double part : series.values[g]) {
+                rows.back().push_back(short_number(part));
+                sum += part;
+            }
+            rows.back().push_back(short_number(sum));
+        }
+    }
+    return aligned(rows);
+}
+
+std::string values_table(const Figure& figure) {
+    const Chart& chart = figure.chart;
+    std::vector<std::vector<std::string>> rows(1, {chart.group_label});
+    for (const Chart::Series& series : chart.series) rows.front().push_back(series.name);
+    for (std::size_t g = 0; g < chart.groups.size(); ++g) {
+        rows.push_back({chart.groups[g]});
+        for (const Chart::Series& series : chart.series) rows.back().push_back(short_number(series.values[g].front()));
+    }
+    if (figure.spec->crossing) {
+        rows.push_back({fmt::format("reaches {}", short_number(*figure.spec->crossing))});
+        for (const std::optional<double>& value : figure.crossings) rows.back().push_back(or_dash(value));
+    }
+    return aligned(rows);
+}
+
+std::string comparison_table(const std::vector<Comparison>& comparisons) {
+    if (comparisons.empty()) return "";
+    std::vector<std::vector<std::string>> rows{{"", "published", "ours", "ours, geometric mean"}};
+    for (const Comparison& one : comparisons)
+        rows.push_back({one.what + ", " + one.statistic, short_number(one.published), or_dash(one.ours),
+                        or_dash(one.geometric_mean)});
+    std::string text = aligned(rows);
+    std::vector<std::string> sources;
+    for (const Comparison& one : comparisons)
+        if (std::find(sources.begin(), sources.end(), one.source) == sources.end()) sources.push_back(one.source);
+    return text + fmt::format("  published: {}; ours: arithmetic mean over the networks where it says mean\n",
+                              fmt::join(sources, "; "));
+}
+
+std::string chart_document(const Figure& figure) {
+    switch (figure.spec->kind) {
+        case FigureSpec::Kind::bars:
+            return bar_chart(figure.chart);
+        case FigureSpec::Kind::stacks:
+            return stack_chart(figure.chart);
+        case FigureSpec::Kind::lines:
+            return line_chart(figure.chart);
+    }
+    return "";
+}
+
+/// Our value and the published one of each comparison, side by side.
+Chart comparison_chart(const Figure& figure) {
+    Chart chart;
+    chart.title = figure.spec->title + ": published and ours";
+    chart.value_label = figure.spec->over.empty() ? figure.spec->label : "ratio";
+    Chart::Series ours{"ours (mean: arithmetic)", {}, {}};
+    for (const Comparison& one : figure.comparisons) {
+        if (one.statistic == "crossing" || !one.ours) continue;
+        chart.groups.push_back(one.what + ", " + one.statistic);
+        ours.values.push_back({*one.ours});
+        ours.published.emplace_back(one.published);
+    }
+    chart.series.push_back(std::move(ours));
+    return chart;
+}
+
+}  // namespace
+
+ordered_json results_json(const Experiment& experiment, const std::vector<PointResult>& results,
+                          const std::vector<Figure>& figures) {
+    ordered_json points = ordered_json::array(), drawn = ordered_json::array();
+    bool ok = true;
+    for (const PointResult& result : results) {
+        ok = ok && checks_hold(result);
+        ordered_json point = {{"network", result.point.network}, {"design", result.point.design}};
+        if (!result.point.sweep.empty()) point[result.point.sweep_key] = result.point.sweep;
+        point["set"] = result.point.run.overrides;
+        for (const auto& [key, value] : result.point.run.parameters) point["set"][key] = value;
+        point["report"] = result.report;
+        points.push_back(std::move(point));
+    }
+    for (const Figure& figure : figures) drawn.push_back(figure_json(figure));
+    return {{"format", "switchyard-experiment"},
+            {"version", 1},
+            {"ok", ok},
+            {"name", experiment.name},
+            {"title", experiment.title},
+            {"batches", experiment.batches},
+            {"figures", drawn},
+            {"points", points}};
+}
+
+std::string results_table(const Experiment& experiment, const std::vector<PointResult>& results,
+                          const std::vector<Figure>& figures) {
+    std::string text =
+        fmt::format("{}\n{} points: {} networks, {} designs, {} batches each\n", experiment.title, results.size(),
+                    experiment.networks.size(), experiment.designs.size(), experiment.batches);
+    for (const Figure& figure : figures) {
+        const FigureSpec& spec = *figure.spec;
+        text += fmt::format("\n{}: {} [{}]\n", spec.name, spec.title, spec.label);
+        text += spec.kind == FigureSpec::Kind::stacks ? stacks_table(figure) : values_table(figure);
+        text += comparison_table(figure.comparisons);
+    }
+    std::string failed;
+    for (const PointResult& result : results)
+        if (!checks_hold(result)) failed += "  " + result.point.name() + "\n";
+    return failed.empty() ? text : text + "\nconservation checks FAILED (results.json, points):\n" + failed;
+}
+
+std::vector<std::pair<std::string, std::string>> plots(const Figure& figure) {
+    std::vector<std::pair<std::string, std::string>> result{{figure.spec->name + ".svg", chart_document(figure)}};
+    const Chart compared = comparison_chart(figure);
+    if (!compared.groups.empty()) result.emplace_back(figure.spec->name + ".published.svg", bar_chart(compared));
+    return result;
+}
+
+}  // namespace switchyard::platform

@@ -1,0 +1,211 @@
+#include "switchyard/platform/experiment/figure_reader.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace switchyard::platform {
+
+using sched::MappingReader;
+
+namespace {
+
+constexpr double kAnyNumber = std::numeric_limits<double>::max();
+
+bool contains(const std::vector<std::string>& list, const std::string& element) {
+    return std::find(list.begin(), list.end(), element) != list.end();
+}
+
+template <class Entry>
+std::vector<std::string> names_of(const std::vector<Entry>& entries) {
+    std::vector<std::string> names;
+    names.reserve(entries.size());
+    for (const Entry& entry : entries) names.push_back(entry.name);
+    return names;
+}
+
+double number(MappingReader& reader, const std::string& key) {
+    if (!reader.has(key)) reader.fail(key, "is missing");
+    return reader.number_or(key, -kAnyNumber, kAnyNumber, 0);
+}
+
+class FigureReader {
+public:
+    FigureReader(MappingReader& reader, const Experiment& experiment) : reader_(reader), experiment_(experiment) {}
+
+    FigureSpec read() {
+        figure_.line = reader_.line();
+        figure_.name = file_name("name");
+        figure_.title = reader_.text_or("title", figure_.name);
+        const std::string kind = reader_.choice_or("kind", {"bars", "stacks", "lines"});
+        figure_.kind = kind == "bars"     ? FigureSpec::Kind::bars
+                       : kind == "stacks" ? FigureSpec::Kind::stacks
+                                          : FigureSpec::Kind::lines;
+        figure_.measure = reader_.text("measure");
+        if (reader_.has("over")) figure_.over = design("over", reader_.text("over"));
+        figure_.inverse = reader_.choice_or("inverse", {"no", "yes"}) == "yes";
+        if (figure_.inverse && figure_.over.empty()) reader_.fail("inverse", "needs over");
+        figure_.scale = reader_.number_or("scale", -kAnyNumber, kAnyNumber, 1);
+        figure_.label =
+            reader_.text_or("label", figure_.measure + (figure_.over.empty() ? "" : ", relative to " + figure_.over));
+        figure_.networks = selection("networks", names_of(experiment_.networks));
+        figure_.designs = selection("designs", names_of(experiment_.designs));
+        read_dimensions();
+        read_line_options();
+        const std::string source = reader_.text_or("source", "");
+        if (reader_.has("published")) {
+            for (const YAML::Node& node : reader_.list("published"))
+                figure_.published.push_back(read_published({node, reader_.file(), "published"}, source));
+        }
+        return std::move(figure_);
+    }
+
+private:
+    std::string file_name(const std::string& key) {
+        std::string text = reader_.text(key);
+        const auto plain = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '-' || c == '.'; };
+        if (!std::all_of(text.begin(), text.end(), plain) || text.front() == '.')
+            reader_.fail(key, "wants letters, digits, '_', '-' and '.': a file is called so");
+        return text;
+    }
+
+    std::string design(const std::string& key, const std::string& name) const {
+        if (!contains(names_of(experiment_.designs), name))
+            reader_.fail(key, "the experiment has no design \"" + name + "\"");
+        return name;
+    }
+
+    std::vector<std::string> selection(const std::string& key, const std::vector<std::string>& known) {
+        if (!reader_.has(key)) return known;
+        std::vector<std::string> chosen = reader_.texts(key);
+        if (chosen.empty()) reader_.fail(key, "is empty");
+        for (const std::string& name : chosen)
+            if (!contains(known, name)) reader_.fail(key, "the experiment has no \"" + name + "\"");
+        return chosen;
+    }
+
+    Dimension dimension(const std::string& key, std::vector<Dimension> allowed) {
+        std::vector<std::string> words;
+        words.reserve(allowed.size());
+        for (const Dimension one : allowed) words.emplace_back(to_string(one));
+        const std::string word = reader_.choice_or(key, words);
+        const auto index = std::find(words.begin(), words.end(), word) - words.begin();
+        const Dimension chosen = allowed[static_cast<std::size_t>(index)];
+        if (chosen == Dimension::sweep && !experiment_.sweep) reader_.fail(key, "the experiment has no sweep");
+        return chosen;
+    }
+
+    void read_dimensions() {
+        const bool lines = figure_.kind == FigureSpec::Kind::lines;
+        figure_.across = lines ? dimension("across", {Dimension::batch, Dimension::sweep})
+                               : dimension("across", {Dimension::network, Dimension::design, Dimension::sweep});
+        figure_.series = dimension("series", {Dimension::design, Dimension::network, Dimension::sweep});
+        if (figure_.inverse && figure_.kind == FigureSpec::Kind::stacks) reader_.fail("inverse", "is not for stacks");
+        if (figure_.across == figure_.series) reader_.fail("series", "is the same as across");
+        if (open(Dimension::network) && figure_.networks.size() > 1)
+            reader_.fail("networks", "choose one, or name them in across or series");
+        if (open(Dimension::design) && figure_.designs.size() > 1)
+            reader_.fail("designs", "choose one, or name them in across or series");
+        std::vector<std::string> used = figure_.designs;
+        if (!figure_.over.empty()) used.push_back(figure_.over);
+        for (const std::string& name : used)
+            if (open(Dimension::sweep) && experiment_.design(name).swept)
+                reader_.fail("designs", "\"" + name + "\" is swept: name the sweep in across or series");
+        if (lines && figure_.across == Dimension::sweep) check_sweep_is_numbers();
+    }
+
+    bool open(Dimension one) const { return figure_.across != one && figure_.series != one; }
+
+    void check_sweep_is_numbers() const {
+        double before = -kAnyNumber;
+        for (const std::string& value : experiment_.sweep->values) {
+            const std::optional<double> x = sweep_number(value);
+            if (!x || *x <= before) reader_.fail("across", "lines want a sweep of increasing numbers, got " + value);
+            before = *x;
+        }
+    }
+
+    void read_line_options() {
+        const bool lines = figure_.kind == FigureSpec::Kind::lines;
+        for (const char* key : {"crossing", "marks", "every"})
+            if (!lines && reader_.has(key)) reader_.fail(key, "is for lines only");
+        if (reader_.has("crossing")) figure_.crossing = number(reader_, "crossing");
+        if (figure_.crossing && figure_.across != Dimension::sweep)
+            reader_.fail("crossing", "is for lines across the sweep");
+        figure_.every =
+            static_cast<unsigned>(reader_.integer_or("every", 1, std::max<std::size_t>(experiment_.batches, 1), 1));
+        if (figure_.every > 1 && figure_.across != Dimension::batch)
+            reader_.fail("every", "is for lines across batches");
+        if (!reader_.has("marks")) return;
+        for (const YAML::Node& node : reader_.list("marks")) {
+            MappingReader mark(node, reader_.file(), "marks");
+            const double x = number(mark, "x");
+            figure_.marks.push_back({x, mark.text("text")});
+            mark.finish();
+        }
+    }
+
+    Published read_published(MappingReader reader, const std::string& source) const {
+        Published result;
+        const bool single = figure_.designs.size() == 1;
+        result.design = single ? reader.text_or("design", figure_.designs.front()) : reader.text("design");
+        result.over = reader.text_or("over", figure_.over);
+        for (const auto& [key, name] : {std::pair("design", result.design), std::pair("over", result.over)})
+            if (!name.empty() && !contains(names_of(experiment_.designs), name))
+                reader.fail(key, "the experiment has no design \"" + name + "\"");
+        for (const auto& [key, target] : {std::pair("mean", &result.mean), std::pair("most", &result.most),
+                                          std::pair("crossing", &result.crossing)})
+            if (reader.has(key)) *target = number(reader, key);
+        if (result.crossing && !figure_.crossing) reader.fail("crossing", "the figure asks for none");
+        if (reader.has("networks")) read_published_networks(reader.mapping("networks"), result);
+        if (!result.mean && !result.most && !result.crossing && result.networks.empty())
+            reader.fail("", "wants a number: mean, most, networks or crossing");
+        const bool values = result.mean || result.most || !result.networks.empty();
+        const bool swept =
+            experiment_.design(result.design).swept || (!result.over.empty() && experiment_.design(result.over).swept);
+        if (reader.has("sweep") || (values && swept)) {
+            if (!experiment_.sweep) reader.fail("sweep", "the experiment has no sweep");
+            result.sweep = reader.text("sweep");
+            if (!contains(experiment_.sweep->values, result.sweep))
+                reader.fail("sweep", "is no value of the sweep: " + result.sweep);
+        }
+        result.source = source.empty() ? reader.text("source") : reader.text_or("source", source);
+        reader.finish();
+        return result;
+    }
+
+    void read_published_networks(MappingReader reader, Published& result) const {
+        for (const auto& [name, node] : reader.nodes()) {
+            if (!contains(figure_.networks, name)) reader.fail(name, "the figure has no such network");
+            result.networks[name] = number(reader, name);
+        }
+    }
+
+    MappingReader& reader_;
+    const Experiment& experiment_;
+    FigureSpec figure_;
+};
+
+}  // namespace
+
+const char* to_string(Dimension dimension) {
+    switch (dimension) {
+        case Dimension::network:
+            return "network";
+        case Dimension::design:
+            return "design";
+        case Dimension::sweep:
+            return "sweep";
+        case Dimension::batch:
+            return "batch";
+    }
+    return "";
+}
+
+FigureSpec read_figure(MappingReader& reader, const Experiment& experiment) {
+    return FigureReader(reader, experiment).read();
+}
+
+}  // namespace switchyard::platform

@@ -1,0 +1,45 @@
+#include "switchyard/platform/network_image.h"
+
+#include <optional>
+
+#include "switchyard/sw_scheduler/backend/compile.h"
+#include "switchyard/sw_scheduler/model/profile.h"
+
+namespace switchyard::platform {
+
+namespace {
+
+/// Adyna adapts its schedule every 40 batches (section VIII); so many are looked at beforehand.
+constexpr std::size_t kProfiledBatches = 40;
+
+/// A measured profile if there is one, otherwise what the model file declares about its routes.
+std::optional<sched::Profile> expectations(const sched::Model& model, const std::string& profile) {
+    if (!profile.empty()) return sched::read_profile(profile, model.graph);
+    if (model.routing.trace.empty() && !model.routing.distribution) return std::nullopt;
+    return sched::profile_of(model.graph, sched::declared_routing(model, kProfiledBatches),
+                             model.graph.batch_samples());
+}
+
+sched::Sampling chosen_sampling(const NetworkImageOptions& options) {
+    if (!options.sampling.empty()) return sched::parse_sampling(options.sampling);
+    const bool follows = !options.profile.empty() && sched::resamples(options.design);
+    return follows ? sched::Sampling::profile : sched::Sampling::uniform;
+}
+
+}  // namespace
+
+Image compile_network(const sched::Model& model, const PlatformConfig& platform, const NetworkImageOptions& options) {
+    const std::optional<sched::Profile> expected = expectations(model, options.profile);
+    sched::CompileOptions compile;
+    compile.design = options.design;
+    compile.without = options.without;
+    compile.grouping = options.grouping;
+    compile.profile = expected ? &*expected : nullptr;
+    compile.sampling = chosen_sampling(options);
+    Image image = sched::compile(model.graph, make_hardware_description(platform), compile);
+    if (model.routing.distribution)
+        image.meta.routing_yaml = sched::to_yaml(*model.routing.distribution, model.graph.signatures());
+    return image;
+}
+
+}  // namespace switchyard::platform

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "switchyard/platform/platform_config.h"
+#include "switchyard/sw_scheduler/formats/image.h"
+#include "switchyard/sw_scheduler/model/model_reader.h"
+
+namespace switchyard::platform {
+
+/// How a network is compiled: the options of `sy-sched compile`.
+struct NetworkImageOptions {
+    std::string design = "adyna";
+    std::string profile;               ///< file; empty: 40 batches of the routes that the model declares, if it does
+    std::string sampling;              ///< empty: "profile" with a file and a design that re-samples, or else "uniform"
+    bool grouping = true;              ///< of rare branches, by designs that do so
+    std::vector<std::string> without;  ///< mechanisms that the design does without (sched::mechanisms)
+};
+
+/// The network's image for the platform, with the route generator that its model declares. Throws InputError: an
+/// unknown design, sampling or mechanism, a profile that does not fit the model, a network that does not fit the chip.
+Image compile_network(const sched::Model& model, const PlatformConfig& platform, const NetworkImageOptions& options);
+
+}  // namespace switchyard::platform

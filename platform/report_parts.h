@@ -1,0 +1,35 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "switchyard/platform/conservation.h"
+#include "switchyard/platform/energy.h"
+#include "switchyard/platform/platform_config.h"
+
+namespace switchyard::platform {
+
+/// Parts of docs/report_format.md that reports of simulated chips and of baselines have in common.
+
+/// `platform` of a chip of tiles.
+nlohmann::ordered_json platform_json(const PlatformConfig& platform);
+
+/// `summary.latency_us` of at least one batch: least, mean, most.
+nlohmann::ordered_json latency_json(const std::vector<double>& microseconds);
+
+/// `energy` of a run of so many nanoseconds and batches.
+nlohmann::ordered_json energy_json(const std::vector<Energy::Part>& parts, double total_picojoules, double nanoseconds,
+                                   std::size_t batches);
+
+/// `conservation`.
+nlohmann::ordered_json checks_json(const std::vector<Check>& checks);
+
+/// Lines of the table for people: one of `name` and `value`; `energy` by part; `conservation`, with the checks that
+/// failed.
+std::string report_row(const std::string& name, const std::string& value);
+std::string energy_rows(const nlohmann::ordered_json& energy);
+std::string check_rows(const nlohmann::ordered_json& checks);
+
+}  // namespace switchyard::platform

@@ -1,0 +1,237 @@
+#include <algorithm>
+#include <filesystem>
+#include <map>
+
+#include <nlohmann/json.hpp>
+
+#include "switchyard/testbenches/catch.h"
+#include "switchyard/testbenches/integration/programs.h"
+
+using namespace switchyard::testing;
+using Catch::Matchers::ContainsSubstring;
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+namespace {
+
+std::string root(const std::string& path) {
+    return fs::absolute(path).string();
+}
+
+/// An experiment on mini.yaml with these networks and designs, and these figures.
+std::string experiment(const std::string& networks, const std::string& designs, const std::string& rest,
+                       unsigned batches = 3) {
+    std::string path = scratch("experiment.yaml");
+    write_text(path, "name: tiny\nplatform: " + root(kMini) + "\nset: {chip.impl: auto}\nbatches: " +
+                         std::to_string(batches) + "\nnetworks: " + networks + "\ndesigns: " + designs + "\n" + rest);
+    return path;
+}
+
+const std::string kSpeedup =
+    "figures:\n"
+    "  - {name: speedup, measure: summary.latency_us.mean, over: m-tile, inverse: yes,\n"
+    "     published: [{design: adyna, mean: 1.5, source: nobody}]}\n";
+const std::string kRest = kSpeedup +
+                          "  - {name: energy, kind: stacks, measure: energy.parts_mj, over: m-tile}\n"
+                          "  - {name: time, kind: lines, measure: batches.latency_us, networks: moe}\n";
+
+std::string two_networks() {
+    return "[" + root("testbenches/data/moe.yaml") + ", " + root("testbenches/data/early_exit.yaml") + "]";
+}
+
+std::map<std::string, std::string> files_of(const std::string& folder) {
+    std::map<std::string, std::string> files;
+    for (const auto& entry : fs::recursive_directory_iterator(folder))
+        if (entry.is_regular_file())
+            files[fs::relative(entry.path(), folder).string()] = read_text(entry.path().string());
+    return files;
+}
+
+/// The results of an experiment that must succeed.
+json results_of(const std::string& file, const std::string& more = "") {
+    const std::string folder = scratch("results");
+    const Outcome outcome = sy_sim("experiment " + file + " --report " + folder + " " + more);
+    INFO(outcome.err);
+    REQUIRE(outcome.status == 0);
+    return json::parse(read_text(folder + "/results.json"));
+}
+
+/// Exit status 2, the last line on standard error holds `parts`, nothing on standard output, no results.
+void check_failed(const std::string& file, std::initializer_list<const char*> parts) {
+    const std::string folder = scratch("failed");
+    fs::create_directories(folder);
+    write_text(folder + "/results.json", "of an earlier run");
+    const Outcome outcome = sy_sim("experiment " + file + " --report " + folder);
+    INFO(outcome.err);
+    CHECK(outcome.status == 2);
+    CHECK(outcome.out.empty());
+    REQUIRE_FALSE(outcome.err.empty());
+    const std::size_t line = outcome.err.rfind('\n', outcome.err.size() - 2);
+    for (const char* part : parts)
+        CHECK_THAT(outcome.err.substr(line == std::string::npos ? 0 : line), ContainsSubstring(part));
+    CHECK(files_of(folder).empty());
+    fs::remove_all(folder);
+}
+
+}  // namespace
+
+TEST_CASE("an experiment writes the same bytes, one point at a time or two", "[cli][experiment]") {
+    const std::string file = experiment(two_networks(), "[m-tile, {design: adyna, set: {sampling: profile}}]", kRest);
+    const std::string one = scratch("one"), two = scratch("two");
+    const Outcome first = sy_sim("experiment " + file + " --report " + one + " --jobs 1");
+    INFO(first.err);
+    REQUIRE(first.status == 0);
+    const Outcome second = sy_sim("experiment " + file + " --report " + two + " --jobs 2");
+    REQUIRE(second.status == 0);
+
+    const std::map<std::string, std::string> files = files_of(one);
+    CHECK(files == files_of(two));
+    CHECK(first.out == second.out);
+    CHECK(files.at("table.txt") == first.out);
+    for (const char* plot : {"speedup.svg", "speedup.published.svg", "energy.svg", "time.svg"})
+        CHECK_THAT(files.at(std::string("plots/") + plot), ContainsSubstring("</svg>"));
+    CHECK(files.size() == 6);
+    CHECK_THAT(first.err, ContainsSubstring("[4/4] early_exit, adyna: "));
+
+    const json results = json::parse(files.at("results.json"));
+    CHECK(results.at("ok") == true);
+    REQUIRE(results.at("points").size() == 4);
+    const auto latency = [&results](std::size_t point) {
+        return results.at("points").at(point).at("report").at("summary").at("latency_us").at("mean").get<double>();
+    };
+    const json& series = results.at("figures").at(0).at("series").at(1);
+    CHECK(series.at("name") == "adyna");
+    CHECK(series.at("values").at(0).get<double>() == Approx(latency(0) / latency(1)));
+    CHECK(series.at("values").at(1).get<double>() == Approx(latency(2) / latency(3)));
+    CHECK(results.at("figures").at(2).at("series").at(1).at("values").size() == 3);
+}
+
+TEST_CASE("a point's report is that of sy-sched and sy-sim", "[cli][experiment]") {
+    const json results = results_of(experiment("[" + root(kDigits) + "]", "[{design: adyna, set: {sampling: profile}}]",
+                                               "figures: [{name: f, measure: summary.latency_us.mean}]\n"));
+    const std::string image = scratch("point.syk"), folder = scratch("point");
+    REQUIRE(sy_sched(std::string("compile ") + kDigits + " --platform " + kMini +
+                     " --design adyna --sampling profile -o " + image)
+                .status == 0);
+    REQUIRE(sy_sim(std::string("run --platform ") + kMini + " --set chip.impl=auto --image " + image + " --trace " +
+                   kDigitsTrace + " --batches 3 --report " + folder)
+                .status == 0);
+    CHECK(results.at("points").at(0).at("report") == json::parse(read_text(folder + "/report.json")));
+}
+
+TEST_CASE("routes change from phase to phase", "[cli][experiment]") {
+    const std::string network =
+        "[{file: " + root("testbenches/data/early_exit.yaml") +
+        ", phases: [{from_batch: 0, probability: [0, 1]}, {from_batch: 2, probability: [1, 0]}]}]";
+    const json results = results_of(
+        experiment(network, "[adyna-static]", "figures: [{name: f, measure: summary.latency_us.mean}]\n", 4));
+    const json& batches = results.at("points").at(0).at("report").at("batches");
+    CHECK(batches.at(0).at("macs") == batches.at(1).at("macs"));  // all leave at the first exit
+    CHECK(batches.at(2).at("macs") == batches.at(3).at("macs"));  // none leaves
+    CHECK(batches.at(2).at("macs") > batches.at(0).at("macs"));
+}
+
+TEST_CASE("batches, seed and platform keys can be set for a run", "[cli][experiment]") {
+    const std::string file = experiment("[" + root("testbenches/data/moe.yaml") + "]", "[adyna]",
+                                        "figures: [{name: f, measure: summary.latency_us.mean}]\n");
+    const auto report = [&file](const std::string& more) {
+        return results_of(file, more).at("points").at(0).at("report");
+    };
+    const json plain = report(""), seeded = report("--set seed=5 --set batches=2"),
+               narrow = report("--set noc.link_bytes_per_cycle=8");
+    CHECK(plain.at("summary").at("batches") == 3);
+    CHECK(seeded.at("summary").at("batches") == 2);
+    CHECK(seeded.at("routing").at("seed") == 5);
+    CHECK(seeded.at("batches").at(0).at("macs") != plain.at("batches").at(0).at("macs"));
+    CHECK(narrow.at("platform").at("link_bytes_per_cycle") == 8);
+    CHECK(narrow.at("summary").at("latency_us").at("mean") > plain.at("summary").at("latency_us").at("mean"));
+}
+
+TEST_CASE("a sweep over the batch size changes the batch", "[cli][experiment]") {
+    const json results = results_of(
+        experiment("[" + root("testbenches/data/moe.yaml") + "]", "[adyna]",
+                   "sweep: {key: batch_size, values: [1, 4]}\n"
+                   "figures: [{name: f, measure: summary.latency_us.mean, across: sweep, series: network}]\n"));
+    REQUIRE(results.at("points").size() == 2);
+    CHECK(results.at("points").at(0).at("batch_size") == "1");
+    CHECK(results.at("points").at(0).at("report").at("summary").at("samples_per_batch") == 2);  // two an input
+    CHECK(results.at("points").at(1).at("report").at("summary").at("samples_per_batch") == 8);
+}
+
+TEST_CASE("mechanisms are turned off alone", "[cli][experiment]") {
+    const json results = results_of(experiment("[" + root("testbenches/data/moe.yaml") + "]",
+                                               "[adyna, {design: adyna, name: one, set: {without: multi_kernel}}]",
+                                               "figures: [{name: f, measure: summary.latency_us.mean}]\n", 8));
+    const auto most_kernels = [&results](std::size_t point) {
+        std::size_t most = 0;
+        for (const json& op : results.at("points").at(point).at("report").at("operators")) {
+            std::size_t picked = 0;
+            for (const json& kernel : op.at("kernels")) picked += kernel.at("dyn_dim") > 0 ? 1 : 0;
+            most = std::max(most, picked);
+        }
+        return most;
+    };
+    CHECK(most_kernels(0) > 1);
+    CHECK(most_kernels(1) == 1);
+}
+
+TEST_CASE("a point that fails leaves no results, not even old ones", "[cli][experiment][bad]") {
+    // The recorded routes of the second network end before the batches do.
+    check_failed(experiment("[" + root("testbenches/data/moe.yaml") + ", {file: " + root(kDigits) + ", name: digits}]",
+                            "[adyna]", "figures: [{name: f, measure: summary.latency_us.mean}]\n", 201),
+                 {"experiment.yaml: digits, adyna: ", "routing.jsonl: batches: the trace has 200 batches, not 201"});
+    check_failed(experiment(two_networks(), "[{design: adyna, set: {sampling: best}}]",
+                            "figures: [{name: f, measure: summary.latency_us.mean}]\n"),
+                 {"adyna: ", "best"});
+    check_failed(experiment(two_networks(), "[{design: adyna, set: {without: luck}}]",
+                            "figures: [{name: f, measure: summary.latency_us.mean}]\n"),
+                 {"mechanism luck: unknown; known mechanisms: frequency_weighting, multi_kernel"});
+    check_failed(experiment(two_networks(), "[adyna]", "figures: [{name: f, measure: summary.latency.mean}]\n"),
+                 {"experiment.yaml:7: figures.f.measure: ", "no number under summary.latency.mean"});
+}
+
+TEST_CASE("bad experiments are refused with file, line and key", "[cli][experiment][bad]") {
+    const std::string figure = "figures: [{name: f, measure: summary.latency_us.mean}]\n";
+    const auto refused = [](const std::string& file, std::initializer_list<const char*> parts,
+                            const std::string& more = "") {
+        check_refused(sy_sim("experiment " + file + " --report " + scratch("refused") + " " + more), parts);
+        CHECK_FALSE(fs::exists(scratch("refused")));
+    };
+    refused(scratch("nowhere.yaml"), {"sy-sim: ", "nowhere.yaml: cannot be read"});
+    refused(experiment(two_networks(), "[adjna]", figure),
+            {"experiment.yaml:6: designs: design adjna: unknown; known designs: adyna, adyna-static"});
+    refused(experiment("[nowhere.yaml]", "[adyna]", figure), {"nowhere.yaml: cannot be read"});
+    refused(experiment(two_networks(), "[adyna]", figure + "colour: red\n"),
+            {"experiment.yaml:8: colour: unknown key"});
+    const std::string good = experiment(two_networks(), "[adyna]", figure);
+    refused(good, {"--set: noc.link: unknown key"}, "--set noc.link=1");
+    refused(good, {"--set: batches: wants an integer from 1"}, "--set batches=none");
+    refused(good, {"--jobs"}, "--jobs 0");
+    check_refused(sy_sim("experiment " + good), {"--report"});
+    check_refused(sy_sim("experiment " + good + " --report /dev/null/x"), {"/dev/null/x: cannot be written"});
+}
+
+TEST_CASE("every key of an experiment's results is in docs/experiments.md", "[cli][experiment][docs]") {
+    json results = results_of(
+        experiment(two_networks(), "[m-tile, adyna]",
+                   "sweep: {key: noc.link_cycles, values: [1, 2], designs: adyna}\n"
+                   "figures:\n"
+                   "  - {name: bars, measure: summary.latency_us.mean, series: sweep, designs: adyna, over: m-tile,\n"
+                   "     source: nobody, published: [{sweep: 1, mean: 1}]}\n"
+                   "  - {name: lines, kind: lines, across: sweep, series: network, designs: adyna,\n"
+                   "     measure: summary.latency_us.mean, crossing: 1}\n"
+                   "  - {name: stacks, kind: stacks, measure: energy.parts_mj, designs: m-tile}\n"));
+    const std::string text = read_text("docs/experiments.md");
+    for (json& point : results.at("points")) {
+        point.erase("report");  // docs/report_format.md
+        point.erase("set");     // keys of platforms and designs
+        point.erase("noc.link_cycles");
+    }
+    const auto flat = results.flatten();
+    for (const auto& [path, value] : flat.items()) {
+        std::string key = path;  // the last one that is no index
+        while (std::isdigit(static_cast<unsigned char>(key.back())) != 0 || key.back() == '/') key.pop_back();
+        INFO(path);
+        CHECK(text.find("`" + key.substr(key.rfind('/') + 1) + "`") != std::string::npos);
+    }
+}

@@ -1,0 +1,49 @@
+#include "experiment_text.h"
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "switchyard/testbenches/catch.h"
+
+namespace switchyard::platform {
+
+namespace fs = std::filesystem;
+
+const char* const kHead =
+    "name: e\n"
+    "platform: configs/platforms/mini.yaml\n"
+    "batches: 4\n"
+    "networks: [testbenches/data/moe.yaml, testbenches/data/early_exit.yaml]\n"
+    "designs:\n"
+    "  - m-tile\n"
+    "  - adyna-static\n"
+    "  - {design: adyna, set: {sampling: profile}}\n";
+const char* const kFigures =
+    "figures:\n"
+    "  - {name: f, measure: summary.latency_us.mean, over: m-tile, inverse: yes}\n";
+
+Experiment experiment_of(const std::string& text) {
+    const fs::path folder = fs::temp_directory_path() / ("switchyard_experiment_" + std::to_string(getpid()));
+    fs::create_directories(folder);
+    const fs::path file = folder / "experiment.yaml";
+    std::ofstream(file) << text;
+    struct Remove {
+        fs::path folder;
+        ~Remove() { fs::remove_all(folder); }
+    } remove{folder};
+
+    Experiment experiment = read_experiment(file.string());
+    const auto here = [&folder](std::string& path) {
+        if (!path.empty()) path = fs::path(path).lexically_relative(folder).string();
+    };
+    here(experiment.platform);
+    for (Experiment::Network& network : experiment.networks) {
+        here(network.file);
+        here(network.trace);
+    }
+    return experiment;
+}
+
+}  // namespace switchyard::platform

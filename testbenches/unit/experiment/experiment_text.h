@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string>
+
+#include "switchyard/platform/experiment/experiment.h"
+
+namespace switchyard::platform {
+
+/// Two networks, three designs, all paths relative to the repository's root.
+extern const char* const kHead;
+/// One figure, speedup over m-tile.
+extern const char* const kFigures;
+
+/// Reads `text` as an experiment file "experiment.yaml" in the repository's root; messages name it so.
+Experiment experiment_of(const std::string& text);
+
+}  // namespace switchyard::platform
