@@ -40,6 +40,9 @@ struct CompileCommand {
         app.add_option("--batch", batch, "model inputs a batch, instead of the model's")
             ->check(CLI::Range(1u, sched::kLargestBatch));
         app.add_flag("--no-grouping", no_grouping, "rare branches get tiles of their own, whatever the design");
+        app.add_option("--without", options.without,
+                       "mechanisms that the design is to do without: frequency_weighting, multi_kernel, grouping, "
+                       "compaction");
         app.add_option("-o,--output", output, "kernel image to write")->required();
     }
 

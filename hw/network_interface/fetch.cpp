@@ -1,6 +1,6 @@
-// What a network interface reads from HBM: tensors of earlier segments, weights, sample frames, recorded masks.
-// Of all tiles that need the same bytes the lowest rank leads: the others tell it when they have a slot, and it asks
-// memory to send to all.
+// What a network interface reads from HBM: tensors of earlier segments, which samples are where, weights, recorded
+// masks. Of all tiles that need the same bytes the lowest rank leads: the others tell it when they have a slot, and it
+// asks memory to send to all.
 
 #include <algorithm>
 #include <cstring>
@@ -30,54 +30,79 @@ void NetworkInterface::request(std::uint64_t address, std::uint64_t bytes, const
     inject(payload, clock_.cycles(config_.setup_cycles));
 }
 
+bool NetworkInterface::tells_samples(const InEdge& in) const {
+    return in.source->store.frame_bytes > 0 || program_->order(in.segment) != nullptr;
+}
+
 void NetworkInterface::start_loads(InEdge& in) {
     const std::size_t window = std::min<std::size_t>(in.released + in.edge->slots, in.units.size());
     for (std::size_t u = in.released; u < window; ++u) {
         const auto unit = static_cast<unsigned>(u);
         if (in.units[u].announced) {
             start_load(in, unit);
-        } else if (in.source->store.frame_bytes == 0) {
+        } else if (!tells_samples(in)) {
             const std::uint32_t size = in.destination->unit_samples;
             announce(in, unit, whole_frame(unit * size, (unit + 1) * size));
-        } else if (in.rank == 0 && !in.units[u].frame_requested) {
-            request_frames(in, unit);
+        } else if (!in.samples.units.empty()) {
+            const SampleFramePtr frame = restricted(in.samples.frame, in.samples.units[u]);
+            std::vector<Endpoint> others;
+            for (const std::uint16_t tile : in.destination->tiles) {
+                if (tile != address_.tile) others.push_back(tile);
+            }
+            probe(*in.edge, static_cast<std::uint16_t>(unit), in.batch, frame, std::move(others));
+            if (!in.units[u].announced) announce(in, unit, frame);
         }
     }
 }
 
-/// Frames in HBM that cover a unit of the consumer's: [first, last).
-std::pair<std::uint32_t, std::uint32_t> NetworkInterface::stored_frames(const InEdge& in, unsigned unit) const {
-    const std::uint32_t size = in.destination->unit_samples, stored = in.source->store.frame_samples;
-    return {unit * size / stored, ((unit + 1) * size + stored - 1) / stored};
-}
-
-void NetworkInterface::request_frames(InEdge& in, unsigned unit) {
-    in.units[unit].frame_requested = true;
+std::uint64_t NetworkInterface::samples_record_bytes(const InEdge& in, std::uint32_t tag) const {
+    if (tag == kOrderTag) return program_->order(in.segment)->samples * sizeof(std::uint64_t);
     const TensorStore& store = in.source->store;
-    const auto [first, last] = stored_frames(in, unit);
-    request(store.frame_address + std::uint64_t{first} * store.frame_bytes,
-            std::uint64_t{last - first} * store.frame_bytes, {address_.tile}, in.edge->id,
-            static_cast<std::uint16_t>(unit), kFrameTag, true);
+    const std::uint32_t records = (in.source->unit_samples + store.frame_samples - 1) / store.frame_samples;
+    return std::uint64_t{records} * store.frame_bytes;
 }
 
-std::uint64_t NetworkInterface::frame_record_bytes(const InEdge& in, unsigned unit) const {
-    const auto [first, last] = stored_frames(in, unit);
-    return std::uint64_t{last - first} * in.source->store.frame_bytes;
-}
-
-void NetworkInterface::on_frames(InEdge& in, unsigned unit, const std::vector<std::uint8_t>& bytes) {
-    std::vector<SampleFramePtr> parts;
-    for (std::size_t at = 0; at < bytes.size(); at += in.source->store.frame_bytes) {
-        parts.push_back(deserialise_frame(bytes.data() + at, in.source->store.frame_bytes));
+void NetworkInterface::request_samples(InEdge& in) {
+    in.samples = {};
+    if (in.rank != 0 || !tells_samples(in)) return;
+    const auto ask = [&](std::uint64_t address, std::uint32_t tag, std::size_t key) {
+        ++in.samples.records_missing;
+        request(address, samples_record_bytes(in, tag), {address_.tile}, in.edge->id, static_cast<std::uint16_t>(key),
+                tag, true);
+    };
+    if (in.source->store.frame_bytes > 0) ask(in.source->store.frame_address, kFrameTag, 0);
+    const SegmentOrder* const order = program_->order(in.segment);
+    if (order == nullptr) return;
+    in.samples.masks.resize(order->keys.size());
+    for (std::size_t key = 0; key < order->keys.size(); ++key) {
+        ask(order->keys[key].mask_address + in.batch % 2 * order->keys[key].mask_bank_stride, kOrderTag, key);
     }
+}
+
+void NetworkInterface::on_samples(InEdge& in, std::uint32_t tag, unsigned key, const std::vector<std::uint8_t>& bytes) {
+    BatchSamples& samples = in.samples;
+    if (tag == kFrameTag) {
+        const std::uint32_t room = in.source->store.frame_bytes;
+        std::vector<SampleFramePtr> parts;
+        for (std::size_t at = 0; at < bytes.size(); at += room)
+            parts.push_back(deserialise_frame(bytes.data() + at, room));
+        samples.frame = united(parts);
+    } else {
+        samples.masks[key].resize(bytes.size() / sizeof(std::uint64_t));
+        std::memcpy(samples.masks[key].data(), bytes.data(), bytes.size());
+    }
+    if (--samples.records_missing > 0) return;
     const std::uint32_t size = in.destination->unit_samples;
-    const SampleFramePtr frame = restricted(united(parts), unit * size, (unit + 1) * size);
-    std::vector<Endpoint> others;
-    for (const std::uint16_t tile : in.destination->tiles) {
-        if (tile != address_.tile) others.push_back(tile);
+    const SegmentOrder* const order = program_->order(in.segment);
+    if (order != nullptr) {
+        samples.units = units_of(ordered_samples(*order, samples.masks), size);
+    } else {
+        for (std::uint32_t u = 0; u < in.units.size(); ++u)
+            samples.units.push_back(SampleSet::range(u * size, (u + 1) * size));
     }
-    probe(*in.edge, static_cast<std::uint16_t>(unit), in.batch, frame, std::move(others));
-    if (!in.units[unit].announced) announce(in, unit, frame);
+    samples.units.resize(in.units.size());
+    if (!samples.frame) samples.frame = whole_frame(0, static_cast<std::uint32_t>(in.units.size()) * size);
+    start_loads(in);
 }
 
 TransferPlan NetworkInterface::load_plan(const InEdge& in, unsigned unit) const {
@@ -210,25 +235,37 @@ void NetworkInterface::issue_weights(InEdge& in) {
 
 std::uint64_t NetworkInterface::mask_record_bytes(std::uint16_t operator_index) const {
     const TileOperator& op = program_->operators.at(operator_index);
-    return std::uint64_t{program_->placement(op.op_id).unit_samples} * sizeof(std::uint64_t);
+    const SegmentOrder* const order = program_->order(op.segment);
+    const std::uint64_t samples = order != nullptr ? order->samples : program_->placement(op.op_id).unit_samples;
+    return samples * sizeof(std::uint64_t);
 }
 
 void NetworkInterface::fetch_masks(std::uint16_t operator_index, std::uint16_t unit, std::uint32_t batch) {
     const TileOperator& op = program_->operators.at(operator_index);
+    const bool compacted = program_->order(op.segment) != nullptr;
+    if (compacted && unit > 0) return;  // came, or comes, with the first unit's
     const std::uint64_t bytes = mask_record_bytes(operator_index);
     request(op.mask_address + batch % 2 * op.mask_bank_stride + unit * bytes, bytes, {address_.tile}, operator_index,
             unit, kMaskTag, true);
 }
 
 void NetworkInterface::on_recorded_masks(const RoutedExtension& packet, const std::vector<std::uint8_t>& bytes) {
-    std::vector<std::uint64_t>& masks = recorded_masks_[{packet.edge, packet.unit}];
-    masks.resize(bytes.size() / sizeof(std::uint64_t));
-    std::memcpy(masks.data(), bytes.data(), masks.size() * sizeof(std::uint64_t));
-    InterfaceEvent event;
-    event.kind = InterfaceEvent::Kind::masks_ready;
-    event.operator_index = packet.edge;
-    event.unit = packet.unit;
-    tell_controller(event);
+    const TileOperator& op = program_->operators.at(packet.edge);
+    const OperatorPlacement& placement = program_->placement(op.op_id);
+    const bool compacted = program_->order(op.segment) != nullptr;
+    const auto count = static_cast<std::uint32_t>(bytes.size() / sizeof(std::uint64_t));
+    const std::uint32_t first = packet.unit * placement.unit_samples;
+    for (std::uint32_t i = 0; i < count; ++i) {
+        std::memcpy(&recorded_masks_[packet.edge][first + i], bytes.data() + i * sizeof(std::uint64_t),
+                    sizeof(std::uint64_t));
+    }
+    for (unsigned unit = packet.unit; unit < (compacted ? placement.units : packet.unit + 1U); ++unit) {
+        InterfaceEvent event;
+        event.kind = InterfaceEvent::Kind::masks_ready;
+        event.operator_index = packet.edge;
+        event.unit = static_cast<std::uint16_t>(unit);
+        tell_controller(event);
+    }
 }
 
 }  // namespace switchyard::hw

@@ -1,18 +1,17 @@
 #include "switchyard/hw/network_interface/frames.h"
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
 
 namespace switchyard::hw {
 
-SampleFramePtr restricted(const SampleFramePtr& frame, std::uint32_t first, std::uint32_t last) {
+SampleFramePtr restricted(const SampleFramePtr& frame, const SampleSet& unit) {
     if (!frame) return nullptr;
-    const auto& ids = frame->samples.ids();
-    if (!frame->outer && (ids.empty() || (ids.front() >= first && ids.back() < last))) return frame;
-    const auto begin = std::lower_bound(ids.begin(), ids.end(), first);
-    const auto end = std::lower_bound(begin, ids.end(), last);
-    return std::make_shared<const SampleFrame>(
-        SampleFrame{SampleSet(std::vector<std::uint32_t>(begin, end)), restricted(frame->outer, first, last)});
+    std::vector<std::uint32_t> ids;
+    std::set_intersection(frame->samples.ids().begin(), frame->samples.ids().end(), unit.ids().begin(),
+                          unit.ids().end(), std::back_inserter(ids));
+    return std::make_shared<const SampleFrame>(SampleFrame{SampleSet(std::move(ids)), restricted(frame->outer, unit)});
 }
 
 SampleFramePtr united(const std::vector<SampleFramePtr>& frames) {

@@ -7,8 +7,8 @@
 
 namespace switchyard::hw {
 
-/// Members of every set of the frame with first <= id < last.
-SampleFramePtr restricted(const SampleFramePtr& frame, std::uint32_t first, std::uint32_t last);
+/// Members of every set of the frame that are in `unit`.
+SampleFramePtr restricted(const SampleFramePtr& frame, const SampleSet& unit);
 
 /// Level by level union of frames of equal depth.
 SampleFramePtr united(const std::vector<SampleFramePtr>& frames);

@@ -34,7 +34,9 @@ void NetworkInterface::open_segment(std::uint16_t segment, std::uint32_t batch) 
         for (const EarlyGrant& grant : grants) take_grant(in, grant);
     }
     for (InEdge& in : in_edges_) {
-        if (in.segment == segment && in.edge->path == EdgePath::memory) start_loads(in);
+        if (in.segment != segment || in.edge->path != EdgePath::memory) continue;
+        request_samples(in);
+        start_loads(in);
     }
 }
 
@@ -177,10 +179,10 @@ void NetworkInterface::on_values(Payload& payload, const RoutedExtension& packet
     std::vector<std::uint8_t>& bytes = partial_values_[{packet.tag, packet.edge, packet.unit}];
     bytes.insert(bytes.end(), payload.get_data_ptr(), payload.get_data_ptr() + payload.get_data_length());
     stats_.received_bytes += packet.payload_bytes;
-    if (packet.tag == kFrameTag) {
+    if (packet.tag == kFrameTag || packet.tag == kOrderTag) {
         InEdge& in = in_edge(packet.edge);
-        if (bytes.size() < frame_record_bytes(in, packet.unit)) return;
-        on_frames(in, packet.unit, bytes);
+        if (bytes.size() < samples_record_bytes(in, packet.tag)) return;
+        on_samples(in, packet.tag, packet.unit, bytes);
     } else {
         if (bytes.size() < mask_record_bytes(packet.edge)) return;
         on_recorded_masks(packet, bytes);

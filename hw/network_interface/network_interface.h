@@ -84,7 +84,7 @@ public:
 private:
     using Payload = ::tlm::tlm_generic_payload;
     /// RoutedExtension::tag of read requests, back in the replies.
-    enum Tag : std::uint32_t { kTensorTag, kFrameTag, kMaskTag };
+    enum Tag : std::uint32_t { kTensorTag, kFrameTag, kMaskTag, kOrderTag };
 
     /// One hand-over unit of an in-edge.
     struct InputUnit {
@@ -97,7 +97,6 @@ private:
         std::vector<Endpoint> senders;     ///< who waits for the grant
         bool load_started = false;         ///< memory edges, leader: has a slot itself
         unsigned acks_received = 0;        ///< memory edges and weights, leader: from those that read along
-        bool frame_requested = false;      ///< memory edges, rank 0
     };
     /// An acknowledge that is on its way to a tile that does not wait for it yet.
     struct EarlyGrant {
@@ -105,6 +104,14 @@ private:
         std::uint16_t unit;
         Endpoint source;
         sc_core::sc_time arrival;
+    };
+    /// Which samples are in which unit of a tensor in HBM: what rank 0 reads before the first unit and tells the
+    /// others.
+    struct BatchSamples {
+        unsigned records_missing = 0;                   ///< frames, and masks of the segment's order
+        SampleFramePtr frame;                           ///< of the whole batch
+        std::vector<std::vector<std::uint64_t>> masks;  ///< by key of the order
+        std::vector<SampleSet> units;                   ///< empty: not known yet
     };
     struct InEdge {
         const Edge* edge = nullptr;
@@ -115,6 +122,7 @@ private:
         std::uint32_t batch = 0;
         unsigned released = 0;  ///< units consumed so far
         std::vector<InputUnit> units;
+        BatchSamples samples;
         std::vector<Payload*> early;  ///< probes for a segment that has not begun here
         std::vector<EarlyGrant> early_grants;
     };
@@ -150,10 +158,7 @@ private:
         std::vector<std::uint16_t> parked;  ///< edges whose switch has no complete mask yet
         bool counted = false;               ///< switch counters
     };
-    struct SwitchUnit {
-        std::vector<std::uint64_t> masks;  ///< by sample id within the unit
-        std::vector<bool> known;
-    };
+    using SwitchUnit = std::map<std::uint32_t, std::uint64_t>;  ///< known masks by sample id
     struct Item {
         enum class Kind : std::uint8_t {
             arrival,
@@ -248,10 +253,12 @@ private:
 
     // fetch.cpp: tensors, weights, frames and recorded masks from memory
     void start_loads(InEdge& in);
-    void request_frames(InEdge& in, unsigned unit);
-    void on_frames(InEdge& in, unsigned unit, const std::vector<std::uint8_t>& bytes);
-    std::pair<std::uint32_t, std::uint32_t> stored_frames(const InEdge& in, unsigned unit) const;
-    std::uint64_t frame_record_bytes(const InEdge& in, unsigned unit) const;
+    /// False: every tile knows by itself that all samples are there, in the order of their ids.
+    bool tells_samples(const InEdge& in) const;
+    void request_samples(InEdge& in);
+    /// A record of Tag `tag`: all frames of the tensor, or the masks of key `key` of the segment's order.
+    void on_samples(InEdge& in, std::uint32_t tag, unsigned key, const std::vector<std::uint8_t>& bytes);
+    std::uint64_t samples_record_bytes(const InEdge& in, std::uint32_t tag) const;
     TransferPlan load_plan(const InEdge& in, unsigned unit) const;
     /// Of those that need the same bytes the one that asks for them; nobody if it is this tile.
     std::vector<Endpoint> load_leader(const InEdge& in, unsigned unit) const;
@@ -265,6 +272,7 @@ private:
     void issue_weights(InEdge& in);
     void fetch_masks(std::uint16_t operator_index, std::uint16_t unit, std::uint32_t batch);
     void on_recorded_masks(const RoutedExtension& packet, const std::vector<std::uint8_t>& bytes);
+    /// Of a unit; where the segment is compacted, of the batch.
     std::uint64_t mask_record_bytes(std::uint16_t operator_index) const;
     void request(std::uint64_t address, std::uint64_t bytes, const std::vector<Endpoint>& reply_to, std::uint16_t edge,
                  std::uint16_t unit, std::uint32_t tag, bool values, std::shared_ptr<const TensorPart> part = nullptr,
@@ -292,9 +300,8 @@ private:
     std::map<std::pair<std::uint16_t, std::uint16_t>, std::vector<EarlyGrant>> early_grants_;  ///< by edge and unit
     std::deque<Output> outputs_;
     std::map<std::tuple<std::uint32_t, std::uint16_t, std::uint16_t>, std::vector<std::uint8_t>> partial_values_;
-    std::map<std::pair<std::uint16_t, std::uint16_t>, SwitchUnit> switches_;  ///< (switch, unit)
-    std::map<std::pair<std::uint16_t, std::uint16_t>, std::vector<std::uint64_t>>
-        recorded_masks_;                                                               ///< (operator index, unit)
+    std::map<std::pair<std::uint16_t, std::uint16_t>, SwitchUnit> switches_;           ///< (switch, unit)
+    std::map<std::uint16_t, SwitchUnit> recorded_masks_;                               ///< by operator index
     std::map<std::pair<std::uint16_t, std::uint16_t>, std::uint64_t> branch_samples_;  ///< (switch, branch)
 };
 

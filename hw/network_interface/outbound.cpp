@@ -58,11 +58,11 @@ SampleFramePtr NetworkInterface::switched_frame(Output& output, const Edge& edge
     const auto found = switches_.find({edge.switch_id, output.unit});
     if (found == switches_.end() && !samples.empty()) return nullptr;
     const OperatorPlacement& placement = program_->placement(edge.src_op);
-    const std::uint32_t base = output.unit * placement.unit_samples;
     std::vector<std::uint32_t> taken;
     for (const std::uint32_t id : samples.ids()) {
-        if (!found->second.known[id - base]) return nullptr;
-        if (found->second.masks[id - base] >> edge.branch & 1U) taken.push_back(id);
+        const auto mask = found->second.find(id);
+        if (mask == found->second.end()) return nullptr;
+        if (mask->second >> edge.branch & 1U) taken.push_back(id);
     }
     if (!output.counted) {
         output.counted = true;
@@ -71,7 +71,7 @@ SampleFramePtr NetworkInterface::switched_frame(Output& output, const Edge& edge
         const Box box = output_box(placement.shape, placement.partitions.at(static_cast<std::size_t>(index)),
                                    placement.k_ways, op.rank, static_cast<std::uint32_t>(samples.size()));
         for (std::uint32_t n = box.n0; n < box.n1 && box.k0 == 0 && box.p0 == 0; ++n) {
-            const std::uint64_t mask = found->second.masks[samples[n] - base];
+            const std::uint64_t mask = found->second.at(samples[n]);
             for (unsigned branch = 0; branch < 64; ++branch) {
                 if (!(mask >> branch & 1U)) continue;
                 const auto [entry, added] = branch_samples_.try_emplace({edge.switch_id, branch}, 0);
@@ -311,10 +311,12 @@ void NetworkInterface::send_masks(Output& output, const Edge& edge) {
             *masks = computed_masks(output, box);
             store_masks(output, ids, *masks);
         } else {
-            const auto found = recorded_masks_.find({output.operator_index, output.unit});
-            if (found == recorded_masks_.end()) fail("gate finished before its recorded masks were read");
-            const std::uint32_t base = output.unit * source.unit_samples;
-            for (const std::uint32_t id : ids) masks->push_back(found->second.at(id - base));
+            const SwitchUnit& recorded = recorded_masks_[output.operator_index];
+            for (const std::uint32_t id : ids) {
+                const auto mask = recorded.find(id);
+                if (mask == recorded.end()) fail("gate finished before its recorded masks were read");
+                masks->push_back(mask->second);
+            }
         }
         const std::uint64_t bytes = ids.size() * ((op.gate_branches + 7U) / 8U);
         const OperatorPlacement& destination = program_->placement(edge.dst_op);
@@ -323,26 +325,16 @@ void NetworkInterface::send_masks(Output& output, const Edge& edge) {
         packet->edge = op.gate_switch;
         packet->unit = output.unit;
         packet->batch = output.batch;
-        packet->dyn_dim = destination.unit_samples;
         packet->mask_samples = std::make_shared<const SampleSet>(SampleSet(std::move(ids)));
         packet->masks = std::move(masks);
         inject(payload, clock_.cycles(config_.setup_cycles));
     }
-    recorded_masks_.erase({output.operator_index, output.unit});
     finish_step(output.operator_index, output.unit);
 }
 
 void NetworkInterface::on_masks(const RoutedExtension& packet) {
     SwitchUnit& unit = switches_[{packet.edge, packet.unit}];
-    const std::uint32_t size = packet.dyn_dim;
-    unit.masks.resize(size);
-    unit.known.resize(size);
-    const std::uint32_t base = packet.unit * size;
-    for (std::size_t i = 0; i < packet.mask_samples->size(); ++i) {
-        const std::uint32_t position = (*packet.mask_samples)[i] - base;
-        unit.masks.at(position) = (*packet.masks)[i];
-        unit.known[position] = true;
-    }
+    for (std::size_t i = 0; i < packet.mask_samples->size(); ++i) unit[(*packet.mask_samples)[i]] = (*packet.masks)[i];
     for (Output& output : outputs_) {
         if (output.unit != packet.unit || output.parked.empty()) continue;
         ++output.steps_missing;  // keeps the output alive while its edges start

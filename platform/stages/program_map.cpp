@@ -1,6 +1,7 @@
 #include "switchyard/platform/stages/program_map.h"
 
 #include <algorithm>
+#include <numeric>
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -114,34 +115,46 @@ void ProgramMap::derive_sets() {
 }
 
 SampleCounts::SampleCounts(const ProgramMap& map, std::uint32_t batch_samples)
-    : map_(map), batch_samples_(batch_samples), before_(map.sets().size()) {
-    before_[0].resize(batch_samples + std::size_t{1});
-    for (std::uint32_t id = 0; id <= batch_samples; ++id) before_[0][id] = id;
-}
+    : map_(map), batch_samples_(batch_samples), before_(map.sets().size()) {}
 
 void SampleCounts::begin_batch() {
-    for (std::size_t set = 1; set < before_.size(); ++set) before_[set].clear();
+    masks_.clear();
+    begin_segment({});
 }
 
-void SampleCounts::set_masks(std::uint16_t switch_id, const std::uint64_t* masks) {
-    for (std::size_t i = 1; i < before_.size(); ++i) {
-        const ProgramMap::Set& set = map_.sets()[i];
-        if (set.switch_id != switch_id) continue;
-        const std::vector<std::uint32_t>& outer = before_[set.outer];
-        if (outer.empty()) throw std::logic_error(fmt::format("masks of switch {} before those around it", switch_id));
-        std::vector<std::uint32_t>& before = before_[i];
-        before.resize(outer.size());
-        for (std::uint32_t id = 0; id < batch_samples_; ++id) {
-            const bool reaches = outer[id + 1] != outer[id];
-            before[id + 1] = before[id] + (reaches && (masks[id] >> set.branch & 1U) != 0 ? 1 : 0);
+void SampleCounts::set_masks(std::uint16_t switch_id, std::vector<std::uint64_t> masks) {
+    masks_[switch_id] = std::move(masks);
+}
+
+void SampleCounts::begin_segment(std::vector<std::uint32_t> order) {
+    order_ = std::move(order);
+    for (std::vector<std::uint32_t>& members : before_) members.clear();
+}
+
+const std::vector<std::uint32_t>& SampleCounts::before(SetId id) const {
+    std::vector<std::uint32_t>& members = before_[id];
+    if (!members.empty()) return members;
+    std::vector<std::uint32_t> counted(batch_samples_ + std::size_t{1});
+    if (id == 0) {
+        std::iota(counted.begin(), counted.end(), 0);
+    } else {
+        const ProgramMap::Set& set = map_.sets()[id];
+        const auto masks = masks_.find(set.switch_id);
+        if (masks == masks_.end())
+            throw std::logic_error(fmt::format("set {} is counted before its masks are known", id));
+        const std::vector<std::uint32_t>& outer = before(set.outer);
+        for (std::uint32_t at = 0; at < batch_samples_; ++at) {
+            const bool reaches = outer[at + 1] != outer[at];
+            const std::uint32_t sample = order_.empty() ? at : order_[at];
+            counted[at + 1] = counted[at] + (reaches && (masks->second[sample] >> set.branch & 1U) != 0 ? 1 : 0);
         }
     }
+    return members = std::move(counted);
 }
 
 std::uint32_t SampleCounts::count(SetId set, std::uint32_t first, std::uint32_t last) const {
-    const std::vector<std::uint32_t>& before = before_[set];
-    if (before.empty()) throw std::logic_error(fmt::format("set {} is counted before its masks are known", set));
-    return before[std::min(last, batch_samples_)] - before[std::min(first, batch_samples_)];
+    const std::vector<std::uint32_t>& members = before(set);
+    return members[std::min(last, batch_samples_)] - members[std::min(first, batch_samples_)];
 }
 
 }  // namespace switchyard::platform

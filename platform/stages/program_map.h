@@ -50,7 +50,11 @@ public:
     int stage_of(std::uint16_t op_id) const { return stage_of_.at(op_id); }
     const EdgeEnds& edge(std::uint16_t id) const { return edges_[id]; }
     const std::vector<EdgeEnds>& edges() const { return edges_; }  ///< by id; edge == nullptr where there is none
-    const std::vector<Set>& sets() const { return sets_; }         ///< outer sets come before those inside them
+    /// Null: by sample id.
+    const SegmentOrder* order(unsigned segment) const {
+        return stages_[segments_.at(segment).front()].program->order(static_cast<std::uint16_t>(segment));
+    }
+    const std::vector<Set>& sets() const { return sets_; }  ///< outer sets come before those inside them
 
 private:
     void collect(const std::vector<const TileProgram*>& programs);
@@ -65,22 +69,29 @@ private:
     std::map<std::uint16_t, int> stage_of_;
 };
 
-/// How many samples of a batch are in each set.
+/// How many samples of a batch are in each set, in the order in which a segment takes them.
 class SampleCounts {
 public:
     SampleCounts(const ProgramMap& map, std::uint32_t batch_samples);
 
     /// Forgets the masks of the batch before.
     void begin_batch();
-    /// The recorded masks of a switch, one a sample id; sets inside the switch can be counted from now on.
-    void set_masks(std::uint16_t switch_id, const std::uint64_t* masks);
-    /// Samples of the set with first <= id < last, which may lie beyond the batch.
+    /// The recorded masks of a switch, one a sample id. Sets inside the switch can be counted from now on.
+    void set_masks(std::uint16_t switch_id, std::vector<std::uint64_t> masks);
+    /// From now on positions are those of a segment: `order` has the sample id at each; empty: ids are positions.
+    void begin_segment(std::vector<std::uint32_t> order);
+    /// Samples of the set at the positions [first, last), which may lie beyond the batch.
     std::uint32_t count(SetId set, std::uint32_t first, std::uint32_t last) const;
 
 private:
+    const std::vector<std::uint32_t>& before(SetId set) const;
+
     const ProgramMap& map_;
     std::uint32_t batch_samples_;
-    std::vector<std::vector<std::uint32_t>> before_;  ///< [set][id]: members with a smaller id; empty: not known yet
+    std::map<std::uint16_t, std::vector<std::uint64_t>> masks_;
+    std::vector<std::uint32_t> order_;
+    /// [set][position]: members before it; empty: not asked for yet.
+    mutable std::vector<std::vector<std::uint32_t>> before_;
 };
 
 }  // namespace switchyard::platform

@@ -271,15 +271,27 @@ void StageFabric::read_masks(const std::vector<unsigned>& stages, std::uint32_t 
         std::vector<std::uint64_t> masks(samples);
         std::memcpy(masks.data(), stored(gate.share->mask_address + batch % 2 * gate.share->mask_bank_stride, bytes),
                     bytes);
-        loaded_->counts.set_masks(gate.share->gate_switch, masks.data());
         std::vector<std::uint64_t> taken(gate.share->gate_branches, 0);
         for (std::uint32_t id = 0; id < samples; ++id) {
             if (loaded_->counts.count(gate.samples, id, id + 1) == 0) continue;
             for (std::size_t branch = 0; branch < taken.size(); ++branch) taken[branch] += masks[id] >> branch & 1U;
         }
+        loaded_->counts.set_masks(gate.share->gate_switch, std::move(masks));
         for (std::size_t branch = 0; branch < taken.size(); ++branch)
             counters_.add_samples(gate.share->gate_switch, static_cast<std::uint16_t>(branch), taken[branch]);
     }
+}
+
+void StageFabric::sort_samples(unsigned segment, std::uint32_t batch) {
+    const SegmentOrder* const order = loaded_->map.order(segment);
+    if (order == nullptr) return;
+    std::vector<std::vector<std::uint64_t>> masks;
+    for (const SegmentOrder::Key& key : order->keys) {
+        masks.emplace_back(order->samples);
+        const std::uint64_t bytes = order->samples * sizeof(std::uint64_t);
+        std::memcpy(masks.back().data(), stored(key.mask_address + batch % 2 * key.mask_bank_stride, bytes), bytes);
+    }
+    loaded_->counts.begin_segment(ordered_samples(*order, masks));
 }
 
 void StageFabric::run_segment(const RoutedExtension& start) {
@@ -290,7 +302,9 @@ void StageFabric::run_segment(const RoutedExtension& start) {
     batch_ = start.batch;
     segment_ = start.segment;
     const std::vector<unsigned>& stages = loaded_->map.segments()[start.segment];
+    loaded_->counts.begin_segment({});
     read_masks(stages, start.batch);
+    sort_samples(start.segment, start.batch);
     const double now = now_cycles();
     try {
         loaded_->timeline.run_segment(start.segment, now);

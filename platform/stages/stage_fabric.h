@@ -72,6 +72,8 @@ private:
     /// Makes one program of those of the tiles.
     void load();
     /// What the gates of these stages will decide.
+    /// Takes the samples of the batch in the segment's order from now on.
+    void sort_samples(unsigned segment, std::uint32_t batch);
     void read_masks(const std::vector<unsigned>& stages, std::uint32_t batch);
     /// A packet from `source` to the host.
     PooledPayload packet(PacketKind kind, Endpoint source, ::tlm::tlm_command command, std::uint64_t address,

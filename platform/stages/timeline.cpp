@@ -81,7 +81,7 @@ void Timeline::run_segment(unsigned segment, double start) {
     for (const unsigned stage : members) begin_stage(stage, start);
     for (const unsigned stage : members) {
         for (const std::uint16_t id : map_.stages()[stage].inputs) {
-            if (map_.edge(id).source_stage < 0) open_loads(id, start);
+            if (map_.edge(id).source_stage < 0) request_frames(id, start);
         }
         request_masks(stage, start);
         try_dispatch(stage, start);
@@ -196,6 +196,10 @@ void Timeline::handle(const Event& event) {
         case EventKind::masks_read:
             stages_[event.index].masks_read[event.unit] = 1;
             try_dispatch(event.index, time);
+            break;
+        case EventKind::frames_read:
+            edges_[edge].framed = true;
+            open_loads(edge, time);
             break;
         case EventKind::scheduled:
             stages_[event.index].scheduling = StageState::Scheduling::done;
@@ -345,8 +349,22 @@ void Timeline::release(std::uint16_t id, unsigned unit, double time) {
     edge.complete_at[next] = -1;
 }
 
+void Timeline::request_frames(std::uint16_t id, double time) {
+    Transfer& moved = transfers_.frames(id);
+    if (moved.empty) {
+        edges_[id].framed = true;
+        open_loads(id, time);
+        return;
+    }
+    ++moved.uses;
+    edges_[id].framed = false;
+    push(resources_.read(moved.traffic, time + static_cast<double>(moved.grant)) + static_cast<double>(moved.head),
+         EventKind::frames_read, id, 0);
+}
+
 void Timeline::open_loads(std::uint16_t id, double time) {
     EdgeState& edge = edges_[id];
+    if (!edge.framed) return;
     const auto units = static_cast<unsigned>(edge.ready.size());
     for (; edge.window < std::min(edge.released + map_.edge(id).edge->slots, units); ++edge.window) {
         Transfer& moved = transfer(id, edge.window);
@@ -365,9 +383,20 @@ void Timeline::request_masks(unsigned index, double time) {
     StageState& state = stages_[index];
     if (state.masks_read.empty()) return;
     const Stage& stage = map_.stages()[index];
+    const SegmentOrder* const order = map_.order(stage.segment());
+    if (order != nullptr) {  // a unit's samples may be any: all masks at once
+        if (state.masks_requested > 0) return;
+        Transfer& moved = transfers_.recorded_masks(stage, order->samples);
+        ++moved.uses;
+        const double there =
+            resources_.read(moved.traffic, time + static_cast<double>(moved.grant)) + static_cast<double>(moved.head);
+        for (; state.masks_requested < stage.units(); ++state.masks_requested)
+            push(there, EventKind::masks_read, index, state.masks_requested);
+        return;
+    }
     const unsigned window = std::min(state.next_unit + mask_prefetch_units_, stage.units());
     for (; state.masks_requested < window; ++state.masks_requested) {
-        Transfer& moved = transfers_.recorded_masks(stage);
+        Transfer& moved = transfers_.recorded_masks(stage, stage.placement->unit_samples);
         ++moved.uses;
         push(resources_.read(moved.traffic, time + static_cast<double>(moved.grant)) + static_cast<double>(moved.head),
              EventKind::masks_read, index, state.masks_requested);

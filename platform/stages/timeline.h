@@ -55,6 +55,7 @@ private:
         edge_done,        ///< edge, unit: the producer has no more to do with it
         masks_known,      ///< mask edge, unit
         masks_read,       ///< gate, unit
+        frames_read,      ///< edge from HBM: rank 0 knows the samples of every unit
         scheduled,        ///< stage: by the online scheduler
         weights_asked,    ///< slice, edge: the request has arrived at memory
         weights_there     ///< slice, edge
@@ -108,6 +109,7 @@ private:
     };
     struct EdgeState {
         unsigned released = 0, window = 0;
+        bool framed = false;                    ///< from HBM: rank 0 knows the samples of every unit
         std::vector<std::uint8_t> ready;        ///< by unit
         std::vector<double> complete_at;        ///< by unit: the producer's output waits for a slot since; < 0: no
         std::vector<std::uint8_t> masks_known;  ///< mask edges
@@ -127,6 +129,7 @@ private:
     void computed(unsigned stage, unsigned unit, double time);
     void request_masks(unsigned stage, double time);
     void release(std::uint16_t edge, unsigned unit, double time);
+    void request_frames(std::uint16_t edge, double time);
     void open_loads(std::uint16_t edge, double time);
     void start_output(std::uint16_t edge, unsigned unit, double time);
     void edge_done(unsigned stage, unsigned unit, double time);

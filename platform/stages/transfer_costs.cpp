@@ -10,7 +10,7 @@ namespace switchyard::platform {
 
 namespace {
 
-enum Kind : std::uint32_t { kTensor, kWeights, kMasks, kRecordedMasks };
+enum Kind : std::uint32_t { kTensor, kWeights, kMasks, kRecordedMasks, kFrames };
 
 /// `count` of the members of `set`, evenly spread.
 SampleSet spread(const SampleSet& set, std::uint32_t count) {
@@ -46,8 +46,7 @@ TransferCosts::TransferCosts(const PlatformConfig& platform, const ProgramMap& m
       map_(map),
       traffic_(platform.noc, platform.hbm, platform.router_of_endpoint()),
       first_memory_(platform.first_memory_endpoint()),
-      setup_cycles_(platform.network_interface.setup_cycles),
-      read_latency_cycles_(static_cast<std::uint64_t>(std::ceil(platform.cycles(platform.hbm.read_latency_ns)))) {}
+      setup_cycles_(platform.network_interface.setup_cycles) {}
 
 Transfer& TransferCosts::tensor(std::uint16_t id, unsigned unit, const EdgeCounts& counts) {
     const EdgeEnds& ends = map_.edge(id);
@@ -142,34 +141,47 @@ void TransferCosts::read(Transfer& transfer, Endpoint reader, const std::vector<
     }
 }
 
-void TransferCosts::load_frames(Transfer& transfer, const EdgeEnds& ends, unsigned unit) {
+bool TransferCosts::tells_samples(const EdgeEnds& ends) const {
+    return ends.source->store.frame_bytes > 0 || map_.order(ends.destination->segment) != nullptr;
+}
+
+Transfer& TransferCosts::frames(std::uint16_t id) {
+    const auto [known, added] = known_.try_emplace({kFrames, id, 0, 0, 0, 0});
+    Transfer& transfer = known->second;
+    const EdgeEnds& ends = map_.edge(id);
+    if (!added || !tells_samples(ends)) return transfer;
     const TensorStore& store = ends.source->store;
-    if (store.frame_bytes == 0) return;
-    const std::vector<std::uint16_t>& to = ends.destination->tiles;
-    const std::uint32_t size = ends.destination->unit_samples;
-    const std::uint32_t first = unit * size / store.frame_samples;
-    const std::uint32_t last = ((unit + 1) * size + store.frame_samples - 1) / store.frame_samples;
-    const std::uint64_t bytes = std::uint64_t{last - first} * store.frame_bytes;
-    const std::uint64_t address = store.frame_address + std::uint64_t{first} * store.frame_bytes;
-    read(transfer, to.front(), {to.front()}, address, bytes, false);
-    transfer.announce =
-        ways_.request.value() + read_latency_cycles_ + traffic_.packet_cycles(memory_of(address), to.front(), bytes);
-    ways_ = Ways{};
-    const std::vector<Endpoint> others(to.begin() + 1, to.end());
-    if (others.empty()) return;
-    traffic_.add_packet(to.front(), others, probe_bytes(*ends.destination));
-    ++transfer.interfaces.probes;
-    ++transfer.interfaces.packets;
-    for (const Endpoint other : others)
-        ways_.announce.add(setup_cycles_ + traffic_.packet_cycles(to.front(), other, probe_bytes(*ends.destination)));
-    transfer.announce += ways_.announce.value();
+    const Endpoint reader = ends.destination->tiles.front();
+    if (store.frame_bytes > 0) {
+        const std::uint32_t records = (ends.source->unit_samples + store.frame_samples - 1) / store.frame_samples;
+        read(transfer, reader, {reader}, store.frame_address, std::uint64_t{records} * store.frame_bytes, false);
+    }
+    const SegmentOrder* const order = map_.order(ends.destination->segment);
+    if (order != nullptr) {
+        for (const SegmentOrder::Key& key : order->keys)
+            read(transfer, reader, {reader}, key.mask_address, order->samples * sizeof(std::uint64_t), false);
+    }
+    transfer.grant = ways_.request.value();
+    transfer.empty = false;
+    finish(transfer);
+    return transfer;
 }
 
 void TransferCosts::load(Transfer& transfer, const EdgeEnds& ends, unsigned unit, const EdgeCounts& counts) {
-    load_frames(transfer, ends, unit);
+    const std::vector<std::uint16_t>& to = ends.destination->tiles;
+    if (tells_samples(ends) && to.size() > 1) {
+        const std::vector<Endpoint> others(to.begin() + 1, to.end());
+        traffic_.add_packet(to.front(), others, probe_bytes(*ends.destination));
+        ++transfer.interfaces.probes;
+        ++transfer.interfaces.packets;
+        for (const Endpoint other : others) {
+            ways_.announce.add(setup_cycles_ +
+                               traffic_.packet_cycles(to.front(), other, probe_bytes(*ends.destination)));
+        }
+        transfer.announce = ways_.announce.value();
+    }
     const Sets sets(unit * ends.destination->unit_samples, ends.destination->unit_samples, counts);
     const hw::TransferPlan plan(*ends.edge, *ends.source, *ends.destination, sets.source, sets.edge, sets.destination);
-    const std::vector<std::uint16_t>& to = ends.destination->tiles;
     for (unsigned rank = 0; rank < to.size(); ++rank) {
         const std::vector<std::uint16_t> sharers = plan.sharers(rank);
         if (sharers.empty() || sharers.front() != rank) continue;
@@ -274,11 +286,11 @@ Transfer& TransferCosts::masks(std::uint16_t id, std::uint32_t samples) {
     return transfer;
 }
 
-Transfer& TransferCosts::recorded_masks(const Stage& gate) {
+Transfer& TransferCosts::recorded_masks(const Stage& gate, std::uint32_t samples) {
     const auto [known, added] = known_.try_emplace({kRecordedMasks, gate.placement->op_id, 0, 0, 0, 0});
     Transfer& transfer = known->second;
     if (!added) return transfer;
-    const std::uint64_t bytes = std::uint64_t{gate.placement->unit_samples} * sizeof(std::uint64_t);
+    const std::uint64_t bytes = std::uint64_t{samples} * sizeof(std::uint64_t);
     for (const Endpoint tile : gate.placement->tiles)
         read(transfer, tile, {tile}, gate.share->mask_address, bytes, false);
     transfer.grant = ways_.request.value();

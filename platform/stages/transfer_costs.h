@@ -23,7 +23,7 @@ struct EdgeCounts {
 /// One hand-over unit of an edge, all of its packets together. Times in cycles, on an idle network, means over tiles.
 struct Transfer {
     /// On the chip: from the output being complete until the data's heads arrive (probe, acknowledge, head). From HBM:
-    /// from a free slot until every tile knows the samples (frame and its announcement).
+    /// from a free slot until every tile knows the samples.
     std::uint64_t announce = 0;
     /// On the chip: from a slot that becomes free until the heads arrive (acknowledge, head). From HBM: from there to
     /// the requests' arrival at the memory interfaces. To HBM: set-up.
@@ -53,8 +53,11 @@ public:
     Transfer& weights(std::uint16_t edge, unsigned slice);
     /// Routing masks of `samples` samples from a gate to the tiles of the switch.
     Transfer& masks(std::uint16_t edge, std::uint32_t samples);
-    /// A gate's recorded masks, from HBM.
-    Transfer& recorded_masks(const Stage& gate);
+    /// A gate's recorded masks, from HBM: of a unit, or of `samples` samples.
+    Transfer& recorded_masks(const Stage& gate, std::uint32_t samples);
+    /// What rank 0 of the consumer must know before it can load from a tensor in HBM: its sample frames, and the masks
+    /// by which the segment is sorted. Empty: nothing.
+    Transfer& frames(std::uint16_t edge);
 
     TrafficBuilder& traffic() { return traffic_; }
     template <class Visit>
@@ -84,7 +87,8 @@ private:
     void on_chip(Transfer& transfer, const EdgeEnds& ends, const EdgeCounts& counts);
     void load(Transfer& transfer, const EdgeEnds& ends, unsigned unit, const EdgeCounts& counts);
     void store(Transfer& transfer, const EdgeEnds& ends, unsigned unit, const EdgeCounts& counts);
-    void load_frames(Transfer& transfer, const EdgeEnds& ends, unsigned unit);
+    /// Rank 0 of the consumer knows the samples of a unit and tells the others.
+    bool tells_samples(const EdgeEnds& ends) const;
     /// Memory reads `bytes` at `address` for `reader`, who asks, and all in `receivers`.
     void read(Transfer& transfer, Endpoint reader, const std::vector<Endpoint>& receivers, std::uint64_t address,
               std::uint64_t bytes, bool in_scratchpad = true);
@@ -98,7 +102,7 @@ private:
     const ProgramMap& map_;
     TrafficBuilder traffic_;
     Endpoint first_memory_;
-    std::uint64_t setup_cycles_, read_latency_cycles_;
+    std::uint64_t setup_cycles_;
     std::map<Key, Transfer> known_;
     // Of the transfer that is being put together.
     std::map<Endpoint, Transfer::TileUse> tiles_;

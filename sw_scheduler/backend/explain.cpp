@@ -108,6 +108,21 @@ void explain_operator(Text& out, const Image& image, const Collected& all, const
     fmt::format_to(out, "\n");
 }
 
+/// ", samples sorted by ...", or nothing.
+std::string order_text(const Image& image, std::uint16_t segment) {
+    std::string names;
+    const auto& tiles = image.chip.segments[segment].tiles;
+    const SegmentOrder* const order = tiles.empty() ? nullptr : image.tiles[tiles.front()].order(segment);
+    if (order == nullptr) return names;
+    for (const SegmentOrder::Key& key : order->keys) {
+        for (const ImageMeta::Switch& one : image.meta.switches) {
+            if (one.mask_address != key.mask_address) continue;
+            names += (names.empty() ? ", samples sorted by " : ", ") + one.name;
+        }
+    }
+    return names;
+}
+
 }  // namespace
 
 std::string explain(const Image& image) {
@@ -129,8 +144,8 @@ std::string explain(const Image& image) {
     const Collected all = collect(image);
     for (std::size_t s = 0; s < image.chip.segments.size(); ++s) {
         const SegmentInfo& segment = image.chip.segments[s];
-        fmt::format_to(out, "segment {}: {} units of {} samples, {} tiles\n", s, segment.units, segment.unit_samples,
-                       segment.tiles.size());
+        fmt::format_to(out, "segment {}: {} units of {} samples, {} tiles{}\n", s, segment.units, segment.unit_samples,
+                       segment.tiles.size(), order_text(image, static_cast<std::uint16_t>(s)));
         for (const auto& [id, placement] : all.placements) {
             if (placement->segment == s) explain_operator(out, image, all, *placement);
         }

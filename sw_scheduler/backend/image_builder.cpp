@@ -99,6 +99,32 @@ public:
         program.operators.push_back(std::move(op));
     }
 
+    /// Orders of the segments in which the program has operators.
+    void add_orders(TileProgram& program) const {
+        std::set<std::uint16_t> segments;
+        for (const TileOperator& op : program.operators) segments.insert(op.segment);
+        for (const std::uint16_t segment : segments) {
+            const std::vector<int>& switches = schedule_.segments[segment].order;
+            if (switches.empty()) continue;
+            SegmentOrder order;
+            order.segment = segment;
+            order.samples = workload_.graph.batch_samples();
+            for (const int id : switches) {
+                const BranchPath& path = workload_.graph.switches[id].path;
+                SegmentOrder::Key key;
+                key.mask_address = edges_.masks[id].address;
+                key.mask_bank_stride = edges_.masks[id].bank_stride;
+                if (!path.empty()) {
+                    const auto outer = std::find(switches.begin(), switches.end(), path.back().switch_id);
+                    key.outer = static_cast<std::uint16_t>(outer - switches.begin());
+                    key.outer_branch = static_cast<std::uint16_t>(path.back().branch);
+                }
+                order.keys.push_back(key);
+            }
+            program.orders.push_back(std::move(order));
+        }
+    }
+
     /// Edges that begin or end at the program's operators, and the placements at both of their ends.
     void add_neighbours(TileProgram& program) const {
         std::set<std::uint16_t> edges, operators;
@@ -162,7 +188,10 @@ Image build_image(const Schedule& schedule, const Workload& workload, const Hard
             programs.add(image.tiles[placed.placement.tiles[rank]], placed, static_cast<std::uint16_t>(rank));
         }
     }
-    for (TileProgram& program : image.tiles) programs.add_neighbours(program);
+    for (TileProgram& program : image.tiles) {
+        programs.add_orders(program);
+        programs.add_neighbours(program);
+    }
     return image;
 }
 

@@ -36,7 +36,7 @@ std::size_t longest(const std::vector<Lane>& lanes) {
 }
 
 std::vector<Lane> grouped_lanes(const Workload& workload, int first, int last, std::uint32_t unit_samples,
-                                std::size_t most_branches) {
+                                std::size_t most_branches, const std::vector<int>& order) {
     std::vector<Lane> lanes;
     std::vector<char> placed(static_cast<std::size_t>(last - first), 0);
     const auto close = [&](std::vector<const Lane*>& group) {
@@ -56,13 +56,15 @@ std::vector<Lane> grouped_lanes(const Workload& workload, int first, int last, s
     for (const auto& [switch_id, branches] : members_of(workload.graph, first, last)) {
         std::vector<const Lane*> group;
         double samples = 0;
+        const bool in_turn = workload.graph.switches[static_cast<std::size_t>(switch_id)].exclusive &&
+                             std::find(order.begin(), order.end(), switch_id) != order.end();
         for (const auto& [branch, operators] : branches) {
             const int front = first + static_cast<int>(operators.front());
             const double expected = workload.items[front].expected_share * unit_samples;
-            if (expected >= 1) continue;
+            if (expected >= 1 && !in_turn) continue;
             group.push_back(&operators);
             samples += expected;
-            if (samples < 1 && group.size() < most_branches) continue;
+            if ((samples < 1 || in_turn) && group.size() < most_branches) continue;
             close(group);
             samples = 0;
         }
@@ -75,17 +77,28 @@ std::vector<Lane> grouped_lanes(const Workload& workload, int first, int last, s
     return lanes;
 }
 
-LaneSamples lane_samples(const Workload& workload, int first, const Lane& lane, std::uint32_t unit_samples) {
-    double share = 0, variance = 0;  // of one sample
+LaneSamples lane_samples(const Workload& workload, int first, const Lane& lane, std::uint32_t unit_samples,
+                         unsigned decided) {
+    const int front = first + static_cast<int>(lane.front());
+    const BranchPath& path = workload.graph.operators[front].path;
+    double share = 0;
+    for (const std::size_t i : lane) share += workload.items[first + static_cast<int>(i)].expected_share;
+    LaneSamples samples;
+    if (share <= 0) return samples;
+    if (decided > 0 && decided >= path.size()) {  // whole units, for one member after another
+        samples.active = std::min(1.0, share);
+        samples.mean = samples.usual = unit_samples;
+        return samples;
+    }
+    samples.active = workload.share_on(front, decided);
+    share = 0;
+    double variance = 0;  // of one sample
     for (const std::size_t i : lane) {
-        const double one = workload.items[first + static_cast<int>(i)].expected_share;
+        const double one = std::min(1.0, workload.items[first + static_cast<int>(i)].expected_share / samples.active);
         share += one;
         variance += one * (1 - one);
     }
-    LaneSamples samples;
-    if (share <= 0) return samples;
     double most = static_cast<double>(lane.size()) * unit_samples;
-    const BranchPath& path = workload.graph.operators[first + static_cast<int>(lane.front())].path;
     if (lane.size() == 1 || workload.graph.switches[path.back().switch_id].exclusive) {  // one of the members at most
         share = std::min(share, 1.0);
         samples.relative_variance = (1 - share) / (share * unit_samples);

@@ -22,15 +22,20 @@ std::size_t longest(const std::vector<Lane>& lanes);
 /// nothing to do in many units. The rare branches of a switch are gathered, in order, until together they expect a
 /// sample a unit or are `most_branches`; then the next group begins. Of the operators that stand on the branches of a
 /// group (not on those of switches within), the first ones of each branch form a lane, then the second ones, and so on.
+/// Of the exclusive ones of the switches by whose routes the segment is compacted, `order`, all branches count as rare:
+/// no unit has samples for two of them, but for those at the ends.
 std::vector<Lane> grouped_lanes(const Workload& workload, int first, int last, std::uint32_t unit_samples,
-                                std::size_t most_branches);
+                                std::size_t most_branches, const std::vector<int>& order = {});
 
 /// Samples that a hand-over unit brings to the members of a lane together, each on its own way.
 struct LaneSamples {
+    double active = 1;  ///< share of the units that are counted here: those with samples on the decided branches
     double mean = 0;
     double relative_variance = 0;  ///< variance / mean^2; 0 if none is expected
     double usual = 0;              ///< as Workload::usual_samples, the mean of its two
 };
-LaneSamples lane_samples(const Workload& workload, int first, const Lane& lane, std::uint32_t unit_samples);
+/// `decided`: as Depths::decided, of all members.
+LaneSamples lane_samples(const Workload& workload, int first, const Lane& lane, std::uint32_t unit_samples,
+                         unsigned decided = 0);
 
 }  // namespace switchyard::sched

@@ -89,10 +89,12 @@ void generate_kernels(Schedule& schedule, StageSearch& stages, const Design& des
         const unsigned ways = static_cast<unsigned>(placement.tiles.size()) / placement.k_ways;
         unsigned count = design.multi_kernel && one.dynamic() ? budget : 1;
         if (design.every_kernel && one.dynamic()) count = largest;
+        const bool compacted = one.dynamic() && placed.depths.decided == one.path.size();
         const DynDims dyn_dims = choice.profile == nullptr || design.every_kernel
                                      ? uniform_dyn_dims(largest, count)
                                      : sample_dyn_dims(choice.sampling, largest, count,
-                                                       choice.profile->operators[static_cast<std::size_t>(placed.op)]);
+                                                       choice.profile->operators[static_cast<std::size_t>(placed.op)],
+                                                       compacted ? stages.workload().graph.batch_samples() : 0);
         for (const std::uint16_t dyn_dim : dyn_dims) {
             const Partition partition = dyn_dim == largest
                                             ? stage.largest
@@ -109,9 +111,11 @@ void generate_kernels(Schedule& schedule, StageSearch& stages, const Design& des
 
 const std::vector<Design>& designs() {
     static const std::vector<Design> kKnown{
-        {"adyna", true, true, true, false, true, true},       {"adyna-static", true, true, false, false, true, true},
-        {"full-kernel", true, true, false, true, true, true}, {"real-time", true, true, false, true, true, true},
-        {"m-tile", false, false, false, false, false, false},
+        {"adyna", true, true, true, false, true, true, true},
+        {"adyna-static", true, true, false, false, true, true, true},
+        {"full-kernel", true, true, false, true, true, true, true},
+        {"real-time", true, true, false, true, true, true, true},
+        {"m-tile", false, false, false, false, false, false, false},
     };
     return kKnown;
 }
@@ -128,7 +132,8 @@ const Design& find_design(const std::string& name) {
 const std::vector<Mechanism>& mechanisms() {
     static const std::vector<Mechanism> kKnown{{"frequency_weighting", &Design::frequency_weighted},
                                                {"multi_kernel", &Design::multi_kernel},
-                                               {"grouping", &Design::groups_branches}};
+                                               {"grouping", &Design::groups_branches},
+                                               {"compaction", &Design::compacts_batches}};
     return kKnown;
 }
 
@@ -164,7 +169,8 @@ Schedule make_schedule(const Workload& workload, const HardwareDescription& hard
                        bool grouping) {
     StageSearch stages(workload, hardware);
     Schedule schedule;
-    Segmenter segmenter(stages, tiles, unit_samples, margins, grouping && design.groups_branches);
+    Segmenter segmenter(stages, tiles, unit_samples, margins, grouping && design.groups_branches,
+                        design.compacts_batches);
     schedule.segments = segmenter.best();
     for (SegmentPlan& segment : schedule.segments) segmenter.align(segment);
     const std::size_t count = schedule.segments.size();

@@ -18,6 +18,7 @@ struct Design {
     bool resamples;           ///< may have kernels for the dyn_dims of a profile (section VII)
     bool every_kernel;        ///< a kernel for each dyn_dim, however many a tile can hold (section VIII, full-kernel)
     bool groups_branches;     ///< rare branches may share tiles (section V-B)
+    bool compacts_batches;    ///< samples may be sorted by routes that are known
     bool routes_samples;      ///< the hardware switches and merges; otherwise every sample takes every branch
 };
 const std::vector<Design>& designs();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <set>
 #include <tuple>
@@ -32,12 +33,12 @@ double Segmenter::hand_over_cycles() const {
     return hardware.setup_cycles + kPackets * hardware.average_travel_cycles();
 }
 
-double Segmenter::load_latency(const Source& source) const {
+double Segmenter::load_latency(const Source& source, bool compacted) const {
     const HardwareDescription& hardware = search_.hardware();
     const double message = hardware.setup_cycles + hardware.average_travel_cycles();
     const double read = message + hardware.memory_latency_cycles + hardware.average_travel_cycles();
     const double share = message;  // acknowledge of those that read along
-    const bool framed = source.switch_id != kNoSwitch ||
+    const bool framed = compacted || source.switch_id != kNoSwitch ||
                         (source.producer >= 0 && search_.workload().graph.operators[source.producer].dynamic());
     return (framed ? read + message : 0) + share + read;
 }
@@ -89,26 +90,30 @@ double Segmenter::pace(const SegmentPlan& plan, std::size_t i, const Stage& stag
     const std::vector<Source>& inputs = search_.workload().graph.operators[op].inputs;
     double slowest = stage.cycles();
     for (std::size_t s = 0; s < inputs.size(); ++s) {
-        const double latency = inputs[s].producer >= plan.first ? hand_over_cycles() : load_latency(inputs[s]);
+        const double latency =
+            inputs[s].producer >= plan.first ? hand_over_cycles() : load_latency(inputs[s], !plan.order.empty());
         slowest = std::max(slowest, (latency + stage.in_cycles + stage.compute_cycles) / plan.depths[i].slots[s]);
     }
     const double latency = std::max(store_latency(), hand_over_cycles());
     return std::max(slowest, (stage.compute_cycles + latency + stage.out_cycles) / plan.depths[i].out_slots);
 }
 
+LaneSamples Segmenter::samples(const SegmentPlan& plan, const Lane& lane) const {
+    return lane_samples(search_.workload(), plan.first, lane, plan.unit_samples, plan.depths[lane.front()].decided);
+}
+
 Stage Segmenter::together(const SegmentPlan& plan, const Lane& lane, const std::vector<const Stage*>& stages) const {
-    const Workload& work = search_.workload();
     Stage sum;
+    const LaneSamples all = samples(plan, lane);
     // Stages have what their own deviation adds to the mean; of the sum of all samples it is less.
     for (std::size_t m = 0; m < lane.size(); ++m) {
-        const LaneSamples alone = lane_samples(work, plan.first, {lane[m]}, plan.unit_samples);
+        const LaneSamples alone = samples(plan, {lane[m]});
         if (alone.usual <= 0) continue;
-        const double mean = alone.mean / alone.usual;
+        const double mean = alone.mean / alone.usual * alone.active / all.active;
         sum.compute_cycles += mean * stages[m]->compute_cycles;
         sum.in_cycles += mean * stages[m]->in_cycles;
         sum.out_cycles += mean * stages[m]->out_cycles;
     }
-    const LaneSamples all = lane_samples(work, plan.first, lane, plan.unit_samples);
     const double usual = all.mean > 0 ? all.usual / all.mean : 0;
     sum.compute_cycles *= usual;
     sum.in_cycles *= usual;
@@ -134,29 +139,36 @@ double Segmenter::pace(const SegmentPlan& plan, const Lane& lane) const {
     return pace(plan, lane, stages);
 }
 
-double Segmenter::usual_pace(const SegmentPlan& plan) const {
+std::vector<Segmenter::Group> Segmenter::groups(const SegmentPlan& plan) const {
     const Workload& work = search_.workload();
     // Operators on one branch have the same sizes; those on different ones fluctuate against each other. Lanes of the
     // same grouped branches begin with the same branch.
-    struct Group {
-        const BranchPath* path;
-        double relative_variance, cycles;
-    };
     std::vector<Group> groups;
     for (const Lane& lane : plan.lanes) {
-        const BranchPath& path = work.graph.operators[plan.first + static_cast<int>(lane.front())].path;
+        const std::size_t front = lane.front();
+        const BranchPath& path = work.graph.operators[plan.first + static_cast<int>(front)].path;
         auto group =
             std::find_if(groups.begin(), groups.end(), [&](const Group& known) { return *known.path == path; });
         if (group == groups.end()) {
-            const LaneSamples samples = lane_samples(work, plan.first, lane, plan.unit_samples);
-            group = groups.insert(groups.end(), {&path, samples.relative_variance, 0});
+            const LaneSamples of_lane = samples(plan, lane);
+            // One more unit has some samples and is not full.
+            const double active = of_lane.active < 1 ? std::min(1.0, of_lane.active + 0.5 / plan.units) : 1;
+            group = groups.insert(groups.end(), {&path, active, of_lane.relative_variance, 0});
         }
         group->cycles = std::max(group->cycles, pace(plan, lane));
     }
-    double mean = plan.memory_cycles / plan.units, variance = 0;
-    for (const auto& [path, relative, cycles] : groups) {
+    return groups;
+}
+
+namespace {
+
+/// Expected largest of `floor` and of normal variables with these means and relative variances.
+template <class Groups>
+double expected_slowest(double floor, const Groups& groups) {
+    double mean = floor, variance = 0;
+    for (const auto& group : groups) {
         constexpr double kUnitsBetween = 2;  // that slots hold: stages do not wait for each other unit by unit
-        const double other = relative * cycles * cycles / kUnitsBetween;
+        const double cycles = group.cycles, other = group.relative_variance * cycles * cycles / kUnitsBetween;
         const double spread = std::sqrt(variance + other);
         if (spread == 0) {
             mean = std::max(mean, cycles);
@@ -174,6 +186,27 @@ double Segmenter::usual_pace(const SegmentPlan& plan) const {
         mean = larger;
     }
     return mean;
+}
+
+}  // namespace
+
+double Segmenter::usual_pace(const SegmentPlan& plan) const {
+    const std::vector<Group> all = groups(plan);
+    const double memory = plan.memory_cycles / plan.units;
+    // In a compacted segment as if the units of a rarer group were among those of every more frequent one.
+    std::vector<double> shares;
+    for (const Group& group : all) shares.push_back(group.active);
+    std::sort(shares.begin(), shares.end());
+    shares.erase(std::unique(shares.begin(), shares.end()), shares.end());
+    double mean = 0, below = 0;
+    for (const double share : shares) {
+        std::vector<Group> active;
+        std::copy_if(all.begin(), all.end(), std::back_inserter(active),
+                     [share](const Group& group) { return group.active >= share; });
+        mean += (share - below) * expected_slowest(plan.order.empty() ? memory : 0, active);
+        below = share;
+    }
+    return std::max(mean, memory);
 }
 
 void Segmenter::add_pipeline_cycles(SegmentPlan& plan) const {
@@ -199,7 +232,7 @@ void Segmenter::add_pipeline_cycles(SegmentPlan& plan) const {
             const Source& source = inputs[s];
             if (source.producer < plan.first) {
                 loaded += loaded_bytes(plan, op, s) / unit_bandwidth;
-                start = std::max(start, load_latency(source) + std::max(stage.in_cycles, loaded));
+                start = std::max(start, load_latency(source, !plan.order.empty()) + std::max(stage.in_cycles, loaded));
                 continue;
             }
             const std::size_t from = static_cast<std::size_t>(source.producer - plan.first);

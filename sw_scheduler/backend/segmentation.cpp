@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -19,8 +21,8 @@ constexpr double kNever = std::numeric_limits<double>::infinity();
 }  // namespace
 
 Segmenter::Segmenter(StageSearch& search, unsigned tiles, std::uint32_t unit_samples, const Margins& margins,
-                     bool grouping)
-    : search_(search), tiles_(tiles), margins_(margins), grouping_(grouping) {
+                     bool grouping, bool compaction)
+    : search_(search), tiles_(tiles), margins_(margins), grouping_(grouping), compaction_(compaction) {
     const std::uint32_t batch = search.workload().graph.batch_samples();
     constexpr std::uint32_t kLargestUnits = 0xFFFF;
     for (std::uint32_t size = std::min<std::uint32_t>(batch, 0xFFFF); size >= 1; --size) {
@@ -38,7 +40,29 @@ Segmenter::Segmenter(StageSearch& search, unsigned tiles, std::uint32_t unit_sam
     }
 }
 
-std::vector<Depths> Segmenter::depths_of(int first, int last, std::uint32_t unit_samples) {
+std::vector<std::vector<int>> Segmenter::orders(int first, int last) const {
+    const DynGraph& graph = search_.workload().graph;
+    std::map<int, std::set<unsigned>> decided;  // branches inside the segment
+    for (int op = first; op < last && compaction_; ++op) {
+        for (const BranchStep& step : graph.operators[op].path) {
+            if (graph.switches[step.switch_id].gate < first) decided[step.switch_id].insert(step.branch);
+        }
+    }
+    if (decided.empty()) return {{}};
+    std::vector<int> order;
+    bool side_by_side = false;
+    for (const auto& [switch_id, branches] : decided) {  // switches are numbered outer before inner
+        order.push_back(switch_id);
+        side_by_side |= graph.switches[switch_id].exclusive && branches.size() > 1;
+    }
+    std::vector<std::vector<int>> result{std::move(order)};
+    if (side_by_side) result.emplace_back();
+    return result;
+}
+
+std::vector<Depths> Segmenter::depths_of(const Trial& trial) {
+    const int first = trial.first, last = trial.last;
+    const std::uint32_t unit_samples = trial.unit_samples;
     const Workload& work = search_.workload();
     const auto inside = [first](int op) { return op >= first; };
     double load = 0;
@@ -76,6 +100,11 @@ std::vector<Depths> Segmenter::depths_of(int first, int last, std::uint32_t unit
     };
     for (int op = first; op < last; ++op) {
         Depths& depths = result[op - first];
+        const BranchPath& path = work.graph.operators[op].path;
+        while (depths.decided < path.size() &&
+               std::find(trial.order.begin(), trial.order.end(), path[depths.decided].switch_id) != trial.order.end()) {
+            ++depths.decided;
+        }
         for (const Source& source : work.graph.operators[op].inputs) {
             depths.slots.push_back(slots_for(inside(source.producer) ? begin[op - first] - leaves_at(source) : 0));
         }
@@ -136,16 +165,17 @@ bool Segmenter::allocate(SegmentPlan& plan, unsigned weight_copies) {
     return true;
 }
 
-std::optional<SegmentPlan> Segmenter::plan(int first, int last, std::uint32_t unit_samples, unsigned weight_copies) {
-    const auto count = static_cast<std::size_t>(last - first);
-    std::optional<SegmentPlan> separate = plan(first, last, unit_samples, weight_copies, separate_lanes(count));
+std::optional<SegmentPlan> Segmenter::plan(const Trial& trial) {
+    const auto count = static_cast<std::size_t>(trial.last - trial.first);
+    std::optional<SegmentPlan> separate = plan(trial, separate_lanes(count));
     if (!grouping_) return separate;
     // Where the operators of a group are too many for a tile, groups of half as many branches.
     for (std::size_t most = count; most > 1;) {
-        std::vector<Lane> lanes = grouped_lanes(search_.workload(), first, last, unit_samples, most);
+        std::vector<Lane> lanes =
+            grouped_lanes(search_.workload(), trial.first, trial.last, trial.unit_samples, most, trial.order);
         most = (longest(lanes) + 1) / 2;
         if (lanes.size() == count) break;
-        std::optional<SegmentPlan> grouped = plan(first, last, unit_samples, weight_copies, std::move(lanes));
+        std::optional<SegmentPlan> grouped = plan(trial, std::move(lanes));
         if (!grouped) continue;
         if (!separate || grouped->cycles < separate->cycles) return grouped;
         break;
@@ -153,18 +183,18 @@ std::optional<SegmentPlan> Segmenter::plan(int first, int last, std::uint32_t un
     return separate;
 }
 
-std::optional<SegmentPlan> Segmenter::plan(int first, int last, std::uint32_t unit_samples, unsigned weight_copies,
-                                           std::vector<Lane> lanes) {
+std::optional<SegmentPlan> Segmenter::plan(const Trial& trial, std::vector<Lane> lanes) {
     if (lanes.size() > tiles_) return std::nullopt;
     SegmentPlan plan;
     plan.lanes = std::move(lanes);
-    plan.first = first;
-    plan.last = last;
-    plan.unit_samples = unit_samples;
-    plan.units = static_cast<std::uint16_t>(search_.workload().graph.batch_samples() / unit_samples);
-    plan.depths = depths_of(first, last, unit_samples);
-    plan.prefetchable = weight_copies > 1;
-    if (!allocate(plan, weight_copies)) return std::nullopt;
+    plan.first = trial.first;
+    plan.last = trial.last;
+    plan.unit_samples = trial.unit_samples;
+    plan.units = static_cast<std::uint16_t>(search_.workload().graph.batch_samples() / trial.unit_samples);
+    plan.order = trial.order;
+    plan.depths = depths_of(trial);
+    plan.prefetchable = trial.weight_copies > 1;
+    if (!allocate(plan, trial.weight_copies)) return std::nullopt;
     add_memory_cycles(plan);
     add_pipeline_cycles(plan);
     add_cycles(plan);
@@ -174,13 +204,21 @@ std::optional<SegmentPlan> Segmenter::plan(int first, int last, std::uint32_t un
 std::optional<SegmentPlan> Segmenter::segment(int first, int last) {
     if (!grouping_ && last - first > static_cast<int>(tiles_)) return std::nullopt;
     const bool whole_network = first == 0 && last == static_cast<int>(search_.workload().items.size());
+    const std::vector<std::vector<int>> sorted = orders(first, last), as_they_are{{}};
     std::optional<SegmentPlan> best;
     for (const std::uint32_t size : unit_sizes_) {
+        // A batch that is one unit need not be sorted.
+        const std::vector<std::vector<int>>& tried =
+            size == search_.workload().graph.batch_samples() ? as_they_are : sorted;
         for (const unsigned copies : {2u, 1u}) {
             if (whole_network && copies == 2) continue;  // nothing follows
-            std::optional<SegmentPlan> candidate = plan(first, last, size, copies);
-            if (candidate && (!best || candidate->cycles < margins_.smaller_units * best->cycles))
-                best = std::move(candidate);
+            for (const std::vector<int>& order : tried) {
+                std::optional<SegmentPlan> candidate = plan({first, last, size, copies, order});
+                const bool same_units = best && best->unit_samples == size;
+                if (candidate &&
+                    (!best || candidate->cycles < (same_units ? 1 : margins_.smaller_units) * best->cycles))
+                    best = std::move(candidate);
+            }
         }
     }
     return best;
@@ -261,7 +299,7 @@ void Segmenter::fail(int first, int last) {
     const Workload& work = search_.workload();
     const HardwareDescription& hardware = search_.hardware();
     const std::uint32_t unit = unit_sizes_.back();
-    const auto depths = depths_of(first, last, unit);
+    const auto depths = depths_of({first, last, unit, 1, {}});
     unsigned sum = 0;
     std::string needs;
     for (int op = first; op < last; ++op) {

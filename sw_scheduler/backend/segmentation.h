@@ -13,6 +13,8 @@ struct SegmentPlan {
     int first = 0, last = 0;
     std::uint32_t unit_samples = 1;
     std::uint16_t units = 1;
+    /// Switches by whose routes its samples are sorted, outer before inner: their gates stand in front of the segment.
+    std::vector<int> order;
     std::vector<Lane> lanes;
     std::vector<unsigned> tiles;  ///< by operator - first, as are the next two; the same for all members of a lane
     std::vector<Depths> depths;
@@ -46,9 +48,10 @@ struct Margins {
 class Segmenter {
 public:
     /// `tiles`: how many of the chip's to use. `unit_samples`: 0, or the only size of a hand-over unit to consider.
-    /// `grouping`: rare branches may share tiles (lanes.h), where that makes a segment faster.
+    /// `grouping`: rare branches may share tiles (lanes.h), where that makes a segment faster; `compaction`: samples
+    /// may be sorted by routes that are known when a segment begins.
     Segmenter(StageSearch& search, unsigned tiles, std::uint32_t unit_samples, const Margins& margins = {},
-              bool grouping = false);
+              bool grouping = false, bool compaction = false);
 
     /// The cut points with the smallest sum of segment cycles. Throws InputError that names the operator which does not
     /// fit, and the bytes.
@@ -64,10 +67,19 @@ public:
     bool may_cut(int op) const { return search_.workload().may_cut(op); }
 
 private:
+    /// How a segment of operators [first, last) is tried.
+    struct Trial {
+        int first, last;
+        std::uint32_t unit_samples;
+        unsigned weight_copies;
+        std::vector<int> order;
+    };
     /// The faster one of a plan with separate lanes and one with grouped lanes.
-    std::optional<SegmentPlan> plan(int first, int last, std::uint32_t unit_samples, unsigned weight_copies);
-    std::optional<SegmentPlan> plan(int first, int last, std::uint32_t unit_samples, unsigned weight_copies,
-                                    std::vector<Lane> lanes);
+    std::optional<SegmentPlan> plan(const Trial& trial);
+    std::optional<SegmentPlan> plan(const Trial& trial, std::vector<Lane> lanes);
+    /// Orders that are worth a try: by the switches that are decided before the segment; by sample id as well where
+    /// that would let branches with tiles of their own work one after another instead of side by side.
+    std::vector<std::vector<int>> orders(int first, int last) const;
     bool allocate(SegmentPlan& plan, unsigned weight_copies);
     /// n and p ways for each operator that needs more than one tile, as many k ways as its pace needs; the plan's times
     /// follow. False if it does not fit.
@@ -81,10 +93,18 @@ private:
     /// The same of a lane whose members run on `stages`, in order: they take turns.
     double pace(const SegmentPlan& plan, const Lane& lane, const std::vector<const Stage*>& stages) const;
     double pace(const SegmentPlan& plan, const Lane& lane) const;
+    LaneSamples samples(const SegmentPlan& plan, const Lane& lane) const;
     /// Cycles of all members for a usual unit: compute and both directions of a tile's link.
     Stage together(const SegmentPlan& plan, const Lane& lane, const std::vector<const Stage*>& stages) const;
     /// Expected cycles between two units: of the slowest stage, when dynamic stages vary around their means.
     double usual_pace(const SegmentPlan& plan) const;
+    /// Stages with the same samples: those that wait for each other at every unit.
+    struct Group {
+        const BranchPath* path;
+        double active;  ///< share of the units that bring them samples
+        double relative_variance, cycles;
+    };
+    std::vector<Group> groups(const SegmentPlan& plan) const;
     void add_pipeline_cycles(SegmentPlan& plan) const;
     void add_memory_cycles(SegmentPlan& plan) const;
     /// The sum of what the others added.
@@ -92,18 +112,19 @@ private:
     /// Control packets at both ends of a segment.
     double barrier_cycles() const;
     double hand_over_cycles() const;
-    double load_latency(const Source& source) const;
+    /// `compacted`: the reader waits for the order of the samples first.
+    double load_latency(const Source& source, bool compacted) const;
     double store_latency() const;
     /// Bytes a batch between HBM and the tiles of an operator of the segment: of an operand, of the result.
     double loaded_bytes(const SegmentPlan& plan, int op, unsigned source) const;
     double stored_bytes(const SegmentPlan& plan, int op) const;
-    std::vector<Depths> depths_of(int first, int last, std::uint32_t unit_samples);
+    std::vector<Depths> depths_of(const Trial& trial);
     [[noreturn]] void fail(int first, int last);
 
     StageSearch& search_;
     unsigned tiles_;
     Margins margins_;
-    bool grouping_;
+    bool grouping_, compaction_;
     std::vector<std::uint32_t> unit_sizes_;  ///< candidates, largest first
 };
 

@@ -88,6 +88,7 @@ StageSearch::StageSearch(const Workload& workload, const HardwareDescription& ha
         }
         add(one.weight_bytes);
         add(workload.items[op].expected_share);
+        for (unsigned level = 1; level < one.path.size(); ++level) add(workload.share_on(static_cast<int>(op), level));
         for (const Source& source : one.inputs) {
             add(static_cast<int>(source.role) * 2 + static_cast<int>(source.reduce));
             add(source.shape.channels);
@@ -229,7 +230,7 @@ Stage StageSearch::spread(int op, unsigned k_ways, const Partition& largest, con
     stage.largest = largest;
     stage.footprint = footprint(op, k_ways, largest, depths);
     if (needed_bytes(stage.footprint, weight_copies) > hardware_.data_bytes() / sharers) return stage;
-    const std::array<double, 2> usual = workload_.usual_samples(op, largest.dyn_dim);
+    const std::array<double, 2> usual = workload_.usual_samples(op, largest.dyn_dim, depths.decided);
     for (const double samples : usual) {
         // The kernel for the next whole number, in proportion.
         constexpr double kRounding = 1e-9;
@@ -303,7 +304,7 @@ Footprint StageSearch::smallest_footprint(int op, unsigned tiles, std::uint32_t 
 
 const Stage& StageSearch::best(int op, unsigned tiles, std::uint32_t unit_samples, const Depths& depths,
                                unsigned weight_copies, unsigned sharers) {
-    Key key{class_of(op), tiles, unit_samples, depths.slots, depths.out_slots, weight_copies, sharers};
+    Key key{class_of(op), tiles, unit_samples, depths.slots, depths.out_slots, depths.decided, weight_copies, sharers};
     const auto found = stages_.find(key);
     if (found != stages_.end()) return found->second;
     if (sharers > 1) {  // the best of all is the best of those that fit a part of the area, if it is one of them
@@ -317,7 +318,8 @@ const Stage& StageSearch::best(int op, unsigned tiles, std::uint32_t unit_sample
 
 unsigned StageSearch::least_tiles(int op, std::uint32_t unit_samples, const Depths& depths, unsigned weight_copies,
                                   unsigned sharers) {
-    const Key key{class_of(op), 0, unit_samples, depths.slots, depths.out_slots, weight_copies, sharers};
+    const Key key{class_of(op),  0,      unit_samples, depths.slots, depths.out_slots, depths.decided,
+                  weight_copies, sharers};
     const auto found = least_tiles_.find(key);
     if (found != least_tiles_.end()) return found->second;
     const auto fits = [&](unsigned count) {

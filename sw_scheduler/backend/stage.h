@@ -33,10 +33,13 @@ struct Stage {
     Footprint footprint;
 };
 
-/// How many hand-over units the buffers of an operator hold.
+/// How many hand-over units the buffers of an operator hold, and which units they are.
 struct Depths {
     std::vector<std::uint16_t> slots;  ///< by source
     std::uint16_t out_slots = 2;
+    /// Branches of its path, from the outermost on, that either all samples of a unit are on or none: those by which
+    /// the segment is compacted.
+    unsigned decided = 0;
 };
 
 inline constexpr std::uint32_t kAlignment = 64;  ///< bytes: regions in scratchpads and in HBM
@@ -105,7 +108,9 @@ private:
     Stage search(int op, unsigned tiles, std::uint32_t unit_samples, const Depths& depths, unsigned weight_copies,
                  unsigned sharers);
 
-    using Key = std::tuple<int, unsigned, std::uint32_t, std::vector<std::uint16_t>, std::uint16_t, unsigned, unsigned>;
+    /// Class, tiles, unit_samples, depths, weight_copies, sharers.
+    using Key = std::tuple<int, unsigned, std::uint32_t, std::vector<std::uint16_t>, std::uint16_t, unsigned, unsigned,
+                           unsigned>;
     const Workload& workload_;
     HardwareDescription hardware_;
     std::vector<int> class_;  ///< by operator

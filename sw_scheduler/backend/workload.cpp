@@ -46,8 +46,17 @@ Workload::Workload(const DynGraph& dyn_graph, const HardwareDescription& hardwar
     }
 }
 
-std::array<double, 2> Workload::usual_samples(int op, std::uint32_t unit_samples) const {
-    const double share = items[op].expected_share, mean = share * unit_samples;
+double Workload::share_on(int op, unsigned levels) const {
+    if (levels == 0) return 1;
+    const BranchPath& path = graph.operators[op].path;
+    // The gate of the next switch stands on just these branches.
+    const int there = levels < path.size() ? graph.switches[path[levels].switch_id].gate : op;
+    return items[there].expected_share;
+}
+
+std::array<double, 2> Workload::usual_samples(int op, std::uint32_t unit_samples, unsigned decided) const {
+    const double there = share_on(op, decided);
+    const double share = there > 0 ? std::min(1.0, items[op].expected_share / there) : 0, mean = share * unit_samples;
     return {mean, std::min<double>(unit_samples, mean + std::sqrt(share * (1 - share) * unit_samples))};
 }
 

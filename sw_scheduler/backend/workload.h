@@ -36,9 +36,11 @@ struct Workload {
     double edge_share(const Use& use) const;
     /// False if a switch's data operator and gate would be separated by a cut in front of operator `op`.
     bool may_cut(int op) const { return may_cut_[op]; }
-    /// Samples of a hand-over unit at `op`: the mean, and one standard deviation above it if each sample takes its way
-    /// independently.
-    std::array<double, 2> usual_samples(int op, std::uint32_t unit_samples) const;
+    /// Share of the batch on the first `levels` branches of an operator's path.
+    double share_on(int op, unsigned levels) const;
+    /// Samples of a hand-over unit at `op` whose samples are all on the first `decided` branches of its path: the mean,
+    /// and one standard deviation above it if each sample takes its way from there independently.
+    std::array<double, 2> usual_samples(int op, std::uint32_t unit_samples, unsigned decided) const;
 
 private:
     std::vector<char> may_cut_;

@@ -91,11 +91,32 @@ private:
         for (const Edge& edge : program.edges) check_edge(program, edge);
         for (std::size_t i = 0; i < program.kernels.size(); ++i)
             require(covers(program.kernels[i]), "kernel {}: the blocks do not cover the totals", i);
+        check_orders(program);
         std::uint16_t segment = 0;
         for (const TileOperator& op : program.operators) {
             require(op.segment >= segment, "operator {}: operators are not sorted by segment", op.op_id);
             segment = op.segment;
             check_operator(program, op);
+        }
+    }
+
+    void check_orders(const TileProgram& program) {
+        int previous = -1;
+        for (const SegmentOrder& order : program.orders) {
+            require(order.segment > previous && order.segment < image_.chip.segments.size(),
+                    "order of segment {}: twice, not sorted, or of {} segments", order.segment,
+                    image_.chip.segments.size());
+            previous = order.segment;
+            require(orders_.agrees(order.segment, order), "order of segment {}: differs from another tile's",
+                    order.segment);
+            require(order.samples == image_.chip.batch_samples, "order of segment {}: {} samples of a batch of {}",
+                    order.segment, order.samples, image_.chip.batch_samples);
+            for (std::size_t i = 0; i < order.keys.size(); ++i) {
+                const SegmentOrder::Key& key = order.keys[i];
+                require(key.outer == kNone || (key.outer < i && key.outer_branch < kMaskBits),
+                        "order of segment {}: key {} stands on branch {} of key {}", order.segment, i, key.outer_branch,
+                        key.outer);
+            }
         }
     }
 
@@ -206,6 +227,7 @@ private:
     std::string at_;
     Copies<OperatorPlacement> placements_;
     Copies<Edge> edges_;
+    Copies<SegmentOrder> orders_;
 };
 
 }  // namespace

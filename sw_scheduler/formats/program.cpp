@@ -55,6 +55,12 @@ const Edge& TileProgram::edge(std::uint16_t id) const {
     return find_sorted(edges, &Edge::id, id, "edge");
 }
 
+const SegmentOrder* TileProgram::order(std::uint16_t segment) const {
+    const auto found = std::find_if(orders.begin(), orders.end(),
+                                    [segment](const SegmentOrder& one) { return one.segment == segment; });
+    return found == orders.end() ? nullptr : &*found;
+}
+
 std::vector<std::uint8_t> encode(const TileProgram& program) {
     ByteWriter writer;
     writer(program);

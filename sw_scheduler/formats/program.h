@@ -6,10 +6,9 @@
 
 #include "switchyard/sw_scheduler/formats/kernel.h"
 #include "switchyard/sw_scheduler/formats/partition.h"
+#include "switchyard/sw_scheduler/formats/segment_order.h"
 
 namespace switchyard {
-
-inline constexpr std::uint16_t kNone = 0xFFFF;
 
 /// How a tensor lies in HBM. It is cut into pieces by sample ids and rows, whoever writes or reads it; one piece after
 /// another lies on one memory interface after another, so that any few samples are spread over many of them.
@@ -41,7 +40,7 @@ struct OperatorPlacement {
     OperatorShape shape;
     std::uint16_t k_ways = 1;
     std::uint16_t units = 1;            ///< hand-over units a batch: ceil(batch / unit_samples)
-    std::uint32_t unit_samples = 1;     ///< sample ids [u * unit_samples, (u+1) * unit_samples) make up unit u
+    std::uint32_t unit_samples = 1;     ///< the samples at [u * unit_samples, (u+1) * unit_samples) make up unit u
     std::vector<std::uint16_t> tiles;   ///< of each rank; none for a tensor in HBM
     std::vector<Partition> partitions;  ///< one a kernel, sorted by dyn_dim
     TensorStore store;                  ///< of a tensor in HBM
@@ -131,12 +130,14 @@ struct TileOperator {
 struct TileProgram {
     std::uint16_t tile = 0;
     std::vector<TileOperator> operators;
+    std::vector<SegmentOrder> orders;           ///< of its segments that are compacted, sorted by segment
     std::vector<OperatorPlacement> placements;  ///< its own operators and their neighbours, sorted by op_id
     std::vector<Edge> edges;                    ///< every edge that begins or ends here, sorted by id
     std::vector<Kernel> kernels;
 
     const OperatorPlacement& placement(std::uint16_t op_id) const;  ///< throws std::out_of_range
     const Edge& edge(std::uint16_t id) const;                       ///< throws std::out_of_range
+    const SegmentOrder* order(std::uint16_t segment) const;         ///< null: by sample id
 };
 
 /// What the chip's sequencer needs: who takes part in each segment.

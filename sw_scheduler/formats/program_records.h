@@ -68,8 +68,18 @@ inline void transfer(ByteReader& reader, Kernel& kernel) {
 }
 
 template <class Archive>
+void transfer(Archive& archive, typename Archive::template Record<SegmentOrder::Key> key) {
+    archive(key.mask_address, key.mask_bank_stride, key.outer, key.outer_branch);
+}
+
+template <class Archive>
+void transfer(Archive& archive, typename Archive::template Record<SegmentOrder> order) {
+    archive(order.segment, order.samples, order.keys);
+}
+
+template <class Archive>
 void transfer(Archive& archive, typename Archive::template Record<TileProgram> program) {
-    archive(program.tile, program.operators, program.placements, program.edges, program.kernels);
+    archive(program.tile, program.operators, program.orders, program.placements, program.edges, program.kernels);
 }
 
 template <class Archive>

@@ -80,4 +80,17 @@ Distribution in_units(const Distribution& phi, std::uint16_t unit_samples) {
     return Distribution(std::move(frequency));
 }
 
+Distribution in_compacted_units(const Distribution& phi, std::uint16_t unit_samples) {
+    std::vector<double> frequency(unit_samples + std::size_t{1}, 0);
+    const std::uint32_t units = (phi.largest() + std::uint32_t{unit_samples} - 1) / unit_samples;
+    for (std::uint32_t n = 0; n <= phi.largest(); ++n) {
+        const double batches = phi.frequencies()[n];
+        const std::uint32_t full = n / unit_samples, rest = n % unit_samples;
+        frequency[unit_samples] += batches * full;
+        if (rest > 0) frequency[rest] += batches;
+        frequency[0] += batches * (units - full - (rest > 0 ? 1 : 0));
+    }
+    return Distribution(std::move(frequency));
+}
+
 }  // namespace switchyard::sched

@@ -15,4 +15,8 @@ namespace switchyard::sched {
 /// Sizes of which neither divides the other go by way of parts of their greatest common divisor.
 Distribution in_units(const Distribution& phi, std::uint16_t unit_samples);
 
+/// The same of a batch that is sorted by whether its samples reach the operator: of a batch with n of them
+/// n / unit_samples units are full, at most one has the rest, the others none. phi.largest() is the batch.
+Distribution in_compacted_units(const Distribution& phi, std::uint16_t unit_samples);
+
 }  // namespace switchyard::sched

@@ -54,17 +54,23 @@ Sampling parse_sampling(const std::string& name) {
     throw InputError("sampling " + name + ": unknown; known are uniform, profile, optimal");
 }
 
-Distribution distribution_of(const OperatorProfile& profile, std::uint32_t unit_samples) {
-    for (const std::uint32_t samples : {profile.unit_samples, unit_samples}) {
+Distribution distribution_of(const OperatorProfile& profile, std::uint32_t unit_samples,
+                             std::uint32_t compacted_batch) {
+    for (const std::uint32_t samples : {profile.unit_samples, unit_samples, compacted_batch}) {
         if (samples > std::numeric_limits<std::uint16_t>::max())
             throw InputError(fmt::format("hand-over units of {} samples: a kernel has 65535 at most", samples));
     }
-    return in_units(as_counted(profile), static_cast<std::uint16_t>(unit_samples));
+    const Distribution counted = as_counted(profile);
+    const auto unit = static_cast<std::uint16_t>(unit_samples);
+    const bool in_place = profile.by_kernel && profile.unit_samples == unit_samples;
+    if (compacted_batch == 0 || in_place) return in_units(counted, unit);
+    return in_compacted_units(in_units(counted, static_cast<std::uint16_t>(compacted_batch)), unit);
 }
 
-DynDims sample_dyn_dims(Sampling sampling, std::uint16_t largest, unsigned count, const OperatorProfile& profile) {
+DynDims sample_dyn_dims(Sampling sampling, std::uint16_t largest, unsigned count, const OperatorProfile& profile,
+                        std::uint32_t compacted_batch) {
     if (sampling != Sampling::uniform && count > 1 && count < largest) {
-        const Distribution phi = distribution_of(profile, largest);
+        const Distribution phi = distribution_of(profile, largest, compacted_batch);
         if (phi.frequency(0, largest) > 0)
             return sampling == Sampling::optimal ? optimal_dyn_dims(phi, count)
                                                  : resampled(largest, count, profile, phi);

@@ -176,7 +176,7 @@ NpyArray on_chip(const std::string& model, const std::string& folder,
                    return a.segment == b.segment;
                }) != ops.end();
     });
-    CHECK(shares == !profile.empty());
+    CHECK((shares || profile.empty()));  // with the profile, of rare branches; without, they may in compacted segments
     NetworkValues values(image, folder, folder + "/inputs.npy");
     REQUIRE(values.batches() == kBatches);
     const std::vector<BatchRouting> none(

@@ -115,9 +115,11 @@ Image small_image() {
     block_1.in_edges = {4, 5};
 
     const Kernel stem_small = kernel_of(1, 2, 16), stem_large = kernel_of(1, 4, 16);
-    image.tiles = {{0, {stem_0}, {input, stem, block}, {feed, branch}, {stem_small, stem_large}},
+    const SegmentOrder order{0, 8, {{0x4000, 0x100, kNone, 0}, {0x5000, 0x100, 0, 1}}};
+    image.tiles = {{0, {stem_0}, {order}, {input, stem, block}, {feed, branch}, {stem_small, stem_large}},
                    {1,
                     {stem_1, block_1},
+                    {order},
                     {input, stem, block},
                     {feed, branch, weights},
                     {stem_small, stem_large, kernel_of(2, 2, 16), kernel_of(2, 4, 16)}}};

@@ -63,7 +63,7 @@ TEST_CASE("images survive a round trip", "[image]") {
 TEST_CASE("an image is laid out as documented", "[image]") {
     const Bytes bytes = encode(small_image());
     CHECK(std::string(bytes.begin(), bytes.begin() + 4) == "SYIK");
-    CHECK(number_at(bytes, 4, 2) == 2);
+    CHECK(number_at(bytes, 4, 2) == 3);
     CHECK(number_at(bytes, 6, 2) == 64);
     CHECK(number_at(bytes, 8, 8) == bytes.size());
     CHECK(number_at(bytes, 16, 8) == 0x0123456789ABCDEF);
@@ -154,11 +154,11 @@ TEST_CASE("other versions and other files are told apart", "[image]") {
         flipped[at] ^= 1;
         CHECK(fault_of(flipped) == ImageFault::checksum);
     }
-    bytes[4] = 3;
+    bytes[4] = 4;
     CHECK(fault_of(bytes) == ImageFault::version);
-    CHECK(image_error(bytes) == "net.syk: header (offset 0): version 3, but version 2 is supported");
+    CHECK(image_error(bytes) == "net.syk: header (offset 0): version 4, but version 3 is supported");
     seal(bytes);
-    CHECK(image_error(bytes) == "net.syk: header (offset 0): version 3, but version 2 is supported");
+    CHECK(image_error(bytes) == "net.syk: header (offset 0): version 4, but version 3 is supported");
     bytes[0] = 'X';
     CHECK(image_error(bytes) == "net.syk: header (offset 0): not a kernel image");
     CHECK(error_of([] { read_image("/nowhere/net.syk"); }) == "/nowhere/net.syk: cannot be read");

@@ -76,6 +76,26 @@ TEST_CASE("a tile's program is checked against the image", "[image]") {
           "tile 0: edge 4: takes channels 16 to 27 of 16");
 }
 
+TEST_CASE("the order of a segment's samples is checked", "[image]") {
+    const auto spoil_order = [](const std::function<void(SegmentOrder&)>& spoil) {
+        return tile_error_after([&spoil](Image& i) {
+            for (TileProgram& program : i.tiles) spoil(program.orders.at(0));
+        });
+    };
+    CHECK(spoil_order([](SegmentOrder& o) { o.segment = 1; }) ==
+          "tile 0: order of segment 1: twice, not sorted, or of 1 segments");
+    CHECK(spoil_order([](SegmentOrder& o) { o.samples = 9; }) ==
+          "tile 0: order of segment 0: 9 samples of a batch of 8");
+    CHECK(spoil_order([](SegmentOrder& o) { o.keys[1].outer = 1; }) ==
+          "tile 0: order of segment 0: key 1 stands on branch 1 of key 1");
+    CHECK(spoil_order([](SegmentOrder& o) { o.keys[1].outer_branch = 64; }) ==
+          "tile 0: order of segment 0: key 1 stands on branch 64 of key 0");
+    CHECK(tile_error_after([](Image& i) { i.tiles[1].orders[0].keys.pop_back(); }) ==
+          "tile 1: order of segment 0: differs from another tile's");
+    CHECK(tile_error_after([](Image& i) { i.tiles[0].orders.push_back(i.tiles[0].orders[0]); }) ==
+          "tile 0: order of segment 0: twice, not sorted, or of 1 segments");
+}
+
 TEST_CASE("a tile's operators are checked against its records", "[image]") {
     const auto spoil_operator = [](const std::function<void(TileOperator&)>& spoil) {
         return tile_error_after([&](Image& image) { spoil(image.tiles[1].operators[1]); });

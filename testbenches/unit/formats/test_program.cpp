@@ -72,6 +72,13 @@ TEST_CASE("every field of a decoded program is the one that was encoded", "[prog
     CHECK(op.mask_address == 0x4000);
     CHECK(op.mask_bank_stride == 0x100);
     CHECK(op.out_edges == std::vector<std::uint16_t>{4});
+    REQUIRE(program.order(0) != nullptr);
+    CHECK(program.order(0)->samples == 8);
+    CHECK(program.order(0)->keys.at(1).mask_address == 0x5000);
+    CHECK(program.order(0)->keys.at(1).mask_bank_stride == 0x100);
+    CHECK(program.order(0)->keys.at(1).outer == 0);
+    CHECK(program.order(0)->keys.at(1).outer_branch == 1);
+    CHECK(program.order(1) == nullptr);
     CHECK_THROWS_AS(program.placement(7), std::out_of_range);
     CHECK_THROWS_AS(program.edge(7), std::out_of_range);
 }
@@ -95,10 +102,17 @@ TEST_CASE("an edge is laid out as documented", "[program]") {
     edge.weight_bytes = 14;
     edge.resident = true;
     program.edges = {edge};
+    program.orders = {{16, 17, {{18, 19, kNone, 20}}}};
     // clang-format off
     const std::vector<std::uint8_t> expected{
         9, 0,                                     // tile
-        0, 0, 0, 0, 0, 0, 0, 0,                   // no operators, no placements
+        0, 0, 0, 0,                               // no operators
+        1, 0, 0, 0, 16, 0, 17, 0, 0, 0,           // one order: segment, samples
+        1, 0, 0, 0,                               // of one key
+        18, 0, 0, 0, 0, 0, 0, 0,                  // mask_address
+        19, 0, 0, 0, 0, 0, 0, 0,                  // mask_bank_stride
+        255, 255, 20, 0,                          // outer, outer_branch
+        0, 0, 0, 0,                               // no placements
         1, 0, 0, 0,                               // one edge
         1, 0, 2, 0, 3, 0,                         // id, src_op, dst_op
         2, 0, 0,                                  // path, reduce, role
@@ -149,8 +163,8 @@ TEST_CASE("malformed records name the offset", "[program]") {
     program = {};
     program.edges.resize(1);
     std::vector<std::uint8_t> bytes = encode(program);
-    bytes[20] = 4;  // path
-    CHECK(tile_error(bytes) == "tile program: offset 20: unknown code 4");
+    bytes[24] = 4;  // path
+    CHECK(tile_error(bytes) == "tile program: offset 24: unknown code 4");
     bytes = encode(program);
     bytes[bytes.size() - 5] = 2;  // resident
     CHECK(tile_error(bytes) == "tile program: offset " + std::to_string(bytes.size() - 5) + ": a yes/no field is 2");

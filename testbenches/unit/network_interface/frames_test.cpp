@@ -14,7 +14,7 @@ SampleFramePtr frame(std::vector<std::uint32_t> ids, SampleFramePtr outer = null
 }  // namespace
 
 TEST_CASE("a frame is cut at every level", "[frames]") {
-    const SampleFramePtr cut = restricted(frame({1, 4, 9}, frame({0, 1, 4, 5, 9})), 4, 9);
+    const SampleFramePtr cut = restricted(frame({1, 4, 9}, frame({0, 1, 4, 5, 9})), SampleSet::range(4, 9));
     CHECK(cut->samples.ids() == std::vector<std::uint32_t>{4});
     CHECK(cut->outer->samples.ids() == std::vector<std::uint32_t>{4, 5});
     CHECK(cut->outer->outer == nullptr);
@@ -22,13 +22,15 @@ TEST_CASE("a frame is cut at every level", "[frames]") {
 
 TEST_CASE("cutting a frame into pieces and uniting them gives it back", "[frames]") {
     const SampleFramePtr whole = frame({2, 3, 7, 11}, frame({0, 2, 3, 5, 7, 11}));
-    const SampleFramePtr again = united({restricted(whole, 0, 3), restricted(whole, 3, 8), restricted(whole, 8, 16)});
+    const SampleFramePtr again =
+        united({restricted(whole, SampleSet::range(0, 3)), restricted(whole, SampleSet({3, 5, 9})),
+                restricted(whole, SampleSet({4, 6, 7, 8, 10, 11, 12, 13, 14, 15}))});
     CHECK(again->samples == whole->samples);
     CHECK(again->outer->samples == whole->outer->samples);
 }
 
 TEST_CASE("an empty piece keeps the depth of its frame", "[frames]") {
-    const SampleFramePtr cut = restricted(frame({1}, frame({0, 1})), 8, 16);
+    const SampleFramePtr cut = restricted(frame({1}, frame({0, 1})), SampleSet::range(8, 16));
     CHECK(cut->samples.empty());
     REQUIRE(cut->outer);
     CHECK(cut->outer->samples.empty());

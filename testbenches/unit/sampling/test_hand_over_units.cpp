@@ -84,4 +84,19 @@ TEST_CASE("Large units are split without loss of precision", "[sampling]") {
 }
 
 }  // namespace
+
+TEST_CASE("of a sorted batch all units but one are full or empty", "[hand_over_units]") {
+    // Two batches of 8 samples with 5 at the operator, one with none, one with all: 2 + 2 full units of 4.
+    CHECK(in_compacted_units(Distribution({1, 0, 0, 0, 0, 2, 0, 0, 1}), 4).frequencies() ==
+          std::vector<double>{2, 2, 0, 0, 4});
+    const Distribution phi({3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8, 9});
+    for (const std::uint16_t unit : {1, 3, 5, 12}) {
+        const Distribution units = in_compacted_units(phi, unit);
+        const double in_batch = (phi.largest() + unit - 1) / unit;
+        CHECK(units.total() == Approx(phi.total() * in_batch));
+        CHECK(units.mean() * in_batch == Approx(phi.mean()));
+    }
+    CHECK(in_compacted_units(phi, 12).frequencies() == phi.frequencies());
+}
+
 }  // namespace switchyard::sched

@@ -125,6 +125,22 @@ TEST_CASE("Samples of a lane vary less than those of its members", "[lanes]") {
     CHECK(together.relative_variance == Approx(4 * 0.4 * 0.6 / 2.56));
     const Workload never = with_shares(one.graph, {{"expert", 0.0}});
     CHECK(lane_samples(never, one.graph.find_operator("expert0.a"), {0, 2}, 4).usual == 0);
+
+    // In a compacted segment whole units come, to one member after another.
+    const LaneSamples in_turn = lane_samples(exclusive, one.graph.find_operator("expert0.a"), {0, 2, 4, 6}, 4, 1);
+    CHECK(in_turn.active == Approx(0.4));
+    CHECK(in_turn.mean == 4);
+    CHECK(in_turn.usual == 4);
+    CHECK(in_turn.relative_variance == 0);
+}
+
+TEST_CASE("All branches of an exclusive switch count as rare where the segment is compacted by it", "[lanes]") {
+    const Model model = read_model("testbenches/data/moe16.yaml");
+    const Workload even = with_shares(model.graph, {{"expert", 0.5}});
+    const int first = model.graph.find_operator("expert0.a"), all = static_cast<int>(model.graph.operators.size());
+    CHECK(longest(grouped_lanes(even, first, all, 4, 100)) == 1);
+    CHECK(longest(grouped_lanes(even, first, all, 4, 100, {0})) == 16);
+    CHECK(longest(grouped_lanes(even, first, all, 4, 3, {0})) == 3);
 }
 
 struct Grouped {

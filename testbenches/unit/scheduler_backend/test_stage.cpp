@@ -110,10 +110,28 @@ TEST_CASE("Usual samples are the mean and one standard deviation above it, withi
     const Model model = model_of(kChain);
     const std::size_t count = model.graph.operators.size();
     const Workload half(model.graph, mini_chip(), std::vector<double>(count, 0.5));
-    CHECK(half.usual_samples(0, 16) == std::array<double, 2>{8, 10});
-    CHECK(half.usual_samples(0, 1) == std::array<double, 2>{0.5, 1});
+    CHECK(half.usual_samples(0, 16, 0) == std::array<double, 2>{8, 10});
+    CHECK(half.usual_samples(0, 1, 0) == std::array<double, 2>{0.5, 1});
     const Workload all(model.graph, mini_chip(), std::vector<double>(count, 1.0));
-    CHECK(all.usual_samples(0, 16) == std::array<double, 2>{16, 16});
+    CHECK(all.usual_samples(0, 16, 0) == std::array<double, 2>{16, 16});
+
+    // Of a compacted segment's units those that count have all samples on the branches that are decided.
+    const Model exits = read_model("testbenches/data/early_exit.yaml");
+    std::vector<double> shares(exits.graph.operators.size(), 1);
+    int inner = -1;
+    for (std::size_t op = 0; op < shares.size(); ++op) {
+        const std::size_t depth = exits.graph.operators[op].path.size();
+        shares[op] = depth == 0 ? 1 : depth == 1 ? 0.5 : 0.125;
+        if (depth == 2) inner = static_cast<int>(op);
+    }
+    REQUIRE(inner >= 0);
+    const Workload nested(exits.graph, mini_chip(), shares);
+    CHECK(nested.share_on(inner, 0) == 1);
+    CHECK(nested.share_on(inner, 1) == 0.5);
+    CHECK(nested.share_on(inner, 2) == 0.125);
+    CHECK(nested.usual_samples(inner, 16, 0)[0] == 2);
+    CHECK(nested.usual_samples(inner, 16, 1)[0] == 4);
+    CHECK(nested.usual_samples(inner, 16, 2) == std::array<double, 2>{16, 16});
 }
 
 TEST_CASE("More tiles never make a stage slower, and what fits stays within the data area") {

@@ -1,5 +1,7 @@
 // The samples that ProgramMap says reach each operator, against those that the report's checks expect.
 
+#include <numeric>
+
 #include "switchyard/platform/expectation.h"
 #include "switchyard/platform/platform_config.h"
 #include "switchyard/platform/stages/program_map.h"
@@ -61,7 +63,7 @@ TEST_CASE("each stage is reached by the samples that the routing sends there", "
             for (std::uint32_t id = 0; id < image.meta.batch_samples; ++id)
                 if ((routing.masks[outer][id] >> of.parent_branch & 1U) == 0) routing.masks[s][id] = 0;
         }
-        counts.set_masks(static_cast<std::uint16_t>(s), routing.masks[s].data());
+        counts.set_masks(static_cast<std::uint16_t>(s), routing.masks[s]);
     }
     const Expectation expected = expect(image, routing);
     std::size_t dynamic = 0;
@@ -74,6 +76,16 @@ TEST_CASE("each stage is reached by the samples that the routing sends there", "
     CHECK(dynamic > 0);
     CHECK(counts.count(0, 3, 5) == 2);
     CHECK(counts.count(0, image.meta.batch_samples - 1, image.meta.batch_samples + 8) == 1);
+
+    // In another order there are as many, at other positions.
+    std::vector<std::uint32_t> backwards(image.meta.batch_samples);
+    std::iota(backwards.rbegin(), backwards.rend(), 0);
+    SampleCounts turned = counts;
+    turned.begin_segment(backwards);
+    for (SetId set = 0; set < map.sets().size(); ++set) {
+        const std::uint32_t half = image.meta.batch_samples / 2, last = image.meta.batch_samples;
+        CHECK(turned.count(set, 0, half) == counts.count(set, last - half, last));
+    }
 }
 
 TEST_CASE("programs that do not fit together are refused", "[program_map][bad]") {
