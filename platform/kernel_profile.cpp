@@ -29,7 +29,8 @@ ordered_json kernel_profile(const Image& image, const SimulatedHost::Profile& re
     for (std::size_t t = 0; t < image.tiles.size(); ++t) {
         const TileProgram& tile = image.tiles[t];
         for (const TileOperator& op : tile.operators) {
-            if (op.rank != 0 || !image.meta.operators[op.op_id].dynamic) continue;
+            const ImageMeta::Operator& meta = image.meta.operators[op.op_id];
+            if (op.rank != 0 || !meta.dynamic || meta.partial) continue;  // a model's operators only
             by_operator[op.op_id] = {{"unit_samples", tile.placement(op.op_id).unit_samples},
                                      {"kernels", invocations(tile, op, read_back.by_tile.at(t))}};
         }

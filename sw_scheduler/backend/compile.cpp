@@ -1,8 +1,11 @@
 #include "switchyard/sw_scheduler/backend/compile.h"
 
+#include <optional>
+
 #include <fmt/format.h>
 
 #include "switchyard/sw_scheduler/backend/image_builder.h"
+#include "switchyard/sw_scheduler/backend/reduction_slices.h"
 #include "switchyard/sw_scheduler/formats/error.h"
 
 namespace switchyard::sched {
@@ -56,11 +59,21 @@ Image compile(const DynGraph& graph, const HardwareDescription& hardware, const 
     if (design.frequency_weighted) {
         fractions = options.profile ? expected_fractions(*options.profile) : uniform_fractions(graph);
     }
-    const Workload workload(graph, hardware, fractions);
-    const Schedule schedule = make_schedule(workload, hardware, design, {options.sampling, options.profile},
-                                            options.tiles > 0 ? options.tiles : hardware.tiles(), options.unit_samples,
-                                            options.margins, options.grouping);
-    return build_image(schedule, workload, hardware, design);
+    const unsigned tiles = options.tiles > 0 ? options.tiles : hardware.tiles();
+    const SlicedGraph cut = sliced(graph, useful_slices(graph, hardware, fractions, tiles, options.unit_samples,
+                                                        options.margins, design.compacts_batches));
+    std::optional<Profile> profile;
+    if (options.profile != nullptr) {
+        profile = *options.profile;
+        profile->operators = cut.of(profile->operators);
+    }
+    const Workload workload(cut.graph, hardware, cut.of(fractions));
+    const Schedule schedule =
+        make_schedule(workload, hardware, design, {options.sampling, profile ? &*profile : nullptr}, tiles,
+                      options.unit_samples, options.margins, options.grouping);
+    Image image = build_image(schedule, workload, hardware, design);
+    for (std::size_t op = 0; op < cut.partial.size(); ++op) image.meta.operators[op].partial = cut.partial[op] != 0;
+    return image;
 }
 
 }  // namespace switchyard::sched

@@ -39,6 +39,10 @@ struct Margins {
     double smaller_units = 0.85;
     /// Cutting all operators of a segment alike may cost this much: packets cost something too.
     double alike = 1.06;
+    /// Cutting a reduction into slices must promise at most this share of the cycles: partial sums are rounded, and an
+    /// operator more takes its part in packets and barriers.
+    double slices = 0.85;
+    double busy = 0.7;  ///< an operator that keeps this share of the PEs busy stays whole
     /// Slots that an input gets beyond what the pipeline needs, where scratchpads have room.
     std::uint16_t deepest = 4;
 };

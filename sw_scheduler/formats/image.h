@@ -25,6 +25,7 @@ struct ImageMeta {
         double weight_scale = 1;  ///< by which the host multiplies the weights (not the bias)
         /// Its weights are those of this one of so many equal groups of the input channels that the file has.
         std::uint16_t group = 0, groups = 1;
+        bool partial = false;  ///< its result is the sum over some of a model operator's input channels
     };
     struct Switch {
         std::string name;

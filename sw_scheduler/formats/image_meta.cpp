@@ -7,7 +7,7 @@
 namespace switchyard {
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ImageMeta::Operator, name, kind, macs_per_sample, dynamic, segment, switch_name,
-                                   parameters, weight_scale, group, groups)
+                                   parameters, weight_scale, group, groups, partial)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ImageMeta::Switch, name, branches, parent, parent_branch, mask_address, bank_stride,
                                    exclusive)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ImageMeta::Tensor, name, kind, bytes, addresses, piece_bytes, bank_stride)

@@ -1,11 +1,14 @@
 // The trained digits network computed on the chip: against PyTorch, against its recorded routes, and with RTL.
 
+#include <algorithm>
 #include <cmath>
 
 #include "switchyard/platform/conservation.h"
 #include "switchyard/platform/expectation.h"
 #include "switchyard/platform/network_values.h"
 #include "switchyard/platform/report.h"
+#include "switchyard/sw_scheduler/backend/compile.h"
+#include "switchyard/sw_scheduler/model/model_reader.h"
 #include "switchyard/testbenches/integration/programs.h"
 #include "switchyard/testbenches/sim_test.h"
 
@@ -23,11 +26,11 @@ struct Inference {
     std::vector<Check> checks;
 };
 
-Inference infer(const std::map<std::string, std::string>& overrides) {
+Inference infer(const std::map<std::string, std::string>& overrides, const std::string& file = digits_image()) {
     std::map<std::string, std::string> settings = overrides;
     settings["chip.values"] = "on";
     const PlatformConfig platform = read_platform(kMini, settings);
-    const std::string text = read_text(digits_image());
+    const std::string text = read_text(file);
     const std::vector<std::uint8_t> bytes(text.begin(), text.end());
     const Image image = decode_image_for(platform, bytes, "digits");
     NetworkValues values(image, std::string(kFolder) + "/weights", std::string(kFolder) + "/input_batch0.npy");
@@ -83,6 +86,20 @@ TEST_CASE("the chip computes what PyTorch computed, and takes the routes that it
             CHECK(inference.result.host.routed[0].masks[s] == recorded[0].masks[s]);
         }
     });
+}
+
+TEST_CASE("with reductions in slices the chip computes the same up to rounding", "[values]") {
+    const sched::Model model = sched::read_model("configs/workloads/digits_skipnet.yaml");
+    sched::CompileOptions options;
+    options.margins.slices = 100;  // whatever it costs
+    options.margins.busy = 2;
+    const Image image = sched::compile(model.graph, make_hardware_description(read_platform(kMini)), options);
+    const std::string file = scratch("slices.syk");
+    write_image(image, file);
+    const auto partial = std::count_if(image.meta.operators.begin(), image.meta.operators.end(),
+                                       [](const ImageMeta::Operator& op) { return op.partial; });
+    CHECK(partial >= 8);
+    in_child([&] { check_against_pytorch(infer({}, file)); });
 }
 
 TEST_CASE("models of every detail leave the same bits in HBM in the same cycles", "[values]") {

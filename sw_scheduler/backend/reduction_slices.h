@@ -1,0 +1,44 @@
+#pragma once
+
+#include <vector>
+
+#include "switchyard/sw_scheduler/backend/hardware.h"
+#include "switchyard/sw_scheduler/backend/segmentation.h"
+#include "switchyard/sw_scheduler/model/graph.h"
+#include "switchyard/sw_scheduler/model/profile.h"
+
+namespace switchyard::sched {
+
+/// A graph in which convolutions and matmuls may be cut along the input channels: each slice adds its products to the
+/// slice's before, a tensor of partial sums in binary16. The last slice bears the operator's name, takes its place
+/// towards consumers and switches, and has the fused steps; a fused addition of another tensor goes to the first slice.
+struct SlicedGraph {
+    DynGraph graph;
+    std::vector<int> original;  ///< by operator: its id before
+    std::vector<char> partial;  ///< by operator: its result is a partial sum
+
+    /// One value an operator, of those before.
+    template <class Value>
+    std::vector<Value> of(const std::vector<Value>& by_original) const {
+        std::vector<Value> result;
+        for (const int op : original) result.push_back(by_original.at(static_cast<std::size_t>(op)));
+        return result;
+    }
+};
+
+/// True if the operator can be cut into so many equal slices: input channels divide, and nothing but a bias stands
+/// between the sum of products and a fused addition.
+bool can_slice(const Operator& op, unsigned slices);
+
+/// `slices`: by operator, 1 leaves it as it is. Throws std::invalid_argument where can_slice() is false.
+SlicedGraph sliced(const DynGraph& graph, const std::vector<unsigned>& slices);
+
+/// How many slices make each operator quicker, as a segment of its own by the segmenter's formulas: a whole reduction
+/// in a slot, and all of a channel's weights, can be so large that too few rows and channels stand beside them to fill
+/// the array. Slices must promise Margins::slices, and are only tried where more than
+/// a few of the chip's PEs are idle.
+std::vector<unsigned> useful_slices(const DynGraph& graph, const HardwareDescription& hardware,
+                                    const std::vector<double>& expected_share, unsigned tiles,
+                                    std::uint32_t unit_samples, const Margins& margins, bool compaction);
+
+}  // namespace switchyard::sched

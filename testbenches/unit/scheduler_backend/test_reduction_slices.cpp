@@ -1,0 +1,116 @@
+#include <algorithm>
+#include <numeric>
+#include <stdexcept>
+
+#include "switchyard/sw_scheduler/backend/reduction_slices.h"
+#include "switchyard/sw_scheduler/model/model_reader.h"
+#include "switchyard/testbenches/catch.h"
+#include "switchyard/testbenches/unit/scheduler/model_text.h"
+#include "switchyard/testbenches/unit/scheduler_backend/chips.h"
+
+namespace switchyard::sched {
+namespace {
+
+const std::string kResidual = with_switch(
+    "  - {name: body, kind: convolution, from: s.1, out_channels: 16, filter: 3, pad: 1, fused: [bias, {add: s.1}, "
+    "relu]}\n"
+    "  - {name: late, kind: convolution, out_channels: 16, filter: 3, pad: 1, fused: [bias, relu, {add: body}]}\n"
+    "  - {name: odd, kind: convolution, out_channels: 10, filter: 1, fused: [norm]}\n"
+    "  - {name: wide, kind: convolution, out_channels: 16, filter: 1}\n"
+    "  - {name: out, kind: merge, from: [s.0, wide], mode: exclusive}\n");
+
+std::vector<unsigned> whole(const DynGraph& graph) {
+    return std::vector<unsigned>(graph.operators.size(), 1);
+}
+
+}  // namespace
+
+TEST_CASE("An operator can be cut where its channels divide and a sum may begin with what is added", "[slices]") {
+    const Model model = model_of(kResidual);
+    const auto op = [&model](const char* name) { return model.graph.operators[model.graph.find_operator(name)]; };
+    CHECK(can_slice(op("body"), 4));
+    CHECK_FALSE(can_slice(op("body"), 3));  // 16 channels
+    CHECK_FALSE(can_slice(op("late"), 2));  // adds behind a ReLU
+    CHECK(can_slice(op("odd"), 8));
+    CHECK(can_slice(op("wide"), 5));
+    CHECK_FALSE(can_slice(op("out"), 2));
+    CHECK(can_slice(op("out"), 1));
+    std::vector<unsigned> slices = whole(model.graph);
+    slices[model.graph.find_operator("late")] = 2;
+    CHECK_THROWS_AS(sliced(model.graph, slices), std::invalid_argument);
+}
+
+TEST_CASE("Slices do the operator's work, one after another", "[slices]") {
+    const Model model = model_of(kResidual);
+    const DynGraph& before = model.graph;
+    std::vector<unsigned> slices = whole(before);
+    const int body = before.find_operator("body"), odd = before.find_operator("odd");
+    slices[body] = 4;
+    slices[odd] = 2;
+    const SlicedGraph cut = sliced(before, slices);
+    const DynGraph& after = cut.graph;
+    REQUIRE(after.operators.size() == before.operators.size() + 4);
+    CHECK(after.total_macs_per_sample() == before.total_macs_per_sample());
+    CHECK(after.total_weight_bytes() == before.total_weight_bytes());
+    CHECK(std::accumulate(cut.partial.begin(), cut.partial.end(), 0) == 4);
+    for (std::size_t id = 0; id < after.operators.size(); ++id) {
+        const Operator& op = after.operators[id];
+        CHECK(op.path == before.operators[cut.original[id]].path);
+        for (const Source& source : op.inputs) CHECK(source.producer < static_cast<int>(id));
+    }
+
+    const int first = after.find_operator("body[0]");
+    REQUIRE(first >= 0);
+    CHECK(after.find_operator("body") == first + 3);
+    for (unsigned i = 0; i < 4; ++i) {
+        const Operator& slice = after.operators[first + static_cast<int>(i)];
+        CHECK(slice.shape.in_channels == 4);
+        CHECK(slice.shape.out_channels == 16);
+        CHECK(slice.inputs.at(0).group == i);
+        CHECK(slice.inputs.at(0).groups == 4);
+        CHECK(slice.inputs.at(0).first_channel() == 4 * i);
+        REQUIRE(slice.inputs.size() == 2);
+        CHECK(slice.inputs[1].role == OperandRole::second_operand);
+        CHECK(slice.fused.front() == FusedStep::add);
+        CHECK(slice.fused.size() == (i == 3 ? 3u : 1u));
+    }
+    // The block's input is added first, the bias and the ReLU come last.
+    CHECK(after.operators[first].inputs[1].switch_id == 0);
+    CHECK(after.operators[first + 1].inputs[1].producer == first);
+    CHECK(after.operators[first + 3].fused == std::vector<FusedStep>{FusedStep::add, FusedStep::bias, FusedStep::relu});
+    const int odd_last = after.find_operator("odd");
+    CHECK(after.operators[odd_last - 1].inputs.size() == 1);
+    CHECK(after.operators[odd_last - 1].fused.empty());
+    CHECK(after.operators[odd_last].fused == std::vector<FusedStep>{FusedStep::add, FusedStep::norm});
+    CHECK(after.operators[after.find_operator("wide")].inputs.at(0).producer == odd_last);
+
+    // Switches and outputs follow.
+    CHECK(after.operators[after.switches[0].gate].gate_switch == 0);
+    CHECK(after.switches[0].enclosed.size() == before.switches[0].enclosed.size() + 4);
+    for (std::size_t i = 0; i < before.outputs.size(); ++i)
+        CHECK(after.operators[after.outputs[i]].name == before.operators[before.outputs[i]].name);
+    const std::vector<int> ids = cut.of(std::vector<int>{[&] {
+        std::vector<int> all(before.operators.size());
+        std::iota(all.begin(), all.end(), 0);
+        return all;
+    }()});
+    CHECK(ids == cut.original);
+}
+
+TEST_CASE("Reductions that leave no room beside them are cut, others stay whole", "[slices]") {
+    // 3072 channels of 128 rows into 768: a slot of 32 rows and weights of 32 channels fill a scratchpad of 512 KiB.
+    const Model bert = read_model("configs/workloads/pabee_bert.yaml");
+    const std::vector<double> all(bert.graph.operators.size(), 1.0);
+    const HardwareDescription chip = large_chip();
+    const std::vector<unsigned> slices = useful_slices(bert.graph, chip, all, chip.tiles(), 0, {}, true);
+    for (std::size_t op = 0; op < slices.size(); ++op) {
+        const std::string& name = bert.graph.operators[op].name;
+        INFO(name);
+        CHECK((slices[op] > 1) == (name.size() > 5 && name.compare(name.size() - 5, 5, ".down") == 0));
+    }
+    const Model resnet = read_model("configs/workloads/skipnet_resnet34.yaml");
+    CHECK(useful_slices(resnet.graph, chip, std::vector<double>(resnet.graph.operators.size(), 1.0), chip.tiles(), 0,
+                        {}, true) == whole(resnet.graph));
+}
+
+}  // namespace switchyard::sched
