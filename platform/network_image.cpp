@@ -33,7 +33,6 @@ Image compile_network(const sched::Model& model, const PlatformConfig& platform,
     sched::CompileOptions compile;
     compile.design = options.design;
     compile.without = options.without;
-    compile.grouping = options.grouping;
     compile.profile = expected ? &*expected : nullptr;
     compile.sampling = chosen_sampling(options);
     Image image = sched::compile(model.graph, make_hardware_description(platform), compile);

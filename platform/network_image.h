@@ -14,7 +14,6 @@ struct NetworkImageOptions {
     std::string design = "adyna";
     std::string profile;               ///< file; empty: 40 batches of the routes that the model declares, if it does
     std::string sampling;              ///< empty: "profile" with a file and a design that re-samples, or else "uniform"
-    bool grouping = true;              ///< of rare branches, by designs that do so
     std::vector<std::string> without;  ///< mechanisms that the design does without (sched::mechanisms)
 };
 

@@ -19,7 +19,6 @@ SimulatedHost::Schedule Rescheduler::operator()(const SimulatedHost::Profile& re
     sched::CompileOptions options;
     options.design = options_.design;
     options.without = options_.without;
-    options.grouping = options_.grouping;
     options.profile = &profile;
     options.sampling = sched::resamples(options_.design) ? sched::Sampling::profile : sched::Sampling::uniform;
     auto image = std::make_shared<Image>(sched::compile(model_.graph, make_hardware_description(platform_), options));

@@ -25,7 +25,7 @@ struct CompileCommand {
     platform::NetworkImageOptions options;
     std::string model, routing, output;
     std::uint32_t batch = 0;
-    bool no_grouping = false;
+    bool no_grouping = false, no_sharing = false;
 
     void add_to(CLI::App& app) {
         app.add_option("model", model, "model file (YAML)")->required();
@@ -42,7 +42,8 @@ struct CompileCommand {
         app.add_flag("--no-grouping", no_grouping, "rare branches get tiles of their own, whatever the design");
         app.add_option("--without", options.without,
                        "mechanisms that the design is to do without: frequency_weighting, multi_kernel, grouping, "
-                       "compaction");
+                       "sharing, compaction");
+        app.add_flag("--no-sharing", no_sharing, "no two branches share tiles, whatever the design");
         app.add_option("-o,--output", output, "kernel image to write")->required();
     }
 
@@ -59,7 +60,11 @@ struct CompileCommand {
             platform::read_platform(platform.file, platform::parse_overrides(platform.settings));
         const sched::Model input = read_input();
         platform::NetworkImageOptions chosen = options;
-        chosen.grouping = !no_grouping;
+        const auto leave_out = [&chosen](bool wanted, const char* mechanism) {
+            if (wanted && sched::has_mechanism(chosen.design, mechanism)) chosen.without.emplace_back(mechanism);
+        };
+        leave_out(no_grouping, "grouping");
+        leave_out(no_sharing, "sharing");
         const Image image = platform::compile_network(input, config, chosen);
         write_image(image, output);
         fmt::print("{}: {} operators in {} segments on {} tiles of {}\n", output, input.graph.operators.size(),

@@ -106,9 +106,7 @@ void NetworkInterface::on_samples(InEdge& in, std::uint32_t tag, unsigned key, c
 }
 
 TransferPlan NetworkInterface::load_plan(const InEdge& in, unsigned unit) const {
-    const SampleFrame& frame = *in.units[unit].frame;
-    const EdgeSets sets = sets_of(*in.edge, frame);
-    return TransferPlan(*in.edge, *in.source, *in.destination, *sets.source, *sets.edge, *sets.destination);
+    return TransferPlan(*in.edge, *in.source, *in.destination, *in.units[unit].frame);
 }
 
 void NetworkInterface::issue_load(InEdge& in, unsigned unit) {

@@ -6,24 +6,34 @@
 
 namespace switchyard::hw {
 
+namespace {
+
+SampleSet members(const SampleSet& set, const SampleSet& unit) {
+    std::vector<std::uint32_t> ids;
+    std::set_intersection(set.ids().begin(), set.ids().end(), unit.ids().begin(), unit.ids().end(),
+                          std::back_inserter(ids));
+    return SampleSet(std::move(ids));
+}
+
+}  // namespace
+
 SampleFramePtr restricted(const SampleFramePtr& frame, const SampleSet& unit) {
     if (!frame) return nullptr;
-    std::vector<std::uint32_t> ids;
-    std::set_intersection(frame->samples.ids().begin(), frame->samples.ids().end(), unit.ids().begin(),
-                          unit.ids().end(), std::back_inserter(ids));
-    return std::make_shared<const SampleFrame>(SampleFrame{SampleSet(std::move(ids)), restricted(frame->outer, unit)});
+    return std::make_shared<const SampleFrame>(SampleFrame{
+        members(frame->samples, unit), restricted(frame->outer, unit), members(frame->partner, unit)});
 }
 
 SampleFramePtr united(const std::vector<SampleFramePtr>& frames) {
     if (frames.empty() || !frames.front()) return nullptr;
     if (frames.size() == 1) return frames.front();
-    SampleSet samples;
+    SampleSet samples, partner;
     std::vector<SampleFramePtr> outers;
     for (const SampleFramePtr& frame : frames) {
         samples = samples.united(frame->samples);
+        partner = partner.united(frame->partner);
         outers.push_back(frame->outer);
     }
-    return std::make_shared<const SampleFrame>(SampleFrame{std::move(samples), united(outers)});
+    return std::make_shared<const SampleFrame>(SampleFrame{std::move(samples), united(outers), std::move(partner)});
 }
 
 SampleFramePtr whole_frame(std::uint32_t first, std::uint32_t last) {

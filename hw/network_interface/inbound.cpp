@@ -90,8 +90,7 @@ void NetworkInterface::announce(InEdge& in, unsigned unit, const SampleFramePtr&
     InputUnit& input = in.units[unit];
     input.announced = true;
     input.frame = frame;
-    const EdgeSets sets = sets_of(*in.edge, *frame);
-    const std::shared_ptr<const Share> share = receiving_share(in, sets);
+    const std::shared_ptr<const Share> share = receiving_share(in, *frame);
     input.expected = share->expected;
     if (in.edge->path == EdgePath::on_chip) stats_.samples_received += share->samples;
     if (input.expected > in.edge->slot_bytes) {
@@ -108,21 +107,25 @@ void NetworkInterface::announce(InEdge& in, unsigned unit, const SampleFramePtr&
 }
 
 std::shared_ptr<const NetworkInterface::Share> NetworkInterface::receiving_share(const InEdge& in,
-                                                                                 const EdgeSets& sets) {
+                                                                                 const SampleFrame& frame) {
+    const EdgeSets sets = sets_of(*in.edge, frame);
+    const EdgeAllocations allocations = allocations_of(*in.edge, frame, *in.source, *in.destination);
     const auto size = static_cast<std::uint32_t>(sets.edge->size());
     const bool cached = sets.source->size() == size && sets.destination->size() == size;
+    const ShareKey key{in.edge->id, size, allocations.source, allocations.destination};
     if (cached) {
-        const auto found = receiving_.find({in.edge->id, size});
+        const auto found = receiving_.find(key);
         if (found != receiving_.end()) return found->second;
     }
-    const TransferPlan plan(*in.edge, *in.source, *in.destination, *sets.source, *sets.edge, *sets.destination);
+    const TransferPlan plan(*in.edge, *in.source, *in.destination, *sets.source, *sets.edge, *sets.destination,
+                            allocations);
     auto share = std::make_shared<Share>();
     share->expected = plan.expected_bytes(in.rank);
     share->samples = plan.samples_received(in.rank);
     if (in.edge->path == EdgePath::on_chip) {
         for (const std::uint16_t rank : plan.senders(in.rank)) share->senders.push_back(in.source->tiles[rank]);
     }
-    if (cached) receiving_[{in.edge->id, size}] = share;
+    if (cached) receiving_[key] = share;
     return share;
 }
 

@@ -206,7 +206,7 @@ private:
     void on_values(Payload& payload, const RoutedExtension& packet);
     void announce(InEdge& in, unsigned unit, const SampleFramePtr& frame);
     void announce_ready(InEdge& in, unsigned unit);
-    std::shared_ptr<const Share> receiving_share(const InEdge& in, const EdgeSets& sets);
+    std::shared_ptr<const Share> receiving_share(const InEdge& in, const SampleFrame& frame);
     /// Tells those that will send a unit, or ask memory for it, that it has a slot.
     void grant(InEdge& in, unsigned unit);
     void acknowledge(const InEdge& in, unsigned unit, std::vector<Endpoint> senders);
@@ -231,7 +231,7 @@ private:
     void release_group(std::uint16_t edge, std::uint16_t unit, std::uint16_t group);
     void on_masks(const RoutedExtension& packet);
     void finish_step(std::uint16_t operator_index, std::uint16_t unit);
-    std::shared_ptr<const Share> sending_share(const Edge& edge, const EdgeSets& sets, unsigned rank);
+    std::shared_ptr<const Share> sending_share(const Edge& edge, const SampleFrame& frame, unsigned rank);
     SampleFramePtr switched_frame(Output& output, const Edge& edge);
 
     /// `values`: null if only sizes move; runs: as RoutedExtension.
@@ -291,9 +291,10 @@ private:
     TimedQueue<Item> queue_;
 
     std::shared_ptr<const TileProgram> program_;
-    /// By edge and size, for units in which producer, edge and consumer have the same samples: then the plan depends on
-    /// nothing else.
-    std::map<std::pair<std::uint16_t, std::uint32_t>, std::shared_ptr<const Share>> sending_, receiving_;
+    /// By edge, size and allocations of its ends, for units in which producer, edge and consumer have the same samples:
+    /// then the plan depends on nothing else.
+    using ShareKey = std::tuple<std::uint16_t, std::uint32_t, unsigned, unsigned>;
+    std::map<ShareKey, std::shared_ptr<const Share>> sending_, receiving_;
     std::vector<int> in_edge_index_;  ///< by edge id, -1: not an in-edge of this tile
     std::vector<InEdge> in_edges_;
     std::deque<Outbound> outbounds_;

@@ -58,16 +58,18 @@ SampleFramePtr NetworkInterface::switched_frame(Output& output, const Edge& edge
     const auto found = switches_.find({edge.switch_id, output.unit});
     if (found == switches_.end() && !samples.empty()) return nullptr;
     const OperatorPlacement& placement = program_->placement(edge.src_op);
-    std::vector<std::uint32_t> taken;
+    std::vector<std::uint32_t> taken, partner;
     for (const std::uint32_t id : samples.ids()) {
         const auto mask = found->second.find(id);
         if (mask == found->second.end()) return nullptr;
         if (mask->second >> edge.branch & 1U) taken.push_back(id);
+        if (edge.partner != kNone && (mask->second >> edge.partner & 1U)) partner.push_back(id);
     }
     if (!output.counted) {
         output.counted = true;
         const TileOperator& op = program_->operators[output.operator_index];
-        const int index = best_fit(placement.partitions, static_cast<std::uint32_t>(samples.size()));
+        const int index =
+            placement.best_fit(placement.allocation_for(*output.frame), static_cast<std::uint32_t>(samples.size()));
         const Box box = output_box(placement.shape, placement.partitions.at(static_cast<std::size_t>(index)),
                                    placement.k_ways, op.rank, static_cast<std::uint32_t>(samples.size()));
         for (std::uint32_t n = box.n0; n < box.n1 && box.k0 == 0 && box.p0 == 0; ++n) {
@@ -85,20 +87,24 @@ SampleFramePtr NetworkInterface::switched_frame(Output& output, const Edge& edge
             }
         }
     }
-    return std::make_shared<const SampleFrame>(SampleFrame{SampleSet(std::move(taken)), output.frame});
+    return std::make_shared<const SampleFrame>(
+        SampleFrame{SampleSet(std::move(taken)), output.frame, SampleSet(std::move(partner))});
 }
 
-std::shared_ptr<const NetworkInterface::Share> NetworkInterface::sending_share(const Edge& edge, const EdgeSets& sets,
+std::shared_ptr<const NetworkInterface::Share> NetworkInterface::sending_share(const Edge& edge,
+                                                                               const SampleFrame& frame,
                                                                                unsigned rank) {
+    const OperatorPlacement &source = program_->placement(edge.src_op), &destination = program_->placement(edge.dst_op);
+    const EdgeSets sets = sets_of(edge, frame);
+    const EdgeAllocations allocations = allocations_of(edge, frame, source, destination);
     const auto size = static_cast<std::uint32_t>(sets.edge->size());
     const bool cached = sets.source->size() == size && sets.destination->size() == size;
+    const ShareKey key{edge.id, size, allocations.source, allocations.destination};
     if (cached) {
-        const auto found = sending_.find({edge.id, size});
+        const auto found = sending_.find(key);
         if (found != sending_.end()) return found->second;
     }
-    const OperatorPlacement& destination = program_->placement(edge.dst_op);
-    const TransferPlan plan(edge, program_->placement(edge.src_op), destination, *sets.source, *sets.edge,
-                            *sets.destination);
+    const TransferPlan plan(edge, source, destination, *sets.source, *sets.edge, *sets.destination, allocations);
     auto share = std::make_shared<Share>();
     for (const TransferPlan::Group& planned : plan.groups_from(rank)) {
         Outbound::Group group;
@@ -109,15 +115,14 @@ std::shared_ptr<const NetworkInterface::Share> NetworkInterface::sending_share(c
         share->groups.push_back(std::move(group));
     }
     share->samples = plan.samples_sent(rank);
-    if (cached) sending_[{edge.id, size}] = share;
+    if (cached) sending_[key] = share;
     return share;
 }
 
 void NetworkInterface::send_on_chip(const Output& output, const Edge& edge, const SampleFramePtr& frame) {
     const TileOperator& op = program_->operators[output.operator_index];
     const OperatorPlacement& destination = program_->placement(edge.dst_op);
-    const EdgeSets sets = sets_of(edge, *frame);
-    const std::shared_ptr<const Share> share = sending_share(edge, sets, op.rank);
+    const std::shared_ptr<const Share> share = sending_share(edge, *frame, op.rank);
 
     Outbound outbound;
     outbound.edge = edge.id;
@@ -232,9 +237,7 @@ std::vector<std::uint8_t> NetworkInterface::group_values(const Outbound& outboun
                                                          std::shared_ptr<const TensorPart>& part) {
     const Edge& edge = program_->edge(outbound.edge);
     const OperatorPlacement& destination = program_->placement(edge.dst_op);
-    const EdgeSets sets = sets_of(edge, *outbound.frame);
-    const TransferPlan plan(edge, program_->placement(edge.src_op), destination, *sets.source, *sets.edge,
-                            *sets.destination);
+    const TransferPlan plan(edge, program_->placement(edge.src_op), destination, *outbound.frame);
     const auto receiver = std::find(destination.tiles.begin(), destination.tiles.end(), group.destinations.front());
     part = std::make_shared<const TensorPart>(plan.part(program_->operators[outbound.operator_index].rank,
                                                         static_cast<unsigned>(receiver - destination.tiles.begin())));
@@ -255,9 +258,7 @@ void NetworkInterface::send_to_memory(Output& output, const Edge& edge, const Sa
         write_memory(output, edge.id, store.frame_address + std::uint64_t{output.unit} * store.frame_bytes,
                      record.size(), &record, nullptr);
     }
-    const EdgeSets sets = sets_of(edge, *frame);
-    const TransferPlan plan(edge, program_->placement(edge.src_op), tensor, *sets.source, *sets.edge,
-                            *sets.destination);
+    const TransferPlan plan(edge, program_->placement(edge.src_op), tensor, *frame);
     for (const TransferPlan::Access& access : plan.writes(op.rank)) {
         const std::uint64_t piece = store.address(access.piece, output.batch, address_.region_bytes);
         const std::uint64_t slot = op.out_offset + std::uint64_t{output.unit} % op.out_slots * op.out_slot_bytes;
@@ -300,7 +301,7 @@ void NetworkInterface::send_masks(Output& output, const Edge& edge) {
     const TileOperator& op = program_->operators[output.operator_index];
     const OperatorPlacement& source = program_->placement(edge.src_op);
     const SampleSet& samples = output.frame->samples;
-    const int index = best_fit(source.partitions, static_cast<std::uint32_t>(samples.size()));
+    const int index = source.best_fit(source.allocation_for(*output.frame), static_cast<std::uint32_t>(samples.size()));
     if (index < 0) fail("gate has no kernel for dyn_dim " + std::to_string(samples.size()));
     const Box box = output_box(source.shape, source.partitions[static_cast<std::size_t>(index)], source.k_ways, op.rank,
                                static_cast<std::uint32_t>(samples.size()));

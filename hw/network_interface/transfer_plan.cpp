@@ -12,8 +12,8 @@ std::uint32_t ceil_div(std::uint32_t a, std::uint32_t b) {
     return (a + b - 1) / b;
 }
 
-Partition fitting_partition(const OperatorPlacement& placement, std::size_t dyn_dim) {
-    const int index = best_fit(placement.partitions, static_cast<std::uint32_t>(dyn_dim));
+Partition fitting_partition(const OperatorPlacement& placement, unsigned allocation, std::size_t dyn_dim) {
+    const int index = placement.best_fit(allocation, static_cast<std::uint32_t>(dyn_dim));
     if (index < 0) {
         throw std::domain_error("operator " + std::to_string(placement.op_id) + " has no kernel for dyn_dim " +
                                 std::to_string(dyn_dim));
@@ -44,16 +44,30 @@ EdgeSets sets_of(const Edge& edge, const SampleFrame& frame) {
     return {&source, &frame.samples, &popped(frame, edge.pops).samples};
 }
 
+EdgeAllocations allocations_of(const Edge& edge, const SampleFrame& frame, const OperatorPlacement& source,
+                               const OperatorPlacement& destination) {
+    EdgeAllocations result;
+    if (!source.allocations.empty())
+        result.source = source.allocation_for(edge.switch_id == kNone ? frame : popped(frame, 1));
+    if (!destination.allocations.empty()) result.destination = destination.allocation_for(popped(frame, edge.pops));
+    return result;
+}
+
 TransferPlan::TransferPlan(const Edge& edge, const OperatorPlacement& source, const OperatorPlacement& destination,
-                           const SampleSet& source_set, const SampleSet& edge_set, const SampleSet& destination_set)
+                           const SampleFrame& frame)
+    : TransferPlan(edge, source, destination, sets_of(edge, frame), allocations_of(edge, frame, source, destination)) {}
+
+TransferPlan::TransferPlan(const Edge& edge, const OperatorPlacement& source, const OperatorPlacement& destination,
+                           const SampleSet& source_set, const SampleSet& edge_set, const SampleSet& destination_set,
+                           const EdgeAllocations& allocations)
     : edge_(edge),
       edge_set_(edge_set),
       src_(source),
       dst_(destination),
       source_size_(positions(source, source_set)),
       destination_size_(positions(destination, destination_set)) {
-    source_ = fitting_partition(source, source_size_);
-    destination_ = fitting_partition(destination, destination_size_);
+    source_ = fitting_partition(source, allocations.source, source_size_);
+    destination_ = fitting_partition(destination, allocations.destination, destination_size_);
     const bool pooled = edge.reduce == EdgeReduce::global_pool;
     partial_sums_ = pooled && !source.in_memory() && !destination.in_memory();
     const std::uint32_t rows = pooled ? 1 : edge.rows;

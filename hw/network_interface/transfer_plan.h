@@ -17,6 +17,14 @@ struct EdgeSets {
 };
 EdgeSets sets_of(const Edge& edge, const SampleFrame& frame);
 
+/// The allocation of the operators at both ends, if they share tiles (OperatorPlacement::allocations).
+struct EdgeAllocations {
+    unsigned source = 0, destination = 0;
+};
+/// Follows from the sizes of both ends' sets and their partners', so every tile finds the same.
+EdgeAllocations allocations_of(const Edge& edge, const SampleFrame& frame, const OperatorPlacement& source,
+                               const OperatorPlacement& destination);
+
 /// Who sends what to whom for one hand-over unit of one edge (Adyna section VI-C): both ends' best-fit kernels follow
 /// from the sizes of the sample sets, their partitions say which box each tile produces or needs, and what goes from
 /// one tile to another is the boxes' intersection, restricted to the samples that take the edge.
@@ -26,7 +34,11 @@ class TransferPlan {
 public:
     /// The set of an end in HBM is not looked at. Throws std::domain_error if no kernel of either end is large enough.
     TransferPlan(const Edge& edge, const OperatorPlacement& source, const OperatorPlacement& destination,
-                 const SampleSet& source_set, const SampleSet& edge_set, const SampleSet& destination_set);
+                 const SampleSet& source_set, const SampleSet& edge_set, const SampleSet& destination_set,
+                 const EdgeAllocations& allocations = {});
+    /// From what the edge's frame implies; the frame must outlive the plan.
+    TransferPlan(const Edge& edge, const OperatorPlacement& source, const OperatorPlacement& destination,
+                 const SampleFrame& frame);
 
     /// FP16 bytes that source rank sends to destination rank.
     std::uint64_t bytes(unsigned source_rank, unsigned destination_rank) const;
@@ -76,6 +88,10 @@ public:
     std::vector<std::uint16_t> sharers(unsigned destination_rank) const;
 
 private:
+    TransferPlan(const Edge& edge, const OperatorPlacement& source, const OperatorPlacement& destination,
+                 const EdgeSets& sets, const EdgeAllocations& allocations)
+        : TransferPlan(edge, source, destination, *sets.source, *sets.edge, *sets.destination, allocations) {}
+
     struct Range {
         std::uint32_t first = 0, last = 0;
         std::uint32_t size() const { return last > first ? last - first : 0; }

@@ -42,8 +42,8 @@ std::vector<std::uint8_t> NetworkInterface::output_values(const Output& output, 
     const OperatorPlacement& placement = program_->placement(edge.src_op);
     const SampleSet& samples = output.frame->samples;
     const TransferPlan::Extent made = plan.made(op.rank);
-    const Partition& cut = placement.partitions.at(
-        static_cast<std::size_t>(best_fit(placement.partitions, static_cast<std::uint32_t>(samples.size()))));
+    const Partition& cut = placement.partitions.at(static_cast<std::size_t>(
+        placement.best_fit(placement.allocation_for(*output.frame), static_cast<std::uint32_t>(samples.size()))));
     const Box box =
         output_box(placement.shape, cut, placement.k_ways, op.rank, static_cast<std::uint32_t>(samples.size()));
     const std::uint64_t slot = op.out_offset + std::uint64_t{output.unit} % op.out_slots * op.out_slot_bytes;
@@ -91,7 +91,7 @@ void NetworkInterface::place_values(const RoutedExtension& packet) {
     }
     const SampleFrame& frame = *in.units.at(packet.unit).frame;
     const EdgeSets sets = sets_of(*in.edge, frame);
-    const TransferPlan plan(*in.edge, *in.source, *in.destination, *sets.source, *sets.edge, *sets.destination);
+    const TransferPlan plan(*in.edge, *in.source, *in.destination, frame);
     const TransferPlan::Extent needed = plan.needed(in.rank);
     ValueRegion region = input_region(in, packet.unit, plan);
     // A source of a merge has only some of the consumer's samples; its slot holds these alone.
@@ -116,8 +116,7 @@ ValueRegion NetworkInterface::input_region(const InEdge& in, unsigned unit, cons
 }
 
 void NetworkInterface::add_partial_sums(const InEdge& in, unsigned unit) {
-    const EdgeSets sets = sets_of(*in.edge, *in.units[unit].frame);
-    const TransferPlan plan(*in.edge, *in.source, *in.destination, *sets.source, *sets.edge, *sets.destination);
+    const TransferPlan plan(*in.edge, *in.source, *in.destination, *in.units[unit].frame);
     const ValueRegion region = input_region(in, unit, plan);
     std::vector<std::uint8_t> sums(in.units[unit].expected);
     access_scratchpad(::tlm::TLM_READ_COMMAND, region.base, sums.data(), sums.size());

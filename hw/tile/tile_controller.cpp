@@ -258,8 +258,10 @@ bool TileController::try_dispatch(std::size_t index) {
 
     DispatchExtension dispatch;
     dispatch.operator_index = static_cast<std::uint16_t>(index);
-    dispatch.kernel_first = op.op->kernel_first;
-    dispatch.kernel_count = op.op->kernel_count;
+    const unsigned allocation = op.placement->allocation_for(*frame);
+    const std::size_t first = op.placement->first_partition(allocation);
+    dispatch.kernel_first = static_cast<std::uint16_t>(op.op->kernel_first + first);
+    dispatch.kernel_count = static_cast<std::uint16_t>(op.placement->last_partition(allocation) - first);
     dispatch.rank = op.op->rank;
     dispatch.unit = static_cast<std::uint16_t>(unit);
     dispatch.batch = batch_;

@@ -225,7 +225,7 @@ private:
                 task.begin = now_;
                 task.input_share = input_share(event.op);
                 result_.least_read_bytes +=
-                    chip_.kernels_.read_bytes_per_sample(event.op) * count(event.op) * task.input_share +
+                    chip_.kernels_.least_read_bytes_per_sample(event.op) * count(event.op) * task.input_share +
                     static_cast<double>(at(event.op).weight_bytes);
                 running_.push_back(task);
             } else {

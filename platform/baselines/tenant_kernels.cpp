@@ -141,13 +141,30 @@ double TenantKernels::written_bytes_per_sample(int op) const {
            (uses.pooled ? stored_bytes(output, EdgeReduce::global_pool) : 0);
 }
 
+TileWork TenantKernels::whole_sample(int op) const {
+    return sched::tile_work(at(op).shape, workload_.items[static_cast<std::size_t>(op)].operands, {1, 1, 1}, 1);
+}
+
 double TenantKernels::read_bytes_per_sample(int op) const {
     const sched::Operator& one = at(op);
-    const TileWork sample =
-        sched::tile_work(one.shape, workload_.items[static_cast<std::size_t>(op)].operands, {1, 1, 1}, 1);
     double bytes = 0;
     for (const sched::Source& source : one.inputs)
-        bytes += static_cast<double>(sched::input_bytes(one.shape, source, sample));
+        bytes += static_cast<double>(sched::input_bytes(one.shape, source, whole_sample(op)));
+    return bytes;
+}
+
+double TenantKernels::least_read_bytes_per_sample(int op) const {
+    const sched::Operator& one = at(op);
+    const OperatorShape& shape = one.shape;
+    double bytes = 0;
+    for (const sched::Source& source : one.inputs) {
+        const double whole = static_cast<double>(sched::input_bytes(shape, source, whole_sample(op)));
+        const double rows = source.shape.rows;
+        const bool skips = source.role == OperandRole::input && source.reduce == EdgeReduce::none &&
+                           shape.stride > shape.filter_rows && shape.in_rows == source.shape.rows;
+        const double span = std::min(rows, (shape.out_rows - 1.0) * shape.stride + shape.filter_rows);
+        bytes += skips ? whole / span * shape.out_rows * shape.filter_rows : whole;
+    }
     return bytes;
 }
 

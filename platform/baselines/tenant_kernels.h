@@ -88,6 +88,8 @@ public:
     double written_bytes_per_sample(int op) const;
     /// Bytes of all operands of one sample that it needs, each once.
     double read_bytes_per_sample(int op) const;
+    /// The same without the rows that a stride larger than the filter passes over: what any kernel reads at least.
+    double least_read_bytes_per_sample(int op) const;
 
     const sched::HardwareDescription& hardware() const { return hardware_; }
     const sched::Workload& workload() const { return workload_; }
@@ -112,6 +114,7 @@ private:
     template <class Cycles>
     void count_cycles(int op, const sched::TileWork& share, TenantKernel& kernel, Cycles&& cycles_of) const;
     Inputs tile_inputs(int op, const sched::TileWork& block) const;
+    sched::TileWork whole_sample(int op) const;
 
     const sched::Operator& at(int op) const { return graph_.operators[static_cast<std::size_t>(op)]; }
 

@@ -34,16 +34,16 @@ void KernelMeter::take_output(::tlm::tlm_generic_payload& payload, sc_core::sc_t
     payload.set_response_status(::tlm::TLM_OK_RESPONSE);
 }
 
-const StageWork& KernelMeter::work(const Stage& stage, std::uint32_t dyn_dim) {
-    const auto key = std::make_pair(&stage, dyn_dim);
+const StageWork& KernelMeter::work(const Stage& stage, std::uint32_t dyn_dim, unsigned allocation) {
+    const auto key = std::make_tuple(&stage, dyn_dim, allocation);
     const auto known = known_.find(key);
     if (known != known_.end()) return known->second;
-    return known_.emplace(key, measure(stage, dyn_dim)).first->second;
+    return known_.emplace(key, measure(stage, dyn_dim, allocation)).first->second;
 }
 
-StageWork KernelMeter::measure(const Stage& stage, std::uint32_t dyn_dim) {
+StageWork KernelMeter::measure(const Stage& stage, std::uint32_t dyn_dim, unsigned allocation) {
     const OperatorPlacement& placement = *stage.placement;
-    const int fit = best_fit(placement.partitions, dyn_dim);
+    const int fit = placement.best_fit(allocation, dyn_dim);
     if (fit < 0)
         throw ModelError(*this, fmt::format("operator {}: no kernel for dyn_dim {}", placement.op_id, dyn_dim));
     const Partition& partition = placement.partitions[static_cast<std::size_t>(fit)];
@@ -54,7 +54,7 @@ StageWork KernelMeter::measure(const Stage& stage, std::uint32_t dyn_dim) {
         const std::array<std::uint32_t, 3> extents{box.n1 - box.n0, box.k1 - box.k0, box.p1 - box.p0};
         const auto [kind, added] = kinds.emplace(extents, static_cast<std::uint8_t>(work.kinds.size()));
         if (added) {
-            work.kinds.push_back(run(stage, rank, dyn_dim, work.kernel));
+            work.kinds.push_back(run(stage, rank, dyn_dim, allocation, work.kernel));
             work.cycles = std::max(work.cycles, work.kinds.back().cycles);
         }
         work.kind_of_rank.push_back(kind->second);
@@ -63,8 +63,8 @@ StageWork KernelMeter::measure(const Stage& stage, std::uint32_t dyn_dim) {
     return work;
 }
 
-KernelUse KernelMeter::run(const Stage& stage, unsigned rank, std::uint32_t dyn_dim, int& kernel) {
-    load_kernels(stage, dyn_dim);
+KernelUse KernelMeter::run(const Stage& stage, unsigned rank, std::uint32_t dyn_dim, unsigned allocation, int& kernel) {
+    load_kernels(stage, dyn_dim, allocation);
     const Edge& input = stage.program->edge(stage.inputs.front());
     DispatchExtension& request = request_.extension();
     request.kernel_first = 0;
@@ -108,14 +108,16 @@ KernelUse KernelMeter::run(const Stage& stage, unsigned rank, std::uint32_t dyn_
     return use;
 }
 
-void KernelMeter::load_kernels(const Stage& stage, std::uint32_t dyn_dim) {
+void KernelMeter::load_kernels(const Stage& stage, std::uint32_t dyn_dim, unsigned allocation) {
     const bool fit = stage.share->kernel_count * kKernelBytes <= scratchpad_.kernel_region_bytes();
-    const auto best = static_cast<std::uint32_t>(best_fit(stage.placement->partitions, dyn_dim));
-    const std::uint32_t first = fit ? 0 : best;
+    const auto best = static_cast<std::uint32_t>(stage.placement->best_fit(allocation, dyn_dim));
+    const auto begin = static_cast<std::uint32_t>(stage.placement->first_partition(allocation));
+    const auto end = static_cast<std::uint32_t>(stage.placement->last_partition(allocation));
+    const std::uint32_t first = fit ? begin : best;
     if (loaded_ == &stage && first_kernel_ == first) return;
     loaded_ = &stage;
     first_kernel_ = first;
-    std::uint32_t count = fit ? stage.share->kernel_count : 1;
+    std::uint32_t count = fit ? end - begin : 1;
     for (std::uint32_t i = 0; i < count; ++i) {
         KernelBytes bytes = encode(stage.program->kernels[stage.share->kernel_first + first + i]);
         write(store_, i * kKernelBytes, bytes.data(), kKernelBytes);

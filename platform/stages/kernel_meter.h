@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <tuple>
 #include <vector>
 
 #include <tlm_utils/simple_initiator_socket.h>
@@ -48,13 +49,15 @@ public:
         loaded_ = nullptr;
     }
     /// Throws ModelError if no kernel of the stage is large enough for `dyn_dim` samples, or one is refused.
-    const StageWork& work(const Stage& stage, std::uint32_t dyn_dim);
+    /// `allocation`: of a stage that shares tiles (OperatorPlacement::allocations).
+    const StageWork& work(const Stage& stage, std::uint32_t dyn_dim, unsigned allocation = 0);
 
 private:
-    StageWork measure(const Stage& stage, std::uint32_t dyn_dim);
-    KernelUse run(const Stage& stage, unsigned rank, std::uint32_t dyn_dim, int& kernel);
-    /// The stage's kernels; the best-fit one alone if its store cannot hold them all (chip.ideal_kernel_store).
-    void load_kernels(const Stage& stage, std::uint32_t dyn_dim);
+    StageWork measure(const Stage& stage, std::uint32_t dyn_dim, unsigned allocation);
+    KernelUse run(const Stage& stage, unsigned rank, std::uint32_t dyn_dim, unsigned allocation, int& kernel);
+    /// The allocation's kernels; the best-fit one alone if the store cannot hold all of the stage's
+    /// (chip.ideal_kernel_store).
+    void load_kernels(const Stage& stage, std::uint32_t dyn_dim, unsigned allocation);
     void write(tlm_utils::simple_initiator_socket<KernelMeter>& socket, std::uint64_t address, unsigned char* bytes,
                unsigned size);
     void take_output(::tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
@@ -70,7 +73,7 @@ private:
     sc_core::sc_time free_;  ///< when the tile has finished what it was given last
     const Stage* loaded_ = nullptr;
     std::uint32_t first_kernel_ = 0;  ///< of the stage's, in the store
-    std::map<std::pair<const Stage*, std::uint32_t>, StageWork> known_;
+    std::map<std::tuple<const Stage*, std::uint32_t, unsigned>, StageWork> known_;
 };
 
 }  // namespace switchyard::platform

@@ -69,7 +69,7 @@ SetId ProgramMap::inside(SetId outer, std::uint16_t switch_id, std::uint16_t bra
     for (SetId id = 1; id < sets_.size(); ++id) {
         if (sets_[id].outer == outer && sets_[id].switch_id == switch_id && sets_[id].branch == branch) return id;
     }
-    sets_.push_back({outer, switch_id, branch});
+    sets_.push_back({outer, switch_id, branch, 0});
     return static_cast<SetId>(sets_.size() - 1);
 }
 
@@ -97,6 +97,10 @@ void ProgramMap::derive_sets() {
             ends.source_samples = ends.samples = at.at(op_id);
             if (ends.edge->switch_id != kNone)
                 ends.samples = inside(ends.source_samples, ends.edge->switch_id, ends.edge->branch);
+            if (ends.edge->switch_id != kNone && ends.edge->partner != kNone) {
+                const SetId partner = inside(ends.source_samples, ends.edge->switch_id, ends.edge->partner);
+                sets_[ends.samples].partner = partner;
+            }
             ends.destination_samples = ends.samples;
             for (unsigned level = 0; level < ends.edge->pops; ++level)
                 ends.destination_samples = sets_[ends.destination_samples].outer;
@@ -155,6 +159,12 @@ const std::vector<std::uint32_t>& SampleCounts::before(SetId id) const {
 std::uint32_t SampleCounts::count(SetId set, std::uint32_t first, std::uint32_t last) const {
     const std::vector<std::uint32_t>& members = before(set);
     return members[std::min(last, batch_samples_)] - members[std::min(first, batch_samples_)];
+}
+
+unsigned SampleCounts::allocation(SetId set, const OperatorPlacement& placement, unsigned unit) const {
+    if (placement.allocations.empty()) return 0;
+    const SetId partner = map_.sets()[set].partner;
+    return placement.allocation_for(count(set, placement, unit), partner == 0 ? 0 : count(partner, placement, unit));
 }
 
 }  // namespace switchyard::platform

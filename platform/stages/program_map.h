@@ -39,6 +39,7 @@ public:
     struct Set {
         SetId outer = 0;
         std::uint16_t switch_id = kNone, branch = 0;
+        SetId partner = 0;  ///< of the branch that shares tiles with this one; 0: none
     };
 
     /// `programs`: of every tile that has one; they must outlive the map. Throws InputError if an operator has no rank
@@ -82,6 +83,12 @@ public:
     void begin_segment(std::vector<std::uint32_t> order);
     /// Samples of the set at the positions [first, last), which may lie beyond the batch.
     std::uint32_t count(SetId set, std::uint32_t first, std::uint32_t last) const;
+    /// The same of a hand-over unit of an operator.
+    std::uint32_t count(SetId set, const OperatorPlacement& placement, unsigned unit) const {
+        return count(set, unit * placement.unit_samples, (unit + 1) * placement.unit_samples);
+    }
+    /// The allocation that an operator whose samples are `set` has for a unit.
+    unsigned allocation(SetId set, const OperatorPlacement& placement, unsigned unit) const;
 
 private:
     const std::vector<std::uint32_t>& before(SetId set) const;

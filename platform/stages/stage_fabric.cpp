@@ -328,9 +328,10 @@ void StageFabric::run_segment(const RoutedExtension& start) {
 
 void StageFabric::refresh() {
     if (!loaded_) return;
-    loaded_->timeline.take_work([this](const Stage& stage, std::uint32_t dyn_dim, std::uint64_t units) {
-        counters_.add(*stage.placement, kernels_.work(stage, dyn_dim), units);
-    });
+    loaded_->timeline.take_work(
+        [this](const Stage& stage, std::uint32_t dyn_dim, unsigned allocation, std::uint64_t units) {
+            counters_.add(*stage.placement, kernels_.work(stage, dyn_dim, allocation), units);
+        });
     loaded_->transfers.for_each([this](Transfer& transfer) {
         if (transfer.uses > 0) counters_.add(transfer, transfer.uses);
         transfer.uses = 0;

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <map>
-#include <set>
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -24,7 +22,9 @@ Timeline::Timeline(const PlatformConfig& platform, const ProgramMap& map, const 
     for (std::size_t i = 0; i < stages_.size(); ++i) {
         const Stage& stage = map_.stages()[i];
         stages_[i].picked.assign(stage.share->kernel_count + std::size_t{1}, 0);
-        stages_[i].computed.assign(stage.placement->unit_samples + std::size_t{1}, 0);
+        stages_[i].computed.assign((stage.placement->unit_samples + std::size_t{1}) *
+                                       std::max<std::size_t>(1, stage.placement->allocations.size()),
+                                   0);
         stages_[i].resident = std::all_of(stage.weights.begin(), stage.weights.end(),
                                           [&stage](std::uint16_t id) { return stage.program->edge(id).resident; });
         if (stage.weights.empty()) continue;
@@ -36,32 +36,6 @@ Timeline::Timeline(const PlatformConfig& platform, const ProgramMap& map, const 
     }
     derive_groups();
     derive_prefetches();
-}
-
-void Timeline::derive_groups() {
-    for (const std::vector<unsigned>& segment : map_.segments()) {
-        std::map<std::uint16_t, unsigned> group_of_tile;
-        for (const unsigned index : segment) {
-            std::set<unsigned> touched;
-            for (const std::uint16_t tile : map_.stages()[index].placement->tiles) {
-                const auto known = group_of_tile.find(tile);
-                if (known != group_of_tile.end()) touched.insert(known->second);
-            }
-            const auto group = static_cast<unsigned>(groups_.size());
-            groups_.push_back({});
-            for (const unsigned other : touched) {
-                groups_[group].insert(groups_[group].end(), groups_[other].begin(), groups_[other].end());
-                groups_[other].clear();
-            }
-            groups_[group].push_back(index);
-            std::sort(groups_[group].begin(), groups_[group].end());
-            for (const unsigned member : groups_[group]) {
-                stages_[member].group = group;
-                for (const std::uint16_t tile : map_.stages()[member].placement->tiles) group_of_tile[tile] = group;
-            }
-        }
-    }
-    group_busy_.assign(groups_.size(), 0);
 }
 
 void Timeline::push(double time, EventKind kind, std::uint32_t index, std::uint32_t unit) {
@@ -124,18 +98,18 @@ void Timeline::begin_stage(unsigned index, double time) {
     }
 }
 
-std::uint32_t Timeline::samples(SetId set, const OperatorPlacement& placement, unsigned unit) const {
-    const std::uint32_t size = placement.unit_samples;
-    return counts_.count(set, unit * size, (unit + 1) * size);
-}
-
 EdgeCounts Timeline::counts(const EdgeEnds& ends, unsigned unit) const {
     const OperatorPlacement& placement = ends.source_stage < 0 ? *ends.destination : *ends.source;
     EdgeCounts counts;
-    counts.edge = samples(ends.samples, placement, unit);
-    counts.source = ends.source_samples == ends.samples ? counts.edge : samples(ends.source_samples, placement, unit);
-    counts.destination =
-        ends.destination_samples == ends.samples ? counts.edge : samples(ends.destination_samples, placement, unit);
+    counts.edge = counts_.count(ends.samples, placement, unit);
+    counts.source =
+        ends.source_samples == ends.samples ? counts.edge : counts_.count(ends.source_samples, placement, unit);
+    counts.destination = ends.destination_samples == ends.samples
+                             ? counts.edge
+                             : counts_.count(ends.destination_samples, placement, unit);
+    counts.allocations = {
+        ends.source_stage < 0 ? 0 : counts_.allocation(ends.source_samples, *ends.source, unit),
+        ends.destination_stage < 0 ? 0 : counts_.allocation(ends.destination_samples, *ends.destination, unit)};
     return counts;
 }
 
@@ -249,18 +223,19 @@ void Timeline::try_dispatch(unsigned index, double time) {
         push(scheduler_free_, EventKind::scheduled, index, unit);
         return;
     }
-    const std::uint32_t dyn_dim = samples(stage.samples, *stage.placement, unit);
+    const std::uint32_t dyn_dim = counts_.count(stage.samples, *stage.placement, unit);
     int& slot = state.unit_in_slot[unit % state.unit_in_slot.size()];
     if (dyn_dim > 0) {
         if (slot >= 0) return;
         slot = static_cast<int>(unit);
     }
-    const StageWork& work = kernels_.work(stage, dyn_dim);
+    const unsigned allocation = counts_.allocation(stage.samples, *stage.placement, unit);
+    const StageWork& work = kernels_.work(stage, dyn_dim, allocation);
     ++state.picked[work.kernel < 0 ? 0 : static_cast<std::size_t>(work.kernel) + 1];
-    ++state.computed[dyn_dim];
+    ++state.computed[allocation * (stage.placement->unit_samples + std::size_t{1}) + dyn_dim];
     ++state.in_flight;
     group_busy_[state.group] = 1;
-    push(time + static_cast<double>(work.cycles), EventKind::computed, index, unit);
+    push(end_on_tiles(stage, work, allocation, dyn_dim, time), EventKind::computed, index, unit);
 }
 
 void Timeline::computed(unsigned index, unsigned unit, double time) {
@@ -285,7 +260,7 @@ void Timeline::computed(unsigned index, unsigned unit, double time) {
 bool Timeline::masks_missing(const Edge& edge, unsigned index, unsigned unit) const {
     if (edge.switch_id == kNone || edge.path == EdgePath::mask) return false;
     const Stage& stage = map_.stages()[index];
-    if (samples(stage.samples, *stage.placement, unit) == 0) return false;
+    if (counts_.count(stage.samples, *stage.placement, unit) == 0) return false;
     for (const std::uint16_t id : stage.share->in_edges) {
         const EdgeEnds& ends = map_.edge(id);
         if (ends.edge->path != EdgePath::mask) continue;
@@ -298,8 +273,8 @@ bool Timeline::masks_missing(const Edge& edge, unsigned index, unsigned unit) co
 void Timeline::start_output(std::uint16_t id, unsigned unit, double time) {
     const EdgeEnds& ends = map_.edge(id);
     if (ends.edge->path == EdgePath::mask) {
-        const std::uint32_t decided = samples(ends.source_samples, *ends.source, unit);
-        Transfer& sent = transfers_.masks(id, decided);
+        const std::uint32_t decided = counts_.count(ends.source_samples, *ends.source, unit);
+        Transfer& sent = transfers_.masks(id, decided, counts_.allocation(ends.source_samples, *ends.source, unit));
         ++sent.uses;
         if (!sent.empty) {
             resources_.carry(sent.traffic, time);

@@ -32,14 +32,18 @@ public:
     /// Units of a stage by kernel; first those that no sample reached.
     const std::vector<std::uint32_t>& picked(unsigned stage) const { return stages_[stage].picked; }
     void clear_picked();
-    /// The units that every stage computed with each number of samples, since the last call: visit(stage, dyn_dim,
-    /// units).
+    /// The units that every stage computed with each number of samples in each allocation, since the last call:
+    /// visit(stage, dyn_dim, allocation, units).
     template <class Visit>
     void take_work(Visit&& visit) {
         for (std::size_t i = 0; i < stages_.size(); ++i) {
-            for (std::size_t dyn_dim = 0; dyn_dim < stages_[i].computed.size(); ++dyn_dim) {
-                std::uint64_t& units = stages_[i].computed[dyn_dim];
-                if (units > 0) visit(map_.stages()[i], static_cast<std::uint32_t>(dyn_dim), units);
+            const std::size_t sizes = map_.stages()[i].placement->unit_samples + std::size_t{1};
+            for (std::size_t at = 0; at < stages_[i].computed.size(); ++at) {
+                std::uint64_t& units = stages_[i].computed[at];
+                if (units > 0) {
+                    visit(map_.stages()[i], static_cast<std::uint32_t>(at % sizes), static_cast<unsigned>(at / sizes),
+                          units);
+                }
                 units = 0;
             }
         }
@@ -105,7 +109,7 @@ private:
         std::vector<std::uint8_t> complete;        ///< by unit: computed
         double done_at = 0;
         std::vector<std::uint32_t> picked;
-        std::vector<std::uint64_t> computed;  ///< units by dyn_dim
+        std::vector<std::uint64_t> computed;  ///< units by dyn_dim, one allocation after another
     };
     struct EdgeState {
         unsigned released = 0, window = 0;
@@ -116,6 +120,10 @@ private:
     };
 
     void derive_groups();
+    /// When a unit that begins at `time` is complete. An operator that shares tiles with another branch uses those of
+    /// its kernel alone; each of them works on one unit after another, whichever operator's.
+    double end_on_tiles(const Stage& stage, const StageWork& work, unsigned allocation, std::uint32_t dyn_dim,
+                        double time);
     void derive_prefetches();
     void push(double time, EventKind kind, std::uint32_t index, std::uint32_t unit);
     void handle(const Event& event);
@@ -135,7 +143,6 @@ private:
     void edge_done(unsigned stage, unsigned unit, double time);
     bool masks_missing(const Edge& edge, unsigned stage, unsigned unit) const;
     void check_done(unsigned stage, double time);
-    std::uint32_t samples(SetId set, const OperatorPlacement& placement, unsigned unit) const;
     EdgeCounts counts(const EdgeEnds& ends, unsigned unit) const;
     Transfer& transfer(std::uint16_t edge, unsigned unit);
     std::string waits() const;
@@ -156,6 +163,7 @@ private:
     std::vector<EdgeState> edges_;
     std::vector<std::vector<unsigned>> groups_;
     std::vector<std::uint8_t> group_busy_;
+    std::vector<double> tile_free_;  ///< since when, of tiles of operators with allocations
     int segment_ = -1;
     unsigned stages_missing_ = 0;
 };

@@ -67,8 +67,8 @@ Transfer& TransferCosts::tensor(std::uint16_t id, unsigned unit, const EdgeCount
             break;
         }
     }
-    const auto [known, added] =
-        known_.try_emplace({kTensor, id, phase, counts.source, counts.edge, counts.destination});
+    const auto [known, added] = known_.try_emplace({kTensor, id, phase, counts.source, counts.edge, counts.destination,
+                                                    counts.allocations.source, counts.allocations.destination});
     Transfer& transfer = known->second;
     if (!added) return transfer;
     if (ends.edge->path == EdgePath::on_chip) {
@@ -84,7 +84,8 @@ Transfer& TransferCosts::tensor(std::uint16_t id, unsigned unit, const EdgeCount
 
 void TransferCosts::on_chip(Transfer& transfer, const EdgeEnds& ends, const EdgeCounts& counts) {
     const Sets sets(0, ends.source->unit_samples, counts);
-    const hw::TransferPlan plan(*ends.edge, *ends.source, *ends.destination, sets.source, sets.edge, sets.destination);
+    const hw::TransferPlan plan(*ends.edge, *ends.source, *ends.destination, sets.source, sets.edge, sets.destination,
+                                counts.allocations);
     const std::vector<std::uint16_t>&from = ends.source->tiles, &to = ends.destination->tiles;
     hw::NetworkInterface::Stats& stats = transfer.interfaces;
 
@@ -146,7 +147,7 @@ bool TransferCosts::tells_samples(const EdgeEnds& ends) const {
 }
 
 Transfer& TransferCosts::frames(std::uint16_t id) {
-    const auto [known, added] = known_.try_emplace({kFrames, id, 0, 0, 0, 0});
+    const auto [known, added] = known_.try_emplace({kFrames, id});
     Transfer& transfer = known->second;
     const EdgeEnds& ends = map_.edge(id);
     if (!added || !tells_samples(ends)) return transfer;
@@ -181,7 +182,8 @@ void TransferCosts::load(Transfer& transfer, const EdgeEnds& ends, unsigned unit
         transfer.announce = ways_.announce.value();
     }
     const Sets sets(unit * ends.destination->unit_samples, ends.destination->unit_samples, counts);
-    const hw::TransferPlan plan(*ends.edge, *ends.source, *ends.destination, sets.source, sets.edge, sets.destination);
+    const hw::TransferPlan plan(*ends.edge, *ends.source, *ends.destination, sets.source, sets.edge, sets.destination,
+                                counts.allocations);
     for (unsigned rank = 0; rank < to.size(); ++rank) {
         const std::vector<std::uint16_t> sharers = plan.sharers(rank);
         if (sharers.empty() || sharers.front() != rank) continue;
@@ -231,7 +233,8 @@ void TransferCosts::store(Transfer& transfer, const EdgeEnds& ends, unsigned uni
         write(transfer, from.front(), store.frame_address + std::uint64_t{unit} * store.frame_bytes, store.frame_bytes,
               false);
     const Sets sets(unit * ends.source->unit_samples, ends.source->unit_samples, counts);
-    const hw::TransferPlan plan(*ends.edge, *ends.source, *ends.destination, sets.source, sets.edge, sets.destination);
+    const hw::TransferPlan plan(*ends.edge, *ends.source, *ends.destination, sets.source, sets.edge, sets.destination,
+                                counts.allocations);
     for (unsigned rank = 0; rank < from.size(); ++rank) {
         for (const hw::TransferPlan::Access& access : plan.writes(rank)) {
             const std::uint64_t piece = store.address(access.piece, 0, platform_.hbm.region_bytes);
@@ -241,7 +244,7 @@ void TransferCosts::store(Transfer& transfer, const EdgeEnds& ends, unsigned uni
 }
 
 Transfer& TransferCosts::weights(std::uint16_t id, unsigned slice) {
-    const auto [known, added] = known_.try_emplace({kWeights, id, slice, 0, 0, 0});
+    const auto [known, added] = known_.try_emplace({kWeights, id, slice});
     Transfer& transfer = known->second;
     if (!added) return transfer;
     const EdgeEnds& ends = map_.edge(id);
@@ -262,14 +265,14 @@ Transfer& TransferCosts::weights(std::uint16_t id, unsigned slice) {
     return transfer;
 }
 
-Transfer& TransferCosts::masks(std::uint16_t id, std::uint32_t samples) {
-    const auto [known, added] = known_.try_emplace({kMasks, id, 0, samples, 0, 0});
+Transfer& TransferCosts::masks(std::uint16_t id, std::uint32_t samples, unsigned allocation) {
+    const auto [known, added] = known_.try_emplace({kMasks, id, 0, samples, 0, 0, allocation});
     Transfer& transfer = known->second;
     if (!added) return transfer;
     const EdgeEnds& ends = map_.edge(id);
     const OperatorPlacement& gate = *ends.source;
     const Stage& stage = map_.stages()[static_cast<std::size_t>(ends.source_stage)];
-    const int fit = best_fit(gate.partitions, samples);
+    const int fit = gate.best_fit(allocation, samples);
     for (unsigned rank = 0; rank < gate.tiles.size() && fit >= 0; ++rank) {
         const Box box =
             output_box(gate.shape, gate.partitions[static_cast<std::size_t>(fit)], gate.k_ways, rank, samples);
@@ -287,7 +290,7 @@ Transfer& TransferCosts::masks(std::uint16_t id, std::uint32_t samples) {
 }
 
 Transfer& TransferCosts::recorded_masks(const Stage& gate, std::uint32_t samples) {
-    const auto [known, added] = known_.try_emplace({kRecordedMasks, gate.placement->op_id, 0, 0, 0, 0});
+    const auto [known, added] = known_.try_emplace({kRecordedMasks, gate.placement->op_id});
     Transfer& transfer = known->second;
     if (!added) return transfer;
     const std::uint64_t bytes = std::uint64_t{samples} * sizeof(std::uint64_t);

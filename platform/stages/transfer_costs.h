@@ -6,18 +6,17 @@
 #include <vector>
 
 #include "switchyard/hw/network_interface/network_interface.h"
+#include "switchyard/hw/network_interface/transfer_plan.h"
 #include "switchyard/platform/platform_config.h"
 #include "switchyard/platform/stages/program_map.h"
 #include "switchyard/platform/stages/traffic.h"
 
 namespace switchyard::platform {
 
-/// How many samples of a hand-over unit are at each end of an edge and on it.
+/// How many samples of a hand-over unit are at each end of an edge and on it, and the allocations of its ends.
 struct EdgeCounts {
     std::uint32_t source = 0, edge = 0, destination = 0;
-    bool operator<(const EdgeCounts& o) const {
-        return std::array{source, edge, destination} < std::array{o.source, o.edge, o.destination};
-    }
+    hw::EdgeAllocations allocations;
 };
 
 /// One hand-over unit of an edge, all of its packets together. Times in cycles, on an idle network, means over tiles.
@@ -51,8 +50,8 @@ public:
     Transfer& tensor(std::uint16_t edge, unsigned unit, const EdgeCounts& counts);
     /// One slice of a weights edge.
     Transfer& weights(std::uint16_t edge, unsigned slice);
-    /// Routing masks of `samples` samples from a gate to the tiles of the switch.
-    Transfer& masks(std::uint16_t edge, std::uint32_t samples);
+    /// Routing masks of `samples` samples from a gate, in this allocation, to the tiles of the switch.
+    Transfer& masks(std::uint16_t edge, std::uint32_t samples, unsigned allocation);
     /// A gate's recorded masks, from HBM: of a unit, or of `samples` samples.
     Transfer& recorded_masks(const Stage& gate, std::uint32_t samples);
     /// What rank 0 of the consumer must know before it can load from a tensor in HBM: its sample frames, and the masks
@@ -82,7 +81,7 @@ private:
     struct Ways {
         Mean announce, acknowledge, request, head, back;
     };
-    using Key = std::array<std::uint32_t, 6>;  ///< kind, edge or operator, phase, counts
+    using Key = std::array<std::uint32_t, 8>;  ///< kind, edge or operator, phase, counts, allocations
 
     void on_chip(Transfer& transfer, const EdgeEnds& ends, const EdgeCounts& counts);
     void load(Transfer& transfer, const EdgeEnds& ends, unsigned unit, const EdgeCounts& counts);

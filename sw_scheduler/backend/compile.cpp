@@ -40,6 +40,10 @@ bool resamples(const std::string& design) {
     return find_design(design).resamples;
 }
 
+bool has_mechanism(const std::string& design, const std::string& mechanism) {
+    return has_mechanism(find_design(design), mechanism);
+}
+
 std::vector<std::string> design_names() {
     std::vector<std::string> names;
     for (const Design& design : designs()) names.emplace_back(design.name);
@@ -70,7 +74,7 @@ Image compile(const DynGraph& graph, const HardwareDescription& hardware, const 
     const Workload workload(cut.graph, hardware, cut.of(fractions));
     const Schedule schedule =
         make_schedule(workload, hardware, design, {options.sampling, profile ? &*profile : nullptr}, tiles,
-                      options.unit_samples, options.margins, options.grouping);
+                      options.unit_samples, options.margins);
     Image image = build_image(schedule, workload, hardware, design);
     for (std::size_t op = 0; op < cut.partial.size(); ++op) image.meta.operators[op].partial = cut.partial[op] != 0;
     return image;

@@ -21,8 +21,6 @@ struct CompileOptions {
     /// How a dynamic operator gets the dyn_dims of its kernels; all but uniform need a profile and a design that
     /// re-samples.
     Sampling sampling = Sampling::uniform;
-    /// Branches that few samples take may share tiles, one after another (section V-B), if the design does that.
-    bool grouping = true;
     /// Use only the first `tiles` tiles of the chip; 0: all.
     unsigned tiles = 0;
     /// Samples of a hand-over unit, in every segment; 0: chosen by cost.
@@ -34,6 +32,10 @@ struct CompileOptions {
 std::vector<std::string> design_names();
 /// True if the design's kernels may follow a profile (CompileOptions::sampling). Throws InputError, as compile().
 bool resamples(const std::string& design);
+
+/// True if the design has a mechanism of this name, so that CompileOptions::without may leave it out. Throws InputError
+/// for an unknown design.
+bool has_mechanism(const std::string& design, const std::string& mechanism);
 
 /// Segments the graph, gives tiles to operators, generates their kernels and lays out scratchpads and HBM.
 /// Every operator has a kernel for the largest dyn_dim that can occur (its unit's samples), so best fit never fails.

@@ -73,6 +73,7 @@ void EdgeBuilder::add_stores() {
         if (tensor.switch_id != kNoSwitch) {
             edge.switch_id = static_cast<std::uint16_t>(tensor.switch_id);
             edge.branch = static_cast<std::uint16_t>(tensor.branch);
+            edge.partner = schedule_.partner(tensor.switch_id, tensor.branch);
         }
         const std::uint64_t frames = tensors_.frame_room(tensor);
         const PlacedOperator& producer = schedule_.operators[tensor.producer];
@@ -103,6 +104,7 @@ void EdgeBuilder::add_operand(int op, unsigned source_index) {
         if (source.switch_id != kNoSwitch) {
             edge.switch_id = static_cast<std::uint16_t>(source.switch_id);
             edge.branch = static_cast<std::uint16_t>(source.branch);
+            edge.partner = schedule_.partner(source.switch_id, source.branch);
         }
     }
     edge.dst_op = static_cast<std::uint16_t>(op);

@@ -75,6 +75,29 @@ Collected collect(const Image& image) {
     return all;
 }
 
+/// Whose tiles it uses too, and how many of them in each allocation.
+void explain_sharing(Text& out, const Image& image, const Collected& all, const OperatorPlacement& placement) {
+    const std::set<std::uint16_t> own(placement.tiles.begin(), placement.tiles.end());
+    std::string others;
+    for (const auto& [id, other] : all.placements) {
+        if (id == placement.op_id || other->segment != placement.segment) continue;
+        const auto common = std::count_if(other->tiles.begin(), other->tiles.end(),
+                                          [&own](std::uint16_t tile) { return own.count(tile) > 0; });
+        if (common == 0) continue;
+        others += fmt::format("{}{} tiles with {}", others.empty() ? "" : ", ", common, image.meta.operators[id].name);
+    }
+    std::string counts;
+    for (unsigned k = 0; k < placement.allocations.size(); ++k) {
+        std::uint32_t most = 0;
+        const bool used = !placement.allocations[k].own.empty();  // otherwise by units without samples only
+        for (std::size_t i = placement.first_partition(k); used && i < placement.last_partition(k); ++i)
+            most =
+                std::max(most, std::uint32_t{placement.partitions[i].n} * placement.partitions[i].p * placement.k_ways);
+        counts += fmt::format("{}{}", k == 0 ? "" : k + 1 == placement.allocations.size() ? " or " : ", ", most);
+    }
+    fmt::format_to(out, "    shares {}; uses {}\n", others, counts);
+}
+
 void explain_operator(Text& out, const Image& image, const Collected& all, const OperatorPlacement& placement) {
     const ImageMeta::Operator& meta = image.meta.operators[placement.op_id];
     const TileOperator& op = *all.operators.at(placement.op_id);
@@ -87,8 +110,11 @@ void explain_operator(Text& out, const Image& image, const Collected& all, const
         sharers += fmt::format("{}{}", sharers.empty() ? "" : ", ", image.meta.operators[id].name);
     }
     if (!sharers.empty()) fmt::format_to(out, "    one after another with {}\n", sharers);
+    if (!placement.allocations.empty()) explain_sharing(out, image, all, placement);
     fmt::format_to(out, "    dyn_dim    n    p   reg                    | pe                     | scratchpad loops\n");
-    for (std::size_t i = 0; i < placement.partitions.size(); ++i) {
+    for (std::size_t i = 0, allocation = 0; i < placement.partitions.size(); ++i) {
+        if (allocation + 1 < placement.allocations.size() && i == placement.first_partition(allocation + 1))
+            fmt::format_to(out, "    allocation {}:\n", ++allocation);
         const Partition& partition = placement.partitions[i];
         fmt::format_to(out, "    {:>7} {:>4} {:>4}   {}\n", partition.dyn_dim, partition.n, partition.p,
                        kernel_text(all.programs.at(placement.op_id)->kernels[op.kernel_first + i]));

@@ -2,17 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 
 namespace switchyard::sched {
 
-namespace {
-
-/// Operators of the segment that stand directly on each branch, by switch and branch.
-using Members = std::map<int, std::map<unsigned, Lane>>;
-
-Members members_of(const DynGraph& graph, int first, int last) {
-    Members members;
+BranchOperators operators_on_branches(const DynGraph& graph, int first, int last) {
+    BranchOperators members;
     for (int op = first; op < last; ++op) {
         const BranchPath& path = graph.operators[op].path;
         if (!path.empty())
@@ -20,8 +14,6 @@ Members members_of(const DynGraph& graph, int first, int last) {
     }
     return members;
 }
-
-}  // namespace
 
 std::vector<Lane> separate_lanes(std::size_t operators) {
     std::vector<Lane> lanes;
@@ -53,7 +45,7 @@ std::vector<Lane> grouped_lanes(const Workload& workload, int first, int last, s
         }
         group.clear();
     };
-    for (const auto& [switch_id, branches] : members_of(workload.graph, first, last)) {
+    for (const auto& [switch_id, branches] : operators_on_branches(workload.graph, first, last)) {
         std::vector<const Lane*> group;
         double samples = 0;
         const bool in_turn = workload.graph.switches[static_cast<std::size_t>(switch_id)].exclusive &&

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include "switchyard/sw_scheduler/backend/workload.h"
@@ -14,6 +15,9 @@ using Lane = std::vector<std::size_t>;
 
 /// A lane for each of `operators` operators.
 std::vector<Lane> separate_lanes(std::size_t operators);
+/// Operators of a segment that stand directly on each branch, not on those of switches within, by switch and branch.
+using BranchOperators = std::map<int, std::map<unsigned, Lane>>;
+BranchOperators operators_on_branches(const DynGraph& graph, int first, int last);
 /// Members of the longest lane.
 std::size_t longest(const std::vector<Lane>& lanes);
 

@@ -38,16 +38,32 @@ void take_buffers(const PlacedOperator& placed, Stack& stack, ScratchpadRegions&
     regions.output = stack.take(std::uint64_t{placed.footprint.out_slot_bytes} * placed.depths.out_slots);
 }
 
-/// Operators that are on the same tiles at the same time.
-using Sharers = std::vector<const PlacedOperator*>;
+/// Operators that may be on the same tiles at the same time: layer by layer, of which each has one on a tile at most.
+using Layer = std::vector<const PlacedOperator*>;
+using Sharers = std::vector<Layer>;
 
 std::vector<Sharers> sharers_of(const std::vector<PlacedOperator>& operators) {
-    std::map<std::pair<std::uint16_t, std::size_t>, Sharers> by_lane;
-    for (const PlacedOperator& placed : operators) by_lane[{placed.segment, placed.lane}].push_back(&placed);
+    std::map<std::pair<std::uint16_t, std::size_t>, std::map<std::size_t, Layer>> by_lane;
+    for (const PlacedOperator& placed : operators)
+        by_lane[{placed.segment, placed.lane}][placed.layer].push_back(&placed);
     std::vector<Sharers> all;
-    all.reserve(by_lane.size());
-    for (auto& [lane, sharers] : by_lane) all.push_back(std::move(sharers));
+    for (auto& [lane, layers] : by_lane) {
+        all.emplace_back();
+        for (auto& [number, layer] : layers) all.back().push_back(std::move(layer));
+    }
     return all;
+}
+
+std::uint64_t most_weights(const Layer& layer) {
+    std::uint64_t most = 0;
+    for (const PlacedOperator* placed : layer) most = std::max<std::uint64_t>(most, placed->footprint.weights);
+    return most;
+}
+
+std::uint64_t most_buffers(const Layer& layer) {
+    std::uint64_t most = 0;
+    for (const PlacedOperator* placed : layer) most = std::max(most, placed->footprint.buffers);
+    return most;
 }
 
 /// All weights from the bottom up, each operator above what its tiles already hold. Empty if they do not fit.
@@ -56,21 +72,25 @@ std::vector<ScratchpadRegions> resident_map(const std::vector<PlacedOperator>& o
     std::vector<std::uint64_t> held(hardware.tiles(), 0), buffers(hardware.tiles(), 0);
     std::vector<ScratchpadRegions> map(operators.size());
     for (const Sharers& sharers : sharers_of(operators)) {
-        Stack stack(hardware, false);
-        std::uint64_t buffer_bytes = 0;
-        for (const PlacedOperator* placed : sharers) {
-            std::uint64_t base = 0;
-            for (const std::uint16_t tile : placed->placement.tiles) base = std::max(base, held[tile]);
-            buffer_bytes += placed->footprint.buffers;
-            for (const std::uint16_t tile : placed->placement.tiles) {
-                held[tile] = base + placed->footprint.weights;
-                buffers[tile] = std::max(buffers[tile], buffer_bytes);
-                if (held[tile] + buffers[tile] > hardware.data_bytes()) return {};
+        Stack layer_stack(hardware, false);
+        std::uint64_t layer_bytes = 0;
+        for (const Layer& layer : sharers) {
+            for (const PlacedOperator* placed : layer) {
+                std::uint64_t base = 0;
+                for (const std::uint16_t tile : placed->placement.tiles) base = std::max(base, held[tile]);
+                for (const std::uint16_t tile : placed->placement.tiles) {
+                    held[tile] = base + placed->footprint.weights;
+                    buffers[tile] = std::max(buffers[tile], layer_bytes + placed->footprint.buffers);
+                    if (held[tile] + buffers[tile] > hardware.data_bytes()) return {};
+                }
+                ScratchpadRegions& regions = map[placed->op];
+                regions.weights = static_cast<std::uint32_t>(hardware.kernel_region_bytes() + base);
+                regions.resident = true;
+                Stack stack = layer_stack;
+                take_buffers(*placed, stack, regions);
             }
-            ScratchpadRegions& regions = map[placed->op];
-            regions.weights = static_cast<std::uint32_t>(hardware.kernel_region_bytes() + base);
-            regions.resident = true;
-            take_buffers(*placed, stack, regions);
+            layer_bytes += most_buffers(layer);
+            layer_stack.take(most_buffers(layer));
         }
     }
     return map;
@@ -78,15 +98,31 @@ std::vector<ScratchpadRegions> resident_map(const std::vector<PlacedOperator>& o
 
 }  // namespace
 
+bool weights_stay(const std::vector<PlacedOperator>& operators, const HardwareDescription& hardware) {
+    return !resident_map(operators, hardware).empty();
+}
+
 std::vector<ScratchpadRegions> scratchpad_map(const std::vector<PlacedOperator>& operators,
                                               const HardwareDescription& hardware) {
     std::vector<ScratchpadRegions> map = resident_map(operators, hardware);
     if (!map.empty()) return map;
     map.resize(operators.size());
     for (const Sharers& sharers : sharers_of(operators)) {
-        Stack stack(hardware, sharers.front()->segment % 2 == 0);
-        for (const PlacedOperator* placed : sharers) map[placed->op].weights = stack.take(placed->footprint.weights);
-        for (const PlacedOperator* placed : sharers) take_buffers(*placed, stack, map[placed->op]);
+        Stack layer_stack(hardware, sharers.front().front()->segment % 2 == 0);
+        for (const Layer& layer : sharers) {
+            for (const PlacedOperator* placed : layer) {
+                Stack stack = layer_stack;
+                map[placed->op].weights = stack.take(placed->footprint.weights);
+            }
+            layer_stack.take(most_weights(layer));
+        }
+        for (const Layer& layer : sharers) {
+            for (const PlacedOperator* placed : layer) {
+                Stack stack = layer_stack;
+                take_buffers(*placed, stack, map[placed->op]);
+            }
+            layer_stack.take(most_buffers(layer));
+        }
     }
     return map;
 }

@@ -15,13 +15,17 @@ struct ScratchpadRegions {
     bool resident = false;             ///< nothing else uses the weights' region, on any tile, in any segment
 };
 
-/// Lays out the data area; index = operator id; operators that share tiles lie one behind the other. If the weights of
+/// Lays out the data area; index = operator id; operators that share tiles lie one behind the other, those that never
+/// meet on a tile (PlacedOperator::layer) at the same place. If the weights of
 /// all segments fit beside the largest buffers, they pile up from the bottom and stay, with the buffers at the top.
 /// Otherwise even segments begin at the bottom with their weights and go up, odd ones begin at the top and go down: the
 /// weights of the next segment are as far from this one's regions as can be, so that they can be loaded while this
 /// segment runs.
 std::vector<ScratchpadRegions> scratchpad_map(const std::vector<PlacedOperator>& operators,
                                               const HardwareDescription& hardware);
+
+/// True if the weights of all segments have regions of their own there, so that they are loaded once.
+bool weights_stay(const std::vector<PlacedOperator>& operators, const HardwareDescription& hardware);
 
 /// HBM traffic of one piece: bytes a batch in each segment that reads or writes it.
 struct PieceTraffic {

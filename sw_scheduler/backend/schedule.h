@@ -18,6 +18,7 @@ struct Design {
     bool resamples;           ///< may have kernels for the dyn_dims of a profile (section VII)
     bool every_kernel;        ///< a kernel for each dyn_dim, however many a tile can hold (section VIII, full-kernel)
     bool groups_branches;     ///< rare branches may share tiles (section V-B)
+    bool shares_tiles;        ///< two branches may share tiles, as the sizes of each unit demand (section V-B)
     bool compacts_batches;    ///< samples may be sorted by routes that are known
     bool routes_samples;      ///< the hardware switches and merges; otherwise every sample takes every branch
 };
@@ -34,6 +35,7 @@ const std::vector<Mechanism>& mechanisms();
 /// The design without the mechanisms of these names. Throws InputError: an unknown one (lists the known ones), or one
 /// that the design does not have.
 Design without(Design design, const std::vector<std::string>& names);
+bool has_mechanism(const Design& design, const std::string& name);
 
 /// Tile ids in an order in which neighbours are one hop apart: columns, every second one backwards. Memory interfaces
 /// stand at the ends of the rows, so operators that take a few columns can reach all of them without crowding a row.
@@ -43,7 +45,8 @@ std::vector<std::uint16_t> snake_order(const HardwareDescription& hardware);
 struct PlacedOperator {
     int op = 0;
     std::uint16_t segment = 0;
-    std::size_t lane = 0;  ///< SegmentPlan::lanes
+    std::size_t lane = 0;   ///< SegmentPlan::lanes, or the first of those that share tiles with each other
+    std::size_t layer = 0;  ///< operators of one lane and layer have no tile in common
     OperatorPlacement placement;
     std::vector<Kernel> kernels;  ///< one a partition
     Depths depths;
@@ -54,6 +57,12 @@ struct PlacedOperator {
 struct Schedule {
     std::vector<SegmentPlan> segments;
     std::vector<PlacedOperator> operators;  ///< index = operator id
+    Partners partners;
+    /// The branch with which a switch's branch shares tiles, or kNone.
+    std::uint16_t partner(int switch_id, unsigned branch) const {
+        const auto found = partners.find({switch_id, branch});
+        return found == partners.end() ? kNone : static_cast<std::uint16_t>(found->second);
+    }
 };
 
 /// How dynamic operators of a design with several kernels get their dyn_dims.
@@ -62,10 +71,14 @@ struct KernelChoice {
     const Profile* profile = nullptr;  ///< of all operators; not needed for Sampling::uniform
 };
 
-/// Segments, places and generates kernels for a workload; `grouping`: if the design does. Throws InputError
-/// (Segmenter::best, make_kernel).
+/// Gives the operators of the schedule's segments their tiles.
+void place(Schedule& schedule, const Workload& workload, const HardwareDescription& hardware);
+/// Gives them their kernels. Throws InputError if a tile's store has no room (make_kernel).
+void generate_kernels(Schedule& schedule, const Segmenter& segmenter, StageSearch& stages, const Design& design,
+                      const KernelChoice& choice);
+
+/// Segments, places and generates kernels for a workload. Throws InputError (Segmenter::best, make_kernel).
 Schedule make_schedule(const Workload& workload, const HardwareDescription& hardware, const Design& design,
-                       const KernelChoice& choice, unsigned tiles, std::uint32_t unit_samples, const Margins& margins,
-                       bool grouping);
+                       const KernelChoice& choice, unsigned tiles, std::uint32_t unit_samples, const Margins& margins);
 
 }  // namespace switchyard::sched

@@ -17,8 +17,30 @@ std::uint64_t SegmentPlan::lane_bytes(const Lane& lane) const {
     return bytes;
 }
 
+SegmentPlan::TileBytes SegmentPlan::pair_bytes(const BranchPair& pair) const {
+    TileBytes sum;
+    for (const Lane& branch : pair.operators) {
+        TileBytes most;
+        for (const std::size_t i : branch) {
+            most.weights = std::max<std::uint64_t>(most.weights, stages[i].footprint.weights);
+            most.buffers = std::max(most.buffers, stages[i].footprint.buffers);
+        }
+        sum.weights += most.weights;
+        sum.buffers += most.buffers;
+    }
+    return sum;
+}
+
+std::uint64_t SegmentPlan::most_bytes() const {
+    std::uint64_t most = 0;
+    for (const Lane& lane : lanes) most = std::max(most, lane_bytes(lane));
+    for (const BranchPair& pair : pairs) most = std::max(most, pair_bytes(pair).total());
+    return most;
+}
+
 std::uint32_t SegmentPlan::most_weight_bytes() const {
     std::uint32_t most = 0;
+    for (const BranchPair& pair : pairs) most = std::max(most, static_cast<std::uint32_t>(pair_bytes(pair).weights));
     for (const Lane& lane : lanes) {
         std::uint32_t bytes = 0;
         for (const std::size_t i : lane) bytes += stages[i].footprint.weights;
@@ -139,12 +161,35 @@ double Segmenter::pace(const SegmentPlan& plan, const Lane& lane) const {
     return pace(plan, lane, stages);
 }
 
-std::vector<Segmenter::Group> Segmenter::groups(const SegmentPlan& plan) const {
+Normal larger_of(const Normal& a, const Normal& b, double covariance) {
+    const double spread = std::sqrt(std::max(0.0, a.variance + b.variance - 2 * covariance));
+    if (spread == 0) return a.mean >= b.mean ? a : b;
+    // Mean and variance of the larger of two normal variables: C. E. Clark, The greatest of a finite set of random
+    // variables, Operations Research 9 (1961), equations (2) to (5).
+    const double alpha = (a.mean - b.mean) / spread;
+    const double density = std::exp(-alpha * alpha / 2) / std::sqrt(2 * 3.14159265358979323846);
+    const double first = std::erfc(-alpha / std::sqrt(2.0)) / 2, second = 1 - first;
+    const double mean = a.mean * first + b.mean * second + spread * density;
+    const double square = (a.mean * a.mean + a.variance) * first + (b.mean * b.mean + b.variance) * second +
+                          (a.mean + b.mean) * spread * density;
+    return {mean, std::max(0.0, square - mean * mean)};
+}
+
+std::vector<Segmenter::Group> Segmenter::groups(const SegmentPlan& plan, std::size_t pairs) const {
     const Workload& work = search_.workload();
+    const auto in_pair = [&](const Lane& lane) {
+        for (std::size_t p = 0; p < pairs; ++p) {
+            for (const Lane& branch : plan.pairs[p].operators) {
+                if (std::find(branch.begin(), branch.end(), lane.front()) != branch.end()) return true;
+            }
+        }
+        return false;
+    };
     // Operators on one branch have the same sizes; those on different ones fluctuate against each other. Lanes of the
     // same grouped branches begin with the same branch.
     std::vector<Group> groups;
     for (const Lane& lane : plan.lanes) {
+        if (in_pair(lane)) continue;
         const std::size_t front = lane.front();
         const BranchPath& path = work.graph.operators[plan.first + static_cast<int>(front)].path;
         auto group =
@@ -160,50 +205,24 @@ std::vector<Segmenter::Group> Segmenter::groups(const SegmentPlan& plan) const {
     return groups;
 }
 
-namespace {
-
-/// Expected largest of `floor` and of normal variables with these means and relative variances.
-template <class Groups>
-double expected_slowest(double floor, const Groups& groups) {
-    double mean = floor, variance = 0;
-    for (const auto& group : groups) {
-        constexpr double kUnitsBetween = 2;  // that slots hold: stages do not wait for each other unit by unit
-        const double cycles = group.cycles, other = group.relative_variance * cycles * cycles / kUnitsBetween;
-        const double spread = std::sqrt(variance + other);
-        if (spread == 0) {
-            mean = std::max(mean, cycles);
-            continue;
-        }
-        // Mean and variance of the larger of two normal variables: C. E. Clark, The greatest of a finite set of random
-        // variables, Operations Research 9 (1961), equations (2) to (5), without correlation.
-        const double alpha = (mean - cycles) / spread;
-        const double density = std::exp(-alpha * alpha / 2) / std::sqrt(2 * 3.14159265358979323846);
-        const double first = std::erfc(-alpha / std::sqrt(2.0)) / 2, second = 1 - first;
-        const double larger = mean * first + cycles * second + spread * density;
-        const double square =
-            (mean * mean + variance) * first + (cycles * cycles + other) * second + (mean + cycles) * spread * density;
-        variance = std::max(0.0, square - larger * larger);
-        mean = larger;
-    }
-    return mean;
-}
-
-}  // namespace
-
-double Segmenter::usual_pace(const SegmentPlan& plan) const {
-    const std::vector<Group> all = groups(plan);
+double Segmenter::usual_pace(const SegmentPlan& plan, const std::vector<Normal>& pairs) const {
+    const std::vector<Group> all = groups(plan, pairs.size());
     const double memory = plan.memory_cycles / plan.units;
     // In a compacted segment as if the units of a rarer group were among those of every more frequent one.
-    std::vector<double> shares;
+    std::vector<double> shares{1};
     for (const Group& group : all) shares.push_back(group.active);
     std::sort(shares.begin(), shares.end());
     shares.erase(std::unique(shares.begin(), shares.end()), shares.end());
     double mean = 0, below = 0;
     for (const double share : shares) {
-        std::vector<Group> active;
-        std::copy_if(all.begin(), all.end(), std::back_inserter(active),
-                     [share](const Group& group) { return group.active >= share; });
-        mean += (share - below) * expected_slowest(plan.order.empty() ? memory : 0, active);
+        Normal slowest{plan.order.empty() ? memory : 0, 0};
+        for (const Group& group : all) {
+            if (group.active < share) continue;
+            slowest = larger_of(
+                slowest, {group.cycles, group.relative_variance * group.cycles * group.cycles / kUnitsBetween}, 0);
+        }
+        for (const Normal& pair : pairs) slowest = larger_of(slowest, pair, 0);
+        mean += (share - below) * slowest.mean;
         below = share;
     }
     return std::max(mean, memory);

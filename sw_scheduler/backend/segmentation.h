@@ -1,12 +1,26 @@
 #pragma once
 
+#include <array>
+#include <map>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "switchyard/sw_scheduler/backend/lanes.h"
 #include "switchyard/sw_scheduler/backend/stage.h"
+#include "switchyard/sw_scheduler/model/profile.h"
 
 namespace switchyard::sched {
+
+/// Two branches of a switch of which each may use tiles of the other (Adyna section V-B, sharing.h).
+struct BranchPair {
+    int switch_id = 0;
+    std::array<unsigned, 2> branches{};
+    std::array<Lane, 2> operators;  ///< op - first of those that stand on each
+    std::size_t allocations = 1;    ///< between which a hand-over unit's sizes choose
+};
+/// The branch with which a switch's branch shares tiles: the same in all segments, as sample frames name it.
+using Partners = std::map<std::pair<int, unsigned>, unsigned>;
 
 /// Operators [first, last) on the chip together, each lane on its own tiles, one hand-over unit after another.
 struct SegmentPlan {
@@ -19,6 +33,9 @@ struct SegmentPlan {
     std::vector<unsigned> tiles;  ///< by operator - first, as are the next two; the same for all members of a lane
     std::vector<Depths> depths;
     std::vector<Stage> stages;
+    std::vector<BranchPair> pairs;
+    /// By operator - first: tiles in each allocation of its pair, `tiles` or a few less first; empty without a pair.
+    std::vector<std::vector<unsigned>> shared;
     bool prefetchable = false;   ///< a second set of weight slices fits beside this segment's data
     double weight_cycles = 0;    ///< loading the weights
     double pipeline_cycles = 0;  ///< a batch through the stages
@@ -27,6 +44,14 @@ struct SegmentPlan {
 
     /// Bytes of a tile's data area that the members of a lane take together.
     std::uint64_t lane_bytes(const Lane& lane) const;
+    /// Weights and buffers on a tile: of a lane, or of a pair, of each branch the largest.
+    struct TileBytes {
+        std::uint64_t weights = 0, buffers = 0;
+        std::uint64_t total() const { return weights + buffers; }
+    };
+    TileBytes pair_bytes(const BranchPair& pair) const;
+    /// Bytes that a tile keeps at most.
+    std::uint64_t most_bytes() const;
     /// Bytes of weights that a tile keeps at most.
     std::uint32_t most_weight_bytes() const;
 };
@@ -45,7 +70,20 @@ struct Margins {
     double busy = 0.7;  ///< an operator that keeps this share of the PEs busy stays whole
     /// Slots that an input gets beyond what the pipeline needs, where scratchpads have room.
     std::uint16_t deepest = 4;
+    /// Shared tiles must promise at most this share of the time between units: units take turns on them, and they get
+    /// weights and control packets for both branches.
+    double sharing = 0.97;
 };
+
+/// Hand-over units that slots hold between two stages, so that these do not wait for each other unit by unit.
+inline constexpr double kUnitsBetween = 2;
+
+/// A normal variable.
+struct Normal {
+    double mean = 0, variance = 0;
+};
+/// The larger of two, as if it were normal.
+Normal larger_of(const Normal& a, const Normal& b, double covariance);
 
 /// Cuts the topological order into segments and gives tiles to their operators (Adyna section V-A, Tangram's
 /// inter-layer pipelining). Costs and constraints: docs/scheduler.md.
@@ -68,6 +106,14 @@ public:
     /// More slots where operators are dynamic and scratchpads have room beside the weights of the segments before and
     /// after, `other_weights` bytes at most on a tile: stages that fluctuate wait less for each other.
     void deepen(SegmentPlan& plan, std::uint32_t other_weights);
+    /// Lets branches share tiles where that makes the segment faster by the formulas. Of each switch the pairs that are
+    /// least likely to be active together come first; a branch has one partner. `profile`: of all operators, or
+    /// nullptr. `weights_beside`, `bytes_beside`: what the segments before and after keep on a tile at most.
+    void share(SegmentPlan& plan, const Profile* profile, std::uint64_t weights_beside, std::uint64_t bytes_beside,
+               Partners& partners);
+    /// Cycles between two units of operator plan.first + i on `stage`: transfers are double-buffered, but a slot is
+    /// taken from the first probe until the kernel ends.
+    double pace(const SegmentPlan& plan, std::size_t i, const Stage& stage) const;
     bool may_cut(int op) const { return search_.workload().may_cut(op); }
 
 private:
@@ -91,24 +137,29 @@ private:
     /// Of a hand-over unit: into and, to memory, out of operator plan.first + i; of all of them.
     std::uint64_t packets(const SegmentPlan& plan, std::size_t i) const;
     std::uint64_t packets(const SegmentPlan& plan) const;
-    /// Cycles between two units of operator plan.first + i on `stage`: transfers are double-buffered, but a slot is
-    /// taken from the first probe until the kernel ends.
-    double pace(const SegmentPlan& plan, std::size_t i, const Stage& stage) const;
-    /// The same of a lane whose members run on `stages`, in order: they take turns.
+    /// Cycles between two units of a lane whose members run on `stages`, in order: they take turns.
     double pace(const SegmentPlan& plan, const Lane& lane, const std::vector<const Stage*>& stages) const;
     double pace(const SegmentPlan& plan, const Lane& lane) const;
     LaneSamples samples(const SegmentPlan& plan, const Lane& lane) const;
     /// Cycles of all members for a usual unit: compute and both directions of a tile's link.
     Stage together(const SegmentPlan& plan, const Lane& lane, const std::vector<const Stage*>& stages) const;
     /// Expected cycles between two units: of the slowest stage, when dynamic stages vary around their means.
-    double usual_pace(const SegmentPlan& plan) const;
+    double usual_pace(const SegmentPlan& plan) const { return usual_pace(plan, {}); }
+    /// The same where the operators of plan.pairs take `pairs` together.
+    double usual_pace(const SegmentPlan& plan, const std::vector<Normal>& pairs) const;
     /// Stages with the same samples: those that wait for each other at every unit.
     struct Group {
         const BranchPath* path;
         double active;  ///< share of the units that bring them samples
         double relative_variance, cycles;
     };
-    std::vector<Group> groups(const SegmentPlan& plan) const;
+    /// Without the first `pairs` of plan.pairs.
+    std::vector<Group> groups(const SegmentPlan& plan, std::size_t pairs) const;
+    /// segment_sharing.cpp
+    struct Candidate;
+    std::vector<Candidate> candidates(const SegmentPlan& plan, const Profile* profile, const Partners& partners) const;
+    bool add_pair(SegmentPlan& plan, BranchPair pair, std::uint64_t weights_beside, std::uint64_t bytes_beside) const;
+    std::vector<double> branch_cycles(const SegmentPlan& plan, const Lane& operators, std::size_t allocation) const;
     void add_pipeline_cycles(SegmentPlan& plan) const;
     void add_memory_cycles(SegmentPlan& plan) const;
     /// The sum of what the others added.

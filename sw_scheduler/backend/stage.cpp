@@ -191,6 +191,14 @@ Stage StageSearch::timed(int op, unsigned k_ways, const Partition& partition) {
     return stage;
 }
 
+Stage StageSearch::fitted(int op, unsigned k_ways, const Partition& kernel, std::uint16_t samples) {
+    const std::uint32_t block = ceil_div(kernel.dyn_dim, kernel.n);
+    Stage stage = timed(op, k_ways, {narrow(std::min<std::uint32_t>(samples, block)), 1, kernel.p});
+    stage.largest = kernel;
+    stage.fits = true;
+    return stage;
+}
+
 Partition StageSearch::best_partition(int op, unsigned k_ways, unsigned ways, std::uint16_t dyn_dim,
                                       const Footprint& limit, std::uint16_t rows_like) {
     constexpr double kHardlySlower = 1.05;

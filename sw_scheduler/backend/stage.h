@@ -88,6 +88,9 @@ public:
     Partition best_partition(int op, unsigned k_ways, unsigned ways, std::uint16_t dyn_dim, const Footprint& limit,
                              std::uint16_t rows_like);
 
+    /// The stage when the kernel for `kernel` runs `samples` of its dyn_dim; without a footprint.
+    Stage fitted(int op, unsigned k_ways, const Partition& kernel, std::uint16_t samples);
+
     /// The smallest footprint on `tiles` tiles, whether it fits or not.
     Footprint smallest_footprint(int op, unsigned tiles, std::uint32_t unit_samples, const Depths& depths) const;
 

@@ -46,6 +46,11 @@ std::string name_of(const DynGraph& graph, const Source& source) {
     return name;
 }
 
+/// Of a whole hand-over unit.
+const Partition& largest_partition(const OperatorPlacement& placement) {
+    return placement.partitions[placement.last_partition(0) - 1];
+}
+
 }  // namespace
 
 Edge StoredTensor::edge() const {
@@ -119,14 +124,18 @@ void TensorMap::add(const Source& source, StoredTensor::Kind kind) {
     std::vector<TensorAccess> accesses;
     if (source.producer >= 0) {
         const OperatorPlacement& producer = schedule_.operators[source.producer].placement;
-        accesses.push_back({producer.shape, producer.partitions.back(), producer.k_ways, producer.units, true});
-        const std::size_t switches =
-            graph.operators[source.producer].path.size() + (source.switch_id != kNoSwitch ? 1 : 0);
-        if (switches > 0) {
+        accesses.push_back({producer.shape, largest_partition(producer), producer.k_ways, producer.units, true});
+        BranchPath around = graph.operators[source.producer].path;
+        if (source.switch_id != kNoSwitch) around.push_back({source.switch_id, source.branch});
+        if (!around.empty()) {
             constexpr std::uint64_t kWord = 4;  // samples.h: depth, then count and ids of each set
+            const bool partners = std::any_of(around.begin(), around.end(), [this](const BranchStep& step) {
+                return schedule_.partner(step.switch_id, step.branch) != kNone;
+            });
+            const std::uint64_t sets = (around.size() + 1) * (partners ? 2 : 1);
             placement.store.frame_samples = producer.unit_samples;
             placement.store.frame_bytes =
-                aligned(kWord + (switches + 1) * (kWord + kWord * std::uint64_t{producer.unit_samples}));
+                aligned(kWord + sets * (kWord + kWord * std::uint64_t{producer.unit_samples}));
         }
     }
     tensors_.push_back(std::move(tensor));
@@ -141,7 +150,7 @@ void TensorMap::add_access(int op, const Source& source) {
     const bool whole = needs_whole_input(shape, source.taken_channels(), pooled ? 1 : source.shape.rows, second);
     const bool each = second || (!whole && shape.channelwise());
     const unsigned different = shape.kind == OpKind::attention ? std::min<unsigned>(shape.heads, reader.k_ways) : 1u;
-    accesses_[index_.at(key_of(source))].push_back({shape, reader.partitions.back(), each ? reader.k_ways : different,
+    accesses_[index_.at(key_of(source))].push_back({shape, largest_partition(reader), each ? reader.k_ways : different,
                                                     reader.units, false, whole || pooled, second});
 }
 

@@ -134,8 +134,16 @@ private:
                 image_.chip.segments.size());
         for (const std::uint16_t other : placement.tiles)
             require(other < image_.tiles.size(), "operator {}: tile {} of {}", id, other, image_.tiles.size());
+        check_allocations(placement);
+        for (unsigned i = 0; i < std::max<std::size_t>(1, placement.allocations.size()); ++i)
+            check_partitions(placement, placement.first_partition(i), placement.last_partition(i));
+    }
+
+    void check_partitions(const OperatorPlacement& placement, std::size_t first, std::size_t last) const {
+        const std::uint16_t id = placement.op_id;
         std::uint16_t previous = 0;
-        for (const Partition& part : placement.partitions) {
+        for (std::size_t i = first; i < last; ++i) {
+            const Partition& part = placement.partitions[i];
             require(part.dyn_dim > previous, "operator {}: partitions are not sorted by dyn_dim", id);
             previous = part.dyn_dim;
             const std::uint64_t ranks = std::uint64_t{part.n} * part.p * placement.k_ways;
@@ -144,9 +152,42 @@ private:
         }
     }
 
+    /// Allocations follow one another, each with a kernel for every size that it takes; the first takes all of them.
+    void check_allocations(const OperatorPlacement& placement) const {
+        const std::uint16_t id = placement.op_id;
+        std::size_t first = 0;
+        for (std::size_t i = 0; i < placement.allocations.size(); ++i) {
+            const TileAllocation& one = placement.allocations[i];
+            require(i == 0 ? one.first_partition == 0 : one.first_partition > first,
+                    "operator {}: allocation {} begins with kernel {}", id, i, one.first_partition);
+            require(one.first_partition < placement.partitions.size(), "operator {}: allocation {} has no kernels", id,
+                    i);
+            first = one.first_partition;
+            for (const std::vector<UnitCycles>* costs : {&one.own, &one.partner}) {
+                std::uint16_t previous = 0;
+                for (const UnitCycles& cost : *costs) {
+                    require(cost.dyn_dim > previous, "operator {}: costs of allocation {} are not sorted by dyn_dim",
+                            id, i);
+                    previous = cost.dyn_dim;
+                }
+                require(i > 0 || previous >= placement.unit_samples,
+                        "operator {}: allocation 0 takes units of {} samples of {}", id, previous,
+                        placement.unit_samples);
+            }
+        }
+        for (std::size_t i = 0; i < placement.allocations.size(); ++i) {
+            const std::vector<UnitCycles>& own = placement.allocations[i].own;
+            const Partition& largest = placement.partitions[placement.last_partition(static_cast<unsigned>(i)) - 1];
+            require(own.empty() || own.back().dyn_dim <= largest.dyn_dim,
+                    "operator {}: allocation {} has no kernel for {} samples", id, i,
+                    own.empty() ? 0 : own.back().dyn_dim);
+        }
+    }
+
     void check_store(const OperatorPlacement& tensor) const {
         const std::uint16_t id = tensor.op_id;
-        require(tensor.partitions.size() == 1 && tensor.k_ways == 1, "tensor {}: is not cut in one way", id);
+        require(tensor.partitions.size() == 1 && tensor.k_ways == 1 && tensor.allocations.empty(),
+                "tensor {}: is not cut in one way", id);
         const Partition& cut = tensor.partitions.front();
         require(cut.n > 0 && cut.p > 0 && cut.dyn_dim == tensor.unit_samples, "tensor {}: pieces for {} samples of {}",
                 id, cut.dyn_dim, tensor.unit_samples);
@@ -170,6 +211,9 @@ private:
                 edge.first_channel + edge.channels - 1, source ? source->shape.out_channels : 0);
         if (edge.switch_id == kNone) return;
         require(edge.switch_id < image_.meta.switches.size(), "edge {}: unknown switch {}", edge.id, edge.switch_id);
+        require(edge.partner == kNone ||
+                    (edge.partner < image_.meta.switches[edge.switch_id].branches && edge.partner != edge.branch),
+                "edge {}: branch {} shares tiles with branch {}", edge.id, edge.branch, edge.partner);
     }
 
     void check_operator(const TileProgram& program, const TileOperator& op) const {

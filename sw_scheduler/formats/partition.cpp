@@ -74,9 +74,15 @@ std::uint32_t filter_elements(const OperatorShape& shape) {
 }
 
 int best_fit(const std::vector<Partition>& partitions, std::uint32_t dyn_dim) {
-    const auto fit = std::lower_bound(partitions.begin(), partitions.end(), dyn_dim,
+    return best_fit(partitions, dyn_dim, 0, partitions.size());
+}
+
+int best_fit(const std::vector<Partition>& partitions, std::uint32_t dyn_dim, std::size_t first, std::size_t last) {
+    const auto begin = partitions.begin() + static_cast<std::ptrdiff_t>(first);
+    const auto end = partitions.begin() + static_cast<std::ptrdiff_t>(last);
+    const auto fit = std::lower_bound(begin, end, dyn_dim,
                                       [](const Partition& p, std::uint32_t wanted) { return p.dyn_dim < wanted; });
-    return fit == partitions.end() ? -1 : static_cast<int>(fit - partitions.begin());
+    return fit == end ? -1 : static_cast<int>(fit - partitions.begin());
 }
 
 Box output_box(const OperatorShape& shape, const Partition& part, unsigned k_ways, unsigned rank,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -48,8 +49,9 @@ struct Box {
 };
 
 /// The best-fit kernel (section VI-B): the entry with the smallest dyn_dim that is no less than `dyn_dim`, or -1.
-/// `partitions` is sorted by dyn_dim, strictly increasing.
+/// `partitions` is sorted by dyn_dim, strictly increasing. The second looks at [first, last) only.
 int best_fit(const std::vector<Partition>& partitions, std::uint32_t dyn_dim);
+int best_fit(const std::vector<Partition>& partitions, std::uint32_t dyn_dim, std::size_t first, std::size_t last);
 
 /// What tile `rank` computes of the output when `dyn_dim` samples arrive and `part` was picked: block sizes come from
 /// part.dyn_dim (the layout that the kernel was compiled for), ranges are clipped to the real dyn_dim.

@@ -1,7 +1,9 @@
 #include "switchyard/sw_scheduler/formats/program.h"
 
 #include <algorithm>
+#include <limits>
 #include <stdexcept>
+#include <utility>
 
 #include "switchyard/sw_scheduler/formats/program_records.h"
 
@@ -34,7 +36,40 @@ auto named(const char* record, Body body) {
     }
 }
 
+constexpr std::uint64_t kNever = std::numeric_limits<std::uint64_t>::max() / 2;
+
+std::uint64_t cycles_of(const std::vector<UnitCycles>& costs, std::uint32_t dyn_dim) {
+    if (dyn_dim == 0) return 0;
+    const auto found =
+        std::lower_bound(costs.begin(), costs.end(), dyn_dim,
+                         [](const UnitCycles& cost, std::uint32_t value) { return cost.dyn_dim < value; });
+    return found == costs.end() ? kNever : found->cycles;
+}
+
 }  // namespace
+
+unsigned OperatorPlacement::allocation_for(std::uint32_t own, std::uint32_t partner) const {
+    unsigned best = 0;
+    std::pair<std::uint64_t, std::uint64_t> least{kNever, kNever};  // the slower branch, both together
+    for (unsigned i = 0; i < allocations.size(); ++i) {
+        const std::uint64_t here = cycles_of(allocations[i].own, own),
+                            there = cycles_of(allocations[i].partner, partner);
+        const std::pair<std::uint64_t, std::uint64_t> cycles{std::max(here, there), here + there};
+        if (cycles >= least) continue;
+        least = cycles;
+        best = i;
+    }
+    return best;
+}
+
+unsigned OperatorPlacement::allocation_for(const SampleFrame& frame) const {
+    return allocation_for(static_cast<std::uint32_t>(frame.samples.size()),
+                          static_cast<std::uint32_t>(frame.partner.size()));
+}
+
+int OperatorPlacement::best_fit(unsigned allocation, std::uint32_t dyn_dim) const {
+    return switchyard::best_fit(partitions, dyn_dim, first_partition(allocation), last_partition(allocation));
+}
 
 Box piece_box(const OperatorPlacement& tensor, std::uint32_t piece) {
     const Partition& cut = tensor.partitions.front();

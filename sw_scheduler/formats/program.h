@@ -1,11 +1,13 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include "switchyard/sw_scheduler/formats/kernel.h"
 #include "switchyard/sw_scheduler/formats/partition.h"
+#include "switchyard/sw_scheduler/formats/samples.h"
 #include "switchyard/sw_scheduler/formats/segment_order.h"
 
 namespace switchyard {
@@ -31,6 +33,21 @@ struct TensorStore {
     }
 };
 
+/// What hand-over units of up to `dyn_dim` samples take, in cycles.
+struct UnitCycles {
+    std::uint16_t dyn_dim = 0;
+    std::uint32_t cycles = 0;
+};
+
+/// One way to give an operator tiles that it shares with an operator on its partner, another branch of the same switch
+/// (Adyna section V-B, tile sharing): its kernels, and what units take on both branches when their operators have this
+/// allocation. The tiles are those of the ranks that the kernels use.
+struct TileAllocation {
+    std::uint16_t first_partition = 0;     ///< of its kernels; the next allocation's follow
+    std::vector<UnitCycles> own, partner;  ///< the slowest operator of each branch, strictly increasing dyn_dim;
+                                           ///< larger units have no kernel in this allocation
+};
+
 /// Where an operator runs and how its kernels spread over its tiles: what a neighbour must know to send to it
 /// (section VI-A: "each tile is also made aware of the information of its succeeding operators").
 /// A tensor in HBM has one too: its ranks are its pieces, the positions in its only partition are sample ids.
@@ -39,13 +56,29 @@ struct OperatorPlacement {
     std::uint16_t segment = 0;  ///< kNone: a tensor in HBM
     OperatorShape shape;
     std::uint16_t k_ways = 1;
-    std::uint16_t units = 1;            ///< hand-over units a batch: ceil(batch / unit_samples)
-    std::uint32_t unit_samples = 1;     ///< the samples at [u * unit_samples, (u+1) * unit_samples) make up unit u
-    std::vector<std::uint16_t> tiles;   ///< of each rank; none for a tensor in HBM
-    std::vector<Partition> partitions;  ///< one a kernel, sorted by dyn_dim
-    TensorStore store;                  ///< of a tensor in HBM
+    std::uint16_t units = 1;                  ///< hand-over units a batch: ceil(batch / unit_samples)
+    std::uint32_t unit_samples = 1;           ///< the samples at [u * unit_samples, (u+1) * unit_samples) make up unit u
+    std::vector<std::uint16_t> tiles;         ///< of each rank; none for a tensor in HBM
+    std::vector<Partition> partitions;        ///< one a kernel, sorted by dyn_dim; one allocation after another
+    TensorStore store;                        ///< of a tensor in HBM
+    std::vector<TileAllocation> allocations;  ///< empty: one, of all kernels
 
     bool in_memory() const { return segment == kNone; }
+    /// The allocation in which both branches have finished soonest a unit of which `own` samples are here and `partner`
+    /// on the other branch; of several the one with the least work, then the first. Operators on both branches find the
+    /// same. 0 if there is only one.
+    unsigned allocation_for(std::uint32_t own, std::uint32_t partner) const;
+    /// The same of a unit with this frame.
+    unsigned allocation_for(const SampleFrame& frame) const;
+    /// First partition of an allocation, and one beyond its last.
+    std::size_t first_partition(unsigned allocation) const {
+        return allocations.empty() ? 0 : allocations[allocation].first_partition;
+    }
+    std::size_t last_partition(unsigned allocation) const {
+        return allocation + 1 < allocations.size() ? allocations[allocation + 1].first_partition : partitions.size();
+    }
+    /// Index of the best-fit kernel of an allocation, or -1 (switchyard::best_fit).
+    int best_fit(unsigned allocation, std::uint32_t dyn_dim) const;
 };
 
 /// The part of a tensor in HBM that lies in one of its pieces, and its bytes.
@@ -79,6 +112,7 @@ struct Edge {
     OperandRole role = OperandRole::input;
     std::uint16_t switch_id = kNone;  ///< samples pass a switch on this edge
     std::uint16_t branch = 0;         ///< ... and this is the mask bit that lets them through
+    std::uint16_t partner = kNone;    ///< ... and this the branch with which `branch` shares tiles
     std::uint8_t pops = 0;            ///< switches closed at the consumer (merge): frames to pop
     /// What is taken of one sample, before `reduce`: `channels` of the source's from `first_channel` on. Of a globally
     /// pooled tensor in HBM one row for each partial sum, one column.

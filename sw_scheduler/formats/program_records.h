@@ -25,9 +25,19 @@ void transfer(Archive& archive, typename Archive::template Record<TensorStore> s
 }
 
 template <class Archive>
+void transfer(Archive& archive, typename Archive::template Record<UnitCycles> unit) {
+    archive(unit.dyn_dim, unit.cycles);
+}
+
+template <class Archive>
+void transfer(Archive& archive, typename Archive::template Record<TileAllocation> allocation) {
+    archive(allocation.first_partition, allocation.own, allocation.partner);
+}
+
+template <class Archive>
 void transfer(Archive& archive, typename Archive::template Record<OperatorPlacement> placement) {
     archive(placement.op_id, placement.segment, placement.shape, placement.k_ways, placement.units);
-    archive(placement.unit_samples, placement.tiles, placement.partitions, placement.store);
+    archive(placement.unit_samples, placement.tiles, placement.partitions, placement.store, placement.allocations);
 }
 
 template <class Archive>
@@ -36,7 +46,8 @@ void transfer(Archive& archive, typename Archive::template Record<Edge> edge) {
     archive.enumeration(edge.path, EdgePath::weights);
     archive.enumeration(edge.reduce, EdgeReduce::global_pool);
     archive.enumeration(edge.role, OperandRole::second_operand);
-    archive(edge.switch_id, edge.branch, edge.pops, edge.first_channel, edge.channels, edge.rows, edge.columns);
+    archive(edge.switch_id, edge.branch, edge.partner, edge.pops);
+    archive(edge.first_channel, edge.channels, edge.rows, edge.columns);
     archive(edge.slots, edge.slot_offset, edge.slot_bytes);
     archive(edge.slice_addresses, edge.weight_bytes, edge.resident);
 }

@@ -11,6 +11,8 @@ namespace switchyard {
 
 namespace {
 
+constexpr std::uint32_t kWithPartners = 0x80000000;  ///< bit of a stored frame's depth
+
 bool strictly_increasing(const std::vector<std::uint32_t>& ids) {
     return std::adjacent_find(ids.begin(), ids.end(), std::greater_equal<>()) == ids.end();
 }
@@ -59,29 +61,44 @@ const SampleFrame& popped(const SampleFrame& frame, unsigned levels) {
 
 std::vector<std::uint8_t> serialise(const SampleFrame& frame) {
     std::uint32_t depth = 0;
-    for (const SampleFrame* f = &frame; f; f = f->outer.get()) ++depth;
+    bool partners = false;
+    for (const SampleFrame* f = &frame; f; f = f->outer.get()) {
+        ++depth;
+        partners = partners || !f->partner.empty();
+    }
     ByteWriter writer;
-    writer(depth);
-    for (const SampleFrame* f = &frame; f; f = f->outer.get()) writer(f->samples.ids());
+    writer(partners ? depth | kWithPartners : depth);
+    for (const SampleFrame* f = &frame; f; f = f->outer.get()) {
+        writer(f->samples.ids());
+        if (partners) writer(f->partner.ids());
+    }
     return writer.take();
 }
 
 SampleFramePtr deserialise_frame(const std::uint8_t* bytes, std::size_t size) {
     ByteReader reader(bytes, size);
-    const auto depth = reader.get<std::uint32_t>();
+    const auto head = reader.get<std::uint32_t>();
+    const bool partners = (head & kWithPartners) != 0;
+    const std::uint32_t depth = head & ~kWithPartners;
     // Each frame takes at least its count.
     if (depth == 0 || depth > reader.remaining() / sizeof(std::uint32_t))
         reader.fail("sample frame: a depth of " + std::to_string(depth) + " does not fit");
-    std::vector<SampleSet> sets;
-    for (std::uint32_t level = 0; level < depth; ++level) {
+    const auto read_set = [&reader] {
         std::vector<std::uint32_t> ids;
         reader(ids);
         if (!strictly_increasing(ids)) reader.fail("sample frame: ids are not strictly increasing");
-        sets.emplace_back(std::move(ids));
+        return SampleSet(std::move(ids));
+    };
+    std::vector<SampleFrame> frames(depth);
+    for (SampleFrame& frame : frames) {
+        frame.samples = read_set();
+        if (partners) frame.partner = read_set();
     }
     SampleFramePtr outer;
-    for (auto set = sets.rbegin(); set != sets.rend(); ++set)
-        outer = std::make_shared<const SampleFrame>(SampleFrame{std::move(*set), std::move(outer)});
+    for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame) {
+        frame->outer = std::move(outer);
+        outer = std::make_shared<const SampleFrame>(std::move(*frame));
+    }
     return outer;
 }
 

@@ -36,6 +36,7 @@ private:
 struct SampleFrame {
     SampleSet samples;
     std::shared_ptr<const SampleFrame> outer;  ///< before the innermost switch; null outside every switch
+    SampleSet partner{};  ///< on a branch that shares tiles with another one: the samples that take that one
 };
 using SampleFramePtr = std::shared_ptr<const SampleFrame>;
 
@@ -43,7 +44,7 @@ using SampleFramePtr = std::shared_ptr<const SampleFrame>;
 const SampleFrame& popped(const SampleFrame& frame, unsigned levels);
 
 /// Frames are stored beside tensors in HBM: little-endian u32 depth, then for each frame, innermost first, u32 count
-/// and count u32 ids.
+/// and count u32 ids. If a frame has a partner, bit 31 of depth is set and each frame's partner follows its samples.
 std::vector<std::uint8_t> serialise(const SampleFrame& frame);
 /// Throws InputError on a malformed record. Bytes behind the record are ignored: the room for it may be larger.
 SampleFramePtr deserialise_frame(const std::uint8_t* bytes, std::size_t size);

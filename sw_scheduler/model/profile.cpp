@@ -143,6 +143,7 @@ Profile profile_of(const DynGraph& graph, const std::vector<BatchRouting>& batch
     profile.batch_samples = graph.batch_samples();
     profile.unit_samples = unit_samples;
     profile.batches = batches.size();
+    profile.routes = std::make_shared<const std::vector<BatchRouting>>(batches);
     for (const Operator& op : graph.operators) {
         if (op.path.empty()) {
             profile.operators.push_back(static_operator(profile));

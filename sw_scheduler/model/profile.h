@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,8 @@ struct Profile {
     std::uint32_t batch_samples = 1, unit_samples = 1;  ///< of operators that say nothing else
     std::uint64_t batches = 0;
     std::vector<OperatorProfile> operators;  ///< index = operator id
+    /// The batches that were counted, where they are at hand: what operators have at the same time. Not in files.
+    std::shared_ptr<const std::vector<BatchRouting>> routes;
 };
 
 /// What the given batches would make profilers count that tell all dyn_dims apart.

@@ -63,7 +63,7 @@ TEST_CASE("images survive a round trip", "[image]") {
 TEST_CASE("an image is laid out as documented", "[image]") {
     const Bytes bytes = encode(small_image());
     CHECK(std::string(bytes.begin(), bytes.begin() + 4) == "SYIK");
-    CHECK(number_at(bytes, 4, 2) == 3);
+    CHECK(number_at(bytes, 4, 2) == kImageVersion);
     CHECK(number_at(bytes, 6, 2) == 64);
     CHECK(number_at(bytes, 8, 8) == bytes.size());
     CHECK(number_at(bytes, 16, 8) == 0x0123456789ABCDEF);

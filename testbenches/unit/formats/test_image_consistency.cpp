@@ -96,6 +96,67 @@ TEST_CASE("the order of a segment's samples is checked", "[image]") {
           "tile 0: order of segment 0: twice, not sorted, or of 1 segments");
 }
 
+TEST_CASE("operators that share tiles are checked", "[image]") {
+    // Operator 2 in two allocations of one kernel each, for units of four samples; the second takes two at most.
+    const auto error_with = [](const std::function<void(OperatorPlacement&)>& spoil) {
+        Image image = small_image();
+        for (TileProgram& program : image.tiles) {
+            for (OperatorPlacement& placement : program.placements) {
+                if (placement.op_id != 2) continue;
+                std::swap(placement.partitions[0], placement.partitions[1]);
+                placement.allocations = {{0, {{4, 100}}, {{2, 50}, {4, 90}}}, {1, {{2, 70}}, {{4, 60}}}};
+                spoil(placement);
+            }
+            for (const TileOperator& op : program.operators) {
+                if (op.op_id != 2) continue;
+                std::swap(program.kernels[op.kernel_first], program.kernels[op.kernel_first + 1u]);
+            }
+        }
+        return error_of([&] { decode_image(encode(image), "net.syk"); });
+    };
+    CHECK(error_with([](OperatorPlacement&) {}) == "");
+    const auto says = [&](const std::function<void(OperatorPlacement&)>& spoil, const char* message) {
+        CHECK_THAT(error_with(spoil), Catch::Matchers::EndsWith(message));
+    };
+    says([](OperatorPlacement& p) { p.allocations[0].first_partition = 1; }, "allocation 0 begins with kernel 1");
+    says([](OperatorPlacement& p) { p.allocations[1].first_partition = 0; }, "allocation 1 begins with kernel 0");
+    says([](OperatorPlacement& p) { p.allocations[1].first_partition = 2; }, "allocation 1 has no kernels");
+    says([](OperatorPlacement& p) { p.allocations[0].own = {{3, 100}}; }, "allocation 0 takes units of 3 samples of 4");
+    says([](OperatorPlacement& p) { p.allocations[0].partner.clear(); }, "allocation 0 takes units of 0 samples of 4");
+    says(
+        [](OperatorPlacement& p) {
+            p.allocations[0].partner = {{4, 90}, {2, 50}};
+        },
+        "costs of allocation 0 are not sorted by dyn_dim");
+    says([](OperatorPlacement& p) { p.allocations[1].own = {{3, 70}}; }, "allocation 1 has no kernel for 3 samples");
+    says([](OperatorPlacement& p) { p.allocations.clear(); }, "partitions are not sorted by dyn_dim");
+    CHECK(tile_error_after([](Image& i) { i.tiles[0].edges[1].partner = 1; }) ==
+          "tile 0: edge 4: branch 1 shares tiles with branch 1");
+    CHECK(tile_error_after([](Image& i) { i.tiles[0].edges[1].partner = 2; }) ==
+          "tile 0: edge 4: branch 1 shares tiles with branch 2");
+}
+
+TEST_CASE("the allocation is that in which the slower branch is fastest", "[image]") {
+    OperatorPlacement placement;
+    CHECK(placement.allocation_for(3, 5) == 0);
+    placement.partitions = {{8, 1, 1}, {4, 1, 1}, {8, 2, 1}, {2, 1, 1}};
+    placement.allocations = {
+        {0, {{4, 40}, {8, 80}}, {{4, 40}, {8, 80}}}, {1, {{8, 50}}, {{2, 50}, {4, 60}}}, {3, {{2, 60}}, {{8, 50}}}};
+    CHECK(placement.allocation_for(4, 4) == 0);
+    CHECK(placement.allocation_for(8, 0) == 1);  // 50 instead of 80
+    CHECK(placement.allocation_for(8, 4) == 1);  // 60 instead of 80
+    CHECK(placement.allocation_for(8, 5) == 0);  // the second has no kernel for 5 on the partner
+    CHECK(placement.allocation_for(2, 8) == 2);
+    CHECK(placement.allocation_for(0, 0) == 0);
+    CHECK(placement.allocation_for(8, 8) == 0);
+    CHECK(placement.best_fit(0, 8) == 0);
+    CHECK(placement.best_fit(1, 3) == 1);
+    CHECK(placement.best_fit(1, 5) == 2);
+    CHECK(placement.best_fit(2, 3) == -1);
+    SampleFrame frame{SampleSet::range(0, 8), nullptr, SampleSet({1, 2})};
+    CHECK(placement.allocation_for(frame) == 1);
+}
+
 TEST_CASE("a tile's operators are checked against its records", "[image]") {
     const auto spoil_operator = [](const std::function<void(TileOperator&)>& spoil) {
         return tile_error_after([&](Image& image) { spoil(image.tiles[1].operators[1]); });

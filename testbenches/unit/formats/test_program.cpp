@@ -95,7 +95,7 @@ TEST_CASE("an edge is laid out as documented", "[program]") {
     Edge edge;
     edge.id = 1, edge.src_op = 2, edge.dst_op = 3;
     edge.path = EdgePath::mask;
-    edge.switch_id = 4, edge.branch = 5, edge.pops = 6;
+    edge.switch_id = 4, edge.branch = 5, edge.partner = 16, edge.pops = 6;
     edge.first_channel = 15, edge.channels = 7, edge.rows = 8, edge.columns = 9;
     edge.slots = 10, edge.slot_offset = 11, edge.slot_bytes = 12;
     edge.slice_addresses = {13};
@@ -116,7 +116,7 @@ TEST_CASE("an edge is laid out as documented", "[program]") {
         1, 0, 0, 0,                               // one edge
         1, 0, 2, 0, 3, 0,                         // id, src_op, dst_op
         2, 0, 0,                                  // path, reduce, role
-        4, 0, 5, 0, 6,                            // switch_id, branch, pops
+        4, 0, 5, 0, 16, 0, 6,                     // switch_id, branch, partner, pops
         15, 0, 7, 0, 8, 0, 9, 0,                  // first_channel, channels, rows, columns
         10, 0, 11, 0, 0, 0, 12, 0, 0, 0,          // slots, slot_offset, slot_bytes
         1, 0, 0, 0, 13, 0, 0, 0, 0, 0, 0, 0,      // slice_addresses
@@ -124,6 +124,41 @@ TEST_CASE("an edge is laid out as documented", "[program]") {
         0, 0, 0, 0};                              // no kernels
     // clang-format on
     CHECK(encode(program) == expected);
+}
+
+TEST_CASE("a placement is laid out as documented", "[program]") {
+    TileProgram program;
+    program.tile = 9;
+    OperatorPlacement placement;
+    placement.op_id = 1, placement.segment = 2, placement.k_ways = 3, placement.units = 4, placement.unit_samples = 5;
+    placement.tiles = {6};
+    placement.partitions = {{7, 8, 9}};
+    placement.allocations = {{10, {{11, 12}}, {{13, 14}, {15, 16}}}};
+    program.placements = {placement};
+    // clang-format off
+    const std::vector<std::uint8_t> before{
+        9, 0,                                     // tile
+        0, 0, 0, 0, 1, 0, 0, 0,                   // no operators, one placement
+        1, 0, 2, 0};                              // op_id, segment
+    const std::vector<std::uint8_t> middle{
+        3, 0, 4, 0, 5, 0, 0, 0,                   // k_ways, units, unit_samples
+        1, 0, 0, 0, 6, 0,                         // tiles
+        1, 0, 0, 0, 7, 0, 8, 0, 9, 0};            // partitions
+    const std::vector<std::uint8_t> after{
+        1, 0, 0, 0, 10, 0,                        // one allocation, first_partition
+        1, 0, 0, 0, 11, 0, 12, 0, 0, 0,           // own
+        2, 0, 0, 0, 13, 0, 14, 0, 0, 0, 15, 0, 16, 0, 0, 0,  // partner
+        0, 0, 0, 0, 0, 0, 0, 0};                  // no edges, no kernels
+    // clang-format on
+    constexpr std::size_t kShape = 23, kStore = 40;
+    const std::vector<std::uint8_t> bytes = encode(program);
+    REQUIRE(bytes.size() == before.size() + kShape + middle.size() + kStore + after.size());
+    CHECK(std::equal(before.begin(), before.end(), bytes.begin()));
+    CHECK(std::equal(middle.begin(), middle.end(), bytes.begin() + static_cast<long>(before.size() + kShape)));
+    CHECK(std::equal(after.rbegin(), after.rend(), bytes.rbegin()));
+    const TileProgram decoded = decode_tile_program(bytes.data(), bytes.size());
+    CHECK(decoded.placements.at(0).allocations.at(0).partner.at(1).cycles == 16);
+    CHECK(encode(decoded) == bytes);
 }
 
 TEST_CASE("pieces of a tensor lie on one interface after another", "[program]") {

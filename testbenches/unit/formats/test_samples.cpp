@@ -79,6 +79,21 @@ TEST_CASE("a serialised frame is depth, then counts and ids", "[samples]") {
     CHECK(serialise(*frame) == bytes);
 }
 
+TEST_CASE("a frame's partner is stored behind its samples", "[samples]") {
+    SampleFrame inner = nested_frame();
+    inner.partner = SampleSet({0, 3});
+    const std::vector<std::uint8_t> bytes = serialise(inner);
+    const std::vector<std::uint32_t> words{3, 1, 2, 2, 0, 3, 3, 0, 2, 3, 0, 4, 0, 1, 2, 3, 0};
+    REQUIRE(bytes.size() == 4 * words.size());
+    for (std::size_t i = 0; i < bytes.size(); ++i) CHECK(bytes[i] == (i == 3 ? 0x80 : i % 4 == 0 ? words[i / 4] : 0));
+    const SampleFramePtr frame = deserialise_frame(bytes.data(), bytes.size());
+    CHECK(frame->partner == SampleSet({0, 3}));
+    CHECK(popped(*frame, 1).partner.empty());
+    CHECK(popped(*frame, 2).samples == SampleSet::range(0, 4));
+    CHECK(serialise(*frame) == bytes);
+    CHECK(error_of([&] { deserialise_frame(bytes.data(), 16); }) != "");
+}
+
 TEST_CASE("malformed frames are refused", "[samples]") {
     const std::vector<std::uint8_t> good = serialise(nested_frame());
     const auto error = [](const std::vector<std::uint8_t>& bytes) {
@@ -86,7 +101,7 @@ TEST_CASE("malformed frames are refused", "[samples]") {
     };
     for (std::size_t size = 0; size < good.size(); ++size) CHECK(error({good.begin(), good.begin() + size}) != "");
     CHECK(error({0, 0, 0, 0}) == "offset 0: sample frame: a depth of 0 does not fit");
-    CHECK(error({255, 255, 255, 255, 0, 0, 0, 0}) == "offset 0: sample frame: a depth of 4294967295 does not fit");
+    CHECK(error({255, 255, 255, 255, 0, 0, 0, 0}) == "offset 0: sample frame: a depth of 2147483647 does not fit");
     CHECK(error({1, 0, 0, 0, 9, 0, 0, 0, 1, 0, 0, 0}) == "offset 4: a list of 9 items does not fit");
     CHECK(error({1, 0, 0, 0, 2, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0}) ==
           "offset 12: sample frame: ids are not strictly increasing");

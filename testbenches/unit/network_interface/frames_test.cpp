@@ -29,6 +29,17 @@ TEST_CASE("cutting a frame into pieces and uniting them gives it back", "[frames
     CHECK(again->outer->samples == whole->outer->samples);
 }
 
+TEST_CASE("what takes the partner branch is cut and united like the samples", "[frames]") {
+    const SampleFramePtr whole = std::make_shared<const SampleFrame>(
+        SampleFrame{SampleSet({2, 7}), frame({0, 2, 3, 5, 7, 11}), SampleSet({0, 3, 11})});
+    const SampleFramePtr first = restricted(whole, SampleSet::range(0, 4)),
+                         second = restricted(whole, SampleSet::range(4, 16));
+    CHECK(first->partner == SampleSet({0, 3}));
+    CHECK(second->partner == SampleSet({11}));
+    CHECK(first->outer->partner.empty());
+    CHECK(united({first, second})->partner == whole->partner);
+}
+
 TEST_CASE("an empty piece keeps the depth of its frame", "[frames]") {
     const SampleFramePtr cut = restricted(frame({1}, frame({0, 1})), SampleSet::range(8, 16));
     CHECK(cut->samples.empty());

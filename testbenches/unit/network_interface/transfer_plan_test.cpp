@@ -340,3 +340,49 @@ TEST_CASE("a plan without a kernel that is large enough is refused", "[transfer_
     const SampleSet samples = SampleSet::range(0, 5);
     CHECK_THROWS_AS(TransferPlan(Edge{}, small, small, samples, samples, samples), std::domain_error);
 }
+
+TEST_CASE("the sizes of a unit choose the tiles of an operator that shares some", "[transfer_plan][sharing]") {
+    OperatorShape shape;
+    shape.kind = OpKind::convolution;
+    shape.out_channels = shape.in_channels = 4;
+    shape.out_rows = shape.in_rows = shape.out_columns = shape.in_columns = 8;
+    const OperatorPlacement source = placement(shape, 1, {8, 1, 1});
+    // Two tiles; three, as long as the other branch has at most two samples; one for up to four samples.
+    OperatorPlacement shares = placement(shape, 1, {8, 3, 1});
+    shares.unit_samples = 8;
+    shares.partitions = {{8, 2, 1}, {8, 3, 1}, {4, 1, 1}};
+    shares.allocations = {{0, {{8, 80}}, {{8, 80}}}, {1, {{8, 60}}, {{2, 60}}}, {2, {{4, 70}}, {{8, 50}}}};
+    Edge edge;
+    edge.switch_id = 0;
+    edge.branch = 1;
+    edge.partner = 0;
+    edge.channels = 4;
+    edge.rows = edge.columns = 8;
+    const SampleFramePtr unit = std::make_shared<const SampleFrame>(SampleFrame{SampleSet::range(0, 8), nullptr});
+    const auto receivers = [&](std::uint32_t here, std::uint32_t there) {
+        const SampleFrame frame{SampleSet::range(0, here), unit, SampleSet::range(here, here + there)};
+        const TransferPlan plan(edge, source, shares, frame);
+        std::uint64_t bytes = 0;
+        unsigned count = 0;
+        for (unsigned rank = 0; rank < 3; ++rank) {
+            bytes += plan.expected_bytes(rank);
+            count += plan.expected_bytes(rank) > 0 ? 1 : 0;
+        }
+        CHECK(bytes == std::uint64_t{2} * here * 4 * 8 * 8);
+        return count;
+    };
+    CHECK(receivers(8, 0) == 3);  // blocks of three samples
+    CHECK(receivers(6, 2) == 2);  // ... of which the third has none
+    CHECK(receivers(5, 3) == 2);
+    CHECK(receivers(4, 4) == 1);
+    CHECK(receivers(0, 8) == 0);
+
+    // The producer's allocation follows from the frame in front of a switch, the consumer's from that behind a merge.
+    Edge out = edge;
+    out.switch_id = out.partner = kNone;
+    out.pops = 1;
+    const SampleFrame frame{SampleSet::range(0, 7), unit, SampleSet::range(7, 8)};
+    CHECK(allocations_of(out, frame, shares, source).source == 1);
+    CHECK(allocations_of(edge, frame, source, shares).destination == 1);
+    CHECK(allocations_of(edge, frame, source, shares).source == 0);
+}

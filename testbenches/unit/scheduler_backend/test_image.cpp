@@ -215,11 +215,11 @@ TEST_CASE("Branches are grouped unless the design does not or the options say no
     const Profile profile = profile_of(model.graph, declared_routing(model, 40), model.graph.batch_samples());
     CompileOptions options;
     options.profile = &profile;
-    options.grouping = false;
+    options.without = {"grouping"};
     const Image separate = compile(model.graph, large_chip(), options);
     CHECK(shared_tiles(separate) == 0);
     CHECK_THAT(explain(separate), !Catch::Matchers::ContainsSubstring("one after another with"));
-    options.grouping = true;
+    options.without.clear();
     options.design = "m-tile";
     CHECK(shared_tiles(compile(model.graph, large_chip(), options)) == 0);
     for (const Design& design : designs()) CHECK(design.groups_branches == design.routes_samples);
