@@ -62,6 +62,7 @@ void derive(PlatformConfig& p) {
 void choose_chip(PlatformConfig& p) {
     if (p.chip.impl != "auto") return;
     const bool analytic = p.pe_array.impl == "analytic" && p.dispatcher.impl == "analytic" &&
+                          p.hbm.impl == "bandwidth" && p.hbm.request_log.empty() &&
                           p.pe_array_exceptions.text.empty() && p.dispatcher_exceptions.text.empty();
     p.chip.impl = analytic && !p.chip.values && !p.chip.check_protocol ? "stages" : "tiles";
 }
@@ -80,6 +81,9 @@ void check(const PlatformConfig& p, const YAML::Node& root, const std::string& p
     if (const std::string message = hw::objection(p.noc); !message.empty()) fail("noc", message);
     if (const std::string message = hw::objection(p.hbm); !message.empty()) fail("hbm", message);
     if (p.chip.impl == "stages" && p.chip.values) fail("chip", "values need impl: tiles");
+    if (p.chip.impl == "stages" && p.hbm.impl != "bandwidth")
+        fail("hbm", "impl: " + p.hbm.impl + " needs chip.impl: tiles");
+    if (p.chip.impl == "stages" && !p.hbm.request_log.empty()) fail("hbm", "request_log needs chip.impl: tiles");
     if (p.chip.impl == "stages" && !(p.pe_array_exceptions.text.empty() && p.dispatcher_exceptions.text.empty()))
         fail("chip", "impl_of_tiles needs impl: tiles");
     if (p.chip.impl == "tiles" && p.chip.ideal_kernel_store) fail("chip", "ideal_kernel_store needs impl: stages");

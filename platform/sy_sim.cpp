@@ -1,6 +1,7 @@
 #include <cstdint>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,6 +17,7 @@
 #include "switchyard/platform/experiment/run_experiment.h"
 #include "switchyard/platform/gemm.h"
 #include "switchyard/platform/kernel_profile.h"
+#include "switchyard/platform/memory_run.h"
 #include "switchyard/platform/platform_config.h"
 #include "switchyard/platform/report.h"
 #include "switchyard/platform/rescheduler.h"
@@ -243,6 +245,58 @@ struct GemmCommand {
     }
 };
 
+struct MemCommand {
+    std::string device = "hbm2", mapping, page, json;
+    std::vector<std::string> settings;
+    platform::MemoryTraffic traffic;
+    platform::MemoryRunOptions options;
+
+    void add_to(CLI::App& app) {
+        app.add_option("--device", device,
+                       "hbm2, ddr4, lpddr4, another device of configs/devices by its name, or the path of a file");
+        app.add_option("--pattern", traffic.pattern, "addresses of successive requests")
+            ->check(CLI::IsMember({"sequential", "random", "strided", "trace"}));
+        app.add_option("--read-share", traffic.read_share, "share of the requests that read")
+            ->check(CLI::Range(0.0, 1.0));
+        app.add_option("--request-bytes", traffic.request_bytes, "bytes of a request")
+            ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 24));
+        app.add_option("--requests", traffic.requests, "number of requests")
+            ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 32));
+        app.add_option("--impl", options.impl, "model")->check(CLI::IsMember({"bank", "bandwidth"}));
+        app.add_option("--seed", traffic.seed, "of random addresses and of reads and writes");
+        app.add_option("--stride-bytes", traffic.stride_bytes, "pattern strided: bytes from request to request")
+            ->check(CLI::PositiveNumber);
+        app.add_option("--trace", traffic.trace, "pattern trace: a file that hbm.request_log has written");
+        app.add_option("--load", traffic.load_gb_per_s,
+                       "offered GB/s, requests at even distances; default: as many as the memory takes")
+            ->check(CLI::PositiveNumber);
+        app.add_option("--outstanding", traffic.outstanding,
+                       "requests in flight without --load; default: eight rows a channel")
+            ->check(CLI::PositiveNumber);
+        app.add_option("--mapping", mapping, "address mapping; default: the device's");
+        app.add_option("--page", page, "page policy; default: the device's")->check(CLI::IsMember({"open", "closed"}));
+        app.add_option("--set", settings, "override a key of the device file")
+            ->allow_extra_args(false)
+            ->type_name("KEY=VALUE");
+        app.add_flag("--check", options.check_timing, "check every command against the device's timing");
+        app.add_option("--commands", options.commands, "file for the commands (CSV)");
+        app.add_option("--json", json, "file for the result");
+    }
+
+    int run() const {
+        if ((traffic.pattern == "trace") == traffic.trace.empty())
+            throw InputError("--trace", 0, "", "goes with --pattern trace");
+        std::map<std::string, std::string> overrides = platform::parse_overrides(settings);
+        if (!mapping.empty()) overrides["controller.mapping"] = mapping;
+        if (!page.empty()) overrides["controller.page"] = page;
+        const hw::dram::Device memory = hw::dram::read_device(device, overrides);
+        const platform::MemoryFigures figures = platform::run_memory(memory, traffic, options);
+        if (!json.empty()) platform::write_json(platform::memory_json(memory, traffic, options, figures), json);
+        fmt::print("{}", platform::memory_text(memory, traffic, options, figures));
+        return 0;
+    }
+};
+
 struct ExperimentCommand {
     std::string file, report;
     std::vector<std::string> settings;
@@ -283,6 +337,10 @@ int main(int argc, char** argv) {
     CLI::App* gemm_command = app.add_subcommand("gemm", "run one dense matrix multiplication");
     gemm.add_to(*gemm_command);
 
+    MemCommand mem;
+    CLI::App* mem_command = app.add_subcommand("mem", "characterise a memory: bandwidth, latency, row hits");
+    mem.add_to(*mem_command);
+
     platform::BaselineCommand baseline;
     CLI::App* baseline_command = app.add_subcommand("baseline", "run a model on a GPU or on tenants, both modelled");
     baseline.add_to(*baseline_command);
@@ -296,6 +354,7 @@ int main(int argc, char** argv) {
     return platform::run_program(app, argc, argv, [&] {
         if (run_command->parsed()) return run.run();
         if (gemm_command->parsed()) return gemm.run();
+        if (mem_command->parsed()) return mem.run();
         if (baseline_command->parsed()) return baseline.run();
         if (experiment_command->parsed()) return experiment.run();
         if (keys_command->parsed()) fmt::print("{}", platform::platform_keys_markdown());

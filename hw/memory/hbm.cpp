@@ -1,11 +1,55 @@
 #include "switchyard/hw/memory/hbm.h"
 
+#include <cmath>
 #include <string>
+
+#include <fmt/format.h>
+
+#include "switchyard/sw_scheduler/formats/error.h"
 
 namespace switchyard::hw {
 
+namespace {
+
+/// The device, and whether the keys that both models have say what it says.
+std::string bank_objection(const HbmConfig& config) {
+    constexpr double kTolerance = 0.01;
+    try {
+        const dram::Device device = interface_device(config);
+        const double gb_per_s = device.pseudo_channel_gb_per_s();
+        if (std::abs(gb_per_s - config.pseudo_channel_gb_per_s) > kTolerance * gb_per_s)
+            return fmt::format("a pseudo-channel of device {} has {:.4g} GB/s, pseudo_channel_gb_per_s says {:.4g}",
+                               config.device, gb_per_s, config.pseudo_channel_gb_per_s);
+        if (device.geometry.burst_bytes != config.burst_bytes)
+            return fmt::format("a burst of device {} has {} bytes, burst_bytes says {}", config.device,
+                               device.geometry.burst_bytes, config.burst_bytes);
+        if (device.geometry.bytes() < config.region_bytes)
+            return fmt::format("the channels of an interface have {} bytes of device {}, region_bytes says {}",
+                               device.geometry.bytes(), config.device, config.region_bytes);
+    } catch (const InputError& error) {
+        return std::string("device: ") + error.what();
+    }
+    return "";
+}
+
+}  // namespace
+
+dram::Device interface_device(const HbmConfig& config) {
+    dram::Device device = dram::read_device(config.device);
+    if (config.pseudo_channels_per_interface % device.geometry.pseudo_channels != 0)
+        throw InputError(config.device, 0, "",
+                         fmt::format("an interface must have whole channels of {} pseudo-channels",
+                                     device.geometry.pseudo_channels));
+    device.geometry.channels = config.pseudo_channels_per_interface / device.geometry.pseudo_channels;
+    if (!config.mapping.empty()) device.policy.mapping = config.mapping;
+    if (config.page != "device") device.policy.page = config.page;
+    if (const std::string message = dram::objection(device); !message.empty())
+        throw InputError(config.device, 0, "", message);
+    return device;
+}
+
 std::string objection(const HbmConfig& config) {
-    if (config.impl != "bandwidth") return "no such model: " + config.impl;
+    if (config.impl != "bandwidth" && config.impl != "bank") return "no such model: " + config.impl;
     if (config.interfaces() == 0) return "a memory needs at least one interface";
     if (config.pseudo_channels_per_interface == 0 || config.pseudo_channels_per_interface > kMaxPseudoChannels)
         return "pseudo_channels_per_interface must lie in 1 .. " + std::to_string(kMaxPseudoChannels);
@@ -20,7 +64,7 @@ std::string objection(const HbmConfig& config) {
         return "region_bytes must be a multiple of burst_bytes";
     if (config.max_packet_bytes == 0) return "max_packet_bytes must not be 0";
     if (!(config.clock_ghz > 0)) return "clock_ghz must be positive";
-    return "";
+    return config.impl == "bank" ? bank_objection(config) : "";
 }
 
 Hbm::Hbm(const sc_core::sc_module_name& name, const Config& config, SimulationRegistry& registry,
@@ -41,10 +85,11 @@ Hbm::Hbm(const sc_core::sc_module_name& name, const Config& config, SimulationRe
 Hbm::Stats Hbm::stats() const {
     Stats total;
     for (const MemoryInterface& interface : interfaces_) {
-        total.requests += interface.stats().requests;
-        total.read_bytes += interface.stats().read_bytes;
-        total.write_bytes += interface.stats().write_bytes;
-        total.busy_cycles += interface.stats().busy_cycles;
+        const Stats stats = interface.stats();
+        total.requests += stats.requests;
+        total.read_bytes += stats.read_bytes;
+        total.write_bytes += stats.write_bytes;
+        total.busy_cycles += stats.busy_cycles;
     }
     return total;
 }

@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <string>
 
+#include "switchyard/hw/memory/dram/device.h"
+
 namespace switchyard::hw {
 
 inline constexpr unsigned kMaxPseudoChannels = 16;  ///< of one memory interface
@@ -22,6 +24,11 @@ struct HbmConfig {
     unsigned interleave_bytes = 256;      ///< consecutive bytes on one pseudo-channel
     std::uint64_t region_bytes = 1ull << 30;
     unsigned max_packet_bytes = 16384;  ///< also the turns that requests take
+    std::string device = "hbm2_2400";   ///< impl bank: see dram/device.h
+    std::string mapping;                ///< impl bank: of an interface's addresses; empty: the device's
+    std::string page = "device";
+    bool check_timing = false;
+    std::string request_log;
 
     double clock_ghz = 1.0;  ///< the chip's, set by the composer: unit of the counters in cycles
 
@@ -32,22 +39,39 @@ struct HbmConfig {
 
 template <class V>
 void describe(V& v, HbmConfig& c) {
-    v.choice("impl", c.impl, {"bandwidth"}, "model of the memory");
+    v.choice("impl", c.impl, {"bandwidth", "bank"},
+             "bandwidth and latency of each pseudo-channel, or its banks and rows, command by command");
     v.field("stacks", c.stacks, 1, 64, "HBM stacks");
     v.field("interfaces_per_stack", c.interfaces_per_stack, 1, 64, "memory interfaces on the network, a stack");
     v.field("pseudo_channels_per_interface", c.pseudo_channels_per_interface, 1, kMaxPseudoChannels,
             "pseudo-channels behind one interface");
     v.field("pseudo_channel_gb_per_s", c.pseudo_channel_gb_per_s, 0.001, 1e6, "pin bandwidth of a pseudo-channel");
-    v.field("read_latency_ns", c.read_latency_ns, 0, 1e6, "from a read's turn to its first byte");
-    v.field("write_latency_ns", c.write_latency_ns, 0, 1e6, "from a write's last byte until it is done");
-    v.field("refresh_share", c.refresh_share, 0, 0.99, "share of the time that refresh takes");
+    v.field("read_latency_ns", c.read_latency_ns, 0, 1e6, "from a read's turn to its first byte; impl bandwidth");
+    v.field("write_latency_ns", c.write_latency_ns, 0, 1e6,
+            "from a write's last byte until it is done; impl bandwidth");
+    v.field("refresh_share", c.refresh_share, 0, 0.99, "share of the time that refresh takes; impl bandwidth");
     v.field("burst_bytes", c.burst_bytes, 1, 4096, "least number of bytes that a pseudo-channel moves; power of 2");
     v.field("interleave_bytes", c.interleave_bytes, 1, 1 << 20,
-            "consecutive bytes on one pseudo-channel; multiple of burst_bytes");
+            "consecutive bytes on one pseudo-channel; multiple of burst_bytes; impl bandwidth");
     v.field("region_bytes", c.region_bytes, 4096, 1ull << 40, "address space of each interface");
     v.field("max_packet_bytes", c.max_packet_bytes, 32, 1 << 20,
             "largest payload of a reply packet; requests take turns by as much");
+    v.field("device", c.device,
+            "impl bank: a device of configs/devices by its name, or the path of a file; its channels are shared out "
+            "among the interfaces");
+    v.field("mapping", c.mapping,
+            "impl bank: fields of an address within an interface from the highest bits on, as "
+            "row-bank-column:4-channel-pseudochannel-bankgroup-column:1; empty: the device's");
+    v.choice("page", c.page, {"device", "open", "closed"}, "impl bank: page policy, or the device's");
+    v.field("check_timing", c.check_timing, "impl bank: check every command against the device's timing; slow");
+    v.field("request_log", c.request_log,
+            "write the requests of interface N to the file request_log.N.csv, which sy-sim mem can replay; empty: no "
+            "log");
 }
+
+/// The device behind one interface: `device` with the interface's share of its channels and the keys that override its
+/// own. Throws InputError if it cannot be had.
+dram::Device interface_device(const HbmConfig& config);
 
 /// "" or what is wrong with the configuration.
 std::string objection(const HbmConfig& config);

@@ -8,26 +8,9 @@
 namespace switchyard::hw {
 namespace {
 
-std::uint64_t ticks(double nanoseconds) {
-    return sc_core::sc_time(nanoseconds, sc_core::SC_NS).value();
+double ticks_per_ns() {
+    return static_cast<double>(sc_core::sc_time(1, sc_core::SC_NS).value());
 }
-
-/// Of the bytes [0, end), those on each pseudo-channel.
-class BytesBefore {
-public:
-    BytesBefore(const HbmConfig& config, std::uint64_t end)
-        : piece_(config.interleave_bytes),
-          whole_(end / (piece_ * config.pseudo_channels_per_interface) * piece_),
-          rest_(end % (piece_ * config.pseudo_channels_per_interface)) {}
-
-    std::uint64_t on(unsigned channel) const {
-        const std::uint64_t skipped = channel * piece_;
-        return whole_ + (rest_ > skipped ? std::min(piece_, rest_ - skipped) : 0);
-    }
-
-private:
-    std::uint64_t piece_, whole_, rest_;
-};
 
 }  // namespace
 
@@ -39,10 +22,10 @@ MemoryInterface::MemoryInterface(const sc_core::sc_module_name& module_name, con
       config_(config),
       endpoint_(endpoint),
       base_(index * config.region_bytes),
-      ticks_per_byte_(static_cast<double>(ticks(1)) / (config.pseudo_channel_gb_per_s * (1 - config.refresh_share))),
-      cycles_per_tick_(config.clock_ghz / static_cast<double>(ticks(1)) / config.pseudo_channels_per_interface),
-      read_latency_(ticks(config.read_latency_ns)),
-      write_latency_(ticks(config.write_latency_ns)),
+      bandwidth_(config, ticks_per_ns()),
+      banks_(config.impl == "bank"
+                 ? std::make_unique<TimedDram>(interface_device(config), config.check_timing, ticks_per_ns())
+                 : nullptr),
       lookahead_bytes_(lookahead_bytes(config)),
       memory_(config.region_bytes),
       pool_(std::string(name()) + ".replies"),
@@ -52,13 +35,30 @@ MemoryInterface::MemoryInterface(const sc_core::sc_module_name& module_name, con
 
     SC_HAS_PROCESS(MemoryInterface);
     SC_THREAD(serve);
-    sensitive << queue_.event();
+    sensitive << queue_.event() << banks_event_;
 
     registry.add(*this, "requests", "1", stats_.requests);
     registry.add(*this, "read_bytes", "bytes", stats_.read_bytes);
     registry.add(*this, "write_bytes", "bytes", stats_.write_bytes);
-    registry.add(*this, "busy_cycles", "cycles", [this] { return stats_.busy_cycles; });
+    registry.add(*this, "busy_cycles", "cycles", [this] { return stats().busy_cycles; });
     registry.add(*this, "peak_bytes_per_cycle", "bytes", [this] { return config_.peak_bytes_per_cycle(); });
+    if (banks_) {
+        const auto count = [&](const char* counter, std::uint64_t dram::ChannelStats::*value) {
+            registry.add(*this, counter, "1", [this, value] { return static_cast<double>(banks_->stats().*value); });
+        };
+        count("bursts_read", &dram::ChannelStats::reads);
+        count("bursts_written", &dram::ChannelStats::writes);
+        count("row_hits", &dram::ChannelStats::row_hits);
+        count("activates", &dram::ChannelStats::activates);
+        count("refreshes", &dram::ChannelStats::refreshes);
+        count("turnarounds", &dram::ChannelStats::turnarounds);
+    }
+    if (!config.request_log.empty()) {
+        const std::string path = config.request_log + "." + std::to_string(index) + ".csv";
+        log_.open(path);
+        if (!log_) throw ModelError(*this, path + ": cannot be written");
+        log_ << "time_ns,operation,address,bytes\n";
+    }
 }
 
 void MemoryInterface::fail(Payload& payload, ::tlm::tlm_response_status status, const std::string& message) const {
@@ -74,7 +74,9 @@ bool MemoryInterface::owns(std::uint64_t address, std::uint64_t bytes) const {
 void MemoryInterface::b_transport(Payload& payload, sc_core::sc_time& delay) {
     const auto* const packet = payload.get_extension<RoutedExtension>();
     if (!packet) fail(payload, ::tlm::TLM_GENERIC_ERROR_RESPONSE, "payload without a RoutedExtension");
-    queue_.push(&accept(payload, *packet), delay);
+    Request& request = accept(payload, *packet);
+    if (log_.is_open()) log(request, delay);
+    queue_.push(&request, delay);
     payload.set_response_status(::tlm::TLM_OK_RESPONSE);
 }
 
@@ -97,15 +99,18 @@ MemoryInterface::Request& MemoryInterface::accept(Payload& payload, const Routed
     if (!read && packet.has_values && payload.get_data_length() < bytes)
         fail(payload, ::tlm::TLM_BURST_ERROR_RESPONSE, "write request whose data array is too short");
 
-    if (spare_.empty()) spare_.push_back(&requests_.emplace_back());
+    if (spare_.empty()) {
+        spare_.push_back(&requests_.emplace_back());
+        spare_.back()->number = static_cast<std::uint32_t>(requests_.size() - 1);
+    }
     Request& request = *spare_.back();
     spare_.pop_back();
     request.arrived = false;
     request.address = address;
     request.bytes = bytes;
     request.given = request.done = 0;
-    request.ready = 0;
-    request.moved.fill(0);
+    request.progress = {};
+    if (banks_) request.completed.assign(lookahead_bytes_ / config_.max_packet_bytes + 2, 0);
     request.values.clear();
     if (!read && packet.has_values) request.values.assign(payload.get_data_ptr(), payload.get_data_ptr() + bytes);
     RoutedExtension& reply = request.reply;
@@ -139,8 +144,21 @@ MemoryInterface::Request& MemoryInterface::accept(Payload& payload, const Routed
     return request;
 }
 
+MemoryInterface::Stats MemoryInterface::stats() const {
+    Stats stats = stats_;
+    stats.busy_cycles = banks_ ? banks_->busy_ns() * config_.clock_ghz : bandwidth_.busy_cycles();
+    return stats;
+}
+
+void MemoryInterface::log(const Request& request, const sc_core::sc_time& delay) {
+    log_ << ((sc_core::sc_time_stamp() + delay) / sc_core::sc_time(1, sc_core::SC_NS)) << ','
+         << (request.reply.kind == PacketKind::data ? 'R' : 'W') << ',' << request.address - base_ << ','
+         << request.bytes << '\n';
+}
+
 void MemoryInterface::serve() {
     for (;; wait()) {
+        if (banks_) take_completed_chunks();
         Request* request = nullptr;
         while (queue_.pop_due(request)) {
             if (request->arrived) {
@@ -151,7 +169,35 @@ void MemoryInterface::serve() {
             reserve(*request);
             if (request->done == request->bytes) spare_.push_back(request);
         }
+        if (banks_) await_banks();
     }
+}
+
+void MemoryInterface::take_completed_chunks() {
+    const Tick now = sc_core::sc_time_stamp().value();
+    banks_->advance(now);
+    std::uint64_t owner = 0;
+    while (banks_->pop(now, owner)) {
+        Request& request = requests_[owner >> 32];
+        const std::size_t window = request.completed.size();
+        request.completed[static_cast<std::uint32_t>(owner) % window] = 1;
+        const auto next_is_complete = [&] {
+            return request.done < request.bytes &&
+                   request.completed[request.done / config_.max_packet_bytes % window] != 0;
+        };
+        while (next_is_complete()) {
+            request.completed[request.done / config_.max_packet_bytes % window] = 0;
+            finish_chunk(request);
+        }
+        reserve(request);
+        if (request.done == request.bytes) spare_.push_back(&request);
+    }
+}
+
+void MemoryInterface::await_banks() {
+    const Tick now = sc_core::sc_time_stamp().value(), next = banks_->next(now);
+    banks_event_.cancel();
+    if (next != TimedDram::kNever) banks_event_.notify(sc_core::sc_time::from_value(next - now));
 }
 
 template <class Visit>
@@ -183,7 +229,11 @@ void MemoryInterface::start(Request& request) {
 }
 
 std::uint64_t MemoryInterface::lookahead_bytes(const Config& config) {
-    const double latency_ns = std::max(config.read_latency_ns, config.write_latency_ns);
+    double latency_ns = std::max(config.read_latency_ns, config.write_latency_ns);
+    if (config.impl == "bank") {
+        const dram::Timing timing = interface_device(config).timing;
+        latency_ns = timing.ns(timing.trc_cycles + timing.trcd_read_cycles + timing.tcl_cycles);
+    }
     const double bytes_per_ns =
         config.pseudo_channels_per_interface * config.pseudo_channel_gb_per_s * (1 - config.refresh_share);
     return config.max_packet_bytes + static_cast<std::uint64_t>(std::ceil(latency_ns * bytes_per_ns)) +
@@ -196,23 +246,18 @@ std::uint64_t MemoryInterface::chunk_bytes(const Request& request, std::uint64_t
 
 void MemoryInterface::reserve(Request& request) {
     const Tick now = sc_core::sc_time_stamp().value();
-    const Tick latency = request.reply.kind == PacketKind::data ? read_latency_ : write_latency_;
-    const std::uint64_t begin = request.address - base_, burst = config_.burst_bytes;
-    const BytesBefore before(config_, begin / burst * burst);
-    request.ready = std::max(request.ready, now);
+    const bool write = request.reply.kind != PacketKind::data;
+    const std::uint64_t begin = request.address - base_;
     while (request.given < request.bytes && request.given - request.done < lookahead_bytes_) {
-        request.given += chunk_bytes(request, request.given);
-        const BytesBefore until(config_, (begin + request.given + burst - 1) / burst * burst);
-        for (unsigned channel = 0; channel < config_.pseudo_channels_per_interface; ++channel) {
-            const Tick moved = service_ticks(until.on(channel) - before.on(channel));
-            const Tick service = moved - request.moved[channel];
-            if (service == 0) continue;
-            request.moved[channel] = moved;
-            free_[channel] = std::max(free_[channel], now) + service;
-            request.ready = std::max(request.ready, free_[channel] + latency);
-            stats_.busy_cycles += static_cast<double>(service) * cycles_per_tick_;
+        const std::uint64_t first = request.given;
+        request.given += chunk_bytes(request, first);
+        if (banks_) {
+            const std::uint64_t owner = std::uint64_t{request.number} << 32 | (first / config_.max_packet_bytes);
+            banks_->submit(begin + first, request.given - first, write, now, owner);
+        } else {
+            bandwidth_.place(request.progress, begin, begin + request.given, write, now);
+            queue_.push(&request, sc_core::sc_time::from_value(request.progress.ready - now));
         }
-        queue_.push(&request, sc_core::sc_time::from_value(request.ready - now));
     }
 }
 
@@ -226,10 +271,6 @@ void MemoryInterface::finish_chunk(Request& request) {
         send_reply(request, 0);
     }
     request.done += bytes;
-}
-
-MemoryInterface::Tick MemoryInterface::service_ticks(std::uint64_t bytes) const {
-    return static_cast<Tick>(std::ceil(static_cast<double>(bytes) * ticks_per_byte_));
 }
 
 void MemoryInterface::send_reply(Request& request, std::uint64_t bytes) {

@@ -1,8 +1,9 @@
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <deque>
+#include <fstream>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -11,7 +12,9 @@
 #include <systemc>
 #include <tlm>
 
+#include "switchyard/hw/memory/bandwidth_timing.h"
 #include "switchyard/hw/memory/hbm_config.h"
+#include "switchyard/hw/memory/timed_dram.h"
 #include "switchyard/tlm/lazy_memory.h"
 #include "switchyard/tlm/memory_manager.h"
 #include "switchyard/tlm/routed_extension.h"
@@ -29,7 +32,8 @@ namespace switchyard::hw {
 /// same fields. A packet leaves at the time at which it is ready, by an event of its own, never ahead of time.
 /// has_values: the data array of a write is stored; a read returns what had been stored when the request arrived.
 ///
-/// Modelled (impl bandwidth): addresses interleave over the pseudo-channels, each of which moves whole bursts at its
+/// Two models of what lies behind, exchangeable by `impl`:
+/// bandwidth (BandwidthTiming): addresses interleave over the pseudo-channels, each of which moves whole bursts at its
 /// pin bandwidth less the refresh share; a request's first byte is ready read_latency_ns after its channel turns to it,
 /// a write is done write_latency_ns after its last byte.
 /// Requests take turns by chunks of max_packet_bytes. A request has its place on the channels only for the chunks that
@@ -39,6 +43,9 @@ namespace switchyard::hw {
 /// Accuracy: the sustained bandwidth of accesses that are spread over banks, and the latency of a closed page.
 /// Not modelled: banks and rows (random small accesses are as quick as sequential ones, whole bursts aside), read/write
 /// turnaround, single refreshes, reordering for the sake of rows, finite request queues.
+/// bank (TimedDram): the same turns, but each chunk goes to the controllers of the interface's channels burst by
+/// burst, and is ready when its last burst is, though never before the chunks of its request that came first. Modelled
+/// and not modelled there: see dram::ChannelController.
 ///
 /// Bad packets (other kinds, no bytes, nobody to reply to, addresses beyond the region) set an error response and throw
 /// ModelError. DMI is not offered: the sockets carry packets, whose timing is the model. transport_dbg reads and writes
@@ -61,7 +68,7 @@ public:
     MemoryInterface(const sc_core::sc_module_name& name, const Config& config, SimulationRegistry& registry,
                     unsigned index, Endpoint endpoint);
 
-    const Stats& stats() const { return stats_; }
+    Stats stats() const;
     /// What a request must have in flight so that it keeps all channels busy by itself: a chunk, what the channels move
     /// during the latency with which that is reported, and what they are apart. Bytes.
     static std::uint64_t lookahead_bytes(const Config& config);
@@ -72,12 +79,13 @@ private:
     /// A request on its way through the channels. Its bytes are done when they have been sent or written, given when
     /// they have their time on the channels.
     struct Request {
+        std::uint32_t number = 0;  ///< among requests_
         bool arrived = false;
         std::uint64_t address = 0, bytes = 0, given = 0, done = 0;
-        Tick ready = 0;                                ///< when the last given chunk is
-        std::array<Tick, kMaxPseudoChannels> moved{};  ///< time that each channel spends on the given bytes
-        RoutedExtension reply;             ///< what all reply packets have in common; kind: data, write_done
-        std::vector<std::uint8_t> values;  ///< to be written, or as read; empty without values
+        BandwidthTiming::Progress progress;   ///< impl bandwidth
+        std::vector<std::uint8_t> completed;  ///< impl bank: of the chunks in flight, by chunk number modulo its size
+        RoutedExtension reply;                ///< what all reply packets have in common; kind: data, write_done
+        std::vector<std::uint8_t> values;     ///< to be written, or as read; empty without values
         std::shared_ptr<const std::vector<MemoryRun>> runs;  ///< where the values lie; none: together
     };
 
@@ -94,7 +102,10 @@ private:
     void send_reply(Request& request, std::uint64_t bytes);
     /// Size of the request's chunk from `begin` on.
     std::uint64_t chunk_bytes(const Request& request, std::uint64_t begin) const;
-    Tick service_ticks(std::uint64_t bytes) const;
+    /// impl bank: pieces that are done by now; when to look again.
+    void take_completed_chunks();
+    void await_banks();
+    void log(const Request& request, const sc_core::sc_time& delay);
 
     Request& accept(Payload& payload, const RoutedExtension& packet);
     bool owns(std::uint64_t address, std::uint64_t bytes) const;
@@ -106,17 +117,17 @@ private:
 
     Config config_;
     Endpoint endpoint_;
-    std::uint64_t base_;      ///< first address
-    double ticks_per_byte_;   ///< of one pseudo-channel
-    double cycles_per_tick_;  ///< chip cycles of the interface for a tick of one pseudo-channel
-    Tick read_latency_, write_latency_;
+    std::uint64_t base_;  ///< first address
+    BandwidthTiming bandwidth_;
+    std::unique_ptr<TimedDram> banks_;  ///< impl bank
+    sc_core::sc_event banks_event_;
     std::uint64_t lookahead_bytes_;
-    std::array<Tick, kMaxPseudoChannels> free_{};  ///< when each pseudo-channel has moved what it has been given
     LazyMemory memory_;
     RoutedPayloadPool pool_;
     TimedQueue<Request*> queue_;  ///< due when they arrive, and when a chunk of theirs is ready
     std::deque<Request> requests_;
     std::vector<Request*> spare_;  ///< of these, to be used again
+    std::ofstream log_;
     Stats stats_;
 };
 

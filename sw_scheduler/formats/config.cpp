@@ -4,6 +4,8 @@
 #include <charconv>
 #include <cmath>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <limits>
 #include <type_traits>
 #include <utility>
@@ -98,15 +100,20 @@ std::string key_table(const std::vector<KeyDescription>& keys) {
     return text;
 }
 
+YAML::Node parse_yaml(const std::string& text, const std::string& name) {
+    try {
+        return YAML::Load(text);
+    } catch (const YAML::ParserException& error) {
+        throw InputError(name, error.mark.is_null() ? 0 : error.mark.line + 1, "", "not YAML: " + error.msg);
+    }
+}
+
 YAML::Node load_yaml(const std::string& path) {
     if (std::filesystem::is_directory(path)) throw InputError(path, 0, "", "is a directory");
-    try {
-        return YAML::LoadFile(path);
-    } catch (const YAML::BadFile&) {
-        throw InputError(path, 0, "", "cannot be read");
-    } catch (const YAML::ParserException& error) {
-        throw InputError(path, error.mark.is_null() ? 0 : error.mark.line + 1, "", "not YAML: " + error.msg);
-    }
+    std::ifstream file(path);
+    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    if (!file) throw InputError(path, 0, "", "cannot be read");
+    return parse_yaml(text, path);
 }
 
 ConfigReader::ConfigReader(const YAML::Node& section, std::string file, std::string prefix,

@@ -68,6 +68,8 @@ private:
 
 /// YAML::LoadFile with yaml-cpp's exceptions turned into InputError (file and line).
 YAML::Node load_yaml(const std::string& path);
+/// The same for a text; `name` stands for the file.
+YAML::Node parse_yaml(const std::string& text, const std::string& name);
 /// 1-based line of a node, 0 if unknown.
 int line_of(const YAML::Node& node);
 

@@ -1,0 +1,173 @@
+#include "switchyard/hw/memory/dram/device.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "switchyard/hw/memory/dram/address_mapping.h"
+#include "switchyard/hw/memory/dram/builtin_devices.h"
+#include "switchyard/sw_scheduler/formats/config.h"
+
+namespace switchyard::hw::dram {
+
+namespace {
+
+bool power_of_two(unsigned value) {
+    return value != 0 && (value & (value - 1)) == 0;
+}
+
+/// The one list of sections of a device file.
+template <class Visit>
+void for_each_section(Device& d, Visit&& visit) {
+    visit("device", [&d](ConfigReader& reader) { describe(reader, d); });
+    visit("geometry", [&d](ConfigReader& reader) { describe(reader, d.geometry); });
+    visit("timing", [&d](ConfigReader& reader) { describe(reader, d.timing); });
+    visit("controller", [&d](ConfigReader& reader) { describe(reader, d.policy); });
+}
+
+bool is_path(const std::string& name) {
+    return name.find('/') != std::string::npos || name.find(".yaml") != std::string::npos;
+}
+
+const BuiltinDevice* find_builtin(const std::string& name) {
+    static const std::pair<const char*, const char*> kShort[] = {
+        {"hbm2", "hbm2_2000"}, {"ddr4", "ddr4_2400"}, {"lpddr4", "lpddr4_3200"}};
+    std::string full = name;
+    for (const auto& [alias, device] : kShort)
+        if (name == alias) full = device;
+    const std::vector<BuiltinDevice>& known = builtin_device_texts();
+    const auto found =
+        std::find_if(known.begin(), known.end(), [&full](const BuiltinDevice& device) { return full == device.name; });
+    return found == known.end() ? nullptr : &*found;
+}
+
+void check_sections(const YAML::Node& root, const std::string& file, Device& device) {
+    if (!root.IsMap()) throw InputError(file, line_of(root), "", "wants a mapping of sections");
+    std::set<std::string> known;
+    for_each_section(device, [&known](const char* name, auto&&) { known.insert(name); });
+    for (const auto& item : root)
+        if (known.count(item.first.Scalar()) == 0)
+            throw InputError(file, line_of(item.first), item.first.Scalar(),
+                             fmt::format("unknown section; known: {}", fmt::join(known, ", ")));
+    for (const std::string& name : known)
+        if (!root[name].IsDefined()) throw InputError(file, line_of(root), name, "section is missing");
+}
+
+}  // namespace
+
+unsigned Timing::read_to_write_cycles() const {
+    const unsigned data_gone = tcl_cycles + burst_cycles + turnaround_cycles;
+    return std::max(column_s_cycles(), data_gone > tcwl_cycles ? data_gone - tcwl_cycles : 0);
+}
+
+double Device::pseudo_channel_gb_per_s() const {
+    return geometry.burst_bytes / timing.ns(timing.burst_cycles);
+}
+
+double Device::refresh_share() const {
+    if (policy.refresh == "none") return 0;
+    if (policy.refresh == "all-bank") return static_cast<double>(timing.trfc_cycles) / timing.trefi_cycles;
+    return static_cast<double>(timing.trfc_bank_cycles) / timing.trefi_bank_cycles / geometry.banks();
+}
+
+double ActivationBounds::least() const {
+    return std::min({tfaw, trrd, trc, command_bus});
+}
+
+ActivationBounds activation_bounds(const Device& device) {
+    const Timing& t = device.timing;
+    const Geometry& g = device.geometry;
+    const auto bandwidth = [&](double activates, double cycles) {
+        return activates * g.burst_bytes / t.ns(cycles) * g.pseudo_channels_in_all();
+    };
+    ActivationBounds bounds;
+    bounds.tfaw = bandwidth(4, t.tfaw_cycles);
+    bounds.trrd = bandwidth(1, g.bank_groups > 1 ? t.trrd_s_cycles : t.trrd_l_cycles);
+    bounds.trc = bandwidth(g.banks(), t.trc_cycles);
+    const unsigned precharge = device.policy.page == "closed" ? 0 : t.precharge_bus_cycles;
+    const unsigned row_bus = t.activate_bus_cycles + precharge;
+    const unsigned cycles =
+        t.shared_command_bus ? row_bus + t.column_bus_cycles : std::max(row_bus, t.column_bus_cycles);
+    bounds.command_bus = bandwidth(1, static_cast<double>(cycles) * g.pseudo_channels);
+    return bounds;
+}
+
+std::string objection(const Device& device) {
+    const Geometry& g = device.geometry;
+    const Timing& t = device.timing;
+    const Policy& p = device.policy;
+    const std::pair<const char*, unsigned> sizes[] = {{"channels", g.channels},
+                                                      {"pseudo_channels", g.pseudo_channels},
+                                                      {"bank_groups", g.bank_groups},
+                                                      {"banks_per_group", g.banks_per_group},
+                                                      {"rows", g.rows},
+                                                      {"bursts_per_row", g.bursts_per_row},
+                                                      {"burst_bytes", g.burst_bytes}};
+    for (const auto& [name, size] : sizes)
+        if (!power_of_two(size)) return fmt::format("geometry.{} must be a power of 2, not {}", name, size);
+    if (g.banks() > kMaxBanks) return fmt::format("a pseudo-channel can have {} banks, not {}", kMaxBanks, g.banks());
+    if (t.trc_cycles < t.tras_cycles + t.trp_cycles)
+        return fmt::format("timing.trc_cycles must be tras_cycles + trp_cycles = {} at least, not {}",
+                           t.tras_cycles + t.trp_cycles, t.trc_cycles);
+    if (t.trrd_l_cycles < t.trrd_s_cycles) return "timing.trrd_l_cycles must not be below trrd_s_cycles";
+    if (t.tccd_l_cycles < t.tccd_s_cycles) return "timing.tccd_l_cycles must not be below tccd_s_cycles";
+    if (t.twtr_l_cycles < t.twtr_s_cycles) return "timing.twtr_l_cycles must not be below twtr_s_cycles";
+    if (p.refresh == "all-bank" && t.trefi_cycles <= t.trfc_cycles + t.trc_cycles)
+        return "timing.trefi_cycles leaves no time between refreshes";
+    if (p.refresh == "per-bank") {
+        if (t.trefi_bank_cycles == 0 || t.trfc_bank_cycles == 0)
+            return "controller.refresh: per-bank needs timing.trefi_bank_cycles and trfc_bank_cycles";
+        if (t.trefi_bank_cycles * g.banks() <= t.trfc_bank_cycles + t.trc_cycles)
+            return "timing.trefi_bank_cycles leaves no time between refreshes of a bank";
+    }
+    if (p.write_high_bursts > device.write_entries())
+        return "controller.write_high_bursts must not be above the writes that a channel can hold";
+    if (p.write_low_bursts >= p.write_high_bursts) return "controller.write_low_bursts must be below write_high_bursts";
+    if (const std::string message = AddressMapping::objection(p.mapping, g); !message.empty())
+        return "controller.mapping: " + message;
+    return "";
+}
+
+Device read_device(const std::string& name, std::map<std::string, std::string> overrides) {
+    std::string file = name;
+    YAML::Node root;
+    if (is_path(name)) {
+        root.reset(load_yaml(name));
+    } else if (const BuiltinDevice* const builtin = find_builtin(name)) {
+        file = std::string("configs/devices/") + builtin->name + ".yaml";
+        root.reset(parse_yaml(builtin->text, file));
+    } else {
+        throw InputError(name, 0, "",
+                         fmt::format("neither a known device ({}) nor a file", fmt::join(builtin_devices(), ", ")));
+    }
+    Device device;
+    check_sections(root, file, device);
+    for_each_section(device, [&](const char* section, auto&& describe_section) {
+        ConfigReader reader(root[section], file, section, &overrides);
+        describe_section(reader);
+        reader.finish();
+    });
+    if (!overrides.empty()) throw InputError("--set", 0, overrides.begin()->first, "unknown key");
+    if (const std::string message = objection(device); !message.empty()) throw InputError(file, 0, "", message);
+    return device;
+}
+
+std::vector<std::string> builtin_devices() {
+    std::vector<std::string> names;
+    for (const BuiltinDevice& device : builtin_device_texts()) names.emplace_back(device.name);
+    return names;
+}
+
+std::string device_keys_markdown() {
+    Device device;
+    std::vector<KeyDescription> keys;
+    for_each_section(device, [&](const char* section, auto&& describe_section) {
+        ConfigReader reader(YAML::Node(), "", section, nullptr, &keys);
+        describe_section(reader);
+    });
+    return key_table(keys);
+}
+
+}  // namespace switchyard::hw::dram

@@ -1,0 +1,90 @@
+#include <random>
+#include <set>
+#include <tuple>
+
+#include "switchyard/hw/memory/dram/address_mapping.h"
+#include "switchyard/sw_scheduler/formats/error.h"
+#include "switchyard/testbenches/catch.h"
+
+using namespace switchyard;
+using namespace switchyard::hw::dram;
+
+namespace {
+
+Geometry small() {
+    Geometry g;
+    g.channels = 2;
+    g.pseudo_channels = 2;
+    g.bank_groups = 4;
+    g.banks_per_group = 2;
+    g.rows = 8;
+    g.bursts_per_row = 16;
+    g.burst_bytes = 32;
+    return g;
+}
+
+std::tuple<unsigned, unsigned, unsigned, unsigned, unsigned, unsigned> key(const Location& l) {
+    return {l.channel, l.pseudo_channel, l.bank_group, l.bank, l.row, l.column};
+}
+
+}  // namespace
+
+TEST_CASE("fields are cut from the highest bits down", "[dram]") {
+    const AddressMapping mapping("row-bank-bankgroup-pseudochannel-column-channel", small());
+    // Below the fields: 5 bits of a burst. channel 1, column 4, pseudochannel 1, bankgroup 2, bank 1, row 3 bits.
+    const std::uint64_t address = (((((5ull << 1 | 1) << 2 | 2) << 1 | 0) << 4 | 9) << 1 | 1) << 5 | 17;
+    CHECK(key(mapping.locate(address)) == key({1, 0, 2, 1, 5, 9}));
+    CHECK(mapping.address_of(mapping.locate(address)) == address - 17);
+    CHECK(key(mapping.locate(0)) == key({0, 0, 0, 0, 0, 0}));
+}
+
+TEST_CASE("a field may come in pieces", "[dram]") {
+    const AddressMapping mapping("row-bank-column:3-channel-pseudochannel-bankgroup-column:1", small());
+    CHECK(mapping.locate(32).column == 1);
+    CHECK(mapping.locate(64).bank_group == 1);
+    CHECK(mapping.locate(256).pseudo_channel == 1);
+    CHECK(mapping.locate(512).channel == 1);
+    CHECK(mapping.locate(1024).column == 2);
+    CHECK(mapping.locate(8192).bank == 1);
+}
+
+TEST_CASE("every burst has a place of its own, and its address comes back", "[dram]") {
+    for (const char* text :
+         {"row-bank-bankgroup-pseudochannel-column-channel", "channel-row-column-bank-bankgroup-pseudochannel",
+          "column:2-row:1-bank-channel-row:2-column:2-bankgroup-pseudochannel"}) {
+        CAPTURE(text);
+        const Geometry g = small();
+        const AddressMapping mapping(text, g);
+        std::set<std::tuple<unsigned, unsigned, unsigned, unsigned, unsigned, unsigned>> seen;
+        for (std::uint64_t address = 0; address < g.bytes(); address += g.burst_bytes) {
+            const Location l = mapping.locate(address);
+            seen.insert(key(l));
+            REQUIRE(mapping.address_of(l) == address);
+        }
+        CHECK(seen.size() == g.bytes() / g.burst_bytes);
+    }
+}
+
+TEST_CASE("what is wrong with a mapping names the field and its bits", "[dram]") {
+    const Geometry g = small();
+    const auto wrong = [&g](const char* text) { return AddressMapping::objection(text, g); };
+    CHECK(wrong("row-bank-bankgroup-pseudochannel-column-channel").empty());
+    CHECK(wrong("row-bank-bankgroup-column-channel") == "field pseudochannel is missing; it has 1 bits");
+    CHECK(wrong("row-bank-bankgroup-pseudochannel-column:3-channel") ==
+          "field column has 4 bits, the mapping places 3");
+    CHECK(wrong("row-bank-bankgroup-pseudochannel-column:3-channel-column:2") ==
+          "field column has 4 bits, the mapping places 5");
+    CHECK(wrong("row-row-bank-bankgroup-pseudochannel-column-channel") ==
+          "field row is named more than once without a number of bits");
+    CHECK_THAT(wrong("rank-row"), Catch::Matchers::StartsWith("unknown field \"rank\"; known: channel"));
+    CHECK_THAT(wrong("row-column:x"), Catch::Matchers::StartsWith("\"column:x\" wants 1 to 32 bits"));
+    CHECK_THAT(wrong(""), Catch::Matchers::StartsWith("unknown field \"\""));
+    CHECK_THROWS_AS(AddressMapping("row", g), InputError);
+}
+
+TEST_CASE("fields without bits may be left out or named", "[dram]") {
+    Geometry g = small();
+    g.channels = g.pseudo_channels = 1;
+    CHECK(AddressMapping::objection("row-bank-bankgroup-column", g).empty());
+    CHECK(AddressMapping::objection("row-bank-bankgroup-pseudochannel-column-channel", g).empty());
+}
