@@ -1,9 +1,9 @@
 #include "switchyard/platform/memory_run.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <ctime>
 #include <fstream>
 #include <memory>
 #include <random>
@@ -149,7 +149,7 @@ MemoryFigures measure(Memory& memory, Source& source, double unit_ns, double loa
         figures.bytes += request.bytes;
         next_ns += load_gb_per_s > 0 ? static_cast<double>(request.bytes) / load_gb_per_s : 0;
     };
-    const auto begin = std::chrono::steady_clock::now();
+    const std::clock_t begin = std::clock();
     if (load_gb_per_s <= 0)
         while (sent < count && sent < outstanding) send(0);
     dram::DramSystem::Completion completion;
@@ -166,7 +166,7 @@ MemoryFigures measure(Memory& memory, Source& source, double unit_ns, double loa
             if (load_gb_per_s <= 0 && sent < count) send(std::max(completion.cycle, until));
         }
     }
-    figures.host_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    figures.host_seconds = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
     figures.requests = count;
     figures.time_ns = static_cast<double>(last) * unit_ns;
     figures.achieved_gb_per_s = static_cast<double>(figures.bytes) / figures.time_ns;
@@ -297,8 +297,8 @@ std::string memory_text(const dram::Device& device, const MemoryTraffic& traffic
         text += fmt::format("    row hits {:.1f} %, refresh {:.2f} %, {} activates, {} turnarounds{}\n",
                             100 * f.row_hit_rate, 100 * f.refresh_share, f.activates, f.turnarounds,
                             options.check_timing ? "; every command checked" : "");
-    return text + fmt::format("    {:.0f} k requests per second of host time\n",
-                              static_cast<double>(f.requests) / f.host_seconds / 1000);
+    return text + fmt::format("    {:.0f} k requests per second of processor time\n",
+                              static_cast<double>(f.requests) / std::max(f.host_seconds, 1e-6) / 1000);
 }
 
 }  // namespace switchyard::platform

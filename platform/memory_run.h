@@ -37,7 +37,7 @@ struct MemoryFigures {
     double row_hit_rate = 0;                                                            ///< of bursts; impl bank
     double refresh_share = 0;  ///< of the time of a bank; impl bandwidth: as configured
     std::uint64_t activates = 0, refreshes = 0, turnarounds = 0, forwarded_reads = 0;
-    double host_seconds = 0;
+    double host_seconds = 0;  ///< processor time
 };
 
 /// Sends the traffic to a memory and measures; without SystemC. The same traffic gives the same figures but for
@@ -45,7 +45,7 @@ struct MemoryFigures {
 /// be written.
 MemoryFigures run_memory(const hw::dram::Device& device, const MemoryTraffic& traffic, const MemoryRunOptions& options);
 
-/// What `sy-sim mem --json` writes: figures, device, mapping, bounds; without host_seconds. docs/models/hbm.md has the
+/// What `sy-sim mem --json` writes: figures, device, mapping, bounds; without host_seconds. docs/models/dram.md has the
 /// keys.
 nlohmann::ordered_json memory_json(const hw::dram::Device& device, const MemoryTraffic& traffic,
                                    const MemoryRunOptions& options, const MemoryFigures& figures);

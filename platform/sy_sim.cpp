@@ -250,8 +250,10 @@ struct MemCommand {
     std::vector<std::string> settings;
     platform::MemoryTraffic traffic;
     platform::MemoryRunOptions options;
+    bool keys = false;
 
     void add_to(CLI::App& app) {
+        app.add_flag("--keys", keys, "print the keys of a device file and do nothing else");
         app.add_option("--device", device,
                        "hbm2, ddr4, lpddr4, another device of configs/devices by its name, or the path of a file");
         app.add_option("--pattern", traffic.pattern, "addresses of successive requests")
@@ -284,6 +286,10 @@ struct MemCommand {
     }
 
     int run() const {
+        if (keys) {
+            fmt::print("{}", hw::dram::device_keys_markdown());
+            return 0;
+        }
         if ((traffic.pattern == "trace") == traffic.trace.empty())
             throw InputError("--trace", 0, "", "goes with --pattern trace");
         std::map<std::string, std::string> overrides = platform::parse_overrides(settings);

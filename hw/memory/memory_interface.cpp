@@ -57,6 +57,7 @@ MemoryInterface::MemoryInterface(const sc_core::sc_module_name& module_name, con
         const std::string path = config.request_log + "." + std::to_string(index) + ".csv";
         log_.open(path);
         if (!log_) throw ModelError(*this, path + ": cannot be written");
+        log_.precision(15);
         log_ << "time_ns,operation,address,bytes\n";
     }
 }

@@ -169,9 +169,69 @@ TEST_CASE("a matrix multiplication runs through the same chain", "[cli]") {
     CHECK(gemm.at("hbm_bandwidth") < 1);
 }
 
+TEST_CASE("a memory is characterised", "[cli][memory]") {
+    const auto mem = [](const std::string& options) {
+        const Outcome outcome = sy_sim("mem --requests 50000 --check --json " + scratch("mem.json") + " " + options);
+        INFO(outcome.err);
+        REQUIRE(outcome.status == 0);
+        return json::parse(read_text(scratch("mem.json")));
+    };
+    const json sequential = mem("--device hbm2 --pattern sequential --read-share 1 --request-bytes 64 --impl bank");
+    CHECK(sequential.at("peak_gbps") == 256);
+    CHECK(sequential.at("achieved_gbps") > 0.9 * 256 * (1 - 260.0 / 3900));
+    CHECK(sequential.at("row_hit_rate") > 0.9);
+    CHECK(sequential.at("latency_ns") > 30);
+    CHECK(sequential.at("refresh_share").get<double>() == Approx(260.0 / 3900).epsilon(0.2));
+    CHECK(sequential.at("timing_checked") == true);
+    const std::string first = read_text(scratch("mem.json"));
+    mem("--device hbm2 --pattern sequential --read-share 1 --request-bytes 64 --impl bank");
+    CHECK(read_text(scratch("mem.json")) == first);
+
+    CHECK(mem("--device hbm2 --pattern random --impl bandwidth").at("row_hit_rate").is_null());
+    CHECK(mem("--device lpddr4 --pattern strided --stride-bytes 8192 --read-share 0.5").at("turnarounds") > 0);
+    CHECK(mem("--device ddr4 --mapping column-row-bank-bankgroup --page closed --load 1")
+              .at("achieved_gbps")
+              .get<double>() == Approx(1).epsilon(0.01));
+    CHECK(mem("--pattern random --set timing.tfaw_cycles=60").at("achieved_gbps").get<double>() <
+          0.6 * mem("--pattern random").at("achieved_gbps").get<double>());
+
+    check_refused(sy_sim("mem --device sdram"), {"sdram: neither a known device"});
+    check_refused(sy_sim("mem --mapping row-column"), {"controller.mapping: field channel is missing; it has 3 bits"});
+    check_refused(sy_sim("mem --pattern trace"), {"--trace: goes with --pattern trace"});
+    check_refused(sy_sim("mem --pattern trace --trace none.csv"), {"none.csv: cannot be read"});
+    check_refused(sy_sim("mem --set timing.x=1"), {"--set: timing.x: unknown key"});
+    CHECK(sy_sim("mem --read-share 2").status == 2);
+}
+
+TEST_CASE("the chip runs on banks, and its requests can be replayed", "[cli][memory]") {
+    const std::string log = scratch("requests");
+    const std::string run = std::string("run --platform ") + kMini + " --image " + digits_image() + " --trace " +
+                            kDigitsTrace + " --batches 2 --set hbm.impl=bank --set hbm.check_timing=yes --report ";
+    REQUIRE(sy_sim(run + scratch("banks") + " --set hbm.request_log=" + log).status == 0);
+    const json report = json::parse(read_text(scratch("banks/report.json")));
+    CHECK(report.at("ok") == true);
+    CHECK(report.at("fidelity").at("hbm") == "bank");
+    CHECK(report.at("fidelity").at("chip") == "tiles");
+    for (const json& check : report.at("conservation")) CHECK(check.at("ok") == true);
+    const std::string first = read_text(scratch("banks/report.json"));
+    REQUIRE(sy_sim(run + scratch("again")).status == 0);
+    CHECK(read_text(scratch("again/report.json")) == first);
+
+    const Outcome replay = sy_sim("mem --device hbm2_2400 --set geometry.channels=2 --check --pattern trace --trace " +
+                                  log + ".0.csv --json " + scratch("replay.json"));
+    INFO(replay.err);
+    REQUIRE(replay.status == 0);
+    const json replayed = json::parse(read_text(scratch("replay.json")));
+    CHECK(replayed.at("requests") > 100);
+    CHECK(replayed.at("row_hit_rate") > 0.5);
+    write_text(scratch("bad.csv"), "time_ns,operation,address,bytes\n1,R,0,64\n2,X,0,64\n");
+    check_refused(sy_sim("mem --pattern trace --trace " + scratch("bad.csv")), {"bad.csv:3: wants time_ns,R or W"});
+}
+
 TEST_CASE("--help and the documents exit with 0", "[cli]") {
     CHECK(sy_sim("--help").status == 0);
     CHECK(sy_sched("compile --help").status == 0);
     CHECK(sy_sim("keys").out == read_text("docs/platform_keys.md"));
     CHECK(sy_sim("registers").out == read_text("docs/register_map.md"));
+    CHECK_THAT(read_text("docs/models/dram.md"), Catch::Matchers::ContainsSubstring(sy_sim("mem --keys").out));
 }

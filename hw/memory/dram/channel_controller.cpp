@@ -55,7 +55,7 @@ ChannelController::ChannelController(const Device& device, unsigned index, Comma
         PseudoChannel& p = pseudo_channels_[i];
         for (auto& hits : p.hit) hits.fill(BurstQueue::kNone);
         const Cycle place = (index * geometry_.pseudo_channels + i) % all;
-        if (policy_.refresh != "none") p.refresh_due = period + period * place / all;
+        if (policy_.refresh != "none") p.refresh_due = period + (policy_.staggered_refresh ? period * place / all : 0);
         next_refresh_ = std::min(next_refresh_, p.refresh_due);
     }
 }

@@ -48,7 +48,7 @@ public:
         std::uint32_t tag;
     };
 
-    /// `index` of all channels: staggers the refreshes. The sink, if any, sees every command.
+    /// `index` of all channels. The sink, if any, sees every command.
     ChannelController(const Device& device, unsigned index, CommandSink* sink = nullptr);
 
     /// A burst for this channel that comes at `arrival`, not before the last one's. It waits outside the queues until

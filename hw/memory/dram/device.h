@@ -112,6 +112,7 @@ struct Policy {
     std::string mapping = "row-bankgroup-bank-pseudochannel-column-channel";
     std::string page = "open";
     std::string refresh = "all-bank";
+    bool staggered_refresh = false;
     std::string queues = "channel";
     unsigned read_queue_bursts = 32, write_queue_bursts = 32;  ///< of a channel or a bank, as `queues` says
     unsigned write_high_bursts = 24, write_low_bursts = 8;     ///< of a channel
@@ -127,6 +128,9 @@ void describe(V& v, Policy& c) {
              "a row stays open until another is wanted or a refresh is due, or is closed with the last access that "
              "waits for it (auto-precharge)");
     v.choice("refresh", c.refresh, {"all-bank", "per-bank", "none"}, "how rows are refreshed");
+    v.field("staggered_refresh", c.staggered_refresh,
+            "pseudo-channels refresh one after another; otherwise all at the same time, so that what is spread over "
+            "them waits once");
     v.choice("queues", c.queues, {"channel", "bank"}, "what the two queues' lengths are those of");
     v.field("read_queue_bursts", c.read_queue_bursts, 1, 1024, "reads among which the controller can choose");
     v.field("write_queue_bursts", c.write_queue_bursts, 1, 1024, "writes among which the controller can choose");

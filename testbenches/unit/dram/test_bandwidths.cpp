@@ -42,7 +42,8 @@ TEST_CASE("random reads of one burst get what tFAW, tRRD, tRC and the command bu
         const Device device = read_device(name);
         const MemoryFigures figures = run(device, "random", device.geometry.burst_bytes);
         const double bound = hw::dram::activation_bounds(device).least() * (1 - device.refresh_share());
-        CHECK(figures.achieved_gb_per_s == Approx(bound).epsilon(0.06));
+        // LPDDR4's long bursts and refreshes leave its eight banks less even.
+        CHECK(figures.achieved_gb_per_s == Approx(bound).epsilon(device.standard == "LPDDR4" ? 0.06 : 0.05));
         CHECK(figures.achieved_gb_per_s < bound * 1.005);
         CHECK(figures.row_hit_rate < 0.01);
     }

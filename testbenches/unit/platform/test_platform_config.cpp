@@ -227,3 +227,15 @@ TEST_CASE("docs/platform_keys.md is what the components describe", "[platform][d
 SIM_TEST("docs/register_map.md is what the host interface defines", "[platform][docs]") {
     CHECK(read_text("docs/register_map.md") == register_map_markdown());
 }
+
+TEST_CASE("banks and a log of requests need every memory interface", "[platform]") {
+    CHECK(read_platform("configs/platforms/adyna.yaml").chip.impl == "stages");
+    CHECK(read_platform("configs/platforms/adyna.yaml", {{"hbm.impl", "bank"}}).chip.impl == "tiles");
+    CHECK(read_platform("configs/platforms/adyna.yaml", {{"hbm.request_log", "log"}}).chip.impl == "tiles");
+    const std::string text = read_text(kMini);
+    CHECK(complaint(text, {{"chip.impl", "stages"}, {"hbm.impl", "bank"}}) ==
+          at_line(text, "impl: bandwidth") + "hbm: impl: bank needs chip.impl: tiles");
+    CHECK(complaint(text, {{"hbm.impl", "bank"}, {"hbm.mapping", "row-column"}}) ==
+          at_line(text, "impl: bandwidth") +
+              "hbm: device: hbm2_2400: controller.mapping: field channel is missing; it has 1 bits");
+}
