@@ -27,9 +27,10 @@ namespace {
 struct TracedRequest {
     std::uint64_t address, bytes;
     bool write;
+    double time_ns;  ///< of a trace
 };
 
-/// The request log of a memory interface. Its times are left out: replayed requests come when the traffic says so.
+/// The request log of a memory interface, in order of arrival.
 std::vector<TracedRequest> read_request_log(const std::string& path) {
     std::ifstream file(path);
     if (!file) throw InputError(path, 0, "", "cannot be read");
@@ -45,9 +46,12 @@ std::vector<TracedRequest> read_request_log(const std::string& path) {
         if (read != 4 || static_cast<std::size_t>(end) != line.size() || (operation != 'R' && operation != 'W') ||
             bytes == 0)
             throw InputError(path, number, "", "wants time_ns,R or W,address,bytes");
-        requests.push_back({address, bytes, operation == 'W'});
+        requests.push_back({address, bytes, operation == 'W', time_ns});
     }
     if (requests.empty()) throw InputError(path, 0, "", "holds no requests");
+    // A request is logged when it is sent, and may overtake another on its way.
+    std::stable_sort(requests.begin(), requests.end(),
+                     [](const TracedRequest& a, const TracedRequest& b) { return a.time_ns < b.time_ns; });
     return requests;
 }
 
@@ -68,10 +72,17 @@ public:
 
     bool may_write() const { return !trace_.empty() || traffic_.read_share < 1; }
     std::uint64_t count() const { return trace_.empty() ? traffic_.requests : trace_.size(); }
+    /// Requests come at times of their own, not as the memory takes them.
+    bool scheduled() const { return traffic_.load_gb_per_s > 0 || traffic_.timed; }
+    /// When the next one comes, from the first on.
+    double next_ns() const { return traffic_.timed ? trace_[sent_].time_ns - trace_.front().time_ns : next_ns_; }
     TracedRequest next() {
         const std::uint64_t i = sent_++;
+        if (traffic_.load_gb_per_s > 0)
+            next_ns_ +=
+                static_cast<double>(trace_.empty() ? traffic_.request_bytes : trace_[i].bytes) / traffic_.load_gb_per_s;
         if (!trace_.empty()) return trace_[i];
-        TracedRequest request{0, traffic_.request_bytes, false};
+        TracedRequest request{0, traffic_.request_bytes, false, 0};
         if (traffic_.pattern == "random")
             request.address = random_() % slots_ * traffic_.request_bytes;
         else if (traffic_.pattern == "strided")
@@ -93,6 +104,7 @@ private:
 
     MemoryTraffic traffic_;
     std::uint64_t slots_, capacity_ = 0, sent_ = 0;
+    double next_ns_ = 0;
     std::mt19937_64 random_;
     std::vector<TracedRequest> trace_;
 };
@@ -136,34 +148,32 @@ private:
 /// Requests come evenly (load), or a new one whenever one is done. What is done within the lookahead is known before
 /// it is, so that the memory can be advanced by as much at a time.
 template <class Memory>
-MemoryFigures measure(Memory& memory, Source& source, double unit_ns, double load_gb_per_s, std::uint64_t outstanding) {
+MemoryFigures measure(Memory& memory, Source& source, double unit_ns, std::uint64_t outstanding) {
     const std::uint64_t count = source.count(), lookahead = memory.lookahead(source.may_write());
     MemoryFigures figures;
     std::vector<std::uint32_t> latencies;
     latencies.reserve(count);
     std::uint64_t sent = 0, done = 0, last = 0;
-    double next_ns = 0;
     const auto send = [&](std::uint64_t at) {
         const TracedRequest request = source.next();
         memory.submit(request.address, request.bytes, request.write, at, sent++);
         figures.bytes += request.bytes;
-        next_ns += load_gb_per_s > 0 ? static_cast<double>(request.bytes) / load_gb_per_s : 0;
     };
     const std::clock_t begin = std::clock();
-    if (load_gb_per_s <= 0)
+    if (!source.scheduled())
         while (sent < count && sent < outstanding) send(0);
     dram::DramSystem::Completion completion;
     while (done < count) {
         const std::uint64_t until = memory.now() + lookahead;
-        if (load_gb_per_s > 0)
-            while (sent < count && next_ns < static_cast<double>(until) * unit_ns)
-                send(std::max(memory.now(), static_cast<std::uint64_t>(std::ceil(next_ns / unit_ns))));
+        if (source.scheduled())
+            while (sent < count && source.next_ns() < static_cast<double>(until) * unit_ns)
+                send(std::max(memory.now(), static_cast<std::uint64_t>(std::ceil(source.next_ns() / unit_ns))));
         memory.advance(until);
         while (memory.pop(until + lookahead, completion)) {
             ++done;
             last = std::max(last, completion.cycle);
             latencies.push_back(static_cast<std::uint32_t>(completion.cycle - completion.arrival));
-            if (load_gb_per_s <= 0 && sent < count) send(std::max(completion.cycle, until));
+            if (!source.scheduled() && sent < count) send(std::max(completion.cycle, until));
         }
     }
     figures.host_seconds = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
@@ -212,8 +222,7 @@ MemoryFigures run_memory(const dram::Device& device, const MemoryTraffic& traffi
         traffic.outstanding > 0 ? traffic.outstanding : std::max<std::uint64_t>(window / traffic.request_bytes, 16);
     if (options.impl == "bandwidth") {
         BandwidthMemory memory(bandwidth_config(device));
-        MemoryFigures figures =
-            measure(memory, source, 1 / BandwidthMemory::kTicksPerNs, traffic.load_gb_per_s, outstanding);
+        MemoryFigures figures = measure(memory, source, 1 / BandwidthMemory::kTicksPerNs, outstanding);
         figures.refresh_share = device.refresh_share();
         return figures;
     }
@@ -224,7 +233,7 @@ MemoryFigures run_memory(const dram::Device& device, const MemoryTraffic& traffi
     if (!options.commands.empty())
         sinks.add(*(trace = std::make_unique<dram::CommandTrace>(options.commands, device.geometry)));
     dram::DramSystem memory(device, sinks.empty() ? nullptr : &sinks);
-    MemoryFigures figures = measure(memory, source, device.timing.ns(1), traffic.load_gb_per_s, outstanding);
+    MemoryFigures figures = measure(memory, source, device.timing.ns(1), outstanding);
     const dram::ChannelStats stats = memory.stats();
     const double bursts = static_cast<double>(stats.reads + stats.writes);
     figures.row_hit_rate = bursts > 0 ? static_cast<double>(stats.row_hits) / bursts : 0;
@@ -243,6 +252,7 @@ ordered_json memory_json(const dram::Device& device, const MemoryTraffic& traffi
     ordered_json asked = {{"pattern", traffic.pattern}};
     if (traffic.pattern == "trace") {
         asked["trace"] = traffic.trace;
+        asked["timed"] = traffic.timed;
     } else {
         asked["read_share"] = traffic.read_share;
         asked["request_bytes"] = traffic.request_bytes;

@@ -21,6 +21,7 @@ struct MemoryTraffic {
     double load_gb_per_s = 0;       ///< requests come evenly at this rate; 0: as fast as the memory takes them
     std::uint64_t outstanding = 0;  ///< requests in flight when load_gb_per_s is 0; 0: enough for all channels
     std::string trace;              ///< pattern trace: a file as hbm.request_log writes it
+    bool timed = false;             ///< pattern trace: its requests come at their times
 };
 
 struct MemoryRunOptions {

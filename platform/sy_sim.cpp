@@ -269,6 +269,7 @@ struct MemCommand {
         app.add_option("--stride-bytes", traffic.stride_bytes, "pattern strided: bytes from request to request")
             ->check(CLI::PositiveNumber);
         app.add_option("--trace", traffic.trace, "pattern trace: a file that hbm.request_log has written");
+        app.add_flag("--timed", traffic.timed, "pattern trace: requests come at the times of the file");
         app.add_option("--load", traffic.load_gb_per_s,
                        "offered GB/s, requests at even distances; default: as many as the memory takes")
             ->check(CLI::PositiveNumber);
@@ -292,6 +293,8 @@ struct MemCommand {
         }
         if ((traffic.pattern == "trace") == traffic.trace.empty())
             throw InputError("--trace", 0, "", "goes with --pattern trace");
+        if (traffic.timed && (traffic.trace.empty() || traffic.load_gb_per_s > 0))
+            throw InputError("--timed", 0, "", "goes with --trace, and without --load");
         std::map<std::string, std::string> overrides = platform::parse_overrides(settings);
         if (!mapping.empty()) overrides["controller.mapping"] = mapping;
         if (!page.empty()) overrides["controller.page"] = page;

@@ -224,6 +224,20 @@ TEST_CASE("the chip runs on banks, and its requests can be replayed", "[cli][mem
     const json replayed = json::parse(read_text(scratch("replay.json")));
     CHECK(replayed.at("requests") > 100);
     CHECK(replayed.at("row_hit_rate") > 0.5);
+    const auto timed = [&](const std::string& impl) {
+        const Outcome outcome =
+            sy_sim("mem --device hbm2_2400 --set geometry.channels=2 --pattern trace --timed --trace " + log +
+                   ".0.csv --impl " + impl + " --json " + scratch("timed.json"));
+        INFO(outcome.err);
+        REQUIRE(outcome.status == 0);
+        return json::parse(read_text(scratch("timed.json")));
+    };
+    const json banks = timed("bank"), bandwidth = timed("bandwidth");
+    CHECK(banks.at("bytes") == replayed.at("bytes"));
+    CHECK(banks.at("time_ns") > replayed.at("time_ns"));
+    CHECK(banks.at("time_ns").get<double>() == Approx(bandwidth.at("time_ns").get<double>()).epsilon(0.05));
+    CHECK(banks.at("latency_ns") > bandwidth.at("latency_ns"));
+    check_refused(sy_sim("mem --timed"), {"--timed: goes with --trace"});
     write_text(scratch("bad.csv"), "time_ns,operation,address,bytes\n1,R,0,64\n2,X,0,64\n");
     check_refused(sy_sim("mem --pattern trace --trace " + scratch("bad.csv")), {"bad.csv:3: wants time_ns,R or W"});
 }

@@ -60,7 +60,7 @@ std::string AddressMapping::parse(const std::string& text, const Geometry& g) {
     std::vector<Token> tokens;
     for (const std::string& part : split(text)) {
         Token token;
-        if (const std::string message = read_token(part, token); !message.empty()) return message;
+        if (std::string message = read_token(part, token); !message.empty()) return message;
         ++times[token.field];
         if (token.bits < 0)
             ++open[token.field];
