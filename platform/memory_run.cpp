@@ -161,7 +161,7 @@ MemoryFigures measure(Memory& memory, Source& source, double unit_ns, std::uint6
     };
     const std::clock_t begin = std::clock();
     if (!source.scheduled())
-        while (sent < count && sent < outstanding) send(0);
+        for (std::uint64_t i = std::min(count, outstanding); i > 0; --i) send(0);
     dram::DramSystem::Completion completion;
     while (done < count) {
         const std::uint64_t until = memory.now() + lookahead;
