@@ -18,6 +18,7 @@
 #include "switchyard/platform/gemm.h"
 #include "switchyard/platform/kernel_profile.h"
 #include "switchyard/platform/memory_run.h"
+#include "switchyard/platform/noc/noc_command.h"
 #include "switchyard/platform/platform_config.h"
 #include "switchyard/platform/report.h"
 #include "switchyard/platform/rescheduler.h"
@@ -357,6 +358,10 @@ int main(int argc, char** argv) {
     CLI::App* experiment_command = app.add_subcommand("experiment", "run an experiment: many points, tables and plots");
     experiment.add_to(*experiment_command);
 
+    platform::NocCommand noc;
+    CLI::App* noc_command = app.add_subcommand("noc", "characterise a network under synthetic traffic");
+    noc.add_to(*noc_command);
+
     CLI::App* keys_command = app.add_subcommand("keys", "print docs/platform_keys.md");
     CLI::App* registers_command = app.add_subcommand("registers", "print docs/register_map.md");
 
@@ -366,6 +371,7 @@ int main(int argc, char** argv) {
         if (mem_command->parsed()) return mem.run();
         if (baseline_command->parsed()) return baseline.run();
         if (experiment_command->parsed()) return experiment.run();
+        if (noc_command->parsed()) return noc.run();
         if (keys_command->parsed()) fmt::print("{}", platform::platform_keys_markdown());
         if (registers_command->parsed()) fmt::print("{}", platform::register_map_markdown());
         return 0;

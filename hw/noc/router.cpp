@@ -34,6 +34,7 @@ Router::Router(const sc_core::sc_module_name& name, const Config& config, Simula
       cycle_(ClockPeriod(config.clock_ghz).cycles(1).value()),
       router_latency_(config.router_cycles * cycle_),
       link_latency_(config.link_cycles * cycle_),
+      endpoint_link_latency_(config.endpoint_link_cycles * cycle_),
       endpoints_(attached(index, router_of_endpoint)),
       links_(port::kLocal + endpoints_.size()),
       injection_(endpoints_.size()) {
@@ -172,7 +173,7 @@ Router::Tick Router::inject(unsigned in_port, Journey& journey, Tick start) {
     addressed_bytes_ += packet.destinations.size() * packet.payload_bytes;
 
     const Tick edge = (start + cycle_ - 1) / cycle_ * cycle_;  // all that follows are whole cycles
-    return reserve(injection_[local], edge, journey) + link_latency_;
+    return reserve(injection_[local], edge, journey) + endpoint_link_latency_;
 }
 
 Router::Tick Router::reserve(Link& link, Tick earliest, const Journey& journey) {
@@ -243,7 +244,7 @@ Router::Tick Router::eject(Link& link, Journey& journey, Span destination, Tick 
              "destination " + std::to_string(*destination.first) + " stands twice in a packet");
     Tick& free = link.free_for_source[journey.packet.source];
     free = reserve(link, std::max(head + router_latency_, free), journey) + journey.duration;
-    return call(link, journey, destination, free + link_latency_);
+    return call(link, journey, destination, free + endpoint_link_latency_);
 }
 
 Router::Tick Router::call(Link& link, Journey& journey, Span destinations, Tick arrival) {

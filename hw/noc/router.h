@@ -135,7 +135,7 @@ private:
     void register_counters(SimulationRegistry& registry);
 
     Config config_;
-    Tick cycle_, router_latency_, link_latency_;
+    Tick cycle_, router_latency_, link_latency_, endpoint_link_latency_;
     std::vector<std::uint8_t> route_;  ///< by endpoint: the port
     std::vector<Endpoint> endpoints_;  ///< by local port
     std::vector<Link> links_;          ///< by port

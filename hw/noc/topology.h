@@ -11,7 +11,8 @@ struct NocConfig {
     unsigned link_bytes_per_cycle = 192;  ///< Adyna Table III: 192 GB/s a tile, at 1 GHz
     unsigned router_cycles = 4;           ///< route computation, VC allocation, switch allocation, switch traversal:
                                           ///< one cycle each, as BookSim 2's input-queued router has by default
-    unsigned link_cycles = 1;             ///< BookSim 2's channel latency on a torus of unit wires
+    unsigned link_cycles = 1;             ///< between routers; BookSim 2 with use_noc_latency = 0
+    unsigned endpoint_link_cycles = 1;    ///< between an endpoint and its router; BookSim 2: always 1
     unsigned header_bytes = 16;           ///< kind, batch, ids, ranges and address in front of every payload
 
     // The chip's, set by the composer.
@@ -24,7 +25,9 @@ void describe(V& v, NocConfig& c) {
     v.choice("topology", c.topology, {"torus", "mesh"}, "how the routers are connected");
     v.field("link_bytes_per_cycle", c.link_bytes_per_cycle, 1, 65536, "width of each link, in each direction");
     v.field("router_cycles", c.router_cycles, 0, 1000, "router pipeline, in front of each outgoing link");
-    v.field("link_cycles", c.link_cycles, 0, 1000, "flight time of a link");
+    v.field("link_cycles", c.link_cycles, 0, 1000, "flight time of a link between routers");
+    v.field("endpoint_link_cycles", c.endpoint_link_cycles, 0, 1000,
+            "flight time of a link between an endpoint and its router");
     v.field("header_bytes", c.header_bytes, 1, 4096, "bytes in front of each packet's payload");
 }
 
@@ -50,10 +53,10 @@ inline std::uint64_t serialisation_cycles(const NocConfig& config, std::uint64_t
     return (config.header_bytes + payload_bytes + config.link_bytes_per_cycle - 1) / config.link_bytes_per_cycle;
 }
 /// Cycles from the injection of a packet into an idle network until its tail has arrived: the injection link, a
-/// pipeline and a link for each of the `hops` + 1 routers, and the serialisation.
+/// pipeline for each of the `hops` + 1 routers, the links between them, the ejection link and the serialisation.
 inline std::uint64_t zero_load_cycles(const NocConfig& config, unsigned hop_count, std::uint64_t payload_bytes) {
-    return config.link_cycles + (hop_count + 1ull) * (config.router_cycles + config.link_cycles) +
-           serialisation_cycles(config, payload_bytes);
+    return 2ull * config.endpoint_link_cycles + (hop_count + 1ull) * config.router_cycles +
+           std::uint64_t{hop_count} * config.link_cycles + serialisation_cycles(config, payload_bytes);
 }
 
 }  // namespace switchyard::hw

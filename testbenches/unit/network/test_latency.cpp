@@ -22,9 +22,8 @@ void check_all_pairs(const hw::NocConfig& config) {
                     const unsigned links = around(config.columns, from % config.columns, to % config.columns, torus) +
                                            around(config.rows, from / config.columns, to / config.columns, torus);
                     const std::uint64_t width = config.link_bytes_per_cycle, total = bytes + config.header_bytes;
-                    const std::uint64_t latency = config.link_cycles +
-                                                  (links + 1) * (config.router_cycles + config.link_cycles) +
-                                                  total / width + (total % width != 0);
+                    const std::uint64_t latency = 2 * config.endpoint_link_cycles + (links + 1) * config.router_cycles +
+                                                  links * config.link_cycles + total / width + (total % width != 0);
                     const std::uint64_t begin = bench.ends.now();
                     bench.ends.arrivals.clear();
                     REQUIRE(bench.ends.send(from, {to}, bytes) == begin + latency);
@@ -52,6 +51,7 @@ TEST_CASE("other links, routers and clocks", "[noc]") {
     config.link_bytes_per_cycle = 24;
     config.router_cycles = 1;
     config.link_cycles = 3;
+    config.endpoint_link_cycles = 2;
     config.header_bytes = 5;
     config.clock_ghz = GENERATE(0.5, 0.7, 1.0, 2.0);
     in_child([&] { check_all_pairs(config); });

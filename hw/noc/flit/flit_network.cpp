@@ -1,0 +1,244 @@
+#include "switchyard/hw/noc/flit/flit_network.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "switchyard/hw/noc/flit/masks.h"
+#include "switchyard/hw/noc/topology.h"
+
+namespace switchyard::hw::flit {
+namespace {
+
+unsigned most_ports_of(const Config& config, const std::vector<unsigned>& router_of_endpoint) {
+    std::vector<unsigned> endpoints(config.routers());
+    for (const unsigned router : router_of_endpoint) {
+        if (router >= endpoints.size())
+            throw std::invalid_argument("an endpoint at router " + std::to_string(router) + " of " +
+                                        std::to_string(endpoints.size()));
+        ++endpoints[router];
+    }
+    return port::kLocal + (endpoints.empty() ? 0 : *std::max_element(endpoints.begin(), endpoints.end()));
+}
+
+unsigned longest_delay(const Config& config) {
+    const unsigned link = std::max(config.link_cycles, config.endpoint_link_cycles);
+    return config.switch_cycles + 1 + link + config.credit_cycles;
+}
+
+}  // namespace
+
+FlitNetwork::FlitNetwork(const Config& config, const std::vector<unsigned>& router_of_endpoint)
+    : config_(config),
+      routes_(config),
+      vcs_(config.all_vcs()),
+      ports_(most_ports_of(config, router_of_endpoint)),
+      stride_(ports_ * vcs_),
+      pool_(router_of_endpoint.size()),
+      flits_(longest_delay(config)),
+      credit_events_(longest_delay(config)) {
+    const std::string complaint = objection(config, ports_);
+    if (!complaint.empty()) throw std::invalid_argument(complaint);
+
+    const auto set_ranges = [&](unsigned group, unsigned first, unsigned count) {
+        const std::uint64_t all = low_bits(count) << first;
+        const bool halves = config.torus && config.dateline;
+        vc_range_[group][0] = halves ? low_bits(count / 2) << first : all;
+        vc_range_[group][1] = halves ? all & ~vc_range_[group][0] : all;
+        vc_range_[group][kAnyClass] = all;
+    };
+    set_ranges(0, 0, config.vcs);
+    set_ranges(1, config.vcs, config.control_vcs);
+    for (unsigned i = 0; i < stride_; ++i) {
+        port_of_[i] = static_cast<std::uint8_t>(i / vcs_);
+        vc_of_[i] = static_cast<std::uint8_t>(i % vcs_);
+    }
+    const std::size_t routers = config.routers(), input_vcs = routers * stride_, ports = routers * ports_;
+    routers_.resize(routers);
+    active_.resize((routers + 63) / 64);
+    buffer_.resize(input_vcs * config.buffer_flits);
+    front_.resize(input_vcs);
+    held_.resize(input_vcs);
+    due_.resize(input_vcs);
+    switch_due_.resize(input_vcs);
+    switch_answer_.resize(input_vcs);
+    wanted_.resize(input_vcs);
+    out_.resize(input_vcs, kNone);
+    whole_.resize(input_vcs);
+    fork_.resize(input_vcs);
+    accept_pointer_.resize(input_vcs);
+    credits_.resize(input_vcs, static_cast<std::uint16_t>(config.buffer_flits));
+    grant_pointer_.resize(input_vcs);
+    holder_.resize(input_vcs, kNone);
+    downstream_.resize(ports, kEndpoint);
+    upstream_.resize(ports, kEndpoint);
+    switch_grant_.resize(ports);
+    switch_accept_.resize(ports);
+    vc_turn_.resize(ports);
+    link_flits_.resize(ports);
+    endpoint_of_.resize(ports);
+    connect(router_of_endpoint);
+}
+
+void FlitNetwork::connect(const std::vector<unsigned>& router_of_endpoint) {
+    NocConfig grid;
+    grid.topology = config_.torus ? "torus" : "mesh";
+    grid.columns = config_.columns;
+    grid.rows = config_.rows;
+    for (unsigned r = 0; r < config_.routers(); ++r) {
+        for (unsigned p = 0; p < port::kLocal; ++p) {
+            const int next = neighbour(grid, r, p);
+            if (next < 0) continue;
+            const unsigned far_port = static_cast<unsigned>(next) * ports_ + (p + 2) % port::kLocal;
+            downstream_[r * ports_ + p] = far_port * vcs_;
+            upstream_[far_port] = (r * ports_ + p) * vcs_;
+        }
+        routers_[r].free_vcs = low_bits(stride_);
+    }
+    std::vector<unsigned> attached(config_.routers());
+    for (std::size_t e = 0; e < router_of_endpoint.size(); ++e) {
+        const unsigned router = router_of_endpoint[e], local = port::kLocal + attached[router]++;
+        home_.push_back(static_cast<std::uint16_t>(router));
+        local_.push_back(static_cast<std::uint8_t>(local));
+        endpoint_of_[router * ports_ + local] = static_cast<std::uint16_t>(e);
+        upstream_[router * ports_ + local] = kEndpoint | static_cast<std::uint32_t>(e * vcs_);
+    }
+    queues_.resize(home_.size() * kGroups);
+    source_credits_.resize(home_.size() * vcs_, static_cast<std::uint16_t>(config_.buffer_flits));
+    last_group_.resize(home_.size());
+    sending_.resize((home_.size() + 63) / 64);
+}
+
+std::uint32_t FlitNetwork::make_packet(unsigned source, std::uint32_t flits, std::uint64_t tag, TrafficClass traffic) {
+    if (flits == 0) throw std::invalid_argument("a packet without flits");
+    const std::uint32_t id = pool_.make();
+    Packet& packet = pool_[id];
+    packet.tag = tag;
+    packet.flits = flits;
+    packet.source_router = home_.at(source);
+    packet.group = traffic == TrafficClass::control && config_.control_vcs > 0 ? 1 : 0;
+    return id;
+}
+
+void FlitNetwork::send(unsigned source, unsigned destination, std::uint32_t flits, std::uint64_t tag,
+                       TrafficClass traffic) {
+    home_.at(destination);
+    const std::uint32_t id = make_packet(source, flits, tag, traffic);
+    set_destination(pool_[id], destination);
+    enqueue(source, id);
+}
+
+void FlitNetwork::multicast(unsigned source, const std::uint16_t* destinations, std::size_t count, std::uint32_t flits,
+                            std::uint64_t tag, TrafficClass traffic) {
+    if (flits > config_.buffer_flits)
+        throw std::invalid_argument("a multicast packet of " + std::to_string(flits) + " flits does not fit a buffer");
+    if (count == 0) throw std::invalid_argument("a packet without destination");
+    const std::uint32_t id = make_packet(source, flits, tag, traffic);
+    pool_[id].set = pool_.make_set();
+    for (std::size_t i = 0; i < count; ++i) {
+        home_.at(destinations[i]);
+        pool_.insert(pool_[id].set, destinations[i]);
+    }
+    enqueue(source, id);
+}
+
+void FlitNetwork::enqueue(unsigned source, std::uint32_t packet) {
+    queues_[source * kGroups + pool_[packet].group].packets.push_back(packet);
+    sending_[source / 64] |= bit(source % 64);
+    if (queued_packets_++ == 0 && flits_in_flight_ == 0) last_movement_ = cycle_;  // before, nothing was to move
+}
+
+bool FlitNetwork::idle() const {
+    return queued_packets_ == 0 && flits_in_flight_ == 0 && credit_events_.empty();
+}
+
+void FlitNetwork::skip_to(std::uint64_t cycle) {
+    if (!idle() || cycle < cycle_) throw std::logic_error("the network cannot skip cycles now");
+    cycle_ = cycle;
+}
+
+std::size_t FlitNetwork::queued(unsigned endpoint) const {
+    std::size_t count = 0;
+    for (unsigned g = 0; g < kGroups; ++g) {
+        const SourceQueue& queue = queues_[endpoint * kGroups + g];
+        count += queue.packets.size() - queue.first;
+    }
+    return count;
+}
+
+void FlitNetwork::begin_cycle() {
+    deliveries_.clear();
+    flits_.serve(cycle_, [this](const FlitEvent& event) {
+        if ((event.target & kEndpoint) == 0)
+            accept(event.target, event.flit);
+        else
+            eject(event.target & ~kEndpoint, event.flit);
+    });
+    credit_events_.serve(cycle_, [this](std::uint32_t target) {
+        if ((target & kEndpoint) == 0)
+            ++credits_[target];
+        else
+            ++source_credits_[target & ~kEndpoint];
+    });
+}
+
+void FlitNetwork::end_cycle() {
+    inject();
+    for (std::size_t w = 0; w < active_.size(); ++w) {
+        for (std::uint64_t mask = active_[w]; mask != 0;) {
+            const unsigned i = take_first(mask);
+            const auto router = static_cast<unsigned>(64 * w) + i;
+            step_router(router);
+            if (!routers_[router].active()) active_[w] &= ~bit(i);
+        }
+    }
+    if (config_.watchdog_cycles > 0 && cycle_ - last_movement_ >= config_.watchdog_cycles &&
+        (flits_in_flight_ > 0 || queued_packets_ > 0))
+        throw NoProgress(no_progress_report());
+    ++cycle_;
+}
+
+void FlitNetwork::step_router(unsigned router) {
+    // All stages decide on what was there when the cycle began: what one hands on, the next one sees a cycle later.
+    // With look-ahead the route of a head is known on arrival.
+    Router& state = routers_[router];
+    const std::uint64_t at_switch = state.switch_alloc;
+    if (config_.routing_cycles == 0 && state.routing != 0) compute_routes(router);
+    if (state.vc_alloc != 0) allocate_vcs(router);
+    if (state.vc_wait != 0) answer_vcs(router);
+    if (config_.routing_cycles != 0 && state.routing != 0) compute_routes(router);
+    if (at_switch != 0) allocate_switch(router, at_switch);
+    if (state.switch_wait != 0) answer_switch(router);
+}
+
+void FlitNetwork::accept(std::uint32_t input_vc, std::uint32_t flit) {
+    const unsigned router = input_vc / stride_, vc = input_vc % stride_;
+    const unsigned depth = config_.buffer_flits;
+    unsigned place = front_[input_vc] + held_[input_vc];
+    if (place >= depth) place -= depth;
+    buffer_[std::size_t{input_vc} * depth + place] = flit;
+    if (held_[input_vc]++ != 0) return;
+    if (is_head(flit)) {
+        head_at_front(router, vc, cycle_);
+    } else if ((routers_[router].copying >> vc & 1) == 0 && (routers_[router].switch_wait >> vc & 1) == 0) {
+        routers_[router].switch_alloc |= bit(vc);
+    }
+    activate(router);
+}
+
+void FlitNetwork::head_at_front(unsigned router, unsigned vc, std::uint64_t first_cycle) {
+    due_[router * stride_ + vc] = first_cycle + (config_.routing_cycles > 0 ? config_.routing_cycles - 1 : 0);
+    routers_[router].routing |= bit(vc);
+}
+
+void FlitNetwork::eject(std::uint32_t output_vc, std::uint32_t flit) {
+    credit_events_.push(cycle_ + 1 + config_.endpoint_link_cycles + config_.credit_cycles, output_vc);
+    ++stats_.ejected_flits;
+    --flits_in_flight_;
+    last_movement_ = cycle_;
+    if (!is_tail(flit)) return;
+    const std::uint32_t id = packet_of(flit);
+    deliveries_.push_back({pool_[id].tag, endpoint_of_[output_vc / vcs_]});
+    pool_.free(id);
+}
+
+}  // namespace switchyard::hw::flit

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstdint>
+
+namespace switchyard::hw::flit {
+
+/// The first set bit at or after `begin`, cyclically: a round-robin arbiter whose pointer is `begin`. `mask` != 0.
+inline unsigned first_from(std::uint64_t mask, unsigned begin) {
+    const std::uint64_t later = mask >> begin << begin;
+    return static_cast<unsigned>(__builtin_ctzll(later != 0 ? later : mask));
+}
+
+/// Takes the lowest set bit out of `mask` and returns its number.
+inline unsigned take_first(std::uint64_t& mask) {
+    const auto bit = static_cast<unsigned>(__builtin_ctzll(mask));
+    mask &= mask - 1;
+    return bit;
+}
+
+inline std::uint64_t bit(unsigned number) {
+    return std::uint64_t{1} << number;
+}
+/// The lowest `count` bits, 0 to 64.
+inline std::uint64_t low_bits(unsigned count) {
+    return count >= 64 ? ~std::uint64_t{0} : bit(count) - 1;
+}
+
+}  // namespace switchyard::hw::flit

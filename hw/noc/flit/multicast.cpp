@@ -1,0 +1,140 @@
+// Multicast in the routers. A packet with several destinations is copied where the X-Y ways to them part. Each copy
+// takes its own output VC and goes at its own pace; a flit's place in the buffer is free when the last copy has it.
+//
+// Wormholes that fork deadlock where one copy holds a VC and stands still because another copy waits. So a multicast
+// packet is at most as long as a buffer, and its head leaves only when the next buffer has room for the whole packet:
+// once a copy has begun, nothing that another one does can stop it (virtual cut-through for these packets alone).
+
+#include <algorithm>
+#include <utility>
+
+#include "switchyard/hw/noc/flit/flit_network.h"
+#include "switchyard/hw/noc/flit/masks.h"
+#include "switchyard/hw/noc/topology.h"
+
+namespace switchyard::hw::flit {
+
+void FlitNetwork::route_multicast(unsigned router, unsigned vc, std::uint32_t id) {
+    const unsigned source = pool_[id].source_router, group = pool_[id].group;
+    // By output port: whether anybody behind it lies beyond the dateline. Those that do lie farther than the others, so
+    // that every router on the way comes to the same answer.
+    bool crosses[64] = {};
+    std::uint64_t ports = 0;
+    const auto port_to = [&](unsigned endpoint) -> unsigned {
+        const unsigned to = home_[endpoint];
+        if (routes_.x(router) != routes_.x(to)) return routes_.tree_x_port(source, to);
+        if (routes_.y(router) != routes_.y(to)) return routes_.y_port(source, to);
+        return local_[endpoint];
+    };
+    pool_.for_each(pool_[id].set, [&](unsigned endpoint) {
+        const unsigned port = port_to(endpoint);
+        ports |= bit(port);
+        crosses[port] = crosses[port] || routes_.crosses(source, home_[endpoint], port);
+    });
+    const auto wanted = [&](unsigned port) {
+        return output_vcs(group, port >= port::kLocal ? kAnyClass : (crosses[port] ? 1 : 0), port);
+    };
+    const std::uint32_t input_vc = router * stride_ + vc;
+    if ((ports & (ports - 1)) == 0) {
+        wanted_[input_vc] = wanted(static_cast<unsigned>(__builtin_ctzll(ports)));
+        return;
+    }
+
+    if (free_forks_.empty()) {
+        free_forks_.push_back(static_cast<std::uint16_t>(forks_.size()));
+        forks_.emplace_back();
+    }
+    fork_[input_vc] = free_forks_.back();
+    free_forks_.pop_back();
+    Fork& fork = forks_[fork_[input_vc]];
+    fork.packet = id;
+    fork.flits = static_cast<std::uint16_t>(pool_[id].flits);
+    fork.gone = 0;
+    fork.branches.clear();
+    std::uint8_t branch_of[64] = {};
+    while (ports != 0) {
+        const unsigned port = take_first(ports);
+        branch_of[port] = static_cast<std::uint8_t>(fork.branches.size());
+        Fork::Branch branch;
+        branch.packet = pool_.make();
+        const std::uint32_t set = pool_.make_set();
+        Packet& copy = pool_[branch.packet];
+        copy = pool_[id];
+        copy.set = set;
+        branch.wanted = wanted(port);
+        fork.branches.push_back(branch);
+        ++stats_.copies;
+    }
+    pool_.for_each(pool_[id].set, [&](unsigned endpoint) {
+        pool_.insert(pool_[fork.branches[branch_of[port_to(endpoint)]].packet].set, endpoint);
+    });
+    routers_[router].copying |= bit(vc);
+}
+
+std::uint64_t FlitNetwork::wanted_by_branches(unsigned router, unsigned vc) const {
+    std::uint64_t wanted = 0;
+    for (const Fork::Branch& branch : forks_[fork_[router * stride_ + vc]].branches)
+        if (branch.out == kNone) wanted |= branch.wanted;
+    return wanted;
+}
+
+void FlitNetwork::take_branches(unsigned router, unsigned vc, std::uint64_t granted) {
+    Fork& fork = forks_[fork_[router * stride_ + vc]];
+    const std::uint32_t base = router * stride_;
+    for (Fork::Branch& branch : fork.branches) {
+        if (branch.out != kNone || (branch.wanted & granted) == 0) continue;
+        const unsigned output = first_from(branch.wanted & granted, accept_pointer_[base + vc]);
+        grant_pointer_[base + output] = static_cast<std::uint8_t>((vc + 1) % stride_);
+        branch.answer = static_cast<std::uint8_t>(output);
+    }
+    if (config_.vc_alloc_cycles == 1) answer_branches(router, vc);
+}
+
+void FlitNetwork::answer_branches(unsigned router, unsigned vc) {
+    Router& state = routers_[router];
+    bool missing = false;
+    for (Fork::Branch& branch : forks_[fork_[router * stride_ + vc]].branches) {
+        const unsigned output = std::exchange(branch.answer, static_cast<std::uint8_t>(kNone));
+        if (branch.out == kNone && output != kNone && (state.free_vcs >> output & 1) != 0) {
+            state.free_vcs &= ~bit(output);
+            holder_[router * stride_ + output] = static_cast<std::uint8_t>(vc);
+            branch.out = static_cast<std::uint8_t>(output);
+            if ((state.switch_wait >> vc & 1) == 0) state.switch_alloc |= bit(vc);
+        }
+        missing = missing || branch.out == kNone;
+    }
+    if (!missing) state.vc_alloc &= ~bit(vc);
+}
+
+bool FlitNetwork::branch_ready(unsigned router, unsigned vc, const Fork& fork, const Fork::Branch& branch) const {
+    if (branch.out == kNone || branch.sent == fork.flits) return false;
+    if (branch.sent - fork.gone >= held_[router * stride_ + vc]) return false;
+    return credits_[router * stride_ + branch.out] >= (branch.sent == 0 ? fork.flits : 1);
+}
+
+void FlitNetwork::traverse_branches(unsigned router, unsigned vc) {
+    const std::uint32_t input_vc = router * stride_ + vc;
+    Fork& fork = forks_[fork_[input_vc]];
+    unsigned slowest = fork.flits;
+    for (Fork::Branch& branch : fork.branches) {
+        if (branch.granted) {
+            branch.granted = false;
+            const bool tail = branch.sent + 1 == fork.flits;
+            send_flit(router, branch.out, make_flit(branch.packet, branch.sent == 0, tail));
+            ++branch.sent;
+            ++flits_in_flight_;
+        }
+        slowest = std::min<unsigned>(slowest, branch.sent);
+    }
+    for (; fork.gone < slowest; ++fork.gone) {
+        drop_front(router, vc);
+        --flits_in_flight_;
+    }
+    if (fork.gone < fork.flits) return;
+    pool_.free(fork.packet);
+    free_forks_.push_back(fork_[input_vc]);
+    routers_[router].copying &= ~bit(vc);
+    next_packet(router, vc);
+}
+
+}  // namespace switchyard::hw::flit

@@ -1,0 +1,66 @@
+#include "switchyard/hw/noc/flit/route.h"
+
+#include "switchyard/hw/noc/topology.h"
+
+namespace switchyard::hw::flit {
+namespace {
+
+/// Whether to go in the positive direction, on a ring of `size`; `even` decides between equal ways.
+bool positive(bool torus, unsigned size, unsigned from, unsigned to, bool even) {
+    if (!torus) return to > from;
+    const unsigned forward = (to + size - from) % size;
+    return 2 * forward < size || (2 * forward == size && even);
+}
+
+}  // namespace
+
+RouteTable::RouteTable(const Config& config) : torus_(config.torus), columns_(config.columns), rows_(config.rows) {
+    for (unsigned r = 0; r < config.routers(); ++r) {
+        x_.push_back(static_cast<std::uint16_t>(r % columns_));
+        y_.push_back(static_cast<std::uint16_t>(r / columns_));
+    }
+}
+
+unsigned RouteTable::x_port(unsigned from, unsigned to) const {
+    if (x_[from] == x_[to]) return port::kLocal;
+    const bool even = (x_[from] + y_[to]) % 2 == 0;
+    return positive(torus_, columns_, x_[from], x_[to], even) ? port::kEast : port::kWest;
+}
+
+unsigned RouteTable::tree_x_port(unsigned from, unsigned to) const {
+    if (x_[from] == x_[to]) return port::kLocal;
+    const bool even = (x_[from] + y_[from]) % 2 == 0;
+    return positive(torus_, columns_, x_[from], x_[to], even) ? port::kEast : port::kWest;
+}
+
+unsigned RouteTable::y_port(unsigned from, unsigned to) const {
+    if (y_[from] == y_[to]) return port::kLocal;
+    const bool even = (x_[from] + y_[from]) % 2 == 0;
+    return positive(torus_, rows_, y_[from], y_[to], even) ? port::kSouth : port::kNorth;
+}
+
+bool RouteTable::crosses(unsigned from, unsigned to, unsigned port) const {
+    switch (port) {
+        case port::kEast:
+            return x_[to] < x_[from];
+        case port::kWest:
+            return x_[to] > x_[from];
+        case port::kSouth:
+            return y_[to] < y_[from];
+        case port::kNorth:
+            return y_[to] > y_[from];
+        default:
+            return false;
+    }
+}
+
+unsigned RouteTable::steps(unsigned size, unsigned from, unsigned to) const {
+    const unsigned direct = from < to ? to - from : from - to;
+    return torus_ && size - direct < direct ? size - direct : direct;
+}
+
+unsigned RouteTable::hops(unsigned from, unsigned to) const {
+    return steps(columns_, x_[from], x_[to]) + steps(rows_, y_[from], y_[to]);
+}
+
+}  // namespace switchyard::hw::flit

@@ -1,0 +1,160 @@
+// The switch allocator: iSLIP with one iteration over input and output ports. The VCs of an input that want the same
+// output take turns in asking.
+
+#include "switchyard/hw/noc/flit/flit_network.h"
+#include "switchyard/hw/noc/flit/masks.h"
+#include "switchyard/hw/noc/topology.h"
+
+namespace switchyard::hw::flit {
+
+void FlitNetwork::allocate_switch(unsigned router, std::uint64_t at_switch) {
+    Router& state = routers_[router];
+    const std::uint32_t base = router * stride_, first_port = router * ports_;
+    std::uint64_t requested = 0;
+    const auto ask = [&](unsigned vc, unsigned output) {
+        const unsigned input = port_of_[vc], out_port = port_of_[output], turn = vc_turn_[first_port + input];
+        if ((requests_[out_port] >> input & 1) != 0) {
+            // Another VC of this input asks already: the next one at or after the turn goes first.
+            const unsigned other = chosen_[input][out_port], mine = vc_of_[vc], its = vc_of_[other];
+            if ((mine < turn) != (its < turn) ? mine < turn : mine > its) return;
+        }
+        requests_[out_port] |= bit(input);
+        requested |= bit(out_port);
+        chosen_[input][out_port] = static_cast<std::uint8_t>(vc);
+    };
+    for (std::uint64_t mask = at_switch; mask != 0;) {
+        const unsigned vc = take_first(mask);
+        if ((state.copying >> vc & 1) != 0) {
+            const Fork& fork = forks_[fork_[base + vc]];
+            for (const Fork::Branch& branch : fork.branches)
+                if (branch_ready(router, vc, fork, branch)) ask(vc, branch.out);
+            continue;
+        }
+        const std::uint32_t input_vc = base + vc;
+        const unsigned output = out_[input_vc], credits = credits_[base + output];
+        if (credits == 0) continue;
+        if (whole_[input_vc] != 0) {
+            const std::uint32_t flit = buffer_[std::size_t{input_vc} * config_.buffer_flits + front_[input_vc]];
+            if (is_head(flit) && credits < pool_[packet_of(flit)].flits) continue;
+        }
+        ask(vc, output);
+    }
+    const bool at_once = config_.switch_alloc_cycles == 1;
+    if (!at_once) {
+        for (std::uint64_t mask = at_switch; mask != 0;) {
+            const unsigned vc = take_first(mask);
+            switch_due_[base + vc] = cycle_ + config_.switch_alloc_cycles - 1;
+            switch_answer_[base + vc] = 0;
+        }
+        state.switch_alloc &= ~at_switch;
+        state.switch_wait |= at_switch;
+    }
+
+    std::uint64_t granted = 0;
+    while (requested != 0) {
+        const unsigned out_port = take_first(requested);
+        const unsigned input = first_from(requests_[out_port], switch_grant_[first_port + out_port]);
+        requests_[out_port] = 0;
+        grants_[input] |= bit(out_port);
+        granted |= bit(input);
+    }
+    while (granted != 0) {
+        const unsigned input = take_first(granted);
+        std::uint64_t outputs = grants_[input];
+        grants_[input] = 0;
+        const unsigned accepted = first_from(outputs, switch_accept_[first_port + input]);
+        const unsigned vc = chosen_[input][accepted];
+        const auto move_on = [&](unsigned out_port) {
+            switch_grant_[first_port + out_port] = static_cast<std::uint8_t>((input + 1) % ports_);
+        };
+        switch_accept_[first_port + input] = static_cast<std::uint8_t>((accepted + 1) % ports_);
+        vc_turn_[first_port + input] = static_cast<std::uint8_t>((vc_of_[vc] + 1u) % vcs_);
+        if ((state.copying >> vc & 1) == 0) {
+            move_on(accepted);
+            if (at_once)
+                traverse(router, vc);
+            else
+                switch_answer_[base + vc] = 1;
+            continue;
+        }
+        // One flit can leave by several outputs at once: all branches that want the same one.
+        Fork& fork = forks_[fork_[base + vc]];
+        std::uint16_t position = 0;
+        for (const Fork::Branch& branch : fork.branches)
+            if (branch.out != kNone && port_of_[branch.out] == accepted) position = branch.sent;
+        for (Fork::Branch& branch : fork.branches) {
+            if (branch.out == kNone || branch.sent != position) continue;
+            const unsigned out_port = port_of_[branch.out];
+            if ((outputs >> out_port & 1) == 0 || chosen_[input][out_port] != vc) continue;
+            move_on(out_port);
+            branch.granted = true;
+        }
+        if (at_once)
+            traverse_branches(router, vc);
+        else
+            switch_answer_[base + vc] = 1;
+    }
+}
+
+void FlitNetwork::answer_switch(unsigned router) {
+    Router& state = routers_[router];
+    const std::uint32_t base = router * stride_;
+    for (std::uint64_t mask = state.switch_wait; mask != 0;) {
+        const unsigned vc = take_first(mask);
+        if (switch_due_[base + vc] > cycle_) continue;
+        state.switch_wait &= ~bit(vc);
+        state.switch_alloc |= bit(vc);
+        if (switch_answer_[base + vc] == 0) continue;
+        if ((state.copying >> vc & 1) != 0)
+            traverse_branches(router, vc);
+        else if (credits_[base + out_[base + vc]] > 0)
+            traverse(router, vc);
+    }
+}
+
+void FlitNetwork::traverse(unsigned router, unsigned vc) {
+    const std::uint32_t input_vc = router * stride_ + vc;
+    const unsigned output = out_[input_vc];
+    const std::uint32_t flit = buffer_[std::size_t{input_vc} * config_.buffer_flits + front_[input_vc]];
+    send_flit(router, output, flit);
+    drop_front(router, vc);
+    if (is_tail(flit))
+        next_packet(router, vc);
+    else if (held_[input_vc] == 0)
+        routers_[router].switch_alloc &= ~bit(vc);
+}
+
+void FlitNetwork::send_flit(unsigned router, unsigned output, std::uint32_t flit) {
+    const std::uint32_t out_port = router * ports_ + port_of_[output], output_vc = router * stride_ + output;
+    --credits_[output_vc];
+    ++link_flits_[out_port];
+    const std::uint32_t target = downstream_[out_port];
+    const std::uint64_t sent = cycle_ + config_.switch_cycles + 1;
+    if (target == kEndpoint) {
+        flits_.push(sent + config_.endpoint_link_cycles, {kEndpoint | output_vc, flit});
+    } else {
+        flits_.push(sent + config_.link_cycles, {target + vc_of_[output], flit});
+        ++stats_.hop_flits;
+    }
+    if (is_tail(flit)) {
+        routers_[router].free_vcs |= bit(output);
+        holder_[output_vc] = kNone;
+    }
+    last_movement_ = cycle_;
+}
+
+void FlitNetwork::drop_front(unsigned router, unsigned vc) {
+    const std::uint32_t input_vc = router * stride_ + vc;
+    if (++front_[input_vc] == config_.buffer_flits) front_[input_vc] = 0;
+    --held_[input_vc];
+    const std::uint32_t source = upstream_[router * ports_ + port_of_[vc]] + vc_of_[vc];
+    const unsigned link = (source & kEndpoint) != 0 ? config_.endpoint_link_cycles : config_.link_cycles;
+    credit_events_.push(cycle_ + 1 + link + config_.credit_cycles, source);
+}
+
+void FlitNetwork::next_packet(unsigned router, unsigned vc) {
+    routers_[router].switch_alloc &= ~bit(vc);
+    if (held_[router * stride_ + vc] > 0) head_at_front(router, vc, cycle_ + 1);
+}
+
+}  // namespace switchyard::hw::flit

@@ -1,0 +1,103 @@
+// What the watchdog says: which buffers wait for each other. Every blocked input VC waits for one other: for the next
+// buffer to have room, for the packet that holds its output VC, or, empty in the middle of a packet, for the flits
+// behind. Followed from one to the next this ends where something could move, or in a ring, which is the deadlock.
+
+#include <algorithm>
+
+#include "switchyard/hw/noc/flit/flit_network.h"
+#include "switchyard/hw/noc/flit/masks.h"
+#include "switchyard/hw/noc/topology.h"
+
+namespace switchyard::hw::flit {
+namespace {
+
+constexpr std::uint32_t kNobody = 0xFFFFFFFF;
+constexpr const char* kSides[port::kLocal] = {"north", "east", "south", "west"};
+
+}  // namespace
+
+std::string FlitNetwork::place(std::uint32_t input_vc) const {
+    const unsigned router = input_vc / stride_, vc = input_vc % stride_, port = port_of_[vc];
+    const std::string side =
+        port < port::kLocal ? kSides[port] : "endpoint " + std::to_string(endpoint_of_[router * ports_ + port]);
+    return "(" + std::to_string(routes_.x(router)) + "," + std::to_string(routes_.y(router)) + ") from " + side +
+           " VC " + std::to_string(vc_of_[vc]);
+}
+
+std::uint32_t FlitNetwork::waits_for(std::uint32_t input_vc) const {
+    const unsigned router = input_vc / stride_, vc = input_vc % stride_;
+    const Router& state = routers_[router];
+    const std::uint32_t base = router * stride_;
+    const auto holder_of = [&](std::uint64_t wanted) {
+        for (std::uint64_t mask = wanted; mask != 0;) {
+            const unsigned output = take_first(mask);
+            if (holder_[base + output] != kNone) return base + holder_[base + output];
+        }
+        return kNobody;
+    };
+    const auto behind = [&](unsigned output) {
+        const std::uint32_t target = downstream_[router * ports_ + port_of_[output]];
+        return target == kEndpoint ? kNobody : target + vc_of_[output];
+    };
+    if ((state.copying >> vc & 1) != 0) {
+        const Fork& fork = forks_[fork_[input_vc]];
+        for (const Fork::Branch& branch : fork.branches) {
+            if (branch.out == kNone) return holder_of(branch.wanted);
+            if (branch.sent < fork.flits && !branch_ready(router, vc, fork, branch) &&
+                branch.sent - fork.gone < held_[input_vc])
+                return behind(branch.out);
+        }
+    } else if (((state.vc_alloc | state.vc_wait) >> vc & 1) != 0) {
+        return holder_of(wanted_[input_vc]);
+    } else if (held_[input_vc] > 0 && ((state.switch_alloc | state.switch_wait) >> vc & 1) != 0) {
+        return behind(out_[input_vc]);
+    }
+    const std::uint32_t source = upstream_[router * ports_ + port_of_[vc]] + vc_of_[vc];
+    if ((source & kEndpoint) != 0 || holder_[source] == kNone) return kNobody;
+    return source / stride_ * stride_ + holder_[source];
+}
+
+std::string FlitNetwork::no_progress_report() const {
+    std::string text = "no flit has moved for " + std::to_string(config_.watchdog_cycles) + " cycles, cycle " +
+                       std::to_string(cycle_) + ": " + std::to_string(flits_in_flight_) + " flits in flight, " +
+                       std::to_string(queued_packets_) + " packets at their sources";
+    std::vector<std::uint32_t> seen(held_.size());
+    std::uint32_t walk = 0;
+    for (std::uint32_t begin = 0; begin < held_.size(); ++begin) {
+        if (held_[begin] == 0 || seen[begin] != 0) continue;
+        ++walk;
+        std::uint32_t at = begin;
+        while (at != kNobody && seen[at] == 0) {
+            seen[at] = walk;
+            at = waits_for(at);
+        }
+        if (at == kNobody || seen[at] != walk) continue;
+
+        std::vector<std::uint32_t> ring{at};
+        for (std::uint32_t next = waits_for(at); next != at; next = waits_for(next)) ring.push_back(next);
+        // All in one column, or row: then the ring is that of its links, and packets that have just turned into it.
+        const auto same = [&](auto coordinate) {
+            return std::all_of(ring.begin(), ring.end(), [&](std::uint32_t vc) {
+                return coordinate(vc / stride_) == coordinate(ring.front() / stride_);
+            });
+        };
+        const bool column = same([this](unsigned router) { return routes_.x(router); });
+        const bool row = !column && same([this](unsigned router) { return routes_.y(router); });
+        text += "; ring";
+        if (column) text += " of column " + std::to_string(routes_.x(ring.front() / stride_));
+        if (row) text += " of row " + std::to_string(routes_.y(ring.front() / stride_));
+        for (const std::uint32_t input_vc : ring) {
+            const unsigned side = port_of_[input_vc % stride_];
+            const bool vertical = side == port::kNorth || side == port::kSouth;
+            if (side >= port::kLocal || !(column ? vertical : row && !vertical)) continue;
+            text += std::string(", ") + kSides[(side + 2) % port::kLocal] + "ward";
+            break;
+        }
+        text += ": ";
+        for (const std::uint32_t input_vc : ring) text += place(input_vc) + " waits for ";
+        return text + place(ring.front());
+    }
+    return text + "; no ring of buffers that wait for each other";
+}
+
+}  // namespace switchyard::hw::flit

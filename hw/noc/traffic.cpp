@@ -1,0 +1,45 @@
+#include "switchyard/hw/noc/traffic.h"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+namespace switchyard::hw {
+
+const std::vector<std::string>& SyntheticTraffic::patterns() {
+    static const std::vector<std::string> names{"uniform", "transpose", "bitcomp", "neighbour", "hotspot"};
+    return names;
+}
+
+SyntheticTraffic::SyntheticTraffic(const std::string& pattern, unsigned columns, unsigned rows, double rate,
+                                   unsigned packet_flits, std::uint64_t seed)
+    : pattern_(), columns_(columns), rows_(rows), nodes_(columns * rows), threshold_(), random_(seed) {
+    const auto known = std::find(patterns().begin(), patterns().end(), pattern);
+    if (known == patterns().end()) throw std::invalid_argument("no such traffic: " + pattern);
+    pattern_ = static_cast<Pattern>(known - patterns().begin());
+    if (pattern_ == Pattern::transpose && columns != rows)
+        throw std::invalid_argument("transpose needs as many columns as rows");
+    const double packets = rate / packet_flits;
+    if (!(packets >= 0 && packets <= 1)) throw std::invalid_argument("the rate asks for more than a packet a cycle");
+    threshold_ = static_cast<std::uint64_t>(std::llround(packets * 4294967296.0));
+}
+
+unsigned SyntheticTraffic::destination(unsigned source) {
+    const unsigned x = source % columns_, y = source / columns_;
+    switch (pattern_) {
+        case Pattern::transpose:
+            return x * columns_ + y;
+        case Pattern::bitcomp:
+            return (rows_ - 1 - y) * columns_ + (columns_ - 1 - x);
+        case Pattern::neighbour:
+            return (y + 1) % rows_ * columns_ + (x + 1) % columns_;
+        case Pattern::hotspot:
+            if (random_.below(5) == 0) return rows_ / 2 * columns_ + columns_ / 2;
+            break;
+        case Pattern::uniform:
+            break;
+    }
+    return random_.below(nodes_);
+}
+
+}  // namespace switchyard::hw

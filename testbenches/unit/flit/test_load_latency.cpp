@@ -1,0 +1,57 @@
+// Load and latency against BookSim 2 (github.com/booksim/booksim2, 28f43299), which was run with its default router:
+// one cycle each for routing, VC allocation, switch allocation and switch traversal, 8-flit buffers, dim_order_torus,
+// links of two cycles, 8x8 nodes. Its figures are the average packet latency from generation to the last flit.
+
+#include "switchyard/platform/noc/noc_run.h"
+#include "switchyard/testbenches/unit/flit/flit_bench.h"
+
+using namespace switchyard;
+using namespace switchyard::testing;
+
+namespace {
+
+platform::NocMeasurement measure(unsigned vcs, unsigned packet_flits, double rate, std::uint64_t cycles = 8000) {
+    platform::NocRun run;
+    run.network = grid(true, 8, 8, vcs);
+    run.network.link_cycles = 2;
+    run.rate = rate;
+    run.packet_flits = packet_flits;
+    run.cycles = cycles;
+    run.warmup_cycles = cycles / 2;
+    return platform::run_flit_network(run);
+}
+
+struct Point {
+    unsigned vcs, packet_flits;
+    double rate, booksim_cycles;
+};
+
+}  // namespace
+
+TEST_CASE("flit: latency is BookSim 2's below saturation", "[flit]") {
+    const Point p =
+        GENERATE(Point{2, 1, .01, 31.3}, Point{2, 1, .10, 32.3}, Point{2, 1, .20, 36.1}, Point{2, 8, .01, 38.1},
+                 Point{2, 8, .10, 40.8}, Point{2, 8, .20, 45.1}, Point{4, 1, .01, 31.2}, Point{4, 1, .10, 31.3},
+                 Point{4, 1, .20, 32.1}, Point{4, 1, .30, 33.2}, Point{4, 1, .40, 35.7}, Point{4, 1, .45, 38.3},
+                 Point{4, 8, .01, 38.1}, Point{4, 8, .10, 39.9}, Point{4, 8, .20, 43.1}, Point{4, 8, .30, 47.6},
+                 Point{4, 8, .40, 54.9}, Point{4, 8, .45, 61.7});
+    const platform::NocMeasurement measured = measure(p.vcs, p.packet_flits, p.rate);
+    CAPTURE(p.vcs, p.packet_flits, p.rate);
+    CHECK(measured.arrived() == measured.generated);
+    CHECK(measured.mean_latency() == Approx(p.booksim_cycles).epsilon(0.03));
+}
+
+TEST_CASE("flit: saturates where BookSim 2 does", "[flit]") {
+    // BookSim 2's last stable load, in steps of .05, and the first unstable one.
+    const auto [vcs, packet_flits, stable, unstable] =
+        GENERATE(std::tuple{2u, 1u, .25, .30}, std::tuple{2u, 8u, .30, .40}, std::tuple{4u, 1u, .50, .60},
+                 std::tuple{4u, 8u, .50, .60});
+    CAPTURE(vcs, packet_flits);
+    const auto accepted = [](const platform::NocMeasurement& m) {
+        return static_cast<double>(m.accepted_flits) / static_cast<double>(m.offered_flits);
+    };
+    const platform::NocMeasurement below = measure(vcs, packet_flits, stable, 6000);
+    CHECK(accepted(below) == Approx(1).epsilon(0.02));
+    CHECK(below.mean_latency() < 150);
+    CHECK(accepted(measure(vcs, packet_flits, unstable, 6000)) < 0.95);
+}
