@@ -17,7 +17,7 @@ hw::HostInterface::Chip surroundings_of_host(const PlatformConfig& platform) {
 
 Chip::Chip(const sc_core::sc_module_name& name, const PlatformConfig& platform, SimulationRegistry& registry)
     : sc_module(name),
-      torus("torus", platform.noc, registry, platform.router_of_endpoint()),
+      torus(hw::make_network("torus", platform.noc, registry, platform.router_of_endpoint())),
       hbm("hbm", platform.hbm, registry, static_cast<Endpoint>(platform.tiles())),
       host("host", platform.host, surroundings_of_host(platform), registry),
       tiles("tile"),
@@ -29,8 +29,8 @@ Chip::Chip(const sc_core::sc_module_name& name, const PlatformConfig& platform, 
         return new Tile(tile_name, platform, address, registry);
     });
     const auto attach = [this](auto& initiator, auto& target, Endpoint endpoint, const std::string& link) {
-        links_.bind(initiator, torus.inject[endpoint], link + "_inject");
-        links_.bind(torus.eject[endpoint], target, link + "_eject");
+        links_.bind(initiator, torus->inject[endpoint], link + "_inject");
+        links_.bind(torus->eject[endpoint], target, link + "_eject");
     };
     for (unsigned i = 0; i < tiles.size(); ++i) {
         hw::NetworkInterface& interface = tiles[i].network_interface;

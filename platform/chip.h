@@ -1,11 +1,13 @@
 #pragma once
 
+#include <memory>
+
 #include <systemc>
 #include <tlm>
 
 #include "switchyard/hw/host/host_interface.h"
 #include "switchyard/hw/memory/hbm.h"
-#include "switchyard/hw/noc/torus.h"
+#include "switchyard/hw/noc/network.h"
 #include "switchyard/platform/link_binder.h"
 #include "switchyard/platform/platform_config.h"
 #include "switchyard/platform/tile.h"
@@ -23,7 +25,7 @@ hw::HostInterface::Chip surroundings_of_host(const PlatformConfig& platform);
 /// host interface at router 0.
 class Chip : public sc_core::sc_module {
 public:
-    hw::Torus torus;
+    std::unique_ptr<hw::Network> torus;  ///< `noc.impl`; a mesh, if that is the topology
     hw::Hbm hbm;
     hw::HostInterface host;
     sc_core::sc_vector<Tile> tiles;

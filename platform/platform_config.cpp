@@ -61,7 +61,7 @@ void derive(PlatformConfig& p) {
 
 void choose_chip(PlatformConfig& p) {
     if (p.chip.impl != "auto") return;
-    const bool analytic = p.pe_array.impl == "analytic" && p.dispatcher.impl == "analytic" &&
+    const bool analytic = p.pe_array.impl == "analytic" && p.dispatcher.impl == "analytic" && p.noc.impl == "packet" &&
                           p.hbm.impl == "bandwidth" && p.hbm.request_log.empty() &&
                           p.pe_array_exceptions.text.empty() && p.dispatcher_exceptions.text.empty();
     p.chip.impl = analytic && !p.chip.values && !p.chip.check_protocol ? "stages" : "tiles";
@@ -78,8 +78,11 @@ void check(const PlatformConfig& p, const YAML::Node& root, const std::string& p
     };
     check_exceptions("pe_array", p.pe_array_exceptions, hw::kPeArrayImplementations);
     check_exceptions("dispatcher", p.dispatcher_exceptions, hw::kDispatcherImplementations);
-    if (const std::string message = hw::objection(p.noc); !message.empty()) fail("noc", message);
+    if (const std::string message = hw::objection(p.noc, p.router_of_endpoint()); !message.empty())
+        fail("noc", message);
     if (const std::string message = hw::objection(p.hbm); !message.empty()) fail("hbm", message);
+    if (p.chip.impl == "stages" && p.noc.impl != "packet")
+        fail("noc", "impl: " + p.noc.impl + " needs chip.impl: tiles");
     if (p.chip.impl == "stages" && p.chip.values) fail("chip", "values need impl: tiles");
     if (p.chip.impl == "stages" && p.hbm.impl != "bandwidth")
         fail("hbm", "impl: " + p.hbm.impl + " needs chip.impl: tiles");

@@ -9,7 +9,7 @@
 #include "switchyard/hw/host/host_interface.h"
 #include "switchyard/hw/memory/hbm.h"
 #include "switchyard/hw/network_interface/network_interface.h"
-#include "switchyard/hw/noc/torus.h"
+#include "switchyard/hw/noc/network.h"
 #include "switchyard/hw/pe_array/pe_array.h"
 #include "switchyard/hw/scratchpad/scratchpad.h"
 #include "switchyard/hw/tile/tile_controller.h"
@@ -61,7 +61,7 @@ struct PlatformConfig {
     hw::KernelDispatcher::Config dispatcher;
     hw::TileController::Config controller;
     hw::NetworkInterface::Config network_interface;
-    hw::Torus::Config noc;
+    hw::NocConfig noc;
     hw::Hbm::Config hbm;
     hw::HostInterface::Config host;
     TileExceptions pe_array_exceptions, dispatcher_exceptions;  ///< keys in their sections

@@ -20,7 +20,8 @@ enum class PacketKind : std::uint8_t {
     control,        ///< between the chip's sequencer and the tiles: segment start, segment done
     read_request,   ///< to a memory interface: send `requested_bytes` from the payload's address to `reply_to`
     write_request,  ///< to a memory interface: store at the payload's address, then acknowledge
-    write_done      ///< from a memory interface to the writer
+    write_done,     ///< from a memory interface to the writer
+    receipt         ///< from the network to the sender of a packet that wants_receipt: its last copy has arrived
 };
 
 /// Endpoint of the network: tiles 0 .. T-1 (row-major), then memory interfaces, then the host interface.
@@ -58,6 +59,9 @@ struct RoutedExtension : ::tlm::tlm_extension<RoutedExtension> {
     std::uint64_t requested_bytes = 0;  ///< read_request
     std::vector<Endpoint> reply_to;     ///< read_request: who gets the data (multicast if several)
     std::uint32_t tag = 0;              ///< copied from request to reply
+    bool wants_receipt = false;         ///< set by the sender ...
+    std::uint16_t receipt_tag = 0;      ///< ... with what is to be the receipt's `tag`
+    bool receipt_follows = false;       ///< set by a network that does not know yet when the packet will have arrived
     bool has_values = false;
     SampleFramePtr frame;                                     ///< probe, data
     std::shared_ptr<const std::vector<std::uint64_t>> masks;  ///< mask: one a sample of `mask_samples`
@@ -79,6 +83,8 @@ struct RoutedExtension : ::tlm::tlm_extension<RoutedExtension> {
         payload_bytes = requested_bytes = 0;
         reply_to.clear();
         tag = 0;
+        wants_receipt = receipt_follows = false;
+        receipt_tag = 0;
         has_values = false;
         frame.reset();
         masks.reset();

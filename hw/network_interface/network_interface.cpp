@@ -201,6 +201,9 @@ void NetworkInterface::handle(Payload& payload) {
             tell_controller(event);
             break;
         }
+        case PacketKind::receipt:
+            finish_step(static_cast<std::uint16_t>(packet->tag), packet->unit);
+            break;
         case PacketKind::acknowledge:  // served in noc_transport
             break;
         case PacketKind::read_request:
@@ -255,15 +258,16 @@ NetworkInterface::Payload& NetworkInterface::make_packet(PacketKind kind, std::v
     return payload;
 }
 
-sc_core::sc_time NetworkInterface::inject(Payload& payload, const sc_core::sc_time& after) {
+NetworkInterface::Injection NetworkInterface::inject(Payload& payload, const sc_core::sc_time& after) {
     sc_core::sc_time delay = after;
     ++stats_.packets;
     noc_out->b_transport(payload, delay);
     const bool ok = payload.is_response_ok();
     const std::string status = ok ? std::string() : payload.get_response_string();
+    const bool receipt_follows = payload.get_extension<RoutedExtension>()->receipt_follows;
     payload.release();
     if (!ok) fail("the network refused a packet: " + status);
-    return delay;
+    return {delay, receipt_follows};
 }
 
 void NetworkInterface::carry_values(Payload& payload, RoutedExtension& extension, std::vector<std::uint8_t> bytes) {

@@ -182,8 +182,12 @@ private:
     void load_program(const std::shared_ptr<const TileProgram>& program);
     Payload& make_packet(PacketKind kind, std::vector<Endpoint> destinations, std::uint64_t payload_bytes,
                          RoutedExtension*& extension);
-    /// Sends and releases the packet; returns the time until its tail has arrived.
-    sc_core::sc_time inject(Payload& payload, const sc_core::sc_time& after = sc_core::SC_ZERO_TIME);
+    struct Injection {
+        sc_core::sc_time arrival;  ///< time until the tail of the last copy has arrived, unless a receipt will say it
+        bool receipt_follows;
+    };
+    /// Sends and releases the packet.
+    Injection inject(Payload& payload, const sc_core::sc_time& after = sc_core::SC_ZERO_TIME);
     static void carry_values(Payload& payload, RoutedExtension& extension, std::vector<std::uint8_t> bytes);
     Payload& make_message(::tlm::tlm_command command, std::uint64_t address, std::uint64_t bytes);
     void tell_controller(InterfaceEvent& event);

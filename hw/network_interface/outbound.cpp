@@ -197,6 +197,7 @@ void NetworkInterface::send_group(const Outbound& outbound, const Outbound::Grou
     const Edge& edge = program_->edge(outbound.edge);
     const TileOperator& op = program_->operators[outbound.operator_index];
     sc_core::sc_time done;
+    bool receipt_due = false;
     std::shared_ptr<const TensorPart> part;
     std::vector<std::uint8_t> values;
     if (config_.values) values = group_values(outbound, group, part);
@@ -220,11 +221,15 @@ void NetworkInterface::send_group(const Outbound& outbound, const Outbound::Grou
         }
         stats_.sent_bytes += bytes;
         stats_.delivered_copy_bytes += bytes * group.destinations.size();
-        done = std::max(done, inject(payload));
         sent += bytes;
+        // The last group's end is the edge's end; earlier ones need not be told apart.
+        packet->wants_receipt = outbound.groups_missing == 1 && sent == group.bytes;
+        packet->receipt_tag = outbound.operator_index;
+        const auto [arrival, receipt_follows] = inject(payload);
+        done = std::max(done, arrival);
+        receipt_due = receipt_follows;
     }
-    // The last group's end is the edge's end; earlier ones need not be told apart.
-    if (outbound.groups_missing == 1) {
+    if (outbound.groups_missing == 1 && !receipt_due) {
         Item item;
         item.kind = Item::Kind::group_sent;
         item.operator_index = outbound.operator_index;

@@ -132,15 +132,8 @@ void Router::fail(Payload& payload, ::tlm::tlm_response_status status, const std
     throw ModelError(*this, message);
 }
 
-RoutedExtension& Router::extension_of(Payload& payload) const {
-    auto* const packet = payload.get_extension<RoutedExtension>();
-    if (!packet) fail(payload, ::tlm::TLM_GENERIC_ERROR_RESPONSE, "payload without a RoutedExtension");
-    if (packet->destinations.empty()) fail(payload, ::tlm::TLM_ADDRESS_ERROR_RESPONSE, "packet without destination");
-    return *packet;
-}
-
 void Router::b_transport(int in_port, Payload& payload, sc_core::sc_time& delay) {
-    RoutedExtension& packet = extension_of(payload);
+    RoutedExtension& packet = extension_of(*this, payload);
     const Tick now = sc_core::sc_time_stamp().value();
     const Tick cycles = serialisation_cycles(config_, packet.payload_bytes);
     Journey journey{payload,
@@ -160,15 +153,7 @@ void Router::b_transport(int in_port, Payload& payload, sc_core::sc_time& delay)
 Router::Tick Router::inject(unsigned in_port, Journey& journey, Tick start) {
     const RoutedExtension& packet = journey.packet;
     const unsigned local = in_port - port::kLocal;
-    if (packet.source != endpoints_[local])
-        fail(journey.payload, ::tlm::TLM_GENERIC_ERROR_RESPONSE,
-             "endpoint " + std::to_string(endpoints_[local]) + " sends a packet whose source is " +
-                 std::to_string(packet.source));
-    for (const Endpoint destination : packet.destinations) {
-        if (destination >= route_.size())
-            fail(journey.payload, ::tlm::TLM_ADDRESS_ERROR_RESPONSE,
-                 "no endpoint " + std::to_string(destination) + ": the network has " + std::to_string(route_.size()));
-    }
+    checked_packet(*this, journey.payload, endpoints_[local], route_.size());
     addressed_packets_ += packet.destinations.size();
     addressed_bytes_ += packet.destinations.size() * packet.payload_bytes;
 

@@ -10,6 +10,7 @@
 #include <tlm>
 
 #include "switchyard/hw/noc/link_calendar.h"
+#include "switchyard/hw/noc/network.h"
 #include "switchyard/hw/noc/topology.h"
 #include "switchyard/tlm/routed_extension.h"
 #include "switchyard/tlm/simulation_registry.h"
@@ -50,23 +51,8 @@ public:
     using Config = NocConfig;
     using Payload = ::tlm::tlm_generic_payload;
 
-    struct LinkStats {
-        std::uint64_t packets = 0;
-        std::uint64_t bytes = 0;  ///< headers included
-        std::uint64_t busy_cycles = 0;
-    };
-    struct Stats {
-        std::uint64_t injected_packets = 0;
-        std::uint64_t injected_bytes = 0;  ///< payload
-        std::uint64_t addressed_packets = 0;
-        std::uint64_t addressed_bytes = 0;  ///< payload, times the destinations of each packet
-        std::uint64_t ejected_packets = 0;
-        std::uint64_t ejected_bytes = 0;     ///< payload
-        std::uint64_t link_packets = 0;      ///< on the links to other routers
-        std::uint64_t link_bytes = 0;        ///< on these, headers included
-        std::uint64_t link_busy_cycles = 0;  ///< on these, summed
-        std::uint64_t max_link_busy_cycles = 0;
-    };
+    using LinkStats = hw::LinkStats;
+    using Stats = NetworkStats;
 
     /// Indexed by port; north .. west stay unbound where there is no neighbour. Local ports belong to the endpoints of
     /// this router in the order of their ids.
@@ -130,7 +116,6 @@ private:
     Tick call(Link& link, Journey& journey, Span destinations, Tick arrival);
     Tick reserve(Link& link, Tick earliest, const Journey& journey);
 
-    RoutedExtension& extension_of(Payload& payload) const;
     [[noreturn]] void fail(Payload& payload, ::tlm::tlm_response_status status, const std::string& message) const;
     void register_counters(SimulationRegistry& registry);
 

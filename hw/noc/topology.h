@@ -7,6 +7,7 @@ namespace switchyard::hw {
 
 /// What the routers of one network have in common.
 struct NocConfig {
+    std::string impl = "packet";
     std::string topology = "torus";
     unsigned link_bytes_per_cycle = 192;  ///< Adyna Table III: 192 GB/s a tile, at 1 GHz
     unsigned router_cycles = 4;           ///< route computation, VC allocation, switch allocation, switch traversal:
@@ -15,6 +16,12 @@ struct NocConfig {
     unsigned endpoint_link_cycles = 1;    ///< between an endpoint and its router; BookSim 2: always 1
     unsigned header_bytes = 16;           ///< kind, batch, ids, ranges and address in front of every payload
 
+    // impl: flit. Stages, VCs and buffers as flit::Config has them; the stages add up to router_cycles.
+    unsigned vcs = 4, control_vcs = 2, buffer_flits = 8;
+    unsigned routing_cycles = 1, vc_alloc_cycles = 1, switch_alloc_cycles = 1, switch_cycles = 1, credit_cycles = 0;
+    std::string multicast = "tree";
+    unsigned watchdog_cycles = 100000;
+
     // The chip's, set by the composer.
     unsigned columns = 1, rows = 1;
     double clock_ghz = 1.0;
@@ -22,6 +29,8 @@ struct NocConfig {
 
 template <class V>
 void describe(V& v, NocConfig& c) {
+    v.choice("impl", c.impl, {"packet", "flit"},
+             "packets that reserve links; or flits, virtual channels and credits, cycle by cycle (needs impl: tiles)");
     v.choice("topology", c.topology, {"torus", "mesh"}, "how the routers are connected");
     v.field("link_bytes_per_cycle", c.link_bytes_per_cycle, 1, 65536, "width of each link, in each direction");
     v.field("router_cycles", c.router_cycles, 0, 1000, "router pipeline, in front of each outgoing link");
@@ -29,6 +38,20 @@ void describe(V& v, NocConfig& c) {
     v.field("endpoint_link_cycles", c.endpoint_link_cycles, 0, 1000,
             "flight time of a link between an endpoint and its router");
     v.field("header_bytes", c.header_bytes, 1, 4096, "bytes in front of each packet's payload");
+    v.field("vcs", c.vcs, 1, 12, "flit: virtual channels of an input for data; even on a torus");
+    v.field("control_vcs", c.control_vcs, 0, 12,
+            "flit: more of them for probes and acknowledges alone; 0: these use those of the data; even on a torus");
+    v.field("buffer_flits", c.buffer_flits, 1, 1024, "flit: depth of a virtual channel's buffer");
+    v.field("routing_cycles", c.routing_cycles, 0, 100, "flit: route computation; 0: look-ahead");
+    v.field("vc_alloc_cycles", c.vc_alloc_cycles, 1, 100, "flit: virtual channel allocation");
+    v.field("switch_alloc_cycles", c.switch_alloc_cycles, 1, 100, "flit: switch allocation");
+    v.field("switch_cycles", c.switch_cycles, 1, 100, "flit: switch traversal; the four add up to router_cycles");
+    v.field("credit_cycles", c.credit_cycles, 0, 100, "flit: until a credit that has arrived counts");
+    v.choice(
+        "multicast", c.multicast, {"tree", "source"},
+        "flit: copied by the routers, in pieces that fit a buffer; or sent by the source once for each destination");
+    v.field("watchdog_cycles", c.watchdog_cycles, 0, 1000000000,
+            "flit: without any movement while flits are in flight, until the simulation gives up; 0: never");
 }
 
 /// Where a packet leaves a router: x grows to the east, y to the south; routers are numbered row by row.

@@ -75,6 +75,8 @@ FlitNetwork::FlitNetwork(const Config& config, const std::vector<unsigned>& rout
     switch_accept_.resize(ports);
     vc_turn_.resize(ports);
     link_flits_.resize(ports);
+    link_packets_.resize(ports);
+    link_padding_.resize(ports);
     endpoint_of_.resize(ports);
     connect(router_of_endpoint);
 }
@@ -108,31 +110,33 @@ void FlitNetwork::connect(const std::vector<unsigned>& router_of_endpoint) {
     sending_.resize((home_.size() + 63) / 64);
 }
 
-std::uint32_t FlitNetwork::make_packet(unsigned source, std::uint32_t flits, std::uint64_t tag, TrafficClass traffic) {
+std::uint32_t FlitNetwork::make_packet(unsigned source, std::uint32_t flits, std::uint64_t tag, TrafficClass traffic,
+                                       std::uint32_t padding) {
     if (flits == 0) throw std::invalid_argument("a packet without flits");
     const std::uint32_t id = pool_.make();
     Packet& packet = pool_[id];
     packet.tag = tag;
     packet.flits = flits;
+    packet.padding = padding;
     packet.source_router = home_.at(source);
     packet.group = traffic == TrafficClass::control && config_.control_vcs > 0 ? 1 : 0;
     return id;
 }
 
 void FlitNetwork::send(unsigned source, unsigned destination, std::uint32_t flits, std::uint64_t tag,
-                       TrafficClass traffic) {
+                       TrafficClass traffic, std::uint32_t padding) {
     home_.at(destination);
-    const std::uint32_t id = make_packet(source, flits, tag, traffic);
+    const std::uint32_t id = make_packet(source, flits, tag, traffic, padding);
     set_destination(pool_[id], destination);
     enqueue(source, id);
 }
 
 void FlitNetwork::multicast(unsigned source, const std::uint16_t* destinations, std::size_t count, std::uint32_t flits,
-                            std::uint64_t tag, TrafficClass traffic) {
+                            std::uint64_t tag, TrafficClass traffic, std::uint32_t padding) {
     if (flits > config_.buffer_flits)
         throw std::invalid_argument("a multicast packet of " + std::to_string(flits) + " flits does not fit a buffer");
     if (count == 0) throw std::invalid_argument("a packet without destination");
-    const std::uint32_t id = make_packet(source, flits, tag, traffic);
+    const std::uint32_t id = make_packet(source, flits, tag, traffic, padding);
     pool_[id].set = pool_.make_set();
     for (std::size_t i = 0; i < count; ++i) {
         home_.at(destinations[i]);

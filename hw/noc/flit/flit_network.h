@@ -53,12 +53,13 @@ public:
     /// `router_of_endpoint`: where each endpoint is attached. Throws std::invalid_argument with `objection`.
     FlitNetwork(const Config& config, const std::vector<unsigned>& router_of_endpoint);
 
-    /// Puts a packet of `flits` (> 0) into its source's queue, from this cycle on.
+    /// Puts a packet of `flits` (> 0) into its source's queue, from this cycle on. `padding`: bytes of its last flit
+    /// that are empty, for link_padding.
     void send(unsigned source, unsigned destination, std::uint32_t flits, std::uint64_t tag,
-              TrafficClass traffic = TrafficClass::data);
+              TrafficClass traffic = TrafficClass::data, std::uint32_t padding = 0);
     /// The same to several destinations, as one packet of at most `buffer_flits`.
     void multicast(unsigned source, const std::uint16_t* destinations, std::size_t count, std::uint32_t flits,
-                   std::uint64_t tag, TrafficClass traffic = TrafficClass::data);
+                   std::uint64_t tag, TrafficClass traffic = TrafficClass::data, std::uint32_t padding = 0);
 
     void begin_cycle();
     /// Throws NoProgress.
@@ -78,6 +79,9 @@ public:
     const Stats& stats() const { return stats_; }
     /// Flits that have left `router` by `port`.
     std::uint64_t link_flits(unsigned router, unsigned port) const { return link_flits_[router * ports_ + port]; }
+    /// Packets among them, and their padding.
+    std::uint64_t link_packets(unsigned router, unsigned port) const { return link_packets_[router * ports_ + port]; }
+    std::uint64_t link_padding(unsigned router, unsigned port) const { return link_padding_[router * ports_ + port]; }
     /// Packets that wait at an endpoint, the one that is being injected included.
     std::size_t queued(unsigned endpoint) const;
     const Config& config() const { return config_; }
@@ -140,7 +144,8 @@ private:
 
     // flit_network.cpp
     void connect(const std::vector<unsigned>& router_of_endpoint);
-    std::uint32_t make_packet(unsigned source, std::uint32_t flits, std::uint64_t tag, TrafficClass traffic);
+    std::uint32_t make_packet(unsigned source, std::uint32_t flits, std::uint64_t tag, TrafficClass traffic,
+                              std::uint32_t padding);
     void enqueue(unsigned source, std::uint32_t packet);
     void accept(std::uint32_t input_vc, std::uint32_t flit);
     void eject(std::uint32_t output_vc, std::uint32_t flit);
@@ -222,7 +227,7 @@ private:
     std::vector<std::uint32_t> downstream_;  ///< first input VC behind an output port; kEndpoint: an endpoint
     std::vector<std::uint32_t> upstream_;    ///< first output VC in front of an input port; kEndpoint | endpoint * vcs
     std::vector<std::uint8_t> switch_grant_, switch_accept_, vc_turn_;  ///< pointers of the switch allocator
-    std::vector<std::uint64_t> link_flits_;
+    std::vector<std::uint64_t> link_flits_, link_packets_, link_padding_;
 
     // By endpoint.
     std::vector<std::uint16_t> home_;

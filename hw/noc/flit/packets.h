@@ -12,7 +12,8 @@ enum class TrafficClass : std::uint8_t { data, control };
 struct Packet {
     std::uint64_t tag = 0;  ///< the sender's; comes back with the delivery
     std::uint32_t flits = 0;
-    std::uint32_t set = kNoSet;                   ///< multicast: its destinations, in PacketPool
+    std::uint32_t padding = 0;   ///< bytes of the last flit that nothing fills; counted for each link, else unused
+    std::uint32_t set = kNoSet;  ///< multicast: its destinations, in PacketPool
     std::uint16_t source_router = 0, router = 0;  ///< router: of the destination
     std::uint16_t endpoint = 0;                   ///< the destination
     std::uint8_t local_port = 0;                  ///< of the destination at its router

@@ -137,6 +137,8 @@ void FlitNetwork::send_flit(unsigned router, unsigned output, std::uint32_t flit
         ++stats_.hop_flits;
     }
     if (is_tail(flit)) {
+        ++link_packets_[out_port];
+        link_padding_[out_port] += pool_[packet_of(flit)].padding;
         routers_[router].free_vcs |= bit(output);
         holder_[output_vc] = kNone;
     }

@@ -11,8 +11,9 @@ Transport::Transport(FlitNetwork& network, std::size_t endpoints, const Format& 
       format_(format),
       sent_(2 * endpoints * endpoints),
       expected_(2 * endpoints * endpoints) {
-    if (std::uint64_t{format.link_bytes} * network.config().buffer_flits <= format.header_bytes)
-        throw std::invalid_argument("header_bytes leave no room in a buffer of buffer_flits");
+    if (std::uint64_t{format.link_bytes} * piece_flits() <= format.header_bytes)
+        throw std::invalid_argument(
+            "header_bytes leave no room for data in a piece of a multicast, half of buffer_flits");
 }
 
 std::uint32_t Transport::send(unsigned source, const std::vector<std::uint16_t>& destinations, std::uint64_t bytes,
@@ -30,8 +31,7 @@ std::uint32_t Transport::send(unsigned source, const std::vector<std::uint16_t>&
     message.copies.clear();
 
     const bool tree = destinations.size() > 1 && format_.multicast == Multicast::tree;
-    const std::uint64_t room =
-        std::uint64_t{network_.config().buffer_flits} * format_.link_bytes - format_.header_bytes;
+    const std::uint64_t room = std::uint64_t{piece_flits()} * format_.link_bytes - format_.header_bytes;
     const std::uint64_t pieces = tree ? std::max<std::uint64_t>(1, (bytes + room - 1) / room) : 1;
     for (const std::uint16_t endpoint : destinations)
         message.copies.push_back(
@@ -42,11 +42,12 @@ std::uint32_t Transport::send(unsigned source, const std::vector<std::uint16_t>&
             const std::uint64_t here = std::min(left, room);
             left -= here;
             network_.multicast(source, destinations.data(), destinations.size(),
-                               static_cast<std::uint32_t>(unicast_flits(here)), id, traffic);
+                               static_cast<std::uint32_t>(unicast_flits(here)), id, traffic, padding(here));
         }
     } else {
         for (const std::uint16_t endpoint : destinations)
-            network_.send(source, endpoint, static_cast<std::uint32_t>(unicast_flits(bytes)), id, traffic);
+            network_.send(source, endpoint, static_cast<std::uint32_t>(unicast_flits(bytes)), id, traffic,
+                          padding(bytes));
     }
     ++in_flight_;
     ++stats_.messages;

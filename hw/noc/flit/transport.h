@@ -11,7 +11,10 @@ namespace switchyard::hw::flit {
 
 /// How an endpoint's packet travels that has several destinations.
 enum class Multicast : std::uint8_t {
-    tree,   ///< in pieces that fit a VC's buffer, each with a header, which the routers copy along the X-Y tree
+    /// In pieces of half a VC's buffer, so that the next one can come in while one leaves; each has a header of its
+    /// own.
+    /// The routers copy them along the X-Y tree.
+    tree,
     source  ///< as one packet for each destination, one after another in the order of the list
 };
 
@@ -49,6 +52,8 @@ public:
     std::uint64_t unicast_flits(std::uint64_t bytes) const {
         return (format_.header_bytes + bytes + format_.link_bytes - 1) / format_.link_bytes;
     }
+    /// Flits of a whole piece of a multicast.
+    unsigned piece_flits() const { return network_.config().buffer_flits > 1 ? network_.config().buffer_flits / 2 : 1; }
     std::size_t in_flight() const { return in_flight_; }
     const Stats& stats() const { return stats_; }
 
@@ -67,6 +72,9 @@ private:
 
     std::size_t flow(unsigned source, unsigned endpoint, unsigned group) const {
         return (std::size_t{group} * endpoints_ + source) * endpoints_ + endpoint;
+    }
+    std::uint32_t padding(std::uint64_t bytes) const {
+        return static_cast<std::uint32_t>(unicast_flits(bytes) * format_.link_bytes - format_.header_bytes - bytes);
     }
     void arrive(std::uint32_t message, Copy& copy);
     void hand_over(std::uint32_t message, unsigned endpoint);

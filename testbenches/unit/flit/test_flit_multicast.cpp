@@ -54,8 +54,8 @@ TEST_CASE("flit: multicast in the routers or from the source", "[flit]") {
         CHECK(arrived == std::vector<unsigned>{0, 1, 4, 6, 9, 15});
         return std::pair{network.stats().injected_flits, network.cycle()};
     };
-    // 8 flits of 192 bytes with 16 of header hold 1520: 4000 bytes are two full pieces and one of 960 + 16 bytes.
-    CHECK(run(Multicast::tree, 4000).first == 8 + 8 + 6);
+    // 4 flits of 192 bytes with 16 of header hold 752: 4000 bytes are five full pieces and one of 240 + 16 bytes.
+    CHECK(run(Multicast::tree, 4000).first == 5 * 4 + 2);
     CHECK(run(Multicast::source, 4000).first == 6 * 21);
     CHECK(run(Multicast::tree, 4000).second < run(Multicast::source, 4000).second);
     CHECK(run(Multicast::tree, 0).first == 1);

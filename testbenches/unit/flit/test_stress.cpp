@@ -96,7 +96,7 @@ private:
         expected_[id] = std::move(message);
     }
     std::uint64_t flits_of(const Expected& message) const {
-        const std::uint64_t room = 8 * 192 - 16, count = message.destinations.size();
+        const std::uint64_t room = transport_.piece_flits() * 192 - 16, count = message.destinations.size();
         if (count == 1 || load_.multicast == Multicast::source) return count * transport_.unicast_flits(message.bytes);
         std::uint64_t flits = message.bytes == 0 ? 1 : 0;
         for (std::uint64_t left = message.bytes; left > 0; left -= std::min(left, room))
@@ -153,7 +153,7 @@ TEST_CASE("flit: other pipelines, small buffers and several endpoints a router l
     config.switch_cycles = 2;
     config.credit_cycles = 1;
     config.link_cycles = 3;
-    config.buffer_flits = GENERATE(8u);
+    config.buffer_flits = GENERATE(8u, 3u);
     std::vector<unsigned> homes = one_each(config);
     homes.insert(homes.end(), {0, 0, 5, 11});
     Stress stress(config, homes, {Multicast::tree, 30, 9, 60000, 5});

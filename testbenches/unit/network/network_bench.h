@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <numeric>
 #include <string>
 #include <utility>
@@ -12,7 +13,7 @@
 #include <systemc>
 #include <tlm>
 
-#include "switchyard/hw/noc/torus.h"
+#include "switchyard/hw/noc/network.h"
 #include "switchyard/testbenches/sim_test.h"
 #include "switchyard/tlm/clock_period.h"
 #include "switchyard/tlm/memory_manager.h"
@@ -110,13 +111,15 @@ private:
 /// A network whose endpoints are all in the hands of the test; by default one a router.
 struct NetworkBench {
     SimulationRegistry registry;
-    hw::Torus torus;
+    std::unique_ptr<hw::Network> network;
+    hw::Network& torus;
     Ends ends;
 
     explicit NetworkBench(const hw::NocConfig& config) : NetworkBench(config, one_each(config)) {}
     NetworkBench(const hw::NocConfig& config, const std::vector<unsigned>& router_of_endpoint,
                  const std::string& name = "network")
-        : torus(name.c_str(), config, registry, router_of_endpoint),
+        : network(hw::make_network(name.c_str(), config, registry, router_of_endpoint)),
+          torus(*network),
           ends((name + "_ends").c_str(), router_of_endpoint.size(), config.clock_ghz) {
         for (std::size_t e = 0; e < router_of_endpoint.size(); ++e) {
             ends.out[e].bind(torus.inject[e]);
@@ -136,8 +139,10 @@ struct NetworkBench {
     }
 };
 
-inline hw::NocConfig noc(unsigned columns, unsigned rows, const std::string& topology = "torus") {
+inline hw::NocConfig noc(unsigned columns, unsigned rows, const std::string& topology = "torus",
+                         const std::string& impl = "packet") {
     hw::NocConfig config;
+    config.impl = impl;
     config.topology = topology;
     config.columns = columns;
     config.rows = rows;

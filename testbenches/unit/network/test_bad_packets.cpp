@@ -1,3 +1,4 @@
+#include "switchyard/hw/noc/torus.h"
 #include "switchyard/testbenches/unit/network/network_bench.h"
 
 using namespace switchyard;

@@ -53,7 +53,7 @@ SIM_TEST("an endpoint takes no more than its link gives", "[noc]") {
             for (Endpoint source = 0; source < 25; ++source)
                 last = std::max(last, bench.ends.send(source, {12}, cycles_of_payload(4)));
         const std::uint64_t busy = 50 * 25 * 4;
-        CHECK(bench.torus.router(12).link(hw::port::kLocal).busy_cycles == busy);
+        CHECK(bench.torus.link(12, hw::port::kLocal).busy_cycles == busy);
         CHECK(last >= 1 + 5 + busy);
         // The first comes from the endpoint itself: injection link, router, link. Heads from 1 to 4 hops away come 5
         // cycles apart, so packets of 4 leave one cycle unused before each of these times; then there is no gap.

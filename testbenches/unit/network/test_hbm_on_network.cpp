@@ -1,3 +1,4 @@
+#include "switchyard/hw/noc/torus.h"
 #include "switchyard/testbenches/unit/network/hbm_bench.h"
 
 using namespace switchyard;

@@ -63,10 +63,10 @@ SIM_TEST("one copy on a shared path: a multicast costs a link what a unicast cos
     NetworkBench bench(noc(8, 1));
     bench.run([&] {
         bench.ends.send(0, {2, 3, 4}, 1000);
-        CHECK(bench.torus.router(0).link(hw::port::kEast).packets == 1);
-        CHECK(bench.torus.router(1).link(hw::port::kEast).bytes == 1016);
-        CHECK(bench.torus.router(3).link(hw::port::kEast).packets == 1);
-        CHECK(bench.torus.router(4).link(hw::port::kEast).packets == 0);
+        CHECK(bench.torus.link(0, hw::port::kEast).packets == 1);
+        CHECK(bench.torus.link(1, hw::port::kEast).bytes == 1016);
+        CHECK(bench.torus.link(3, hw::port::kEast).packets == 1);
+        CHECK(bench.torus.link(4, hw::port::kEast).packets == 0);
         const auto stats = bench.torus.stats();
         CHECK(stats.injected_packets == 1);
         CHECK(stats.injected_bytes == 1000);

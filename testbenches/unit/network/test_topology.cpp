@@ -1,5 +1,6 @@
 #include <deque>
 
+#include "switchyard/hw/noc/torus.h"
 #include "switchyard/testbenches/unit/network/network_bench.h"
 
 using namespace switchyard;

@@ -2,6 +2,7 @@
 
 #include <random>
 
+#include "switchyard/hw/noc/torus.h"
 #include "switchyard/platform/stages/traffic.h"
 #include "switchyard/testbenches/unit/network/network_bench.h"
 
@@ -62,11 +63,11 @@ TEST_CASE("random packets hold each link for as long as on the torus", "[traffic
         for (unsigned router = 0; router < config.columns * config.rows; ++router) {
             for (unsigned p = 0; p < hw::port::kLocal; ++p) {
                 CAPTURE(router, p);
-                CHECK(cycles[router * hw::port::kLocal + p] == bench.torus.router(router).link(p).busy_cycles);
+                CHECK(cycles[router * hw::port::kLocal + p] == bench.torus.link(router, p).busy_cycles);
             }
         }
         for (std::size_t e = 0; e < routers.size(); ++e) {
-            const hw::Router& router = bench.torus.router(routers[e]);
+            const hw::Router& router = dynamic_cast<const hw::Torus&>(bench.torus).router(routers[e]);
             const auto endpoint = static_cast<Endpoint>(e);
             CHECK(cycles[builder.router_links() + builder.endpoints() + e] ==
                   router.link(router.local_port(endpoint)).busy_cycles);

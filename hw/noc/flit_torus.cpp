@@ -1,0 +1,279 @@
+#include "switchyard/hw/noc/flit_torus.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "switchyard/tlm/clock_period.h"
+#include "switchyard/tlm/void_buffer.h"
+
+namespace switchyard::hw {
+namespace {
+
+constexpr unsigned kMostPorts = 64;
+constexpr const char* kDirections[port::kLocal] = {"north", "east", "south", "west"};
+
+flit::TrafficClass class_of(PacketKind kind) {
+    return kind == PacketKind::probe || kind == PacketKind::acknowledge ? flit::TrafficClass::control
+                                                                        : flit::TrafficClass::data;
+}
+
+/// `build()`, whose std::invalid_argument becomes the module's ModelError.
+template <class Build>
+auto built(const sc_core::sc_object& module, Build&& build) {
+    try {
+        return build();
+    } catch (const std::invalid_argument& error) {
+        throw ModelError(module, error.what());
+    }
+}
+
+}  // namespace
+
+flit::Config flit_config(const NocConfig& config) {
+    flit::Config flits;
+    flits.torus = config.topology == "torus";
+    flits.columns = config.columns;
+    flits.rows = config.rows;
+    flits.vcs = config.vcs;
+    flits.control_vcs = config.control_vcs;
+    flits.buffer_flits = config.buffer_flits;
+    flits.routing_cycles = config.routing_cycles;
+    flits.vc_alloc_cycles = config.vc_alloc_cycles;
+    flits.switch_alloc_cycles = config.switch_alloc_cycles;
+    flits.switch_cycles = config.switch_cycles;
+    flits.link_cycles = config.link_cycles;
+    flits.endpoint_link_cycles = config.endpoint_link_cycles;
+    flits.credit_cycles = config.credit_cycles;
+    flits.watchdog_cycles = config.watchdog_cycles;
+    return flits;
+}
+
+FlitTorus::FlitTorus(const sc_core::sc_module_name& name, const Config& config, SimulationRegistry& registry,
+                     std::vector<unsigned> router_of_endpoint)
+    : Network(name, config, registry, std::move(router_of_endpoint)),
+      in_("in", router_of_endpoint_.size()),
+      out_("out", router_of_endpoint_.size()),
+      cycle_ticks_(ClockPeriod(config.clock_ghz).cycles(1).value()),
+      network_(built(*this, [&] { return flit::FlitNetwork(flit_config(config), router_of_endpoint_); })),
+      transport_(built(*this,
+                       [&] {
+                           const flit::Multicast how =
+                               config.multicast == "source" ? flit::Multicast::source : flit::Multicast::tree;
+                           return flit::Transport(network_, router_of_endpoint_.size(),
+                                                  {config.link_bytes_per_cycle, config.header_bytes, how});
+                       })),
+      routers_(config.columns * config.rows),
+      links_seen_(std::size_t{config.columns} * config.rows * kMostPorts),
+      next_edge_("next_edge"),
+      receipts_("receipts") {
+    for (std::size_t e = 0; e < in_.size(); ++e) {
+        in_[e].register_b_transport(this, &FlitTorus::b_transport, static_cast<int>(e));
+        in_[e].register_transport_dbg(this, &FlitTorus::debug_transport, static_cast<int>(e));
+        inject[e].bind(in_[e]);
+        out_[e].bind(eject[e]);
+    }
+    SC_HAS_PROCESS(FlitTorus);
+    SC_THREAD(run);  // a thread, since it calls b_transport
+    register_counters(registry);
+    registry.add_waiter(*this, [this] { return waits(); });
+}
+
+FlitTorus::~FlitTorus() {
+    for (Payload* const payload : in_flight_)
+        if (payload) payload->release();
+    for (const Waiting& packet : waiting_) packet.payload->release();
+}
+
+void FlitTorus::b_transport(int endpoint, Payload& payload, sc_core::sc_time& delay) {
+    RoutedExtension& packet =
+        checked_packet(*this, payload, static_cast<Endpoint>(endpoint), router_of_endpoint_.size());
+    std::vector<Endpoint> sorted = packet.destinations;
+    std::sort(sorted.begin(), sorted.end());
+    if (const auto twice = std::adjacent_find(sorted.begin(), sorted.end()); twice != sorted.end()) {
+        payload.set_response_status(::tlm::TLM_ADDRESS_ERROR_RESPONSE);
+        throw ModelError(*this, "destination " + std::to_string(*twice) + " stands twice in a packet");
+    }
+    if (!payload.has_mm()) {
+        payload.set_response_status(::tlm::TLM_GENERIC_ERROR_RESPONSE);
+        throw ModelError(*this, "a payload without memory manager cannot be kept until it arrives");
+    }
+    payload.acquire();
+    const std::uint64_t ticks = (sc_core::sc_time_stamp() + delay).value();
+    const std::uint64_t due = (ticks + cycle_ticks_ - 1) / cycle_ticks_;
+    waiting_.push_back({due, sequence_++, &payload});
+    std::push_heap(waiting_.begin(), waiting_.end());
+    // The cycle `due` is worked off at its end.
+    if (network_.idle() && waiting_.front().due == due)
+        next_edge_.notify(sc_core::sc_time::from_value((due + 1) * cycle_ticks_) - sc_core::sc_time_stamp());
+    packet.receipt_follows = packet.wants_receipt;
+    payload.set_response_status(::tlm::TLM_OK_RESPONSE);
+}
+
+unsigned FlitTorus::debug_transport(int, Payload& payload) {
+    const auto* const packet = payload.get_extension<RoutedExtension>();
+    if (!packet || packet->destinations.size() != 1 || packet->destinations[0] >= out_.size()) return 0;
+    return out_[packet->destinations[0]]->transport_dbg(payload);
+}
+
+void FlitTorus::run() {
+    while (true) {
+        wait(next_edge_);
+        step();
+    }
+}
+
+void FlitTorus::step() {
+    const std::uint64_t now = sc_core::sc_time_stamp().value() / cycle_ticks_;
+    if (network_.cycle() + 1 < now) {
+        network_.skip_to(now - 1);
+        network_.begin_cycle();
+    }
+    queue_packets(now - 1);
+    try {
+        network_.end_cycle();
+    } catch (const flit::NoProgress& stuck) {
+        throw ModelError(*this, stuck.what());
+    }
+    network_.begin_cycle();
+    for (const flit::Transport::Arrival& arrival : transport_.collect()) deliver(arrival);
+    if (!network_.idle())
+        next_edge_.notify(sc_core::sc_time::from_value(cycle_ticks_));
+    else if (!waiting_.empty())
+        next_edge_.notify(sc_core::sc_time::from_value((std::max(waiting_.front().due, now) + 1 - now) * cycle_ticks_));
+}
+
+void FlitTorus::queue_packets(std::uint64_t cycle) {
+    while (!waiting_.empty() && waiting_.front().due <= cycle) {
+        std::pop_heap(waiting_.begin(), waiting_.end());
+        Payload* const payload = waiting_.back().payload;
+        waiting_.pop_back();
+        const RoutedExtension& packet = *payload->get_extension<RoutedExtension>();
+        const std::uint32_t message =
+            transport_.send(packet.source, packet.destinations, packet.payload_bytes, class_of(packet.kind));
+        if (in_flight_.size() <= message) in_flight_.resize(message + std::size_t{1});
+        in_flight_[message] = payload;
+        RouterStats& stats = routers_[router_of_endpoint_[packet.source]];
+        ++stats.injected_packets;
+        stats.injected_bytes += packet.payload_bytes;
+        stats.addressed_packets += packet.destinations.size();
+        stats.addressed_bytes += packet.payload_bytes * packet.destinations.size();
+    }
+}
+
+void FlitTorus::deliver(const flit::Transport::Arrival& arrival) {
+    Payload& payload = *in_flight_[arrival.message];
+    RoutedExtension& packet = *payload.get_extension<RoutedExtension>();
+    RouterStats& stats = routers_[router_of_endpoint_[arrival.endpoint]];
+    ++stats.ejected_packets;
+    stats.ejected_bytes += packet.payload_bytes;
+    if (arrival.last) in_flight_[arrival.message] = nullptr;
+    packet.destinations.assign(1, arrival.endpoint);
+    call(arrival.endpoint, payload);
+    if (!arrival.last) return;
+    if (packet.receipt_follows) send_receipt(packet);
+    payload.release();
+}
+
+void FlitTorus::send_receipt(const RoutedExtension& packet) {
+    PooledPayload payload(receipts_);
+    RoutedExtension& receipt = payload.routed();
+    receipt.kind = PacketKind::receipt;
+    receipt.source = packet.source;
+    receipt.destinations.assign(1, packet.source);
+    receipt.batch = packet.batch;
+    receipt.segment = packet.segment;
+    receipt.operator_id = packet.operator_id;
+    receipt.edge = packet.edge;
+    receipt.unit = packet.unit;
+    receipt.tag = packet.receipt_tag;
+    payload->set_command(::tlm::TLM_WRITE_COMMAND);
+    payload->set_data_ptr(void_buffer(1));
+    payload->set_data_length(1);
+    payload->set_streaming_width(1);
+    call(packet.source, *payload);
+}
+
+void FlitTorus::call(Endpoint endpoint, Payload& payload) {
+    payload.set_response_status(::tlm::TLM_INCOMPLETE_RESPONSE);
+    sc_core::sc_time delay;
+    out_[endpoint]->b_transport(payload, delay);
+    if (payload.is_response_error())
+        throw ModelError(
+            *this, "endpoint " + std::to_string(endpoint) + " refused a packet: " + payload.get_response_string());
+}
+
+const LinkStats& FlitTorus::link(unsigned router, unsigned port) const {
+    LinkStats& seen = links_seen_[std::size_t{router} * kMostPorts + port];
+    const std::uint64_t flits = network_.link_flits(router, port);
+    seen.busy_cycles = flits;
+    seen.packets = network_.link_packets(router, port);
+    seen.bytes = flits * config_.link_bytes_per_cycle - network_.link_padding(router, port);
+    return seen;
+}
+
+FlitTorus::Stats FlitTorus::stats_of(unsigned router) const {
+    const RouterStats& counted = routers_[router];
+    Stats stats;
+    stats.injected_packets = counted.injected_packets;
+    stats.injected_bytes = counted.injected_bytes;
+    stats.addressed_packets = counted.addressed_packets;
+    stats.addressed_bytes = counted.addressed_bytes;
+    stats.ejected_packets = counted.ejected_packets;
+    stats.ejected_bytes = counted.ejected_bytes;
+    for (unsigned p = 0; p < port::kLocal; ++p) {
+        const LinkStats& one = link(router, p);
+        stats.link_packets += one.packets;
+        stats.link_bytes += one.bytes;
+        stats.link_busy_cycles += one.busy_cycles;
+        stats.max_link_busy_cycles = std::max(stats.max_link_busy_cycles, one.busy_cycles);
+    }
+    return stats;
+}
+
+FlitTorus::Stats FlitTorus::stats() const {
+    Stats total;
+    for (unsigned r = 0; r < routers_.size(); ++r) total += stats_of(r);
+    return total;
+}
+
+void FlitTorus::register_counters(SimulationRegistry& registry) {
+    for (unsigned r = 0; r < routers_.size(); ++r) {
+        const std::string module = std::string(this->name()) + ".router_" + std::to_string(r);
+        const auto add = [&](const std::string& counter, const char* unit, std::uint64_t Stats::*member) {
+            registry.add(module, counter, unit, [this, r, member] { return static_cast<double>(stats_of(r).*member); });
+        };
+        add("injected_packets", "1", &Stats::injected_packets);
+        add("injected_bytes", "bytes", &Stats::injected_bytes);
+        add("addressed_packets", "1", &Stats::addressed_packets);
+        add("addressed_bytes", "bytes", &Stats::addressed_bytes);
+        add("ejected_packets", "1", &Stats::ejected_packets);
+        add("ejected_bytes", "bytes", &Stats::ejected_bytes);
+        add("link_packets", "1", &Stats::link_packets);
+        add("link_bytes", "bytes", &Stats::link_bytes);
+        add("link_busy_cycles", "cycles", &Stats::link_busy_cycles);
+        const auto add_link = [&](const std::string& prefix, unsigned p) {
+            const auto add_one = [&](const char* counter, const char* unit, std::uint64_t LinkStats::*member) {
+                registry.add(module, prefix + counter, unit,
+                             [this, r, p, member] { return static_cast<double>(link(r, p).*member); });
+            };
+            add_one("_packets", "1", &LinkStats::packets);
+            add_one("_bytes", "bytes", &LinkStats::bytes);
+            add_one("_busy_cycles", "cycles", &LinkStats::busy_cycles);
+        };
+        for (unsigned p = 0; p < port::kLocal; ++p) add_link(std::string(kDirections[p]) + "_out", p);
+        for (std::size_t e = 0; e < router_of_endpoint_.size(); ++e)
+            if (router_of_endpoint_[e] == r)
+                add_link("endpoint_" + std::to_string(e) + "_out", network_.local_port(static_cast<unsigned>(e)));
+    }
+    registry.add(*this, "copies", "1", [this] { return static_cast<double>(network_.stats().copies); });
+    registry.add(*this, "most_parked_packets", "1",
+                 [this] { return static_cast<double>(transport_.stats().most_parked); });
+}
+
+std::string FlitTorus::waits() const {
+    if (network_.idle()) return "";
+    return std::to_string(transport_.in_flight()) + " packets to arrive";
+}
+
+}  // namespace switchyard::hw

@@ -1,0 +1,80 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include <tlm_utils/simple_initiator_socket.h>
+#include <tlm_utils/simple_target_socket.h>
+#include <systemc>
+#include <tlm>
+
+#include "switchyard/hw/noc/flit/flit_network.h"
+#include "switchyard/hw/noc/flit/transport.h"
+#include "switchyard/hw/noc/network.h"
+#include "switchyard/tlm/memory_manager.h"
+
+namespace switchyard::hw {
+
+/// What the flit-level network is built from; `control_vcs` and the rest as in NocConfig.
+flit::Config flit_config(const NocConfig& config);
+
+/// The network of the chip, flit by flit: flit::FlitNetwork behind the sockets of Network, `impl: flit`.
+///
+/// Modelled: see FlitNetwork and Transport. Probes and acknowledges are the control class, everything else is data.
+/// Not modelled: the room in an endpoint's interface for packets that wait to be injected or to be put in order.
+///
+/// Works a cycle at a time while anything is in flight, at the clock edge that ends the cycle, so that it does not
+/// matter in which order processes run at one time. An idle network schedules no event.
+///
+/// A deadlock, or anything else that lets no flit move for watchdog_cycles, is a ModelError that names the ring.
+class FlitTorus : public Network {
+public:
+    FlitTorus(const sc_core::sc_module_name& name, const Config& config, SimulationRegistry& registry,
+              std::vector<unsigned> router_of_endpoint);
+    ~FlitTorus() override;
+
+    Stats stats() const override;
+    const LinkStats& link(unsigned router, unsigned port) const override;
+    const flit::FlitNetwork& flits() const { return network_; }
+
+private:
+    using Payload = ::tlm::tlm_generic_payload;
+    /// A packet that was handed in, in the cycle in which it is to be queued at its source.
+    struct Waiting {
+        std::uint64_t due, sequence;
+        Payload* payload;
+        bool operator<(const Waiting& o) const { return due != o.due ? due > o.due : sequence > o.sequence; }
+    };
+    /// Counted for the router of an endpoint.
+    struct RouterStats {
+        std::uint64_t injected_packets = 0, injected_bytes = 0, addressed_packets = 0, addressed_bytes = 0;
+        std::uint64_t ejected_packets = 0, ejected_bytes = 0;
+    };
+
+    void b_transport(int endpoint, Payload& payload, sc_core::sc_time& delay);
+    unsigned debug_transport(int endpoint, Payload& payload);
+    void run();
+    void step();
+    void queue_packets(std::uint64_t cycle);
+    void deliver(const flit::Transport::Arrival& arrival);
+    void send_receipt(const RoutedExtension& packet);
+    void call(Endpoint endpoint, Payload& payload);
+    Stats stats_of(unsigned router) const;
+    void register_counters(SimulationRegistry& registry);
+    std::string waits() const;
+
+    sc_core::sc_vector<tlm_utils::simple_target_socket_tagged<FlitTorus>> in_;
+    sc_core::sc_vector<tlm_utils::simple_initiator_socket_tagged<FlitTorus>> out_;
+    std::uint64_t cycle_ticks_;
+    flit::FlitNetwork network_;
+    flit::Transport transport_;
+    std::vector<Waiting> waiting_;  ///< a heap
+    std::uint64_t sequence_ = 0;
+    std::vector<Payload*> in_flight_;  ///< by the message's number
+    std::vector<RouterStats> routers_;
+    mutable std::vector<LinkStats> links_seen_;  ///< by router * 64 + port, made on request
+    sc_core::sc_event next_edge_;
+    RoutedPayloadPool receipts_;
+};
+
+}  // namespace switchyard::hw

@@ -1,0 +1,100 @@
+#include "switchyard/hw/noc/network.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "switchyard/hw/noc/flit_torus.h"
+#include "switchyard/hw/noc/torus.h"
+
+namespace switchyard::hw {
+namespace {
+
+[[noreturn]] void refuse(const sc_core::sc_object& module, ::tlm::tlm_generic_payload& payload,
+                         ::tlm::tlm_response_status status, const std::string& message) {
+    payload.set_response_status(status);
+    throw ModelError(module, message);
+}
+
+}  // namespace
+
+NetworkStats& NetworkStats::operator+=(const NetworkStats& o) {
+    injected_packets += o.injected_packets;
+    injected_bytes += o.injected_bytes;
+    addressed_packets += o.addressed_packets;
+    addressed_bytes += o.addressed_bytes;
+    ejected_packets += o.ejected_packets;
+    ejected_bytes += o.ejected_bytes;
+    link_packets += o.link_packets;
+    link_bytes += o.link_bytes;
+    link_busy_cycles += o.link_busy_cycles;
+    max_link_busy_cycles = std::max(max_link_busy_cycles, o.max_link_busy_cycles);
+    return *this;
+}
+
+Network::Network(const sc_core::sc_module_name& name, const Config& config, SimulationRegistry& registry,
+                 std::vector<unsigned> router_of_endpoint)
+    : sc_module(name),
+      inject("inject", router_of_endpoint.size()),
+      eject("eject", router_of_endpoint.size()),
+      config_(config),
+      router_of_endpoint_(std::move(router_of_endpoint)) {
+    const std::string complaint = objection(config, router_of_endpoint_);
+    if (!complaint.empty()) throw ModelError(*this, complaint);
+    const unsigned count = config.columns * config.rows;
+    for (unsigned r = 0; r < count; ++r)
+        for (unsigned p = 0; p < port::kLocal; ++p) links_ += neighbour(config_, r, p) >= 0 ? 1 : 0;
+    registry.add(*this, "links", "1", [this] { return static_cast<double>(links_); });
+    registry.add(*this, "max_link_busy_cycles", "cycles",
+                 [this] { return static_cast<double>(stats().max_link_busy_cycles); });
+}
+
+std::uint64_t Network::zero_load_cycles(Endpoint from, Endpoint to, std::uint64_t payload_bytes) const {
+    return hw::zero_load_cycles(config_, hops(config_, router_of_endpoint_.at(from), router_of_endpoint_.at(to)),
+                                payload_bytes);
+}
+
+std::string objection(const NocConfig& config, const std::vector<unsigned>& router_of_endpoint) {
+    std::string complaint = objection(config);
+    std::vector<unsigned> endpoints(config.columns * config.rows);
+    for (std::size_t e = 0; complaint.empty() && e < router_of_endpoint.size(); ++e) {
+        if (router_of_endpoint[e] >= endpoints.size())
+            complaint = "endpoint " + std::to_string(e) + " at router " + std::to_string(router_of_endpoint[e]) +
+                        " of " + std::to_string(endpoints.size());
+        else
+            ++endpoints[router_of_endpoint[e]];
+    }
+    if (!complaint.empty() || config.impl != "flit" || endpoints.empty()) return complaint;
+    return flit::objection(flit_config(config), port::kLocal + *std::max_element(endpoints.begin(), endpoints.end()));
+}
+
+std::unique_ptr<Network> make_network(const sc_core::sc_module_name& name, const NocConfig& config,
+                                      SimulationRegistry& registry, std::vector<unsigned> router_of_endpoint) {
+    if (config.impl == "flit")
+        return std::make_unique<FlitTorus>(name, config, registry, std::move(router_of_endpoint));
+    return std::make_unique<Torus>(name, config, registry, std::move(router_of_endpoint));
+}
+
+RoutedExtension& extension_of(const sc_core::sc_object& module, ::tlm::tlm_generic_payload& payload) {
+    auto* const packet = payload.get_extension<RoutedExtension>();
+    if (!packet) refuse(module, payload, ::tlm::TLM_GENERIC_ERROR_RESPONSE, "payload without a RoutedExtension");
+    if (packet->destinations.empty())
+        refuse(module, payload, ::tlm::TLM_ADDRESS_ERROR_RESPONSE, "packet without destination");
+    return *packet;
+}
+
+RoutedExtension& checked_packet(const sc_core::sc_object& module, ::tlm::tlm_generic_payload& payload, Endpoint source,
+                                std::size_t endpoints) {
+    RoutedExtension& packet = extension_of(module, payload);
+    if (packet.source != source)
+        refuse(
+            module, payload, ::tlm::TLM_GENERIC_ERROR_RESPONSE,
+            "endpoint " + std::to_string(source) + " sends a packet whose source is " + std::to_string(packet.source));
+    for (const Endpoint destination : packet.destinations) {
+        if (destination >= endpoints)
+            refuse(module, payload, ::tlm::TLM_ADDRESS_ERROR_RESPONSE,
+                   "no endpoint " + std::to_string(destination) + ": the network has " + std::to_string(endpoints));
+    }
+    return packet;
+}
+
+}  // namespace switchyard::hw

@@ -1,0 +1,98 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <systemc>
+#include <tlm>
+
+#include "switchyard/hw/noc/topology.h"
+#include "switchyard/tlm/routed_extension.h"
+#include "switchyard/tlm/simulation_registry.h"
+
+namespace switchyard::hw {
+
+/// What a link, or a network, has carried.
+struct LinkStats {
+    std::uint64_t packets = 0;
+    std::uint64_t bytes = 0;  ///< headers included
+    std::uint64_t busy_cycles = 0;
+};
+struct NetworkStats {
+    std::uint64_t injected_packets = 0;
+    std::uint64_t injected_bytes = 0;  ///< payload
+    std::uint64_t addressed_packets = 0;
+    std::uint64_t addressed_bytes = 0;  ///< payload, times the destinations of each packet
+    std::uint64_t ejected_packets = 0;
+    std::uint64_t ejected_bytes = 0;     ///< payload
+    std::uint64_t link_packets = 0;      ///< on the links to other routers
+    std::uint64_t link_bytes = 0;        ///< on these, headers included
+    std::uint64_t link_busy_cycles = 0;  ///< on these, summed
+    std::uint64_t max_link_busy_cycles = 0;
+
+    NetworkStats& operator+=(const NetworkStats& o);
+};
+
+/// The network of the chip: columns x rows routers, their links, and a pair of doors for each endpoint. Several
+/// endpoints may share a router; each has links of its own.
+///
+/// A packet is a payload with a RoutedExtension. It goes in by b_transport at its source's `inject`, at the time of the
+/// call plus `delay`, and comes out by b_transport at the `eject` of every destination, where `destinations` holds that
+/// one alone. An endpoint does not wait in its b_transport; one that needs the packet afterwards acquires the payload
+/// and does not read `destinations` again. Packets of one source, destination and traffic class (TrafficClass) arrive
+/// in the order in which they were injected.
+///
+/// An implementation that knows all about a packet's way when it is injected delivers it in the same call, and adds to
+/// `delay` the time until the last copy's tail has arrived. Another one leaves `delay` as it is, keeps the payload,
+/// which must have a memory manager, and delivers it when its tail arrives, with a delay of zero. Who must know when
+/// the last copy has arrived sets RoutedExtension::wants_receipt: then `receipt_follows` is set on return, and a packet
+/// of kind `receipt` comes by its `eject` at that time.
+class Network : public sc_core::sc_module {
+public:
+    using Config = NocConfig;
+    using Stats = NetworkStats;
+
+    sc_core::sc_vector<::tlm::tlm_target_socket<>> inject;    ///< by endpoint: its packets
+    sc_core::sc_vector<::tlm::tlm_initiator_socket<>> eject;  ///< by endpoint: packets for it, `delay` = tail's arrival
+
+    virtual Stats stats() const = 0;
+    /// The link that leaves `router` by `port` (port::kNorth .. kWest, then its endpoints).
+    virtual const LinkStats& link(unsigned router, unsigned port) const = 0;
+
+    const Config& config() const { return config_; }
+    /// Links between routers, counted in each direction.
+    unsigned links() const { return links_; }
+    /// Closed form: cycles from injection to the tail's arrival while nothing else is in the network.
+    std::uint64_t zero_load_cycles(Endpoint from, Endpoint to, std::uint64_t payload_bytes) const;
+
+protected:
+    /// Throws ModelError if the configuration cannot be built.
+    Network(const sc_core::sc_module_name& name, const Config& config, SimulationRegistry& registry,
+            std::vector<unsigned> router_of_endpoint);
+
+    Config config_;
+    std::vector<unsigned> router_of_endpoint_;
+
+private:
+    unsigned links_ = 0;
+};
+
+/// "" or what is wrong with the configuration of a network with these endpoints.
+std::string objection(const NocConfig& config, const std::vector<unsigned>& router_of_endpoint);
+
+/// The implementation that `config.impl` names: packet (Torus) or flit (FlitTorus). `router_of_endpoint`: where each
+/// endpoint is attached. Throws ModelError if the configuration cannot be built.
+std::unique_ptr<Network> make_network(const sc_core::sc_module_name& name, const NocConfig& config,
+                                      SimulationRegistry& registry, std::vector<unsigned> router_of_endpoint);
+
+/// Checks a packet that `source` injects into a network of `endpoints` and returns what it says. A bad one (no
+/// extension, no destination or one that does not exist, another source) gets an error response, and `module` throws
+/// ModelError.
+RoutedExtension& checked_packet(const sc_core::sc_object& module, ::tlm::tlm_generic_payload& payload, Endpoint source,
+                                std::size_t endpoints);
+/// The same for a payload of which only the extension is to be there, with a destination.
+RoutedExtension& extension_of(const sc_core::sc_object& module, ::tlm::tlm_generic_payload& payload);
+
+}  // namespace switchyard::hw

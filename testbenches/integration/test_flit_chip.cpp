@@ -1,0 +1,78 @@
+// Whole networks on a chip whose network is simulated flit by flit: `noc.impl: flit`.
+
+#include <nlohmann/json.hpp>
+
+#include "switchyard/testbenches/catch.h"
+#include "switchyard/testbenches/integration/programs.h"
+
+using namespace switchyard::testing;
+using nlohmann::json;
+
+namespace {
+
+json run_digits(const std::string& folder, const std::string& options) {
+    const Outcome outcome = sy_sim(std::string("run --platform ") + kMini + " --image " + digits_image() + " " +
+                                   options + " --report " + scratch(folder));
+    CAPTURE(options, outcome.err, outcome.out);
+    REQUIRE(outcome.status == 0);
+    return json::parse(read_text(scratch(folder) + "/report.json"));
+}
+
+const std::string kValues =
+    "--set chip.values=on --batches 1 --weights configs/workloads/digits/skipnet/weights "
+    "--inputs configs/workloads/digits/skipnet/input_batch0.npy "
+    "--expect configs/workloads/digits/skipnet/logits_batch0.npy";
+
+}  // namespace
+
+TEST_CASE("flits carry the same values as packets", "[flit][values]") {
+    const std::string network =
+        GENERATE(as<std::string>{}, "", " --set noc.multicast=source", " --set noc.topology=mesh",
+                 " --set noc.vcs=2 --set noc.control_vcs=0 --set noc.buffer_flits=2", " --set chip.check_protocol=on");
+    const json packets = run_digits("packets", kValues);
+    const json flits = run_digits("flits", kValues + " --set noc.impl=flit" + network);
+    CHECK(flits.at("ok") == true);
+    CHECK(flits.at("fidelity").at("noc") == "flit");
+    CHECK(flits.at("values").at("tensors_crc32") == packets.at("values").at("tensors_crc32"));
+    CHECK(flits.at("values").at("outputs") == packets.at("values").at("outputs"));
+}
+
+TEST_CASE("a network of flits moves what one of packets moves, in about the time", "[flit]") {
+    const std::string trace = std::string("--trace ") + kDigitsTrace + " --batches 4";
+    const json packets = run_digits("packets", trace), flits = run_digits("flits", trace + " --set noc.impl=flit");
+    CHECK(flits.at("ok") == true);
+    CHECK(flits.at("summary").at("run_cycles").get<double>() ==
+          Approx(packets.at("summary").at("run_cycles").get<double>()).epsilon(0.05));
+    // The same tensors and control packets cross the network's doors; a few are under way when the counters are read.
+    for (const char* counter : {"router.injected_bytes", "router.injected_packets", "router.ejected_bytes"})
+        CHECK(flits.at("counters").at(counter).get<double>() ==
+              Approx(packets.at("counters").at(counter).get<double>()).epsilon(0.001));
+    // And the same run again gives the same bytes.
+    CHECK(run_digits("again", trace + " --set noc.impl=flit") == flits);
+}
+
+TEST_CASE("Tutel-MoE on 12x12 tiles, flit by flit", "[flit]") {
+    const std::string adyna = "configs/platforms/adyna.yaml", image = scratch("tutel.syk");
+    REQUIRE(sy_sched("compile configs/workloads/tutel_moe.yaml --platform " + adyna + " --design adyna -o " + image)
+                .status == 0);
+    const Outcome outcome = sy_sim("run --platform " + adyna + " --set chip.impl=tiles --set noc.impl=flit --image " +
+                                   image + " --batches 1 --report " + scratch("tutel"));
+    INFO(outcome.err);
+    REQUIRE(outcome.status == 0);
+    CHECK(json::parse(read_text(scratch("tutel") + "/report.json")).at("ok") == true);
+}
+
+TEST_CASE("keys of a flit network that contradict each other are refused", "[flit]") {
+    const auto refused = [](const std::string& settings, std::initializer_list<const char*> parts) {
+        check_refused(sy_sim(std::string("run --platform ") + kMini + " --image " + digits_image() +
+                             " --set noc.impl=flit " + settings),
+                      parts);
+    };
+    refused("--set noc.vcs=3", {"mini.yaml:", "noc: a torus needs an even number of vcs"});
+    refused("--set noc.control_vcs=1", {"mini.yaml:", "noc: a torus needs an even number of control_vcs"});
+    refused("--set noc.routing_cycles=2", {"mini.yaml:", "noc: router_cycles is 4", "take 5"});
+    refused("--set noc.vcs=12", {"mini.yaml:", "noc: a router of 6 ports with 14 virtual channels"});
+    refused("--set noc.link_cycles=0", {"mini.yaml:", "noc: a link of flits takes a cycle at least"});
+    refused("--set chip.impl=stages", {"mini.yaml:", "noc: impl: flit needs chip.impl: tiles"});
+    refused("--set noc.multicast=magic", {"noc.multicast", "tree", "source"});
+}
