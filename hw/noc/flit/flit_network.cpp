@@ -125,7 +125,7 @@ std::uint32_t FlitNetwork::make_packet(unsigned source, std::uint32_t flits, std
 
 void FlitNetwork::send(unsigned source, unsigned destination, std::uint32_t flits, std::uint64_t tag,
                        TrafficClass traffic, std::uint32_t padding) {
-    home_.at(destination);
+    if (destination >= home_.size()) throw std::out_of_range("no endpoint " + std::to_string(destination));
     const std::uint32_t id = make_packet(source, flits, tag, traffic, padding);
     set_destination(pool_[id], destination);
     enqueue(source, id);
@@ -139,7 +139,7 @@ void FlitNetwork::multicast(unsigned source, const std::uint16_t* destinations, 
     const std::uint32_t id = make_packet(source, flits, tag, traffic, padding);
     pool_[id].set = pool_.make_set();
     for (std::size_t i = 0; i < count; ++i) {
-        home_.at(destinations[i]);
+        if (destinations[i] >= home_.size()) throw std::out_of_range("no endpoint " + std::to_string(destinations[i]));
         pool_.insert(pool_[id].set, destinations[i]);
     }
     enqueue(source, id);
