@@ -22,7 +22,8 @@ TEST_CASE("flit: packets that reserve links have latencies within 10 % below 70 
           "[flit][calibration]") {
     const Point p = GENERATE(Point{true, 8, 4, 1, .20}, Point{true, 8, 4, 1, .35}, Point{true, 8, 4, 8, .10},
                              Point{true, 8, 4, 8, .20}, Point{true, 8, 4, 8, .35}, Point{true, 8, 2, 8, .10},
-                             Point{true, 8, 2, 8, .20}, Point{true, 8, 2, 1, .10}, Point{true, 12, 4, 8, .20},
+                             Point{true, 8, 2, 8, .20}, Point{true, 8, 2, 1, .10}, Point{true, 8, 2, 1, .175},
+                             Point{true, 12, 2, 1, .11}, Point{true, 12, 4, 1, .25}, Point{true, 12, 4, 8, .20},
                              Point{false, 8, 4, 1, .25}, Point{false, 8, 4, 8, .15}, Point{false, 8, 4, 8, .25});
     in_child([&] {
         platform::NocRun run;
