@@ -7,8 +7,8 @@
 namespace switchyard::hw {
 
 const std::vector<std::string>& SyntheticTraffic::patterns() {
-    static const std::vector<std::string> names{"uniform", "transpose", "bitcomp", "neighbour", "hotspot"};
-    return names;
+    static const std::vector<std::string> kNames{"uniform", "transpose", "bitcomp", "neighbour", "hotspot"};
+    return kNames;
 }
 
 SyntheticTraffic::SyntheticTraffic(const std::string& pattern, unsigned columns, unsigned rows, double rate,
