@@ -6,6 +6,7 @@
 #include <benchmark/benchmark.h>
 #include <systemc>
 
+#include "switchyard/platform/network_image.h"
 #include "switchyard/platform/platform_config.h"
 #include "switchyard/sw_scheduler/backend/compile.h"
 #include "switchyard/sw_scheduler/formats/image.h"
@@ -48,6 +49,23 @@ void compile(benchmark::State& state, const std::string& name) {
     const sched::Model model = sched::read_model(workload(name));
     const auto hardware = platform::make_hardware_description(platform::read_platform(kPlatform));
     for (auto _ : state) benchmark::DoNotOptimize(sched::compile(model.graph, hardware));
+}
+
+/// As `sy-sched compile` does it, with the routes that the network declares.
+void schedule(benchmark::State& state, const std::string& name) {
+    const sched::Model model = sched::read_model(workload(name));
+    const platform::PlatformConfig chip = platform::read_platform(kPlatform);
+    for (auto _ : state) benchmark::DoNotOptimize(platform::compile_network(model, chip, {}));
+    state.counters["operators"] = static_cast<double>(model.graph.operators.size());
+}
+
+/// Argument: tiles of the chip that may be used.
+void schedule_on_tiles(benchmark::State& state) {
+    const sched::Model model = sched::read_model(workload("skipnet_resnet34"));
+    const auto hardware = platform::make_hardware_description(platform::read_platform(kPlatform));
+    sched::CompileOptions options;
+    options.tiles = static_cast<unsigned>(state.range(0));
+    for (auto _ : state) benchmark::DoNotOptimize(sched::compile(model.graph, hardware, options));
 }
 
 /// Hand-over units of 8192 samples, at the operator in two bells.
@@ -98,6 +116,13 @@ BENCHMARK(read_recorded_trace)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(read_model, resnet101, "skipnet_resnet101")->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(compile, digits, "digits_skipnet")->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(compile, resnet101, "skipnet_resnet101")->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(schedule, pabee, "pabee_bert")->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(schedule, tutel_moe, "tutel_moe")->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(schedule, dpsnet, "dpsnet")->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(schedule, resnet34, "skipnet_resnet34")->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(schedule, resnet101, "skipnet_resnet101")->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(schedule, fbsnet, "fbsnet_resnet18")->Unit(benchmark::kMillisecond);
+BENCHMARK(schedule_on_tiles)->Arg(18)->Arg(36)->Arg(72)->Arg(144)->Unit(benchmark::kMillisecond);
 BENCHMARK(sample_from_kernels)->Arg(32)->Arg(200)->Unit(benchmark::kMillisecond);
 BENCHMARK(sample_from_dyn_dims)->Arg(32)->Arg(200)->Unit(benchmark::kMillisecond);
 BENCHMARK(sample_optimally)->Arg(32)->Arg(200)->Unit(benchmark::kMillisecond);
