@@ -54,7 +54,7 @@ Image compiled(const HardwareDescription& chip, const Profile* profile, Sampling
 
 Profile profile_with(const std::map<std::uint32_t, std::uint64_t>& body) {
     const DynGraph& graph = skipping_model().graph;
-    Profile profile{kBatch, kBatch, kBatches, {}};
+    Profile profile{kBatch, kBatch, kBatches, {}, nullptr};
     profile.operators.resize(graph.operators.size(), {kBatch, false, {{kBatch, kBatches}}});
     profile.operators[static_cast<std::size_t>(graph.find_operator("body"))].frequency = body;
     return profile;

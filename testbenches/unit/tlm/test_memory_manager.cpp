@@ -133,7 +133,9 @@ TEST_CASE("no field of a routed extension survives a reset", "[tlm][memory_manag
         std::uint64_t payload_bytes, requested_bytes;
         std::vector<Endpoint> reply_to;
         std::uint32_t tag;
-        bool has_values;
+        bool wants_receipt;
+        std::uint16_t receipt_tag;
+        bool receipt_follows, has_values;
         std::shared_ptr<int> frame, masks, mask_samples;
         std::vector<std::uint8_t> values;
         std::shared_ptr<int> part;
@@ -152,6 +154,8 @@ TEST_CASE("no field of a routed extension survives a reset", "[tlm][memory_manag
     used.payload_bytes = used.requested_bytes = 1;
     used.reply_to = {1};
     used.tag = 1;
+    used.wants_receipt = used.receipt_follows = true;
+    used.receipt_tag = 1;
     used.has_values = true;
     used.frame = std::make_shared<const SampleFrame>();
     used.masks = std::make_shared<const std::vector<std::uint64_t>>();
@@ -170,6 +174,9 @@ TEST_CASE("no field of a routed extension survives a reset", "[tlm][memory_manag
     CHECK(used.payload_bytes + used.requested_bytes == 0);
     CHECK(used.reply_to.empty());
     CHECK(used.tag == 0);
+    CHECK_FALSE(used.wants_receipt);
+    CHECK_FALSE(used.receipt_follows);
+    CHECK(used.receipt_tag == 0);
     CHECK_FALSE(used.has_values);
     CHECK_FALSE(used.frame);
     CHECK_FALSE(used.masks);
