@@ -138,7 +138,7 @@ TEST_CASE("a placement is laid out as documented", "[program]") {
     // clang-format off
     const std::vector<std::uint8_t> before{
         9, 0,                                     // tile
-        0, 0, 0, 0, 1, 0, 0, 0,                   // no operators, one placement
+        0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0,       // no operators, no orders, one placement
         1, 0, 2, 0};                              // op_id, segment
     const std::vector<std::uint8_t> middle{
         3, 0, 4, 0, 5, 0, 0, 0,                   // k_ways, units, unit_samples
