@@ -163,6 +163,7 @@ private:
     sc_core::sc_event job_started_, tile_answered_;
     ChipProgram program_;
     std::set<Endpoint> pending_tiles_;
+    std::set<Endpoint> programmed_tiles_;  ///< that have operators
     std::set<Endpoint> rejecting_tiles_;
     std::uint32_t batch_ = 0;
     std::uint16_t segment_ = 0;

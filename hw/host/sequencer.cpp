@@ -50,7 +50,12 @@ void HostInterface::load_image() {
     if (decode_window(image)) {
         rejecting_tiles_.clear();
         for (const TileProgram& program : image.tiles) {
-            if (!program.operators.empty()) send_program(program);
+            if (!program.operators.empty()) {
+                send_program(program);
+                programmed_tiles_.insert(program.tile);
+            } else if (programmed_tiles_.erase(program.tile) > 0) {
+                send_program(program);  // nothing is left of the image before
+            }
         }
         wait_for_tiles();
         if (rejecting_tiles_.empty()) {

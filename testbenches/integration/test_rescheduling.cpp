@@ -69,6 +69,22 @@ TEST_CASE("a run goes on with images that follow its profiles", "[rescheduling]"
     CHECK(changed > 0);
 }
 
+TEST_CASE("nothing is left of an image that used more tiles", "[rescheduling]") {
+    // What the profilers say of this network frees tiles on the large chip.
+    const std::string chip = GENERATE("tiles", "stages"), image = scratch("exits.syk"),
+                      model = "configs/workloads/digits_early_exit.yaml",
+                      platform = " --platform configs/platforms/adyna.yaml";
+    CAPTURE(chip);
+    REQUIRE(sy_sched("compile " + model + platform + " --design adyna -o " + image).status == 0);
+    const Outcome outcome = sy_sim("run" + platform + " --image " + image +
+                                   " --trace configs/workloads/digits/early_exit/routing.jsonl --batches 15 "
+                                   "--reschedule 5 --model " +
+                                   model + " --set chip.impl=" + chip + " --report " + scratch("exits"));
+    INFO(outcome.err);
+    REQUIRE(outcome.status == 0);
+    CHECK(json::parse(read_text(scratch("exits/report.json"))).at("ok") == true);
+}
+
 TEST_CASE("re-scheduling takes the image's own model", "[rescheduling][bad]") {
     const std::string start = std::string("run --platform ") + kMini + " --image " + digits_image() + " --trace " +
                               kDigitsTrace + " --batches 2 --reschedule 1";
