@@ -19,8 +19,8 @@ SampleSet members(const SampleSet& set, const SampleSet& unit) {
 
 SampleFramePtr restricted(const SampleFramePtr& frame, const SampleSet& unit) {
     if (!frame) return nullptr;
-    return std::make_shared<const SampleFrame>(SampleFrame{
-        members(frame->samples, unit), restricted(frame->outer, unit), members(frame->partner, unit)});
+    return std::make_shared<const SampleFrame>(
+        SampleFrame{members(frame->samples, unit), restricted(frame->outer, unit), members(frame->partner, unit)});
 }
 
 SampleFramePtr united(const std::vector<SampleFramePtr>& frames) {

@@ -56,11 +56,11 @@ struct OperatorPlacement {
     std::uint16_t segment = 0;  ///< kNone: a tensor in HBM
     OperatorShape shape;
     std::uint16_t k_ways = 1;
-    std::uint16_t units = 1;                  ///< hand-over units a batch: ceil(batch / unit_samples)
-    std::uint32_t unit_samples = 1;           ///< the samples at [u * unit_samples, (u+1) * unit_samples) make up unit u
-    std::vector<std::uint16_t> tiles;         ///< of each rank; none for a tensor in HBM
-    std::vector<Partition> partitions;        ///< one a kernel, sorted by dyn_dim; one allocation after another
-    TensorStore store;                        ///< of a tensor in HBM
+    std::uint16_t units = 1;            ///< hand-over units a batch: ceil(batch / unit_samples)
+    std::uint32_t unit_samples = 1;     ///< the samples at [u * unit_samples, (u+1) * unit_samples) make up unit u
+    std::vector<std::uint16_t> tiles;   ///< of each rank; none for a tensor in HBM
+    std::vector<Partition> partitions;  ///< one a kernel, sorted by dyn_dim; one allocation after another
+    TensorStore store;                  ///< of a tensor in HBM
     std::vector<TileAllocation> allocations;  ///< empty: one, of all kernels
 
     bool in_memory() const { return segment == kNone; }
