@@ -90,6 +90,7 @@ void check(const PlatformConfig& p, const YAML::Node& root, const std::string& p
     if (p.chip.impl == "stages" && !(p.pe_array_exceptions.text.empty() && p.dispatcher_exceptions.text.empty()))
         fail("chip", "impl_of_tiles needs impl: tiles");
     if (p.chip.impl == "tiles" && p.chip.ideal_kernel_store) fail("chip", "ideal_kernel_store needs impl: stages");
+    if (p.chip.impl == "tiles" && !p.chip.kernel_fitting) fail("chip", "kernel_fitting: no needs impl: stages");
     if (p.chip.impl == "tiles" && p.chip.online_scheduling_us > 0)
         fail("chip", "online_scheduling_us needs impl: stages");
     if (p.tiles() + p.hbm.interfaces() + 1 > 0xFFFF) fail("chip", "more endpoints than 16 bits can number");

@@ -29,6 +29,7 @@ struct ChipConfig {
     bool check_protocol = false;
     bool values = false;
     bool ideal_kernel_store = false;
+    bool kernel_fitting = true;
     double online_scheduling_us = 0;
 };
 
@@ -45,6 +46,9 @@ void describe(V& v, ChipConfig& c) {
     v.field("values", c.values, "tensors have values, which PE arrays and gates compute; otherwise only sizes move");
     v.field("ideal_kernel_store", c.ideal_kernel_store,
             "kernels take no room in the scratchpads, so that a tile can have any number; needs impl: stages");
+    v.field("kernel_fitting", c.kernel_fitting,
+            "dispatchers skip the blocks of a kernel that the real dyn_dim does not need; otherwise these cost their "
+            "time and scratchpad accesses; no needs impl: stages");
     v.field(
         "online_scheduling_us", c.online_scheduling_us, 0, 1e6,
         "a scheduler on the host that looks for the kernel of each dynamic operator of a batch when its first input "

@@ -189,6 +189,7 @@ ordered_json make_report(const PlatformConfig& platform, const Image& image, con
             {"ok", std::all_of(checks.begin(), checks.end(), [](const Check& check) { return check.ok; })},
             {"model", image.meta.model},
             {"design", image.meta.design},
+            {"without", image.meta.without},
             {"platform", platform_json(platform)},
             {"routing", routes},
             {"fidelity", fidelity_json(platform)},

@@ -42,7 +42,7 @@ struct CompileCommand {
         app.add_flag("--no-grouping", no_grouping, "rare branches get tiles of their own, whatever the design");
         app.add_option("--without", options.without,
                        "mechanisms that the design is to do without: frequency_weighting, multi_kernel, grouping, "
-                       "sharing, compaction");
+                       "sharing, compaction, routing");
         app.add_flag("--no-sharing", no_sharing, "no two branches share tiles, whatever the design");
         app.add_option("-o,--output", output, "kernel image to write")->required();
     }

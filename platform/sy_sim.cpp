@@ -180,7 +180,7 @@ struct RunCommand {
             routing = no_routes(program, *values);
         } else {
             routing = routes(program, source);
-            if (!sched::find_design(program.meta.design).routes_samples) {
+            if (!sched::design_of(program.meta).routes_samples) {
                 source = {"every branch"};
                 routing.assign(routing.size(), platform::every_branch(program.meta));
             }
@@ -198,6 +198,7 @@ struct RunCommand {
                 throw InputError(model, 0, "name", "is not the image's model, " + program.meta.model);
             platform::NetworkImageOptions compiled;
             compiled.design = program.meta.design;
+            compiled.without = program.meta.without;
             rescheduler.emplace(*network, config, compiled, program);
             options.reschedule_interval = reschedule_interval;
             options.reschedule = [&](const platform::SimulatedHost::Profile& read) { return (*rescheduler)(read); };

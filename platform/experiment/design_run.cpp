@@ -40,7 +40,6 @@ struct PreparedPoint {
 
 /// Compiled for the chip, loaded into it and run.
 ordered_json run_on_chip(const PreparedPoint& prepared) {
-    const sched::Design& design = sched::find_design(prepared.point.design);
     NetworkImageOptions options;
     options.design = prepared.point.design;
     options.sampling = prepared.parameter("sampling");
@@ -50,7 +49,7 @@ ordered_json run_on_chip(const PreparedPoint& prepared) {
     const Image image = decode_image_for(prepared.platform, bytes, prepared.point.network);
     std::vector<BatchRouting> routing = prepared.routing;
     RoutingSource source = prepared.source;
-    if (!design.routes_samples) {
+    if (!sched::design_of(image.meta).routes_samples) {
         source = {"every branch", 0};
         routing.assign(routing.size(), every_branch(image.meta));
     }

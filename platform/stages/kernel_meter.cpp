@@ -11,6 +11,7 @@ namespace switchyard::platform {
 
 KernelMeter::KernelMeter(const sc_core::sc_module_name& name, const PlatformConfig& platform)
     : sc_module(name),
+      fitting_(platform.chip.kernel_fitting),
       dispatcher_(blocks::make_kernel_dispatcher("dispatcher", platform.dispatcher, registry_)),
       pe_array_(blocks::make_pe_array("pe_array", platform.pe_array, registry_)),
       scratchpad_("scratchpad", platform.scratchpad, registry_),
@@ -48,19 +49,34 @@ StageWork KernelMeter::measure(const Stage& stage, std::uint32_t dyn_dim, unsign
         throw ModelError(*this, fmt::format("operator {}: no kernel for dyn_dim {}", placement.op_id, dyn_dim));
     const Partition& partition = placement.partitions[static_cast<std::size_t>(fit)];
     StageWork work;
-    std::map<std::array<std::uint32_t, 3>, std::uint8_t> kinds;
+    const std::uint32_t walked = fitting_ || dyn_dim == 0 ? dyn_dim : partition.dyn_dim;
+    std::map<std::array<std::uint32_t, 4>, std::uint8_t> kinds;
     for (unsigned rank = 0; rank < placement.tiles.size(); ++rank) {
-        const Box box = output_box(placement.shape, partition, placement.k_ways, rank, dyn_dim);
-        const std::array<std::uint32_t, 3> extents{box.n1 - box.n0, box.k1 - box.k0, box.p1 - box.p0};
+        const Box real = output_box(placement.shape, partition, placement.k_ways, rank, dyn_dim);
+        const Box box = output_box(placement.shape, partition, placement.k_ways, rank, walked);
+        const std::array<std::uint32_t, 4> extents{real.n1 - real.n0, box.n1 - box.n0, box.k1 - box.k0,
+                                                   box.p1 - box.p0};
         const auto [kind, added] = kinds.emplace(extents, static_cast<std::uint8_t>(work.kinds.size()));
         if (added) {
-            work.kinds.push_back(run(stage, rank, dyn_dim, allocation, work.kernel));
+            work.kinds.push_back(use(stage, rank, dyn_dim, walked, allocation, work.kernel));
             work.cycles = std::max(work.cycles, work.kinds.back().cycles);
         }
         work.kind_of_rank.push_back(kind->second);
     }
     if (dyn_dim == 0) work.kernel = -1;
     return work;
+}
+
+KernelUse KernelMeter::use(const Stage& stage, unsigned rank, std::uint32_t dyn_dim, std::uint32_t walked,
+                           unsigned allocation, int& kernel) {
+    KernelUse use = run(stage, rank, dyn_dim, allocation, kernel);
+    if (walked == dyn_dim) return use;
+    // All blocks of the kernel, of which those for the real samples are the useful ones.
+    const hw::PeArray::Stats useful = use.pe_array;
+    use = run(stage, rank, walked, allocation, kernel);
+    use.pe_array.macs = useful.macs;
+    use.pe_array.vector_elements = useful.vector_elements;
+    return use;
 }
 
 KernelUse KernelMeter::run(const Stage& stage, unsigned rank, std::uint32_t dyn_dim, unsigned allocation, int& kernel) {

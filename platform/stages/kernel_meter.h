@@ -54,6 +54,9 @@ public:
 
 private:
     StageWork measure(const Stage& stage, std::uint32_t dyn_dim, unsigned allocation);
+    /// What a tile does for a unit of `dyn_dim` samples when the kernel's walk ends behind those of `walked`.
+    KernelUse use(const Stage& stage, unsigned rank, std::uint32_t dyn_dim, std::uint32_t walked, unsigned allocation,
+                  int& kernel);
     KernelUse run(const Stage& stage, unsigned rank, std::uint32_t dyn_dim, unsigned allocation, int& kernel);
     /// The allocation's kernels; the best-fit one alone if the store cannot hold all of the stage's
     /// (chip.ideal_kernel_store).
@@ -62,6 +65,7 @@ private:
                unsigned size);
     void take_output(::tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
 
+    bool fitting_;  ///< chip.kernel_fitting
     SimulationRegistry registry_;  ///< own: what happens here is not what the chip does
     std::unique_ptr<hw::KernelDispatcher> dispatcher_;
     std::unique_ptr<hw::PeArray> pe_array_;

@@ -59,23 +59,25 @@ Image compile(const DynGraph& graph, const HardwareDescription& hardware, const 
         throw InputError(
             fmt::format("{}: {} tiles asked for, but the chip has {}", hardware.name, options.tiles, hardware.tiles()));
     }
+    // Where every sample takes every branch, a profile of routes says nothing.
+    const Profile* expected = design.routes_samples ? options.profile : nullptr;
     std::vector<double> fractions = worst_case_fractions(graph);
-    if (design.frequency_weighted) {
-        fractions = options.profile ? expected_fractions(*options.profile) : uniform_fractions(graph);
-    }
+    if (design.frequency_weighted && design.routes_samples)
+        fractions = expected ? expected_fractions(*expected) : uniform_fractions(graph);
     const unsigned tiles = options.tiles > 0 ? options.tiles : hardware.tiles();
     const SlicedGraph cut = sliced(graph, useful_slices(graph, hardware, fractions, tiles, options.unit_samples,
                                                         options.margins, design.compacts_batches));
     std::optional<Profile> profile;
-    if (options.profile != nullptr) {
-        profile = *options.profile;
+    if (expected != nullptr) {
+        profile = *expected;
         profile->operators = cut.of(profile->operators);
     }
     const Workload workload(cut.graph, hardware, cut.of(fractions));
+    const KernelChoice choice = profile ? KernelChoice{options.sampling, &*profile} : KernelChoice{};
     const Schedule schedule =
-        make_schedule(workload, hardware, design, {options.sampling, profile ? &*profile : nullptr}, tiles,
-                      options.unit_samples, options.margins);
+        make_schedule(workload, hardware, design, choice, tiles, options.unit_samples, options.margins);
     Image image = build_image(schedule, workload, hardware, design);
+    image.meta.without = options.without;
     for (std::size_t op = 0; op < cut.partial.size(); ++op) image.meta.operators[op].partial = cut.partial[op] != 0;
     return image;
 }

@@ -14,7 +14,7 @@ namespace switchyard::sched {
 
 struct CompileOptions {
     std::string design = "adyna";
-    /// Mechanisms of the design that are left out (schedule.h, mechanisms()); the image still bears the design's name.
+    /// Mechanisms of the design that are left out (schedule.h, mechanisms()).
     std::vector<std::string> without;
     /// Expected share of the batch at each operator; nullptr: the model's own expectations.
     const Profile* profile = nullptr;

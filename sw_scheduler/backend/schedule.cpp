@@ -34,7 +34,8 @@ const std::vector<Mechanism>& mechanisms() {
                                                {"multi_kernel", &Design::multi_kernel},
                                                {"grouping", &Design::groups_branches},
                                                {"sharing", &Design::shares_tiles},
-                                               {"compaction", &Design::compacts_batches}};
+                                               {"compaction", &Design::compacts_batches},
+                                               {"routing", &Design::routes_samples}};
     return kKnown;
 }
 
@@ -52,6 +53,10 @@ Design without(Design design, const std::vector<std::string>& names) {
         design.*(found->flag) = false;
     }
     return design;
+}
+
+Design design_of(const ImageMeta& meta) {
+    return without(find_design(meta.design), meta.without);
 }
 
 bool has_mechanism(const Design& design, const std::string& name) {

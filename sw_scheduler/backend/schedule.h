@@ -5,6 +5,7 @@
 
 #include "switchyard/sw_scheduler/backend/kernel_search.h"
 #include "switchyard/sw_scheduler/backend/segmentation.h"
+#include "switchyard/sw_scheduler/formats/image.h"
 #include "switchyard/sw_scheduler/formats/program.h"
 #include "switchyard/sw_scheduler/sampling/kernel_sampling.h"
 
@@ -35,6 +36,8 @@ const std::vector<Mechanism>& mechanisms();
 /// The design without the mechanisms of these names. Throws InputError: an unknown one (lists the known ones), or one
 /// that the design does not have.
 Design without(Design design, const std::vector<std::string>& names);
+/// The one that an image was compiled for. Throws InputError, as find_design() and without().
+Design design_of(const ImageMeta& meta);
 bool has_mechanism(const Design& design, const std::string& name);
 
 /// Tile ids in an order in which neighbours are one hop apart: columns, every second one backwards. Memory interfaces

@@ -94,9 +94,7 @@ bool Segmenter::cut_alike(SegmentPlan& plan, std::uint32_t n, std::uint32_t p) {
         }
         if (chosen_ways == 0 || !place(*slowest, chosen, chosen_ways)) break;
     }
-    add_memory_cycles(plan);
-    add_pipeline_cycles(plan);
-    add_cycles(plan);
+    add_all_cycles(plan);
     return true;
 }
 

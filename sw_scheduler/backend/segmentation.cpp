@@ -8,7 +8,6 @@
 
 #include <fmt/format.h>
 
-#include "switchyard/sw_scheduler/backend/allocation.h"
 #include "switchyard/sw_scheduler/backend/kernel_search.h"
 #include "switchyard/sw_scheduler/formats/error.h"
 
@@ -17,6 +16,7 @@ namespace switchyard::sched {
 namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
+constexpr std::size_t kFewLanes = 8;
 
 }  // namespace
 
@@ -118,51 +118,10 @@ std::vector<Depths> Segmenter::depths_of(const Trial& trial) {
     return result;
 }
 
-bool Segmenter::allocate(SegmentPlan& plan, unsigned weight_copies) {
-    const Workload& work = search_.workload();
-    std::vector<unsigned> least;
-    std::vector<double> loads;
-    unsigned sum = 0;
-    for (const Lane& lane : plan.lanes) {
-        unsigned most = 0;
-        double load = 0;
-        for (const std::size_t i : lane) {
-            const int op = plan.first + static_cast<int>(i);
-            const auto sharers = static_cast<unsigned>(lane.size());
-            const unsigned tiles = search_.least_tiles(op, plan.unit_samples, plan.depths[i], weight_copies, sharers);
-            if (tiles == 0) return false;
-            most = std::max(most, tiles);
-            load += work.load(op);
-        }
-        if ((sum += most) > tiles_) return false;
-        least.push_back(most);
-        loads.push_back(load);
-    }
-    const auto stages = [&](const Lane& lane, unsigned tiles) {
-        std::vector<const Stage*> best;
-        for (const std::size_t i : lane) {
-            best.push_back(&search_.best(plan.first + static_cast<int>(i), tiles, plan.unit_samples, plan.depths[i],
-                                         weight_copies, static_cast<unsigned>(lane.size())));
-        }
-        return best;
-    };
-    const auto cycles = [&](std::size_t lane, unsigned tiles) {
-        return pace(plan, plan.lanes[lane], stages(plan.lanes[lane], tiles));
-    };
-    std::vector<unsigned> tiles = allocate_proportional(tiles_, loads, least);
-    refine(tiles, least, cycles);
-    plan.tiles.resize(plan.depths.size());
-    plan.stages.resize(plan.depths.size());
-    for (std::size_t l = 0; l < plan.lanes.size(); ++l) {
-        const std::vector<const Stage*> best = stages(plan.lanes[l], tiles[l]);
-        for (std::size_t m = 0; m < best.size(); ++m) {
-            const std::size_t i = plan.lanes[l][m];
-            plan.tiles[i] = tiles[l];
-            plan.stages[i] = *best[m];
-            if (!best[m]->fits) return false;
-        }
-    }
-    return true;
+void Segmenter::add_all_cycles(SegmentPlan& plan) const {
+    add_memory_cycles(plan);
+    add_pipeline_cycles(plan);
+    add_cycles(plan);
 }
 
 std::optional<SegmentPlan> Segmenter::plan(const Trial& trial) {
@@ -195,9 +154,9 @@ std::optional<SegmentPlan> Segmenter::plan(const Trial& trial, std::vector<Lane>
     plan.depths = depths_of(trial);
     plan.prefetchable = trial.weight_copies > 1;
     if (!allocate(plan, trial.weight_copies)) return std::nullopt;
-    add_memory_cycles(plan);
-    add_pipeline_cycles(plan);
-    add_cycles(plan);
+    add_all_cycles(plan);
+    // Of longer segments only those that are chosen in the end.
+    if (plan.lanes.size() <= kFewLanes) improve(plan);
     return plan;
 }
 
@@ -292,6 +251,7 @@ std::vector<SegmentPlan> Segmenter::best() {
     std::vector<SegmentPlan> result;
     for (int at = count; at > 0; at = result.back().first) result.push_back(std::move(steps[at].segment));
     std::reverse(result.begin(), result.end());
+    for (SegmentPlan& plan : result) improve(plan);
     return result;
 }
 

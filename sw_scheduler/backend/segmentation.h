@@ -100,6 +100,9 @@ public:
     std::vector<SegmentPlan> best();
     /// Operators [first, last) as one segment in the best hand-over unit, or nothing if they do not fit.
     std::optional<SegmentPlan> segment(int first, int last);
+    /// The same segment with so many tiles for each of its lanes, or nothing if they do not fit; the plan as segment()
+    /// makes it, before tiles are shared.
+    std::optional<SegmentPlan> with_tiles(SegmentPlan plan, const std::vector<unsigned>& tiles);
     /// Where it hardly slows the segment down, cuts samples and rows of all its operators alike, so that what a tile
     /// makes is what few others need: of such plans the one with the fewest packets. Lanes stay as they are.
     void align(SegmentPlan& plan);
@@ -130,7 +133,19 @@ private:
     /// Orders that are worth a try: by the switches that are decided before the segment; by sample id as well where
     /// that would let branches with tiles of their own work one after another instead of side by side.
     std::vector<std::vector<int>> orders(int first, int last) const;
+    /// Tiles in proportion to the lanes' loads, then from the others to the slowest. False if something does not fit.
     bool allocate(SegmentPlan& plan, unsigned weight_copies);
+    /// Exchanges tiles between lanes for as long as that takes off cycles: the slowest lane is not all that counts, the
+    /// first unit passes through all of them and sizes fluctuate.
+    void improve(SegmentPlan& plan);
+    class TileExchange;
+    /// On which all members of the lane fit, or 0.
+    unsigned least_tiles(const SegmentPlan& plan, const Lane& lane, unsigned weight_copies);
+    /// The best stage of each member of a lane.
+    std::vector<const Stage*> stages(const SegmentPlan& plan, const Lane& lane, unsigned tiles, unsigned weight_copies);
+    /// Gives each lane its tiles. False if something does not fit.
+    bool take(SegmentPlan& plan, const std::vector<unsigned>& tiles, unsigned weight_copies);
+    bool take(SegmentPlan& plan, const Lane& lane, unsigned tiles, unsigned weight_copies);
     /// n and p ways for each operator that needs more than one tile, as many k ways as its pace needs; the plan's times
     /// follow. False if it does not fit.
     bool cut_alike(SegmentPlan& plan, std::uint32_t n, std::uint32_t p);
@@ -164,6 +179,7 @@ private:
     void add_memory_cycles(SegmentPlan& plan) const;
     /// The sum of what the others added.
     void add_cycles(SegmentPlan& plan) const;
+    void add_all_cycles(SegmentPlan& plan) const;
     /// Control packets at both ends of a segment.
     double barrier_cycles() const;
     double hand_over_cycles() const;

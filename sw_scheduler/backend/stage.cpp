@@ -73,7 +73,7 @@ double unit_read_bytes(const OperatorShape& shape, const Source& source, const P
 }
 
 StageSearch::StageSearch(const Workload& workload, const HardwareDescription& hardware)
-    : workload_(workload), hardware_(hardware) {
+    : workload_(workload), hardware_(hardware), recent_(workload.items.size()) {
     std::map<std::string, int> known;
     for (std::size_t op = 0; op < workload.items.size(); ++op) {
         const Operator& one = workload.graph.operators[op];
@@ -310,26 +310,37 @@ Footprint StageSearch::smallest_footprint(int op, unsigned tiles, std::uint32_t 
     return smallest;
 }
 
+StageSearch::Series& StageSearch::series(int op, std::uint32_t unit_samples, const Depths& depths,
+                                         unsigned weight_copies, unsigned sharers) {
+    Recent& recent = recent_[static_cast<std::size_t>(op)];
+    const auto rest = std::tie(unit_samples, depths.out_slots, depths.decided, weight_copies, sharers);
+    if (recent.series == nullptr || recent.rest != rest || recent.slots != depths.slots) {
+        recent.rest = rest;
+        recent.slots = depths.slots;
+        recent.series = &series_[{class_of(op), recent.rest, recent.slots}];
+    }
+    return *recent.series;
+}
+
 const Stage& StageSearch::best(int op, unsigned tiles, std::uint32_t unit_samples, const Depths& depths,
                                unsigned weight_copies, unsigned sharers) {
-    Key key{class_of(op), tiles, unit_samples, depths.slots, depths.out_slots, depths.decided, weight_copies, sharers};
-    const auto found = stages_.find(key);
-    if (found != stages_.end()) return found->second;
+    Series& known = series(op, unit_samples, depths, weight_copies, sharers);
+    if (known.by_tiles.size() <= tiles) known.by_tiles.resize(tiles + 1);
+    std::unique_ptr<Stage>& stage = known.by_tiles[tiles];
+    if (stage) return *stage;
     if (sharers > 1) {  // the best of all is the best of those that fit a part of the area, if it is one of them
         const Stage& alone = best(op, tiles, unit_samples, depths, weight_copies);
         if (!alone.fits || needed_bytes(alone.footprint, weight_copies) <= hardware_.data_bytes() / sharers)
-            return stages_.emplace(std::move(key), alone).first->second;
+            stage = std::make_unique<Stage>(alone);
     }
-    return stages_.emplace(std::move(key), search(op, tiles, unit_samples, depths, weight_copies, sharers))
-        .first->second;
+    if (!stage) stage = std::make_unique<Stage>(search(op, tiles, unit_samples, depths, weight_copies, sharers));
+    return *stage;
 }
 
 unsigned StageSearch::least_tiles(int op, std::uint32_t unit_samples, const Depths& depths, unsigned weight_copies,
                                   unsigned sharers) {
-    const Key key{class_of(op),  0,      unit_samples, depths.slots, depths.out_slots, depths.decided,
-                  weight_copies, sharers};
-    const auto found = least_tiles_.find(key);
-    if (found != least_tiles_.end()) return found->second;
+    Series& known = series(op, unit_samples, depths, weight_copies, sharers);
+    if (known.least_tiles) return *known.least_tiles;
     const auto fits = [&](unsigned count) {
         return best(op, count, unit_samples, depths, weight_copies, sharers).fits;
     };
@@ -342,7 +353,7 @@ unsigned StageSearch::least_tiles(int op, std::uint32_t unit_samples, const Dept
             (fits(middle) ? tiles : too_few) = middle;
         }
     }
-    least_tiles_.emplace(key, tiles);
+    known.least_tiles = tiles;
     return tiles;
 }
 

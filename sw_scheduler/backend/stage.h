@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <memory>
+#include <optional>
 #include <tuple>
 #include <unordered_map>
 #include <vector>
@@ -111,14 +113,26 @@ private:
     Stage search(int op, unsigned tiles, std::uint32_t unit_samples, const Depths& depths, unsigned weight_copies,
                  unsigned sharers);
 
-    /// Class, tiles, unit_samples, depths, weight_copies, sharers.
-    using Key = std::tuple<int, unsigned, std::uint32_t, std::vector<std::uint16_t>, std::uint16_t, unsigned, unsigned,
-                           unsigned>;
+    /// What is known of operators of a class under the same conditions.
+    struct Series {
+        std::vector<std::unique_ptr<Stage>> by_tiles;
+        std::optional<unsigned> least_tiles;
+    };
+    /// unit_samples, Depths::out_slots, Depths::decided, weight_copies, sharers.
+    using Conditions = std::tuple<std::uint32_t, std::uint16_t, unsigned, unsigned, unsigned>;
+    /// An operator is mostly asked for under the same conditions again.
+    struct Recent {
+        Conditions rest;
+        std::vector<std::uint16_t> slots;
+        Series* series = nullptr;
+    };
+    Series& series(int op, std::uint32_t unit_samples, const Depths& depths, unsigned weight_copies, unsigned sharers);
+
     const Workload& workload_;
     HardwareDescription hardware_;
-    std::vector<int> class_;  ///< by operator
-    std::map<Key, Stage> stages_;
-    std::map<Key, unsigned> least_tiles_;
+    std::vector<int> class_;                                                            ///< by operator
+    std::map<std::tuple<int, Conditions, std::vector<std::uint16_t>>, Series> series_;  ///< by class
+    std::vector<Recent> recent_;                                                        ///< by operator
     std::unordered_map<std::uint64_t, std::uint32_t> passes_;
 };
 

@@ -45,6 +45,7 @@ struct ImageMeta {
         std::uint64_t bank_stride = 0;           ///< batch b: address + (b % 2) * bank_stride
     };
     std::string model, design, platform;
+    std::vector<std::string> without;  ///< mechanisms that the design does without
     std::uint32_t batch_samples = 1;  ///< samples a batch after folding
     std::vector<Operator> operators;  ///< index = op_id
     std::vector<Switch> switches;     ///< index = switch_id

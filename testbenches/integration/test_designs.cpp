@@ -12,10 +12,11 @@ using nlohmann::json;
 
 namespace {
 
-json run(const std::string& design, const std::string& chip, const std::string& settings = "") {
+json run(const std::string& design, const std::string& chip, const std::string& settings = "",
+         const std::string& without = "") {
     const std::string image = scratch(design + ".syk");
-    const Outcome compiled =
-        sy_sched(std::string("compile ") + kDigits + " --platform " + kMini + " --design " + design + " -o " + image);
+    const Outcome compiled = sy_sched(std::string("compile ") + kDigits + " --platform " + kMini + " --design " +
+                                      design + (without.empty() ? "" : " --without " + without) + " -o " + image);
     INFO(compiled.err);
     REQUIRE(compiled.status == 0);
     const Outcome outcome =
@@ -67,6 +68,28 @@ TEST_CASE("full-kernel has a kernel for every dyn_dim, which takes an ideal stor
     check_refused(sy_sim(std::string("run --platform ") + kMini + " --image " + scratch("full-kernel.syk") +
                          " --trace " + kDigitsTrace + " --batches 1 --set chip.ideal_kernel_store=true"),
                   {"mini.yaml", "chip", "ideal_kernel_store needs impl: stages"});
+}
+
+TEST_CASE("adyna without routing computes every branch for every sample, with its kernels", "[designs]") {
+    const json m_tile = run("m-tile", "stages"), all = run("adyna", "stages", "", "routing");
+    CHECK(all.at("design") == "adyna");
+    CHECK(all.at("without") == json{"routing"});
+    CHECK(all.at("routing").at("source") == "every branch");
+    CHECK(op(all, "block0.a").at("samples_per_batch") == 128);
+    CHECK(all.at("batches").at(0).at("macs") == m_tile.at("batches").at(0).at("macs"));
+}
+
+TEST_CASE("without kernel fitting a kernel takes the time of the size that it was made for", "[designs]") {
+    const std::string off = " --set chip.kernel_fitting=no", ideal = " --set chip.ideal_kernel_store=yes";
+    const json fitted = run("adyna", "stages"), whole = run("adyna", "stages", off);
+    CHECK(latency(whole) > latency(fitted));
+    CHECK(whole.at("batches") != fitted.at("batches"));
+    CHECK(whole.at("batches").at(0).at("macs") == fitted.at("batches").at(0).at("macs"));
+    // Where every size has a kernel of its own there is nothing to fit.
+    CHECK(run("full-kernel", "stages", ideal).at("batches") == run("full-kernel", "stages", ideal + off).at("batches"));
+    check_refused(sy_sim(std::string("run --platform ") + kMini + " --image " + scratch("adyna.syk") + " --trace " +
+                         kDigitsTrace + " --batches 1 --set chip.impl=tiles" + off),
+                  {"mini.yaml", "chip", "kernel_fitting: no needs impl: stages"});
 }
 
 TEST_CASE("an online scheduler delays each dynamic operator", "[designs]") {

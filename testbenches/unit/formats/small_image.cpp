@@ -60,6 +60,7 @@ Image small_image() {
     meta.model = "tiny \"net\"";
     meta.design = "adyna";
     meta.platform = "mini";
+    meta.without = {"sharing"};
     meta.batch_samples = 8;
     meta.operators = {{"input", "input", 0, false, kNone, "", "", 1},
                       {"stem", "convolution", 27648, false, 0, "", "stem", 1},

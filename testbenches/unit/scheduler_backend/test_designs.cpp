@@ -31,7 +31,8 @@ TEST_CASE("A design does without a mechanism, and keeps the others") {
 TEST_CASE("What a design cannot do without is refused") {
     CHECK_THROWS_WITH(
         without(find_design("adyna"), {"luck"}),
-        "mechanism luck: unknown; known mechanisms: frequency_weighting, multi_kernel, grouping, sharing, compaction");
+        "mechanism luck: unknown; known mechanisms: frequency_weighting, multi_kernel, grouping, sharing, compaction, "
+        "routing");
     CHECK_THROWS_WITH(without(find_design("m-tile"), {"multi_kernel"}),
                       "design m-tile: has no mechanism multi_kernel to do without");
     CHECK_THROWS_AS(without(find_design("adyna"), {"multi_kernel", "multi_kernel"}), InputError);

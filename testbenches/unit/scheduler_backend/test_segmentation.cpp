@@ -1,4 +1,5 @@
 #include <functional>
+#include <random>
 
 #include "switchyard/sw_scheduler/backend/segmentation.h"
 #include "switchyard/sw_scheduler/formats/error.h"
@@ -16,19 +17,47 @@ const std::string kTwoBranches = with_switch(
     "  - {name: out, kind: merge, from: [b1, b2b], mode: exclusive}\n"
     "  - {name: last, kind: convolution, out_channels: 32, filter: 3, pad: 1}\n");
 
+const std::string kThreeInARow = with_layers(
+    "  - {name: a, kind: convolution, from: input, out_channels: 32, filter: 3, pad: 1}\n"
+    "  - {name: b, kind: convolution, out_channels: 48, filter: 3, pad: 1}\n"
+    "  - {name: c, kind: convolution, out_channels: 16, filter: 1}\n"
+    "  - {name: d, kind: convolution, out_channels: 16, filter: 3, pad: 1, stride: 2}\n");
+
 struct Planned {
-    explicit Planned(const std::string& yaml, HardwareDescription with = mini_chip())
+    /// `taken`: share of the samples that reach an operator behind a switch's branch 0; of the others, the rest.
+    explicit Planned(const std::string& yaml, HardwareDescription with = mini_chip(), double taken = 0.5)
         : model(model_of(yaml)),
           chip(std::move(with)),
-          workload(model.graph, chip, std::vector<double>(model.graph.operators.size(), 0.5)),
+          workload(model.graph, chip, fractions(model.graph, taken)),
           search(workload, chip),
           segmenter(search, chip.tiles(), 0) {}
+    static std::vector<double> fractions(const DynGraph& graph, double taken) {
+        std::vector<double> result;
+        for (const Operator& one : graph.operators)
+            result.push_back(one.path.empty() ? 1 : one.path.back().branch == 0 ? taken : 1 - taken);
+        return result;
+    }
     Model model;
     HardwareDescription chip;
     Workload workload;
     StageSearch search;
     Segmenter segmenter;
 };
+
+/// Calls visit(tiles) for every way to give at most `tiles` to `lanes`, each at least one.
+void for_each_allocation(unsigned tiles, std::size_t lanes, const std::function<void(std::vector<unsigned>)>& visit) {
+    std::vector<unsigned> given;
+    const std::function<void(unsigned)> give = [&](unsigned left) {
+        if (given.size() == lanes) return visit(given);
+        const auto others = static_cast<unsigned>(lanes - given.size() - 1);
+        for (unsigned share = 1; share + others <= left; ++share) {
+            given.push_back(share);
+            give(left - share);
+            given.pop_back();
+        }
+    };
+    give(tiles);
+}
 
 TEST_CASE("Inputs of dynamic operators get the slots that there is room for") {
     Planned planned(kTwoBranches);
@@ -94,6 +123,42 @@ TEST_CASE("The dynamic programme finds the cheapest of all segmentations") {
         CHECK(next == count);
         CHECK(sum == Approx(cheapest(0)));
     }
+}
+
+// The search gives tiles in proportion to loads and moves them one by one to the slowest stage; what it leaves is
+// measured against every way to share the tiles out, for any cut of the network into segments.
+TEST_CASE("Tiles are shared out nearly as well as by exhaustive search") {
+    HardwareDescription chip = mini_chip();
+    chip.columns = 5;
+    const std::string network = GENERATE(kTwoBranches, kThreeInARow);
+    std::mt19937 random(1);
+    double worst = 1, sum = 0;
+    unsigned compared = 0;
+    for (unsigned trial = 0; trial < 6; ++trial) {
+        const double taken = 0.05 + 0.9 * static_cast<double>(random()) / static_cast<double>(std::mt19937::max());
+        Planned planned(network, chip, taken);
+        const int count = static_cast<int>(planned.model.graph.operators.size());
+        for (int first = 0; first < count; ++first) {
+            for (int last = first + 1; last <= count; ++last) {
+                if (!planned.segmenter.may_cut(first) || !planned.segmenter.may_cut(last)) continue;
+                const std::optional<SegmentPlan> found = planned.segmenter.segment(first, last);
+                if (!found) continue;
+                double best = found->cycles;
+                for_each_allocation(chip.tiles(), found->lanes.size(), [&](const std::vector<unsigned>& tiles) {
+                    const std::optional<SegmentPlan> other = planned.segmenter.with_tiles(*found, tiles);
+                    if (other) best = std::min(best, other->cycles);
+                });
+                CAPTURE(taken, first, last, found->cycles, best);
+                CHECK(found->cycles <= 1.05 * best);
+                worst = std::max(worst, found->cycles / best);
+                sum += found->cycles / best;
+                ++compared;
+            }
+        }
+    }
+    CAPTURE(worst, sum / compared, compared);
+    CHECK(compared >= 50);
+    CHECK(sum / compared <= 1.005);
 }
 
 TEST_CASE("A switch's data operator and its gate are never separated") {
