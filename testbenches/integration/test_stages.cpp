@@ -25,7 +25,7 @@ std::ostream& operator<<(std::ostream& out, const Case& c) {
     return out << c.model << " on " << c.platform;
 }
 
-constexpr double kPacketsBound = 0.01;  ///< who asks and who acknowledges depends on which samples a unit has
+constexpr double kPacketsBound = 0.02;  ///< who asks and who acknowledges depends on which samples a unit has
 
 json run(const Case& c, const std::string& image, const std::string& chip) {
     const std::string folder = scratch("stages_" + chip);
