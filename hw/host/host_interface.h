@@ -111,6 +111,7 @@ private:
     // host_register_map.cpp: the contract of the registers and what writing them starts
     void define_registers();
     void control_written(std::uint32_t bits);
+    void forget_image();
     void doorbell_written(std::uint32_t batch);
     void dma_control_written(std::uint32_t bits);
     void profile_tile_written(std::uint32_t tile);
@@ -124,8 +125,8 @@ private:
     // sequencer.cpp: images, batches, profiles
     void run_jobs();
     void load_image();
-    /// False, with the error set, if there is no good image in the window.
-    bool decode_window(Image& image);
+    /// False, with the error set, if what was committed is no good image for this chip.
+    bool decode_committed(Image& image);
     void send_program(const TileProgram& program);
     void wait_for_tiles();
     void run_batch();
@@ -151,6 +152,8 @@ private:
     RegisterFile registers_;
     AddressMap windows_;
     LazyMemory image_window_;
+    std::vector<std::uint8_t> committed_;  ///< of the window, when CONTROL was written
+    std::uint32_t committed_bytes_ = 0;
     std::vector<std::uint8_t> profile_;
     std::string error_text_;
     sc_core::sc_time access_delay_;  ///< of the configuration access in progress: when it takes effect

@@ -57,15 +57,25 @@ void HostInterface::control_written(std::uint32_t bits) {
         return;
     }
     clear_error();
-    set_status(kLoaded | kLastBatchDone, false);
-    registers_.set(kBatchDone, 0);
-    program_ = ChipProgram();
-    if (bits & kResetImage) registers_.set(kImageBytes, 0);
+    if (bits & kResetImage) {
+        forget_image();
+        registers_.set(kImageBytes, 0);
+    }
     if (bits & kCommitImage) {
         job_ = Job::load;
         set_status(kLoading, true);
+        // What the window holds now is what is committed: a driver may write the next image while this one is checked.
+        committed_bytes_ = registers_.get(kImageBytes);
+        if (committed_bytes_ <= kImageWindowBytes)
+            committed_.assign(image_window_.data(), image_window_.data() + committed_bytes_);
         job_started_.notify(access_delay_);
     }
+}
+
+void HostInterface::forget_image() {
+    set_status(kLoaded | kLastBatchDone, false);
+    registers_.set(kBatchDone, 0);
+    program_ = ChipProgram();
 }
 
 void HostInterface::doorbell_written(std::uint32_t batch) {

@@ -47,7 +47,8 @@ void HostInterface::run_jobs() {
 
 void HostInterface::load_image() {
     Image image;
-    if (decode_window(image)) {
+    if (decode_committed(image)) {
+        forget_image();  // its programs are being replaced; one that is refused leaves it as it is
         rejecting_tiles_.clear();
         for (const TileProgram& program : image.tiles) {
             if (!program.operators.empty()) {
@@ -71,15 +72,15 @@ void HostInterface::load_image() {
     set_status(kLoading, false);
 }
 
-bool HostInterface::decode_window(Image& image) {
-    const std::uint32_t bytes = registers_.get(kImageBytes);
+bool HostInterface::decode_committed(Image& image) {
+    const std::vector<std::uint8_t> window = std::move(committed_);
+    const std::uint32_t bytes = committed_bytes_;
     if (bytes > kImageWindowBytes) {
         fail(ErrorCode::image_too_large, bytes, fmt::format("an image of {} bytes exceeds the window", bytes));
         return false;
     }
-    const unsigned char* const window = image_window_.data();
     try {
-        image = decode_image(std::vector<std::uint8_t>(window, window + bytes), "image window");
+        image = decode_image(window, "image window");
     } catch (const ImageError& error) {
         const std::uint32_t version = bytes < 6 ? 0 : window[4] | window[5] << 8;
         const bool is_version = error.fault() == ImageFault::version;
