@@ -3,8 +3,15 @@ include(GNUInstallDirs)
 # Headers are included as "switchyard/<folder>/<file>.h", in the tree and when installed: a plain "tlm/..."
 # would collide with SystemC's own <tlm>.
 set(SWITCHYARD_INCLUDE_ROOT ${PROJECT_BINARY_DIR}/include)
-file(MAKE_DIRECTORY ${SWITCHYARD_INCLUDE_ROOT})
-file(CREATE_LINK ${PROJECT_SOURCE_DIR} ${SWITCHYARD_INCLUDE_ROOT}/switchyard SYMBOLIC)
+if(IS_SYMLINK ${SWITCHYARD_INCLUDE_ROOT}/switchyard)
+  file(REMOVE ${SWITCHYARD_INCLUDE_ROOT}/switchyard)  # as older build folders have it
+endif()
+file(MAKE_DIRECTORY ${SWITCHYARD_INCLUDE_ROOT}/switchyard)
+foreach(folder sw_scheduler tlm hw rtl platform testbenches)
+  file(CREATE_LINK ${PROJECT_SOURCE_DIR}/${folder} ${SWITCHYARD_INCLUDE_ROOT}/switchyard/${folder} SYMBOLIC)
+endforeach()
+# The integrator's door has the shortest name.
+file(CREATE_LINK ${PROJECT_SOURCE_DIR}/platform/accelerator.h ${SWITCHYARD_INCLUDE_ROOT}/switchyard/accelerator.h SYMBOLIC)
 
 # switchyard_library(<name> [SOURCES ...] [DEPENDS ...]): library Switchyard::<name>.
 function(switchyard_library name)

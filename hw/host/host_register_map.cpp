@@ -104,7 +104,7 @@ void HostInterface::dma_control_written(std::uint32_t bits) {
              fmt::format("no such DMA: control {:#x}, {} bytes at {:#x} of {:#x} bytes of HBM", bits, bytes, chip,
                          capacity));
     } else {
-        dma_bits_ = bits;
+        transfer_ = {get64(kDmaHostLow), chip, registers_.get(kDmaBytes), bits};
         set_status(kDmaBusy, true);
         dma_started_.notify(access_delay_);
     }
@@ -136,6 +136,7 @@ void HostInterface::fail(ErrorCode code, std::uint32_t info, const std::string& 
     registers_.set(kErrorInfo, info);
     error_text_ = text;
     set_status(kFailed, true);
+    say("error", fmt::format("{} ({})", text, static_cast<std::uint32_t>(code)));
     interrupt(kIrqError);
 }
 

@@ -37,11 +37,14 @@ ErrorCode code_of(ImageFault fault) {
 void HostInterface::run_jobs() {
     for (;;) {
         wait(job_started_);
+        if (job_ == Job::none) continue;  // a reset came at the same time
+        begins(kJobActivity);
         if (job_ == Job::load)
             load_image();
         else
             run_batch();
         job_ = Job::none;
+        ends(kJobActivity);
     }
 }
 
@@ -59,10 +62,12 @@ void HostInterface::load_image() {
             }
         }
         wait_for_tiles();
+        if (discarding_) return;
         if (rejecting_tiles_.empty()) {
             program_ = std::move(image.chip);
             ++stats_.images_loaded;
             set_status(kLoaded, true);
+            say("image", fmt::format("image loaded, {} segments", program_.segments.size()));
             interrupt(kIrqLoaded);
         } else {
             const Endpoint tile = *rejecting_tiles_.begin();
@@ -141,6 +146,7 @@ void HostInterface::run_batch() {
         wait_for_tiles();
         ++stats_.segments;
     }
+    if (discarding_) return;
     const std::uint64_t cycles = clock_.count(sc_core::sc_time_stamp() - begin);
     registers_.set(kLastCyclesLow, static_cast<std::uint32_t>(cycles));
     registers_.set(kLastCyclesHigh, static_cast<std::uint32_t>(cycles >> 32));
@@ -149,6 +155,7 @@ void HostInterface::run_batch() {
     ++stats_.batches;
     set_status(kBusy, false);
     set_status(kLastBatchDone, true);
+    say("batch", fmt::format("batch {} done in {} cycles", batch_, cycles));
     interrupt(kIrqBatchDone);
 }
 
@@ -164,11 +171,18 @@ void HostInterface::start_segment(const std::vector<Endpoint>& tiles) {
 void HostInterface::run_profiles() {
     for (;;) {
         wait(profile_started_);
+        if (!status(kProfileBusy)) continue;
+        begins(kProfileActivity);
         send(packet(PacketKind::config, {profile_tile_}, ::tlm::TLM_READ_COMMAND, kTileProfileRead, 0));
         wait(profile_arrived_);
-        registers_.set(kProfileRecords, static_cast<std::uint32_t>(profile_.size() / sizeof(ProfileRecord)));
-        set_status(kProfileBusy, false);
-        interrupt(kIrqProfileReady);
+        if (discarding_) {
+            profile_.clear();
+        } else {
+            registers_.set(kProfileRecords, static_cast<std::uint32_t>(profile_.size() / sizeof(ProfileRecord)));
+            set_status(kProfileBusy, false);
+            interrupt(kIrqProfileReady);
+        }
+        ends(kProfileActivity);
     }
 }
 
