@@ -74,7 +74,7 @@ bool PortInitiator::access_directly(const Access& access) {
 }
 
 PortInitiator::Answer PortInitiator::access_at(const Access& access) {
-    while (requesting_) wait(request_ended_);
+    while (requesting_ != nullptr) wait(request_ended_);
     PooledPayload payload(pool_);
     fill(*payload, access);
     Pending pending;
@@ -82,12 +82,12 @@ PortInitiator::Answer PortInitiator::access_at(const Access& access) {
     ::tlm::tlm_phase phase = ::tlm::BEGIN_REQ;
     sc_time delay = style_.request_delay;
     bool completed = false;
-    requesting_ = true;
+    requesting_ = &*payload;
     phases += 'Q';
     switch (socket->nb_transport_fw(*payload, phase, delay)) {
         case ::tlm::TLM_COMPLETED:
             phases += 'C';
-            end_request();
+            end_request(*payload);
             pending.done = completed = true;
             pending.end = sc_core::sc_time_stamp() + delay;
             break;
@@ -113,7 +113,7 @@ PortInitiator::Answer PortInitiator::access_at(const Access& access) {
 
 ::tlm::tlm_sync_enum PortInitiator::backward(Payload& payload, ::tlm::tlm_phase& phase, sc_time& delay) {
     phases += letter(phase);
-    end_request();
+    end_request(payload);
     if (phase == ::tlm::END_REQ) return ::tlm::TLM_ACCEPTED;
     REQUIRE(phase == ::tlm::BEGIN_RESP);
     Pending& pending = *pending_.at(&payload);
@@ -133,8 +133,9 @@ PortInitiator::Answer PortInitiator::access_at(const Access& access) {
     return ::tlm::TLM_ACCEPTED;
 }
 
-void PortInitiator::end_request() {
-    requesting_ = false;
+void PortInitiator::end_request(const Payload& payload) {
+    if (requesting_ != &payload) return;
+    requesting_ = nullptr;
     request_ended_.notify(sc_core::SC_ZERO_TIME);
 }
 

@@ -77,13 +77,13 @@ private:
     ::tlm::tlm_sync_enum backward(::tlm::tlm_generic_payload& payload, ::tlm::tlm_phase& phase,
                                   sc_core::sc_time& delay);
     void invalidate(sc_dt::uint64 start, sc_dt::uint64 end);
-    void end_request();
+    void end_request(const ::tlm::tlm_generic_payload& payload);
 
     Style style_;
     sc_core::sc_time local_;
     PayloadPool pool_;
     std::map<const ::tlm::tlm_generic_payload*, Pending*> pending_;
-    bool requesting_ = false;
+    const ::tlm::tlm_generic_payload* requesting_ = nullptr;
     sc_core::sc_event request_ended_;
     bool granted_ = false;
     ::tlm::tlm_dmi region_;

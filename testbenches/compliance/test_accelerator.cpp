@@ -54,7 +54,7 @@ SIM_TEST("an accelerator is idle again after a batch", "[accelerator]") {
 SIM_TEST("two accelerators with different configurations work side by side", "[accelerator]") {
     AcceleratorRig first(mini({{"chip.values", "on"}}), {}, "first");
     AcceleratorRig second(mini({{"chip.values", "on"},
-                                {"pe_array.impl", "cycle"},
+                                {"dispatcher.impl", "walk"},
                                 {"pe_array.acc", "fp16"},
                                 {"hbm.impl", "bank"},
                                 {"host.link_bytes_per_cycle", "64"}}),
