@@ -51,6 +51,30 @@ SIM_TEST("an accelerator is idle again after a batch", "[accelerator]") {
     CHECK(rig.accelerator.last_error_text().empty());
 }
 
+SIM_TEST("images with a flipped bit are refused one after another, and the one before still computes",
+         "[accelerator]") {
+    AcceleratorRig rig(mini({{"chip.values", "on"}}));
+    rig.run([](AcceleratorRig& r) {
+        const Image image = decode_image(digits_image(), "digits");
+        const std::string folder = "configs/workloads/digits/skipnet/";
+        platform::NetworkValues values(image, folder + "weights", folder + "input_batch0.npy");
+        CHECK(wrong_digits(run_digits(r)) == 0);
+        for (std::size_t byte = 0; byte < 64; ++byte) {  // the header
+            INFO("byte " << byte);
+            std::vector<std::uint8_t> flipped = digits_image();
+            flipped[byte] ^= static_cast<std::uint8_t>(1u << byte % 8);
+            r.put_image(flipped);
+            r.write(regs::kControl, regs::kCommitImage);
+            CHECK(r.wait_for_interrupt() == regs::kIrqError);
+            CHECK(r.read(regs::kError) != 0);
+            CHECK((r.read(regs::kStatus) & regs::kLoaded) != 0);
+        }
+        r.run_batch(image, values);  // weights and input are still there
+        CHECK(wrong_digits(values.output()) == 0);
+        CHECK(r.read(regs::kBatchDone) == 2);
+    });
+}
+
 SIM_TEST("two accelerators with different configurations work side by side", "[accelerator]") {
     AcceleratorRig first(mini({{"chip.values", "on"}}), {}, "first");
     AcceleratorRig second(mini({{"chip.values", "on"},
