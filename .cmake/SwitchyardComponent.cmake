@@ -3,15 +3,23 @@ include(GNUInstallDirs)
 # Headers are included as "switchyard/<folder>/<file>.h", in the tree and when installed: a plain "tlm/..."
 # would collide with SystemC's own <tlm>.
 set(SWITCHYARD_INCLUDE_ROOT ${PROJECT_BINARY_DIR}/include)
-file(MAKE_DIRECTORY ${SWITCHYARD_INCLUDE_ROOT})
-file(CREATE_LINK ${PROJECT_SOURCE_DIR} ${SWITCHYARD_INCLUDE_ROOT}/switchyard SYMBOLIC)
+if(IS_SYMLINK ${SWITCHYARD_INCLUDE_ROOT}/switchyard)
+  file(REMOVE ${SWITCHYARD_INCLUDE_ROOT}/switchyard)  # as older build folders have it
+endif()
+file(MAKE_DIRECTORY ${SWITCHYARD_INCLUDE_ROOT}/switchyard)
+foreach(folder sw_scheduler tlm hw rtl platform testbenches)
+  file(CREATE_LINK ${PROJECT_SOURCE_DIR}/${folder} ${SWITCHYARD_INCLUDE_ROOT}/switchyard/${folder} SYMBOLIC)
+endforeach()
+# The integrator's door has the shortest name.
+file(CREATE_LINK ${PROJECT_SOURCE_DIR}/platform/accelerator.h ${SWITCHYARD_INCLUDE_ROOT}/switchyard/accelerator.h SYMBOLIC)
 
-# switchyard_library(<name> [SOURCES ...] [DEPENDS ...]): library Switchyard::<name>.
+# switchyard_library(<name> [SOURCES ...] [DEPENDS ...]): library Switchyard::<name>, shared if BUILD_SHARED_LIBS says so.
 function(switchyard_library name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})
-  add_library(switchyard_${name} STATIC ${ARG_SOURCES})
+  add_library(switchyard_${name} ${ARG_SOURCES})
   add_library(Switchyard::${name} ALIAS switchyard_${name})
-  set_target_properties(switchyard_${name} PROPERTIES EXPORT_NAME ${name} LINKER_LANGUAGE CXX)
+  set_target_properties(switchyard_${name} PROPERTIES EXPORT_NAME ${name} LINKER_LANGUAGE CXX
+    VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
   target_compile_features(switchyard_${name} PUBLIC cxx_std_17)
   target_include_directories(switchyard_${name} PUBLIC
     $<BUILD_INTERFACE:${SWITCHYARD_INCLUDE_ROOT}> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)

@@ -16,21 +16,24 @@ switchyard_find_dependency(nlohmann_json)
 switchyard_find_dependency(Boost)
 switchyard_find_dependency(CLI11)
 
-# SystemC comes as a CMake package (Accellera's own build) or through pkg-config (Debian).
+# SystemC comes from the project around this one, as a CMake package (Accellera's own build), or through pkg-config
+# (Debian).
 if(NOT TARGET Switchyard::systemc)
-  find_package(SystemCLanguage CONFIG QUIET)
+  if(NOT TARGET SystemC::systemc)
+    find_package(SystemCLanguage CONFIG QUIET)
+  endif()
   if(TARGET SystemC::systemc)
     set(switchyard_systemc SystemC::systemc)
   else()
     switchyard_find_dependency(PkgConfig)
-    pkg_check_modules(SWITCHYARD_SYSTEMC QUIET IMPORTED_TARGET systemc>=2.3.3)
+    pkg_check_modules(SWITCHYARD_SYSTEMC QUIET IMPORTED_TARGET GLOBAL systemc>=2.3.3)
     if(NOT SWITCHYARD_SYSTEMC_FOUND)
       message(FATAL_ERROR "Switchyard needs SystemC 2.3.3 or newer: neither a CMake package SystemCLanguage nor a "
                           "pkg-config module systemc was found (Debian: libsystemc-dev).")
     endif()
     set(switchyard_systemc PkgConfig::SWITCHYARD_SYSTEMC)
   endif()
-  add_library(Switchyard::systemc INTERFACE IMPORTED)
+  add_library(Switchyard::systemc INTERFACE IMPORTED GLOBAL)
   target_link_libraries(Switchyard::systemc INTERFACE ${switchyard_systemc} Threads::Threads)
   unset(switchyard_systemc)
 endif()

@@ -1,4 +1,5 @@
-# lib/, include/switchyard/<folder>/, bin/, share/switchyard/<platforms, workloads, ...> and the CMake package.
+# lib/, include/switchyard/<folder>/, bin/, share/switchyard/<platforms, workloads, ...>, share/doc/, the CMake package and
+# the pkg-config module.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -8,13 +9,16 @@ get_property(programs GLOBAL PROPERTY SWITCHYARD_PROGRAMS)
 set(SWITCHYARD_INSTALL_PACKAGE ${CMAKE_INSTALL_LIBDIR}/cmake/Switchyard)
 set(SWITCHYARD_INSTALL_CONFIGS ${CMAKE_INSTALL_DATADIR}/switchyard)
 
-install(TARGETS ${libraries} EXPORT Switchyard)
+install(TARGETS ${libraries} switchyard EXPORT Switchyard)
 install(TARGETS ${programs})
 install(EXPORT Switchyard NAMESPACE Switchyard:: FILE SwitchyardTargets.cmake DESTINATION ${SWITCHYARD_INSTALL_PACKAGE})
 foreach(folder sw_scheduler tlm hw rtl platform)
   file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/${folder}/*.h)
   foreach(header IN LISTS headers)
     cmake_path(GET header PARENT_PATH path)
+    if(header STREQUAL "platform/accelerator.h")
+      set(path "")
+    endif()
     install(FILES ${PROJECT_SOURCE_DIR}/${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/switchyard/${path})
   endforeach()
 endforeach()
@@ -26,3 +30,20 @@ configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/SwitchyardConfig.cmake.i
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/SwitchyardConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/SwitchyardConfig.cmake ${PROJECT_BINARY_DIR}/SwitchyardConfigVersion.cmake
   ${CMAKE_CURRENT_LIST_DIR}/SwitchyardDependencies.cmake DESTINATION ${SWITCHYARD_INSTALL_PACKAGE})
+
+# pkg-config: the archives may need each other in any order. What a dependency's own module says is not repeated.
+set(SWITCHYARD_PC_LIBRARIES "")
+foreach(library IN LISTS libraries)
+  string(APPEND SWITCHYARD_PC_LIBRARIES " -l$<TARGET_FILE_BASE_NAME:${library}>")
+endforeach()
+set(SWITCHYARD_PC_REQUIRES "systemc yaml-cpp fmt")
+if(SWITCHYARD_RTL)
+  string(APPEND SWITCHYARD_PC_REQUIRES " zlib")
+endif()
+file(RELATIVE_PATH SWITCHYARD_PC_PREFIX ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
+configure_file(${CMAKE_CURRENT_LIST_DIR}/switchyard.pc.in ${PROJECT_BINARY_DIR}/switchyard.pc.configured @ONLY)
+file(GENERATE OUTPUT ${PROJECT_BINARY_DIR}/switchyard.pc INPUT ${PROJECT_BINARY_DIR}/switchyard.pc.configured)
+install(FILES ${PROJECT_BINARY_DIR}/switchyard.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})

@@ -1,4 +1,6 @@
 option(SWITCHYARD_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
+option(SWITCHYARD_INSTALL "Install rules, and packages of CPack" ${PROJECT_IS_TOP_LEVEL})
+option(BUILD_SHARED_LIBS "Shared libraries instead of static ones" OFF)
 option(SWITCHYARD_NATIVE "Compile for the build host's own processor" OFF)
 option(SWITCHYARD_SANITIZE "AddressSanitizer and UndefinedBehaviorSanitizer" OFF)
 option(SWITCHYARD_COVERAGE "Instrument for gcov" OFF)
@@ -17,8 +19,18 @@ set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
-# Installed programs find a SystemC that is not in a system folder.
+# Installed programs find our shared libraries, and a SystemC that is not in a system folder.
+include(GNUInstallDirs)
+file(RELATIVE_PATH lib_from_bin ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
+set(CMAKE_INSTALL_RPATH "$ORIGIN/${lib_from_bin};$ORIGIN")
 set(CMAKE_INSTALL_RPATH_USE_LINK_PATH ON)
+unset(lib_from_bin)
+# The Verilated models are static in any case, and become part of a shared library then.
+if(BUILD_SHARED_LIBS)
+  set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+endif()
+# What is found here is also found by the project that has added this one as a subdirectory.
+set(CMAKE_FIND_PACKAGE_TARGETS_GLOBAL ON)
 
 if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)

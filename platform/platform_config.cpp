@@ -1,6 +1,7 @@
 #include "switchyard/platform/platform_config.h"
 
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -102,6 +103,10 @@ void check(const PlatformConfig& p, const YAML::Node& root, const std::string& p
 }
 
 }  // namespace
+
+PlatformConfig PlatformConfig::from_yaml_file(const std::string& path, std::map<std::string, std::string> overrides) {
+    return read_platform(path, std::move(overrides));
+}
 
 std::vector<unsigned> PlatformConfig::router_of_endpoint() const {
     std::vector<unsigned> routers;

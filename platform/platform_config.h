@@ -72,6 +72,9 @@ struct PlatformConfig {
     HostMemory::Config host_memory;                             ///< keys in the section `host`
     EnergyConfig energy;
 
+    /// read_platform().
+    static PlatformConfig from_yaml_file(const std::string& path, std::map<std::string, std::string> overrides = {});
+
     unsigned tiles() const { return chip.columns * chip.rows; }
     /// Peak multiply-accumulates a cycle.
     double pes() const { return static_cast<double>(tiles()) * pe_array.rows * pe_array.columns; }

@@ -15,25 +15,30 @@ using sc_core::sc_time_stamp;
 void HostInterface::run_dma() {
     for (;;) {
         wait(dma_started_);
+        if (!status(kDmaBusy)) continue;  // a reset came at the same time
+        begins(kDmaActivity);
         moved_ = 0;
         dma_failed_ = false;
-        if (dma_bits_ & kDmaToChip)
+        if (transfer_.bits & kDmaToChip)
             dma_to_chip();
         else
             dma_from_chip();
-        set_status(kDmaBusy, false);
-        if (dma_failed_)
-            fail(ErrorCode::dma_host_memory, moved_,
-                 fmt::format("host memory answered a DMA with an error after {} bytes", moved_));
-        else
-            interrupt(kIrqDmaDone);
+        if (!discarding_) {
+            set_status(kDmaBusy, false);
+            if (dma_failed_)
+                fail(ErrorCode::dma_host_memory, moved_,
+                     fmt::format("host memory answered a DMA with an error after {} bytes", moved_));
+            else
+                interrupt(kIrqDmaDone);
+        }
+        ends(kDmaActivity);
     }
 }
 
 void HostInterface::dma_to_chip() {
-    const bool values = !(dma_bits_ & kDmaSizeOnly);
-    const std::uint64_t bytes = registers_.get(kDmaBytes);
-    for (std::uint64_t offset = 0; offset < bytes && !dma_failed_;) {
+    const bool values = !(transfer_.bits & kDmaSizeOnly);
+    const std::uint64_t bytes = transfer_.bytes;
+    for (std::uint64_t offset = 0; offset < bytes && !dma_failed_ && !discarding_;) {
         const Chunk chunk = next_chunk(offset);
         PooledPayload write = packet(PacketKind::write_request, {memory_of(chunk.chip_address)},
                                      ::tlm::TLM_WRITE_COMMAND, chunk.chip_address, chunk.bytes);
@@ -52,15 +57,15 @@ void HostInterface::dma_to_chip() {
 }
 
 void HostInterface::dma_from_chip() {
-    const bool values = !(dma_bits_ & kDmaSizeOnly);
-    const std::uint64_t bytes = registers_.get(kDmaBytes);
+    const bool values = !(transfer_.bits & kDmaSizeOnly);
+    const std::uint64_t bytes = transfer_.bytes;
     sc_time next_request = sc_time_stamp();
     link_free_ = stored_ = sc_time_stamp();
     std::uint64_t offset = 0;
-    while (offset < bytes || !chunks_.empty()) {
+    while ((offset < bytes && !discarding_) || !chunks_.empty()) {
         if (!replies_.empty()) {
             store_reply();
-        } else if (offset < bytes && next_request <= sc_time_stamp()) {
+        } else if (offset < bytes && !discarding_ && next_request <= sc_time_stamp()) {
             const Chunk chunk = next_chunk(offset);
             PooledPayload read = packet(PacketKind::read_request, {memory_of(chunk.chip_address)},
                                         ::tlm::TLM_READ_COMMAND, chunk.chip_address, 0);
@@ -72,7 +77,7 @@ void HostInterface::dma_from_chip() {
             offset += chunk.bytes;
             next_request += link_time(chunk.bytes);
             send(read);
-        } else if (offset < bytes) {
+        } else if (offset < bytes && !discarding_) {
             wait(next_request - sc_time_stamp(), dma_answered_);
         } else {
             wait(dma_answered_);
@@ -91,7 +96,7 @@ void HostInterface::store_reply() {
     link_free_ = std::max(link_free_, sc_time_stamp()) + link_time(bytes);
     sc_time delay = link_free_ - sc_time_stamp();
     const std::uint64_t host_address = chunk.host_address + (payload->get_address() - chunk.chip_address);
-    access_host_memory(true, host_address, payload->get_data_ptr(), bytes, reply.has_values, delay);
+    if (!discarding_) access_host_memory(true, host_address, payload->get_data_ptr(), bytes, reply.has_values, delay);
     stored_ = std::max(stored_, sc_time_stamp() + delay);
     stats_.dma_from_chip_bytes += bytes;
     chunk.received += bytes;
@@ -100,11 +105,11 @@ void HostInterface::store_reply() {
 
 HostInterface::Chunk HostInterface::next_chunk(std::uint64_t offset) const {
     Chunk chunk;
-    chunk.host_address = get64(kDmaHostLow) + offset;
-    chunk.chip_address = get64(kDmaChipLow) + offset;
+    chunk.host_address = transfer_.host_address + offset;
+    chunk.chip_address = transfer_.chip_address + offset;
     const std::uint64_t in_region = chip_.region_bytes - chunk.chip_address % chip_.region_bytes;
     chunk.bytes = static_cast<std::uint32_t>(
-        std::min({std::uint64_t{config_.dma_chunk_bytes}, registers_.get(kDmaBytes) - offset, in_region}));
+        std::min({std::uint64_t{config_.dma_chunk_bytes}, transfer_.bytes - offset, in_region}));
     return chunk;
 }
 
@@ -131,7 +136,7 @@ bool HostInterface::access_host_memory(bool write, std::uint64_t address, unsign
 void HostInterface::dma_answer(Payload& payload, const RoutedExtension& packet) {
     const auto found = chunks_.find(packet.tag);
     const bool is_data = packet.kind == PacketKind::data;
-    bool expected = status(kDmaBusy) && is_data == ((dma_bits_ & kDmaFromChip) != 0) && found != chunks_.end();
+    bool expected = is_data == ((transfer_.bits & kDmaFromChip) != 0) && found != chunks_.end();
     if (expected && is_data) {
         const Chunk& chunk = found->second;
         const std::uint64_t offset = payload.get_address() - chunk.chip_address;

@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "switchyard/tlm/memory_access.h"
 #include "switchyard/tlm/void_buffer.h"
 
 namespace switchyard::hw {
@@ -15,8 +14,6 @@ using namespace host_registers;
 using sc_core::sc_time;
 
 namespace {
-
-enum Window : unsigned { kRegistersTarget, kImageTarget, kProfileTarget, kErrorTextTarget };
 
 std::string list(const std::set<Endpoint>& tiles) {
     constexpr std::size_t kShown = 8;
@@ -39,6 +36,7 @@ HostInterface::HostInterface(const sc_core::sc_module_name& module_name, const C
       noc_out("noc_out"),
       noc_in("noc_in"),
       irq("irq"),
+      reset("reset"),
       config_(host_config),
       chip_(chip),
       clock_(host_config.clock_ghz),
@@ -46,21 +44,26 @@ HostInterface::HostInterface(const sc_core::sc_module_name& module_name, const C
       image_window_(kImageWindowBytes),
       packets_(std::string(name()) + ".packets"),
       messages_(std::string(name()) + ".messages"),
+      at_(
+          "at", {host_config.port_requests, host_config.port_completes_early},
+          [this](Payload& payload, sc_time& delay) { config_transport(payload, delay); },
+          [this](Payload& payload, ::tlm::tlm_phase& phase, sc_time& delay) {
+              return config->nb_transport_bw(payload, phase, delay);
+          }),
       arrivals_("arrivals"),
       irq_changed_("irq_changed"),
+      rested_("rested"),
       job_started_("job_started"),
       tile_answered_("tile_answered"),
       profile_started_("profile_started"),
       profile_arrived_("profile_arrived"),
       dma_started_("dma_started"),
       dma_answered_("dma_answered") {
-    windows_.add({"registers", 0, kRegisterBytes, kRegistersTarget});
-    windows_.add({"image", kImageWindow, kImageWindowBytes, kImageTarget});
-    windows_.add({"profile", kProfileWindow, kProfileWindowBytes, kProfileTarget});
-    windows_.add({"error text", kErrorTextWindow, kErrorTextWindowBytes, kErrorTextTarget});
+    define_windows();
     define_registers();
 
     config.register_b_transport(this, &HostInterface::config_transport);
+    config.register_nb_transport_fw(this, &HostInterface::config_forward);
     config.register_transport_dbg(this, &HostInterface::config_debug);
     config.register_get_direct_mem_ptr(this, &HostInterface::config_dmi);
     noc_in.register_b_transport(this, &HostInterface::noc_transport);
@@ -74,6 +77,8 @@ HostInterface::HostInterface(const sc_core::sc_module_name& module_name, const C
     dont_initialize();
     SC_METHOD(drive_interrupt);
     sensitive << irq_changed_;
+    SC_METHOD(reset_changed);
+    sensitive << reset;
 
     registry.add(*this, "images_loaded", "1", stats_.images_loaded);
     registry.add(*this, "batches", "1", stats_.batches);
@@ -85,70 +90,6 @@ HostInterface::HostInterface(const sc_core::sc_module_name& module_name, const C
     registry.add(*this, "packets_sent", "1", stats_.packets_sent);
     registry.add(*this, "packets_received", "1", stats_.packets_received);
     registry.add_waiter(*this, [this] { return waits(); });
-}
-
-void HostInterface::config_transport(Payload& payload, sc_time& delay) {
-    const unsigned span = payload.get_command() == ::tlm::TLM_IGNORE_COMMAND ? 1 : memory_span(payload);
-    const AddressMap::Range* const window = windows_.find(payload.get_address(), span);
-    payload.set_response_status(::tlm::TLM_ADDRESS_ERROR_RESPONSE);
-    if (!window) return;
-    delay += link_time(payload.get_data_length());
-    access_delay_ = delay;
-    const std::uint64_t offset = payload.get_address() - window->begin;
-    switch (window->target) {
-        case kRegistersTarget:
-            registers_.transport(payload);
-            break;
-        case kImageTarget:
-            payload.set_response_status(access_memory(payload, image_window_.data() + offset));
-            payload.set_dmi_allowed(true);
-            break;
-        case kProfileTarget:
-            if (payload.is_write())
-                payload.set_response_status(::tlm::TLM_COMMAND_ERROR_RESPONSE);
-            else if (offset + span <= profile_.size())
-                payload.set_response_status(access_memory(payload, profile_.data() + offset));
-            break;
-    }
-}
-
-unsigned HostInterface::config_debug(Payload& payload) {
-    const AddressMap::Range* const window = windows_.find(payload.get_address());
-    if (!window || payload.get_command() == ::tlm::TLM_IGNORE_COMMAND) return 0;
-    if (window->target == kRegistersTarget) return registers_.transport_dbg(payload);
-
-    std::string text = error_text_.substr(0, kErrorTextWindowBytes - 1);
-    unsigned char* memory = image_window_.data();
-    std::uint64_t bytes = kImageWindowBytes;
-    if (window->target == kProfileTarget) {
-        memory = profile_.data();
-        bytes = profile_.size();
-    } else if (window->target == kErrorTextTarget) {
-        memory = reinterpret_cast<unsigned char*>(text.data());
-        bytes = text.size() + 1;
-    }
-    const std::uint64_t offset = payload.get_address() - window->begin;
-    if (offset >= bytes || (payload.is_write() && window->target != kImageTarget)) return 0;
-    const auto length = static_cast<unsigned>(std::min<std::uint64_t>(payload.get_data_length(), bytes - offset));
-    if (payload.is_read())
-        std::copy_n(memory + offset, length, payload.get_data_ptr());
-    else
-        std::copy_n(payload.get_data_ptr(), length, memory + offset);
-    return length;
-}
-
-bool HostInterface::config_dmi(Payload& payload, ::tlm::tlm_dmi& dmi) {
-    const AddressMap::Range* const window = windows_.find(payload.get_address());
-    dmi.allow_read_write();
-    dmi.set_start_address(window ? window->begin : payload.get_address());
-    dmi.set_end_address(window ? window->last() : payload.get_address());
-    if (!window || window->target != kImageTarget) return false;
-    dmi.set_dmi_ptr(image_window_.data());
-    const sc_time byte_time = sc_time::from_value(static_cast<std::uint64_t>(
-        std::ceil(static_cast<double>(clock_.cycles(1).value()) / config_.link_bytes_per_cycle)));
-    dmi.set_read_latency(byte_time);
-    dmi.set_write_latency(byte_time);
-    return true;
 }
 
 void HostInterface::noc_transport(Payload& payload, sc_time& delay) {
@@ -170,7 +111,7 @@ void HostInterface::receive(Payload& payload, RoutedExtension& packet) {
             receive_control(packet);
             return;
         case PacketKind::config:
-            if (!status(kProfileBusy) || packet.source != profile_tile_ || !packet.has_values)
+            if (!(activities_ & kProfileActivity) || packet.source != profile_tile_ || !packet.has_values)
                 throw ModelError(*this, fmt::format("unexpected profile from endpoint {}", packet.source));
             profile_.assign(payload.get_data_ptr(), payload.get_data_ptr() + packet.payload_bytes);
             profile_arrived_.notify();
@@ -238,6 +179,12 @@ sc_time HostInterface::link_time(std::uint64_t bytes) const {
 
 void HostInterface::drive_interrupt() {
     irq.write((registers_.get(kIrqStatus) & registers_.get(kIrqEnable)) != 0);
+}
+
+void HostInterface::say(const std::string& what, const std::string& text) const {
+    if (sc_core::sc_report_handler::get_verbosity_level() < sc_core::SC_HIGH) return;
+    SC_REPORT_INFO_VERB(("switchyard/host_interface/" + what).c_str(), (std::string(name()) + ": " + text).c_str(),
+                        sc_core::SC_HIGH);
 }
 
 std::string HostInterface::waits() const {

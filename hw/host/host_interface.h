@@ -15,6 +15,7 @@
 #include "switchyard/hw/host/host_registers.h"
 #include "switchyard/sw_scheduler/formats/image.h"
 #include "switchyard/tlm/address_map.h"
+#include "switchyard/tlm/at_target.h"
 #include "switchyard/tlm/clock_period.h"
 #include "switchyard/tlm/lazy_memory.h"
 #include "switchyard/tlm/memory_manager.h"
@@ -33,16 +34,21 @@ namespace switchyard::hw {
 /// Accuracy: a DMA of many chunks takes bytes / link rate plus one latency; accesses to the configuration port take
 /// their share of the link and no more.
 /// Not modelled: PCIe packets, credits and their overhead, address translation, message-signalled interrupts,
-/// contention on the link between DMA and the configuration port.
+/// contention on the link between DMA and the configuration port. A reset does not stop the chip's other units in
+/// mid-air: what they are at ends without a trace in registers, interrupt or host memory, and until then the port
+/// stalls.
 ///
-/// Doors: `config` (from the host's bus), `host_memory` (to it), `noc_out` and `noc_in` (to and from a router), `irq`
-/// (level, high while an enabled bit of IRQ_STATUS is set).
+/// Doors: `config` (from the host's bus: LT, AT, DMI of the image window, debug), `host_memory` (to it), `noc_out` and
+/// `noc_in` (to and from a router), `irq` (level, high while an enabled bit of IRQ_STATUS is set), `reset` (active
+/// high, may stay unbound).
 class HostInterface : public sc_core::sc_module {
 public:
     struct Config {
         unsigned config_packet_bytes = 4096;
         unsigned dma_chunk_bytes = 16384;
         double link_bytes_per_cycle = 32;
+        unsigned port_requests = 4;
+        bool port_completes_early = false;
         double clock_ghz = 1.0;  ///< the chip's; set by the composer
     };
     /// What the composer knows of the chip around it.
@@ -68,6 +74,7 @@ public:
     tlm_utils::simple_initiator_socket<HostInterface> noc_out;
     tlm_utils::simple_target_socket<HostInterface> noc_in;
     sc_core::sc_out<bool> irq;
+    sc_core::sc_port<sc_core::sc_signal_in_if<bool>, 1, sc_core::SC_ZERO_OR_MORE_BOUND> reset;
 
     HostInterface(const sc_core::sc_module_name& name, const Config& config, const Chip& chip,
                   SimulationRegistry& registry);
@@ -82,6 +89,13 @@ private:
     using Payload = ::tlm::tlm_generic_payload;
     using ErrorCode = host_registers::ErrorCode;
     enum class Job { none, load, batch };
+    enum Activity : unsigned { kJobActivity = 1u << 0, kDmaActivity = 1u << 1, kProfileActivity = 1u << 2 };
+    /// What the registers said when DMA_CONTROL was written.
+    struct Transfer {
+        std::uint64_t host_address = 0, chip_address = 0;
+        std::uint32_t bytes = 0;
+        std::uint32_t bits = 0;  ///< host_registers::DmaControl
+    };
     /// A part of a DMA that memory has yet to answer for.
     struct Chunk {
         std::uint64_t host_address = 0, chip_address = 0;
@@ -89,10 +103,20 @@ private:
         std::uint32_t received = 0;
     };
 
-    // host_interface.cpp: sockets, packets, interrupt
+    // config_port.cpp: the configuration port, reset
+    void define_windows();
     void config_transport(Payload& payload, sc_core::sc_time& delay);
+    ::tlm::tlm_sync_enum config_forward(Payload& payload, ::tlm::tlm_phase& phase, sc_core::sc_time& delay);
+    void access_config(Payload& payload, sc_core::sc_time& delay);
     unsigned config_debug(Payload& payload);
     bool config_dmi(Payload& payload, ::tlm::tlm_dmi& dmi);
+    void reset_changed();
+    /// Waits out what a reset has left under way; local time passes with it.
+    void wait_for_rest(sc_core::sc_time& delay);
+    void begins(Activity activity) { activities_ |= activity; }
+    void ends(Activity activity);
+
+    // host_interface.cpp: packets, interrupt
     void noc_transport(Payload& payload, sc_core::sc_time& delay);
     void receive();
     void receive(Payload& payload, RoutedExtension& packet);
@@ -106,11 +130,14 @@ private:
     void send(const PooledPayload& packet, const sc_core::sc_time& after = sc_core::SC_ZERO_TIME);
     sc_core::sc_time link_time(std::uint64_t bytes) const;
     void drive_interrupt();
+    /// SC_INFO of verbosity SC_HIGH, type switchyard/host_interface/`what`.
+    void say(const std::string& what, const std::string& text) const;
     std::string waits() const;
 
     // host_register_map.cpp: the contract of the registers and what writing them starts
     void define_registers();
     void control_written(std::uint32_t bits);
+    void forget_image();
     void doorbell_written(std::uint32_t batch);
     void dma_control_written(std::uint32_t bits);
     void profile_tile_written(std::uint32_t tile);
@@ -124,8 +151,8 @@ private:
     // sequencer.cpp: images, batches, profiles
     void run_jobs();
     void load_image();
-    /// False, with the error set, if there is no good image in the window.
-    bool decode_window(Image& image);
+    /// False, with the error set, if what was committed is no good image for this chip.
+    bool decode_committed(Image& image);
     void send_program(const TileProgram& program);
     void wait_for_tiles();
     void run_batch();
@@ -151,13 +178,21 @@ private:
     RegisterFile registers_;
     AddressMap windows_;
     LazyMemory image_window_;
+    std::vector<std::uint8_t> committed_;  ///< of the window, when CONTROL was written
+    std::uint32_t committed_bytes_ = 0;
     std::vector<std::uint8_t> profile_;
     std::string error_text_;
     sc_core::sc_time access_delay_;  ///< of the configuration access in progress: when it takes effect
     RoutedPayloadPool packets_;
     PayloadPool messages_;
+    AtTarget at_;
     TimedQueue<PooledPayload> arrivals_;
     sc_core::sc_event irq_changed_;
+
+    bool in_reset_ = false;
+    unsigned activities_ = 0;  ///< whose threads are at work
+    bool discarding_ = false;  ///< what is under way is from before a reset
+    sc_core::sc_event rested_;
 
     Job job_ = Job::none;
     sc_core::sc_event job_started_, tile_answered_;
@@ -176,7 +211,7 @@ private:
     std::deque<PooledPayload> replies_;      ///< data from HBM, to be stored in host memory
     std::uint32_t next_tag_ = 0;
     sc_core::sc_time link_free_, stored_;  ///< towards the host: when the link is free, the last chunk is stored
-    std::uint32_t dma_bits_ = 0;
+    Transfer transfer_;
     std::uint32_t moved_ = 0;  ///< bytes of this DMA that crossed the port to host memory
     bool dma_failed_ = false;
 };
@@ -187,6 +222,10 @@ void describe(V& v, HostInterface::Config& c) {
     v.field("dma_chunk_bytes", c.dma_chunk_bytes, 64, 1 << 20, "bytes that the DMA engine moves in one packet");
     v.field("link_bytes_per_cycle", c.link_bytes_per_cycle, 0.001, 65536,
             "host link, each direction (PCIe 4.0 x16 at 1 GHz: 32)");
+    v.field("port_requests", c.port_requests, 1, 1024,
+            "requests of nb_transport that the configuration port holds; the next one's END_REQ waits");
+    v.field("port_completes_early", c.port_completes_early,
+            "the configuration port answers nb_transport with TLM_COMPLETED when it holds no request");
 }
 
 }  // namespace switchyard::hw

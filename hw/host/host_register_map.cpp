@@ -57,15 +57,25 @@ void HostInterface::control_written(std::uint32_t bits) {
         return;
     }
     clear_error();
-    set_status(kLoaded | kLastBatchDone, false);
-    registers_.set(kBatchDone, 0);
-    program_ = ChipProgram();
-    if (bits & kResetImage) registers_.set(kImageBytes, 0);
+    if (bits & kResetImage) {
+        forget_image();
+        registers_.set(kImageBytes, 0);
+    }
     if (bits & kCommitImage) {
         job_ = Job::load;
         set_status(kLoading, true);
+        // What the window holds now is what is committed: a driver may write the next image while this one is checked.
+        committed_bytes_ = registers_.get(kImageBytes);
+        if (committed_bytes_ <= kImageWindowBytes)
+            committed_.assign(image_window_.data(), image_window_.data() + committed_bytes_);
         job_started_.notify(access_delay_);
     }
+}
+
+void HostInterface::forget_image() {
+    set_status(kLoaded | kLastBatchDone, false);
+    registers_.set(kBatchDone, 0);
+    program_ = ChipProgram();
 }
 
 void HostInterface::doorbell_written(std::uint32_t batch) {
@@ -94,7 +104,7 @@ void HostInterface::dma_control_written(std::uint32_t bits) {
              fmt::format("no such DMA: control {:#x}, {} bytes at {:#x} of {:#x} bytes of HBM", bits, bytes, chip,
                          capacity));
     } else {
-        dma_bits_ = bits;
+        transfer_ = {get64(kDmaHostLow), chip, registers_.get(kDmaBytes), bits};
         set_status(kDmaBusy, true);
         dma_started_.notify(access_delay_);
     }
@@ -126,6 +136,7 @@ void HostInterface::fail(ErrorCode code, std::uint32_t info, const std::string& 
     registers_.set(kErrorInfo, info);
     error_text_ = text;
     set_status(kFailed, true);
+    say("error", fmt::format("{} ({})", text, static_cast<std::uint32_t>(code)));
     interrupt(kIrqError);
 }
 

@@ -37,17 +37,21 @@ ErrorCode code_of(ImageFault fault) {
 void HostInterface::run_jobs() {
     for (;;) {
         wait(job_started_);
+        if (job_ == Job::none) continue;  // a reset came at the same time
+        begins(kJobActivity);
         if (job_ == Job::load)
             load_image();
         else
             run_batch();
         job_ = Job::none;
+        ends(kJobActivity);
     }
 }
 
 void HostInterface::load_image() {
     Image image;
-    if (decode_window(image)) {
+    if (decode_committed(image)) {
+        forget_image();  // its programs are being replaced; one that is refused leaves it as it is
         rejecting_tiles_.clear();
         for (const TileProgram& program : image.tiles) {
             if (!program.operators.empty()) {
@@ -58,10 +62,12 @@ void HostInterface::load_image() {
             }
         }
         wait_for_tiles();
+        if (discarding_) return;
         if (rejecting_tiles_.empty()) {
             program_ = std::move(image.chip);
             ++stats_.images_loaded;
             set_status(kLoaded, true);
+            say("image", fmt::format("image loaded, {} segments", program_.segments.size()));
             interrupt(kIrqLoaded);
         } else {
             const Endpoint tile = *rejecting_tiles_.begin();
@@ -71,15 +77,15 @@ void HostInterface::load_image() {
     set_status(kLoading, false);
 }
 
-bool HostInterface::decode_window(Image& image) {
-    const std::uint32_t bytes = registers_.get(kImageBytes);
+bool HostInterface::decode_committed(Image& image) {
+    const std::vector<std::uint8_t> window = std::move(committed_);
+    const std::uint32_t bytes = committed_bytes_;
     if (bytes > kImageWindowBytes) {
         fail(ErrorCode::image_too_large, bytes, fmt::format("an image of {} bytes exceeds the window", bytes));
         return false;
     }
-    const unsigned char* const window = image_window_.data();
     try {
-        image = decode_image(std::vector<std::uint8_t>(window, window + bytes), "image window");
+        image = decode_image(window, "image window");
     } catch (const ImageError& error) {
         const std::uint32_t version = bytes < 6 ? 0 : window[4] | window[5] << 8;
         const bool is_version = error.fault() == ImageFault::version;
@@ -140,6 +146,7 @@ void HostInterface::run_batch() {
         wait_for_tiles();
         ++stats_.segments;
     }
+    if (discarding_) return;
     const std::uint64_t cycles = clock_.count(sc_core::sc_time_stamp() - begin);
     registers_.set(kLastCyclesLow, static_cast<std::uint32_t>(cycles));
     registers_.set(kLastCyclesHigh, static_cast<std::uint32_t>(cycles >> 32));
@@ -148,6 +155,7 @@ void HostInterface::run_batch() {
     ++stats_.batches;
     set_status(kBusy, false);
     set_status(kLastBatchDone, true);
+    say("batch", fmt::format("batch {} done in {} cycles", batch_, cycles));
     interrupt(kIrqBatchDone);
 }
 
@@ -163,11 +171,18 @@ void HostInterface::start_segment(const std::vector<Endpoint>& tiles) {
 void HostInterface::run_profiles() {
     for (;;) {
         wait(profile_started_);
+        if (!status(kProfileBusy)) continue;
+        begins(kProfileActivity);
         send(packet(PacketKind::config, {profile_tile_}, ::tlm::TLM_READ_COMMAND, kTileProfileRead, 0));
         wait(profile_arrived_);
-        registers_.set(kProfileRecords, static_cast<std::uint32_t>(profile_.size() / sizeof(ProfileRecord)));
-        set_status(kProfileBusy, false);
-        interrupt(kIrqProfileReady);
+        if (discarding_) {
+            profile_.clear();
+        } else {
+            registers_.set(kProfileRecords, static_cast<std::uint32_t>(profile_.size() / sizeof(ProfileRecord)));
+            set_status(kProfileBusy, false);
+            interrupt(kIrqProfileReady);
+        }
+        ends(kProfileActivity);
     }
 }
 

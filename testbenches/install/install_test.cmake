@@ -1,22 +1,20 @@
-function(must)
-  list(JOIN ARGN " " command)
-  execute_process(COMMAND ${ARGN} RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
-  if(NOT status EQUAL 0)
-    message(FATAL_ERROR "${command}: status ${status}\n${output}")
-  endif()
-  set(output "${output}" PARENT_SCOPE)
-endfunction()
+include(${CMAKE_CURRENT_LIST_DIR}/must.cmake)
 
-set(prefix ${SCRATCH}/prefix)
+# PREFIX, or the scratch folder where BUILD is installed.
 string(REPLACE "|" "\\;" search_path "|${SEARCH_PATH}")
 set(build ${SCRATCH}/build)
 file(REMOVE_RECURSE ${SCRATCH})
-must(${CMAKE_COMMAND} --install ${BUILD} --config ${CONFIGURATION} --prefix ${prefix})
+if(PREFIX)
+  set(prefix ${PREFIX})
+else()
+  set(prefix ${SCRATCH}/prefix)
+  must(${CMAKE_COMMAND} --install ${BUILD} --config ${CONFIGURATION} --prefix ${prefix})
+endif()
 must(${CMAKE_COMMAND} -S ${CONSUMER} -B ${build} -G ${GENERATOR} -DCMAKE_BUILD_TYPE=${CONFIGURATION}
   "-DCMAKE_PREFIX_PATH=${prefix}${search_path}" -DCMAKE_CXX_COMPILER=${COMPILER} -DCMAKE_CXX_COMPILER_LAUNCHER=${LAUNCHER}
   "-DCMAKE_CXX_FLAGS=${SANITIZE} ${COVERAGE}" -DCMAKE_FIND_USE_PACKAGE_REGISTRY=OFF)
 must(${CMAKE_COMMAND} --build ${build})
-foreach(program read_formats use_tlm use_hw mount_chip)
+foreach(program read_formats use_tlm use_hw)
   must(${build}/${program})
   message(STATUS "${program}: ${output}")
 endforeach()
@@ -31,6 +29,46 @@ must(${prefix}/bin/sy-sim run --platform ${prefix}/share/switchyard/platforms/mi
   --trace ${prefix}/share/switchyard/workloads/digits/skipnet/routing.jsonl --batches 2 --report ${SCRATCH}/report)
 if(NOT EXISTS ${SCRATCH}/report/report.json)
   message(FATAL_ERROR "the installed sy-sim wrote no report")
+endif()
+
+# A prototype of somebody else's runs the network on the accelerator: the same memory for every kind of initiator.
+set(expected "")
+foreach(style "lt;0" "lt;10" "lt;1000" "lt;10000" "at")
+  must(${build}/soc ${prefix}/share/switchyard ${SCRATCH}/skipnet.syk ${style})
+  string(REGEX MATCH "0 wrong labels of 128, [1-9][0-9]* interrupts, memory [0-9a-f]+" line "${output}")
+  if(line STREQUAL "" OR NOT (expected STREQUAL "" OR line STREQUAL expected))
+    message(FATAL_ERROR "soc ${style}: expected '${expected}', got:\n${output}")
+  endif()
+  set(expected ${line})
+endforeach()
+message(STATUS "soc: ${expected}")
+
+# What docs/integration.md says, block by block.
+include(${CMAKE_CURRENT_LIST_DIR}/extract_snippets.cmake)
+set(page ${prefix}/share/doc/Switchyard/integration.md)
+extract_snippets(${page} ${SCRATCH}/integration)
+file(STRINGS ${page} promise REGEX "It prints `interrupt at ")
+string(REGEX REPLACE "^It prints `([^`]*)`.*" "\\1" promise "${promise}")
+must(${CMAKE_COMMAND} -E chdir ${SCRATCH}/integration ${CMAKE_COMMAND} -E env PREFIX=${prefix}
+  "CXX=${COMPILER}" "CXXFLAGS=${SANITIZE} ${COVERAGE}" CMAKE_CXX_COMPILER_LAUNCHER=${LAUNCHER} CMAKE_GENERATOR=${GENERATOR}
+  sh commands.sh)
+string(FIND "${output}" "${promise}\n" found)
+if(promise STREQUAL "" OR found EQUAL -1)
+  message(FATAL_ERROR "docs/integration.md promises '${promise}', its program printed:\n${output}")
+endif()
+message(STATUS "docs/integration.md: ${promise}")
+
+# The same libraries through pkg-config.
+find_program(pkg_config pkg-config)
+if(pkg_config)
+  must(${CMAKE_COMMAND} -E env PKG_CONFIG_PATH=${prefix}/lib/pkgconfig:${prefix}/${LIBDIR}/pkgconfig
+    ${pkg_config} --cflags --libs switchyard)
+  separate_arguments(flags UNIX_COMMAND "${output} ${SANITIZE} ${COVERAGE}")
+  must(${COMPILER} ${CONSUMER}/../superproject/mount.cpp -o ${SCRATCH}/mount ${flags} -Wl,-rpath,${prefix}/${LIBDIR})
+  must(${SCRATCH}/mount ${prefix}/share/switchyard/platforms/mini.yaml)
+  if(NOT output MATCHES "accelerator.chip.host.config")
+    message(FATAL_ERROR "mounted through pkg-config:\n${output}")
+  endif()
 endif()
 
 # The scheduler's library drags in no SystemC.

@@ -27,6 +27,7 @@ grep -rnHE '^[[:space:]]*#[[:space:]]*include[[:space:]]*[<"]' --include='*.h' -
         }
         if (!within(target, "switchyard")) { refuse("ours begin with \"switchyard/\""); next }
         target = substr(target, length("switchyard/") + 1)
+        if (target == "accelerator.h") target = "platform/accelerator.h"
         split(target, to, "/")
 
         if (layer == "sw_scheduler") {
