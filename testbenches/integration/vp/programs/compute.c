@@ -121,8 +121,11 @@ void compute(uint32_t *results) {
     *results++ = sum;
 
     for (i = 0; i < 200; ++i) { /* 32 and 64 bits, signed and unsigned; divisors are not zero */
-        const uint64_t a = (uint64_t)random_word() << (random_word() & 31) << 1 | random_word();
-        const uint64_t b = ((uint64_t)random_word() << 32 | random_word()) >> (random_word() & 63) | 1;
+        /* One call a statement: the order of two in an expression is the compiler's. */
+        const uint64_t high = random_word(), low = random_word(), by = random_word();
+        const uint64_t divisor_high = random_word(), divisor_low = random_word();
+        const uint64_t a = high << (by & 31) << 1 | low;
+        const uint64_t b = (divisor_high << 32 | divisor_low) >> (by >> 8 & 63) | 1;
         const int64_t sa = (int64_t)(a >> 1), sb = -(int64_t)(b >> 1) - 1;
         const uint32_t c = (uint32_t)a, d = (uint32_t)b;
         const int32_t sc = (int32_t)(c >> 1), sd = -(int32_t)(d >> 1) - 1;
