@@ -2,26 +2,26 @@
 
 #include "switchyard_registers.h"
 
-static uint32_t read_register(switchyard_device *device, uint32_t offset) {
+static uint32_t read_register(switchyard_device* device, uint32_t offset) {
     return device->io.read32(device->io.context, offset);
 }
 
-static void write_register(switchyard_device *device, uint32_t offset, uint32_t value) {
+static void write_register(switchyard_device* device, uint32_t offset, uint32_t value) {
     device->io.write32(device->io.context, offset, value);
 }
 
-static void write_pair(switchyard_device *device, uint32_t low_offset, uint64_t value) {
+static void write_pair(switchyard_device* device, uint32_t low_offset, uint64_t value) {
     write_register(device, low_offset, (uint32_t)value);
     write_register(device, low_offset + 4u, (uint32_t)(value >> 32));
 }
 
-static uint64_t read_pair(switchyard_device *device, uint32_t low_offset) {
+static uint64_t read_pair(switchyard_device* device, uint32_t low_offset) {
     const uint64_t low = read_register(device, low_offset);
     const uint64_t high = read_register(device, low_offset + 4u);
     return high << 32 | low;
 }
 
-void switchyard_init(switchyard_device *device, const switchyard_io *io, uint32_t poll_limit) {
+void switchyard_init(switchyard_device* device, const switchyard_io* io, uint32_t poll_limit) {
     device->io = *io;
     device->poll_limit = poll_limit;
     device->pending = 0;
@@ -30,7 +30,7 @@ void switchyard_init(switchyard_device *device, const switchyard_io *io, uint32_
     device->first = device->finished = device->queued = 0;
 }
 
-switchyard_result switchyard_probe(switchyard_device *device) {
+switchyard_result switchyard_probe(switchyard_device* device) {
     const uint32_t known = SWITCHYARD_VERSION_RESET & SWITCHYARD_VERSION_MAJOR;
     if (read_register(device, SWITCHYARD_ID_OFFSET) != SWITCHYARD_ID_RESET) return SWITCHYARD_NO_DEVICE;
     if ((read_register(device, SWITCHYARD_VERSION_OFFSET) & SWITCHYARD_VERSION_MAJOR) != known)
@@ -38,25 +38,25 @@ switchyard_result switchyard_probe(switchyard_device *device) {
     return SWITCHYARD_OK;
 }
 
-uint64_t switchyard_platform(switchyard_device *device) {
+uint64_t switchyard_platform(switchyard_device* device) {
     return read_pair(device, SWITCHYARD_PLATFORM_LOW_OFFSET);
 }
 
-void switchyard_enable_interrupts(switchyard_device *device, uint32_t interrupts) {
+void switchyard_enable_interrupts(switchyard_device* device, uint32_t interrupts) {
     write_register(device, SWITCHYARD_IRQ_ENABLE_OFFSET, interrupts);
 }
 
 /* Batches ------------------------------------------------------------------------------------------------------- */
 
-static switchyard_batch *queue_entry(switchyard_device *device, unsigned number) {
+static switchyard_batch* queue_entry(switchyard_device* device, unsigned number) {
     return &device->queue[(device->first + number) % SWITCHYARD_QUEUE_BATCHES];
 }
 
-static void ring_doorbell(switchyard_device *device) {
+static void ring_doorbell(switchyard_device* device) {
     write_register(device, SWITCHYARD_DOORBELL_OFFSET, queue_entry(device, device->finished)->batch);
 }
 
-static void finish_batch(switchyard_device *device) {
+static void finish_batch(switchyard_device* device) {
     device->pending &= ~SWITCHYARD_IRQ_STATUS_BATCH_DONE;
     queue_entry(device, device->finished)->cycles = read_pair(device, SWITCHYARD_LAST_CYCLES_LOW_OFFSET);
     ++device->finished;
@@ -65,7 +65,7 @@ static void finish_batch(switchyard_device *device) {
 
 /* Waiting ------------------------------------------------------------------------------------------------------- */
 
-static switchyard_result take_error(switchyard_device *device) {
+static switchyard_result take_error(switchyard_device* device) {
     device->error = read_register(device, SWITCHYARD_ERROR_OFFSET);
     device->error_info = read_register(device, SWITCHYARD_ERROR_INFO_OFFSET);
     /* The doorbell was rung in vain: these batches will never finish. */
@@ -74,7 +74,7 @@ static switchyard_result take_error(switchyard_device *device) {
 }
 
 /* Waits for interrupts once, acknowledges them and keeps them in `pending`. */
-static switchyard_result take_interrupts(switchyard_device *device, uint32_t *polls) {
+static switchyard_result take_interrupts(switchyard_device* device, uint32_t* polls) {
     uint32_t status;
     if (*polls >= device->poll_limit) return SWITCHYARD_TIMED_OUT;
     ++*polls;
@@ -91,7 +91,7 @@ static switchyard_result take_interrupts(switchyard_device *device, uint32_t *po
     return SWITCHYARD_OK;
 }
 
-static switchyard_result await(switchyard_device *device, uint32_t interrupt) {
+static switchyard_result await(switchyard_device* device, uint32_t interrupt) {
     uint32_t polls = 0;
     while (!(device->pending & interrupt)) {
         const switchyard_result result = take_interrupts(device, &polls);
@@ -101,7 +101,7 @@ static switchyard_result await(switchyard_device *device, uint32_t interrupt) {
     return SWITCHYARD_OK;
 }
 
-switchyard_result switchyard_queue_batch(switchyard_device *device, uint32_t batch) {
+switchyard_result switchyard_queue_batch(switchyard_device* device, uint32_t batch) {
     if (device->queued == SWITCHYARD_QUEUE_BATCHES) return SWITCHYARD_QUEUE_FULL;
     queue_entry(device, device->queued)->batch = batch;
     ++device->queued;
@@ -109,7 +109,7 @@ switchyard_result switchyard_queue_batch(switchyard_device *device, uint32_t bat
     return SWITCHYARD_OK;
 }
 
-switchyard_result switchyard_wait_batch(switchyard_device *device, switchyard_batch *done) {
+switchyard_result switchyard_wait_batch(switchyard_device* device, switchyard_batch* done) {
     uint32_t polls = 0;
     if (device->queued == 0) return SWITCHYARD_QUEUE_EMPTY;
     while (device->finished == 0) {
@@ -129,7 +129,7 @@ switchyard_result switchyard_wait_batch(switchyard_device *device, switchyard_ba
 
 /* Images -------------------------------------------------------------------------------------------------------- */
 
-static void write_window(switchyard_device *device, uint32_t offset, const uint8_t *data, size_t bytes) {
+static void write_window(switchyard_device* device, uint32_t offset, const uint8_t* data, size_t bytes) {
     size_t done, i;
     for (done = 0; done < bytes; done += SWITCHYARD_BURST_BYTES) {
         const size_t left = bytes - done;
@@ -147,12 +147,12 @@ static void write_window(switchyard_device *device, uint32_t offset, const uint8
     }
 }
 
-switchyard_result switchyard_load_image(switchyard_device *device, const void *image, size_t bytes) {
+switchyard_result switchyard_load_image(switchyard_device* device, const void* image, size_t bytes) {
     switchyard_result result = switchyard_check_image(image, bytes);
     if (result != SWITCHYARD_OK) return result;
     if (device->queued != device->finished) return SWITCHYARD_UNFINISHED;
     device->pending &= ~SWITCHYARD_IRQ_STATUS_LOADED;
-    write_window(device, SWITCHYARD_IMAGE_WINDOW, (const uint8_t *)image, bytes);
+    write_window(device, SWITCHYARD_IMAGE_WINDOW, (const uint8_t*)image, bytes);
     write_register(device, SWITCHYARD_IMAGE_BYTES_OFFSET, (uint32_t)bytes);
     write_register(device, SWITCHYARD_CONTROL_OFFSET, SWITCHYARD_CONTROL_COMMIT_IMAGE);
     result = await(device, SWITCHYARD_IRQ_STATUS_LOADED);
@@ -163,7 +163,7 @@ switchyard_result switchyard_load_image(switchyard_device *device, const void *i
     return SWITCHYARD_OK;
 }
 
-switchyard_result switchyard_forget_image(switchyard_device *device) {
+switchyard_result switchyard_forget_image(switchyard_device* device) {
     uint32_t polls = 0;
     switchyard_result result = SWITCHYARD_OK;
     write_register(device, SWITCHYARD_CONTROL_OFFSET, SWITCHYARD_CONTROL_RESET_IMAGE);
@@ -181,7 +181,7 @@ switchyard_result switchyard_forget_image(switchyard_device *device) {
 
 /* DMA ----------------------------------------------------------------------------------------------------------- */
 
-void switchyard_start_dma(switchyard_device *device, uint64_t host, uint64_t chip, uint32_t bytes, uint32_t flags) {
+void switchyard_start_dma(switchyard_device* device, uint64_t host, uint64_t chip, uint32_t bytes, uint32_t flags) {
     device->pending &= ~SWITCHYARD_IRQ_STATUS_DMA_DONE;
     write_pair(device, SWITCHYARD_DMA_HOST_LOW_OFFSET, host);
     write_pair(device, SWITCHYARD_DMA_CHIP_LOW_OFFSET, chip);
@@ -189,11 +189,11 @@ void switchyard_start_dma(switchyard_device *device, uint64_t host, uint64_t chi
     write_register(device, SWITCHYARD_DMA_CONTROL_OFFSET, flags);
 }
 
-switchyard_result switchyard_wait_dma(switchyard_device *device) {
+switchyard_result switchyard_wait_dma(switchyard_device* device) {
     return await(device, SWITCHYARD_IRQ_STATUS_DMA_DONE);
 }
 
-switchyard_result switchyard_dma(switchyard_device *device, uint64_t host, uint64_t chip, uint32_t bytes,
+switchyard_result switchyard_dma(switchyard_device* device, uint64_t host, uint64_t chip, uint32_t bytes,
                                  uint32_t flags) {
     switchyard_start_dma(device, host, chip, bytes, flags);
     return switchyard_wait_dma(device);
@@ -203,7 +203,7 @@ switchyard_result switchyard_dma(switchyard_device *device, uint64_t host, uint6
 
 enum { RECORD_BYTES = 8 };
 
-switchyard_result switchyard_fetch_profile(switchyard_device *device, uint32_t tile, uint32_t *records) {
+switchyard_result switchyard_fetch_profile(switchyard_device* device, uint32_t tile, uint32_t* records) {
     switchyard_result result;
     device->pending &= ~SWITCHYARD_IRQ_STATUS_PROFILE_READY;
     write_register(device, SWITCHYARD_PROFILE_TILE_OFFSET, tile);
@@ -212,11 +212,11 @@ switchyard_result switchyard_fetch_profile(switchyard_device *device, uint32_t t
     return result;
 }
 
-static uint32_t word_at(const uint8_t *bytes) {
+static uint32_t word_at(const uint8_t* bytes) {
     return bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 24;
 }
 
-void switchyard_read_profile(switchyard_device *device, uint32_t first, switchyard_profile_record *records,
+void switchyard_read_profile(switchyard_device* device, uint32_t first, switchyard_profile_record* records,
                              uint32_t count) {
     const uint32_t begin = SWITCHYARD_PROFILE_WINDOW + first * RECORD_BYTES;
     uint32_t i;
@@ -226,7 +226,7 @@ void switchyard_read_profile(switchyard_device *device, uint32_t first, switchya
     for (i = 0; i < count; ++i) {
         uint32_t ids, invocations;
         if (device->io.read_block) {
-            const uint8_t *bytes = (const uint8_t *)&records[i];
+            const uint8_t* bytes = (const uint8_t*)&records[i];
             ids = word_at(bytes);
             invocations = word_at(bytes + 4);
         } else {
@@ -239,7 +239,7 @@ void switchyard_read_profile(switchyard_device *device, uint32_t first, switchya
     }
 }
 
-const char *switchyard_result_text(switchyard_result result) {
+const char* switchyard_result_text(switchyard_result result) {
     switch (result) {
         case SWITCHYARD_OK:
             return "done";

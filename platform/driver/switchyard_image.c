@@ -19,16 +19,16 @@ enum {
 
 #define MAGIC 0x4B495953u
 
-static uint32_t word_at(const uint8_t *bytes) {
+static uint32_t word_at(const uint8_t* bytes) {
     return bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 24;
 }
 
-static uint64_t pair_at(const uint8_t *bytes) {
+static uint64_t pair_at(const uint8_t* bytes) {
     return word_at(bytes) | (uint64_t)word_at(bytes + 4) << 32;
 }
 
 /* CRC-32/ISO-HDLC, four bits at a time. */
-static uint32_t crc32(const uint8_t *bytes, size_t size) {
+static uint32_t crc32(const uint8_t* bytes, size_t size) {
     static const uint32_t table[16] = {0x00000000, 0x1DB71064, 0x3B6E20C8, 0x26D930AC, 0x76DC4190, 0x6B6B51F4,
                                        0x4DB26158, 0x5005713C, 0xEDB88320, 0xF00F9344, 0xD6D6A3E8, 0xCB61B38C,
                                        0x9B64C2B0, 0x86D3D2D4, 0xA00AE278, 0xBDBDF21C};
@@ -42,8 +42,8 @@ static uint32_t crc32(const uint8_t *bytes, size_t size) {
     return ~crc;
 }
 
-switchyard_result switchyard_check_image(const void *image, size_t bytes) {
-    const uint8_t *const file = (const uint8_t *)image;
+switchyard_result switchyard_check_image(const void* image, size_t bytes) {
+    const uint8_t* const file = (const uint8_t*)image;
     uint32_t sections, i;
     if (bytes > SWITCHYARD_IMAGE_WINDOW_BYTES) return SWITCHYARD_IMAGE_TOO_LARGE;
     if (bytes < HEADER_BYTES) return SWITCHYARD_IMAGE_TRUNCATED;
@@ -57,7 +57,7 @@ switchyard_result switchyard_check_image(const void *image, size_t bytes) {
     if (word_at(file + TABLE_CRC_OFFSET) != crc32(file + HEADER_BYTES, (size_t)sections * ENTRY_BYTES))
         return SWITCHYARD_IMAGE_CHECKSUM;
     for (i = 0; i < sections; ++i) {
-        const uint8_t *const entry = file + HEADER_BYTES + (size_t)i * ENTRY_BYTES;
+        const uint8_t* const entry = file + HEADER_BYTES + (size_t)i * ENTRY_BYTES;
         const uint64_t offset = pair_at(entry + SECTION_OFFSET), size = pair_at(entry + SECTION_BYTES);
         if (offset > bytes || size > bytes - offset) return SWITCHYARD_IMAGE_MALFORMED;
         if (word_at(entry + SECTION_CRC) != crc32(file + offset, (size_t)size)) return SWITCHYARD_IMAGE_CHECKSUM;

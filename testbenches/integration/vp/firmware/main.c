@@ -5,7 +5,7 @@
 
 enum { TIMEOUT_US = 100000, SHORT_TIMEOUT_US = 50, POLL_LIMIT = 1000000, LABELS_A_LINE = 64 };
 
-#define REGISTER(address) (*(volatile uint32_t *)(address))
+#define REGISTER(address) (*(volatile uint32_t*)(address))
 #define SYSTEM_NOW REGISTER(0x00100000u)
 #define SYSTEM_ALARM REGISTER(0x00100004u)
 #define SYSTEM_POWER_OFF REGISTER(0x00100008u)
@@ -32,13 +32,13 @@ static uint32_t timeout_us = TIMEOUT_US;
 
 /* Text --------------------------------------------------------------------------------------------------------- */
 
-static void print(const char *text) {
+static void print(const char* text) {
     while (*text) UART_TRANSMIT = (uint8_t)*text++;
 }
 
 static void print_number(uint32_t value) {
     char digits[11];
-    char *at = digits + sizeof digits - 1;
+    char* at = digits + sizeof digits - 1;
     *at = 0;
     do {
         *--at = (char)('0' + value % 10);
@@ -52,7 +52,7 @@ static void power_off(uint32_t code) {
     for (;;) hart_wait();
 }
 
-static void must(switchyard_result result, const switchyard_device *device, const char *what) {
+static void must(switchyard_result result, const switchyard_device* device, const char* what) {
     if (result == SWITCHYARD_OK) return;
     print(what);
     print(": ");
@@ -95,15 +95,15 @@ uint32_t handle_trap(uint32_t cause, uint32_t pc) {
 
 /* What the driver is given -------------------------------------------------------------------------------------- */
 
-static uint32_t read32(void *context, uint32_t offset) {
-    return *(volatile uint32_t *)((uintptr_t)context + offset);
+static uint32_t read32(void* context, uint32_t offset) {
+    return *(volatile uint32_t*)((uintptr_t)context + offset);
 }
 
-static void write32(void *context, uint32_t offset, uint32_t value) {
-    *(volatile uint32_t *)((uintptr_t)context + offset) = value;
+static void write32(void* context, uint32_t offset, uint32_t value) {
+    *(volatile uint32_t*)((uintptr_t)context + offset) = value;
 }
 
-static bool wait_for_interrupt(void *context) {
+static bool wait_for_interrupt(void* context) {
     (void)context;
     accelerator_called = alarm_rang = false;
     SYSTEM_ALARM = SYSTEM_NOW + timeout_us;
@@ -120,8 +120,8 @@ static bool wait_for_interrupt(void *context) {
 
 /* The run ------------------------------------------------------------------------------------------------------- */
 
-static void move(switchyard_device *device, uint32_t list, uint32_t count, uint32_t direction, const char *what) {
-    const struct package_transfer *transfer = (const struct package_transfer *)list;
+static void move(switchyard_device* device, uint32_t list, uint32_t count, uint32_t direction, const char* what) {
+    const struct package_transfer* transfer = (const struct package_transfer*)list;
     uint32_t i;
     for (i = 0; i < count; ++i)
         must(switchyard_dma(device, transfer[i].memory, transfer[i].chip, transfer[i].bytes, direction), device, what);
@@ -132,12 +132,12 @@ static int32_t order(uint16_t half) {
     return half & 0x8000u ? -(int32_t)(half & 0x7FFFu) : (int32_t)half;
 }
 
-static void find_labels(const struct package *package) {
-    const struct package_logits *part = (const struct package_logits *)package->logits;
-    uint8_t *const labels = (uint8_t *)package->labels;
+static void find_labels(const struct package* package) {
+    const struct package_logits* part = (const struct package_logits*)package->logits;
+    uint8_t* const labels = (uint8_t*)package->labels;
     uint32_t i, sample, k;
     for (i = 0; i < package->logits_count; ++i) {
-        const uint16_t *logit = (const uint16_t *)part[i].memory;
+        const uint16_t* logit = (const uint16_t*)part[i].memory;
         for (sample = 0; sample < part[i].samples; ++sample, logit += package->classes) {
             uint32_t best = 0;
             for (k = 1; k < package->classes; ++k)
@@ -147,11 +147,11 @@ static void find_labels(const struct package *package) {
     }
 }
 
-static uint32_t report(const struct package *package) {
-    const uint8_t *const labels = (const uint8_t *)package->labels;
-    const uint8_t *const expected = (const uint8_t *)package->expected_labels;
-    const uint64_t *const masks = (const uint64_t *)package->masks;
-    const uint64_t *const recorded = (const uint64_t *)package->expected_masks;
+static uint32_t report(const struct package* package) {
+    const uint8_t* const labels = (const uint8_t*)package->labels;
+    const uint8_t* const expected = (const uint8_t*)package->expected_labels;
+    const uint64_t* const masks = (const uint64_t*)package->masks;
+    const uint64_t* const recorded = (const uint64_t*)package->expected_masks;
     uint32_t right = 0, agreed = 0, i;
     for (i = 0; i < package->samples; ++i) {
         right += labels[i] == expected[i];
@@ -170,7 +170,7 @@ static uint32_t report(const struct package *package) {
     return right == package->samples && agreed == package->decisions ? 0 : 3;
 }
 
-static void print_profile(switchyard_device *device, uint32_t tiles) {
+static void print_profile(switchyard_device* device, uint32_t tiles) {
     static switchyard_profile_record records[64];
     uint32_t tile, total = 0, invocations = 0;
     for (tile = 0; tile < tiles; ++tile) {
@@ -190,8 +190,8 @@ static void print_profile(switchyard_device *device, uint32_t tiles) {
     print(" invocations\n");
 }
 
-static void check_refusals(switchyard_device *device, const struct package *package) {
-    uint8_t *const image = (uint8_t *)package->image;
+static void check_refusals(switchyard_device* device, const struct package* package) {
+    uint8_t* const image = (uint8_t*)package->image;
     image[8] ^= 1u;
     print("damaged image: ");
     print(switchyard_result_text(switchyard_load_image(device, image, package->image_bytes)));
@@ -215,11 +215,11 @@ static void check_refusals(switchyard_device *device, const struct package *pack
 }
 
 int main(void) {
-    const struct package *const package = (const struct package *)PACKAGE_ADDRESS;
+    const struct package* const package = (const struct package*)PACKAGE_ADDRESS;
     static switchyard_device device;
     switchyard_io io = {0};
     uint32_t batch;
-    io.context = (void *)ACCELERATOR;
+    io.context = (void*)ACCELERATOR;
     io.read32 = read32;
     io.write32 = write32;
     io.wait_for_interrupt = wait_for_interrupt;
@@ -233,11 +233,10 @@ int main(void) {
     switchyard_enable_interrupts(&device, SWITCHYARD_IRQ_STATUS_WRITABLE);
     check_refusals(&device, package);
 
-    must(switchyard_load_image(&device, (const void *)package->image, package->image_bytes), &device, "image");
+    must(switchyard_load_image(&device, (const void*)package->image, package->image_bytes), &device, "image");
     print("image loaded\n");
     move(&device, package->to_chip, package->to_chip_count, SWITCHYARD_DMA_CONTROL_TO_CHIP, "to chip");
-    for (batch = 0; batch < PACKAGE_BATCHES; ++batch)
-        must(switchyard_queue_batch(&device, batch), &device, "queue");
+    for (batch = 0; batch < PACKAGE_BATCHES; ++batch) must(switchyard_queue_batch(&device, batch), &device, "queue");
     for (batch = 0; batch < PACKAGE_BATCHES; ++batch) {
         switchyard_batch done;
         must(switchyard_wait_batch(&device, &done), &device, "batch");
@@ -253,15 +252,15 @@ int main(void) {
 }
 
 /* The compiler may call these for copies and initialisations. */
-void *memcpy(void *to, const void *from, size_t bytes) {
-    uint8_t *d = to;
-    const uint8_t *s = from;
+void* memcpy(void* to, const void* from, size_t bytes) {
+    uint8_t* d = to;
+    const uint8_t* s = from;
     while (bytes-- > 0) *d++ = *s++;
     return to;
 }
 
-void *memset(void *to, int value, size_t bytes) {
-    uint8_t *d = to;
+void* memset(void* to, int value, size_t bytes) {
+    uint8_t* d = to;
     while (bytes-- > 0) *d++ = (uint8_t)value;
     return to;
 }

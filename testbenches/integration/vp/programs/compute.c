@@ -32,8 +32,8 @@ static uint32_t root_bits(uint32_t prime, int cubic) {
             for (i = 0; i < 4; ++i) {
                 uint64_t carry = 0;
                 for (j = 0; j < 2; ++j) {
-                    const uint64_t sum = (uint64_t)value[i] * (j == 0 ? (uint32_t)r : (uint32_t)(r >> 32)) +
-                                         product[i + j] + carry;
+                    const uint64_t sum =
+                        (uint64_t)value[i] * (j == 0 ? (uint32_t)r : (uint32_t)(r >> 32)) + product[i + j] + carry;
                     product[i + j] = (uint32_t)sum;
                     carry = sum >> 32;
                 }
@@ -92,7 +92,7 @@ static void sha256(const uint8_t block[64], uint32_t hash[8]) {
     for (i = 0; i < 8; ++i) hash[i] += v[i];
 }
 
-static void sort(int16_t *values, int count) {
+static void sort(int16_t* values, int count) {
     int i, j;
     for (i = 1; i < count; ++i) {
         const int16_t value = values[i];
@@ -105,7 +105,7 @@ static uint32_t mix(uint32_t sum, uint64_t value) {
     return (rotated(sum, 5) ^ (uint32_t)value) * 2654435761u + (uint32_t)(value >> 32);
 }
 
-void compute(uint32_t *results) {
+void compute(uint32_t* results) {
     uint8_t block[64] = {'a', 'b', 'c', 0x80};
     int16_t values[100];
     uint32_t sum = 0;

@@ -10,7 +10,7 @@ extern "C" {
 
 enum { COMPUTE_RESULTS = 8 + 1 + 200 + 1 };
 
-void compute(uint32_t *results);
+void compute(uint32_t* results);
 
 #ifdef __cplusplus
 }
