@@ -23,6 +23,7 @@ struct Register {
     std::uint64_t offset = 0;
     std::string access;                  ///< ro, rw, wo, w1c, rc, as in RegisterFile::Access
     std::optional<std::uint32_t> reset;  ///< none: another constant in each chip
+    bool constant = false;               ///< ro, and never another value than after the reset
     std::string prefix;                  ///< of the names of its fields in C++, may be empty
     std::string text;
     std::vector<Field> fields;  ///< by bit; empty: one number of 32 bits

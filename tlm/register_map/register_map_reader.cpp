@@ -163,6 +163,9 @@ Register read_register(Mapping mapping, const std::string& name, std::uint64_t r
         else
             result.reset = static_cast<std::uint32_t>(mapping.number("reset", 0xFFFFFFFF));
     }
+    result.constant = mapping.has("constant") && mapping.one_of("constant", {"true", "false"}) == "true";
+    if (!result.reset) result.constant = true;
+    if (result.constant && result.access != "ro") mapping.fail("access", "a constant is ro");
     if ((result.reset.value_or(0) & ~result.mask()) != 0)
         mapping.fail("reset", fmt::format("bits {:#010x} are outside of the fields, which cover {:#010x}",
                                           *result.reset & ~result.mask(), result.mask()));

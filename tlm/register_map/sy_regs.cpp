@@ -1,5 +1,6 @@
 #include <cstdio>
 #include <fstream>
+#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,7 +15,10 @@ using namespace switchyard;
 
 namespace {
 
+/// Leaves a file that has the text already as it is, so that nothing is compiled again for it.
 void write(const std::string& path, const std::string& text) {
+    std::ifstream before(path, std::ios::binary);
+    if (before && text == std::string(std::istreambuf_iterator<char>(before), {})) return;
     std::ofstream file(path, std::ios::binary);
     file << text;
     file.close();

@@ -47,7 +47,7 @@ std::string cxx_header(const RegisterMap& map, const std::string& space) {
         text += fmt::format("    k{} = {:#05x},  ///< {}: {}\n", camel_case(r.name), r.offset, r.access, r.text);
     text += "};\n\n";
     for (const Register& r : map.registers) {
-        if (r.access == "ro" && r.reset.value_or(0) != 0)
+        if (r.constant && r.reset)
             text += fmt::format("inline constexpr std::uint32_t k{}Value = {:#010x};\n", camel_case(r.name), *r.reset);
     }
     std::set<std::string> written;

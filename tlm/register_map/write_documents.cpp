@@ -66,7 +66,7 @@ void write_register(Xml& xml, const Register& r) {
     xml.line("description", r.text);
     xml.line("addressOffset", hex(r.offset));
     xml.line("size", "32");
-    xml.line("volatile", r.access == "rw" || !r.reset || r.reset != 0u ? "false" : "true");
+    xml.line("volatile", r.constant || r.access == "rw" || r.access == "wo" ? "false" : "true");
     xml.line("access", access_of(r.access));
     for (const Field& field : fields) {
         xml.open("field");

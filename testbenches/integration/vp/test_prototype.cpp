@@ -109,7 +109,6 @@ void boot(double quantum_ns, bool uses_dmi, const std::string& file) {
     const std::string text = prototype.uart.text();
     CHECK(without_profile(text) == expected_text());
     CHECK(prototype.get(net.package.labels, net.labels.size()) == net.labels);
-    CHECK(prototype.chip.host.stats().batches == 2);
     // Without DMI every instruction is a transport call at least.
     CHECK((prototype.cpu.transports() < prototype.cpu.core().instructions()) == uses_dmi);
 

@@ -67,6 +67,8 @@ TEST_CASE("a register map with a mistake is refused with file, line and key", "[
     check_refused(with_registers("  A: {access: rw, text: a}\n"), "9: registers.A.offset: is missing");
     check_refused(with_registers("  A: {offset: x, access: rw, text: a}\n"),
                   "9: registers.A.offset: wants a number, got \"x\"");
+    check_refused(with_registers(a + ", constant: true}\n"), "9: registers.A.access: a constant is ro");
+    check_refused(with_registers(a + ", reset: configured}\n"), "9: registers.A.access: a constant is ro");
     check_refused(with_registers(a + ", colour: red}\n"), "9: registers.A.colour: no such key");
     check_refused(with_registers(a + "}\n" + a + "}\n"), "10: registers.A: is given twice");
     check_refused(with_registers("  a: {offset: 0, access: rw, text: a}\n"),
