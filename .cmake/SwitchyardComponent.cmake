@@ -13,6 +13,9 @@ endforeach()
 # The integrator's door has the shortest name.
 file(CREATE_LINK ${PROJECT_SOURCE_DIR}/platform/accelerator.h ${SWITCHYARD_INCLUDE_ROOT}/switchyard/accelerator.h SYMBOLIC)
 
+# Headers that sy-regs makes in the build, found under the same names as those of the tree.
+set(SWITCHYARD_GENERATED_ROOT ${PROJECT_BINARY_DIR}/generated)
+
 # switchyard_library(<name> [SOURCES ...] [DEPENDS ...]): library Switchyard::<name>, shared if BUILD_SHARED_LIBS says so.
 function(switchyard_library name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})
@@ -22,7 +25,8 @@ function(switchyard_library name)
     VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
   target_compile_features(switchyard_${name} PUBLIC cxx_std_17)
   target_include_directories(switchyard_${name} PUBLIC
-    $<BUILD_INTERFACE:${SWITCHYARD_INCLUDE_ROOT}> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+    $<BUILD_INTERFACE:${SWITCHYARD_INCLUDE_ROOT}> $<BUILD_INTERFACE:${SWITCHYARD_GENERATED_ROOT}>
+    $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   target_link_libraries(switchyard_${name} PUBLIC ${ARG_DEPENDS} PRIVATE $<BUILD_INTERFACE:switchyard_build_flags>)
   set_property(GLOBAL APPEND PROPERTY SWITCHYARD_LIBRARIES switchyard_${name})
 endfunction()

@@ -22,6 +22,13 @@ foreach(folder sw_scheduler tlm hw rtl platform)
     install(FILES ${PROJECT_SOURCE_DIR}/${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/switchyard/${path})
   endforeach()
 endforeach()
+# What sy-regs has made, and the driver's sources: firmware compiles them itself.
+install(DIRECTORY ${SWITCHYARD_GENERATED_ROOT}/switchyard DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(FILES ${SWITCHYARD_GENERATED_ROOT}/documents/switchyard_host.xml
+  DESTINATION ${SWITCHYARD_INSTALL_CONFIGS}/registers)
+install(FILES platform/driver/switchyard_driver.c platform/driver/switchyard_image.c platform/driver/switchyard_driver.h
+  ${SWITCHYARD_GENERATED_ROOT}/switchyard/platform/driver/switchyard_registers.h
+  DESTINATION ${SWITCHYARD_INSTALL_CONFIGS}/driver)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/configs/ DESTINATION ${SWITCHYARD_INSTALL_CONFIGS})
 
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/SwitchyardConfig.cmake.in

@@ -14,7 +14,7 @@ namespace regs = hw::host_registers;
 
 namespace {
 
-constexpr std::size_t kBurstBytes = 4096;
+constexpr std::uint32_t kNoLimit = 0xFFFFFFFF;  ///< of waits: a simulation that stands still ends by itself
 constexpr std::uint64_t kMaxDmaBytes = std::uint64_t{1} << 30;
 constexpr std::uint64_t kTensorBuffer = std::uint64_t{1} << 32;  ///< one piece of a tensor after another
 constexpr std::uint64_t kMaskBuffer = std::uint64_t{1} << 20;
@@ -23,13 +23,36 @@ constexpr std::uint64_t kMaskBuffer = std::uint64_t{1} << 20;
 
 SimulatedHost::SimulatedHost(const sc_core::sc_module_name& name, const HostMemory::Config& memory_config, Job job)
     : sc_core::sc_module(name), config("config"), irq("irq"), memory("memory", memory_config), job_(std::move(job)) {
+    switchyard_io io{};
+    io.context = this;
+    io.read32 = [](void* self, std::uint32_t offset) {
+        return static_cast<SimulatedHost*>(self)->read_register(offset);
+    };
+    io.write32 = [](void* self, std::uint32_t offset, std::uint32_t value) {
+        static_cast<SimulatedHost*>(self)->write_register(offset, value);
+    };
+    io.read_block = [](void* self, std::uint32_t offset, void* data, std::size_t bytes) {
+        static_cast<SimulatedHost*>(self)->access(::tlm::TLM_READ_COMMAND, offset, static_cast<std::uint8_t*>(data),
+                                                  bytes);
+    };
+    io.write_block = [](void* self, std::uint32_t offset, const void* data, std::size_t bytes) {
+        // A write does not change its data.
+        auto* const bytes_to_write = const_cast<std::uint8_t*>(static_cast<const std::uint8_t*>(data));
+        static_cast<SimulatedHost*>(self)->access(::tlm::TLM_WRITE_COMMAND, offset, bytes_to_write, bytes);
+    };
+    io.wait_for_interrupt = [](void* self) {
+        const sc_core::sc_in<bool>& line = static_cast<SimulatedHost*>(self)->irq;
+        while (!line.read()) sc_core::wait(line.posedge_event());
+        return true;
+    };
+    switchyard_init(&device_, &io, kNoLimit);
     SC_THREAD(software);
 }
 
 void SimulatedHost::software() {
-    write_register(regs::kIrqEnable, regs::kIrqAll);
+    switchyard_enable_interrupts(&device_, regs::kIrqAll);
     result_.phases.push_back({0, {job_.image, [](const Image*) {}}, sc_core::SC_ZERO_TIME});
-    load_image(job_.image_bytes);
+    check(switchyard_load_image(&device_, job_.image_bytes.data(), job_.image_bytes.size()));
     result_.image_loaded = sc_core::sc_time_stamp();
     result_.weight_bytes = move_tensors("weights", 0, regs::kDmaToChip);
     result_.weights_loaded = sc_core::sc_time_stamp();
@@ -44,17 +67,6 @@ std::vector<const SimulatedHost::Profile*> SimulatedHost::Result::last_profiles(
     return last;
 }
 
-void SimulatedHost::load_image(std::vector<std::uint8_t>& bytes) {
-    for (std::size_t offset = 0; offset < bytes.size(); offset += kBurstBytes) {
-        const std::size_t size = std::min(kBurstBytes, bytes.size() - offset);
-        access(::tlm::TLM_WRITE_COMMAND, regs::kImageWindow + offset, bytes.data() + offset, size);
-    }
-    write_register(regs::kImageBytes, static_cast<std::uint32_t>(bytes.size()));
-    write_register(regs::kControl, regs::kCommitImage);
-    await(regs::kIrqLoaded);
-    if ((read_register(regs::kStatus) & (regs::kLoaded | regs::kFailed)) != regs::kLoaded) fail();
-}
-
 void SimulatedHost::run_batches() {
     const auto batches = static_cast<std::uint32_t>(job_.routing->size());
     send_inputs(0);
@@ -64,10 +76,9 @@ void SimulatedHost::run_batches() {
         if (batch > 0 && !reschedules_after(batch - 1)) fetch_outputs(batch - 1);
         const bool drains = reschedules_after(batch);
         if (batch + 1 < batches && !drains) send_inputs(batch + 1);
-        await(regs::kIrqBatchDone);
-        const std::uint64_t low = read_register(regs::kLastCyclesLow);
-        const std::uint64_t high = read_register(regs::kLastCyclesHigh);
-        result_.batches.back().chip_cycles = high << 32 | low;
+        switchyard_batch done{};
+        check(switchyard_wait_batch(&device_, &done));
+        result_.batches.back().chip_cycles = done.cycles;
         const bool last = batch + 1 == batches;
         if (drains) {
             fetch_outputs(batch);
@@ -89,7 +100,7 @@ void SimulatedHost::reschedule(std::uint32_t next_batch) {
     read_profiles();
     Schedule schedule = job_.reschedule(result_.profiles.back());
     if (schedule.image) {
-        load_image(schedule.bytes);
+        check(switchyard_load_image(&device_, schedule.bytes.data(), schedule.bytes.size()));
         job_.image = schedule.image.get();
         result_.weight_bytes += move_tensors("weights", 0, regs::kDmaToChip);
         result_.phases.push_back({next_batch, std::move(schedule.image), sc_core::SC_ZERO_TIME});
@@ -100,7 +111,7 @@ void SimulatedHost::reschedule(std::uint32_t next_batch) {
 
 void SimulatedHost::ring_doorbell(std::uint32_t batch) {
     result_.batches.push_back({sc_core::sc_time_stamp(), sc_core::SC_ZERO_TIME, 0});
-    write_register(regs::kDoorbell, batch);
+    check(switchyard_queue_batch(&device_, batch));
 }
 
 void SimulatedHost::send_inputs(std::uint32_t batch) {
@@ -176,54 +187,26 @@ void SimulatedHost::read_profiles() {
     profile.phase = result_.phases.size() - 1;
     profile.batches_of_phase = profile.batches - result_.phases.back().first_batch;
     for (unsigned tile = 0; tile < job_.tiles; ++tile) {
-        write_register(regs::kProfileTile, tile);
-        await(regs::kIrqProfileReady);
-        std::vector<ProfileRecord> records(read_register(regs::kProfileRecords));
-        std::vector<std::uint8_t> bytes(records.size() * sizeof(ProfileRecord));
-        if (!bytes.empty()) access(::tlm::TLM_READ_COMMAND, regs::kProfileWindow, bytes.data(), bytes.size());
-        for (std::size_t i = 0; i < records.size(); ++i) {
-            const std::uint8_t* record = bytes.data() + i * sizeof(ProfileRecord);
-            const auto word = [record](unsigned at, unsigned size) {
-                std::uint32_t value = 0;
-                for (unsigned k = 0; k < size; ++k) value |= std::uint32_t{record[at + k]} << (8 * k);
-                return value;
-            };
-            records[i] = {static_cast<std::uint16_t>(word(0, 2)), static_cast<std::uint16_t>(word(2, 2)), word(4, 4)};
-        }
+        std::uint32_t count = 0;
+        check(switchyard_fetch_profile(&device_, tile, &count));
+        std::vector<switchyard_profile_record> fetched(count);
+        switchyard_read_profile(&device_, 0, fetched.data(), count);
+        std::vector<ProfileRecord> records;
+        for (const switchyard_profile_record& record : fetched)
+            records.push_back({record.op, record.dyn_dim, record.invocations});
         profile.by_tile.push_back(std::move(records));
     }
     result_.profiles.push_back(std::move(profile));
 }
 
 void SimulatedHost::dma(const Transfer& transfer) {
-    write_register(regs::kDmaHostLow, static_cast<std::uint32_t>(transfer.host_address));
-    write_register(regs::kDmaHostHigh, static_cast<std::uint32_t>(transfer.host_address >> 32));
-    write_register(regs::kDmaChipLow, static_cast<std::uint32_t>(transfer.chip_address));
-    write_register(regs::kDmaChipHigh, static_cast<std::uint32_t>(transfer.chip_address >> 32));
-    write_register(regs::kDmaBytes, static_cast<std::uint32_t>(transfer.bytes));
-    write_register(regs::kDmaControl, transfer.flags);
-    await(regs::kIrqDmaDone);
+    check(switchyard_dma(&device_, transfer.host_address, transfer.chip_address,
+                         static_cast<std::uint32_t>(transfer.bytes), transfer.flags));
 }
 
-void SimulatedHost::await(std::uint32_t interrupts) {
-    while ((pending_ & interrupts) != interrupts) {
-        if (!irq.read()) {
-            wait(irq.posedge_event());
-            continue;
-        }
-        const std::uint32_t status = read_register(regs::kIrqStatus);
-        if ((status & regs::kIrqBatchDone) != 0) result_.batches.back().interrupt = sc_core::sc_time_stamp();
-        write_register(regs::kIrqStatus, status);
-        if ((status & regs::kIrqError) != 0) fail();
-        pending_ |= status;
-        wait(sc_core::SC_ZERO_TIME);  // the line falls one delta cycle after the write
-    }
-    pending_ &= ~interrupts;
-}
-
-void SimulatedHost::fail() {
-    const std::uint32_t code = read_register(regs::kError);
-    const std::uint32_t info = read_register(regs::kErrorInfo);
+void SimulatedHost::check(switchyard_result result) {
+    if (result == SWITCHYARD_OK) return;
+    if (result != SWITCHYARD_CHIP_ERROR) throw ModelError(*this, switchyard_result_text(result));
     std::vector<std::uint8_t> text(regs::kErrorTextWindowBytes, 0);
     ::tlm::tlm_generic_payload payload;
     payload.set_read();
@@ -233,20 +216,25 @@ void SimulatedHost::fail() {
     payload.set_streaming_width(static_cast<unsigned>(text.size()));
     const unsigned size = config->transport_dbg(payload);
     const auto end = std::find(text.begin(), text.begin() + size, 0);
-    throw ModelError(*this,
-                     fmt::format("the chip reports error {} ({}): {}", code, info, std::string(text.begin(), end)));
+    throw ModelError(*this, fmt::format("the chip reports error {} ({}): {}", device_.error, device_.error_info,
+                                        std::string(text.begin(), end)));
 }
 
 std::uint32_t SimulatedHost::read_register(std::uint64_t offset) {
     std::uint8_t bytes[4] = {};
     access(::tlm::TLM_READ_COMMAND, offset, bytes, sizeof bytes);
-    return bytes[0] | std::uint32_t{bytes[1]} << 8 | std::uint32_t{bytes[2]} << 16 | std::uint32_t{bytes[3]} << 24;
+    const std::uint32_t value =
+        bytes[0] | std::uint32_t{bytes[1]} << 8 | std::uint32_t{bytes[2]} << 16 | std::uint32_t{bytes[3]} << 24;
+    if (offset == regs::kIrqStatus && (value & regs::kIrqBatchDone) != 0)
+        result_.batches.back().interrupt = sc_core::sc_time_stamp();
+    return value;
 }
 
 void SimulatedHost::write_register(std::uint64_t offset, std::uint32_t value) {
     std::uint8_t bytes[4];
     for (unsigned i = 0; i < sizeof bytes; ++i) bytes[i] = static_cast<std::uint8_t>(value >> (8 * i));
     access(::tlm::TLM_WRITE_COMMAND, offset, bytes, sizeof bytes);
+    if (offset == regs::kIrqStatus) wait(sc_core::SC_ZERO_TIME);  // the line falls one delta cycle after the write
 }
 
 void SimulatedHost::access(::tlm::tlm_command command, std::uint64_t address, std::uint8_t* data, std::size_t size) {

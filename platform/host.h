@@ -10,6 +10,7 @@
 #include <systemc>
 #include <tlm>
 
+#include "switchyard/platform/driver/switchyard_driver.h"
 #include "switchyard/platform/host_memory.h"
 #include "switchyard/platform/network_values.h"
 #include "switchyard/sw_scheduler/formats/image.h"
@@ -18,8 +19,8 @@
 
 namespace switchyard::platform {
 
-/// The software of the host: a driver that knows the chip only through the registers of its configuration port
-/// (docs/register_map.md), its DMA and its interrupt.
+/// The software of the host. It knows the chip only through the driver of platform/driver/, which is what firmware
+/// would use as well, and so through the registers of the configuration port (docs/registers.md), DMA and interrupt.
 ///
 /// Modelled: the image is written through the configuration port in bursts and committed; weights are moved to HBM
 /// once; for each batch the input and the recorded routing masks are moved to one bank of HBM while the batch before
@@ -97,7 +98,6 @@ private:
     };
 
     void software();
-    void load_image(std::vector<std::uint8_t>& bytes);
     bool reschedules_after(std::uint32_t batch) const;
     void reschedule(std::uint32_t next_batch);
     void send_inputs(std::uint32_t batch);
@@ -111,10 +111,8 @@ private:
     /// Moves the tensors of `kind` for `batch`; returns their bytes.
     std::uint64_t move_tensors(const std::string& kind, std::uint32_t batch, std::uint32_t direction);
     void dma(const Transfer& transfer);
-    /// Waits until every interrupt in `interrupts` has come; others that come meanwhile are kept.
-    /// Throws ModelError with the chip's error text if the error interrupt comes.
-    void await(std::uint32_t interrupts);
-    [[noreturn]] void fail();
+    /// Throws ModelError, with the chip's error text if it is the chip that complains.
+    void check(switchyard_result result);
 
     std::uint32_t read_register(std::uint64_t offset);
     void write_register(std::uint64_t offset, std::uint32_t value);
@@ -122,7 +120,7 @@ private:
 
     Job job_;
     Result result_;
-    std::uint32_t pending_ = 0;  ///< interrupts taken and not yet awaited
+    switchyard_device device_;
 };
 
 }  // namespace switchyard::platform

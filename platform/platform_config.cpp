@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "switchyard/hw/host/host_register_document.h"
+
 namespace switchyard::platform {
 
 namespace {
@@ -194,15 +196,7 @@ std::string platform_keys_markdown() {
 }
 
 std::string register_map_markdown() {
-    SimulationRegistry registry;
-    const hw::HostInterface host("host", hw::HostInterface::Config{}, hw::HostInterface::Chip{}, registry);
-    return "# Register map of the configuration port\n\n"
-           "All registers are 32 bits wide and little-endian. Behind them lie windows: the kernel image, the profile "
-           "of "
-           "one tile, and\nthe text of the last error (debug transport only); offsets, bits and error codes stand in "
-           "`hw/host/host_registers.h`.\n\n"
-           "This file is printed by `sy-sim registers`; a test compares the two.\n\n" +
-           host.register_map();
+    return hw::host_registers::kDocument;
 }
 
 }  // namespace switchyard::platform

@@ -100,7 +100,7 @@ sched::HardwareDescription make_hardware_description(const PlatformConfig& platf
 std::vector<KeyDescription> platform_keys();
 /// docs/platform_keys.md.
 std::string platform_keys_markdown();
-/// docs/register_map.md. Builds a host interface, so not once a simulation has begun.
+/// docs/registers.md.
 std::string register_map_markdown();
 
 }  // namespace switchyard::platform

@@ -364,7 +364,7 @@ int main(int argc, char** argv) {
     noc.add_to(*noc_command);
 
     CLI::App* keys_command = app.add_subcommand("keys", "print docs/platform_keys.md");
-    CLI::App* registers_command = app.add_subcommand("registers", "print docs/register_map.md");
+    CLI::App* registers_command = app.add_subcommand("registers", "print docs/registers.md");
 
     return platform::run_program(app, argc, argv, [&] {
         if (run_command->parsed()) return run.run();

@@ -59,6 +59,16 @@ Register& RegisterFile::add(std::uint64_t offset, const std::string& name, Acces
     return entry.contract;
 }
 
+Register& RegisterFile::add(const Definition& definition) {
+    return add(definition.offset, definition.name, definition.access, definition.reset, definition.writable,
+               definition.text);
+}
+
+void RegisterFile::set_reset(std::uint64_t offset, std::uint32_t value) {
+    Entry& entry = at(offset);
+    entry.contract.reset = entry.value = value;
+}
+
 void RegisterFile::transport(::tlm::tlm_generic_payload& payload) {
     if (payload.get_command() == ::tlm::TLM_IGNORE_COMMAND) {
         payload.set_response_status(::tlm::TLM_OK_RESPONSE);

@@ -11,7 +11,8 @@
 
 namespace switchyard {
 
-/// 32-bit little-endian registers behind a socket. The user's constructor is the contract, one line a register:
+/// 32-bit little-endian registers behind a socket. The user's constructor is the contract, one line a register, or
+/// hangs hooks on what a register map defines:
 ///
 ///   registers_.add(0x10, "CONTROL", Access::rw, 0, 0x3, "bit 0: start").on_write([this](auto now, auto) {...});
 ///
@@ -51,6 +52,15 @@ public:
         Register& refuse_wrong_access();
     };
 
+    /// A register of a register map (tlm/register_map/), as `sy-regs` writes it.
+    struct Definition {
+        std::uint64_t offset;
+        const char* name;
+        Access access;
+        std::uint32_t reset, writable;
+        const char* text;
+    };
+
     /// `name` stands in errors and in the register map.
     explicit RegisterFile(std::string name) : name_(std::move(name)) {}
 
@@ -58,6 +68,11 @@ public:
     /// `writable` of ro and rc registers must be 0.
     Register& add(std::uint64_t offset, const std::string& name, Access access, std::uint32_t reset,
                   std::uint32_t writable, const std::string& text);
+    Register& add(const Definition& definition);
+    /// To hang hooks on. Throws std::out_of_range for a hole.
+    Register& contract(std::uint64_t offset) { return at(offset).contract; }
+    /// For a register whose reset value is another in each instance; it has it at once. Throws std::out_of_range.
+    void set_reset(std::uint64_t offset, std::uint32_t value);
 
     /// Serves a read or write at the payload's address, sets its response status and leaves its address alone.
     void transport(::tlm::tlm_generic_payload& payload);

@@ -82,7 +82,7 @@ public:
     const Stats& stats() const { return stats_; }
     /// One line about what ERROR says, empty if nothing is wrong. Also in the error text window, by transport_dbg.
     const std::string& last_error_text() const { return error_text_; }
-    /// Markdown of the register contract.
+    /// Markdown of the registers.
     std::string register_map() const { return registers_.markdown(); }
 
 private:
@@ -134,7 +134,7 @@ private:
     void say(const std::string& what, const std::string& text) const;
     std::string waits() const;
 
-    // host_register_map.cpp: the contract of the registers and what writing them starts
+    // host_register_map.cpp: what writing the registers of configs/registers/host.yaml starts
     void define_registers();
     void control_written(std::uint32_t bits);
     void forget_image();

@@ -1,53 +1,28 @@
 #include <fmt/format.h>
 
 #include "switchyard/hw/host/host_interface.h"
+#include "switchyard/hw/host/host_register_definitions.h"
 
 namespace switchyard::hw {
 
 using namespace host_registers;
-using Access = RegisterFile::Access;
 
 void HostInterface::define_registers() {
-    const auto low = static_cast<std::uint32_t>(chip_.platform_fingerprint);
-    const auto high = static_cast<std::uint32_t>(chip_.platform_fingerprint >> 32);
-    const auto changed = [this](std::uint32_t, std::uint32_t) { irq_changed_.notify(access_delay_); };
-    RegisterFile& r = registers_;
+    for (const RegisterFile::Definition& definition : kDefinitions) registers_.add(definition);
+    registers_.set_reset(kPlatformLow, static_cast<std::uint32_t>(chip_.platform_fingerprint));
+    registers_.set_reset(kPlatformHigh, static_cast<std::uint32_t>(chip_.platform_fingerprint >> 32));
 
-    r.add(kId, "ID", Access::ro, kIdValue, 0, "identity: \"SYSD\"");
-    r.add(kVersion, "VERSION", Access::ro, kVersionValue, 0, "of this register map: major << 16, minor");
-    r.add(kPlatformLow, "PLATFORM_LO", Access::ro, low, 0, "fingerprint that an image must carry, bits 31:0");
-    r.add(kPlatformHigh, "PLATFORM_HI", Access::ro, high, 0, "bits 63:32");
-    r.add(kControl, "CONTROL", Access::wo, 0, 0x3,
-          "bit 0: commit the image in the window; bit 1: forget the loaded image and the error")
-        .on_write([this](std::uint32_t bits, std::uint32_t) { control_written(bits); });
-    r.add(kStatus, "STATUS", Access::ro, 0, 0,
-          "bit 0 loaded, 1 loading, 2 batch running, 3 a batch is done, 4 DMA running, 5 profile under way, 6 error");
-    r.add(kError, "ERROR", Access::ro, 0, 0, "code of the last error (ErrorCode); cleared by a commit or a reset");
-    r.add(kErrorInfo, "ERROR_INFO", Access::ro, 0, 0, "depends on the code");
-    r.add(kIrqStatus, "IRQ_STATUS", Access::w1c, 0, kIrqAll,
-          "bit 0 loaded, 1 batch done, 2 DMA done, 3 profile ready, 4 error")
-        .on_write(changed);
-    r.add(kIrqEnable, "IRQ_ENABLE", Access::rw, 0, kIrqAll, "the same bits").on_write(changed);
-    r.add(kImageBytes, "IMAGE_BYTES", Access::rw, 0, 0xFFFFFFFF, "size of the image in the window");
-    r.add(kDoorbell, "DOORBELL", Access::wo, 0, 0xFFFFFFFF, "write a batch number: run the batch")
-        .on_write([this](std::uint32_t batch, std::uint32_t) { doorbell_written(batch); });
-    r.add(kBatchDone, "BATCH_DONE", Access::ro, 0, 0, "batches finished since the image was loaded");
-    r.add(kLastCyclesLow, "LAST_CYCLES_LO", Access::ro, 0, 0,
-          "cycles of the last batch, doorbell to last segment_done, bits 31:0");
-    r.add(kLastCyclesHigh, "LAST_CYCLES_HI", Access::ro, 0, 0, "bits 63:32");
-    r.add(kDmaHostLow, "DMA_HOST_LO", Access::rw, 0, 0xFFFFFFFF, "address in host memory, bits 31:0");
-    r.add(kDmaHostHigh, "DMA_HOST_HI", Access::rw, 0, 0xFFFFFFFF, "bits 63:32");
-    r.add(kDmaChipLow, "DMA_CHIP_LO", Access::rw, 0, 0xFFFFFFFF, "address in HBM, bits 31:0");
-    r.add(kDmaChipHigh, "DMA_CHIP_HI", Access::rw, 0, 0xFFFFFFFF, "bits 63:32");
-    r.add(kDmaBytes, "DMA_BYTES", Access::rw, 0, 0xFFFFFFFF, "bytes to move");
-    r.add(kDmaControl, "DMA_CONTROL", Access::wo, 0, 0x7,
-          "bit 0: go, host to chip; bit 1: go, chip to host; bit 2: move time and bytes, not values")
-        .on_write([this](std::uint32_t bits, std::uint32_t) { dma_control_written(bits); });
-    r.add(kProfileTile, "PROFILE_TILE", Access::rw, 0, 0xFFFF,
-          "write a tile: fetch its profile into the profile window")
-        .on_write([this](std::uint32_t tile, std::uint32_t) { profile_tile_written(tile); });
-    r.add(kProfileRecords, "PROFILE_RECORDS", Access::ro, 0, 0,
-          "records in the profile window (8 bytes: operator u16, kernel dyn_dim u16, invocations u32)");
+    const auto changed = [this](std::uint32_t, std::uint32_t) { irq_changed_.notify(access_delay_); };
+    registers_.contract(kIrqStatus).on_write(changed);
+    registers_.contract(kIrqEnable).on_write(changed);
+    const auto on_write = [this](Offset offset, void (HostInterface::*written)(std::uint32_t)) {
+        registers_.contract(offset).on_write(
+            [this, written](std::uint32_t bits, std::uint32_t) { (this->*written)(bits); });
+    };
+    on_write(kControl, &HostInterface::control_written);
+    on_write(kDoorbell, &HostInterface::doorbell_written);
+    on_write(kDmaControl, &HostInterface::dma_control_written);
+    on_write(kProfileTile, &HostInterface::profile_tile_written);
 }
 
 void HostInterface::control_written(std::uint32_t bits) {

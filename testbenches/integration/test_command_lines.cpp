@@ -246,6 +246,6 @@ TEST_CASE("--help and the documents exit with 0", "[cli]") {
     CHECK(sy_sim("--help").status == 0);
     CHECK(sy_sched("compile --help").status == 0);
     CHECK(sy_sim("keys").out == read_text("docs/platform_keys.md"));
-    CHECK(sy_sim("registers").out == read_text("docs/register_map.md"));
+    CHECK(sy_sim("registers").out == read_text("docs/registers.md"));
     CHECK_THAT(read_text("docs/models/dram.md"), Catch::Matchers::ContainsSubstring(sy_sim("mem --keys").out));
 }

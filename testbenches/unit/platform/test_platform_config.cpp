@@ -224,8 +224,8 @@ TEST_CASE("docs/platform_keys.md is what the components describe", "[platform][d
     CHECK(read_text("docs/platform_keys.md") == platform_keys_markdown());
 }
 
-SIM_TEST("docs/register_map.md is what the host interface defines", "[platform][docs]") {
-    CHECK(read_text("docs/register_map.md") == register_map_markdown());
+SIM_TEST("docs/registers.md is what the host interface defines", "[platform][docs]") {
+    CHECK(read_text("docs/registers.md") == register_map_markdown());
 }
 
 TEST_CASE("banks and a log of requests need every memory interface", "[platform]") {

@@ -1,0 +1,19 @@
+/* How many words compute() writes. */
+#ifndef COMPUTE_H
+#define COMPUTE_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { COMPUTE_RESULTS = 8 + 1 + 200 + 1 };
+
+void compute(uint32_t* results);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,96 @@
+#include <string>
+
+#include "switchyard/sw_scheduler/formats/error.h"
+#include "switchyard/testbenches/catch.h"
+#include "switchyard/tlm/register_map/register_map.h"
+
+using namespace switchyard;
+using namespace switchyard::register_map;
+
+namespace {
+
+/// Line 9 is the first behind "registers:".
+std::string with_registers(const std::string& registers, const std::string& rest = "") {
+    return "name: block\ntitle: A block\nvendor: v\nlibrary: l\nversion: 1.0\ntext: Of a test.\nregister_bytes: 0x40\n"
+           "registers:\n" +
+           registers + rest;
+}
+
+void check_refused(const std::string& text, const std::string& message) {
+    INFO(text);
+    try {
+        parse_register_map(text, "block.yaml");
+        FAIL_CHECK("was accepted, and should have been: " + message);
+    } catch (const InputError& error) {
+        CHECK(error.what() == "block.yaml:" + message);
+    }
+}
+
+const char* const kTwo =
+    "  A: {offset: 0x0, access: rw, reset: 0x12, text: first, fields: {LOW: {bits: '7:0', text: l}, TOP: {bits: 31, "
+    "text: t}}}\n"
+    "  B_LOW: {offset: 8, access: w1c, text: second}\n";
+
+}  // namespace
+
+TEST_CASE("a register map is read: masks, resets, windows, codes", "[register_map]") {
+    const RegisterMap map =
+        parse_register_map(with_registers(kTwo,
+                                          "windows:\n  W: {offset: 0x100, bytes: 16, access: ro, text: w}\n"
+                                          "errors:\n  late: {code: 7, text: too late, info: the time}\n"),
+                           "block.yaml");
+    REQUIRE(map.registers.size() == 2);
+    const Register& a = map.registers[0];
+    CHECK(a.mask() == 0x800000FF);
+    CHECK(a.writable() == 0x800000FF);
+    CHECK(a.reset == 0x12u);
+    CHECK(a.fields[1].name == "TOP");
+    CHECK(map.registers[1].writable() == 0xFFFFFFFF);
+    CHECK(map.registers[1].reset == 0u);
+    CHECK(map.windows.at(0).bytes == 16);
+    CHECK(map.errors.at(0).info == "the time");
+    CHECK(camel_case("B_LOW") == "BLow");
+}
+
+TEST_CASE("a register map with a mistake is refused with file, line and key", "[register_map]") {
+    const std::string a = "  A: {offset: 0, access: rw, text: a";
+    check_refused(with_registers(a + "}\n  B: {offset: 0, access: rw, text: b}\n"),
+                  "10: registers.B.offset: overlaps A");
+    check_refused(with_registers("  A: {offset: 0, access: readwrite, text: a}\n"),
+                  "9: registers.A.access: wants one of ro, rw, wo, w1c, rc, got \"readwrite\"");
+    check_refused(with_registers(a + ", reset: 0x100, fields: {F: {bits: '7:0', text: f}}}\n"),
+                  "9: registers.A.reset: bits 0x00000100 are outside of the fields, which cover 0x000000ff");
+    check_refused(with_registers("  A: {offset: 2, access: rw, text: a}\n"),
+                  "9: registers.A.offset: wants a multiple of 4");
+    check_refused(with_registers("  A: {offset: 0x40, access: rw, text: a}\n"),
+                  "9: registers.A.offset: wants at most 0x3c, got 0x40");
+    check_refused(with_registers("  A: {access: rw, text: a}\n"), "9: registers.A.offset: is missing");
+    check_refused(with_registers("  A: {offset: x, access: rw, text: a}\n"),
+                  "9: registers.A.offset: wants a number, got \"x\"");
+    check_refused(with_registers(a + ", constant: true}\n"), "9: registers.A.access: a constant is ro");
+    check_refused(with_registers(a + ", reset: configured}\n"), "9: registers.A.access: a constant is ro");
+    check_refused(with_registers(a + ", colour: red}\n"), "9: registers.A.colour: no such key");
+    check_refused(with_registers(a + "}\n" + a + "}\n"), "10: registers.A: is given twice");
+    check_refused(with_registers("  a: {offset: 0, access: rw, text: a}\n"),
+                  "9: registers.a: a name has capital letters, digits and underscores");
+    check_refused(with_registers(a + ", fields: {F: {bits: '7:0', text: f}, G: {bits: 7, text: g}}}\n"),
+                  "9: registers.A.fields.G.bits: overlaps F");
+    check_refused(with_registers(a + ", fields: {F: {bits: '0:7', text: f}}}\n"),
+                  "9: registers.A.fields.F.bits: wants HIGH:LOW, got 0:7");
+    check_refused(with_registers(a + ", fields: {F: {bits: 32, text: f}}}\n"),
+                  "9: registers.A.fields.F.bits: wants at most 0x1f, got 32");
+    check_refused(with_registers("  A: {offset: 0, access: wo, reset: 1, text: a}\n"),
+                  "9: registers.A.reset: a write-only register reads as zero");
+    check_refused(with_registers(a + ", fields: {F: {bits: 0, text: f}}}\n"
+                                     "  B: {offset: 4, access: rw, text: b, fields: {F: {bits: 1, text: f}}}\n"),
+                  "10: registers.B: field F would be another kF in C++: give it a prefix");
+    check_refused(with_registers(a + "}\n", "windows:\n  W: {offset: 0x3c, bytes: 16, access: ro, text: w}\n"),
+                  "11: windows.W.offset: overlaps the registers");
+    check_refused(with_registers(a + "}\n",
+                                 "windows:\n  W: {offset: 0x40, bytes: 16, access: ro, text: w}\n"
+                                 "  X: {offset: 0x4c, bytes: 16, access: ro, text: w}\n"),
+                  "12: windows.X.offset: overlaps W");
+    check_refused(with_registers(a + "}\n", "errors:\n  e: {code: 1, text: e}\n  f: {code: 1, text: f}\n"),
+                  "12: errors.f.code: overlaps e");
+    check_refused("name: [\n", "2: not YAML: end of sequence flow not found");
+}
