@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include "switchyard/platform/blocks.h"
+
 namespace switchyard::platform {
 
 hw::HostInterface::Chip surroundings_of_host(const PlatformConfig& platform) {
@@ -17,7 +19,7 @@ hw::HostInterface::Chip surroundings_of_host(const PlatformConfig& platform) {
 
 Chip::Chip(const sc_core::sc_module_name& name, const PlatformConfig& platform, SimulationRegistry& registry)
     : sc_module(name),
-      torus(hw::make_network("torus", platform.noc, registry, platform.router_of_endpoint())),
+      torus(blocks::make_network("torus", platform.noc, registry, platform.router_of_endpoint())),
       hbm("hbm", platform.hbm, registry, static_cast<Endpoint>(platform.tiles())),
       host("host", platform.host, surroundings_of_host(platform), registry),
       tiles("tile"),

@@ -27,7 +27,10 @@ void for_each_section(PlatformConfig& p, Visit&& visit) {
     visit("controller", "the controller of a tile", [&p](ConfigReader& reader) { describe(reader, p.controller); });
     visit("network_interface", "the network interface of a tile",
           [&p](ConfigReader& reader) { describe(reader, p.network_interface); });
-    visit("noc", "routers and links of the 2D torus", [&p](ConfigReader& reader) { describe(reader, p.noc); });
+    visit("noc", "routers and links of the 2D torus", [&p](ConfigReader& reader) {
+        describe(reader, p.noc);
+        describe(reader, p.noc_exceptions);
+    });
     visit("hbm", "off-chip memory", [&p](ConfigReader& reader) { describe(reader, p.hbm); });
     visit("host", "host interface of the chip, and the host's memory", [&p](ConfigReader& reader) {
         describe(reader, p.host);
@@ -60,6 +63,9 @@ void derive(PlatformConfig& p) {
     p.controller.values = p.network_interface.values = p.chip.values;
     p.noc.columns = p.chip.columns;
     p.noc.rows = p.chip.rows;
+    if (p.noc_exceptions.text.empty()) return;
+    for (unsigned router = 0; router < p.tiles(); ++router)
+        p.noc.impl_of_router.push_back(p.noc_exceptions.impl_of(router, p.noc.impl));
 }
 
 void choose_chip(PlatformConfig& p) {
@@ -81,6 +87,8 @@ void check(const PlatformConfig& p, const YAML::Node& root, const std::string& p
     };
     check_exceptions("pe_array", p.pe_array_exceptions, hw::kPeArrayImplementations);
     check_exceptions("dispatcher", p.dispatcher_exceptions, hw::kDispatcherImplementations);
+    check_exceptions("noc", p.noc_exceptions, std::vector<std::string>{"flit", "rtl", "lockstep"});
+    if (p.noc.impl == "packet" && !p.noc_exceptions.text.empty()) fail("noc", "impl_of_tiles needs impl: flit");
     if (const std::string message = hw::objection(p.noc, p.router_of_endpoint()); !message.empty())
         fail("noc", message);
     if (const std::string message = hw::objection(p.hbm); !message.empty()) fail("hbm", message);

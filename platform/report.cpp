@@ -56,7 +56,7 @@ ordered_json fidelity_json(const PlatformConfig& p) {
             {"dispatcher", p.dispatcher_exceptions.describe_all(p.dispatcher.impl)},
             {"controller", "events"},
             {"network_interface", "packets"},
-            {"noc", p.noc.impl == "packet" ? "link_calendar" : p.noc.impl},
+            {"noc", p.noc.impl == "packet" ? "link_calendar" : p.noc_exceptions.describe_all(p.noc.impl)},
             {"hbm", p.hbm.impl},
             {"host_interface", "link_rate"},
             {"values", p.chip.values ? "acc " + p.pe_array.acc : "off"}};

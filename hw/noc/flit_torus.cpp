@@ -50,7 +50,7 @@ flit::Config flit_config(const NocConfig& config) {
 }
 
 FlitTorus::FlitTorus(const sc_core::sc_module_name& name, const Config& config, SimulationRegistry& registry,
-                     std::vector<unsigned> router_of_endpoint)
+                     std::vector<unsigned> router_of_endpoint, const flit::RouterFactory& make_router)
     : Network(name, config, registry, std::move(router_of_endpoint)),
       in_("in", router_of_endpoint_.size()),
       out_("out", router_of_endpoint_.size()),
@@ -73,10 +73,24 @@ FlitTorus::FlitTorus(const sc_core::sc_module_name& name, const Config& config, 
         inject[e].bind(in_[e]);
         out_[e].bind(eject[e]);
     }
+    exchange_routers(make_router);
     SC_HAS_PROCESS(FlitTorus);
     SC_THREAD(run);  // a thread, since it calls b_transport
     register_counters(registry);
     registry.add_waiter(*this, [this] { return waits(); });
+}
+
+void FlitTorus::exchange_routers(const flit::RouterFactory& make_router) {
+    for (unsigned r = 0; r < routers_.size(); ++r) {
+        const std::string& impl = config_.impl_of_router.empty() ? config_.impl : config_.impl_of_router.at(r);
+        if (impl == "flit") continue;
+        if (!make_router) throw ModelError(*this, "impl: " + impl + " needs a build with SWITCHYARD_RTL");
+        const bool lockstep = impl == "lockstep";
+        const std::string waveform =
+            lockstep ? std::string(this->name()) + ".router_" + std::to_string(r) + ".lockstep.fst" : "";
+        network_.exchange(
+            r, built(*this, [&] { return make_router(network_.config(), r, network_.ports(), waveform); }), lockstep);
+    }
 }
 
 FlitTorus::~FlitTorus() {
@@ -134,6 +148,8 @@ void FlitTorus::step() {
         network_.end_cycle();
     } catch (const flit::NoProgress& stuck) {
         throw ModelError(*this, stuck.what());
+    } catch (const flit::RouterDifference& difference) {
+        throw ModelError(*this, difference.what());
     }
     network_.begin_cycle();
     for (const flit::Transport::Arrival& arrival : transport_.collect()) deliver(arrival);

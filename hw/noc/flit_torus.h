@@ -26,11 +26,12 @@ flit::Config flit_config(const NocConfig& config);
 /// Works a cycle at a time while anything is in flight, at the clock edge that ends the cycle, so that it does not
 /// matter in which order processes run at one time. An idle network schedules no event.
 ///
-/// A deadlock, or anything else that lets no flit move for watchdog_cycles, is a ModelError that names the ring.
+/// A deadlock, or anything else that lets no flit move for watchdog_cycles, is a ModelError that names the ring; so is
+/// the first difference of a router in lockstep, with its waveform in <module>.router_<n>.lockstep.fst.
 class FlitTorus : public Network {
 public:
     FlitTorus(const sc_core::sc_module_name& name, const Config& config, SimulationRegistry& registry,
-              std::vector<unsigned> router_of_endpoint);
+              std::vector<unsigned> router_of_endpoint, const flit::RouterFactory& make_router = {});
     ~FlitTorus() override;
 
     Stats stats() const override;
@@ -53,6 +54,7 @@ private:
 
     void b_transport(int endpoint, Payload& payload, sc_core::sc_time& delay);
     unsigned debug_transport(int endpoint, Payload& payload);
+    void exchange_routers(const flit::RouterFactory& make_router);
     void run();
     void step();
     void queue_packets(std::uint64_t cycle);

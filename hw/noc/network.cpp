@@ -63,14 +63,15 @@ std::string objection(const NocConfig& config, const std::vector<unsigned>& rout
         else
             ++endpoints[router_of_endpoint[e]];
     }
-    if (!complaint.empty() || config.impl != "flit" || endpoints.empty()) return complaint;
+    if (!complaint.empty() || config.impl == "packet" || endpoints.empty()) return complaint;
     return flit::objection(flit_config(config), port::kLocal + *std::max_element(endpoints.begin(), endpoints.end()));
 }
 
 std::unique_ptr<Network> make_network(const sc_core::sc_module_name& name, const NocConfig& config,
-                                      SimulationRegistry& registry, std::vector<unsigned> router_of_endpoint) {
-    if (config.impl == "flit")
-        return std::make_unique<FlitTorus>(name, config, registry, std::move(router_of_endpoint));
+                                      SimulationRegistry& registry, std::vector<unsigned> router_of_endpoint,
+                                      const flit::RouterFactory& make_router) {
+    if (config.impl != "packet")
+        return std::make_unique<FlitTorus>(name, config, registry, std::move(router_of_endpoint), make_router);
     return std::make_unique<Torus>(name, config, registry, std::move(router_of_endpoint));
 }
 

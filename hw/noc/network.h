@@ -8,6 +8,7 @@
 #include <systemc>
 #include <tlm>
 
+#include "switchyard/hw/noc/flit/external_router.h"
 #include "switchyard/hw/noc/topology.h"
 #include "switchyard/tlm/routed_extension.h"
 #include "switchyard/tlm/simulation_registry.h"
@@ -82,10 +83,12 @@ private:
 /// "" or what is wrong with the configuration of a network with these endpoints.
 std::string objection(const NocConfig& config, const std::vector<unsigned>& router_of_endpoint);
 
-/// The implementation that `config.impl` names: packet (Torus) or flit (FlitTorus). `router_of_endpoint`: where each
-/// endpoint is attached. Throws ModelError if the configuration cannot be built.
+/// The implementation that `config.impl` names: packet (Torus) or flit (FlitTorus), whose routers `make_router` makes
+/// where impl, or impl_of_router, is rtl or lockstep. `router_of_endpoint`: where each endpoint is attached. Throws
+/// ModelError if the configuration cannot be built.
 std::unique_ptr<Network> make_network(const sc_core::sc_module_name& name, const NocConfig& config,
-                                      SimulationRegistry& registry, std::vector<unsigned> router_of_endpoint);
+                                      SimulationRegistry& registry, std::vector<unsigned> router_of_endpoint,
+                                      const flit::RouterFactory& make_router = {});
 
 /// Checks a packet that `source` injects into a network of `endpoints` and returns what it says. A bad one (no
 /// extension, no destination or one that does not exist, another source) gets an error response, and `module` throws

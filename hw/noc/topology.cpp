@@ -40,10 +40,11 @@ std::string objection(const NocConfig& config) {
     if (config.link_bytes_per_cycle == 0) return "link_bytes_per_cycle must not be 0";
     if (config.header_bytes == 0) return "header_bytes must not be 0";
     if (!(config.clock_ghz > 0)) return "clock_ghz must be positive";
-    if (config.impl != "packet" && config.impl != "flit") return "no such impl: " + config.impl;
+    if (config.impl != "packet" && config.impl != "flit" && config.impl != "rtl" && config.impl != "lockstep")
+        return "no such impl: " + config.impl;
     const unsigned stages =
         config.routing_cycles + config.vc_alloc_cycles + config.switch_alloc_cycles + config.switch_cycles;
-    if (config.impl == "flit" && config.router_cycles != stages)
+    if (config.impl != "packet" && config.router_cycles != stages)
         return "router_cycles is " + std::to_string(config.router_cycles) + ", the stages of the flit router take " +
                std::to_string(stages);
     return "";

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace switchyard::hw {
 
@@ -25,12 +26,15 @@ struct NocConfig {
     // The chip's, set by the composer.
     unsigned columns = 1, rows = 1;
     double clock_ghz = 1.0;
+    std::vector<std::string> impl_of_router;  ///< flit, rtl or lockstep; empty: `impl` for all
 };
 
 template <class V>
 void describe(V& v, NocConfig& c) {
-    v.choice("impl", c.impl, {"packet", "flit"},
-             "packets that reserve links; or flits, virtual channels and credits, cycle by cycle (needs impl: tiles)");
+    v.choice("impl", c.impl, {"packet", "flit", "rtl", "lockstep"},
+             "packets that reserve links; or flits, virtual channels and credits, cycle by cycle, with routers as "
+             "models, as "
+             "Verilated RTL, or both side by side (these three need impl: tiles)");
     v.choice("topology", c.topology, {"torus", "mesh"}, "how the routers are connected");
     v.field("link_bytes_per_cycle", c.link_bytes_per_cycle, 1, 65536, "width of each link, in each direction");
     v.field("router_cycles", c.router_cycles, 0, 1000, "router pipeline, in front of each outgoing link");

@@ -73,7 +73,8 @@ void NocCommand::add_to(CLI::App& app) {
     app.add_option("--vcs", network.vcs, "virtual channels of an input")->check(CLI::Range(1, 12));
     app.add_option("--buffer", network.buffer_flits, "flits that a virtual channel's buffer holds")
         ->check(CLI::Range(1, 1024));
-    app.add_option("--impl", noc.impl, "flit or packet")->check(CLI::IsMember({"flit", "packet", "rtl"}));
+    app.add_option("--impl", noc.impl, "flit, packet, rtl or lockstep")
+        ->check(CLI::IsMember({"flit", "packet", "rtl", "lockstep"}));
     app.add_option("--cycles", noc.cycles, "measured cycles")->check(CLI::PositiveNumber);
     app.add_option("--warmup", warmup, "cycles before; default: half the measured ones")->check(CLI::NonNegativeNumber);
     app.add_option("--pipeline", pipeline,
@@ -90,7 +91,6 @@ void NocCommand::add_to(CLI::App& app) {
 }
 
 int NocCommand::run() {
-    if (noc.impl == "rtl") throw InputError("--impl", 0, "rtl", "the network has no RTL implementation yet");
     hw::flit::Config& network = noc.network;
     network.torus = topology == "torus";
     const auto [columns, rows] = numbers<2>("--size", size, 'x', "columns x rows, like 8x8");
@@ -106,7 +106,7 @@ int NocCommand::run() {
     noc.warmup_cycles = warmup >= 0 ? static_cast<std::uint64_t>(warmup) : noc.cycles / 2;
     nlohmann::ordered_json report;
     try {
-        report = noc_report(noc, noc.impl == "flit" ? run_flit_network(noc) : run_packet_network(noc));
+        report = noc_report(noc, noc.impl == "packet" ? run_packet_network(noc) : run_flit_network(noc));
     } catch (const std::invalid_argument& error) {
         throw InputError("noc", 0, "", error.what());
     }

@@ -98,7 +98,7 @@ ordered_json noc_report(const NocRun& run, const NocMeasurement& measured) {
                         {"cycles", run.cycles},
                         {"warmup_cycles", run.warmup_cycles},
                         {"seed", run.seed}};
-    if (run.impl == "flit") {
+    if (run.impl != "packet") {
         report["vcs"] = network.vcs;
         report["buffer_flits"] = network.buffer_flits;
         report["pipeline_cycles"] = {{"routing", network.routing_cycles},

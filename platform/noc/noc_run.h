@@ -12,7 +12,7 @@ namespace switchyard::platform {
 
 /// One run of a network under synthetic traffic.
 struct NocRun {
-    std::string impl = "flit";  ///< flit or packet
+    std::string impl = "flit";  ///< flit, packet, rtl or lockstep
     hw::flit::Config network;
     std::string traffic = "uniform";  ///< SyntheticTraffic
     double rate = 0.1;                ///< flits a node and cycle
@@ -40,7 +40,8 @@ struct NocMeasurement {
     void add_latency(std::uint64_t cycles);
 };
 
-/// Throws std::invalid_argument for what the network or the traffic does not take, hw::flit::NoProgress.
+/// impl flit, rtl or lockstep. Throws std::invalid_argument for what the network, its RTL or the traffic does not take,
+/// hw::flit::NoProgress, hw::flit::RouterDifference.
 NocMeasurement run_flit_network(const NocRun& run);
 /// The same traffic on the packet-level model, hw::Torus. At most once a process: SystemC elaborates once.
 NocMeasurement run_packet_network(const NocRun& run);

@@ -32,6 +32,8 @@ if [[ $top == dispatcher_properties ]]; then
     stubs=(kernel_fitting.sv block_shape.sv address_generator.sv loop_nest.sv)
     free="cutpoint w:u_dispatcher.fetch_bad w:u_dispatcher.crc; delete t:\$assert */*block_within_dyn_dim %i"
 fi
+# Credits: what the two ends of a link assume of each other is to be shown.
+if [[ $top == credit_properties ]]; then free="chformal -assume2assert"; fi
 
 name=$top${mutated:+.$property}
 folder=$work/$name

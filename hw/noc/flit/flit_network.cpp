@@ -152,7 +152,8 @@ void FlitNetwork::enqueue(unsigned source, std::uint32_t packet) {
 }
 
 bool FlitNetwork::idle() const {
-    return queued_packets_ == 0 && flits_in_flight_ == 0 && credit_events_.empty();
+    return queued_packets_ == 0 && flits_in_flight_ == 0 && credit_events_.empty() &&
+           std::none_of(twins_.begin(), twins_.end(), [](const auto& twin) { return twin->busy(); });
 }
 
 void FlitNetwork::skip_to(std::uint64_t cycle) {
@@ -178,11 +179,20 @@ void FlitNetwork::begin_cycle() {
             eject(event.target & ~kEndpoint, event.flit);
     });
     credit_events_.serve(cycle_, [this](std::uint32_t target) {
-        if ((target & kEndpoint) == 0)
+        if ((target & (kEndpoint | kExchanged)) == 0)
             ++credits_[target];
-        else
+        else if ((target & kEndpoint) != 0)
             ++source_credits_[target & ~kEndpoint];
+        else
+            credit_to_twin(target & ~kExchanged);
     });
+    // In an order that does not depend on when a router hands its flits over.
+    const auto by_place = [this](const Delivery& a, const Delivery& b) {
+        return home_[a.endpoint] != home_[b.endpoint] ? home_[a.endpoint] < home_[b.endpoint]
+                                                      : local_[a.endpoint] < local_[b.endpoint];
+    };
+    if (!std::is_sorted(deliveries_.begin(), deliveries_.end(), by_place))
+        std::sort(deliveries_.begin(), deliveries_.end(), by_place);
 }
 
 void FlitNetwork::end_cycle() {
@@ -205,6 +215,10 @@ void FlitNetwork::step_router(unsigned router) {
     // All stages decide on what was there when the cycle began: what one hands on, the next one sees a cycle later.
     // With look-ahead the route of a head is known on arrival.
     Router& state = routers_[router];
+    if (state.twin) {
+        step_twin(router);
+        if (!state.twin->lockstep) return;
+    }
     const std::uint64_t at_switch = state.switch_alloc;
     if (config_.routing_cycles == 0 && state.routing != 0) compute_routes(router);
     if (state.vc_alloc != 0) allocate_vcs(router);
@@ -217,6 +231,11 @@ void FlitNetwork::step_router(unsigned router) {
 void FlitNetwork::accept(std::uint32_t input_vc, std::uint32_t flit) {
     const unsigned router = input_vc / stride_, vc = input_vc % stride_;
     const unsigned depth = config_.buffer_flits;
+    if (Twin* const twin = routers_[router].twin) {
+        flit_to_twin(*twin, vc, flit);
+        activate(router);
+        if (!twin->lockstep) return;
+    }
     unsigned place = front_[input_vc] + held_[input_vc];
     if (place >= depth) place -= depth;
     buffer_[std::size_t{input_vc} * depth + place] = flit;
@@ -234,6 +253,7 @@ void FlitNetwork::head_at_front(unsigned router, unsigned vc, std::uint64_t firs
     routers_[router].routing |= bit(vc);
 }
 
+/// `output_vc` may be marked kExchanged.
 void FlitNetwork::eject(std::uint32_t output_vc, std::uint32_t flit) {
     credit_events_.push(cycle_ + 1 + config_.endpoint_link_cycles + config_.credit_cycles, output_vc);
     ++stats_.ejected_flits;
@@ -241,7 +261,7 @@ void FlitNetwork::eject(std::uint32_t output_vc, std::uint32_t flit) {
     last_movement_ = cycle_;
     if (!is_tail(flit)) return;
     const std::uint32_t id = packet_of(flit);
-    deliveries_.push_back({pool_[id].tag, endpoint_of_[output_vc / vcs_]});
+    deliveries_.push_back({pool_[id].tag, endpoint_of_[(output_vc & ~kExchanged) / vcs_]});
     pool_.free(id);
 }
 

@@ -1,11 +1,15 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "switchyard/hw/noc/flit/event_wheel.h"
+#include "switchyard/hw/noc/flit/external_router.h"
 #include "switchyard/hw/noc/flit/flit_config.h"
 #include "switchyard/hw/noc/flit/packets.h"
 #include "switchyard/hw/noc/flit/route.h"
@@ -15,6 +19,13 @@ namespace switchyard::hw::flit {
 /// The watchdog's report: nothing has moved for watchdog_cycles. what() names the ring of buffers that wait for each
 /// other, or the place that everything waits for.
 class NoProgress : public std::runtime_error {
+public:
+    using std::runtime_error::runtime_error;
+};
+
+/// What a router in lockstep does differs from what its model does. what() names the router, the signal and both
+/// values.
+class RouterDifference : public std::runtime_error {
 public:
     using std::runtime_error::runtime_error;
 };
@@ -53,6 +64,11 @@ public:
     /// `router_of_endpoint`: where each endpoint is attached. Throws std::invalid_argument with `objection`.
     FlitNetwork(const Config& config, const std::vector<unsigned>& router_of_endpoint);
 
+    /// Lets `external` be `router`, or, with `lockstep`, run beside its model: both get the same flits and credits, and
+    /// the first difference at the pins or in the state makes end_cycle() throw RouterDifference. Only before the first
+    /// cycle.
+    void exchange(unsigned router, std::unique_ptr<ExternalRouter> external, bool lockstep);
+
     /// Puts a packet of `flits` (> 0) into its source's queue, from this cycle on. `padding`: bytes of its last flit
     /// that are empty, for link_padding.
     void send(unsigned source, unsigned destination, std::uint32_t flits, std::uint64_t tag,
@@ -62,13 +78,13 @@ public:
                    std::uint64_t tag, TrafficClass traffic = TrafficClass::data, std::uint32_t padding = 0);
 
     void begin_cycle();
-    /// Throws NoProgress.
+    /// Throws NoProgress, RouterDifference.
     void end_cycle();
     void step() {
         begin_cycle();
         end_cycle();
     }
-    /// Packets whose last flit has arrived in the latest begin_cycle.
+    /// Packets whose last flit has arrived in the latest begin_cycle, by router and port.
     const std::vector<Delivery>& deliveries() const { return deliveries_; }
     /// Nothing is queued, in a buffer, on a link or on a credit wire: stepping would change nothing but the time.
     bool idle() const;
@@ -77,7 +93,7 @@ public:
     void skip_to(std::uint64_t cycle);
 
     const Stats& stats() const { return stats_; }
-    /// Flits that have left `router` by `port`.
+    /// Flits that have been given the way out of `router` by `port`; an external one's those that its pins have shown.
     std::uint64_t link_flits(unsigned router, unsigned port) const { return link_flits_[router * ports_ + port]; }
     /// Packets among them, and their padding.
     std::uint64_t link_packets(unsigned router, unsigned port) const { return link_packets_[router * ports_ + port]; }
@@ -86,14 +102,42 @@ public:
     std::size_t queued(unsigned endpoint) const;
     const Config& config() const { return config_; }
     const RouteTable& routes() const { return routes_; }
+    unsigned ports() const { return ports_; }  ///< of every router
     unsigned hops(unsigned from, unsigned to) const { return routes_.hops(home_[from], home_[to]); }
     /// Port of an endpoint at its router.
     unsigned local_port(unsigned endpoint) const { return local_[endpoint]; }
 
 private:
     static constexpr unsigned kNone = 0xFF;
-    static constexpr std::uint32_t kEndpoint = 0x80000000;  ///< in an event's target: not a router
+    static constexpr std::uint32_t kEndpoint = 0x80000000;   ///< in an event's target: not a router
+    static constexpr std::uint32_t kExchanged = 0x40000000;  ///< in the number of an output VC: of a router with a twin
     static constexpr unsigned kGroups = 2, kClasses = 3, kAnyClass = 2;
+
+    /// What runs in place of a router's model, or beside it.
+    struct Twin {
+        struct Expected {
+            std::uint64_t cycle;  ///< in which the pins show it
+            PinFlit flit;
+        };
+        struct ExpectedCredit {
+            std::uint64_t cycle;
+            std::uint8_t vc;
+        };
+        std::unique_ptr<ExternalRouter> external;
+        bool lockstep = false;
+        RouterInputs in;
+        bool anything_in = false;
+        // Lockstep: what the model has sent and the pins have not yet shown, by port.
+        std::vector<std::deque<Expected>> expected;
+        std::vector<std::deque<ExpectedCredit>> expected_credits;
+        std::size_t expecting = 0;
+        // Otherwise: the packet that leaves by each output VC, and how many destinations of a multicast that forks are
+        // still to leave.
+        std::vector<std::uint32_t> leaving;
+        std::map<std::uint32_t, std::size_t> forked;
+
+        bool busy() const { return expecting > 0 || external->busy(); }
+    };
 
     /// Of one router, a bit for each input VC (port * vcs + vc): which stage its front flit is in.
     struct alignas(64) Router {
@@ -104,7 +148,10 @@ private:
         std::uint64_t switch_wait = 0;   ///< as vc_wait
         std::uint64_t copying = 0;       ///< front packet is a multicast that forks here
         std::uint64_t free_vcs = 0;      ///< a bit for each output VC that no packet holds
-        bool active() const { return (routing | vc_alloc | vc_wait | switch_alloc | switch_wait) != 0; }
+        Twin* twin = nullptr;            ///< of an exchanged router
+        bool active() const {
+            return (routing | vc_alloc | vc_wait | switch_alloc | switch_wait) != 0 || (twin && twin->busy());
+        }
     };
     struct FlitEvent {
         std::uint32_t target;  ///< input VC of the whole network, or kEndpoint | output VC of the whole network
@@ -120,6 +167,7 @@ private:
             std::uint8_t out = kNone;     ///< output VC that it has
             std::uint8_t answer = kNone;  ///< of the VC allocator, under way
             bool granted = false;         ///< by the switch allocator, under way
+            std::uint64_t from = 0;       ///< first cycle in which it may ask for the switch
         };
         std::uint32_t packet = 0;  ///< the one in the buffer
         std::uint16_t flits = 0, gone = 0;
@@ -173,7 +221,8 @@ private:
     void allocate_switch(unsigned router, std::uint64_t at_switch);
     void answer_switch(unsigned router);
     void traverse(unsigned router, unsigned vc);
-    void send_flit(unsigned router, unsigned output, std::uint32_t flit);
+    void send_flit(unsigned router, unsigned output, std::uint32_t flit, std::uint32_t original);
+    void on_link(unsigned router, unsigned output, std::uint32_t flit, std::uint64_t sent);
     void drop_front(unsigned router, unsigned vc);
     void next_packet(unsigned router, unsigned vc);
 
@@ -184,6 +233,21 @@ private:
     void answer_branches(unsigned router, unsigned vc);
     bool branch_ready(unsigned router, unsigned vc, const Fork& fork, const Fork::Branch& branch) const;
     void traverse_branches(unsigned router, unsigned vc);
+
+    // exchange.cpp
+    std::vector<PinDestination> destinations_of(std::uint32_t packet) const;
+    PinFlit at_pins(std::uint32_t flit, unsigned vc) const;
+    void flit_to_twin(Twin& twin, unsigned vc, std::uint32_t flit);
+    void credit_to_twin(std::uint32_t output_vc);
+    void step_twin(unsigned router);
+    void expect_flit(unsigned router, unsigned output, std::uint32_t flit, std::uint32_t original);
+    void leave_twin(unsigned router, unsigned port, const PinFlit& flit);
+    void free_place_of_twin(unsigned router, unsigned port, unsigned vc);
+    RouterState state_of(unsigned router) const;
+    void compare_state(unsigned router);
+    void compare_pins(unsigned router);
+    [[noreturn]] void differ(unsigned router, const std::string& signal, const std::string& model,
+                             const std::string& external);
 
     // watchdog.cpp
     std::string no_progress_report() const;
@@ -202,6 +266,7 @@ private:
     std::uint64_t vc_range_[kGroups][kClasses] = {};  ///< VCs of a port that a packet may take
     std::uint8_t port_of_[64] = {}, vc_of_[64] = {};  ///< of an input or output VC of a router
     std::vector<Router> routers_;
+    std::vector<std::unique_ptr<Twin>> twins_;
     std::vector<std::uint64_t> active_;
 
     // By input VC of the whole network, router * stride_ + port * vcs_ + vc.

@@ -99,6 +99,7 @@ void FlitNetwork::answer_branches(unsigned router, unsigned vc) {
             state.free_vcs &= ~bit(output);
             holder_[router * stride_ + output] = static_cast<std::uint8_t>(vc);
             branch.out = static_cast<std::uint8_t>(output);
+            branch.from = cycle_ + 1;
             if ((state.switch_wait >> vc & 1) == 0) state.switch_alloc |= bit(vc);
         }
         missing = missing || branch.out == kNone;
@@ -107,7 +108,7 @@ void FlitNetwork::answer_branches(unsigned router, unsigned vc) {
 }
 
 bool FlitNetwork::branch_ready(unsigned router, unsigned vc, const Fork& fork, const Fork::Branch& branch) const {
-    if (branch.out == kNone || branch.sent == fork.flits) return false;
+    if (branch.out == kNone || branch.from > cycle_ || branch.sent == fork.flits) return false;
     if (branch.sent - fork.gone >= held_[router * stride_ + vc]) return false;
     return credits_[router * stride_ + branch.out] >= (branch.sent == 0 ? fork.flits : 1);
 }
@@ -120,7 +121,7 @@ void FlitNetwork::traverse_branches(unsigned router, unsigned vc) {
         if (branch.granted) {
             branch.granted = false;
             const bool tail = branch.sent + 1 == fork.flits;
-            send_flit(router, branch.out, make_flit(branch.packet, branch.sent == 0, tail));
+            send_flit(router, branch.out, make_flit(branch.packet, branch.sent == 0, tail), fork.packet);
             ++branch.sent;
             ++flits_in_flight_;
         }

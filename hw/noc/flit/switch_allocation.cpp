@@ -116,7 +116,7 @@ void FlitNetwork::traverse(unsigned router, unsigned vc) {
     const std::uint32_t input_vc = router * stride_ + vc;
     const unsigned output = out_[input_vc];
     const std::uint32_t flit = buffer_[std::size_t{input_vc} * config_.buffer_flits + front_[input_vc]];
-    send_flit(router, output, flit);
+    send_flit(router, output, flit, packet_of(flit));
     drop_front(router, vc);
     if (is_tail(flit))
         next_packet(router, vc);
@@ -124,14 +124,23 @@ void FlitNetwork::traverse(unsigned router, unsigned vc) {
         routers_[router].switch_alloc &= ~bit(vc);
 }
 
-void FlitNetwork::send_flit(unsigned router, unsigned output, std::uint32_t flit) {
-    const std::uint32_t out_port = router * ports_ + port_of_[output], output_vc = router * stride_ + output;
+void FlitNetwork::send_flit(unsigned router, unsigned output, std::uint32_t flit, std::uint32_t original) {
+    const std::uint32_t output_vc = router * stride_ + output;
     --credits_[output_vc];
+    if (routers_[router].twin) expect_flit(router, output, flit, original);
+    on_link(router, output, flit, cycle_ + config_.switch_cycles + 1);
+    if (!is_tail(flit)) return;
+    routers_[router].free_vcs |= bit(output);
+    holder_[output_vc] = kNone;
+}
+
+/// `flit` is at the output's pins in cycle `sent`.
+void FlitNetwork::on_link(unsigned router, unsigned output, std::uint32_t flit, std::uint64_t sent) {
+    const std::uint32_t out_port = router * ports_ + port_of_[output];
     ++link_flits_[out_port];
     const std::uint32_t target = downstream_[out_port];
-    const std::uint64_t sent = cycle_ + config_.switch_cycles + 1;
-    if (target == kEndpoint) {
-        flits_.push(sent + config_.endpoint_link_cycles, {kEndpoint | output_vc, flit});
+    if ((target & kEndpoint) != 0) {
+        flits_.push(sent + config_.endpoint_link_cycles, {target | (router * stride_ + output), flit});
     } else {
         flits_.push(sent + config_.link_cycles, {target + vc_of_[output], flit});
         ++stats_.hop_flits;
@@ -139,8 +148,6 @@ void FlitNetwork::send_flit(unsigned router, unsigned output, std::uint32_t flit
     if (is_tail(flit)) {
         ++link_packets_[out_port];
         link_padding_[out_port] += pool_[packet_of(flit)].padding;
-        routers_[router].free_vcs |= bit(output);
-        holder_[output_vc] = kNone;
     }
     last_movement_ = cycle_;
 }
@@ -151,6 +158,10 @@ void FlitNetwork::drop_front(unsigned router, unsigned vc) {
     --held_[input_vc];
     const std::uint32_t source = upstream_[router * ports_ + port_of_[vc]] + vc_of_[vc];
     const unsigned link = (source & kEndpoint) != 0 ? config_.endpoint_link_cycles : config_.link_cycles;
+    if (Twin* const twin = routers_[router].twin) {
+        twin->expected_credits[port_of_[vc]].push_back({cycle_ + 1, vc_of_[vc]});
+        ++twin->expecting;
+    }
     credit_events_.push(cycle_ + 1 + link + config_.credit_cycles, source);
 }
 

@@ -37,7 +37,7 @@ std::uint32_t FlitNetwork::waits_for(std::uint32_t input_vc) const {
     };
     const auto behind = [&](unsigned output) {
         const std::uint32_t target = downstream_[router * ports_ + port_of_[output]];
-        return target == kEndpoint ? kNobody : target + vc_of_[output];
+        return (target & kEndpoint) != 0 ? kNobody : target + vc_of_[output];
     };
     if ((state.copying >> vc & 1) != 0) {
         const Fork& fork = forks_[fork_[input_vc]];
@@ -52,7 +52,7 @@ std::uint32_t FlitNetwork::waits_for(std::uint32_t input_vc) const {
     } else if (held_[input_vc] > 0 && ((state.switch_alloc | state.switch_wait) >> vc & 1) != 0) {
         return behind(out_[input_vc]);
     }
-    const std::uint32_t source = upstream_[router * ports_ + port_of_[vc]] + vc_of_[vc];
+    const std::uint32_t source = (upstream_[router * ports_ + port_of_[vc]] & ~kExchanged) + vc_of_[vc];
     if ((source & kEndpoint) != 0 || holder_[source] == kNone) return kNobody;
     return source / stride_ * stride_ + holder_[source];
 }
@@ -97,7 +97,9 @@ std::string FlitNetwork::no_progress_report() const {
         for (const std::uint32_t input_vc : ring) text += place(input_vc) + " waits for ";
         return text + place(ring.front());
     }
-    return text + "; no ring of buffers that wait for each other";
+    const bool hidden = std::any_of(twins_.begin(), twins_.end(), [](const auto& twin) { return !twin->lockstep; });
+    return text + "; no ring of buffers that wait for each other" +
+           (hidden ? " among those that are not inside external routers" : "");
 }
 
 }  // namespace switchyard::hw::flit

@@ -1,0 +1,293 @@
+// Routers that something else simulates, at their pins: in place of the model's, or beside it. A flit or credit that is
+// due in cycle t was at the pins in cycle t - 1, so the clock edge between the two is taken when the network works off
+// cycle t: then the other router's registers hold what the model's do.
+
+#include <algorithm>
+#include <utility>
+
+#include "switchyard/hw/noc/flit/flit_network.h"
+#include "switchyard/hw/noc/flit/masks.h"
+#include "switchyard/hw/noc/topology.h"
+
+namespace switchyard::hw::flit {
+namespace {
+
+std::string text_of(const PinFlit& flit) {
+    if (!flit.valid) return "none";
+    std::string text = "packet " + std::to_string(flit.packet) + " in VC " + std::to_string(flit.vc);
+    if (flit.head) text += " head";
+    if (flit.tail) text += " tail";
+    if (!flit.head) return text;
+    if (flit.control) text += " control";
+    if (flit.multicast) text += " multicast of " + std::to_string(flit.flits);
+    text += " to";
+    for (const PinDestination& to : flit.destinations)
+        text += " (" + std::to_string(to.x) + "," + std::to_string(to.y) + ")." + std::to_string(to.local);
+    return text;
+}
+
+std::string text_of(std::uint8_t credit) {
+    return credit == kNoCredit ? "none" : "VC " + std::to_string(credit);
+}
+
+bool same(const PinFlit& a, const PinFlit& b) {
+    if (a.valid != b.valid || a.head != b.head || a.tail != b.tail || a.vc != b.vc || a.packet != b.packet)
+        return false;
+    return !a.head || (a.control == b.control && a.multicast == b.multicast && a.flits == b.flits &&
+                       a.destinations == b.destinations);
+}
+
+const char* side(unsigned port) {
+    constexpr const char* kSides[port::kLocal] = {"north", "east", "south", "west"};
+    return port < port::kLocal ? kSides[port] : "local";
+}
+
+}  // namespace
+
+void FlitNetwork::exchange(unsigned router, std::unique_ptr<ExternalRouter> external, bool lockstep) {
+    if (cycle_ != 0) throw std::logic_error("a router can be exchanged only before the first cycle");
+    auto twin = std::make_unique<Twin>();
+    twin->external = std::move(external);
+    twin->lockstep = lockstep;
+    twin->in.flits.resize(ports_);
+    twin->in.credits.resize(ports_, static_cast<std::uint8_t>(kNoCredit));
+    twin->expected.resize(ports_);
+    twin->expected_credits.resize(ports_);
+    twin->leaving.resize(stride_);
+    routers_.at(router).twin = twin.get();
+    twins_.push_back(std::move(twin));
+    // Credits for it are known by the mark in the number of its output VCs.
+    for (unsigned p = 0; p < ports_; ++p) {
+        const std::uint32_t next = downstream_[router * ports_ + p];
+        if ((next & kEndpoint) != 0)
+            downstream_[router * ports_ + p] |= kExchanged;
+        else
+            upstream_[next / vcs_] |= kExchanged;
+    }
+}
+
+std::vector<PinDestination> FlitNetwork::destinations_of(std::uint32_t id) const {
+    const Packet& packet = pool_[id];
+    std::vector<PinDestination> destinations;
+    const auto add = [&](unsigned endpoint, unsigned x_port) {
+        const unsigned from = packet.source_router, to = home_[endpoint], y_port = routes_.y_port(from, to);
+        PinDestination destination;
+        destination.x = static_cast<std::uint8_t>(routes_.x(to));
+        destination.y = static_cast<std::uint8_t>(routes_.y(to));
+        destination.local = static_cast<std::uint8_t>(local_[endpoint] - port::kLocal);
+        destination.to_west = x_port == port::kWest;
+        destination.x_crosses = routes_.crosses(from, to, x_port);
+        destination.to_north = y_port == port::kNorth;
+        destination.y_crosses = routes_.crosses(from, to, y_port);
+        destinations.push_back(destination);
+    };
+    if (packet.whole())
+        pool_.for_each(packet.set, [&](unsigned endpoint) {
+            add(endpoint, routes_.tree_x_port(packet.source_router, home_[endpoint]));
+        });
+    else
+        add(packet.endpoint, packet.x_port);
+    const auto rank = [this](const PinDestination& d) { return (d.y * config_.columns + d.x) * ports_ + d.local; };
+    std::sort(destinations.begin(), destinations.end(),
+              [&](const PinDestination& a, const PinDestination& b) { return rank(a) < rank(b); });
+    return destinations;
+}
+
+PinFlit FlitNetwork::at_pins(std::uint32_t flit, unsigned vc) const {
+    const std::uint32_t id = packet_of(flit);
+    PinFlit pins;
+    pins.valid = true;
+    pins.head = is_head(flit);
+    pins.tail = is_tail(flit);
+    pins.vc = static_cast<std::uint8_t>(vc);
+    pins.packet = id;
+    if (!pins.head) return pins;
+    pins.control = pool_[id].group != 0;
+    pins.multicast = pool_[id].whole();
+    if (pins.multicast) pins.flits = static_cast<std::uint16_t>(pool_[id].flits);
+    pins.destinations = destinations_of(id);
+    return pins;
+}
+
+void FlitNetwork::flit_to_twin(Twin& twin, unsigned vc, std::uint32_t flit) {
+    twin.in.flits[port_of_[vc]] = at_pins(flit, vc_of_[vc]);
+    twin.anything_in = true;
+}
+
+void FlitNetwork::credit_to_twin(std::uint32_t output_vc) {
+    const unsigned router = output_vc / stride_, output = output_vc % stride_;
+    Twin& twin = *routers_[router].twin;
+    twin.in.credits[port_of_[output]] = vc_of_[output];
+    twin.anything_in = true;
+    ++credits_[output_vc];
+    activate(router);
+}
+
+void FlitNetwork::step_twin(unsigned router) {
+    Twin& twin = *routers_[router].twin;
+    if (!twin.anything_in && !twin.busy()) return;
+    twin.external->step(twin.in);
+    for (PinFlit& flit : twin.in.flits) flit.valid = false;
+    std::fill(twin.in.credits.begin(), twin.in.credits.end(), kNoCredit);
+    twin.anything_in = false;
+    if (twin.lockstep) {
+        compare_pins(router);
+        compare_state(router);
+    } else {
+        const RouterOutputs& out = twin.external->out();
+        for (unsigned p = 0; p < ports_; ++p)
+            if (out.flits[p].valid) leave_twin(router, p, out.flits[p]);
+        for (unsigned p = 0; p < ports_; ++p)
+            if (out.credits[p] != kNoCredit) free_place_of_twin(router, p, out.credits[p]);
+    }
+    if (const std::string complaint = twin.external->complaint(); !complaint.empty())
+        differ(router, "an assertion", "holds", complaint);
+}
+
+void FlitNetwork::leave_twin(unsigned router, unsigned port, const PinFlit& flit) {
+    Twin& twin = *routers_[router].twin;
+    const unsigned output = port * vcs_ + flit.vc;
+    std::uint32_t& id = twin.leaving[output];
+    std::uint32_t original = flit.packet;
+    if (flit.head) {
+        id = original;
+        std::size_t all = 1;
+        if (pool_[original].whole()) {
+            all = 0;
+            pool_.for_each(pool_[original].set, [&all](unsigned) { ++all; });
+        }
+        if (flit.destinations.size() != all) {
+            twin.forked.emplace(original, all);
+            id = pool_.make();
+            const std::uint32_t set = pool_.make_set();
+            pool_[id] = pool_[original];
+            pool_[id].set = set;
+            for (const PinDestination& to : flit.destinations) {
+                const unsigned at = (to.y * config_.columns + to.x) * ports_ + port::kLocal + to.local;
+                pool_.insert(set, endpoint_of_[at]);
+            }
+            ++stats_.copies;
+        }
+    }
+    ++flits_in_flight_;
+    on_link(router, output, make_flit(id, flit.head, flit.tail), cycle_);
+    if (!flit.tail || id == original) return;
+    std::size_t here = 0;
+    pool_.for_each(pool_[id].set, [&here](unsigned) { ++here; });
+    const auto fork = twin.forked.find(original);
+    if (fork == twin.forked.end()) return;
+    fork->second -= std::min(fork->second, here);
+    if (fork->second > 0) return;
+    pool_.free(original);
+    twin.forked.erase(fork);
+}
+
+void FlitNetwork::free_place_of_twin(unsigned router, unsigned port, unsigned vc) {
+    --flits_in_flight_;
+    const std::uint32_t source = upstream_[router * ports_ + port] + vc;
+    const unsigned link = (source & kEndpoint) != 0 ? config_.endpoint_link_cycles : config_.link_cycles;
+    credit_events_.push(cycle_ + link + config_.credit_cycles, source);
+}
+
+void FlitNetwork::expect_flit(unsigned router, unsigned output, std::uint32_t flit, std::uint32_t original) {
+    Twin& twin = *routers_[router].twin;
+    PinFlit pins = at_pins(flit, vc_of_[output]);
+    pins.packet = original;  // the pins show the number with which the packet came
+    twin.expected[port_of_[output]].push_back({cycle_ + config_.switch_cycles + 1, std::move(pins)});
+    ++twin.expecting;
+}
+
+void FlitNetwork::compare_pins(unsigned router) {
+    Twin& twin = *routers_[router].twin;
+    const RouterOutputs& out = twin.external->out();
+    for (unsigned p = 0; p < ports_; ++p) {
+        PinFlit flit;
+        if (!twin.expected[p].empty() && twin.expected[p].front().cycle == cycle_) {
+            flit = std::move(twin.expected[p].front().flit);
+            twin.expected[p].pop_front();
+            --twin.expecting;
+        }
+        if (!same(flit, out.flits[p]))
+            differ(router, std::string("flit out of port ") + std::to_string(p) + " (" + side(p) + ")", text_of(flit),
+                   text_of(out.flits[p]));
+        std::uint8_t credit = kNoCredit;
+        if (!twin.expected_credits[p].empty() && twin.expected_credits[p].front().cycle == cycle_) {
+            credit = twin.expected_credits[p].front().vc;
+            twin.expected_credits[p].pop_front();
+            --twin.expecting;
+        }
+        if (credit != out.credits[p])
+            differ(router, std::string("credit for port ") + std::to_string(p) + " (" + side(p) + ")", text_of(credit),
+                   text_of(out.credits[p]));
+    }
+}
+
+RouterState FlitNetwork::state_of(unsigned router) const {
+    const Router& model = routers_[router];
+    RouterState state;
+    state.routing = model.routing;
+    state.vc_alloc = model.vc_alloc;
+    state.vc_wait = model.vc_wait;
+    state.switch_alloc = model.switch_alloc;
+    state.switch_wait = model.switch_wait;
+    state.copying = model.copying;
+    state.free_vcs = model.free_vcs;
+    const auto part = [router](const auto& all, std::size_t count, auto& copy) {
+        const auto begin = all.begin() + static_cast<std::ptrdiff_t>(router * count);
+        copy.assign(begin, begin + static_cast<std::ptrdiff_t>(count));
+    };
+    part(held_, stride_, state.held);
+    part(credits_, stride_, state.credits);
+    part(grant_pointer_, stride_, state.vc_grant_pointer);
+    part(accept_pointer_, stride_, state.vc_accept_pointer);
+    part(switch_grant_, ports_, state.switch_grant_pointer);
+    part(switch_accept_, ports_, state.switch_accept_pointer);
+    part(vc_turn_, ports_, state.switch_turn);
+    return state;
+}
+
+void FlitNetwork::compare_state(unsigned router) {
+    const RouterState model = state_of(router), external = routers_[router].twin->external->state();
+    const auto vc_name = [this](std::size_t i) {
+        return " of port " + std::to_string(port_of_[i]) + " (" + side(port_of_[i]) + ") VC " +
+               std::to_string(vc_of_[i]);
+    };
+    const auto port_name = [](std::size_t p) {
+        return " of port " + std::to_string(p) + " (" + side(static_cast<unsigned>(p)) + ")";
+    };
+    const auto masks = [&](const char* signal, std::uint64_t ours, std::uint64_t theirs) {
+        if (ours == theirs) return;
+        const auto i = static_cast<unsigned>(__builtin_ctzll(ours ^ theirs));
+        differ(router, signal + vc_name(i), std::to_string(ours >> i & 1), std::to_string(theirs >> i & 1));
+    };
+    const auto numbers = [&](const char* signal, const auto& ours, const auto& theirs, const auto& name) {
+        for (std::size_t i = 0; i < ours.size(); ++i)
+            if (ours[i] != theirs[i])
+                differ(router, signal + name(i), std::to_string(ours[i]), std::to_string(theirs[i]));
+    };
+    masks("routing", model.routing, external.routing);
+    masks("vc_alloc", model.vc_alloc, external.vc_alloc);
+    masks("vc_wait", model.vc_wait, external.vc_wait);
+    masks("switch_alloc", model.switch_alloc, external.switch_alloc);
+    masks("switch_wait", model.switch_wait, external.switch_wait);
+    masks("copying", model.copying, external.copying);
+    masks("free output", model.free_vcs, external.free_vcs);
+    numbers("held flits", model.held, external.held, vc_name);
+    numbers("credits", model.credits, external.credits, vc_name);
+    numbers("grant pointer of the VC allocator", model.vc_grant_pointer, external.vc_grant_pointer, vc_name);
+    numbers("accept pointer of the VC allocator", model.vc_accept_pointer, external.vc_accept_pointer, vc_name);
+    numbers("grant pointer of the switch", model.switch_grant_pointer, external.switch_grant_pointer, port_name);
+    numbers("accept pointer of the switch", model.switch_accept_pointer, external.switch_accept_pointer, port_name);
+    numbers("turn of the VCs", model.switch_turn, external.switch_turn, port_name);
+}
+
+void FlitNetwork::differ(unsigned router, const std::string& signal, const std::string& model,
+                         const std::string& external) {
+    const std::string evidence = routers_[router].twin->external->evidence();
+    throw RouterDifference("lockstep: cycle " + std::to_string(cycle_) + ", router (" +
+                           std::to_string(routes_.x(router)) + "," + std::to_string(routes_.y(router)) +
+                           "): " + signal + " differs. Model: " + model + ". RTL: " + external + "." +
+                           (evidence.empty() ? "" : " " + evidence));
+}
+
+}  // namespace switchyard::hw::flit
