@@ -28,7 +28,7 @@ class Accelerator : public sc_core::sc_module {
     std::unique_ptr<Inside> inside_;
 
 public:
-    /// Memory-mapped: registers, image window, profiles (docs/register_map.md). LT with temporal decoupling, AT, DMI of
+    /// Memory-mapped: registers, image window, profiles (docs/registers.md). LT with temporal decoupling, AT, DMI of
     /// the image window, debug transport of everything at any time. 32 bits wide; any address, length and byte enables.
     tlm_utils::simple_target_socket<hw::HostInterface>& config_socket;
     /// DMA of the host's memory: b_transport from a thread, bursts of up to `host.dma_chunk_bytes`.

@@ -18,7 +18,7 @@ struct Access {
     unsigned streaming_width = 0;
 };
 
-/// The configuration port as docs/register_map.md describes it, written without any of the model's code: an array of
+/// The configuration port as docs/registers.md describes it, written without any of the model's code: an array of
 /// registers, two stretches of the image window, and what CONTROL, DOORBELL, DMA_CONTROL and PROFILE_TILE lead to on a
 /// chip that never has an image.
 class ReferencePort {

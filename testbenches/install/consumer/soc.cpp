@@ -27,7 +27,7 @@ namespace registers = switchyard::hw::host_registers;
 constexpr std::uint64_t kRam = 0x8000'0000, kRamBytes = 16u << 20, kAccelerator = 0x4000'0000,
                         kAcceleratorBytes = 0x1000'0000;
 
-/// The driver: what it knows of the accelerator stands in docs/register_map.md.
+/// The driver: what it knows of the accelerator stands in docs/registers.md.
 class Software {
 public:
     Software(const std::string& configs, const std::string& image)
