@@ -43,14 +43,18 @@ ordered_json latency_json(const std::vector<double>& microseconds) {
 
 ordered_json energy_json(const std::vector<Energy::Part>& parts, double total_picojoules, double nanoseconds,
                          std::size_t batches) {
-    constexpr double kPicojoulesToMillijoules = 1e-9;
-    ordered_json by_part;
-    for (const Energy::Part& part : parts) by_part[part.name] = part.picojoules * kPicojoulesToMillijoules;
+    constexpr double kPicojoulesToMillijoules = 1e-9, kPicojoulesANanosecondToWatts = 1e-3;
+    ordered_json by_part, watts;
+    for (const Energy::Part& part : parts) {
+        by_part[part.name] = part.picojoules * kPicojoulesToMillijoules;
+        watts[part.name] = part.picojoules / nanoseconds * kPicojoulesANanosecondToWatts;
+    }
     const double total = total_picojoules * kPicojoulesToMillijoules;
     return {{"parts_mj", by_part},
             {"total_mj", total},
             {"per_batch_mj", total / static_cast<double>(batches)},
-            {"mean_power_w", total_picojoules / nanoseconds * 1e-3}};
+            {"mean_power_w", total_picojoules / nanoseconds * kPicojoulesANanosecondToWatts},
+            {"parts_w", watts}};
 }
 
 ordered_json checks_json(const std::vector<Check>& checks) {
