@@ -277,6 +277,7 @@ module router #(
     `SWITCHYARD_ASSERT(output_vc_taken_by_one, taken_twice == '0)
     `SWITCHYARD_ASSERT(output_takes_one_flit, sent_twice == '0)
 
-    assign busy_o = held_o != '0 || busy != '0 || credit_valid_o != '0;
+    assign busy_o = (routing_o | vc_alloc_o | vc_wait_o | switch_alloc_o | switch_wait_o) != '0 || busy != '0 ||
+        credit_valid_o != '0;
 
 endmodule
