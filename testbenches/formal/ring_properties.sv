@@ -1,14 +1,11 @@
 // Four routers in a ring, the smallest torus on which packets of one direction can close a circle: a row of an X-Y torus,
 // eastward (westward is its mirror image). Endpoints send packets of one or two flits to any router one or two steps away,
 // whenever they like, and take whatever arrives. While anything is in the ring, something moves.
-//
-// DATELINE = 0 gives all packets one VC: then the ring must deadlock.
 `include "switchyard_assert.svh"
 
 module ring_properties #(
     parameter int unsigned DEPTH = 1,
-    parameter int unsigned DATELINE = 1,
-    parameter int unsigned LIMIT = 10,  // cycles without movement; a flit needs six for a router that waits for nothing
+    parameter int unsigned LIMIT = 8,  // cycles without movement; a flit needs six at a router that waits for nothing
     localparam int unsigned Size = 4,
     localparam int unsigned Ports = 5,
     localparam int unsigned Vcs = 2,
@@ -101,7 +98,7 @@ module ring_properties #(
             .x_i(2'(r)),
             .y_i(1'b0),
             .class_low_i(4'b0001),
-            .class_high_i(DATELINE != 0 ? 4'b0010 : 4'b0001),
+            .class_high_i(4'b0010),
             .places_i(CountWidth'(DEPTH)),
             .flit_valid_i(in_valid),
             .flit_vc_i(in_vc),

@@ -32,17 +32,17 @@ private:
 
 TEST_CASE("router RTL: line and toggle coverage of the regression", "[router][coverage]") {
     Config network;
-    network.columns = network.rows = 3;
-    CHECK(router_regression(router_loads(network, 6, 4, 5, 300, random_seed()),
+    network.columns = network.rows = 2;
+    CHECK(router_regression(router_loads(network, 5, 2, 4, 600, random_seed()),
                             [](const Config& n, unsigned router, unsigned ports) {
                                 return std::make_unique<Covered<Vrouter_coverage>>(
-                                    "router", rtl::RouterShape{6, 4, 5, 3, 3}, n, router, ports);
+                                    "router", rtl::RouterShape{5, 2, 4, 2, 2}, n, router, ports);
                             }) == "");
     network.routing_cycles = network.switch_alloc_cycles = network.switch_cycles = 2;
     network.vc_alloc_cycles = 3;
-    CHECK(router_regression(router_loads(network, 5, 2, 4, 300, random_seed()),
+    CHECK(router_regression(router_loads(network, 5, 2, 4, 600, random_seed()),
                             [](const Config& n, unsigned router, unsigned ports) {
                                 return std::make_unique<Covered<Vrouter_coverage_slow>>(
-                                    "router_slow", rtl::RouterShape{5, 2, 4, 3, 3, 2, 3, 2, 2}, n, router, ports);
+                                    "router_slow", rtl::RouterShape{5, 2, 4, 2, 2, 2, 3, 2, 2}, n, router, ports);
                             }) == "");
 }
