@@ -14,18 +14,18 @@ using hw::flit::ExternalRouter;
 
 namespace {
 
-/// Leaves its coverage when it dies: one file for each place in the grid.
+/// Leaves its coverage when it dies, in a file of its own.
 template <class Top>
 class Covered : public rtl::VerilatedRouter<Top, false> {
 public:
     Covered(const char* name, const rtl::RouterShape& shape, const Config& network, unsigned router, unsigned ports)
         : rtl::VerilatedRouter<Top, false>(shape, network, router, ports),
-          file_(std::string(SWITCHYARD_COVERAGE_FOLDER) + "/" + name + "_" + std::to_string(network.columns) + "_" +
-                (network.torus ? "torus_" : "mesh_") + std::to_string(router) + ".dat") {}
+          file_(std::string(SWITCHYARD_COVERAGE_FOLDER) + "/" + name + "_" + std::to_string(count_++) + ".dat") {}
     ~Covered() override { this->save_coverage(file_); }
 
 private:
     std::string file_;
+    static inline unsigned count_ = 0;
 };
 
 }  // namespace
