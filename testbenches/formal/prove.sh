@@ -56,6 +56,7 @@ if [[ -n $mutated ]]; then
 fi
 for stub in "${stubs[@]}"; do rm "$stub"; done
 if ((${#stubs[@]} > 0)); then cp "$root/testbenches/formal/dispatcher_stubs.sv" .; fi
+shopt -s nullglob
 sources=(*_pkg.sv)  # packages first
 for file in *.sv; do
     if [[ $file != *_pkg.sv ]]; then sources+=("$file"); fi
