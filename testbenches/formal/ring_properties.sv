@@ -5,7 +5,7 @@
 
 module ring_properties #(
     parameter int unsigned DEPTH = 1,
-    parameter int unsigned LIMIT = 8,  // cycles without movement; a flit needs six at a router that waits for nothing
+    parameter int unsigned LIMIT = 10,  // cycles without movement; a flit needs six at a router that waits for nothing
     localparam int unsigned Size = 4,
     localparam int unsigned Ports = 5,
     localparam int unsigned Vcs = 2,
