@@ -69,7 +69,7 @@ struct PlatformConfig {
     hw::Hbm::Config hbm;
     hw::HostInterface::Config host;
     TileExceptions pe_array_exceptions, dispatcher_exceptions, noc_exceptions;  ///< keys in their sections
-    HostMemory::Config host_memory;                             ///< keys in the section `host`
+    HostMemory::Config host_memory;                                             ///< keys in the section `host`
     EnergyConfig energy;
 
     /// read_platform().

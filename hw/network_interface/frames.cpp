@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <memory>
+#include <utility>
 
 namespace switchyard::hw {
 
@@ -16,6 +17,17 @@ SampleSet members(const SampleSet& set, const SampleSet& unit) {
 }
 
 }  // namespace
+
+std::optional<SampleSet> branch_members(const SampleSet& samples, const std::map<std::uint32_t, std::uint64_t>& masks,
+                                        unsigned branch) {
+    std::vector<std::uint32_t> taken;
+    for (const std::uint32_t id : samples.ids()) {
+        const auto mask = masks.find(id);
+        if (mask == masks.end()) return std::nullopt;
+        if (mask->second >> branch & 1U) taken.push_back(id);
+    }
+    return SampleSet(std::move(taken));
+}
 
 SampleFramePtr restricted(const SampleFramePtr& frame, const SampleSet& unit) {
     if (!frame) return nullptr;

@@ -1,7 +1,10 @@
 // What leaves a network interface: the switch, probes and sends to other tiles, pieces to memory, routing masks.
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
+#include "switchyard/hw/network_interface/frames.h"
 #include "switchyard/hw/network_interface/network_interface.h"
 
 namespace switchyard::hw {
@@ -58,13 +61,12 @@ SampleFramePtr NetworkInterface::switched_frame(Output& output, const Edge& edge
     const auto found = switches_.find({edge.switch_id, output.unit});
     if (found == switches_.end() && !samples.empty()) return nullptr;
     const OperatorPlacement& placement = program_->placement(edge.src_op);
-    std::vector<std::uint32_t> taken, partner;
-    for (const std::uint32_t id : samples.ids()) {
-        const auto mask = found->second.find(id);
-        if (mask == found->second.end()) return nullptr;
-        if (mask->second >> edge.branch & 1U) taken.push_back(id);
-        if (edge.partner != kNone && (mask->second >> edge.partner & 1U)) partner.push_back(id);
-    }
+    static const SwitchUnit kNoMasks;
+    const SwitchUnit& masks = found == switches_.end() ? kNoMasks : found->second;
+    std::optional<SampleSet> taken = branch_members(samples, masks, edge.branch);
+    if (!taken) return nullptr;
+    SampleSet partner;
+    if (edge.partner != kNone) partner = *branch_members(samples, masks, edge.partner);
     if (!output.counted) {
         output.counted = true;
         const TileOperator& op = program_->operators[output.operator_index];
@@ -87,8 +89,7 @@ SampleFramePtr NetworkInterface::switched_frame(Output& output, const Edge& edge
             }
         }
     }
-    return std::make_shared<const SampleFrame>(
-        SampleFrame{SampleSet(std::move(taken)), output.frame, SampleSet(std::move(partner))});
+    return std::make_shared<const SampleFrame>(SampleFrame{std::move(*taken), output.frame, std::move(partner)});
 }
 
 std::shared_ptr<const NetworkInterface::Share> NetworkInterface::sending_share(const Edge& edge,

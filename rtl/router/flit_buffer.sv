@@ -27,7 +27,7 @@ module flit_buffer #(
     function automatic logic [IndexWidth-1:0] index(input logic [IndexWidth-1:0] front, input logic [CountWidth-1:0] by);
         logic [CountWidth:0] sum;
         sum = (CountWidth + 1)'(front) + (CountWidth + 1)'(by);
-        if (sum >= (CountWidth + 1)'(DEPTH)) sum = sum - (CountWidth + 1)'(DEPTH);
+        sum = sum >= (CountWidth + 1)'(DEPTH) ? sum - (CountWidth + 1)'(DEPTH) : sum;
         index = sum[IndexWidth-1:0];
     endfunction
 

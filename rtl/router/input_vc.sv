@@ -228,7 +228,7 @@ module input_vc #(
     always_comb begin
         gone_d = length_q;
         for (int unsigned p = 0; p < PORTS; p++)
-            if (ports_q[p] && sent_d[CountWidth*p+:CountWidth] < gone_d) gone_d = sent_d[CountWidth*p+:CountWidth];
+            gone_d = ports_q[p] && sent_d[CountWidth*p+:CountWidth] < gone_d ? sent_d[CountWidth*p+:CountWidth] : gone_d;
     end
 `ifdef MUTANT_DROP_EARLY
     assign drop_o = sends_o != '0;

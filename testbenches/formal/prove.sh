@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Usage: prove.sh ROOT WORK BLOCK TOP pdr|induction [PARAMETER=VALUE...]
+# Usage: prove.sh ROOT WORK BLOCK TOP pdr|induction|bounded=CYCLES [PARAMETER=VALUE...]
 #        prove.sh ROOT WORK BLOCK TOP PROPERTY FILE SED [PARAMETER=VALUE...]
 #
 # The first form proves every assertion of ROOT/testbenches/formal/TOP.sv and of the modules of ROOT/rtl/BLOCK under it,
-# for all inputs and for ever: with yosys-abc's property-directed reachability, or with yosys's temporal induction.
+# for all inputs and for ever: with yosys-abc's property-directed reachability, or with yosys's temporal induction; or, bounded,
+# for all inputs in the first CYCLES cycles.
 # The second one changes FILE with the sed expression SED and expects a counterexample to PROPERTY: a property that no
 # fault can break says nothing.
 set -euo pipefail
@@ -13,7 +14,7 @@ block=$3
 top=$4
 shift 4
 mutated=
-if [[ $1 == pdr || $1 == induction ]]; then
+if [[ $1 == pdr || $1 == induction || $1 == bounded=* ]]; then
     engine=$1
     shift
 else
@@ -32,8 +33,11 @@ if [[ $top == dispatcher_properties ]]; then
     stubs=(kernel_fitting.sv block_shape.sv address_generator.sv loop_nest.sv)
     free="cutpoint w:u_dispatcher.fetch_bad w:u_dispatcher.crc; delete t:\$assert */*block_within_dyn_dim %i"
 fi
-# Credits: what the two ends of a link assume of each other is to be shown.
+# Credits: what the two ends of a link assume of each other is to be shown. A ring: nothing is assumed.
 if [[ $top == credit_properties ]]; then free="chformal -assume2assert"; fi
+if [[ $top == ring_properties ]]; then
+    free="delete t:\$assume; delete t:\$assert t:\$assert */*something_moves %i %d"
+fi
 
 name=$top${mutated:+.$property}
 folder=$work/$name
@@ -52,6 +56,7 @@ if [[ -n $mutated ]]; then
 fi
 for stub in "${stubs[@]}"; do rm "$stub"; done
 if ((${#stubs[@]} > 0)); then cp "$root/testbenches/formal/dispatcher_stubs.sv" .; fi
+shopt -s nullglob
 sources=(*_pkg.sv)  # packages first
 for file in *.sv; do
     if [[ $file != *_pkg.sv ]]; then sources+=("$file"); fi
@@ -86,6 +91,19 @@ if [[ -n $mutated ]]; then
         exit 1
     fi
     sed -nE "s/.*was asserted in frame *([0-9]+).*/$property fails in cycle \1 with $mutated changed by ${change//\//\\/}/p" abc.log
+    exit 0
+fi
+
+if [[ $engine == bounded=* ]]; then
+    cycles=${engine#*=}
+    run_yosys "$prepare; $write"
+    yosys-abc -c "read_aiger model.aig; fold; strash; scorr; orpos; bmc3 -F $cycles -T 500" >abc.log
+    if ! grep -q "No output asserted in $cycles frames" abc.log; then
+        tail -n 5 abc.log
+        exit 1
+    fi
+    echo "shown for all inputs in the first $cycles cycles, with ${*:-the default parameters}:"
+    properties | sed 's/^/  /'
     exit 0
 fi
 

@@ -75,7 +75,6 @@ TEST_CASE("sy-sim noc: every pattern loads the links that it should", "[noc][cli
 }
 
 TEST_CASE("sy-sim noc: bad options are refused", "[noc][cli]") {
-    check_refused(sy_sim("noc --impl rtl"), {"--impl: rtl: the network has no RTL implementation yet"});
     check_refused(sy_sim("noc --size 8"), {"--size: 8: wants columns x rows"});
     check_refused(sy_sim("noc --size 8x8x8"), {"--size: 8x8x8: wants columns x rows"});
     check_refused(sy_sim("noc --pipeline 1,1"), {"--pipeline: 1,1: wants four numbers"});

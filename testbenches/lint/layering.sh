@@ -2,7 +2,7 @@
 # Usage: layering.sh ROOT. Includes run one way:
 #   platform -> {hw, rtl, sw_scheduler} -> tlm; hw, rtl and tlm see of sw_scheduler its formats/ only;
 #   sw_scheduler sees none of the others, and no SystemC; a component of hw/ or rtl/ never sees another component,
-#   but its twin: rtl/X sees hw/X; all see hw/numerics/ (arithmetic) and rtl/ sees rtl/common/.
+#   but its twin: rtl/X sees hw/X, and rtl/router hw/noc, whose router it is; all see hw/numerics/ (arithmetic) and rtl/ sees rtl/common/.
 # Prints each include that does not, as file:line, and fails.
 set -euo pipefail
 cd "$1"
@@ -39,7 +39,8 @@ grep -rnHE '^[[:space:]]*#[[:space:]]*include[[:space:]]*[<"]' --include='*.h' -
             if (to[2] != "formats") refuse("only sw_scheduler/formats/")
         } else if (layer ~ /^(hw|rtl)$/ && within(target, "hw/numerics")) {
             next
-        } else if (layer == "rtl" && (within(target, "rtl/common") || (to[1] == "hw" && from[2] == to[2]))) {
+        } else if (layer == "rtl" && (within(target, "rtl/common") || (to[1] == "hw" && from[2] == to[2]) ||
+                                     (from[2] == "router" && within(target, "hw/noc")))) {
             next
         } else if (to[1] == layer && layer != "tlm") {
             if (from[2] != to[2]) refuse("components meet at sockets")

@@ -9,7 +9,7 @@ set(violations
   "hw/tile/a.h=\"switchyard/platform/a.h\""
   "hw/tile/a.cpp=\"switchyard/sw_scheduler/model/graph.h\""
   "hw/tile/a.cpp=\"tile.h\""
-  "rtl/router/a.h=\"switchyard/hw/noc/router.h\""
+  "rtl/dispatcher/a.h=\"switchyard/hw/noc/router.h\""
   "rtl/router/a.h=\"switchyard/rtl/dispatcher/dispatcher.h\""
   "hw/noc/a.h=\"switchyard/rtl/noc/a.h\""
   "platform/a.cpp=\"switchyard/testbenches/catch.h\"")

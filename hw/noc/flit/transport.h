@@ -29,6 +29,9 @@ public:
         unsigned link_bytes = 192;   ///< of a flit
         unsigned header_bytes = 16;  ///< of a packet, in its first flit
         Multicast multicast = Multicast::tree;
+
+        /// Flits of a packet with `bytes` of payload.
+        std::uint64_t flits(std::uint64_t bytes) const { return (header_bytes + bytes + link_bytes - 1) / link_bytes; }
     };
     struct Arrival {
         std::uint32_t message;
@@ -49,9 +52,7 @@ public:
     const std::vector<Arrival>& collect();
 
     /// Flits with which a message of `bytes` to one destination leaves its source.
-    std::uint64_t unicast_flits(std::uint64_t bytes) const {
-        return (format_.header_bytes + bytes + format_.link_bytes - 1) / format_.link_bytes;
-    }
+    std::uint64_t unicast_flits(std::uint64_t bytes) const { return format_.flits(bytes); }
     /// Flits of a whole piece of a multicast.
     unsigned piece_flits() const { return network_.config().buffer_flits > 1 ? network_.config().buffer_flits / 2 : 1; }
     std::size_t in_flight() const { return in_flight_; }
