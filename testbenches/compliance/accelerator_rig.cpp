@@ -25,15 +25,46 @@ const std::vector<std::uint8_t>& digits_image() {
     return bytes;
 }
 
-AcceleratorRig::AcceleratorRig(const PlatformConfig& platform, Style style, const sc_core::sc_module_name& module_name)
+AcceleratorRig::AxiLink::AxiLink(const sc_core::sc_module_name& module_name, const AxiConfig& config,
+                                 unsigned stall_percent)
+    : sc_module(module_name),
+      wires("wires", config),
+      from_tlm("from_tlm", wires, {stall_percent, 1}),
+      to_tlm("to_tlm", wires, {4, stall_percent, 2}),
+      checker("checker", wires) {}
+
+void AcceleratorRig::AxiLink::start(sc_core::sc_signal_in_if<bool>& clock, sc_core::sc_signal_in_if<bool>& aresetn) {
+    const auto bind = [&](auto& module) {
+        module.clock(clock);
+        module.aresetn(aresetn);
+    };
+    bind(from_tlm);
+    bind(to_tlm);
+    bind(checker);
+}
+
+AcceleratorRig::AcceleratorRig(const PlatformConfig& platform, Style style, const sc_core::sc_module_name& module_name,
+                               bool by_wires)
     : sc_module(module_name),
       accelerator("accelerator", platform),
       port("port", std::move(style)),
       memory("memory", platform.host_memory) {
     port.socket.bind(port_checker.target_socket);
-    port_checker.initiator_socket.bind(accelerator.config_socket);
     accelerator.host_socket.bind(memory_checker.target_socket);
-    memory_checker.initiator_socket.bind(memory.port);
+    if (by_wires) {
+        clock_ = std::make_unique<sc_core::sc_clock>("clock", ns(1));
+        config_link = std::make_unique<AxiLink>("config_link", AxiConfig{true, 4, 0}, 20);
+        host_link = std::make_unique<AxiLink>("host_link", AxiConfig{false, 8, 4}, 20);
+        for (AxiLink* const link : {config_link.get(), host_link.get()}) link->start(*clock_, aresetn_);
+        port_checker.initiator_socket.bind(config_link->from_tlm.socket);
+        config_link->to_tlm.socket.bind(accelerator.config_socket);
+        memory_checker.initiator_socket.bind(host_link->from_tlm.socket);
+        host_link->to_tlm.socket.bind(memory.port);
+        aresetn_.write(true);
+    } else {
+        port_checker.initiator_socket.bind(accelerator.config_socket);
+        memory_checker.initiator_socket.bind(memory.port);
+    }
     accelerator.irq(irq);
     accelerator.reset(reset);
     SC_HAS_PROCESS(AcceleratorRig);
@@ -50,6 +81,7 @@ void AcceleratorRig::run(std::function<void(AcceleratorRig&)> driver) {
     drive([&](AcceleratorRig& rig) {
         driver(rig);
         finished = true;
+        if (clock_) sc_core::sc_stop();  // it would tick on
     });
     sc_core::sc_start();
     CHECK(finished);

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <functional>
+#include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -13,6 +15,9 @@
 #include "switchyard/testbenches/compliance/port_initiator.h"
 #include "switchyard/testbenches/sim_test.h"
 #include "switchyard/tlm/base_protocol_checker.h"
+#include "switchyard/tlm/transactors/axi_checker.h"
+#include "switchyard/tlm/transactors/axi_to_tlm.h"
+#include "switchyard/tlm/transactors/tlm_to_axi.h"
 
 namespace switchyard::compliance {
 
@@ -34,7 +39,7 @@ class AcceleratorRig : public sc_core::sc_module {
 public:
     using Style = PortInitiator::Style;
     explicit AcceleratorRig(const PlatformConfig& platform, Style style = {},
-                            const sc_core::sc_module_name& name = "rig");
+                            const sc_core::sc_module_name& name = "rig", bool by_wires = false);
 
     /// `driver` becomes a thread; sc_start() is up to the caller.
     void drive(std::function<void(AcceleratorRig&)> driver) { drivers_.push_back(std::move(driver)); }
@@ -63,11 +68,24 @@ public:
     BaseProtocolChecker<> port_checker{"port_checker"}, memory_checker{"memory_checker"};
     sc_core::sc_signal<bool> irq{"irq"}, reset{"reset"};
 
+    /// With `by_wires`: between the checkers and the accelerator, which is a block with AXI ports then.
+    struct AxiLink : sc_core::sc_module {
+        AxiSignals wires;
+        TlmToAxi from_tlm;
+        AxiToTlm to_tlm;
+        AxiChecker checker;
+        AxiLink(const sc_core::sc_module_name& name, const AxiConfig& config, unsigned stall_percent);
+        void start(sc_core::sc_signal_in_if<bool>& clock, sc_core::sc_signal_in_if<bool>& aresetn);
+    };
+    std::unique_ptr<AxiLink> config_link, host_link;
+
 private:
     void threads();
 
     std::vector<std::function<void(AcceleratorRig&)>> drivers_;
     std::uint32_t pending_ = 0;
+    std::unique_ptr<sc_core::sc_clock> clock_;
+    sc_core::sc_signal<bool> aresetn_{"aresetn"};
 };
 
 /// The logits of the digits network's first batch: load, weights, input, one batch.
