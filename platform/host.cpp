@@ -192,6 +192,7 @@ void SimulatedHost::read_profiles() {
         std::vector<switchyard_profile_record> fetched(count);
         switchyard_read_profile(&device_, 0, fetched.data(), count);
         std::vector<ProfileRecord> records;
+        records.reserve(count);
         for (const switchyard_profile_record& record : fetched)
             records.push_back({record.op, record.dyn_dim, record.invocations});
         profile.by_tile.push_back(std::move(records));

@@ -7,6 +7,7 @@
 #ifndef SWITCHYARD_DRIVER_H
 #define SWITCHYARD_DRIVER_H
 
+/* NOLINTBEGIN(modernize-*,readability-*): C, not C++. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -110,5 +111,7 @@ const char* switchyard_result_text(switchyard_result result);
 #ifdef __cplusplus
 }
 #endif
+
+/* NOLINTEND(modernize-*,readability-*) */
 
 #endif

@@ -46,8 +46,8 @@ struct Network {
 };
 
 const Network& network() {
-    static const Network network;
-    return network;
+    static const Network kNetwork;
+    return kNetwork;
 }
 
 std::string expected_text() {

@@ -69,7 +69,7 @@ TEST_CASE("what gcc compiled for RV32IM computes what the host computes", "[vp][
 }
 
 TEST_CASE("division and multiplication at their corners", "[vp][rv32]") {
-    enum Operation { mul, mulh, mulhsu, mulhu, div, divu, rem, remu };
+    enum Operation { kMul, kMulh, kMulhsu, kMulhu, kDiv, kDivu, kRem, kRemu };
     struct Case {
         Operation operation;
         std::uint32_t a, b, result;
@@ -77,35 +77,35 @@ TEST_CASE("division and multiplication at their corners", "[vp][rv32]") {
     constexpr std::uint32_t kMin = 0x80000000, kOnes = 0xFFFFFFFF;
     const Case cases[] = {
         // The table of the ISA manual, "Semantics for division by zero and division overflow".
-        {divu, 77, 0, kOnes},
-        {remu, 77, 0, 77},
-        {div, 77, 0, kOnes},
-        {rem, 77, 0, 77},
-        {div, kMin, kOnes, kMin},
-        {rem, kMin, kOnes, 0},
-        {divu, kOnes, 0, kOnes},
-        {remu, kOnes, 0, kOnes},
-        {div, kMin, 0, kOnes},
-        {rem, kMin, 0, kMin},
-        {divu, kMin, kOnes, 0},
-        {remu, kMin, kOnes, kMin},
+        {kDivu, 77, 0, kOnes},
+        {kRemu, 77, 0, 77},
+        {kDiv, 77, 0, kOnes},
+        {kRem, 77, 0, 77},
+        {kDiv, kMin, kOnes, kMin},
+        {kRem, kMin, kOnes, 0},
+        {kDivu, kOnes, 0, kOnes},
+        {kRemu, kOnes, 0, kOnes},
+        {kDiv, kMin, 0, kOnes},
+        {kRem, kMin, 0, kMin},
+        {kDivu, kMin, kOnes, 0},
+        {kRemu, kMin, kOnes, kMin},
         // Rounding towards zero; the sign of a remainder is the dividend's.
-        {div, static_cast<std::uint32_t>(-7), 2, static_cast<std::uint32_t>(-3)},
-        {rem, static_cast<std::uint32_t>(-7), 2, static_cast<std::uint32_t>(-1)},
-        {div, 7, static_cast<std::uint32_t>(-2), static_cast<std::uint32_t>(-3)},
-        {rem, 7, static_cast<std::uint32_t>(-2), 1},
-        {div, 0, kOnes, 0},
-        {rem, 0, kOnes, 0},
+        {kDiv, static_cast<std::uint32_t>(-7), 2, static_cast<std::uint32_t>(-3)},
+        {kRem, static_cast<std::uint32_t>(-7), 2, static_cast<std::uint32_t>(-1)},
+        {kDiv, 7, static_cast<std::uint32_t>(-2), static_cast<std::uint32_t>(-3)},
+        {kRem, 7, static_cast<std::uint32_t>(-2), 1},
+        {kDiv, 0, kOnes, 0},
+        {kRem, 0, kOnes, 0},
         // Upper halves.
-        {mul, kMin, kOnes, kMin},
-        {mulh, kMin, kMin, 0x40000000},
-        {mulh, kOnes, kOnes, 0},
-        {mulh, kMin, kOnes, 0},
-        {mulhu, kOnes, kOnes, 0xFFFFFFFE},
-        {mulhu, kMin, kMin, 0x40000000},
-        {mulhsu, kOnes, kOnes, kOnes},
-        {mulhsu, kMin, kOnes, 0x80000000},
-        {mulhsu, 1, kOnes, 0},
+        {kMul, kMin, kOnes, kMin},
+        {kMulh, kMin, kMin, 0x40000000},
+        {kMulh, kOnes, kOnes, 0},
+        {kMulh, kMin, kOnes, 0},
+        {kMulhu, kOnes, kOnes, 0xFFFFFFFE},
+        {kMulhu, kMin, kMin, 0x40000000},
+        {kMulhsu, kOnes, kOnes, kOnes},
+        {kMulhsu, kMin, kOnes, 0x80000000},
+        {kMulhsu, 1, kOnes, 0},
     };
     for (const Case& c : cases) {
         INFO(c.operation << " " << c.a << " " << c.b);

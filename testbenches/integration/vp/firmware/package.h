@@ -3,6 +3,7 @@
 #ifndef PACKAGE_H
 #define PACKAGE_H
 
+/* NOLINTBEGIN(modernize-*,readability-*): C, not C++. */
 #include <stdint.h>
 
 #define PACKAGE_ADDRESS 0x80100000u
@@ -36,5 +37,7 @@ struct package {
     uint32_t expected_masks, masks; /* uint64_t[decisions]: recorded, and computed by the chip */
     uint32_t tiles;
 };
+
+/* NOLINTEND(modernize-*,readability-*) */
 
 #endif

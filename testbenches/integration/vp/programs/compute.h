@@ -2,6 +2,7 @@
 #ifndef COMPUTE_H
 #define COMPUTE_H
 
+/* NOLINTBEGIN(modernize-*,readability-*): C, not C++. */
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -15,5 +16,7 @@ void compute(uint32_t* results);
 #ifdef __cplusplus
 }
 #endif
+
+/* NOLINTEND(modernize-*,readability-*) */
 
 #endif
