@@ -29,7 +29,7 @@ Prototype::Prototype(const sc_core::sc_module_name& name, const platform::Platfo
       interrupts("interrupts"),
       uart("uart"),
       system("system"),
-      chip("chip", platform, registry),
+      accelerator("accelerator", platform),
       cpu_checker_("cpu_checker"),
       dma_checker_("dma_checker"),
       ram_checker_("ram_checker"),
@@ -38,11 +38,12 @@ Prototype::Prototype(const sc_core::sc_module_name& name, const platform::Platfo
       system_checker_("system_checker"),
       accelerator_checker_("accelerator_checker"),
       accelerator_irq_("accelerator_irq"),
+      accelerator_reset_("accelerator_reset"),
       external_irq_("external_irq"),
       timer_irq_("timer_irq") {
     cpu.bus.bind(cpu_checker_.target_socket);
     cpu_checker_.initiator_socket.bind(bus.from);
-    chip.host.host_memory.bind(dma_checker_.target_socket);
+    accelerator.host_socket.bind(dma_checker_.target_socket);
     dma_checker_.initiator_socket.bind(bus.from);
 
     const auto attach = [this](BaseProtocolChecker<>& checker, const char* target, std::uint32_t begin,
@@ -59,9 +60,10 @@ Prototype::Prototype(const sc_core::sc_module_name& name, const platform::Platfo
     attach(system_checker_, "system", kSystem, 0x1000);
     system_checker_.initiator_socket.bind(system.socket);
     attach(accelerator_checker_, "accelerator", kAccelerator, 0x1000'0000);
-    accelerator_checker_.initiator_socket.bind(chip.host.config);
+    accelerator_checker_.initiator_socket.bind(accelerator.config_socket);
 
-    chip.host.irq.bind(accelerator_irq_);
+    accelerator.irq.bind(accelerator_irq_);
+    accelerator.reset.bind(accelerator_reset_);
     interrupts.accelerator.bind(accelerator_irq_);
     interrupts.irq.bind(external_irq_);
     cpu.external_irq.bind(external_irq_);

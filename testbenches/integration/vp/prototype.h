@@ -4,7 +4,7 @@
 
 #include <systemc>
 
-#include "switchyard/platform/chip.h"
+#include "switchyard/accelerator.h"
 #include "switchyard/platform/host_memory.h"
 #include "switchyard/platform/platform_config.h"
 #include "switchyard/testbenches/integration/vp/bus.h"
@@ -12,7 +12,6 @@
 #include "switchyard/testbenches/integration/vp/peripherals.h"
 #include "switchyard/testbenches/integration/vp/rv32_cpu.h"
 #include "switchyard/tlm/base_protocol_checker.h"
-#include "switchyard/tlm/simulation_registry.h"
 
 namespace switchyard::testing {
 
@@ -30,19 +29,18 @@ public:
     void put(std::uint32_t address, const std::vector<std::uint8_t>& bytes);
     std::vector<std::uint8_t> get(std::uint32_t address, std::size_t bytes);
 
-    SimulationRegistry registry;
     Rv32Cpu cpu;
     Bus bus;
     platform::HostMemory ram;
     InterruptController interrupts;
     Uart uart;
     SystemControl system;
-    platform::Chip chip;
+    Accelerator accelerator;
 
 private:
     BaseProtocolChecker<> cpu_checker_, dma_checker_, ram_checker_, interrupts_checker_, uart_checker_, system_checker_,
         accelerator_checker_;
-    sc_core::sc_signal<bool> accelerator_irq_, external_irq_, timer_irq_;
+    sc_core::sc_signal<bool> accelerator_irq_, accelerator_reset_, external_irq_, timer_irq_;
 };
 
 }  // namespace switchyard::testing
