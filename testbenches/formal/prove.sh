@@ -33,10 +33,10 @@ if [[ $top == dispatcher_properties ]]; then
     stubs=(kernel_fitting.sv block_shape.sv address_generator.sv loop_nest.sv)
     free="cutpoint w:u_dispatcher.fetch_bad w:u_dispatcher.crc; delete t:\$assert */*block_within_dyn_dim %i"
 fi
-# Credits: what the two ends of a link assume of each other is to be shown. A ring: nothing is assumed.
+# Credits: what the two ends of a link assume of each other is to be shown. A ring: that alone.
 if [[ $top == credit_properties ]]; then free="chformal -assume2assert"; fi
 if [[ $top == ring_properties ]]; then
-    free="delete t:\$assume; delete t:\$assert t:\$assert */*something_moves %i %d"
+    free="delete t:\$assert t:\$assert */*something_moves %i %d"
 fi
 
 name=$top${mutated:+.$property}

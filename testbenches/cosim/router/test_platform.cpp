@@ -37,7 +37,6 @@ std::string noc_with(const std::string& impl, const std::string& options) {
 TEST_CASE("routers in RTL on a chip: not a figure of the report changes", "[router][platform]") {
     const json flit = report_with("--set noc.impl=flit");
     CHECK(report_with("--set noc.impl=rtl") == flit);
-    CHECK(report_with("--set noc.impl=lockstep") == flit);
     CHECK(report_with("--set noc.impl=flit --set \"noc.impl_of_tiles=1=rtl 2=lockstep\"") == flit);
 }
 
