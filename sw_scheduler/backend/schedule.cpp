@@ -52,6 +52,8 @@ Design without(Design design, const std::vector<std::string>& names) {
             throw InputError(fmt::format("design {}: has no mechanism {} to do without", design.name, name));
         design.*(found->flag) = false;
     }
+    // What lives on samples that take different branches.
+    if (!design.routes_samples) design.groups_branches = design.shares_tiles = design.compacts_batches = false;
     return design;
 }
 
@@ -97,7 +99,10 @@ Schedule make_schedule(const Workload& workload, const HardwareDescription& hard
     Schedule schedule;
     Segmenter segmenter(stages, tiles, unit_samples, margins, design.groups_branches, design.compacts_batches);
     schedule.segments = segmenter.best();
-    for (SegmentPlan& segment : schedule.segments) segmenter.align(segment);
+    for (SegmentPlan& segment : schedule.segments) {
+        segmenter.align(segment);
+        segmenter.improve(segment);
+    }
     const std::size_t count = schedule.segments.size();
     for (std::size_t s = 0; s < count && count > 1; ++s) {
         const std::uint32_t others = std::max(schedule.segments[(s + 1) % count].most_weight_bytes(),

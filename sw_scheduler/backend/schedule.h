@@ -33,8 +33,8 @@ struct Mechanism {
     bool Design::*flag;
 };
 const std::vector<Mechanism>& mechanisms();
-/// The design without the mechanisms of these names. Throws InputError: an unknown one (lists the known ones), or one
-/// that the design does not have.
+/// The design without the mechanisms of these names, and without those that need one of them. Throws InputError: an
+/// unknown one (lists the known ones), or one that the design does not have.
 Design without(Design design, const std::vector<std::string>& names);
 /// The one that an image was compiled for. Throws InputError, as find_design() and without().
 Design design_of(const ImageMeta& meta);

@@ -95,7 +95,11 @@ std::vector<std::size_t> least(std::vector<std::size_t> lanes, std::size_t count
 class Segmenter::TileExchange {
 public:
     TileExchange(Segmenter& segmenter, SegmentPlan& plan)
-        : segmenter_(segmenter), plan_(plan), copies_(plan.prefetchable ? 2 : 1), free_(segmenter.tiles_) {
+        : segmenter_(segmenter),
+          plan_(plan),
+          packets_(segmenter.packets(plan)),
+          copies_(plan.prefetchable ? 2 : 1),
+          free_(segmenter.tiles_) {
         for (std::size_t l = 0; l < plan.lanes.size(); ++l) {
             all_.push_back(l);
             given_.push_back(plan.tiles[plan.lanes[l].front()]);
@@ -112,7 +116,7 @@ public:
         std::vector<Change> best;
         for (const std::size_t to : receivers()) {
             for (std::vector<Change>& changes : exchanges(to)) {
-                const double cycles = cycles_with(changes);
+                const double cycles = cycles_with(changes, fewest);
                 if (cycles >= fewest) continue;
                 fewest = cycles;
                 best = std::move(changes);
@@ -197,19 +201,27 @@ private:
         return fits;
     }
 
-    double cycles_with(const std::vector<Change>& changes) {
+    /// Infinite if something does not fit, or if packets become more.
+    double cycles_with(const std::vector<Change>& changes, double limit) {
+        std::vector<std::pair<std::size_t, Stage>> before;
+        for (const Change& change : changes) {
+            for (const std::size_t i : plan_.lanes[change.lane]) before.emplace_back(i, plan_.stages[i]);
+        }
         double cycles = std::numeric_limits<double>::infinity();
         if (apply(changes)) {
             segmenter_.add_all_cycles(plan_);
-            cycles = plan_.cycles;
+            if (plan_.cycles < limit && segmenter_.packets(plan_) <= packets_) cycles = plan_.cycles;
         }
-        for (const Change& change : changes)
-            segmenter_.take(plan_, plan_.lanes[change.lane], given_[change.lane], copies_);
+        for (auto& [i, stage] : before) plan_.stages[i] = std::move(stage);
+        for (const Change& change : changes) {
+            for (const std::size_t i : plan_.lanes[change.lane]) plan_.tiles[i] = given_[change.lane];
+        }
         return cycles;
     }
 
     Segmenter& segmenter_;
     SegmentPlan& plan_;
+    std::uint64_t packets_;  ///< of the plan to begin with
     unsigned copies_;
     unsigned free_;
     std::vector<std::size_t> all_;
@@ -217,10 +229,12 @@ private:
 };
 
 void Segmenter::improve(SegmentPlan& plan) {
-    TileExchange exchange(*this, plan);
+    SegmentPlan better = plan;
+    TileExchange exchange(*this, better);
     while (exchange.step()) {
     }
-    add_all_cycles(plan);
+    add_all_cycles(better);
+    if (better.cycles <= margins_.exchanged * plan.cycles) plan = std::move(better);
 }
 
 }  // namespace switchyard::sched

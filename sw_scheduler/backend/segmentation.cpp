@@ -16,7 +16,6 @@ namespace switchyard::sched {
 namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
-constexpr std::size_t kFewLanes = 8;
 
 }  // namespace
 
@@ -155,8 +154,6 @@ std::optional<SegmentPlan> Segmenter::plan(const Trial& trial, std::vector<Lane>
     plan.prefetchable = trial.weight_copies > 1;
     if (!allocate(plan, trial.weight_copies)) return std::nullopt;
     add_all_cycles(plan);
-    // Of longer segments only those that are chosen in the end.
-    if (plan.lanes.size() <= kFewLanes) improve(plan);
     return plan;
 }
 
@@ -251,7 +248,6 @@ std::vector<SegmentPlan> Segmenter::best() {
     std::vector<SegmentPlan> result;
     for (int at = count; at > 0; at = result.back().first) result.push_back(std::move(steps[at].segment));
     std::reverse(result.begin(), result.end());
-    for (SegmentPlan& plan : result) improve(plan);
     return result;
 }
 

@@ -64,6 +64,8 @@ struct Margins {
     double smaller_units = 0.85;
     /// Cutting all operators of a segment alike may cost this much: packets cost something too.
     double alike = 1.06;
+    /// Exchanged tiles must promise at most this share of the cycles: less is within the formulas' error.
+    double exchanged = 0.95;
     /// Cutting a reduction into slices must promise at most this share of the cycles: partial sums are rounded, and an
     /// operator more takes its part in packets and barriers.
     double slices = 0.85;
@@ -106,6 +108,12 @@ public:
     /// Where it hardly slows the segment down, cuts samples and rows of all its operators alike, so that what a tile
     /// makes is what few others need: of such plans the one with the fewest packets. Lanes stay as they are.
     void align(SegmentPlan& plan);
+    /// Exchanges tiles between lanes for as long as that takes off cycles: the slowest lane is not all that counts, the
+    /// first unit passes through all of them and sizes fluctuate. Packets, which the formulas leave out, do not get
+    /// more.
+    void improve(SegmentPlan& plan);
+    /// Of a hand-over unit, over all operators.
+    std::uint64_t packets(const SegmentPlan& plan) const;
     /// More slots where operators are dynamic and scratchpads have room beside the weights of the segments before and
     /// after, `other_weights` bytes at most on a tile: stages that fluctuate wait less for each other.
     void deepen(SegmentPlan& plan, std::uint32_t other_weights);
@@ -135,9 +143,6 @@ private:
     std::vector<std::vector<int>> orders(int first, int last) const;
     /// Tiles in proportion to the lanes' loads, then from the others to the slowest. False if something does not fit.
     bool allocate(SegmentPlan& plan, unsigned weight_copies);
-    /// Exchanges tiles between lanes for as long as that takes off cycles: the slowest lane is not all that counts, the
-    /// first unit passes through all of them and sizes fluctuate.
-    void improve(SegmentPlan& plan);
     class TileExchange;
     /// On which all members of the lane fit, or 0.
     unsigned least_tiles(const SegmentPlan& plan, const Lane& lane, unsigned weight_copies);
@@ -149,9 +154,8 @@ private:
     /// n and p ways for each operator that needs more than one tile, as many k ways as its pace needs; the plan's times
     /// follow. False if it does not fit.
     bool cut_alike(SegmentPlan& plan, std::uint32_t n, std::uint32_t p);
-    /// Of a hand-over unit: into and, to memory, out of operator plan.first + i; of all of them.
+    /// Of a hand-over unit: into and, to memory, out of operator plan.first + i.
     std::uint64_t packets(const SegmentPlan& plan, std::size_t i) const;
-    std::uint64_t packets(const SegmentPlan& plan) const;
     /// Cycles between two units of a lane whose members run on `stages`, in order: they take turns.
     double pace(const SegmentPlan& plan, const Lane& lane, const std::vector<const Stage*>& stages) const;
     double pace(const SegmentPlan& plan, const Lane& lane) const;

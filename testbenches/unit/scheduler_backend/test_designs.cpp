@@ -28,6 +28,19 @@ TEST_CASE("A design does without a mechanism, and keeps the others") {
     CHECK(find_design("adyna").multi_kernel);
 }
 
+TEST_CASE("Without routing there is nothing to group, share or sort") {
+    const Design all = without(find_design("adyna"), {"routing"});
+    CHECK(all.multi_kernel);
+    CHECK(!all.groups_branches);
+    CHECK(!all.shares_tiles);
+    CHECK(!all.compacts_batches);
+    // Sixteen experts with all samples each.
+    const Model model = read_model("testbenches/data/moe16.yaml");
+    CompileOptions options;
+    options.without = {"routing"};
+    CHECK_NOTHROW(compile(model.graph, large_chip(), options));
+}
+
 TEST_CASE("What a design cannot do without is refused") {
     CHECK_THROWS_WITH(
         without(find_design("adyna"), {"luck"}),
