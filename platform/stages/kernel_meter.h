@@ -65,7 +65,7 @@ private:
                unsigned size);
     void take_output(::tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
 
-    bool fitting_;  ///< chip.kernel_fitting
+    bool fitting_;                 ///< chip.kernel_fitting
     SimulationRegistry registry_;  ///< own: what happens here is not what the chip does
     std::unique_ptr<hw::KernelDispatcher> dispatcher_;
     std::unique_ptr<hw::PeArray> pe_array_;

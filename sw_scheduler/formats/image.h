@@ -46,9 +46,9 @@ struct ImageMeta {
     };
     std::string model, design, platform;
     std::vector<std::string> without;  ///< mechanisms that the design does without
-    std::uint32_t batch_samples = 1;  ///< samples a batch after folding
-    std::vector<Operator> operators;  ///< index = op_id
-    std::vector<Switch> switches;     ///< index = switch_id
+    std::uint32_t batch_samples = 1;   ///< samples a batch after folding
+    std::vector<Operator> operators;   ///< index = op_id
+    std::vector<Switch> switches;      ///< index = switch_id
     std::vector<Tensor> tensors;
     std::string routing_yaml;  ///< declared route generator, as YAML; empty if routes only come from a trace
 };
