@@ -25,7 +25,6 @@ struct CompileCommand {
     platform::NetworkImageOptions options;
     std::string model, routing, output;
     std::uint32_t batch = 0;
-    bool no_grouping = false, no_sharing = false;
 
     void add_to(CLI::App& app) {
         app.add_option("model", model, "model file (YAML)")->required();
@@ -39,11 +38,9 @@ struct CompileCommand {
         app.add_option("--routing", routing, "file with a routing section (YAML) instead of the model's");
         app.add_option("--batch", batch, "model inputs a batch, instead of the model's")
             ->check(CLI::Range(1u, sched::kLargestBatch));
-        app.add_flag("--no-grouping", no_grouping, "rare branches get tiles of their own, whatever the design");
-        app.add_option("--without", options.without,
-                       "mechanisms that the design is to do without: frequency_weighting, multi_kernel, grouping, "
-                       "sharing, compaction, routing");
-        app.add_flag("--no-sharing", no_sharing, "no two branches share tiles, whatever the design");
+        app.add_option(
+            "--without", options.without,
+            fmt::format("mechanisms that the design is to do without: {}", fmt::join(sched::mechanism_names(), ", ")));
         app.add_option("-o,--output", output, "kernel image to write")->required();
     }
 
@@ -59,13 +56,7 @@ struct CompileCommand {
         const platform::PlatformConfig config =
             platform::read_platform(platform.file, platform::parse_overrides(platform.settings));
         const sched::Model input = read_input();
-        platform::NetworkImageOptions chosen = options;
-        const auto leave_out = [&chosen](bool wanted, const char* mechanism) {
-            if (wanted && sched::has_mechanism(chosen.design, mechanism)) chosen.without.emplace_back(mechanism);
-        };
-        leave_out(no_grouping, "grouping");
-        leave_out(no_sharing, "sharing");
-        const Image image = platform::compile_network(input, config, chosen);
+        const Image image = platform::compile_network(input, config, options);
         write_image(image, output);
         fmt::print("{}: {} operators in {} segments on {} tiles of {}\n", output, input.graph.operators.size(),
                    image.chip.segments.size(), config.tiles(), config.chip.name);

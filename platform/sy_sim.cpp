@@ -23,7 +23,7 @@
 #include "switchyard/platform/report.h"
 #include "switchyard/platform/rescheduler.h"
 #include "switchyard/platform/simulation.h"
-#include "switchyard/sw_scheduler/backend/schedule.h"
+#include "switchyard/sw_scheduler/backend/design.h"
 #include "switchyard/sw_scheduler/formats/error.h"
 #include "switchyard/sw_scheduler/model/routing.h"
 
@@ -180,7 +180,7 @@ struct RunCommand {
             routing = no_routes(program, *values);
         } else {
             routing = routes(program, source);
-            if (!sched::design_of(program.meta).routes_samples) {
+            if (!sched::design_of(program.meta).has(sched::Mechanism::routing)) {
                 source = {"every branch"};
                 routing.assign(routing.size(), platform::every_branch(program.meta));
             }

@@ -15,7 +15,7 @@
 #include "switchyard/platform/report.h"
 #include "switchyard/platform/rescheduler.h"
 #include "switchyard/platform/simulation.h"
-#include "switchyard/sw_scheduler/backend/schedule.h"
+#include "switchyard/sw_scheduler/backend/design.h"
 #include "switchyard/sw_scheduler/formats/error.h"
 
 namespace switchyard::platform {
@@ -49,7 +49,7 @@ ordered_json run_on_chip(const PreparedPoint& prepared) {
     const Image image = decode_image_for(prepared.platform, bytes, prepared.point.network);
     std::vector<BatchRouting> routing = prepared.routing;
     RoutingSource source = prepared.source;
-    if (!sched::design_of(image.meta).routes_samples) {
+    if (!sched::design_of(image.meta).has(sched::Mechanism::routing)) {
         source = {"every branch", 0};
         routing.assign(routing.size(), every_branch(image.meta));
     }
@@ -92,7 +92,7 @@ const std::vector<DesignEntry>& entries() {
         {"adyna-static", {"without"}, run_on_chip},
         {"full-kernel", {"without", "reschedule"}, run_on_chip},
         {"real-time", {"without"}, run_on_chip},
-        {"m-tile", {}, run_on_chip},
+        {"m-tile", {"without"}, run_on_chip},
         {"m-tenant", {"file"}, run_on_tenants},
         {"gpu", {"file"}, run_on_gpu},
     };

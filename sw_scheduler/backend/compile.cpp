@@ -28,8 +28,8 @@ std::vector<double> uniform_fractions(const DynGraph& graph) {
 
 void check_sampling(const Design& design, const CompileOptions& options, const DynGraph& graph) {
     if (options.sampling == Sampling::uniform) return;
-    if (!design.resamples)
-        throw InputError(fmt::format("design {}: its kernels are not sampled from a profile", design.name));
+    if (!design.has(Mechanism::resampling))
+        throw InputError(fmt::format("design {}: its kernels are not sampled from a profile", design.name()));
     if (options.profile == nullptr)
         throw InputError(graph.file, 0, graph.name, "declares no routing: sampling its kernels takes a profile");
 }
@@ -37,21 +37,17 @@ void check_sampling(const Design& design, const CompileOptions& options, const D
 }  // namespace
 
 bool resamples(const std::string& design) {
-    return find_design(design).resamples;
-}
-
-bool has_mechanism(const std::string& design, const std::string& mechanism) {
-    return has_mechanism(find_design(design), mechanism);
+    return find_design(design).has(Mechanism::resampling);
 }
 
 std::vector<std::string> design_names() {
     std::vector<std::string> names;
-    for (const Design& design : designs()) names.emplace_back(design.name);
+    for (const Design& design : designs()) names.push_back(design.name());
     return names;
 }
 
 Image compile(const DynGraph& graph, const HardwareDescription& hardware, const CompileOptions& options) {
-    const Design design = without(find_design(options.design), options.without);
+    const Design design = find_design(options.design).without(options.without);
     check_sampling(design, options, graph);
     hardware.check();
     if (graph.operators.empty()) throw InputError(graph.file, 0, graph.name, "has no operators");
@@ -60,13 +56,13 @@ Image compile(const DynGraph& graph, const HardwareDescription& hardware, const 
             fmt::format("{}: {} tiles asked for, but the chip has {}", hardware.name, options.tiles, hardware.tiles()));
     }
     // Where every sample takes every branch, a profile of routes says nothing.
-    const Profile* expected = design.routes_samples ? options.profile : nullptr;
+    const Profile* expected = design.has(Mechanism::routing) ? options.profile : nullptr;
     std::vector<double> fractions = worst_case_fractions(graph);
-    if (design.frequency_weighted && design.routes_samples)
+    if (design.has(Mechanism::frequency_weighting) && design.has(Mechanism::routing))
         fractions = expected ? expected_fractions(*expected) : uniform_fractions(graph);
     const unsigned tiles = options.tiles > 0 ? options.tiles : hardware.tiles();
     const SlicedGraph cut = sliced(graph, useful_slices(graph, hardware, fractions, tiles, options.unit_samples,
-                                                        options.margins, design.compacts_batches));
+                                                        options.margins, design.has(Mechanism::compaction)));
     std::optional<Profile> profile;
     if (expected != nullptr) {
         profile = *expected;

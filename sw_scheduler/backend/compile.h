@@ -14,7 +14,7 @@ namespace switchyard::sched {
 
 struct CompileOptions {
     std::string design = "adyna";
-    /// Mechanisms of the design that are left out (schedule.h, mechanisms()).
+    /// Mechanisms of the design that are left out (design.h, mechanism_names()).
     std::vector<std::string> without;
     /// Expected share of the batch at each operator; nullptr: the model's own expectations.
     const Profile* profile = nullptr;
@@ -32,10 +32,6 @@ struct CompileOptions {
 std::vector<std::string> design_names();
 /// True if the design's kernels may follow a profile (CompileOptions::sampling). Throws InputError, as compile().
 bool resamples(const std::string& design);
-
-/// True if the design has a mechanism of this name, so that CompileOptions::without may leave it out. Throws InputError
-/// for an unknown design.
-bool has_mechanism(const std::string& design, const std::string& mechanism);
 
 /// Segments the graph, gives tiles to operators, generates their kernels and lays out scratchpads and HBM.
 /// Every operator has a kernel for the largest dyn_dim that can occur (its unit's samples), so best fit never fails.

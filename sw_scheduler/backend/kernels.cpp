@@ -193,16 +193,16 @@ void generate_kernels(Schedule& schedule, const Segmenter& segmenter, StageSearc
     for (const PlacedOperator& placed : schedule.operators) {
         const Operator& one = stages.workload().graph.operators[placed.op];
         const unsigned budget = budgets[placed.op];
-        if (budget == 0 && !design.every_kernel) {
+        if (budget == 0 && !design.has(Mechanism::every_kernel)) {
             throw InputError(stages.workload().graph.file, one.line, one.name,
                              fmt::format("no room for a kernel: a tile's {} bytes hold {}",
                                          hardware.kernel_region_bytes(), hardware.kernel_store_size()));
         }
         const auto largest = static_cast<std::uint16_t>(placed.placement.unit_samples);
-        unsigned count = design.multi_kernel && one.dynamic() ? budget : 1;
-        if (design.every_kernel && one.dynamic()) count = largest;
+        unsigned count = design.has(Mechanism::multi_kernel) && one.dynamic() ? budget : 1;
+        if (design.has(Mechanism::every_kernel) && one.dynamic()) count = largest;
         const bool compacted = one.dynamic() && placed.depths.decided == one.path.size();
-        writer.add(placed, choice.profile == nullptr || design.every_kernel
+        writer.add(placed, choice.profile == nullptr || design.has(Mechanism::every_kernel)
                                ? uniform_dyn_dims(largest, count)
                                : sample_dyn_dims(choice.sampling, largest, count,
                                                  choice.profile->operators[static_cast<std::size_t>(placed.op)],

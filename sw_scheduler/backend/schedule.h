@@ -1,44 +1,14 @@
 #pragma once
 
-#include <string>
 #include <vector>
 
+#include "switchyard/sw_scheduler/backend/design.h"
 #include "switchyard/sw_scheduler/backend/kernel_search.h"
 #include "switchyard/sw_scheduler/backend/segmentation.h"
-#include "switchyard/sw_scheduler/formats/image.h"
 #include "switchyard/sw_scheduler/formats/program.h"
 #include "switchyard/sw_scheduler/sampling/kernel_sampling.h"
 
 namespace switchyard::sched {
-
-/// How a design uses the chip.
-struct Design {
-    const char* name;
-    bool frequency_weighted;  ///< loads from expected dyn_dims (section V-A); otherwise from the largest
-    bool multi_kernel;        ///< kernels for several dyn_dims (section VI-B); otherwise one, for the largest
-    bool resamples;           ///< may have kernels for the dyn_dims of a profile (section VII)
-    bool every_kernel;        ///< a kernel for each dyn_dim, however many a tile can hold (section VIII, full-kernel)
-    bool groups_branches;     ///< rare branches may share tiles (section V-B)
-    bool shares_tiles;        ///< two branches may share tiles, as the sizes of each unit demand (section V-B)
-    bool compacts_batches;    ///< samples may be sorted by routes that are known
-    bool routes_samples;      ///< the hardware switches and merges; otherwise every sample takes every branch
-};
-const std::vector<Design>& designs();
-/// Throws InputError that lists the known ones.
-const Design& find_design(const std::string& name);
-
-/// What a design has and can do without, for ablations.
-struct Mechanism {
-    const char* name;
-    bool Design::*flag;
-};
-const std::vector<Mechanism>& mechanisms();
-/// The design without the mechanisms of these names, and without those that need one of them. Throws InputError: an
-/// unknown one (lists the known ones), or one that the design does not have.
-Design without(Design design, const std::vector<std::string>& names);
-/// The one that an image was compiled for. Throws InputError, as find_design() and without().
-Design design_of(const ImageMeta& meta);
-bool has_mechanism(const Design& design, const std::string& name);
 
 /// Tile ids in an order in which neighbours are one hop apart: columns, every second one backwards. Memory interfaces
 /// stand at the ends of the rows, so operators that take a few columns can reach all of them without crowding a row.

@@ -20,8 +20,13 @@ constexpr double kNever = std::numeric_limits<double>::infinity();
 }  // namespace
 
 Segmenter::Segmenter(StageSearch& search, unsigned tiles, std::uint32_t unit_samples, const Margins& margins,
-                     bool grouping, bool compaction)
-    : search_(search), tiles_(tiles), margins_(margins), grouping_(grouping), compaction_(compaction) {
+                     const Design& design)
+    : search_(search),
+      tiles_(tiles),
+      margins_(margins),
+      pipelining_(design.has(Mechanism::pipelining)),
+      grouping_(design.has(Mechanism::grouping)),
+      compaction_(design.has(Mechanism::compaction)) {
     const std::uint32_t batch = search.workload().graph.batch_samples();
     constexpr std::uint32_t kLargestUnits = 0xFFFF;
     for (std::uint32_t size = std::min<std::uint32_t>(batch, 0xFFFF); size >= 1; --size) {
@@ -238,6 +243,7 @@ std::vector<SegmentPlan> Segmenter::best() {
             fitted = true;
             const double cycles = steps[first].cycles + candidate->cycles;
             if (cycles < steps[last].cycles) steps[last] = {cycles, std::move(*candidate)};
+            if (!pipelining_) break;
         }
     }
     if (steps[count].cycles == kNever) {

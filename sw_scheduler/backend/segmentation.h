@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "switchyard/sw_scheduler/backend/design.h"
 #include "switchyard/sw_scheduler/backend/lanes.h"
 #include "switchyard/sw_scheduler/backend/stage.h"
 #include "switchyard/sw_scheduler/model/profile.h"
@@ -92,10 +93,11 @@ Normal larger_of(const Normal& a, const Normal& b, double covariance);
 class Segmenter {
 public:
     /// `tiles`: how many of the chip's to use. `unit_samples`: 0, or the only size of a hand-over unit to consider.
-    /// `grouping`: rare branches may share tiles (lanes.h), where that makes a segment faster; `compaction`: samples
-    /// may be sorted by routes that are known when a segment begins.
+    /// Of the design's mechanisms counts pipelining (a segment has as many operators as pay, otherwise as few as must
+    /// be together), grouping (rare branches may share tiles, lanes.h, where that makes a segment faster) and
+    /// compaction (samples may be sorted by routes that are known when a segment begins).
     Segmenter(StageSearch& search, unsigned tiles, std::uint32_t unit_samples, const Margins& margins = {},
-              bool grouping = false, bool compaction = false);
+              const Design& design = find_design("m-tile"));
 
     /// The cut points with the smallest sum of segment cycles. Throws InputError that names the operator which does not
     /// fit, and the bytes.
@@ -199,7 +201,7 @@ private:
     StageSearch& search_;
     unsigned tiles_;
     Margins margins_;
-    bool grouping_, compaction_;
+    bool pipelining_, grouping_, compaction_;
     std::vector<std::uint32_t> unit_sizes_;  ///< candidates, largest first
 };
 

@@ -50,7 +50,7 @@ TEST_CASE("rare experts on shared tiles take less time for the same work", "[gro
     const std::string chip = GENERATE("tiles", "stages"), platform = GENERATE("mini", "adyna");
     CAPTURE(chip, platform);
     const std::string model = platform == "mini" ? small_experts() : "testbenches/data/moe16.yaml";
-    const json grouped = run(model, platform, chip, ""), separate = run(model, platform, chip, " --no-grouping");
+    const json grouped = run(model, platform, chip, ""), separate = run(model, platform, chip, " --without grouping");
     CHECK(grouped.at("shares") == true);
     CHECK(separate.at("shares") == false);
     CHECK(latency(grouped) < latency(separate));
@@ -61,7 +61,7 @@ TEST_CASE("rare experts on shared tiles take less time for the same work", "[gro
 TEST_CASE("branches that are not rare keep tiles of their own", "[grouping]") {
     const std::string platform = GENERATE("mini", "adyna");
     const json grouped = run("testbenches/data/moe.yaml", platform, "tiles", ""),
-               separate = run("testbenches/data/moe.yaml", platform, "tiles", " --no-grouping");
+               separate = run("testbenches/data/moe.yaml", platform, "tiles", " --without grouping");
     CHECK(grouped.at("shares") == false);
     CHECK(latency(grouped) == latency(separate));
 }

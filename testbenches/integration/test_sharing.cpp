@@ -60,7 +60,7 @@ TEST_CASE("branches whose sizes swing take less time on shared tiles, for the sa
     const std::string image = compile(kSwing, "");
     REQUIRE(shares(image));
     const json together = run(image, chip);
-    const std::string separate = compile(kSwing, " --no-sharing");
+    const std::string separate = compile(kSwing, " --without sharing");
     REQUIRE_FALSE(shares(separate));
     const json apart = run(separate, chip);
     CHECK(latency(together) < 0.95 * latency(apart));
@@ -94,7 +94,7 @@ TEST_CASE("the profile of an operator on shared tiles is that of all its allocat
         CHECK(units == 12 * 512 / one.at("unit_samples").get<unsigned>());
     }
     // Other designs read it, and so does the one that wrote it.
-    compile(kSwing, " --no-sharing --profile " + profile);
+    compile(kSwing, " --without sharing --profile " + profile);
     CHECK(shares(compile(kSwing, " --profile " + profile)));
 }
 
@@ -114,7 +114,7 @@ TEST_CASE("a network in which sharing brings nothing is compiled as without it",
         image.meta.without.clear();
         return encode(image);
     };
-    CHECK((program("") == program(" --no-sharing")));
+    CHECK((program("") == program(" --without sharing")));
 }
 
 TEST_CASE("the digits are recognised on shared tiles too", "[sharing][values]") {

@@ -72,8 +72,8 @@ TEST_CASE("designs, parameters and files are checked before anything runs", "[ex
             "experiment.yaml:7: designs: design adyna-statik: unknown; known designs: adyna, adyna-static");
     refused("sampling: profile", "samplin: profile",
             "experiment.yaml:8: designs: design adyna: unknown parameter samplin; known parameters: sampling, without");
-    refused("- m-tile", "- {design: m-tile, set: {without: multi_kernel}}",
-            "experiment.yaml:6: designs: design m-tile: unknown parameter without; known parameters: none");
+    refused("- m-tile", "- {design: m-tile, set: {sampling: profile}}",
+            "experiment.yaml:6: designs: design m-tile: unknown parameter sampling; known parameters: without");
     refused("sampling: profile", "noc.link_cycles: wide", "noc.link_cycles: wants a plain integer");
     refused("moe.yaml", "nowhere.yaml", "testbenches/data/nowhere.yaml: cannot be read");
     refused("mini.yaml", "nowhere.yaml", "configs/platforms/nowhere.yaml: cannot be read");

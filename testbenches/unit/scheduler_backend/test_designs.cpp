@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "switchyard/sw_scheduler/backend/compile.h"
-#include "switchyard/sw_scheduler/backend/schedule.h"
+#include "switchyard/sw_scheduler/backend/design.h"
 #include "switchyard/sw_scheduler/formats/error.h"
 #include "switchyard/sw_scheduler/model/model_reader.h"
 #include "switchyard/testbenches/catch.h"
@@ -19,21 +19,21 @@ std::size_t most_kernels(const Image& image) {
 
 TEST_CASE("A design does without a mechanism, and keeps the others") {
     const Design adyna = find_design("adyna");
-    const Design single = without(adyna, {"multi_kernel"});
-    CHECK_FALSE(single.multi_kernel);
-    CHECK(single.frequency_weighted);
-    const Design neither = without(adyna, {"multi_kernel", "frequency_weighting"});
-    CHECK_FALSE(neither.multi_kernel);
-    CHECK_FALSE(neither.frequency_weighted);
-    CHECK(find_design("adyna").multi_kernel);
+    const Design single = adyna.without({"multi_kernel"});
+    CHECK_FALSE(single.has(Mechanism::multi_kernel));
+    CHECK(single.has(Mechanism::frequency_weighting));
+    const Design neither = adyna.without({"multi_kernel", "frequency_weighting"});
+    CHECK_FALSE(neither.has(Mechanism::multi_kernel));
+    CHECK_FALSE(neither.has(Mechanism::frequency_weighting));
+    CHECK(find_design("adyna").has(Mechanism::multi_kernel));
 }
 
 TEST_CASE("Without routing there is nothing to group, share or sort") {
-    const Design all = without(find_design("adyna"), {"routing"});
-    CHECK(all.multi_kernel);
-    CHECK(!all.groups_branches);
-    CHECK(!all.shares_tiles);
-    CHECK(!all.compacts_batches);
+    const Design all = find_design("adyna").without({"routing"});
+    CHECK(all.has(Mechanism::multi_kernel));
+    CHECK(!all.has(Mechanism::grouping));
+    CHECK(!all.has(Mechanism::sharing));
+    CHECK(!all.has(Mechanism::compaction));
     // Sixteen experts with all samples each.
     const Model model = read_model("testbenches/data/moe16.yaml");
     CompileOptions options;
@@ -43,12 +43,12 @@ TEST_CASE("Without routing there is nothing to group, share or sort") {
 
 TEST_CASE("What a design cannot do without is refused") {
     CHECK_THROWS_WITH(
-        without(find_design("adyna"), {"luck"}),
-        "mechanism luck: unknown; known mechanisms: frequency_weighting, multi_kernel, grouping, sharing, compaction, "
-        "routing");
-    CHECK_THROWS_WITH(without(find_design("m-tile"), {"multi_kernel"}),
+        find_design("adyna").without({"luck"}),
+        "mechanism luck: unknown; known mechanisms: frequency_weighting, multi_kernel, pipelining, grouping, sharing, "
+        "compaction, routing");
+    CHECK_THROWS_WITH(find_design("m-tile").without({"multi_kernel"}),
                       "design m-tile: has no mechanism multi_kernel to do without");
-    CHECK_THROWS_AS(without(find_design("adyna"), {"multi_kernel", "multi_kernel"}), InputError);
+    CHECK_THROWS_AS(find_design("adyna").without({"multi_kernel", "multi_kernel"}), InputError);
 }
 
 TEST_CASE("One kernel an operator is what is left without several") {
@@ -72,6 +72,18 @@ TEST_CASE("Without frequency weighting it does not matter what is expected") {
     };
     CHECK(image(1, {}) != image(2, {}));
     CHECK(image(1, {"frequency_weighting"}) == image(2, {"frequency_weighting"}));
+}
+
+TEST_CASE("Without pipelining operators work one after another, each on the whole chip") {
+    const Model model = read_model("testbenches/data/static_chain.yaml");
+    const auto segments = [&model](const std::vector<std::string>& left_out) {
+        CompileOptions options;
+        options.without = left_out;
+        const Image image = compile(model.graph, mini_chip(), options);
+        return image.chip.segments.size();
+    };
+    CHECK(segments({}) < model.graph.operators.size());
+    CHECK(segments({"pipelining"}) == model.graph.operators.size());
 }
 
 }  // namespace

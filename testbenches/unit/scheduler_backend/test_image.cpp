@@ -222,7 +222,7 @@ TEST_CASE("Branches are grouped unless the design does not or the options say no
     options.without.clear();
     options.design = "m-tile";
     CHECK(shared_tiles(compile(model.graph, large_chip(), options)) == 0);
-    for (const Design& design : designs()) CHECK(design.groups_branches == design.routes_samples);
+    for (const Design& design : designs()) CHECK(design.has(Mechanism::grouping) == design.has(Mechanism::routing));
 }
 
 TEST_CASE("An unknown design is refused with the known ones") {

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "switchyard/sw_scheduler/backend/compile.h"
-#include "switchyard/sw_scheduler/backend/schedule.h"
+#include "switchyard/sw_scheduler/backend/design.h"
 #include "switchyard/sw_scheduler/backend/sharing.h"
 #include "switchyard/sw_scheduler/model/model_reader.h"
 #include "switchyard/sw_scheduler/model/profile.h"
@@ -292,8 +292,8 @@ TEST_CASE("On a tile two operators that share it lie side by side", "[sharing]")
 
 TEST_CASE("Designs share tiles or do not, and an image without is as if nobody could", "[sharing]") {
     for (const Design& design : designs()) {
-        const std::string name = design.name;
-        CHECK(design.shares_tiles == (name == "adyna" || name == "full-kernel" || name == "real-time"));
+        const std::string& name = design.name();
+        CHECK(design.has(Mechanism::sharing) == (name == "adyna" || name == "full-kernel" || name == "real-time"));
     }
     const auto program = [](Image image) {  // whatever it says of its design
         image.meta.without.clear();
