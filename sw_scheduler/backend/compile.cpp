@@ -61,14 +61,17 @@ Image compile(const DynGraph& graph, const HardwareDescription& hardware, const 
     if (design.has(Mechanism::frequency_weighting) && design.has(Mechanism::routing))
         fractions = expected ? expected_fractions(*expected) : uniform_fractions(graph);
     const unsigned tiles = options.tiles > 0 ? options.tiles : hardware.tiles();
-    const SlicedGraph cut = sliced(graph, useful_slices(graph, hardware, fractions, tiles, options.unit_samples,
-                                                        options.margins, design.has(Mechanism::compaction)));
+    const SlicedGraph cut =
+        sliced(graph, useful_slices(graph, hardware, fractions, tiles, options.unit_samples, options.margins, design));
     std::optional<Profile> profile;
     if (expected != nullptr) {
         profile = *expected;
         profile->operators = cut.of(profile->operators);
     }
-    const Workload workload(cut.graph, hardware, cut.of(fractions));
+    Workload workload(cut.graph, hardware, cut.of(fractions));
+    for (std::size_t op = 0; op < cut.partial.size() && !design.has(Mechanism::pipelining); ++op) {
+        if (cut.partial[op] != 0) workload.keep_with_next(static_cast<int>(op));  // the slices are one operator still
+    }
     const KernelChoice choice = profile ? KernelChoice{options.sampling, &*profile} : KernelChoice{};
     const Schedule schedule =
         make_schedule(workload, hardware, design, choice, tiles, options.unit_samples, options.margins);

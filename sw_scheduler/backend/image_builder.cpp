@@ -162,7 +162,7 @@ Image build_image(const Schedule& schedule, const Workload& workload, const Hard
     Image image;
     image.platform_fingerprint = hardware.fingerprint();
     image.meta = meta_of(schedule, workload, edges);
-    image.meta.design = design.name;
+    image.meta.design = design.name();
     image.meta.platform = hardware.name;
 
     image.chip.batch_samples = workload.graph.batch_samples();

@@ -123,7 +123,7 @@ SlicedGraph sliced(const DynGraph& graph, const std::vector<unsigned>& slices) {
 
 std::vector<unsigned> useful_slices(const DynGraph& graph, const HardwareDescription& hardware,
                                     const std::vector<double>& expected_share, unsigned tiles,
-                                    std::uint32_t unit_samples, const Margins& margins, bool compaction) {
+                                    std::uint32_t unit_samples, const Margins& margins, const Design& design) {
     /// Graphs whose operators are all cut alike, and segmenters of them.
     struct Trial {
         std::vector<unsigned> slices;
@@ -135,12 +135,12 @@ std::vector<unsigned> useful_slices(const DynGraph& graph, const HardwareDescrip
 
         Trial(const DynGraph& whole, std::vector<unsigned> by_operator, const HardwareDescription& chip,
               const std::vector<double>& shares, unsigned tiles_used, std::uint32_t unit, const Margins& usual,
-              bool compacted)
+              const Design& ungrouped)
             : slices(std::move(by_operator)),
               cut(sliced(whole, slices)),
               workload(cut.graph, chip, cut.of(shares)),
               search(workload, chip),
-              segmenter(search, tiles_used, unit, usual, false, compacted) {
+              segmenter(search, tiles_used, unit, usual, ungrouped) {
             for (const unsigned count : slices)
                 last.push_back((last.empty() ? 0 : last.back()) + static_cast<int>(count));
         }
@@ -150,11 +150,12 @@ std::vector<unsigned> useful_slices(const DynGraph& graph, const HardwareDescrip
             return plan ? std::optional<double>(plan->cycles) : std::nullopt;
         }
     };
+    const Design ungrouped = design.has(Mechanism::grouping) ? design.without({"grouping"}) : design;
     const auto trial = [&](unsigned count) {
         std::vector<unsigned> slices;
         for (const Operator& op : graph.operators) slices.push_back(can_slice(op, count) ? count : 1);
         return std::make_unique<Trial>(graph, std::move(slices), hardware, expected_share, tiles, unit_samples, margins,
-                                       compaction);
+                                       ungrouped);
     };
     std::vector<unsigned> result(graph.operators.size(), 1);
     const std::unique_ptr<Trial> whole = trial(1);

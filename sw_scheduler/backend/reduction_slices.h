@@ -39,6 +39,6 @@ SlicedGraph sliced(const DynGraph& graph, const std::vector<unsigned>& slices);
 /// a few of the chip's PEs are idle.
 std::vector<unsigned> useful_slices(const DynGraph& graph, const HardwareDescription& hardware,
                                     const std::vector<double>& expected_share, unsigned tiles,
-                                    std::uint32_t unit_samples, const Margins& margins, bool compaction);
+                                    std::uint32_t unit_samples, const Margins& margins, const Design& design);
 
 }  // namespace switchyard::sched

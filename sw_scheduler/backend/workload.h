@@ -36,6 +36,8 @@ struct Workload {
     double edge_share(const Use& use) const;
     /// False if a switch's data operator and gate would be separated by a cut in front of operator `op`.
     bool may_cut(int op) const { return may_cut_[op]; }
+    /// No segment ends behind this operator.
+    void keep_with_next(int op) { may_cut_[op + 1] = 0; }
     /// Share of the batch on the first `levels` branches of an operator's path.
     double share_on(int op, unsigned levels) const;
     /// Samples of a hand-over unit at `op` whose samples are all on the first `decided` branches of its path: the mean,

@@ -102,7 +102,8 @@ TEST_CASE("Reductions that leave no room beside them are cut, others stay whole"
     const Model bert = read_model("configs/workloads/pabee_bert.yaml");
     const std::vector<double> all(bert.graph.operators.size(), 1.0);
     const HardwareDescription chip = large_chip();
-    const std::vector<unsigned> slices = useful_slices(bert.graph, chip, all, chip.tiles(), 0, {}, true);
+    const std::vector<unsigned> slices =
+        useful_slices(bert.graph, chip, all, chip.tiles(), 0, {}, find_design("adyna"));
     for (std::size_t op = 0; op < slices.size(); ++op) {
         const std::string& name = bert.graph.operators[op].name;
         INFO(name);
@@ -110,7 +111,7 @@ TEST_CASE("Reductions that leave no room beside them are cut, others stay whole"
     }
     const Model resnet = read_model("configs/workloads/skipnet_resnet34.yaml");
     CHECK(useful_slices(resnet.graph, chip, std::vector<double>(resnet.graph.operators.size(), 1.0), chip.tiles(), 0,
-                        {}, true) == whole(resnet.graph));
+                        {}, find_design("adyna")) == whole(resnet.graph));
 }
 
 }  // namespace switchyard::sched
