@@ -2,7 +2,6 @@
 
 #include <optional>
 
-#include "switchyard/sw_scheduler/backend/compile.h"
 #include "switchyard/sw_scheduler/model/profile.h"
 
 namespace switchyard::platform {
@@ -28,11 +27,17 @@ sched::Sampling chosen_sampling(const NetworkImageOptions& options) {
 
 }  // namespace
 
-Image compile_network(const sched::Model& model, const PlatformConfig& platform, const NetworkImageOptions& options) {
-    const std::optional<sched::Profile> expected = expectations(model, options.profile);
+sched::CompileOptions compile_options(const NetworkImageOptions& options) {
     sched::CompileOptions compile;
     compile.design = options.design;
     compile.without = options.without;
+    compile.unit_samples = options.unit_samples;
+    return compile;
+}
+
+Image compile_network(const sched::Model& model, const PlatformConfig& platform, const NetworkImageOptions& options) {
+    const std::optional<sched::Profile> expected = expectations(model, options.profile);
+    sched::CompileOptions compile = compile_options(options);
     compile.profile = expected ? &*expected : nullptr;
     compile.sampling = chosen_sampling(options);
     Image image = sched::compile(model.graph, make_hardware_description(platform), compile);

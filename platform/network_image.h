@@ -1,9 +1,11 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "switchyard/platform/platform_config.h"
+#include "switchyard/sw_scheduler/backend/compile.h"
 #include "switchyard/sw_scheduler/formats/image.h"
 #include "switchyard/sw_scheduler/model/model_reader.h"
 
@@ -14,8 +16,12 @@ struct NetworkImageOptions {
     std::string design = "adyna";
     std::string profile;               ///< file; empty: 40 batches of the routes that the model declares, if it does
     std::string sampling;              ///< empty: "profile" with a file and a design that re-samples, or else "uniform"
-    std::vector<std::string> without;  ///< mechanisms that the design does without (sched::mechanisms)
+    std::vector<std::string> without;  ///< mechanisms that the design does without (sched::mechanism_names)
+    std::uint32_t unit_samples = 0;    ///< of a hand-over unit, in every segment; 0: chosen by cost
 };
+
+/// What the scheduler is to be told, but for profile and sampling.
+sched::CompileOptions compile_options(const NetworkImageOptions& options);
 
 /// The network's image for the platform, with the route generator that its model declares. Throws InputError: an
 /// unknown design, sampling or mechanism, a profile that does not fit the model, a network that does not fit the chip.

@@ -16,9 +16,7 @@ Rescheduler::Rescheduler(const sched::Model& model, const PlatformConfig& platfo
 SimulatedHost::Schedule Rescheduler::operator()(const SimulatedHost::Profile& read_back) {
     const sched::Profile profile =
         sched::parse_profile(kernel_profile(*current_, read_back).dump(), "profile of the chip", model_.graph);
-    sched::CompileOptions options;
-    options.design = options_.design;
-    options.without = options_.without;
+    sched::CompileOptions options = compile_options(options_);
     options.profile = &profile;
     options.sampling = sched::resamples(options_.design) ? sched::Sampling::profile : sched::Sampling::uniform;
     auto image = std::make_shared<Image>(sched::compile(model_.graph, make_hardware_description(platform_), options));

@@ -41,6 +41,9 @@ struct CompileCommand {
         app.add_option(
             "--without", options.without,
             fmt::format("mechanisms that the design is to do without: {}", fmt::join(sched::mechanism_names(), ", ")));
+        app.add_option("--unit-samples", options.unit_samples,
+                       "samples of a hand-over unit, in every segment; default: chosen by cost")
+            ->check(CLI::Range(1u, sched::kLargestBatch));
         app.add_option("-o,--output", output, "kernel image to write")->required();
     }
 

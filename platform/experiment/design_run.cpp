@@ -36,6 +36,15 @@ struct PreparedPoint {
         const auto found = point.parameters.find(key);
         return found == point.parameters.end() ? "" : found->second;
     }
+    /// 0 if the parameter is not there. Throws InputError unless it is a number from 1 on.
+    std::uint32_t number(const std::string& key, const char* wanted) const {
+        const std::string text = parameter(key);
+        std::uint32_t value = 0;
+        if (text.empty()) return 0;
+        if (!boost::conversion::try_lexical_convert(text, value) || value == 0)
+            throw InputError(fmt::format("design {}: {}: wants {}, not {}", point.design, key, wanted, text));
+        return value;
+    }
 };
 
 /// Compiled for the chip, loaded into it and run.
@@ -45,6 +54,7 @@ ordered_json run_on_chip(const PreparedPoint& prepared) {
     options.sampling = prepared.parameter("sampling");
     const std::string without = prepared.parameter("without");
     if (!without.empty()) boost::split(options.without, without, boost::is_space(), boost::token_compress_on);
+    options.unit_samples = prepared.number("unit_samples", "a number of samples");
     const std::vector<std::uint8_t> bytes = encode(compile_network(prepared.model, prepared.platform, options));
     const Image image = decode_image_for(prepared.platform, bytes, prepared.point.network);
     std::vector<BatchRouting> routing = prepared.routing;
@@ -55,11 +65,8 @@ ordered_json run_on_chip(const PreparedPoint& prepared) {
     }
     RunOptions run;
     Rescheduler rescheduler(prepared.model, prepared.platform, options, image);
-    const std::string interval = prepared.parameter("reschedule");
-    if (!interval.empty()) {
-        if (!boost::conversion::try_lexical_convert(interval, run.reschedule_interval) || run.reschedule_interval == 0)
-            throw InputError(fmt::format("design {}: reschedule: wants a number of batches, not {}",
-                                         prepared.point.design, interval));
+    run.reschedule_interval = prepared.number("reschedule", "a number of batches");
+    if (run.reschedule_interval > 0) {
         run.reschedule = [&rescheduler](const SimulatedHost::Profile& read_back) { return rescheduler(read_back); };
     }
     const RunResult result = run_simulation(prepared.platform, image, bytes, routing, run);
@@ -88,11 +95,11 @@ struct DesignEntry {
 /// A further design is one more line.
 const std::vector<DesignEntry>& entries() {
     static const std::vector<DesignEntry> kKnown{
-        {"adyna", {"sampling", "without", "reschedule"}, run_on_chip},
-        {"adyna-static", {"without"}, run_on_chip},
-        {"full-kernel", {"without", "reschedule"}, run_on_chip},
-        {"real-time", {"without"}, run_on_chip},
-        {"m-tile", {"without"}, run_on_chip},
+        {"adyna", {"sampling", "without", "unit_samples", "reschedule"}, run_on_chip},
+        {"adyna-static", {"without", "unit_samples"}, run_on_chip},
+        {"full-kernel", {"without", "unit_samples", "reschedule"}, run_on_chip},
+        {"real-time", {"without", "unit_samples"}, run_on_chip},
+        {"m-tile", {"without", "unit_samples"}, run_on_chip},
         {"m-tenant", {"file"}, run_on_tenants},
         {"gpu", {"file"}, run_on_gpu},
     };

@@ -183,6 +183,15 @@ TEST_CASE("a point that fails leaves no results, not even old ones", "[cli][expe
     check_failed(experiment(two_networks(), "[{design: adyna, set: {sampling: best}}]",
                             "figures: [{name: f, measure: summary.latency_us.mean}]\n"),
                  {"adyna: ", "best"});
+    check_failed(experiment(two_networks(), "[{design: adyna, set: {unit_samples: few}}]",
+                            "figures: [{name: f, measure: summary.latency_us.mean}]\n"),
+                 {"design adyna: unit_samples: wants a number of samples, not few"});
+    check_failed(experiment(two_networks(), "[{design: adyna, set: {reschedule: 0}}]",
+                            "figures: [{name: f, measure: summary.latency_us.mean}]\n"),
+                 {"design adyna: reschedule: wants a number of batches, not 0"});
+    check_failed(experiment(two_networks(), "[{design: adyna, set: {unit_samples: 5}}]",
+                            "figures: [{name: f, measure: summary.latency_us.mean}]\n"),
+                 {"cannot be cut into units of 5"});
     check_failed(experiment(two_networks(), "[{design: adyna, set: {without: luck}}]",
                             "figures: [{name: f, measure: summary.latency_us.mean}]\n"),
                  {"mechanism luck: unknown; known mechanisms: frequency_weighting, multi_kernel"});

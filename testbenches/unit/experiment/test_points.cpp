@@ -58,7 +58,7 @@ TEST_CASE("a swept key is a platform key, a parameter, or the batch size", "[exp
                       ContainsSubstring("noc.link_bytes_per_cycl: unknown key"));
     CHECK_THROWS_WITH(swept("batchsize", "1"),
                       ContainsSubstring("experiment.yaml:9: designs: design adyna-static: unknown parameter batchsize; "
-                                        "known parameters: without"));
+                                        "known parameters: without, unit_samples"));
 }
 
 TEST_CASE("designs, parameters and files are checked before anything runs", "[experiment][bad]") {
@@ -71,9 +71,9 @@ TEST_CASE("designs, parameters and files are checked before anything runs", "[ex
     refused("- adyna-static", "- adyna-statik",
             "experiment.yaml:7: designs: design adyna-statik: unknown; known designs: adyna, adyna-static");
     refused("sampling: profile", "samplin: profile",
-            "experiment.yaml:8: designs: design adyna: unknown parameter samplin; known parameters: sampling, without");
+            "experiment.yaml:8: designs: design adyna: unknown parameter samplin; known parameters: sampling, without, unit_samples");
     refused("- m-tile", "- {design: m-tile, set: {sampling: profile}}",
-            "experiment.yaml:6: designs: design m-tile: unknown parameter sampling; known parameters: without");
+            "experiment.yaml:6: designs: design m-tile: unknown parameter sampling; known parameters: without, unit_samples");
     refused("sampling: profile", "noc.link_cycles: wide", "noc.link_cycles: wants a plain integer");
     refused("moe.yaml", "nowhere.yaml", "testbenches/data/nowhere.yaml: cannot be read");
     refused("mini.yaml", "nowhere.yaml", "configs/platforms/nowhere.yaml: cannot be read");
