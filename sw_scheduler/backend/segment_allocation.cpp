@@ -229,6 +229,7 @@ private:
 };
 
 void Segmenter::improve(SegmentPlan& plan) {
+    add_all_cycles(plan);
     SegmentPlan better = plan;
     TileExchange exchange(*this, better);
     while (exchange.step()) {

@@ -288,10 +288,12 @@ void Segmenter::add_memory_cycles(SegmentPlan& plan) const {
     }
     const double bandwidth = hardware.memory_bytes_per_cycle();
     const bool whole_network = plan.first == 0 && plan.last == static_cast<int>(work.items.size());
-    if (!whole_network) {  // one segment keeps its weights
+    const bool loads = !whole_network && !resident_weights_;  // one segment keeps its weights
+    plan.weight_cycles = 0;
+    if (loads) {
         plan.weight_cycles = std::max(weights, most_weights * interfaces) / bandwidth;
     }
-    const double together = tensors + (plan.prefetchable && !whole_network ? weights : 0);
+    const double together = tensors + (plan.prefetchable && loads ? weights : 0);
     plan.memory_cycles = together / bandwidth;
     if (plan.prefetchable) plan.memory_cycles = std::max(plan.memory_cycles, plan.weight_cycles);
 }

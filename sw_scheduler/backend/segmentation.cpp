@@ -172,7 +172,8 @@ std::optional<SegmentPlan> Segmenter::segment(int first, int last) {
         const std::vector<std::vector<int>>& tried =
             size == search_.workload().graph.batch_samples() ? as_they_are : sorted;
         for (const unsigned copies : {2u, 1u}) {
-            if (whole_network && copies == 2) continue;  // nothing follows
+            if (whole_network && copies == 2) continue;                        // nothing follows
+            if (!whole_network && copies == 1 && resident_weights_) continue;  // other segments' weights need room
             for (const std::vector<int>& order : tried) {
                 std::optional<SegmentPlan> candidate = plan({first, last, size, copies, order});
                 const bool same_units = best && best->unit_samples == size;

@@ -99,6 +99,9 @@ public:
     Segmenter(StageSearch& search, unsigned tiles, std::uint32_t unit_samples, const Margins& margins = {},
               const Design& design = find_design("m-tile"));
 
+    /// From now on as if no segment loaded weights: all of them stay on their tiles from one batch to the next.
+    void expect_resident_weights(bool stay) { resident_weights_ = stay; }
+
     /// The cut points with the smallest sum of segment cycles. Throws InputError that names the operator which does not
     /// fit, and the bytes.
     std::vector<SegmentPlan> best();
@@ -202,6 +205,7 @@ private:
     unsigned tiles_;
     Margins margins_;
     bool pipelining_, grouping_, compaction_;
+    bool resident_weights_ = false;
     std::vector<std::uint32_t> unit_sizes_;  ///< candidates, largest first
 };
 

@@ -210,6 +210,23 @@ TEST_CASE("Operators that share tiles lie one behind the other, with all their k
     }
 }
 
+TEST_CASE("A network that fits the chip keeps its weights, whatever its segments") {
+    Model model = read_model("configs/workloads/tutel_moe.yaml");
+    model.graph.batch_inputs = 4;
+    const Profile profile = profile_of(model.graph, declared_routing(model, 40), model.graph.batch_samples());
+    for (const char* design : {"adyna", "m-tile"}) {
+        CAPTURE(design);
+        CompileOptions options;
+        options.design = design;
+        options.profile = &profile;
+        const Image image = compile(model.graph, large_chip(), options);
+        CHECK(image.chip.segments.size() > 1);
+        for (const TileProgram& program : image.tiles) {
+            for (const Edge& edge : program.edges) CHECK((edge.path != EdgePath::weights || edge.resident));
+        }
+    }
+}
+
 TEST_CASE("Branches are grouped unless the design does not or the options say no") {
     const Model model = read_model("testbenches/data/moe16.yaml");
     const Profile profile = profile_of(model.graph, declared_routing(model, 40), model.graph.batch_samples());

@@ -59,6 +59,21 @@ void for_each_allocation(unsigned tiles, std::size_t lanes, const std::function<
     give(tiles);
 }
 
+TEST_CASE("Weights that are expected to stay are not counted as loaded") {
+    Planned loads(kThreeInARow), stays(kThreeInARow);
+    stays.segmenter.expect_resident_weights(true);
+    for (int op = 0; op < 3; ++op) {
+        const auto loading = loads.segmenter.segment(op, op + 1), staying = stays.segmenter.segment(op, op + 1);
+        REQUIRE(loading);
+        REQUIRE(staying);
+        CHECK(loading->weight_cycles > 0);
+        CHECK(staying->weight_cycles == 0);
+        CHECK(staying->prefetchable);  // room for the weights of others
+        CHECK(staying->memory_cycles < loading->memory_cycles);
+        CHECK(staying->cycles <= loading->cycles);
+    }
+}
+
 TEST_CASE("Inputs of dynamic operators get the slots that there is room for") {
     Planned planned(kTwoBranches);
     for (const std::uint32_t others : {0u, 4096u, 16384u}) {
