@@ -61,8 +61,8 @@ std::vector<SegmentPlan> plan_segments(Segmenter& segmenter, const Workload& wor
         for (SegmentPlan& segment : improved) segmenter.improve(segment);
         if (stay(improved)) best = std::move(improved);
     }
-    std::vector<SegmentPlan> resident = segmenter.best();
-    if (may_stay(resident, hardware, tiles)) {
+    std::vector<SegmentPlan> resident = segmenter.best_or_nothing();
+    if (!resident.empty() && may_stay(resident, hardware, tiles)) {
         resident = refined(std::move(resident), segmenter);
         if (cycles(resident) < cycles(best) && stay(resident)) return resident;
     }

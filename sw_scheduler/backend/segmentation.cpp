@@ -167,21 +167,28 @@ std::optional<SegmentPlan> Segmenter::segment(int first, int last) {
     const bool whole_network = first == 0 && last == static_cast<int>(search_.workload().items.size());
     const std::vector<std::vector<int>> sorted = orders(first, last), as_they_are{{}};
     std::optional<SegmentPlan> best;
-    for (const std::uint32_t size : unit_sizes_) {
-        // A batch that is one unit need not be sorted.
-        const std::vector<std::vector<int>>& tried =
-            size == search_.workload().graph.batch_samples() ? as_they_are : sorted;
-        for (const unsigned copies : {2u, 1u}) {
-            if (whole_network && copies == 2) continue;                        // nothing follows
-            if (!whole_network && copies == 1 && resident_weights_) continue;  // other segments' weights need room
-            for (const std::vector<int>& order : tried) {
-                std::optional<SegmentPlan> candidate = plan({first, last, size, copies, order});
-                const bool same_units = best && best->unit_samples == size;
-                if (candidate &&
-                    (!best || candidate->cycles < (same_units ? 1 : margins_.smaller_units) * best->cycles))
-                    best = std::move(candidate);
+    const auto try_copies = [&](std::initializer_list<unsigned> weight_copies) {
+        for (const std::uint32_t size : unit_sizes_) {
+            // A batch that is one unit need not be sorted.
+            const std::vector<std::vector<int>>& tried =
+                size == search_.workload().graph.batch_samples() ? as_they_are : sorted;
+            for (const unsigned copies : weight_copies) {
+                for (const std::vector<int>& order : tried) {
+                    std::optional<SegmentPlan> candidate = plan({first, last, size, copies, order});
+                    const bool same_units = best && best->unit_samples == size;
+                    if (candidate &&
+                        (!best || candidate->cycles < (same_units ? 1 : margins_.smaller_units) * best->cycles))
+                        best = std::move(candidate);
+                }
             }
         }
+    };
+    if (whole_network) {  // nothing follows
+        try_copies({1});
+    } else if (resident_weights_) {  // those of other segments need room
+        try_copies({2});
+    } else {
+        try_copies({2, 1});
     }
     return best;
 }
@@ -222,6 +229,22 @@ void Segmenter::deepen(SegmentPlan& plan, std::uint32_t other_weights) {
 }
 
 std::vector<SegmentPlan> Segmenter::best() {
+    int stuck = 0;
+    std::vector<SegmentPlan> segments = best_or_stuck(stuck);
+    if (segments.empty()) {
+        int last = stuck + 1;
+        while (!may_cut(last)) ++last;
+        fail(stuck, last);
+    }
+    return segments;
+}
+
+std::vector<SegmentPlan> Segmenter::best_or_nothing() {
+    int stuck = 0;
+    return best_or_stuck(stuck);
+}
+
+std::vector<SegmentPlan> Segmenter::best_or_stuck(int& stuck) {
     const int count = static_cast<int>(search_.workload().items.size());
     struct Step {
         double cycles = kNever;
@@ -229,7 +252,6 @@ std::vector<SegmentPlan> Segmenter::best() {
     };
     std::vector<Step> steps(static_cast<std::size_t>(count) + 1);
     steps[0].cycles = 0;
-    int stuck = 0;  // end of the longest prefix that can be scheduled
     for (int first = 0; first < count; ++first) {
         if (steps[first].cycles == kNever || !may_cut(first)) continue;
         stuck = first;
@@ -247,12 +269,8 @@ std::vector<SegmentPlan> Segmenter::best() {
             if (!pipelining_) break;
         }
     }
-    if (steps[count].cycles == kNever) {
-        int last = stuck + 1;
-        while (!may_cut(last)) ++last;
-        fail(stuck, last);
-    }
     std::vector<SegmentPlan> result;
+    if (steps[count].cycles == kNever) return result;
     for (int at = count; at > 0; at = result.back().first) result.push_back(std::move(steps[at].segment));
     std::reverse(result.begin(), result.end());
     return result;

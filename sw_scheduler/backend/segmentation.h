@@ -105,6 +105,8 @@ public:
     /// The cut points with the smallest sum of segment cycles. Throws InputError that names the operator which does not
     /// fit, and the bytes.
     std::vector<SegmentPlan> best();
+    /// The same, or nothing where a network does not fit: room for as many weights again may be too much to ask for.
+    std::vector<SegmentPlan> best_or_nothing();
     /// Operators [first, last) as one segment in the best hand-over unit, or nothing if they do not fit.
     std::optional<SegmentPlan> segment(int first, int last);
     /// The same segment with so many tiles for each of its lanes, or nothing if they do not fit; the plan as segment()
@@ -149,6 +151,8 @@ private:
     /// Tiles in proportion to the lanes' loads, then from the others to the slowest. False if something does not fit.
     bool allocate(SegmentPlan& plan, unsigned weight_copies);
     class TileExchange;
+    /// best(), or nothing and the end of the longest prefix that can be scheduled.
+    std::vector<SegmentPlan> best_or_stuck(int& stuck);
     /// On which all members of the lane fit, or 0.
     unsigned least_tiles(const SegmentPlan& plan, const Lane& lane, unsigned weight_copies);
     /// The best stage of each member of a lane.
