@@ -90,7 +90,7 @@ void NocCommand::add_to(CLI::App& app) {
     app.add_option("--json", json, "file for the result");
 }
 
-int NocCommand::run() {
+void NocCommand::resolve() {
     hw::flit::Config& network = noc.network;
     network.torus = topology == "torus";
     const auto [columns, rows] = numbers<2>("--size", size, 'x', "columns x rows, like 8x8");
@@ -104,14 +104,21 @@ int NocCommand::run() {
     network.link_cycles = link_cycles > 0 ? link_cycles : (network.torus ? 2 : 1);
     network.dateline = !without_dateline;
     noc.warmup_cycles = warmup >= 0 ? static_cast<std::uint64_t>(warmup) : noc.cycles / 2;
-    nlohmann::ordered_json report;
+}
+
+nlohmann::ordered_json NocCommand::report() const {
     try {
-        report = noc_report(noc, noc.impl == "packet" ? run_packet_network(noc) : run_flit_network(noc));
+        return noc_report(noc, noc.impl == "packet" ? run_packet_network(noc) : run_flit_network(noc));
     } catch (const std::invalid_argument& error) {
         throw InputError("noc", 0, "", error.what());
     }
-    if (!json.empty()) write_json(report, json);
-    fmt::print("{}{}", text_of(report), heat_map ? heat_map_of(report) : "");
+}
+
+int NocCommand::run() {
+    resolve();
+    const nlohmann::ordered_json result = report();
+    if (!json.empty()) write_json(result, json);
+    fmt::print("{}{}", text_of(result), heat_map ? heat_map_of(result) : "");
     return 0;
 }
 
