@@ -155,8 +155,10 @@ std::string comparison_table(const std::vector<Comparison>& comparisons) {
     std::vector<std::string> sources;
     for (const Comparison& one : comparisons)
         if (std::find(sources.begin(), sources.end(), one.source) == sources.end()) sources.push_back(one.source);
-    return text + fmt::format("  published: {}; ours: arithmetic mean over the networks where it says mean\n",
-                              fmt::join(sources, "; "));
+    const bool means = std::any_of(comparisons.begin(), comparisons.end(),
+                                   [](const Comparison& one) { return one.statistic == "mean"; });
+    return text + fmt::format("  published: {}{}\n", fmt::join(sources, "; "),
+                              means ? "; ours: arithmetic mean over the networks where it says mean" : "");
 }
 
 std::string chart_document(const Figure& figure) {

@@ -193,10 +193,10 @@ private:
     /// The dimensions that the figure leaves out have one value.
     Place fixed() const { return {spec_.networks.front(), spec_.designs.front(), ""}; }
 
-    /// Of networks: as further groups, or further series. The geometric mean only of positive ratios that are no parts
-    /// of a sum.
+    /// Of networks, not of kinds of traffic: as further groups, or further series. The geometric mean only of positive
+    /// ratios that are no parts of a sum.
     void add_means() {
-        if (spec_.networks.size() < 2) return;
+        if (spec_.networks.size() < 2 || experiment_.synthetic()) return;
         add_mean(kArithmeticMean, arithmetic_mean);
         const auto positive = [](const std::vector<double>& value) { return value.front() > 0; };
         const bool ratios = !spec_.over.empty() && !stacks();

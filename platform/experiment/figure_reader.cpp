@@ -99,9 +99,10 @@ private:
 
     void read_dimensions() {
         const bool lines = figure_.kind == FigureSpec::Kind::lines;
-        figure_.across = lines && experiment_.synthetic() ? dimension("across", {Dimension::sweep})
-                         : lines                          ? dimension("across", {Dimension::batch, Dimension::sweep})
-                                 : dimension("across", {Dimension::network, Dimension::design, Dimension::sweep});
+        std::vector<Dimension> across = {Dimension::network, Dimension::design, Dimension::sweep};
+        if (lines) across = {Dimension::batch, Dimension::sweep};
+        if (lines && experiment_.synthetic()) across = {Dimension::sweep};
+        figure_.across = dimension("across", across);
         figure_.series = dimension("series", {Dimension::design, Dimension::network, Dimension::sweep});
         if (figure_.inverse && figure_.kind == FigureSpec::Kind::stacks) reader_.fail("inverse", "is not for stacks");
         if (figure_.across == figure_.series) reader_.fail("series", "is the same as across");
