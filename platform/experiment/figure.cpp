@@ -265,7 +265,9 @@ private:
         };
         std::vector<double> all;
         all.reserve(spec_.networks.size());
-        for (const std::string& network : spec_.networks) all.push_back(ours(published, network));
+        // A crossing belongs to no value of the sweep: there are no numbers of its own.
+        if (published.mean || published.most)
+            for (const std::string& network : spec_.networks) all.push_back(ours(published, network));
         if (published.mean) {
             add("mean", *published.mean, arithmetic_mean(all),
                 published.over.empty() ? std::nullopt : geometric_mean(all));

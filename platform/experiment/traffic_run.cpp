@@ -29,6 +29,7 @@ Command parsed(const std::map<std::string, std::string>& options) {
     CLI::App app;
     command.add_to(app);
     std::vector<std::string> words;
+    words.reserve(options.size());
     for (const auto& [name, value] : options)
         words.push_back(fmt::format("--{}{}={}", is_device_key(name) ? "set=" : "", name, value));
     app.parse(std::move(words));

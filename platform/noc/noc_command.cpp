@@ -16,14 +16,14 @@
 namespace switchyard::platform {
 namespace {
 
-/// `count` numbers with `separator` between them, "8x8" or "1,1,1,1".
-template <std::size_t count>
-std::array<unsigned, count> numbers(const std::string& option, const std::string& text, char separator,
+/// `Count` numbers with `separator` between them, "8x8" or "1,1,1,1".
+template <std::size_t Count>
+std::array<unsigned, Count> numbers(const std::string& option, const std::string& text, char separator,
                                     const char* form) {
-    std::array<unsigned, count> found{};
+    std::array<unsigned, Count> found{};
     const char* at = text.data();
     const char* const end = at + text.size();
-    for (std::size_t i = 0; i < count; ++i) {
+    for (std::size_t i = 0; i < Count; ++i) {
         const bool separated = i == 0 || (at != end && *at++ == separator);
         const auto [next, error] = std::from_chars(at, end, found[i]);
         if (!separated || error != std::errc{}) throw InputError(option, 0, text, std::string("wants ") + form);
