@@ -112,7 +112,7 @@ private:
 /// The fast model with the interface of a DramSystem; a time unit is a picosecond.
 class BandwidthMemory {
 public:
-    explicit BandwidthMemory(const hw::HbmConfig& config) : timing_(config, kTicksPerNs) {}
+    BandwidthMemory(const hw::HbmConfig& config, const hw::BankCosts& costs) : timing_(config, costs, kTicksPerNs) {}
     static constexpr double kTicksPerNs = 1000;
 
     void submit(std::uint64_t address, std::uint64_t bytes, bool write, std::uint64_t arrival, std::uint64_t owner) {
@@ -194,7 +194,7 @@ MemoryFigures measure(Memory& memory, Source& source, double unit_ns, std::uint6
     return figures;
 }
 
-/// The fast model with the device's pins, latencies and refresh.
+/// The fast model with the device's pins, latencies, refresh and layout.
 hw::HbmConfig bandwidth_config(const dram::Device& device) {
     const dram::Timing& t = device.timing;
     hw::HbmConfig config;
@@ -205,9 +205,10 @@ hw::HbmConfig bandwidth_config(const dram::Device& device) {
     config.pseudo_channel_gb_per_s = device.pseudo_channel_gb_per_s();
     config.read_latency_ns = t.ns(t.trcd_read_cycles + t.tcl_cycles);
     config.write_latency_ns = t.ns(t.trcd_write_cycles + t.tcwl_cycles);
-    config.refresh_share = device.refresh_share();
+    config.refresh_share = device.refresh_loss();
     config.burst_bytes = device.geometry.burst_bytes;
-    config.interleave_bytes = std::max(config.interleave_bytes, config.burst_bytes);
+    constexpr std::uint64_t kMost = 1u << 31;
+    config.interleave_bytes = static_cast<unsigned>(std::min(hw::interleave_bytes(device), kMost));
     return config;
 }
 
@@ -221,9 +222,9 @@ MemoryFigures run_memory(const dram::Device& device, const MemoryTraffic& traffi
     const std::uint64_t outstanding =
         traffic.outstanding > 0 ? traffic.outstanding : std::max<std::uint64_t>(window / traffic.request_bytes, 16);
     if (options.impl == "bandwidth") {
-        BandwidthMemory memory(bandwidth_config(device));
+        BandwidthMemory memory(bandwidth_config(device), hw::bank_costs(device));
         MemoryFigures figures = measure(memory, source, 1 / BandwidthMemory::kTicksPerNs, outstanding);
-        figures.refresh_share = device.refresh_share();
+        figures.refresh_share = device.refresh_loss();
         return figures;
     }
     std::unique_ptr<dram::TimingChecker> checker;
@@ -272,6 +273,7 @@ ordered_json memory_json(const dram::Device& device, const MemoryTraffic& traffi
                            {"time_ns", figures.time_ns},
                            {"achieved_gbps", figures.achieved_gb_per_s},
                            {"peak_gbps", device.peak_gb_per_s()},
+                           {"share_of_peak", figures.achieved_gb_per_s / device.peak_gb_per_s()},
                            {"latency_ns", figures.latency_ns},
                            {"latency_p50_ns", figures.latency_p50_ns},
                            {"latency_p99_ns", figures.latency_p99_ns},

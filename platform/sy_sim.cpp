@@ -17,7 +17,7 @@
 #include "switchyard/platform/experiment/run_experiment.h"
 #include "switchyard/platform/gemm.h"
 #include "switchyard/platform/kernel_profile.h"
-#include "switchyard/platform/memory_run.h"
+#include "switchyard/platform/memory_command.h"
 #include "switchyard/platform/noc/noc_command.h"
 #include "switchyard/platform/platform_config.h"
 #include "switchyard/platform/report.h"
@@ -247,67 +247,6 @@ struct GemmCommand {
     }
 };
 
-struct MemCommand {
-    std::string device = "hbm2", mapping, page, json;
-    std::vector<std::string> settings;
-    platform::MemoryTraffic traffic;
-    platform::MemoryRunOptions options;
-    bool keys = false;
-
-    void add_to(CLI::App& app) {
-        app.add_flag("--keys", keys, "print the keys of a device file and do nothing else");
-        app.add_option("--device", device,
-                       "hbm2, ddr4, lpddr4, another device of configs/devices by its name, or the path of a file");
-        app.add_option("--pattern", traffic.pattern, "addresses of successive requests")
-            ->check(CLI::IsMember({"sequential", "random", "strided", "trace"}));
-        app.add_option("--read-share", traffic.read_share, "share of the requests that read")
-            ->check(CLI::Range(0.0, 1.0));
-        app.add_option("--request-bytes", traffic.request_bytes, "bytes of a request")
-            ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 24));
-        app.add_option("--requests", traffic.requests, "number of requests")
-            ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 32));
-        app.add_option("--impl", options.impl, "model")->check(CLI::IsMember({"bank", "bandwidth"}));
-        app.add_option("--seed", traffic.seed, "of random addresses and of reads and writes");
-        app.add_option("--stride-bytes", traffic.stride_bytes, "pattern strided: bytes from request to request")
-            ->check(CLI::PositiveNumber);
-        app.add_option("--trace", traffic.trace, "pattern trace: a file that hbm.request_log has written");
-        app.add_flag("--timed", traffic.timed, "pattern trace: requests come at the times of the file");
-        app.add_option("--load", traffic.load_gb_per_s,
-                       "offered GB/s, requests at even distances; default: as many as the memory takes")
-            ->check(CLI::PositiveNumber);
-        app.add_option("--outstanding", traffic.outstanding,
-                       "requests in flight without --load; default: eight rows a channel")
-            ->check(CLI::PositiveNumber);
-        app.add_option("--mapping", mapping, "address mapping; default: the device's");
-        app.add_option("--page", page, "page policy; default: the device's")->check(CLI::IsMember({"open", "closed"}));
-        app.add_option("--set", settings, "override a key of the device file")
-            ->allow_extra_args(false)
-            ->type_name("KEY=VALUE");
-        app.add_flag("--check", options.check_timing, "check every command against the device's timing");
-        app.add_option("--commands", options.commands, "file for the commands (CSV)");
-        app.add_option("--json", json, "file for the result");
-    }
-
-    int run() const {
-        if (keys) {
-            fmt::print("{}", hw::dram::device_keys_markdown());
-            return 0;
-        }
-        if ((traffic.pattern == "trace") == traffic.trace.empty())
-            throw InputError("--trace", 0, "", "goes with --pattern trace");
-        if (traffic.timed && (traffic.trace.empty() || traffic.load_gb_per_s > 0))
-            throw InputError("--timed", 0, "", "goes with --trace, and without --load");
-        std::map<std::string, std::string> overrides = platform::parse_overrides(settings);
-        if (!mapping.empty()) overrides["controller.mapping"] = mapping;
-        if (!page.empty()) overrides["controller.page"] = page;
-        const hw::dram::Device memory = hw::dram::read_device(device, overrides);
-        const platform::MemoryFigures figures = platform::run_memory(memory, traffic, options);
-        if (!json.empty()) platform::write_json(platform::memory_json(memory, traffic, options, figures), json);
-        fmt::print("{}", platform::memory_text(memory, traffic, options, figures));
-        return 0;
-    }
-};
-
 struct ExperimentCommand {
     std::string file, report;
     std::vector<std::string> settings;
@@ -348,7 +287,7 @@ int main(int argc, char** argv) {
     CLI::App* gemm_command = app.add_subcommand("gemm", "run one dense matrix multiplication");
     gemm.add_to(*gemm_command);
 
-    MemCommand mem;
+    platform::MemoryCommand mem;
     CLI::App* mem_command = app.add_subcommand("mem", "characterise a memory: bandwidth, latency, row hits");
     mem.add_to(*mem_command);
 

@@ -32,7 +32,24 @@ std::string bank_objection(const HbmConfig& config) {
     return "";
 }
 
+/// The device, of which only the times of its banks count.
+std::string bank_costs_objection(const HbmConfig& config) {
+    try {
+        bank_costs(config);
+    } catch (const InputError& error) {
+        return std::string("device: ") + error.what();
+    }
+    return "";
+}
+
 }  // namespace
+
+BankCosts bank_costs(const HbmConfig& config) {
+    if (config.device.empty()) return {};
+    const dram::Device device = dram::read_device(config.device);
+    const bool whole_channels = config.pseudo_channels_per_interface % device.geometry.pseudo_channels == 0;
+    return bank_costs(whole_channels ? interface_device(config) : device);
+}
 
 dram::Device interface_device(const HbmConfig& config) {
     dram::Device device = dram::read_device(config.device);
@@ -64,7 +81,7 @@ std::string objection(const HbmConfig& config) {
         return "region_bytes must be a multiple of burst_bytes";
     if (config.max_packet_bytes == 0) return "max_packet_bytes must not be 0";
     if (!(config.clock_ghz > 0)) return "clock_ghz must be positive";
-    return config.impl == "bank" ? bank_objection(config) : "";
+    return config.impl == "bank" ? bank_objection(config) : bank_costs_objection(config);
 }
 
 Hbm::Hbm(const sc_core::sc_module_name& name, const Config& config, SimulationRegistry& registry,

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 
+#include "switchyard/hw/memory/bank_costs.h"
 #include "switchyard/hw/memory/dram/device.h"
 
 namespace switchyard::hw {
@@ -10,22 +11,22 @@ namespace switchyard::hw {
 inline constexpr unsigned kMaxPseudoChannels = 16;  ///< of one memory interface
 
 /// HBM2 at 2.4 Gb/s a pin: a stack has 16 pseudo-channels of 64 bits, 19.2 GB/s each; six stacks make the 1842 GB/s of
-/// Adyna's Table III. Latencies in ns from DRAMsim3's HBM2_8Gb_x128 (tCK 1 ns).
+/// Adyna's Table III. Latencies and refresh are those of configs/devices/hbm2_2400.yaml (tCK 1 / 1.2 ns).
 struct HbmConfig {
     std::string impl = "bandwidth";
     unsigned stacks = 6;
     unsigned interfaces_per_stack = 4;
     unsigned pseudo_channels_per_interface = 4;
     double pseudo_channel_gb_per_s = 19.2;
-    double read_latency_ns = 28;          ///< closed page, to the first byte: tRCD 14 + CL 14
-    double write_latency_ns = 18;         ///< closed page: tRCD 14 + CWL 4
-    double refresh_share = 260.0 / 3900;  ///< time lost to refresh: tRFC / tREFI
+    double read_latency_ns = 34 / 1.2;    ///< closed page, to the first byte: tRCD 17 + CL 17
+    double write_latency_ns = 20 / 1.2;   ///< closed page: tRCD 14 + CWL 6
+    double refresh_share = 455.0 / 4682;  ///< time lost to refresh: (tRP + tRFC + tRCD) / tREFI
     unsigned burst_bytes = 32;            ///< least access: burst of 4 on 64 bits
     unsigned interleave_bytes = 256;      ///< consecutive bytes on one pseudo-channel
     std::uint64_t region_bytes = 1ull << 30;
     unsigned max_packet_bytes = 16384;  ///< also the turns that requests take
-    std::string device = "hbm2_2400";   ///< impl bank: see dram/device.h
-    std::string mapping;                ///< impl bank: of an interface's addresses; empty: the device's
+    std::string device = "hbm2_2400";   ///< see dram/device.h; impl bandwidth: BankCosts, none if empty
+    std::string mapping;                ///< of an interface's addresses; empty: the device's
     std::string page = "device";
     bool check_timing = false;
     std::string request_log;
@@ -40,7 +41,8 @@ struct HbmConfig {
 template <class V>
 void describe(V& v, HbmConfig& c) {
     v.choice("impl", c.impl, {"bandwidth", "bank"},
-             "bandwidth and latency of each pseudo-channel, or its banks and rows, command by command");
+             "bandwidth and latency of each pseudo-channel with what banks and turnarounds cost it, or its banks and "
+             "rows, command by command");
     v.field("stacks", c.stacks, 1, 64, "HBM stacks");
     v.field("interfaces_per_stack", c.interfaces_per_stack, 1, 64, "memory interfaces on the network, a stack");
     v.field("pseudo_channels_per_interface", c.pseudo_channels_per_interface, 1, kMaxPseudoChannels,
@@ -57,10 +59,10 @@ void describe(V& v, HbmConfig& c) {
     v.field("max_packet_bytes", c.max_packet_bytes, 32, 1 << 20,
             "largest payload of a reply packet; requests take turns by as much");
     v.field("device", c.device,
-            "impl bank: a device of configs/devices by its name, or the path of a file; its channels are shared out "
-            "among the interfaces");
+            "a device of configs/devices by its name, or the path of a file; its channels are shared out among the "
+            "interfaces; impl bandwidth takes the times of banks and turnarounds from it, none if empty");
     v.field("mapping", c.mapping,
-            "impl bank: fields of an address within an interface from the highest bits on, as "
+            "fields of an address within an interface from the highest bits on, as "
             "row-bank-column:4-channel-pseudochannel-bankgroup-column:1; empty: the device's");
     v.choice("page", c.page, {"device", "open", "closed"}, "impl bank: page policy, or the device's");
     v.field("check_timing", c.check_timing, "impl bank: check every command against the device's timing; slow");
@@ -72,6 +74,10 @@ void describe(V& v, HbmConfig& c) {
 /// The device behind one interface: `device` with the interface's share of its channels and the keys that override its
 /// own. Throws InputError if it cannot be had.
 dram::Device interface_device(const HbmConfig& config);
+
+/// What that device's banks cost impl bandwidth; nothing if config.device is empty. An interface that hasn't whole
+/// channels of the device has as many pseudo-channels of it.
+BankCosts bank_costs(const HbmConfig& config);
 
 /// "" or what is wrong with the configuration.
 std::string objection(const HbmConfig& config);

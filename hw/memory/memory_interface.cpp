@@ -22,7 +22,7 @@ MemoryInterface::MemoryInterface(const sc_core::sc_module_name& module_name, con
       config_(config),
       endpoint_(endpoint),
       base_(index * config.region_bytes),
-      bandwidth_(config, ticks_per_ns()),
+      bandwidth_(config, config.impl == "bandwidth" ? bank_costs(config) : BankCosts{}, ticks_per_ns()),
       banks_(config.impl == "bank"
                  ? std::make_unique<TimedDram>(interface_device(config), config.check_timing, ticks_per_ns())
                  : nullptr),

@@ -319,17 +319,17 @@ std::string line_chart(const Chart& chart) {
     for (std::size_t s = 0; s < chart.series.size(); ++s) {
         const Chart::Series& series = chart.series[s];
         std::vector<std::pair<double, double>> points;
-        for (std::size_t g = 0; g < chart.x.size(); ++g)
+        for (std::size_t g = 0; g < chart.x.size() && !series.values[g].empty(); ++g)
             points.emplace_back(place(chart.x[g]), frame.height_of(series.values[g].front()));
         frame.svg().polyline(points, fmt::format("class=\"line\" stroke=\"{}\" stroke-width=\"1.8\"", colour(s)),
                              series.name);
-        for (std::size_t g = 0; g < points.size(); ++g) {
+        for (std::size_t g = 0; g < chart.x.size(); ++g) {
             const std::string where = chart.groups[g];
-            if (points.size() <= kMostDots)
+            if (g < points.size() && points.size() <= kMostDots)
                 frame.svg().circle(points[g].first, points[g].second, 2.5, filled(s),
                                    hover_text(series.name, where, series.values[g].front()));
             if (series.published[g])
-                frame.svg().circle(points[g].first, frame.height_of(*series.published[g]), 5,
+                frame.svg().circle(place(chart.x[g]), frame.height_of(*series.published[g]), 5,
                                    "class=\"published\" " + hollow(s),
                                    hover_text(series.name + ", published", where, *series.published[g]));
         }

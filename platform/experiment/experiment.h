@@ -8,12 +8,13 @@
 
 #include "switchyard/platform/experiment/chart.h"
 #include "switchyard/platform/experiment/design_run.h"
+#include "switchyard/platform/experiment/traffic_run.h"
 
 namespace switchyard::platform {
 
-/// What distinguishes the numbers of an experiment: which network, which design, which value of the sweep, which batch.
+/// What distinguishes the numbers of an experiment: which network (or synthetic traffic), which design, which value of
+/// the sweep, which batch.
 enum class Dimension { network, design, sweep, batch };
-const char* to_string(Dimension dimension);
 
 /// A published number, or several of one kind, to lay beside ours. Never an input of a model.
 struct Published {
@@ -39,22 +40,26 @@ struct FigureSpec {
     Dimension across = Dimension::network, series = Dimension::design;
     std::vector<std::string> networks, designs;  ///< names; all if the file says nothing
     unsigned every = 1;                          ///< across batches: mean of so many
+    std::string until;                           ///< lines end where the report says true under this key; empty: never
     std::optional<double> crossing;              ///< lines: where do they reach this value?
     std::vector<Chart::Mark> marks;
     std::vector<Published> published;
     int line = 0;
 };
 
-/// An experiment file: points are all its networks with all its designs, those that are swept for each value.
+/// An experiment file: points are all its networks with all its designs, those that are swept for each value. With
+/// synthetic traffic its kinds stand in the place of networks, and designs and sweep set options of the command.
 struct Experiment {
     struct Network {
         std::string name, file, trace;  ///< paths as a program can open them
         std::vector<RoutePhase> phases;
+        std::map<std::string, std::string> set;  ///< synthetic traffic: options of the command
         int line = 0;
     };
     struct Design {
         std::string name, design;
-        std::map<std::string, std::string> set;  ///< with a dot: platform keys; without: parameters of the design
+        /// With a dot: platform keys; without: parameters of the design. Synthetic traffic: options of the command.
+        std::map<std::string, std::string> set;
         bool swept = false;
         int line = 0;
     };
@@ -65,7 +70,9 @@ struct Experiment {
         int line = 0;
     };
 
-    std::string file, name, title, platform;
+    std::string file, name, title;
+    std::string command = "run";  ///< "noc", "mem": synthetic traffic
+    std::string platform;
     std::map<std::string, std::string> set;
     std::size_t batches = 0;
     std::optional<std::uint64_t> seed;
@@ -75,6 +82,9 @@ struct Experiment {
     std::vector<FigureSpec> figures;
 
     const Design& design(const std::string& design_name) const;  ///< must be there
+    bool synthetic() const { return command != "run"; }
+    const char* word(Dimension dimension) const;  ///< that the file has for it
+    const char* networks_key() const { return synthetic() ? "traffic" : "networks"; }
 };
 
 /// Throws InputError "file:line: key: ..." for whatever is missing, unknown, contradictory, or not named in the file.
@@ -93,6 +103,7 @@ struct ExperimentPoint {
     std::string network, design;  ///< names
     std::string sweep;            ///< value, empty if the design is not swept
     DesignPoint run;
+    std::optional<TrafficPoint> traffic;  ///< in place of `run`
 
     std::string name() const;  ///< "skipnet, adyna, batch_size 16"
     std::string sweep_key;

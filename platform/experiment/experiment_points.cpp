@@ -38,12 +38,38 @@ void apply(const Experiment& experiment, int line, const std::string& key, const
         (is_platform_key(key) ? point.overrides : point.parameters)[key] = value;
 }
 
-void check_design_at(const Experiment& experiment, int line, const DesignPoint& point) {
+void check_at(const Experiment& experiment, int line, const ExperimentPoint& point) {
     try {
-        check_design(point);
+        if (point.traffic)
+            check_traffic(*point.traffic);
+        else
+            check_design(point.run);
     } catch (const InputError& error) {
         throw InputError(experiment.file, line, "designs", error.what());
     }
+}
+
+/// A point of this network and design, not swept.
+ExperimentPoint point_of(const Experiment& experiment, const Experiment::Network& network,
+                         const Experiment::Design& design) {
+    ExperimentPoint point;
+    point.network = network.name;
+    point.design = design.name;
+    if (experiment.synthetic()) {
+        point.traffic = TrafficPoint{experiment.command, experiment.set};
+        for (const auto* set : {&network.set, &design.set}) point.traffic->options.insert(set->begin(), set->end());
+        return point;
+    }
+    point.run.network = network.file;
+    point.run.trace = network.trace;
+    point.run.phases = network.phases;
+    point.run.design = design.design;
+    point.run.platform = experiment.platform;
+    point.run.batches = experiment.batches;
+    point.run.seed = experiment.seed;
+    point.run.overrides = experiment.set;
+    for (const auto& [key, value] : design.set) apply(experiment, design.line, key, value, point.run);
+    return point;
 }
 
 /// Whatever can be wrong with the files, before anything runs.
@@ -51,6 +77,7 @@ void check_files(const Experiment& experiment, const std::vector<ExperimentPoint
     std::set<std::string> networks;
     std::set<std::map<std::string, std::string>> platforms;
     for (const ExperimentPoint& point : points) {
+        if (point.traffic) continue;
         if (networks.insert(point.run.network).second) sched::read_model(point.run.network);
         if (!platforms.insert(point.run.overrides).second) continue;
         try {
@@ -71,21 +98,43 @@ std::optional<double> sweep_number(const std::string& text) {
     return value;
 }
 
+namespace {
+
+/// A key that neither the sweep nor a design sets.
+void set_for_all(Experiment& experiment, const std::string& key, const std::string& value) {
+    if (experiment.sweep && experiment.sweep->key == key)
+        throw InputError("--set", 0, key, "is swept by " + experiment.file);
+    const auto check = [&](const char* what, const auto& list) {
+        for (const auto& one : list)
+            if (one.set.count(key) != 0)
+                throw InputError("--set", 0, key,
+                                 fmt::format("is set by {} \"{}\" of {}", what, one.name, experiment.file));
+    };
+    check(experiment.word(Dimension::network), experiment.networks);
+    check("design", experiment.designs);
+    experiment.set[key] = value;
+}
+
+void set_option(Experiment& experiment, const std::string& key, const std::string& value) {
+    const std::string objection = option_objection(experiment.command, key, value);
+    if (!objection.empty()) throw InputError("--set", 0, key, objection);
+    set_for_all(experiment, key, value);
+}
+
+}  // namespace
+
 void override_settings(Experiment& experiment, const std::map<std::string, std::string>& settings) {
     for (const auto& [key, value] : settings) {
-        if (key == "batches") {
+        if (experiment.synthetic()) {
+            set_option(experiment, key, value);
+        } else if (key == "batches") {
             experiment.batches = whole_number<std::size_t>("--set", 0, key, value, 1);
         } else if (key == "seed") {
             experiment.seed = whole_number<std::uint64_t>("--set", 0, key, value, 0);
         } else if (!is_platform_key(key)) {
             throw InputError("--set", 0, key, "unknown key: batches, seed, or a key of the platform");
         } else {
-            if (experiment.sweep && experiment.sweep->key == key)
-                throw InputError("--set", 0, key, "is swept by " + experiment.file);
-            for (const Experiment::Design& design : experiment.designs)
-                if (design.set.count(key) != 0)
-                    throw InputError("--set", 0, key, "is set by design \"" + design.name + "\" of " + experiment.file);
-            experiment.set[key] = value;
+            set_for_all(experiment, key, value);
         }
     }
 }
@@ -100,19 +149,8 @@ std::vector<ExperimentPoint> points_of(const Experiment& experiment) {
     std::vector<ExperimentPoint> points;
     for (const Experiment::Network& network : experiment.networks) {
         for (const Experiment::Design& design : experiment.designs) {
-            ExperimentPoint point;
-            point.network = network.name;
-            point.design = design.name;
-            point.run.network = network.file;
-            point.run.trace = network.trace;
-            point.run.phases = network.phases;
-            point.run.design = design.design;
-            point.run.platform = experiment.platform;
-            point.run.batches = experiment.batches;
-            point.run.seed = experiment.seed;
-            point.run.overrides = experiment.set;
-            for (const auto& [key, value] : design.set) apply(experiment, design.line, key, value, point.run);
-            check_design_at(experiment, design.line, point.run);
+            ExperimentPoint point = point_of(experiment, network, design);
+            check_at(experiment, design.line, point);
             if (!design.swept) {
                 points.push_back(std::move(point));
                 continue;
@@ -121,8 +159,11 @@ std::vector<ExperimentPoint> points_of(const Experiment& experiment) {
             for (const std::string& value : experiment.sweep->values) {
                 ExperimentPoint swept = point;
                 swept.sweep = value;
-                apply(experiment, experiment.sweep->line, swept.sweep_key, value, swept.run);
-                check_design_at(experiment, experiment.sweep->line, swept.run);
+                if (swept.traffic)
+                    swept.traffic->options[swept.sweep_key] = value;
+                else
+                    apply(experiment, experiment.sweep->line, swept.sweep_key, value, swept.run);
+                check_at(experiment, experiment.sweep->line, swept);
                 points.push_back(std::move(swept));
             }
         }

@@ -27,12 +27,17 @@ public:
         experiment_.file = file_.file();
         experiment_.name = file_.text("name");
         experiment_.title = file_.text_or("title", experiment_.name);
-        experiment_.platform = resolved(file_.text("platform"));
+        experiment_.command = file_.choice_or("command", {"run", "noc", "mem"});
+        if (!experiment_.synthetic()) {
+            experiment_.platform = resolved(file_.text("platform"));
+            experiment_.batches = static_cast<std::size_t>(file_.integer("batches", 1, kMostBatches));
+            if (file_.has("seed"))
+                experiment_.seed = file_.integer("seed", 0, std::numeric_limits<std::uint64_t>::max());
+        }
         if (file_.has("set")) experiment_.set = settings(file_, true);
-        experiment_.batches = static_cast<std::size_t>(file_.integer("batches", 1, kMostBatches));
-        if (file_.has("seed")) experiment_.seed = file_.integer("seed", 0, std::numeric_limits<std::uint64_t>::max());
-        each("networks", [this](MappingReader& entry, bool whole) { add_network(entry, whole); });
+        each(experiment_.networks_key(), [this](MappingReader& entry, bool whole) { add_network(entry, whole); });
         each("designs", [this](MappingReader& entry, bool whole) { add_design(entry, whole); });
+        if (experiment_.synthetic()) check_options_are_set_once();
         if (file_.has("sweep")) read_sweep(file_.mapping("sweep"));
         std::set<std::string> names;
         each("figures", [&](MappingReader& entry, bool whole) {
@@ -65,29 +70,62 @@ private:
         return (std::filesystem::path(file_.file()).parent_path() / path).lexically_normal().string();
     }
 
-    /// The mapping `set`; parameters of a design have no dot in their keys.
-    static std::map<std::string, std::string> settings(MappingReader& reader, bool platform_only) {
+    /// The mapping `set`; parameters of a design have no dot in their keys. Synthetic traffic: options of the command.
+    std::map<std::string, std::string> settings(MappingReader& reader, bool platform_only) const {
         std::map<std::string, std::string> result;
         MappingReader set = reader.mapping("set");
         for (const auto& [key, node] : set.nodes()) {
-            if (platform_only && key.find('.') == std::string::npos) set.fail(key, "is no key of a platform");
             result[key] = set.scalar(node, key);
+            if (experiment_.synthetic())
+                check_option(set, key, key, result[key]);
+            else if (platform_only && key.find('.') == std::string::npos)
+                set.fail(key, "is no key of a platform");
         }
         return result;
+    }
+
+    void check_option(const MappingReader& at, const std::string& key, const std::string& name,
+                      const std::string& value) const {
+        const std::string objection = option_objection(experiment_.command, name, value);
+        if (!objection.empty()) at.fail(key, objection);
     }
 
     void add_network(MappingReader& entry, bool whole) {
         Experiment::Network network;
         network.line = line_;
-        const std::string file = whole ? entry.text("file") : text_;
-        network.file = resolved(file);
-        network.name = whole ? entry.text_or("name", "") : "";
-        if (whole && entry.has("trace")) network.trace = resolved(entry.text("trace"));
-        if (whole && entry.has("phases")) read_phases(entry, network);
-        if (network.name.empty()) network.name = std::filesystem::path(file).stem().string();
+        if (experiment_.synthetic()) {
+            network.name = whole ? entry.text("name") : text_;
+            if (whole && entry.has("set")) network.set = settings(entry, false);
+        } else {
+            const std::string file = whole ? entry.text("file") : text_;
+            network.file = resolved(file);
+            network.name = whole ? entry.text_or("name", "") : "";
+            if (whole && entry.has("trace")) network.trace = resolved(entry.text("trace"));
+            if (whole && entry.has("phases")) read_phases(entry, network);
+            if (network.name.empty()) network.name = std::filesystem::path(file).stem().string();
+        }
+        const char* const key = experiment_.networks_key();
         for (const Experiment::Network& other : experiment_.networks)
-            if (other.name == network.name) fail("networks", "two networks are called \"" + network.name + "\"");
+            if (other.name == network.name) fail(key, fmt::format("two {} are called \"{}\"", key, network.name));
         experiment_.networks.push_back(std::move(network));
+    }
+
+    /// By the experiment, its traffic or a design.
+    void check_options_are_set_once() const {
+        for (const Experiment::Design& design : experiment_.designs) {
+            for (const auto& [name, value] : design.set) {
+                if (experiment_.set.count(name) != 0)
+                    fail_at(design.line, "designs", "sets " + name + ", as the experiment does");
+                for (const Experiment::Network& traffic : experiment_.networks)
+                    if (traffic.set.count(name) != 0)
+                        fail_at(design.line, "designs",
+                                fmt::format("sets {}, as traffic \"{}\" does", name, traffic.name));
+            }
+        }
+        for (const Experiment::Network& traffic : experiment_.networks)
+            for (const auto& [name, value] : traffic.set)
+                if (experiment_.set.count(name) != 0)
+                    fail_at(traffic.line, "traffic", "sets " + name + ", as the experiment does");
     }
 
     static void read_phases(MappingReader& entry, Experiment::Network& network) {
@@ -104,8 +142,12 @@ private:
     void add_design(MappingReader& entry, bool whole) {
         Experiment::Design design;
         design.line = line_;
-        design.design = whole ? entry.text("design") : text_;
-        design.name = whole ? entry.text_or("name", design.design) : text_;
+        if (experiment_.synthetic()) {
+            design.name = whole ? entry.text("name") : text_;
+        } else {
+            design.design = whole ? entry.text("design") : text_;
+            design.name = whole ? entry.text_or("name", design.design) : text_;
+        }
         if (whole && entry.has("set")) design.set = settings(entry, false);
         for (const Experiment::Design& other : experiment_.designs)
             if (other.name == design.name) fail("designs", "two designs are called \"" + design.name + "\"");
@@ -120,6 +162,11 @@ private:
         sweep.label = reader.text_or("label", sweep.key);
         std::set<std::string> known(sweep.values.begin(), sweep.values.end());
         if (known.size() != sweep.values.size()) reader.fail("values", "has a value twice");
+        if (experiment_.synthetic())
+            for (const std::string& value : sweep.values) check_option(reader, "values", sweep.key, value);
+        for (const Experiment::Network& traffic : experiment_.networks)
+            if (traffic.set.count(sweep.key) != 0)
+                fail_at(traffic.line, "traffic", "\"" + traffic.name + "\" sets " + sweep.key + ", which is swept");
         const std::vector<std::string> swept =
             reader.has("designs") ? reader.texts("designs") : std::vector<std::string>{};
         for (const std::string& name : swept) {

@@ -47,7 +47,9 @@ ordered_json series_json(const Figure& figure, std::size_t index) {
     const Chart::Series& series = figure.chart.series[index];
     ordered_json values = ordered_json::array(), published = ordered_json::array();
     for (const std::vector<double>& value : series.values) {
-        if (figure.spec->kind == FigureSpec::Kind::stacks)
+        if (value.empty())
+            values.push_back(nullptr);
+        else if (figure.spec->kind == FigureSpec::Kind::stacks)
             values.push_back(value);
         else
             values.push_back(value.front());
@@ -61,7 +63,7 @@ ordered_json series_json(const Figure& figure, std::size_t index) {
     return result;
 }
 
-ordered_json figure_json(const Figure& figure) {
+ordered_json figure_json(const Experiment& experiment, const Figure& figure) {
     const FigureSpec& spec = *figure.spec;
     const Chart& chart = figure.chart;
     ordered_json series = ordered_json::array(), comparisons = ordered_json::array();
@@ -81,11 +83,11 @@ ordered_json figure_json(const Figure& figure) {
                            {"measure", spec.measure},
                            {"over", spec.over},
                            {"scale", spec.scale},
-                           {"across", to_string(spec.across)}};
+                           {"across", experiment.word(spec.across)}};
     result["groups"] = chart.groups;
     if (!chart.x.empty()) result["x"] = chart.x;
     if (!chart.parts.empty()) result["parts"] = chart.parts;
-    result["series_of"] = to_string(spec.series);
+    result["series_of"] = experiment.word(spec.series);
     result["series"] = series;
     result["comparisons"] = comparisons;
     return result;
@@ -133,7 +135,8 @@ std::string values_table(const Figure& figure) {
     for (const Chart::Series& series : chart.series) rows.front().push_back(series.name);
     for (std::size_t g = 0; g < chart.groups.size(); ++g) {
         rows.push_back({chart.groups[g]});
-        for (const Chart::Series& series : chart.series) rows.back().push_back(short_number(series.values[g].front()));
+        for (const Chart::Series& series : chart.series)
+            rows.back().push_back(series.values[g].empty() ? "-" : short_number(series.values[g].front()));
     }
     if (figure.spec->crossing) {
         rows.push_back({fmt::format("reaches {}", short_number(*figure.spec->crossing))});
@@ -152,8 +155,10 @@ std::string comparison_table(const std::vector<Comparison>& comparisons) {
     std::vector<std::string> sources;
     for (const Comparison& one : comparisons)
         if (std::find(sources.begin(), sources.end(), one.source) == sources.end()) sources.push_back(one.source);
-    return text + fmt::format("  published: {}; ours: arithmetic mean over the networks where it says mean\n",
-                              fmt::join(sources, "; "));
+    const bool means = std::any_of(comparisons.begin(), comparisons.end(),
+                                   [](const Comparison& one) { return one.statistic == "mean"; });
+    return text + fmt::format("  published: {}{}\n", fmt::join(sources, "; "),
+                              means ? "; ours: arithmetic mean over the networks where it says mean" : "");
 }
 
 std::string chart_document(const Figure& figure) {
@@ -192,29 +197,39 @@ ordered_json results_json(const Experiment& experiment, const std::vector<PointR
     bool ok = true;
     for (const PointResult& result : results) {
         ok = ok && checks_hold(result);
-        ordered_json point = {{"network", result.point.network}, {"design", result.point.design}};
+        ordered_json point = {{experiment.word(Dimension::network), result.point.network},
+                              {"design", result.point.design}};
         if (!result.point.sweep.empty()) point[result.point.sweep_key] = result.point.sweep;
-        point["set"] = result.point.run.overrides;
-        for (const auto& [key, value] : result.point.run.parameters) point["set"][key] = value;
+        if (result.point.traffic) {
+            point["set"] = result.point.traffic->options;
+        } else {
+            point["set"] = result.point.run.overrides;
+            for (const auto& [key, value] : result.point.run.parameters) point["set"][key] = value;
+        }
         point["report"] = result.report;
         points.push_back(std::move(point));
     }
-    for (const Figure& figure : figures) drawn.push_back(figure_json(figure));
-    return {{"format", "switchyard-experiment"},
-            {"version", 1},
-            {"ok", ok},
-            {"name", experiment.name},
-            {"title", experiment.title},
-            {"batches", experiment.batches},
-            {"figures", drawn},
-            {"points", points}};
+    for (const Figure& figure : figures) drawn.push_back(figure_json(experiment, figure));
+    ordered_json document = {{"format", "switchyard-experiment"},
+                             {"version", 1},
+                             {"ok", ok},
+                             {"name", experiment.name},
+                             {"title", experiment.title}};
+    if (experiment.synthetic())
+        document["command"] = experiment.command;
+    else
+        document["batches"] = experiment.batches;
+    document["figures"] = drawn;
+    document["points"] = points;
+    return document;
 }
 
 std::string results_table(const Experiment& experiment, const std::vector<PointResult>& results,
                           const std::vector<Figure>& figures) {
-    std::string text =
-        fmt::format("{}\n{} points: {} networks, {} designs, {} batches each\n", experiment.title, results.size(),
-                    experiment.networks.size(), experiment.designs.size(), experiment.batches);
+    std::string text = fmt::format("{}\n{} points: {} {}, {} designs{}\n", experiment.title, results.size(),
+                                   experiment.networks.size(), experiment.synthetic() ? "kinds of traffic" : "networks",
+                                   experiment.designs.size(),
+                                   experiment.synthetic() ? "" : fmt::format(", {} batches each", experiment.batches));
     for (const Figure& figure : figures) {
         const FigureSpec& spec = *figure.spec;
         text += fmt::format("\n{}: {} [{}]\n", spec.name, spec.title, spec.label);

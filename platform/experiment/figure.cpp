@@ -161,15 +161,19 @@ private:
             if (batches) {
                 fill_batches(series, values_at(place));
             } else {
+                bool ended = false;
                 for (const std::string& group : chart.groups) {
                     set(place, spec_.across, group);
-                    series.values.push_back(values_at(place));
+                    ended = ended || ends_at(place);
+                    series.values.push_back(ended ? std::vector<double>{} : values_at(place));
                 }
             }
             chart.series.push_back(std::move(series));
         }
         for (Chart::Series& series : chart.series) series.published.resize(chart.groups.size());
     }
+
+    bool ends_at(const Place& place) const { return !spec_.until.empty() && is_true_at(report_at(place), spec_.until); }
 
     /// Means of `every` batches each, of the rest at the end.
     void fill_batches(Chart::Series& series, const std::vector<double>& values) {
@@ -189,10 +193,10 @@ private:
     /// The dimensions that the figure leaves out have one value.
     Place fixed() const { return {spec_.networks.front(), spec_.designs.front(), ""}; }
 
-    /// Of networks: as further groups, or further series. The geometric mean only of positive ratios that are no parts
-    /// of a sum.
+    /// Of networks, not of kinds of traffic: as further groups, or further series. The geometric mean only of positive
+    /// ratios that are no parts of a sum.
     void add_means() {
-        if (spec_.networks.size() < 2) return;
+        if (spec_.networks.size() < 2 || experiment_.synthetic()) return;
         add_mean(kArithmeticMean, arithmetic_mean);
         const auto positive = [](const std::vector<double>& value) { return value.front() > 0; };
         const bool ratios = !spec_.over.empty() && !stacks();
@@ -238,9 +242,11 @@ private:
     }
 
     std::optional<double> crossing_of(const Chart::Series& series) const {
-        std::vector<double> y;
-        for (const std::vector<double>& value : series.values) y.push_back(value.front());
-        return crossing(figure_.chart.x, y, *spec_.crossing);
+        std::vector<double> x = figure_.chart.x, y;
+        for (const std::vector<double>& value : series.values)
+            if (!value.empty()) y.push_back(value.front());
+        x.resize(y.size());
+        return crossing(x, y, *spec_.crossing);
     }
 
     double ours(const Published& published, const std::string& network) const {
@@ -259,7 +265,9 @@ private:
         };
         std::vector<double> all;
         all.reserve(spec_.networks.size());
-        for (const std::string& network : spec_.networks) all.push_back(ours(published, network));
+        // A crossing belongs to no value of the sweep: there are no numbers of its own.
+        if (published.mean || published.most)
+            for (const std::string& network : spec_.networks) all.push_back(ours(published, network));
         if (published.mean) {
             add("mean", *published.mean, arithmetic_mean(all),
                 published.over.empty() ? std::nullopt : geometric_mean(all));
@@ -267,7 +275,8 @@ private:
         }
         if (published.most) add("most", *published.most, *std::max_element(all.begin(), all.end()), std::nullopt);
         for (const auto& [network, value] : published.networks) {
-            add(network, value, ours(published, network), std::nullopt);
+            const bool ended = ends_at({network, published.design, published.sweep});
+            add(network, value, ended ? std::nullopt : std::optional(ours(published, network)), std::nullopt);
             show(published, network, value);
         }
         if (published.crossing) {

@@ -50,14 +50,14 @@ public:
         figure_.scale = reader_.number_or("scale", -kAnyNumber, kAnyNumber, 1);
         figure_.label =
             reader_.text_or("label", figure_.measure + (figure_.over.empty() ? "" : ", relative to " + figure_.over));
-        figure_.networks = selection("networks", names_of(experiment_.networks));
+        figure_.networks = selection(experiment_.networks_key(), names_of(experiment_.networks));
         figure_.designs = selection("designs", names_of(experiment_.designs));
         read_dimensions();
         read_line_options();
         const std::string source = reader_.text_or("source", "");
         if (reader_.has("published")) {
             for (const YAML::Node& node : reader_.list("published"))
-                figure_.published.push_back(read_published({node, reader_.file(), "published"}, source));
+                add_published({node, reader_.file(), "published"}, source);
         }
         return std::move(figure_);
     }
@@ -89,7 +89,7 @@ private:
     Dimension dimension(const std::string& key, std::vector<Dimension> allowed) {
         std::vector<std::string> words;
         words.reserve(allowed.size());
-        for (const Dimension one : allowed) words.emplace_back(to_string(one));
+        for (const Dimension one : allowed) words.emplace_back(experiment_.word(one));
         const std::string word = reader_.choice_or(key, words);
         const auto index = std::find(words.begin(), words.end(), word) - words.begin();
         const Dimension chosen = allowed[static_cast<std::size_t>(index)];
@@ -99,13 +99,15 @@ private:
 
     void read_dimensions() {
         const bool lines = figure_.kind == FigureSpec::Kind::lines;
-        figure_.across = lines ? dimension("across", {Dimension::batch, Dimension::sweep})
-                               : dimension("across", {Dimension::network, Dimension::design, Dimension::sweep});
+        std::vector<Dimension> across = {Dimension::network, Dimension::design, Dimension::sweep};
+        if (lines) across = {Dimension::batch, Dimension::sweep};
+        if (lines && experiment_.synthetic()) across = {Dimension::sweep};
+        figure_.across = dimension("across", across);
         figure_.series = dimension("series", {Dimension::design, Dimension::network, Dimension::sweep});
         if (figure_.inverse && figure_.kind == FigureSpec::Kind::stacks) reader_.fail("inverse", "is not for stacks");
         if (figure_.across == figure_.series) reader_.fail("series", "is the same as across");
         if (open(Dimension::network) && figure_.networks.size() > 1)
-            reader_.fail("networks", "choose one, or name them in across or series");
+            reader_.fail(experiment_.networks_key(), "choose one, or name them in across or series");
         if (open(Dimension::design) && figure_.designs.size() > 1)
             reader_.fail("designs", "choose one, or name them in across or series");
         std::vector<std::string> used = figure_.designs;
@@ -129,7 +131,7 @@ private:
 
     void read_line_options() {
         const bool lines = figure_.kind == FigureSpec::Kind::lines;
-        for (const char* key : {"crossing", "marks", "every"})
+        for (const char* key : {"crossing", "marks", "every", "until"})
             if (!lines && reader_.has(key)) reader_.fail(key, "is for lines only");
         if (reader_.has("crossing")) figure_.crossing = number(reader_, "crossing");
         if (figure_.crossing && figure_.across != Dimension::sweep)
@@ -138,6 +140,11 @@ private:
             static_cast<unsigned>(reader_.integer_or("every", 1, std::max<std::size_t>(experiment_.batches, 1), 1));
         if (figure_.every > 1 && figure_.across != Dimension::batch)
             reader_.fail("every", "is for lines across batches");
+        figure_.until = reader_.text_or("until", "");
+        if (!figure_.until.empty() && figure_.across != Dimension::sweep)
+            reader_.fail("until", "is for lines across the sweep");
+        if (!figure_.until.empty() && figure_.networks.size() > 1)
+            reader_.fail("until", fmt::format("is for one of {} only", experiment_.networks_key()));
         if (!reader_.has("marks")) return;
         for (const YAML::Node& node : reader_.list("marks")) {
             MappingReader mark(node, reader_.file(), "marks");
@@ -147,7 +154,35 @@ private:
         }
     }
 
-    Published read_published(MappingReader reader, const std::string& source) const {
+    /// One number or several of a kind, or a line of numbers across the sweep.
+    void add_published(MappingReader reader, const std::string& source) {
+        std::vector<std::pair<std::string, double>> line;
+        if (reader.has("line")) {
+            if (figure_.networks.size() > 1)
+                reader.fail("line", "is for one of " + std::string(networks_key()) + " only");
+            MappingReader values = reader.mapping("line");
+            for (const auto& [value, node] : values.nodes()) {
+                check_is_swept(values, value);
+                line.emplace_back(value, number(values, value));
+            }
+        }
+        Published published = read_published(std::move(reader), source, !line.empty());
+        if (line.empty()) figure_.published.push_back(published);
+        for (const auto& [value, y] : line) {
+            published.sweep = value;
+            published.networks = {{figure_.networks.front(), y}};
+            figure_.published.push_back(published);
+        }
+    }
+
+    const char* networks_key() const { return experiment_.networks_key(); }
+
+    void check_is_swept(const MappingReader& reader, const std::string& value) const {
+        if (!experiment_.sweep) reader.fail("sweep", "the experiment has no sweep");
+        if (!contains(experiment_.sweep->values, value)) reader.fail("sweep", "is no value of the sweep: " + value);
+    }
+
+    Published read_published(MappingReader reader, const std::string& source, bool is_line) const {
         Published result;
         const bool single = figure_.designs.size() == 1;
         result.design = single ? reader.text_or("design", figure_.designs.front()) : reader.text("design");
@@ -159,17 +194,17 @@ private:
                                           std::pair("crossing", &result.crossing)})
             if (reader.has(key)) *target = number(reader, key);
         if (result.crossing && !figure_.crossing) reader.fail("crossing", "the figure asks for none");
-        if (reader.has("networks")) read_published_networks(reader.mapping("networks"), result);
-        if (!result.mean && !result.most && !result.crossing && result.networks.empty())
-            reader.fail("", "wants a number: mean, most, networks or crossing");
+        if (reader.has(networks_key())) read_published_networks(reader.mapping(networks_key()), result);
+        if (!result.mean && !result.most && !result.crossing && result.networks.empty() && !is_line)
+            reader.fail("", fmt::format("wants a number: mean, most, {}, line or crossing", networks_key()));
         const bool values = result.mean || result.most || !result.networks.empty();
         const bool swept =
             experiment_.design(result.design).swept || (!result.over.empty() && experiment_.design(result.over).swept);
         if (reader.has("sweep") || (values && swept)) {
+            if (is_line) reader.fail("sweep", "does not go with line");
             if (!experiment_.sweep) reader.fail("sweep", "the experiment has no sweep");
             result.sweep = reader.text("sweep");
-            if (!contains(experiment_.sweep->values, result.sweep))
-                reader.fail("sweep", "is no value of the sweep: " + result.sweep);
+            check_is_swept(reader, result.sweep);
         }
         result.source = source.empty() ? reader.text("source") : reader.text_or("source", source);
         reader.finish();
@@ -190,10 +225,10 @@ private:
 
 }  // namespace
 
-const char* to_string(Dimension dimension) {
+const char* Experiment::word(Dimension dimension) const {
     switch (dimension) {
         case Dimension::network:
-            return "network";
+            return synthetic() ? "traffic" : "network";
         case Dimension::design:
             return "design";
         case Dimension::sweep:

@@ -48,4 +48,10 @@ std::vector<std::pair<std::string, double>> parts_at(const ordered_json& report,
     return parts;
 }
 
+bool is_true_at(const ordered_json& report, const std::string& key) {
+    std::vector<const ordered_json*> nodes;
+    collect(report, key, nodes);
+    return nodes.size() == 1 && nodes.front()->is_boolean() && nodes.front()->get<bool>();
+}
+
 }  // namespace switchyard::platform

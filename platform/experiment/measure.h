@@ -16,4 +16,7 @@ std::vector<double> numbers_at(const nlohmann::ordered_json& report, const std::
 /// number.
 std::vector<std::pair<std::string, double>> parts_at(const nlohmann::ordered_json& report, const std::string& key);
 
+/// The report has true under a key with dots.
+bool is_true_at(const nlohmann::ordered_json& report, const std::string& key);
+
 }  // namespace switchyard::platform

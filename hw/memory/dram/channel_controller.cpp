@@ -95,7 +95,7 @@ void ChannelController::admit() {
         ++staged_begin_;
         if (!burst.write && forward(burst)) continue;
         BurstQueue::Entry entry;
-        entry.arrival = burst.arrival;
+        entry.admitted = now_;
         entry.order = admitted_++;
         entry.row = burst.row;
         entry.column = burst.column;
@@ -127,7 +127,7 @@ void ChannelController::choose_direction(unsigned pseudo_channel) {
         if (p.rescue && !enough) {
             write = p.writing;
         } else if (write == p.writing && enough &&
-                   now_ > other[other.oldest(pseudo_channel)].arrival + policy_.starvation_limit_cycles) {
+                   now_ > other[other.oldest(pseudo_channel)].admitted + policy_.starvation_limit_cycles) {
             write = !p.writing;
             rescue = true;
         }
@@ -149,7 +149,7 @@ void ChannelController::work_out(unsigned pseudo_channel, unsigned bank) {
     const BurstQueue& waiting = queue(p.writing);
     Next& next = p.next[bank];
     next.entry = waiting.first(pseudo_channel, bank);
-    next.starved_after = waiting[next.entry].arrival + policy_.starvation_limit_cycles;
+    next.starved_after = waiting[next.entry].admitted + policy_.starvation_limit_cycles;
     next.starved = now_ > next.starved_after;
     const BurstQueue::Index hit = p.hit[p.writing][bank];
     if ((p.open & bit(bank)) == 0) {

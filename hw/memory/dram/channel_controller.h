@@ -30,7 +30,7 @@ struct ChannelStats {
 /// It goes from command to command, never from cycle to cycle: of the commands that the waiting bursts need next it
 /// issues the one that can be issued first; of several, what was refused longest (starvation limit), then column
 /// commands, then the oldest. This is FR-FCFS: the banks' next commands compete, a row hit does not wait for older
-/// bursts to other rows of its bank until one of them has waited starvation_limit_cycles.
+/// bursts to other rows of its bank until one of them has waited starvation_limit_cycles in its queue.
 /// Writes wait in a queue of their own. Once write_high_bursts have come together, those pseudo-channels that have
 /// writes serve them until write_low_bursts are left; one without reads serves them anyway. If the oldest burst of the
 /// other side has waited for the starvation limit, (high - low) bursts of that side go first. A read of a burst that a
@@ -78,7 +78,7 @@ private:
     /// pseudo-channel turns or its oldest burst starves.
     struct Next {
         Cycle cycle = 0;          ///< not earlier, as far as the bank itself is concerned
-        Cycle starved_after = 0;  ///< the oldest burst's arrival and the starvation limit
+        Cycle starved_after = 0;  ///< the oldest burst's admission and the starvation limit
         std::uint64_t order = 0;  ///< of the burst that needs it
         BurstQueue::Index entry = BurstQueue::kNone;
         CommandKind kind = CommandKind::activate;

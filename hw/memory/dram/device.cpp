@@ -72,6 +72,12 @@ double Device::refresh_share() const {
     return static_cast<double>(timing.trfc_bank_cycles) / timing.trefi_bank_cycles / geometry.banks();
 }
 
+double Device::refresh_loss() const {
+    if (policy.refresh != "all-bank") return refresh_share();
+    return static_cast<double>(timing.trp_all_cycles + timing.trfc_cycles + timing.trcd_read_cycles) /
+           timing.trefi_cycles;
+}
+
 double ActivationBounds::least() const {
     return std::min({tfaw, trrd, trc, command_bus});
 }

@@ -153,6 +153,8 @@ struct Device {
     double peak_gb_per_s() const { return geometry.pseudo_channels_in_all() * pseudo_channel_gb_per_s(); }
     /// Share of the time that refresh makes a bank unusable, as the standard asks for it: tRFC / tREFI.
     double refresh_share() const;
+    /// Share of the time in which refresh keeps data off the bus: all banks are closed before and one is opened again.
+    double refresh_loss() const;
     /// Entries of the queues of a channel when all banks have theirs.
     unsigned read_entries() const { return policy.read_queue_bursts * queues_of_channel(); }
     unsigned write_entries() const { return policy.write_queue_bursts * queues_of_channel(); }

@@ -59,10 +59,11 @@ TEST_CASE("the figures are those of other simulators with the same timing, withi
         // DRAMsim3, HBM2_8Gb_x128, 8 channels.
         {"hbm2_2000", "", "sequential", 64, 235.6},
         {"hbm2_2000", "", "random", 64, 62.1},
-        // Ramulator 2.1, HBM2 at 2000 Mb/s, 8 channels; its random requests of 64 bytes are one burst of 32 each here.
+        // Ramulator 2.1, HBM2 at 2000 Mb/s, 8 channels. One burst of 32 bytes a random request, then two of one row.
         {"hbm2_2000_ramulator2", "", "sequential", 64, 223.1},
         {"hbm2_2000_ramulator2", "", "random", 32, 74.2},
-        {"hbm2_2000_ramulator2", "row-bank-bankgroup-pseudochannel-column-channel", "sequential", 64, 129.4},
+        {"hbm2_2000_ramulator2", "row-bank-bankgroup-pseudochannel-column:4-channel-column:1", "sequential", 64, 129.4},
+        {"hbm2_2000_ramulator2", "row-bank-bankgroup-pseudochannel-column:4-channel-column:1", "random", 64, 129.4},
         // DRAMSys 5.1, HBM2, one channel.
         {"hbm2_2000_dramsys", "", "sequential", 32, 29.92},
         {"hbm2_2000_dramsys", "", "random", 32, 10.03},

@@ -11,6 +11,9 @@
 
 namespace switchyard::testing {
 
+/// Bytes a cycle of one interface: the pins less what refresh takes.
+inline constexpr double kSustained = 76.8 * (1 - 455.0 / 4682);
+
 /// A memory whose interfaces are all in the hands of the test. Arrival::at is the interface that sent the packet.
 struct HbmBench {
     static constexpr Endpoint kFirst = 100;  ///< endpoint of interface 0
@@ -75,9 +78,11 @@ inline std::uint64_t whole_cycles(double cycles) {
     return static_cast<std::uint64_t>(std::ceil(cycles));
 }
 
+/// Of which only the pins and the latencies count, so that times can be told to the cycle.
 inline hw::HbmConfig one_interface() {
     hw::HbmConfig config;
     config.stacks = config.interfaces_per_stack = 1;
+    config.device.clear();
     return config;
 }
 

@@ -13,6 +13,7 @@ namespace {
 
 hw::HbmConfig with_impl(const char* impl, hw::HbmConfig config = one_interface()) {
     config.impl = impl;
+    config.device = hw::HbmConfig{}.device;
     config.check_timing = true;
     return config;
 }

@@ -7,7 +7,6 @@ using namespace switchyard::testing;
 
 namespace {
 
-constexpr double kSustained = 76.8 * (1 - 260.0 / 3900);  ///< bytes a cycle of one interface
 constexpr std::uint64_t kMega = 1 << 20;
 
 /// Cycle of the last packet with each tag.

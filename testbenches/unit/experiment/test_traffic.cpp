@@ -1,0 +1,129 @@
+#include <nlohmann/json.hpp>
+
+#include "experiment_text.h"
+#include "switchyard/platform/experiment/experiment_report.h"
+#include "switchyard/platform/experiment/figure.h"
+#include "switchyard/sw_scheduler/formats/error.h"
+#include "switchyard/testbenches/catch.h"
+
+using namespace switchyard;
+using namespace switchyard::platform;
+using Catch::Matchers::ContainsSubstring;
+using nlohmann::ordered_json;
+
+namespace {
+
+const std::string kNoc =
+    "name: e\n"
+    "command: noc\n"
+    "set: {cycles: 1000, seed: 3}\n"
+    "traffic:\n"
+    "  - {name: short, set: {packet-flits: 1}}\n"
+    "  - {name: long, set: {packet-flits: 8}}\n"
+    "designs:\n"
+    "  - {name: narrow, set: {vcs: 2, size: 4x4}}\n"
+    "  - {name: ideal, set: {impl: packet, size: 4x4}}\n"
+    "sweep: {key: rate, values: [0.1, 0.2, 0.9], designs: narrow}\n";
+const std::string kLines =
+    "figures:\n"
+    "  - {name: f, kind: lines, across: sweep, traffic: long, measure: latency_cycles.mean, until: saturated,\n"
+    "     source: s, published: [{design: narrow, line: {0.1: 20, 0.9: 100}}]}\n";
+
+void refused(const std::string& text, const std::string& message) {
+    INFO(text);
+    CHECK_THROWS_WITH(points_of(experiment_of(text)), ContainsSubstring("experiment.yaml:" + message));
+}
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+    const std::size_t at = text.find(from);
+    REQUIRE(at != std::string::npos);
+    return text.replace(at, from.size(), to);
+}
+
+/// Made up: saturated at 0.9.
+ordered_json report(const ExperimentPoint& point) {
+    const double rate = point.sweep.empty() ? 0.1 : std::stod(point.sweep);
+    return {{"saturated", rate > 0.5}, {"latency_cycles", {{"mean", 100 * rate}}}};
+}
+
+}  // namespace
+
+TEST_CASE("an experiment with synthetic traffic: points are its options put together", "[experiment][traffic]") {
+    const std::vector<ExperimentPoint> points = points_of(experiment_of(kNoc + kLines));
+    REQUIRE(points.size() == 8);  // narrow is swept, ideal is not
+    CHECK(points[1].name() == "short, narrow, rate 0.2");
+    REQUIRE(points[1].traffic);
+    CHECK(points[1].traffic->command == "noc");
+    CHECK(
+        points[1].traffic->options ==
+        std::map<std::string, std::string>{
+            {"cycles", "1000"}, {"seed", "3"}, {"packet-flits", "1"}, {"vcs", "2"}, {"size", "4x4"}, {"rate", "0.2"}});
+    CHECK(points[7].traffic->options.count("rate") == 0);
+}
+
+TEST_CASE("lines end where `until` says so, with published numbers beside them", "[experiment][traffic]") {
+    const Experiment experiment = experiment_of(kNoc + kLines);
+    std::vector<PointResult> results;
+    for (const ExperimentPoint& point : points_of(experiment)) results.push_back({point, report(point)});
+    const std::vector<Figure> figures = {make_figure(experiment.figures.front(), experiment, results)};
+    const ordered_json drawn = results_json(experiment, results, figures);
+    const ordered_json& figure = drawn.at("figures").at(0);
+    CHECK(drawn.at("command") == "noc");
+    CHECK(drawn.at("points").at(0).at("traffic") == "short");
+    CHECK(figure.at("series").at(0).at("values") == ordered_json::parse("[10.0, 20.0, null]"));
+    CHECK(figure.at("series").at(0).at("published") == ordered_json::parse("[20.0, null, 100.0]"));
+    CHECK(figure.at("series").at(1).at("values") == ordered_json::parse("[10.0, 10.0, 10.0]"));
+    REQUIRE(figure.at("comparisons").size() == 2);
+    CHECK(figure.at("comparisons").at(0).at("ours") == 10);
+    CHECK(figure.at("comparisons").at(1).at("ours").is_null());
+    CHECK_THAT(results_table(experiment, results, figures), ContainsSubstring("2 kinds of traffic, 2 designs\n"));
+    CHECK_THAT(plots(figures.front()).front().second, ContainsSubstring("</svg>"));
+}
+
+TEST_CASE("what is wrong with synthetic traffic is told with its line", "[experiment][traffic][bad]") {
+    const std::string good = kNoc + kLines;
+    refused(replaced(good, "noc", "cpu"), "2: command: wants one of run, noc, mem, got \"cpu\"");
+    refused(replaced(good, "cycles", "cycle"), "3: set.cycle: is no option of the command for experiments");
+    refused(replaced(good, "seed: 3", "json: a"), "3: set.json: is no option of the command for experiments");
+    refused(replaced(good, "packet-flits: 1", "packet-flits: 0"), "5: traffic[0].set.packet-flits: --packet-flits");
+    refused(replaced(good, "vcs: 2", "vcs: many"), "8: designs[0].set.vcs: ");
+    refused(replaced(good, "vcs: 2", "packet-flits: 2"), "8: designs: sets packet-flits, as traffic \"short\" does");
+    refused(replaced(good, "vcs: 2", "seed: 2"), "8: designs: sets seed, as the experiment does");
+    refused(replaced(good, "packet-flits: 8", "cycles: 8"), "6: traffic: sets cycles, as the experiment does");
+    refused(replaced(good, "packet-flits: 8", "rate: 1"), "6: traffic: \"long\" sets rate, which is swept");
+    refused(replaced(good, "size: 4x4", "size: 4y4"), "8: designs: ");
+    refused(replaced(good, "0.9]", "fast]"), "10: sweep.values: ");
+    refused(replaced(good, "name: long", "name: short"), "6: traffic: two traffic are called \"short\"");
+    refused(replaced(good, "name: e\n", "name: e\nbatches: 3\n"), "2: batches: ");
+    refused(replaced(good, "traffic: long, measure", "networks: long, measure"), "12: figures[0].traffic: choose one");
+    refused(replaced(good, "across: sweep", "across: batch"), "12: figures[0].across: wants one of sweep");
+    refused(replaced(good, "0.9: 100", "0.8: 100"), "13: published.line.sweep: is no value of the sweep: 0.8");
+    refused(replaced(good, "traffic: long, measure", "series: traffic, designs: narrow, measure"),
+            "12: figures[0].until: is for one of traffic only");
+}
+
+TEST_CASE("keys with a dot are those of a device file", "[experiment][traffic]") {
+    CHECK(option_objection("mem", "timing.tcl_cycles", "20").empty());
+    CHECK_FALSE(option_objection("noc", "timing.tcl_cycles", "20").empty());
+    TrafficPoint point{"mem", {{"requests", "2000"}, {"timing.tcl_cycles", "20"}, {"outstanding", "1"}}};
+    const double slower = run_traffic(point).at("latency_ns").get<double>();
+    point.options.erase("timing.tcl_cycles");
+    CHECK(slower == Approx(run_traffic(point).at("latency_ns").get<double>() + 6).margin(1));
+    point.options["timing.tcl"] = "20";
+    CHECK_THROWS_AS(check_traffic(point), InputError);
+    point.options = {{"pattern", "trace"}};
+    CHECK_THROWS_WITH(check_traffic(point), ContainsSubstring("goes with --pattern trace"));
+}
+
+TEST_CASE("--set sets an option for all points, or says why not", "[experiment][traffic]") {
+    Experiment experiment = experiment_of(kNoc + kLines);
+    override_settings(experiment, {{"cycles", "200"}, {"buffer", "4"}});
+    CHECK(experiment.set.at("cycles") == "200");
+    const auto says = [&](const char* key, const char* message) {
+        CHECK_THROWS_WITH(override_settings(experiment, {{key, "1"}}), ContainsSubstring(message));
+    };
+    says("rate", "is swept by");
+    says("vcs", "is set by design \"narrow\"");
+    says("packet-flits", "is set by traffic \"short\"");
+    says("batches", "is no option of the command");
+}
