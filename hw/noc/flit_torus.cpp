@@ -13,11 +13,6 @@ namespace {
 constexpr unsigned kMostPorts = 64;
 constexpr const char* kDirections[port::kLocal] = {"north", "east", "south", "west"};
 
-flit::TrafficClass class_of(PacketKind kind) {
-    return kind == PacketKind::probe || kind == PacketKind::acknowledge ? flit::TrafficClass::control
-                                                                        : flit::TrafficClass::data;
-}
-
 /// `build()`, whose std::invalid_argument becomes the module's ModelError.
 template <class Build>
 auto built(const sc_core::sc_object& module, Build&& build) {
@@ -29,6 +24,11 @@ auto built(const sc_core::sc_object& module, Build&& build) {
 }
 
 }  // namespace
+
+flit::TrafficClass class_of(PacketKind kind) {
+    return kind == PacketKind::probe || kind == PacketKind::acknowledge ? flit::TrafficClass::control
+                                                                        : flit::TrafficClass::data;
+}
 
 flit::Config flit_config(const NocConfig& config) {
     flit::Config flits;

@@ -15,6 +15,8 @@
 
 namespace switchyard::hw {
 
+/// Probes and acknowledges are control, everything else is data.
+flit::TrafficClass class_of(PacketKind kind);
 /// What the flit-level network is built from; `control_vcs` and the rest as in NocConfig.
 flit::Config flit_config(const NocConfig& config);
 

@@ -16,31 +16,75 @@ void LinkCalendar::push_last(std::uint64_t now) {
     earlier_.push_back(last_);
 }
 
-std::uint64_t LinkCalendar::reserve_earlier(std::uint64_t earliest, std::uint64_t duration, std::uint64_t now) {
+std::vector<LinkCalendar::Interval>::const_iterator LinkCalendar::first_after(std::uint64_t time) const {
+    return std::upper_bound(earlier_.begin() + static_cast<std::ptrdiff_t>(first_), earlier_.end(), time,
+                            [](std::uint64_t t, const Interval& interval) { return t < interval.end; });
+}
+
+LinkCalendar::Interval LinkCalendar::first_free_earlier(std::uint64_t earliest, std::uint64_t duration) const {
+    auto next = first_after(earliest);
+    std::uint64_t begin = earliest;
+    if (next != earlier_.end() && next->begin <= begin) begin = (next++)->end;
+    // From here on `at` is free up to the next interval.
+    std::uint64_t at = begin, left = duration;
+    for (; next != earlier_.end(); ++next) {
+        if (next->begin - at >= left) return {begin, at + left};
+        left -= next->begin - at;
+        at = next->end;
+    }
+    if (at < last_.begin) {
+        if (last_.begin - at >= left) return {begin, at + left};
+        left -= last_.begin - at;
+    }
+    return {begin, last_.end + left};
+}
+
+std::uint64_t LinkCalendar::first_gap_earlier(std::uint64_t earliest, std::uint64_t duration) const {
+    std::uint64_t begin = earliest;
+    for (auto next = first_after(earliest); next != earlier_.end(); ++next) {
+        if (next->begin >= begin + duration) return begin;
+        begin = std::max(begin, next->end);
+    }
+    return last_.begin >= begin + duration ? begin : last_.end;
+}
+
+std::uint64_t LinkCalendar::latest_begin_earlier(std::uint64_t end, std::uint64_t duration) const {
+    std::uint64_t at = end, left = duration;  // [at, end) has duration - left free ticks
+    const auto pass = [&](const Interval& busy) {
+        if (busy.end < at) {
+            if (at - busy.end >= left) return false;
+            left -= at - busy.end;
+        }
+        at = std::min(at, busy.begin);
+        return true;
+    };
+    if (!pass(last_)) return at - left;
+    const auto kept = earlier_.begin() + static_cast<std::ptrdiff_t>(first_);
+    for (auto before = earlier_.end(); before != kept;)
+        if (!pass(*--before)) return at - left;
+    return at - left;
+}
+
+void LinkCalendar::take_earlier(std::uint64_t begin, std::uint64_t end, std::uint64_t now) {
     forget(now);
     const auto kept = earlier_.begin() + static_cast<std::ptrdiff_t>(first_);
-    auto next = std::upper_bound(kept, earlier_.end(), earliest,
-                                 [](std::uint64_t time, const Interval& interval) { return time < interval.end; });
-    std::uint64_t begin = earliest;
-    for (; next != earlier_.end() && next->begin < begin + duration; ++next) begin = std::max(begin, next->end);
-    if (next == earlier_.end() && last_.begin < begin + duration) {
-        begin = last_.end;
-        last_.end += duration;
-        return begin;
+    // All that overlaps or touches becomes one.
+    const auto first = std::lower_bound(kept, earlier_.end(), begin,
+                                        [](const Interval& interval, std::uint64_t t) { return interval.end < t; });
+    auto beyond = first;
+    for (; beyond != earlier_.end() && beyond->begin <= end; ++beyond) {
+        begin = std::min(begin, beyond->begin);
+        end = std::max(end, beyond->end);
     }
-
-    const std::uint64_t end = begin + duration;
-    const bool joins_previous = next != kept && (next - 1)->end == begin;
-    Interval& following = next != earlier_.end() ? *next : last_;
-    if (following.begin == end) {
-        following.begin = joins_previous ? (next - 1)->begin : begin;
-        if (joins_previous) earlier_.erase(next - 1);
-    } else if (joins_previous) {
-        (next - 1)->end = end;
+    if (last_.begin <= end) {
+        last_ = {begin, std::max(end, last_.end)};
+        earlier_.erase(first, earlier_.end());
+    } else if (first == beyond) {
+        earlier_.insert(first, {begin, end});
     } else {
-        earlier_.insert(next, {begin, end});
+        *first = {begin, end};
+        earlier_.erase(first + 1, beyond);
     }
-    return begin;
 }
 
 }  // namespace switchyard::hw

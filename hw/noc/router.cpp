@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "switchyard/hw/noc/flit_torus.h"
 #include "switchyard/tlm/clock_period.h"
 
 namespace switchyard::hw {
@@ -31,6 +32,8 @@ Router::Router(const sc_core::sc_module_name& name, const Config& config, Simula
       in("in"),
       out("out"),
       config_(config),
+      routes_(flit_config(config)),
+      index_(index),
       cycle_(ClockPeriod(config.clock_ghz).cycles(1).value()),
       router_latency_(config.router_cycles * cycle_),
       link_latency_(config.link_cycles * cycle_),
@@ -41,11 +44,13 @@ Router::Router(const sc_core::sc_module_name& name, const Config& config, Simula
     if (links_.size() > kMaxPorts)
         throw ModelError(*this, std::to_string(endpoints_.size()) + " endpoints: at most " +
                                     std::to_string(kMaxPorts - port::kLocal) + " fit a router");
-    for (std::size_t e = 0; e < router_of_endpoint.size(); ++e) {
-        const unsigned next = next_port(config, index, router_of_endpoint[e]);
-        route_.push_back(static_cast<std::uint8_t>(next == port::kLocal ? local_port(static_cast<Endpoint>(e)) : next));
+    std::vector<unsigned> taken(config.columns * config.rows, port::kLocal);
+    for (const unsigned router : router_of_endpoint) {
+        home_.push_back(static_cast<std::uint16_t>(router));
+        local_.push_back(static_cast<std::uint8_t>(taken[router]++));
     }
-    for (std::size_t p = port::kLocal; p < links_.size(); ++p) links_[p].free_for_source.resize(route_.size());
+    for (std::size_t p = port::kLocal; p < links_.size(); ++p) links_[p].last_of_flow.resize(2 * home_.size());
+    set_up_flow_control();
 
     in.init(links_.size(), [this](const char*, std::size_t p) {
         return new tlm_utils::simple_target_socket_tagged_optional<Router>((port_name(endpoints_, p) + "_in").c_str());
@@ -59,6 +64,26 @@ Router::Router(const sc_core::sc_module_name& name, const Config& config, Simula
         in[p].register_transport_dbg(this, &Router::debug_transport, static_cast<int>(p));
     }
     register_counters(registry);
+}
+
+/// Both from the flit router (hw/noc/flit): which VCs a packet may take, and how long those and places stay taken.
+void Router::set_up_flow_control() {
+    for (std::vector<Link>* const links : {&links_, &injection_})
+        for (Link& link : *links) link.vcs.resize(config_.vcs + config_.control_vcs);
+    const auto set_ranges = [this](unsigned group, unsigned first, unsigned count) {
+        const VcRange any{first, count};
+        const unsigned half = std::max(1u, count / 2);
+        const bool halves = config_.topology == "torus";
+        vcs_[group][0] = halves ? VcRange{first, half} : any;
+        vcs_[group][1] = halves ? VcRange{first + count - half, half} : any;
+        vcs_[group][2] = any;
+    };
+    set_ranges(0, 0, config_.vcs);
+    set_ranges(1, config_.vcs, config_.control_vcs);
+    buffer_ = config_.buffer_flits * cycle_;
+    credit_ = (1 + config_.link_cycles + config_.credit_cycles) * cycle_;
+    refill_ = (config_.routing_cycles + config_.vc_alloc_cycles) * cycle_;
+    reallocation_ = config_.vc_alloc_cycles * cycle_;
 }
 
 void Router::connect(unsigned out_port, Router& next, unsigned in_port) {
@@ -134,120 +159,37 @@ void Router::fail(Payload& payload, ::tlm::tlm_response_status status, const std
 
 void Router::b_transport(int in_port, Payload& payload, sc_core::sc_time& delay) {
     RoutedExtension& packet = extension_of(*this, payload);
-    const Tick now = sc_core::sc_time_stamp().value();
-    const Tick cycles = serialisation_cycles(config_, packet.payload_bytes);
-    Journey journey{payload,
-                    packet,
-                    now,
-                    cycles,
-                    cycles * cycle_,
-                    config_.header_bytes + packet.payload_bytes,
-                    packet.destinations.size() > 1};
-    Tick head = now + delay.value();
-    const auto from = static_cast<unsigned>(in_port);
-    if (from >= port::kLocal) head = inject(from, journey, head);
-    const Tick arrival = journey.multicast ? multicast(journey, head) : forward(journey, packet.destinations[0], head);
-    delay = sc_core::sc_time::from_value(arrival - now);
-}
-
-Router::Tick Router::inject(unsigned in_port, Journey& journey, Tick start) {
-    const RoutedExtension& packet = journey.packet;
-    const unsigned local = in_port - port::kLocal;
-    checked_packet(*this, journey.payload, endpoints_[local], route_.size());
-    addressed_packets_ += packet.destinations.size();
-    addressed_bytes_ += packet.destinations.size() * packet.payload_bytes;
-
-    const Tick edge = (start + cycle_ - 1) / cycle_ * cycle_;  // all that follows are whole cycles
-    return reserve(injection_[local], edge, journey) + endpoint_link_latency_;
-}
-
-Router::Tick Router::reserve(Link& link, Tick earliest, const Journey& journey) {
-    ++link.stats.packets;
-    link.stats.bytes += journey.bytes;
-    link.stats.busy_cycles += journey.cycles;
-    return link.calendar.reserve(earliest, journey.duration, journey.now);
-}
-
-Router::Tick Router::forward(Journey& journey, Endpoint destination, Tick head) {
-    Router* router = this;
-    while (true) {
-        const unsigned out_port = router->route_[destination];
-        Link& link = router->links_[out_port];
-        if (out_port >= port::kLocal) return eject(link, journey, {&destination, &destination + 1}, head);
-        head = reserve(link, head + router_latency_, journey) + link_latency_;
-        if (!link.router) return call(link, journey, {&destination, &destination + 1}, head);
-        router = link.router;
+    const auto port = static_cast<unsigned>(in_port);
+    if (port >= port::kLocal) {
+        checked_packet(*this, payload, endpoints_[port - port::kLocal], home_.size());
+        addressed_packets_ += packet.destinations.size();
+        addressed_bytes_ += packet.destinations.size() * packet.payload_bytes;
     }
-}
-
-Router::Tick Router::multicast(Journey& journey, Tick head) {
-    Lists lists;
+    const Tick now = sc_core::sc_time_stamp().value(), start = now + delay.value();
+    const bool control = config_.control_vcs > 0 && class_of(packet.kind) == flit::TrafficClass::control;
+    Journey journey{payload, packet, now, serialisation_cycles(config_, packet.payload_bytes) * cycle_,
+                    control ? 1u : 0u};
     if (!spare_lists_.empty()) {
-        std::swap(lists, spare_lists_.back());
+        std::swap(journey.lists, spare_lists_.back());
         spare_lists_.pop_back();
     }
-    lists.given.swap(journey.packet.destinations);
-    lists.split = lists.given;
-    const Tick arrival = fan_out(journey, {lists.split.data(), lists.split.data() + lists.split.size()}, head);
-    journey.payload.set_response_status(journey.response);
-    journey.packet.destinations.swap(lists.given);
-    spare_lists_.push_back(std::move(lists));
-    return arrival;
-}
-
-Router::Tick Router::fan_out(Journey& journey, Span destinations, Tick head) {
-    auto [first, last] = destinations;
-    if (last - first == 1) return forward(journey, *first, head);
-    std::uint32_t ports = 0;
-    for (const Endpoint* d = first; d != last; ++d) ports |= 1u << route_[*d];
-
-    Tick arrival = 0;
-    for (unsigned p = 0; ports >> p != 0; ++p) {
-        if ((ports >> p & 1) == 0) continue;
-        const bool is_last = ports >> p == 1;
-        Endpoint* const end =
-            is_last ? last
-                    : std::partition(first, last, [&](Endpoint destination) { return route_[destination] == p; });
-        const Span behind{first, end};
-        Link& link = links_[p];
-        Tick tail;
-        if (p >= port::kLocal) {
-            tail = eject(link, journey, behind, head);
-        } else {
-            const Tick next = reserve(link, head + router_latency_, journey) + link_latency_;
-            tail = link.router ? link.router->fan_out(journey, behind, next) : call(link, journey, behind, next);
-        }
-        arrival = std::max(arrival, tail);
-        first = end;
+    for (const Endpoint endpoint : packet.destinations)
+        journey.lists.targets.push_back(target(index_, endpoint, packet.destinations.size() > 1));
+    if (!plan(journey, port, start)) {
+        journey.gaps = false;
+        plan(journey, port, start);
     }
-    return arrival;
-}
-
-Router::Tick Router::eject(Link& link, Journey& journey, Span destination, Tick head) {
-    if (destination.last - destination.first != 1)
-        fail(journey.payload, ::tlm::TLM_ADDRESS_ERROR_RESPONSE,
-             "destination " + std::to_string(*destination.first) + " stands twice in a packet");
-    Tick& free = link.free_for_source[journey.packet.source];
-    free = reserve(link, std::max(head + router_latency_, free), journey) + journey.duration;
-    return call(link, journey, destination, free + endpoint_link_latency_);
-}
-
-Router::Tick Router::call(Link& link, Journey& journey, Span destinations, Tick arrival) {
-    if (journey.multicast) {
-        journey.packet.destinations.assign(destinations.first, destinations.last);
-        journey.payload.set_response_status(::tlm::TLM_INCOMPLETE_RESPONSE);
-    }
-    sc_core::sc_time delay = sc_core::sc_time::from_value(arrival - journey.now);
-    link.next->b_transport(journey.payload, delay);
-    if (journey.multicast && journey.response == ::tlm::TLM_OK_RESPONSE)
-        journey.response = journey.payload.get_response_status();
-    return journey.now + delay.value();
+    book(journey, port);
+    deliver(journey);
+    delay = sc_core::sc_time::from_value(journey.arrival - now);
+    journey.lists.targets.clear();
+    spare_lists_.push_back(std::move(journey.lists));
 }
 
 unsigned Router::debug_transport(int, Payload& payload) {
     const auto* const packet = payload.get_extension<RoutedExtension>();
-    if (!packet || packet->destinations.size() != 1 || packet->destinations[0] >= route_.size()) return 0;
-    return links_[route_[packet->destinations[0]]].next->transport_dbg(payload);
+    if (!packet || packet->destinations.size() != 1 || packet->destinations[0] >= home_.size()) return 0;
+    return links_[port_to(target(index_, packet->destinations[0], false))].next->transport_dbg(payload);
 }
 
 }  // namespace switchyard::hw

@@ -9,6 +9,7 @@
 #include <systemc>
 #include <tlm>
 
+#include "switchyard/hw/noc/flit/route.h"
 #include "switchyard/hw/noc/link_calendar.h"
 #include "switchyard/hw/noc/network.h"
 #include "switchyard/hw/noc/topology.h"
@@ -19,30 +20,29 @@ namespace switchyard::hw {
 
 /// A router of a 2D torus or mesh with X-Y routing (Adyna section VI-A).
 ///
-/// Modelled: packets that reserve links (virtual cut-through). A packet is one b_transport; its `delay` is the time at
-/// which its head gets here. Each outgoing link has a calendar of busy intervals; the packet takes the first gap at or
-/// after head + router_cycles that is long enough for header and payload, and the call goes on to the next router with
-/// the head's arrival there. The router at the destination adds the serialisation, so that an endpoint is called with
-/// the arrival of the tail. Links from and to endpoints are reserved like the others. `delay` comes back as the arrival
-/// of the last copy's tail.
+/// Modelled: packets that reserve what they need on their whole way in the call that injects them (transit.cpp). A
+/// packet is one b_transport; its `delay` is the time at which its head gets here. A head leaves by a link
+/// router_cycles after it has come, once a virtual channel (VC) of its class and the link are free; the flits behind it
+/// leave as the link and the places in the next buffer allow, `buffer_flits` at a time. Each link and VC has a
+/// calendar. What they cost follows from the keys of the flit router alone (NocConfig; flit::FlitNetwork). An endpoint
+/// is called with the arrival of the tail. `delay` comes back as the arrival of the last copy's tail.
 ///
 /// Multicast follows the X-Y tree: one copy a port, with those destinations that lie behind it. An endpoint finds
 /// itself, and nobody else, in RoutedExtension::destinations; the caller gets back the list that it gave. An endpoint
 /// does not wait in its b_transport; one that needs the packet afterwards acquires the payload, and does not read
 /// `destinations` again.
 ///
-/// Packets of one source arrive at one destination in the order in which they were injected, even where a small one
-/// found an earlier gap on the way.
+/// Packets of one source and traffic class arrive at one destination in the order in which they were injected, even
+/// where a small one found an earlier gap on the way.
 ///
 /// Deadlock: the wrap-around closes rings, but a packet gets its whole path in the one call that injects it, so all
-/// packets reserve in one total order and none holds a link while it waits for another. How the hardware does without
-/// deadlock (virtual channels with a dateline) belongs to a flit-level model.
+/// packets reserve in one total order and none waits for one that comes after it. The hardware's dateline classes are
+/// those of flit::RouteTable.
 ///
-/// Accuracy: exact in an idle network. Where packets meet, each link carries one at a time, in the order in which the
-/// calls come (that of injection) but for the gaps that later calls fill; hardware would let the head that arrives
-/// first go first.
-/// Not modelled: finite buffers and their back-pressure, head-of-line blocking, virtual channels, flits, arbitration
-/// (first call, first served).
+/// Accuracy: exact in an idle network; otherwise docs/models/noc.md, "Packets against flits".
+/// Not modelled: arbitration (first injected, first served, but for the gaps that later ones fill; hardware would let
+/// the head that arrives first, or whose turn it is, go first), the crossbar, pieces of a multicast and their headers.
+/// Links that are bound by hand hand no back-pressure on.
 ///
 /// Bad packets (no extension, no destination, one twice, one that does not exist, a source that is not the endpoint on
 /// this port) set an error response and throw ModelError.
@@ -76,57 +76,114 @@ public:
 private:
     using Tick = std::uint64_t;  ///< simulated time in units of the time resolution
 
-    /// In the order of use, from a cache line's begin: the first line is all that a hop touches.
+    /// In the order of use, from a cache line's begin.
     struct alignas(64) Link {
         LinkStats stats;
         Router* router = nullptr;  ///< the next one, if connected directly
-        LinkCalendar calendar;
+        LinkCalendar calendar;     ///< its bandwidth
+        std::vector<LinkCalendar> vcs;
         ::tlm::tlm_fw_transport_if<>* next = nullptr;  ///< behind the port; null where nothing is bound
-        std::vector<Tick> free_for_source;             ///< to an endpoint, by source: after that source's last packet
+        std::vector<Tick> last_of_flow;                ///< to an endpoint, by source and class: latest arrival
+        LinkCalendar turns[2];                         ///< from an endpoint, by class: its queue
+    };
+    /// VCs of a port.
+    struct VcRange {
+        unsigned first = 0, count = 0;
+    };
+    /// A destination, and the way to it, which is the same for all routers.
+    struct Target {
+        Endpoint endpoint;
+        std::uint16_t router;
+        std::uint8_t x_port, y_port, local_port;
+        bool x_crosses, y_crosses;  ///< the dateline
+    };
+    /// Destinations of one packet that lie behind the same link; reordered on the way.
+    struct Span {
+        Target *first, *last;
+    };
+    /// A link of a packet's way.
+    struct Step {
+        Link* link;
+        LinkCalendar* vc;
+        unsigned before;  ///< number of the step before, or kNone
+        Tick onward;      ///< from leaving by this link to leaving by the next one, if nothing is in the way
+        Tick granted;     ///< the VC is taken
+        Tick head;        ///< leaves
+        LinkCalendar::Interval chunk;  ///< of flits, which leaves: the first one, then those behind it, the last one
+        LinkCalendar::Interval room;   ///< for the next chunk: for its first flit, for its last flit
+        Tick released;                 ///< the VC can be taken again
+        Span behind;
+    };
+    /// Of a link's bandwidth.
+    struct Booking {
+        Link* link;
+        LinkCalendar::Interval time;
+    };
+    /// What a journey needs memory for, kept for the next one.
+    struct Lists {
+        std::vector<Target> targets;
+        std::vector<Step> steps;  ///< a tree: each behind the one before it
+        std::vector<Booking> bookings;
+        std::vector<Endpoint> given;  ///< destinations, as the caller gave them
     };
     /// A packet on its way, with what is the same at every router.
     struct Journey {
         Payload& payload;
         RoutedExtension& packet;
-        Tick now, cycles, duration;  ///< time of the call; for which a link is taken, in cycles and in ticks
-        std::uint64_t bytes;         ///< header included
-        bool multicast;
+        Tick now, duration;  ///< time of the call; for which a link is taken
+        unsigned group;      ///< of VCs: flit::TrafficClass, if it has some of its own
+        bool gaps = true;    ///< a VC may be taken before those who asked earlier
+        Tick turn = 0;       ///< it is the first in its source's queue
+        Tick arrival = 0;    ///< of the last tail
         ::tlm::tlm_response_status response = ::tlm::TLM_OK_RESPONSE;  ///< multicast: the first that is not OK
-    };
-    /// Destinations of one packet that lie behind the same link; reordered on the way.
-    struct Span {
-        Endpoint *first, *last;
-    };
-    /// Of a multicast: as the caller gave them, and as they are split up.
-    struct Lists {
-        std::vector<Endpoint> given, split;
+        Lists lists = {};
     };
 
     void end_of_elaboration() override;
     void b_transport(int in_port, Payload& payload, sc_core::sc_time& delay);
     unsigned debug_transport(int in_port, Payload& payload);
-    /// Reserves the endpoint's link; when the head is in the router.
-    Tick inject(unsigned in_port, Journey& journey, Tick start);
-    /// These send the packet on from the time at which its head is here; when its last tail has arrived.
-    Tick forward(Journey& journey, Endpoint destination, Tick head);
-    Tick multicast(Journey& journey, Tick head);
-    Tick fan_out(Journey& journey, Span destinations, Tick head);
-    Tick eject(Link& link, Journey& journey, Span destination, Tick head);
+    void set_up_flow_control();
+
+    // transit.cpp
+    /// `source`: router that decides between equal ways; `tree`: for a multicast.
+    Target target(unsigned source, Endpoint endpoint, bool tree) const;
+    unsigned port_to(const Target& target) const;
+    /// Finds a packet's times on its whole way; nothing is taken. `start`: it is offered by its endpoint, or its head
+    /// is in this router. False if it would still hold a VC when somebody who asked earlier gets it.
+    bool plan(Journey& journey, unsigned in_port, Tick start);
+    /// These plan the head's way from the time at which it is in this router, behind the step `before`.
+    void fan_out(Journey& journey, Span targets, unsigned before, Tick head);
+    void leave(Journey& journey, unsigned port, Span targets, unsigned before, Tick head);
+    /// The step of a head that can leave by `link` at `ready`.
+    const Step& cross(Journey& journey, Link& link, const VcRange& vcs, Tick ready, Tick onward, unsigned before,
+                      Span behind) const;
+    /// Plans the flits behind the first chunk.
+    void follow(Journey& journey) const;
+    void find_room(std::vector<Step>& steps) const;
+    void book(Journey& journey, unsigned in_port);
+    void deliver(Journey& journey);
     /// Through the socket, which the packet or its head reaches at `arrival`.
-    Tick call(Link& link, Journey& journey, Span destinations, Tick arrival);
-    Tick reserve(Link& link, Tick earliest, const Journey& journey);
+    void call(Link& link, Journey& journey, Span targets, Tick arrival);
 
     [[noreturn]] void fail(Payload& payload, ::tlm::tlm_response_status status, const std::string& message) const;
     void register_counters(SimulationRegistry& registry);
 
     Config config_;
+    flit::RouteTable routes_;
+    unsigned index_;
     Tick cycle_, router_latency_, link_latency_, endpoint_link_latency_;
-    std::vector<std::uint8_t> route_;  ///< by endpoint: the port
+    Tick buffer_;        ///< for which a link at full rate fills a buffer
+    Tick credit_;        ///< from a flit's leaving until its place can be used by a flit that leaves the router before
+    Tick refill_;        ///< from a tail's leaving a buffer until the head behind it can ask for the switch
+    Tick reallocation_;  ///< from a tail's leaving until the next head in the VC can leave
+    VcRange vcs_[2][3];  ///< by group; dateline class 0, 1, any
+    std::vector<std::uint16_t> home_;  ///< by endpoint: its router
+    std::vector<std::uint8_t> local_;  ///< by endpoint: its port there
     std::vector<Endpoint> endpoints_;  ///< by local port
     std::vector<Link> links_;          ///< by port
     std::vector<Link> injection_;      ///< by local port: the way in
     std::uint64_t addressed_packets_ = 0, addressed_bytes_ = 0;
-    std::vector<Lists> spare_lists_;  ///< for the next multicast
+    std::vector<Lists> spare_lists_;  ///< for the next packet
 };
 
 }  // namespace switchyard::hw

@@ -42,10 +42,10 @@ void describe(V& v, NocConfig& c) {
     v.field("endpoint_link_cycles", c.endpoint_link_cycles, 0, 1000,
             "flight time of a link between an endpoint and its router");
     v.field("header_bytes", c.header_bytes, 1, 4096, "bytes in front of each packet's payload");
-    v.field("vcs", c.vcs, 1, 12, "flit: virtual channels of an input for data; even on a torus");
+    v.field("vcs", c.vcs, 1, 12, "virtual channels of an input for data; flit: even on a torus");
     v.field("control_vcs", c.control_vcs, 0, 12,
-            "flit: more of them for probes and acknowledges alone; 0: these use those of the data; even on a torus");
-    v.field("buffer_flits", c.buffer_flits, 1, 1024, "flit: depth of a virtual channel's buffer");
+            "more of them for probes and acknowledges alone; 0: these use those of the data; flit: even on a torus");
+    v.field("buffer_flits", c.buffer_flits, 1, 1024, "depth of a virtual channel's buffer");
     v.field("routing_cycles", c.routing_cycles, 0, 100, "flit: route computation; 0: look-ahead");
     v.field("vc_alloc_cycles", c.vc_alloc_cycles, 1, 100, "flit: virtual channel allocation");
     v.field("switch_alloc_cycles", c.switch_alloc_cycles, 1, 100, "flit: switch allocation");
@@ -68,7 +68,7 @@ inline constexpr unsigned kNorth = 0, kEast = 1, kSouth = 2, kWest = 3, kLocal =
 std::string objection(const NocConfig& config);
 
 /// The next port of X-Y (dimension-order) routing, port::kLocal at the target. On a torus the shorter way round;
-/// of two equal ones east or south.
+/// of two equal ones east or south (the networks themselves split these by flit::RouteTable).
 unsigned next_port(const NocConfig& config, unsigned router, unsigned target);
 /// The router behind port north .. west, or -1 at the edge of a mesh and in a dimension of one router.
 int neighbour(const NocConfig& config, unsigned router, unsigned out_port);

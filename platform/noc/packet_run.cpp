@@ -25,6 +25,14 @@ hw::NocConfig packet_config(const NocRun& run) {
     config.router_cycles = run.network.router_cycles();
     config.link_cycles = run.network.link_cycles;
     config.endpoint_link_cycles = run.network.endpoint_link_cycles;
+    config.vcs = run.network.vcs;
+    config.control_vcs = run.network.control_vcs;
+    config.buffer_flits = run.network.buffer_flits;
+    config.routing_cycles = run.network.routing_cycles;
+    config.vc_alloc_cycles = run.network.vc_alloc_cycles;
+    config.switch_alloc_cycles = run.network.switch_alloc_cycles;
+    config.switch_cycles = run.network.switch_cycles;
+    config.credit_cycles = run.network.credit_cycles;
     return config;
 }
 

@@ -51,15 +51,45 @@ TEST_CASE("a network of flits moves what one of packets moves, in about the time
     CHECK(run_digits("again", trace + " --set noc.impl=flit") == flits);
 }
 
-TEST_CASE("Tutel-MoE on 12x12 tiles, flit by flit", "[flit]") {
-    const std::string adyna = "configs/platforms/adyna.yaml", image = scratch("tutel.syk");
-    REQUIRE(sy_sched("compile configs/workloads/tutel_moe.yaml --platform " + adyna + " --design adyna -o " + image)
+namespace {
+
+struct WholeRun {
+    const char* workload;
+    double bound;  ///< docs/models/noc.md, "Packets against flits", has what was measured
+};
+
+/// Cycles of one batch on 12x12 tiles, packets against flits.
+void compare_whole_run(const WholeRun& run) {
+    const std::string adyna = "configs/platforms/adyna.yaml", image = scratch("whole_run.syk");
+    REQUIRE(sy_sched(std::string("compile configs/workloads/") + run.workload + ".yaml --platform " + adyna +
+                     " --design adyna --without compaction -o " + image)
                 .status == 0);
-    const Outcome outcome = sy_sim("run --platform " + adyna + " --set chip.impl=tiles --set noc.impl=flit --image " +
-                                   image + " --batches 1 --report " + scratch("tutel"));
-    INFO(outcome.err);
-    REQUIRE(outcome.status == 0);
-    CHECK(json::parse(read_text(scratch("tutel") + "/report.json")).at("ok") == true);
+    const auto cycles = [&](const std::string& impl) {
+        const std::string folder = scratch("whole_run_" + impl);
+        const Outcome outcome = sy_sim("run --platform " + adyna + " --set chip.impl=tiles --set noc.impl=" + impl +
+                                       " --image " + image + " --batches 1 --report " + folder);
+        INFO(outcome.err);
+        REQUIRE(outcome.status == 0);
+        const json report = json::parse(read_text(folder + "/report.json"));
+        CHECK(report.at("ok") == true);
+        return report.at("batches").at(0).at("chip_cycles").get<double>();
+    };
+    const double packets = cycles("packet"), flits = cycles("flit");
+    CAPTURE(run.workload, packets, flits);
+    CHECK(packets == Approx(flits).epsilon(run.bound));
+}
+
+}  // namespace
+
+TEST_CASE("packets take about the time of flits on 12x12 tiles", "[flit]") {
+    compare_whole_run(
+        GENERATE(WholeRun{"tutel_moe", 0.12}, WholeRun{"fbsnet_mcifarnet", 0.25}, WholeRun{"dpsnet", 0.10}));
+}
+
+// Most of a minute each.
+TEST_CASE("packets take about the time of flits on 12x12 tiles, large networks", "[.packet-long]") {
+    compare_whole_run(GENERATE(WholeRun{"fbsnet_resnet18", 0.18}, WholeRun{"skipnet_resnet34", 0.05},
+                               WholeRun{"pabee_bert", 0.05}, WholeRun{"skipnet_resnet101", 0.05}));
 }
 
 TEST_CASE("keys of a flit network that contradict each other are refused", "[flit]") {

@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <random>
+#include <vector>
 
 #include "switchyard/hw/noc/link_calendar.h"
 #include "switchyard/testbenches/catch.h"
@@ -10,28 +12,46 @@ namespace {
 /// The same with a flag for every tick.
 class Bitmap {
 public:
-    std::uint64_t reserve(std::uint64_t earliest, std::uint64_t duration) {
-        std::uint64_t begin = earliest, free = 0;
-        for (std::uint64_t tick = earliest; free < duration; ++tick) {
-            if (tick >= busy_.size()) busy_.resize(tick + 1024);
-            if (busy_[tick]) {
-                begin = tick + 1;
-                free = 0;
-            } else {
-                ++free;
-            }
+    LinkCalendar::Interval first_free(std::uint64_t earliest, std::uint64_t duration) {
+        while (busy(earliest)) ++earliest;
+        std::uint64_t end = earliest;
+        for (std::uint64_t free = 0; free < duration; ++end) free += busy(end) ? 0 : 1;
+        return {earliest, end};
+    }
+    std::uint64_t first_gap(std::uint64_t earliest, std::uint64_t duration) {
+        for (std::uint64_t tick = earliest; tick < earliest + duration; ++tick)
+            if (busy(tick)) earliest = tick + 1;
+        return earliest;
+    }
+    std::uint64_t latest_begin(std::uint64_t end, std::uint64_t duration) {
+        for (; duration > 0; --end) duration -= busy(end - 1) ? 0 : 1;
+        return end;
+    }
+    void take(std::uint64_t begin, std::uint64_t end) {
+        for (std::uint64_t tick = begin; tick < end; ++tick) {
+            (void)busy(tick);
+            busy_[tick] = true;
         }
-        for (std::uint64_t tick = begin; tick < begin + duration; ++tick) busy_[tick] = true;
-        return begin;
     }
 
 private:
+    bool busy(std::uint64_t tick) {
+        if (tick >= busy_.size()) busy_.resize(tick + 1024);
+        return busy_[tick];
+    }
     std::vector<bool> busy_;
 };
 
+/// Takes the first gap that is long enough.
+std::uint64_t reserve(LinkCalendar& calendar, std::uint64_t earliest, std::uint64_t duration, std::uint64_t now = 0) {
+    const std::uint64_t begin = calendar.first_gap(earliest, duration);
+    calendar.take(begin, begin + duration, now);
+    return begin;
+}
+
 }  // namespace
 
-TEST_CASE("a calendar finds the gaps that a bitmap finds", "[calendar]") {
+TEST_CASE("a calendar finds what a bitmap finds", "[calendar]") {
     const unsigned seed = GENERATE(range(0u, 40u));
     const unsigned spread = GENERATE(10u, 200u, 3000u);
     std::mt19937 random(seed);
@@ -42,18 +62,37 @@ TEST_CASE("a calendar finds the gaps that a bitmap finds", "[calendar]") {
     for (int i = 0; i < 2000; ++i) {
         if (draw(4) == 0) now += draw(30);
         const std::uint64_t earliest = now + draw(spread), duration = 1 + draw(draw(8) == 0 ? 60 : 6);
-        REQUIRE(calendar.reserve(earliest, duration, now) == bitmap.reserve(earliest, duration));
+        const std::uint64_t gap = calendar.first_gap(earliest, duration);
+        REQUIRE(gap == bitmap.first_gap(earliest, duration));
+        REQUIRE(calendar.free(gap, gap + duration));
+        const LinkCalendar::Interval pieces = calendar.first_free(earliest, duration);
+        REQUIRE(pieces.begin == bitmap.first_free(earliest, duration).begin);
+        REQUIRE(pieces.end == bitmap.first_free(earliest, duration).end);
+        // A gap, all of an interval with what others have in it, or the last free ticks before a later time.
+        std::uint64_t begin = gap, end = gap + duration;
+        if (draw(3) == 0) {
+            begin = pieces.begin;
+            end = pieces.end;
+        } else if (draw(2) == 0) {
+            end = pieces.end + draw(20);
+            begin = calendar.latest_begin(end, duration);
+            REQUIRE(begin == bitmap.latest_begin(end, duration));
+        }
+        calendar.take(begin, end, now);
+        bitmap.take(begin, end);
+        REQUIRE_FALSE(calendar.free(begin, end));
+        REQUIRE(calendar.first_gap(calendar.end(), 1) == calendar.end());
     }
 }
 
 TEST_CASE("a saturated link costs one interval, a past one none", "[calendar]") {
     LinkCalendar calendar;
-    for (std::uint64_t i = 0; i < 1000; ++i) REQUIRE(calendar.reserve(0, 5, 0) == 5 * i);
+    for (std::uint64_t i = 0; i < 1000; ++i) REQUIRE(reserve(calendar, 0, 5) == 5 * i);
     CHECK(calendar.size() == 1);
-    for (std::uint64_t i = 0; i < 1000; ++i) calendar.reserve(10000 + 10 * i, 5, 0);
+    for (std::uint64_t i = 0; i < 1000; ++i) reserve(calendar, 10000 + 10 * i, 5);
     CHECK(calendar.size() == 1001);
-    for (std::uint64_t i = 0; i < 1000; ++i) CHECK(calendar.reserve(10005 + 10 * i, 5, 0) == 10005 + 10 * i);
+    for (std::uint64_t i = 0; i < 1000; ++i) CHECK(reserve(calendar, 10005 + 10 * i, 5) == 10005 + 10 * i);
     CHECK(calendar.size() == 2);
-    calendar.reserve(30000, 1, 30000);
+    reserve(calendar, 30000, 1, 30000);
     CHECK(calendar.size() == 1);
 }

@@ -47,9 +47,11 @@ SIM_TEST("links that are bound socket to socket carry the same packets at the sa
         for (std::uint32_t i = 0; i < 40; ++i) {
             const auto source = static_cast<Endpoint>(i * 5 % 8);
             ends.send(source, {static_cast<Endpoint>(i * 3 % 8)}, i * 100, i);
+            ends.wait_cycles(1000);
             PooledPayload packet = ends.packet(source, everybody, i * 50, i);
             ends.send(packet, i % 3);
             CHECK(packet.routed().destinations == everybody);
+            ends.wait_cycles(1000);  // what waits behind such a link does not hold up what is before it
         }
     };
     network.ends.script = [&] { traffic(network.ends); };
