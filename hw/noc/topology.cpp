@@ -50,14 +50,6 @@ std::string objection(const NocConfig& config) {
     return "";
 }
 
-unsigned next_port(const NocConfig& config, unsigned router, unsigned target) {
-    const int x = steps_x(config, router, target);
-    if (x != 0) return x > 0 ? port::kEast : port::kWest;
-    const int y = steps_y(config, router, target);
-    if (y != 0) return y > 0 ? port::kSouth : port::kNorth;
-    return port::kLocal;
-}
-
 int neighbour(const NocConfig& config, unsigned router, unsigned out_port) {
     const unsigned x = router % config.columns, y = router / config.columns;
     const bool torus = is_torus(config);

@@ -67,9 +67,6 @@ inline constexpr unsigned kNorth = 0, kEast = 1, kSouth = 2, kWest = 3, kLocal =
 /// "" or what is wrong with the configuration.
 std::string objection(const NocConfig& config);
 
-/// The next port of X-Y (dimension-order) routing, port::kLocal at the target. On a torus the shorter way round;
-/// of two equal ones east or south (the networks themselves split these by flit::RouteTable).
-unsigned next_port(const NocConfig& config, unsigned router, unsigned target);
 /// The router behind port north .. west, or -1 at the edge of a mesh and in a dimension of one router.
 int neighbour(const NocConfig& config, unsigned router, unsigned out_port);
 /// Links between the two routers.

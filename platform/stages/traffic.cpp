@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "switchyard/hw/noc/flit_torus.h"
+
 namespace switchyard::platform {
 
 TrafficBuilder::TrafficBuilder(const hw::NocConfig& noc, const hw::HbmConfig& memory,
@@ -10,21 +12,17 @@ TrafficBuilder::TrafficBuilder(const hw::NocConfig& noc, const hw::HbmConfig& me
     : noc_(noc),
       memory_(memory),
       router_of_endpoint_(std::move(router_of_endpoint)),
-      router_links_(noc.columns * noc.rows * hw::port::kLocal) {
-    const unsigned routers = noc.columns * noc.rows;
-    for (unsigned from = 0; from < routers; ++from) {
-        for (unsigned p = 0; p < hw::port::kLocal; ++p) neighbour_.push_back(hw::neighbour(noc, from, p));
-        for (unsigned to = 0; to < routers; ++to) {
-            next_port_.push_back(static_cast<std::uint8_t>(hw::next_port(noc, from, to)));
-            hops_.push_back(hw::hops(noc, from, to));
-        }
+      router_links_(noc.columns * noc.rows * hw::port::kLocal),
+      routes_(hw::flit_config(noc)) {
+    for (unsigned router = 0; router < noc.columns * noc.rows; ++router) {
+        for (unsigned p = 0; p < hw::port::kLocal; ++p) neighbour_.push_back(hw::neighbour(noc, router, p));
     }
     cycles_.assign(links(), 0);
     visited_.assign(links(), 0);
 }
 
 unsigned TrafficBuilder::hops(Endpoint from, Endpoint to) const {
-    return hops_[router_of_endpoint_[from] * noc_.columns * noc_.rows + router_of_endpoint_[to]];
+    return routes_.hops(router_of_endpoint_[from], router_of_endpoint_[to]);
 }
 
 std::uint64_t TrafficBuilder::head_cycles(Endpoint from, Endpoint to) const {
@@ -59,11 +57,14 @@ void TrafficBuilder::add_packet(Endpoint source, const std::vector<Endpoint>& de
     sum_.addressed_bytes += payload_bytes * destinations.size();
     ++packet_;
     use(router_links_ + source, packets, cycles);
-    const unsigned routers = noc_.columns * noc_.rows;
+    const unsigned from = router_of_endpoint_[source];
     for (const Endpoint destination : destinations) {
         const unsigned to = router_of_endpoint_[destination];
-        for (unsigned at = router_of_endpoint_[source]; at != to;) {
-            const unsigned port = next_port_[at * routers + to], link = at * hw::port::kLocal + port;
+        const unsigned x_port = destinations.size() > 1 ? routes_.tree_x_port(from, to) : routes_.x_port(from, to);
+        const unsigned y_port = routes_.y_port(from, to);
+        for (unsigned at = from; at != to;) {
+            const unsigned port = routes_.x(at) != routes_.x(to) ? x_port : y_port;
+            const unsigned link = at * hw::port::kLocal + port;
             if (visited_[link] != packet_) {
                 visited_[link] = packet_;
                 use(link, packets, cycles);

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "switchyard/hw/memory/hbm_config.h"
+#include "switchyard/hw/noc/flit/route.h"
 #include "switchyard/hw/noc/topology.h"
 #include "switchyard/tlm/routed_extension.h"
 
@@ -30,8 +31,8 @@ struct Traffic {
     std::uint64_t ejected_packets = 0, ejected_bytes = 0;  ///< payload
 };
 
-/// Turns packets into what they cost on the links of hw::Torus: X-Y routes, multicast along their tree.
-/// Links: 4 a router (north, east, south, west), then the way in of each endpoint, then the way out.
+/// Turns packets into what they cost on the links of hw::Torus: the X-Y routes of flit::RouteTable, multicast along
+/// their tree. Links: 4 a router (north, east, south, west), then the way in of each endpoint, then the way out.
 class TrafficBuilder {
 public:
     TrafficBuilder(const hw::NocConfig& noc, const hw::HbmConfig& memory, std::vector<unsigned> router_of_endpoint);
@@ -63,9 +64,8 @@ private:
     hw::HbmConfig memory_;
     std::vector<unsigned> router_of_endpoint_;
     unsigned router_links_;
-    std::vector<std::uint8_t> next_port_;  ///< [router][router]
-    std::vector<int> neighbour_;           ///< [router][port]
-    std::vector<unsigned> hops_;           ///< [router][router]
+    hw::flit::RouteTable routes_;
+    std::vector<int> neighbour_;  ///< [router][port]
     Traffic sum_;
     std::vector<std::uint32_t> cycles_;  ///< by link, of sum_
     std::vector<std::uint16_t> used_;

@@ -1,5 +1,7 @@
 #include <deque>
 
+#include "switchyard/hw/noc/flit/route.h"
+#include "switchyard/hw/noc/flit_torus.h"
 #include "switchyard/hw/noc/torus.h"
 #include "switchyard/testbenches/unit/network/network_bench.h"
 
@@ -33,35 +35,37 @@ std::vector<unsigned> distances(const NocConfig& config, unsigned from) {
 TEST_CASE("X-Y routing takes a shortest path, all of X first", "[topology]") {
     const auto config = GENERATE(noc(1, 1), noc(2, 2), noc(3, 5), noc(4, 4), noc(1, 7), noc(12, 12), noc(4, 3, "mesh"),
                                  noc(12, 12, "mesh"), noc(6, 1, "mesh"));
+    const flit::RouteTable routes(flit_config(config));
     for (unsigned from = 0; from < config.columns * config.rows; ++from) {
         const std::vector<unsigned> distance = distances(config, from);
         for (unsigned to = 0; to < distance.size(); ++to) {
-            unsigned router = from, steps = 0;
-            bool in_y = false, ordered = true;
-            for (unsigned p; (p = next_port(config, router, to)) != port::kLocal; ++steps) {
-                const bool y = p == port::kNorth || p == port::kSouth;
-                ordered = ordered && !(in_y && !y);
-                in_y = y;
-                const int next = neighbour(config, router, p);
-                REQUIRE(next >= 0);
-                router = static_cast<unsigned>(next);
-                REQUIRE(steps < distance.size());
+            // The source decides which way round, for a packet to one place and for a tree.
+            for (const unsigned x_port : {routes.x_port(from, to), routes.tree_x_port(from, to)}) {
+                unsigned router = from, steps = 0;
+                for (; router != to; ++steps) {
+                    REQUIRE(steps < distance.size());
+                    const bool along_x = routes.x(router) != routes.x(to);
+                    const int next = neighbour(config, router, along_x ? x_port : routes.y_port(from, to));
+                    REQUIRE(next >= 0);
+                    router = static_cast<unsigned>(next);
+                }
+                REQUIRE(steps == distance[to]);
             }
-            REQUIRE(router == to);
-            REQUIRE(ordered);
-            REQUIRE(steps == distance[to]);
             REQUIRE(hops(config, from, to) == distance[to]);
+            REQUIRE(routes.hops(from, to) == distance[to]);
         }
     }
 }
 
-TEST_CASE("equal ways round a torus go east and south", "[topology]") {
-    CHECK(next_port(noc(4, 4), 0, 2) == port::kEast);
-    CHECK(next_port(noc(4, 4), 3, 1) == port::kEast);
-    CHECK(next_port(noc(4, 4), 0, 8) == port::kSouth);
-    CHECK(next_port(noc(4, 4), 0, 3) == port::kWest);
-    CHECK(next_port(noc(4, 4), 0, 12) == port::kNorth);
-    CHECK(next_port(noc(4, 4, "mesh"), 0, 3) == port::kEast);
+TEST_CASE("equal ways round a torus are taken by turns", "[topology]") {
+    const flit::RouteTable routes(flit_config(noc(4, 4)));
+    CHECK(routes.x_port(0, 2) == port::kEast);
+    CHECK(routes.x_port(4, 6) == port::kWest);
+    CHECK(routes.y_port(0, 8) == port::kSouth);
+    CHECK(routes.y_port(1, 9) == port::kNorth);
+    CHECK(routes.x_port(0, 3) == port::kWest);
+    CHECK(routes.y_port(0, 12) == port::kNorth);
+    CHECK(flit::RouteTable(flit_config(noc(4, 4, "mesh"))).x_port(0, 3) == port::kEast);
 }
 
 TEST_CASE("links lead back through the opposite port", "[topology]") {
