@@ -9,7 +9,6 @@
 #include <systemc>
 #include <tlm>
 
-#include "switchyard/hw/noc/flit/route.h"
 #include "switchyard/hw/noc/link_calendar.h"
 #include "switchyard/hw/noc/network.h"
 #include "switchyard/hw/noc/topology.h"
@@ -93,9 +92,10 @@ private:
     /// A destination, and the way to it, which is the same for all routers.
     struct Target {
         Endpoint endpoint;
-        std::uint16_t router;
+        std::uint16_t x, y;  ///< of its router
         std::uint8_t x_port, y_port, local_port;
         bool x_crosses, y_crosses;  ///< the dateline
+        std::uint8_t port;          ///< out of the router at which fan_out looks
     };
     /// Destinations of one packet that lie behind the same link; reordered on the way.
     struct Span {
@@ -107,12 +107,14 @@ private:
         LinkCalendar* vc;
         unsigned before;  ///< number of the step before, or kNone
         Tick onward;      ///< from leaving by this link to leaving by the next one, if nothing is in the way
+        Tick credit;      ///< from leaving by the next link until a place there can be used again
         Tick granted;     ///< the VC is taken
         Tick head;        ///< leaves
-        LinkCalendar::Interval chunk;  ///< of flits, which leaves: the first one, then those behind it, the last one
-        LinkCalendar::Interval room;   ///< for the next chunk: for its first flit, for its last flit
-        Tick released;                 ///< the VC can be taken again
+        Tick released;    ///< the VC can be taken again
         Span behind;
+        LinkCalendar::Interval chunk = {0, 0};   ///< of flits, which leaves: the first one, then those behind it
+        LinkCalendar::Interval booked = {0, 0};  ///< of the link, up to the chunk's end, without a break
+        LinkCalendar::Interval room = {0, 0};    ///< for the next chunk: for its first flit, for its last flit
     };
     /// Of a link's bandwidth.
     struct Booking {
@@ -122,9 +124,9 @@ private:
     /// What a journey needs memory for, kept for the next one.
     struct Lists {
         std::vector<Target> targets;
-        std::vector<Step> steps;  ///< a tree: each behind the one before it
-        std::vector<Booking> bookings;
-        std::vector<Endpoint> given;  ///< destinations, as the caller gave them
+        std::vector<Step> steps;        ///< a tree: each behind the one before it
+        std::vector<Booking> bookings;  ///< those before the steps' last ones
+        std::vector<Endpoint> given;    ///< destinations, as the caller gave them
     };
     /// A packet on its way, with what is the same at every router.
     struct Journey {
@@ -142,11 +144,10 @@ private:
     void end_of_elaboration() override;
     void b_transport(int in_port, Payload& payload, sc_core::sc_time& delay);
     unsigned debug_transport(int in_port, Payload& payload);
+    void look_up_ways(unsigned index, const std::vector<unsigned>& router_of_endpoint);
     void set_up_flow_control();
 
     // transit.cpp
-    /// `source`: router that decides between equal ways; `tree`: for a multicast.
-    Target target(unsigned source, Endpoint endpoint, bool tree) const;
     unsigned port_to(const Target& target) const;
     /// Finds a packet's times on its whole way; nothing is taken. `start`: it is offered by its endpoint, or its head
     /// is in this router. False if it would still hold a VC when somebody who asked earlier gets it.
@@ -157,28 +158,30 @@ private:
     /// The step of a head that can leave by `link` at `ready`.
     const Step& cross(Journey& journey, Link& link, const VcRange& vcs, Tick ready, Tick onward, unsigned before,
                       Span behind) const;
-    /// Plans the flits behind the first chunk.
-    void follow(Journey& journey) const;
-    void find_room(std::vector<Step>& steps) const;
+    /// A step's next chunk: `size` flits from `ready` on, whose last one leaves at `end` or later.
+    static void send(Journey& journey, Step& step, Tick ready, Tick end, Tick size);
+    /// Plans the flits behind the first chunk; false as in plan().
+    bool follow(Journey& journey) const;
+    /// For the next chunk of every step; true if nobody is in the way.
+    static bool find_room(std::vector<Step>& steps);
     void book(Journey& journey, unsigned in_port);
     void deliver(Journey& journey);
     /// Through the socket, which the packet or its head reaches at `arrival`.
     void call(Link& link, Journey& journey, Span targets, Tick arrival);
 
+    [[noreturn]] void refuse_twice(Payload& payload, Endpoint endpoint) const;
     [[noreturn]] void fail(Payload& payload, ::tlm::tlm_response_status status, const std::string& message) const;
     void register_counters(SimulationRegistry& registry);
 
     Config config_;
-    flit::RouteTable routes_;
-    unsigned index_;
+    unsigned x_, y_;
     Tick cycle_, router_latency_, link_latency_, endpoint_link_latency_;
     Tick buffer_;        ///< for which a link at full rate fills a buffer
     Tick credit_;        ///< from a flit's leaving until its place can be used by a flit that leaves the router before
     Tick refill_;        ///< from a tail's leaving a buffer until the head behind it can ask for the switch
     Tick reallocation_;  ///< from a tail's leaving until the next head in the VC can leave
     VcRange vcs_[2][3];  ///< by group; dateline class 0, 1, any
-    std::vector<std::uint16_t> home_;  ///< by endpoint: its router
-    std::vector<std::uint8_t> local_;  ///< by endpoint: its port there
+    std::vector<Target> targets_[2];   ///< by endpoint: the way from here for it alone, of a multicast
     std::vector<Endpoint> endpoints_;  ///< by local port
     std::vector<Link> links_;          ///< by port
     std::vector<Link> injection_;      ///< by local port: the way in

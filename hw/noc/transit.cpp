@@ -19,28 +19,14 @@ constexpr unsigned kAnyClass = 2;
 
 }  // namespace
 
-Router::Target Router::target(unsigned source, Endpoint endpoint, bool tree) const {
-    Target target{};
-    target.endpoint = endpoint;
-    target.router = home_[endpoint];
-    target.local_port = local_[endpoint];
-    target.x_port = static_cast<std::uint8_t>(tree ? routes_.tree_x_port(source, target.router)
-                                                   : routes_.x_port(source, target.router));
-    target.y_port = static_cast<std::uint8_t>(routes_.y_port(source, target.router));
-    target.x_crosses = routes_.crosses(source, target.router, target.x_port);
-    target.y_crosses = routes_.crosses(source, target.router, target.y_port);
-    return target;
-}
-
 unsigned Router::port_to(const Target& target) const {
-    if (routes_.x(index_) != routes_.x(target.router)) return target.x_port;
-    if (routes_.y(index_) != routes_.y(target.router)) return target.y_port;
+    if (x_ != target.x) return target.x_port;
+    if (y_ != target.y) return target.y_port;
     return target.local_port;
 }
 
 bool Router::plan(Journey& journey, unsigned in_port, Tick start) {
-    std::vector<Step>& steps = journey.lists.steps;
-    steps.clear();
+    journey.lists.steps.clear();
     journey.lists.bookings.clear();
     Target* const first = journey.lists.targets.data();
     const Span all{first, first + journey.lists.targets.size()};
@@ -53,47 +39,40 @@ bool Router::plan(Journey& journey, unsigned in_port, Tick start) {
                                 endpoint_link_latency_ + router_latency_, kNone, all)
                               .head;
         fan_out(journey, all, 0, left + endpoint_link_latency_);
-        follow(journey);
     } else {
         fan_out(journey, all, kNone, start);
-        follow(journey);
     }
-    return !journey.gaps || journey.duration <= buffer_ ||
-           std::all_of(steps.begin(), steps.end(),
-                       [](const Step& step) { return step.vc->free(step.granted, step.released); });
+    return follow(journey);
 }
 
 void Router::fan_out(Journey& journey, Span targets, unsigned before, Tick head) {
     auto [first, last] = targets;
-    if (last - first == 1) return leave(journey, port_to(*first), targets, before, head);
     std::uint32_t ports = 0;
-    for (const Target* target = first; target != last; ++target) ports |= 1u << port_to(*target);
-    for (unsigned p = 0; ports >> p != 0; ++p) {
-        if ((ports >> p & 1) == 0) continue;
-        Target* const end = std::partition(first, last, [&](const Target& target) { return port_to(target) == p; });
-        leave(journey, p, {first, end}, before, head);
+    for (Target* target = first; target != last; ++target) {
+        target->port = static_cast<std::uint8_t>(port_to(*target));
+        ports |= 1u << target->port;
+    }
+    while (ports != 0) {
+        const auto port = static_cast<unsigned>(__builtin_ctz(ports));
+        ports &= ports - 1;
+        Target* end = last;
+        if (ports != 0) end = std::partition(first, last, [port](const Target& target) { return target.port == port; });
+        leave(journey, port, {first, end}, before, head);
         first = end;
     }
 }
 
 void Router::leave(Journey& journey, unsigned port, Span targets, unsigned before, Tick head) {
-    Link& link = links_[port];
-    const Tick ready = head + router_latency_;
-    if (port >= port::kLocal) {
-        if (targets.last - targets.first != 1)
-            fail(journey.payload, ::tlm::TLM_ADDRESS_ERROR_RESPONSE,
-                 "destination " + std::to_string(targets.first->endpoint) + " stands twice in a packet");
-        cross(journey, link, vcs_[journey.group][kAnyClass], ready, 0, before, targets);
-        return;
-    }
-    const bool along_x = port == port::kEast || port == port::kWest;
+    const bool ejected = port >= port::kLocal, along_x = port == port::kEast || port == port::kWest;
+    if (ejected && targets.last - targets.first != 1) refuse_twice(journey.payload, targets.first->endpoint);
     const bool crosses = std::any_of(targets.first, targets.last, [along_x](const Target& target) {
         return along_x ? target.x_crosses : target.y_crosses;
     });
-    const Tick left = cross(journey, link, vcs_[journey.group][crosses ? 1 : 0], ready, link_latency_ + router_latency_,
-                            before, targets)
-                          .head;
-    const auto step = static_cast<unsigned>(journey.lists.steps.size() - 1);
+    const VcRange& vcs = vcs_[journey.group][ejected ? kAnyClass : crosses ? 1 : 0];
+    Link& link = links_[port];
+    const auto step = static_cast<unsigned>(journey.lists.steps.size());
+    const Tick onward = ejected ? 0 : link_latency_ + router_latency_;
+    const Tick left = cross(journey, link, vcs, head + router_latency_, onward, before, targets).head;
     if (link.router) link.router->fan_out(journey, targets, step, left + link_latency_);
 }
 
@@ -110,73 +89,91 @@ const Router::Step& Router::cross(Journey& journey, Link& link, const VcRange& v
         vc = &other;
         granted = free;
     }
-    const Tick size = std::min(journey.duration, buffer_);
-    LinkCalendar::Interval chunk = link.calendar.first_free(granted, size);
-    if (before != kNone) chunk.end = std::max(chunk.end, steps[before].chunk.end + steps[before].onward);
-    steps.push_back({&link, vc, before, onward, granted, chunk.begin, chunk, {0, 0}, 0, behind});
-    journey.lists.bookings.push_back({&link, {link.calendar.latest_begin(chunk.end, size), chunk.end}});
-    return steps.back();
+    // A buffer that is smaller than the loop of a head's credit throttles nobody who does not wait: the flits behind
+    // the head catch up (flit::zero_load_cycles).
+    const Tick credit = std::min(credit_, buffer_ > onward ? buffer_ - onward : Tick{0});
+    const Tick end = before == kNone ? 0 : steps[before].chunk.end + steps[before].onward;
+    steps.push_back({&link, vc, before, onward, credit, granted, 0, 0, behind});
+    Step& step = steps.back();
+    send(journey, step, granted, end, std::min(journey.duration, buffer_));
+    step.head = step.chunk.begin;
+    return step;
 }
 
-void Router::find_room(std::vector<Step>& steps) const {
-    for (Step& step : steps) step.room = {0, 0};
-    for (const Step& step : steps) {
+void Router::send(Journey& journey, Step& step, Tick ready, Tick end, Tick size) {
+    const LinkCalendar& calendar = step.link->calendar;
+    step.chunk = calendar.first_free(ready, size);
+    step.room = {0, 0};
+    Tick begin = step.chunk.begin;
+    if (step.chunk.end < end) {
+        step.chunk.end = end;
+        begin = calendar.latest_begin(end, size);
+    }
+    if (begin != step.booked.end) {
+        if (step.booked.end > 0) journey.lists.bookings.push_back({step.link, step.booked});
+        step.booked.begin = begin;
+    }
+    step.booked.end = step.chunk.end;
+}
+
+bool Router::find_room(std::vector<Step>& steps) {
+    bool free = true;
+    for (std::size_t i = steps.size(); i-- > 0;) {
+        const Step& step = steps[i];
+        free = free && step.room.begin <= step.chunk.end && step.link->calendar.end() <= step.chunk.end;
         if (step.before == kNone) continue;
         Step& before = steps[step.before];
-        // A buffer that is smaller than the loop of a head's credit throttles nobody who does not wait: the flits
-        // behind the head catch up (flit::zero_load_cycles).
-        const Tick credit = std::min<Tick>(credit_, buffer_ > before.onward ? buffer_ - before.onward : Tick{0});
-        before.room.begin = std::max(before.room.begin, step.chunk.begin + credit);
-        before.room.end = std::max(before.room.end, step.chunk.end + credit);
+        before.room.begin = std::max(before.room.begin, step.chunk.begin + before.credit);
+        before.room.end = std::max(before.room.end, step.chunk.end + before.credit);
     }
+    return free;
 }
 
-void Router::follow(Journey& journey) const {
+bool Router::follow(Journey& journey) const {
     std::vector<Step>& steps = journey.lists.steps;
     Tick left = journey.duration, size = std::min(left, buffer_);
     while ((left -= size) > 0) {
-        find_room(steps);
         // Once nobody is in the way, all the rest goes in one.
-        const bool free = std::all_of(steps.begin(), steps.end(), [](const Step& step) {
-            return step.room.begin <= step.chunk.end && step.link->calendar.end() <= step.chunk.end;
-        });
+        const bool free = find_room(steps);
         size = free ? left : std::min(left, buffer_);
         for (Step& step : steps) {
-            Tick ready = std::max(step.chunk.end, step.room.begin), last = 0;
+            Tick ready = std::max(step.chunk.end, step.room.begin), end = 0;
             if (step.before != kNone) {
                 const Step& before = steps[step.before];
                 ready = std::max(ready, before.chunk.begin + before.onward);
-                last = before.chunk.end + before.onward;
+                end = before.chunk.end + before.onward;
             }
             // A last chunk that is shorter ends as much earlier.
             if (!free && step.room.end > 0)
-                last = std::max(last, step.room.end - std::min<Tick>(step.room.end, buffer_ - size));
-            const LinkCalendar& calendar = step.link->calendar;
-            step.chunk = calendar.first_free(ready, size);
-            step.chunk.end = std::max(step.chunk.end, last);
-            journey.lists.bookings.push_back(
-                {step.link, {calendar.latest_begin(step.chunk.end, size), step.chunk.end}});
+                end = std::max(end, step.room.end - std::min(step.room.end, buffer_ - size));
+            send(journey, step, ready, end, size);
         }
     }
+    const bool ask = journey.gaps && journey.duration > buffer_;
+    bool released_in_time = true;
     for (std::size_t i = steps.size(); i-- > 0;) {
         Step& step = steps[i];
         step.released = std::max(step.released, step.chunk.end + reallocation_);
+        if (ask && released_in_time) released_in_time = step.vc->free(step.granted, step.released);
         if (step.before == kNone) continue;
         Step& before = steps[step.before];
         before.released = std::max(before.released, step.chunk.end - before.onward + refill_);
     }
+    return released_in_time;
 }
 
 void Router::book(Journey& journey, unsigned in_port) {
     const std::uint64_t bytes = config_.header_bytes + journey.packet.payload_bytes;
+    const std::uint64_t cycles = journey.duration / cycle_;
+    for (const Booking& booking : journey.lists.bookings)
+        booking.link->calendar.take(booking.time.begin, booking.time.end, journey.now);
     for (const Step& step : journey.lists.steps) {
         ++step.link->stats.packets;
         step.link->stats.bytes += bytes;
-        step.link->stats.busy_cycles += journey.duration / cycle_;
+        step.link->stats.busy_cycles += cycles;
+        step.link->calendar.take(step.booked.begin, step.booked.end, journey.now);
         step.vc->take(step.granted, step.released, journey.now);
     }
-    for (const Booking& booking : journey.lists.bookings)
-        booking.link->calendar.take(booking.time.begin, booking.time.end, journey.now);
     if (in_port < port::kLocal) return;
     const Step& injected = journey.lists.steps[0];
     injected.link->turns[journey.group].take(journey.turn, injected.chunk.end, journey.now);
