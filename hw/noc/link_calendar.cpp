@@ -4,19 +4,15 @@
 
 namespace switchyard::hw {
 
-void LinkCalendar::forget(std::uint64_t now) {
+void LinkCalendar::forget_some(std::uint64_t now) {
     while (first_ < earlier_.size() && earlier_[first_].end <= now) ++first_;
     if (2 * first_ < earlier_.size()) return;
     earlier_.erase(earlier_.begin(), earlier_.begin() + static_cast<std::ptrdiff_t>(first_));
     first_ = 0;
 }
 
-void LinkCalendar::push_last(std::uint64_t now) {
-    forget(now);
-    earlier_.push_back(last_);
-}
-
 std::vector<LinkCalendar::Interval>::const_iterator LinkCalendar::first_after(std::uint64_t time) const {
+    if (earlier_.empty() || earlier_.back().end <= time) return earlier_.end();
     return std::upper_bound(earlier_.begin() + static_cast<std::ptrdiff_t>(first_), earlier_.end(), time,
                             [](std::uint64_t t, const Interval& interval) { return t < interval.end; });
 }

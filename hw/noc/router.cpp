@@ -101,7 +101,13 @@ void Router::set_up_flow_control() {
     set_ranges(0, 0, config_.vcs);
     set_ranges(1, config_.vcs, config_.control_vcs);
     buffer_ = config_.buffer_flits * cycle_;
-    credit_ = (1 + config_.link_cycles + config_.credit_cycles) * cycle_;
+    for (std::size_t p = 0; p < port::kLocal; ++p) links_[p].onward = link_latency_ + router_latency_;
+    for (Link& link : injection_) link.onward = endpoint_link_latency_ + router_latency_;
+    // A buffer that is smaller than the loop of a head's credit throttles nobody who does not wait: the flits behind
+    // the head catch up (flit::zero_load_cycles).
+    const Tick loop = (1 + config_.link_cycles + config_.credit_cycles) * cycle_;
+    for (std::vector<Link>* const links : {&links_, &injection_})
+        for (Link& link : *links) link.credit = std::min(loop, buffer_ > link.onward ? buffer_ - link.onward : Tick{0});
     refill_ = (config_.routing_cycles + config_.vc_alloc_cycles) * cycle_;
     reallocation_ = config_.vc_alloc_cycles * cycle_;
 }

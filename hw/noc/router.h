@@ -77,10 +77,12 @@ private:
 
     /// In the order of use, from a cache line's begin.
     struct alignas(64) Link {
-        LinkStats stats;
-        Router* router = nullptr;  ///< the next one, if connected directly
-        LinkCalendar calendar;     ///< its bandwidth
+        LinkCalendar calendar;  ///< its bandwidth
+        Tick onward = 0;        ///< from leaving by it to leaving by the next one, if nothing is in the way
+        Tick credit = 0;        ///< from leaving by the next one until a place behind this one can be used again
         std::vector<LinkCalendar> vcs;
+        Router* router = nullptr;  ///< the next one, if connected directly
+        LinkStats stats;
         ::tlm::tlm_fw_transport_if<>* next = nullptr;  ///< behind the port; null where nothing is bound
         std::vector<Tick> last_of_flow;                ///< to an endpoint, by source and class: latest arrival
         LinkCalendar turns[2];                         ///< from an endpoint, by class: its queue
@@ -105,13 +107,11 @@ private:
     struct Step {
         Link* link;
         LinkCalendar* vc;
-        unsigned before;  ///< number of the step before, or kNone
-        Tick onward;      ///< from leaving by this link to leaving by the next one, if nothing is in the way
-        Tick credit;      ///< from leaving by the next link until a place there can be used again
-        Tick granted;     ///< the VC is taken
-        Tick head;        ///< leaves
-        Tick released;    ///< the VC can be taken again
         Span behind;
+        unsigned before;                         ///< number of the step before, or kNone
+        Tick granted;                            ///< the VC is taken
+        Tick head = 0;                           ///< leaves
+        Tick released = 0;                       ///< the VC can be taken again
         LinkCalendar::Interval chunk = {0, 0};   ///< of flits, which leaves: the first one, then those behind it
         LinkCalendar::Interval booked = {0, 0};  ///< of the link, up to the chunk's end, without a break
         LinkCalendar::Interval room = {0, 0};    ///< for the next chunk: for its first flit, for its last flit
@@ -132,11 +132,12 @@ private:
     struct Journey {
         Payload& payload;
         RoutedExtension& packet;
-        Tick now, duration;  ///< time of the call; for which a link is taken
-        unsigned group;      ///< of VCs: flit::TrafficClass, if it has some of its own
-        bool gaps = true;    ///< a VC may be taken before those who asked earlier
-        Tick turn = 0;       ///< it is the first in its source's queue
-        Tick arrival = 0;    ///< of the last tail
+        Tick now, duration;    ///< time of the call; for which a link is taken
+        unsigned group;        ///< of VCs: flit::TrafficClass, if it has some of its own
+        bool gaps = true;      ///< a VC may be taken before those who asked earlier
+        bool held_up = false;  ///< somebody is in the way of the chunks that come
+        Tick turn = 0;         ///< it is the first in its source's queue
+        Tick arrival = 0;      ///< of the last tail
         ::tlm::tlm_response_status response = ::tlm::TLM_OK_RESPONSE;  ///< multicast: the first that is not OK
         Lists lists = {};
     };
@@ -152,18 +153,14 @@ private:
     /// Finds a packet's times on its whole way; nothing is taken. `start`: it is offered by its endpoint, or its head
     /// is in this router. False if it would still hold a VC when somebody who asked earlier gets it.
     bool plan(Journey& journey, unsigned in_port, Tick start);
-    /// These plan the head's way from the time at which it is in this router, behind the step `before`.
-    void fan_out(Journey& journey, Span targets, unsigned before, Tick head);
-    void leave(Journey& journey, unsigned port, Span targets, unsigned before, Tick head);
-    /// The step of a head that can leave by `link` at `ready`.
-    const Step& cross(Journey& journey, Link& link, const VcRange& vcs, Tick ready, Tick onward, unsigned before,
-                      Span behind) const;
-    /// A step's next chunk: `size` flits from `ready` on, whose last one leaves at `end` or later.
+    /// These plan the way of a head that can leave this router at `ready`, behind the step `before`.
+    void fan_out(Journey& journey, Span targets, unsigned before, Tick ready);
+    void leave(Journey& journey, Span targets, unsigned before, Tick ready);
+    Tick cross(Journey& journey, Link& link, const VcRange& vcs, Span targets, unsigned before, Tick ready) const;
+    /// The next chunk of a step: `size` flits that can leave from `ready` on, the last one at `end` or later.
     static void send(Journey& journey, Step& step, Tick ready, Tick end, Tick size);
     /// Plans the flits behind the first chunk; false as in plan().
     bool follow(Journey& journey) const;
-    /// For the next chunk of every step; true if nobody is in the way.
-    static bool find_room(std::vector<Step>& steps);
     void book(Journey& journey, unsigned in_port);
     void deliver(Journey& journey);
     /// Through the socket, which the packet or its head reaches at `arrival`.
@@ -177,7 +174,6 @@ private:
     unsigned x_, y_;
     Tick cycle_, router_latency_, link_latency_, endpoint_link_latency_;
     Tick buffer_;        ///< for which a link at full rate fills a buffer
-    Tick credit_;        ///< from a flit's leaving until its place can be used by a flit that leaves the router before
     Tick refill_;        ///< from a tail's leaving a buffer until the head behind it can ask for the switch
     Tick reallocation_;  ///< from a tail's leaving until the next head in the VC can leave
     VcRange vcs_[2][3];  ///< by group; dateline class 0, 1, any

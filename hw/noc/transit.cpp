@@ -16,6 +16,7 @@ namespace {
 
 constexpr unsigned kNone = 0xFFFFFFFF;
 constexpr unsigned kAnyClass = 2;
+constexpr std::uint64_t kNever = 0xFFFFFFFFFFFFFFFF;
 
 }  // namespace
 
@@ -28,6 +29,7 @@ unsigned Router::port_to(const Target& target) const {
 bool Router::plan(Journey& journey, unsigned in_port, Tick start) {
     journey.lists.steps.clear();
     journey.lists.bookings.clear();
+    journey.held_up = false;
     Target* const first = journey.lists.targets.data();
     const Span all{first, first + journey.lists.targets.size()};
     if (in_port >= port::kLocal) {
@@ -35,98 +37,96 @@ bool Router::plan(Journey& journey, unsigned in_port, Tick start) {
         Link& link = injection_[in_port - port::kLocal];
         const LinkCalendar& queue = link.turns[journey.group];
         journey.turn = journey.gaps ? queue.first_gap(edge, journey.duration) : std::max(edge, queue.end());
-        const Tick left = cross(journey, link, vcs_[journey.group][kAnyClass], journey.turn,
-                                endpoint_link_latency_ + router_latency_, kNone, all)
-                              .head;
-        fan_out(journey, all, 0, left + endpoint_link_latency_);
+        fan_out(journey, all, 0, cross(journey, link, vcs_[journey.group][kAnyClass], all, kNone, journey.turn));
     } else {
-        fan_out(journey, all, kNone, start);
+        fan_out(journey, all, kNone, start + router_latency_);
     }
     return follow(journey);
 }
 
-void Router::fan_out(Journey& journey, Span targets, unsigned before, Tick head) {
+void Router::fan_out(Journey& journey, Span targets, unsigned before, Tick ready) {
     auto [first, last] = targets;
     std::uint32_t ports = 0;
     for (Target* target = first; target != last; ++target) {
         target->port = static_cast<std::uint8_t>(port_to(*target));
         ports |= 1u << target->port;
     }
-    while (ports != 0) {
+    for (; (ports & (ports - 1)) != 0; ports &= ports - 1) {
         const auto port = static_cast<unsigned>(__builtin_ctz(ports));
-        ports &= ports - 1;
-        Target* end = last;
-        if (ports != 0) end = std::partition(first, last, [port](const Target& target) { return target.port == port; });
-        leave(journey, port, {first, end}, before, head);
+        Target* const end = std::partition(first, last, [port](const Target& target) { return target.port == port; });
+        leave(journey, {first, end}, before, ready);
         first = end;
     }
+    leave(journey, {first, last}, before, ready);
 }
 
-void Router::leave(Journey& journey, unsigned port, Span targets, unsigned before, Tick head) {
-    const bool ejected = port >= port::kLocal, along_x = port == port::kEast || port == port::kWest;
-    if (ejected && targets.last - targets.first != 1) refuse_twice(journey.payload, targets.first->endpoint);
+void Router::leave(Journey& journey, Span targets, unsigned before, Tick ready) {
+    const unsigned port = targets.first->port;
+    Link& link = links_[port];
+    if (port >= port::kLocal) {
+        if (targets.last - targets.first != 1) refuse_twice(journey.payload, targets.first->endpoint);
+        cross(journey, link, vcs_[journey.group][kAnyClass], targets, before, ready);
+        return;
+    }
+    const bool along_x = port == port::kEast || port == port::kWest;
     const bool crosses = std::any_of(targets.first, targets.last, [along_x](const Target& target) {
         return along_x ? target.x_crosses : target.y_crosses;
     });
-    const VcRange& vcs = vcs_[journey.group][ejected ? kAnyClass : crosses ? 1 : 0];
-    Link& link = links_[port];
     const auto step = static_cast<unsigned>(journey.lists.steps.size());
-    const Tick onward = ejected ? 0 : link_latency_ + router_latency_;
-    const Tick left = cross(journey, link, vcs, head + router_latency_, onward, before, targets).head;
-    if (link.router) link.router->fan_out(journey, targets, step, left + link_latency_);
+    ready = cross(journey, link, vcs_[journey.group][crosses ? 1 : 0], targets, before, ready);
+    if (link.router) link.router->fan_out(journey, targets, step, ready);
 }
 
-const Router::Step& Router::cross(Journey& journey, Link& link, const VcRange& vcs, Tick ready, Tick onward,
-                                  unsigned before, Span behind) const {
-    std::vector<Step>& steps = journey.lists.steps;
-    LinkCalendar* vc = nullptr;
-    Tick granted = 0;
-    for (unsigned v = vcs.first; v < vcs.first + vcs.count && (!vc || granted > ready); ++v) {
-        LinkCalendar& other = link.vcs[v];
-        const Tick free =
-            journey.gaps ? other.first_gap(ready, journey.duration + reallocation_) : std::max(ready, other.end());
-        if (vc && free >= granted) continue;
-        vc = &other;
+/// Returns when the head can leave by the next link.
+Router::Tick Router::cross(Journey& journey, Link& link, const VcRange& vcs, Span targets, unsigned before,
+                           Tick ready) const {
+    const auto free_from = [&](const LinkCalendar& vc) {
+        return journey.gaps ? vc.first_gap(ready, journey.duration + reallocation_) : std::max(ready, vc.end());
+    };
+    LinkCalendar* vc = &link.vcs[vcs.first];
+    Tick granted = free_from(*vc);
+    for (LinkCalendar* other = vc + 1; granted > ready && other != &link.vcs[vcs.first] + vcs.count; ++other) {
+        const Tick free = free_from(*other);
+        if (free >= granted) continue;
+        vc = other;
         granted = free;
     }
-    // A buffer that is smaller than the loop of a head's credit throttles nobody who does not wait: the flits behind
-    // the head catch up (flit::zero_load_cycles).
-    const Tick credit = std::min(credit_, buffer_ > onward ? buffer_ - onward : Tick{0});
-    const Tick end = before == kNone ? 0 : steps[before].chunk.end + steps[before].onward;
-    steps.push_back({&link, vc, before, onward, credit, granted, 0, 0, behind});
+    std::vector<Step>& steps = journey.lists.steps;
+    steps.push_back({&link, vc, targets, before, granted});
     Step& step = steps.back();
-    send(journey, step, granted, end, std::min(journey.duration, buffer_));
+    send(journey, step, granted, 0, std::min(journey.duration, buffer_));
     step.head = step.chunk.begin;
-    return step;
+    return step.head + link.onward;
 }
 
-void Router::send(Journey& journey, Step& step, Tick ready, Tick end, Tick size) {
+inline void Router::send(Journey& journey, Step& step, Tick ready, Tick end, Tick size) {
+    Step* const before = step.before == kNone ? nullptr : &journey.lists.steps[step.before];
+    if (before) {
+        ready = std::max(ready, before->chunk.begin + before->link->onward);
+        end = std::max(end, before->chunk.end + before->link->onward);
+    }
     const LinkCalendar& calendar = step.link->calendar;
-    step.chunk = calendar.first_free(ready, size);
-    step.room = {0, 0};
-    Tick begin = step.chunk.begin;
-    if (step.chunk.end < end) {
-        step.chunk.end = end;
-        begin = calendar.latest_begin(end, size);
+    LinkCalendar::Interval chunk = calendar.first_free(ready, size);
+    Tick booked = chunk.begin;
+    if (chunk.end < end) {
+        chunk.end = end;
+        booked = calendar.latest_begin(end, size);
     }
-    if (begin != step.booked.end) {
+    if (booked != step.booked.end) {
         if (step.booked.end > 0) journey.lists.bookings.push_back({step.link, step.booked});
-        step.booked.begin = begin;
+        step.booked.begin = booked;
     }
-    step.booked.end = step.chunk.end;
-}
-
-bool Router::find_room(std::vector<Step>& steps) {
-    bool free = true;
-    for (std::size_t i = steps.size(); i-- > 0;) {
-        const Step& step = steps[i];
-        free = free && step.room.begin <= step.chunk.end && step.link->calendar.end() <= step.chunk.end;
-        if (step.before == kNone) continue;
-        Step& before = steps[step.before];
-        before.room.begin = std::max(before.room.begin, step.chunk.begin + before.credit);
-        before.room.end = std::max(before.room.end, step.chunk.end + before.credit);
+    step.booked.end = chunk.end;
+    step.chunk = chunk;
+    step.room = {0, 0};
+    bool held_up = calendar.end() > chunk.end;
+    if (before) {
+        const Tick credit = before->link->credit;
+        before->room.begin = std::max(before->room.begin, chunk.begin + credit);
+        before->room.end = std::max(before->room.end, chunk.end + credit);
+        held_up = held_up || chunk.begin + credit > before->chunk.end;
     }
-    return free;
+    journey.held_up = journey.held_up || held_up;
 }
 
 bool Router::follow(Journey& journey) const {
@@ -134,20 +134,14 @@ bool Router::follow(Journey& journey) const {
     Tick left = journey.duration, size = std::min(left, buffer_);
     while ((left -= size) > 0) {
         // Once nobody is in the way, all the rest goes in one.
-        const bool free = find_room(steps);
+        const bool free = !journey.held_up;
+        journey.held_up = false;
         size = free ? left : std::min(left, buffer_);
-        for (Step& step : steps) {
-            Tick ready = std::max(step.chunk.end, step.room.begin), end = 0;
-            if (step.before != kNone) {
-                const Step& before = steps[step.before];
-                ready = std::max(ready, before.chunk.begin + before.onward);
-                end = before.chunk.end + before.onward;
-            }
-            // A last chunk that is shorter ends as much earlier.
-            if (!free && step.room.end > 0)
-                end = std::max(end, step.room.end - std::min(step.room.end, buffer_ - size));
-            send(journey, step, ready, end, size);
-        }
+        // A last chunk that is shorter ends as much earlier.
+        const Tick missing = free ? kNever : buffer_ - size;
+        for (Step& step : steps)
+            send(journey, step, std::max(step.chunk.end, step.room.begin),
+                 step.room.end > missing ? step.room.end - missing : 0, size);
     }
     const bool ask = journey.gaps && journey.duration > buffer_;
     bool released_in_time = true;
@@ -157,7 +151,7 @@ bool Router::follow(Journey& journey) const {
         if (ask && released_in_time) released_in_time = step.vc->free(step.granted, step.released);
         if (step.before == kNone) continue;
         Step& before = steps[step.before];
-        before.released = std::max(before.released, step.chunk.end - before.onward + refill_);
+        before.released = std::max(before.released, step.chunk.end - before.link->onward + refill_);
     }
     return released_in_time;
 }
