@@ -132,12 +132,11 @@ private:
     struct Journey {
         Payload& payload;
         RoutedExtension& packet;
-        Tick now, duration;    ///< time of the call; for which a link is taken
-        unsigned group;        ///< of VCs: flit::TrafficClass, if it has some of its own
-        bool gaps = true;      ///< a VC may be taken before those who asked earlier
-        bool held_up = false;  ///< somebody is in the way of the chunks that come
-        Tick turn = 0;         ///< it is the first in its source's queue
-        Tick arrival = 0;      ///< of the last tail
+        Tick now, duration;  ///< time of the call; for which a link is taken
+        unsigned group;      ///< of VCs: flit::TrafficClass, if it has some of its own
+        bool gaps = true;    ///< a VC may be taken before those who asked earlier
+        Tick turn = 0;       ///< it is the first in its source's queue
+        Tick arrival = 0;    ///< of the last tail
         ::tlm::tlm_response_status response = ::tlm::TLM_OK_RESPONSE;  ///< multicast: the first that is not OK
         Lists lists = {};
     };
@@ -161,6 +160,8 @@ private:
     static void send(Journey& journey, Step& step, Tick ready, Tick end, Tick size);
     /// Plans the flits behind the first chunk; false as in plan().
     bool follow(Journey& journey) const;
+    /// Whether the `left` flits that are behind the chunks can follow them without a break.
+    bool in_flow(const std::vector<Step>& steps, Tick left) const;
     void book(Journey& journey, unsigned in_port);
     void deliver(Journey& journey);
     /// Through the socket, which the packet or its head reaches at `arrival`.

@@ -16,7 +16,6 @@ namespace {
 
 constexpr unsigned kNone = 0xFFFFFFFF;
 constexpr unsigned kAnyClass = 2;
-constexpr std::uint64_t kNever = 0xFFFFFFFFFFFFFFFF;
 
 }  // namespace
 
@@ -29,7 +28,6 @@ unsigned Router::port_to(const Target& target) const {
 bool Router::plan(Journey& journey, unsigned in_port, Tick start) {
     journey.lists.steps.clear();
     journey.lists.bookings.clear();
-    journey.held_up = false;
     Target* const first = journey.lists.targets.data();
     const Span all{first, first + journey.lists.targets.size()};
     if (in_port >= port::kLocal) {
@@ -119,26 +117,31 @@ inline void Router::send(Journey& journey, Step& step, Tick ready, Tick end, Tic
     step.booked.end = chunk.end;
     step.chunk = chunk;
     step.room = {0, 0};
-    bool held_up = calendar.end() > chunk.end;
     if (before) {
         const Tick credit = before->link->credit;
         before->room.begin = std::max(before->room.begin, chunk.begin + credit);
         before->room.end = std::max(before->room.end, chunk.end + credit);
-        held_up = held_up || chunk.begin + credit > before->chunk.end;
     }
-    journey.held_up = journey.held_up || held_up;
+}
+
+bool Router::in_flow(const std::vector<Step>& steps, Tick left) const {
+    bool last = true, smooth = true;
+    for (const Step& step : steps) {
+        const Tick end = step.chunk.end;
+        // Behind all others on their links, the flits catch up with a chunk that had to make way for others.
+        last = last && step.link->calendar.end() <= end;
+        smooth = smooth && step.room.end <= end + buffer_ && step.link->calendar.free(end, end + left);
+        if (step.room.begin > end || !(last || smooth)) return false;
+    }
+    return true;
 }
 
 bool Router::follow(Journey& journey) const {
     std::vector<Step>& steps = journey.lists.steps;
-    Tick left = journey.duration, size = std::min(left, buffer_);
-    while ((left -= size) > 0) {
-        // Once nobody is in the way, all the rest goes in one.
-        const bool free = !journey.held_up;
-        journey.held_up = false;
-        size = free ? left : std::min(left, buffer_);
-        // A last chunk that is shorter ends as much earlier.
-        const Tick missing = free ? kNever : buffer_ - size;
+    Tick size = std::min(journey.duration, buffer_), left = journey.duration - size;
+    for (; left > 0 && !in_flow(steps, left); left -= size) {
+        size = std::min(left, buffer_);
+        const Tick missing = buffer_ - size;  // a last chunk that is shorter ends as much earlier
         for (Step& step : steps)
             send(journey, step, std::max(step.chunk.end, step.room.begin),
                  step.room.end > missing ? step.room.end - missing : 0, size);
@@ -147,6 +150,8 @@ bool Router::follow(Journey& journey) const {
     bool released_in_time = true;
     for (std::size_t i = steps.size(); i-- > 0;) {
         Step& step = steps[i];
+        step.chunk.end += left;
+        step.booked.end += left;
         step.released = std::max(step.released, step.chunk.end + reallocation_);
         if (ask && released_in_time) released_in_time = step.vc->free(step.granted, step.released);
         if (step.before == kNone) continue;
