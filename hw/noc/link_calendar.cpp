@@ -65,8 +65,10 @@ void LinkCalendar::take_earlier(std::uint64_t begin, std::uint64_t end, std::uin
     forget(now);
     const auto kept = earlier_.begin() + static_cast<std::ptrdiff_t>(first_);
     // All that overlaps or touches becomes one.
-    const auto first = std::lower_bound(kept, earlier_.end(), begin,
-                                        [](const Interval& interval, std::uint64_t t) { return interval.end < t; });
+    auto first = earlier_.end();
+    if (first != kept && (first - 1)->end >= begin)
+        first = std::lower_bound(kept, earlier_.end(), begin,
+                                 [](const Interval& interval, std::uint64_t t) { return interval.end < t; });
     auto beyond = first;
     for (; beyond != earlier_.end() && beyond->begin <= end; ++beyond) {
         begin = std::min(begin, beyond->begin);

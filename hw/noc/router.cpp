@@ -79,8 +79,8 @@ void Router::look_up_ways(unsigned index, const std::vector<unsigned>& router_of
             target.x_port = static_cast<std::uint8_t>(x_port);
             target.y_port = static_cast<std::uint8_t>(y_port);
             target.local_port = static_cast<std::uint8_t>(local);
-            target.x_crosses = routes.crosses(index, home, x_port);
-            target.y_crosses = routes.crosses(index, home, y_port);
+            for (const unsigned port : {x_port, y_port})
+                if (routes.crosses(index, home, port)) target.crosses |= static_cast<std::uint8_t>(1u << port);
             targets_[tree ? 1 : 0].push_back(target);
         }
     }
@@ -198,14 +198,14 @@ void Router::b_transport(int in_port, Payload& payload, sc_core::sc_time& delay)
     }
     const Tick now = sc_core::sc_time_stamp().value(), start = now + delay.value();
     const bool control = config_.control_vcs > 0 && class_of(packet.kind) == flit::TrafficClass::control;
-    Journey journey{payload, packet, now, serialisation_cycles(config_, packet.payload_bytes) * cycle_,
+    if (spare_lists_.empty()) spare_lists_.push_back(std::make_unique<Lists>());
+    std::unique_ptr<Lists> lists = std::move(spare_lists_.back());
+    spare_lists_.pop_back();
+    Journey journey{payload,          packet, *lists, now, serialisation_cycles(config_, packet.payload_bytes) * cycle_,
                     control ? 1u : 0u};
-    if (!spare_lists_.empty()) {
-        std::swap(journey.lists, spare_lists_.back());
-        spare_lists_.pop_back();
-    }
     const std::vector<Target>& ways = targets_[packet.destinations.size() > 1 ? 1 : 0];
-    for (const Endpoint endpoint : packet.destinations) journey.lists.targets.push_back(ways[endpoint]);
+    lists->targets.clear();
+    for (const Endpoint endpoint : packet.destinations) lists->targets.push_back(ways[endpoint]);
     if (!plan(journey, port, start)) {
         journey.gaps = false;
         plan(journey, port, start);
@@ -213,8 +213,7 @@ void Router::b_transport(int in_port, Payload& payload, sc_core::sc_time& delay)
     book(journey, port);
     deliver(journey);
     delay = sc_core::sc_time::from_value(journey.arrival - now);
-    journey.lists.targets.clear();
-    spare_lists_.push_back(std::move(journey.lists));
+    spare_lists_.push_back(std::move(lists));
 }
 
 unsigned Router::debug_transport(int, Payload& payload) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -96,8 +97,8 @@ private:
         Endpoint endpoint;
         std::uint16_t x, y;  ///< of its router
         std::uint8_t x_port, y_port, local_port;
-        bool x_crosses, y_crosses;  ///< the dateline
-        std::uint8_t port;          ///< out of the router at which fan_out looks
+        std::uint8_t crosses;  ///< a bit for each port by which it will have crossed the dateline
+        std::uint8_t port;     ///< out of the router at which fan_out looks
     };
     /// Destinations of one packet that lie behind the same link; reordered on the way.
     struct Span {
@@ -132,13 +133,14 @@ private:
     struct Journey {
         Payload& payload;
         RoutedExtension& packet;
+        Lists& lists;
         Tick now, duration;  ///< time of the call; for which a link is taken
         unsigned group;      ///< of VCs: flit::TrafficClass, if it has some of its own
         bool gaps = true;    ///< a VC may be taken before those who asked earlier
+        Tick ready = 0;      ///< its head, which has come from another router by a link bound by hand, can leave
         Tick turn = 0;       ///< it is the first in its source's queue
         Tick arrival = 0;    ///< of the last tail
         ::tlm::tlm_response_status response = ::tlm::TLM_OK_RESPONSE;  ///< multicast: the first that is not OK
-        Lists lists = {};
     };
 
     void end_of_elaboration() override;
@@ -152,10 +154,10 @@ private:
     /// Finds a packet's times on its whole way; nothing is taken. `start`: it is offered by its endpoint, or its head
     /// is in this router. False if it would still hold a VC when somebody who asked earlier gets it.
     bool plan(Journey& journey, unsigned in_port, Tick start);
-    /// These plan the way of a head that can leave this router at `ready`, behind the step `before`.
-    void fan_out(Journey& journey, Span targets, unsigned before, Tick ready);
-    void leave(Journey& journey, Span targets, unsigned before, Tick ready);
-    Tick cross(Journey& journey, Link& link, const VcRange& vcs, Span targets, unsigned before, Tick ready) const;
+    /// These plan the way of a head that is behind the step `before`.
+    void fan_out(Journey& journey, Span targets, unsigned before);
+    void leave(Journey& journey, Span targets, unsigned before);
+    void cross(Journey& journey, Link& link, const VcRange& vcs, Span targets, unsigned before, Tick ready) const;
     /// The next chunk of a step: `size` flits that can leave from `ready` on, the last one at `end` or later.
     static void send(Journey& journey, Step& step, Tick ready, Tick end, Tick size);
     /// Plans the flits behind the first chunk; false as in plan().
@@ -183,7 +185,7 @@ private:
     std::vector<Link> links_;          ///< by port
     std::vector<Link> injection_;      ///< by local port: the way in
     std::uint64_t addressed_packets_ = 0, addressed_bytes_ = 0;
-    std::vector<Lists> spare_lists_;  ///< for the next packet
+    std::vector<std::unique_ptr<Lists>> spare_lists_;  ///< for the next packet
 };
 
 }  // namespace switchyard::hw

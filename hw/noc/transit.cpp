@@ -35,15 +35,21 @@ bool Router::plan(Journey& journey, unsigned in_port, Tick start) {
         Link& link = injection_[in_port - port::kLocal];
         const LinkCalendar& queue = link.turns[journey.group];
         journey.turn = journey.gaps ? queue.first_gap(edge, journey.duration) : std::max(edge, queue.end());
-        fan_out(journey, all, 0, cross(journey, link, vcs_[journey.group][kAnyClass], all, kNone, journey.turn));
+        cross(journey, link, vcs_[journey.group][kAnyClass], all, kNone, journey.turn);
+        fan_out(journey, all, 0);
     } else {
-        fan_out(journey, all, kNone, start + router_latency_);
+        journey.ready = start + router_latency_;
+        fan_out(journey, all, kNone);
     }
     return follow(journey);
 }
 
-void Router::fan_out(Journey& journey, Span targets, unsigned before, Tick ready) {
+void Router::fan_out(Journey& journey, Span targets, unsigned before) {
     auto [first, last] = targets;
+    if (last - first == 1) {
+        first->port = static_cast<std::uint8_t>(port_to(*first));
+        return leave(journey, targets, before);
+    }
     std::uint32_t ports = 0;
     for (Target* target = first; target != last; ++target) {
         target->port = static_cast<std::uint8_t>(port_to(*target));
@@ -52,38 +58,37 @@ void Router::fan_out(Journey& journey, Span targets, unsigned before, Tick ready
     for (; (ports & (ports - 1)) != 0; ports &= ports - 1) {
         const auto port = static_cast<unsigned>(__builtin_ctz(ports));
         Target* const end = std::partition(first, last, [port](const Target& target) { return target.port == port; });
-        leave(journey, {first, end}, before, ready);
+        leave(journey, {first, end}, before);
         first = end;
     }
-    leave(journey, {first, last}, before, ready);
+    leave(journey, {first, last}, before);
 }
 
-void Router::leave(Journey& journey, Span targets, unsigned before, Tick ready) {
+void Router::leave(Journey& journey, Span targets, unsigned before) {
     const unsigned port = targets.first->port;
+    if (port >= port::kLocal && targets.last - targets.first != 1)
+        refuse_twice(journey.payload, targets.first->endpoint);
+    unsigned crosses = 0;
+    for (const Target* target = targets.first; target != targets.last; ++target) crosses |= target->crosses;
+    const VcRange& vcs = vcs_[journey.group][port >= port::kLocal ? kAnyClass : crosses >> port & 1];
+    const std::vector<Step>& steps = journey.lists.steps;
+    const auto step = static_cast<unsigned>(steps.size());
     Link& link = links_[port];
-    if (port >= port::kLocal) {
-        if (targets.last - targets.first != 1) refuse_twice(journey.payload, targets.first->endpoint);
-        cross(journey, link, vcs_[journey.group][kAnyClass], targets, before, ready);
-        return;
-    }
-    const bool along_x = port == port::kEast || port == port::kWest;
-    const bool crosses = std::any_of(targets.first, targets.last, [along_x](const Target& target) {
-        return along_x ? target.x_crosses : target.y_crosses;
-    });
-    const auto step = static_cast<unsigned>(journey.lists.steps.size());
-    ready = cross(journey, link, vcs_[journey.group][crosses ? 1 : 0], targets, before, ready);
-    if (link.router) link.router->fan_out(journey, targets, step, ready);
+    const Tick ready = before == kNone ? journey.ready : steps[before].head + steps[before].link->onward;
+    cross(journey, link, vcs, targets, before, ready);
+    if (link.router) link.router->fan_out(journey, targets, step);
 }
 
-/// Returns when the head can leave by the next link.
-Router::Tick Router::cross(Journey& journey, Link& link, const VcRange& vcs, Span targets, unsigned before,
-                           Tick ready) const {
+inline void Router::cross(Journey& journey, Link& link, const VcRange& vcs, Span targets, unsigned before,
+                          Tick ready) const {
+    const Tick duration = journey.duration + reallocation_;
     const auto free_from = [&](const LinkCalendar& vc) {
-        return journey.gaps ? vc.first_gap(ready, journey.duration + reallocation_) : std::max(ready, vc.end());
+        return journey.gaps ? vc.first_gap(ready, duration) : std::max(ready, vc.end());
     };
     LinkCalendar* vc = &link.vcs[vcs.first];
+    LinkCalendar* const end = vc + vcs.count;
     Tick granted = free_from(*vc);
-    for (LinkCalendar* other = vc + 1; granted > ready && other != &link.vcs[vcs.first] + vcs.count; ++other) {
+    for (LinkCalendar* other = vc + 1; granted > ready && other != end; ++other) {
         const Tick free = free_from(*other);
         if (free >= granted) continue;
         vc = other;
@@ -94,7 +99,6 @@ Router::Tick Router::cross(Journey& journey, Link& link, const VcRange& vcs, Spa
     Step& step = steps.back();
     send(journey, step, granted, 0, std::min(journey.duration, buffer_));
     step.head = step.chunk.begin;
-    return step.head + link.onward;
 }
 
 inline void Router::send(Journey& journey, Step& step, Tick ready, Tick end, Tick size) {
