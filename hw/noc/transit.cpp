@@ -68,9 +68,9 @@ void Router::leave(Journey& journey, Span targets, unsigned before) {
     const unsigned port = targets.first->port;
     if (port >= port::kLocal && targets.last - targets.first != 1)
         refuse_twice(journey.payload, targets.first->endpoint);
-    unsigned crosses = 0;
-    for (const Target* target = targets.first; target != targets.last; ++target) crosses |= target->crosses;
-    const VcRange& vcs = vcs_[journey.group][port >= port::kLocal ? kAnyClass : crosses >> port & 1];
+    const bool crosses = std::any_of(targets.first, targets.last,
+                                     [port](const Target& target) { return (target.crosses >> port & 1) != 0; });
+    const VcRange& vcs = vcs_[journey.group][port >= port::kLocal ? kAnyClass : crosses ? 1 : 0];
     const std::vector<Step>& steps = journey.lists.steps;
     const auto step = static_cast<unsigned>(steps.size());
     Link& link = links_[port];
@@ -108,23 +108,20 @@ inline void Router::send(Journey& journey, Step& step, Tick ready, Tick end, Tic
         end = std::max(end, before->chunk.end + before->link->onward);
     }
     const LinkCalendar& calendar = step.link->calendar;
-    LinkCalendar::Interval chunk = calendar.first_free(ready, size);
-    Tick booked = chunk.begin;
-    if (chunk.end < end) {
-        chunk.end = end;
-        booked = calendar.latest_begin(end, size);
-    }
+    const LinkCalendar::Interval free = calendar.first_free(ready, size);
+    const Tick last = std::max(free.end, end);
+    const Tick booked = last == free.end ? free.begin : calendar.latest_begin(last, size);
     if (booked != step.booked.end) {
         if (step.booked.end > 0) journey.lists.bookings.push_back({step.link, step.booked});
         step.booked.begin = booked;
     }
-    step.booked.end = chunk.end;
-    step.chunk = chunk;
+    step.booked.end = last;
+    step.chunk = {free.begin, last};
     step.room = {0, 0};
     if (before) {
         const Tick credit = before->link->credit;
-        before->room.begin = std::max(before->room.begin, chunk.begin + credit);
-        before->room.end = std::max(before->room.end, chunk.end + credit);
+        before->room.begin = std::max(before->room.begin, free.begin + credit);
+        before->room.end = std::max(before->room.end, last + credit);
     }
 }
 
