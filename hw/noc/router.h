@@ -158,23 +158,25 @@ private:
     void fan_out(Journey& journey, Span targets, unsigned before);
     void leave(Journey& journey, Span targets, unsigned before);
     void cross(Journey& journey, Link& link, const VcRange& vcs, Span targets, unsigned before, Tick ready) const;
-    /// The next chunk of a step: `size` flits that can leave from `ready` on, the last one at `end` or later.
+    /// The next chunk of a step, for which its link is taken for `size`: the first flit leaves at `ready` or later, the
+    /// last one at `end` or later.
     static void send(Journey& journey, Step& step, Tick ready, Tick end, Tick size);
     /// Plans the flits behind the first chunk; false as in plan().
     bool follow(Journey& journey) const;
-    /// Whether the `left` flits that are behind the chunks can follow them without a break.
+    /// Whether the flits behind the chunks, for which a link is taken for `left`, can follow them without a break.
     bool in_flow(const std::vector<Step>& steps, Tick left) const;
     void book(Journey& journey, unsigned in_port);
     void deliver(Journey& journey);
     /// Through the socket, which the packet or its head reaches at `arrival`.
     void call(Link& link, Journey& journey, Span targets, Tick arrival);
 
+    /// Out of line, because every packet passes by.
     [[noreturn]] void refuse_twice(Payload& payload, Endpoint endpoint) const;
     [[noreturn]] void fail(Payload& payload, ::tlm::tlm_response_status status, const std::string& message) const;
     void register_counters(SimulationRegistry& registry);
 
     Config config_;
-    unsigned x_, y_;
+    unsigned x_, y_;  ///< column, row
     Tick cycle_, router_latency_, link_latency_, endpoint_link_latency_;
     Tick buffer_;        ///< for which a link at full rate fills a buffer
     Tick refill_;        ///< from a tail's leaving a buffer until the head behind it can ask for the switch

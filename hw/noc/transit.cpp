@@ -129,7 +129,8 @@ bool Router::in_flow(const std::vector<Step>& steps, Tick left) const {
     bool last = true, smooth = true;
     for (const Step& step : steps) {
         const Tick end = step.chunk.end;
-        // Behind all others on their links, the flits catch up with a chunk that had to make way for others.
+        // The places behind keep coming and the link is free, so each chunk would leave right behind the one before
+        // it. Behind all others on their links, flits also catch up with a chunk that had to make way for others.
         last = last && step.link->calendar.end() <= end;
         smooth = smooth && step.room.end <= end + buffer_ && step.link->calendar.free(end, end + left);
         if (step.room.begin > end || !(last || smooth)) return false;
