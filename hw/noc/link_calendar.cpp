@@ -4,19 +4,15 @@
 
 namespace switchyard::hw {
 
-void LinkCalendar::forget(std::uint64_t now) {
+void LinkCalendar::forget_some(std::uint64_t now) {
     while (first_ < earlier_.size() && earlier_[first_].end <= now) ++first_;
     if (2 * first_ < earlier_.size()) return;
     earlier_.erase(earlier_.begin(), earlier_.begin() + static_cast<std::ptrdiff_t>(first_));
     first_ = 0;
 }
 
-void LinkCalendar::push_last(std::uint64_t now) {
-    forget(now);
-    earlier_.push_back(last_);
-}
-
 std::vector<LinkCalendar::Interval>::const_iterator LinkCalendar::first_after(std::uint64_t time) const {
+    if (earlier_.empty() || earlier_.back().end <= time) return earlier_.end();
     return std::upper_bound(earlier_.begin() + static_cast<std::ptrdiff_t>(first_), earlier_.end(), time,
                             [](std::uint64_t t, const Interval& interval) { return t < interval.end; });
 }
@@ -69,8 +65,10 @@ void LinkCalendar::take_earlier(std::uint64_t begin, std::uint64_t end, std::uin
     forget(now);
     const auto kept = earlier_.begin() + static_cast<std::ptrdiff_t>(first_);
     // All that overlaps or touches becomes one.
-    const auto first = std::lower_bound(kept, earlier_.end(), begin,
-                                        [](const Interval& interval, std::uint64_t t) { return interval.end < t; });
+    auto first = earlier_.end();
+    if (first != kept && (first - 1)->end >= begin)
+        first = std::lower_bound(kept, earlier_.end(), begin,
+                                 [](const Interval& interval, std::uint64_t t) { return interval.end < t; });
     auto beyond = first;
     for (; beyond != earlier_.end() && beyond->begin <= end; ++beyond) {
         begin = std::min(begin, beyond->begin);

@@ -65,8 +65,14 @@ private:
         earlier_.clear();
         first_ = 0;
     }
-    void push_last(std::uint64_t now);
-    void forget(std::uint64_t now);
+    void push_last(std::uint64_t now) {
+        forget(now);
+        earlier_.push_back(last_);
+    }
+    void forget(std::uint64_t now) {
+        if (first_ < earlier_.size() && earlier_[first_].end <= now) forget_some(now);
+    }
+    void forget_some(std::uint64_t now);
     // Where an earlier interval than the last one matters.
     Interval first_free_earlier(std::uint64_t earliest, std::uint64_t duration) const;
     std::uint64_t first_gap_earlier(std::uint64_t earliest, std::uint64_t duration) const;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "switchyard/hw/noc/flit/route.h"
 #include "switchyard/hw/noc/flit_torus.h"
 #include "switchyard/tlm/clock_period.h"
 
@@ -32,8 +33,8 @@ Router::Router(const sc_core::sc_module_name& name, const Config& config, Simula
       in("in"),
       out("out"),
       config_(config),
-      routes_(flit_config(config)),
-      index_(index),
+      x_(index % config.columns),
+      y_(index / config.columns),
       cycle_(ClockPeriod(config.clock_ghz).cycles(1).value()),
       router_latency_(config.router_cycles * cycle_),
       link_latency_(config.link_cycles * cycle_),
@@ -44,12 +45,9 @@ Router::Router(const sc_core::sc_module_name& name, const Config& config, Simula
     if (links_.size() > kMaxPorts)
         throw ModelError(*this, std::to_string(endpoints_.size()) + " endpoints: at most " +
                                     std::to_string(kMaxPorts - port::kLocal) + " fit a router");
-    std::vector<unsigned> taken(config.columns * config.rows, port::kLocal);
-    for (const unsigned router : router_of_endpoint) {
-        home_.push_back(static_cast<std::uint16_t>(router));
-        local_.push_back(static_cast<std::uint8_t>(taken[router]++));
-    }
-    for (std::size_t p = port::kLocal; p < links_.size(); ++p) links_[p].last_of_flow.resize(2 * home_.size());
+    look_up_ways(index, router_of_endpoint);
+    for (std::size_t p = port::kLocal; p < links_.size(); ++p)
+        links_[p].last_of_flow.resize(2 * router_of_endpoint.size());
     set_up_flow_control();
 
     in.init(links_.size(), [this](const char*, std::size_t p) {
@@ -64,6 +62,28 @@ Router::Router(const sc_core::sc_module_name& name, const Config& config, Simula
         in[p].register_transport_dbg(this, &Router::debug_transport, static_cast<int>(p));
     }
     register_counters(registry);
+}
+
+void Router::look_up_ways(unsigned index, const std::vector<unsigned>& router_of_endpoint) {
+    const flit::RouteTable routes(flit_config(config_));
+    std::vector<unsigned> taken(config_.columns * config_.rows, port::kLocal);
+    for (std::size_t e = 0; e < router_of_endpoint.size(); ++e) {
+        const unsigned home = router_of_endpoint[e], local = taken[home]++;
+        for (const bool tree : {false, true}) {
+            const unsigned x_port = tree ? routes.tree_x_port(index, home) : routes.x_port(index, home);
+            const unsigned y_port = routes.y_port(index, home);
+            Target target{};
+            target.endpoint = static_cast<Endpoint>(e);
+            target.x = static_cast<std::uint16_t>(routes.x(home));
+            target.y = static_cast<std::uint16_t>(routes.y(home));
+            target.x_port = static_cast<std::uint8_t>(x_port);
+            target.y_port = static_cast<std::uint8_t>(y_port);
+            target.local_port = static_cast<std::uint8_t>(local);
+            for (const unsigned port : {x_port, y_port})
+                if (routes.crosses(index, home, port)) target.crosses |= static_cast<std::uint8_t>(1u << port);
+            targets_[tree ? 1 : 0].push_back(target);
+        }
+    }
 }
 
 /// Both from the flit router (hw/noc/flit): which VCs a packet may take, and how long those and places stay taken.
@@ -81,7 +101,13 @@ void Router::set_up_flow_control() {
     set_ranges(0, 0, config_.vcs);
     set_ranges(1, config_.vcs, config_.control_vcs);
     buffer_ = config_.buffer_flits * cycle_;
-    credit_ = (1 + config_.link_cycles + config_.credit_cycles) * cycle_;
+    for (std::size_t p = 0; p < port::kLocal; ++p) links_[p].onward = link_latency_ + router_latency_;
+    for (Link& link : injection_) link.onward = endpoint_link_latency_ + router_latency_;
+    // A buffer that is smaller than the loop of a head's credit throttles nobody who does not wait: the flits behind
+    // the head catch up (flit::zero_load_cycles).
+    const Tick loop = (1 + config_.link_cycles + config_.credit_cycles) * cycle_;
+    for (std::vector<Link>* const links : {&links_, &injection_})
+        for (Link& link : *links) link.credit = std::min(loop, buffer_ > link.onward ? buffer_ - link.onward : Tick{0});
     refill_ = (config_.routing_cycles + config_.vc_alloc_cycles) * cycle_;
     reallocation_ = config_.vc_alloc_cycles * cycle_;
 }
@@ -152,6 +178,11 @@ Router::Stats Router::stats() const {
     return stats;
 }
 
+void Router::refuse_twice(Payload& payload, Endpoint endpoint) const {
+    fail(payload, ::tlm::TLM_ADDRESS_ERROR_RESPONSE,
+         "destination " + std::to_string(endpoint) + " stands twice in a packet");
+}
+
 void Router::fail(Payload& payload, ::tlm::tlm_response_status status, const std::string& message) const {
     payload.set_response_status(status);
     throw ModelError(*this, message);
@@ -161,20 +192,20 @@ void Router::b_transport(int in_port, Payload& payload, sc_core::sc_time& delay)
     RoutedExtension& packet = extension_of(*this, payload);
     const auto port = static_cast<unsigned>(in_port);
     if (port >= port::kLocal) {
-        checked_packet(*this, payload, endpoints_[port - port::kLocal], home_.size());
+        checked_packet(*this, payload, endpoints_[port - port::kLocal], targets_[0].size());
         addressed_packets_ += packet.destinations.size();
         addressed_bytes_ += packet.destinations.size() * packet.payload_bytes;
     }
     const Tick now = sc_core::sc_time_stamp().value(), start = now + delay.value();
     const bool control = config_.control_vcs > 0 && class_of(packet.kind) == flit::TrafficClass::control;
-    Journey journey{payload, packet, now, serialisation_cycles(config_, packet.payload_bytes) * cycle_,
+    if (spare_lists_.empty()) spare_lists_.push_back(std::make_unique<Lists>());
+    std::unique_ptr<Lists> lists = std::move(spare_lists_.back());
+    spare_lists_.pop_back();
+    Journey journey{payload,          packet, *lists, now, serialisation_cycles(config_, packet.payload_bytes) * cycle_,
                     control ? 1u : 0u};
-    if (!spare_lists_.empty()) {
-        std::swap(journey.lists, spare_lists_.back());
-        spare_lists_.pop_back();
-    }
-    for (const Endpoint endpoint : packet.destinations)
-        journey.lists.targets.push_back(target(index_, endpoint, packet.destinations.size() > 1));
+    const std::vector<Target>& ways = targets_[packet.destinations.size() > 1 ? 1 : 0];
+    lists->targets.clear();
+    for (const Endpoint endpoint : packet.destinations) lists->targets.push_back(ways[endpoint]);
     if (!plan(journey, port, start)) {
         journey.gaps = false;
         plan(journey, port, start);
@@ -182,14 +213,13 @@ void Router::b_transport(int in_port, Payload& payload, sc_core::sc_time& delay)
     book(journey, port);
     deliver(journey);
     delay = sc_core::sc_time::from_value(journey.arrival - now);
-    journey.lists.targets.clear();
-    spare_lists_.push_back(std::move(journey.lists));
+    spare_lists_.push_back(std::move(lists));
 }
 
 unsigned Router::debug_transport(int, Payload& payload) {
     const auto* const packet = payload.get_extension<RoutedExtension>();
-    if (!packet || packet->destinations.size() != 1 || packet->destinations[0] >= home_.size()) return 0;
-    return links_[port_to(target(index_, packet->destinations[0], false))].next->transport_dbg(payload);
+    if (!packet || packet->destinations.size() != 1 || packet->destinations[0] >= targets_[0].size()) return 0;
+    return links_[port_to(targets_[0][packet->destinations[0]])].next->transport_dbg(payload);
 }
 
 }  // namespace switchyard::hw

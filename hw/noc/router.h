@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -9,7 +10,6 @@
 #include <systemc>
 #include <tlm>
 
-#include "switchyard/hw/noc/flit/route.h"
 #include "switchyard/hw/noc/link_calendar.h"
 #include "switchyard/hw/noc/network.h"
 #include "switchyard/hw/noc/topology.h"
@@ -78,10 +78,12 @@ private:
 
     /// In the order of use, from a cache line's begin.
     struct alignas(64) Link {
-        LinkStats stats;
-        Router* router = nullptr;  ///< the next one, if connected directly
-        LinkCalendar calendar;     ///< its bandwidth
+        LinkCalendar calendar;  ///< its bandwidth
+        Tick onward = 0;        ///< from leaving by it to leaving by the next one, if nothing is in the way
+        Tick credit = 0;        ///< from leaving by the next one until a place behind this one can be used again
         std::vector<LinkCalendar> vcs;
+        Router* router = nullptr;  ///< the next one, if connected directly
+        LinkStats stats;
         ::tlm::tlm_fw_transport_if<>* next = nullptr;  ///< behind the port; null where nothing is bound
         std::vector<Tick> last_of_flow;                ///< to an endpoint, by source and class: latest arrival
         LinkCalendar turns[2];                         ///< from an endpoint, by class: its queue
@@ -93,9 +95,10 @@ private:
     /// A destination, and the way to it, which is the same for all routers.
     struct Target {
         Endpoint endpoint;
-        std::uint16_t router;
+        std::uint16_t x, y;  ///< of its router
         std::uint8_t x_port, y_port, local_port;
-        bool x_crosses, y_crosses;  ///< the dateline
+        std::uint8_t crosses;  ///< a bit for each port by which it will have crossed the dateline
+        std::uint8_t port;     ///< out of the router at which fan_out looks
     };
     /// Destinations of one packet that lie behind the same link; reordered on the way.
     struct Span {
@@ -105,14 +108,14 @@ private:
     struct Step {
         Link* link;
         LinkCalendar* vc;
-        unsigned before;  ///< number of the step before, or kNone
-        Tick onward;      ///< from leaving by this link to leaving by the next one, if nothing is in the way
-        Tick granted;     ///< the VC is taken
-        Tick head;        ///< leaves
-        LinkCalendar::Interval chunk;  ///< of flits, which leaves: the first one, then those behind it, the last one
-        LinkCalendar::Interval room;   ///< for the next chunk: for its first flit, for its last flit
-        Tick released;                 ///< the VC can be taken again
         Span behind;
+        unsigned before;                         ///< number of the step before, or kNone
+        Tick granted;                            ///< the VC is taken
+        Tick head = 0;                           ///< leaves
+        Tick released = 0;                       ///< the VC can be taken again
+        LinkCalendar::Interval chunk = {0, 0};   ///< of flits, which leaves: the first one, then those behind it
+        LinkCalendar::Interval booked = {0, 0};  ///< of the link, up to the chunk's end, without a break
+        LinkCalendar::Interval room = {0, 0};    ///< for the next chunk: for its first flit, for its last flit
     };
     /// Of a link's bandwidth.
     struct Booking {
@@ -122,68 +125,69 @@ private:
     /// What a journey needs memory for, kept for the next one.
     struct Lists {
         std::vector<Target> targets;
-        std::vector<Step> steps;  ///< a tree: each behind the one before it
-        std::vector<Booking> bookings;
-        std::vector<Endpoint> given;  ///< destinations, as the caller gave them
+        std::vector<Step> steps;        ///< a tree: each behind the one before it
+        std::vector<Booking> bookings;  ///< those before the steps' last ones
+        std::vector<Endpoint> given;    ///< destinations, as the caller gave them
     };
     /// A packet on its way, with what is the same at every router.
     struct Journey {
         Payload& payload;
         RoutedExtension& packet;
+        Lists& lists;
         Tick now, duration;  ///< time of the call; for which a link is taken
         unsigned group;      ///< of VCs: flit::TrafficClass, if it has some of its own
         bool gaps = true;    ///< a VC may be taken before those who asked earlier
+        Tick ready = 0;      ///< its head, which has come from another router by a link bound by hand, can leave
         Tick turn = 0;       ///< it is the first in its source's queue
         Tick arrival = 0;    ///< of the last tail
         ::tlm::tlm_response_status response = ::tlm::TLM_OK_RESPONSE;  ///< multicast: the first that is not OK
-        Lists lists = {};
     };
 
     void end_of_elaboration() override;
     void b_transport(int in_port, Payload& payload, sc_core::sc_time& delay);
     unsigned debug_transport(int in_port, Payload& payload);
+    void look_up_ways(unsigned index, const std::vector<unsigned>& router_of_endpoint);
     void set_up_flow_control();
 
     // transit.cpp
-    /// `source`: router that decides between equal ways; `tree`: for a multicast.
-    Target target(unsigned source, Endpoint endpoint, bool tree) const;
     unsigned port_to(const Target& target) const;
     /// Finds a packet's times on its whole way; nothing is taken. `start`: it is offered by its endpoint, or its head
     /// is in this router. False if it would still hold a VC when somebody who asked earlier gets it.
     bool plan(Journey& journey, unsigned in_port, Tick start);
-    /// These plan the head's way from the time at which it is in this router, behind the step `before`.
-    void fan_out(Journey& journey, Span targets, unsigned before, Tick head);
-    void leave(Journey& journey, unsigned port, Span targets, unsigned before, Tick head);
-    /// The step of a head that can leave by `link` at `ready`.
-    const Step& cross(Journey& journey, Link& link, const VcRange& vcs, Tick ready, Tick onward, unsigned before,
-                      Span behind) const;
-    /// Plans the flits behind the first chunk.
-    void follow(Journey& journey) const;
-    void find_room(std::vector<Step>& steps) const;
+    /// These plan the way of a head that is behind the step `before`.
+    void fan_out(Journey& journey, Span targets, unsigned before);
+    void leave(Journey& journey, Span targets, unsigned before);
+    void cross(Journey& journey, Link& link, const VcRange& vcs, Span targets, unsigned before, Tick ready) const;
+    /// The next chunk of a step, for which its link is taken for `size`: the first flit leaves at `ready` or later, the
+    /// last one at `end` or later.
+    static void send(Journey& journey, Step& step, Tick ready, Tick end, Tick size);
+    /// Plans the flits behind the first chunk; false as in plan().
+    bool follow(Journey& journey) const;
+    /// Whether the flits behind the chunks, for which a link is taken for `left`, can follow them without a break.
+    bool in_flow(const std::vector<Step>& steps, Tick left) const;
     void book(Journey& journey, unsigned in_port);
     void deliver(Journey& journey);
     /// Through the socket, which the packet or its head reaches at `arrival`.
     void call(Link& link, Journey& journey, Span targets, Tick arrival);
 
+    /// Out of line, because every packet passes by.
+    [[noreturn]] void refuse_twice(Payload& payload, Endpoint endpoint) const;
     [[noreturn]] void fail(Payload& payload, ::tlm::tlm_response_status status, const std::string& message) const;
     void register_counters(SimulationRegistry& registry);
 
     Config config_;
-    flit::RouteTable routes_;
-    unsigned index_;
+    unsigned x_, y_;  ///< column, row
     Tick cycle_, router_latency_, link_latency_, endpoint_link_latency_;
     Tick buffer_;        ///< for which a link at full rate fills a buffer
-    Tick credit_;        ///< from a flit's leaving until its place can be used by a flit that leaves the router before
     Tick refill_;        ///< from a tail's leaving a buffer until the head behind it can ask for the switch
     Tick reallocation_;  ///< from a tail's leaving until the next head in the VC can leave
     VcRange vcs_[2][3];  ///< by group; dateline class 0, 1, any
-    std::vector<std::uint16_t> home_;  ///< by endpoint: its router
-    std::vector<std::uint8_t> local_;  ///< by endpoint: its port there
+    std::vector<Target> targets_[2];   ///< by endpoint: the way from here for it alone, of a multicast
     std::vector<Endpoint> endpoints_;  ///< by local port
     std::vector<Link> links_;          ///< by port
     std::vector<Link> injection_;      ///< by local port: the way in
     std::uint64_t addressed_packets_ = 0, addressed_bytes_ = 0;
-    std::vector<Lists> spare_lists_;  ///< for the next packet
+    std::vector<std::unique_ptr<Lists>> spare_lists_;  ///< for the next packet
 };
 
 }  // namespace switchyard::hw

@@ -19,28 +19,14 @@ constexpr unsigned kAnyClass = 2;
 
 }  // namespace
 
-Router::Target Router::target(unsigned source, Endpoint endpoint, bool tree) const {
-    Target target{};
-    target.endpoint = endpoint;
-    target.router = home_[endpoint];
-    target.local_port = local_[endpoint];
-    target.x_port = static_cast<std::uint8_t>(tree ? routes_.tree_x_port(source, target.router)
-                                                   : routes_.x_port(source, target.router));
-    target.y_port = static_cast<std::uint8_t>(routes_.y_port(source, target.router));
-    target.x_crosses = routes_.crosses(source, target.router, target.x_port);
-    target.y_crosses = routes_.crosses(source, target.router, target.y_port);
-    return target;
-}
-
 unsigned Router::port_to(const Target& target) const {
-    if (routes_.x(index_) != routes_.x(target.router)) return target.x_port;
-    if (routes_.y(index_) != routes_.y(target.router)) return target.y_port;
+    if (x_ != target.x) return target.x_port;
+    if (y_ != target.y) return target.y_port;
     return target.local_port;
 }
 
 bool Router::plan(Journey& journey, unsigned in_port, Tick start) {
-    std::vector<Step>& steps = journey.lists.steps;
-    steps.clear();
+    journey.lists.steps.clear();
     journey.lists.bookings.clear();
     Target* const first = journey.lists.targets.data();
     const Span all{first, first + journey.lists.targets.size()};
@@ -49,134 +35,146 @@ bool Router::plan(Journey& journey, unsigned in_port, Tick start) {
         Link& link = injection_[in_port - port::kLocal];
         const LinkCalendar& queue = link.turns[journey.group];
         journey.turn = journey.gaps ? queue.first_gap(edge, journey.duration) : std::max(edge, queue.end());
-        const Tick left = cross(journey, link, vcs_[journey.group][kAnyClass], journey.turn,
-                                endpoint_link_latency_ + router_latency_, kNone, all)
-                              .head;
-        fan_out(journey, all, 0, left + endpoint_link_latency_);
-        follow(journey);
+        cross(journey, link, vcs_[journey.group][kAnyClass], all, kNone, journey.turn);
+        fan_out(journey, all, 0);
     } else {
-        fan_out(journey, all, kNone, start);
-        follow(journey);
+        journey.ready = start + router_latency_;
+        fan_out(journey, all, kNone);
     }
-    return !journey.gaps || journey.duration <= buffer_ ||
-           std::all_of(steps.begin(), steps.end(),
-                       [](const Step& step) { return step.vc->free(step.granted, step.released); });
+    return follow(journey);
 }
 
-void Router::fan_out(Journey& journey, Span targets, unsigned before, Tick head) {
+void Router::fan_out(Journey& journey, Span targets, unsigned before) {
     auto [first, last] = targets;
-    if (last - first == 1) return leave(journey, port_to(*first), targets, before, head);
+    if (last - first == 1) {
+        first->port = static_cast<std::uint8_t>(port_to(*first));
+        return leave(journey, targets, before);
+    }
     std::uint32_t ports = 0;
-    for (const Target* target = first; target != last; ++target) ports |= 1u << port_to(*target);
-    for (unsigned p = 0; ports >> p != 0; ++p) {
-        if ((ports >> p & 1) == 0) continue;
-        Target* const end = std::partition(first, last, [&](const Target& target) { return port_to(target) == p; });
-        leave(journey, p, {first, end}, before, head);
+    for (Target* target = first; target != last; ++target) {
+        target->port = static_cast<std::uint8_t>(port_to(*target));
+        ports |= 1u << target->port;
+    }
+    for (; (ports & (ports - 1)) != 0; ports &= ports - 1) {
+        const auto port = static_cast<unsigned>(__builtin_ctz(ports));
+        Target* const end = std::partition(first, last, [port](const Target& target) { return target.port == port; });
+        leave(journey, {first, end}, before);
         first = end;
     }
+    leave(journey, {first, last}, before);
 }
 
-void Router::leave(Journey& journey, unsigned port, Span targets, unsigned before, Tick head) {
+void Router::leave(Journey& journey, Span targets, unsigned before) {
+    const unsigned port = targets.first->port;
+    if (port >= port::kLocal && targets.last - targets.first != 1)
+        refuse_twice(journey.payload, targets.first->endpoint);
+    const bool crosses = std::any_of(targets.first, targets.last,
+                                     [port](const Target& target) { return (target.crosses >> port & 1) != 0; });
+    const VcRange& vcs = vcs_[journey.group][port >= port::kLocal ? kAnyClass : crosses ? 1 : 0];
+    const std::vector<Step>& steps = journey.lists.steps;
+    const auto step = static_cast<unsigned>(steps.size());
     Link& link = links_[port];
-    const Tick ready = head + router_latency_;
-    if (port >= port::kLocal) {
-        if (targets.last - targets.first != 1)
-            fail(journey.payload, ::tlm::TLM_ADDRESS_ERROR_RESPONSE,
-                 "destination " + std::to_string(targets.first->endpoint) + " stands twice in a packet");
-        cross(journey, link, vcs_[journey.group][kAnyClass], ready, 0, before, targets);
-        return;
-    }
-    const bool along_x = port == port::kEast || port == port::kWest;
-    const bool crosses = std::any_of(targets.first, targets.last, [along_x](const Target& target) {
-        return along_x ? target.x_crosses : target.y_crosses;
-    });
-    const Tick left = cross(journey, link, vcs_[journey.group][crosses ? 1 : 0], ready, link_latency_ + router_latency_,
-                            before, targets)
-                          .head;
-    const auto step = static_cast<unsigned>(journey.lists.steps.size() - 1);
-    if (link.router) link.router->fan_out(journey, targets, step, left + link_latency_);
+    const Tick ready = before == kNone ? journey.ready : steps[before].head + steps[before].link->onward;
+    cross(journey, link, vcs, targets, before, ready);
+    if (link.router) link.router->fan_out(journey, targets, step);
 }
 
-const Router::Step& Router::cross(Journey& journey, Link& link, const VcRange& vcs, Tick ready, Tick onward,
-                                  unsigned before, Span behind) const {
-    std::vector<Step>& steps = journey.lists.steps;
-    LinkCalendar* vc = nullptr;
-    Tick granted = 0;
-    for (unsigned v = vcs.first; v < vcs.first + vcs.count && (!vc || granted > ready); ++v) {
-        LinkCalendar& other = link.vcs[v];
-        const Tick free =
-            journey.gaps ? other.first_gap(ready, journey.duration + reallocation_) : std::max(ready, other.end());
-        if (vc && free >= granted) continue;
-        vc = &other;
+inline void Router::cross(Journey& journey, Link& link, const VcRange& vcs, Span targets, unsigned before,
+                          Tick ready) const {
+    const Tick duration = journey.duration + reallocation_;
+    const auto free_from = [&](const LinkCalendar& vc) {
+        return journey.gaps ? vc.first_gap(ready, duration) : std::max(ready, vc.end());
+    };
+    LinkCalendar* vc = &link.vcs[vcs.first];
+    LinkCalendar* const end = vc + vcs.count;
+    Tick granted = free_from(*vc);
+    for (LinkCalendar* other = vc + 1; granted > ready && other != end; ++other) {
+        const Tick free = free_from(*other);
+        if (free >= granted) continue;
+        vc = other;
         granted = free;
     }
-    const Tick size = std::min(journey.duration, buffer_);
-    LinkCalendar::Interval chunk = link.calendar.first_free(granted, size);
-    if (before != kNone) chunk.end = std::max(chunk.end, steps[before].chunk.end + steps[before].onward);
-    steps.push_back({&link, vc, before, onward, granted, chunk.begin, chunk, {0, 0}, 0, behind});
-    journey.lists.bookings.push_back({&link, {link.calendar.latest_begin(chunk.end, size), chunk.end}});
-    return steps.back();
-}
-
-void Router::find_room(std::vector<Step>& steps) const {
-    for (Step& step : steps) step.room = {0, 0};
-    for (const Step& step : steps) {
-        if (step.before == kNone) continue;
-        Step& before = steps[step.before];
-        // A buffer that is smaller than the loop of a head's credit throttles nobody who does not wait: the flits
-        // behind the head catch up (flit::zero_load_cycles).
-        const Tick credit = std::min<Tick>(credit_, buffer_ > before.onward ? buffer_ - before.onward : Tick{0});
-        before.room.begin = std::max(before.room.begin, step.chunk.begin + credit);
-        before.room.end = std::max(before.room.end, step.chunk.end + credit);
-    }
-}
-
-void Router::follow(Journey& journey) const {
     std::vector<Step>& steps = journey.lists.steps;
-    Tick left = journey.duration, size = std::min(left, buffer_);
-    while ((left -= size) > 0) {
-        find_room(steps);
-        // Once nobody is in the way, all the rest goes in one.
-        const bool free = std::all_of(steps.begin(), steps.end(), [](const Step& step) {
-            return step.room.begin <= step.chunk.end && step.link->calendar.end() <= step.chunk.end;
-        });
-        size = free ? left : std::min(left, buffer_);
-        for (Step& step : steps) {
-            Tick ready = std::max(step.chunk.end, step.room.begin), last = 0;
-            if (step.before != kNone) {
-                const Step& before = steps[step.before];
-                ready = std::max(ready, before.chunk.begin + before.onward);
-                last = before.chunk.end + before.onward;
-            }
-            // A last chunk that is shorter ends as much earlier.
-            if (!free && step.room.end > 0)
-                last = std::max(last, step.room.end - std::min<Tick>(step.room.end, buffer_ - size));
-            const LinkCalendar& calendar = step.link->calendar;
-            step.chunk = calendar.first_free(ready, size);
-            step.chunk.end = std::max(step.chunk.end, last);
-            journey.lists.bookings.push_back(
-                {step.link, {calendar.latest_begin(step.chunk.end, size), step.chunk.end}});
-        }
+    steps.push_back({&link, vc, targets, before, granted});
+    Step& step = steps.back();
+    send(journey, step, granted, 0, std::min(journey.duration, buffer_));
+    step.head = step.chunk.begin;
+}
+
+inline void Router::send(Journey& journey, Step& step, Tick ready, Tick end, Tick size) {
+    Step* const before = step.before == kNone ? nullptr : &journey.lists.steps[step.before];
+    if (before) {
+        ready = std::max(ready, before->chunk.begin + before->link->onward);
+        end = std::max(end, before->chunk.end + before->link->onward);
     }
+    const LinkCalendar& calendar = step.link->calendar;
+    const LinkCalendar::Interval free = calendar.first_free(ready, size);
+    const Tick last = std::max(free.end, end);
+    const Tick booked = last == free.end ? free.begin : calendar.latest_begin(last, size);
+    if (booked != step.booked.end) {
+        if (step.booked.end > 0) journey.lists.bookings.push_back({step.link, step.booked});
+        step.booked.begin = booked;
+    }
+    step.booked.end = last;
+    step.chunk = {free.begin, last};
+    step.room = {0, 0};
+    if (before) {
+        const Tick credit = before->link->credit;
+        before->room.begin = std::max(before->room.begin, free.begin + credit);
+        before->room.end = std::max(before->room.end, last + credit);
+    }
+}
+
+bool Router::in_flow(const std::vector<Step>& steps, Tick left) const {
+    bool last = true, smooth = true;
+    for (const Step& step : steps) {
+        const Tick end = step.chunk.end;
+        // The places behind keep coming and the link is free, so each chunk would leave right behind the one before
+        // it. Behind all others on their links, flits also catch up with a chunk that had to make way for others.
+        last = last && step.link->calendar.end() <= end;
+        smooth = smooth && step.room.end <= end + buffer_ && step.link->calendar.free(end, end + left);
+        if (step.room.begin > end || !(last || smooth)) return false;
+    }
+    return true;
+}
+
+bool Router::follow(Journey& journey) const {
+    std::vector<Step>& steps = journey.lists.steps;
+    Tick size = std::min(journey.duration, buffer_), left = journey.duration - size;
+    for (; left > 0 && !in_flow(steps, left); left -= size) {
+        size = std::min(left, buffer_);
+        const Tick missing = buffer_ - size;  // a last chunk that is shorter ends as much earlier
+        for (Step& step : steps)
+            send(journey, step, std::max(step.chunk.end, step.room.begin),
+                 step.room.end > missing ? step.room.end - missing : 0, size);
+    }
+    const bool ask = journey.gaps && journey.duration > buffer_;
+    bool released_in_time = true;
     for (std::size_t i = steps.size(); i-- > 0;) {
         Step& step = steps[i];
+        step.chunk.end += left;
+        step.booked.end += left;
         step.released = std::max(step.released, step.chunk.end + reallocation_);
+        if (ask && released_in_time) released_in_time = step.vc->free(step.granted, step.released);
         if (step.before == kNone) continue;
         Step& before = steps[step.before];
-        before.released = std::max(before.released, step.chunk.end - before.onward + refill_);
+        before.released = std::max(before.released, step.chunk.end - before.link->onward + refill_);
     }
+    return released_in_time;
 }
 
 void Router::book(Journey& journey, unsigned in_port) {
     const std::uint64_t bytes = config_.header_bytes + journey.packet.payload_bytes;
+    const std::uint64_t cycles = journey.duration / cycle_;
+    for (const Booking& booking : journey.lists.bookings)
+        booking.link->calendar.take(booking.time.begin, booking.time.end, journey.now);
     for (const Step& step : journey.lists.steps) {
         ++step.link->stats.packets;
         step.link->stats.bytes += bytes;
-        step.link->stats.busy_cycles += journey.duration / cycle_;
+        step.link->stats.busy_cycles += cycles;
+        step.link->calendar.take(step.booked.begin, step.booked.end, journey.now);
         step.vc->take(step.granted, step.released, journey.now);
     }
-    for (const Booking& booking : journey.lists.bookings)
-        booking.link->calendar.take(booking.time.begin, booking.time.end, journey.now);
     if (in_port < port::kLocal) return;
     const Step& injected = journey.lists.steps[0];
     injected.link->turns[journey.group].take(journey.turn, injected.chunk.end, journey.now);
