@@ -89,8 +89,9 @@ Hbm::Hbm(const sc_core::sc_module_name& name, const Config& config, SimulationRe
     : sc_module(name), in("in", config.interfaces()), out("out", config.interfaces()), interfaces_("interface") {
     const std::string complaint = objection(config);
     if (!complaint.empty()) throw ModelError(*this, complaint);
+    const BankCosts costs = config.impl == "bandwidth" ? bank_costs(config) : BankCosts{};
     interfaces_.init(config.interfaces(), [&](const char* interface_name, std::size_t index) {
-        return new MemoryInterface(interface_name, config, registry, static_cast<unsigned>(index),
+        return new MemoryInterface(interface_name, config, costs, registry, static_cast<unsigned>(index),
                                    static_cast<Endpoint>(first_endpoint + index));
     });
     for (std::size_t i = 0; i < interfaces_.size(); ++i) {

@@ -15,14 +15,15 @@ double ticks_per_ns() {
 }  // namespace
 
 MemoryInterface::MemoryInterface(const sc_core::sc_module_name& module_name, const Config& config,
-                                 SimulationRegistry& registry, unsigned index, Endpoint endpoint)
+                                 const BankCosts& costs, SimulationRegistry& registry, unsigned index,
+                                 Endpoint endpoint)
     : sc_module(module_name),
       in("in"),
       out("out"),
       config_(config),
       endpoint_(endpoint),
       base_(index * config.region_bytes),
-      bandwidth_(config, config.impl == "bandwidth" ? bank_costs(config) : BankCosts{}, ticks_per_ns()),
+      bandwidth_(config, costs, ticks_per_ns()),
       banks_(config.impl == "bank"
                  ? std::make_unique<TimedDram>(interface_device(config), config.check_timing, ticks_per_ns())
                  : nullptr),

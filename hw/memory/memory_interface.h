@@ -63,9 +63,9 @@ public:
     tlm_utils::simple_target_socket<MemoryInterface> in;
     tlm_utils::simple_initiator_socket<MemoryInterface> out;
 
-    /// `index` of all interfaces; `endpoint`: its number on the network.
-    MemoryInterface(const sc_core::sc_module_name& name, const Config& config, SimulationRegistry& registry,
-                    unsigned index, Endpoint endpoint);
+    /// `costs`: of the banks, for impl bandwidth; `index` of all interfaces; `endpoint`: its number on the network.
+    MemoryInterface(const sc_core::sc_module_name& name, const Config& config, const BankCosts& costs,
+                    SimulationRegistry& registry, unsigned index, Endpoint endpoint);
 
     Stats stats() const;
     /// What a request must have in flight so that it keeps all channels busy by itself: a chunk, what the channels move

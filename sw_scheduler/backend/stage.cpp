@@ -238,7 +238,22 @@ Stage StageSearch::spread(int op, unsigned k_ways, const Partition& largest, con
     stage.largest = largest;
     stage.footprint = footprint(op, k_ways, largest, depths);
     if (needed_bytes(stage.footprint, weight_copies) > hardware_.data_bytes() / sharers) return stage;
-    const std::array<double, 2> usual = workload_.usual_samples(op, largest.dyn_dim, depths.decided);
+    const UsualTimes& times = usual_times(op, k_ways, largest, stage.footprint, depths.decided);
+    stage.compute_cycles = times.compute_cycles;
+    stage.in_cycles = times.in_cycles;
+    stage.out_cycles = times.out_cycles;
+    stage.fits = times.fits;
+    return stage;
+}
+
+const StageSearch::UsualTimes& StageSearch::usual_times(int op, unsigned k_ways, const Partition& largest,
+                                                        const Footprint& limit, unsigned decided) {
+    const std::array<std::uint32_t, 6> key{
+        static_cast<std::uint32_t>(class_of(op)), k_ways, largest.dyn_dim, largest.n, largest.p, decided};
+    const auto [found, added] = usual_times_.try_emplace(key);
+    UsualTimes& times = found->second;
+    if (!added) return times;
+    const std::array<double, 2> usual = workload_.usual_samples(op, largest.dyn_dim, decided);
     for (const double samples : usual) {
         // The kernel for the next whole number, in proportion.
         constexpr double kRounding = 1e-9;
@@ -247,15 +262,15 @@ Stage StageSearch::spread(int op, unsigned k_ways, const Partition& largest, con
         const Partition partition =
             dyn_dim == largest.dyn_dim
                 ? largest
-                : best_partition(op, k_ways, unsigned{largest.n} * largest.p, dyn_dim, stage.footprint, largest.p);
-        if (partition.n == 0) return stage;
+                : best_partition(op, k_ways, unsigned{largest.n} * largest.p, dyn_dim, limit, largest.p);
+        if (partition.n == 0) return times;
         const Stage one_of_two = timed(op, k_ways, partition);
-        stage.compute_cycles += weight * one_of_two.compute_cycles;
-        stage.in_cycles += weight * one_of_two.in_cycles;
-        stage.out_cycles += weight * one_of_two.out_cycles;
+        times.compute_cycles += weight * one_of_two.compute_cycles;
+        times.in_cycles += weight * one_of_two.in_cycles;
+        times.out_cycles += weight * one_of_two.out_cycles;
     }
-    stage.fits = true;
-    return stage;
+    times.fits = true;
+    return times;
 }
 
 unsigned StageSearch::more_slices(int op, unsigned k_ways) const {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -8,6 +9,8 @@
 #include <tuple>
 #include <unordered_map>
 #include <vector>
+
+#include <boost/functional/hash.hpp>
 
 #include "switchyard/sw_scheduler/backend/cost_model.h"
 #include "switchyard/sw_scheduler/backend/workload.h"
@@ -113,6 +116,15 @@ private:
     Stage search(int op, unsigned tiles, std::uint32_t unit_samples, const Depths& depths, unsigned weight_copies,
                  unsigned sharers);
 
+    /// Of a stage; how many slots it has does not matter, so that few stages are timed anew.
+    struct UsualTimes {
+        bool fits = false;
+        double compute_cycles = 0, in_cycles = 0, out_cycles = 0;
+    };
+    /// `limit`: sizes of one slot of each kind, which follow from the other arguments.
+    const UsualTimes& usual_times(int op, unsigned k_ways, const Partition& largest, const Footprint& limit,
+                                  unsigned decided);
+
     /// What is known of operators of a class under the same conditions.
     struct Series {
         std::vector<std::unique_ptr<Stage>> by_tiles;
@@ -134,6 +146,9 @@ private:
     std::map<std::tuple<int, Conditions, std::vector<std::uint16_t>>, Series> series_;  ///< by class
     std::vector<Recent> recent_;                                                        ///< by operator
     std::unordered_map<std::uint64_t, std::uint32_t> passes_;
+    /// By class, k ways, dyn_dim, n, p, decided branches.
+    std::unordered_map<std::array<std::uint32_t, 6>, UsualTimes, boost::hash<std::array<std::uint32_t, 6>>>
+        usual_times_;
 };
 
 }  // namespace switchyard::sched
