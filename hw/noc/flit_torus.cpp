@@ -49,6 +49,26 @@ flit::Config flit_config(const NocConfig& config) {
     return flits;
 }
 
+NocConfig noc_config(const flit::Config& flits) {
+    NocConfig config;
+    config.topology = flits.torus ? "torus" : "mesh";
+    config.columns = flits.columns;
+    config.rows = flits.rows;
+    config.router_cycles = flits.router_cycles();
+    config.vcs = flits.vcs;
+    config.control_vcs = flits.control_vcs;
+    config.buffer_flits = flits.buffer_flits;
+    config.routing_cycles = flits.routing_cycles;
+    config.vc_alloc_cycles = flits.vc_alloc_cycles;
+    config.switch_alloc_cycles = flits.switch_alloc_cycles;
+    config.switch_cycles = flits.switch_cycles;
+    config.link_cycles = flits.link_cycles;
+    config.endpoint_link_cycles = flits.endpoint_link_cycles;
+    config.credit_cycles = flits.credit_cycles;
+    config.watchdog_cycles = flits.watchdog_cycles;
+    return config;
+}
+
 FlitTorus::FlitTorus(const sc_core::sc_module_name& name, const Config& config, SimulationRegistry& registry,
                      std::vector<unsigned> router_of_endpoint, const flit::RouterFactory& make_router)
     : Network(name, config, registry, std::move(router_of_endpoint)),

@@ -19,6 +19,8 @@ namespace switchyard::hw {
 flit::TrafficClass class_of(PacketKind kind);
 /// What the flit-level network is built from; `control_vcs` and the rest as in NocConfig.
 flit::Config flit_config(const NocConfig& config);
+/// The way back: a network of such routers, the rest by default.
+NocConfig noc_config(const flit::Config& flits);
 
 /// The network of the chip, flit by flit: flit::FlitNetwork behind the sockets of Network, `impl: flit`.
 ///

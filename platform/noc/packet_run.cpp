@@ -6,6 +6,7 @@
 #include <systemc>
 #include <tlm>
 
+#include "switchyard/hw/noc/flit_torus.h"
 #include "switchyard/hw/noc/torus.h"
 #include "switchyard/hw/noc/traffic.h"
 #include "switchyard/platform/noc/noc_run.h"
@@ -16,25 +17,6 @@
 
 namespace switchyard::platform {
 namespace {
-
-hw::NocConfig packet_config(const NocRun& run) {
-    hw::NocConfig config;
-    config.topology = run.network.torus ? "torus" : "mesh";
-    config.columns = run.network.columns;
-    config.rows = run.network.rows;
-    config.router_cycles = run.network.router_cycles();
-    config.link_cycles = run.network.link_cycles;
-    config.endpoint_link_cycles = run.network.endpoint_link_cycles;
-    config.vcs = run.network.vcs;
-    config.control_vcs = run.network.control_vcs;
-    config.buffer_flits = run.network.buffer_flits;
-    config.routing_cycles = run.network.routing_cycles;
-    config.vc_alloc_cycles = run.network.vc_alloc_cycles;
-    config.switch_alloc_cycles = run.network.switch_alloc_cycles;
-    config.switch_cycles = run.network.switch_cycles;
-    config.credit_cycles = run.network.credit_cycles;
-    return config;
-}
 
 /// All endpoints in one: sends the traffic, and writes down what arrives.
 class Endpoints : public sc_core::sc_module {
@@ -117,7 +99,7 @@ private:
 }  // namespace
 
 NocMeasurement run_packet_network(const NocRun& run) {
-    const hw::NocConfig config = packet_config(run);
+    const hw::NocConfig config = hw::noc_config(run.network);
     if (const std::string complaint = hw::objection(config); !complaint.empty()) throw std::invalid_argument(complaint);
     SimulationRegistry registry;
     std::vector<unsigned> routers(run.network.routers());
