@@ -42,6 +42,12 @@ struct InterfaceCommand : ::tlm::tlm_extension<InterfaceCommand> {
     }
 };
 
+/// The samples of all sources of a merge in one ascending list, and which sources bring each.
+struct MergedSamples {
+    std::vector<std::uint32_t> ids;
+    std::vector<std::vector<bool>> from;  ///< by source, for each of `ids`
+};
+
 /// Network interface to controller, at the time it happens.
 struct InterfaceEvent : ::tlm::tlm_extension<InterfaceEvent> {
     enum class Kind : std::uint8_t {
@@ -64,6 +70,7 @@ struct InterfaceEvent : ::tlm::tlm_extension<InterfaceEvent> {
     const std::uint8_t* bytes = nullptr;
     std::size_t size = 0;
     SampleFramePtr frame;
+    std::shared_ptr<const MergedSamples> merged;  ///< unit_ready of a merge: with the last of its inputs
 
     ::tlm::tlm_extension_base* clone() const override { return new InterfaceEvent(*this); }
     void copy_from(const ::tlm::tlm_extension_base& other) override {

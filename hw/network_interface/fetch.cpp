@@ -86,7 +86,7 @@ void NetworkInterface::on_samples(InEdge& in, std::uint32_t tag, unsigned key, c
         std::vector<SampleFramePtr> parts;
         for (std::size_t at = 0; at < bytes.size(); at += room)
             parts.push_back(deserialise_frame(bytes.data() + at, room));
-        samples.frame = united(parts);
+        samples.frame = united_records(parts);
     } else {
         samples.masks[key].resize(bytes.size() / sizeof(std::uint64_t));
         std::memcpy(samples.masks[key].data(), bytes.data(), bytes.size());

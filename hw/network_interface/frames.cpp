@@ -16,18 +16,23 @@ SampleSet members(const SampleSet& set, const SampleSet& unit) {
     return SampleSet(std::move(ids));
 }
 
-}  // namespace
-
-std::optional<SampleSet> branch_members(const SampleSet& samples, const std::map<std::uint32_t, std::uint64_t>& masks,
-                                        unsigned branch) {
-    std::vector<std::uint32_t> taken;
-    for (const std::uint32_t id : samples.ids()) {
-        const auto mask = masks.find(id);
-        if (mask == masks.end()) return std::nullopt;
-        if (mask->second >> branch & 1U) taken.push_back(id);
+/// In as many passes as a merge of so few sources needs.
+SampleSet merged(const std::vector<const SampleSet*>& sets, RoutingBlocks& blocks) {
+    const std::size_t most = blocks.limits().sources;
+    std::vector<std::uint32_t> ids;
+    for (std::size_t next = 0; next < sets.size();) {
+        RoutingBlocks::Lists sources;
+        if (next > 0) sources.push_back(std::move(ids));
+        while (next < sets.size() && sources.size() < most) {
+            if (!sets[next]->empty()) sources.push_back(sets[next]->ids());
+            ++next;
+        }
+        ids = blocks.merge(sources).ids;
     }
-    return SampleSet(std::move(taken));
+    return SampleSet(std::move(ids));
 }
+
+}  // namespace
 
 SampleFramePtr restricted(const SampleFramePtr& frame, const SampleSet& unit) {
     if (!frame) return nullptr;
@@ -35,17 +40,18 @@ SampleFramePtr restricted(const SampleFramePtr& frame, const SampleSet& unit) {
         SampleFrame{members(frame->samples, unit), restricted(frame->outer, unit), members(frame->partner, unit)});
 }
 
-SampleFramePtr united(const std::vector<SampleFramePtr>& frames) {
+SampleFramePtr united(const std::vector<SampleFramePtr>& frames, RoutingBlocks& blocks) {
     if (frames.empty() || !frames.front()) return nullptr;
     if (frames.size() == 1) return frames.front();
-    SampleSet samples, partner;
+    std::vector<const SampleSet*> samples, partners;
     std::vector<SampleFramePtr> outers;
     for (const SampleFramePtr& frame : frames) {
-        samples = samples.united(frame->samples);
-        partner = partner.united(frame->partner);
+        samples.push_back(&frame->samples);
+        partners.push_back(&frame->partner);
         outers.push_back(frame->outer);
     }
-    return std::make_shared<const SampleFrame>(SampleFrame{std::move(samples), united(outers), std::move(partner)});
+    return std::make_shared<const SampleFrame>(
+        SampleFrame{merged(samples, blocks), united(outers, blocks), merged(partners, blocks)});
 }
 
 SampleFramePtr whole_frame(std::uint32_t first, std::uint32_t last) {

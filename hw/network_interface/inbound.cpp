@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "switchyard/hw/network_interface/frames.h"
 #include "switchyard/hw/network_interface/network_interface.h"
 
 namespace switchyard::hw {
@@ -139,6 +138,7 @@ void NetworkInterface::announce_ready(InEdge& in, unsigned unit) {
     event.operator_index = in.operator_index;
     event.batch = in.batch;
     event.frame = input.frame;
+    event.merged = merged_inputs(in, unit);
     tell_controller(event);
 }
 

@@ -9,7 +9,7 @@
 namespace switchyard::hw {
 
 NetworkInterface::NetworkInterface(const sc_core::sc_module_name& name, const Config& config, const Address& address,
-                                   SimulationRegistry& registry)
+                                   SimulationRegistry& registry, const RoutingBlocksFactory& make_blocks)
     : sc_module(name),
       issue("issue"),
       control("control"),
@@ -24,6 +24,11 @@ NetworkInterface::NetworkInterface(const sc_core::sc_module_name& name, const Co
       packets_(std::string(this->name()) + ".packets"),
       messages_(std::string(this->name()) + ".messages"),
       queue_("queue") {
+    try {
+        blocks_ = make_blocks(config.impl, {config.link_bytes, config.header_bytes}, this->name());
+    } catch (const std::invalid_argument& error) {
+        fail(error.what());
+    }
     issue.register_b_transport(this, &NetworkInterface::issue_transport);
     control.register_b_transport(this, &NetworkInterface::control_transport);
     noc_in.register_b_transport(this, &NetworkInterface::noc_transport);
@@ -213,6 +218,7 @@ void NetworkInterface::handle(Payload& payload) {
 }
 
 void NetworkInterface::load_program(const std::shared_ptr<const TileProgram>& program) {
+    check_routing(*program);
     program_ = program;
     in_edges_.clear();
     sending_.clear();
@@ -261,6 +267,7 @@ NetworkInterface::Payload& NetworkInterface::make_packet(PacketKind kind, std::v
 NetworkInterface::Injection NetworkInterface::inject(Payload& payload, const sc_core::sc_time& after) {
     sc_core::sc_time delay = after;
     ++stats_.packets;
+    if (blocks_->packetises()) packetise(payload, *payload.get_extension<RoutedExtension>());
     noc_out->b_transport(payload, delay);
     const bool ok = payload.is_response_ok();
     const std::string status = ok ? std::string() : payload.get_response_string();

@@ -14,6 +14,7 @@
 #include <systemc>
 #include <tlm>
 
+#include "switchyard/hw/network_interface/routing_blocks.h"
 #include "switchyard/hw/network_interface/transfer_plan.h"
 #include "switchyard/hw/network_interface/value_region.h"
 #include "switchyard/sw_scheduler/formats/program.h"
@@ -44,10 +45,12 @@ namespace switchyard::hw {
 class NetworkInterface : public sc_core::sc_module {
 public:
     struct Config {
+        std::string impl = "packets";       ///< of switch, merge and packetiser: RoutingBlocks
         unsigned setup_cycles = 8;          ///< address and range generation before the first packet of a transfer
         unsigned max_packet_bytes = 65536;  ///< payload of one packet
         double clock_ghz = 1.0;
-        bool values = false;  ///< tensors have values, set by the composer
+        bool values = false;                           ///< tensors have values, set by the composer
+        unsigned link_bytes = 192, header_bytes = 16;  ///< PacketFormat, set by the composer
     };
     /// Where this tile stands in the network's numbering.
     struct Address {
@@ -76,7 +79,7 @@ public:
     tlm_utils::simple_initiator_socket<NetworkInterface> noc_out;
 
     NetworkInterface(const sc_core::sc_module_name& name, const Config& config, const Address& address,
-                     SimulationRegistry& registry);
+                     SimulationRegistry& registry, const RoutingBlocksFactory& make_blocks = &make_routing_blocks);
     ~NetworkInterface() override;
 
     const Stats& stats() const { return stats_; }
@@ -149,14 +152,16 @@ private:
         std::uint64_t expected = 0;           ///< as consumer
         std::uint32_t samples = 0;
     };
+    using BranchLists = std::vector<SampleSet>;  ///< of a unit behind a switch, by branch
     /// The output of (operator, unit): gone when no edge is left.
     struct Output {
         std::uint16_t operator_index = 0, unit = 0;
         std::uint32_t batch = 0;
         SampleFramePtr frame;
-        unsigned steps_missing = 0;         ///< edges, and acknowledgements of memory writes
-        std::vector<std::uint16_t> parked;  ///< edges whose switch has no complete mask yet
-        bool counted = false;               ///< switch counters
+        unsigned steps_missing = 0;                     ///< edges, and acknowledgements of memory writes
+        std::vector<std::uint16_t> parked;              ///< edges whose switch has no complete mask yet
+        bool counted = false;                           ///< switch counters
+        std::map<std::uint16_t, BranchLists> branches;  ///< by switch
     };
     using SwitchUnit = std::map<std::uint32_t, std::uint64_t>;  ///< known masks by sample id
     struct Item {
@@ -242,6 +247,22 @@ private:
     void write_memory(Output& output, std::uint16_t edge, std::uint64_t address, std::uint64_t bytes,
                       std::vector<std::uint8_t>* values, std::shared_ptr<const std::vector<MemoryRun>> runs);
 
+    // routing.cpp: the blocks that can be exchanged
+    template <class Call>
+    auto with_blocks(Call&& call);
+    /// Refuses a program that the blocks are not built for.
+    void check_routing(const TileProgram& program) const;
+    /// A list of samples for each branch; null while masks are missing.
+    const BranchLists* branch_lists(Output& output, std::uint16_t switch_id);
+    static bool is_merged(const Edge& edge) {
+        return edge.role == OperandRole::input && edge.path != EdgePath::weights && edge.path != EdgePath::mask;
+    }
+    /// All sources of a merge, once their units are ready; null before, and of other operators.
+    std::shared_ptr<const MergedSamples> merged_inputs(const InEdge& in, unsigned unit);
+    SampleFramePtr united_records(const std::vector<SampleFramePtr>& frames);
+    /// Through the packetiser: the packet is what its flits hold.
+    void packetise(Payload& payload, RoutedExtension& packet);
+
     // values.cpp: tensors with values
     void access_scratchpad(::tlm::tlm_command command, std::uint64_t address, std::uint8_t* bytes, std::uint64_t size);
     /// A part of an output, global pool included, out of its slot.
@@ -290,6 +311,7 @@ private:
     ClockPeriod clock_;
     SimulationRegistry& registry_;
     Stats stats_;
+    std::unique_ptr<RoutingBlocks> blocks_;
     RoutedPayloadPool packets_;
     PayloadPool messages_;  ///< to the tile's other components
     TimedQueue<Item> queue_;
@@ -310,8 +332,14 @@ private:
     std::map<std::pair<std::uint16_t, std::uint16_t>, std::uint64_t> branch_samples_;  ///< (switch, branch)
 };
 
+/// The switch, merge and packetiser of `impl`; the last two are RTL.
+inline const std::vector<std::string> kNetworkInterfaceImplementations{"packets", "rtl", "lockstep"};
+
 template <class Visitor>
 void describe(Visitor& visitor, NetworkInterface::Config& config) {
+    visitor.choice("impl", config.impl, kNetworkInterfaceImplementations,
+                   "switch, merge and packetiser: model, Verilated RTL, or both side by side (the last two need "
+                   "chip.impl: tiles)");
     visitor.field("setup_cycles", config.setup_cycles, 0, 1000,
                   "cycles for range and address generation before the first packet of a transfer");
     visitor.field("max_packet_bytes", config.max_packet_bytes, 64, 1048576, "largest payload of one packet");

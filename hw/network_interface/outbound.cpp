@@ -1,10 +1,8 @@
 // What leaves a network interface: the switch, probes and sends to other tiles, pieces to memory, routing masks.
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 
-#include "switchyard/hw/network_interface/frames.h"
 #include "switchyard/hw/network_interface/network_interface.h"
 
 namespace switchyard::hw {
@@ -33,7 +31,8 @@ void NetworkInterface::begin_send(const SendExtension& send) {
                               send.frame,
                               static_cast<unsigned>(op.out_edges.size()) + 1,
                               {},
-                              false});
+                              false,
+                              {}});
     Output& output = outputs_.back();
     for (const std::uint16_t id : op.out_edges) {
         if (!start_edge(output, program_->edge(id))) output.parked.push_back(id);
@@ -58,15 +57,11 @@ bool NetworkInterface::start_edge(Output& output, const Edge& edge) {
 
 SampleFramePtr NetworkInterface::switched_frame(Output& output, const Edge& edge) {
     const SampleSet& samples = output.frame->samples;
-    const auto found = switches_.find({edge.switch_id, output.unit});
-    if (found == switches_.end() && !samples.empty()) return nullptr;
+    const BranchLists* const lists = branch_lists(output, edge.switch_id);
+    if (!lists) return nullptr;
     const OperatorPlacement& placement = program_->placement(edge.src_op);
-    static const SwitchUnit kNoMasks;
-    const SwitchUnit& masks = found == switches_.end() ? kNoMasks : found->second;
-    std::optional<SampleSet> taken = branch_members(samples, masks, edge.branch);
-    if (!taken) return nullptr;
-    SampleSet partner;
-    if (edge.partner != kNone) partner = *branch_members(samples, masks, edge.partner);
+    SampleSet taken = lists->at(edge.branch), partner;
+    if (edge.partner != kNone) partner = lists->at(edge.partner);
     if (!output.counted) {
         output.counted = true;
         const TileOperator& op = program_->operators[output.operator_index];
@@ -75,7 +70,7 @@ SampleFramePtr NetworkInterface::switched_frame(Output& output, const Edge& edge
         const Box box = output_box(placement.shape, placement.partitions.at(static_cast<std::size_t>(index)),
                                    placement.k_ways, op.rank, static_cast<std::uint32_t>(samples.size()));
         for (std::uint32_t n = box.n0; n < box.n1 && box.k0 == 0 && box.p0 == 0; ++n) {
-            const std::uint64_t mask = found->second.at(samples[n]);
+            const std::uint64_t mask = switches_.at({edge.switch_id, output.unit}).at(samples[n]);
             for (unsigned branch = 0; branch < 64; ++branch) {
                 if (!(mask >> branch & 1U)) continue;
                 const auto [entry, added] = branch_samples_.try_emplace({edge.switch_id, branch}, 0);
@@ -89,7 +84,7 @@ SampleFramePtr NetworkInterface::switched_frame(Output& output, const Edge& edge
             }
         }
     }
-    return std::make_shared<const SampleFrame>(SampleFrame{std::move(*taken), output.frame, std::move(partner)});
+    return std::make_shared<const SampleFrame>(SampleFrame{std::move(taken), output.frame, std::move(partner)});
 }
 
 std::shared_ptr<const NetworkInterface::Share> NetworkInterface::sending_share(const Edge& edge,

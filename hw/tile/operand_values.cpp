@@ -21,8 +21,14 @@ const OperatorValues& TileController::values_of(const Operator& op, unsigned uni
         }
         OperatorValues::Source source{slot, {}};
         if (shape.kind == OpKind::merge) {
-            const SampleSet& there = input.frames[unit]->samples;
-            for (const std::uint32_t id : samples.ids()) source.present.push_back(there.contains(id));
+            const MergedSamples& merged = *op.merged[unit];
+            const std::vector<bool>& from = merged.from.at(values_.sources.size());
+            std::size_t next = 0;
+            for (const std::uint32_t id : samples.ids()) {
+                const bool merges = next < merged.ids.size() && merged.ids[next] == id;
+                source.present.push_back(merges && from[next]);
+                next += merges ? 1 : 0;
+            }
         }
         values_.sources.push_back(std::move(source));
     }

@@ -55,6 +55,7 @@ void TileController::events_transport(Payload& payload, sc_core::sc_time&) {
             for (Input& input : operators_.at(event->operator_index).inputs) {
                 if (input.edge->id == event->edge) input.frames.at(event->unit) = event->frame;
             }
+            if (event->merged) operators_.at(event->operator_index).merged.at(event->unit) = event->merged;
             break;
         case Kind::weights_ready:
             for (Weights& weights : operators_.at(event->operator_index).weights) {
@@ -90,6 +91,7 @@ void TileController::start_segment(std::uint16_t segment, std::uint32_t batch) {
     for (const std::size_t index : active_) {
         Operator& op = operators_[index];
         for (Input& input : op.inputs) input.frames.assign(op.placement->units, nullptr);
+        op.merged.assign(op.placement->units, nullptr);
         op.masks_ready.assign(reads_masks(op) ? op.placement->units : 0, false);
         op.masks_requested = 0;
         op.next_unit = 0;
@@ -209,6 +211,7 @@ void TileController::run() {
             release.unit = static_cast<std::uint16_t>(completion.unit);
             command(release);
         }
+        op.merged[completion.unit].reset();
         ++op.next_unit;
         busy_ = false;
     }
@@ -237,6 +240,12 @@ SampleFramePtr TileController::frame_of(const Operator& op, unsigned unit) const
                                         ": its inputs bring different samples");
         }
         common = std::move(frame);
+    }
+    if (op.placement->shape.kind != OpKind::merge) return common;
+    const std::vector<std::uint32_t>&all = common->samples.ids(), &merged = op.merged[unit]->ids;
+    if (!std::includes(all.begin(), all.end(), merged.begin(), merged.end())) {
+        throw ModelError(*this, "operator " + std::to_string(op.op->op_id) + " unit " + std::to_string(unit) +
+                                    ": its inputs bring samples that are not in the unit");
     }
     return common;
 }

@@ -77,6 +77,7 @@ private:
         const TileOperator* op = nullptr;
         const OperatorPlacement* placement = nullptr;
         std::vector<Input> inputs;
+        std::vector<std::shared_ptr<const MergedSamples>> merged;  ///< merges: a unit
         std::vector<Weights> weights;
         std::vector<Region> regions;    ///< all that it uses of the scratchpad
         std::vector<bool> masks_ready;  ///< gates: a unit

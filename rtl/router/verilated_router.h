@@ -6,45 +6,13 @@
 #include <verilated_fst_c.h>
 
 #include <cstdio>
-#include <type_traits>
 
 #include "switchyard/hw/noc/flit/external_router.h"
 #include "switchyard/rtl/common/model_context.h"
+#include "switchyard/rtl/common/pins.h"
 #include "switchyard/rtl/router/router_shape.h"
 
 namespace switchyard::rtl {
-
-/// `width` bits of a Verilated pin from `at` on; at most 64.
-template <class Pin>
-std::uint64_t bits_of(const Pin& pin, unsigned at, unsigned width) {
-    const std::uint64_t mask = width >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << width) - 1;
-    if constexpr (std::is_integral_v<Pin>) {
-        return static_cast<std::uint64_t>(pin) >> at & mask;
-    } else {
-        std::uint64_t value = 0;
-        for (unsigned done = 0; done < width;) {
-            const unsigned from = (at + done) % 32;
-            value |= static_cast<std::uint64_t>(pin[(at + done) / 32] >> from) << done;
-            done += 32 - from;
-        }
-        return value & mask;
-    }
-}
-template <class Pin>
-void set_bits(Pin& pin, unsigned at, unsigned width, std::uint64_t value) {
-    for (unsigned done = 0; done < width;) {
-        const unsigned from = (at + done) % 32, here = width - done < 32 - from ? width - done : 32 - from;
-        const std::uint64_t mask = (std::uint64_t{1} << here) - 1, part = value >> done & mask;
-        if constexpr (std::is_integral_v<Pin>) {
-            const unsigned shift = at + done;
-            pin = static_cast<Pin>((static_cast<std::uint64_t>(pin) & ~(mask << shift)) | part << shift);
-        } else {
-            pin[(at + done) / 32] =
-                static_cast<std::uint32_t>((pin[(at + done) / 32] & ~(mask << from)) | part << from);
-        }
-        done += here;
-    }
-}
 
 /// `Top`: the Verilated class of module router, built with TRACE if `Traced`.
 template <class Top, bool Traced>

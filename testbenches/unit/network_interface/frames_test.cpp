@@ -7,6 +7,8 @@ using namespace switchyard::hw;
 
 namespace {
 
+RoutingModel blocks;
+
 SampleFramePtr frame(std::vector<std::uint32_t> ids, SampleFramePtr outer = nullptr) {
     return std::make_shared<const SampleFrame>(SampleFrame{SampleSet(std::move(ids)), std::move(outer)});
 }
@@ -24,7 +26,8 @@ TEST_CASE("cutting a frame into pieces and uniting them gives it back", "[frames
     const SampleFramePtr whole = frame({2, 3, 7, 11}, frame({0, 2, 3, 5, 7, 11}));
     const SampleFramePtr again =
         united({restricted(whole, SampleSet::range(0, 3)), restricted(whole, SampleSet({3, 5, 9})),
-                restricted(whole, SampleSet({4, 6, 7, 8, 10, 11, 12, 13, 14, 15}))});
+                restricted(whole, SampleSet({4, 6, 7, 8, 10, 11, 12, 13, 14, 15}))},
+               blocks);
     CHECK(again->samples == whole->samples);
     CHECK(again->outer->samples == whole->outer->samples);
 }
@@ -37,7 +40,7 @@ TEST_CASE("what takes the partner branch is cut and united like the samples", "[
     CHECK(first->partner == SampleSet({0, 3}));
     CHECK(second->partner == SampleSet({11}));
     CHECK(first->outer->partner.empty());
-    CHECK(united({first, second})->partner == whole->partner);
+    CHECK(united({first, second}, blocks)->partner == whole->partner);
 }
 
 TEST_CASE("an empty piece keeps the depth of its frame", "[frames]") {

@@ -1,0 +1,102 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "switchyard/tlm/interface_protocol.h"
+
+namespace switchyard::hw {
+
+/// Sizes of what goes over a tile's link to its router, in bytes.
+struct PacketFormat {
+    unsigned link_bytes = 192;   ///< of a flit
+    unsigned header_bytes = 16;  ///< of a packet, in front of its payload
+
+    /// Flits of a packet with `payload_bytes` of payload, as the network counts them.
+    std::uint64_t flits(std::uint64_t payload_bytes) const {
+        return (header_bytes + payload_bytes + link_bytes - 1) / link_bytes;
+    }
+};
+
+/// A packet in front of the packetiser.
+struct PacketBytes {
+    std::vector<std::uint8_t> header;       ///< header_bytes of them
+    std::uint64_t payload_bytes = 0;        ///
+    const std::uint8_t* payload = nullptr;  ///< null: only sizes move, the bytes are zeros
+    bool control = false;                   ///< on the virtual channels of probes and acknowledges
+};
+
+/// A packet behind the packetiser: its flits.
+struct PacketFlits {
+    struct Mark {
+        bool head = false, tail = false, control = false;
+        bool operator==(const Mark& o) const { return head == o.head && tail == o.tail && control == o.control; }
+    };
+    std::vector<Mark> marks;          ///< one a flit
+    std::vector<std::uint8_t> bytes;  ///< of all flits, link_bytes each
+};
+
+/// What an implementation of RoutingBlocks is built for.
+struct RoutingLimits {
+    unsigned branches = 64;                                                   ///< of a switch
+    unsigned sources = std::numeric_limits<unsigned>::max();                  ///< of a merge
+    std::uint64_t samples = std::uint64_t{1} << 32;                           ///< of a batch: ids below it
+    std::uint64_t payload_bytes = std::numeric_limits<std::uint64_t>::max();  ///< of a packet
+};
+
+/// Blocks met what they are not built for, differ, or are broken: one line without time and module.
+class RoutingFault : public std::runtime_error {
+public:
+    using std::runtime_error::runtime_error;
+};
+
+/// The data path of a network interface that can be exchanged: switch, merge and packetiser. Functions of what goes in;
+/// the time that they take is the network interface's. All throw RoutingFault.
+class RoutingBlocks {
+public:
+    using Lists = std::vector<std::vector<std::uint32_t>>;  ///< ids of samples
+
+    virtual ~RoutingBlocks() = default;
+
+    virtual RoutingLimits limits() const = 0;
+    /// The switch: of the samples `ids`, whose routing masks are `masks`, those that each branch gets, in their order;
+    /// a list for every branch that the block has.
+    virtual Lists split(const std::vector<std::uint32_t>& ids, const std::vector<std::uint64_t>& masks) = 0;
+    /// The merge: the samples of all sources, each an ascending list, in one ascending list.
+    virtual MergedSamples merge(const Lists& sources) = 0;
+    /// The packetiser.
+    virtual PacketFlits packetise(const PacketBytes& packet) = 0;
+    /// Whether the network interface is to send its packets through packetise(): a model's flits hold what went in.
+    virtual bool packetises() const = 0;
+};
+
+/// Makes the blocks that `impl` names for the network interface `module`. Throws std::invalid_argument if there are
+/// none.
+using RoutingBlocksFactory = std::function<std::unique_ptr<RoutingBlocks>(
+    const std::string& impl, const PacketFormat& format, const std::string& module)>;
+
+/// The model, impl `packets`.
+class RoutingModel : public RoutingBlocks {
+public:
+    explicit RoutingModel(const PacketFormat& format = {}) : format_(format) {}
+
+    RoutingLimits limits() const override { return {}; }
+    Lists split(const std::vector<std::uint32_t>& ids, const std::vector<std::uint64_t>& masks) override;
+    MergedSamples merge(const Lists& sources) override;
+    PacketFlits packetise(const PacketBytes& packet) override;
+    bool packetises() const override { return false; }
+
+private:
+    PacketFormat format_;
+};
+
+/// RoutingBlocksFactory of this library: the model alone.
+std::unique_ptr<RoutingBlocks> make_routing_blocks(const std::string& impl, const PacketFormat& format,
+                                                   const std::string& module);
+
+}  // namespace switchyard::hw
