@@ -25,8 +25,10 @@ void for_each_section(PlatformConfig& p, Visit&& visit) {
         describe(reader, p.dispatcher_exceptions);
     });
     visit("controller", "the controller of a tile", [&p](ConfigReader& reader) { describe(reader, p.controller); });
-    visit("network_interface", "the network interface of a tile",
-          [&p](ConfigReader& reader) { describe(reader, p.network_interface); });
+    visit("network_interface", "the network interface of a tile", [&p](ConfigReader& reader) {
+        describe(reader, p.network_interface);
+        describe(reader, p.network_interface_exceptions);
+    });
     visit("noc", "routers and links of the 2D torus", [&p](ConfigReader& reader) {
         describe(reader, p.noc);
         describe(reader, p.noc_exceptions);
@@ -61,6 +63,8 @@ void derive(PlatformConfig& p) {
     p.pe_array.clock_ghz = p.scratchpad.clock_ghz = p.dispatcher.clock_ghz = p.controller.clock_ghz =
         p.network_interface.clock_ghz = p.noc.clock_ghz = p.hbm.clock_ghz = p.host.clock_ghz = p.chip.clock_ghz;
     p.controller.values = p.network_interface.values = p.chip.values;
+    p.network_interface.link_bytes = p.noc.link_bytes_per_cycle;
+    p.network_interface.header_bytes = p.noc.header_bytes;
     p.noc.columns = p.chip.columns;
     p.noc.rows = p.chip.rows;
     if (p.noc_exceptions.text.empty()) return;
@@ -70,9 +74,11 @@ void derive(PlatformConfig& p) {
 
 void choose_chip(PlatformConfig& p) {
     if (p.chip.impl != "auto") return;
-    const bool analytic = p.pe_array.impl == "analytic" && p.dispatcher.impl == "analytic" && p.noc.impl == "packet" &&
+    const bool analytic = p.pe_array.impl == "analytic" && p.dispatcher.impl == "analytic" &&
+                          p.network_interface.impl == "packets" && p.noc.impl == "packet" &&
                           p.hbm.impl == "bandwidth" && p.hbm.request_log.empty() &&
-                          p.pe_array_exceptions.text.empty() && p.dispatcher_exceptions.text.empty();
+                          p.pe_array_exceptions.text.empty() && p.dispatcher_exceptions.text.empty() &&
+                          p.network_interface_exceptions.text.empty();
     p.chip.impl = analytic && !p.chip.values && !p.chip.check_protocol ? "stages" : "tiles";
 }
 
@@ -87,18 +93,22 @@ void check(const PlatformConfig& p, const YAML::Node& root, const std::string& p
     };
     check_exceptions("pe_array", p.pe_array_exceptions, hw::kPeArrayImplementations);
     check_exceptions("dispatcher", p.dispatcher_exceptions, hw::kDispatcherImplementations);
+    check_exceptions("network_interface", p.network_interface_exceptions, hw::kNetworkInterfaceImplementations);
     check_exceptions("noc", p.noc_exceptions, std::vector<std::string>{"flit", "rtl", "lockstep"});
     if (p.noc.impl == "packet" && !p.noc_exceptions.text.empty()) fail("noc", "impl_of_tiles needs impl: flit");
     if (const std::string message = hw::objection(p.noc, p.router_of_endpoint()); !message.empty())
         fail("noc", message);
     if (const std::string message = hw::objection(p.hbm); !message.empty()) fail("hbm", message);
+    if (p.chip.impl == "stages" && p.network_interface.impl != "packets")
+        fail("network_interface", "impl: " + p.network_interface.impl + " needs chip.impl: tiles");
     if (p.chip.impl == "stages" && p.noc.impl != "packet")
         fail("noc", "impl: " + p.noc.impl + " needs chip.impl: tiles");
     if (p.chip.impl == "stages" && p.chip.values) fail("chip", "values need impl: tiles");
     if (p.chip.impl == "stages" && p.hbm.impl != "bandwidth")
         fail("hbm", "impl: " + p.hbm.impl + " needs chip.impl: tiles");
     if (p.chip.impl == "stages" && !p.hbm.request_log.empty()) fail("hbm", "request_log needs chip.impl: tiles");
-    if (p.chip.impl == "stages" && !(p.pe_array_exceptions.text.empty() && p.dispatcher_exceptions.text.empty()))
+    if (p.chip.impl == "stages" && !(p.pe_array_exceptions.text.empty() && p.dispatcher_exceptions.text.empty() &&
+                                     p.network_interface_exceptions.text.empty()))
         fail("chip", "impl_of_tiles needs impl: tiles");
     if (p.chip.impl == "tiles" && p.chip.ideal_kernel_store) fail("chip", "ideal_kernel_store needs impl: stages");
     if (p.chip.impl == "tiles" && !p.chip.kernel_fitting) fail("chip", "kernel_fitting: no needs impl: stages");

@@ -68,8 +68,9 @@ struct PlatformConfig {
     hw::NocConfig noc;
     hw::Hbm::Config hbm;
     hw::HostInterface::Config host;
-    TileExceptions pe_array_exceptions, dispatcher_exceptions, noc_exceptions;  ///< keys in their sections
-    HostMemory::Config host_memory;                                             ///< keys in the section `host`
+    TileExceptions pe_array_exceptions, dispatcher_exceptions, network_interface_exceptions,
+        noc_exceptions;              ///< keys in their sections
+    HostMemory::Config host_memory;  ///< keys in the section `host`
     EnergyConfig energy;
 
     /// read_platform().

@@ -55,7 +55,7 @@ ordered_json fidelity_json(const PlatformConfig& p) {
             {"scratchpad", "ports"},
             {"dispatcher", p.dispatcher_exceptions.describe_all(p.dispatcher.impl)},
             {"controller", "events"},
-            {"network_interface", "packets"},
+            {"network_interface", p.network_interface_exceptions.describe_all(p.network_interface.impl)},
             {"noc", p.noc.impl == "packet" ? "link_calendar" : p.noc_exceptions.describe_all(p.noc.impl)},
             {"hbm", p.hbm.impl},
             {"host_interface", "link_rate"},

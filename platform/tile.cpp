@@ -20,7 +20,9 @@ Tile::Tile(const sc_core::sc_module_name& name, const PlatformConfig& platform,
       pe_array(blocks::make_pe_array("pe_array", in_tile(platform.pe_array, platform.pe_array_exceptions, address.tile),
                                      registry)),
       scratchpad("scratchpad", platform.scratchpad, registry),
-      network_interface("network_interface", platform.network_interface, address, registry),
+      network_interface("network_interface",
+                        in_tile(platform.network_interface, platform.network_interface_exceptions, address.tile),
+                        address, registry, &blocks::make_routing_blocks),
       links_(platform.chip.check_protocol) {
     links_.bind(controller.interface, network_interface.control, "controller_interface");
     links_.bind(controller.dispatcher, dispatcher->dispatch, "controller_dispatcher");

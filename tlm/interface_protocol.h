@@ -42,12 +42,6 @@ struct InterfaceCommand : ::tlm::tlm_extension<InterfaceCommand> {
     }
 };
 
-/// The samples of all sources of a merge in one ascending list, and which sources bring each.
-struct MergedSamples {
-    std::vector<std::uint32_t> ids;
-    std::vector<std::vector<bool>> from;  ///< by source, for each of `ids`
-};
-
 /// Network interface to controller, at the time it happens.
 struct InterfaceEvent : ::tlm::tlm_extension<InterfaceEvent> {
     enum class Kind : std::uint8_t {

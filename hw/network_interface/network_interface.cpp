@@ -265,6 +265,7 @@ NetworkInterface::Payload& NetworkInterface::make_packet(PacketKind kind, std::v
 }
 
 NetworkInterface::Injection NetworkInterface::inject(Payload& payload, const sc_core::sc_time& after) {
+    const std::unique_ptr<Payload, void (*)(Payload*)> guard(&payload, [](Payload* sent) { sent->release(); });
     sc_core::sc_time delay = after;
     ++stats_.packets;
     if (blocks_->packetises()) packetise(payload, *payload.get_extension<RoutedExtension>());
@@ -272,7 +273,6 @@ NetworkInterface::Injection NetworkInterface::inject(Payload& payload, const sc_
     const bool ok = payload.is_response_ok();
     const std::string status = ok ? std::string() : payload.get_response_string();
     const bool receipt_follows = payload.get_extension<RoutedExtension>()->receipt_follows;
-    payload.release();
     if (!ok) fail("the network refused a packet: " + status);
     return {delay, receipt_follows};
 }

@@ -1,6 +1,8 @@
 // The exchangeable blocks at work: RoutingBlocks behind the switch, in front of a merge and at the router's port.
 
+#include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "switchyard/hw/network_interface/frames.h"
 #include "switchyard/hw/network_interface/network_interface.h"
@@ -21,27 +23,30 @@ auto NetworkInterface::with_blocks(Call&& call) {
 }
 
 void NetworkInterface::check_routing(const TileProgram& program) const {
-    const RoutingLimits limits = blocks_->limits();
-    const auto refuse = [&](const std::string& what, std::uint64_t wanted, std::uint64_t most) {
-        fail("impl: " + config_.impl + " is built for " + std::to_string(most) + " " + what + ", the program has " +
-             std::to_string(wanted));
-    };
+    std::uint64_t branches = 0, sources = 0, samples = 0;
     for (const Edge& edge : program.edges) {
-        if (edge.switch_id != kNone && edge.branch >= limits.branches)
-            refuse("branches of a switch", edge.branch + 1U, limits.branches);
-    }
-    for (const OperatorPlacement& placement : program.placements) {
-        const std::uint64_t samples = std::uint64_t{placement.units} * placement.unit_samples;
-        if (samples > limits.samples) refuse("samples of a batch", samples, limits.samples);
+        if (edge.switch_id == kNone) continue;
+        branches = std::max<std::uint64_t>(branches, edge.branch + 1U);
+        if (edge.partner != kNone) branches = std::max<std::uint64_t>(branches, edge.partner + 1U);
     }
     for (const TileOperator& op : program.operators) {
-        if (op.gate_switch != kNone && op.gate_branches > limits.branches)
-            refuse("branches of a switch", op.gate_branches, limits.branches);
+        if (op.gate_switch != kNone) branches = std::max<std::uint64_t>(branches, op.gate_branches);
         if (program.placement(op.op_id).shape.kind != OpKind::merge) continue;
-        std::uint64_t sources = 0;
-        for (const std::uint16_t id : op.in_edges) sources += is_merged(program.edge(id)) ? 1 : 0;
-        if (sources > limits.sources) refuse("sources of a merge", sources, limits.sources);
+        std::uint64_t merged = 0;
+        for (const std::uint16_t id : op.in_edges) merged += is_merged(program.edge(id)) ? 1 : 0;
+        sources = std::max(sources, merged);
     }
+    for (const OperatorPlacement& placement : program.placements)
+        samples = std::max(samples, std::uint64_t{placement.units} * placement.unit_samples);
+    const auto check = [this](std::uint64_t wanted, std::uint64_t most, const char* what) {
+        if (wanted > most)
+            fail("impl: " + config_.impl + " has been built for at most " + std::to_string(most) + " " + what +
+                 ", the program has " + std::to_string(wanted));
+    };
+    const RoutingLimits limits = blocks_->limits();
+    check(branches, limits.branches, "branches of a switch");
+    check(sources, limits.sources, "sources of a merge");
+    check(samples, limits.samples, "samples of a batch");
 }
 
 const NetworkInterface::BranchLists* NetworkInterface::branch_lists(Output& output, std::uint16_t switch_id) {
@@ -50,11 +55,15 @@ const NetworkInterface::BranchLists* NetworkInterface::branch_lists(Output& outp
     const SampleSet& samples = output.frame->samples;
     const auto found = switches_.find({switch_id, output.unit});
     std::vector<std::uint64_t> masks;
+    const unsigned most = blocks_->limits().branches;
     for (const std::uint32_t id : samples.ids()) {
         if (found == switches_.end()) return nullptr;
         const auto mask = found->second.find(id);
         if (mask == found->second.end()) return nullptr;
         masks.push_back(mask->second);
+        if (most < 64 && mask->second >> most != 0)
+            fail("impl: " + config_.impl + " has been built for at most " + std::to_string(most) +
+                 " branches of a switch, a routing mask names more");
     }
     BranchLists lists;
     with_blocks([&] {
@@ -89,8 +98,8 @@ void NetworkInterface::packetise(Payload& payload, RoutedExtension& packet) {
     whole.control = packet.kind == PacketKind::probe || packet.kind == PacketKind::acknowledge;
     const std::uint64_t most = blocks_->limits().payload_bytes;
     if (packet.payload_bytes > most)
-        fail("impl: " + config_.impl + " is built for packets of " + std::to_string(most) + " bytes, one has " +
-             std::to_string(packet.payload_bytes));
+        fail("impl: " + config_.impl + " has been built for packets of at most " + std::to_string(most) +
+             " bytes, one has " + std::to_string(packet.payload_bytes));
     const PacketFlits flits = with_blocks([&] { return blocks_->packetise(whole); });
     if (!read_packet_header(flits.bytes.data(), packet)) fail("the packetiser's flits begin with no header");
     if (packet.payload_bytes != whole.payload_bytes || flits.marks.size() != format.flits(packet.payload_bytes)) {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "switchyard/tlm/interface_protocol.h"
+#include "switchyard/sw_scheduler/formats/samples.h"
 
 namespace switchyard::hw {
 
@@ -63,6 +63,7 @@ public:
 
     virtual ~RoutingBlocks() = default;
 
+    /// What goes in beyond them is not noticed.
     virtual RoutingLimits limits() const = 0;
     /// The switch: of the samples `ids`, whose routing masks are `masks`, those that each branch gets, in their order;
     /// a list for every branch that the block has.

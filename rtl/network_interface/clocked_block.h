@@ -42,6 +42,7 @@ public:
     }
     ~ClockedBlock() {
         if (trace_) trace_->close();
+        trace_.reset();  // before what it traces
         top_.final();
     }
     /// The last call got all that belongs to what it was given.
@@ -57,10 +58,14 @@ protected:
         ++cycles_;
     }
 
+private:
     ModelContext context_;  // outlives the model
-    Top top_;
+    std::unique_ptr<VerilatedFstC> trace_;
     std::uint64_t cycles_ = 0;
+
+protected:
     bool finished_ = true;
+    Top top_;
 
 private:
     void edge(bool clock) {
@@ -71,8 +76,6 @@ private:
             if (trace_) trace_->dump(context_.get()->time());
         }
     }
-
-    std::unique_ptr<VerilatedFstC> trace_;
 };
 
 }  // namespace switchyard::rtl

@@ -6,11 +6,9 @@
 
 #include "switchyard/rtl/common/pins.h"
 #include "switchyard/rtl/network_interface/clocked_block.h"
+#include "switchyard/rtl/network_interface/routing_shape.h"
 
 namespace switchyard::rtl {
-
-/// Width of the samples' ids at the ports of splitter and merge.
-inline constexpr unsigned kSampleIdBits = 16;
 
 /// rtl/network_interface/switch_splitter.sv with BRANCHES = Branches.
 template <class Top, unsigned Branches, bool Traced = false>

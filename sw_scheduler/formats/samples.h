@@ -40,6 +40,12 @@ struct SampleFrame {
 };
 using SampleFramePtr = std::shared_ptr<const SampleFrame>;
 
+/// The samples of all sources of a merge in one ascending list, and which sources bring each.
+struct MergedSamples {
+    std::vector<std::uint32_t> ids;
+    std::vector<std::vector<bool>> from;  ///< by source, for each of `ids`
+};
+
 /// The frame `levels` switches further out. Throws std::out_of_range if there are fewer.
 const SampleFrame& popped(const SampleFrame& frame, unsigned levels);
 

@@ -1,221 +1,14 @@
-#include "switchyard/hw/network_interface/network_interface.h"
-
 #include <algorithm>
 
-#include "switchyard/testbenches/catch.h"
 #include "switchyard/testbenches/sim_test.h"
-#include "switchyard/tlm/extended_payload.h"
+#include "switchyard/testbenches/unit/network_interface/interface_bench.h"
 
 using namespace switchyard;
 using namespace switchyard::hw;
-using switchyard::testing::in_child;
-
-namespace {
-
-constexpr Endpoint kFirstMemory = 16;
-constexpr Endpoint kHost = 18;
-
-/// A network interface of tile 0 between a scripted controller and a network that keeps every packet.
-class Fixture : public sc_core::sc_module {
-public:
-    struct Packet {
-        RoutedExtension routed;
-        std::uint64_t address;
-        sc_core::sc_time at;
-    };
-
-    Fixture(const sc_core::sc_module_name& name, TileProgram program)
-        : sc_module(name),
-          interface("interface", {}, {0, kFirstMemory, kHost, 1 << 20}, registry),
-          network("network"),
-          controller("controller"),
-          scratchpad("scratchpad"),
-          issue("issue"),
-          control("control"),
-          eject("eject") {
-        interface.noc_out.bind(network);
-        interface.controller.bind(controller);
-        interface.scratchpad.bind(scratchpad);
-        issue.bind(interface.issue);
-        control.bind(interface.control);
-        eject.bind(interface.noc_in);
-        network.register_b_transport(this, &Fixture::keep);
-        controller.register_b_transport(this, &Fixture::note);
-        scratchpad.register_b_transport(this, &Fixture::accept);
-        InterfaceCommand load;
-        load.kind = InterfaceCommand::Kind::program;
-        load.program = std::make_shared<const TileProgram>(std::move(program));
-        tell(load);
-    }
-
-    void tell(const InterfaceCommand& command) {
-        ExtendedPayload<InterfaceCommand> payload;
-        payload.extension() = command;
-        send(control, payload.fresh());
-    }
-    void open(std::uint16_t segment, std::uint32_t batch = 0) {
-        InterfaceCommand command;
-        command.kind = InterfaceCommand::Kind::open_segment;
-        command.segment = segment;
-        command.batch = batch;
-        tell(command);
-    }
-    void release(std::uint16_t edge, std::uint16_t unit) {
-        InterfaceCommand command;
-        command.kind = InterfaceCommand::Kind::release_unit;
-        command.edge = edge;
-        command.unit = unit;
-        tell(command);
-    }
-    void output(std::uint16_t unit, const SampleFramePtr& frame) {
-        ExtendedPayload<SendExtension> payload;
-        payload->unit = unit;
-        payload->frame = frame;
-        send(issue, payload.fresh());
-    }
-    void arrive(const RoutedExtension& routed) {
-        RoutedPayloadPool& pool = pool_;
-        PooledPayload payload(pool);
-        payload.routed() = routed;
-        payload->set_command(::tlm::TLM_WRITE_COMMAND);
-        payload->set_data_ptr(bytes_);
-        payload->set_data_length(1);
-        payload->set_streaming_width(1);
-        send(eject, *payload);
-    }
-    void run() { sc_core::sc_start(10, sc_core::SC_US); }
-
-    std::vector<Packet> sent(PacketKind kind) const {
-        std::vector<Packet> found;
-        std::copy_if(packets.begin(), packets.end(), std::back_inserter(found),
-                     [kind](const Packet& packet) { return packet.routed.kind == kind; });
-        return found;
-    }
-    std::size_t events(InterfaceEvent::Kind kind) const {
-        return static_cast<std::size_t>(std::count(kinds.begin(), kinds.end(), kind));
-    }
-
-    using Initiator = tlm_utils::simple_initiator_socket<Fixture>;
-
-    SimulationRegistry registry;
-    NetworkInterface interface;
-    tlm_utils::simple_target_socket<Fixture> network, controller, scratchpad;
-    Initiator issue, control, eject;
-    std::vector<Packet> packets;
-    std::vector<InterfaceEvent::Kind> kinds;
-
-private:
-    using Payload = ::tlm::tlm_generic_payload;
-    static void send(Initiator& socket, Payload& payload) {
-        sc_core::sc_time delay;
-        socket->b_transport(payload, delay);
-        REQUIRE(payload.is_response_ok());
-    }
-    void keep(Payload& payload, sc_core::sc_time& delay) {
-        packets.push_back(
-            {*payload.get_extension<RoutedExtension>(), payload.get_address(), sc_core::sc_time_stamp() + delay});
-        delay += sc_core::sc_time(20, sc_core::SC_NS);
-        payload.set_response_status(::tlm::TLM_OK_RESPONSE);
-    }
-    void note(Payload& payload, sc_core::sc_time&) {
-        kinds.push_back(payload.get_extension<InterfaceEvent>()->kind);
-        payload.set_response_status(::tlm::TLM_OK_RESPONSE);
-    }
-    void accept(Payload& payload, sc_core::sc_time&) { payload.set_response_status(::tlm::TLM_OK_RESPONSE); }
-
-    RoutedPayloadPool pool_{"packets"};
-    unsigned char bytes_[1] = {};
-};
-
-OperatorPlacement placement(std::uint16_t id, std::vector<std::uint16_t> tiles, std::uint16_t segment = 0) {
-    OperatorPlacement p;
-    p.op_id = id;
-    p.segment = segment;
-    p.shape.out_channels = p.shape.in_channels = 8;
-    p.units = 4;
-    p.unit_samples = 4;
-    p.partitions = {{4, static_cast<std::uint16_t>(tiles.size()), 1}};
-    p.tiles = std::move(tiles);
-    return p;
-}
-
-Edge edge(std::uint16_t id, std::uint16_t source, std::uint16_t destination) {
-    Edge e;
-    e.id = id;
-    e.src_op = source;
-    e.dst_op = destination;
-    e.channels = 8;
-    e.slots = 1;
-    e.slot_bytes = 1024;
-    return e;
-}
-
-TileOperator tile_operator(std::uint16_t id, std::vector<std::uint16_t> in, std::vector<std::uint16_t> out) {
-    TileOperator op;
-    op.op_id = id;
-    op.in_edges = std::move(in);
-    op.out_edges = std::move(out);
-    op.out_slot_bytes = 1024;
-    return op;
-}
-
-/// Tile 0 runs operator 1, fed by operator 0 on tile 1.
-TileProgram consumer() {
-    TileProgram program;
-    program.operators = {tile_operator(1, {0}, {})};
-    program.placements = {placement(0, {1}), placement(1, {0})};
-    program.edges = {edge(0, 0, 1)};
-    return program;
-}
-
-/// Tile 0 runs operator 0; switch 0 sends branch 0 to operator 1 on tile 1, branch 1 to operator 2 on tiles 2 and 3.
-TileProgram switching() {
-    TileProgram program;
-    program.operators = {tile_operator(0, {}, {0, 1})};
-    program.placements = {placement(0, {0}), placement(1, {1}), placement(2, {2, 3})};
-    program.edges = {edge(0, 0, 1), edge(1, 0, 2)};
-    program.edges[0].switch_id = program.edges[1].switch_id = 0;
-    program.edges[1].branch = 1;
-    return program;
-}
-
-SampleFramePtr whole(std::uint32_t first, std::uint32_t last) {
-    return std::make_shared<const SampleFrame>(SampleFrame{SampleSet::range(first, last), nullptr});
-}
-
-RoutedExtension probe(std::uint16_t unit, const SampleFramePtr& frame) {
-    RoutedExtension packet;
-    packet.kind = PacketKind::probe;
-    packet.source = 1;
-    packet.unit = unit;
-    packet.frame = frame;
-    return packet;
-}
-
-RoutedExtension data(std::uint16_t unit, std::uint64_t bytes) {
-    RoutedExtension packet;
-    packet.kind = PacketKind::data;
-    packet.source = 1;
-    packet.unit = unit;
-    packet.payload_bytes = bytes;
-    return packet;
-}
-
-RoutedExtension masks(std::uint16_t unit, std::vector<std::uint32_t> ids, std::vector<std::uint64_t> values) {
-    RoutedExtension packet;
-    packet.kind = PacketKind::mask;
-    packet.source = 5;
-    packet.unit = unit;
-    packet.dyn_dim = 4;
-    packet.mask_samples = std::make_shared<const SampleSet>(SampleSet(std::move(ids)));
-    packet.masks = std::make_shared<const std::vector<std::uint64_t>>(std::move(values));
-    return packet;
-}
-
-}  // namespace
+using namespace switchyard::testing;
 
 SIM_TEST("a probe is acknowledged when a slot is free, and not before", "[network_interface]") {
-    Fixture fixture("fixture", consumer());
+    InterfaceBench fixture("fixture", consumer());
     fixture.open(0);
     fixture.arrive(probe(0, whole(0, 4)));
     fixture.arrive(probe(1, whole(4, 8)));
@@ -232,7 +25,7 @@ SIM_TEST("a probe is acknowledged when a slot is free, and not before", "[networ
 }
 
 SIM_TEST("a probe for a segment that has not begun here waits for it", "[network_interface]") {
-    Fixture fixture("fixture", consumer());
+    InterfaceBench fixture("fixture", consumer());
     fixture.arrive(probe(0, whole(0, 4)));
     fixture.run();
     CHECK(fixture.packets.empty());
@@ -242,7 +35,7 @@ SIM_TEST("a probe for a segment that has not begun here waits for it", "[network
 }
 
 SIM_TEST("a probe of another batch waits for that batch", "[network_interface]") {
-    Fixture fixture("fixture", consumer());
+    InterfaceBench fixture("fixture", consumer());
     fixture.open(0, 6);
     RoutedExtension early = probe(0, whole(0, 4));
     early.batch = 7;
@@ -255,7 +48,7 @@ SIM_TEST("a probe of another batch waits for that batch", "[network_interface]")
 }
 
 SIM_TEST("bytes beyond the plan stop the simulation", "[network_interface]") {
-    Fixture fixture("fixture", consumer());
+    InterfaceBench fixture("fixture", consumer());
     fixture.open(0);
     fixture.arrive(probe(0, whole(0, 4)));
     fixture.run();
@@ -264,7 +57,7 @@ SIM_TEST("bytes beyond the plan stop the simulation", "[network_interface]") {
 }
 
 SIM_TEST("a unit without samples is ready as soon as it is announced", "[network_interface]") {
-    Fixture fixture("fixture", consumer());
+    InterfaceBench fixture("fixture", consumer());
     fixture.open(0);
     RoutedExtension announcement = probe(0, std::make_shared<const SampleFrame>(SampleFrame{SampleSet(), nullptr}));
     fixture.arrive(announcement);
@@ -274,7 +67,7 @@ SIM_TEST("a unit without samples is ready as soon as it is announced", "[network
 }
 
 SIM_TEST("nothing passes a switch before its mask is complete", "[network_interface]") {
-    Fixture fixture("fixture", switching());
+    InterfaceBench fixture("fixture", switching());
     fixture.open(0);
     fixture.output(0, whole(0, 4));
     fixture.arrive(masks(0, {0, 1}, {1, 2}));
@@ -295,7 +88,7 @@ SIM_TEST("nothing passes a switch before its mask is complete", "[network_interf
 }
 
 SIM_TEST("each destination gets its samples once it has acknowledged", "[network_interface]") {
-    Fixture fixture("fixture", switching());
+    InterfaceBench fixture("fixture", switching());
     fixture.open(0);
     fixture.output(0, whole(0, 4));
     fixture.arrive(masks(0, {0, 1, 2, 3}, {1, 2, 2, 2}));
@@ -321,7 +114,7 @@ SIM_TEST("each destination gets its samples once it has acknowledged", "[network
 }
 
 SIM_TEST("an empty branch is announced and needs no acknowledge", "[network_interface]") {
-    Fixture fixture("fixture", switching());
+    InterfaceBench fixture("fixture", switching());
     fixture.open(0);
     fixture.output(0, std::make_shared<const SampleFrame>(SampleFrame{SampleSet(), nullptr}));
     fixture.run();
@@ -332,7 +125,7 @@ SIM_TEST("an empty branch is announced and needs no acknowledge", "[network_inte
 }
 
 SIM_TEST("a sample that takes every branch is sent to every branch", "[network_interface]") {
-    Fixture fixture("fixture", switching());
+    InterfaceBench fixture("fixture", switching());
     fixture.open(0);
     fixture.output(0, whole(0, 4));
     fixture.arrive(masks(0, {0, 1, 2, 3}, {3, 3, 3, 3}));
@@ -347,7 +140,7 @@ SIM_TEST("one acknowledge tells all tiles that will send of the free slot", "[ne
     program.placements[0] = placement(0, {1, 2, 3});
     program.placements[0].k_ways = 3;
     program.placements[0].partitions = {{4, 1, 1}};
-    Fixture fixture("fixture", std::move(program));
+    InterfaceBench fixture("fixture", std::move(program));
     fixture.open(0);
     fixture.arrive(probe(0, whole(0, 4)));
     fixture.run();
@@ -357,7 +150,7 @@ SIM_TEST("one acknowledge tells all tiles that will send of the free slot", "[ne
 }
 
 SIM_TEST("an acknowledge that comes before the output is kept for it", "[network_interface]") {
-    Fixture fixture("fixture", switching());
+    InterfaceBench fixture("fixture", switching());
     fixture.open(0);
     for (const Endpoint source : {2, 3}) {
         RoutedExtension packet;
@@ -383,7 +176,7 @@ SIM_TEST("weights are asked for once, for all tiles that share a slice", "[netwo
     program.edges[0].path = EdgePath::weights;
     program.edges[0].weight_bytes = 512;
     program.edges[0].slice_addresses = {4096, 1 << 20};
-    Fixture fixture("fixture", std::move(program));
+    InterfaceBench fixture("fixture", std::move(program));
     InterfaceCommand open;
     open.kind = InterfaceCommand::Kind::open_weights;
     fixture.tell(open);
@@ -422,7 +215,7 @@ TileProgram reader(std::vector<std::uint16_t> tiles) {
 }
 
 SIM_TEST("a tensor in memory is read piece by piece, from the right bank", "[network_interface]") {
-    Fixture fixture("fixture", reader({0}));
+    InterfaceBench fixture("fixture", reader({0}));
     fixture.open(1, 3);
     fixture.run();
     const auto requests = fixture.sent(PacketKind::read_request);
@@ -453,7 +246,7 @@ TEST_CASE("tiles that need the same bytes of memory wait for each other", "[netw
     SECTION("the first one asks once the other has a slot, however early it says so") {
         const bool early = GENERATE(false, true);
         in_child([&] {
-            Fixture fixture("fixture", program);
+            InterfaceBench fixture("fixture", program);
             if (early) fixture.arrive(acknowledge);
             fixture.open(1, 3);
             fixture.run();
@@ -470,7 +263,7 @@ TEST_CASE("tiles that need the same bytes of memory wait for each other", "[netw
         program.operators[0].rank = 1;
         program.placements[0].tiles = {5, 0};
         in_child([&] {
-            Fixture fixture("fixture", program);
+            InterfaceBench fixture("fixture", program);
             fixture.open(1, 3);
             fixture.run();
             REQUIRE(fixture.packets.size() == 1);

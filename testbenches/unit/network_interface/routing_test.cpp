@@ -37,6 +37,12 @@ TEST_CASE("flits hold header and payload, zeros behind, and say where a packet b
     CHECK(short_one.bytes == std::vector<std::uint8_t>{9, 9, 9, 9, 0, 0, 0, 0});
 }
 
+TEST_CASE("without RTL there is the model alone", "[routing]") {
+    CHECK(!make_routing_blocks("packets", {}, "module")->packetises());
+    CHECK_THROWS_WITH(make_routing_blocks("lockstep", {}, "module"),
+                      "impl: lockstep needs a build with SWITCHYARD_RTL");
+}
+
 TEST_CASE("a packet's header can be read back, and one that is none cannot", "[routing]") {
     RoutedExtension packet;
     packet.kind = PacketKind::write_request;

@@ -181,6 +181,10 @@ TEST_CASE("single tiles have other implementations", "[platform]") {
           at_line(mini, "impl: cycle") + "pe_array: impl_of_tiles: wants tile=implementation, got \"0:rtl\"");
     CHECK(complaint(mini, {{"pe_array.impl_of_tiles", "1=rtl 4=rtl"}}) ==
           at_line(mini, "impl: cycle") + "pe_array: impl_of_tiles: there is no tile 4 of 4");
+    CHECK(complaint(mini, {{"network_interface.impl_of_tiles", "1=packets 2=lockstep"}}) == "no complaint");
+    CHECK_THAT(complaint(mini, {{"network_interface.impl_of_tiles", "1=flit"}}),
+               Catch::Matchers::EndsWith(
+                   "network_interface: impl_of_tiles: no implementation \"flit\"; there is packets, rtl, lockstep"));
     CHECK_THAT(complaint(mini, {{"dispatcher.impl_of_tiles", "1=cycle"}}),
                Catch::Matchers::EndsWith(
                    "dispatcher: impl_of_tiles: no implementation \"cycle\"; there is analytic, walk, rtl, lockstep"));
