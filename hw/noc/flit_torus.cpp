@@ -26,8 +26,15 @@ auto built(const sc_core::sc_object& module, Build&& build) {
 }  // namespace
 
 flit::TrafficClass class_of(PacketKind kind) {
-    return kind == PacketKind::probe || kind == PacketKind::acknowledge ? flit::TrafficClass::control
-                                                                        : flit::TrafficClass::data;
+    switch (kind) {
+        case PacketKind::probe:
+        case PacketKind::acknowledge:
+        case PacketKind::read_request:
+        case PacketKind::write_done:
+            return flit::TrafficClass::control;
+        default:
+            return flit::TrafficClass::data;
+    }
 }
 
 flit::Config flit_config(const NocConfig& config) {
@@ -42,6 +49,8 @@ flit::Config flit_config(const NocConfig& config) {
     flits.vc_alloc_cycles = config.vc_alloc_cycles;
     flits.switch_alloc_cycles = config.switch_alloc_cycles;
     flits.switch_cycles = config.switch_cycles;
+    flits.oldest_first = config.arbitration == "oldest_first";
+    flits.switch_iterations = config.switch_iterations;
     flits.link_cycles = config.link_cycles;
     flits.endpoint_link_cycles = config.endpoint_link_cycles;
     flits.credit_cycles = config.credit_cycles;
@@ -62,6 +71,8 @@ NocConfig noc_config(const flit::Config& flits) {
     config.vc_alloc_cycles = flits.vc_alloc_cycles;
     config.switch_alloc_cycles = flits.switch_alloc_cycles;
     config.switch_cycles = flits.switch_cycles;
+    config.arbitration = flits.oldest_first ? "oldest_first" : "round_robin";
+    config.switch_iterations = flits.switch_iterations;
     config.link_cycles = flits.link_cycles;
     config.endpoint_link_cycles = flits.endpoint_link_cycles;
     config.credit_cycles = flits.credit_cycles;

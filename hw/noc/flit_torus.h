@@ -15,7 +15,8 @@
 
 namespace switchyard::hw {
 
-/// Probes and acknowledges are control, everything else is data.
+/// Control: what carries no data (probes, acknowledges, read requests, confirmed writes), so that it need not queue
+/// behind data. Masks, configuration and what the sequencer says to tiles stay data, which keeps their order.
 flit::TrafficClass class_of(PacketKind kind);
 /// What the flit-level network is built from; `control_vcs` and the rest as in NocConfig.
 flit::Config flit_config(const NocConfig& config);
@@ -24,7 +25,7 @@ NocConfig noc_config(const flit::Config& flits);
 
 /// The network of the chip, flit by flit: flit::FlitNetwork behind the sockets of Network, `impl: flit`.
 ///
-/// Modelled: see FlitNetwork and Transport. Probes and acknowledges are the control class, everything else is data.
+/// Modelled: see FlitNetwork and Transport. Traffic classes as in class_of().
 /// Not modelled: the room in an endpoint's interface for packets that wait to be injected or to be put in order.
 ///
 /// Works a cycle at a time while anything is in flight, at the clock edge that ends the cycle, so that it does not

@@ -195,15 +195,43 @@ void Router::b_transport(int in_port, Payload& payload, sc_core::sc_time& delay)
         checked_packet(*this, payload, endpoints_[port - port::kLocal], targets_[0].size());
         addressed_packets_ += packet.destinations.size();
         addressed_bytes_ += packet.destinations.size() * packet.payload_bytes;
+        if (packet.destinations.size() > 1 && config_.multicast == "source") return send_copies(port, payload, delay);
     }
+    carry(port, payload, delay);
+}
+
+void Router::send_copies(unsigned port, Payload& payload, sc_core::sc_time& delay) {
+    RoutedExtension& packet = *payload.get_extension<RoutedExtension>();
+    const std::vector<Endpoint> destinations = packet.destinations;
+    std::vector<Endpoint>& sorted = packet.destinations;
+    std::sort(sorted.begin(), sorted.end());
+    if (const auto twice = std::adjacent_find(sorted.begin(), sorted.end()); twice != sorted.end())
+        refuse_twice(payload, *twice);
+    ::tlm::tlm_response_status response = ::tlm::TLM_OK_RESPONSE;
+    sc_core::sc_time last;
+    for (const Endpoint endpoint : destinations) {
+        packet.destinations.assign(1, endpoint);
+        sc_core::sc_time arrival = delay;
+        carry(port, payload, arrival);
+        last = std::max(last, arrival);
+        if (response == ::tlm::TLM_OK_RESPONSE) response = payload.get_response_status();
+    }
+    packet.destinations = destinations;
+    payload.set_response_status(response);
+    delay = last;
+}
+
+void Router::carry(unsigned port, Payload& payload, sc_core::sc_time& delay) {
+    RoutedExtension& packet = *payload.get_extension<RoutedExtension>();
+    const bool multicast = packet.destinations.size() > 1;
     const Tick now = sc_core::sc_time_stamp().value(), start = now + delay.value();
     const bool control = config_.control_vcs > 0 && class_of(packet.kind) == flit::TrafficClass::control;
     if (spare_lists_.empty()) spare_lists_.push_back(std::make_unique<Lists>());
     std::unique_ptr<Lists> lists = std::move(spare_lists_.back());
     spare_lists_.pop_back();
-    Journey journey{payload,          packet, *lists, now, serialisation_cycles(config_, packet.payload_bytes) * cycle_,
-                    control ? 1u : 0u};
-    const std::vector<Target>& ways = targets_[packet.destinations.size() > 1 ? 1 : 0];
+    const std::uint64_t cycles = serialisation_cycles(config_, packet.payload_bytes, packet.destinations.size());
+    Journey journey{payload, packet, *lists, now, cycles * cycle_, control ? 1u : 0u};
+    const std::vector<Target>& ways = targets_[multicast ? 1 : 0];
     lists->targets.clear();
     for (const Endpoint endpoint : packet.destinations) lists->targets.push_back(ways[endpoint]);
     if (!plan(journey, port, start)) {

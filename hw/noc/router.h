@@ -40,8 +40,8 @@ namespace switchyard::hw {
 /// those of flit::RouteTable.
 ///
 /// Accuracy: exact in an idle network; otherwise docs/models/noc.md, "Packets against flits".
-/// Not modelled: arbitration (first injected, first served, but for the gaps that later ones fill; hardware would let
-/// the head that arrives first, or whose turn it is, go first), the crossbar, pieces of a multicast and their headers.
+/// Not modelled: other arbitration than oldest_first (first injected, first served, but for the gaps that later ones
+/// fill), the crossbar.
 /// Links that are bound by hand hand no back-pressure on.
 ///
 /// Bad packets (no extension, no destination, one twice, one that does not exist, a source that is not the endpoint on
@@ -145,6 +145,9 @@ private:
 
     void end_of_elaboration() override;
     void b_transport(int in_port, Payload& payload, sc_core::sc_time& delay);
+    void carry(unsigned port, Payload& payload, sc_core::sc_time& delay);
+    /// `multicast: source`: one packet to each destination, one behind the other.
+    void send_copies(unsigned port, Payload& payload, sc_core::sc_time& delay);
     unsigned debug_transport(int in_port, Payload& payload);
     void look_up_ways(unsigned index, const std::vector<unsigned>& router_of_endpoint);
     void set_up_flow_control();

@@ -20,7 +20,8 @@ struct NocConfig {
     // impl: flit. Stages, VCs and buffers as flit::Config has them; the stages add up to router_cycles.
     unsigned vcs = 4, control_vcs = 2, buffer_flits = 8;
     unsigned routing_cycles = 1, vc_alloc_cycles = 1, switch_alloc_cycles = 1, switch_cycles = 1, credit_cycles = 0;
-    std::string multicast = "tree";
+    std::string arbitration = "round_robin", multicast = "tree";
+    unsigned switch_iterations = 1;
     unsigned watchdog_cycles = 100000;
 
     // The chip's, set by the composer.
@@ -43,14 +44,21 @@ void describe(V& v, NocConfig& c) {
             "flight time of a link between an endpoint and its router");
     v.field("header_bytes", c.header_bytes, 1, 4096, "bytes in front of each packet's payload");
     v.field("vcs", c.vcs, 1, 12, "virtual channels of an input for data; flit: even on a torus");
-    v.field("control_vcs", c.control_vcs, 0, 12,
-            "more of them for probes and acknowledges alone; 0: these use those of the data; flit: even on a torus");
+    v.field(
+        "control_vcs", c.control_vcs, 0, 12,
+        "more of them for packets without data (probes, acknowledges, read requests, confirmed writes) alone; 0: these "
+        "use those of the data; flit: even on a torus");
     v.field("buffer_flits", c.buffer_flits, 1, 1024, "depth of a virtual channel's buffer");
     v.field("routing_cycles", c.routing_cycles, 0, 100, "flit: route computation; 0: look-ahead");
     v.field("vc_alloc_cycles", c.vc_alloc_cycles, 1, 100, "flit: virtual channel allocation");
     v.field("switch_alloc_cycles", c.switch_alloc_cycles, 1, 100, "flit: switch allocation");
     v.field("switch_cycles", c.switch_cycles, 1, 100, "flit: switch traversal; the four add up to router_cycles");
     v.field("credit_cycles", c.credit_cycles, 0, 100, "flit: until a credit that has arrived counts");
+    v.choice("arbitration", c.arbitration, {"round_robin", "oldest_first"},
+             "flit: whom the allocators of a router serve: inputs in turn, or the packet first that was sent first");
+    v.field(
+        "switch_iterations", c.switch_iterations, 1, 16,
+        "flit: of the switch allocator; later ones, in the same cycle, match inputs and outputs that are still free");
     v.choice(
         "multicast", c.multicast, {"tree", "source"},
         "flit: copied by the routers, in pieces that fit a buffer; or sent by the source once for each destination");
@@ -72,9 +80,16 @@ int neighbour(const NocConfig& config, unsigned router, unsigned out_port);
 /// Links between the two routers.
 unsigned hops(const NocConfig& config, unsigned from, unsigned to);
 
-/// Cycles for which a packet occupies a link: ceil((header + payload) / link width).
-inline std::uint64_t serialisation_cycles(const NocConfig& config, std::uint64_t payload_bytes) {
-    return (config.header_bytes + payload_bytes + config.link_bytes_per_cycle - 1) / config.link_bytes_per_cycle;
+/// Cycles for which a packet to so many endpoints occupies a link: ceil((header + payload) / link width). A multicast
+/// along a tree travels in pieces of half a buffer, each with a header of its own (flit::Transport).
+inline std::uint64_t serialisation_cycles(const NocConfig& config, std::uint64_t payload_bytes,
+                                          std::size_t destinations = 1) {
+    const std::uint64_t width = config.link_bytes_per_cycle, header = config.header_bytes;
+    const auto cycles = [&](std::uint64_t bytes) { return (header + bytes + width - 1) / width; };
+    const std::uint64_t piece = config.buffer_flits > 1 ? config.buffer_flits / 2 : 1;
+    if (destinations < 2 || config.multicast != "tree" || piece * width <= header) return cycles(payload_bytes);
+    const std::uint64_t room = piece * width - header, whole = payload_bytes / room, rest = payload_bytes % room;
+    return whole * piece + (rest > 0 || whole == 0 ? cycles(rest) : 0);
 }
 /// Cycles from the injection of a packet into an idle network until its tail has arrived: the injection link, a
 /// pipeline for each of the `hops` + 1 routers, the links between them, the ejection link and the serialisation.

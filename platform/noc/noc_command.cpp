@@ -73,6 +73,10 @@ void NocCommand::add_to(CLI::App& app) {
     app.add_option("--vcs", network.vcs, "virtual channels of an input")->check(CLI::Range(1, 12));
     app.add_option("--buffer", network.buffer_flits, "flits that a virtual channel's buffer holds")
         ->check(CLI::Range(1, 1024));
+    app.add_option("--arbitration", arbitration, "of the flits' allocators: round_robin or oldest_first")
+        ->check(CLI::IsMember({"round_robin", "oldest_first"}));
+    app.add_option("--switch-iterations", network.switch_iterations, "of the flits' switch allocator")
+        ->check(CLI::Range(1, 16));
     app.add_option("--impl", noc.impl, "flit, packet, rtl or lockstep")
         ->check(CLI::IsMember({"flit", "packet", "rtl", "lockstep"}));
     app.add_option("--cycles", noc.cycles, "measured cycles")->check(CLI::PositiveNumber);
@@ -102,6 +106,7 @@ void NocCommand::resolve() {
     network.switch_alloc_cycles = stages[2];
     network.switch_cycles = stages[3];
     network.link_cycles = link_cycles > 0 ? link_cycles : (network.torus ? 2 : 1);
+    network.oldest_first = arbitration == "oldest_first";
     network.dateline = !without_dateline;
     noc.warmup_cycles = warmup >= 0 ? static_cast<std::uint64_t>(warmup) : noc.cycles / 2;
 }

@@ -15,7 +15,7 @@ namespace switchyard::platform {
 /// `sy-sim noc`: docs/cli.md.
 struct NocCommand {
     NocRun noc;
-    std::string topology = "torus", size = "8x8", pipeline = "1,1,1,1", json;
+    std::string topology = "torus", size = "8x8", pipeline = "1,1,1,1", arbitration = "round_robin", json;
     unsigned link_cycles = 0;  ///< 0: two on a torus, one on a mesh
     std::int64_t warmup = -1;  ///< -1: half the measured cycles
     bool without_dateline = false, heat_map = false;

@@ -101,6 +101,8 @@ ordered_json noc_report(const NocRun& run, const NocMeasurement& measured) {
     if (run.impl != "packet") {
         report["vcs"] = network.vcs;
         report["buffer_flits"] = network.buffer_flits;
+        report["arbitration"] = network.oldest_first ? "oldest_first" : "round_robin";
+        report["switch_iterations"] = network.switch_iterations;
         report["pipeline_cycles"] = {{"routing", network.routing_cycles},
                                      {"vc_alloc", network.vc_alloc_cycles},
                                      {"switch_alloc", network.switch_alloc_cycles},

@@ -33,8 +33,8 @@ std::uint64_t TrafficBuilder::packet_cycles(Endpoint from, Endpoint to, std::uin
     return hw::zero_load_cycles(noc_, hops(from, to), payload_bytes);
 }
 
-std::uint64_t TrafficBuilder::serialisation_cycles(std::uint64_t payload_bytes) const {
-    return hw::serialisation_cycles(noc_, payload_bytes);
+std::uint64_t TrafficBuilder::serialisation_cycles(std::uint64_t payload_bytes, std::size_t destinations) const {
+    return hw::serialisation_cycles(noc_, payload_bytes, destinations);
 }
 
 void TrafficBuilder::use(unsigned link, std::uint64_t packets, std::uint64_t cycles) {
@@ -46,10 +46,16 @@ void TrafficBuilder::use(unsigned link, std::uint64_t packets, std::uint64_t cyc
 void TrafficBuilder::add_packet(Endpoint source, const std::vector<Endpoint>& destinations, std::uint64_t payload_bytes,
                                 std::uint64_t max_payload_bytes) {
     if (destinations.empty()) return;
+    if (destinations.size() > 1 && noc_.multicast == "source") {
+        for (const Endpoint destination : destinations)
+            add_packet(source, {destination}, payload_bytes, max_payload_bytes);
+        return;
+    }
     const std::uint64_t whole = payload_bytes / max_payload_bytes, rest = payload_bytes % max_payload_bytes;
     const std::uint64_t packets = whole + (rest > 0 || whole == 0 ? 1 : 0);
-    const std::uint64_t cycles = whole * (whole > 0 ? serialisation_cycles(max_payload_bytes) : 0) +
-                                 (packets > whole ? serialisation_cycles(rest) : 0);
+    const std::uint64_t cycles =
+        whole * (whole > 0 ? serialisation_cycles(max_payload_bytes, destinations.size()) : 0) +
+        (packets > whole ? serialisation_cycles(rest, destinations.size()) : 0);
     const std::uint64_t wire_bytes = payload_bytes + packets * noc_.header_bytes;
     sum_.packets += packets;
     sum_.payload_bytes += payload_bytes;

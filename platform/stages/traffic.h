@@ -45,7 +45,7 @@ public:
     std::uint64_t head_cycles(Endpoint from, Endpoint to) const;
     /// The same until the tail of a packet with so much payload has arrived.
     std::uint64_t packet_cycles(Endpoint from, Endpoint to, std::uint64_t payload_bytes) const;
-    std::uint64_t serialisation_cycles(std::uint64_t payload_bytes) const;
+    std::uint64_t serialisation_cycles(std::uint64_t payload_bytes, std::size_t destinations = 1) const;
 
     /// One packet from here to there; `max_payload_bytes` cuts it into several.
     void add_packet(Endpoint source, const std::vector<Endpoint>& destinations, std::uint64_t payload_bytes,

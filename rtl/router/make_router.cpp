@@ -49,6 +49,10 @@ std::string RouterShape::text() const {
 
 std::unique_ptr<ExternalRouter> make_router(const Config& network, unsigned router, unsigned ports,
                                             const std::string& waveform) {
+    if (network.oldest_first || network.switch_iterations != 1)
+        throw std::invalid_argument(
+            "no RTL router with oldest_first or several switch_iterations; there are those whose allocators take turns "
+            "in one iteration");
     std::string there;
     for (const Model& model : kModels) {
         if (model.shape.fits(network, ports)) return model.make(model.shape, network, router, ports, waveform);

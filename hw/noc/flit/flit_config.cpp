@@ -14,6 +14,7 @@ std::string objection(const Config& config, unsigned ports) {
         return "a torus needs an even number of control_vcs: half of them a dateline class";
     if (config.vc_alloc_cycles == 0 || config.switch_alloc_cycles == 0 || config.switch_cycles == 0)
         return "vc_alloc_cycles, switch_alloc_cycles and switch_cycles must not be 0";
+    if (config.switch_iterations == 0) return "switch_iterations must not be 0";
     if (config.link_cycles == 0 || config.endpoint_link_cycles == 0) return "a link of flits takes a cycle at least";
     if (ports * config.all_vcs() > 64)
         return "a router of " + std::to_string(ports) + " ports with " + std::to_string(config.all_vcs()) +

@@ -15,8 +15,12 @@ struct Config {
     unsigned buffer_flits = 8;  ///< of each VC
     unsigned routing_cycles = 1;  ///< 0: look-ahead, the route is known when the head arrives
     unsigned vc_alloc_cycles = 1;
-    unsigned switch_alloc_cycles = 1;   ///< a VC asks again only when it has its answer
-    unsigned switch_cycles = 1;         ///< through the crossbar
+    unsigned switch_alloc_cycles = 1;  ///< a VC asks again only when it has its answer
+    unsigned switch_cycles = 1;        ///< through the crossbar
+    /// Allocators serve the packet that has waited longest since it was sent, BookSim 2's `priority = age`, and take
+    /// turns among packets of the same cycle; false: they take turns among all.
+    bool oldest_first = false;
+    unsigned switch_iterations = 1;     ///< of the switch allocator, in its cycle: later ones match what is still free
     unsigned link_cycles = 1;           ///< between routers, flits and credits alike
     unsigned endpoint_link_cycles = 1;  ///< between an endpoint and its router
     unsigned credit_cycles = 0;         ///< until a credit that has arrived counts

@@ -61,6 +61,7 @@ FlitNetwork::FlitNetwork(const Config& config, const std::vector<unsigned>& rout
     due_.resize(input_vcs);
     switch_due_.resize(input_vcs);
     switch_answer_.resize(input_vcs);
+    sent_.resize(input_vcs);
     wanted_.resize(input_vcs);
     out_.resize(input_vcs, kNone);
     whole_.resize(input_vcs);
@@ -116,6 +117,7 @@ std::uint32_t FlitNetwork::make_packet(unsigned source, std::uint32_t flits, std
     const std::uint32_t id = pool_.make();
     Packet& packet = pool_[id];
     packet.tag = tag;
+    packet.sent = cycle_;
     packet.flits = flits;
     packet.padding = padding;
     packet.source_router = home_.at(source);

@@ -34,9 +34,10 @@ public:
 ///
 /// Modelled, after BookSim 2's `iq` router: input buffers of `buffer_flits` for each virtual channel; credits; a
 /// pipeline of route computation, VC allocation, switch allocation and switch traversal, each of any number of cycles;
-/// separable allocators with round-robin arbiters whose pointers move with accepted grants (iSLIP, one iteration, no
-/// speculation); X-Y routes and dateline classes (RouteTable); links and credit wires of several cycles; endpoints that
-/// inject one packet after the other of each traffic class, a flit a cycle, and take every flit that reaches them.
+/// separable allocators with round-robin arbiters whose pointers move with accepted grants (iSLIP without
+/// speculation; switch_iterations), or arbiters that serve the oldest packet first (Config::oldest_first); X-Y routes
+/// and dateline classes (RouteTable); links and credit wires of several cycles; endpoints that inject one packet after
+/// the other of each traffic class, a flit a cycle, and take every flit that reaches them.
 ///
 /// Multicast: a packet with several destinations is copied in the routers, along the X-Y tree (multicast.cpp). Such a
 /// packet must fit a VC's buffer, and a router sends its head on only where the next buffer has room for all of it: a
@@ -219,6 +220,7 @@ private:
 
     // switch_allocation.cpp
     void allocate_switch(unsigned router, std::uint64_t at_switch);
+    std::uint64_t match_switch(unsigned router, std::uint64_t requested, bool move);
     void answer_switch(unsigned router);
     void traverse(unsigned router, unsigned vc);
     void send_flit(unsigned router, unsigned output, std::uint32_t flit, std::uint32_t original);
@@ -275,6 +277,7 @@ private:
     std::vector<std::uint64_t> due_;            ///< cycle in which route computation or VC allocator has its answer
     std::vector<std::uint64_t> switch_due_;     ///< the same of the switch allocator
     std::vector<std::uint8_t> switch_answer_;   ///< it is a grant
+    std::vector<std::uint64_t> sent_;           ///< cycle in which the front packet was sent
     std::vector<std::uint64_t> wanted_;         ///< output VCs of the router that the front packet may take
     std::vector<std::uint8_t> out_;             ///< output VC of the router that the front packet has; answer under way
     std::vector<std::uint8_t> whole_;           ///< the front packet moves as a whole

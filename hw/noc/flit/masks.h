@@ -10,6 +10,20 @@ inline unsigned first_from(std::uint64_t mask, unsigned begin) {
     return static_cast<unsigned>(__builtin_ctzll(later != 0 ? later : mask));
 }
 
+/// The set bit with the least key(bit), of several the first at or after `begin`, cyclically. `mask` != 0.
+template <class Key>
+unsigned least_from(std::uint64_t mask, unsigned begin, Key&& key) {
+    const std::uint64_t later = mask >> begin << begin;
+    unsigned least = first_from(mask, begin);
+    for (std::uint64_t part : {later, mask & ~later}) {
+        for (; part != 0; part &= part - 1) {
+            const auto bit = static_cast<unsigned>(__builtin_ctzll(part));
+            if (key(bit) < key(least)) least = bit;
+        }
+    }
+    return least;
+}
+
 /// Takes the lowest set bit out of `mask` and returns its number.
 inline unsigned take_first(std::uint64_t& mask) {
     const auto bit = static_cast<unsigned>(__builtin_ctzll(mask));

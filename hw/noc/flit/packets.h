@@ -10,7 +10,8 @@ enum class TrafficClass : std::uint8_t { data, control };
 
 /// A packet in the network; while it is unicast, all that a router must know to pass it on.
 struct Packet {
-    std::uint64_t tag = 0;  ///< the sender's; comes back with the delivery
+    std::uint64_t tag = 0;   ///< the sender's; comes back with the delivery
+    std::uint64_t sent = 0;  ///< cycle in which its sender has offered it
     std::uint32_t flits = 0;
     std::uint32_t padding = 0;   ///< bytes of the last flit that nothing fills; counted for each link, else unused
     std::uint32_t set = kNoSet;  ///< multicast: its destinations, in PacketPool

@@ -26,6 +26,7 @@ void FlitNetwork::compute_routes(unsigned router) {
         const std::uint32_t id = packet_of(buffer_[std::size_t{input_vc} * config_.buffer_flits + front_[input_vc]]);
         const Packet& packet = pool_[id];
         whole_[input_vc] = packet.whole();
+        sent_[input_vc] = packet.sent;
         if (packet.whole()) {
             route_multicast(router, vc, id);
             continue;

@@ -1,5 +1,6 @@
-// The switch allocator: iSLIP with one iteration over input and output ports. The VCs of an input that want the same
-// output take turns in asking.
+// The switch allocator: iSLIP over input and output ports. The VCs of an input that want the same
+// output take turns in asking. With oldest_first the oldest packet asks, is granted and is accepted, and the turns
+// decide between those of one cycle.
 
 #include "switchyard/hw/noc/flit/flit_network.h"
 #include "switchyard/hw/noc/flit/masks.h"
@@ -11,13 +12,17 @@ void FlitNetwork::allocate_switch(unsigned router, std::uint64_t at_switch) {
     Router& state = routers_[router];
     const std::uint32_t base = router * stride_, first_port = router * ports_;
     std::uint64_t requested = 0;
+    const auto behind = [&](unsigned vc, unsigned other, unsigned turn) {
+        if (config_.oldest_first && sent_[base + vc] != sent_[base + other])
+            return sent_[base + vc] > sent_[base + other];
+        // The next one at or after the turn goes first.
+        const unsigned mine = vc_of_[vc], its = vc_of_[other];
+        return (mine < turn) != (its < turn) ? mine < turn : mine > its;
+    };
     const auto ask = [&](unsigned vc, unsigned output) {
-        const unsigned input = port_of_[vc], out_port = port_of_[output], turn = vc_turn_[first_port + input];
-        if ((requests_[out_port] >> input & 1) != 0) {
-            // Another VC of this input asks already: the next one at or after the turn goes first.
-            const unsigned other = chosen_[input][out_port], mine = vc_of_[vc], its = vc_of_[other];
-            if ((mine < turn) != (its < turn) ? mine < turn : mine > its) return;
-        }
+        const unsigned input = port_of_[vc], out_port = port_of_[output];
+        const bool another = (requests_[out_port] >> input & 1) != 0;  // VC of this input asks already
+        if (another && behind(vc, chosen_[input][out_port], vc_turn_[first_port + input])) return;
         requests_[out_port] |= bit(input);
         requested |= bit(out_port);
         chosen_[input][out_port] = static_cast<std::uint8_t>(vc);
@@ -50,27 +55,47 @@ void FlitNetwork::allocate_switch(unsigned router, std::uint64_t at_switch) {
         state.switch_wait |= at_switch;
     }
 
-    std::uint64_t granted = 0;
-    while (requested != 0) {
-        const unsigned out_port = take_first(requested);
-        const unsigned input = first_from(requests_[out_port], switch_grant_[first_port + out_port]);
-        requests_[out_port] = 0;
+    for (unsigned iteration = 0; requested != 0 && iteration < config_.switch_iterations; ++iteration)
+        requested = match_switch(router, requested, iteration == 0);
+    while (requested != 0) requests_[take_first(requested)] = 0;
+}
+
+/// Every output of `requested` grants an input, every input accepts one; what is matched asks no more. `move`: pointers
+/// move on, which iSLIP lets them do in the first iteration alone. The outputs that are still asked for.
+std::uint64_t FlitNetwork::match_switch(unsigned router, std::uint64_t requested, bool move) {
+    Router& state = routers_[router];
+    const std::uint32_t base = router * stride_, first_port = router * ports_;
+    const bool at_once = config_.switch_alloc_cycles == 1;
+    const auto choose = [&](std::uint64_t mask, unsigned pointer, auto&& vc_of) {
+        if (!config_.oldest_first) return first_from(mask, pointer);
+        return least_from(mask, pointer, [&](unsigned i) { return sent_[base + vc_of(i)]; });
+    };
+    std::uint64_t granted = 0, matched_inputs = 0, matched_outputs = 0;
+    for (std::uint64_t mask = requested; mask != 0;) {
+        const unsigned out_port = take_first(mask);
+        const unsigned input = choose(requests_[out_port], switch_grant_[first_port + out_port],
+                                      [&](unsigned i) { return chosen_[i][out_port]; });
         grants_[input] |= bit(out_port);
         granted |= bit(input);
     }
     while (granted != 0) {
         const unsigned input = take_first(granted);
-        std::uint64_t outputs = grants_[input];
+        const std::uint64_t outputs = grants_[input];
         grants_[input] = 0;
-        const unsigned accepted = first_from(outputs, switch_accept_[first_port + input]);
+        const unsigned accepted = choose(outputs, switch_accept_[first_port + input],
+                                         [&](unsigned out_port) { return chosen_[input][out_port]; });
         const unsigned vc = chosen_[input][accepted];
-        const auto move_on = [&](unsigned out_port) {
-            switch_grant_[first_port + out_port] = static_cast<std::uint8_t>((input + 1) % ports_);
+        matched_inputs |= bit(input);
+        const auto match = [&](unsigned out_port) {
+            matched_outputs |= bit(out_port);
+            if (move) switch_grant_[first_port + out_port] = static_cast<std::uint8_t>((input + 1) % ports_);
         };
-        switch_accept_[first_port + input] = static_cast<std::uint8_t>((accepted + 1) % ports_);
-        vc_turn_[first_port + input] = static_cast<std::uint8_t>((vc_of_[vc] + 1u) % vcs_);
+        if (move) {
+            switch_accept_[first_port + input] = static_cast<std::uint8_t>((accepted + 1) % ports_);
+            vc_turn_[first_port + input] = static_cast<std::uint8_t>((vc_of_[vc] + 1u) % vcs_);
+        }
         if ((state.copying >> vc & 1) == 0) {
-            move_on(accepted);
+            match(accepted);
             if (at_once)
                 traverse(router, vc);
             else
@@ -86,7 +111,7 @@ void FlitNetwork::allocate_switch(unsigned router, std::uint64_t at_switch) {
             if (branch.out == kNone || branch.sent != position) continue;
             const unsigned out_port = port_of_[branch.out];
             if ((outputs >> out_port & 1) == 0 || chosen_[input][out_port] != vc) continue;
-            move_on(out_port);
+            match(out_port);
             branch.granted = true;
         }
         if (at_once)
@@ -94,6 +119,14 @@ void FlitNetwork::allocate_switch(unsigned router, std::uint64_t at_switch) {
         else
             switch_answer_[base + vc] = 1;
     }
+    std::uint64_t left = 0;
+    for (std::uint64_t mask = requested; mask != 0;) {
+        const unsigned out_port = take_first(mask);
+        std::uint64_t& requests = requests_[out_port];
+        requests = (matched_outputs >> out_port & 1) != 0 ? 0 : requests & ~matched_inputs;
+        if (requests != 0) left |= bit(out_port);
+    }
+    return left;
 }
 
 void FlitNetwork::answer_switch(unsigned router) {

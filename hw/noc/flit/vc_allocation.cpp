@@ -1,5 +1,6 @@
 // The VC allocator: iSLIP with one iteration. Every free output VC grants one of the input VCs that want it, every
-// input VC accepts one of its grants; both go round, and the pointers move on behind an accepted grant only.
+// input VC accepts one of its grants; both go round, and the pointers move on behind an accepted grant only. With
+// oldest_first an output VC grants the oldest packet, and the pointer decides between those of one cycle.
 
 #include "switchyard/hw/noc/flit/flit_network.h"
 #include "switchyard/hw/noc/flit/masks.h"
@@ -24,7 +25,11 @@ void FlitNetwork::allocate_vcs(unsigned router) {
     std::uint64_t granted = 0;
     while (requested != 0) {
         const unsigned output = take_first(requested);
-        const unsigned vc = first_from(requests_[output], grant_pointer_[base + output]);
+        const std::uint64_t requests = requests_[output];
+        const unsigned pointer = grant_pointer_[base + output];
+        const unsigned vc = config_.oldest_first
+                                ? least_from(requests, pointer, [&](unsigned v) { return sent_[base + v]; })
+                                : first_from(requests, pointer);
         requests_[output] = 0;
         grants_[vc] |= bit(output);
         granted |= bit(vc);

@@ -52,6 +52,11 @@ TEST_CASE("routers in RTL: what was not built, and what contradicts itself, is r
     const Outcome many = sy_sim("noc --impl rtl --size 4x4 --vcs 12");
     CHECK(many.status == 2);
     CHECK_THAT(many.err, Catch::Matchers::ContainsSubstring("no RTL router for 5 ports, 12 VCs of 8 flits"));
+    for (const char* other : {"--arbitration oldest_first", "--switch-iterations 2"}) {
+        const Outcome allocators = sy_sim(std::string("noc --impl rtl --size 4x4 ") + other);
+        CHECK(allocators.status == 2);
+        CHECK_THAT(allocators.err, Catch::Matchers::ContainsSubstring("no RTL router with oldest_first or several"));
+    }
     const Outcome packet = sy_sim(std::string("run --platform ") + kMini + " --image " + digits_image() + " --trace " +
                                   kDigitsTrace + " --set noc.impl_of_tiles=1=rtl");
     CHECK(packet.status == 2);

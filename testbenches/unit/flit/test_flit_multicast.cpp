@@ -59,4 +59,7 @@ TEST_CASE("flit: multicast in the routers or from the source", "[flit]") {
     CHECK(run(Multicast::source, 4000).first == 6 * 21);
     CHECK(run(Multicast::tree, 4000).second < run(Multicast::source, 4000).second);
     CHECK(run(Multicast::tree, 0).first == 1);
+    // The packet model occupies links for as long.
+    for (const std::uint64_t bytes : {0, 1, 176, 177, 752, 753, 1504, 4000, 65536})
+        CHECK(run(Multicast::tree, bytes).first == hw::serialisation_cycles(hw::NocConfig{}, bytes, 6));
 }

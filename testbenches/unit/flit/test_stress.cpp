@@ -132,12 +132,19 @@ Config with_control(Config config) {
     return config;
 }
 
+Config by_age(Config config, unsigned switch_iterations) {
+    config.oldest_first = true;
+    config.switch_iterations = switch_iterations;
+    return config;
+}
+
 }  // namespace
 
 TEST_CASE("flit: beyond saturation nothing is lost, doubled, misrouted or reordered", "[flit]") {
-    const Config config =
-        GENERATE(with_control(grid(true, 8, 8)), with_control(grid(true, 4, 4, 2)), with_control(grid(true, 5, 3)),
-                 grid(true, 4, 4), with_control(grid(false, 8, 8)), grid(false, 5, 4, 1));
+    const Config config = GENERATE(with_control(grid(true, 8, 8)), with_control(grid(true, 4, 4, 2)),
+                                   with_control(grid(true, 5, 3)), grid(true, 4, 4), with_control(grid(false, 8, 8)),
+                                   grid(false, 5, 4, 1), by_age(with_control(grid(true, 8, 8)), 2),
+                                   by_age(grid(true, 4, 4, 2), 1), by_age(with_control(grid(false, 5, 4)), 3));
     const Load load = GENERATE(Load{Multicast::tree, 0, 2, 150000, 1}, Load{Multicast::tree, 20, 12, 150000, 2},
                                Load{Multicast::tree, 100, 15, 60000, 3}, Load{Multicast::source, 20, 12, 150000, 4});
     Stress stress(config, one_each(config), load);
@@ -150,6 +157,7 @@ TEST_CASE("flit: other pipelines, small buffers and several endpoints a router l
     config.routing_cycles = GENERATE(0u, 2u);
     config.vc_alloc_cycles = GENERATE(1u, 2u);
     config.switch_alloc_cycles = GENERATE(1u, 3u);
+    if (GENERATE(false, true)) config = by_age(config, 2);
     config.switch_cycles = 2;
     config.credit_cycles = 1;
     config.link_cycles = 3;
@@ -173,7 +181,7 @@ TEST_CASE("flit: the same traffic moves in the same way twice", "[flit]") {
 }
 
 TEST_CASE("flit: 10^8 flits beyond saturation", "[.flit-long]") {
-    const Config config = GENERATE(with_control(grid(true, 8, 8)), with_control(grid(false, 8, 8)));
+    const Config config = GENERATE(with_control(grid(true, 8, 8)), by_age(with_control(grid(false, 8, 8)), 2));
     Stress stress(config, one_each(config), {Multicast::tree, 10, 12, 50'000'000, 7});
     stress.run();
     CHECK(stress.network().stats().injected_flits >= 50'000'000);

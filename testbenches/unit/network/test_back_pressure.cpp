@@ -64,13 +64,14 @@ SIM_TEST("a packet that is longer than a buffer holds the VCs behind it while it
 
 SIM_TEST("the copy of a multicast that waits holds up the others", "[noc]") {
     NetworkBench packets(row("packet")), roomy(row("packet", 1024), NetworkBench::one_each(row("packet")), "roomy");
-    const auto send = [](NetworkBench& bench) {
+    const std::uint64_t bytes = 12 * flits(4) + flits(2);  // pieces of 4 flits, 50 in all
+    const auto send = [&](NetworkBench& bench) {
         bench.ends.send(3, {4}, flits(100), 0);
-        bench.ends.send(1, {2, 4}, flits(50), 1);
+        bench.ends.send(1, {2, 4}, bytes, 1);
     };
     packets.ends.script = [&] { send(packets); };
     roomy.run([&] { send(roomy); });
-    CHECK(arrival(roomy, 1, 2) == roomy.torus.zero_load_cycles(1, 2, flits(50)));
+    CHECK(arrival(roomy, 1, 2) == roomy.torus.zero_load_cycles(1, 2, bytes));
     CHECK(arrival(packets, 1, 4) == 107 + 50 + 1 + 4 + 1);
     // The same flits, as far ahead of the slow copy as two buffers and the way allow.
     CHECK(arrival(packets, 1, 2) > 107);

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "switchyard/testbenches/unit/network/network_bench.h"
@@ -75,6 +76,44 @@ SIM_TEST("one copy on a shared path: a multicast costs a link what a unicast cos
         CHECK(stats.ejected_packets == 3);
         CHECK(stats.ejected_bytes == 3000);
         CHECK(stats.link_bytes == 4 * 1016);
+    });
+}
+
+TEST_CASE("copies from the source leave one behind the other, as packets and as flits", "[noc]") {
+    const std::string impl = GENERATE("packet", "flit");
+    in_child([&] {
+        hw::NocConfig config = noc(8, 1, "torus", impl);
+        config.multicast = "source";
+        NetworkBench bench(config);
+        bench.run([&] {
+            const std::uint64_t begin = bench.ends.now();
+            bench.ends.send(0, {4, 2, 7}, 1000);
+            bench.ends.wait_cycles(200);
+            std::map<Endpoint, std::uint64_t> took;
+            for (const Arrival& arrival : bench.ends.arrivals) {
+                CHECK(arrival.destinations == std::vector<Endpoint>{arrival.at});
+                took[arrival.at] = arrival.cycle - begin;
+            }
+            const std::uint64_t flits = hw::serialisation_cycles(config, 1000);
+            const auto alone = [&](Endpoint to) { return bench.torus.zero_load_cycles(0, to, 1000); };
+            CHECK(took ==
+                  std::map<Endpoint, std::uint64_t>{{4, alone(4)}, {2, alone(2) + flits}, {7, alone(7) + 2 * flits}});
+            CHECK(bench.torus.stats().addressed_packets == 3);
+            CHECK(bench.torus.stats().ejected_bytes == 3000);
+        });
+    });
+}
+
+SIM_TEST("copies from the source go to nobody twice", "[noc]") {
+    hw::NocConfig config = noc(4, 1);
+    config.multicast = "source";
+    NetworkBench bench(config);
+    bench.run([&] {
+        PooledPayload payload = bench.ends.packet(0, {3, 1, 3}, 100);
+        sc_core::sc_time delay;
+        CHECK_THROWS_WITH(bench.ends.out[0]->b_transport(*payload, delay),
+                          Catch::Matchers::ContainsSubstring("destination 3 stands twice"));
+        CHECK(bench.ends.arrivals.empty());
     });
 }
 

@@ -30,9 +30,10 @@ std::vector<Endpoint> some_endpoints(std::mt19937& random, std::size_t count) {
 }  // namespace
 
 TEST_CASE("random packets hold each link for as long as on the torus", "[traffic]") {
-    const auto topology = GENERATE("torus", "mesh");
+    const auto topology = GENERATE("torus", "mesh"), multicast = GENERATE("tree", "source");
     in_child([&] {
-        const hw::NocConfig config = noc(5, 4, topology);
+        hw::NocConfig config = noc(5, 4, topology);
+        config.multicast = multicast;
         const std::vector<unsigned> routers = endpoints_of(config);
         NetworkBench bench(config, routers);
         TrafficBuilder builder(config, hw::HbmConfig{}, routers);
