@@ -68,7 +68,8 @@ std::vector<Depths> Segmenter::depths_of(const Trial& trial) {
     const int first = trial.first, last = trial.last;
     const std::uint32_t unit_samples = trial.unit_samples;
     const Workload& work = search_.workload();
-    const auto inside = [first](int op) { return op >= first; };
+    // A gate can also stand behind the segment: useful_slices asks for operators one by one.
+    const auto inside = [first, last](int op) { return op >= first && op < last; };
     double load = 0;
     for (int op = first; op < last; ++op) load += work.load(op);
     const double fastest_pace = load / tiles_ * unit_samples / work.graph.batch_samples();

@@ -217,6 +217,11 @@ TEST_CASE("A gate that is quick beside the other stages holds up the switch's ou
     const auto alone = planned.segmenter.segment(graph.find_operator("last"), graph.find_operator("last") + 1);
     REQUIRE(alone);
     CHECK(alone->depths.front().out_slots == std::min<unsigned>(2, alone->units));
+    // As useful_slices looks at it: the gate stands behind the segment and holds up nothing.
+    REQUIRE(one.data < one.gate);
+    const auto data_alone = of_one_sample.segment(one.data, one.data + 1);
+    REQUIRE(data_alone);
+    CHECK(data_alone->depths.front().out_slots == std::min<unsigned>(2, data_alone->units));
 }
 
 TEST_CASE("Few pieces are charged to the interfaces that hold them") {
