@@ -11,14 +11,6 @@ namespace {
 /// Adyna adapts its schedule every 40 batches (section VIII); so many are looked at beforehand.
 constexpr std::size_t kProfiledBatches = 40;
 
-/// A measured profile if there is one, otherwise what the model file declares about its routes.
-std::optional<sched::Profile> expectations(const sched::Model& model, const std::string& profile) {
-    if (!profile.empty()) return sched::read_profile(profile, model.graph);
-    if (model.routing.trace.empty() && !model.routing.distribution) return std::nullopt;
-    return sched::profile_of(model.graph, sched::declared_routing(model, kProfiledBatches),
-                             model.graph.batch_samples());
-}
-
 sched::Sampling chosen_sampling(const NetworkImageOptions& options) {
     if (!options.sampling.empty()) return sched::parse_sampling(options.sampling);
     const bool follows = !options.profile.empty() && sched::resamples(options.design);
@@ -26,6 +18,13 @@ sched::Sampling chosen_sampling(const NetworkImageOptions& options) {
 }
 
 }  // namespace
+
+std::optional<sched::Profile> expected_routes(const sched::Model& model, const NetworkImageOptions& options) {
+    if (!options.profile.empty()) return sched::read_profile(options.profile, model.graph);
+    if (model.routing.trace.empty() && !model.routing.distribution) return std::nullopt;
+    return sched::profile_of(model.graph, sched::declared_routing(model, kProfiledBatches),
+                             model.graph.batch_samples());
+}
 
 sched::CompileOptions compile_options(const NetworkImageOptions& options) {
     sched::CompileOptions compile;
@@ -36,7 +35,7 @@ sched::CompileOptions compile_options(const NetworkImageOptions& options) {
 }
 
 Image compile_network(const sched::Model& model, const PlatformConfig& platform, const NetworkImageOptions& options) {
-    const std::optional<sched::Profile> expected = expectations(model, options.profile);
+    const std::optional<sched::Profile> expected = expected_routes(model, options);
     sched::CompileOptions compile = compile_options(options);
     compile.profile = expected ? &*expected : nullptr;
     compile.sampling = chosen_sampling(options);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,10 @@ struct NetworkImageOptions {
 
 /// What the scheduler is to be told, but for profile and sampling.
 sched::CompileOptions compile_options(const NetworkImageOptions& options);
+
+/// What schedules are weighted with: the profile of that name, or 40 batches of the routes that the model declares;
+/// nothing if it declares none.
+std::optional<sched::Profile> expected_routes(const sched::Model& model, const NetworkImageOptions& options);
 
 /// The network's image for the platform, with the route generator that its model declares. Throws InputError: an
 /// unknown design, sampling or mechanism, a profile that does not fit the model, a network that does not fit the chip.

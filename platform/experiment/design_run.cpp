@@ -64,7 +64,8 @@ ordered_json run_on_chip(const PreparedPoint& prepared) {
         routing.assign(routing.size(), every_branch(image.meta));
     }
     RunOptions run;
-    Rescheduler rescheduler(prepared.model, prepared.platform, options, image);
+    Rescheduler rescheduler(prepared.model, prepared.platform, options, image,
+                            expected_routes(prepared.model, options));
     run.reschedule_interval = prepared.number("reschedule", "a number of batches");
     if (run.reschedule_interval > 0) {
         run.reschedule = [&rescheduler](const SimulatedHost::Profile& read_back) { return rescheduler(read_back); };

@@ -63,18 +63,22 @@ Image compile(const DynGraph& graph, const HardwareDescription& hardware, const 
     const unsigned tiles = options.tiles > 0 ? options.tiles : hardware.tiles();
     const SlicedGraph cut =
         sliced(graph, useful_slices(graph, hardware, fractions, tiles, options.unit_samples, options.margins, design));
-    std::optional<Profile> profile;
-    if (expected != nullptr) {
-        profile = *expected;
-        profile->operators = cut.of(profile->operators);
-    }
+    const auto of_cut = [&cut](const Profile* profile) {
+        std::optional<Profile> result;
+        if (profile == nullptr) return result;
+        result = *profile;
+        result->operators = cut.of(result->operators);
+        return result;
+    };
+    const std::optional<Profile> profile = of_cut(expected), sampled = of_cut(expected ? options.sampled : nullptr);
     Workload workload(cut.graph, hardware, cut.of(fractions));
     for (std::size_t op = 0; op < cut.partial.size() && !design.has(Mechanism::pipelining); ++op) {
         if (cut.partial[op] != 0) workload.keep_with_next(static_cast<int>(op));  // the slices are one operator still
     }
-    const KernelChoice choice = profile ? KernelChoice{options.sampling, &*profile} : KernelChoice{};
-    const Schedule schedule =
-        make_schedule(workload, hardware, design, choice, tiles, options.unit_samples, options.margins);
+    KernelChoice choice;
+    if (profile) choice = {options.sampling, sampled ? &*sampled : &*profile};
+    const Schedule schedule = make_schedule(workload, hardware, design, profile ? &*profile : nullptr, choice, tiles,
+                                            options.unit_samples, options.margins);
     Image image = build_image(schedule, workload, hardware, design);
     image.meta.without = options.without;
     for (std::size_t op = 0; op < cut.partial.size(); ++op) image.meta.operators[op].partial = cut.partial[op] != 0;

@@ -21,6 +21,8 @@ struct CompileOptions {
     /// How a dynamic operator gets the dyn_dims of its kernels; all but uniform need a profile and a design that
     /// re-samples.
     Sampling sampling = Sampling::uniform;
+    /// What they are sampled from; nullptr: `profile`.
+    const Profile* sampled = nullptr;
     /// Use only the first `tiles` tiles of the chip; 0: all.
     unsigned tiles = 0;
     /// Samples of a hand-over unit, in every segment; 0: chosen by cost.

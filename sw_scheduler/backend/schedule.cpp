@@ -94,12 +94,13 @@ void choose_pairs(Schedule& schedule, Segmenter& segmenter, const Workload& work
 }  // namespace
 
 Schedule make_schedule(const Workload& workload, const HardwareDescription& hardware, const Design& design,
-                       const KernelChoice& choice, unsigned tiles, std::uint32_t unit_samples, const Margins& margins) {
+                       const Profile* profile, const KernelChoice& choice, unsigned tiles, std::uint32_t unit_samples,
+                       const Margins& margins) {
     StageSearch stages(workload, hardware);
     Schedule schedule;
     Segmenter segmenter(stages, tiles, unit_samples, margins, design);
     schedule.segments = plan_segments(segmenter, workload, hardware, tiles);
-    if (design.has(Mechanism::sharing)) choose_pairs(schedule, segmenter, workload, hardware, choice.profile);
+    if (design.has(Mechanism::sharing)) choose_pairs(schedule, segmenter, workload, hardware, profile);
     place(schedule, workload, hardware);
     generate_kernels(schedule, segmenter, stages, design, choice);
     return schedule;

@@ -50,8 +50,10 @@ void place(Schedule& schedule, const Workload& workload, const HardwareDescripti
 void generate_kernels(Schedule& schedule, const Segmenter& segmenter, StageSearch& stages, const Design& design,
                       const KernelChoice& choice);
 
-/// Segments, places and generates kernels for a workload. Throws InputError (Segmenter::best, make_kernel).
+/// Segments, places and generates kernels for a workload. `profile`: of all operators, says which branches may share
+/// tiles; or nullptr. Throws InputError (Segmenter::best, make_kernel).
 Schedule make_schedule(const Workload& workload, const HardwareDescription& hardware, const Design& design,
-                       const KernelChoice& choice, unsigned tiles, std::uint32_t unit_samples, const Margins& margins);
+                       const Profile* profile, const KernelChoice& choice, unsigned tiles, std::uint32_t unit_samples,
+                       const Margins& margins);
 
 }  // namespace switchyard::sched

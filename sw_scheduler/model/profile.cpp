@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <fstream>
 #include <utility>
 
@@ -163,6 +164,16 @@ std::vector<double> expected_fractions(const Profile& profile) {
     const double samples = static_cast<double>(profile.batches) * profile.batch_samples;
     for (const OperatorProfile& counted : profile.operators) result.push_back(mean_samples(counted) / samples);
     return result;
+}
+
+double moved_load(const DynGraph& graph, const std::vector<double>& from, const std::vector<double>& to) {
+    double moved = 0, all = 0;
+    for (std::size_t op = 0; op < graph.operators.size(); ++op) {
+        const auto macs = static_cast<double>(graph.operators[op].macs_per_sample);
+        moved += macs * std::abs(to[op] - from[op]);
+        all += macs * from[op];
+    }
+    return all > 0 ? moved / all : 0;
 }
 
 std::vector<double> worst_case_fractions(const DynGraph& graph) {

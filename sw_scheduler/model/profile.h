@@ -35,7 +35,10 @@ Profile profile_of(const DynGraph& graph, const std::vector<BatchRouting>& batch
 /// Expected share of the batch's samples that reach each operator, 0 to 1: section V-A weighs work with it. Of what was
 /// counted by kernel, all dyn_dims of a kernel's range are taken as equally frequent (section VII).
 std::vector<double> expected_fractions(const Profile& profile);
-/// The same with every dyn_dim at its maximum: all ones.
+/// Share of the expected multiply-accumulates that are not where they were: of fractions `from`, one an operator, when
+/// they become `to`.
+double moved_load(const DynGraph& graph, const std::vector<double>& from, const std::vector<double>& to);
+/// Fractions with every dyn_dim at its maximum: all ones.
 std::vector<double> worst_case_fractions(const DynGraph& graph);
 
 /// JSON (docs/model_format.md): {"batch_samples": 8, "unit_samples": 8, "batches": 100, "operators":

@@ -1,5 +1,6 @@
 // The loop of Adyna's sections V-C and VII: the chip's profiles, the scheduler, another image, while a run goes on.
 
+#include <filesystem>
 #include <set>
 #include <string>
 
@@ -69,6 +70,24 @@ TEST_CASE("a run goes on with images that follow its profiles", "[rescheduling]"
     CHECK(changed > 0);
 }
 
+TEST_CASE("an image is kept while routes stay as they were", "[rescheduling]") {
+    const std::string model = "testbenches/data/swing.yaml", image = scratch("swing.syk"),
+                      platform = std::string(" --platform ") + kMini;
+    REQUIRE(sy_sched("compile " + model + platform + " --design adyna -o " + image).status == 0);
+    const auto run = [&](const std::string& options) {
+        const Outcome outcome = sy_sim("run" + platform + " --set chip.impl=stages --image " + image +
+                                       " --batches 12 --report " + scratch("swing") + options);
+        INFO(outcome.err);
+        REQUIRE(outcome.status == 0);
+        return json::parse(read_text(scratch("swing/report.json")));
+    };
+    const json never = run(""), asked = run(" --reschedule 4 --model " + model);
+    REQUIRE(asked.at("phases").size() == 1);
+    CHECK(asked.at("phases").at(0).at("reconfiguration_cycles") > 0);  // drained and read all the same
+    for (unsigned batch = 0; batch < 12; ++batch)
+        CHECK(asked.at("batches").at(batch).at("latency_cycles") == never.at("batches").at(batch).at("latency_cycles"));
+}
+
 TEST_CASE("nothing is left of an image that used more tiles", "[rescheduling]") {
     // What the profilers say of this network frees tiles on the large chip.
     const std::string chip = GENERATE("tiles", "stages"), image = scratch("exits.syk"),
@@ -90,4 +109,44 @@ TEST_CASE("re-scheduling takes the image's own model", "[rescheduling][bad]") {
                               kDigitsTrace + " --batches 2 --reschedule 1";
     check_refused(sy_sim(start), {"--reschedule", "--model"});
     check_refused(sy_sim(start + " --model testbenches/data/fig6.yaml"), {"fig6.yaml", "name", "digits_skipnet"});
+}
+
+// configs/experiments/adyna_drift.yaml at a quarter of its length. The image is kept at the first two times that the
+// scheduler is asked; at the third it looks at the last batches alone, which all take the new routes.
+TEST_CASE("routes that change midway cost time until the next re-scheduling", "[rescheduling]") {
+    std::string text = read_text("configs/experiments/adyna_drift.yaml");
+    const auto replace = [&text](const std::string& what, const std::string& by) {
+        const std::size_t at = text.find(what);
+        REQUIRE(at != std::string::npos);
+        text.replace(at, what.size(), by);
+    };
+    const std::string configs = std::filesystem::absolute("configs").string();
+    replace("../platforms", configs + "/platforms");
+    replace("../workloads", configs + "/workloads");
+    replace("batches: 160", "batches: 40");
+    replace("from_batch: 80", "from_batch: 20");
+    replace("reschedule: 40", "reschedule: 10");
+    replace("  - m-tile\n", "");
+    text.resize(text.find("figures:"));
+    write_text(scratch("drift.yaml"), text +
+                                          "figures: [{name: speedup, measure: summary.latency_us.mean, over: "
+                                          "adyna-static, inverse: yes}]\n");
+    const Outcome outcome = sy_sim("experiment " + scratch("drift.yaml") + " --report " + scratch("drift"));
+    INFO(outcome.err);
+    REQUIRE(outcome.status == 0);
+    const json results = json::parse(read_text(scratch("drift/results.json")));
+    for (const json& point : results.at("points")) {
+        const auto mean = [&](unsigned first) {
+            double sum = 0;
+            for (unsigned batch = first; batch < first + 10; ++batch)
+                sum += point.at("report").at("batches").at(batch).at("latency_us").get<double>() / 10;
+            return sum;
+        };
+        const bool adapts = point.at("design") == "adyna";
+        CAPTURE(adapts, mean(0), mean(10), mean(20), mean(30));
+        CHECK(mean(10) == Approx(mean(0)).epsilon(0.02));
+        CHECK(mean(20) > 1.06 * mean(10));
+        CHECK((mean(30) < 0.94 * mean(20)) == adapts);
+        CHECK(point.at("report").at("phases").size() == (adapts ? 2 : 1));
+    }
 }

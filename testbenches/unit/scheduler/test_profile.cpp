@@ -131,3 +131,16 @@ TEST_CASE("a profile that does not fit its model is refused", "[profile]") {
           "profile.json: operators.stem: stands on no branch: its kernel says nothing");
     CHECK(refused("{\"samples\": 8}") == "profile.json: samples: unknown key");
 }
+
+TEST_CASE("moved load counts the multiply-accumulates that are expected elsewhere", "[profile]") {
+    const DynGraph graph = read_model("testbenches/data/fig6.yaml").graph;
+    std::vector<double> from(graph.operators.size(), 0.5), to = from;
+    CHECK(moved_load(graph, from, to) == 0);
+    const auto b1 = static_cast<std::size_t>(graph.find_operator("b1"));
+    to[b1] = 0.6;
+    double all = 0;
+    for (const Operator& op : graph.operators) all += static_cast<double>(op.macs_per_sample);
+    const double share = static_cast<double>(graph.operators[b1].macs_per_sample) / all;
+    CHECK(moved_load(graph, from, to) == Approx(0.2 * share));
+    CHECK(moved_load(graph, to, from) == Approx(0.1 * share / (0.5 + 0.1 * share)));
+}
