@@ -37,6 +37,7 @@ Network::Network(const sc_core::sc_module_name& name, const Config& config, Simu
       inject("inject", router_of_endpoint.size()),
       eject("eject", router_of_endpoint.size()),
       config_(config),
+      routes_(flit_config(config)),
       router_of_endpoint_(std::move(router_of_endpoint)) {
     const std::string complaint = objection(config, router_of_endpoint_);
     if (!complaint.empty()) throw ModelError(*this, complaint);
@@ -49,7 +50,7 @@ Network::Network(const sc_core::sc_module_name& name, const Config& config, Simu
 }
 
 std::uint64_t Network::zero_load_cycles(Endpoint from, Endpoint to, std::uint64_t payload_bytes) const {
-    return hw::zero_load_cycles(config_, hops(config_, router_of_endpoint_.at(from), router_of_endpoint_.at(to)),
+    return hw::zero_load_cycles(config_, routes_.hops(router_of_endpoint_.at(from), router_of_endpoint_.at(to)),
                                 payload_bytes);
 }
 

@@ -9,6 +9,7 @@
 #include <tlm>
 
 #include "switchyard/hw/noc/flit/external_router.h"
+#include "switchyard/hw/noc/flit/route.h"
 #include "switchyard/hw/noc/topology.h"
 #include "switchyard/tlm/routed_extension.h"
 #include "switchyard/tlm/simulation_registry.h"
@@ -74,6 +75,7 @@ protected:
             std::vector<unsigned> router_of_endpoint);
 
     Config config_;
+    flit::RouteTable routes_;
     std::vector<unsigned> router_of_endpoint_;
 
 private:

@@ -3,25 +3,8 @@
 namespace switchyard::hw {
 namespace {
 
-/// Steps along one dimension: positive to the east or south.
-int steps(bool torus, unsigned size, unsigned from, unsigned to) {
-    const int direct = static_cast<int>(to) - static_cast<int>(from);
-    if (!torus) return direct;
-    const int length = static_cast<int>(size);
-    const int forward = (direct + length) % length;
-    return forward <= length / 2 ? forward : forward - length;
-}
-
 bool is_torus(const NocConfig& config) {
     return config.topology == "torus";
-}
-
-int steps_x(const NocConfig& config, unsigned from, unsigned to) {
-    return steps(is_torus(config), config.columns, from % config.columns, to % config.columns);
-}
-
-int steps_y(const NocConfig& config, unsigned from, unsigned to) {
-    return steps(is_torus(config), config.rows, from / config.columns, to / config.columns);
 }
 
 /// One step along a dimension, or -1 if there is no link.
@@ -59,11 +42,6 @@ int neighbour(const NocConfig& config, unsigned router, unsigned out_port) {
     }
     const int next = step(torus, config.rows, y, out_port == port::kSouth ? 1 : -1);
     return next < 0 ? -1 : next * static_cast<int>(config.columns) + static_cast<int>(x);
-}
-
-unsigned hops(const NocConfig& config, unsigned from, unsigned to) {
-    const int x = steps_x(config, from, to), y = steps_y(config, from, to);
-    return static_cast<unsigned>((x < 0 ? -x : x) + (y < 0 ? -y : y));
 }
 
 }  // namespace switchyard::hw

@@ -77,8 +77,6 @@ std::string objection(const NocConfig& config);
 
 /// The router behind port north .. west, or -1 at the edge of a mesh and in a dimension of one router.
 int neighbour(const NocConfig& config, unsigned router, unsigned out_port);
-/// Links between the two routers.
-unsigned hops(const NocConfig& config, unsigned from, unsigned to);
 
 /// Cycles for which a packet to so many endpoints occupies a link: ceil((header + payload) / link width). A multicast
 /// along a tree travels in pieces of half a buffer, each with a header of its own (flit::Transport).
