@@ -24,6 +24,14 @@ enum class PacketKind : std::uint8_t {
     receipt         ///< from the network to the sender of a packet that wants_receipt: its last copy has arrived
 };
 
+/// Packets without data that nobody needs in order with data: a network may give them virtual channels of their own,
+/// the control class, so that they do not queue behind it. Masks, programs and the sequencer's packets keep their
+/// order.
+inline bool may_overtake_data(PacketKind kind) {
+    return kind == PacketKind::probe || kind == PacketKind::acknowledge || kind == PacketKind::read_request ||
+           kind == PacketKind::write_done;
+}
+
 /// Endpoint of the network: tiles 0 .. T-1 (row-major), then memory interfaces, then the host interface.
 using Endpoint = std::uint16_t;
 

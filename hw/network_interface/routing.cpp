@@ -95,7 +95,7 @@ void NetworkInterface::packetise(Payload& payload, RoutedExtension& packet) {
     whole.header.resize(format.header_bytes);
     whole.payload_bytes = packet.payload_bytes;
     whole.payload = values ? packet.values.data() : nullptr;
-    whole.control = packet.kind == PacketKind::probe || packet.kind == PacketKind::acknowledge;
+    whole.control = may_overtake_data(packet.kind);
     const std::uint64_t most = blocks_->limits().payload_bytes;
     if (packet.payload_bytes > most)
         fail("impl: " + config_.impl + " has been built for packets of at most " + std::to_string(most) +

@@ -28,7 +28,7 @@ struct PacketBytes {
     std::vector<std::uint8_t> header;       ///< header_bytes of them
     std::uint64_t payload_bytes = 0;        ///
     const std::uint8_t* payload = nullptr;  ///< null: only sizes move, the bytes are zeros
-    bool control = false;                   ///< on the virtual channels of probes and acknowledges
+    bool control = false;                   ///< on the virtual channels of the control class
 };
 
 /// A packet behind the packetiser: its flits.

@@ -26,15 +26,7 @@ auto built(const sc_core::sc_object& module, Build&& build) {
 }  // namespace
 
 flit::TrafficClass class_of(PacketKind kind) {
-    switch (kind) {
-        case PacketKind::probe:
-        case PacketKind::acknowledge:
-        case PacketKind::read_request:
-        case PacketKind::write_done:
-            return flit::TrafficClass::control;
-        default:
-            return flit::TrafficClass::data;
-    }
+    return may_overtake_data(kind) ? flit::TrafficClass::control : flit::TrafficClass::data;
 }
 
 flit::Config flit_config(const NocConfig& config) {

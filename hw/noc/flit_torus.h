@@ -15,8 +15,7 @@
 
 namespace switchyard::hw {
 
-/// Control: what carries no data (probes, acknowledges, read requests, confirmed writes), so that it need not queue
-/// behind data. Masks, configuration and what the sequencer says to tiles stay data, which keeps their order.
+/// Control is what may_overtake_data().
 flit::TrafficClass class_of(PacketKind kind);
 /// What the flit-level network is built from; `control_vcs` and the rest as in NocConfig.
 flit::Config flit_config(const NocConfig& config);
