@@ -26,7 +26,7 @@ struct PacketFormat {
 /// A packet in front of the packetiser.
 struct PacketBytes {
     std::vector<std::uint8_t> header;       ///< header_bytes of them
-    std::uint64_t payload_bytes = 0;        ///
+    std::uint64_t payload_bytes = 0;        ///< behind the header
     const std::uint8_t* payload = nullptr;  ///< null: only sizes move, the bytes are zeros
     bool control = false;                   ///< on the virtual channels of the control class
 };

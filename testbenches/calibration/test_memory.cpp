@@ -27,8 +27,11 @@ namespace {
 
 constexpr std::size_t kProfiledBatches = 40;
 constexpr double kBound = 0.05;
-/// A replay keeps the memory full, so that all of the difference shows; digits_patch_select is 5.2 to 5.5 % apart.
-constexpr double kReplayBound = 0.06;
+/// Of a replay, which keeps the memory full, so that all of the difference shows. That of digits_patch_select is a few
+/// hundred requests and two refreshes long, and 5.2 % apart.
+double replay_bound(const std::string& model) {
+    return model == "digits_patch_select" ? 0.06 : kBound;
+}
 
 /// Those of which a batch with banks takes many seconds.
 const std::vector<std::string> kSlow = {"fbsnet_resnet18", "pabee_bert", "skipnet_resnet101", "skipnet_resnet34"};
@@ -115,7 +118,7 @@ void check(const std::string& model) {
                      100 * (gb_per_s[1] / gb_per_s[0] - 1))
               << std::flush;
     CHECK(cycles[1] == Approx(cycles[0]).epsilon(kBound));
-    CHECK(gb_per_s[1] == Approx(gb_per_s[0]).epsilon(kReplayBound));
+    CHECK(gb_per_s[1] == Approx(gb_per_s[0]).epsilon(replay_bound(model)));
 }
 
 }  // namespace
