@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <limits>
 #include <map>
 #include <memory>
@@ -19,6 +20,7 @@ namespace {
 constexpr std::array<unsigned, 5> kTried{2, 3, 4, 6, 8};
 /// An operator with less of the work is not worth a try.
 constexpr double kSmall = 0.002;
+constexpr double kNever = std::numeric_limits<double>::infinity();
 
 std::size_t step_of_addition(const Operator& op) {
     return static_cast<std::size_t>(std::find(op.fused.begin(), op.fused.end(), FusedStep::add) - op.fused.begin());
@@ -121,73 +123,142 @@ SlicedGraph sliced(const DynGraph& graph, const std::vector<unsigned>& slices) {
     return result;
 }
 
+namespace {
+
+/// A graph whose operators are cut, and a segmenter of it.
+class Trial {
+public:
+    Trial(const DynGraph& whole, std::vector<unsigned> slices, const HardwareDescription& hardware,
+          const std::vector<double>& expected_share, unsigned tiles, std::uint32_t unit_samples, const Margins& margins,
+          const Design& design)
+        : slices_(std::move(slices)),
+          cut_(sliced(whole, slices_)),
+          workload_(cut_.graph, hardware, cut_.of(expected_share)),
+          search_(workload_, hardware),
+          segmenter_(search_, tiles, unit_samples, margins, design) {
+        for (const unsigned count : slices_)
+            last_.push_back((last_.empty() ? 0 : last_.back()) + static_cast<int>(count));
+    }
+    const Workload& workload() const { return workload_; }
+    const StageSearch& search() const { return search_; }
+    /// Of the original operators [first, last) as one segment; infinite if they do not fit.
+    double cycles(std::size_t first, std::size_t last) {
+        const std::optional<SegmentPlan> plan = segmenter_.segment(first > 0 ? last_[first - 1] : 0, last_[last - 1]);
+        return plan ? plan->cycles : kNever;
+    }
+    bool fits(std::size_t first, std::size_t last) {
+        return segmenter_.fits(first > 0 ? last_[first - 1] : 0, last_[last - 1]);
+    }
+
+private:
+    std::vector<unsigned> slices_;
+    SlicedGraph cut_;
+    Workload workload_;
+    StageSearch search_;
+    Segmenter segmenter_;
+    std::vector<int> last_;  ///< by original operator: the id behind its slices
+};
+
+class SliceSearch {
+public:
+    SliceSearch(const DynGraph& graph, const HardwareDescription& hardware, const std::vector<double>& expected_share,
+                unsigned tiles, std::uint32_t unit_samples, const Margins& margins, const Design& design)
+        : graph_(graph),
+          margins_(margins),
+          tiles_(tiles),
+          pipelining_(design.has(Mechanism::pipelining)),
+          trial_([&, ungrouped = design.has(Mechanism::grouping) ? design.without({"grouping"}) : design,
+                  unit_samples](std::vector<unsigned> slices) {
+              return std::make_unique<Trial>(graph, std::move(slices), hardware, expected_share, tiles_, unit_samples,
+                                             margins, ungrouped);
+          }),
+          whole_(trial_(std::vector<unsigned>(graph.operators.size(), 1))) {
+        for (std::size_t op = 0; op < graph.operators.size(); ++op) work_of_all_ += load(op);
+    }
+
+    unsigned best(std::size_t op) {
+        const bool possible = std::any_of(kTried.begin(), kTried.end(),
+                                          [&](unsigned count) { return can_slice(graph_.operators[op], count); });
+        if (!possible || load(op) <= kSmall * work_of_all_) return 1;
+        std::vector<int> alike;  // operators with the same way from their feeder
+        for (std::size_t between = feeder(op); between <= op; ++between)
+            alike.push_back(whole_->search().class_of(static_cast<int>(between)));
+        const auto [found, added] = known_.emplace(std::move(alike), 1);
+        if (added) found->second = search(op);
+        return found->second;
+    }
+
+private:
+    double load(std::size_t op) const { return whole_->workload().load(static_cast<int>(op)); }
+
+    /// The operator from which its input comes, or itself.
+    std::size_t feeder(std::size_t op) const {
+        const int producer = graph_.operators[op].inputs.front().producer;
+        return producer >= 0 ? static_cast<std::size_t>(producer) : op;
+    }
+
+    unsigned search(std::size_t op) {
+        const std::size_t from = feeder(op);
+        const double alone = whole_->cycles(op, op + 1);
+        // As a whole it cannot be on the chip with its feeder: its input goes through HBM wherever segments are cut.
+        const bool apart = pipelining_ && from < op && !whole_->fits(from, op + 1);
+        const double before = apart ? whole_->cycles(from, op) : kNever;
+        const bool busy = load(op) / tiles_ >= margins_.busy * alone;
+        if (busy && before == kNever) return 1;
+        unsigned best = 1;
+        double fewest = margins_.slices * alone;
+        for (const unsigned count : kTried) {
+            if (!can_slice(graph_.operators[op], count)) continue;
+            double cycles = kNever;
+            if (before < kNever) {
+                const std::unique_ptr<Trial> cut = only(op, count);
+                cycles = std::min(cut->cycles(op, op + 1), cut->cycles(from, op + 1) - before);
+            } else {
+                cycles = all(count).cycles(op, op + 1);
+            }
+            if (cycles >= fewest) continue;
+            fewest = cycles;
+            best = count;
+        }
+        return best;
+    }
+
+    std::unique_ptr<Trial> only(std::size_t op, unsigned count) const {
+        std::vector<unsigned> slices(graph_.operators.size(), 1);
+        slices[op] = count;
+        return trial_(std::move(slices));
+    }
+
+    /// With every operator cut into so many that can be: made once, for those that are looked at one by one.
+    Trial& all(unsigned count) {
+        std::unique_ptr<Trial>& trial = all_cut_[count];
+        if (!trial) {
+            std::vector<unsigned> slices;
+            for (const Operator& op : graph_.operators) slices.push_back(can_slice(op, count) ? count : 1);
+            trial = trial_(std::move(slices));
+        }
+        return *trial;
+    }
+
+    const DynGraph& graph_;
+    Margins margins_;
+    unsigned tiles_;
+    bool pipelining_;
+    std::function<std::unique_ptr<Trial>(std::vector<unsigned>)> trial_;
+    std::unique_ptr<Trial> whole_;
+    std::map<unsigned, std::unique_ptr<Trial>> all_cut_;
+    std::map<std::vector<int>, unsigned> known_;
+    double work_of_all_ = 0;
+};
+
+}  // namespace
+
 std::vector<unsigned> useful_slices(const DynGraph& graph, const HardwareDescription& hardware,
                                     const std::vector<double>& expected_share, unsigned tiles,
                                     std::uint32_t unit_samples, const Margins& margins, const Design& design) {
-    /// Graphs whose operators are all cut alike, and segmenters of them.
-    struct Trial {
-        std::vector<unsigned> slices;
-        SlicedGraph cut;
-        Workload workload;
-        StageSearch search;
-        Segmenter segmenter;
-        std::vector<int> last;  ///< by original operator: the id behind its slices
-
-        Trial(const DynGraph& whole, std::vector<unsigned> by_operator, const HardwareDescription& chip,
-              const std::vector<double>& shares, unsigned tiles_used, std::uint32_t unit, const Margins& usual,
-              const Design& ungrouped)
-            : slices(std::move(by_operator)),
-              cut(sliced(whole, slices)),
-              workload(cut.graph, chip, cut.of(shares)),
-              search(workload, chip),
-              segmenter(search, tiles_used, unit, usual, ungrouped) {
-            for (const unsigned count : slices)
-                last.push_back((last.empty() ? 0 : last.back()) + static_cast<int>(count));
-        }
-        std::optional<double> cycles(std::size_t op) {
-            const std::optional<SegmentPlan> plan =
-                segmenter.segment(last[op] - static_cast<int>(slices[op]), last[op]);
-            return plan ? std::optional<double>(plan->cycles) : std::nullopt;
-        }
-    };
-    const Design ungrouped = design.has(Mechanism::grouping) ? design.without({"grouping"}) : design;
-    const auto trial = [&](unsigned count) {
-        std::vector<unsigned> slices;
-        for (const Operator& op : graph.operators) slices.push_back(can_slice(op, count) ? count : 1);
-        return std::make_unique<Trial>(graph, std::move(slices), hardware, expected_share, tiles, unit_samples, margins,
-                                       ungrouped);
-    };
-    std::vector<unsigned> result(graph.operators.size(), 1);
-    const std::unique_ptr<Trial> whole = trial(1);
-    std::map<unsigned, std::unique_ptr<Trial>> trials;
-    std::map<int, unsigned> known;  // by class of operators that are alike
-    double work_of_all = 0;
-    for (std::size_t op = 0; op < result.size(); ++op) work_of_all += whole->workload.load(static_cast<int>(op));
-    for (std::size_t op = 0; op < result.size(); ++op) {
-        const Workload& work = whole->workload;
-        const int id = static_cast<int>(op);
-        if (work.load(id) <= kSmall * work_of_all || !std::any_of(kTried.begin(), kTried.end(), [&](unsigned count) {
-                return can_slice(graph.operators[op], count);
-            })) {
-            continue;
-        }
-        const auto [found, added] = known.emplace(whole->search.class_of(id), 1);
-        if (added) {
-            const std::optional<double> alone = whole->cycles(op);
-            double fewest = alone ? margins.slices * *alone : std::numeric_limits<double>::infinity();
-            const bool busy = alone && work.load(id) / tiles >= margins.busy * *alone;
-            for (const unsigned count : kTried) {
-                if (busy || !can_slice(graph.operators[op], count)) continue;
-                std::unique_ptr<Trial>& tried = trials[count];
-                if (!tried) tried = trial(count);
-                const std::optional<double> cycles = tried->cycles(op);
-                if (!cycles || *cycles >= fewest) continue;
-                fewest = *cycles;
-                found->second = count;
-            }
-        }
-        result[op] = found->second;
-    }
+    SliceSearch search(graph, hardware, expected_share, tiles, unit_samples, margins, design);
+    std::vector<unsigned> result;
+    for (std::size_t op = 0; op < graph.operators.size(); ++op) result.push_back(search.best(op));
     return result;
 }
 

@@ -33,10 +33,11 @@ bool can_slice(const Operator& op, unsigned slices);
 /// `slices`: by operator, 1 leaves it as it is. Throws std::invalid_argument where can_slice() is false.
 SlicedGraph sliced(const DynGraph& graph, const std::vector<unsigned>& slices);
 
-/// How many slices make each operator quicker, as a segment of its own by the segmenter's formulas: a whole reduction
-/// in a slot, and all of a channel's weights, can be so large that too few rows and channels stand beside them to fill
-/// the array. Slices must promise Margins::slices, and are only tried where more than
-/// a few of the chip's PEs are idle.
+/// How many slices make each operator quicker by the segmenter's formulas. A whole reduction in a slot, and all of a
+/// channel's weights, can be so large that too few rows and channels stand beside them to fill the array, or that the
+/// operator before it is never on the chip at the same time. So slices are tried where more than a few PEs would be
+/// idle in a segment of the operator alone, and where it does not fit a segment with the operator that it gets its
+/// input from; there, as a part of such a segment too. They must promise Margins::slices of the operator's own cycles.
 std::vector<unsigned> useful_slices(const DynGraph& graph, const HardwareDescription& hardware,
                                     const std::vector<double>& expected_share, unsigned tiles,
                                     std::uint32_t unit_samples, const Margins& margins, const Design& design);

@@ -194,6 +194,11 @@ std::optional<SegmentPlan> Segmenter::segment(int first, int last) {
     return best;
 }
 
+bool Segmenter::fits(int first, int last) {
+    if (!grouping_ && last - first > static_cast<int>(tiles_)) return false;
+    return plan({first, last, unit_sizes_.back(), 1, {}}).has_value();
+}
+
 void Segmenter::deepen(SegmentPlan& plan, std::uint32_t other_weights) {
     const Workload& work = search_.workload();
     const auto dynamic = [&](int op) { return work.graph.operators[op].dynamic(); };

@@ -109,6 +109,8 @@ public:
     std::vector<SegmentPlan> best_or_nothing();
     /// Operators [first, last) as one segment in the best hand-over unit, or nothing if they do not fit.
     std::optional<SegmentPlan> segment(int first, int last);
+    /// True if they fit in the smallest hand-over unit, weights of one segment at a time.
+    bool fits(int first, int last);
     /// The same segment with so many tiles for each of its lanes, or nothing if they do not fit; the plan as segment()
     /// makes it, before tiles are shared.
     std::optional<SegmentPlan> with_tiles(SegmentPlan plan, const std::vector<unsigned>& tiles);

@@ -114,4 +114,33 @@ TEST_CASE("Reductions that leave no room beside them are cut, others stay whole"
                         {}, find_design("adyna")) == whole(resnet.graph));
 }
 
+TEST_CASE("An operator that whole cannot be on the chip with its feeder is cut where memory is slow", "[slices]") {
+    // The 24 MiB and 96 MiB in front of and behind BERT's first feed-forward layer: with little bandwidth, segments
+    // must be cut at the small tensors. Alone, bound by its bytes, the second layer gains nothing by slices.
+    const Model bert = read_model("configs/workloads/pabee_bert.yaml");
+    const Design design = find_design("m-tile");
+    const std::vector<double> all(bert.graph.operators.size(), 1.0);
+    HardwareDescription chip = large_chip();
+    for (auto& interface : chip.memory) interface.bytes_per_cycle /= 8;
+    const std::vector<unsigned> slices = useful_slices(bert.graph, chip, all, chip.tiles(), 0, {}, design);
+    const auto segments_of = [&](const std::vector<unsigned>& counts) {
+        const SlicedGraph cut = sliced(bert.graph, counts);
+        const Workload workload(cut.graph, chip, cut.of(all));
+        StageSearch search(workload, chip);
+        double cycles = 0;
+        bool together = false;  // the last pair of feed-forward layers
+        for (const SegmentPlan& plan : Segmenter(search, chip.tiles(), 0, {}, design).best()) {
+            cycles += plan.cycles;
+            const int up = cut.graph.find_operator("layer12.up"), down = cut.graph.find_operator("layer12.down");
+            together |= plan.first <= up && down < plan.last;
+        }
+        return std::make_pair(cycles, together);
+    };
+    const auto [cycles, together] = segments_of(slices);
+    const auto [whole_cycles, whole_together] = segments_of(whole(bert.graph));
+    CHECK(together);
+    CHECK_FALSE(whole_together);
+    CHECK(cycles < 0.7 * whole_cycles);
+}
+
 }  // namespace switchyard::sched
