@@ -2,10 +2,17 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <stdexcept>
 
 namespace switchyard::sched {
+
+namespace {
+
+constexpr double kNever = std::numeric_limits<double>::infinity();
+
+}  // namespace
 
 std::vector<unsigned> allocate_proportional(unsigned tiles, const std::vector<double>& loads,
                                             const std::vector<unsigned>& minimum) {
@@ -61,35 +68,36 @@ void refine(std::vector<unsigned>& allocation, const std::vector<unsigned>& mini
             const std::function<double(std::size_t, unsigned)>& stage_cycles) {
     const std::size_t count = allocation.size();
     if (count < 2) return;
-    std::vector<double> cycles(count);
-    for (std::size_t i = 0; i < count; ++i) cycles[i] = stage_cycles(i, allocation[i]);
+    struct Cycles {
+        double now, with_one_fewer;
+    };
+    const auto cycles_of = [&](std::size_t i, unsigned tiles) {
+        return Cycles{stage_cycles(i, tiles), tiles > minimum[i] ? stage_cycles(i, tiles - 1) : kNever};
+    };
+    std::vector<Cycles> cycles(count);
+    for (std::size_t i = 0; i < count; ++i) cycles[i] = cycles_of(i, allocation[i]);
+    std::vector<unsigned> trial = allocation;
     for (;;) {
-        const auto slowest = static_cast<std::size_t>(std::max_element(cycles.begin(), cycles.end()) - cycles.begin());
-        const double limit = cycles[slowest];
+        const auto slowest =
+            static_cast<std::size_t>(std::max_element(cycles.begin(), cycles.end(),
+                                                      [](const Cycles& a, const Cycles& b) { return a.now < b.now; }) -
+                                     cycles.begin());
+        const double limit = cycles[slowest].now;
         // Tiles that the others can spare and stay below the slowest stage, taken from whoever has most time left.
-        std::vector<unsigned> trial = allocation;
-        std::vector<double> trial_cycles = cycles;
-        bool faster = false;
-        while (!faster) {
+        do {
             std::size_t donor = slowest;
             double donor_cycles = limit;
             for (std::size_t i = 0; i < count; ++i) {
-                if (i == slowest || trial[i] <= minimum[i]) continue;
-                const double after = stage_cycles(i, trial[i] - 1);
-                if (after < donor_cycles) {
-                    donor = i;
-                    donor_cycles = after;
-                }
+                if (i == slowest || cycles[i].with_one_fewer >= donor_cycles) continue;
+                donor = i;
+                donor_cycles = cycles[i].with_one_fewer;
             }
             if (donor == slowest) return;
-            --trial[donor];
-            trial_cycles[donor] = donor_cycles;
-            ++trial[slowest];
-            trial_cycles[slowest] = stage_cycles(slowest, trial[slowest]);
-            faster = trial_cycles[slowest] < limit;
-        }
-        allocation = std::move(trial);
-        cycles = std::move(trial_cycles);
+            cycles[donor] = cycles_of(donor, --trial[donor]);
+            cycles[slowest].now = stage_cycles(slowest, ++trial[slowest]);
+        } while (cycles[slowest].now >= limit);
+        cycles[slowest] = cycles_of(slowest, trial[slowest]);
+        allocation = trial;
     }
 }
 
