@@ -33,12 +33,25 @@ Config read(const YAML::Node& section, const std::string& path, const char* name
 }
 
 template <class Config>
-std::string section_table(const char* name, const char* meaning) {
+std::vector<KeyDescription> keys_of(const char* name) {
     Config defaults;
     std::vector<KeyDescription> keys;
     ConfigReader reader(YAML::Node(), "", name, nullptr, &keys);
     describe(reader, defaults);
-    return fmt::format("\n## {}\n\n{}\n\n{}", name, meaning, key_table(keys));
+    return keys;
+}
+
+template <class Config>
+std::string section_table(const char* name, const char* meaning) {
+    return fmt::format("\n## {}\n\n{}\n\n{}", name, meaning, key_table(keys_of<Config>(name)));
+}
+
+template <class Config>
+std::vector<std::string> key_names(const std::string& section) {
+    std::vector<std::string> names;
+    for (const KeyDescription& key : keys_of<Config>(section.c_str()))
+        names.push_back(key.key.substr(section.size() + 1));
+    return names;
 }
 
 }  // namespace
@@ -50,6 +63,14 @@ GpuConfig read_gpu_config(const std::string& path, std::map<std::string, std::st
 TenantConfig read_tenant_config(const std::string& path, std::map<std::string, std::string>& overrides) {
     const YAML::Node section = path.empty() ? YAML::Node() : read_section(path, kTenantSection);
     return read<TenantConfig>(section, path, kTenantSection, overrides);
+}
+
+std::vector<std::string> gpu_keys() {
+    return key_names<GpuConfig>(kGpuSection);
+}
+
+std::vector<std::string> tenant_keys() {
+    return key_names<TenantConfig>(kTenantSection);
 }
 
 std::string baseline_keys_markdown() {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <vector>
 
 namespace switchyard::platform {
 
@@ -69,6 +70,8 @@ void describe(V& v, GpuConfig& c) {
 /// Section `gpu` of a YAML file, the only one in it. Overrides ("gpu.launch_us" -> "3") win over it and are removed.
 /// Throws InputError "file:line: gpu.key: ...".
 GpuConfig read_gpu_config(const std::string& path, std::map<std::string, std::string>& overrides);
+/// Keys of the section, without its name.
+std::vector<std::string> gpu_keys();
 
 /// docs/baseline_keys.md: both baselines' keys with type, default, range and meaning.
 std::string baseline_keys_markdown();

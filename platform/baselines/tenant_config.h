@@ -2,6 +2,7 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 namespace switchyard::platform {
 
@@ -9,6 +10,7 @@ namespace switchyard::platform {
 struct TenantConfig {
     std::string groups = "free";
     std::string shares = "work";
+    std::string operand_reads = "shared";
     double host_synchronisation_us = 10;
     unsigned synchronisations_per_switch = 1;
     unsigned synchronisations_per_merge = 1;
@@ -24,6 +26,10 @@ void describe(V& v, TenantConfig& c) {
              "tiles are shared out in proportion to the tenants' remaining work, so that they end together, or to its "
              "inverse, as Planaria's scheduler gives spare subarrays to tasks of one priority, so that short ones end "
              "soon");
+    v.choice(
+        "operand_reads", c.operand_reads, {"shared", "own"},
+        "operands and weights that several tiles of a tenant need are read once for all of them, as Planaria's cost "
+        "model counts them, or once for each tile, as without multicast from the memory interfaces");
     v.field(
         "host_synchronisation_us", c.host_synchronisation_us, 0, 1e6,
         "from the end of an operator until the host has read its mask, has made the index lists and the chip may go "
@@ -37,5 +43,7 @@ void describe(V& v, TenantConfig& c) {
 /// Section `m_tenant` of a YAML file, the only one in it; no file: the defaults. Overrides
 /// ("m_tenant.groups" -> "free") win over it and are removed. Throws InputError "file:line: m_tenant.key: ...".
 TenantConfig read_tenant_config(const std::string& path, std::map<std::string, std::string>& overrides);
+/// Keys of the section, without its name.
+std::vector<std::string> tenant_keys();
 
 }  // namespace switchyard::platform

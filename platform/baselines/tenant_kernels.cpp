@@ -125,9 +125,11 @@ double TenantKernel::cycles_at(double bytes_per_cycle) const {
            std::max(last_bytes / bytes_per_cycle, last_cycles);
 }
 
-TenantKernels::TenantKernels(const sched::DynGraph& graph, const sched::HardwareDescription& hardware)
+TenantKernels::TenantKernels(const sched::DynGraph& graph, const sched::HardwareDescription& hardware,
+                             bool shared_reads)
     : graph_(graph),
       hardware_(hardware),
+      shared_reads_(shared_reads),
       workload_(graph, hardware, sched::worst_case_fractions(graph)),
       stages_(workload_, hardware),
       kernels_(hardware),
@@ -259,19 +261,22 @@ void TenantKernels::count_bytes(int op, std::uint32_t samples, double input_shar
     const auto weights = static_cast<double>(at(op).weight_bytes);
     const Sweeps sweeps = sweeps_of(kernel);
     const double inputs = once.shared * sweeps.inputs, swept = weights * sweeps.weights;
+    const double input_readers = kernel.k_ways, weight_readers = double{1} * kernel.n_ways * kernel.p_ways;
+    const double delivered = once.own + inputs * input_readers + swept * weight_readers;
+    // How often what several tiles need leaves HBM.
+    const double input_reads = shared_reads_ ? 1 : input_readers, weight_reads = shared_reads_ ? 1 : weight_readers;
 
     TenantBytes& bytes = kernel.bytes;
-    bytes.hbm_read = once.own + inputs + swept;
+    bytes.hbm_read = once.own + inputs * input_reads + swept * weight_reads;
     bytes.hbm_written = written_bytes_per_sample(op) * samples;
     kernel.last_bytes = bytes.hbm_written * kernel.c_rounds / kernel.rounds();
     const bool inputs_wait = kernel.stays == Stays::inputs;
     const bool weights_wait = kernel.stays == Stays::weights || kernel.stays == Stays::weight_rounds;
     const double k_c = double{1} * kernel.k_rounds * kernel.c_rounds;
     kernel.first_bytes = once.own / kernel.rounds() +
-                         once.shared * (inputs_wait ? k_c : kernel.k_rounds) / kernel.rounds() +
-                         weights / (weights_wait ? kernel.k_rounds : k_c);
+                         input_reads * once.shared * (inputs_wait ? k_c : kernel.k_rounds) / kernel.rounds() +
+                         weight_reads * weights / (weights_wait ? kernel.k_rounds : k_c);
 
-    const double delivered = once.own + inputs * kernel.k_ways + swept * kernel.n_ways * kernel.p_ways;
     // Tiles that read along are one link further on the multicast's tree each.
     bytes.link = (bytes.hbm_read + bytes.hbm_written) * mean_hops_ + std::max(0.0, delivered - bytes.hbm_read);
     bytes.scratchpad_written = delivered;

@@ -24,6 +24,8 @@ using nlohmann::ordered_json;
 
 namespace {
 
+constexpr const char* kFile = "file";
+
 /// A point whose files have been read.
 struct PreparedPoint {
     const DesignPoint& point;
@@ -74,23 +76,45 @@ ordered_json run_on_chip(const PreparedPoint& prepared) {
     return make_report(prepared.platform, image, routing, source, result);
 }
 
+/// Parameters of the design as `--set` has them, but for `file`.
+std::map<std::string, std::string> overrides_of(const DesignPoint& point, const std::string& section) {
+    std::map<std::string, std::string> overrides;
+    for (const auto& [key, value] : point.parameters)
+        if (key != kFile) overrides.emplace(section + "." + key, value);
+    return overrides;
+}
+
+GpuConfig gpu_of(const DesignPoint& point) {
+    std::map<std::string, std::string> overrides = overrides_of(point, "gpu");
+    const auto file = point.parameters.find(kFile);
+    return read_gpu_config(file == point.parameters.end() ? "configs/platforms/a100.yaml" : file->second, overrides);
+}
+
+TenantConfig tenants_of(const DesignPoint& point) {
+    std::map<std::string, std::string> overrides = overrides_of(point, "m_tenant");
+    const auto file = point.parameters.find(kFile);
+    return read_tenant_config(file == point.parameters.end() ? "" : file->second, overrides);
+}
+
 ordered_json run_on_gpu(const PreparedPoint& prepared) {
-    std::map<std::string, std::string> none;
-    const std::string file = prepared.parameter("file");
-    return run_gpu(prepared.model.graph, prepared.routing, prepared.source,
-                   read_gpu_config(file.empty() ? "configs/platforms/a100.yaml" : file, none));
+    return run_gpu(prepared.model.graph, prepared.routing, prepared.source, gpu_of(prepared.point));
 }
 
 ordered_json run_on_tenants(const PreparedPoint& prepared) {
-    std::map<std::string, std::string> none;
     return run_m_tenant(prepared.model.graph, prepared.routing, prepared.source, prepared.platform,
-                        read_tenant_config(prepared.parameter("file"), none));
+                        tenants_of(prepared.point));
+}
+
+std::vector<std::string> with_file(std::vector<std::string> keys) {
+    keys.insert(keys.begin(), kFile);
+    return keys;
 }
 
 struct DesignEntry {
     const char* name;
     std::vector<std::string> parameters;
     ordered_json (*run)(const PreparedPoint&);
+    void (*check_values)(const DesignPoint&) = [](const DesignPoint&) {};
 };
 
 /// A further design is one more line.
@@ -101,8 +125,8 @@ const std::vector<DesignEntry>& entries() {
         {"full-kernel", {"without", "unit_samples", "reschedule"}, run_on_chip},
         {"real-time", {"without", "unit_samples"}, run_on_chip},
         {"m-tile", {"without", "unit_samples"}, run_on_chip},
-        {"m-tenant", {"file"}, run_on_tenants},
-        {"gpu", {"file"}, run_on_gpu},
+        {"m-tenant", with_file(tenant_keys()), run_on_tenants, [](const DesignPoint& point) { tenants_of(point); }},
+        {"gpu", with_file(gpu_keys()), run_on_gpu, [](const DesignPoint& point) { gpu_of(point); }},
     };
     return kKnown;
 }
@@ -185,12 +209,14 @@ std::vector<std::string> design_words() {
 }
 
 void check_design(const DesignPoint& point) {
-    const std::vector<std::string>& known = find_entry(point.design).parameters;
+    const DesignEntry& entry = find_entry(point.design);
+    const std::vector<std::string>& known = entry.parameters;
     for (const auto& [key, value] : point.parameters) {
         if (std::find(known.begin(), known.end(), key) == known.end())
             throw InputError(fmt::format("design {}: unknown parameter {}; known parameters: {}", point.design, key,
                                          known.empty() ? "none" : fmt::format("{}", fmt::join(known, ", "))));
     }
+    entry.check_values(point);
 }
 
 ordered_json run_point(const DesignPoint& point) {

@@ -96,6 +96,25 @@ TEST_CASE("a matmul reads its operands once when they fit", "[m-tenant]") {
     CHECK(kernel.rounds() * kernel.block_cycles <= 1.1 * 8.0 * 16 * 32 * 64 / (4 * 64));
 }
 
+TEST_CASE("tiles that share no reads fetch what they need one by one", "[m-tenant]") {
+    const sched::Model model = sched::model_of(
+        "name: t\nbatch: 8\ninput: {channels: 32, rows: 16}\nlayers:\n"
+        "  - {name: a, kind: matmul, from: input, out_channels: 64}\n");
+    constexpr double kInputs = 8 * 32 * 16 * 2, kWeights = 32 * 64 * 2;
+    TenantKernels shared(model.graph, sched::mini_chip()), own(model.graph, sched::mini_chip(), false);
+    const TenantKernel& kernel = own.best(0, 8, 4);
+    REQUIRE(kernel.stays == Stays::weights);
+    REQUIRE(kernel.tiles() == 4);
+    const double inputs = kInputs * kernel.k_ways, weights = kWeights * kernel.n_ways * kernel.p_ways;
+    // A tile's slice of weights is needed by n x p tiles, its samples and rows by k tiles.
+    CHECK(kernel.bytes.hbm_read == inputs + weights);
+    CHECK(kernel.first_bytes == inputs / kernel.rounds() + weights);
+    CHECK(kernel.bytes.hbm_written == shared.best(0, 8, 4).bytes.hbm_written);
+    CHECK(kernel.bytes.hbm_read > shared.best(0, 8, 4).bytes.hbm_read);
+    const double bandwidth = sched::mini_chip().memory_bytes_per_cycle();
+    CHECK(kernel.cycles_at(bandwidth) >= shared.best(0, 8, 4).cycles_at(bandwidth));
+}
+
 TEST_CASE("rounds take as long as their slowest resource, the first and the last wait for their bytes", "[m-tenant]") {
     TenantKernel kernel;
     kernel.n_rounds = 5;

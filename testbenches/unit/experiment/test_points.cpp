@@ -71,10 +71,19 @@ TEST_CASE("designs, parameters and files are checked before anything runs", "[ex
     refused("- adyna-static", "- adyna-statik",
             "experiment.yaml:7: designs: design adyna-statik: unknown; known designs: adyna, adyna-static");
     refused("sampling: profile", "samplin: profile",
-            "experiment.yaml:8: designs: design adyna: unknown parameter samplin; known parameters: sampling, without, unit_samples");
+            "experiment.yaml:8: designs: design adyna: unknown parameter samplin; known parameters: sampling, without, "
+            "unit_samples");
     refused("- m-tile", "- {design: m-tile, set: {sampling: profile}}",
-            "experiment.yaml:6: designs: design m-tile: unknown parameter sampling; known parameters: without, unit_samples");
+            "experiment.yaml:6: designs: design m-tile: unknown parameter sampling; known parameters: without, "
+            "unit_samples");
     refused("sampling: profile", "noc.link_cycles: wide", "noc.link_cycles: wants a plain integer");
+    refused("- adyna-static", "- {design: m-tenant, set: {group: free}}",
+            "experiment.yaml:7: designs: design m-tenant: unknown parameter group; known parameters: file, groups, "
+            "shares, ");
+    refused("- adyna-static", "- {design: m-tenant, set: {operand_reads: both}}",
+            "experiment.yaml:7: designs: --set: m_tenant.operand_reads: wants one of shared, own, got \"both\"");
+    refused("- adyna-static", "- {design: gpu, set: {launch_us: soon}}",
+            "experiment.yaml:7: designs: --set: gpu.launch_us: ");
     refused("moe.yaml", "nowhere.yaml", "testbenches/data/nowhere.yaml: cannot be read");
     refused("mini.yaml", "nowhere.yaml", "configs/platforms/nowhere.yaml: cannot be read");
 }
