@@ -31,6 +31,7 @@ sched::CompileOptions compile_options(const NetworkImageOptions& options) {
     compile.design = options.design;
     compile.without = options.without;
     compile.unit_samples = options.unit_samples;
+    compile.margins = options.margins;
     return compile;
 }
 

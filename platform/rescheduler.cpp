@@ -10,9 +10,6 @@
 namespace switchyard::platform {
 namespace {
 
-/// The error of the scheduler's formulas, as in sched::Margins::exchanged.
-constexpr double kMovedLoad = 0.05;
-
 /// What has been counted since `seen`, of the same image: profilers go on counting while it stays.
 SimulatedHost::Profile since(const SimulatedHost::Profile& seen, SimulatedHost::Profile profile) {
     if (seen.by_tile.empty()) return profile;
@@ -42,7 +39,7 @@ SimulatedHost::Schedule Rescheduler::operator()(const SimulatedHost::Profile& re
     const sched::Profile profile = sched::parse_profile(kernel_profile(*current_, since(seen_, read_back)).dump(),
                                                         "profile of the chip", model_.graph);
     if (!expected_ || sched::moved_load(model_.graph, sched::expected_fractions(*expected_),
-                                        sched::expected_fractions(profile)) > kMovedLoad)
+                                        sched::expected_fractions(profile)) > options_.margins.moved)
         expected_ = profile;
     sched::CompileOptions options = compile_options(options_);
     options.profile = &*expected_;

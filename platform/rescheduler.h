@@ -14,9 +14,8 @@ namespace switchyard::platform {
 /// The scheduler beside a running chip (Adyna, sections V-C and VII): compiles the model again, weighted by what the
 /// chip's profilers have counted, with kernels re-sampled from the same. For SimulatedHost::Job::reschedule.
 ///
-/// A schedule is kept until more than 5 % of the load that it was made for has moved to other operators: below that the
-/// formulas cannot tell which of two schedules is faster. Kernels are sampled anew all the same. An image that comes
-/// out as the one that runs is not loaded.
+/// A schedule is kept until more than sched::Margins::moved of the load that it was made for has moved to other
+/// operators. Kernels are sampled anew all the same. An image that comes out as the one that runs is not loaded.
 ///
 /// The scheduler's own time is not charged: it is the host's, and the paper's cost is that of the chip, which is
 /// drained, read, loaded and filled again.

@@ -76,6 +76,9 @@ struct Margins {
     /// Shared tiles must promise at most this share of the time between units: units take turns on them, and they get
     /// weights and control packets for both branches.
     double sharing = 0.97;
+    /// A running chip gets another schedule once more than this share of the load has moved to other operators: below
+    /// that the formulas cannot tell which of two schedules is faster.
+    double moved = 0.05;
 };
 
 /// Hand-over units that slots hold between two stages, so that these do not wait for each other unit by unit.
