@@ -123,7 +123,8 @@ TEST_CASE("no other margins are better by more than 2 %", "[calibration]") {
 }
 
 TEST_CASE("no other share of moved load is better by more than 2 %", "[calibration]") {
-    const std::vector<std::string> networks{"skipnet_resnet34", "pabee_bert", "tutel_moe", "dpsnet"};
+    // Not dpsnet, whose batches wait for the host's transfers, of which there are more or fewer by the output's layout.
+    const std::vector<std::string> networks{"skipnet_resnet34", "skipnet_resnet101", "pabee_bert", "tutel_moe"};
     const auto mean = [&](double moved) {
         sched::Margins margins;
         margins.moved = moved;
