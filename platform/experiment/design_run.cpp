@@ -80,7 +80,7 @@ ordered_json run_on_chip(const PreparedPoint& prepared) {
 std::map<std::string, std::string> overrides_of(const DesignPoint& point, const std::string& section) {
     std::map<std::string, std::string> overrides;
     for (const auto& [key, value] : point.parameters)
-        if (key != kFile) overrides.emplace(section + "." + key, value);
+        if (key != kFile) overrides.emplace(fmt::format("{}.{}", section, key), value);
     return overrides;
 }
 
