@@ -63,8 +63,7 @@ void derive(PlatformConfig& p) {
     p.pe_array.clock_ghz = p.scratchpad.clock_ghz = p.dispatcher.clock_ghz = p.controller.clock_ghz =
         p.network_interface.clock_ghz = p.noc.clock_ghz = p.hbm.clock_ghz = p.host.clock_ghz = p.chip.clock_ghz;
     p.controller.values = p.network_interface.values = p.chip.values;
-    p.network_interface.link_bytes = p.noc.link_bytes_per_cycle;
-    p.network_interface.header_bytes = p.noc.header_bytes;
+    p.network_interface.packet_format = p.noc.packet_format();
     p.noc.columns = p.chip.columns;
     p.noc.rows = p.chip.rows;
     if (p.noc_exceptions.text.empty()) return;

@@ -25,7 +25,7 @@ NetworkInterface::NetworkInterface(const sc_core::sc_module_name& name, const Co
       messages_(std::string(this->name()) + ".messages"),
       queue_("queue") {
     try {
-        blocks_ = make_blocks(config.impl, {config.link_bytes, config.header_bytes}, this->name());
+        blocks_ = make_blocks(config.impl, config.packet_format, this->name());
     } catch (const std::invalid_argument& error) {
         fail(error.what());
     }

@@ -49,8 +49,8 @@ public:
         unsigned setup_cycles = 8;          ///< address and range generation before the first packet of a transfer
         unsigned max_packet_bytes = 65536;  ///< payload of one packet
         double clock_ghz = 1.0;
-        bool values = false;                           ///< tensors have values, set by the composer
-        unsigned link_bytes = 192, header_bytes = 16;  ///< PacketFormat, set by the composer
+        bool values = false;         ///< tensors have values, set by the composer
+        PacketFormat packet_format;  ///< the network's, set by the composer
     };
     /// Where this tile stands in the network's numbering.
     struct Address {

@@ -88,7 +88,7 @@ SampleFramePtr NetworkInterface::united_records(const std::vector<SampleFramePtr
 }
 
 void NetworkInterface::packetise(Payload& payload, RoutedExtension& packet) {
-    const PacketFormat format{config_.link_bytes, config_.header_bytes};
+    const PacketFormat& format = config_.packet_format;
     const bool values = packet.has_values && packet.values.size() == packet.payload_bytes;
     PacketBytes whole;
     whole.header = packet_header(packet);

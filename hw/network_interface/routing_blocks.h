@@ -9,19 +9,9 @@
 #include <vector>
 
 #include "switchyard/sw_scheduler/formats/samples.h"
+#include "switchyard/tlm/packet_format.h"
 
 namespace switchyard::hw {
-
-/// Sizes of what goes over a tile's link to its router, in bytes.
-struct PacketFormat {
-    unsigned link_bytes = 192;   ///< of a flit
-    unsigned header_bytes = 16;  ///< of a packet, in front of its payload
-
-    /// Flits of a packet with `payload_bytes` of payload, as the network counts them.
-    std::uint64_t flits(std::uint64_t payload_bytes) const {
-        return (header_bytes + payload_bytes + link_bytes - 1) / link_bytes;
-    }
-};
 
 /// A packet in front of the packetiser.
 struct PacketBytes {

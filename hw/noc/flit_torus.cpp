@@ -83,8 +83,7 @@ FlitTorus::FlitTorus(const sc_core::sc_module_name& name, const Config& config, 
                        [&] {
                            const flit::Multicast how =
                                config.multicast == "source" ? flit::Multicast::source : flit::Multicast::tree;
-                           return flit::Transport(network_, router_of_endpoint_.size(),
-                                                  {config.link_bytes_per_cycle, config.header_bytes, how});
+                           return flit::Transport(network_, router_of_endpoint_.size(), config.packet_format(), how);
                        })),
       routers_(config.columns * config.rows),
       links_seen_(std::size_t{config.columns} * config.rows * kMostPorts),

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "switchyard/tlm/packet_format.h"
+
 namespace switchyard::hw {
 
 /// What the routers of one network have in common.
@@ -28,6 +30,8 @@ struct NocConfig {
     unsigned columns = 1, rows = 1;
     double clock_ghz = 1.0;
     std::vector<std::string> impl_of_router;  ///< flit, rtl or lockstep; empty: `impl` for all
+
+    PacketFormat packet_format() const { return {link_bytes_per_cycle, header_bytes}; }
 };
 
 template <class V>
@@ -78,16 +82,18 @@ std::string objection(const NocConfig& config);
 /// The router behind port north .. west, or -1 at the edge of a mesh and in a dimension of one router.
 int neighbour(const NocConfig& config, unsigned router, unsigned out_port);
 
-/// Cycles for which a packet to so many endpoints occupies a link: ceil((header + payload) / link width). A multicast
-/// along a tree travels in pieces of half a buffer, each with a header of its own (flit::Transport).
+/// Cycles for which a packet to so many endpoints occupies a link: a cycle a flit. A multicast along a tree travels in
+/// pieces of half a buffer, each with a header of its own (flit::Transport).
 inline std::uint64_t serialisation_cycles(const NocConfig& config, std::uint64_t payload_bytes,
                                           std::size_t destinations = 1) {
-    const std::uint64_t width = config.link_bytes_per_cycle, header = config.header_bytes;
-    const auto cycles = [&](std::uint64_t bytes) { return (header + bytes + width - 1) / width; };
+    const PacketFormat format = config.packet_format();
     const std::uint64_t piece = config.buffer_flits > 1 ? config.buffer_flits / 2 : 1;
-    if (destinations < 2 || config.multicast != "tree" || piece * width <= header) return cycles(payload_bytes);
-    const std::uint64_t room = piece * width - header, whole = payload_bytes / room, rest = payload_bytes % room;
-    return whole * piece + (rest > 0 || whole == 0 ? cycles(rest) : 0);
+    const std::uint64_t piece_bytes = piece * format.link_bytes;
+    if (destinations < 2 || config.multicast != "tree" || piece_bytes <= format.header_bytes)
+        return format.flits(payload_bytes);
+    const std::uint64_t room = piece_bytes - format.header_bytes;
+    const std::uint64_t whole = payload_bytes / room, rest = payload_bytes % room;
+    return whole * piece + (rest > 0 || whole == 0 ? format.flits(rest) : 0);
 }
 /// Cycles from the injection of a packet into an idle network until its tail has arrived: the injection link, a
 /// pipeline for each of the `hops` + 1 routers, the links between them, the ejection link and the serialisation.

@@ -28,8 +28,7 @@ std::string text_of(const hw::PacketFlits::Mark& mark) {
 
 }  // namespace
 
-LockstepRoutingBlocks::LockstepRoutingBlocks(const hw::PacketFormat& format, const std::string& module,
-                                             MakeRtl make_rtl)
+LockstepRoutingBlocks::LockstepRoutingBlocks(const PacketFormat& format, const std::string& module, MakeRtl make_rtl)
     : model_(format), make_rtl_(std::move(make_rtl)), rtl_(make_rtl_("")), waveform_(module + ".lockstep.fst") {}
 
 template <class Call, class Compare>

@@ -20,7 +20,7 @@ public:
     /// Makes the RTL; `waveform`: a file for the first block that is needed, or "".
     using MakeRtl = std::function<std::unique_ptr<hw::RoutingBlocks>(const std::string& waveform)>;
 
-    LockstepRoutingBlocks(const hw::PacketFormat& format, const std::string& module, MakeRtl make_rtl);
+    LockstepRoutingBlocks(const PacketFormat& format, const std::string& module, MakeRtl make_rtl);
 
     hw::RoutingLimits limits() const override { return rtl_->limits(); }
     Lists split(const std::vector<std::uint32_t>& ids, const std::vector<std::uint64_t>& masks) override;

@@ -9,7 +9,7 @@
 
 namespace switchyard::rtl {
 
-std::unique_ptr<hw::RoutingBlocks> make_routing_blocks(const std::string& impl, const hw::PacketFormat& format,
+std::unique_ptr<hw::RoutingBlocks> make_routing_blocks(const std::string& impl, const PacketFormat& format,
                                                        const std::string& module) {
     using Blocks = VerilatedRoutingBlocks<Vrtl_switch_splitter, Vrtl_merge_reorder, Vrtl_packetiser, true>;
     if (impl == "rtl") return std::make_unique<Blocks>(format);

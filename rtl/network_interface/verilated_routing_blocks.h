@@ -17,7 +17,7 @@ template <class SplitterTop, class MergeTop, class PacketiserTop, bool Traced>
 class VerilatedRoutingBlocks : public hw::RoutingBlocks {
 public:
     /// `waveform`: an FST file for the first block that is needed, or "". Throws std::invalid_argument: check_format().
-    explicit VerilatedRoutingBlocks(const hw::PacketFormat& format, std::string waveform = "")
+    explicit VerilatedRoutingBlocks(const PacketFormat& format, std::string waveform = "")
         : waveform_(std::move(waveform)) {
         check_format(format);
     }

@@ -5,10 +5,11 @@
 
 namespace switchyard::hw::flit {
 
-Transport::Transport(FlitNetwork& network, std::size_t endpoints, const Format& format)
+Transport::Transport(FlitNetwork& network, std::size_t endpoints, const PacketFormat& format, Multicast multicast)
     : network_(network),
       endpoints_(endpoints),
       format_(format),
+      multicast_(multicast),
       sent_(2 * endpoints * endpoints),
       expected_(2 * endpoints * endpoints) {
     if (std::uint64_t{format.link_bytes} * piece_flits() <= format.header_bytes)
@@ -30,7 +31,7 @@ std::uint32_t Transport::send(unsigned source, const std::vector<std::uint16_t>&
     message.missing_copies = static_cast<std::uint32_t>(destinations.size());
     message.copies.clear();
 
-    const bool tree = destinations.size() > 1 && format_.multicast == Multicast::tree;
+    const bool tree = destinations.size() > 1 && multicast_ == Multicast::tree;
     const std::uint64_t room = std::uint64_t{piece_flits()} * format_.link_bytes - format_.header_bytes;
     const std::uint64_t pieces = tree ? std::max<std::uint64_t>(1, (bytes + room - 1) / room) : 1;
     for (const std::uint16_t endpoint : destinations)

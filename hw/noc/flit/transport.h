@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "switchyard/hw/noc/flit/flit_network.h"
+#include "switchyard/tlm/packet_format.h"
 
 namespace switchyard::hw::flit {
 
@@ -20,19 +21,11 @@ enum class Multicast : std::uint8_t {
 
 /// The flits' network as its endpoints see it: messages of bytes go in, and come out whole and in order.
 ///
-/// A message to one endpoint is one packet of ceil((header + bytes) / link width) flits. Messages of one source and
-/// traffic class reach one destination in the order in which they were sent: those that overtook others in another VC
-/// wait in the destination's interface, which has room for any number (`Stats::most_parked`).
+/// A message to one endpoint is one packet. Messages of one source and traffic class reach one destination in the order
+/// in which they were sent: those that overtook others in another VC wait in the destination's interface, which has
+/// room for any number (`Stats::most_parked`).
 class Transport {
 public:
-    struct Format {
-        unsigned link_bytes = 192;   ///< of a flit
-        unsigned header_bytes = 16;  ///< of a packet, in its first flit
-        Multicast multicast = Multicast::tree;
-
-        /// Flits of a packet with `bytes` of payload.
-        std::uint64_t flits(std::uint64_t bytes) const { return (header_bytes + bytes + link_bytes - 1) / link_bytes; }
-    };
     struct Arrival {
         std::uint32_t message;
         std::uint16_t endpoint;
@@ -43,7 +36,7 @@ public:
     };
 
     /// Throws std::invalid_argument: a header that fills a buffer.
-    Transport(FlitNetwork& network, std::size_t endpoints, const Format& format);
+    Transport(FlitNetwork& network, std::size_t endpoints, const PacketFormat& format, Multicast multicast);
 
     /// Sends `bytes` (0 is a header alone) from the network's current cycle on; the number of the message.
     std::uint32_t send(unsigned source, const std::vector<std::uint16_t>& destinations, std::uint64_t bytes,
@@ -82,7 +75,8 @@ private:
 
     FlitNetwork& network_;
     std::size_t endpoints_;
-    Format format_;
+    PacketFormat format_;
+    Multicast multicast_;
     std::vector<Message> messages_;
     std::vector<std::uint32_t> free_;
     std::size_t in_flight_ = 0;

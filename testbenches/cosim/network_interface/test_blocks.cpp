@@ -6,7 +6,6 @@
 #include <Vswitch_splitter_mutant.h>
 
 #include "switchyard/hw/network_interface/routing_blocks.h"
-#include "switchyard/hw/noc/flit/transport.h"
 #include "switchyard/hw/noc/traffic.h"
 #include "switchyard/rtl/network_interface/verilated_blocks.h"
 #include "switchyard/testbenches/catch.h"
@@ -85,13 +84,11 @@ unsigned units_merged_alike(rtl::MergeReorder<Top, kBranches>& merge, std::uint6
     return alike;
 }
 
-/// Packets that the block cuts as the model does, into as many flits as hw::flit::Transport says.
+/// Packets that the block cuts as the model does, into as many flits as PacketFormat says.
 template <class Block>
 unsigned packets_cut_alike(Block& packetiser, std::uint64_t seed) {
-    hw::RoutingModel model({Block::kFlitBytes, Block::kHeaderBytes});
-    hw::flit::Transport::Format format;
-    format.link_bytes = Block::kFlitBytes;
-    format.header_bytes = Block::kHeaderBytes;
+    const PacketFormat format{Block::kFlitBytes, Block::kHeaderBytes};
+    hw::RoutingModel model(format);
     hw::SplitMix64 random(seed);
     const auto random_bytes = [&random](std::size_t count) {
         std::vector<std::uint8_t> bytes(count);

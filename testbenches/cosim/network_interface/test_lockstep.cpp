@@ -23,7 +23,7 @@ using Mutants =
 
 InterfaceBlocks mutants(const std::string& impl) {
     return {impl,
-            [](const std::string& name, const hw::PacketFormat& format,
+            [](const std::string& name, const PacketFormat& format,
                const std::string& module) -> std::unique_ptr<hw::RoutingBlocks> {
                 if (name == "rtl") return std::make_unique<Mutants>(format);
                 return std::make_unique<rtl::LockstepRoutingBlocks>(

@@ -42,7 +42,7 @@ TEST_CASE("flit: multicast in the routers or from the source", "[flit]") {
     const Config config = grid(true, 4, 4);
     const auto run = [&](Multicast how, std::uint64_t bytes) {
         FlitNetwork network(config, one_each(config));
-        Transport transport(network, 16, {192, 16, how});
+        Transport transport(network, 16, {192, 16}, how);
         transport.send(5, {1, 9, 6, 4, 0, 15}, bytes);
         std::vector<unsigned> arrived;
         while (!network.idle()) {

@@ -31,7 +31,7 @@ public:
         : load_(load),
           endpoints_(static_cast<unsigned>(homes.size())),
           network_(config, homes),
-          transport_(network_, homes.size(), {192, 16, load.multicast}),
+          transport_(network_, homes.size(), {192, 16}, load.multicast),
           random_(load.seed),
           next_sent_(2 * homes.size() * homes.size()),
           next_seen_(2 * homes.size() * homes.size()) {}

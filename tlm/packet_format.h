@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstdint>
+
+namespace switchyard {
+
+/// Sizes of what goes over a link of the network, in bytes. Here since the network and those who send over it count
+/// flits alike. Knows no SystemC.
+struct PacketFormat {
+    unsigned link_bytes = 192;   ///< of a flit
+    unsigned header_bytes = 16;  ///< of a packet, in front of its payload, in its first flit
+
+    /// Flits of a packet with `payload_bytes` of payload: cycles for which it occupies a link.
+    constexpr std::uint64_t flits(std::uint64_t payload_bytes) const {
+        return (header_bytes + payload_bytes + link_bytes - 1) / link_bytes;
+    }
+    bool operator==(const PacketFormat& o) const {
+        return link_bytes == o.link_bytes && header_bytes == o.header_bytes;
+    }
+};
+
+}  // namespace switchyard
