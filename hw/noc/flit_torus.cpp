@@ -13,6 +13,28 @@ namespace {
 constexpr unsigned kMostPorts = 64;
 constexpr const char* kDirections[port::kLocal] = {"north", "east", "south", "west"};
 
+/// What both configurations have by the same name, for either conversion.
+struct SharedNumber {
+    unsigned NocConfig::*noc;
+    unsigned flit::Config::*flits;
+};
+constexpr SharedNumber kSharedNumbers[] = {
+    {&NocConfig::columns, &flit::Config::columns},
+    {&NocConfig::rows, &flit::Config::rows},
+    {&NocConfig::vcs, &flit::Config::vcs},
+    {&NocConfig::control_vcs, &flit::Config::control_vcs},
+    {&NocConfig::buffer_flits, &flit::Config::buffer_flits},
+    {&NocConfig::routing_cycles, &flit::Config::routing_cycles},
+    {&NocConfig::vc_alloc_cycles, &flit::Config::vc_alloc_cycles},
+    {&NocConfig::switch_alloc_cycles, &flit::Config::switch_alloc_cycles},
+    {&NocConfig::switch_cycles, &flit::Config::switch_cycles},
+    {&NocConfig::switch_iterations, &flit::Config::switch_iterations},
+    {&NocConfig::link_cycles, &flit::Config::link_cycles},
+    {&NocConfig::endpoint_link_cycles, &flit::Config::endpoint_link_cycles},
+    {&NocConfig::credit_cycles, &flit::Config::credit_cycles},
+    {&NocConfig::watchdog_cycles, &flit::Config::watchdog_cycles},
+};
+
 /// `build()`, whose std::invalid_argument becomes the module's ModelError.
 template <class Build>
 auto built(const sc_core::sc_object& module, Build&& build) {
@@ -32,43 +54,17 @@ flit::TrafficClass class_of(PacketKind kind) {
 flit::Config flit_config(const NocConfig& config) {
     flit::Config flits;
     flits.torus = config.topology == "torus";
-    flits.columns = config.columns;
-    flits.rows = config.rows;
-    flits.vcs = config.vcs;
-    flits.control_vcs = config.control_vcs;
-    flits.buffer_flits = config.buffer_flits;
-    flits.routing_cycles = config.routing_cycles;
-    flits.vc_alloc_cycles = config.vc_alloc_cycles;
-    flits.switch_alloc_cycles = config.switch_alloc_cycles;
-    flits.switch_cycles = config.switch_cycles;
     flits.oldest_first = config.arbitration == "oldest_first";
-    flits.switch_iterations = config.switch_iterations;
-    flits.link_cycles = config.link_cycles;
-    flits.endpoint_link_cycles = config.endpoint_link_cycles;
-    flits.credit_cycles = config.credit_cycles;
-    flits.watchdog_cycles = config.watchdog_cycles;
+    for (const SharedNumber& number : kSharedNumbers) flits.*number.flits = config.*number.noc;
     return flits;
 }
 
 NocConfig noc_config(const flit::Config& flits) {
     NocConfig config;
     config.topology = flits.torus ? "torus" : "mesh";
-    config.columns = flits.columns;
-    config.rows = flits.rows;
     config.router_cycles = flits.router_cycles();
-    config.vcs = flits.vcs;
-    config.control_vcs = flits.control_vcs;
-    config.buffer_flits = flits.buffer_flits;
-    config.routing_cycles = flits.routing_cycles;
-    config.vc_alloc_cycles = flits.vc_alloc_cycles;
-    config.switch_alloc_cycles = flits.switch_alloc_cycles;
-    config.switch_cycles = flits.switch_cycles;
     config.arbitration = flits.oldest_first ? "oldest_first" : "round_robin";
-    config.switch_iterations = flits.switch_iterations;
-    config.link_cycles = flits.link_cycles;
-    config.endpoint_link_cycles = flits.endpoint_link_cycles;
-    config.credit_cycles = flits.credit_cycles;
-    config.watchdog_cycles = flits.watchdog_cycles;
+    for (const SharedNumber& number : kSharedNumbers) config.*number.noc = flits.*number.flits;
     return config;
 }
 
