@@ -77,7 +77,7 @@ public:
 
     /// One clock cycle with the inputs as they are.
     virtual void step() = 0;
-    std::uint64_t cycles() const { return cycles_; }
+    virtual std::uint64_t cycles() const = 0;
 
     /// Writes every pin and register of the cycles to come to an FST file, which is complete after close_trace().
     virtual void open_trace(const std::string& file) = 0;
@@ -88,7 +88,6 @@ public:
 
 protected:
     DispatcherOutputs out_;
-    std::uint64_t cycles_ = 0;
 };
 
 /// The model of the library.

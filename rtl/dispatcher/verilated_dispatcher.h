@@ -2,65 +2,36 @@
 
 // Only for the sources that put a Verilated class behind DispatcherModel: the library's, and those of the tests, which
 // have mutants and a build with coverage.
-#include <verilated.h>
-#include <verilated_fst_c.h>
-
-#include "switchyard/rtl/common/model_context.h"
+#include "switchyard/rtl/common/clocked_model.h"
 #include "switchyard/rtl/dispatcher/dispatcher_model.h"
 
 namespace switchyard::rtl {
 
 /// `Top`: the Verilated class of module dispatcher, built with TRACE if `Traced`.
 template <class Top, bool Traced>
-class VerilatedDispatcher : public DispatcherModel {
+class VerilatedDispatcher : public DispatcherModel, private ClockedModel<Top, Traced> {
+    using Clocked = ClockedModel<Top, Traced>;
+    using Clocked::top_;
+
 public:
-    VerilatedDispatcher() : top_(context_.get()) {
-        if constexpr (Traced) context_.get()->traceEverOn(true);
-        top_.rst_ni = 0;
-        edge(false);
-        edge(true);
-        top_.rst_ni = 1;
-        edge(false);
+    VerilatedDispatcher() {
+        Clocked::reset();
         read_pins();
-    }
-    ~VerilatedDispatcher() override {
-        close_trace();
-        top_.final();
     }
 
     void step() override {
         write_pins();
-        edge(false);
-        edge(true);
+        Clocked::settle();
+        Clocked::clock();
         read_pins();
-        ++cycles_;
     }
-    void open_trace(const std::string& file) override {
-        if constexpr (Traced) {
-            if (!trace_) {
-                trace_ = std::make_unique<VerilatedFstC>();
-                top_.trace(trace_.get(), 99);
-            }
-            trace_->open(file.c_str());
-        }
-    }
-    void close_trace() override {
-        if constexpr (Traced) {
-            if (trace_) trace_->close();
-        }
-    }
-    bool assertion_failed() const override { return context_.assertion_failed(); }
-    void save_coverage(const std::string& file) const override { context_.save_coverage(file); }
+    std::uint64_t cycles() const override { return Clocked::cycles(); }
+    void open_trace(const std::string& file) override { Clocked::open_trace(file); }
+    void close_trace() override { Clocked::close_trace(); }
+    bool assertion_failed() const override { return Clocked::assertion_failed(); }
+    void save_coverage(const std::string& file) const override { Clocked::save_coverage(file); }
 
 private:
-    void edge(bool clock) {
-        top_.clk_i = clock;
-        top_.eval();
-        context_.get()->timeInc(1);
-        if constexpr (Traced) {
-            if (trace_ && trace_->isOpen()) trace_->dump(context_.get()->time());
-        }
-    }
     void write_pins() {
         top_.cmd_valid_i = in.cmd_valid;
         top_.cmd_configure_i = in.cmd_configure;
@@ -129,10 +100,6 @@ private:
             out_.result_skipped = top_.result_skipped_o;
         }
     }
-
-    ModelContext context_;  // outlives the model
-    Top top_;
-    std::unique_ptr<VerilatedFstC> trace_;
 };
 
 }  // namespace switchyard::rtl

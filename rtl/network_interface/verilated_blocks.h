@@ -2,21 +2,47 @@
 
 // Only for the sources that put Verilated classes behind these wrappers.
 #include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <string>
 #include <vector>
 
+#include "switchyard/rtl/common/clocked_model.h"
 #include "switchyard/rtl/common/pins.h"
-#include "switchyard/rtl/network_interface/clocked_block.h"
 #include "switchyard/rtl/network_interface/routing_shape.h"
 
 namespace switchyard::rtl {
 
+/// Whether a port waits in this cycle.
+using Stall = std::function<bool()>;
+inline bool never_stall() {
+    return false;
+}
+
+/// A block in RTL that one call clocks until it has worked off a unit or a packet. Out of reset when constructed.
+template <class Top, bool Traced>
+class VerilatedBlock : public ClockedModel<Top, Traced> {
+public:
+    /// The last call got all that belongs to what it was given.
+    bool finished() const { return finished_; }
+
+protected:
+    /// `waveform`: an FST file for all that it does, or "".
+    explicit VerilatedBlock(const std::string& waveform) {
+        if (!waveform.empty()) this->open_trace(waveform);
+        this->reset();
+    }
+
+    bool finished_ = true;
+};
+
 /// rtl/network_interface/switch_splitter.sv with BRANCHES = Branches.
 template <class Top, unsigned Branches, bool Traced = false>
-class SwitchSplitter : public ClockedBlock<Top, Traced> {
+class SwitchSplitter : public VerilatedBlock<Top, Traced> {
 public:
     static constexpr unsigned kBranches = Branches;
 
-    explicit SwitchSplitter(const std::string& waveform = "") : ClockedBlock<Top, Traced>(waveform) {}
+    explicit SwitchSplitter(const std::string& waveform = "") : VerilatedBlock<Top, Traced>(waveform) {}
 
     /// The list of each branch for a unit with these samples and masks. `stall` is asked for every port in every cycle.
     /// Gives up, with what has come, after `most_cycles`.
@@ -56,7 +82,7 @@ public:
 
 /// rtl/network_interface/merge_reorder.sv with BRANCHES = Branches.
 template <class Top, unsigned Branches, bool Traced = false>
-class MergeReorder : public ClockedBlock<Top, Traced> {
+class MergeReorder : public VerilatedBlock<Top, Traced> {
 public:
     static constexpr unsigned kBranches = Branches;
     struct Sample {
@@ -64,7 +90,7 @@ public:
         std::uint64_t from;  ///< a bit a branch
     };
 
-    explicit MergeReorder(const std::string& waveform = "") : ClockedBlock<Top, Traced>(waveform) {}
+    explicit MergeReorder(const std::string& waveform = "") : VerilatedBlock<Top, Traced>(waveform) {}
 
     /// The samples of the branches' lists in one order; branches without a list have an end alone.
     std::vector<Sample> merge(const std::vector<std::vector<std::uint32_t>>& lists, const Stall& stall,
@@ -103,7 +129,7 @@ public:
 
 /// rtl/network_interface/packetiser.sv with FLIT_BYTES, HEADER_BYTES and LENGTH_WIDTH, two VCs of eight flits.
 template <class Top, unsigned FlitBytes, unsigned HeaderBytes, unsigned LengthBits = 16, bool Traced = false>
-class Packetiser : public ClockedBlock<Top, Traced> {
+class Packetiser : public VerilatedBlock<Top, Traced> {
 public:
     static constexpr unsigned kFlitBytes = FlitBytes, kHeaderBytes = HeaderBytes, kVcs = 2, kDepth = 8;
     static constexpr std::uint64_t kMostBytes = (std::uint64_t{1} << LengthBits) - 1;  ///< of payload
@@ -116,7 +142,7 @@ public:
         std::vector<std::uint8_t> bytes;  ///< kFlitBytes a flit
     };
 
-    explicit Packetiser(const std::string& waveform = "") : ClockedBlock<Top, Traced>(waveform) {}
+    explicit Packetiser(const std::string& waveform = "") : VerilatedBlock<Top, Traced>(waveform) {}
 
     /// The flits of one packet. A credit comes back for a flit when `stall` lets it. `payload`: null for zeros.
     Flits packetise(const std::uint8_t* header, const std::uint8_t* payload, std::uint64_t bytes, unsigned vc,

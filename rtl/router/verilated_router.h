@@ -2,13 +2,10 @@
 
 // Only for the sources that put a Verilated class behind ExternalRouter: the library's, and those of the tests, which
 // have mutants and builds with coverage.
-#include <verilated.h>
-#include <verilated_fst_c.h>
-
 #include <cstdio>
 
 #include "switchyard/hw/noc/flit/external_router.h"
-#include "switchyard/rtl/common/model_context.h"
+#include "switchyard/rtl/common/clocked_model.h"
 #include "switchyard/rtl/common/pins.h"
 #include "switchyard/rtl/router/router_shape.h"
 
@@ -16,8 +13,13 @@ namespace switchyard::rtl {
 
 /// `Top`: the Verilated class of module router, built with TRACE if `Traced`.
 template <class Top, bool Traced>
-class VerilatedRouter : public hw::flit::ExternalRouter {
+class VerilatedRouter : public hw::flit::ExternalRouter, private ClockedModel<Top, Traced> {
+    using Clocked = ClockedModel<Top, Traced>;
+    using Clocked::top_;
+
 public:
+    using Clocked::save_coverage;
+
     /// Cycles that a waveform shows at least, if there were as many.
     static constexpr std::uint64_t kWindowCycles = 2048;
 
@@ -26,8 +28,7 @@ public:
     /// asked for.
     VerilatedRouter(const RouterShape& shape, const hw::flit::Config& network, unsigned router, unsigned ports,
                     std::string waveform = "")
-        : shape_(shape), network_(network), ports_(ports), waveform_(std::move(waveform)), top_(context_.get()) {
-        if constexpr (Traced) context_.get()->traceEverOn(true);
+        : shape_(shape), network_(network), ports_(ports), waveform_(std::move(waveform)) {
         out_.flits.resize(ports);
         out_.credits.resize(ports, static_cast<std::uint8_t>(hw::flit::kNoCredit));
         top_.x_i = static_cast<std::uint8_t>(router % network.columns);
@@ -42,19 +43,13 @@ public:
         };
         ranges(0, 0, network.vcs);
         ranges(1, network.vcs, network.control_vcs);
-        top_.rst_ni = 0;
-        edge(false);
-        edge(true);
-        top_.rst_ni = 1;
-        edge(false);
+        Clocked::reset();
     }
     ~VerilatedRouter() override {
-        close_trace();
-        if (!keep_) {
-            std::remove(waveform_.c_str());
-            std::remove(previous().c_str());
-        }
-        top_.final();
+        Clocked::close_trace();
+        if (keep_) return;
+        std::remove(waveform_.c_str());
+        std::remove(previous().c_str());
     }
 
     void step(const hw::flit::RouterInputs& in) override {
@@ -67,9 +62,8 @@ public:
             set_bits(top_.credit_valid_i, p, 1, 1);
             set_bits(top_.credit_vc_i, p * shape_.vc_width(), shape_.vc_width(), in.credits[p]);
         }
-        edge(false);
-        edge(true);
-        ++cycles_;
+        Clocked::settle();
+        Clocked::clock();
         for (unsigned p = 0; p < ports_; ++p) {
             out_.flits[p] = bits_of(top_.flit_valid_o, p, 1) != 0 ? read_flit(p) : hw::flit::PinFlit{};
             out_.credits[p] =
@@ -81,16 +75,14 @@ public:
     const hw::flit::RouterOutputs& out() const override { return out_; }
     bool busy() const override { return top_.busy_o; }
     std::string complaint() const override {
-        return context_.assertion_failed() ? "an assertion has failed, see its message" : "";
+        return Clocked::assertion_failed() ? "an assertion has failed, see its message" : "";
     }
     std::string evidence() override {
         if (waveform_.empty() || !Traced) return "";
-        close_trace();
+        Clocked::close_trace();
         keep_ = true;
         return "Waveform: " + waveform_;
     }
-    std::uint64_t cycles() const { return cycles_; }
-    void save_coverage(const std::string& file) const { context_.save_coverage(file); }
 
     hw::flit::RouterState state() const override {
         hw::flit::RouterState state;
@@ -143,32 +135,14 @@ private:
         return packed;
     }
 
-    void edge(bool clock) {
-        top_.clk_i = clock;
-        top_.eval();
-        context_.get()->timeInc(1);
-        if constexpr (Traced) {
-            if (trace_ && trace_->isOpen()) trace_->dump(context_.get()->time());
-        }
-    }
     std::string previous() const { return waveform_ + ".previous"; }
     void rotate_trace() {
-        if constexpr (Traced) {
-            if (waveform_.empty() || cycles_ % kWindowCycles != 0) return;
-            if (!trace_) {
-                trace_ = std::make_unique<VerilatedFstC>();
-                top_.trace(trace_.get(), 99);
-            } else {
-                trace_->close();
-                std::rename(waveform_.c_str(), previous().c_str());
-            }
-            trace_->open(waveform_.c_str());
+        if (!Traced || waveform_.empty() || Clocked::cycles() % kWindowCycles != 0) return;
+        if (Clocked::cycles() > 0) {
+            Clocked::close_trace();
+            std::rename(waveform_.c_str(), previous().c_str());
         }
-    }
-    void close_trace() {
-        if constexpr (Traced) {
-            if (trace_) trace_->close();
-        }
+        Clocked::open_trace(waveform_);
     }
 
     void write_flit(unsigned port, const hw::flit::PinFlit& flit) {
@@ -227,11 +201,7 @@ private:
     unsigned ports_;
     std::string waveform_;
     bool keep_ = false;
-    std::uint64_t cycles_ = 0;
     hw::flit::RouterOutputs out_;
-    ModelContext context_;  // outlives the model
-    Top top_;
-    std::unique_ptr<VerilatedFstC> trace_;
 };
 
 }  // namespace switchyard::rtl
