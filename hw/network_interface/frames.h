@@ -11,7 +11,7 @@ namespace switchyard::hw {
 /// Members of every set of the frame that are in `unit`.
 SampleFramePtr restricted(const SampleFramePtr& frame, const SampleSet& unit);
 
-/// Level by level union of frames of equal depth, by the merge of `blocks`. Throws RoutingFault.
+/// Level by level union of frames of equal depth, by the merge of `blocks`. Throws TwinFault.
 SampleFramePtr united(const std::vector<SampleFramePtr>& frames, RoutingBlocks& blocks);
 
 /// A frame without switches: ids first .. last-1.

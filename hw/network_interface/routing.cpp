@@ -10,12 +10,12 @@
 
 namespace switchyard::hw {
 
-/// `call()`, whose RoutingFault becomes the module's ModelError.
+/// `call()`, whose TwinFault becomes the module's ModelError.
 template <class Call>
 auto NetworkInterface::with_blocks(Call&& call) {
     try {
         return call();
-    } catch (const RoutingFault& fault) {
+    } catch (const TwinFault& fault) {
         fail(fault.what());
     } catch (const std::invalid_argument& fault) {  // of SampleSet
         fail(fault.what());

@@ -4,12 +4,12 @@
 #include <functional>
 #include <limits>
 #include <memory>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "switchyard/sw_scheduler/formats/samples.h"
 #include "switchyard/tlm/packet_format.h"
+#include "switchyard/tlm/twin_fault.h"
 
 namespace switchyard::hw {
 
@@ -39,14 +39,8 @@ struct RoutingLimits {
     std::uint64_t payload_bytes = std::numeric_limits<std::uint64_t>::max();  ///< of a packet
 };
 
-/// Blocks met what they are not built for, differ, or are broken: one line without time and module.
-class RoutingFault : public std::runtime_error {
-public:
-    using std::runtime_error::runtime_error;
-};
-
 /// The data path of a network interface that can be exchanged: switch, merge and packetiser. Functions of what goes in;
-/// the time that they take is the network interface's. All throw RoutingFault.
+/// the time that they take is the network interface's. Those of a twin throw TwinFault.
 class RoutingBlocks {
 public:
     using Lists = std::vector<std::vector<std::uint32_t>>;  ///< ids of samples

@@ -166,8 +166,8 @@ void FlitTorus::step() {
         network_.end_cycle();
     } catch (const flit::NoProgress& stuck) {
         throw ModelError(*this, stuck.what());
-    } catch (const flit::RouterDifference& difference) {
-        throw ModelError(*this, difference.what());
+    } catch (const TwinFault& fault) {
+        throw ModelError(*this, fault.what());
     }
     network_.begin_cycle();
     for (const flit::Transport::Arrival& arrival : transport_.collect()) deliver(arrival);

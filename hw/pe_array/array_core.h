@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "switchyard/tlm/twin_fault.h"
+
 namespace switchyard::hw {
 
 /// The edges of the array during one cycle (rtl/pe_array/pe_array.sv has the same ports).
@@ -60,8 +62,7 @@ class ArrayCore {
 public:
     virtual ~ArrayCore() = default;
 
-    /// One cycle. `in_ready` and `out_valid` do not depend on this cycle's input. Throws std::runtime_error if the
-    /// array itself finds something wrong.
+    /// One cycle. `in_ready` and `out_valid` do not depend on this cycle's input. A twin throws TwinFault.
     virtual void step(const ArrayInput& in, ArrayOutput& out) = 0;
 
     virtual ArrayState state() const = 0;

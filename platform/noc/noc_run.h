@@ -41,7 +41,7 @@ struct NocMeasurement {
 };
 
 /// impl flit, rtl or lockstep. Throws std::invalid_argument for what the network, its RTL or the traffic does not take,
-/// hw::flit::NoProgress, hw::flit::RouterDifference.
+/// hw::flit::NoProgress, TwinFault.
 NocMeasurement run_flit_network(const NocRun& run);
 /// The same traffic on the packet-level model, hw::Torus. At most once a process: SystemC elaborates once.
 NocMeasurement run_packet_network(const NocRun& run);

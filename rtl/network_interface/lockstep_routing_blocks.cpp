@@ -37,18 +37,18 @@ auto LockstepRoutingBlocks::both(const std::string& where, Call&& call, Compare&
     Difference difference;
     try {
         difference = compare(wanted, call(*rtl_));
-    } catch (const hw::RoutingFault& fault) {
+    } catch (const TwinFault& fault) {
         difference = {"the course", "has ended", fault.what()};
     }
     if (difference.what.empty()) return wanted;
     try {
         call(*make_rtl_(waveform_));
-    } catch (const hw::RoutingFault&) {  // known
+    } catch (const TwinFault&) {  // known
     }
     std::string text = fmt::format("lockstep: {}: {} differs. Model: {}. RTL: {}.", where, difference.what,
                                    difference.model, difference.rtl);
     if (std::filesystem::exists(waveform_)) text += " Waveform: " + waveform_;
-    throw hw::RoutingFault(text);
+    throw TwinFault(text);
 }
 
 hw::RoutingBlocks::Lists LockstepRoutingBlocks::split(const std::vector<std::uint32_t>& ids,

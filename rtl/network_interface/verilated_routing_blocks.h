@@ -71,10 +71,10 @@ private:
         const std::uint64_t most_cycles = 4 * (items + 4);
         auto result = call(*block, most_cycles);
         if (block->assertion_failed())
-            throw hw::RoutingFault(std::string("an assertion of the ") + name + " in RTL has failed, see its message");
+            throw TwinFault(std::string("an assertion of the ") + name + " in RTL has failed, see its message");
         if (!block->finished())
-            throw hw::RoutingFault(std::string("the ") + name + " in RTL has not ended after " +
-                                   std::to_string(most_cycles) + " cycles");
+            throw TwinFault(std::string("the ") + name + " in RTL has not ended after " + std::to_string(most_cycles) +
+                            " cycles");
         return result;
     }
 

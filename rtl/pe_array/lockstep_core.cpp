@@ -1,7 +1,6 @@
 #include "switchyard/rtl/pe_array/lockstep_core.h"
 
 #include <fstream>
-#include <stdexcept>
 
 #include <fmt/format.h>
 
@@ -52,7 +51,7 @@ void LockstepCore::differ(const std::string& how) {
     for (const hw::ArrayInput& in : window_) follower_->step(in, follower_out_);
     const std::size_t cycles = window_.size();
     follower_.reset();  // closes the file
-    throw std::runtime_error(
+    throw TwinFault(
         fmt::format("model and RTL differ in cycle {} of the array, {}; states in {}, the last {} cycles in {}", cycle_,
                     how, states, cycles, waves));
 }

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
-#include <stdexcept>
 #include <string>
 #include <type_traits>
 
@@ -67,7 +66,7 @@ public:
         for (unsigned j = 0; j < Columns; ++j) out.lane_valid[j] = lanes >> j & 1;
         model_->clk_i = 1;
         evaluate();
-        if (context_.assertion_failed()) throw std::runtime_error("an assertion of the RTL failed (standard output)");
+        if (context_.assertion_failed()) throw TwinFault("an assertion of the RTL failed (standard output)");
     }
 
     void trace(const std::string& file) override {

@@ -284,10 +284,9 @@ void FlitNetwork::compare_state(unsigned router) {
 void FlitNetwork::differ(unsigned router, const std::string& signal, const std::string& model,
                          const std::string& external) {
     const std::string evidence = routers_[router].twin->external->evidence();
-    throw RouterDifference("lockstep: cycle " + std::to_string(cycle_) + ", router (" +
-                           std::to_string(routes_.x(router)) + "," + std::to_string(routes_.y(router)) +
-                           "): " + signal + " differs. Model: " + model + ". RTL: " + external + "." +
-                           (evidence.empty() ? "" : " " + evidence));
+    throw TwinFault("lockstep: cycle " + std::to_string(cycle_) + ", router (" + std::to_string(routes_.x(router)) +
+                    "," + std::to_string(routes_.y(router)) + "): " + signal + " differs. Model: " + model +
+                    ". RTL: " + external + "." + (evidence.empty() ? "" : " " + evidence));
 }
 
 }  // namespace switchyard::hw::flit

@@ -13,19 +13,13 @@
 #include "switchyard/hw/noc/flit/flit_config.h"
 #include "switchyard/hw/noc/flit/packets.h"
 #include "switchyard/hw/noc/flit/route.h"
+#include "switchyard/tlm/twin_fault.h"
 
 namespace switchyard::hw::flit {
 
 /// The watchdog's report: nothing has moved for watchdog_cycles. what() names the ring of buffers that wait for each
 /// other, or the place that everything waits for.
 class NoProgress : public std::runtime_error {
-public:
-    using std::runtime_error::runtime_error;
-};
-
-/// What a router in lockstep does differs from what its model does. what() names the router, the signal and both
-/// values.
-class RouterDifference : public std::runtime_error {
 public:
     using std::runtime_error::runtime_error;
 };
@@ -66,8 +60,8 @@ public:
     FlitNetwork(const Config& config, const std::vector<unsigned>& router_of_endpoint);
 
     /// Lets `external` be `router`, or, with `lockstep`, run beside its model: both get the same flits and credits, and
-    /// the first difference at the pins or in the state makes end_cycle() throw RouterDifference. Only before the first
-    /// cycle.
+    /// the first difference at the pins or in the state makes end_cycle() throw TwinFault, which names the router, the
+    /// signal and both values. Only before the first cycle.
     void exchange(unsigned router, std::unique_ptr<ExternalRouter> external, bool lockstep);
 
     /// Puts a packet of `flits` (> 0) into its source's queue, from this cycle on. `padding`: bytes of its last flit
@@ -79,7 +73,7 @@ public:
                    std::uint64_t tag, TrafficClass traffic = TrafficClass::data, std::uint32_t padding = 0);
 
     void begin_cycle();
-    /// Throws NoProgress, RouterDifference.
+    /// Throws NoProgress, TwinFault.
     void end_cycle();
     void step() {
         begin_cycle();

@@ -134,7 +134,7 @@ SIM_TEST("network interface lockstep: a flit with a wrong byte ends the simulati
 
 TEST_CASE("network interface lockstep: a block that does not end is a difference", "[network_interface]") {
     struct Stuck : hw::RoutingModel {
-        MergedSamples merge(const Lists&) override { throw hw::RoutingFault("the merge has not ended"); }
+        MergedSamples merge(const Lists&) override { throw TwinFault("the merge has not ended"); }
     };
     rtl::LockstepRoutingBlocks blocks({}, "stuck", [](const std::string&) { return std::make_unique<Stuck>(); });
     CHECK(blocks.split({3}, {1}).front() == std::vector<std::uint32_t>{3});

@@ -54,8 +54,8 @@ RouterRun run_routers(const RouterLoad& load, const std::function<RouterImpl(uns
                 if (network.queued(source) < 2 && random.below(1024) < threshold) offer(source);
             network.end_cycle();
         }
-    } catch (const hw::flit::RouterDifference& difference) {
-        run.difference = difference.what();
+    } catch (const TwinFault& fault) {
+        run.difference = fault.what();
     } catch (const hw::flit::NoProgress& stuck) {
         run.difference = stuck.what();
     }
