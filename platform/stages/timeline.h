@@ -119,32 +119,45 @@ private:
         std::vector<std::uint8_t> masks_known;  ///< mask edges
     };
 
+    void push(double time, EventKind kind, std::uint32_t index, std::uint32_t unit);
+    void handle(const Event& event);
+    void begin_stage(unsigned stage, double time);
+    void try_dispatch(unsigned stage, double time);
+    void try_group(unsigned group, double time);
+    void computed(unsigned stage, unsigned unit, double time);
+    void edge_done(unsigned stage, unsigned unit, double time);
+    void check_done(unsigned stage, double time);
+
+    // hand_over.cpp
+    EdgeCounts counts(const EdgeEnds& ends, unsigned unit) const;
+    Transfer& transfer(std::uint16_t edge, unsigned unit);
+    bool masks_missing(const Edge& edge, unsigned stage, unsigned unit) const;
+    void start_output(std::uint16_t edge, unsigned unit, double time);
+    void heads_arrive(std::uint16_t edge, unsigned unit, double time);
+    void stores_leave(std::uint16_t edge, unsigned unit, double time);
+    void masks_known(std::uint16_t edge, unsigned unit, double time);
+    void release(std::uint16_t edge, unsigned unit, double time);
+    void request_frames(std::uint16_t edge, double time);
+    void open_loads(std::uint16_t edge, double time);
+    void requests_arrive(std::uint16_t edge, unsigned unit, double time);
+    void request_masks(unsigned stage, double time);
+
+    // weight_prefetch.cpp
+    void derive_prefetches();
+    void request_weights(Slice& slice, double time);
+    void weights_asked(unsigned slice, std::uint16_t edge, double time);
+    /// Later if other traffic has held the stream up.
+    void weights_there(unsigned slice, std::uint16_t edge, double time);
+    /// Of the slices that wait for the stage's end, or for its slice `own_slice`.
+    void prefetch(unsigned stage, bool at_end, int own_slice, double time);
+
+    // shared_tiles.cpp
     void derive_groups();
     /// When a unit that begins at `time` is complete. An operator that shares tiles with another branch uses those of
     /// its kernel alone; each of them works on one unit after another, whichever operator's.
     double end_on_tiles(const Stage& stage, const StageWork& work, unsigned allocation, std::uint32_t dyn_dim,
                         double time);
-    void derive_prefetches();
-    void push(double time, EventKind kind, std::uint32_t index, std::uint32_t unit);
-    void handle(const Event& event);
-    void begin_stage(unsigned stage, double time);
-    void request_weights(Slice& slice, double time);
-    void weights_there(Slice& slice, double time);
-    /// Of the slices that wait for the stage's end, or for its slice `own_slice`.
-    void prefetch(unsigned stage, bool at_end, int own_slice, double time);
-    void try_dispatch(unsigned stage, double time);
-    void try_group(unsigned group, double time);
-    void computed(unsigned stage, unsigned unit, double time);
-    void request_masks(unsigned stage, double time);
-    void release(std::uint16_t edge, unsigned unit, double time);
-    void request_frames(std::uint16_t edge, double time);
-    void open_loads(std::uint16_t edge, double time);
-    void start_output(std::uint16_t edge, unsigned unit, double time);
-    void edge_done(unsigned stage, unsigned unit, double time);
-    bool masks_missing(const Edge& edge, unsigned stage, unsigned unit) const;
-    void check_done(unsigned stage, double time);
-    EdgeCounts counts(const EdgeEnds& ends, unsigned unit) const;
-    Transfer& transfer(std::uint16_t edge, unsigned unit);
+
     std::string waits() const;
 
     const ProgramMap& map_;

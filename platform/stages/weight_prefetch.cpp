@@ -94,7 +94,21 @@ void Timeline::request_weights(Slice& slice, double time) {
     }
 }
 
-void Timeline::weights_there(Slice& slice, double time) {
+void Timeline::weights_asked(unsigned index, std::uint16_t edge, double time) {
+    const Transfer& moved = transfers_.weights(edge, slices_[index].index);
+    const Resources::Stream stream = resources_.stream(moved.traffic, time);
+    streams_[{index, edge}] = stream;
+    push(stream.end + static_cast<double>(moved.head), EventKind::weights_there, index, edge);
+}
+
+void Timeline::weights_there(unsigned index, std::uint16_t edge, double time) {
+    const double delay = resources_.delay_of(streams_.at({index, edge}));
+    if (delay > 0) {
+        push(time + delay, EventKind::weights_there, index, edge);
+        return;
+    }
+    Slice& slice = slices_[index];
+    ++transfers_.weights(edge, slice.index).uses;
     if (--slice.edges_missing > 0) return;
     slice.weights = Weights::present;
     StageState& state = stages_[slice.stage];
