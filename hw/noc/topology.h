@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "switchyard/hw/noc/flit/multicast_pieces.h"
 #include "switchyard/tlm/packet_format.h"
 
 namespace switchyard::hw {
@@ -83,17 +84,13 @@ std::string objection(const NocConfig& config);
 int neighbour(const NocConfig& config, unsigned router, unsigned out_port);
 
 /// Cycles for which a packet to so many endpoints occupies a link: a cycle a flit. A multicast along a tree travels in
-/// pieces of half a buffer, each with a header of its own (flit::Transport).
+/// pieces, each with a header of its own.
 inline std::uint64_t serialisation_cycles(const NocConfig& config, std::uint64_t payload_bytes,
                                           std::size_t destinations = 1) {
     const PacketFormat format = config.packet_format();
-    const std::uint64_t piece = config.buffer_flits > 1 ? config.buffer_flits / 2 : 1;
-    const std::uint64_t piece_bytes = piece * format.link_bytes;
-    if (destinations < 2 || config.multicast != "tree" || piece_bytes <= format.header_bytes)
-        return format.flits(payload_bytes);
-    const std::uint64_t room = piece_bytes - format.header_bytes;
-    const std::uint64_t whole = payload_bytes / room, rest = payload_bytes % room;
-    return whole * piece + (rest > 0 || whole == 0 ? format.flits(rest) : 0);
+    const flit::MulticastPieces pieces(format, config.buffer_flits);
+    if (destinations < 2 || config.multicast != "tree" || pieces.room() == 0) return format.flits(payload_bytes);
+    return pieces.flits_of(payload_bytes);
 }
 /// Cycles from the injection of a packet into an idle network until its tail has arrived: the injection link, a
 /// pipeline for each of the `hops` + 1 routers, the links between them, the ejection link and the serialisation.

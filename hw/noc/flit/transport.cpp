@@ -9,10 +9,11 @@ Transport::Transport(FlitNetwork& network, std::size_t endpoints, const PacketFo
     : network_(network),
       endpoints_(endpoints),
       format_(format),
+      pieces_(format, network.config().buffer_flits),
       multicast_(multicast),
       sent_(2 * endpoints * endpoints),
       expected_(2 * endpoints * endpoints) {
-    if (std::uint64_t{format.link_bytes} * piece_flits() <= format.header_bytes)
+    if (pieces_.room() == 0)
         throw std::invalid_argument(
             "header_bytes leave no room for data in a piece of a multicast, half of buffer_flits");
 }
@@ -32,15 +33,14 @@ std::uint32_t Transport::send(unsigned source, const std::vector<std::uint16_t>&
     message.copies.clear();
 
     const bool tree = destinations.size() > 1 && multicast_ == Multicast::tree;
-    const std::uint64_t room = std::uint64_t{piece_flits()} * format_.link_bytes - format_.header_bytes;
-    const std::uint64_t pieces = tree ? std::max<std::uint64_t>(1, (bytes + room - 1) / room) : 1;
+    const std::uint64_t pieces = tree ? pieces_.count(bytes) : 1;
     for (const std::uint16_t endpoint : destinations)
         message.copies.push_back(
             {endpoint, static_cast<std::uint32_t>(pieces), sent_[flow(source, endpoint, message.group)]++});
     if (tree) {
         std::uint64_t left = bytes;
         for (std::uint64_t piece = 0; piece < pieces; ++piece) {
-            const std::uint64_t here = std::min(left, room);
+            const std::uint64_t here = std::min(left, pieces_.room());
             left -= here;
             network_.multicast(source, destinations.data(), destinations.size(),
                                static_cast<std::uint32_t>(unicast_flits(here)), id, traffic, padding(here));

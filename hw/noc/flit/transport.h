@@ -6,16 +6,14 @@
 #include <vector>
 
 #include "switchyard/hw/noc/flit/flit_network.h"
+#include "switchyard/hw/noc/flit/multicast_pieces.h"
 #include "switchyard/tlm/packet_format.h"
 
 namespace switchyard::hw::flit {
 
 /// How an endpoint's packet travels that has several destinations.
 enum class Multicast : std::uint8_t {
-    /// In pieces of half a VC's buffer, so that the next one can come in while one leaves; each has a header of its
-    /// own.
-    /// The routers copy them along the X-Y tree.
-    tree,
+    tree,   ///< in MulticastPieces, which the routers copy along the X-Y tree
     source  ///< as one packet for each destination, one after another in the order of the list
 };
 
@@ -46,8 +44,7 @@ public:
 
     /// Flits with which a message of `bytes` to one destination leaves its source.
     std::uint64_t unicast_flits(std::uint64_t bytes) const { return format_.flits(bytes); }
-    /// Flits of a whole piece of a multicast.
-    unsigned piece_flits() const { return network_.config().buffer_flits > 1 ? network_.config().buffer_flits / 2 : 1; }
+    const MulticastPieces& pieces() const { return pieces_; }
     std::size_t in_flight() const { return in_flight_; }
     const Stats& stats() const { return stats_; }
 
@@ -76,6 +73,7 @@ private:
     FlitNetwork& network_;
     std::size_t endpoints_;
     PacketFormat format_;
+    MulticastPieces pieces_;
     Multicast multicast_;
     std::vector<Message> messages_;
     std::vector<std::uint32_t> free_;

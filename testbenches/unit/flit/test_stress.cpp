@@ -96,7 +96,7 @@ private:
         expected_[id] = std::move(message);
     }
     std::uint64_t flits_of(const Expected& message) const {
-        const std::uint64_t room = transport_.piece_flits() * 192 - 16, count = message.destinations.size();
+        const std::uint64_t room = transport_.pieces().flits() * 192 - 16, count = message.destinations.size();
         if (count == 1 || load_.multicast == Multicast::source) return count * transport_.unicast_flits(message.bytes);
         std::uint64_t flits = message.bytes == 0 ? 1 : 0;
         for (std::uint64_t left = message.bytes; left > 0; left -= std::min(left, room))
