@@ -4,6 +4,8 @@
 
 #include <systemc>
 
+#include "switchyard/sw_scheduler/formats/rounding.h"
+
 namespace switchyard {
 
 /// Converts between cycles of a clock and simulated time in exact integer arithmetic.
@@ -14,7 +16,7 @@ public:
 
     sc_core::sc_time cycles(std::uint64_t count) const { return sc_core::sc_time::from_value(count * ticks_); }
     /// Cycles that cover `time`, the last one perhaps in part.
-    std::uint64_t count(const sc_core::sc_time& time) const { return (time.value() + ticks_ - 1) / ticks_; }
+    std::uint64_t count(const sc_core::sc_time& time) const { return ceil_div(time.value(), ticks_); }
 
 private:
     std::uint64_t ticks_;

@@ -2,6 +2,8 @@
 
 #include <cstdint>
 
+#include "switchyard/sw_scheduler/formats/rounding.h"
+
 namespace switchyard {
 
 /// Sizes of what goes over a link of the network, in bytes. Here since the network and those who send over it count
@@ -12,7 +14,7 @@ struct PacketFormat {
 
     /// Flits of a packet with `payload_bytes` of payload: cycles for which it occupies a link.
     constexpr std::uint64_t flits(std::uint64_t payload_bytes) const {
-        return (header_bytes + payload_bytes + link_bytes - 1) / link_bytes;
+        return ceil_div(header_bytes + payload_bytes, link_bytes);
     }
     bool operator==(const PacketFormat& o) const {
         return link_bytes == o.link_bytes && header_bytes == o.header_bytes;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "switchyard/sw_scheduler/formats/rounding.h"
+
 namespace switchyard::hw {
 namespace {
 
@@ -75,7 +77,7 @@ void ValueAddresses::make_steps(const Kernel& kernel, const OperatorValues& valu
 ValueAddresses::Span ValueAddresses::span(unsigned axis, const OutputIndex& position, const OutputIndex& extent) const {
     Span span;
     span.depth = std::min(reg_[axis], extent[axis]);
-    span.lanes = (extent[axis] + reg_[axis] - 1) / reg_[axis];
+    span.lanes = ceil_div(extent[axis], reg_[axis]);
     for (std::uint32_t lane = 0; lane < span.lanes; ++lane) {
         for (std::uint32_t deep = 0; deep < span.depth; ++deep) {
             const std::uint32_t in_block = lane * reg_[axis] + deep;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "switchyard/sw_scheduler/formats/rounding.h"
+
 namespace switchyard::hw {
 namespace {
 
@@ -58,8 +60,7 @@ BandwidthTiming::Tick BandwidthTiming::service_ticks(std::uint64_t bytes) const 
 void BandwidthTiming::place(Progress& progress, std::uint64_t begin, std::uint64_t end, bool write, Tick now) {
     const Tick latency = write ? write_latency_ : read_latency_;
     const BytesBefore before(interleave_bytes_, pseudo_channels_, begin / burst_bytes_ * burst_bytes_);
-    const BytesBefore until(interleave_bytes_, pseudo_channels_,
-                            (end + burst_bytes_ - 1) / burst_bytes_ * burst_bytes_);
+    const BytesBefore until(interleave_bytes_, pseudo_channels_, round_up(end, burst_bytes_));
     progress.ready = std::max(progress.ready, now);
     for (unsigned channel = 0; channel < pseudo_channels_; ++channel) {
         const std::uint64_t first = before.on(channel), last = until.on(channel);

@@ -7,6 +7,7 @@
 
 #include "switchyard/hw/network_interface/frames.h"
 #include "switchyard/hw/network_interface/network_interface.h"
+#include "switchyard/sw_scheduler/formats/rounding.h"
 
 namespace switchyard::hw {
 
@@ -58,7 +59,7 @@ void NetworkInterface::start_loads(InEdge& in) {
 std::uint64_t NetworkInterface::samples_record_bytes(const InEdge& in, std::uint32_t tag) const {
     if (tag == kOrderTag) return program_->order(in.segment)->samples * sizeof(std::uint64_t);
     const TensorStore& store = in.source->store;
-    const std::uint32_t records = (in.source->unit_samples + store.frame_samples - 1) / store.frame_samples;
+    const std::uint32_t records = ceil_div(in.source->unit_samples, store.frame_samples);
     return std::uint64_t{records} * store.frame_bytes;
 }
 

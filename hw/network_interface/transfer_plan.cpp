@@ -4,13 +4,11 @@
 #include <stdexcept>
 #include <string>
 
+#include "switchyard/sw_scheduler/formats/rounding.h"
+
 namespace switchyard::hw {
 
 namespace {
-
-std::uint32_t ceil_div(std::uint32_t a, std::uint32_t b) {
-    return (a + b - 1) / b;
-}
 
 Partition fitting_partition(const OperatorPlacement& placement, unsigned allocation, std::size_t dyn_dim) {
     const int index = placement.best_fit(allocation, static_cast<std::uint32_t>(dyn_dim));

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "switchyard/sw_scheduler/formats/rounding.h"
 #include "switchyard/tlm/clock_period.h"
 #include "switchyard/tlm/void_buffer.h"
 
@@ -132,7 +133,7 @@ void FlitTorus::b_transport(int endpoint, Payload& payload, sc_core::sc_time& de
     }
     payload.acquire();
     const std::uint64_t ticks = (sc_core::sc_time_stamp() + delay).value();
-    const std::uint64_t due = (ticks + cycle_ticks_ - 1) / cycle_ticks_;
+    const std::uint64_t due = ceil_div(ticks, cycle_ticks_);
     waiting_.push_back({due, sequence_++, &payload});
     std::push_heap(waiting_.begin(), waiting_.end());
     // The cycle `due` is worked off at its end.

@@ -10,6 +10,7 @@
 #include <algorithm>
 
 #include "switchyard/hw/noc/router.h"
+#include "switchyard/sw_scheduler/formats/rounding.h"
 
 namespace switchyard::hw {
 namespace {
@@ -31,7 +32,7 @@ bool Router::plan(Journey& journey, unsigned in_port, Tick start) {
     Target* const first = journey.lists.targets.data();
     const Span all{first, first + journey.lists.targets.size()};
     if (in_port >= port::kLocal) {
-        const Tick edge = (start + cycle_ - 1) / cycle_ * cycle_;  // all that follows are whole cycles
+        const Tick edge = round_up(start, cycle_);  // all that follows are whole cycles
         Link& link = injection_[in_port - port::kLocal];
         const LinkCalendar& queue = link.turns[journey.group];
         journey.turn = journey.gaps ? queue.first_gap(edge, journey.duration) : std::max(edge, queue.end());

@@ -11,15 +11,12 @@
 #include "switchyard/hw/pe_array/cycle_core.h"
 #include "switchyard/hw/pe_array/stepped_pe_array.h"
 #include "switchyard/sw_scheduler/formats/error.h"
+#include "switchyard/sw_scheduler/formats/rounding.h"
 
 namespace switchyard::hw {
 namespace {
 
 constexpr std::uint64_t kOperandBytes = 2;  // binary16
-
-std::uint64_t ceil_div(std::uint64_t a, std::uint64_t b) {
-    return (a + b - 1) / b;
-}
 
 /// Accumulators of a PE, and so passes of a block's reduction.
 std::uint64_t outputs_of_a_pe(const PeWorkExtension& work) {

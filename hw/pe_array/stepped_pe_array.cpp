@@ -7,6 +7,7 @@
 
 #include "switchyard/hw/numerics/fp16.h"
 #include "switchyard/hw/pe_array/block_math.h"
+#include "switchyard/sw_scheduler/formats/rounding.h"
 
 namespace switchyard::hw {
 namespace {
@@ -40,7 +41,7 @@ std::uint64_t SteppedPeArray::run(const PeWorkExtension& work, const Traffic& tr
     if (work.last) {
         in_.valid = false;
         while (!drained()) cycle();
-        cycle_ = std::max(cycle_, (written_ + write_rate_ - 1) / write_rate_);
+        cycle_ = std::max(cycle_, ceil_div(written_, write_rate_));
     }
     return cycle_ - begin;
 }

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "switchyard/sw_scheduler/formats/kernel.h"
+#include "switchyard/sw_scheduler/formats/rounding.h"
 #include "switchyard/tlm/memory_access.h"
 
 namespace switchyard::hw {
@@ -40,7 +41,7 @@ Scratchpad::Scratchpad(sc_core::sc_module_name name, const Config& config, Simul
 
 Scratchpad::Stats Scratchpad::stats() const {
     Stats stats = stats_;
-    stats.busy_cycles = (busy_time_ + cycle_ - 1) / cycle_;
+    stats.busy_cycles = ceil_div(busy_time_, cycle_);
     return stats;
 }
 
@@ -83,7 +84,7 @@ void Scratchpad::add_timing(Channel& channel, std::uint64_t bytes, sc_core::sc_t
         busy_until_ = end;
     }
     const std::uint64_t wait = (start - now) * channel.bytes_per_cycle, rate = cycle_ * channel.bytes_per_cycle;
-    const std::uint64_t cycles = (wait + bytes * cycle_ + rate - 1) / rate + config_.latency_cycles;
+    const std::uint64_t cycles = ceil_div(wait + bytes * cycle_, rate) + config_.latency_cycles;
     delay = sc_core::sc_time::from_value(cycles * cycle_);
 }
 

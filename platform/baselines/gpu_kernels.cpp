@@ -2,15 +2,13 @@
 
 #include <algorithm>
 
+#include "switchyard/sw_scheduler/formats/rounding.h"
+
 namespace switchyard::platform {
 
 namespace {
 
 constexpr double kOperandBytes = 2, kPartialSumBytes = 4;
-
-std::uint64_t ceil_div(std::uint64_t a, std::uint64_t b) {
-    return (a + b - 1) / b;
-}
 
 }  // namespace
 

@@ -8,11 +8,11 @@
 #include "switchyard/platform/baselines/dataflow.h"
 #include "switchyard/sw_scheduler/backend/ways.h"
 #include "switchyard/sw_scheduler/formats/error.h"
+#include "switchyard/sw_scheduler/formats/rounding.h"
 #include "switchyard/sw_scheduler/model/profile.h"
 
 namespace switchyard::platform {
 
-using sched::ceil_div;
 using sched::kK;
 using sched::kN;
 using sched::kP;
@@ -223,7 +223,7 @@ bool TenantKernels::fits(int op, const TileWork& share, const TenantKernel& kern
 /// again, cutting input channels fills and drains the array more often: those are cut as far as it takes to fit.
 template <class Visit>
 void TenantKernels::for_each_rounds(int op, const TenantKernel& ways, const TileWork& share, Visit&& visit) const {
-    const auto half = [](std::uint32_t size) { return size > 1 ? ceil_div(size, 2) : 0; };
+    const auto half = [](std::uint32_t size) { return size > 1 ? ceil_div(size, 2u) : 0; };
     const OperatorShape& shape = at(op).shape;
     const bool reduces = shape.kind == OpKind::convolution || shape.kind == OpKind::matmul;
     const auto try_rounds = [&](Stays stays, std::uint32_t k) {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "switchyard/hw/noc/flit_torus.h"
+#include "switchyard/sw_scheduler/formats/rounding.h"
 
 namespace switchyard::platform {
 
@@ -95,15 +96,13 @@ void TrafficBuilder::add_request(std::uint64_t address, std::uint64_t bytes, boo
         found->write = write;
     }
     const std::uint64_t begin = address % memory_.region_bytes / memory_.burst_bytes * memory_.burst_bytes;
-    const std::uint64_t end =
-        (address % memory_.region_bytes + bytes + memory_.burst_bytes - 1) / memory_.burst_bytes * memory_.burst_bytes;
-    const std::uint64_t pieces = (end - begin + memory_.interleave_bytes - 1) / memory_.interleave_bytes;
+    const std::uint64_t end = round_up(address % memory_.region_bytes + bytes, memory_.burst_bytes);
+    const std::uint64_t pieces = ceil_div(end - begin, memory_.interleave_bytes);
     const std::uint64_t channels = memory_.pseudo_channels_per_interface;
     found->bytes += bytes;
     found->moved_bytes += end - begin;
-    found->busiest_channel_bytes =
-        std::max(found->busiest_channel_bytes,
-                 std::min(end - begin, (pieces + channels - 1) / channels * memory_.interleave_bytes));
+    found->busiest_channel_bytes = std::max(
+        found->busiest_channel_bytes, std::min(end - begin, ceil_div(pieces, channels) * memory_.interleave_bytes));
     found->longest_bytes = std::max(found->longest_bytes, bytes);
 }
 

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "switchyard/hw/network_interface/transfer_plan.h"
+#include "switchyard/sw_scheduler/formats/rounding.h"
 
 namespace switchyard::platform {
 
@@ -56,7 +57,7 @@ Transfer& TransferCosts::tensor(std::uint16_t id, unsigned unit, const EdgeCount
         const OperatorPlacement& tensor = ends.source_stage < 0 ? *ends.source : *ends.destination;
         const OperatorPlacement& stage = ends.source_stage < 0 ? *ends.destination : *ends.source;
         const Partition& cut = tensor.partitions.front();
-        const std::uint32_t block = (std::uint32_t{cut.dyn_dim} + cut.n - 1) / cut.n;
+        const std::uint32_t block = ceil_div(cut.dyn_dim, cut.n);
         const std::uint32_t round =
             tensor.store.interfaces / std::gcd<std::uint32_t>(tensor.store.interfaces, cut.p) * block;
         phase = unit * stage.unit_samples % round;
@@ -154,7 +155,7 @@ Transfer& TransferCosts::frames(std::uint16_t id) {
     const TensorStore& store = ends.source->store;
     const Endpoint reader = ends.destination->tiles.front();
     if (store.frame_bytes > 0) {
-        const std::uint32_t records = (ends.source->unit_samples + store.frame_samples - 1) / store.frame_samples;
+        const std::uint32_t records = ceil_div(ends.source->unit_samples, store.frame_samples);
         read(transfer, reader, {reader}, store.frame_address, std::uint64_t{records} * store.frame_bytes, false);
     }
     const SegmentOrder* const order = map_.order(ends.destination->segment);

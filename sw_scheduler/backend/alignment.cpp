@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "switchyard/sw_scheduler/formats/rounding.h"
+
 namespace switchyard::sched {
 
 namespace {
@@ -12,7 +14,7 @@ struct Range {
 
 /// Share `index` of `size` cut into `ways` equal blocks.
 Range block_of(std::uint32_t size, std::uint32_t ways, std::uint32_t index) {
-    const std::uint32_t block = (size + ways - 1) / ways;
+    const std::uint32_t block = ceil_div(size, ways);
     return {std::min(size, block * index), std::min(size, block * (index + 1))};
 }
 

@@ -4,15 +4,12 @@
 #include <cstddef>
 #include <limits>
 
+#include "switchyard/sw_scheduler/formats/rounding.h"
 #include "switchyard/sw_scheduler/model/graph.h"
 
 namespace switchyard::sched {
 
 namespace {
-
-std::uint64_t ceil_div(std::uint64_t a, std::uint64_t b) {
-    return (a + b - 1) / b;
-}
 
 /// By dimension, as BlockedDim.
 using Loops = std::array<BlockLoop, 4>;

@@ -8,16 +8,13 @@
 
 #include "switchyard/sw_scheduler/backend/segmentation.h"
 #include "switchyard/sw_scheduler/formats/error.h"
+#include "switchyard/sw_scheduler/formats/rounding.h"
 
 namespace switchyard::sched {
 
 namespace {
 
 constexpr std::uint32_t kLargestSize = 0xFFFE;  // 16 bits of the kernel format; 0xFFFF is kNone
-
-std::uint32_t ceil_div(std::uint32_t a, std::uint32_t b) {
-    return (a + b - 1) / b;
-}
 
 /// Part `index` of `size` cut into parts of `part`, the last one shorter.
 std::uint16_t part_of(std::uint32_t size, std::uint32_t part, std::uint32_t index) {

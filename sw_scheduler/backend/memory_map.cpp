@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "switchyard/sw_scheduler/formats/error.h"
+#include "switchyard/sw_scheduler/formats/rounding.h"
 
 namespace switchyard::sched {
 
@@ -170,7 +171,7 @@ HbmAllocator::HbmAllocator(const HardwareDescription& hardware, std::uint64_t be
     : hardware_(hardware), used_(hardware.memory.size(), begin) {}
 
 std::uint64_t HbmAllocator::allocate(unsigned interface, std::uint64_t bytes) {
-    const std::uint64_t size = (bytes + kAlignment - 1) / kAlignment * kAlignment;
+    const std::uint64_t size = round_up(bytes, kAlignment);
     for (std::size_t tried = 0; tried < used_.size(); ++tried) {
         const std::size_t at = (interface + tried) % used_.size();
         if (used_[at] > hardware_.region_bytes || size > hardware_.region_bytes - used_[at]) continue;

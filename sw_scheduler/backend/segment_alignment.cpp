@@ -4,6 +4,7 @@
 
 #include "switchyard/sw_scheduler/backend/alignment.h"
 #include "switchyard/sw_scheduler/backend/segmentation.h"
+#include "switchyard/sw_scheduler/formats/rounding.h"
 
 namespace switchyard::sched {
 
@@ -108,8 +109,8 @@ void Segmenter::align(SegmentPlan& plan) {
     for (std::uint32_t n = 1; n <= std::min(plan.unit_samples, tiles_); ++n) {
         if (plan.unit_samples % n != 0) continue;
         for (std::uint32_t p = 1, block = 0; p <= std::min(most_rows, tiles_ / n); ++p) {
-            if ((most_rows + p - 1) / p == block) continue;  // the same pieces as with fewer ways
-            block = (most_rows + p - 1) / p;
+            if (ceil_div(most_rows, p) == block) continue;  // the same pieces as with fewer ways
+            block = ceil_div(most_rows, p);
             SegmentPlan trial = plan;
             if (!cut_alike(trial, n, p) || trial.cycles > margins_.alike * plan.cycles) continue;
             const std::uint64_t count = packets(trial);

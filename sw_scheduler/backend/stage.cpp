@@ -7,6 +7,7 @@
 
 #include "switchyard/sw_scheduler/backend/kernel_search.h"
 #include "switchyard/sw_scheduler/backend/ways.h"
+#include "switchyard/sw_scheduler/formats/rounding.h"
 
 namespace switchyard::sched {
 
@@ -31,7 +32,7 @@ std::uint32_t heads_of(const OperatorShape& shape, std::uint32_t channels) {
 }  // namespace
 
 std::uint32_t aligned(std::uint64_t bytes) {
-    return static_cast<std::uint32_t>((bytes + kAlignment - 1) / kAlignment * kAlignment);
+    return static_cast<std::uint32_t>(round_up(bytes, kAlignment));
 }
 
 std::uint64_t input_bytes(const OperatorShape& shape, const Source& source, const TileWork& block) {
@@ -157,7 +158,7 @@ Footprint StageSearch::footprint(int op, unsigned k_ways, const Partition& large
     const Operator& one = workload_.graph.operators[op];
     const TileWork work = tile_work(one.shape, workload_.items[op].operands, largest, k_ways);
     Footprint result;
-    const std::uint64_t channel = (one.weight_bytes + one.shape.out_channels - 1) / one.shape.out_channels;
+    const std::uint64_t channel = ceil_div(one.weight_bytes, one.shape.out_channels);
     result.weights = aligned(channel * work.size[kK]);
     for (std::size_t i = 0; i < one.inputs.size(); ++i) {
         result.slot_bytes.push_back(aligned(input_bytes(one.shape, one.inputs[i], work)));

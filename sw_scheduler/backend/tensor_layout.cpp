@@ -4,16 +4,14 @@
 #include <limits>
 #include <set>
 
+#include "switchyard/sw_scheduler/formats/rounding.h"
+
 namespace switchyard::sched {
 
 namespace {
 
 /// Share of the interfaces' time that is used if each piece takes the same: below it some wait for others.
 constexpr double kEven = 0.9;
-
-std::uint32_t ceil_div(std::uint32_t a, std::uint32_t b) {
-    return (a + b - 1) / b;
-}
 
 /// Blocks of `size` that the half-open range reaches into.
 std::uint64_t blocks_in(std::uint32_t first, std::uint32_t last, std::uint32_t size) {

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "switchyard/sw_scheduler/formats/error.h"
+#include "switchyard/sw_scheduler/formats/rounding.h"
 
 namespace switchyard::sched {
 
@@ -163,7 +164,7 @@ void TensorMap::cut(StoredTensor& tensor, const std::vector<TensorAccess>& acces
     placement.partitions = {cut};
     const std::uint64_t bytes = piece_bytes(placement, 0);
     const std::uint32_t pieces = std::uint32_t{cut.n} * cut.p;
-    const std::uint64_t bank = std::uint64_t{aligned(bytes)} * ((pieces + interfaces - 1) / interfaces);
+    const std::uint64_t bank = std::uint64_t{aligned(bytes)} * ceil_div(pieces, interfaces);
     const bool host = tensor.kind != StoredTensor::Kind::between_segments;
     if (bytes > std::numeric_limits<std::uint32_t>::max() - kAlignment ||
         end_ + (host ? 2 : 1) * bank > hardware_.region_bytes) {

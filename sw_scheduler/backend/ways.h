@@ -3,11 +3,9 @@
 #include <algorithm>
 #include <cstdint>
 
-namespace switchyard::sched {
+#include "switchyard/sw_scheduler/formats/rounding.h"
 
-inline std::uint32_t ceil_div(std::uint32_t a, std::uint32_t b) {
-    return (a + b - 1) / b;
-}
+namespace switchyard::sched {
 
 /// Ways that leave no rank idle: the fewest with the same block size.
 inline std::uint32_t tight_ways(std::uint32_t size, std::uint32_t ways) {

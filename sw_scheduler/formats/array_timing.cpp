@@ -4,6 +4,8 @@
 #include <numeric>
 #include <tuple>
 
+#include "switchyard/sw_scheduler/formats/rounding.h"
+
 namespace switchyard {
 namespace {
 
@@ -18,7 +20,7 @@ std::int64_t whole(std::uint64_t count) {
 }  // namespace
 
 ArrayBlock BlockLoop::clipped(ArrayBlock block, std::uint32_t outputs) const {
-    (over_columns ? block.columns : block.rows) *= (outputs + reg - 1) / reg;
+    (over_columns ? block.columns : block.rows) *= ceil_div(outputs, reg);
     (over_columns ? block.column_outputs : block.row_outputs) *= std::min<std::uint32_t>(reg, outputs);
     return block;
 }

@@ -12,6 +12,7 @@
 #include "switchyard/sw_scheduler/formats/bytes.h"
 #include "switchyard/sw_scheduler/formats/image_check.h"
 #include "switchyard/sw_scheduler/formats/image_meta.h"
+#include "switchyard/sw_scheduler/formats/rounding.h"
 
 namespace switchyard {
 
@@ -41,7 +42,7 @@ bool all_zero(const std::uint8_t* bytes, std::size_t size) {
 }
 
 std::size_t aligned(std::size_t offset) {
-    return (offset + kAlignment - 1) / kAlignment * kAlignment;
+    return round_up(offset, kAlignment);
 }
 
 std::string section_name(SectionKind kind, std::uint32_t index) {

@@ -4,6 +4,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "switchyard/sw_scheduler/formats/rounding.h"
+
 namespace switchyard {
 
 namespace {
@@ -14,7 +16,7 @@ struct Range {
 
 /// Share `index` of `size` cut into `ways` blocks of equal size (the last ones may be short or empty), up to `limit`.
 Range block_of(std::uint32_t size, std::uint32_t ways, std::uint32_t index, std::uint32_t limit) {
-    const std::uint64_t block = (std::uint64_t{size} + ways - 1) / ways;
+    const std::uint64_t block = ceil_div(size, ways);
     const auto clip = [limit](std::uint64_t at) {
         return static_cast<std::uint32_t>(std::min<std::uint64_t>(at, limit));
     };

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "switchyard/sw_scheduler/formats/error.h"
+#include "switchyard/sw_scheduler/formats/rounding.h"
 
 namespace switchyard::sched {
 
@@ -18,7 +19,7 @@ namespace {
 using nlohmann::json;
 
 std::uint32_t units_a_batch(const Profile& profile, std::uint32_t unit_samples) {
-    return (profile.batch_samples + unit_samples - 1) / unit_samples;
+    return ceil_div(profile.batch_samples, unit_samples);
 }
 
 /// Every hand-over unit of every batch was full; the last of a batch may be shorter.

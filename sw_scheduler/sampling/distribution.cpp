@@ -5,6 +5,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "switchyard/sw_scheduler/formats/rounding.h"
+
 namespace switchyard::sched {
 
 Distribution::Distribution(std::vector<double> frequency) : frequency_(std::move(frequency)) {
@@ -40,7 +42,7 @@ DynDims uniform_dyn_dims(std::uint16_t largest, unsigned count) {
     const std::uint32_t kernels = std::clamp<std::uint32_t>(count, 1, largest);
     DynDims values;
     for (std::uint32_t i = 1; i <= kernels; ++i)
-        values.push_back(static_cast<std::uint16_t>((std::uint32_t{largest} * i + kernels - 1) / kernels));
+        values.push_back(static_cast<std::uint16_t>(ceil_div(largest * i, kernels)));
     return values;
 }
 

@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "switchyard/sw_scheduler/formats/rounding.h"
+
 namespace switchyard::sched {
 
 namespace {
@@ -82,7 +84,7 @@ Distribution in_units(const Distribution& phi, std::uint16_t unit_samples) {
 
 Distribution in_compacted_units(const Distribution& phi, std::uint16_t unit_samples) {
     std::vector<double> frequency(unit_samples + std::size_t{1}, 0);
-    const std::uint32_t units = (phi.largest() + std::uint32_t{unit_samples} - 1) / unit_samples;
+    const std::uint32_t units = ceil_div(phi.largest(), unit_samples);
     for (std::uint32_t n = 0; n <= phi.largest(); ++n) {
         const double batches = phi.frequencies()[n];
         const std::uint32_t full = n / unit_samples, rest = n % unit_samples;

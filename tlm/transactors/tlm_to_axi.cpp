@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "switchyard/sw_scheduler/formats/rounding.h"
+
 namespace switchyard {
 
 namespace {
@@ -71,7 +73,7 @@ unsigned TlmToAxi::transfer(::tlm::tlm_generic_payload& payload, std::uint64_t a
             std::min({end - begin + std::uint64_t{0}, most - in_first, kBoundary - address % kBoundary});
         Pending pending;
         pending.burst.address = axi_.config.lite ? address - in_first : address;
-        pending.burst.length = static_cast<unsigned>((in_first + bytes + width - 1) / width - 1);
+        pending.burst.length = static_cast<unsigned>(ceil_div(in_first + bytes, width) - 1);
         pending.burst.size = log2_of(width);
         const auto stop = static_cast<unsigned>(begin + bytes);
         response = std::max(response, payload.is_write() ? write_burst(payload, pending, address, begin, stop)

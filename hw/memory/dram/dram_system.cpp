@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "switchyard/sw_scheduler/formats/rounding.h"
+
 namespace switchyard::hw::dram {
 
 namespace {
@@ -91,7 +93,7 @@ Cycle DramSystem::next_completion() const {
     }
     const std::uint64_t buses = device_.geometry.pseudo_channels_in_all();
     const Cycle bound =
-        now_ + ((least + buses - 1) / buses - 1) * device_.timing.column_s_cycles() + lookahead(writes_in_flight_ > 0);
+        now_ + (ceil_div(least, buses) - 1) * device_.timing.column_s_cycles() + lookahead(writes_in_flight_ > 0);
     return std::min(known, bound);
 }
 

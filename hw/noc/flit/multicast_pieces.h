@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "switchyard/sw_scheduler/formats/rounding.h"
 #include "switchyard/tlm/packet_format.h"
 
 namespace switchyard::hw::flit {
@@ -24,7 +25,7 @@ public:
     }
     /// Pieces of a message; one without payload is a header alone. Needs room.
     constexpr std::uint64_t count(std::uint64_t payload_bytes) const {
-        return std::max<std::uint64_t>(1, (payload_bytes + room() - 1) / room());
+        return std::max<std::uint64_t>(1, ceil_div(payload_bytes, room()));
     }
     /// Flits of all pieces of a message. Needs room.
     constexpr std::uint64_t flits_of(std::uint64_t payload_bytes) const {
