@@ -110,7 +110,7 @@ void EdgeBuilder::add_operand(int op, unsigned source_index) {
     edge.dst_op = static_cast<std::uint16_t>(op);
     edge.role = source.role;
     edge.pops = static_cast<std::uint8_t>(source.pops);
-    edge.slots = placed.depths.slots[source_index];
+    edge.slots = placed.slots.in[source_index];
     edge.slot_offset = regions_[op].slots[source_index];
     edge.slot_bytes = placed.footprint.slot_bytes[source_index];
     edge.id = new_edge().id;

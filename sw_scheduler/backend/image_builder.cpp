@@ -74,7 +74,7 @@ public:
         op.kernel_first = static_cast<std::uint16_t>(program.kernels.size());
         op.kernel_count = static_cast<std::uint16_t>(placed.kernels.size());
         program.kernels.insert(program.kernels.end(), placed.kernels.begin(), placed.kernels.end());
-        op.out_slots = placed.depths.out_slots;
+        op.out_slots = placed.slots.out;
         op.out_offset = edges_.regions()[placed.op].output;
         op.out_slot_bytes = placed.footprint.out_slot_bytes;
         const Operator& one = workload_.graph.operators[placed.op];

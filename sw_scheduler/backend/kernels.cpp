@@ -201,7 +201,7 @@ void generate_kernels(Schedule& schedule, const Segmenter& segmenter, StageSearc
         const auto largest = static_cast<std::uint16_t>(placed.placement.unit_samples);
         unsigned count = design.has(Mechanism::multi_kernel) && one.dynamic() ? budget : 1;
         if (design.has(Mechanism::every_kernel) && one.dynamic()) count = largest;
-        const bool compacted = one.dynamic() && placed.depths.decided == one.path.size();
+        const bool compacted = one.dynamic() && placed.slots.decided_switches == one.path.size();
         writer.add(placed, choice.profile == nullptr || design.has(Mechanism::every_kernel)
                                ? uniform_dyn_dims(largest, count)
                                : sample_dyn_dims(choice.sampling, largest, count,

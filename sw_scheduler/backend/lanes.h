@@ -38,7 +38,7 @@ struct LaneSamples {
     double relative_variance = 0;  ///< variance / mean^2; 0 if none is expected
     double usual = 0;              ///< as Workload::usual_samples, the mean of its two
 };
-/// `decided`: as Depths::decided, of all members.
+/// `decided`: as BufferSlots::decided_switches, of all members.
 LaneSamples lane_samples(const Workload& workload, int first, const Lane& lane, std::uint32_t unit_samples,
                          unsigned decided = 0);
 

@@ -34,9 +34,9 @@ private:
 
 void take_buffers(const PlacedOperator& placed, Stack& stack, ScratchpadRegions& regions) {
     for (std::size_t i = 0; i < placed.footprint.slot_bytes.size(); ++i) {
-        regions.slots.push_back(stack.take(std::uint64_t{placed.footprint.slot_bytes[i]} * placed.depths.slots[i]));
+        regions.slots.push_back(stack.take(std::uint64_t{placed.footprint.slot_bytes[i]} * placed.slots.in[i]));
     }
-    regions.output = stack.take(std::uint64_t{placed.footprint.out_slot_bytes} * placed.depths.out_slots);
+    regions.output = stack.take(std::uint64_t{placed.footprint.out_slot_bytes} * placed.slots.out);
 }
 
 /// Operators that may be on the same tiles at the same time: layer by layer, of which each has one on a tile at most.

@@ -92,7 +92,7 @@ void place(Schedule& schedule, const Workload& workload, const HardwareDescripti
             placed.segment = static_cast<std::uint16_t>(s);
             placed.lane = lane_of[i];
             placed.layer = layer_of[i];
-            placed.depths = segment.depths[i];
+            placed.slots = segment.slots[i];
             placed.footprint = stage.footprint;
             placed.prefetched = segment.prefetchable;
             OperatorPlacement& placement = placed.placement;

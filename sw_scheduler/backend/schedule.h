@@ -22,7 +22,7 @@ struct PlacedOperator {
     std::size_t layer = 0;  ///< operators of one lane and layer have no tile in common
     OperatorPlacement placement;
     std::vector<Kernel> kernels;  ///< one a partition
-    Depths depths;
+    BufferSlots slots;
     Footprint footprint;
     bool prefetched = false;  ///< its weights can be loaded while the segment before runs
 };

@@ -40,7 +40,7 @@ bool Segmenter::cut_alike(SegmentPlan& plan, std::uint32_t n, std::uint32_t p) {
     unsigned used = 0;
     std::fill(plan.tiles.begin(), plan.tiles.end(), 0);
     const auto spread = [&](const Lane& lane, std::size_t i, unsigned k_ways, const Partition& cut) {
-        return search_.spread(plan.first + static_cast<int>(i), k_ways, cut, plan.depths[i], weight_copies,
+        return search_.spread(plan.first + static_cast<int>(i), k_ways, cut, plan.slots[i], weight_copies,
                               static_cast<unsigned>(lane.size()));
     };
     const auto place = [&](const Lane& lane, std::size_t i, unsigned k_ways) {

@@ -13,7 +13,7 @@ namespace switchyard::sched {
 unsigned Segmenter::least_tiles(const SegmentPlan& plan, const Lane& lane, unsigned weight_copies) {
     unsigned most = 0;
     for (const std::size_t i : lane) {
-        const unsigned tiles = search_.least_tiles(plan.first + static_cast<int>(i), plan.unit_samples, plan.depths[i],
+        const unsigned tiles = search_.least_tiles(plan.first + static_cast<int>(i), plan.unit_samples, plan.slots[i],
                                                    weight_copies, static_cast<unsigned>(lane.size()));
         if (tiles == 0) return 0;
         most = std::max(most, tiles);
@@ -45,7 +45,7 @@ std::vector<const Stage*> Segmenter::stages(const SegmentPlan& plan, const Lane&
                                             unsigned weight_copies) {
     std::vector<const Stage*> best;
     for (const std::size_t i : lane) {
-        best.push_back(&search_.best(plan.first + static_cast<int>(i), tiles, plan.unit_samples, plan.depths[i],
+        best.push_back(&search_.best(plan.first + static_cast<int>(i), tiles, plan.unit_samples, plan.slots[i],
                                      weight_copies, static_cast<unsigned>(lane.size())));
     }
     return best;
@@ -63,8 +63,8 @@ bool Segmenter::take(SegmentPlan& plan, const Lane& lane, unsigned tiles, unsign
 }
 
 bool Segmenter::take(SegmentPlan& plan, const std::vector<unsigned>& tiles, unsigned weight_copies) {
-    plan.tiles.resize(plan.depths.size());
-    plan.stages.resize(plan.depths.size());
+    plan.tiles.resize(plan.slots.size());
+    plan.stages.resize(plan.slots.size());
     for (std::size_t l = 0; l < plan.lanes.size(); ++l) {
         if (!take(plan, plan.lanes[l], tiles[l], weight_copies)) return false;
     }

@@ -114,14 +114,15 @@ double Segmenter::pace(const SegmentPlan& plan, std::size_t i, const Stage& stag
     for (std::size_t s = 0; s < inputs.size(); ++s) {
         const double latency =
             inputs[s].producer >= plan.first ? hand_over_cycles() : load_latency(inputs[s], !plan.order.empty());
-        slowest = std::max(slowest, (latency + stage.in_cycles + stage.compute_cycles) / plan.depths[i].slots[s]);
+        slowest = std::max(slowest, (latency + stage.in_cycles + stage.compute_cycles) / plan.slots[i].in[s]);
     }
     const double latency = std::max(store_latency(), hand_over_cycles());
-    return std::max(slowest, (stage.compute_cycles + latency + stage.out_cycles) / plan.depths[i].out_slots);
+    return std::max(slowest, (stage.compute_cycles + latency + stage.out_cycles) / plan.slots[i].out);
 }
 
 LaneSamples Segmenter::samples(const SegmentPlan& plan, const Lane& lane) const {
-    return lane_samples(search_.workload(), plan.first, lane, plan.unit_samples, plan.depths[lane.front()].decided);
+    return lane_samples(search_.workload(), plan.first, lane, plan.unit_samples,
+                        plan.slots[lane.front()].decided_switches);
 }
 
 Stage Segmenter::together(const SegmentPlan& plan, const Lane& lane, const std::vector<const Stage*>& stages) const {

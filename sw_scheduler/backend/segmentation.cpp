@@ -64,7 +64,7 @@ std::vector<std::vector<int>> Segmenter::orders(int first, int last) const {
     return result;
 }
 
-std::vector<Depths> Segmenter::depths_of(const Trial& trial) {
+std::vector<BufferSlots> Segmenter::slots_of(const Trial& trial) {
     const int first = trial.first, last = trial.last;
     const std::uint32_t unit_samples = trial.unit_samples;
     const Workload& work = search_.workload();
@@ -96,7 +96,7 @@ std::vector<Depths> Segmenter::depths_of(const Trial& trial) {
                              hand_over_cycles();
         end[op - first] = start + (alone < fastest_pace ? alone / fastest_pace : 1.0);
     }
-    std::vector<Depths> result(begin.size());
+    std::vector<BufferSlots> result(begin.size());
     const std::uint32_t units = work.graph.batch_samples() / unit_samples;
     const auto slots_for = [units](double units_waiting) {
         constexpr double kRounding = 1e-6;
@@ -104,21 +104,22 @@ std::vector<Depths> Segmenter::depths_of(const Trial& trial) {
         return static_cast<std::uint16_t>(std::min<double>(slots, units));
     };
     for (int op = first; op < last; ++op) {
-        Depths& depths = result[op - first];
+        BufferSlots& slots = result[op - first];
         const BranchPath& path = work.graph.operators[op].path;
-        while (depths.decided < path.size() &&
-               std::find(trial.order.begin(), trial.order.end(), path[depths.decided].switch_id) != trial.order.end()) {
-            ++depths.decided;
+        while (slots.decided_switches < path.size() &&
+               std::find(trial.order.begin(), trial.order.end(), path[slots.decided_switches].switch_id) !=
+                   trial.order.end()) {
+            ++slots.decided_switches;
         }
         for (const Source& source : work.graph.operators[op].inputs) {
-            depths.slots.push_back(slots_for(inside(source.producer) ? begin[op - first] - leaves_at(source) : 0));
+            slots.in.push_back(slots_for(inside(source.producer) ? begin[op - first] - leaves_at(source) : 0));
         }
         double waits = 0;  // an output with a switch stays until its gate has answered
         for (const int fed : work.items[op].feeds) {
             const int gate = work.graph.switches[fed].gate;
             if (inside(gate)) waits = std::max(waits, end[gate - first] - end[op - first]);
         }
-        depths.out_slots = slots_for(waits);
+        slots.out = slots_for(waits);
     }
     return result;
 }
@@ -156,7 +157,7 @@ std::optional<SegmentPlan> Segmenter::plan(const Trial& trial, std::vector<Lane>
     plan.unit_samples = trial.unit_samples;
     plan.units = static_cast<std::uint16_t>(search_.workload().graph.batch_samples() / trial.unit_samples);
     plan.order = trial.order;
-    plan.depths = depths_of(trial);
+    plan.slots = slots_of(trial);
     plan.prefetchable = trial.weight_copies > 1;
     if (!allocate(plan, trial.weight_copies)) return std::nullopt;
     add_all_cycles(plan);
@@ -202,29 +203,29 @@ bool Segmenter::fits(int first, int last) {
 void Segmenter::deepen(SegmentPlan& plan, std::uint32_t other_weights) {
     const Workload& work = search_.workload();
     const auto dynamic = [&](int op) { return work.graph.operators[op].dynamic(); };
-    const auto deepened = [&](const Lane& lane, std::size_t i, Depths depths) {
+    const auto deepened = [&](const Lane& lane, std::size_t i, BufferSlots slots) {
         const Stage& stage = plan.stages[i];
-        const Stage trial = search_.spread(plan.first + static_cast<int>(i), stage.k_ways, stage.largest, depths, 1);
+        const Stage trial = search_.spread(plan.first + static_cast<int>(i), stage.k_ways, stage.largest, slots, 1);
         const std::uint64_t others = plan.lane_bytes(lane) - stage.footprint.total();
         if (!trial.fits || trial.footprint.total() + others + other_weights > search_.hardware().data_bytes())
             return false;
-        plan.depths[i] = std::move(depths);
+        plan.slots[i] = std::move(slots);
         plan.stages[i].footprint = trial.footprint;
         return true;
     };
     const auto one_more = [&](const Lane& lane, std::size_t i) {
         const int op = plan.first + static_cast<int>(i);
         const std::vector<Source>& inputs = work.graph.operators[op].inputs;
-        Depths depths = plan.depths[i];
+        BufferSlots slots = plan.slots[i];
         bool more = false;
         for (std::size_t s = 0; s < inputs.size(); ++s) {
             const bool fluctuates = dynamic(op) || inputs[s].switch_id != kNoSwitch ||
                                     (inputs[s].producer >= 0 && dynamic(inputs[s].producer));
-            if (!fluctuates || depths.slots[s] >= std::min(plan.units, margins_.deepest)) continue;
-            ++depths.slots[s];
+            if (!fluctuates || slots.in[s] >= std::min(plan.units, margins_.deepest)) continue;
+            ++slots.in[s];
             more = true;
         }
-        return more && deepened(lane, i, std::move(depths));
+        return more && deepened(lane, i, std::move(slots));
     };
     for (const Lane& lane : plan.lanes) {
         for (bool more = true; more;) {  // the members of a lane one slot at a time
@@ -286,14 +287,14 @@ void Segmenter::fail(int first, int last) {
     const Workload& work = search_.workload();
     const HardwareDescription& hardware = search_.hardware();
     const std::uint32_t unit = unit_sizes_.back();
-    const auto depths = depths_of({first, last, unit, 1, {}});
+    const auto slots = slots_of({first, last, unit, 1, {}});
     unsigned sum = 0;
     std::string needs;
     for (int op = first; op < last; ++op) {
         const Operator& one = work.graph.operators[op];
-        const unsigned least = search_.least_tiles(op, unit, depths[op - first], 1);
+        const unsigned least = search_.least_tiles(op, unit, slots[op - first], 1);
         if (least == 0 || least > tiles_) {
-            const Footprint bytes = search_.smallest_footprint(op, tiles_, unit, depths[op - first]);
+            const Footprint bytes = search_.smallest_footprint(op, tiles_, unit, slots[op - first]);
             throw InputError(
                 work.graph.file, one.line, one.name,
                 fmt::format("does not fit: {} bytes of weights and {} bytes of buffers on each of {} tiles, which have "

@@ -32,7 +32,7 @@ struct SegmentPlan {
     std::vector<int> order;
     std::vector<Lane> lanes;
     std::vector<unsigned> tiles;  ///< by operator - first, as are the next two; the same for all members of a lane
-    std::vector<Depths> depths;
+    std::vector<BufferSlots> slots;
     std::vector<Stage> stages;
     std::vector<BranchPair> pairs;
     /// By operator - first: tiles in each allocation of its pair, `tiles` or a few less first; empty without a pair.
@@ -207,7 +207,7 @@ private:
     /// Bytes a batch between HBM and the tiles of an operator of the segment: of an operand, of the result.
     double loaded_bytes(const SegmentPlan& plan, int op, unsigned source) const;
     double stored_bytes(const SegmentPlan& plan, int op) const;
-    std::vector<Depths> depths_of(const Trial& trial);
+    std::vector<BufferSlots> slots_of(const Trial& trial);
     [[noreturn]] void fail(int first, int last);
 
     StageSearch& search_;

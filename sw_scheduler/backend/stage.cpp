@@ -154,7 +154,7 @@ double StageSearch::estimated_cycles(const TileWork& work) {
     return passes * block + 2 * rows + columns - 2;
 }
 
-Footprint StageSearch::footprint(int op, unsigned k_ways, const Partition& largest, const Depths& depths) const {
+Footprint StageSearch::footprint(int op, unsigned k_ways, const Partition& largest, const BufferSlots& slots) const {
     const Operator& one = workload_.graph.operators[op];
     const TileWork work = tile_work(one.shape, workload_.items[op].operands, largest, k_ways);
     Footprint result;
@@ -162,10 +162,10 @@ Footprint StageSearch::footprint(int op, unsigned k_ways, const Partition& large
     result.weights = aligned(channel * work.size[kK]);
     for (std::size_t i = 0; i < one.inputs.size(); ++i) {
         result.slot_bytes.push_back(aligned(input_bytes(one.shape, one.inputs[i], work)));
-        result.buffers += std::uint64_t{result.slot_bytes.back()} * depths.slots[i];
+        result.buffers += std::uint64_t{result.slot_bytes.back()} * slots.in[i];
     }
     result.out_slot_bytes = aligned(kElementBytes * work.outputs());
-    result.buffers += std::uint64_t{result.out_slot_bytes} * depths.out_slots;
+    result.buffers += std::uint64_t{result.out_slot_bytes} * slots.out;
     return result;
 }
 
@@ -232,14 +232,14 @@ Partition StageSearch::best_partition(int op, unsigned k_ways, unsigned ways, st
     return fewest_alike <= kHardlySlower * fewest ? alike : best;
 }
 
-Stage StageSearch::spread(int op, unsigned k_ways, const Partition& largest, const Depths& depths,
+Stage StageSearch::spread(int op, unsigned k_ways, const Partition& largest, const BufferSlots& slots,
                           unsigned weight_copies, unsigned sharers) {
     Stage stage;
     stage.k_ways = k_ways;
     stage.largest = largest;
-    stage.footprint = footprint(op, k_ways, largest, depths);
+    stage.footprint = footprint(op, k_ways, largest, slots);
     if (needed_bytes(stage.footprint, weight_copies) > hardware_.data_bytes() / sharers) return stage;
-    const UsualTimes& times = usual_times(op, k_ways, largest, stage.footprint, depths.decided);
+    const UsualTimes& times = usual_times(op, k_ways, largest, stage.footprint, slots.decided_switches);
     stage.compute_cycles = times.compute_cycles;
     stage.in_cycles = times.in_cycles;
     stage.out_cycles = times.out_cycles;
@@ -286,7 +286,7 @@ Partition StageSearch::tight(const Partition& partition, int op) const {
             narrow(tight_ways(rows, std::min<std::uint32_t>(rows, std::min<unsigned>(partition.p, most_p_ways(op)))))};
 }
 
-Stage StageSearch::search(int op, unsigned tiles, std::uint32_t unit_samples, const Depths& depths,
+Stage StageSearch::search(int op, unsigned tiles, std::uint32_t unit_samples, const BufferSlots& slots,
                           unsigned weight_copies, unsigned sharers) {
     const OperatorShape& shape = workload_.graph.operators[op].shape;
     Stage best;
@@ -299,7 +299,7 @@ Stage StageSearch::search(int op, unsigned tiles, std::uint32_t unit_samples, co
         for_each_split(
             unit_samples, shape.out_rows, tiles / k_ways, most_p_ways(op), [&](std::uint32_t n, std::uint32_t p) {
                 Stage candidate =
-                    spread(op, k_ways, {narrow(unit_samples), narrow(n), narrow(p)}, depths, weight_copies, sharers);
+                    spread(op, k_ways, {narrow(unit_samples), narrow(n), narrow(p)}, slots, weight_copies, sharers);
                 if (!candidate.fits) return;
                 const double cycles = candidate.cycles();
                 const std::uint64_t bytes = needed_bytes(candidate.footprint, weight_copies);
@@ -313,53 +313,51 @@ Stage StageSearch::search(int op, unsigned tiles, std::uint32_t unit_samples, co
 }
 
 Footprint StageSearch::smallest_footprint(int op, unsigned tiles, std::uint32_t unit_samples,
-                                          const Depths& depths) const {
+                                          const BufferSlots& slots) const {
     const OperatorShape& shape = workload_.graph.operators[op].shape;
     Footprint smallest;
     for_each_split(shape.out_channels, unit_samples, tiles, 1, [&](std::uint32_t k_ways, std::uint32_t) {
         for_each_split(
             unit_samples, shape.out_rows, tiles / k_ways, most_p_ways(op), [&](std::uint32_t n, std::uint32_t p) {
-                const Footprint bytes = footprint(op, k_ways, {narrow(unit_samples), narrow(n), narrow(p)}, depths);
+                const Footprint bytes = footprint(op, k_ways, {narrow(unit_samples), narrow(n), narrow(p)}, slots);
                 if (smallest.slot_bytes.empty() || bytes.total() < smallest.total()) smallest = bytes;
             });
     });
     return smallest;
 }
 
-StageSearch::Series& StageSearch::series(int op, std::uint32_t unit_samples, const Depths& depths,
+StageSearch::Series& StageSearch::series(int op, std::uint32_t unit_samples, const BufferSlots& slots,
                                          unsigned weight_copies, unsigned sharers) {
     Recent& recent = recent_[static_cast<std::size_t>(op)];
-    const auto rest = std::tie(unit_samples, depths.out_slots, depths.decided, weight_copies, sharers);
-    if (recent.series == nullptr || recent.rest != rest || recent.slots != depths.slots) {
+    const auto rest = std::tie(unit_samples, slots.out, slots.decided_switches, weight_copies, sharers);
+    if (recent.series == nullptr || recent.rest != rest || recent.in_slots != slots.in) {
         recent.rest = rest;
-        recent.slots = depths.slots;
-        recent.series = &series_[{class_of(op), recent.rest, recent.slots}];
+        recent.in_slots = slots.in;
+        recent.series = &series_[{class_of(op), recent.rest, recent.in_slots}];
     }
     return *recent.series;
 }
 
-const Stage& StageSearch::best(int op, unsigned tiles, std::uint32_t unit_samples, const Depths& depths,
+const Stage& StageSearch::best(int op, unsigned tiles, std::uint32_t unit_samples, const BufferSlots& slots,
                                unsigned weight_copies, unsigned sharers) {
-    Series& known = series(op, unit_samples, depths, weight_copies, sharers);
+    Series& known = series(op, unit_samples, slots, weight_copies, sharers);
     if (known.by_tiles.size() <= tiles) known.by_tiles.resize(tiles + 1);
     std::unique_ptr<Stage>& stage = known.by_tiles[tiles];
     if (stage) return *stage;
     if (sharers > 1) {  // the best of all is the best of those that fit a part of the area, if it is one of them
-        const Stage& alone = best(op, tiles, unit_samples, depths, weight_copies);
+        const Stage& alone = best(op, tiles, unit_samples, slots, weight_copies);
         if (!alone.fits || needed_bytes(alone.footprint, weight_copies) <= hardware_.data_bytes() / sharers)
             stage = std::make_unique<Stage>(alone);
     }
-    if (!stage) stage = std::make_unique<Stage>(search(op, tiles, unit_samples, depths, weight_copies, sharers));
+    if (!stage) stage = std::make_unique<Stage>(search(op, tiles, unit_samples, slots, weight_copies, sharers));
     return *stage;
 }
 
-unsigned StageSearch::least_tiles(int op, std::uint32_t unit_samples, const Depths& depths, unsigned weight_copies,
+unsigned StageSearch::least_tiles(int op, std::uint32_t unit_samples, const BufferSlots& slots, unsigned weight_copies,
                                   unsigned sharers) {
-    Series& known = series(op, unit_samples, depths, weight_copies, sharers);
+    Series& known = series(op, unit_samples, slots, weight_copies, sharers);
     if (known.least_tiles) return *known.least_tiles;
-    const auto fits = [&](unsigned count) {
-        return best(op, count, unit_samples, depths, weight_copies, sharers).fits;
-    };
+    const auto fits = [&](unsigned count) { return best(op, count, unit_samples, slots, weight_copies, sharers).fits; };
     unsigned tiles = 0;
     if (fits(hardware_.tiles())) {  // more tiles never need more bytes on each: halve
         unsigned too_few = 0;

@@ -38,13 +38,13 @@ struct Stage {
     Footprint footprint;
 };
 
-/// How many hand-over units the buffers of an operator hold, and which units they are.
-struct Depths {
-    std::vector<std::uint16_t> slots;  ///< by source
-    std::uint16_t out_slots = 2;
-    /// Branches of its path, from the outermost on, that either all samples of a unit are on or none: those by which
-    /// the segment is compacted.
-    unsigned decided = 0;
+/// Slots of an operator's buffers, each for a hand-over unit, and what its units have in common.
+struct BufferSlots {
+    std::vector<std::uint16_t> in;  ///< by source
+    std::uint16_t out = 2;
+    /// Switches on its path, from the outermost on, whose branch there all samples of a unit take, or none: those by
+    /// whose routes the segment is compacted.
+    unsigned decided_switches = 0;
 };
 
 inline constexpr std::uint32_t kAlignment = 64;  ///< bytes: regions in scratchpads and in HBM
@@ -72,11 +72,11 @@ public:
     /// of those that fit this operator's part of a tile's data area with `weight_copies` copies of the weight slice
     /// (2: the next segment's can be prefetched). `sharers` operators have equal parts of the area. Stage::fits is
     /// false if none does.
-    const Stage& best(int op, unsigned tiles, std::uint32_t unit_samples, const Depths& depths, unsigned weight_copies,
-                      unsigned sharers = 1);
+    const Stage& best(int op, unsigned tiles, std::uint32_t unit_samples, const BufferSlots& slots,
+                      unsigned weight_copies, unsigned sharers = 1);
 
     /// The stage with these ways; `largest` is for a whole hand-over unit.
-    Stage spread(int op, unsigned k_ways, const Partition& largest, const Depths& depths, unsigned weight_copies,
+    Stage spread(int op, unsigned k_ways, const Partition& largest, const BufferSlots& slots, unsigned weight_copies,
                  unsigned sharers = 1);
     /// The next larger number of k ways with smaller slices; more than the operator's channels if there is none.
     unsigned more_slices(int op, unsigned k_ways) const;
@@ -84,7 +84,7 @@ public:
     Partition tight(const Partition& partition, int op) const;
 
     /// The smallest number of tiles (up to the chip's) on which it fits, or 0.
-    unsigned least_tiles(int op, std::uint32_t unit_samples, const Depths& depths, unsigned weight_copies,
+    unsigned least_tiles(int op, std::uint32_t unit_samples, const BufferSlots& slots, unsigned weight_copies,
                          unsigned sharers = 1);
 
     /// Best n and p for `dyn_dim` samples on at most `ways` = n x p tiles for each slice, whose boxes fit the
@@ -97,7 +97,7 @@ public:
     Stage fitted(int op, unsigned k_ways, const Partition& kernel, std::uint16_t samples);
 
     /// The smallest footprint on `tiles` tiles, whether it fits or not.
-    Footprint smallest_footprint(int op, unsigned tiles, std::uint32_t unit_samples, const Depths& depths) const;
+    Footprint smallest_footprint(int op, unsigned tiles, std::uint32_t unit_samples, const BufferSlots& slots) const;
 
     /// Cycles of a kernel before it has been searched for: passes over the array, each as long as its reduction, its
     /// operand reads or its drain. At most the cost of the best blocking with one output a PE.
@@ -111,9 +111,9 @@ private:
     unsigned most_p_ways(int op) const;
     /// Passes over the array's rows that n x p x q outputs need, each PE one output.
     std::uint32_t row_passes(std::uint16_t n, std::uint16_t p, std::uint16_t q);
-    Footprint footprint(int op, unsigned k_ways, const Partition& largest, const Depths& depths) const;
+    Footprint footprint(int op, unsigned k_ways, const Partition& largest, const BufferSlots& slots) const;
     Stage timed(int op, unsigned k_ways, const Partition& partition);
-    Stage search(int op, unsigned tiles, std::uint32_t unit_samples, const Depths& depths, unsigned weight_copies,
+    Stage search(int op, unsigned tiles, std::uint32_t unit_samples, const BufferSlots& slots, unsigned weight_copies,
                  unsigned sharers);
 
     /// Of a stage; how many slots it has does not matter, so that few stages are timed anew.
@@ -130,15 +130,16 @@ private:
         std::vector<std::unique_ptr<Stage>> by_tiles;
         std::optional<unsigned> least_tiles;
     };
-    /// unit_samples, Depths::out_slots, Depths::decided, weight_copies, sharers.
+    /// unit_samples, BufferSlots::out, BufferSlots::decided_switches, weight_copies, sharers.
     using Conditions = std::tuple<std::uint32_t, std::uint16_t, unsigned, unsigned, unsigned>;
     /// An operator is mostly asked for under the same conditions again.
     struct Recent {
         Conditions rest;
-        std::vector<std::uint16_t> slots;
+        std::vector<std::uint16_t> in_slots;
         Series* series = nullptr;
     };
-    Series& series(int op, std::uint32_t unit_samples, const Depths& depths, unsigned weight_copies, unsigned sharers);
+    Series& series(int op, std::uint32_t unit_samples, const BufferSlots& slots, unsigned weight_copies,
+                   unsigned sharers);
 
     const Workload& workload_;
     HardwareDescription hardware_;

@@ -234,18 +234,18 @@ TEST_CASE("What an operator gets beside sharers is the best that fits its part",
     chip.scratchpad_bytes = 64 * 1024;
     Grouped planned(chip);
     const int op = planned.model.graph.find_operator("expert3.a");
-    const Depths depths{{2}, 2};
+    const BufferSlots slots{{2}, 2};
     unsigned smaller = 0;
     for (const unsigned tiles : {1u, 4u, 7u, 12u}) {
         for (const std::uint32_t unit : {1u, 4u, 16u}) {
             double before = 0;
             bool fitted = true;
             for (unsigned sharers = 1; sharers <= 6; ++sharers) {
-                const Stage& stage = planned.search.best(op, tiles, unit, depths, 1, sharers);
+                const Stage& stage = planned.search.best(op, tiles, unit, slots, 1, sharers);
                 CAPTURE(tiles, unit, sharers);
                 CHECK((fitted || !stage.fits));
                 fitted = stage.fits;
-                const unsigned least = planned.search.least_tiles(op, unit, depths, 1, sharers);
+                const unsigned least = planned.search.least_tiles(op, unit, slots, 1, sharers);
                 CHECK(stage.fits == (least > 0 && least <= tiles));
                 if (!stage.fits) continue;
                 CHECK(stage.footprint.total() * sharers <= planned.chip.data_bytes());

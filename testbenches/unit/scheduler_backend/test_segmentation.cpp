@@ -86,11 +86,11 @@ TEST_CASE("Inputs of dynamic operators get the slots that there is room for") {
                 const Footprint& bytes = segment.stages[i].footprint;
                 bool deeper = false, full = true;
                 for (std::size_t s = 0; s < op.inputs.size(); ++s) {
-                    CHECK(segment.depths[i].slots[s] >= before.depths[i].slots[s]);
-                    deeper |= segment.depths[i].slots[s] > before.depths[i].slots[s];
-                    full &= segment.depths[i].slots[s] >= std::min(segment.units, Margins{}.deepest);
+                    CHECK(segment.slots[i].in[s] >= before.slots[i].in[s]);
+                    deeper |= segment.slots[i].in[s] > before.slots[i].in[s];
+                    full &= segment.slots[i].in[s] >= std::min(segment.units, Margins{}.deepest);
                 }
-                CHECK(segment.depths[i].out_slots == before.depths[i].out_slots);
+                CHECK(segment.slots[i].out == before.slots[i].out);
                 if (deeper) CHECK(bytes.total() + others <= planned.chip.data_bytes());
                 if (op.dynamic() && !full) {  // one slot more each would not fit
                     std::uint64_t more = 0;
@@ -198,7 +198,7 @@ TEST_CASE("Slots on the shorter of two paths hold what is under way on the longe
     const auto segment = planned.segmenter.segment(0, static_cast<int>(graph.operators.size()));
     REQUIRE(segment);
     // b1 is one stage, b2a and b2b are two: the merge's slots for b1 hold one unit more.
-    const auto& slots = segment->depths[merge].slots;
+    const auto& slots = segment->slots[merge].in;
     const auto limited = [&](unsigned wanted) { return std::min<unsigned>(wanted, segment->units); };
     for (std::size_t i = 0; i < slots.size(); ++i) {
         const bool shorter = graph.operators[merge].inputs[i].producer == graph.find_operator("b1");
@@ -213,15 +213,15 @@ TEST_CASE("A gate that is quick beside the other stages holds up the switch's ou
     Segmenter of_one_sample(planned.search, 4, 1);
     const auto segment = of_one_sample.segment(one.data, one.gate + 1);
     REQUIRE(segment);
-    CHECK(segment->depths.front().out_slots == 3);
+    CHECK(segment->slots.front().out == 3);
     const auto alone = planned.segmenter.segment(graph.find_operator("last"), graph.find_operator("last") + 1);
     REQUIRE(alone);
-    CHECK(alone->depths.front().out_slots == std::min<unsigned>(2, alone->units));
+    CHECK(alone->slots.front().out == std::min<unsigned>(2, alone->units));
     // As useful_slices looks at it: the gate stands behind the segment and holds up nothing.
     REQUIRE(one.data < one.gate);
     const auto data_alone = of_one_sample.segment(one.data, one.data + 1);
     REQUIRE(data_alone);
-    CHECK(data_alone->depths.front().out_slots == std::min<unsigned>(2, data_alone->units));
+    CHECK(data_alone->slots.front().out == std::min<unsigned>(2, data_alone->units));
 }
 
 TEST_CASE("Few pieces are charged to the interfaces that hold them") {

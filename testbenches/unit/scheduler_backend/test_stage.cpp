@@ -140,10 +140,10 @@ TEST_CASE("More tiles never make a stage slower, and what fits stays within the 
     const Workload workload(model.graph, chip, std::vector<double>(model.graph.operators.size(), 1.0));
     StageSearch search(workload, chip);
     for (int op = 0; op < static_cast<int>(model.graph.operators.size()); ++op) {
-        const Depths depths{std::vector<std::uint16_t>(model.graph.operators[op].inputs.size(), 2), 2};
+        const BufferSlots slots{std::vector<std::uint16_t>(model.graph.operators[op].inputs.size(), 2), 2};
         double before = 1e18;
         for (unsigned tiles = 1; tiles <= chip.tiles(); ++tiles) {
-            const Stage& stage = search.best(op, tiles, 8, depths, 1);
+            const Stage& stage = search.best(op, tiles, 8, slots, 1);
             REQUIRE(stage.fits);
             CHECK(stage.cycles() <= before);
             CHECK(stage.footprint.total() <= chip.data_bytes());
