@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "switchyard/sw_scheduler/backend/reduction_slices.h"
 #include "switchyard/sw_scheduler/backend/segmentation.h"
 #include "switchyard/sw_scheduler/formats/error.h"
 #include "switchyard/sw_scheduler/formats/rounding.h"
@@ -21,8 +22,7 @@ std::uint16_t part_of(std::uint32_t size, std::uint32_t part, std::uint32_t inde
     return static_cast<std::uint16_t>(std::min(part, size - part * index));
 }
 
-Operator slice_operator(std::uint16_t out_channels, std::uint16_t in_channels, std::uint32_t in_part,
-                        int partial_sums) {
+Operator slice_operator(std::uint16_t out_channels, std::uint16_t in_channels, std::uint32_t in_part) {
     Operator one;
     one.shape.kind = OpKind::matmul;
     one.shape.out_channels = out_channels;
@@ -31,14 +31,6 @@ Operator slice_operator(std::uint16_t out_channels, std::uint16_t in_channels, s
     input.producer = kModelInput - static_cast<int>(in_part);
     input.shape = {in_channels, 1, 1};
     one.inputs.push_back(input);
-    if (partial_sums >= 0) {
-        Source sums;
-        sums.producer = partial_sums;
-        sums.role = OperandRole::second_operand;
-        sums.shape = {out_channels, 1, 1};
-        one.inputs.push_back(sums);
-        one.fused.push_back(FusedStep::add);
-    }
     one.macs_per_sample = std::uint64_t{out_channels} * in_channels;
     one.weight_bytes = kElementBytes * one.macs_per_sample;
     one.out_bytes_per_sample = std::uint64_t{kElementBytes} * out_channels;
@@ -55,9 +47,8 @@ DynGraph gemm_graph(std::uint32_t m, std::uint32_t n, std::uint32_t k, const Gem
     const std::uint32_t out_parts = ceil_div(n, slicing.out_channels), in_parts = ceil_div(k, slicing.in_channels);
     for (std::uint32_t j = 0; j < out_parts; ++j) {
         for (std::uint32_t c = 0; c < in_parts; ++c) {
-            const int previous = c == 0 ? -1 : static_cast<int>(graph.operators.size()) - 1;
-            Operator one =
-                slice_operator(part_of(n, slicing.out_channels, j), part_of(k, slicing.in_channels, c), c, previous);
+            Operator one = slice_operator(part_of(n, slicing.out_channels, j), part_of(k, slicing.in_channels, c), c);
+            if (c > 0) add_partial_sums(one, static_cast<int>(graph.operators.size()) - 1);
             one.name = fmt::format("n{}.k{}", j, c);
             graph.operators.push_back(std::move(one));
         }

@@ -32,16 +32,8 @@ std::uint64_t product_bytes(const Operator& op) {
     return std::uint64_t{kElementBytes} * op.shape.out_channels * loops[0] * loops[1] * loops[2];
 }
 
-Source partial_sum(const Operator& before, int id) {
-    Source source;
-    source.producer = id;
-    source.role = OperandRole::second_operand;
-    source.shape = before.output();
-    return source;
-}
-
-/// Slice `index` of `count`; the last of `made`, the new graph's operators so far, is the slice in front of it.
-Operator slice_of(const Operator& op, unsigned index, unsigned count, const std::vector<Operator>& made) {
+/// Slice `index` of `count`; `before`: the slice in front of it.
+Operator slice_of(const Operator& op, unsigned index, unsigned count, int before) {
     Operator slice = op;
     const bool first = index == 0, last = index + 1 == count;
     Source& input = slice.inputs.front();
@@ -66,15 +58,21 @@ Operator slice_of(const Operator& op, unsigned index, unsigned count, const std:
         slice.fused.push_back(FusedStep::add);
         slice.inputs.push_back(op.inputs.back());
     }
-    if (!first) {
-        slice.fused.push_back(FusedStep::add);
-        slice.inputs.push_back(partial_sum(made.back(), static_cast<int>(made.size()) - 1));
-    }
+    if (!first) add_partial_sums(slice, before);
     if (last) slice.fused.insert(slice.fused.end(), own.begin(), own.end());
     return slice;
 }
 
 }  // namespace
+
+void add_partial_sums(Operator& slice, int before) {
+    Source sums;
+    sums.producer = before;
+    sums.role = OperandRole::second_operand;
+    sums.shape = slice.output();
+    slice.inputs.push_back(sums);
+    slice.fused.push_back(FusedStep::add);
+}
 
 bool can_slice(const Operator& op, unsigned slices) {
     if (slices == 1) return true;
@@ -103,7 +101,8 @@ SlicedGraph sliced(const DynGraph& graph, const std::vector<unsigned>& slices) {
             if (source.producer >= 0) source.producer = id_of[static_cast<std::size_t>(source.producer)];
         }
         for (unsigned index = 0; index < slices[op]; ++index) {
-            made.push_back(slices[op] == 1 ? whole : slice_of(whole, index, slices[op], made));
+            const int before = static_cast<int>(made.size()) - 1;
+            made.push_back(slices[op] == 1 ? whole : slice_of(whole, index, slices[op], before));
             result.original.push_back(static_cast<int>(op));
             result.partial.push_back(index + 1 < slices[op] ? 1 : 0);
         }

@@ -26,6 +26,9 @@ struct SlicedGraph {
     }
 };
 
+/// Makes a slice of a reduction add the partial sums of the slice before it, operator `before`, to its own.
+void add_partial_sums(Operator& slice, int before);
+
 /// True if the operator can be cut into so many equal slices: input channels divide, and nothing but a bias stands
 /// between the sum of products and a fused addition.
 bool can_slice(const Operator& op, unsigned slices);
