@@ -38,4 +38,12 @@ unsigned memory_span(const ::tlm::tlm_generic_payload& payload) {
     return ::tlm::TLM_OK_RESPONSE;
 }
 
+unsigned debug_access_memory(::tlm::tlm_generic_payload& payload, unsigned char* memory, std::uint64_t room) {
+    if (payload.get_command() == ::tlm::TLM_IGNORE_COMMAND) return 0;
+    const auto length = static_cast<unsigned>(std::min<std::uint64_t>(payload.get_data_length(), room));
+    if (length > 0) copy(payload, memory, payload.get_data_ptr(), length);
+    payload.set_response_status(::tlm::TLM_OK_RESPONSE);
+    return length;
+}
+
 }  // namespace switchyard

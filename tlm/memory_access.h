@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+
 #include <tlm>
 
 namespace switchyard {
@@ -9,6 +11,10 @@ namespace switchyard {
 /// nothing. The caller has checked that `memory_span(payload)` bytes exist. Returns TLM_OK_RESPONSE, or the error for
 /// attributes that mean nothing (a byte enable length or a streaming width of zero).
 ::tlm::tlm_response_status access_memory(const ::tlm::tlm_generic_payload& payload, unsigned char* memory);
+
+/// transport_dbg on plain memory, whose byte at the payload's address is `memory`, with `room` bytes from there to its
+/// end: copies as many of the payload's bytes as there are. Returns how many; 0 of an ignore command.
+unsigned debug_access_memory(::tlm::tlm_generic_payload& payload, unsigned char* memory, std::uint64_t room);
 
 /// Bytes of memory from the payload's address on that a read or write touches.
 unsigned memory_span(const ::tlm::tlm_generic_payload& payload);

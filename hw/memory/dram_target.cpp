@@ -1,7 +1,5 @@
 #include "switchyard/hw/memory/dram_target.h"
 
-#include <algorithm>
-
 #include "switchyard/tlm/memory_access.h"
 
 namespace switchyard::hw {
@@ -171,16 +169,8 @@ void DramTarget::b_transport(Payload& payload, sc_core::sc_time& delay) {
 
 unsigned DramTarget::debug_transport(Payload& payload) {
     const std::uint64_t address = payload.get_address();
-    if (address >= config_.bytes || payload.get_command() == ::tlm::TLM_IGNORE_COMMAND) return 0;
-    const auto length =
-        static_cast<unsigned>(std::min<std::uint64_t>(payload.get_data_length(), config_.bytes - address));
-    unsigned char* const memory = memory_.data() + address;
-    if (payload.is_read())
-        std::copy(memory, memory + length, payload.get_data_ptr());
-    else
-        std::copy(payload.get_data_ptr(), payload.get_data_ptr() + length, memory);
-    payload.set_response_status(::tlm::TLM_OK_RESPONSE);
-    return length;
+    if (address >= config_.bytes) return 0;
+    return debug_access_memory(payload, memory_.data() + address, config_.bytes - address);
 }
 
 }  // namespace switchyard::hw

@@ -1,6 +1,7 @@
 #include "switchyard/hw/memory/hbm.h"
 
 #include <cmath>
+#include <optional>
 #include <string>
 
 #include <fmt/format.h>
@@ -90,9 +91,11 @@ Hbm::Hbm(const sc_core::sc_module_name& name, const Config& config, SimulationRe
     const std::string complaint = objection(config);
     if (!complaint.empty()) throw ModelError(*this, complaint);
     const BankCosts costs = config.impl == "bandwidth" ? bank_costs(config) : BankCosts{};
+    std::optional<dram::Device> device;
+    if (config.impl == "bank") device = interface_device(config);
     interfaces_.init(config.interfaces(), [&](const char* interface_name, std::size_t index) {
-        return new MemoryInterface(interface_name, config, costs, registry, static_cast<unsigned>(index),
-                                   static_cast<Endpoint>(first_endpoint + index));
+        return new MemoryInterface(interface_name, config, costs, device ? &*device : nullptr, registry,
+                                   static_cast<unsigned>(index), static_cast<Endpoint>(first_endpoint + index));
     });
     for (std::size_t i = 0; i < interfaces_.size(); ++i) {
         in[i].bind(interfaces_[i].in);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "switchyard/tlm/memory_access.h"
 #include "switchyard/tlm/void_buffer.h"
 
 namespace switchyard::hw {
@@ -15,8 +16,8 @@ double ticks_per_ns() {
 }  // namespace
 
 MemoryInterface::MemoryInterface(const sc_core::sc_module_name& module_name, const Config& config,
-                                 const BankCosts& costs, SimulationRegistry& registry, unsigned index,
-                                 Endpoint endpoint)
+                                 const BankCosts& costs, const dram::Device* device, SimulationRegistry& registry,
+                                 unsigned index, Endpoint endpoint)
     : sc_module(module_name),
       in("in"),
       out("out"),
@@ -24,10 +25,8 @@ MemoryInterface::MemoryInterface(const sc_core::sc_module_name& module_name, con
       endpoint_(endpoint),
       base_(index * config.region_bytes),
       bandwidth_(config, costs, ticks_per_ns()),
-      banks_(config.impl == "bank"
-                 ? std::make_unique<TimedDram>(interface_device(config), config.check_timing, ticks_per_ns())
-                 : nullptr),
-      lookahead_bytes_(lookahead_bytes(config)),
+      banks_(device ? std::make_unique<TimedDram>(*device, config.check_timing, ticks_per_ns()) : nullptr),
+      lookahead_bytes_(lookahead_bytes(config, device)),
       memory_(config.region_bytes),
       pool_(std::string(name()) + ".replies"),
       queue_("due") {
@@ -230,10 +229,10 @@ void MemoryInterface::start(Request& request) {
     }
 }
 
-std::uint64_t MemoryInterface::lookahead_bytes(const Config& config) {
+std::uint64_t MemoryInterface::lookahead_bytes(const Config& config, const dram::Device* device) {
     double latency_ns = std::max(config.read_latency_ns, config.write_latency_ns);
-    if (config.impl == "bank") {
-        const dram::Timing timing = interface_device(config).timing;
+    if (device) {
+        const dram::Timing& timing = device->timing;
         latency_ns = timing.ns(timing.trc_cycles + timing.trcd_read_cycles + timing.tcl_cycles);
     }
     const double bytes_per_ns =
@@ -301,16 +300,8 @@ void MemoryInterface::send_reply(Request& request, std::uint64_t bytes) {
 
 unsigned MemoryInterface::debug_transport(Payload& payload) {
     const std::uint64_t address = payload.get_address();
-    if (!owns(address, 1) || payload.get_command() == ::tlm::TLM_IGNORE_COMMAND) return 0;
-    const std::uint64_t left = config_.region_bytes - (address - base_);
-    const auto length = static_cast<unsigned>(std::min<std::uint64_t>(payload.get_data_length(), left));
-    unsigned char* const memory = stored(address);
-    if (payload.is_read())
-        std::copy(memory, memory + length, payload.get_data_ptr());
-    else
-        std::copy(payload.get_data_ptr(), payload.get_data_ptr() + length, memory);
-    payload.set_response_status(::tlm::TLM_OK_RESPONSE);
-    return length;
+    if (!owns(address, 1)) return 0;
+    return debug_access_memory(payload, stored(address), config_.region_bytes - (address - base_));
 }
 
 }  // namespace switchyard::hw

@@ -63,14 +63,15 @@ public:
     tlm_utils::simple_target_socket<MemoryInterface> in;
     tlm_utils::simple_initiator_socket<MemoryInterface> out;
 
-    /// `costs`: of the banks, for impl bandwidth; `index` of all interfaces; `endpoint`: its number on the network.
+    /// `costs`: of the banks, for impl bandwidth; `device`: interface_device(), for impl bank, else nullptr; `index` of
+    /// all interfaces; `endpoint`: its number on the network.
     MemoryInterface(const sc_core::sc_module_name& name, const Config& config, const BankCosts& costs,
-                    SimulationRegistry& registry, unsigned index, Endpoint endpoint);
+                    const dram::Device* device, SimulationRegistry& registry, unsigned index, Endpoint endpoint);
 
     Stats stats() const;
     /// What a request must have in flight so that it keeps all channels busy by itself: a chunk, what the channels move
-    /// during the latency with which that is reported, and what they are apart. Bytes.
-    static std::uint64_t lookahead_bytes(const Config& config);
+    /// during the latency with which that is reported, and what they are apart. Bytes. `device`: as above.
+    static std::uint64_t lookahead_bytes(const Config& config, const dram::Device* device);
 
 private:
     using Tick = std::uint64_t;  ///< simulated time in units of the time resolution

@@ -1,7 +1,6 @@
 #include "switchyard/hw/scratchpad/scratchpad.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include <fmt/format.h>
 
@@ -120,13 +119,8 @@ bool Scratchpad::may_write(int port, bool kernels) {
 
 unsigned Scratchpad::transport_dbg(int, ::tlm::tlm_generic_payload& payload) {
     const std::uint64_t address = payload.get_address();
-    if (address >= config_.capacity_bytes || !(payload.is_read() || payload.is_write())) return 0;
-    const auto length =
-        static_cast<unsigned>(std::min<std::uint64_t>(payload.get_data_length(), config_.capacity_bytes - address));
-    std::uint8_t* const store = storage_.data() + address;
-    payload.is_read() ? std::memcpy(payload.get_data_ptr(), store, length)
-                      : std::memcpy(store, payload.get_data_ptr(), length);
-    return length;
+    if (address >= config_.capacity_bytes) return 0;
+    return debug_access_memory(payload, storage_.data() + address, config_.capacity_bytes - address);
 }
 
 bool Scratchpad::get_direct_mem_ptr(int port, ::tlm::tlm_generic_payload& payload, ::tlm::tlm_dmi& dmi) {

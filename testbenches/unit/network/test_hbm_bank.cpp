@@ -136,7 +136,9 @@ TEST_CASE("a small request does not wait until large ones are through", "[hbm][b
             std::map<std::uint32_t, std::uint64_t> last;
             for (const Arrival& arrival : bench.ends.arrivals) last[arrival.tag] = arrival.cycle;
             for (unsigned i = 0; i < others; ++i) first = std::min(first, last[i]);
-            const double turn = 2 * static_cast<double>(hw::MemoryInterface::lookahead_bytes(bench.config)) / 70;
+            const hw::dram::Device device = hw::interface_device(bench.config);
+            const double turn =
+                2 * static_cast<double>(hw::MemoryInterface::lookahead_bytes(bench.config, &device)) / 70;
             CHECK(static_cast<double>(small) < 5000 + others * turn + 1000);
             CHECK(small < first);
         });

@@ -20,7 +20,7 @@ std::map<std::uint32_t, std::uint64_t> finished(const HbmBench& bench) {
 /// may have on the channels, of which the 64 bytes see one and thus whole pieces of interleaving; service; latency.
 std::uint64_t small_bound(const hw::HbmConfig& config, double latency_ns, unsigned others) {
     const double in_flight =
-        static_cast<double>(hw::MemoryInterface::lookahead_bytes(config) + config.max_packet_bytes);
+        static_cast<double>(hw::MemoryInterface::lookahead_bytes(config, nullptr) + config.max_packet_bytes);
     const double on_channel = in_flight / config.pseudo_channels_per_interface + config.interleave_bytes;
     return whole_cycles(HbmBench::service_ns(config, others * on_channel + 64) + latency_ns);
 }
@@ -64,7 +64,7 @@ TEST_CASE("large streams share evenly", "[hbm]") {
                 for (unsigned i = 0; i < streams; ++i) bench.read(i * kMega + i * 1000, 512 * 1024, i, i * 37);
             });
             std::map<std::uint32_t, std::uint64_t> bytes;
-            const std::uint64_t window = hw::MemoryInterface::lookahead_bytes(bench.config);
+            const std::uint64_t window = hw::MemoryInterface::lookahead_bytes(bench.config, nullptr);
             for (const Arrival& arrival : bench.ends.arrivals) {
                 bytes[arrival.tag] += arrival.payload_bytes;
                 if (arrival.cycle < 1000 || arrival.cycle > 7000) continue;

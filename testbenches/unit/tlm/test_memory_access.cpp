@@ -67,6 +67,17 @@ TEST_CASE("attributes without meaning are errors and do nothing", "[tlm][memory_
     CHECK(memory == Bytes(4, 0xEE));
 }
 
+TEST_CASE("a debug access moves what lies inside", "[tlm][memory_access]") {
+    Bytes memory(6, 0xEE), data{1, 2, 3, 4}, back(4, 0x77);
+    ::tlm::tlm_generic_payload payload;
+    CHECK(debug_access_memory(set(payload, ::tlm::TLM_WRITE_COMMAND, data, 4), &memory[1], 5) == 4);
+    CHECK(memory == Bytes{0xEE, 1, 2, 3, 4, 0xEE});
+    CHECK(debug_access_memory(set(payload, ::tlm::TLM_READ_COMMAND, back, 4), &memory[3], 3) == 3);
+    CHECK(back == Bytes{3, 4, 0xEE, 0x77});
+    CHECK(debug_access_memory(set(payload, ::tlm::TLM_IGNORE_COMMAND, data, 4), &memory[1], 5) == 0);
+    CHECK(memory == Bytes{0xEE, 1, 2, 3, 4, 0xEE});
+}
+
 TEST_CASE("random accesses agree with byte-by-byte transactions", "[tlm][memory_access]") {
     // 14.15 e: a streamed transaction is a sequence of transactions to the same address.
     std::mt19937 random(7);
