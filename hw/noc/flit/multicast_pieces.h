@@ -14,28 +14,30 @@ namespace switchyard::hw::flit {
 class MulticastPieces {
 public:
     constexpr MulticastPieces(const PacketFormat& format, unsigned buffer_flits)
-        : format_(format), flits_(buffer_flits > 1 ? buffer_flits / 2 : 1) {}
+        : format_(format),
+          flits_(buffer_flits > 1 ? buffer_flits / 2 : 1),
+          room_(std::uint64_t{flits_} * format.link_bytes) {
+        room_ -= std::min<std::uint64_t>(room_, format.header_bytes);
+    }
 
     /// Of a whole piece.
     constexpr unsigned flits() const { return flits_; }
     /// Payload bytes of a whole piece; 0: its header fills it, and nothing can be sent in pieces.
-    constexpr std::uint64_t room() const {
-        const std::uint64_t bytes = std::uint64_t{flits_} * format_.link_bytes;
-        return bytes > format_.header_bytes ? bytes - format_.header_bytes : 0;
-    }
+    constexpr std::uint64_t room() const { return room_; }
     /// Pieces of a message; one without payload is a header alone. Needs room.
     constexpr std::uint64_t count(std::uint64_t payload_bytes) const {
-        return std::max<std::uint64_t>(1, ceil_div(payload_bytes, room()));
+        return std::max<std::uint64_t>(1, ceil_div(payload_bytes, room_));
     }
     /// Flits of all pieces of a message. Needs room.
     constexpr std::uint64_t flits_of(std::uint64_t payload_bytes) const {
         const std::uint64_t whole = count(payload_bytes) - 1;
-        return whole * flits_ + format_.flits(payload_bytes - whole * room());
+        return whole * flits_ + format_.flits(payload_bytes - whole * room_);
     }
 
 private:
     PacketFormat format_;
     unsigned flits_;
+    std::uint64_t room_;
 };
 
 }  // namespace switchyard::hw::flit
