@@ -275,26 +275,9 @@ FlitTorus::Stats FlitTorus::stats() const {
 void FlitTorus::register_counters(SimulationRegistry& registry) {
     for (unsigned r = 0; r < routers_.size(); ++r) {
         const std::string module = std::string(this->name()) + ".router_" + std::to_string(r);
-        const auto add = [&](const std::string& counter, const char* unit, std::uint64_t Stats::*member) {
-            registry.add(module, counter, unit, [this, r, member] { return static_cast<double>(stats_of(r).*member); });
-        };
-        add("injected_packets", "1", &Stats::injected_packets);
-        add("injected_bytes", "bytes", &Stats::injected_bytes);
-        add("addressed_packets", "1", &Stats::addressed_packets);
-        add("addressed_bytes", "bytes", &Stats::addressed_bytes);
-        add("ejected_packets", "1", &Stats::ejected_packets);
-        add("ejected_bytes", "bytes", &Stats::ejected_bytes);
-        add("link_packets", "1", &Stats::link_packets);
-        add("link_bytes", "bytes", &Stats::link_bytes);
-        add("link_busy_cycles", "cycles", &Stats::link_busy_cycles);
+        register_router_counters(registry, module, [this, r] { return stats_of(r); });
         const auto add_link = [&](const std::string& prefix, unsigned p) {
-            const auto add_one = [&](const char* counter, const char* unit, std::uint64_t LinkStats::*member) {
-                registry.add(module, prefix + counter, unit,
-                             [this, r, p, member] { return static_cast<double>(link(r, p).*member); });
-            };
-            add_one("_packets", "1", &LinkStats::packets);
-            add_one("_bytes", "bytes", &LinkStats::bytes);
-            add_one("_busy_cycles", "cycles", &LinkStats::busy_cycles);
+            register_link_counters(registry, module, prefix, [this, r, p] { return link(r, p); });
         };
         for (unsigned p = 0; p < port::kLocal; ++p) add_link(std::string(kDirections[p]) + "_out", p);
         for (std::size_t e = 0; e < router_of_endpoint_.size(); ++e)

@@ -31,6 +31,32 @@ NetworkStats& NetworkStats::operator+=(const NetworkStats& o) {
     return *this;
 }
 
+void register_router_counters(SimulationRegistry& registry, const std::string& module,
+                              const std::function<NetworkStats()>& read) {
+    const auto add = [&](const char* counter, const char* unit, std::uint64_t NetworkStats::*member) {
+        registry.add(module, counter, unit, [read, member] { return static_cast<double>(read().*member); });
+    };
+    add("injected_packets", "1", &NetworkStats::injected_packets);
+    add("injected_bytes", "bytes", &NetworkStats::injected_bytes);
+    add("addressed_packets", "1", &NetworkStats::addressed_packets);
+    add("addressed_bytes", "bytes", &NetworkStats::addressed_bytes);
+    add("ejected_packets", "1", &NetworkStats::ejected_packets);
+    add("ejected_bytes", "bytes", &NetworkStats::ejected_bytes);
+    add("link_packets", "1", &NetworkStats::link_packets);
+    add("link_bytes", "bytes", &NetworkStats::link_bytes);
+    add("link_busy_cycles", "cycles", &NetworkStats::link_busy_cycles);
+}
+
+void register_link_counters(SimulationRegistry& registry, const std::string& module, const std::string& link,
+                            const std::function<LinkStats()>& read) {
+    const auto add = [&](const char* counter, const char* unit, std::uint64_t LinkStats::*member) {
+        registry.add(module, link + counter, unit, [read, member] { return static_cast<double>(read().*member); });
+    };
+    add("_packets", "1", &LinkStats::packets);
+    add("_bytes", "bytes", &LinkStats::bytes);
+    add("_busy_cycles", "cycles", &LinkStats::busy_cycles);
+}
+
 Network::Network(const sc_core::sc_module_name& name, const Config& config, SimulationRegistry& registry,
                  std::vector<unsigned> router_of_endpoint)
     : sc_module(name),

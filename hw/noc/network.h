@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -36,6 +37,13 @@ struct NetworkStats {
 
     NetworkStats& operator+=(const NetworkStats& o);
 };
+
+/// The counters of a router, alike whichever model has one: of all its ports, and of each link by its name
+/// ("east_out", "endpoint_3_out").
+void register_router_counters(SimulationRegistry& registry, const std::string& module,
+                              const std::function<NetworkStats()>& read);
+void register_link_counters(SimulationRegistry& registry, const std::string& module, const std::string& link,
+                            const std::function<LinkStats()>& read);
 
 /// The network of the chip: columns x rows routers, their links, and a pair of doors for each endpoint. Several
 /// endpoints may share a router; each has links of its own.

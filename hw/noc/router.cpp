@@ -123,22 +123,9 @@ void Router::end_of_elaboration() {
 }
 
 void Router::register_counters(SimulationRegistry& registry) {
-    const auto add = [&](const char* name, const char* unit, std::uint64_t Stats::*member) {
-        registry.add(*this, name, unit, [this, member] { return static_cast<double>(stats().*member); });
-    };
-    add("injected_packets", "1", &Stats::injected_packets);
-    add("injected_bytes", "bytes", &Stats::injected_bytes);
-    add("addressed_packets", "1", &Stats::addressed_packets);
-    add("addressed_bytes", "bytes", &Stats::addressed_bytes);
-    add("ejected_packets", "1", &Stats::ejected_packets);
-    add("ejected_bytes", "bytes", &Stats::ejected_bytes);
-    add("link_packets", "1", &Stats::link_packets);
-    add("link_bytes", "bytes", &Stats::link_bytes);
-    add("link_busy_cycles", "cycles", &Stats::link_busy_cycles);
-    const auto add_link = [&](const std::string& name, const LinkStats& stats) {
-        registry.add(*this, name + "_packets", "1", stats.packets);
-        registry.add(*this, name + "_bytes", "bytes", stats.bytes);
-        registry.add(*this, name + "_busy_cycles", "cycles", stats.busy_cycles);
+    register_router_counters(registry, this->name(), [this] { return stats(); });
+    const auto add_link = [&](const std::string& link, const LinkStats& stats) {
+        register_link_counters(registry, this->name(), link, [&stats] { return stats; });
     };
     for (std::size_t p = 0; p < links_.size(); ++p) add_link(port_name(endpoints_, p) + "_out", links_[p].stats);
     for (std::size_t p = 0; p < injection_.size(); ++p)
