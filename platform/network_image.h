@@ -19,7 +19,7 @@ struct NetworkImageOptions {
     std::string sampling;              ///< empty: "profile" with a file and a design that re-samples, or else "uniform"
     std::vector<std::string> without;  ///< mechanisms that the design does without (sched::mechanism_names)
     std::uint32_t unit_samples = 0;    ///< of a hand-over unit, in every segment; 0: chosen by cost
-    sched::Margins margins;
+    sched::Margins margins;            ///< calibrated; others for calibrations
 };
 
 /// What the scheduler is to be told, but for profile and sampling.

@@ -84,16 +84,19 @@ std::map<std::string, std::string> overrides_of(const DesignPoint& point, const 
     return overrides;
 }
 
+std::string file_of(const DesignPoint& point, const char* otherwise) {
+    const auto file = point.parameters.find(kFile);
+    return file == point.parameters.end() ? otherwise : file->second;
+}
+
 GpuConfig gpu_of(const DesignPoint& point) {
     std::map<std::string, std::string> overrides = overrides_of(point, "gpu");
-    const auto file = point.parameters.find(kFile);
-    return read_gpu_config(file == point.parameters.end() ? "configs/platforms/a100.yaml" : file->second, overrides);
+    return read_gpu_config(file_of(point, "configs/platforms/a100.yaml"), overrides);
 }
 
 TenantConfig tenants_of(const DesignPoint& point) {
     std::map<std::string, std::string> overrides = overrides_of(point, "m_tenant");
-    const auto file = point.parameters.find(kFile);
-    return read_tenant_config(file == point.parameters.end() ? "" : file->second, overrides);
+    return read_tenant_config(file_of(point, ""), overrides);
 }
 
 ordered_json run_on_gpu(const PreparedPoint& prepared) {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <functional>
 #include <limits>
 #include <map>
 #include <memory>
@@ -158,20 +157,19 @@ private:
     std::vector<int> last_;  ///< by original operator: the id behind its slices
 };
 
+/// Into how many slices each operator of a graph is cut. What it is made of must outlive it.
 class SliceSearch {
 public:
     SliceSearch(const DynGraph& graph, const HardwareDescription& hardware, const std::vector<double>& expected_share,
                 unsigned tiles, std::uint32_t unit_samples, const Margins& margins, const Design& design)
         : graph_(graph),
-          margins_(margins),
+          hardware_(hardware),
+          expected_share_(expected_share),
           tiles_(tiles),
-          pipelining_(design.has(Mechanism::pipelining)),
-          trial_([&, ungrouped = design.has(Mechanism::grouping) ? design.without({"grouping"}) : design,
-                  unit_samples](std::vector<unsigned> slices) {
-              return std::make_unique<Trial>(graph, std::move(slices), hardware, expected_share, tiles_, unit_samples,
-                                             margins, ungrouped);
-          }),
-          whole_(trial_(std::vector<unsigned>(graph.operators.size(), 1))) {
+          unit_samples_(unit_samples),
+          margins_(margins),
+          ungrouped_(design.has(Mechanism::grouping) ? design.without({"grouping"}) : design),
+          whole_(trial(std::vector<unsigned>(graph.operators.size(), 1))) {
         for (std::size_t op = 0; op < graph.operators.size(); ++op) work_of_all_ += load(op);
     }
 
@@ -188,6 +186,11 @@ public:
     }
 
 private:
+    std::unique_ptr<Trial> trial(std::vector<unsigned> slices) const {
+        return std::make_unique<Trial>(graph_, std::move(slices), hardware_, expected_share_, tiles_, unit_samples_,
+                                       margins_, ungrouped_);
+    }
+
     double load(std::size_t op) const { return whole_->workload().load(static_cast<int>(op)); }
 
     /// The operator from which its input comes, or itself.
@@ -200,7 +203,7 @@ private:
         const std::size_t from = feeder(op);
         const double alone = whole_->cycles(op, op + 1);
         // As a whole it cannot be on the chip with its feeder: its input goes through HBM wherever segments are cut.
-        const bool apart = pipelining_ && from < op && !whole_->fits(from, op + 1);
+        const bool apart = ungrouped_.has(Mechanism::pipelining) && from < op && !whole_->fits(from, op + 1);
         const double before = apart ? whole_->cycles(from, op) : kNever;
         const bool busy = load(op) / tiles_ >= margins_.busy * alone;
         if (busy && before == kNever) return 1;
@@ -225,28 +228,30 @@ private:
     std::unique_ptr<Trial> only(std::size_t op, unsigned count) const {
         std::vector<unsigned> slices(graph_.operators.size(), 1);
         slices[op] = count;
-        return trial_(std::move(slices));
+        return trial(std::move(slices));
     }
 
     /// With every operator cut into so many that can be: made once, for those that are looked at one by one.
     Trial& all(unsigned count) {
-        std::unique_ptr<Trial>& trial = all_cut_[count];
-        if (!trial) {
+        std::unique_ptr<Trial>& cut = all_cut_[count];
+        if (!cut) {
             std::vector<unsigned> slices;
             for (const Operator& op : graph_.operators) slices.push_back(can_slice(op, count) ? count : 1);
-            trial = trial_(std::move(slices));
+            cut = trial(std::move(slices));
         }
-        return *trial;
+        return *cut;
     }
 
     const DynGraph& graph_;
-    Margins margins_;
+    const HardwareDescription& hardware_;
+    const std::vector<double>& expected_share_;
     unsigned tiles_;
-    bool pipelining_;
-    std::function<std::unique_ptr<Trial>(std::vector<unsigned>)> trial_;
+    std::uint32_t unit_samples_;
+    const Margins& margins_;
+    Design ungrouped_;  ///< an operator alone has nothing to be grouped with
     std::unique_ptr<Trial> whole_;
-    std::map<unsigned, std::unique_ptr<Trial>> all_cut_;
-    std::map<std::vector<int>, unsigned> known_;
+    std::map<unsigned, std::unique_ptr<Trial>> all_cut_;  ///< by slices
+    std::map<std::vector<int>, unsigned> known_;          ///< slices by the classes from the feeder to the operator
     double work_of_all_ = 0;
 };
 

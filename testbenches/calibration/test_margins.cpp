@@ -40,20 +40,25 @@ double measured(const std::function<double()>& measure) {
     return value;
 }
 
-sched::Model model_of(const std::string& network) {
-    return sched::read_model("configs/workloads/" + network + ".yaml");
-}
+struct Compiled {
+    Compiled(const std::string& network, const sched::Margins& margins)
+        : model(sched::read_model("configs/workloads/" + network + ".yaml")) {
+        options.margins = margins;
+        image = compile_network(model, chip, options);
+    }
+    PlatformConfig chip = read_platform("configs/platforms/adyna.yaml");
+    sched::Model model;
+    NetworkImageOptions options;
+    Image image;
+};
 
 /// Mean latency of a batch on configs/platforms/adyna.yaml, in us.
 double latency_us(const std::string& network, const sched::Margins& margins) {
     constexpr std::size_t kBatches = 8;
     return measured([&] {
-        const PlatformConfig chip = read_platform("configs/platforms/adyna.yaml");
-        const sched::Model model = model_of(network);
-        NetworkImageOptions options;
-        options.margins = margins;
-        const Image image = compile_network(model, chip, options);
-        const RunResult run = run_simulation(chip, image, encode(image), sched::declared_routing(model, kBatches));
+        const Compiled c(network, margins);
+        const RunResult run =
+            run_simulation(c.chip, c.image, encode(c.image), sched::declared_routing(c.model, kBatches));
         double sum = 0;
         for (const SimulatedHost::Batch& batch : run.host.batches)
             sum += (batch.interrupt - batch.doorbell) / sc_core::sc_time(1, sc_core::SC_US);
@@ -65,19 +70,16 @@ double latency_us(const std::string& network, const sched::Margins& margins) {
 double rescheduled_us(const std::string& network, const sched::Margins& margins) {
     constexpr std::size_t kBatches = 160, kInterval = 20;
     return measured([&] {
-        const PlatformConfig chip = read_platform("configs/platforms/adyna.yaml");
-        const sched::Model model = model_of(network);
-        NetworkImageOptions options;
-        options.margins = margins;
-        const Image image = compile_network(model, chip, options);
-        sched::Model drifting = model;
+        const Compiled c(network, margins);
+        sched::Model drifting = c.model;
         drifting.routing.distribution->drift_amplitude = 0.24;
         drifting.routing.distribution->drift_period_batches = kBatches;
-        Rescheduler rescheduler(model, chip, options, image, expected_routes(model, options));
+        Rescheduler rescheduler(c.model, c.chip, c.options, c.image, expected_routes(c.model, c.options));
         RunOptions run;
         run.reschedule_interval = kInterval;
         run.reschedule = [&rescheduler](const SimulatedHost::Profile& profile) { return rescheduler(profile); };
-        return run_simulation(chip, image, encode(image), sched::declared_routing(drifting, kBatches), run).end_ns /
+        return run_simulation(c.chip, c.image, encode(c.image), sched::declared_routing(drifting, kBatches), run)
+                   .end_ns /
                1e3 / kBatches;
     });
 }
