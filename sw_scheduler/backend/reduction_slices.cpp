@@ -140,15 +140,31 @@ public:
     const Workload& workload() const { return workload_; }
     const StageSearch& search() const { return search_; }
     /// Of the original operators [first, last) as one segment; infinite if they do not fit.
-    double cycles(std::size_t first, std::size_t last) {
-        const std::optional<SegmentPlan> plan = segmenter_.segment(first > 0 ? last_[first - 1] : 0, last_[last - 1]);
-        return plan ? plan->cycles : kNever;
+    double cycles(std::size_t first, std::size_t last) { return segment_cycles(begin(first), last_[last - 1]); }
+    /// Of the slices of an operator, in as many segments as they need.
+    double cycles_in_segments(std::size_t op) {
+        const int first = begin(op);
+        std::vector<double> fewest(static_cast<std::size_t>(last_[op] - first) + 1, kNever);
+        fewest[0] = 0;
+        for (int from = first; from < last_[op]; ++from) {
+            const double before = fewest[static_cast<std::size_t>(from - first)];
+            for (int to = from + 1; to <= last_[op] && before < kNever; ++to) {
+                double& least = fewest[static_cast<std::size_t>(to - first)];
+                if (to == last_[op] || segmenter_.may_cut(to))
+                    least = std::min(least, before + segment_cycles(from, to));
+            }
+        }
+        return fewest.back();
     }
-    bool fits(std::size_t first, std::size_t last) {
-        return segmenter_.fits(first > 0 ? last_[first - 1] : 0, last_[last - 1]);
-    }
+    bool fits(std::size_t first, std::size_t last) { return segmenter_.fits(begin(first), last_[last - 1]); }
 
 private:
+    int begin(std::size_t op) const { return op > 0 ? last_[op - 1] : 0; }
+    double segment_cycles(int first, int last) {
+        const std::optional<SegmentPlan> plan = segmenter_.segment(first, last);
+        return plan ? plan->cycles : kNever;
+    }
+
     std::vector<unsigned> slices_;
     SlicedGraph cut_;
     Workload workload_;
@@ -218,6 +234,8 @@ private:
             } else {
                 cycles = all(count).cycles(op, op + 1);
             }
+            // Where neither the operator nor its slices fit on the chip at once.
+            if (alone == kNever && cycles == kNever) cycles = only(op, count)->cycles_in_segments(op);
             if (cycles >= fewest) continue;
             fewest = cycles;
             best = count;

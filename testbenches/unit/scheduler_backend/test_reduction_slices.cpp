@@ -1,8 +1,12 @@
 #include <algorithm>
+#include <fstream>
+#include <iterator>
 #include <numeric>
 #include <stdexcept>
+#include <string>
 
 #include "switchyard/sw_scheduler/backend/reduction_slices.h"
+#include "switchyard/sw_scheduler/formats/error.h"
 #include "switchyard/sw_scheduler/model/model_reader.h"
 #include "switchyard/testbenches/catch.h"
 #include "switchyard/testbenches/unit/scheduler/model_text.h"
@@ -141,6 +145,34 @@ TEST_CASE("An operator that whole cannot be on the chip with its feeder is cut w
     CHECK(together);
     CHECK_FALSE(whole_together);
     CHECK(cycles < 0.7 * whole_cycles);
+}
+
+TEST_CASE("An operator of which not even all slices fit on the chip at once is cut all the same", "[slices]") {
+    // BERT with 512 tokens: weights of the second feed-forward layer beside two samples of its input.
+    std::ifstream file("configs/workloads/pabee_bert.yaml");
+    std::string text{std::istreambuf_iterator<char>(file), {}};
+    const std::string tokens = "rows: 128";
+    REQUIRE(text.find(tokens) != std::string::npos);
+    text.replace(text.find(tokens), tokens.size(), "rows: 512");
+    const Model bert = model_of(text);
+    const Design design = find_design("m-tile");
+    const std::vector<double> all(bert.graph.operators.size(), 1.0);
+    const HardwareDescription chip = large_chip();
+    const auto cycles = [&](const std::vector<unsigned>& slices) {
+        const SlicedGraph cut = sliced(bert.graph, slices);
+        const Workload workload(cut.graph, chip, cut.of(all));
+        StageSearch search(workload, chip);
+        double sum = 0, work = 0;
+        for (const SegmentPlan& plan : Segmenter(search, chip.tiles(), 0, {}, design).best()) sum += plan.cycles;
+        for (std::size_t op = 0; op < cut.graph.operators.size(); ++op) work += workload.load(static_cast<int>(op));
+        CHECK(sum > work / chip.tiles());
+        CHECK(sum < 1.3 * work / chip.tiles());
+        return sum;
+    };
+    CHECK_THROWS_AS(cycles(whole(bert.graph)), InputError);
+    const std::vector<unsigned> slices = useful_slices(bert.graph, chip, all, chip.tiles(), 0, {}, design);
+    CHECK(slices[static_cast<std::size_t>(bert.graph.find_operator("layer1.down"))] > 1);
+    CHECK_NOTHROW(cycles(slices));
 }
 
 }  // namespace switchyard::sched
