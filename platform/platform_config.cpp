@@ -160,6 +160,7 @@ sched::HardwareDescription make_hardware_description(const PlatformConfig& p) {
     hardware.region_bytes = p.hbm.region_bytes;
     hardware.memory_latency_cycles = p.cycles(p.hbm.read_latency_ns);
     hardware.setup_cycles = p.network_interface.setup_cycles;
+    hardware.multicast_reads = p.network_interface.multicast_reads();
     const std::vector<unsigned> routers = p.router_of_endpoint();
     const double bytes_per_cycle = p.hbm.peak_bytes_per_cycle() * (1 - p.hbm.refresh_share);
     for (unsigned i = 0; i < p.hbm.interfaces(); ++i)

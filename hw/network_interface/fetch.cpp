@@ -1,11 +1,12 @@
 // What a network interface reads from HBM: tensors of earlier segments, which samples are where, weights, recorded
-// masks. Of all tiles that need the same bytes the lowest rank leads: the others tell it when they have a slot, and it
+// masks. Of all tiles that read together the lowest rank leads: the others tell it when they have a slot, and it
 // asks memory to send to all.
 
 #include <algorithm>
 #include <cstring>
 
 #include "switchyard/hw/network_interface/frames.h"
+#include "switchyard/hw/network_interface/memory_readers.h"
 #include "switchyard/hw/network_interface/network_interface.h"
 #include "switchyard/sw_scheduler/formats/rounding.h"
 
@@ -112,8 +113,7 @@ TransferPlan NetworkInterface::load_plan(const InEdge& in, unsigned unit) const 
 
 void NetworkInterface::issue_load(InEdge& in, unsigned unit) {
     const TransferPlan plan = load_plan(in, unit);
-    std::vector<Endpoint> sharers;
-    for (const std::uint16_t rank : plan.sharers(in.rank)) sharers.push_back(in.destination->tiles[rank]);
+    const std::vector<Endpoint> readers = tiles_of(in, tensor_readers(plan, in.rank, config_.multicast_reads()));
     for (const TransferPlan::Access& access : plan.reads(in.rank)) {
         const std::uint64_t piece = in.source->store.address(access.piece, in.batch, address_.region_bytes);
         std::shared_ptr<const TensorPart> part;
@@ -122,7 +122,7 @@ void NetworkInterface::issue_load(InEdge& in, unsigned unit) {
             part = std::make_shared<const TensorPart>(plan.part(access.piece, in.rank));
             runs = runs_of(*part, *in.source, plan.made(access.piece), piece);
         }
-        request(piece + access.offset, access.bytes, sharers, in.edge->id, static_cast<std::uint16_t>(unit), kTensorTag,
+        request(piece + access.offset, access.bytes, readers, in.edge->id, static_cast<std::uint16_t>(unit), kTensorTag,
                 config_.values, std::move(part), std::move(runs));
     }
 }
@@ -145,8 +145,19 @@ std::shared_ptr<const std::vector<MemoryRun>> NetworkInterface::runs_of(const Te
     return runs;
 }
 
+std::vector<std::uint16_t> NetworkInterface::readers(const InEdge& in, unsigned unit) const {
+    if (in.edge->path == EdgePath::weights) return weight_readers(*in.destination, in.rank, config_.multicast_reads());
+    return tensor_readers(load_plan(in, unit), in.rank, config_.multicast_reads());
+}
+
+std::vector<Endpoint> NetworkInterface::tiles_of(const InEdge& in, const std::vector<std::uint16_t>& ranks) {
+    std::vector<Endpoint> tiles;
+    for (const std::uint16_t rank : ranks) tiles.push_back(in.destination->tiles[rank]);
+    return tiles;
+}
+
 std::vector<Endpoint> NetworkInterface::load_leader(const InEdge& in, unsigned unit) const {
-    const std::uint16_t leader = load_plan(in, unit).sharers(in.rank).front();
+    const std::uint16_t leader = readers(in, unit).front();
     if (leader == in.rank) return {};
     return {in.destination->tiles[leader]};
 }
@@ -172,16 +183,9 @@ void NetworkInterface::take_grant(InEdge& in, const EarlyGrant& grant) {
 
 void NetworkInterface::issue_when_granted(InEdge& in, unsigned unit) {
     InputUnit& input = in.units[unit];
-    const bool weights = in.edge->path == EdgePath::weights;
-    unsigned others = 0;
-    if (weights) {
-        if (in.rank >= in.destination->k_ways) return;
-        others = weight_sharers(in);
-    } else {
-        const std::vector<std::uint16_t> sharers = load_plan(in, unit).sharers(in.rank);
-        if (sharers.front() != in.rank) return;
-        others = static_cast<unsigned>(sharers.size()) - 1;
-    }
+    const std::vector<std::uint16_t> together = readers(in, unit);
+    if (together.front() != in.rank) return;
+    const auto others = static_cast<unsigned>(together.size()) - 1;
     if (input.acks_received < others) return;
     input.acks_received -= others;
     const sc_core::sc_time now = sc_core::sc_time_stamp();
@@ -212,24 +216,17 @@ void NetworkInterface::open_weights(std::uint16_t edge_id) {
     input.expected = in.edge->weight_bytes;
     input.announced = true;
     in.open = true;
-    if (in.rank < in.destination->k_ways) {
+    const std::vector<Endpoint> leader = load_leader(in, 0);
+    if (leader.empty()) {
         issue_when_granted(in, 0);
     } else {
-        acknowledge(in, 0, {in.destination->tiles[in.rank % in.destination->k_ways]});
+        acknowledge(in, 0, leader);
     }
-}
-
-unsigned NetworkInterface::weight_sharers(const InEdge& in) {
-    return static_cast<unsigned>((in.destination->tiles.size() - in.rank - 1) / in.destination->k_ways);
 }
 
 void NetworkInterface::issue_weights(InEdge& in) {
-    std::vector<Endpoint> sharers;
-    for (std::size_t rank = in.rank; rank < in.destination->tiles.size(); rank += in.destination->k_ways) {
-        sharers.push_back(in.destination->tiles[rank]);
-    }
-    request(in.edge->slice_addresses.at(in.rank), in.edge->weight_bytes, sharers, in.edge->id, 0, kTensorTag,
-            config_.values);
+    const std::uint64_t slice = in.edge->slice_addresses.at(in.rank % in.destination->k_ways);
+    request(slice, in.edge->weight_bytes, tiles_of(in, readers(in, 0)), in.edge->id, 0, kTensorTag, config_.values);
 }
 
 std::uint64_t NetworkInterface::mask_record_bytes(std::uint16_t operator_index) const {

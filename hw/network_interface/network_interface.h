@@ -48,9 +48,11 @@ public:
         std::string impl = "packets";       ///< of switch, merge and packetiser: RoutingBlocks
         unsigned setup_cycles = 8;          ///< address and range generation before the first packet of a transfer
         unsigned max_packet_bytes = 65536;  ///< payload of one packet
+        std::string memory_reads = "multicast";
         double clock_ghz = 1.0;
         bool values = false;         ///< tensors have values, set by the composer
         PacketFormat packet_format;  ///< the network's, set by the composer
+        bool multicast_reads() const { return memory_reads == "multicast"; }
     };
     /// Where this tile stands in the network's numbering.
     struct Address {
@@ -285,14 +287,16 @@ private:
     void on_samples(InEdge& in, std::uint32_t tag, unsigned key, const std::vector<std::uint8_t>& bytes);
     std::uint64_t samples_record_bytes(const InEdge& in, std::uint32_t tag) const;
     TransferPlan load_plan(const InEdge& in, unsigned unit) const;
-    /// Of those that need the same bytes the one that asks for them; nobody if it is this tile.
+    /// Ranks that get what one of them asks memory for, this one among them (memory_readers.h).
+    std::vector<std::uint16_t> readers(const InEdge& in, unsigned unit) const;
+    static std::vector<Endpoint> tiles_of(const InEdge& in, const std::vector<std::uint16_t>& ranks);
+    /// Of those that read together the one that asks; nobody if it is this tile.
     std::vector<Endpoint> load_leader(const InEdge& in, unsigned unit) const;
     void start_load(InEdge& in, unsigned unit);
     void issue_load(InEdge& in, unsigned unit);
     /// Leader: asks memory once it and all that read along have a slot.
     void issue_when_granted(InEdge& in, unsigned unit);
     void issue_acknowledged(InEdge& in, unsigned unit);
-    static unsigned weight_sharers(const InEdge& in);
     void open_weights(std::uint16_t edge_id);
     void issue_weights(InEdge& in);
     void fetch_masks(std::uint16_t operator_index, std::uint16_t unit, std::uint32_t batch);
@@ -343,6 +347,9 @@ void describe(Visitor& visitor, NetworkInterface::Config& config) {
     visitor.field("setup_cycles", config.setup_cycles, 0, 1000,
                   "cycles for range and address generation before the first packet of a transfer");
     visitor.field("max_packet_bytes", config.max_packet_bytes, 64, 1048576, "largest payload of one packet");
+    visitor.choice("memory_reads", config.memory_reads, {"multicast", "unicast"},
+                   "tiles that need the same tensor or weights of HBM read them together, answered by one multicast "
+                   "packet, or each for itself");
 }
 
 }  // namespace switchyard::hw

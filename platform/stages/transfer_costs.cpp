@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "switchyard/hw/network_interface/memory_readers.h"
 #include "switchyard/hw/network_interface/transfer_plan.h"
 #include "switchyard/sw_scheduler/formats/rounding.h"
 
@@ -47,7 +48,8 @@ TransferCosts::TransferCosts(const PlatformConfig& platform, const ProgramMap& m
       map_(map),
       traffic_(platform.noc, platform.hbm, platform.router_of_endpoint()),
       first_memory_(platform.first_memory_endpoint()),
-      setup_cycles_(platform.network_interface.setup_cycles) {}
+      setup_cycles_(platform.network_interface.setup_cycles),
+      multicast_reads_(platform.network_interface.multicast_reads()) {}
 
 Transfer& TransferCosts::tensor(std::uint16_t id, unsigned unit, const EdgeCounts& counts) {
     const EdgeEnds& ends = map_.edge(id);
@@ -169,6 +171,21 @@ Transfer& TransferCosts::frames(std::uint16_t id) {
     return transfer;
 }
 
+std::vector<Endpoint> TransferCosts::read_along(Transfer& transfer, const std::vector<std::uint16_t>& tiles,
+                                                const std::vector<std::uint16_t>& readers) {
+    std::vector<Endpoint> receivers;
+    for (const std::uint16_t reader : readers) {
+        receivers.push_back(tiles[reader]);
+        if (reader == readers.front()) continue;
+        const Endpoint leader = receivers.front();
+        traffic_.add_packet(tiles[reader], {leader}, 0);
+        ++transfer.interfaces.acknowledges;
+        ++transfer.interfaces.packets;
+        ways_.acknowledge.add(traffic_.packet_cycles(tiles[reader], leader, 0));
+    }
+    return receivers;
+}
+
 void TransferCosts::load(Transfer& transfer, const EdgeEnds& ends, unsigned unit, const EdgeCounts& counts) {
     const std::vector<std::uint16_t>& to = ends.destination->tiles;
     if (tells_samples(ends) && to.size() > 1) {
@@ -186,19 +203,11 @@ void TransferCosts::load(Transfer& transfer, const EdgeEnds& ends, unsigned unit
     const hw::TransferPlan plan(*ends.edge, *ends.source, *ends.destination, sets.source, sets.edge, sets.destination,
                                 counts.allocations);
     for (unsigned rank = 0; rank < to.size(); ++rank) {
-        const std::vector<std::uint16_t> sharers = plan.sharers(rank);
-        if (sharers.empty() || sharers.front() != rank) continue;
+        const std::vector<std::uint16_t> readers = hw::tensor_readers(plan, rank, multicast_reads_);
+        if (readers.empty() || readers.front() != rank) continue;
         const std::vector<hw::TransferPlan::Access> reads = plan.reads(rank);
         if (reads.empty()) continue;
-        std::vector<Endpoint> receivers;
-        for (const std::uint16_t sharer : sharers) {
-            receivers.push_back(to[sharer]);
-            if (sharer == rank) continue;
-            traffic_.add_packet(to[sharer], {to[rank]}, 0);
-            ++transfer.interfaces.acknowledges;
-            ++transfer.interfaces.packets;
-            ways_.acknowledge.add(traffic_.packet_cycles(to[sharer], to[rank], 0));
-        }
+        const std::vector<Endpoint> receivers = read_along(transfer, to, readers);
         for (const hw::TransferPlan::Access& access : reads) {
             const std::uint64_t piece = ends.source->store.address(access.piece, 0, platform_.hbm.region_bytes);
             read(transfer, to[rank], receivers, piece + access.offset, access.bytes);
@@ -250,16 +259,13 @@ Transfer& TransferCosts::weights(std::uint16_t id, unsigned slice) {
     if (!added) return transfer;
     const EdgeEnds& ends = map_.edge(id);
     const std::vector<std::uint16_t>& to = ends.destination->tiles;
-    std::vector<Endpoint> receivers;
     for (std::size_t rank = slice; rank < to.size(); rank += ends.destination->k_ways) {
-        receivers.push_back(to[rank]);
-        if (rank == slice) continue;
-        traffic_.add_packet(to[rank], {to[slice]}, 0);
-        ++transfer.interfaces.acknowledges;
-        ++transfer.interfaces.packets;
-        ways_.acknowledge.add(traffic_.packet_cycles(to[rank], to[slice], 0));
+        const std::vector<std::uint16_t> readers =
+            hw::weight_readers(*ends.destination, static_cast<unsigned>(rank), multicast_reads_);
+        if (readers.front() != rank) break;
+        read(transfer, to[rank], read_along(transfer, to, readers), ends.edge->slice_addresses.at(slice),
+             ends.edge->weight_bytes);
     }
-    read(transfer, to[slice], receivers, ends.edge->slice_addresses.at(slice), ends.edge->weight_bytes);
     transfer.grant = ways_.acknowledge.value() + ways_.request.value();
     transfer.empty = false;
     finish(transfer);

@@ -88,6 +88,9 @@ private:
     void store(Transfer& transfer, const EdgeEnds& ends, unsigned unit, const EdgeCounts& counts);
     /// Rank 0 of the consumer knows the samples of a unit and tells the others.
     bool tells_samples(const EdgeEnds& ends) const;
+    /// Those of `tiles` with the ranks `readers`, the first of which is told that the others may read along.
+    std::vector<Endpoint> read_along(Transfer& transfer, const std::vector<std::uint16_t>& tiles,
+                                     const std::vector<std::uint16_t>& readers);
     /// Memory reads `bytes` at `address` for `reader`, who asks, and all in `receivers`.
     void read(Transfer& transfer, Endpoint reader, const std::vector<Endpoint>& receivers, std::uint64_t address,
               std::uint64_t bytes, bool in_scratchpad = true);
@@ -102,6 +105,7 @@ private:
     TrafficBuilder traffic_;
     Endpoint first_memory_;
     std::uint64_t setup_cycles_;
+    bool multicast_reads_;
     std::map<Key, Transfer> known_;
     // Of the transfer that is being put together.
     std::map<Endpoint, Transfer::TileUse> tiles_;

@@ -31,6 +31,8 @@ struct HardwareDescription {
     std::uint64_t region_bytes = std::uint64_t{1} << 30;  ///< address / region_bytes = memory interface
     double memory_latency_cycles = 100;
     double setup_cycles = 8;  ///< of a network interface, before the first packet of a transfer
+    /// Tiles that need the same tensor or weights of HBM read them together; otherwise each reads for itself.
+    bool multicast_reads = true;
     std::vector<MemoryInterface> memory;
 
     unsigned tiles() const { return columns * rows; }

@@ -59,7 +59,7 @@ double Segmenter::load_latency(const Source& source, bool compacted) const {
     const HardwareDescription& hardware = search_.hardware();
     const double message = hardware.setup_cycles + hardware.average_travel_cycles();
     const double read = message + hardware.memory_latency_cycles + hardware.average_travel_cycles();
-    const double share = message;  // acknowledge of those that read along
+    const double share = hardware.multicast_reads ? message : 0;  // acknowledge of those that read along
     const bool framed = compacted || source.switch_id != kNoSwitch ||
                         (source.producer >= 0 && search_.workload().graph.operators[source.producer].dynamic());
     return (framed ? read + message : 0) + share + read;
@@ -81,8 +81,9 @@ double Segmenter::loaded_bytes(const SegmentPlan& plan, int op, unsigned source)
     const Operator& one = search_.workload().graph.operators[op];
     if (one.inputs[source].producer >= plan.first) return 0;
     const Stage& stage = plan.stages[static_cast<std::size_t>(op - plan.first)];
-    return unit_read_bytes(one.shape, one.inputs[source], stage.largest, stage.k_ways) * plan.units *
-           search_.workload().edge_share({op, source});
+    return unit_read_bytes(one.shape, one.inputs[source], stage.largest, stage.k_ways,
+                           search_.hardware().multicast_reads) *
+           plan.units * search_.workload().edge_share({op, source});
 }
 
 double Segmenter::stored_bytes(const SegmentPlan& plan, int op) const {
@@ -271,6 +272,11 @@ void Segmenter::add_pipeline_cycles(SegmentPlan& plan) const {
     plan.pipeline_cycles = fill + (plan.units - 1.0) * usual_pace(plan);
 }
 
+bool Segmenter::loads_weights(int first, int last) const {
+    const bool whole_network = first == 0 && last == static_cast<int>(search_.workload().items.size());
+    return !whole_network && !resident_weights_;
+}
+
 void Segmenter::add_memory_cycles(SegmentPlan& plan) const {
     const Workload& work = search_.workload();
     const HardwareDescription& hardware = search_.hardware();
@@ -283,13 +289,13 @@ void Segmenter::add_memory_cycles(SegmentPlan& plan) const {
         const Stage& stage = plan.stages[static_cast<std::size_t>(op - plan.first)];
         for (unsigned s = 0; s < one.inputs.size(); ++s) tensors += loaded_bytes(plan, op, s);
         tensors += stored_bytes(plan, op);
-        const double bytes = static_cast<double>(one.weight_bytes);
+        const double copies = hardware.multicast_reads ? 1 : double{1} * stage.largest.n * stage.largest.p;
+        const double bytes = copies * static_cast<double>(one.weight_bytes);
         weights += bytes;
         most_weights = std::max(most_weights, busiest(bytes, stage.k_ways));
     }
     const double bandwidth = hardware.memory_bytes_per_cycle();
-    const bool whole_network = plan.first == 0 && plan.last == static_cast<int>(work.items.size());
-    const bool loads = !whole_network && !resident_weights_;  // one segment keeps its weights
+    const bool loads = loads_weights(plan.first, plan.last);
     plan.weight_cycles = 0;
     if (loads) {
         plan.weight_cycles = std::max(weights, most_weights * interfaces) / bandwidth;

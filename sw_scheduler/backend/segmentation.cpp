@@ -98,6 +98,7 @@ std::vector<BufferSlots> Segmenter::slots_of(const Trial& trial) {
     }
     std::vector<BufferSlots> result(begin.size());
     const std::uint32_t units = work.graph.batch_samples() / unit_samples;
+    const bool own_reads = !search_.hardware().multicast_reads;
     const auto slots_for = [units](double units_waiting) {
         constexpr double kRounding = 1e-6;
         const double slots = 2 + std::max(0.0, std::ceil(units_waiting - kRounding));
@@ -112,8 +113,11 @@ std::vector<BufferSlots> Segmenter::slots_of(const Trial& trial) {
             ++slots.decided_switches;
         }
         for (const Source& source : work.graph.operators[op].inputs) {
+            if (!inside(source.producer) && own_reads && slots.in.size() < OwnReads::kMost)
+                slots.reads.inputs |= std::uint64_t{1} << slots.in.size();
             slots.in.push_back(slots_for(inside(source.producer) ? begin[op - first] - leaves_at(source) : 0));
         }
+        if (own_reads && loads_weights(first, last)) slots.reads.weight_units = units;
         double waits = 0;  // an output with a switch stays until its gate has answered
         for (const int fed : work.items[op].feeds) {
             const int gate = work.graph.switches[fed].gate;

@@ -207,6 +207,8 @@ private:
     /// Bytes a batch between HBM and the tiles of an operator of the segment: of an operand, of the result.
     double loaded_bytes(const SegmentPlan& plan, int op, unsigned source) const;
     double stored_bytes(const SegmentPlan& plan, int op) const;
+    /// False: weights stay on their tiles from one batch to the next, as those of a network that is one segment.
+    bool loads_weights(int first, int last) const;
     std::vector<BufferSlots> slots_of(const Trial& trial);
     [[noreturn]] void fail(int first, int last);
 

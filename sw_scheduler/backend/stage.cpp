@@ -61,14 +61,17 @@ std::uint64_t input_bytes(const OperatorShape& shape, const Source& source, cons
     return kElementBytes * std::uint64_t{block.size[kN]} * channels * needed_rows * columns * parts;
 }
 
-double unit_read_bytes(const OperatorShape& shape, const Source& source, const Partition& partition, unsigned k_ways) {
+double unit_read_bytes(const OperatorShape& shape, const Source& source, const Partition& partition, unsigned k_ways,
+                       bool multicast) {
     const TileWork work = tile_work(shape, 1, partition, k_ways);
     double readers = double{1} * partition.dyn_dim / work.size[kN] * shape.out_rows / work.size[kP];
     const double slices = double{1} * shape.out_channels / work.size[kK];
-    if (shape.kind == OpKind::attention) readers *= std::min<double>(slices, shape.heads);
-    if (source.role == OperandRole::second_operand ||
-        (shape.channelwise() && shape.in_channels == shape.out_channels)) {
+    const bool own_channels =
+        source.role == OperandRole::second_operand || (shape.channelwise() && shape.in_channels == shape.out_channels);
+    if (own_channels || !multicast) {
         readers *= slices;
+    } else if (shape.kind == OpKind::attention) {
+        readers *= std::min<double>(slices, shape.heads);
     }
     return readers * static_cast<double>(input_bytes(shape, source, work));
 }
@@ -90,12 +93,14 @@ StageSearch::StageSearch(const Workload& workload, const HardwareDescription& ha
         add(one.weight_bytes);
         add(workload.items[op].expected_share);
         for (unsigned level = 1; level < one.path.size(); ++level) add(workload.share_on(static_cast<int>(op), level));
-        for (const Source& source : one.inputs) {
+        for (unsigned i = 0; i < one.inputs.size(); ++i) {
+            const Source& source = one.inputs[i];
             add(static_cast<int>(source.role) * 2 + static_cast<int>(source.reduce));
             add(source.shape.channels);
             add(source.groups);
             add(source.shape.rows);
             add(source.shape.columns);
+            if (!hardware.multicast_reads) add(workload.edge_share({static_cast<int>(op), i}));
         }
         for (const Workload::Use& use : workload.items[op].uses) {
             const Source& taken = workload.graph.operators[use.consumer].inputs[use.source];
@@ -232,6 +237,18 @@ Partition StageSearch::best_partition(int op, unsigned k_ways, unsigned ways, st
     return fewest_alike <= kHardlySlower * fewest ? alike : best;
 }
 
+double StageSearch::memory_cycles(int op, unsigned k_ways, const Partition& largest, const OwnReads& reads) const {
+    const Operator& one = workload_.graph.operators[op];
+    double bytes = 0;
+    for (unsigned i = 0; i < std::min<std::size_t>(one.inputs.size(), OwnReads::kMost); ++i) {
+        if ((reads.inputs >> i & 1) == 0) continue;
+        bytes += unit_read_bytes(one.shape, one.inputs[i], largest, k_ways, false) * workload_.edge_share({op, i});
+    }
+    if (reads.weight_units > 0)
+        bytes += static_cast<double>(one.weight_bytes) * largest.n * largest.p / reads.weight_units;
+    return bytes > 0 ? bytes / hardware_.memory_bytes_per_cycle() : 0;
+}
+
 Stage StageSearch::spread(int op, unsigned k_ways, const Partition& largest, const BufferSlots& slots,
                           unsigned weight_copies, unsigned sharers) {
     Stage stage;
@@ -243,6 +260,7 @@ Stage StageSearch::spread(int op, unsigned k_ways, const Partition& largest, con
     stage.compute_cycles = times.compute_cycles;
     stage.in_cycles = times.in_cycles;
     stage.out_cycles = times.out_cycles;
+    stage.memory_cycles = memory_cycles(op, k_ways, largest, slots.reads);
     stage.fits = times.fits;
     return stage;
 }
@@ -288,6 +306,7 @@ Partition StageSearch::tight(const Partition& partition, int op) const {
 
 Stage StageSearch::search(int op, unsigned tiles, std::uint32_t unit_samples, const BufferSlots& slots,
                           unsigned weight_copies, unsigned sharers) {
+    constexpr double kReadsCount = 0.05;  // of ways that are about as quick, those that read less
     const OperatorShape& shape = workload_.graph.operators[op].shape;
     Stage best;
     double fewest = std::numeric_limits<double>::infinity();
@@ -301,7 +320,7 @@ Stage StageSearch::search(int op, unsigned tiles, std::uint32_t unit_samples, co
                 Stage candidate =
                     spread(op, k_ways, {narrow(unit_samples), narrow(n), narrow(p)}, slots, weight_copies, sharers);
                 if (!candidate.fits) return;
-                const double cycles = candidate.cycles();
+                const double cycles = candidate.cycles() + kReadsCount * candidate.memory_cycles;
                 const std::uint64_t bytes = needed_bytes(candidate.footprint, weight_copies);
                 if (cycles > fewest || (cycles == fewest && bytes >= best_bytes)) return;
                 best = std::move(candidate);
@@ -329,7 +348,8 @@ Footprint StageSearch::smallest_footprint(int op, unsigned tiles, std::uint32_t 
 StageSearch::Series& StageSearch::series(int op, std::uint32_t unit_samples, const BufferSlots& slots,
                                          unsigned weight_copies, unsigned sharers) {
     Recent& recent = recent_[static_cast<std::size_t>(op)];
-    const auto rest = std::tie(unit_samples, slots.out, slots.decided_switches, weight_copies, sharers);
+    const auto rest = std::tie(unit_samples, slots.out, slots.decided_switches, slots.reads.inputs,
+                               slots.reads.weight_units, weight_copies, sharers);
     if (recent.series == nullptr || recent.rest != rest || recent.in_slots != slots.in) {
         recent.rest = rest;
         recent.in_slots = slots.in;

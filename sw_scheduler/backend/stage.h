@@ -33,9 +33,17 @@ struct Stage {
     Partition largest;                     ///< of the kernel for a whole hand-over unit
     double compute_cycles = 0;             ///< mean over Workload::usual_samples, as are the next two
     double in_cycles = 0, out_cycles = 0;  ///< on a tile's link
+    double memory_cycles = 0;              ///< of all HBM, for a unit's share of OwnReads
     /// Between two units in the steady state: transfers are double-buffered.
-    double cycles() const { return std::max({compute_cycles, in_cycles, out_cycles}); }
+    double cycles() const { return std::max({compute_cycles, in_cycles, out_cycles, memory_cycles}); }
     Footprint footprint;
+};
+
+/// What an operator's tiles each read from HBM for themselves: nothing on a chip with multicast reads.
+struct OwnReads {
+    static constexpr std::size_t kMost = 64;
+    std::uint64_t inputs = 0;        ///< sources, a bit each; those from the 65th on are left out
+    std::uint32_t weight_units = 0;  ///< hand-over units for which weights are loaded once; 0: they stay
 };
 
 /// Slots of an operator's buffers, each for a hand-over unit, and what its units have in common.
@@ -45,6 +53,7 @@ struct BufferSlots {
     /// Switches on its path, from the outermost on, whose branch there all samples of a unit take, or none: those by
     /// whose routes the segment is compacted.
     unsigned decided_switches = 0;
+    OwnReads reads = {};
 };
 
 inline constexpr std::uint32_t kAlignment = 64;  ///< bytes: regions in scratchpads and in HBM
@@ -59,8 +68,9 @@ inline constexpr unsigned kMostPooledParts = 32;
 std::uint64_t input_bytes(const OperatorShape& shape, const Source& source, const TileWork& block);
 
 /// Bytes of `source` that an operator's tiles read from HBM for a hand-over unit of partition.dyn_dim samples: input
-/// slots of all tiles (halo included), those that need the same bytes counted once.
-double unit_read_bytes(const OperatorShape& shape, const Source& source, const Partition& partition, unsigned k_ways);
+/// slots of all tiles (halo included), with `multicast` those that need the same bytes counted once.
+double unit_read_bytes(const OperatorShape& shape, const Source& source, const Partition& partition, unsigned k_ways,
+                       bool multicast = true);
 
 /// Chooses k, n and p ways for an operator on a number of tiles.
 class StageSearch {
@@ -68,10 +78,10 @@ public:
     StageSearch(const Workload& workload, const HardwareDescription& hardware);
 
     /// The ways with the fewest cycles a unit, the mean over Workload::usual_samples,
-    ///   max(compute, bytes into a tile / link, bytes out of a tile / link),
-    /// of those that fit this operator's part of a tile's data area with `weight_copies` copies of the weight slice
-    /// (2: the next segment's can be prefetched). `sharers` operators have equal parts of the area. Stage::fits is
-    /// false if none does.
+    ///   max(compute, bytes into a tile / link, bytes out of a tile / link, OwnReads / HBM's bandwidth),
+    /// of those that fit this operator's part of a tile's data area with `weight_copies` copies of the weight slice (2:
+    /// the next segment's can be prefetched), and of those that are about as quick one that reads less. `sharers`
+    /// operators have equal parts of the area. Stage::fits is false if none does.
     const Stage& best(int op, unsigned tiles, std::uint32_t unit_samples, const BufferSlots& slots,
                       unsigned weight_copies, unsigned sharers = 1);
 
@@ -111,6 +121,7 @@ private:
     unsigned most_p_ways(int op) const;
     /// Passes over the array's rows that n x p x q outputs need, each PE one output.
     std::uint32_t row_passes(std::uint16_t n, std::uint16_t p, std::uint16_t q);
+    double memory_cycles(int op, unsigned k_ways, const Partition& largest, const OwnReads& reads) const;
     Footprint footprint(int op, unsigned k_ways, const Partition& largest, const BufferSlots& slots) const;
     Stage timed(int op, unsigned k_ways, const Partition& partition);
     Stage search(int op, unsigned tiles, std::uint32_t unit_samples, const BufferSlots& slots, unsigned weight_copies,
@@ -130,8 +141,9 @@ private:
         std::vector<std::unique_ptr<Stage>> by_tiles;
         std::optional<unsigned> least_tiles;
     };
-    /// unit_samples, BufferSlots::out, BufferSlots::decided_switches, weight_copies, sharers.
-    using Conditions = std::tuple<std::uint32_t, std::uint16_t, unsigned, unsigned, unsigned>;
+    /// unit_samples; of BufferSlots out, decided_switches, reads.inputs, reads.weight_units; weight_copies, sharers.
+    using Conditions =
+        std::tuple<std::uint32_t, std::uint16_t, unsigned, std::uint64_t, std::uint32_t, unsigned, unsigned>;
     /// An operator is mostly asked for under the same conditions again.
     struct Recent {
         Conditions rest;

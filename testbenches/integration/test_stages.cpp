@@ -19,10 +19,11 @@ struct Case {
     unsigned batches;
     double latency_bound;
     double bytes_bound = 0;  ///< weights of the next batch that are on their way when the run ends
+    const char* reads = "multicast";
 };
 
 std::ostream& operator<<(std::ostream& out, const Case& c) {
-    return out << c.model << " on " << c.platform;
+    return out << c.model << " on " << c.platform << ", reads: " << c.reads;
 }
 
 /// Pipelines know nothing of buffers that fill up, so the tiles get a network in which they do not
@@ -31,11 +32,15 @@ const char* const kRoomyNetwork = " --set noc.buffer_flits=1024 --set noc.vcs=12
 
 constexpr double kPacketsBound = 0.02;  ///< who asks and who acknowledges depends on which samples a unit has
 
+std::string set_reads(const Case& c) {
+    return std::string(" --set network_interface.memory_reads=") + c.reads;
+}
+
 json run(const Case& c, const std::string& image, const std::string& chip) {
     const std::string folder = scratch("stages_" + chip);
     const Outcome outcome = sy_sim("run --platform configs/platforms/" + std::string(c.platform) + ".yaml --image " +
                                    image + " --batches " + std::to_string(c.batches) + " " + c.routes +
-                                   " --set chip.impl=" + chip + kRoomyNetwork + " --report " + folder);
+                                   " --set chip.impl=" + chip + kRoomyNetwork + set_reads(c) + " --report " + folder);
     INFO(outcome.err);
     REQUIRE(outcome.status == 0);
     json report = json::parse(read_text(folder + "/report.json"));
@@ -60,11 +65,14 @@ TEST_CASE("pipelines as a whole do what the tiles do", "[stages]") {
                                  Case{"configs/workloads/tutel_moe", "adyna", "", 2, 0.10, 0.005},
                                  Case{"configs/workloads/dpsnet", "adyna", "", 2, 0.10, 0.005},
                                  Case{"configs/workloads/skipnet_resnet34", "adyna", "", 2, 0.03},
+                                 Case{"configs/workloads/digits_skipnet", "mini", digits, 4, 0.10, 0, "unicast"},
+                                 Case{"configs/workloads/tutel_moe", "adyna", "", 2, 0.25, 0.01, "unicast"},
+                                 Case{"configs/workloads/skipnet_resnet34", "adyna", "", 2, 0.10, 0.001, "unicast"},
                                  Case{"configs/workloads/skipnet_resnet101", "adyna", "", 1, 0.03});
     CAPTURE(c);
     const std::string image = scratch("stages.syk");
-    REQUIRE(sy_sched("compile " + std::string(c.model) + ".yaml --platform configs/platforms/" + c.platform +
-                     ".yaml --design adyna -o " + image)
+    REQUIRE(sy_sched("compile " + std::string(c.model) + ".yaml --platform configs/platforms/" + c.platform + ".yaml" +
+                     set_reads(c) + " --design adyna -o " + image)
                 .status == 0);
     const json tiles = run(c, image, "tiles"), stages = run(c, image, "stages");
 

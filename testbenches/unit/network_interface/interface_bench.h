@@ -40,9 +40,11 @@ public:
         sc_core::sc_time at;
     };
 
-    InterfaceBench(const sc_core::sc_module_name& name, TileProgram program, const InterfaceBlocks& blocks = {})
+    InterfaceBench(const sc_core::sc_module_name& name, TileProgram program, const InterfaceBlocks& blocks = {},
+                   const std::string& memory_reads = "multicast")
         : sc_module(name),
-          interface("interface", config_of(blocks), {0, kFirstMemory, kHost, 1 << 20}, registry, blocks.make),
+          interface("interface", config_of(blocks, memory_reads), {0, kFirstMemory, kHost, 1 << 20}, registry,
+                    blocks.make),
           network("network"),
           controller("controller"),
           scratchpad("scratchpad"),
@@ -122,9 +124,10 @@ public:
 
 private:
     using Payload = ::tlm::tlm_generic_payload;
-    static hw::NetworkInterface::Config config_of(const InterfaceBlocks& blocks) {
+    static hw::NetworkInterface::Config config_of(const InterfaceBlocks& blocks, const std::string& memory_reads) {
         hw::NetworkInterface::Config config;
         config.impl = blocks.impl;
+        config.memory_reads = memory_reads;
         return config;
     }
     static void send(Initiator& socket, Payload& payload) {

@@ -167,16 +167,21 @@ SIM_TEST("an acknowledge that comes before the output is kept for it", "[network
     CHECK(fixture.events(InterfaceEvent::Kind::output_sent) == 1);
 }
 
-SIM_TEST("weights are asked for once, for all tiles that share a slice", "[network_interface]") {
+/// Tile 0 runs operator 1 with three others, two k ways with two tiles each.
+TileProgram weighted(std::vector<std::uint16_t> tiles) {
     TileProgram program;
     program.operators = {tile_operator(1, {0}, {})};
-    program.placements = {placement(1, {0, 1, 2, 3})};
+    program.placements = {placement(1, std::move(tiles))};
     program.placements[0].k_ways = 2;
     program.edges = {edge(0, kNone, 1)};
     program.edges[0].path = EdgePath::weights;
     program.edges[0].weight_bytes = 512;
     program.edges[0].slice_addresses = {4096, 1 << 20};
-    InterfaceBench fixture("fixture", std::move(program));
+    return program;
+}
+
+SIM_TEST("weights are asked for once, for all tiles that share a slice", "[network_interface]") {
+    InterfaceBench fixture("fixture", weighted({0, 1, 2, 3}));
     InterfaceCommand open;
     open.kind = InterfaceCommand::Kind::open_weights;
     fixture.tell(open);
@@ -196,6 +201,20 @@ SIM_TEST("weights are asked for once, for all tiles that share a slice", "[netwo
     fixture.arrive(data(0, 512));
     fixture.run();
     CHECK(fixture.events(InterfaceEvent::Kind::weights_ready) == 1);
+}
+
+SIM_TEST("without multicast reads each tile asks for its slice", "[network_interface]") {
+    TileProgram program = weighted({1, 2, 3, 0});
+    program.operators[0].rank = 3;  // of the second slice, not the first to have it
+    InterfaceBench fixture("fixture", std::move(program), {}, "unicast");
+    InterfaceCommand open;
+    open.kind = InterfaceCommand::Kind::open_weights;
+    fixture.tell(open);
+    fixture.run();
+    REQUIRE(fixture.packets.size() == 1);
+    CHECK(fixture.packets[0].routed.kind == PacketKind::read_request);
+    CHECK(fixture.packets[0].routed.reply_to == std::vector<Endpoint>{0});
+    CHECK(fixture.packets[0].address == 1 << 20);
 }
 
 /// Tile 0 runs operator 1, which reads a tensor of 16 samples in pieces of two on two interfaces.
@@ -269,6 +288,20 @@ TEST_CASE("tiles that need the same bytes of memory wait for each other", "[netw
             REQUIRE(fixture.packets.size() == 1);
             CHECK(fixture.packets[0].routed.kind == PacketKind::acknowledge);
             CHECK(fixture.packets[0].routed.destinations == std::vector<Endpoint>{5});
+        });
+    }
+    SECTION("without multicast reads each asks for itself") {
+        program.operators[0].rank = static_cast<std::uint16_t>(GENERATE(0, 1));
+        if (program.operators[0].rank == 1) program.placements[0].tiles = {5, 0};
+        in_child([&] {
+            InterfaceBench fixture("fixture", program, {}, "unicast");
+            fixture.open(1, 3);
+            fixture.run();
+            REQUIRE(fixture.packets.size() == 2);
+            for (const InterfaceBench::Packet& packet : fixture.packets) {
+                CHECK(packet.routed.kind == PacketKind::read_request);
+                CHECK(packet.routed.reply_to == std::vector<Endpoint>{0});
+            }
         });
     }
 }

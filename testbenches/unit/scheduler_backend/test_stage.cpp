@@ -58,12 +58,13 @@ TEST_CASE("Input slots of an attention hold the heads that its fullest tile comp
             const Partition part{4, 2, 1};
             const std::uint64_t slot = input_bytes(shape, source, tile_work(shape, 1, part, k_ways));
             std::uint64_t most = 0;
-            double read = 0;
+            double read = 0, all = 0;
             Box before;
             for (unsigned rank = 0; rank < 2 * k_ways; ++rank) {
                 const Box in = input_box(shape, output_box(shape, part, k_ways, rank, part.dyn_dim));
                 const std::uint64_t bytes = std::uint64_t{2} * (in.n1 - in.n0) * (in.k1 - in.k0) * (in.p1 - in.p0);
                 most = std::max(most, bytes);
+                all += static_cast<double>(bytes);
                 if (!(in == before)) read += static_cast<double>(bytes);
                 before = in;
             }
@@ -73,6 +74,7 @@ TEST_CASE("Input slots of an attention hold the heads that its fullest tile comp
             const bool even = 32 % k_ways == 0;
             if (even) CHECK(slot == most);
             if (even) CHECK(unit_read_bytes(shape, source, part, k_ways) == Approx(read));
+            if (even) CHECK(unit_read_bytes(shape, source, part, k_ways, false) == Approx(all));
         }
     }
 }
@@ -103,6 +105,8 @@ TEST_CASE("Bytes read for a unit are those of all input boxes, shared ones count
         const double padding = 2.0 * part.dyn_dim * source.shape.channels * 2 * op.shape.pad * source.shape.columns;
         CHECK(unit_read_bytes(op.shape, source, part, k_ways) >= bytes);
         CHECK(unit_read_bytes(op.shape, source, part, k_ways) <= bytes + padding);
+        CHECK(unit_read_bytes(op.shape, source, part, k_ways, false) ==
+              k_ways * unit_read_bytes(op.shape, source, part, k_ways));
     }
 }
 

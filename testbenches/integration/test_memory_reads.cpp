@@ -1,0 +1,78 @@
+// network_interface.memory_reads: what several tiles need of HBM in one multicast packet, or each for itself.
+
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "switchyard/testbenches/catch.h"
+#include "switchyard/testbenches/integration/programs.h"
+
+using namespace switchyard::testing;
+using nlohmann::json;
+
+namespace {
+
+std::string reads(const std::string& how) {
+    return " --set network_interface.memory_reads=" + how;
+}
+
+std::string compiled(const std::string& model, const std::string& platform, const std::string& how) {
+    const std::string image = scratch("reads_" + how + ".syk");
+    const Outcome outcome =
+        sy_sched("compile " + model + " --platform " + platform + reads(how) + " --design m-tile -o " + image);
+    INFO(outcome.err);
+    REQUIRE(outcome.status == 0);
+    return image;
+}
+
+json run(const std::string& image, const std::string& platform, const std::string& how, const std::string& options) {
+    const std::string folder = scratch("reads_" + how);
+    const Outcome outcome =
+        sy_sim("run --platform " + platform + " --image " + image + reads(how) + options + " --report " + folder);
+    INFO(outcome.err);
+    REQUIRE(outcome.status == 0);
+    json report = json::parse(read_text(folder + "/report.json"));
+    CHECK(report.at("ok") == true);
+    return report;
+}
+
+double latency(const json& report) {
+    return report.at("summary").at("latency_us").at("mean").get<double>();
+}
+double read_bytes(const json& report) {
+    return report.at("utilisation").at("hbm_read_bytes").get<double>();
+}
+double delivered_bytes(const json& report) {
+    return report.at("counters").at("network_interface.memory_requested_bytes").get<double>();
+}
+
+}  // namespace
+
+TEST_CASE("without multicast HBM is read once for each tile that gets the bytes", "[memory_reads]") {
+    const std::string chip = GENERATE("tiles", "stages");
+    CAPTURE(chip);
+    const std::string image = compiled(kDigits, kMini, "multicast");
+    const std::string options = std::string(" --trace ") + kDigitsTrace + " --batches 2 --set chip.impl=" + chip;
+    const json together = run(image, kMini, "multicast", options), apart = run(image, kMini, "unicast", options);
+    constexpr double kBursts = 0.001;  // memory reads whole ones
+    CHECK(read_bytes(together) < delivered_bytes(together));
+    CHECK(read_bytes(apart) >= delivered_bytes(apart));
+    CHECK(read_bytes(apart) < (1 + kBursts) * delivered_bytes(apart));
+    // The same bytes arrive, whoever asks for them.
+    CHECK(delivered_bytes(apart) == delivered_bytes(together));
+    CHECK(apart.at("counters").at("pe_array.macs") == together.at("counters").at("pe_array.macs"));
+    CHECK(apart.at("counters").at("network_interface.acknowledges") <
+          together.at("counters").at("network_interface.acknowledges"));
+}
+
+TEST_CASE("the scheduler chooses ways with fewer readers where each reads for itself", "[memory_reads]") {
+    const std::string model = GENERATE("configs/workloads/pabee_bert.yaml", "configs/workloads/tutel_moe.yaml");
+    CAPTURE(model);
+    const std::string platform = "configs/platforms/adyna.yaml", options = " --batches 2 --set chip.impl=stages";
+    const std::string together = compiled(model, platform, "multicast"), apart = compiled(model, platform, "unicast");
+    const json foreign = run(together, platform, "unicast", options), own = run(apart, platform, "unicast", options);
+    const json best = run(together, platform, "multicast", options);
+    CHECK(read_bytes(own) < 0.7 * read_bytes(foreign));
+    CHECK(latency(own) < 0.9 * latency(foreign));
+    CHECK(latency(best) < latency(own));
+}
