@@ -58,7 +58,7 @@ TenantChip::TenantChip(const sched::DynGraph& graph, const sched::HardwareDescri
                        const TenantConfig& config)
     : graph_(graph),
       config_(config),
-      kernels_(graph, hardware, config.operand_reads == "shared"),
+      kernels_(graph, hardware),
       consumers_(graph.consumers()),
       switch_consumers_(graph.switches.size()) {
     for (std::size_t op = 0; op < graph.operators.size(); ++op)

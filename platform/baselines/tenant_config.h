@@ -10,7 +10,6 @@ namespace switchyard::platform {
 struct TenantConfig {
     std::string groups = "free";
     std::string shares = "work";
-    std::string operand_reads = "shared";
     double host_synchronisation_us = 10;
     unsigned synchronisations_per_switch = 1;
     unsigned synchronisations_per_merge = 1;
@@ -26,10 +25,6 @@ void describe(V& v, TenantConfig& c) {
              "tiles are shared out in proportion to the tenants' remaining work, so that they end together, or to its "
              "inverse, as Planaria's scheduler gives spare subarrays to tasks of one priority, so that short ones end "
              "soon");
-    v.choice(
-        "operand_reads", c.operand_reads, {"shared", "own"},
-        "operands and weights that several tiles of a tenant need are read once for all of them, as Planaria's cost "
-        "model counts them, or once for each tile, as without multicast from the memory interfaces");
     v.field(
         "host_synchronisation_us", c.host_synchronisation_us, 0, 1e6,
         "from the end of an operator until the host has read its mask, has made the index lists and the chip may go "

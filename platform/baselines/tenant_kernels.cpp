@@ -55,9 +55,10 @@ Sweeps sweeps_of(const TenantKernel& kernel) {
     return {1, 1};
 }
 
-/// Each k way of an operator reads the same input, unless it only needs its own channels.
+/// Each k way of an operator reads the same input, unless it only needs its own channels or heads.
 bool shared_by_k_ways(const OperatorShape& shape, const sched::Source& source) {
-    return source.role == OperandRole::input && !(shape.channelwise() && shape.in_channels == shape.out_channels);
+    return source.role == OperandRole::input && shape.kind != OpKind::attention &&
+           !(shape.channelwise() && shape.in_channels == shape.out_channels);
 }
 
 /// Bytes of one sample in HBM; of a pooled tensor the partial sums that its producer's p ways leave.
@@ -125,11 +126,9 @@ double TenantKernel::cycles_at(double bytes_per_cycle) const {
            std::max(last_bytes / bytes_per_cycle, last_cycles);
 }
 
-TenantKernels::TenantKernels(const sched::DynGraph& graph, const sched::HardwareDescription& hardware,
-                             bool shared_reads)
+TenantKernels::TenantKernels(const sched::DynGraph& graph, const sched::HardwareDescription& hardware)
     : graph_(graph),
       hardware_(hardware),
-      shared_reads_(shared_reads),
       workload_(graph, hardware, sched::worst_case_fractions(graph)),
       stages_(workload_, hardware),
       kernels_(hardware),
@@ -254,17 +253,25 @@ void TenantKernels::count_bytes(int op, std::uint32_t samples, double input_shar
     // Blocks of all tiles and rounds, as if each were a way of its own.
     const Partition parts{narrow(samples), narrow(ceil_div(samples, block.size[kN])),
                           narrow(ceil_div(shape.out_rows, block.size[kP]))};
+    const unsigned slices = ceil_div(shape.out_channels, block.size[kK]);
+    const bool multicast = hardware_.multicast_reads;
     Inputs once;
-    for (const sched::Source& source : at(op).inputs)
-        (shared_by_k_ways(shape, source) ? once.shared : once.own) +=
-            input_share * sched::unit_read_bytes(shape, source, parts, ceil_div(shape.out_channels, block.size[kK]));
+    double own_copies = 0;
+    for (const sched::Source& source : at(op).inputs) {
+        if (shared_by_k_ways(shape, source)) {
+            once.shared += input_share * sched::unit_read_bytes(shape, source, parts, slices);
+        } else {
+            once.own += input_share * sched::unit_read_bytes(shape, source, parts, slices, multicast);
+            own_copies += input_share * sched::unit_read_bytes(shape, source, parts, slices, false);
+        }
+    }
     const auto weights = static_cast<double>(at(op).weight_bytes);
     const Sweeps sweeps = sweeps_of(kernel);
     const double inputs = once.shared * sweeps.inputs, swept = weights * sweeps.weights;
     const double input_readers = kernel.k_ways, weight_readers = double{1} * kernel.n_ways * kernel.p_ways;
-    const double delivered = once.own + inputs * input_readers + swept * weight_readers;
+    const double delivered = own_copies + inputs * input_readers + swept * weight_readers;
     // How often what several tiles need leaves HBM.
-    const double input_reads = shared_reads_ ? 1 : input_readers, weight_reads = shared_reads_ ? 1 : weight_readers;
+    const double input_reads = multicast ? 1 : input_readers, weight_reads = multicast ? 1 : weight_readers;
 
     TenantBytes& bytes = kernel.bytes;
     bytes.hbm_read = once.own + inputs * input_reads + swept * weight_reads;

@@ -72,9 +72,8 @@ struct TenantKernel {
 /// scratchpad in binary32; their accesses count as bytes, not as cycles.
 class TenantKernels {
 public:
-    /// `graph` must outlive it. `shared_reads`: what several tiles need of operands and weights is read once for all of
-    /// them; otherwise each tile reads its own.
-    TenantKernels(const sched::DynGraph& graph, const sched::HardwareDescription& hardware, bool shared_reads = true);
+    /// `graph` must outlive it.
+    TenantKernels(const sched::DynGraph& graph, const sched::HardwareDescription& hardware);
 
     /// The kernel with the fewest cycles_at() its tiles' share of the bandwidth, of those that fit; of kernels within a
     /// few percent the one that reads and writes less. Results are kept.
@@ -121,7 +120,6 @@ private:
 
     const sched::DynGraph& graph_;
     sched::HardwareDescription hardware_;
-    bool shared_reads_;
     sched::Workload workload_;
     sched::StageSearch stages_;
     sched::KernelSearch kernels_;

@@ -101,7 +101,9 @@ TEST_CASE("tiles that share no reads fetch what they need one by one", "[m-tenan
         "name: t\nbatch: 8\ninput: {channels: 32, rows: 16}\nlayers:\n"
         "  - {name: a, kind: matmul, from: input, out_channels: 64}\n");
     constexpr double kInputs = 8 * 32 * 16 * 2, kWeights = 32 * 64 * 2;
-    TenantKernels shared(model.graph, sched::mini_chip()), own(model.graph, sched::mini_chip(), false);
+    HardwareDescription unicast = sched::mini_chip();
+    unicast.multicast_reads = false;
+    TenantKernels shared(model.graph, sched::mini_chip()), own(model.graph, unicast);
     const TenantKernel& kernel = own.best(0, 8, 4);
     REQUIRE(kernel.stays == Stays::weights);
     REQUIRE(kernel.tiles() == 4);
@@ -113,6 +115,21 @@ TEST_CASE("tiles that share no reads fetch what they need one by one", "[m-tenan
     CHECK(kernel.bytes.hbm_read > shared.best(0, 8, 4).bytes.hbm_read);
     const double bandwidth = sched::mini_chip().memory_bytes_per_cycle();
     CHECK(kernel.cycles_at(bandwidth) >= shared.best(0, 8, 4).cycles_at(bandwidth));
+}
+
+TEST_CASE("a tile of an attention reads its heads alone", "[m-tenant]") {
+    const sched::Model model = sched::model_of(
+        "name: t\nbatch: 8\ninput: {channels: 32, rows: 16}\nlayers:\n"
+        "  - {name: a, kind: matmul, from: input, out_channels: 96}\n"
+        "  - {name: b, kind: attention, heads: 8}\n");
+    HardwareDescription unicast = sched::mini_chip();
+    unicast.multicast_reads = false;
+    for (const HardwareDescription& chip : {sched::mini_chip(), unicast}) {
+        TenantKernels tenants(model.graph, chip);
+        const TenantKernel& kernel = tenants.best(1, 1, 4);  // one sample: tiles share it by heads, or by rows
+        REQUIRE(kernel.tiles() == 4);
+        CHECK(kernel.bytes.hbm_read == 96 * 16 * 2 * kernel.p_ways);
+    }
 }
 
 TEST_CASE("rounds take as long as their slowest resource, the first and the last wait for their bytes", "[m-tenant]") {

@@ -80,8 +80,8 @@ TEST_CASE("designs, parameters and files are checked before anything runs", "[ex
     refused("- adyna-static", "- {design: m-tenant, set: {group: free}}",
             "experiment.yaml:7: designs: design m-tenant: unknown parameter group; known parameters: file, groups, "
             "shares, ");
-    refused("- adyna-static", "- {design: m-tenant, set: {operand_reads: both}}",
-            "experiment.yaml:7: designs: --set: m_tenant.operand_reads: wants one of shared, own, got \"both\"");
+    refused("- adyna-static", "- {design: m-tenant, set: {groups: three}}",
+            "experiment.yaml:7: designs: --set: m_tenant.groups: wants one of free, power_of_two, got \"three\"");
     refused("- adyna-static", "- {design: gpu, set: {launch_us: soon}}",
             "experiment.yaml:7: designs: --set: gpu.launch_us: ");
     refused("moe.yaml", "nowhere.yaml", "testbenches/data/nowhere.yaml: cannot be read");
