@@ -16,8 +16,9 @@ namespace {
 
 constexpr std::uint32_t kNoLimit = 0xFFFFFFFF;  ///< of waits: a simulation that stands still ends by itself
 constexpr std::uint64_t kMaxDmaBytes = std::uint64_t{1} << 30;
-constexpr std::uint64_t kTensorBuffer = std::uint64_t{1} << 32;  ///< one piece of a tensor after another
 constexpr std::uint64_t kMaskBuffer = std::uint64_t{1} << 20;
+constexpr std::uint64_t kListBuffer = std::uint64_t{1} << 31;
+constexpr std::uint64_t kTensorBuffer = std::uint64_t{1} << 32;  ///< pieces of tensors, one behind another
 
 }  // namespace
 
@@ -54,7 +55,7 @@ void SimulatedHost::software() {
     result_.phases.push_back({0, {job_.image, [](const Image*) {}}, sc_core::SC_ZERO_TIME});
     check(switchyard_load_image(&device_, job_.image_bytes.data(), job_.image_bytes.size()));
     result_.image_loaded = sc_core::sc_time_stamp();
-    result_.weight_bytes = move_tensors("weights", 0, regs::kDmaToChip);
+    result_.weight_bytes = send_weights();
     result_.weights_loaded = sc_core::sc_time_stamp();
     run_batches();
     read_profiles();
@@ -102,7 +103,7 @@ void SimulatedHost::reschedule(std::uint32_t next_batch) {
     if (schedule.image) {
         check(switchyard_load_image(&device_, schedule.bytes.data(), schedule.bytes.size()));
         job_.image = schedule.image.get();
-        result_.weight_bytes += move_tensors("weights", 0, regs::kDmaToChip);
+        result_.weight_bytes += send_weights();
         result_.phases.push_back({next_batch, std::move(schedule.image), sc_core::SC_ZERO_TIME});
     }
     send_inputs(next_batch);
@@ -114,13 +115,19 @@ void SimulatedHost::ring_doorbell(std::uint32_t batch) {
     check(switchyard_queue_batch(&device_, batch));
 }
 
-void SimulatedHost::send_inputs(std::uint32_t batch) {
-    result_.input_bytes += move_tensors("input", batch, regs::kDmaToChip);
-    send_masks(batch);
+std::uint64_t SimulatedHost::send_weights() {
+    const std::uint64_t bytes = add_tensors("weights", 0, regs::kDmaToChip);
+    dma();
+    return bytes;
 }
 
-/// With values: room for the chip's masks, cleared, because no gate writes that of a sample that does not reach it.
-void SimulatedHost::send_masks(std::uint32_t batch) {
+void SimulatedHost::send_inputs(std::uint32_t batch) {
+    result_.input_bytes += add_tensors("input", batch, regs::kDmaToChip);
+    add_masks(batch);
+    dma();
+}
+
+void SimulatedHost::add_masks(std::uint32_t batch) {
     const BatchRouting& routing = (*job_.routing)[batch];
     std::uint64_t buffer = kMaskBuffer;
     for (std::size_t i = 0; i < routing.masks.size(); ++i) {
@@ -133,52 +140,84 @@ void SimulatedHost::send_masks(std::uint32_t batch) {
                 bytes.push_back(static_cast<std::uint8_t>(word >> (8 * byte)));
         }
         memory.write(buffer, bytes.data(), bytes.size());
-        dma({buffer, target.mask_address + (batch % 2) * target.bank_stride, bytes.size(), regs::kDmaToChip});
+        transfers_.push_back(
+            {buffer, target.mask_address + (batch % 2) * target.bank_stride, bytes.size(), regs::kDmaToChip});
         buffer += bytes.size();
         result_.mask_bytes += bytes.size();
     }
 }
 
-void SimulatedHost::fetch_masks(std::uint32_t batch) {
-    BatchRouting routed{job_.image->meta.batch_samples, {}};
+void SimulatedHost::fetch_outputs(std::uint32_t batch) {
+    result_.output_bytes += add_tensors("output", batch, regs::kDmaFromChip);
+    std::uint64_t buffer = kMaskBuffer;
+    const std::uint64_t mask_bytes = std::uint64_t{job_.image->meta.batch_samples} * sizeof(std::uint64_t);
     for (const ImageMeta::Switch& source : job_.image->meta.switches) {
-        const std::uint64_t size = routed.samples * sizeof(std::uint64_t);
-        dma({kMaskBuffer, source.mask_address + (batch % 2) * source.bank_stride, size, regs::kDmaFromChip});
-        const std::vector<std::uint8_t> bytes = memory.read(kMaskBuffer, size);
+        if (!job_.values) break;
+        transfers_.push_back(
+            {buffer, source.mask_address + (batch % 2) * source.bank_stride, mask_bytes, regs::kDmaFromChip});
+        buffer += mask_bytes;
+    }
+    dma();
+    for (const Piece& piece : expected_)
+        job_.values->take(*piece.tensor, piece.index, batch,
+                          memory.read(piece.buffer, piece.tensor->piece_bytes[piece.index]));
+    expected_.clear();
+    if (job_.values) take_masks();
+}
+
+void SimulatedHost::take_masks() {
+    BatchRouting routed{job_.image->meta.batch_samples, {}};
+    const std::uint64_t size = routed.samples * sizeof(std::uint64_t);
+    for (std::size_t i = 0; i < job_.image->meta.switches.size(); ++i) {
+        const std::vector<std::uint8_t> bytes = memory.read(kMaskBuffer + i * size, size);
         std::vector<std::uint64_t> masks(routed.samples, 0);
-        for (std::size_t i = 0; i < size; ++i) masks[i / 8] |= std::uint64_t{bytes[i]} << (8 * (i % 8));
+        for (std::size_t b = 0; b < size; ++b) masks[b / 8] |= std::uint64_t{bytes[b]} << (8 * (b % 8));
         routed.masks.push_back(std::move(masks));
     }
     result_.routed.push_back(std::move(routed));
 }
 
-void SimulatedHost::fetch_outputs(std::uint32_t batch) {
-    result_.output_bytes += move_tensors("output", batch, regs::kDmaFromChip);
-    if (job_.values) fetch_masks(batch);
-}
-
-std::uint64_t SimulatedHost::move_tensors(const std::string& kind, std::uint32_t batch, std::uint32_t direction) {
+std::uint64_t SimulatedHost::add_tensors(const std::string& kind, std::uint32_t batch, std::uint32_t direction) {
     std::uint64_t moved = 0;
     const std::uint32_t flags = direction | (job_.values ? 0u : std::uint32_t{regs::kDmaSizeOnly});
     for (const ImageMeta::Tensor& tensor : job_.image->meta.tensors) {
         if (tensor.kind != kind) continue;
         for (std::size_t i = 0; i < tensor.addresses.size(); ++i) {
             const std::uint64_t address = tensor.addresses[i] + (batch % 2) * tensor.bank_stride;
+            const std::uint64_t buffer = kTensorBuffer + (job_.values ? moved : 0);
             if (job_.values && direction == regs::kDmaToChip) {
                 const std::vector<std::uint8_t> bytes = job_.values->piece(tensor, i, batch);
-                memory.write(kTensorBuffer, bytes.data(), bytes.size());
+                memory.write(buffer, bytes.data(), bytes.size());
+            } else if (job_.values) {
+                expected_.push_back({&tensor, i, buffer});
             }
             for (std::uint64_t done = 0; done < tensor.piece_bytes[i];) {
                 const std::uint64_t bytes = std::min(tensor.piece_bytes[i] - done, kMaxDmaBytes);
-                dma({kTensorBuffer + (job_.values ? done : 0), address + done, bytes, flags});
+                transfers_.push_back({buffer + (job_.values ? done : 0), address + done, bytes, flags});
                 done += bytes;
             }
-            if (job_.values && direction == regs::kDmaFromChip)
-                job_.values->take(tensor, i, batch, memory.read(kTensorBuffer, tensor.piece_bytes[i]));
             moved += tensor.piece_bytes[i];
         }
     }
     return moved;
+}
+
+void SimulatedHost::dma() {
+    constexpr std::size_t kMost = SWITCHYARD_LIST_DESCRIPTORS;
+    for (std::size_t first = 0; first < transfers_.size(); first += kMost) {
+        const std::size_t count = std::min(kMost, transfers_.size() - first);
+        std::vector<std::uint8_t> list(count * SWITCHYARD_DESCRIPTOR_BYTES);
+        for (std::size_t i = 0; i < count; ++i) {
+            const Transfer& transfer = transfers_[first + i];
+            switchyard_put_descriptor(&list[i * SWITCHYARD_DESCRIPTOR_BYTES], transfer.host_address,
+                                      transfer.chip_address, static_cast<std::uint32_t>(transfer.bytes),
+                                      transfer.flags);
+        }
+        memory.write(kListBuffer, list.data(), list.size());
+        switchyard_start_dma_list(&device_, kListBuffer, static_cast<std::uint32_t>(count));
+        check(switchyard_wait_dma(&device_));
+    }
+    transfers_.clear();
 }
 
 void SimulatedHost::read_profiles() {
@@ -198,11 +237,6 @@ void SimulatedHost::read_profiles() {
         profile.by_tile.push_back(std::move(records));
     }
     result_.profiles.push_back(std::move(profile));
-}
-
-void SimulatedHost::dma(const Transfer& transfer) {
-    check(switchyard_dma(&device_, transfer.host_address, transfer.chip_address,
-                         static_cast<std::uint32_t>(transfer.bytes), transfer.flags));
 }
 
 void SimulatedHost::check(switchyard_result result) {

@@ -96,21 +96,30 @@ private:
         std::uint64_t host_address, chip_address, bytes;
         std::uint32_t flags;
     };
+    /// A piece of a tensor, and where in host memory its values will be.
+    struct Piece {
+        const ImageMeta::Tensor* tensor;
+        std::size_t index;
+        std::uint64_t buffer;
+    };
 
     void software();
     bool reschedules_after(std::uint32_t batch) const;
     void reschedule(std::uint32_t next_batch);
     void send_inputs(std::uint32_t batch);
-    void send_masks(std::uint32_t batch);
-    void fetch_masks(std::uint32_t batch);
+    /// With values: room for the chip's masks, cleared, because no gate writes that of a sample that does not reach it.
+    void add_masks(std::uint32_t batch);
     void fetch_outputs(std::uint32_t batch);
+    void take_masks();
     void run_batches();
     void read_profiles();
 
     void ring_doorbell(std::uint32_t batch);
-    /// Moves the tensors of `kind` for `batch`; returns their bytes.
-    std::uint64_t move_tensors(const std::string& kind, std::uint32_t batch, std::uint32_t direction);
-    void dma(const Transfer& transfer);
+    /// Adds the tensors of `kind` for `batch` to the transfers; returns their bytes.
+    std::uint64_t add_tensors(const std::string& kind, std::uint32_t batch, std::uint32_t direction);
+    std::uint64_t send_weights();
+    /// Moves what was added, as few lists as there can be.
+    void dma();
     /// Throws ModelError, with the chip's error text if it is the chip that complains.
     void check(switchyard_result result);
 
@@ -121,6 +130,8 @@ private:
     Job job_;
     Result result_;
     switchyard_device device_;
+    std::vector<Transfer> transfers_;  ///< that the next list will have
+    std::vector<Piece> expected_;      ///< with values: what they will bring from the chip
 };
 
 }  // namespace switchyard::platform

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "switchyard/hw/host/host_interface.h"
+#include "switchyard/sw_scheduler/formats/bytes.h"
 #include "switchyard/tlm/void_buffer.h"
 
 namespace switchyard::hw {
@@ -12,72 +13,123 @@ using namespace host_registers;
 using sc_core::sc_time;
 using sc_core::sc_time_stamp;
 
+namespace {
+
+constexpr std::size_t kDescriptorBytes = 32;
+constexpr std::uint32_t kLongestList = 1 << 20;  // bytes
+
+}  // namespace
+
 void HostInterface::run_dma() {
     for (;;) {
         wait(dma_started_);
         if (!status(kDmaBusy)) continue;  // a reset came at the same time
         begins(kDmaActivity);
-        moved_ = 0;
         dma_failed_ = false;
-        if (transfer_.bits & kDmaToChip)
-            dma_to_chip();
-        else
-            dma_from_chip();
+        const bool list = (request_.bits & kDmaList) != 0;
+        transfers_ = list ? fetch_list(request_) : std::deque<Transfer>{request_};
+        const bool sound = !transfers_.empty();
+        moved_ = 0;
+        while (!transfers_.empty() && !dma_failed_ && !discarding_) goes(kDmaToChip) ? dma_to_chip() : dma_from_chip();
+        transfers_.clear();
         if (!discarding_) {
             set_status(kDmaBusy, false);
             if (dma_failed_)
                 fail(ErrorCode::dma_host_memory, moved_,
                      fmt::format("host memory answered a DMA with an error after {} bytes", moved_));
-            else
+            else if (sound)
                 interrupt(kIrqDmaDone);
         }
         ends(kDmaActivity);
     }
 }
 
+std::string HostInterface::objection(const Transfer& transfer) const {
+    const std::uint32_t ways = transfer.bits & ~kDmaSizeOnly;
+    const std::uint64_t capacity = chip_.region_bytes * chip_.memory_interfaces;
+    const std::uint64_t chip = transfer.chip_address, bytes = transfer.bytes;
+    if (transfer.bits == kDmaList && bytes > 0 && bytes % kDescriptorBytes == 0 && bytes <= kLongestList) return {};
+    if (transfer.bits == kDmaList)
+        return fmt::format("no such list: {} bytes; a descriptor has {}, a list {} at most", bytes, kDescriptorBytes,
+                           kLongestList);
+    if ((ways == kDmaToChip || ways == kDmaFromChip) && bytes > 0 && chip < capacity && bytes <= capacity - chip)
+        return {};
+    return fmt::format("no such DMA: control {:#x}, {} bytes at {:#x} of {:#x} bytes of HBM", transfer.bits, bytes,
+                       chip, capacity);
+}
+
+std::deque<HostInterface::Transfer> HostInterface::fetch_list(const Transfer& list) {
+    std::vector<std::uint8_t> bytes(list.bytes);
+    for (std::uint32_t done = 0; done < list.bytes && !dma_failed_ && !discarding_;) {
+        const std::uint32_t part = std::min(config_.dma_chunk_bytes, list.bytes - done);
+        sc_time arrival;
+        if (!access_host_memory(false, list.host_address + done, &bytes[done], part, true, arrival)) return {};
+        wait(arrival + link_time(part));
+        done += part;
+    }
+    std::deque<Transfer> transfers;
+    ByteReader reader(bytes.data(), bytes.size());
+    while (reader.remaining() > 0 && !discarding_) {
+        Transfer transfer;
+        std::uint64_t reserved = 0;
+        reader(transfer.host_address, transfer.chip_address, transfer.bytes, transfer.bits, reserved);
+        std::string wrong = (transfer.bits & kDmaList) != 0 ? "a list in a list" : objection(transfer);
+        if (reserved != 0) wrong = fmt::format("reserved bytes are {:#x}", reserved);
+        if (!wrong.empty()) {
+            const auto number = static_cast<std::uint32_t>(transfers.size());
+            set_status(kDmaBusy, false);
+            fail(ErrorCode::dma_request, number, fmt::format("descriptor {}: {}", number, wrong));
+            return {};
+        }
+        transfers.push_back(transfer);
+    }
+    return transfers;
+}
+
+bool HostInterface::goes(std::uint32_t direction) const {
+    return !transfers_.empty() && (transfers_.front().bits & direction) != 0;
+}
+
 void HostInterface::dma_to_chip() {
-    const bool values = !(transfer_.bits & kDmaSizeOnly);
-    const std::uint64_t bytes = transfer_.bytes;
-    for (std::uint64_t offset = 0; offset < bytes && !dma_failed_ && !discarding_;) {
-        const Chunk chunk = next_chunk(offset);
+    direction_ = kDmaToChip;
+    while (goes(kDmaToChip) && !dma_failed_ && !discarding_) {
+        const Chunk chunk = next_chunk();
         PooledPayload write = packet(PacketKind::write_request, {memory_of(chunk.chip_address)},
                                      ::tlm::TLM_WRITE_COMMAND, chunk.chip_address, chunk.bytes);
-        if (values) carry(write, std::vector<std::uint8_t>(chunk.bytes));
+        if (chunk.values) carry(write, std::vector<std::uint8_t>(chunk.bytes));
         write.routed().tag = next_tag_;
         // The engine asks for the next chunk while this one is on the link: only the first one's latency shows.
         sc_time arrival;
-        if (!access_host_memory(false, chunk.host_address, write->get_data_ptr(), chunk.bytes, values, arrival)) break;
+        if (!access_host_memory(false, chunk.host_address, write->get_data_ptr(), chunk.bytes, chunk.values, arrival))
+            break;
         chunks_[next_tag_++] = chunk;
         send(write, arrival + link_time(chunk.bytes));
         stats_.dma_to_chip_bytes += chunk.bytes;
-        offset += chunk.bytes;
         wait(link_time(chunk.bytes));
     }
     while (!chunks_.empty()) wait(dma_answered_);
 }
 
 void HostInterface::dma_from_chip() {
-    const bool values = !(transfer_.bits & kDmaSizeOnly);
-    const std::uint64_t bytes = transfer_.bytes;
+    direction_ = kDmaFromChip;
     sc_time next_request = sc_time_stamp();
     link_free_ = stored_ = sc_time_stamp();
-    std::uint64_t offset = 0;
-    while ((offset < bytes && !discarding_) || !chunks_.empty()) {
+    const auto more = [this] { return goes(kDmaFromChip) && !dma_failed_ && !discarding_; };
+    while (more() || !chunks_.empty()) {
         if (!replies_.empty()) {
             store_reply();
-        } else if (offset < bytes && !discarding_ && next_request <= sc_time_stamp()) {
-            const Chunk chunk = next_chunk(offset);
+        } else if (more() && next_request <= sc_time_stamp()) {
+            const Chunk chunk = next_chunk();
             PooledPayload read = packet(PacketKind::read_request, {memory_of(chunk.chip_address)},
                                         ::tlm::TLM_READ_COMMAND, chunk.chip_address, 0);
             read.routed().tag = next_tag_;
             read.routed().requested_bytes = chunk.bytes;
             read.routed().reply_to = {chip_.host};
-            read.routed().has_values = values;
+            read.routed().has_values = chunk.values;
             chunks_[next_tag_++] = chunk;
-            offset += chunk.bytes;
             next_request += link_time(chunk.bytes);
             send(read);
-        } else if (offset < bytes && !discarding_) {
+        } else if (more()) {
             wait(next_request - sc_time_stamp(), dma_answered_);
         } else {
             wait(dma_answered_);
@@ -103,13 +155,19 @@ void HostInterface::store_reply() {
     if (chunk.received == chunk.bytes) chunks_.erase(found);
 }
 
-HostInterface::Chunk HostInterface::next_chunk(std::uint64_t offset) const {
+HostInterface::Chunk HostInterface::next_chunk() {
+    Transfer& transfer = transfers_.front();
     Chunk chunk;
-    chunk.host_address = transfer_.host_address + offset;
-    chunk.chip_address = transfer_.chip_address + offset;
+    chunk.host_address = transfer.host_address;
+    chunk.chip_address = transfer.chip_address;
+    chunk.values = (transfer.bits & kDmaSizeOnly) == 0;
     const std::uint64_t in_region = chip_.region_bytes - chunk.chip_address % chip_.region_bytes;
     chunk.bytes = static_cast<std::uint32_t>(
-        std::min({std::uint64_t{config_.dma_chunk_bytes}, transfer_.bytes - offset, in_region}));
+        std::min({std::uint64_t{config_.dma_chunk_bytes}, std::uint64_t{transfer.bytes}, in_region}));
+    transfer.host_address += chunk.bytes;
+    transfer.chip_address += chunk.bytes;
+    transfer.bytes -= chunk.bytes;
+    if (transfer.bytes == 0) transfers_.pop_front();
     return chunk;
 }
 
@@ -136,7 +194,7 @@ bool HostInterface::access_host_memory(bool write, std::uint64_t address, unsign
 void HostInterface::dma_answer(Payload& payload, const RoutedExtension& packet) {
     const auto found = chunks_.find(packet.tag);
     const bool is_data = packet.kind == PacketKind::data;
-    bool expected = is_data == ((transfer_.bits & kDmaFromChip) != 0) && found != chunks_.end();
+    bool expected = is_data == (direction_ == kDmaFromChip) && found != chunks_.end();
     if (expected && is_data) {
         const Chunk& chunk = found->second;
         const std::uint64_t offset = payload.get_address() - chunk.chip_address;

@@ -30,7 +30,8 @@ namespace switchyard::hw {
 ///
 /// Modelled: the registers of host_registers.h, bit by bit; the image is checked and sent to the tiles over the network
 /// as real bytes; segments run one after another, each from a multicast start to the last segment_done; DMA moves
-/// chunks through a link of `link_bytes_per_cycle` in each direction, host memory reads run ahead of the link.
+/// chunks through a link of `link_bytes_per_cycle` in each direction, host memory reads run ahead of the link; lists of
+/// transfers are read from host memory.
 /// Accuracy: a DMA of many chunks takes bytes / link rate plus one latency; accesses to the configuration port take
 /// their share of the link and no more.
 /// Not modelled: PCIe packets, credits and their overhead, address translation, message-signalled interrupts,
@@ -90,16 +91,17 @@ private:
     using ErrorCode = host_registers::ErrorCode;
     enum class Job { none, load, batch };
     enum Activity : unsigned { kJobActivity = 1u << 0, kDmaActivity = 1u << 1, kProfileActivity = 1u << 2 };
-    /// What the registers said when DMA_CONTROL was written.
+    /// What the registers said when DMA_CONTROL was written, or what a descriptor says.
     struct Transfer {
         std::uint64_t host_address = 0, chip_address = 0;
         std::uint32_t bytes = 0;
         std::uint32_t bits = 0;  ///< host_registers::DmaControl
     };
-    /// A part of a DMA that memory has yet to answer for.
+    /// A part of a transfer that memory has yet to answer for.
     struct Chunk {
         std::uint64_t host_address = 0, chip_address = 0;
         std::uint32_t bytes = 0;
+        bool values = false;
         std::uint32_t received = 0;
     };
 
@@ -161,11 +163,17 @@ private:
 
     // dma_engine.cpp
     void run_dma();
+    /// What is wrong with a transfer, empty if nothing is.
+    std::string objection(const Transfer& transfer) const;
+    /// Transfers of the list at `list`, in order; none, with the error set, if the list is not sound.
+    std::deque<Transfer> fetch_list(const Transfer& list);
+    /// Moves the transfers in front that go this way.
     void dma_to_chip();
     void dma_from_chip();
     void store_reply();
-    /// The next chunk of the transfer at `offset`, cut at the chunk size and where a memory interface's region ends.
-    Chunk next_chunk(std::uint64_t offset) const;
+    bool goes(std::uint32_t direction) const;
+    /// The next chunk of the transfer in front, cut at the chunk size and where a memory interface's region ends.
+    Chunk next_chunk();
     bool access_host_memory(bool write, std::uint64_t address, unsigned char* data, std::uint32_t bytes, bool values,
                             sc_core::sc_time& delay);
     void dma_answer(Payload& payload, const RoutedExtension& packet);
@@ -211,8 +219,10 @@ private:
     std::deque<PooledPayload> replies_;      ///< data from HBM, to be stored in host memory
     std::uint32_t next_tag_ = 0;
     sc_core::sc_time link_free_, stored_;  ///< towards the host: when the link is free, the last chunk is stored
-    Transfer transfer_;
-    std::uint32_t moved_ = 0;  ///< bytes of this DMA that crossed the port to host memory
+    Transfer request_;                     ///< as the registers had it
+    std::deque<Transfer> transfers_;       ///< of the DMA under way what is left of them
+    std::uint32_t direction_ = 0;          ///< of what memory has yet to answer for
+    std::uint32_t moved_ = 0;              ///< bytes of this DMA that crossed the port to host memory
     bool dma_failed_ = false;
 };
 

@@ -69,17 +69,13 @@ void HostInterface::doorbell_written(std::uint32_t batch) {
 
 void HostInterface::dma_control_written(std::uint32_t bits) {
     if (bits == 0) return;
-    const std::uint64_t chip = get64(kDmaChipLow), bytes = registers_.get(kDmaBytes);
-    const std::uint64_t capacity = chip_.region_bytes * chip_.memory_interfaces;
-    const bool one_direction = ((bits & kDmaToChip) != 0) != ((bits & kDmaFromChip) != 0);
+    const Transfer request{get64(kDmaHostLow), get64(kDmaChipLow), registers_.get(kDmaBytes), bits};
     if (status(kDmaBusy)) {
         fail(ErrorCode::dma_busy, 0, "DMA_CONTROL was written while a transfer is under way");
-    } else if (!one_direction || bytes == 0 || chip >= capacity || bytes > capacity - chip) {
-        fail(ErrorCode::dma_request, 0,
-             fmt::format("no such DMA: control {:#x}, {} bytes at {:#x} of {:#x} bytes of HBM", bits, bytes, chip,
-                         capacity));
+    } else if (const std::string wrong = objection(request); !wrong.empty()) {
+        fail(ErrorCode::dma_request, 0, wrong);
     } else {
-        transfer_ = {get64(kDmaHostLow), chip, registers_.get(kDmaBytes), bits};
+        request_ = request;
         set_status(kDmaBusy, true);
         dma_started_.notify(access_delay_);
     }

@@ -189,6 +189,24 @@ void switchyard_start_dma(switchyard_device* device, uint64_t host, uint64_t chi
     write_register(device, SWITCHYARD_DMA_CONTROL_OFFSET, flags);
 }
 
+void switchyard_put_descriptor(void* descriptor, uint64_t host, uint64_t chip, uint32_t bytes, uint32_t flags) {
+    uint8_t* const at = (uint8_t*)descriptor; /* little-endian, whatever the processor is */
+    unsigned i;
+    for (i = 0; i < 8; ++i) {
+        at[i] = (uint8_t)(host >> (8 * i));
+        at[8 + i] = (uint8_t)(chip >> (8 * i));
+        at[24 + i] = 0; /* reserved */
+    }
+    for (i = 0; i < 4; ++i) {
+        at[16 + i] = (uint8_t)(bytes >> (8 * i));
+        at[20 + i] = (uint8_t)(flags >> (8 * i));
+    }
+}
+
+void switchyard_start_dma_list(switchyard_device* device, uint64_t list, uint32_t count) {
+    switchyard_start_dma(device, list, 0, count * SWITCHYARD_DESCRIPTOR_BYTES, SWITCHYARD_DMA_CONTROL_LIST);
+}
+
 switchyard_result switchyard_wait_dma(switchyard_device* device) {
     return await(device, SWITCHYARD_IRQ_STATUS_DMA_DONE);
 }

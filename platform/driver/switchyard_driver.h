@@ -100,6 +100,14 @@ switchyard_result switchyard_wait_dma(switchyard_device* device);
 switchyard_result switchyard_dma(switchyard_device* device, uint64_t host, uint64_t chip, uint32_t bytes,
                                  uint32_t flags);
 
+/* Many transfers with one interrupt: a list of descriptors in the memory behind the chip's DMA port. */
+enum { SWITCHYARD_DESCRIPTOR_BYTES = 32, SWITCHYARD_LIST_DESCRIPTORS = 32768 /* at most */ };
+/* Writes the descriptor of a transfer, as for switchyard_start_dma, into SWITCHYARD_DESCRIPTOR_BYTES at `descriptor`. */
+void switchyard_put_descriptor(void* descriptor, uint64_t host, uint64_t chip, uint32_t bytes, uint32_t flags);
+/* Moves what `count` descriptors at `list` say, one after another. Nothing moves if one of them is wrong; error_info is
+ * its number then. switchyard_wait_dma waits for the last. */
+void switchyard_start_dma_list(switchyard_device* device, uint64_t list, uint32_t count);
+
 /* Fetches the profile of a tile into the chip's window and says how many records it has. */
 switchyard_result switchyard_fetch_profile(switchyard_device* device, uint32_t tile, uint32_t* records);
 /* Reads `count` of them from number `first` on. */

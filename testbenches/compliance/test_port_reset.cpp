@@ -142,7 +142,7 @@ TEST_CASE("after a reset in the middle of a batch the next run gives the same re
 
 TEST_CASE("after a reset in the middle of a load, a transfer or a read-back the next run is right",
           "[accelerator][reset]") {
-    const std::string what = GENERATE("load", "to chip", "from chip", "profile");
+    const std::string what = GENERATE("load", "to chip", "from chip", "list", "profile");
     const double when = GENERATE(0.0, 1.0, 600.0);
     digits_image();
     in_child([&] {
@@ -157,9 +157,23 @@ TEST_CASE("after a reset in the middle of a load, a transfer or a read-back the 
             } else if (what == "profile") {
                 r.write(regs::kProfileTile, 1);
             } else {
-                r.write(regs::kDmaHostLow, 0x4000'0000);
-                r.write(regs::kDmaBytes, 1 << 18);
-                r.write(regs::kDmaControl, what == "to chip" ? regs::kDmaToChip : regs::kDmaFromChip);
+                const bool list = what == "list";
+                std::vector<std::uint8_t> descriptors;
+                for (unsigned i = 0; i < 1024; ++i) {  // a read-back of 256 bytes each, to 0x40000000 and on
+                    std::vector<std::uint8_t> one(32, 0);
+                    one[1] = static_cast<std::uint8_t>(i);
+                    one[2] = static_cast<std::uint8_t>(i >> 8);
+                    one[3] = 0x40;
+                    one[17] = 1;
+                    one[20] = regs::kDmaFromChip;
+                    descriptors.insert(descriptors.end(), one.begin(), one.end());
+                }
+                r.memory.write(0x3000'0000, descriptors.data(), descriptors.size());
+                r.write(regs::kDmaHostLow, list ? 0x3000'0000 : 0x4000'0000);
+                r.write(regs::kDmaBytes, list ? static_cast<std::uint32_t>(descriptors.size()) : 1 << 18);
+                r.write(regs::kDmaControl, list                ? regs::kDmaList
+                                           : what == "to chip" ? regs::kDmaToChip
+                                                               : regs::kDmaFromChip);
             }
             if (when > 0) {
                 r.port.sync();

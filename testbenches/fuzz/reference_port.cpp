@@ -37,7 +37,7 @@ Contract contract(std::uint64_t offset) {
         case kDoorbell:
             return {Kind::wo, all};
         case kDmaControl:
-            return {Kind::wo, 0x7};
+            return {Kind::wo, 0xF};
         case kProfileTile:
             return {Kind::rw, 0xFFFF};
         case 0x3C:
@@ -66,7 +66,7 @@ bool ReferencePort::exists(std::uint64_t offset) {
 void ReferencePort::reset() {
     registers_.fill(0);
     reg(0x0) = 0x4453'5359;
-    reg(0x4) = 0x0001'0000;
+    reg(0x4) = 0x0001'0001;
     reg(0x8) = static_cast<std::uint32_t>(chip_.platform_fingerprint);
     reg(0xC) = static_cast<std::uint32_t>(chip_.platform_fingerprint >> 32);
     line_ = loading_ = transferring_ = profiling_ = false;
@@ -171,11 +171,13 @@ void ReferencePort::written(std::uint64_t offset, std::uint32_t value) {
     if (offset == kDmaControl && value != 0) {
         const std::uint64_t chip = reg(kDmaChip) | std::uint64_t{reg(kDmaChip + 4)} << 32;
         const std::uint64_t bytes = reg(kDmaBytes);
-        const bool one_direction = (value & 3) == 1 || (value & 3) == 2;
+        const bool one_direction = (value & ~4u) == 1 || (value & ~4u) == 2;
+        const bool good = one_direction && bytes > 0 && chip < chip_.memory_bytes && bytes <= chip_.memory_bytes - chip;
+        const bool list = value == 8 && bytes > 0 && bytes % 32 == 0 && bytes <= 1u << 20;
         if (transferring_) return fail(11, 0);
-        if (!one_direction || bytes == 0 || chip >= chip_.memory_bytes || bytes > chip_.memory_bytes - chip)
-            return fail(12, 0);
+        if (!good && !list) return fail(12, 0);
         transferring_ = true;
+        list_ = list;
         reg(kStatus) |= kDmaBusy;
         transfer_host_ = reg(kDmaHost) | std::uint64_t{reg(kDmaHost + 4)} << 32;
         transfer_bytes_ = reg(kDmaBytes);
@@ -190,6 +192,7 @@ void ReferencePort::written(std::uint64_t offset, std::uint32_t value) {
 bool ReferencePort::predictable() const {
     if (!transferring_) return true;
     if (transfer_bytes_ > 1u << 16) return false;
+    if (list_ && transfer_host_ < chip_.host_memory_bytes) return false;  // what the descriptors say
     const std::uint64_t room = transfer_host_ < chip_.host_memory_bytes ? chip_.host_memory_bytes - transfer_host_ : 0;
     return room == 0 || room >= transfer_bytes_;  // in memory as a whole, or not at all
 }

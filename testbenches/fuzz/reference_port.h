@@ -63,6 +63,7 @@ private:
     std::uint32_t image_bytes_ = 0;
     std::uint64_t transfer_host_ = 0;
     std::uint32_t transfer_bytes_ = 0;
+    bool list_ = false;
 };
 
 }  // namespace switchyard::fuzz

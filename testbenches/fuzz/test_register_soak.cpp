@@ -80,7 +80,8 @@ private:
             access = {::tlm::TLM_WRITE_COMMAND, regs::kDmaHostLow, std::vector<unsigned char>(24), {}, 0};
             for (const unsigned byte : {0u, 1u, 4u, 8u, 9u, 16u, 17u})
                 access.data[byte] = static_cast<unsigned char>(byte == 4 && !one_in(4) ? 0 : random_());
-            access.data[20] = static_cast<unsigned char>(below(8));
+            access.data[20] = static_cast<unsigned char>(below(9));
+            if (access.data[20] == 8) access.data[16] &= 0xE0;  // whole descriptors
         }
         const auto length = static_cast<unsigned>(access.data.size());
         access.streaming_width = one_in(8) ? static_cast<unsigned>(1 + below(2 * length)) : length;

@@ -311,6 +311,27 @@ TEST_CASE("a transfer is described before it is started", "[driver]") {
                                              {SWITCHYARD_IRQ_STATUS_OFFSET, SWITCHYARD_IRQ_STATUS_DMA_DONE}});
 }
 
+TEST_CASE("a list of transfers is little-endian and started like one transfer", "[driver]") {
+    FakeChip chip;
+    chip.on_write = [&chip](std::uint32_t offset, std::uint32_t) {
+        if (offset == SWITCHYARD_DMA_CONTROL_OFFSET) chip.raise(SWITCHYARD_IRQ_STATUS_DMA_DONE);
+    };
+    std::vector<std::uint8_t> descriptor(SWITCHYARD_DESCRIPTOR_BYTES, 0xEE);
+    switchyard_put_descriptor(descriptor.data(), 0x1122334455667788, 0x99AABBCCDDEEFF00, 0x01020304,
+                              SWITCHYARD_DMA_CONTROL_FROM_CHIP);
+    CHECK(descriptor == std::vector<std::uint8_t>{0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11,  // host
+                                                  0x00, 0xFF, 0xEE, 0xDD, 0xCC, 0xBB, 0xAA, 0x99,  // chip
+                                                  4,    3,    2,    1,    2,    0,    0,    0,     // bytes, control
+                                                  0,    0,    0,    0,    0,    0,    0,    0});   // reserved
+    switchyard_device device = chip.device();
+    switchyard_start_dma_list(&device, 0x1122334455667788, 3);
+    CHECK(switchyard_wait_dma(&device) == SWITCHYARD_OK);
+    CHECK(chip.written(SWITCHYARD_DMA_HOST_LOW_OFFSET) == std::vector<std::uint32_t>{0x55667788});
+    CHECK(chip.written(SWITCHYARD_DMA_HOST_HIGH_OFFSET) == std::vector<std::uint32_t>{0x11223344});
+    CHECK(chip.written(SWITCHYARD_DMA_BYTES_OFFSET) == std::vector<std::uint32_t>{96});
+    CHECK(chip.written(SWITCHYARD_DMA_CONTROL_OFFSET) == std::vector<std::uint32_t>{SWITCHYARD_DMA_CONTROL_LIST});
+}
+
 TEST_CASE("a profile is fetched, then read by words or in one burst", "[driver]") {
     for (const bool blocks : {false, true}) {
         FakeChip chip;

@@ -121,10 +121,18 @@ static bool wait_for_interrupt(void* context) {
 /* The run ------------------------------------------------------------------------------------------------------- */
 
 static void move(switchyard_device* device, uint32_t list, uint32_t count, uint32_t direction, const char* what) {
+    enum { MOST = 64 };
+    static uint8_t descriptors[MOST][SWITCHYARD_DESCRIPTOR_BYTES];
     const struct package_transfer* transfer = (const struct package_transfer*)list;
-    uint32_t i;
-    for (i = 0; i < count; ++i)
-        must(switchyard_dma(device, transfer[i].memory, transfer[i].chip, transfer[i].bytes, direction), device, what);
+    while (count > 0) {
+        const uint32_t part = count < MOST ? count : MOST;
+        uint32_t i;
+        for (i = 0; i < part; ++i, ++transfer)
+            switchyard_put_descriptor(descriptors[i], transfer->memory, transfer->chip, transfer->bytes, direction);
+        switchyard_start_dma_list(device, (uint32_t)descriptors, part);
+        must(switchyard_wait_dma(device), device, what);
+        count -= part;
+    }
 }
 
 /* Numbers of binary16 in the order of their values; there is no NaN among them. */
