@@ -30,7 +30,12 @@ void HostInterface::run_dma() {
         transfers_ = list ? fetch_list(request_) : std::deque<Transfer>{request_};
         const bool sound = !transfers_.empty();
         moved_ = 0;
-        while (!transfers_.empty() && !dma_failed_ && !discarding_) goes(kDmaToChip) ? dma_to_chip() : dma_from_chip();
+        while (!transfers_.empty() && !dma_failed_ && !discarding_) {
+            if (goes(kDmaToChip))
+                dma_to_chip();
+            else
+                dma_from_chip();
+        }
         transfers_.clear();
         if (!discarding_) {
             set_status(kDmaBusy, false);

@@ -48,7 +48,7 @@ public:
         std::string impl = "packets";       ///< of switch, merge and packetiser: RoutingBlocks
         unsigned setup_cycles = 8;          ///< address and range generation before the first packet of a transfer
         unsigned max_packet_bytes = 65536;  ///< payload of one packet
-        std::string memory_reads = "multicast";
+        std::string memory_reads = "multicast";  ///< or "unicast": of what several tiles need of HBM
         double clock_ghz = 1.0;
         bool values = false;         ///< tensors have values, set by the composer
         PacketFormat packet_format;  ///< the network's, set by the composer

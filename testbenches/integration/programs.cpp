@@ -9,6 +9,8 @@
 #include <fstream>
 #include <iterator>
 
+#include <nlohmann/json.hpp>
+
 #include "switchyard/testbenches/catch.h"
 
 namespace switchyard::testing {
@@ -66,6 +68,32 @@ void write_text(const std::string& path, const std::string& text) {
     std::ofstream file(path, std::ios::binary);
     file << text;
     REQUIRE(file);
+}
+
+std::string compiled(const std::string& arguments, const std::string& name) {
+    std::string image = scratch(name);
+    const Outcome outcome = sy_sched("compile " + arguments + " -o " + image);
+    INFO(outcome.err);
+    REQUIRE(outcome.status == 0);
+    return image;
+}
+
+nlohmann::json report_of_run(const std::string& arguments) {
+    const std::string folder = scratch("report_of_run");
+    const Outcome outcome = sy_sim("run " + arguments + " --report " + folder);
+    INFO(arguments << ": " << outcome.err);
+    REQUIRE(outcome.status == 0);
+    nlohmann::json report = nlohmann::json::parse(read_text(folder + "/report.json"));
+    CHECK(report.at("ok") == true);
+    for (const nlohmann::json& check : report.at("conservation")) {
+        INFO(check.dump());
+        CHECK(check.at("ok") == true);
+    }
+    return report;
+}
+
+double mean_latency_us(const nlohmann::json& report) {
+    return report.at("summary").at("latency_us").at("mean").get<double>();
 }
 
 const std::string& digits_image() {

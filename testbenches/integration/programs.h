@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include <nlohmann/json_fwd.hpp>
+
 namespace switchyard::testing {
 
 /// What a program that was run left behind.
@@ -18,6 +20,12 @@ Outcome sy_sim(const std::string& arguments);
 std::string scratch(const std::string& file);
 std::string read_text(const std::string& path);
 void write_text(const std::string& path, const std::string& text);
+
+/// `sy-sched compile ARGUMENTS -o IMAGE`, which must succeed: the path of the image, `name` in scratch().
+std::string compiled(const std::string& arguments, const std::string& name = "compiled.syk");
+/// `sy-sim run ARGUMENTS --report FOLDER`, which must succeed: the report, all of whose checks must hold.
+nlohmann::json report_of_run(const std::string& arguments);
+double mean_latency_us(const nlohmann::json& report);
 
 /// digits_skipnet compiled for mini.yaml: made once a process.
 const std::string& digits_image();

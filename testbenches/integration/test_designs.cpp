@@ -14,23 +14,11 @@ namespace {
 
 json run(const std::string& design, const std::string& chip, const std::string& settings = "",
          const std::string& without = "") {
-    const std::string image = scratch(design + ".syk");
-    const Outcome compiled = sy_sched(std::string("compile ") + kDigits + " --platform " + kMini + " --design " +
-                                      design + (without.empty() ? "" : " --without " + without) + " -o " + image);
-    INFO(compiled.err);
-    REQUIRE(compiled.status == 0);
-    const Outcome outcome =
-        sy_sim(std::string("run --platform ") + kMini + " --image " + image + " --trace " + kDigitsTrace +
-               " --batches 4 --set chip.impl=" + chip + settings + " --report " + scratch(design));
-    INFO(outcome.err);
-    REQUIRE(outcome.status == 0);
-    json report = json::parse(read_text(scratch(design + "/report.json")));
-    CHECK(report.at("ok") == true);
-    return report;
-}
-
-double latency(const json& report) {
-    return report.at("summary").at("latency_us").at("mean").get<double>();
+    const std::string platform = std::string(" --platform ") + kMini;
+    const std::string image = compiled(
+        kDigits + platform + " --design " + design + (without.empty() ? "" : " --without " + without), design + ".syk");
+    return report_of_run(platform + " --image " + image + " --trace " + kDigitsTrace +
+                         " --batches 4 --set chip.impl=" + chip + settings);
 }
 
 const json& op(const json& report, const std::string& name) {
@@ -59,7 +47,7 @@ TEST_CASE("full-kernel has a kernel for every dyn_dim, which takes an ideal stor
     const json full = run("full-kernel", "stages", " --set chip.ideal_kernel_store=true");
     const json adyna = run("adyna", "stages");
     // Kernel fitting can do no better than the kernel that was made for the size; the search takes a cycle less.
-    CHECK(latency(full) < latency(adyna));
+    CHECK(mean_latency_us(full) < mean_latency_us(adyna));
     CHECK(op(full, "block0.a").at("kernels").size() > op(adyna, "block0.a").at("kernels").size());
     const Outcome refused = sy_sim(std::string("run --platform ") + kMini + " --image " + scratch("full-kernel.syk") +
                                    " --trace " + kDigitsTrace + " --batches 1 --set chip.impl=stages");
@@ -82,7 +70,7 @@ TEST_CASE("adyna without routing computes every branch for every sample, with it
 TEST_CASE("without kernel fitting a kernel takes the time of the size that it was made for", "[designs]") {
     const std::string off = " --set chip.kernel_fitting=no", ideal = " --set chip.ideal_kernel_store=yes";
     const json fitted = run("adyna", "stages"), whole = run("adyna", "stages", off);
-    CHECK(latency(whole) > latency(fitted));
+    CHECK(mean_latency_us(whole) > mean_latency_us(fitted));
     CHECK(whole.at("batches") != fitted.at("batches"));
     CHECK(whole.at("batches").at(0).at("macs") == fitted.at("batches").at(0).at("macs"));
     // Where every size has a kernel of its own there is nothing to fit.
@@ -94,9 +82,9 @@ TEST_CASE("without kernel fitting a kernel takes the time of the size that it wa
 
 TEST_CASE("an online scheduler delays each dynamic operator", "[designs]") {
     const std::string ideal = " --set chip.ideal_kernel_store=true --set chip.online_scheduling_us=";
-    const double none = latency(run("real-time", "stages", ideal + "0"));
-    const double some = latency(run("real-time", "stages", ideal + "1"));
-    const double more = latency(run("real-time", "stages", ideal + "50"));
+    const double none = mean_latency_us(run("real-time", "stages", ideal + "0"));
+    const double some = mean_latency_us(run("real-time", "stages", ideal + "1"));
+    const double more = mean_latency_us(run("real-time", "stages", ideal + "50"));
     CHECK(none < some);
     // 16 dynamic convolutions, one after another on the host's processor; where the pipeline has nothing else to do,
     // all of it shows.

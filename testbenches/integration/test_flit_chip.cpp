@@ -10,12 +10,8 @@ using nlohmann::json;
 
 namespace {
 
-json run_digits(const std::string& folder, const std::string& options) {
-    const Outcome outcome = sy_sim(std::string("run --platform ") + kMini + " --image " + digits_image() + " " +
-                                   options + " --report " + scratch(folder));
-    CAPTURE(options, outcome.err, outcome.out);
-    REQUIRE(outcome.status == 0);
-    return json::parse(read_text(scratch(folder) + "/report.json"));
+json run_digits(const std::string& options) {
+    return report_of_run(std::string("--platform ") + kMini + " --image " + digits_image() + " " + options);
 }
 
 const std::string kValues =
@@ -29,8 +25,8 @@ TEST_CASE("flits carry the same values as packets", "[flit][values]") {
     const std::string network =
         GENERATE(as<std::string>{}, "", " --set noc.multicast=source", " --set noc.topology=mesh",
                  " --set noc.vcs=2 --set noc.control_vcs=0 --set noc.buffer_flits=2", " --set chip.check_protocol=on");
-    const json packets = run_digits("packets", kValues);
-    const json flits = run_digits("flits", kValues + " --set noc.impl=flit" + network);
+    const json packets = run_digits(kValues);
+    const json flits = run_digits(kValues + " --set noc.impl=flit" + network);
     CHECK(flits.at("ok") == true);
     CHECK(flits.at("fidelity").at("noc") == "flit");
     CHECK(flits.at("values").at("tensors_crc32") == packets.at("values").at("tensors_crc32"));
@@ -39,7 +35,7 @@ TEST_CASE("flits carry the same values as packets", "[flit][values]") {
 
 TEST_CASE("a network of flits moves what one of packets moves, in about the time", "[flit]") {
     const std::string trace = std::string("--trace ") + kDigitsTrace + " --batches 4";
-    const json packets = run_digits("packets", trace), flits = run_digits("flits", trace + " --set noc.impl=flit");
+    const json packets = run_digits(trace), flits = run_digits(trace + " --set noc.impl=flit");
     CHECK(flits.at("ok") == true);
     CHECK(flits.at("summary").at("run_cycles").get<double>() ==
           Approx(packets.at("summary").at("run_cycles").get<double>()).epsilon(0.05));
@@ -48,7 +44,7 @@ TEST_CASE("a network of flits moves what one of packets moves, in about the time
         CHECK(flits.at("counters").at(counter).get<double>() ==
               Approx(packets.at("counters").at(counter).get<double>()).epsilon(0.001));
     // And the same run again gives the same bytes.
-    CHECK(run_digits("again", trace + " --set noc.impl=flit") == flits);
+    CHECK(run_digits(trace + " --set noc.impl=flit") == flits);
 }
 
 namespace {
@@ -56,18 +52,12 @@ namespace {
 /// Cycles of one batch on 12x12 tiles, packets against flits; docs/models/noc.md, "Packets against flits", has what was
 /// measured.
 void compare_whole_run(const std::string& workload, const std::string& design, double bound) {
-    const std::string adyna = "configs/platforms/adyna.yaml", image = scratch("whole_run.syk");
-    REQUIRE(sy_sched("compile configs/workloads/" + workload + ".yaml --platform " + adyna + " --design " + design +
-                     " -o " + image)
-                .status == 0);
+    const std::string adyna = "configs/platforms/adyna.yaml";
+    const std::string image =
+        compiled("configs/workloads/" + workload + ".yaml --platform " + adyna + " --design " + design);
     const auto cycles = [&](const std::string& impl) {
-        const std::string folder = scratch("whole_run_" + impl);
-        const Outcome outcome = sy_sim("run --platform " + adyna + " --set chip.impl=tiles --set noc.impl=" + impl +
-                                       " --image " + image + " --batches 1 --report " + folder);
-        INFO(outcome.err);
-        REQUIRE(outcome.status == 0);
-        const json report = json::parse(read_text(folder + "/report.json"));
-        CHECK(report.at("ok") == true);
+        const json report = report_of_run("--platform " + adyna + " --set chip.impl=tiles --set noc.impl=" + impl +
+                                          " --image " + image + " --batches 1");
         return report.at("batches").at(0).at("chip_cycles").get<double>();
     };
     const double packets = cycles("packet"), flits = cycles("flit");

@@ -13,24 +13,11 @@ using nlohmann::json;
 namespace {
 
 json run(const std::string& model, const std::string& platform, const std::string& chip, const std::string& options) {
-    const std::string image = scratch("grouping.syk"), folder = scratch("grouping"),
-                      file = " --platform configs/platforms/" + platform + ".yaml";
-    const Outcome compiled = sy_sched("compile " + model + file + " --design adyna" + options + " -o " + image);
-    INFO(compiled.err);
-    REQUIRE(compiled.status == 0);
-    const bool shares = sy_sched("inspect " + image).out.find("one after another with") != std::string::npos;
-    const Outcome outcome =
-        sy_sim("run" + file + " --image " + image + " --batches 10 --set chip.impl=" + chip + " --report " + folder);
-    INFO(outcome.err);
-    REQUIRE(outcome.status == 0);
-    json report = json::parse(read_text(folder + "/report.json"));
-    CHECK(report.at("ok") == true);
-    report["shares"] = shares;
+    const std::string file = " --platform configs/platforms/" + platform + ".yaml";
+    const std::string image = compiled(model + file + " --design adyna" + options);
+    json report = report_of_run(file + " --image " + image + " --batches 10 --set chip.impl=" + chip);
+    report["shares"] = sy_sched("inspect " + image).out.find("one after another with") != std::string::npos;
     return report;
-}
-
-double latency(const json& report) {
-    return report.at("summary").at("latency_us").at("mean").get<double>();
 }
 
 /// The sixteen experts on 4 x 4 pixels instead of 14 x 14: what a small chip spends most time on is not computing.
@@ -53,7 +40,7 @@ TEST_CASE("rare experts on shared tiles take less time for the same work", "[gro
     const json grouped = run(model, platform, chip, ""), separate = run(model, platform, chip, " --without grouping");
     CHECK(grouped.at("shares") == true);
     CHECK(separate.at("shares") == false);
-    CHECK(latency(grouped) < latency(separate));
+    CHECK(mean_latency_us(grouped) < mean_latency_us(separate));
     for (std::size_t batch = 0; batch < 10; ++batch)
         CHECK(grouped.at("batches").at(batch).at("macs") == separate.at("batches").at(batch).at("macs"));
 }
@@ -63,5 +50,5 @@ TEST_CASE("branches that are not rare keep tiles of their own", "[grouping]") {
     const json grouped = run("testbenches/data/moe.yaml", platform, "tiles", ""),
                separate = run("testbenches/data/moe.yaml", platform, "tiles", " --without grouping");
     CHECK(grouped.at("shares") == false);
-    CHECK(latency(grouped) == latency(separate));
+    CHECK(mean_latency_us(grouped) == mean_latency_us(separate));
 }

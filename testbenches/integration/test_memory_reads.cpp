@@ -16,29 +16,14 @@ std::string reads(const std::string& how) {
     return " --set network_interface.memory_reads=" + how;
 }
 
-std::string compiled(const std::string& model, const std::string& platform, const std::string& how) {
-    const std::string image = scratch("reads_" + how + ".syk");
-    const Outcome outcome =
-        sy_sched("compile " + model + " --platform " + platform + reads(how) + " --design m-tile -o " + image);
-    INFO(outcome.err);
-    REQUIRE(outcome.status == 0);
-    return image;
+std::string planned(const std::string& model, const std::string& platform, const std::string& how) {
+    return compiled(model + " --platform " + platform + reads(how) + " --design m-tile", "reads_" + how + ".syk");
 }
 
 json run(const std::string& image, const std::string& platform, const std::string& how, const std::string& options) {
-    const std::string folder = scratch("reads_" + how);
-    const Outcome outcome =
-        sy_sim("run --platform " + platform + " --image " + image + reads(how) + options + " --report " + folder);
-    INFO(outcome.err);
-    REQUIRE(outcome.status == 0);
-    json report = json::parse(read_text(folder + "/report.json"));
-    CHECK(report.at("ok") == true);
-    return report;
+    return report_of_run("--platform " + platform + " --image " + image + reads(how) + options);
 }
 
-double latency(const json& report) {
-    return report.at("summary").at("latency_us").at("mean").get<double>();
-}
 double read_bytes(const json& report) {
     return report.at("utilisation").at("hbm_read_bytes").get<double>();
 }
@@ -51,7 +36,7 @@ double delivered_bytes(const json& report) {
 TEST_CASE("without multicast HBM is read once for each tile that gets the bytes", "[memory_reads]") {
     const std::string chip = GENERATE("tiles", "stages");
     CAPTURE(chip);
-    const std::string image = compiled(kDigits, kMini, "multicast");
+    const std::string image = planned(kDigits, kMini, "multicast");
     const std::string options = std::string(" --trace ") + kDigitsTrace + " --batches 2 --set chip.impl=" + chip;
     const json together = run(image, kMini, "multicast", options), apart = run(image, kMini, "unicast", options);
     constexpr double kBursts = 0.001;  // memory reads whole ones
@@ -69,10 +54,10 @@ TEST_CASE("the scheduler chooses ways with fewer readers where each reads for it
     const std::string model = GENERATE("configs/workloads/pabee_bert.yaml", "configs/workloads/tutel_moe.yaml");
     CAPTURE(model);
     const std::string platform = "configs/platforms/adyna.yaml", options = " --batches 2 --set chip.impl=stages";
-    const std::string together = compiled(model, platform, "multicast"), apart = compiled(model, platform, "unicast");
+    const std::string together = planned(model, platform, "multicast"), apart = planned(model, platform, "unicast");
     const json foreign = run(together, platform, "unicast", options), own = run(apart, platform, "unicast", options);
     const json best = run(together, platform, "multicast", options);
     CHECK(read_bytes(own) < 0.7 * read_bytes(foreign));
-    CHECK(latency(own) < 0.9 * latency(foreign));
-    CHECK(latency(best) < latency(own));
+    CHECK(mean_latency_us(own) < 0.9 * mean_latency_us(foreign));
+    CHECK(mean_latency_us(best) < mean_latency_us(own));
 }

@@ -18,16 +18,10 @@ namespace {
 const std::string kRoomy = " --set scratchpad.kernel_share=0.1";
 
 json run(const std::string& chip, const std::string& options) {
-    const std::string image = scratch("roomy.syk");
-    REQUIRE(
-        sy_sched(std::string("compile ") + kDigits + " --platform " + kMini + " --design adyna -o " + image + kRoomy)
-            .status == 0);
-    const Outcome outcome =
-        sy_sim(std::string("run --platform ") + kMini + kRoomy + " --image " + image + " --trace " + kDigitsTrace +
-               " --batches 12 --set chip.impl=" + chip + " --report " + scratch("rescheduling") + options);
-    INFO(outcome.err);
-    REQUIRE(outcome.status == 0);
-    return json::parse(read_text(scratch("rescheduling/report.json")));
+    const std::string platform = std::string(" --platform ") + kMini + kRoomy;
+    const std::string image = compiled(kDigits + platform + " --design adyna");
+    return report_of_run(platform + " --image " + image + " --trace " + kDigitsTrace +
+                         " --batches 12 --set chip.impl=" + chip + options);
 }
 
 std::set<unsigned> kernels_of(const json& report, const std::string& name) {

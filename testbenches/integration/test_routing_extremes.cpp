@@ -13,7 +13,7 @@ using nlohmann::json;
 namespace {
 
 /// Compiles a test model for mini.yaml, with `batch` in place of its own if that is not 0.
-std::string compiled(const std::string& model, unsigned batch = 0) {
+std::string small_image(const std::string& model, unsigned batch = 0) {
     std::string path = "testbenches/data/" + model + ".yaml";
     if (batch > 0) {
         std::string text = read_text(path);
@@ -22,11 +22,7 @@ std::string compiled(const std::string& model, unsigned batch = 0) {
         path = scratch(fmt::format("{}_{}.yaml", model, batch));
         write_text(path, text);
     }
-    const std::string image = scratch(fmt::format("{}_{}.syk", model, batch));
-    const Outcome outcome = sy_sched("compile " + path + " --platform " + kMini + " --design adyna -o " + image);
-    INFO(outcome.err);
-    REQUIRE(outcome.status == 0);
-    return image;
+    return compiled(path + " --platform " + kMini + " --design adyna", fmt::format("{}_{}.syk", model, batch));
 }
 
 std::string trace_line(const std::string& name, unsigned branches, const std::vector<std::uint64_t>& masks,
@@ -38,14 +34,8 @@ std::string trace_line(const std::string& name, unsigned branches, const std::ve
 /// Runs one batch of the trace with checkers on every link; every conservation check must hold, whichever chip it is.
 json run(const std::string& chip, const std::string& image, const std::string& trace) {
     write_text(scratch("extreme.jsonl"), trace);
-    const Outcome outcome =
-        sy_sim(std::string("run --platform ") + kMini + " --image " + image + " --trace " + scratch("extreme.jsonl") +
-               " --set chip.check_protocol=true --set chip.impl=" + chip + " --report " + scratch("extreme"));
-    INFO(outcome.err << outcome.out);
-    REQUIRE(outcome.status == 0);
-    json report = json::parse(read_text(scratch("extreme/report.json")));
-    CHECK(report.at("ok") == true);
-    return report;
+    return report_of_run(std::string("--platform ") + kMini + " --image " + image + " --trace " +
+                         scratch("extreme.jsonl") + " --set chip.check_protocol=true --set chip.impl=" + chip);
 }
 
 double samples_of(const json& report, const std::string& name) {
@@ -60,7 +50,7 @@ double samples_of(const json& report, const std::string& name) {
 
 TEST_CASE("a branch that gets no sample", "[routing]") {
     const std::string chip = GENERATE("tiles", "stages");
-    const std::string image = compiled("fig6");
+    const std::string image = small_image("fig6");
     const json all_long = run(chip, image, trace_line("block", 2, std::vector<std::uint64_t>(8, 2)));
     CHECK(samples_of(all_long, "b1") == 0);
     CHECK(samples_of(all_long, "b2b") == 8);
@@ -73,7 +63,7 @@ TEST_CASE("a branch that gets no sample", "[routing]") {
 
 TEST_CASE("every sample takes every branch", "[routing]") {
     const std::string chip = GENERATE("tiles", "stages");
-    const json report = run(chip, compiled("moe"), trace_line("experts", 4, std::vector<std::uint64_t>(64, 15)));
+    const json report = run(chip, small_image("moe"), trace_line("experts", 4, std::vector<std::uint64_t>(64, 15)));
     for (const char* name : {"expert0", "expert1", "expert2", "expert3", "sum"}) CHECK(samples_of(report, name) == 64);
 }
 
@@ -81,7 +71,7 @@ TEST_CASE("samples that take no branch at all", "[routing]") {
     const std::string chip = GENERATE("tiles", "stages");
     std::vector<std::uint64_t> masks(64, 0);
     masks[63] = 4;
-    const json report = run(chip, compiled("moe"), trace_line("experts", 4, masks));
+    const json report = run(chip, small_image("moe"), trace_line("experts", 4, masks));
     CHECK(samples_of(report, "expert0") == 0);
     CHECK(samples_of(report, "expert2") == 1);
     CHECK(samples_of(report, "sum") == 64);
@@ -90,7 +80,7 @@ TEST_CASE("samples that take no branch at all", "[routing]") {
 TEST_CASE("a batch of one", "[routing]") {
     const std::string chip = GENERATE("tiles", "stages");
     for (const std::uint64_t mask : {1, 2}) {
-        const json report = run(chip, compiled("fig6", 1), trace_line("block", 2, {mask}));
+        const json report = run(chip, small_image("fig6", 1), trace_line("block", 2, {mask}));
         CHECK(samples_of(report, "b1") == (mask == 1 ? 1 : 0));
         CHECK(samples_of(report, "b2a") == (mask == 2 ? 1 : 0));
     }
@@ -98,7 +88,7 @@ TEST_CASE("a batch of one", "[routing]") {
 
 TEST_CASE("everybody leaves at the first exit, and nobody does", "[routing]") {
     const std::string chip = GENERATE("tiles", "stages");
-    const std::string image = compiled("early_exit");
+    const std::string image = small_image("early_exit");
     const json leave =
         run(chip, image, trace_line("exit0", 2, std::vector<std::uint64_t>(16, 2)) + trace_line("exit1", 2, {}, "0"));
     CHECK(samples_of(leave, "head0") == 16);
@@ -112,7 +102,7 @@ TEST_CASE("everybody leaves at the first exit, and nobody does", "[routing]") {
 
 TEST_CASE("a batch that is larger than the image's kernels is refused, never clamped", "[routing][bad]") {
     write_text(scratch("large.jsonl"), trace_line("block", 2, std::vector<std::uint64_t>(9, 1)));
-    check_refused(sy_sim(std::string("run --platform ") + kMini + " --image " + compiled("fig6") + " --trace " +
+    check_refused(sy_sim(std::string("run --platform ") + kMini + " --image " + small_image("fig6") + " --trace " +
                          scratch("large.jsonl") + " --report " + scratch("large")),
                   {"large.jsonl:1: samples: 9, but the model's batches have 8"});
 }

@@ -16,33 +16,21 @@ namespace {
 /// Room for about five kernels an operator.
 const char* const kStore = " --set scratchpad.kernel_share=0.1";
 
-std::string compiled(const std::string& name, const std::string& more, const std::string& design = "adyna") {
-    std::string image = scratch(name + ".syk");
-    const Outcome outcome = sy_sched(std::string("compile ") + kDigits + " --platform " + kMini + kStore +
-                                     " --design " + design + " -o " + image + " " + more);
-    INFO(outcome.err);
-    REQUIRE(outcome.status == 0);
-    return image;
+std::string roomy_image(const std::string& name, const std::string& more, const std::string& design = "adyna") {
+    return compiled(std::string(kDigits) + " --platform " + kMini + kStore + " --design " + design + " " + more,
+                    name + ".syk");
 }
 
-/// Runs ten batches; the report is in the scratch folder NAME, the profile in NAME.json.
+/// Runs ten batches; the profile is in NAME.json of scratch().
 json run(const std::string& image, const std::string& name) {
-    const Outcome outcome =
-        sy_sim(std::string("run --platform ") + kMini + kStore + " --image " + image + " --trace " + kDigitsTrace +
-               " --batches 10 --report " + scratch(name) + " --write-profile " + scratch(name + ".json"));
-    INFO(outcome.err);
-    REQUIRE(outcome.status == 0);
-    return json::parse(read_text(scratch(name) + "/report.json"));
-}
-
-double latency(const json& report) {
-    return report.at("summary").at("latency_us").at("mean").get<double>();
+    return report_of_run(std::string("--platform ") + kMini + kStore + " --image " + image + " --trace " +
+                         kDigitsTrace + " --batches 10 --write-profile " + scratch(name + ".json"));
 }
 
 }  // namespace
 
 TEST_CASE("what the profilers count becomes a profile, and the profile better kernels", "[cli][sampling]") {
-    const std::string initial = compiled("initial", "");
+    const std::string initial = roomy_image("initial", "");
     const json report = run(initial, "initial");
     const std::string file = scratch("initial.json");
     const json profile = json::parse(read_text(file));
@@ -70,23 +58,23 @@ TEST_CASE("what the profilers count becomes a profile, and the profile better ke
                   picked.at("invocations").get<double>() / reported.at(name).at("tiles").get<double>());
     }
 
-    const std::string resampled = compiled("resampled", "--profile " + file);
-    CHECK(read_text(resampled) == read_text(compiled("again", "--sampling profile --profile " + file)));
-    const std::string even = compiled("even", "--sampling uniform --profile " + file);
+    const std::string resampled = roomy_image("resampled", "--profile " + file);
+    CHECK(read_text(resampled) == read_text(roomy_image("again", "--sampling profile --profile " + file)));
+    const std::string even = roomy_image("even", "--sampling uniform --profile " + file);
     CHECK(read_text(resampled) != read_text(even));
-    CHECK(latency(run(resampled, "resampled")) < latency(run(even, "even")));
+    CHECK(mean_latency_us(run(resampled, "resampled")) < mean_latency_us(run(even, "even")));
 }
 
 TEST_CASE("kernels for the declared routes are quicker than evenly spaced ones", "[cli][sampling]") {
     // In compacted segments most units are full, and there is little to gain.
     const std::string kAlone = "--without compaction";
-    const std::string even = compiled("declared_even", kAlone);
-    CHECK(read_text(even) == read_text(compiled("declared_uniform", kAlone + " --sampling uniform")));
-    const double before = latency(run(even, "declared_even"));
+    const std::string even = roomy_image("declared_even", kAlone);
+    CHECK(read_text(even) == read_text(roomy_image("declared_uniform", kAlone + " --sampling uniform")));
+    const double before = mean_latency_us(run(even, "declared_even"));
     const double sampled =
-        latency(run(compiled("declared_sampled", kAlone + " --sampling profile"), "declared_sampled"));
+        mean_latency_us(run(roomy_image("declared_sampled", kAlone + " --sampling profile"), "declared_sampled"));
     const double optimal =
-        latency(run(compiled("declared_optimal", kAlone + " --sampling optimal"), "declared_optimal"));
+        mean_latency_us(run(roomy_image("declared_optimal", kAlone + " --sampling optimal"), "declared_optimal"));
     INFO(before << ", " << sampled << ", " << optimal << " us");
     CHECK(sampled < 0.98 * before);
     CHECK(optimal < 0.98 * before);

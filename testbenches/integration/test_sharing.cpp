@@ -26,11 +26,7 @@ constexpr const char* kSwing = "testbenches/data/swing.yaml";
 constexpr const char* kChip = " --platform configs/platforms/adyna.yaml";
 
 std::string compile(const std::string& model, const std::string& options) {
-    std::string image = scratch("sharing.syk");
-    const Outcome outcome = sy_sched("compile " + model + kChip + " --design adyna" + options + " -o " + image);
-    INFO(outcome.err);
-    REQUIRE(outcome.status == 0);
-    return image;
+    return compiled(model + kChip + " --design adyna" + options);
 }
 
 bool shares(const std::string& image) {
@@ -38,18 +34,7 @@ bool shares(const std::string& image) {
 }
 
 json run(const std::string& image, const std::string& chip, const std::string& options = "") {
-    const std::string folder = scratch("sharing");
-    const Outcome outcome = sy_sim("run --image " + image + kChip + " --batches 12 --set chip.impl=" + chip + options +
-                                   " --report " + folder);
-    INFO(outcome.err);
-    REQUIRE(outcome.status == 0);
-    json report = json::parse(read_text(folder + "/report.json"));
-    CHECK(report.at("ok") == true);
-    return report;
-}
-
-double latency(const json& report) {
-    return report.at("summary").at("latency_us").at("mean").get<double>();
+    return report_of_run("--image " + image + kChip + " --batches 12 --set chip.impl=" + chip + options);
 }
 
 }  // namespace
@@ -63,7 +48,7 @@ TEST_CASE("branches whose sizes swing take less time on shared tiles, for the sa
     const std::string separate = compile(kSwing, " --without sharing");
     REQUIRE_FALSE(shares(separate));
     const json apart = run(separate, chip);
-    CHECK(latency(together) < 0.95 * latency(apart));
+    CHECK(mean_latency_us(together) < 0.95 * mean_latency_us(apart));
     for (std::size_t batch = 0; batch < 12; ++batch)
         CHECK(together.at("batches").at(batch).at("macs") == apart.at("batches").at(batch).at("macs"));
 }
@@ -72,7 +57,7 @@ TEST_CASE("pipelines choose the allocations that tiles choose", "[sharing][stage
     const std::string image = compile(kSwing, "");
     const json tiles = run(image, "tiles"), stages = run(image, "stages");
     constexpr double kBound = 0.10;  // as for other networks with few operators (docs/models/stages.md)
-    CHECK(std::abs(latency(stages) / latency(tiles) - 1) < kBound);
+    CHECK(std::abs(mean_latency_us(stages) / mean_latency_us(tiles) - 1) < kBound);
     for (const char* const counter :
          {"pe_array.macs", "pe_array.busy_cycles", "dispatcher.dispatches", "dispatcher.blocks_issued",
           "dispatcher.blocks_skipped", "controller.units", "controller.empty_units", "network_interface.sent_bytes",

@@ -37,14 +37,9 @@ std::string set_reads(const Case& c) {
 }
 
 json run(const Case& c, const std::string& image, const std::string& chip) {
-    const std::string folder = scratch("stages_" + chip);
-    const Outcome outcome = sy_sim("run --platform configs/platforms/" + std::string(c.platform) + ".yaml --image " +
-                                   image + " --batches " + std::to_string(c.batches) + " " + c.routes +
-                                   " --set chip.impl=" + chip + kRoomyNetwork + set_reads(c) + " --report " + folder);
-    INFO(outcome.err);
-    REQUIRE(outcome.status == 0);
-    json report = json::parse(read_text(folder + "/report.json"));
-    CHECK(report.at("ok") == true);
+    json report = report_of_run("--platform configs/platforms/" + std::string(c.platform) + ".yaml --image " + image +
+                                " --batches " + std::to_string(c.batches) + " " + c.routes +
+                                " --set chip.impl=" + chip + kRoomyNetwork + set_reads(c));
     CHECK(report.at("fidelity").at("chip") == chip);
     return report;
 }
@@ -70,10 +65,8 @@ TEST_CASE("pipelines as a whole do what the tiles do", "[stages]") {
                                  Case{"configs/workloads/skipnet_resnet34", "adyna", "", 2, 0.10, 0.001, "unicast"},
                                  Case{"configs/workloads/skipnet_resnet101", "adyna", "", 1, 0.03});
     CAPTURE(c);
-    const std::string image = scratch("stages.syk");
-    REQUIRE(sy_sched("compile " + std::string(c.model) + ".yaml --platform configs/platforms/" + c.platform + ".yaml" +
-                     set_reads(c) + " --design adyna -o " + image)
-                .status == 0);
+    const std::string image = compiled(std::string(c.model) + ".yaml --platform configs/platforms/" + c.platform +
+                                       ".yaml" + set_reads(c) + " --design adyna");
     const json tiles = run(c, image, "tiles"), stages = run(c, image, "stages");
 
     for (unsigned batch = 0; batch < c.batches; ++batch) {

@@ -18,28 +18,13 @@ namespace {
 
 const std::string kAdyna = "configs/platforms/adyna.yaml";
 
-std::string compiled(const std::string& workload, const std::string& platform, const std::string& options = "") {
-    std::string image = scratch(workload + ".syk");
-    const Outcome outcome = sy_sched("compile configs/workloads/" + workload + ".yaml --platform " + platform +
-                                     " --design adyna " + options + " -o " + image);
-    INFO(outcome.err);
-    REQUIRE(outcome.status == 0);
-    return image;
+std::string workload_image(const std::string& workload, const std::string& platform, const std::string& options = "") {
+    return compiled("configs/workloads/" + workload + ".yaml --platform " + platform + " --design adyna " + options,
+                    workload + ".syk");
 }
 
 json report_of(const std::string& platform, const std::string& image, const std::string& options) {
-    const std::string folder = scratch("report");
-    const Outcome outcome =
-        sy_sim("run --platform " + platform + " --image " + image + " --report " + folder + " " + options);
-    INFO(outcome.err);
-    REQUIRE(outcome.status == 0);
-    json report = json::parse(read_text(folder + "/report.json"));
-    CHECK(report.at("ok") == true);
-    for (const json& check : report.at("conservation")) {
-        INFO(check.dump());
-        CHECK(check.at("ok") == true);
-    }
-    return report;
+    return report_of_run("--platform " + platform + " --image " + image + " " + options);
 }
 
 std::string trace_of(const std::string& network) {
@@ -52,15 +37,15 @@ TEST_CASE("the networks of the evaluation run on Adyna's chip, whatever the batc
     for (const char* workload :
          {"skipnet_resnet34", "pabee_bert", "fbsnet_resnet18", "fbsnet_mcifarnet", "tutel_moe", "dpsnet"}) {
         INFO(workload);
-        compiled(workload, kAdyna, "--batch 1");
-        const json report = report_of(kAdyna, compiled(workload, kAdyna, "--batch 4"), "--batches 1");
+        workload_image(workload, kAdyna, "--batch 1");
+        const json report = report_of(kAdyna, workload_image(workload, kAdyna, "--batch 4"), "--batches 1");
         CHECK(report.at("model") == workload);
     }
 }
 
 TEST_CASE("another load of the experts is another run", "[workloads]") {
     const std::string options = "--batch 16 --routing configs/workloads/routing/tutel_moe_zipf.yaml";
-    const json report = report_of(kAdyna, compiled("tutel_moe", kAdyna, options), "--batches 4");
+    const json report = report_of(kAdyna, workload_image("tutel_moe", kAdyna, options), "--batches 4");
     double first = 0, last = 0;
     for (const json& op : report.at("operators")) {
         if (op.at("operator") == "up0") first = op.at("samples_per_batch");
@@ -72,7 +57,7 @@ TEST_CASE("another load of the experts is another run", "[workloads]") {
 TEST_CASE("the digits' networks run on their recorded routes", "[workloads]") {
     for (const char* network : {"channel_gate", "moe", "early_exit", "patch_select"}) {
         INFO(network);
-        const std::string image = compiled(std::string("digits_") + network, kMini);
+        const std::string image = workload_image(std::string("digits_") + network, kMini);
         const json report = report_of(kMini, image, "--batches 2 --trace " + trace_of(network));
         CHECK(report.at("routing").at("source") == "trace");
     }
@@ -90,7 +75,7 @@ TEST_CASE("gated channels and selected patches are what PyTorch computed", "[wor
          {Case{"channel_gate", kMini, 16}, Case{"channel_gate", kAdyna, 16}, Case{"patch_select", kMini, 4}}) {
         INFO(run.network << " on " << run.platform);
         const std::string folder = std::string("configs/workloads/digits/") + run.network;
-        const std::string image = compiled(std::string("digits_") + run.network, run.platform);
+        const std::string image = workload_image(std::string("digits_") + run.network, run.platform);
         std::string options = "--set chip.values=on";
         for (const auto& [option, file] : std::map<std::string, std::string>{{"weights", "weights"},
                                                                              {"inputs", "input_batch0.npy"},
