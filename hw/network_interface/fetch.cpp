@@ -152,6 +152,7 @@ std::vector<std::uint16_t> NetworkInterface::readers(const InEdge& in, unsigned 
 
 std::vector<Endpoint> NetworkInterface::tiles_of(const InEdge& in, const std::vector<std::uint16_t>& ranks) {
     std::vector<Endpoint> tiles;
+    tiles.reserve(ranks.size());
     for (const std::uint16_t rank : ranks) tiles.push_back(in.destination->tiles[rank]);
     return tiles;
 }

@@ -97,14 +97,8 @@ double mean_latency_us(const nlohmann::json& report) {
 }
 
 const std::string& digits_image() {
-    static const std::string path = [] {
-        const std::string image = scratch("digits_skipnet.syk");
-        const Outcome outcome =
-            sy_sched(std::string("compile ") + kDigits + " --platform " + kMini + " --design adyna -o " + image);
-        INFO(outcome.err);
-        REQUIRE(outcome.status == 0);
-        return image;
-    }();
+    static const std::string path =
+        compiled(std::string(kDigits) + " --platform " + kMini + " --design adyna", "digits_skipnet.syk");
     return path;
 }
 
