@@ -24,11 +24,12 @@ namespace switchyard::platform {
 ///
 /// Modelled: the image is written through the configuration port in bursts and committed; weights are moved to HBM
 /// once; for each batch the input and the recorded routing masks are moved to one bank of HBM while the batch before
-/// runs from the other, the doorbell is rung, the interrupt taken, the output moved back; profiles of all tiles are
-/// read back; at given intervals another image is scheduled from these and loaded. Accuracy: every register access is a
-/// blocking transaction and takes the time that the chip's port adds. Without values (Job::values null) only routing
-/// masks have contents; inputs, outputs and weights move as sizes. With values the chip computes the masks, and the
-/// host reads them back. Not modelled: instructions between accesses, an operating system's interrupt latency.
+/// runs from the other, the doorbell is rung, the interrupt taken, the output moved back, each as one DMA list;
+/// profiles of all tiles are read back; at given intervals another image is scheduled from these and loaded. Accuracy:
+/// every register access is a blocking transaction and takes the time that the chip's port adds. Without values
+/// (Job::values null) only routing masks have contents; inputs, outputs and weights move as sizes. With values the chip
+/// computes the masks, and the host reads them back. Not modelled: instructions between accesses, an operating system's
+/// interrupt latency.
 ///
 /// Doors: `config` to the chip, `irq` from it; `memory.port` takes the chip's DMA.
 class SimulatedHost : public sc_core::sc_module {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "switchyard/platform/driver/switchyard_driver.h"
 #include "switchyard/testbenches/compliance/accelerator_rig.h"
 #include "switchyard/tlm/simulation_registry.h"
 
@@ -156,24 +157,20 @@ TEST_CASE("after a reset in the middle of a load, a transfer or a read-back the 
                 r.write(regs::kControl, regs::kCommitImage);
             } else if (what == "profile") {
                 r.write(regs::kProfileTile, 1);
+            } else if (what == "list") {
+                constexpr std::uint32_t kCount = 1024, kPart = (1 << 18) / kCount;
+                std::vector<std::uint8_t> list(kCount * SWITCHYARD_DESCRIPTOR_BYTES);
+                for (std::uint32_t i = 0; i < kCount; ++i)
+                    switchyard_put_descriptor(&list[i * SWITCHYARD_DESCRIPTOR_BYTES], 0x4000'0000 + i * kPart, 0, kPart,
+                                              regs::kDmaFromChip);
+                r.memory.write(0x3000'0000, list.data(), list.size());
+                r.write(regs::kDmaHostLow, 0x3000'0000);
+                r.write(regs::kDmaBytes, static_cast<std::uint32_t>(list.size()));
+                r.write(regs::kDmaControl, regs::kDmaList);
             } else {
-                const bool list = what == "list";
-                std::vector<std::uint8_t> descriptors;
-                for (unsigned i = 0; i < 1024; ++i) {  // a read-back of 256 bytes each, to 0x40000000 and on
-                    std::vector<std::uint8_t> one(32, 0);
-                    one[1] = static_cast<std::uint8_t>(i);
-                    one[2] = static_cast<std::uint8_t>(i >> 8);
-                    one[3] = 0x40;
-                    one[17] = 1;
-                    one[20] = regs::kDmaFromChip;
-                    descriptors.insert(descriptors.end(), one.begin(), one.end());
-                }
-                r.memory.write(0x3000'0000, descriptors.data(), descriptors.size());
-                r.write(regs::kDmaHostLow, list ? 0x3000'0000 : 0x4000'0000);
-                r.write(regs::kDmaBytes, list ? static_cast<std::uint32_t>(descriptors.size()) : 1 << 18);
-                r.write(regs::kDmaControl, list                ? regs::kDmaList
-                                           : what == "to chip" ? regs::kDmaToChip
-                                                               : regs::kDmaFromChip);
+                r.write(regs::kDmaHostLow, 0x4000'0000);
+                r.write(regs::kDmaBytes, 1 << 18);
+                r.write(regs::kDmaControl, what == "to chip" ? regs::kDmaToChip : regs::kDmaFromChip);
             }
             if (when > 0) {
                 r.port.sync();
