@@ -46,13 +46,56 @@ function(switchyard_program name)
   set_property(GLOBAL APPEND PROPERTY SWITCHYARD_PROGRAMS ${name})
 endfunction()
 
-# switchyard_test(<name> SOURCES ... [DEPENDS ...] [LABELS ...]): one Catch2 executable, one ctest.
+# A test is a hang after ten times what it takes on a free core; unoptimised and instrumented builds take longer.
+set(SWITCHYARD_TEST_LIMIT_FACTOR 10)
+if(SWITCHYARD_SANITIZE OR SWITCHYARD_COVERAGE OR CMAKE_BUILD_TYPE STREQUAL "Debug")
+  set(SWITCHYARD_TEST_LIMIT_FACTOR 60)
+endif()
+
+# switchyard_ctest(<name> COMMAND ... [LABELS ...] [SECONDS <n>] [WORKING_DIRECTORY <folder>]): every ctest of the tree, so
+# that none is without a limit. SECONDS: what it takes on a free core where that is more than a minute; ctest starts such
+# tests first.
+function(switchyard_ctest name)
+  cmake_parse_arguments(PARSE_ARGV 1 ARG "" "SECONDS;WORKING_DIRECTORY" "COMMAND;LABELS")
+  set(cost "")
+  if(ARG_SECONDS)
+    set(cost COST ${ARG_SECONDS})
+  else()
+    set(ARG_SECONDS 60)
+  endif()
+  if(NOT ARG_WORKING_DIRECTORY)
+    set(ARG_WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
+  endif()
+  math(EXPR limit "${ARG_SECONDS} * ${SWITCHYARD_TEST_LIMIT_FACTOR}")
+  add_test(NAME ${name} COMMAND ${ARG_COMMAND} WORKING_DIRECTORY ${ARG_WORKING_DIRECTORY})
+  set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT ${limit} ${cost})
+endfunction()
+
+# switchyard_test(<name> SOURCES ... [DEPENDS ...] [LABELS ...] [SECONDS <n>] [BY_SOURCE]): one Catch2 executable, one ctest.
+# BY_SOURCE: a ctest <name>_<x> for each source test_<x>.cpp with tests that are not hidden, which run side by side.
 function(switchyard_test name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS;LABELS" ${ARGN})
+  cmake_parse_arguments(ARG "BY_SOURCE" "SECONDS" "SOURCES;DEPENDS;LABELS" ${ARGN})
   add_executable(test_${name} ${ARG_SOURCES})
   target_link_libraries(test_${name} PRIVATE ${ARG_DEPENDS} switchyard_test_main switchyard_build_flags)
-  add_test(NAME ${name} COMMAND test_${name} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
-  set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT 600)
+  set(options LABELS ${ARG_LABELS} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} SECONDS ${ARG_SECONDS})
+  if(NOT ARG_BY_SOURCE)
+    switchyard_ctest(${name} COMMAND test_${name} ${options})
+    return()
+  endif()
+  foreach(source IN LISTS ARG_SOURCES)
+    cmake_path(GET source STEM stem)
+    file(STRINGS ${source} cases REGEX "^(TEST_CASE|SIM_TEST)\\(")
+    list(FILTER cases EXCLUDE REGEX "\\[\\.")
+    if(stem MATCHES "^test_(.+)$" AND cases)
+      switchyard_ctest(${name}_${CMAKE_MATCH_1} COMMAND test_${name} --filenames-as-tags -w NoTests
+        "[#${stem}]~[.]" ${options})
+    endif()
+  endforeach()
+endfunction()
+
+# switchyard_hidden_test(<name> <program> <tag> [LABELS ...] [SECONDS <n>]): the tests of a Catch2 executable that carry <tag>.
+function(switchyard_hidden_test name program tag)
+  switchyard_ctest(${name} COMMAND ${program} -w NoTests ${tag} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} ${ARGN})
 endfunction()
 
 # switchyard_benchmark(<name> [DEPENDS ...]): bench_<name> from bench_<name>.cpp, a Google Benchmark program.
