@@ -1,0 +1,204 @@
+#include "switchyard/testbenches/property/pair.h"
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <numeric>
+#include <optional>
+#include <stdexcept>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <systemc>
+
+#include "switchyard/platform/expectation.h"
+#include "switchyard/platform/experiment/process_pool.h"
+#include "switchyard/platform/network_image.h"
+#include "switchyard/platform/report.h"
+#include "switchyard/platform/simulation.h"
+#include "switchyard/sw_scheduler/backend/design.h"
+#include "switchyard/sw_scheduler/formats/error.h"
+#include "switchyard/sw_scheduler/model/model_reader.h"
+
+namespace switchyard::testing {
+
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::ordered_json;
+
+constexpr unsigned kMostAttempts = 200;
+constexpr rlim_t kMostSeconds = 300;  ///< of one run; for hangs
+
+Pair draw(std::uint64_t seed, PairSize size, unsigned attempt) {
+    RandomSource random(seed, attempt);
+    Pair pair;
+    pair.seed = seed;
+    pair.size = size;
+    pair.attempt = attempt;
+    pair.network = random_network(random, size);
+    pair.platform = random_platform(random, size);
+    pair.design = random.pick<std::string>({"adyna", "adyna", "adyna", "adyna-static", "full-kernel", "m-tile"});
+    for (const std::string& mechanism : sched::mechanism_names())
+        if (pair.design == "adyna" && random.chance(0.06)) pair.without.push_back(mechanism);
+    const unsigned divisor = random.integer(1, 8);
+    if (random.chance(0.2) && pair.network.batch_inputs % divisor == 0)
+        pair.unit_samples = pair.network.batch_inputs / divisor;
+    pair.batches = random.integer(1, 3);
+    return pair;
+}
+
+/// A file that is there for the time of reading it.
+class TemporaryFile {
+public:
+    explicit TemporaryFile(const std::string& text)
+        : path_((fs::temp_directory_path() / fmt::format("switchyard_pair_{}.yaml", getpid())).string()) {
+        std::ofstream(path_) << text;
+    }
+    ~TemporaryFile() { fs::remove(path_); }
+    TemporaryFile(const TemporaryFile&) = delete;
+    TemporaryFile& operator=(const TemporaryFile&) = delete;
+    const std::string& path() const { return path_; }
+
+private:
+    std::string path_;
+};
+
+/// A pair that can be run: the image is the same for both models.
+struct Compiled {
+    Pair pair;
+    platform::PlatformConfig platform;
+    std::vector<std::uint8_t> bytes;
+    std::vector<BatchRouting> routing;
+};
+
+std::optional<Compiled> compile(const Pair& pair) {
+    Compiled compiled{pair, {}, {}, {}};
+    try {
+        const sched::Model model = sched::read_model(TemporaryFile(pair.network.yaml).path());
+        compiled.platform = platform::read_platform(TemporaryFile(platform_yaml(pair.platform)).path());
+        platform::NetworkImageOptions options;
+        options.design = pair.design;
+        options.without = pair.without;
+        options.unit_samples = pair.unit_samples;
+        const Image image = platform::compile_network(model, compiled.platform, options);
+        // The design full-kernel may make more kernels than tiles have room for (chip.ideal_kernel_store).
+        const std::uint32_t room = platform::make_hardware_description(compiled.platform).kernel_store_size();
+        for (const TileProgram& tile : image.tiles)
+            if (tile.kernels.size() * kKernelBytes > room) return std::nullopt;
+        compiled.bytes = encode(image);
+        if (!sched::design_of(image.meta).has(sched::Mechanism::routing)) {
+            compiled.routing.assign(pair.batches, platform::every_branch(image.meta));
+        } else if (model.graph.switches.empty()) {
+            compiled.routing.assign(pair.batches, BatchRouting{image.meta.batch_samples, {}});
+        } else {
+            compiled.routing = sched::declared_routing(model, pair.batches);
+        }
+    } catch (const InputError&) {
+        return std::nullopt;
+    }
+    return compiled;
+}
+
+Compiled first_that_fits(std::uint64_t seed, PairSize size) {
+    for (unsigned attempt = 0; attempt < kMostAttempts; ++attempt)
+        if (std::optional<Compiled> compiled = compile(draw(seed, size, attempt))) return std::move(*compiled);
+    throw std::runtime_error(fmt::format("seed {}: no draw of {} fits its chip", seed, kMostAttempts));
+}
+
+std::string run_model(const Compiled& compiled, const std::string& impl) {
+    setrlimit(RLIMIT_CPU, std::array<rlimit, 1>{rlimit{kMostSeconds, kMostSeconds}}.data());
+    platform::PlatformConfig config = compiled.platform;
+    config.chip.impl = impl;
+    const Image image = platform::decode_image_for(config, compiled.bytes, "pair");
+    ordered_json report;
+    try {
+        const platform::RunResult result = platform::run_simulation(config, image, compiled.bytes, compiled.routing);
+        report = platform::make_report(config, image, compiled.routing, {"generator", 0}, result);
+    } catch (const sc_core::sc_report& error) {
+        throw std::runtime_error(error.get_msg());
+    }
+    ordered_json latencies = ordered_json::array(), failed = ordered_json::array();
+    for (const ordered_json& batch : report.at("batches")) latencies.push_back(batch.at("latency_us"));
+    for (const ordered_json& check : report.at("conservation")) {
+        if (!check.at("ok").get<bool>())
+            failed.push_back(
+                {{"name", check.at("name")}, {"expected", check.at("expected")}, {"got", check.at("got")}});
+    }
+    return ordered_json{{"latency_us", latencies},
+                        {"run_us", report.at("summary").at("run_us")},
+                        {"link_busiest", report.at("utilisation").at("link_busiest")},
+                        {"hbm", report.at("utilisation").at("hbm")},
+                        {"failed", failed}}
+        .dump();
+}
+
+double mean_latency(const ordered_json& model) {
+    const auto latencies = model.at("latency_us").get<std::vector<double>>();
+    return std::accumulate(latencies.begin(), latencies.end(), 0.0) / static_cast<double>(latencies.size());
+}
+
+}  // namespace
+
+ordered_json run_pair(std::uint64_t seed, PairSize size) {
+    const Compiled compiled = first_that_fits(seed, size);
+    const Pair& pair = compiled.pair;
+    ordered_json result{{"seed", seed},
+                        {"attempt", pair.attempt},
+                        {"design", pair.design},
+                        {"without", pair.without},
+                        {"unit_samples", pair.unit_samples},
+                        {"batches", pair.batches},
+                        {"platform", pair.platform}};
+    for (const char* impl : {"tiles", "stages"}) {
+        const auto keep = [&](std::size_t, const std::string& text, double seconds) {
+            result[impl] = ordered_json::parse(text);
+            result[impl]["seconds"] = seconds;
+        };
+        try {
+            platform::run_in_processes(
+                1, 1, [&](std::size_t) { return run_model(compiled, impl); }, keep);
+        } catch (const platform::WorkFailed& failure) {
+            result[impl] = {{"error", failure.what()}};
+        }
+    }
+    if (!result["tiles"].contains("error") && !result["stages"].contains("error"))
+        result["difference"] = mean_latency(result["stages"]) / mean_latency(result["tiles"]) - 1;
+    return result;
+}
+
+std::vector<ordered_json> run_pairs(std::uint64_t first, std::size_t count, PairSize size, unsigned jobs) {
+    std::vector<ordered_json> results(count);
+    platform::run_in_processes(
+        count, jobs, [&](std::size_t index) { return run_pair(first + index, size).dump(); },
+        [&](std::size_t index, const std::string& text, double) { results[index] = ordered_json::parse(text); });
+    return results;
+}
+
+void write_pair(std::uint64_t seed, PairSize size, const std::string& folder) {
+    const Pair pair = first_that_fits(seed, size).pair;
+    fs::create_directories(folder);
+    const auto write = [&](const char* name, const std::string& text) {
+        std::ofstream file(fs::path(folder) / name);
+        file << text;
+        if (!file) throw InputError(folder, 0, name, "cannot be written");
+    };
+    write("network.yaml", pair.network.yaml);
+    write("platform.yaml", platform_yaml(pair.platform));
+    std::string options = " --design " + pair.design;
+    for (const std::string& mechanism : pair.without) options += " --without " + mechanism;
+    if (pair.unit_samples > 0) options += fmt::format(" --unit-samples {}", pair.unit_samples);
+    std::string commands = fmt::format(
+        "sy-sched compile {0}/network.yaml --platform {0}/platform.yaml{1} -o {0}/image.syk\n", folder, options);
+    for (const char* impl : {"tiles", "stages"})
+        commands += fmt::format(
+            "sy-sim run --platform {0}/platform.yaml --image {0}/image.syk --batches {1} --set chip.impl={2} --report "
+            "{0}/{2}\n",
+            folder, pair.batches, impl);
+    write("commands.sh", commands);
+}
+
+}  // namespace switchyard::testing

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "switchyard/testbenches/property/random_network.h"
+#include "switchyard/testbenches/property/random_platform.h"
+
+namespace switchyard::testing {
+
+/// A network and a chip that it fits, and how it is compiled and run: everything that the figures of both models depend
+/// on. The same seed makes the same pair.
+struct Pair {
+    std::uint64_t seed = 0;
+    PairSize size = PairSize::small;
+    unsigned attempt = 0;  ///< draws that were no pair: the scheduler refused them
+    RandomNetwork network;
+    PlatformSettings platform;
+    std::string design = "adyna";
+    std::vector<std::string> without;
+    unsigned unit_samples = 0;
+    std::size_t batches = 1;
+};
+
+/// What became of a pair, as JSON (summary.h reads it):
+/// - `seed`, `attempt`, `design`, `without`, `unit_samples`, `batches`, `platform` (settings);
+/// - `tiles`, `stages`: `latency_us` of each batch, `run_us`, `failed` (conservation checks by name, with both
+/// figures),
+///   or `error`;
+/// - `difference`: mean latency of a batch on `stages` over that on `tiles`, less 1; missing if either has an error.
+/// Runs each model in a process of its own, so no SystemC object may exist here.
+nlohmann::ordered_json run_pair(std::uint64_t seed, PairSize size);
+
+/// Runs the pairs of `count` seeds from `first` on, `jobs` at a time; visits each as it ends.
+std::vector<nlohmann::ordered_json> run_pairs(std::uint64_t first, std::size_t count, PairSize size, unsigned jobs);
+
+/// Writes network.yaml, platform.yaml and the commands that run the pair (commands.sh) to `folder`.
+void write_pair(std::uint64_t seed, PairSize size, const std::string& folder);
+
+}  // namespace switchyard::testing
