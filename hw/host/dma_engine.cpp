@@ -18,6 +18,16 @@ namespace {
 constexpr std::size_t kDescriptorBytes = 32;
 constexpr std::uint32_t kLongestList = 1 << 20;  // bytes
 
+/// What host memory answered, and what helps if it answered nothing (TLM-2.0, IEEE 1666-2011, 14.17).
+std::string refusal(const ::tlm::tlm_generic_payload& access, std::uint64_t address) {
+    const char* const hint = access.get_response_status() == ::tlm::TLM_INCOMPLETE_RESPONSE
+                                 ? ": the target sets no response status; a switchyard::LenientBoundary in front of it "
+                                   "does (docs/tlm.md)"
+                                 : "";
+    return fmt::format("a {} of {} bytes at {:#x} with {}{}", access.is_write() ? "write" : "read",
+                       access.get_data_length(), address, access.get_response_string(), hint);
+}
+
 }  // namespace
 
 void HostInterface::run_dma() {
@@ -25,12 +35,12 @@ void HostInterface::run_dma() {
         wait(dma_started_);
         if (!status(kDmaBusy)) continue;  // a reset came at the same time
         begins(kDmaActivity);
-        dma_failed_ = false;
+        dma_refusal_.clear();
         const bool list = (request_.bits & kDmaList) != 0;
         transfers_ = list ? fetch_list(request_) : std::deque<Transfer>{request_};
         const bool sound = !transfers_.empty();
         moved_ = 0;
-        while (!transfers_.empty() && !dma_failed_ && !discarding_) {
+        while (!transfers_.empty() && !dma_failed() && !discarding_) {
             if (goes(kDmaToChip))
                 dma_to_chip();
             else
@@ -39,9 +49,9 @@ void HostInterface::run_dma() {
         transfers_.clear();
         if (!discarding_) {
             set_status(kDmaBusy, false);
-            if (dma_failed_)
+            if (dma_failed())
                 fail(ErrorCode::dma_host_memory, moved_,
-                     fmt::format("host memory answered a DMA with an error after {} bytes", moved_));
+                     fmt::format("a DMA ended after {} bytes: host memory answered {}", moved_, dma_refusal_));
             else if (sound)
                 interrupt(kIrqDmaDone);
         }
@@ -65,7 +75,7 @@ std::string HostInterface::objection(const Transfer& transfer) const {
 
 std::deque<HostInterface::Transfer> HostInterface::fetch_list(const Transfer& list) {
     std::vector<std::uint8_t> bytes(list.bytes);
-    for (std::uint32_t done = 0; done < list.bytes && !dma_failed_ && !discarding_;) {
+    for (std::uint32_t done = 0; done < list.bytes && !dma_failed() && !discarding_;) {
         const std::uint32_t part = std::min(config_.dma_chunk_bytes, list.bytes - done);
         sc_time arrival;
         if (!access_host_memory(false, list.host_address + done, &bytes[done], part, true, arrival)) return {};
@@ -97,7 +107,7 @@ bool HostInterface::goes(std::uint32_t direction) const {
 
 void HostInterface::dma_to_chip() {
     direction_ = kDmaToChip;
-    while (goes(kDmaToChip) && !dma_failed_ && !discarding_) {
+    while (goes(kDmaToChip) && !dma_failed() && !discarding_) {
         const Chunk chunk = next_chunk();
         PooledPayload write = packet(PacketKind::write_request, {memory_of(chunk.chip_address)},
                                      ::tlm::TLM_WRITE_COMMAND, chunk.chip_address, chunk.bytes);
@@ -119,7 +129,7 @@ void HostInterface::dma_from_chip() {
     direction_ = kDmaFromChip;
     sc_time next_request = sc_time_stamp();
     link_free_ = stored_ = sc_time_stamp();
-    const auto more = [this] { return goes(kDmaFromChip) && !dma_failed_ && !discarding_; };
+    const auto more = [this] { return goes(kDmaFromChip) && !dma_failed() && !discarding_; };
     while (more() || !chunks_.empty()) {
         if (!replies_.empty()) {
             store_reply();
@@ -191,8 +201,8 @@ bool HostInterface::access_host_memory(bool write, std::uint64_t address, unsign
     access->clear_extension(&size_only);
     if (access->is_response_ok())
         moved_ += bytes;
-    else
-        dma_failed_ = true;
+    else if (!dma_failed())
+        dma_refusal_ = refusal(*access, address);
     return access->is_response_ok();
 }
 

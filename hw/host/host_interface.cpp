@@ -178,7 +178,11 @@ sc_time HostInterface::link_time(std::uint64_t bytes) const {
 }
 
 void HostInterface::drive_interrupt() {
-    irq.write((registers_.get(kIrqStatus) & registers_.get(kIrqEnable)) != 0);
+    const sc_time now = sc_core::sc_time_stamp();
+    if (std::exchange(irq_rearms_, false)) irq_low_until_ = now + sc_time(config_.interrupt_rearm_ns, sc_core::SC_NS);
+    const bool pending = (registers_.get(kIrqStatus) & registers_.get(kIrqEnable)) != 0;
+    irq.write(pending && now >= irq_low_until_);
+    if (pending && now < irq_low_until_) irq_changed_.notify(irq_low_until_ - now);
 }
 
 void HostInterface::say(const std::string& what, const std::string& text) const {

@@ -40,8 +40,9 @@ namespace switchyard::hw {
 /// stalls.
 ///
 /// Doors: `config` (from the host's bus: LT, AT, DMI of the image window, debug), `host_memory` (to it), `noc_out` and
-/// `noc_in` (to and from a router), `irq` (level, high while an enabled bit of IRQ_STATUS is set), `reset` (active
-/// high, may stay unbound).
+/// `noc_in` (to and from a router), `irq` (level, high while an enabled bit of IRQ_STATUS is set; with
+/// `interrupt_rearm_ns` it has an edge for whatever a write to IRQ_STATUS leaves pending), `reset` (active high, may
+/// stay unbound).
 class HostInterface : public sc_core::sc_module {
 public:
     struct Config {
@@ -50,6 +51,7 @@ public:
         double link_bytes_per_cycle = 32;
         unsigned port_requests = 4;
         bool port_completes_early = false;
+        unsigned interrupt_rearm_ns = 0;
         double clock_ghz = 1.0;  ///< the chip's; set by the composer
     };
     /// What the composer knows of the chip around it.
@@ -172,6 +174,7 @@ private:
     void dma_from_chip();
     void store_reply();
     bool goes(std::uint32_t direction) const;
+    bool dma_failed() const { return !dma_refusal_.empty(); }
     /// The next chunk of the transfer in front, cut at the chunk size and where a memory interface's region ends.
     Chunk next_chunk();
     bool access_host_memory(bool write, std::uint64_t address, unsigned char* data, std::uint32_t bytes, bool values,
@@ -196,6 +199,8 @@ private:
     AtTarget at_;
     TimedQueue<PooledPayload> arrivals_;
     sc_core::sc_event irq_changed_;
+    bool irq_rearms_ = false;         ///< IRQ_STATUS or IRQ_ENABLE was written: the line goes low first
+    sc_core::sc_time irq_low_until_;  ///< whatever is pending
 
     bool in_reset_ = false;
     unsigned activities_ = 0;  ///< whose threads are at work
@@ -223,7 +228,7 @@ private:
     std::deque<Transfer> transfers_;       ///< of the DMA under way what is left of them
     std::uint32_t direction_ = 0;          ///< of what memory has yet to answer for
     std::uint32_t moved_ = 0;              ///< bytes of this DMA that crossed the port to host memory
-    bool dma_failed_ = false;
+    std::string dma_refusal_;              ///< what host memory did not serve; empty: nothing
 };
 
 template <class V>
@@ -236,6 +241,9 @@ void describe(V& v, HostInterface::Config& c) {
             "requests of nb_transport that the configuration port holds; the next one's END_REQ waits");
     v.field("port_completes_early", c.port_completes_early,
             "the configuration port answers nb_transport with TLM_COMPLETED when it holds no request");
+    v.field("interrupt_rearm_ns", c.interrupt_rearm_ns, 0, 1000000,
+            "for edge-triggered interrupt controllers: the interrupt goes low for so long after each write to "
+            "IRQ_STATUS or IRQ_ENABLE, then high if something is pending; 0: a level");
 }
 
 }  // namespace switchyard::hw

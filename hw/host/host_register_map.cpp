@@ -12,7 +12,10 @@ void HostInterface::define_registers() {
     registers_.set_reset(kPlatformLow, static_cast<std::uint32_t>(chip_.platform_fingerprint));
     registers_.set_reset(kPlatformHigh, static_cast<std::uint32_t>(chip_.platform_fingerprint >> 32));
 
-    const auto changed = [this](std::uint32_t, std::uint32_t) { irq_changed_.notify(access_delay_); };
+    const auto changed = [this](std::uint32_t, std::uint32_t) {
+        irq_rearms_ = config_.interrupt_rearm_ns > 0;
+        irq_changed_.notify(access_delay_);
+    };
     registers_.contract(kIrqStatus).on_write(changed);
     registers_.contract(kIrqEnable).on_write(changed);
     const auto on_write = [this](Offset offset, void (HostInterface::*written)(std::uint32_t)) {

@@ -57,6 +57,9 @@ struct RegisterMap {
     std::vector<Register> registers;       ///< by offset
     std::vector<Window> windows;           ///< by offset
     std::vector<ErrorCode> errors;         ///< by code
+
+    /// Bytes that a bus gives the block: the smallest power of two that holds registers and windows.
+    std::uint64_t address_span() const;
 };
 
 /// Throws InputError (file, line, key) for an unknown, missing or repeated key, a value of the wrong kind, an unknown

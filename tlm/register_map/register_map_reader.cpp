@@ -291,6 +291,13 @@ std::uint32_t Register::writable() const {
     return access == "ro" || access == "rc" ? 0 : mask();
 }
 
+std::uint64_t RegisterMap::address_span() const {
+    std::uint64_t end = register_bytes, span = 1;
+    for (const Window& window : windows) end = std::max(end, window.offset + window.bytes);
+    while (span < end) span *= 2;
+    return span;
+}
+
 std::string camel_case(const std::string& name) {
     std::string result;
     bool capital = true;

@@ -64,6 +64,8 @@ std::string cxx_header(const RegisterMap& map, const std::string& space) {
             "inline constexpr std::uint64_t k{}WindowBytes = {:#x};\n",
             name, window.offset, window.text, name, window.bytes);
     }
+    text += fmt::format("inline constexpr std::uint64_t kAddressSpan = {:#x};  ///< bytes that a bus gives the port\n",
+                        map.address_span());
     text += "\nenum class ErrorCode : std::uint32_t {\n";
     for (const ErrorCode& error : map.errors)
         text += fmt::format("    {} = {},  ///< {}\n", error.name, error.code, sentence(error.text, error.info));
@@ -116,6 +118,7 @@ std::string c_header(const RegisterMap& map) {
         define(window.name + "_WINDOW", window.offset, window.text);
         define(window.name + "_WINDOW_BYTES", window.bytes);
     }
+    define("ADDRESS_SPAN", map.address_span(), "bytes that a bus gives the port");
     text += "\n/* Codes in ERROR. */\n";
     for (const ErrorCode& error : map.errors)
         define("ERROR_" + upper(error.name), error.code, sentence(error.text, error.info));

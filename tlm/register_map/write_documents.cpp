@@ -164,6 +164,8 @@ std::string markdown(const RegisterMap& map) {
     for (const Window& window : map.windows)
         text += fmt::format("| `{:#010x}` | `{:#010x}` | {} | {}{} | {} |\n", window.offset, window.bytes, window.name,
                             window.access, window.debug_only ? ", debug transport only" : "", window.text);
+    text += fmt::format("\nA bus gives the port `{:#010x}` bytes, at a multiple of as many (`kAddressSpan`).\n",
+                        map.address_span());
     if (!map.errors.empty())
         text += "\n## Codes in ERROR\n\n| code | name | | ERROR_INFO |\n| --- | --- | --- | --- |\n";
     for (const ErrorCode& error : map.errors)

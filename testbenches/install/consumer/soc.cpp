@@ -25,7 +25,7 @@ namespace {
 namespace registers = switchyard::hw::host_registers;
 
 constexpr std::uint64_t kRam = 0x8000'0000, kRamBytes = 16u << 20, kAccelerator = 0x4000'0000,
-                        kAcceleratorBytes = 0x1000'0000;
+                        kAcceleratorBytes = registers::kAddressSpan;
 
 /// The driver: what it knows of the accelerator stands in docs/registers.md.
 class Software {

@@ -167,8 +167,8 @@ HostRig::HostRig(const hw::HostInterface::Config& config, const sc_core::sc_modu
     memory_.register_b_transport(this, &HostRig::memory_transport);
     config_.bind(config_checker_.target_socket);
     config_checker_.initiator_socket.bind(host.config);
-    host.host_memory.bind(memory_checker_.target_socket);
-    memory_checker_.initiator_socket.bind(memory_);
+    host.host_memory.bind(memory_checker.target_socket);
+    memory_checker.initiator_socket.bind(memory_);
     host.noc_out.bind(out_checker_.target_socket);
     out_checker_.initiator_socket.bind(chip.from_host);
     chip.to_host.bind(in_checker_.target_socket);
@@ -267,6 +267,7 @@ void HostRig::memory_transport(Payload& payload, sc_core::sc_time& delay) {
     const bool has_values = !repeat || repeat->has_values;
     memory_accesses_had_values.push_back(has_values);
     delay += ns(kMemoryLatencyNs);
+    if (!memory_sets_status) return;
     if (payload.get_address() + payload.get_data_length() > memory.size())
         payload.set_response_status(::tlm::TLM_ADDRESS_ERROR_RESPONSE);
     else if (has_values)

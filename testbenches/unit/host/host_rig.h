@@ -108,6 +108,8 @@ public:
     hw::HostInterface host;
     std::vector<std::uint8_t> memory = std::vector<std::uint8_t>(1 << 20);
     std::vector<bool> memory_accesses_had_values;
+    bool memory_sets_status = true;  ///< false: host memory leaves the response status as it is
+    BaseProtocolChecker<> memory_checker{"memory_checker"};
     sc_core::sc_signal<bool> irq{"irq"};
 
     static constexpr std::uint64_t kMemoryLatencyNs = 100;
@@ -116,8 +118,7 @@ private:
     void memory_transport(Payload& payload, sc_core::sc_time& delay);
     void thread();
 
-    BaseProtocolChecker<> config_checker_{"config_checker"}, memory_checker_{"memory_checker"},
-        out_checker_{"out_checker"}, in_checker_{"in_checker"};
+    BaseProtocolChecker<> config_checker_{"config_checker"}, out_checker_{"out_checker"}, in_checker_{"in_checker"};
     tlm_utils::simple_initiator_socket<HostRig> config_{"config"};
     tlm_utils::simple_target_socket<HostRig> memory_{"memory"};
     std::function<void(HostRig&)> driver_;

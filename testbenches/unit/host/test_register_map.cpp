@@ -201,6 +201,9 @@ SIM_TEST("C header, IP-XACT and the C++ constants agree about windows and codes"
     CHECK(macro("IMAGE_WINDOW_BYTES") == regs::kImageWindowBytes);
     CHECK(macro("PROFILE_WINDOW") == regs::kProfileWindow);
     CHECK(macro("ERROR_TEXT_WINDOW_BYTES") == regs::kErrorTextWindowBytes);
+    CHECK(macro("ADDRESS_SPAN") == regs::kAddressSpan);
+    CHECK(regs::kAddressSpan >= regs::kErrorTextWindow + regs::kErrorTextWindowBytes);
+    CHECK(regs::kAddressSpan / 2 < regs::kErrorTextWindow + regs::kErrorTextWindowBytes);
     CHECK(macro("ERROR_PROFILE_REQUEST") == static_cast<std::uint32_t>(regs::ErrorCode::profile_request));
 
     boost::property_tree::ptree tree;
