@@ -16,9 +16,10 @@ file(CREATE_LINK ${PROJECT_SOURCE_DIR}/platform/accelerator.h ${SWITCHYARD_INCLU
 # Headers that sy-regs makes in the build, found under the same names as those of the tree.
 set(SWITCHYARD_GENERATED_ROOT ${PROJECT_BINARY_DIR}/generated)
 
-# switchyard_library(<name> [SOURCES ...] [DEPENDS ...]): library Switchyard::<name>, shared if BUILD_SHARED_LIBS says so.
+# switchyard_library(<name> [SOURCES ...] [DEPENDS ...] [SOURCES_DEPEND ...]): library Switchyard::<name>, shared if
+# BUILD_SHARED_LIBS says so. SOURCES_DEPEND: headers alone, which no header of ours includes; who links it need not have them.
 function(switchyard_library name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS;SOURCES_DEPEND" ${ARGN})
   add_library(switchyard_${name} ${ARG_SOURCES})
   add_library(Switchyard::${name} ALIAS switchyard_${name})
   set_target_properties(switchyard_${name} PROPERTIES EXPORT_NAME ${name} LINKER_LANGUAGE CXX
@@ -27,7 +28,9 @@ function(switchyard_library name)
   target_include_directories(switchyard_${name} PUBLIC
     $<BUILD_INTERFACE:${SWITCHYARD_INCLUDE_ROOT}> $<BUILD_INTERFACE:${SWITCHYARD_GENERATED_ROOT}>
     $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
-  target_link_libraries(switchyard_${name} PUBLIC ${ARG_DEPENDS} PRIVATE $<BUILD_INTERFACE:switchyard_build_flags>)
+  list(TRANSFORM ARG_SOURCES_DEPEND REPLACE "(.+)" "$<BUILD_INTERFACE:\\1>")
+  target_link_libraries(switchyard_${name} PUBLIC ${ARG_DEPENDS}
+    PRIVATE ${ARG_SOURCES_DEPEND} $<BUILD_INTERFACE:switchyard_build_flags>)
   set_property(GLOBAL APPEND PROPERTY SWITCHYARD_LIBRARIES switchyard_${name})
 endfunction()
 
