@@ -27,6 +27,7 @@ install(DIRECTORY ${SWITCHYARD_GENERATED_ROOT}/switchyard DESTINATION ${CMAKE_IN
 install(FILES ${SWITCHYARD_GENERATED_ROOT}/documents/switchyard_host.xml
   DESTINATION ${SWITCHYARD_INSTALL_CONFIGS}/registers)
 install(FILES platform/driver/switchyard_driver.c platform/driver/switchyard_image.c platform/driver/switchyard_driver.h
+  platform/driver/switchyard_package.h
   ${SWITCHYARD_GENERATED_ROOT}/switchyard/platform/driver/switchyard_registers.h
   DESTINATION ${SWITCHYARD_INSTALL_CONFIGS}/driver)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/configs/ DESTINATION ${SWITCHYARD_INSTALL_CONFIGS})

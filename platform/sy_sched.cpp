@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <cstdint>
+#include <fstream>
 #include <string>
 
 #include <fmt/format.h>
@@ -7,12 +9,18 @@
 #include <systemc>
 
 #include "switchyard/platform/command_line.h"
+#include "switchyard/platform/expectation.h"
+#include "switchyard/platform/firmware_package.h"
 #include "switchyard/platform/network_image.h"
+#include "switchyard/platform/network_values.h"
+#include "switchyard/platform/npy.h"
 #include "switchyard/platform/platform_config.h"
 #include "switchyard/platform/report.h"
 #include "switchyard/platform/sampling_report.h"
 #include "switchyard/sw_scheduler/backend/compile.h"
+#include "switchyard/sw_scheduler/formats/error.h"
 #include "switchyard/sw_scheduler/formats/image.h"
+#include "switchyard/sw_scheduler/formats/trace.h"
 #include "switchyard/sw_scheduler/model/model_reader.h"
 #include "switchyard/sw_scheduler/model/profile.h"
 
@@ -87,6 +95,44 @@ struct SampleCommand {
     }
 };
 
+struct PackCommand {
+    platform::FirmwareJob job;
+    std::string image, weights, inputs, expected, trace, output;
+    std::uint32_t batches = 0;
+
+    void add_to(CLI::App& app) {
+        app.add_option("image", image, "kernel image")->required();
+        app.add_option("--weights", weights, "folder with the parameters (.npy)")->required();
+        app.add_option("--inputs", inputs, "input batches (.npy)")->required();
+        app.add_option("--address", job.address, "where the package will lie on the bus")->required();
+        app.add_option("--batches", batches,
+                       "batches to run; default: those of the inputs, which begin anew if they are fewer")
+            ->check(CLI::Range(1u, 65536u));
+        app.add_option("--expect", expected, "outputs (.npy) whose labels firmware may compare with its own");
+        app.add_option("--trace", trace, "recorded routes (JSON Lines) that it may compare with the computed ones");
+        app.add_option("-o,--output", output, "package to write")->required();
+    }
+
+    int run() {
+        const Image program = read_image(image);
+        const platform::NetworkValues values(program, weights, inputs);
+        job.batches = batches > 0 ? batches : values.batches();
+        const std::uint32_t distinct = std::min(job.batches, values.batches());
+        if (!expected.empty()) job.outputs = platform::read_npy(expected);
+        if (!trace.empty())
+            job.routing =
+                read_trace(trace, platform::signatures_of(program.meta), program.meta.batch_samples, distinct);
+        const std::vector<std::uint8_t> package = platform::make_firmware_package(program, values, job);
+        std::ofstream file(output, std::ios::binary);
+        file.write(reinterpret_cast<const char*>(package.data()), static_cast<std::streamsize>(package.size()));
+        file.close();
+        if (!file) throw InputError(output, 0, "", "cannot be written");
+        fmt::print("{}: {} bytes for {:#x}, {} batches of {} samples\n", output, package.size(), job.address,
+                   job.batches, program.meta.batch_samples);
+        return 0;
+    }
+};
+
 }  // namespace
 
 /// Debian's SystemC library asks for this symbol; the program has a main of its own.
@@ -106,6 +152,10 @@ int main(int argc, char** argv) {
     CLI::App* sample_command = app.add_subcommand("sample", "choose the dyn_dims of one operator's kernels");
     sample.add_to(*sample_command);
 
+    PackCommand pack;
+    CLI::App* pack_command = app.add_subcommand("pack", "make the block of memory that firmware runs a network from");
+    pack.add_to(*pack_command);
+
     std::string image;
     CLI::App* inspect_command = app.add_subcommand("inspect", "print what is in a kernel image");
     inspect_command->add_option("image", image, "kernel image")->required();
@@ -113,6 +163,7 @@ int main(int argc, char** argv) {
     return platform::run_program(app, argc, argv, [&] {
         if (compile_command->parsed()) return compile.run();
         if (sample_command->parsed()) return sample.run();
+        if (pack_command->parsed()) return pack.run();
         fmt::print("{}", sched::explain(read_image(image)));
         return 0;
     });

@@ -22,7 +22,13 @@ static uint64_t read_pair(switchyard_device* device, uint32_t low_offset) {
 }
 
 void switchyard_init(switchyard_device* device, const switchyard_io* io, uint32_t poll_limit) {
-    device->io = *io;
+    /* Member by member: of a whole structure compilers may make a call of memcpy. */
+    device->io.context = io->context;
+    device->io.read32 = io->read32;
+    device->io.write32 = io->write32;
+    device->io.read_block = io->read_block;
+    device->io.write_block = io->write_block;
+    device->io.wait_for_interrupt = io->wait_for_interrupt;
     device->poll_limit = poll_limit;
     device->pending = 0;
     device->error = SWITCHYARD_ERROR_NONE;
@@ -120,7 +126,11 @@ switchyard_result switchyard_wait_batch(switchyard_device* device, switchyard_ba
             if (result != SWITCHYARD_OK) return result;
         }
     }
-    if (done) *done = *queue_entry(device, 0);
+    if (done) {
+        const switchyard_batch* const oldest = queue_entry(device, 0);
+        done->batch = oldest->batch;
+        done->cycles = oldest->cycles;
+    }
     device->first = (device->first + 1u) % SWITCHYARD_QUEUE_BATCHES;
     --device->finished;
     --device->queued;
@@ -147,9 +157,9 @@ static void write_window(switchyard_device* device, uint32_t offset, const uint8
     }
 }
 
-switchyard_result switchyard_load_image(switchyard_device* device, const void* image, size_t bytes) {
-    switchyard_result result = switchyard_check_image(image, bytes);
-    if (result != SWITCHYARD_OK) return result;
+switchyard_result switchyard_load_unchecked_image(switchyard_device* device, const void* image, size_t bytes) {
+    switchyard_result result;
+    if (bytes > SWITCHYARD_IMAGE_WINDOW_BYTES) return SWITCHYARD_IMAGE_TOO_LARGE;
     if (device->queued != device->finished) return SWITCHYARD_UNFINISHED;
     device->pending &= ~SWITCHYARD_IRQ_STATUS_LOADED;
     write_window(device, SWITCHYARD_IMAGE_WINDOW, (const uint8_t*)image, bytes);
@@ -189,18 +199,24 @@ void switchyard_start_dma(switchyard_device* device, uint64_t host, uint64_t chi
     write_register(device, SWITCHYARD_DMA_CONTROL_OFFSET, flags);
 }
 
+/* Little-endian, whatever the processor is. */
+static void put_word(uint8_t* at, uint32_t value) {
+    at[0] = (uint8_t)value;
+    at[1] = (uint8_t)(value >> 8);
+    at[2] = (uint8_t)(value >> 16);
+    at[3] = (uint8_t)(value >> 24);
+}
+
 void switchyard_put_descriptor(void* descriptor, uint64_t host, uint64_t chip, uint32_t bytes, uint32_t flags) {
-    uint8_t* const at = (uint8_t*)descriptor; /* little-endian, whatever the processor is */
-    unsigned i;
-    for (i = 0; i < 8; ++i) {
-        at[i] = (uint8_t)(host >> (8 * i));
-        at[8 + i] = (uint8_t)(chip >> (8 * i));
-        at[24 + i] = 0; /* reserved */
-    }
-    for (i = 0; i < 4; ++i) {
-        at[16 + i] = (uint8_t)(bytes >> (8 * i));
-        at[20 + i] = (uint8_t)(flags >> (8 * i));
-    }
+    uint8_t* const at = (uint8_t*)descriptor;
+    put_word(at, (uint32_t)host);
+    put_word(at + 4, (uint32_t)(host >> 32));
+    put_word(at + 8, (uint32_t)chip);
+    put_word(at + 12, (uint32_t)(chip >> 32));
+    put_word(at + 16, bytes);
+    put_word(at + 20, flags);
+    put_word(at + 24, 0); /* reserved */
+    put_word(at + 28, 0);
 }
 
 void switchyard_start_dma_list(switchyard_device* device, uint64_t list, uint32_t count) {
@@ -209,6 +225,18 @@ void switchyard_start_dma_list(switchyard_device* device, uint64_t list, uint32_
 
 switchyard_result switchyard_wait_dma(switchyard_device* device) {
     return await(device, SWITCHYARD_IRQ_STATUS_DMA_DONE);
+}
+
+switchyard_result switchyard_dma_list(switchyard_device* device, uint64_t list, uint32_t count) {
+    switchyard_result result = SWITCHYARD_OK;
+    while (count > 0 && result == SWITCHYARD_OK) {
+        const uint32_t part = count < SWITCHYARD_LIST_DESCRIPTORS ? count : SWITCHYARD_LIST_DESCRIPTORS;
+        switchyard_start_dma_list(device, list, part);
+        result = switchyard_wait_dma(device);
+        list += (uint64_t)part * SWITCHYARD_DESCRIPTOR_BYTES;
+        count -= part;
+    }
+    return result;
 }
 
 switchyard_result switchyard_dma(switchyard_device* device, uint64_t host, uint64_t chip, uint32_t bytes,

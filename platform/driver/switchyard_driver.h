@@ -83,8 +83,11 @@ void switchyard_enable_interrupts(switchyard_device* device, uint32_t interrupts
 
 /* Checks magic, version, bounds and every checksum of a kernel image (docs/image_format.md). */
 switchyard_result switchyard_check_image(const void* image, size_t bytes);
-/* Checks the image, writes it into the window, commits it and waits until the tiles have it. */
+/* Checks the image, writes it into the window, commits it and waits until the tiles have it. In switchyard_image.c. */
 switchyard_result switchyard_load_image(switchyard_device* device, const void* image, size_t bytes);
+/* The same, and leaves the check to the chip, which makes the same one and more when the image is committed: an image
+ * that is no good ends with SWITCHYARD_CHIP_ERROR and a code SWITCHYARD_ERROR_IMAGE_..., and none is loaded then. */
+switchyard_result switchyard_load_unchecked_image(switchyard_device* device, const void* image, size_t bytes);
 /* Forgets the loaded image, the last error and the queue. SWITCHYARD_CHIP_ERROR if a batch is running. */
 switchyard_result switchyard_forget_image(switchyard_device* device);
 
@@ -102,11 +105,13 @@ switchyard_result switchyard_dma(switchyard_device* device, uint64_t host, uint6
 
 /* Many transfers with one interrupt: a list of descriptors in the memory behind the chip's DMA port. */
 enum { SWITCHYARD_DESCRIPTOR_BYTES = 32, SWITCHYARD_LIST_DESCRIPTORS = 32768 /* at most */ };
-/* Writes the descriptor of a transfer, as for switchyard_start_dma, into SWITCHYARD_DESCRIPTOR_BYTES at `descriptor`. */
+/* Writes SWITCHYARD_DESCRIPTOR_BYTES at `descriptor`: a transfer, as for switchyard_start_dma. */
 void switchyard_put_descriptor(void* descriptor, uint64_t host, uint64_t chip, uint32_t bytes, uint32_t flags);
 /* Moves what `count` descriptors at `list` say, one after another. Nothing moves if one of them is wrong; error_info is
  * its number then. switchyard_wait_dma waits for the last. */
 void switchyard_start_dma_list(switchyard_device* device, uint64_t list, uint32_t count);
+/* Moves what any number of descriptors at `list` say, list after list, and waits for the last. */
+switchyard_result switchyard_dma_list(switchyard_device* device, uint64_t list, uint32_t count);
 
 /* Fetches the profile of a tile into the chip's window and says how many records it has. */
 switchyard_result switchyard_fetch_profile(switchyard_device* device, uint32_t tile, uint32_t* records);

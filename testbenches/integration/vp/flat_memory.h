@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstring>
+#include <string>
 #include <vector>
 
 #include "switchyard/testbenches/integration/vp/elf_file.h"
@@ -16,6 +17,9 @@ public:
     void put(const ElfFile& elf) {
         for (const ElfFile::Segment& segment : elf.segments)
             std::memcpy(&bytes_.at(segment.address - base_), segment.bytes.data(), segment.bytes.size());
+    }
+    void put(std::uint32_t address, const std::string& data) {
+        std::memcpy(&bytes_.at(address - base_), data.data(), data.size());
     }
     std::uint32_t word(std::uint32_t address) const {
         std::uint32_t value = 0;

@@ -22,11 +22,14 @@ unsigned Peripheral::transport_dbg(::tlm::tlm_generic_payload& payload) {
     return registers_.transport_dbg(payload);
 }
 
-InterruptController::InterruptController(const sc_core::sc_module_name& module_name)
-    : Peripheral(module_name), accelerator("accelerator"), irq("irq"), changed_("changed") {
-    registers_.add(kPending, "PENDING", Access::ro, 0, 0, "sources whose line is high").on_read([this](std::uint32_t) {
-        return pending();
-    });
+InterruptController::InterruptController(const sc_core::sc_module_name& module_name, bool edge_triggered)
+    : Peripheral(module_name),
+      accelerator("accelerator"),
+      irq("irq"),
+      edge_triggered_(edge_triggered),
+      changed_("changed") {
+    registers_.add(kPending, "PENDING", Access::ro, 0, 0, "sources that ask for an interrupt")
+        .on_read([this](std::uint32_t) { return pending(); });
     registers_.add(kEnable, "ENABLE", Access::rw, 0, 0xFFFFFFFE, "sources that interrupt the hart")
         .on_write([this](std::uint32_t, std::uint32_t) { changed_.notify(access_delay_); });
     registers_.add(kClaim, "CLAIM", Access::rw, 0, 0xFFFFFFFF, "read: claim a source, 0 if none; write: it is done")
@@ -37,9 +40,18 @@ InterruptController::InterruptController(const sc_core::sc_module_name& module_n
         });
     SC_METHOD(update);
     sensitive << accelerator << changed_;
+    SC_METHOD(rise);
+    sensitive << accelerator.pos();
+    dont_initialize();
+}
+
+void InterruptController::rise() {
+    risen_ |= 1u << 1;
+    changed_.notify();
 }
 
 std::uint32_t InterruptController::pending() const {
+    if (edge_triggered_) return risen_;
     return accelerator.read() ? 1u << 1 : 0;
 }
 
@@ -49,6 +61,7 @@ std::uint32_t InterruptController::claim() {
     while (source < 32 && (due >> source & 1) == 0) ++source;
     if (source == 32) return 0;
     claimed_ |= 1u << source;
+    risen_ &= ~(1u << source);
     changed_.notify(access_delay_);
     return source;
 }

@@ -29,8 +29,9 @@ private:
     unsigned transport_dbg(::tlm::tlm_generic_payload& payload);
 };
 
-/// Level-triggered sources for one hart, all of one priority; a source that was claimed is silent until it is
-/// completed. Source 0 does not exist, 1 is the accelerator.
+/// Sources for one hart, all of one priority; a source that was claimed is silent until it is completed. Source 0 does
+/// not exist, 1 is the accelerator. Level-triggered: a source is pending while its line is high; edge-triggered: from
+/// when it has risen until it is claimed.
 class InterruptController : public Peripheral {
 public:
     enum Offset : std::uint64_t { kPending = 0x0, kEnable = 0x4, kClaim = 0x8 };
@@ -38,15 +39,17 @@ public:
     sc_core::sc_in<bool> accelerator;
     sc_core::sc_out<bool> irq;
 
-    explicit InterruptController(const sc_core::sc_module_name& name);
+    explicit InterruptController(const sc_core::sc_module_name& name, bool edge_triggered = false);
 
 private:
     SC_HAS_PROCESS(InterruptController);
     void update();
+    void rise();
     std::uint32_t pending() const;
     std::uint32_t claim();
 
-    std::uint32_t claimed_ = 0;
+    const bool edge_triggered_;
+    std::uint32_t risen_ = 0, claimed_ = 0;
     sc_core::sc_event changed_;
 };
 

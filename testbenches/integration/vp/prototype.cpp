@@ -1,5 +1,7 @@
 #include "switchyard/testbenches/integration/vp/prototype.h"
 
+#include "switchyard/hw/host/host_registers.h"
+
 namespace switchyard::testing {
 
 namespace {
@@ -21,12 +23,13 @@ platform::HostMemory::Config ram_config() {
 
 }  // namespace
 
-Prototype::Prototype(const sc_core::sc_module_name& name, const platform::PlatformConfig& platform, bool uses_dmi)
+Prototype::Prototype(const sc_core::sc_module_name& name, const platform::PlatformConfig& platform, bool uses_dmi,
+                     bool edge_triggered)
     : sc_module(name),
       cpu("cpu", cpu_config(uses_dmi)),
       bus("bus", sc_core::sc_time(5, sc_core::SC_NS)),
       ram("ram", ram_config()),
-      interrupts("interrupts"),
+      interrupts("interrupts", edge_triggered),
       uart("uart"),
       system("system"),
       accelerator("accelerator", platform),
@@ -59,7 +62,7 @@ Prototype::Prototype(const sc_core::sc_module_name& name, const platform::Platfo
     uart_checker_.initiator_socket.bind(uart.socket);
     attach(system_checker_, "system", kSystem, 0x1000);
     system_checker_.initiator_socket.bind(system.socket);
-    attach(accelerator_checker_, "accelerator", kAccelerator, 0x1000'0000);
+    attach(accelerator_checker_, "accelerator", kAccelerator, hw::host_registers::kAddressSpan);
     accelerator_checker_.initiator_socket.bind(accelerator.config_socket);
 
     accelerator.irq.bind(accelerator_irq_);

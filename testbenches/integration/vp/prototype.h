@@ -22,7 +22,8 @@ public:
     static constexpr std::uint32_t kSystem = 0x0010'0000, kInterrupts = 0x0C00'0000, kAccelerator = 0x1000'0000,
                                    kUart = 0x2000'0000, kRam = 0x8000'0000, kRamBytes = 16u << 20;
 
-    Prototype(const sc_core::sc_module_name& name, const platform::PlatformConfig& platform, bool uses_dmi = true);
+    Prototype(const sc_core::sc_module_name& name, const platform::PlatformConfig& platform, bool uses_dmi = true,
+              bool edge_triggered = false);
 
     /// Before the simulation, and after it.
     void put(const ElfFile& program);

@@ -1,17 +1,13 @@
-#include <unistd.h>
-
 #include <algorithm>
-#include <filesystem>
+#include <cstring>
 #include <fstream>
-#include <iterator>
-#include <set>
 
-#include <boost/crc.hpp>
-
-#include "switchyard/platform/network_image.h"
+#include "switchyard/platform/driver/switchyard_driver.h"
+#include "switchyard/platform/driver/switchyard_package.h"
 #include "switchyard/platform/npy.h"
-#include "switchyard/testbenches/integration/vp/boot_package.h"
-#include "switchyard/testbenches/integration/vp/firmware/package.h"
+#include "switchyard/testbenches/integration/programs.h"
+#include "switchyard/testbenches/integration/vp/firmware/platform.h"
+#include "switchyard/testbenches/integration/vp/flat_memory.h"
 #include "switchyard/testbenches/integration/vp/prototype.h"
 #include "switchyard/testbenches/sim_test.h"
 
@@ -22,26 +18,32 @@ using namespace switchyard::testing;
 namespace {
 
 const std::string kFolder = "configs/workloads/digits/skipnet";
+constexpr std::uint32_t kBatches = 2;
 
-/// digits_skipnet with its trained weights, the first 128 digits and what PyTorch made of them.
+/// digits_skipnet with its trained weights, the first 128 digits twice and what PyTorch made of them, packed by the
+/// installed tool.
 struct Network {
-    PlatformConfig platform = read_platform("configs/platforms/mini.yaml", {{"chip.values", "on"}});
-    BootPackage package;
+    std::string package;
+    switchyard_package head{};
     std::vector<std::uint8_t> labels;
 
     Network() {
-        const sched::Model model = sched::read_model("configs/workloads/digits_skipnet.yaml");
-        const Image image = compile_network(model, platform, {});
-        const NetworkValues values(image, kFolder + "/weights", kFolder + "/input_batch0.npy");
-        const std::vector<BatchRouting> routing =
-            read_trace(kFolder + "/routing.jsonl", model.graph.signatures(), image.meta.batch_samples, 1);
+        const std::string path = scratch("skipnet.syp");
+        const Outcome packed =
+            sy_sched("pack " + digits_image() + " --weights " + kFolder + "/weights --inputs " + kFolder +
+                     "/input_batch0.npy --expect " + kFolder + "/logits_batch0.npy --trace " + kFolder +
+                     "/routing.jsonl --batches " + std::to_string(kBatches) + " --address " +
+                     std::to_string(PACKAGE_ADDRESS) + " -o " + path);
+        INFO(packed.err);
+        REQUIRE(packed.status == 0);
+        package = read_text(path);
+        std::memcpy(&head, package.data(), sizeof head);
         const NpyArray logits = read_npy(kFolder + "/logits_batch0.npy");
         const std::size_t classes = logits.values.size() / logits.shape.at(0);
         for (auto first = logits.values.begin(); first != logits.values.end();
              first += static_cast<std::ptrdiff_t>(classes))
             labels.push_back(static_cast<std::uint8_t>(
                 std::max_element(first, first + static_cast<std::ptrdiff_t>(classes)) - first));
-        package = make_boot_package(image, values, routing.at(0), labels, platform.tiles());
     }
 };
 
@@ -52,13 +54,14 @@ const Network& network() {
 
 std::string expected_text() {
     std::string digits;
-    for (unsigned batch = 0; batch < PACKAGE_BATCHES; ++batch) {
+    for (unsigned batch = 0; batch < kBatches; ++batch) {
         for (std::size_t i = 0; i < network().labels.size(); ++i) {
             digits += static_cast<char>('0' + network().labels[i]);
             if (i % 64 == 63) digits += '\n';
         }
     }
     return "damaged image: a checksum of the image does not match\n"
+           "damaged image, checked by the chip: 2\n"
            "batch without an image: 9\n"
            "no transfer under way: the chip did not answer in time\n"
            "nobody at an address: trap 5\n"
@@ -75,69 +78,74 @@ std::string without_profile(const std::string& text) {
     return text.substr(0, at) + "PROFILE" + text.substr(end);
 }
 
-/// A folder of this process, gone with it.
-class Scratch {
-public:
-    Scratch() : path_(std::filesystem::temp_directory_path() / ("switchyard_vp_" + std::to_string(getpid()))) {
-        std::filesystem::create_directories(path_);
-    }
-    ~Scratch() { std::filesystem::remove_all(path_); }
-    Scratch(const Scratch&) = delete;
-    Scratch& operator=(const Scratch&) = delete;
-    std::string file(const std::string& name) const { return path_ / name; }
-
-private:
-    std::filesystem::path path_;
+/// How the prototype is built and run.
+struct Boot {
+    double quantum_ns = 1000;
+    bool uses_dmi = true, edge_triggered = false;
 };
 
-std::string contents(const std::string& path) {
-    std::ifstream file(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), {}};
-}
-
 /// Boots the prototype and leaves what it printed and computed in `file`.
-void boot(double quantum_ns, bool uses_dmi, const std::string& file) {
-    ::tlm::tlm_global_quantum::instance().set(sc_core::sc_time(quantum_ns, sc_core::SC_NS));
+void boot(const Boot& how, const std::string& file) {
+    ::tlm::tlm_global_quantum::instance().set(sc_core::sc_time(how.quantum_ns, sc_core::SC_NS));
     const Network& net = network();
-    Prototype prototype("prototype", net.platform, uses_dmi);
+    const PlatformConfig platform =
+        read_platform(kMini, {{"chip.values", "on"}, {"host.interrupt_rearm_ns", how.edge_triggered ? "20" : "0"}});
+    Prototype prototype("prototype", platform, how.uses_dmi, how.edge_triggered);
     prototype.put(read_elf(SWITCHYARD_VP_PROGRAMS "/firmware.elf"));
-    prototype.put(PACKAGE_ADDRESS, net.package.bytes);
+    prototype.put(PACKAGE_ADDRESS, {net.package.begin(), net.package.end()});
     sc_core::sc_start(sc_core::sc_time(1, sc_core::SC_SEC));
 
     CHECK(prototype.system.is_off());
     CHECK(prototype.system.exit_code() == 0);
     const std::string text = prototype.uart.text();
     CHECK(without_profile(text) == expected_text());
-    CHECK(prototype.get(net.package.labels, net.labels.size()) == net.labels);
     // Without DMI every instruction is a transport call at least.
-    CHECK((prototype.cpu.transports() < prototype.cpu.core().instructions()) == uses_dmi);
+    CHECK((prototype.cpu.transports() < prototype.cpu.core().instructions()) == how.uses_dmi);
 
-    std::ofstream out(file, std::ios::binary);
-    out << text;
-    for (const auto& [address, bytes] :
-         {std::pair{net.package.labels, net.package.samples}, std::pair{net.package.logits, net.package.logits_bytes},
-          std::pair{net.package.masks, net.package.masks_bytes}}) {
-        const std::vector<std::uint8_t> memory = prototype.get(address, bytes);
-        out.write(reinterpret_cast<const char*>(memory.data()), static_cast<std::streamsize>(memory.size()));
-    }
+    // The package now holds what the chip has computed: logits and masks.
+    const std::vector<std::uint8_t> package = prototype.get(PACKAGE_ADDRESS, net.package.size());
+    CHECK(std::string(package.begin(), package.end()) != net.package);
+    write_text(file, text + std::string(package.begin(), package.end()));
 }
 
 }  // namespace
 
 TEST_CASE("firmware boots the accelerator and runs digits, the same with every quantum", "[vp]") {
     network();  // once, not in each child
-    const Scratch scratch;
     std::vector<std::string> results;
-    for (const double quantum : {0.0, 10.0, 1000.0, 10000.0}) {
-        const std::string file = scratch.file(std::to_string(static_cast<int>(quantum)));
-        in_child([&] { boot(quantum, true, file); });
-        results.push_back(contents(file));
-    }
-    in_child([&] { boot(1000, false, scratch.file("transport")); });
-    results.push_back(contents(scratch.file("transport")));
-    CHECK(results[0].size() > 256 * 10 * 2 + 2048 * 8);
+    const auto run = [&results](const Boot& how) {
+        const std::string file = scratch("result");
+        in_child([&] { boot(how, file); });
+        results.push_back(read_text(file));
+    };
+    for (const double quantum : {0.0, 10.0, 1000.0, 10000.0}) run({quantum});
+    run({1000, false});
+    run({1000, true, true});  // an edge-triggered interrupt controller
     for (std::size_t i = 1; i < results.size(); ++i) {
         INFO(i);
         CHECK(results[i] == results[0]);
     }
+}
+
+TEST_CASE("checking an image takes firmware less than ten instructions a byte", "[vp][driver]") {
+    const ElfFile elf = read_elf(SWITCHYARD_VP_PROGRAMS "/check_image.elf");
+    const auto check = [&elf](const std::string& package) {
+        FlatMemory memory(Prototype::kRam, 4u << 20);
+        memory.put(elf);
+        memory.put(PACKAGE_ADDRESS, package);
+        Rv32Core core(memory);
+        core.reset(elf.entry);
+        const std::uint32_t end = elf.symbols.at("halted");
+        while (core.pc() != end && core.instructions() < 100'000'000) core.step();
+        REQUIRE(core.pc() == end);
+        return std::pair{memory.word(elf.symbols.at("result")), core.instructions()};
+    };
+    std::string package = network().package;
+    const auto [result, instructions] = check(package);
+    CHECK(result == SWITCHYARD_OK);
+    INFO(instructions << " instructions for " << network().head.image_bytes << " bytes");
+    CHECK(instructions > network().head.image_bytes);
+    CHECK(instructions < 10 * std::uint64_t{network().head.image_bytes});
+    package[network().head.image + network().head.image_bytes - 1] ^= 1;  // in the last section
+    CHECK(check(package).first == SWITCHYARD_IMAGE_CHECKSUM);
 }

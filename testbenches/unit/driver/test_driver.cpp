@@ -212,6 +212,23 @@ TEST_CASE("an image goes through the window word by word or in bursts, then it i
     }
 }
 
+TEST_CASE("the check of an image may be left to the chip", "[driver]") {
+    std::vector<std::uint8_t> image = encode(small_image());
+    image[100] ^= 1;
+    FakeChip chip;
+    chip.on_write = [&chip](std::uint32_t offset, std::uint32_t) {
+        if (offset == SWITCHYARD_CONTROL_OFFSET) chip.fail(SWITCHYARD_ERROR_IMAGE_CHECKSUM, 0);
+    };
+    switchyard_device device = chip.device();
+    CHECK(switchyard_load_unchecked_image(&device, image.data(), image.size()) == SWITCHYARD_CHIP_ERROR);
+    CHECK(device.error == SWITCHYARD_ERROR_IMAGE_CHECKSUM);
+    CHECK(chip.written(SWITCHYARD_CONTROL_OFFSET) == std::vector<std::uint32_t>{SWITCHYARD_CONTROL_COMMIT_IMAGE});
+    const std::size_t writes = chip.writes.size();
+    CHECK(switchyard_load_unchecked_image(&device, image.data(), SWITCHYARD_IMAGE_WINDOW_BYTES + 1) ==
+          SWITCHYARD_IMAGE_TOO_LARGE);
+    CHECK(chip.writes.size() == writes);
+}
+
 TEST_CASE("what the chip refuses comes back as its code", "[driver]") {
     const std::vector<std::uint8_t> image = encode(small_image());
     FakeChip chip;
@@ -360,4 +377,28 @@ TEST_CASE("every result has a text", "[driver]") {
     for (int result = SWITCHYARD_OK; result <= SWITCHYARD_IMAGE_MALFORMED; ++result)
         CHECK(std::string(switchyard_result_text(static_cast<switchyard_result>(result))) != "unknown");
     CHECK(std::string(switchyard_result_text(static_cast<switchyard_result>(99))) == "unknown");
+}
+
+TEST_CASE("transfers of any number go list after list", "[driver]") {
+    FakeChip chip;
+    chip.on_write = [&chip](std::uint32_t offset, std::uint32_t) {
+        if (offset == SWITCHYARD_DMA_CONTROL_OFFSET) chip.raise(SWITCHYARD_IRQ_STATUS_DMA_DONE);
+    };
+    switchyard_device device = chip.device();
+    constexpr std::uint32_t kMost = SWITCHYARD_LIST_DESCRIPTORS, kBytes = SWITCHYARD_DESCRIPTOR_BYTES;
+    CHECK(switchyard_dma_list(&device, 0xFFFF'0000, 2 * kMost + 3) == SWITCHYARD_OK);
+    CHECK(chip.written(SWITCHYARD_DMA_BYTES_OFFSET) ==
+          std::vector<std::uint32_t>{kMost * kBytes, kMost * kBytes, 3 * kBytes});
+    CHECK(chip.written(SWITCHYARD_DMA_HOST_LOW_OFFSET) ==
+          std::vector<std::uint32_t>{0xFFFF'0000, 0x000F'0000, 0x001F'0000});
+    CHECK(chip.written(SWITCHYARD_DMA_HOST_HIGH_OFFSET) == std::vector<std::uint32_t>{0, 1, 1});
+    chip.writes.clear();
+    CHECK(switchyard_dma_list(&device, 0, 0) == SWITCHYARD_OK);
+    CHECK(chip.writes.empty());
+
+    chip.on_write = [&chip](std::uint32_t offset, std::uint32_t) {
+        if (offset == SWITCHYARD_DMA_CONTROL_OFFSET) chip.fail(SWITCHYARD_ERROR_DMA_REQUEST, 7);
+    };
+    CHECK(switchyard_dma_list(&device, 0, kMost + 1) == SWITCHYARD_CHIP_ERROR);
+    CHECK(chip.written(SWITCHYARD_DMA_CONTROL_OFFSET).size() == 1);  // the second list is not started
 }

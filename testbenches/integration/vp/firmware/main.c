@@ -1,9 +1,10 @@
 /* Boots the accelerator with the driver, runs a network on it, and says over the UART what came out. */
-#include "package.h"
+#include "platform.h"
 #include "switchyard_driver.h"
+#include "switchyard_package.h"
 #include "switchyard_registers.h"
 
-enum { TIMEOUT_US = 100000, SHORT_TIMEOUT_US = 50, POLL_LIMIT = 1000000, LABELS_A_LINE = 64 };
+enum { TIMEOUT_US = 100000, SHORT_TIMEOUT_US = 50, POLL_LIMIT = 1000000, LABELS_A_LINE = 64, MOST_SAMPLES = 1024 };
 
 #define REGISTER(address) (*(volatile uint32_t*)(address))
 #define SYSTEM_NOW REGISTER(0x00100000u)
@@ -120,19 +121,13 @@ static bool wait_for_interrupt(void* context) {
 
 /* The run ------------------------------------------------------------------------------------------------------- */
 
-static void move(switchyard_device* device, uint32_t list, uint32_t count, uint32_t direction, const char* what) {
-    enum { MOST = 64 };
-    static uint8_t descriptors[MOST][SWITCHYARD_DESCRIPTOR_BYTES];
-    const struct package_transfer* transfer = (const struct package_transfer*)list;
-    while (count > 0) {
-        const uint32_t part = count < MOST ? count : MOST;
-        uint32_t i;
-        for (i = 0; i < part; ++i, ++transfer)
-            switchyard_put_descriptor(descriptors[i], transfer->memory, transfer->chip, transfer->bytes, direction);
-        switchyard_start_dma_list(device, (uint32_t)descriptors, part);
-        must(switchyard_wait_dma(device), device, what);
-        count -= part;
-    }
+static const uint8_t* at(const switchyard_package* package, uint32_t offset) {
+    return (const uint8_t*)package + offset;
+}
+
+static void move(switchyard_device* device, const switchyard_package* package, switchyard_package_list list,
+                 const char* what) {
+    must(switchyard_dma_list(device, package->address + list.offset, list.count), device, what);
 }
 
 /* Numbers of binary16 in the order of their values; there is no NaN among them. */
@@ -140,42 +135,45 @@ static int32_t order(uint16_t half) {
     return half & 0x8000u ? -(int32_t)(half & 0x7FFFu) : (int32_t)half;
 }
 
-static void find_labels(const struct package* package) {
-    const struct package_logits* part = (const struct package_logits*)package->logits;
-    uint8_t* const labels = (uint8_t*)package->labels;
+static void find_labels(const switchyard_package* package, uint8_t* labels) {
+    const switchyard_package_output* part = (const switchyard_package_output*)at(package, package->output);
     uint32_t i, sample, k;
-    for (i = 0; i < package->logits_count; ++i) {
-        const uint16_t* logit = (const uint16_t*)part[i].memory;
-        for (sample = 0; sample < part[i].samples; ++sample, logit += package->classes) {
+    for (i = 0; i < package->outputs; ++i, ++part) {
+        const uint16_t* logit = (const uint16_t*)at(package, part->offset);
+        uint8_t* const of_part = labels + part->batch * package->batch_samples + part->first_sample;
+        for (sample = 0; sample < part->samples; ++sample, logit += part->channels) {
             uint32_t best = 0;
-            for (k = 1; k < package->classes; ++k)
+            for (k = 1; k < part->channels; ++k)
                 if (order(logit[k]) > order(logit[best])) best = k;
-            labels[part[i].first_sample + sample] = (uint8_t)best;
+            of_part[sample] = (uint8_t)best;
         }
     }
 }
 
-static uint32_t report(const struct package* package) {
-    const uint8_t* const labels = (const uint8_t*)package->labels;
-    const uint8_t* const expected = (const uint8_t*)package->expected_labels;
-    const uint64_t* const masks = (const uint64_t*)package->masks;
-    const uint64_t* const recorded = (const uint64_t*)package->expected_masks;
+static uint32_t report(const switchyard_package* package) {
+    static uint8_t labels[MOST_SAMPLES];
+    const uint16_t* const expected = (const uint16_t*)at(package, package->expected_labels);
+    const uint64_t* const masks = (const uint64_t*)at(package, package->masks);
+    const uint64_t* const recorded = (const uint64_t*)at(package, package->expected_masks);
+    const uint32_t samples = package->batches * package->batch_samples, decisions = samples * package->gates;
     uint32_t right = 0, agreed = 0, i;
-    for (i = 0; i < package->samples; ++i) {
+    if (samples > MOST_SAMPLES) power_off(5);
+    find_labels(package, labels);
+    for (i = 0; i < samples; ++i) {
         right += labels[i] == expected[i];
         UART_TRANSMIT = (uint8_t)('0' + labels[i]);
         if (i % LABELS_A_LINE == LABELS_A_LINE - 1) print("\n");
     }
-    for (i = 0; i < package->decisions; ++i) agreed += masks[i] == recorded[i];
+    for (i = 0; i < decisions; ++i) agreed += masks[i] == recorded[i];
     print_number(right);
     print(" of ");
-    print_number(package->samples);
+    print_number(samples);
     print(" labels as expected, ");
     print_number(agreed);
     print(" of ");
-    print_number(package->decisions);
+    print_number(decisions);
     print(" gate decisions as recorded\n");
-    return right == package->samples && agreed == package->decisions ? 0 : 3;
+    return right == samples && agreed == decisions ? 0 : 3;
 }
 
 static void print_profile(switchyard_device* device, uint32_t tiles) {
@@ -198,11 +196,14 @@ static void print_profile(switchyard_device* device, uint32_t tiles) {
     print(" invocations\n");
 }
 
-static void check_refusals(switchyard_device* device, const struct package* package) {
-    uint8_t* const image = (uint8_t*)package->image;
+static void check_refusals(switchyard_device* device, const switchyard_package* package) {
+    uint8_t* const image = (uint8_t*)at(package, package->image);
     image[8] ^= 1u;
     print("damaged image: ");
     print(switchyard_result_text(switchyard_load_image(device, image, package->image_bytes)));
+    print("\ndamaged image, checked by the chip: ");
+    if (switchyard_load_unchecked_image(device, image, package->image_bytes) == SWITCHYARD_CHIP_ERROR)
+        print_number(device->error);
     image[8] ^= 1u;
 
     print("\nbatch without an image: ");
@@ -222,11 +223,30 @@ static void check_refusals(switchyard_device* device, const struct package* pack
     print("\n");
 }
 
+/* Two batches are under way at a time: a bank of HBM each. */
+static void run_batches(switchyard_device* device, const switchyard_package* package) {
+    const switchyard_package_batch* const batches = (const switchyard_package_batch*)at(package, package->batch);
+    uint32_t batch;
+    for (batch = 0; batch < package->batches + 2; ++batch) {
+        if (batch >= 2) {
+            switchyard_batch done;
+            must(switchyard_wait_batch(device, &done), device, "batch");
+            print("batch ");
+            print_number(done.batch);
+            print(done.cycles != 0 ? " done\n" : " took no time\n");
+            move(device, package, batches[batch - 2].from_chip, "from chip");
+        }
+        if (batch < package->batches) {
+            move(device, package, batches[batch].to_chip, "to chip");
+            must(switchyard_queue_batch(device, batch), device, "queue");
+        }
+    }
+}
+
 int main(void) {
-    const struct package* const package = (const struct package*)PACKAGE_ADDRESS;
+    const switchyard_package* const package = (const switchyard_package*)PACKAGE_ADDRESS;
     static switchyard_device device;
     switchyard_io io = {0};
-    uint32_t batch;
     io.context = (void*)ACCELERATOR;
     io.read32 = read32;
     io.write32 = write32;
@@ -235,26 +255,19 @@ int main(void) {
     hart_enable(1u << 11 | 1u << 7);
     hart_unlock();
 
-    if (package->magic != PACKAGE_MAGIC) power_off(4);
+    if (package->magic != SWITCHYARD_PACKAGE_MAGIC || package->version != SWITCHYARD_PACKAGE_VERSION ||
+        package->address != PACKAGE_ADDRESS || package->expected_labels == 0 || package->expected_masks == 0)
+        power_off(4);
     switchyard_init(&device, &io, POLL_LIMIT);
     must(switchyard_probe(&device), &device, "probe");
     switchyard_enable_interrupts(&device, SWITCHYARD_IRQ_STATUS_WRITABLE);
     check_refusals(&device, package);
 
-    must(switchyard_load_image(&device, (const void*)package->image, package->image_bytes), &device, "image");
+    must(switchyard_load_image(&device, at(package, package->image), package->image_bytes), &device, "image");
     print("image loaded\n");
-    move(&device, package->to_chip, package->to_chip_count, SWITCHYARD_DMA_CONTROL_TO_CHIP, "to chip");
-    for (batch = 0; batch < PACKAGE_BATCHES; ++batch) must(switchyard_queue_batch(&device, batch), &device, "queue");
-    for (batch = 0; batch < PACKAGE_BATCHES; ++batch) {
-        switchyard_batch done;
-        must(switchyard_wait_batch(&device, &done), &device, "batch");
-        print("batch ");
-        print_number(done.batch);
-        print(done.cycles != 0 ? " done\n" : " took no time\n");
-    }
-    move(&device, package->from_chip, package->from_chip_count, SWITCHYARD_DMA_CONTROL_FROM_CHIP, "from chip");
+    move(&device, package, package->weights, "weights");
+    run_batches(&device, package);
     print_profile(&device, package->tiles);
-    find_labels(package);
     power_off(report(package));
     return 0;
 }
