@@ -53,6 +53,8 @@ function(switchyard_verilate name)
   endif()
 
   set(gather ${PROJECT_SOURCE_DIR}/.cmake/SwitchyardVerilated.cmake)
+  # Verilator makes the last folder of a path only, and not every generator makes those of outputs.
+  file(MAKE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/verilated)
   set(folder ${CMAKE_CURRENT_BINARY_DIR}/verilated/${name})
   set(fast ${folder}/V${name}__fast.cpp)
   set(slow ${folder}/V${name}__slow.cpp)
