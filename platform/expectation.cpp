@@ -93,6 +93,10 @@ BatchRouting every_branch(const ImageMeta& meta) {
     return routing;
 }
 
+std::vector<std::uint32_t> samples_at(const Image& image, const BatchRouting& routing, std::uint16_t op_id) {
+    return FrameFinder(image, routing).frame(op_id)->samples.ids();
+}
+
 Expectation expect(const Image& image, const BatchRouting& routing) {
     if (routing.samples != image.meta.batch_samples || routing.masks.size() != image.meta.switches.size())
         throw InputError(image.meta.model, 0, "routing",

@@ -22,6 +22,9 @@ std::vector<SwitchSignature> signatures_of(const ImageMeta& meta);
 /// Every sample takes every branch of every switch: what a machine does that cannot route samples.
 BatchRouting every_branch(const ImageMeta& meta);
 
+/// Ids of the samples that reach an operator or a tensor in HBM.
+std::vector<std::uint32_t> samples_at(const Image& image, const BatchRouting& routing, std::uint16_t op_id);
+
 /// Throws InputError if the routing's switches or samples are not the image's.
 Expectation expect(const Image& image, const BatchRouting& routing);
 

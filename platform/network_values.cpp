@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "switchyard/hw/numerics/fp16.h"
+#include "switchyard/platform/expectation.h"
 #include "switchyard/sw_scheduler/formats/error.h"
 
 namespace switchyard::platform {
@@ -183,6 +185,25 @@ NpyArray NetworkValues::output() const {
     return output_;
 }
 
+NpyArray NetworkValues::output(const std::vector<BatchRouting>& routed) const {
+    NpyArray result = output_;
+    for (const ImageMeta::Tensor& tensor : image_.meta.tensors) {
+        if (tensor.kind != "output") continue;
+        const OperatorPlacement& placement = placement_of(tensor);
+        const std::size_t size = elements(placement.shape);
+        for (std::size_t batch = 0; batch < routed.size(); ++batch) {
+            std::vector<bool> reached(image_.meta.batch_samples);
+            for (const std::uint32_t id : samples_at(image_, routed[batch], placement.op_id)) reached[id] = true;
+            for (std::size_t id = 0; id < reached.size(); ++id) {
+                const std::size_t first = (batch * reached.size() + id) * size;
+                if (!reached[id] && first + size <= result.values.size())
+                    std::fill_n(result.values.begin() + static_cast<std::ptrdiff_t>(first), size, 0.0f);
+            }
+        }
+    }
+    return result;
+}
+
 OutputComparison compare_outputs(const NpyArray& got, const NpyArray& expected, double bound) {
     const auto per_sample = [](const NpyArray& array) {
         return array.shape.empty() || array.shape[0] == 0 ? 0 : array.values.size() / array.shape[0];
@@ -199,8 +220,13 @@ OutputComparison compare_outputs(const NpyArray& got, const NpyArray& expected, 
         const auto b = expected.values.begin() + static_cast<std::ptrdiff_t>(sample * outputs);
         const auto end = static_cast<std::ptrdiff_t>(outputs);
         for (std::ptrdiff_t i = 0; i < end; ++i) {
-            const double error = std::abs(double{a[i]} - b[i]);
-            result.largest_error = std::max(result.largest_error, error);
+            const double difference = std::abs(double{a[i]} - b[i]);
+            const double error = std::isnan(difference) ? std::numeric_limits<double>::infinity() : difference;
+            if (error > result.largest_error) {
+                result.largest_error = error;
+                result.worst_sample = sample;
+                result.worst_output = static_cast<std::size_t>(i);
+            }
             sum += error;
         }
         const auto label = std::max_element(a, a + end) - a, wanted = std::max_element(b, b + end) - b;

@@ -7,6 +7,7 @@
 
 #include "switchyard/platform/npy.h"
 #include "switchyard/sw_scheduler/formats/image.h"
+#include "switchyard/sw_scheduler/formats/trace.h"
 
 namespace switchyard::platform {
 
@@ -27,6 +28,9 @@ public:
               const std::vector<std::uint8_t>& bytes);
     /// Samples, channels, rows, columns; the last two are left out where they are 1.
     NpyArray output() const;
+    /// The same when the batches took these routes: samples that do not reach the output are zero. In HBM stands what
+    /// an earlier batch left in their place.
+    NpyArray output(const std::vector<BatchRouting>& routed) const;
 
 private:
     struct Slices {
@@ -48,7 +52,8 @@ private:
 
 /// How far outputs are from what somebody else computed, and whether they name the same labels.
 struct OutputComparison {
-    double largest_error = 0, mean_error = 0;
+    double largest_error = 0, mean_error = 0;        ///< absolute; infinite where an output is no number
+    std::size_t worst_sample = 0, worst_output = 0;  ///< where the largest error is
     std::size_t samples = 0, different_labels = 0;
     /// Samples with another label although the expected two largest outputs are further apart than `bound`.
     std::size_t wrong_labels = 0;

@@ -150,6 +150,7 @@ sched::HardwareDescription make_hardware_description(const PlatformConfig& p) {
     hardware.pe_columns = p.pe_array.columns;
     hardware.clock_ghz = p.chip.clock_ghz;
     hardware.pe_register_bytes = p.pe_array.register_bytes;
+    hardware.wide_partial_sums = p.pe_array.partial_sums == "fp32";
     hardware.scratchpad_bytes = static_cast<std::uint32_t>(p.scratchpad.capacity_bytes);
     hardware.scratchpad_bytes_per_cycle = p.scratchpad.bytes_per_cycle;
     hardware.scratchpad_write_bytes_per_cycle = p.scratchpad.write_bytes_per_cycle;

@@ -59,7 +59,7 @@ ordered_json fidelity_json(const PlatformConfig& p) {
             {"noc", p.noc.impl == "packet" ? "link_calendar" : p.noc_exceptions.describe_all(p.noc.impl)},
             {"hbm", p.hbm.impl},
             {"host_interface", "link_rate"},
-            {"values", p.chip.values ? "acc " + p.pe_array.acc : "off"}};
+            {"values", p.chip.values ? "acc " + p.pe_array.acc + ", partial sums " + p.pe_array.partial_sums : "off"}};
 }
 
 ordered_json load_json(const PlatformConfig& p, const RunResult& result) {

@@ -23,6 +23,7 @@
 #include "switchyard/platform/report.h"
 #include "switchyard/platform/rescheduler.h"
 #include "switchyard/platform/simulation.h"
+#include "switchyard/platform/values_report.h"
 #include "switchyard/sw_scheduler/backend/design.h"
 #include "switchyard/sw_scheduler/formats/error.h"
 #include "switchyard/sw_scheduler/model/routing.h"
@@ -70,7 +71,8 @@ struct RunCommand {
         app.add_option("--inputs", inputs, "input batches (.npy); needs chip.values");
         app.add_option("--outputs", outputs, "file for the network's outputs (.npy); needs chip.values");
         app.add_option("--expect", expected, "outputs to compare with (.npy); needs chip.values");
-        app.add_option("--bound", bound, "largest error that is taken for rounding, by which labels may change")
+        app.add_option("--bound", bound,
+                       "largest error that is taken for rounding, by which labels may change; exit status 1 beyond it")
             ->check(CLI::NonNegativeNumber);
         app.add_option("--report", report, "folder for report.json and speed.json");
         app.add_option("--profile-every", profile_interval, "read the profilers back every so many batches as well")
@@ -130,39 +132,7 @@ struct RunCommand {
                                        const std::vector<BatchRouting>& routed, const platform::RunResult& run) const {
         nlohmann::ordered_json result = {{"weights", weights}, {"inputs", inputs}};
         for (const auto& [name, crc] : run.tensors) result["tensors_crc32"][name] = crc;
-        if (!expected.empty()) {
-            const platform::OutputComparison found =
-                platform::compare_outputs(values.output(), platform::read_npy(expected), bound);
-            result["outputs"] = {{"expected", expected},
-                                 {"samples", found.samples},
-                                 {"largest_error", found.largest_error},
-                                 {"mean_error", found.mean_error},
-                                 {"bound", bound},
-                                 {"different_labels", found.different_labels},
-                                 {"wrong_labels", found.wrong_labels}};
-        }
-        if (!trace.empty()) {
-            const std::vector<BatchRouting> recorded =
-                read_trace(trace, platform::signatures_of(program.meta), program.meta.batch_samples, routed.size());
-            nlohmann::ordered_json differences = nlohmann::ordered_json::array();
-            std::size_t decisions = 0;
-            for (std::size_t batch = 0; batch < std::min(recorded.size(), routed.size()); ++batch) {
-                for (std::size_t s = 0; s < program.meta.switches.size(); ++s) {
-                    for (std::size_t id = 0; id < routed[batch].samples; ++id) {
-                        const std::uint64_t here = routed[batch].masks[s][id], there = recorded[batch].masks[s][id];
-                        decisions += here != 0 || there != 0 ? 1 : 0;
-                        if (here != there)
-                            differences.push_back({{"batch", batch},
-                                                   {"switch", program.meta.switches[s].name},
-                                                   {"sample", id},
-                                                   {"computed", here},
-                                                   {"recorded", there}});
-                    }
-                }
-            }
-            result["routing"] = {
-                {"recorded", trace}, {"decisions", decisions}, {"differences", std::move(differences)}};
-        }
+        result.update(platform::compared_values(program, values.output(routed), routed, {expected, bound, trace}));
         return result;
     }
 
@@ -209,7 +179,7 @@ struct RunCommand {
         nlohmann::ordered_json document = platform::make_report(config, program, routing, source, result);
         if (values) document["values"] = values_json(program, *values, routing, result);
         const nlohmann::ordered_json speed = platform::make_speed(config, result);
-        if (!outputs.empty()) platform::write_npy(values->output(), outputs);
+        if (!outputs.empty()) platform::write_npy(values->output(routing), outputs);
         if (!report.empty()) {
             platform::write_json(document, report + "/report.json");
             platform::write_json(speed, report + "/speed.json");
@@ -217,8 +187,15 @@ struct RunCommand {
         if (!profile.empty())
             platform::write_json(
                 platform::kernel_profile(*result.host.phases.back().image, result.host.profiles.back()), profile);
-        fmt::print("{}{}", platform::report_table(document), platform::speed_line(speed));
-        return document.at("ok").get<bool>() ? 0 : kFailedCheck;
+        fmt::print("{}", platform::report_table(document));
+        std::string objection;
+        if (values) {
+            fmt::print("{}", platform::values_rows(document.at("values")));
+            objection = platform::values_objection(document.at("values"));
+        }
+        fmt::print("{}", platform::speed_line(speed));
+        if (!objection.empty()) fmt::print(stderr, "sy-sim: {}\n", objection);
+        return document.at("ok").get<bool>() && objection.empty() ? 0 : kFailedCheck;
     }
 };
 

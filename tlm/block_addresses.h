@@ -6,14 +6,15 @@
 namespace switchyard {
 
 /// Where the operands and results of a kernel's blocks lie in the scratchpad: what a command to the PE array needs
-/// beside its sizes in order to compute values. All elements are binary16, all addresses scratchpad bytes and even.
+/// beside its sizes in order to compute values. Elements are binary16, all addresses scratchpad bytes and even. Partial
+/// sums and a gate's logits are binary32: what is 2 bytes from the first binary16 is 4 bytes from the first binary32.
 ///
 /// Multiply-accumulate: result(row, column) = sum over the steps, in their order, from +0, of
 ///   input[row.input + column.input + step.input] * weight[column.weights + step.weights],
 /// with an input of zero where (row.y + step.y, row.x + step.x) is outside the stored rows and columns.
 /// Vector work: the same inputs reduced, without weights; an input that is outside or absent does not take part,
 /// except that `mean` divides by the number of all steps.
-/// Then the epilogue in binary32, one rounding to binary16, and the write to
+/// Then the epilogue in binary32, one rounding to binary16 unless the result is binary32, and the write to
 ///   output + row.output + column.output.
 struct KernelAddresses {
     /// One product of the reduction: c outermost, then r, then s.
@@ -31,9 +32,11 @@ struct KernelAddresses {
             add,      ///< v + value[address + row.second + column.output]: second operand, in the output's layout
             relu,     ///< v > 0 ? v : 0; a NaN stays
             sigmoid,  ///< 1 / (1 + exp(-v)), through binary64
+            keep      ///< v is written to address + 2 * (row.output + column.output), binary32: a gate's logit
         };
         Kind kind = Kind::relu;
         std::uint32_t address = 0;
+        bool wide = false;  ///< add: the second operand is binary32
     };
 
     std::vector<Step> steps;             ///< `reduction` of them
@@ -41,6 +44,7 @@ struct KernelAddresses {
     Reduce reduce = Reduce::sum;         ///< vector work only
     std::vector<Fused> epilogue;         ///< in this order
     std::uint32_t output = 0;
+    bool wide_inputs = false, wide_output = false;  ///< binary32; inputs: of vector work with BlockAddresses::inputs
 };
 
 /// Of one block. The kernel must stay as it is until the invocation's last command has returned, the block's own lists

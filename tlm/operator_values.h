@@ -9,10 +9,11 @@
 namespace switchyard {
 
 /// What a dispatcher must know of an operator, beside its kernel, in order to say where the values of a unit lie. All
-/// are binary16, in these layouts, of the part that the tile computes (output_box()) or needs for it (input_box()):
+/// are binary16, or binary32 (OperatorShape, Fused::wide), in these layouts, of the part that the tile computes
+/// (output_box()) or needs for it (input_box()):
 ///   input slot   [n][c][row][column]; columns: all of the tensor's
 ///   weights      [k][c][r][s]
-///   output slot  [n][k][p][q]; a second operand of a fused step likewise
+///   output slot  [n][k][p][q]; a second operand of a fused step and a gate's logits likewise
 ///   parameters of fused steps (bias, scale): [k]
 struct OperatorValues {
     /// One tensor that is read.

@@ -42,6 +42,7 @@ struct TensorPart {
     std::uint32_t first_channel = 0, channels = 0;
     std::uint32_t first_row = 0, rows = 0;
     std::uint32_t columns = 1;
+    std::uint32_t element_bytes = 2;
 };
 
 /// Bytes that lie together in HBM.

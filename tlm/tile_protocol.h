@@ -20,6 +20,8 @@ namespace switchyard {
 struct PeWorkExtension : ::tlm::tlm_extension<PeWorkExtension> {
     bool vector_op = false;
     bool channelwise = false;
+    std::uint8_t operand_bytes = 2,
+                 result_bytes = 2;  ///< an element; 4: binary32, of vector work's operands, of results
     std::uint32_t rows = 1, columns = 1;
     std::uint32_t row_outputs = 1, column_outputs = 1;
     std::uint32_t reduction = 1;
@@ -66,10 +68,11 @@ struct DispatchExtension : ::tlm::tlm_extension<DispatchExtension> {
     std::uint32_t batch = 0;
     std::uint32_t dyn_dim = 0;
     std::uint32_t input_offset = 0, weight_offset = 0, output_offset = 0;
-    bool multicast = false;                  ///< the output goes out on more than one edge
-    bool channelwise = false;                ///< of multiply-accumulate work, as in PeWorkExtension
-    const OperatorValues* values = nullptr;  ///< null: sizes only
-    SampleFramePtr frame;                    ///< passed on to the network interface
+    bool multicast = false;                            ///< the output goes out on more than one edge
+    bool channelwise = false;                          ///< of multiply-accumulate work, as in PeWorkExtension
+    std::uint8_t operand_bytes = 2, result_bytes = 2;  ///< as in PeWorkExtension
+    const OperatorValues* values = nullptr;            ///< null: sizes only
+    SampleFramePtr frame;                              ///< passed on to the network interface
 
     int kernel = -1;                     ///< result: index in the kernel store, -1: none is large enough
     std::uint64_t cycles = 0, macs = 0;  ///< results

@@ -74,6 +74,8 @@ void KernelDispatcher::issue(const Command& command, DispatchExtension& request,
     work_->weight_offset = request.weight_offset;
     work_->output_offset = request.output_offset;
     work_->channelwise = request.channelwise;
+    work_->operand_bytes = request.operand_bytes;
+    work_->result_bytes = request.result_bytes;
     work_->addresses = command.addresses;
     ::tlm::tlm_generic_payload& payload = work_.fresh();
     pe_array->b_transport(payload, delay);

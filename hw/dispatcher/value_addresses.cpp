@@ -8,7 +8,6 @@
 namespace switchyard::hw {
 namespace {
 
-constexpr std::uint32_t kElementBytes = 2;  // binary16
 constexpr std::array<Dim, 4> kAxes{Dim::n, Dim::k, Dim::p, Dim::q};
 enum : unsigned { kN, kK, kP, kQ };
 
@@ -36,6 +35,8 @@ ValueAddresses::ValueAddresses(const Kernel& kernel, const KernelNest& nest, con
     kernel_.reduce = values.reduce;
     kernel_.epilogue = values.epilogue;
     kernel_.output = output_offset;
+    kernel_.wide_inputs = shape.operand_bytes == kWideElementBytes;
+    kernel_.wide_output = shape.element_bytes == kWideElementBytes;
     make_steps(kernel, values);
 }
 
@@ -43,6 +44,7 @@ void ValueAddresses::make_steps(const Kernel& kernel, const OperatorValues& valu
     const std::uint32_t channels = kernel.size(Dim::c), rows = kernel.size(Dim::r), columns = kernel.size(Dim::s);
     if (values.sources.size() > 1) {
         // Each step is a source, or the only step is the source that has the sample.
+        const std::int32_t sample_bytes = sample_bytes_ * operand_scale();
         if (rows * columns != 1 || (channels != 1 && channels != values.sources.size()))
             throw std::domain_error("reduces neither one source nor all of them");
         kernel_.steps.resize(channels);
@@ -53,7 +55,7 @@ void ValueAddresses::make_steps(const Kernel& kernel, const OperatorValues& valu
             std::int32_t place = 0;
             for (std::uint32_t n = 0; n < size_[kN]; ++n) {
                 const bool present = source.present.empty() || source.present[nest_.box().n0 + n];
-                places.push_back(present ? static_cast<std::int32_t>(source.offset) + place++ * sample_bytes_
+                places.push_back(present ? static_cast<std::int32_t>(source.offset) + place++ * sample_bytes
                                          : BlockAddresses::kAbsent);
             }
         }
@@ -129,7 +131,8 @@ void ValueAddresses::add_inputs(const Lane& n, const BlockAddresses::Row& row,
         inputs.insert(inputs.end(), kernel_.steps.size(), BlockAddresses::kAbsent);
         return;
     }
-    const std::int32_t inside = row.y * row_bytes_ + row.x * static_cast<std::int32_t>(kElementBytes);
+    const std::int32_t inside =
+        (row.y * row_bytes_ + row.x * static_cast<std::int32_t>(kElementBytes)) * operand_scale();
     const auto reads = [&](const std::vector<std::int32_t>& places) {
         const std::int32_t place = places[n.at];
         return place == BlockAddresses::kAbsent ? place : place + inside;

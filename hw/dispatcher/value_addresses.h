@@ -37,6 +37,8 @@ private:
         const Lane& at(std::uint32_t lane, std::uint32_t deep) const { return of[lane * depth + deep]; }
     };
 
+    /// Of distances between the elements of several sources, which are those of binary16 elsewhere.
+    std::int32_t operand_scale() const { return kernel_.wide_inputs ? 2 : 1; }
     void make_steps(const Kernel& kernel, const OperatorValues& values);
     Span span(unsigned axis, const OutputIndex& position, const OutputIndex& extent) const;
     BlockAddresses::Row row(const Lane& n, const Lane& p, const Lane& q) const;

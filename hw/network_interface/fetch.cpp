@@ -131,8 +131,8 @@ std::shared_ptr<const std::vector<MemoryRun>> NetworkInterface::runs_of(const Te
                                                                         const OperatorPlacement& tensor,
                                                                         const TransferPlan::Extent& piece,
                                                                         std::uint64_t address) {
-    const ValueRegion region{address,         piece.first_channel, piece.channels,
-                             piece.first_row, piece.rows,          tensor.shape.out_columns};
+    const ValueRegion region{address,    piece.first_channel,      piece.channels,    piece.first_row,
+                             piece.rows, tensor.shape.out_columns, part.element_bytes};
     auto runs = std::make_shared<std::vector<MemoryRun>>();
     const auto position = [&piece](std::uint32_t id) { return id - piece.first_position; };
     for_each_run(part, region, 0, bytes_of(part), position, [&runs](std::uint64_t at, std::uint64_t bytes) {

@@ -132,10 +132,10 @@ std::uint64_t TransferPlan::bytes(const Needs& made, const Needs& needed) const 
                          std::min(made.channels.last, needed.channels.last)};
     if (partial_sums_) {
         // Each producer sends the sum over its own rows; the consumer adds the partial sums up.
-        return count * channels.size() * (made.rows.size() > 0 ? 1 : 0) * kElementBytes;
+        return count * channels.size() * (made.rows.size() > 0 ? 1 : 0) * edge_.element_bytes;
     }
     const Range rows{std::max(made.rows.first, needed.rows.first), std::min(made.rows.last, needed.rows.last)};
-    return count * channels.size() * rows.size() * edge_.columns * kElementBytes;
+    return count * channels.size() * rows.size() * edge_.columns * edge_.element_bytes;
 }
 
 std::uint64_t TransferPlan::bytes(unsigned source_rank, unsigned destination_rank) const {
@@ -148,9 +148,9 @@ std::uint64_t TransferPlan::expected_bytes(unsigned destination_rank) const {
     const std::uint64_t count = samples_for(needed.n);
     // The producers' boxes cover the tensor once, so what they send adds up to the consumer's box.
     if (!partial_sums_) {
-        return count * needed.channels.size() * needed.rows.size() * edge_.columns * kElementBytes;
+        return count * needed.channels.size() * needed.rows.size() * edge_.columns * edge_.element_bytes;
     }
-    return count * needed.channels.size() * parts() * kElementBytes;
+    return count * needed.channels.size() * parts() * edge_.element_bytes;
 }
 
 std::uint32_t TransferPlan::parts() const {
@@ -177,6 +177,7 @@ TensorPart TransferPlan::part(unsigned source_rank, unsigned destination_rank) c
     const Needs made = makes_of(source_rank), needed = needs_of(destination_rank);
     TensorPart part;
     if (bytes(made, needed) == 0) return part;
+    part.element_bytes = edge_.element_bytes;
     const std::uint32_t pair = made.n * destination_.n + needed.n;
     for (std::size_t i = 0; i < pairs_.size(); ++i) {
         if (pairs_[i] == pair) part.samples.push_back(edge_set_[i]);
@@ -226,7 +227,8 @@ std::vector<std::uint16_t> TransferPlan::senders(unsigned destination_rank) cons
 TransferPlan::Access TransferPlan::access(unsigned piece, const Needs& lies, const Needs& wanted,
                                           std::uint32_t first_id) const {
     const Partition& cut = src_.in_memory() ? source_ : destination_;
-    const std::uint64_t block = ceil_div(cut.dyn_dim, cut.n), row_bytes = kElementBytes * edge_.columns;
+    const std::uint64_t block = ceil_div(cut.dyn_dim, cut.n),
+                        row_bytes = std::uint64_t{edge_.element_bytes} * edge_.columns;
     const std::uint64_t channel_bytes = lies.rows.size() * row_bytes, channels = lies.channels.size();
     const std::uint64_t channel = std::max(lies.channels.first, wanted.channels.first) - lies.channels.first;
     const std::uint64_t row = std::max(lies.rows.first, wanted.rows.first) - lies.rows.first;

@@ -14,11 +14,12 @@ struct ValueRegion {
     std::uint32_t first_channel = 0, channels = 0;
     std::uint32_t first_row = 0, rows = 0;
     std::uint32_t columns = 1;
+    std::uint32_t element_bytes = kElementBytes;
 
-    std::uint64_t sample_bytes() const { return std::uint64_t{kElementBytes} * channels * rows * columns; }
+    std::uint64_t sample_bytes() const { return std::uint64_t{element_bytes} * channels * rows * columns; }
     std::uint64_t address(std::uint32_t position, std::uint32_t channel, std::uint32_t row) const {
         return base + position * sample_bytes() +
-               kElementBytes * ((std::uint64_t{channel} - first_channel) * rows + (row - first_row)) * columns;
+               element_bytes * ((std::uint64_t{channel} - first_channel) * rows + (row - first_row)) * columns;
     }
 };
 
@@ -28,7 +29,7 @@ template <class Position, class Visit>
 void for_each_run(const TensorPart& part, const ValueRegion& region, std::uint64_t first, std::uint64_t last,
                   Position&& position, Visit&& visit) {
     const std::uint64_t run =
-        std::uint64_t{kElementBytes} * part.rows * part.columns;  // the rows of one channel lie together
+        std::uint64_t{part.element_bytes} * part.rows * part.columns;  // the rows of one channel lie together
     const std::uint64_t sample = run * part.channels;
     for (std::uint64_t at = first; at < last;) {
         const std::uint64_t inside = at % run, bytes = std::min(run - inside, last - at);
@@ -41,7 +42,7 @@ void for_each_run(const TensorPart& part, const ValueRegion& region, std::uint64
 
 /// Bytes of the whole part.
 inline std::uint64_t bytes_of(const TensorPart& part) {
-    return kElementBytes * part.samples.size() * part.channels * part.rows * part.columns;
+    return part.element_bytes * part.samples.size() * part.channels * part.rows * part.columns;
 }
 
 }  // namespace switchyard::hw

@@ -47,7 +47,8 @@ std::vector<std::uint8_t> NetworkInterface::output_values(const Output& output, 
     const Box box =
         output_box(placement.shape, cut, placement.k_ways, op.rank, static_cast<std::uint32_t>(samples.size()));
     const std::uint64_t slot = op.out_offset + std::uint64_t{output.unit} % op.out_slots * op.out_slot_bytes;
-    const ValueRegion region{slot, box.k0, box.k1 - box.k0, box.p0, box.p1 - box.p0, placement.shape.out_columns};
+    const ValueRegion region{
+        slot, box.k0, box.k1 - box.k0, box.p0, box.p1 - box.p0, placement.shape.out_columns, edge.element_bytes};
     const auto position = [&](std::uint32_t id) {
         return static_cast<std::uint32_t>(samples.index_of(id)) - made.first_position;
     };
@@ -109,10 +110,11 @@ ValueRegion NetworkInterface::input_region(const InEdge& in, unsigned unit, cons
     const TransferPlan::Extent needed = plan.needed(in.rank);
     const std::uint64_t slot = in.edge->slot_offset + std::uint64_t{unit} % in.edge->slots * in.edge->slot_bytes;
     if (in.edge->reduce == EdgeReduce::none) {
-        return {slot, needed.first_channel, needed.channels, needed.first_row, needed.rows, in.edge->columns};
+        return {slot,        needed.first_channel, needed.channels,       needed.first_row,
+                needed.rows, in.edge->columns,     in.edge->element_bytes};
     }
     const std::uint32_t sums = plan.partial_sums() ? plan.parts() : in.edge->rows;
-    return {slot, needed.first_channel, needed.channels, 0, sums, 1};
+    return {slot, needed.first_channel, needed.channels, 0, sums, 1, kElementBytes};
 }
 
 void NetworkInterface::add_partial_sums(const InEdge& in, unsigned unit) {
@@ -138,26 +140,27 @@ std::vector<std::uint64_t> NetworkInterface::computed_masks(const Output& output
     if (op.gate_rule != GateRule::threshold && outputs < op.gate_branches) {
         fail("the gate of switch " + std::to_string(op.gate_switch) + " is spread over several tiles");
     }
-    std::vector<std::uint8_t> values(kElementBytes * outputs * (box.n1 - box.n0));
-    access_scratchpad(::tlm::TLM_READ_COMMAND, slot, values.data(), values.size());
-    const float threshold = numerics::widen(op.gate_threshold);
+    std::vector<float> logits(std::size_t{outputs} * (box.n1 - box.n0));
+    access_scratchpad(::tlm::TLM_READ_COMMAND, slot + op.gate_offset, reinterpret_cast<std::uint8_t*>(logits.data()),
+                      sizeof(float) * logits.size());
+    const float threshold = numerics::to_float(op.gate_threshold);
     std::vector<std::uint64_t> masks;
     for (std::uint32_t n = 0; n < box.n1 - box.n0; ++n) {
-        const auto output_of = [&](std::uint32_t k) { return element(&values[kElementBytes * (n * outputs + k)]); };
+        const auto logit_of = [&](std::uint32_t k) { return logits[std::size_t{n} * outputs + k]; };
         std::uint64_t mask = 0;
         switch (op.gate_rule) {
             case GateRule::threshold:
-                mask = output_of(0) > threshold ? 2 : 1;
+                mask = logit_of(0) > threshold ? 2 : 1;
                 break;
             case GateRule::each:
                 for (unsigned branch = 0; branch < op.gate_branches; ++branch) {
-                    if (output_of(branch) > threshold) mask |= std::uint64_t{1} << branch;
+                    if (logit_of(branch) > threshold) mask |= std::uint64_t{1} << branch;
                 }
                 break;
             case GateRule::largest: {
                 unsigned best = 0;
                 for (unsigned branch = 1; branch < op.gate_branches; ++branch) {
-                    if (output_of(branch) > output_of(best)) best = branch;
+                    if (logit_of(branch) > logit_of(best)) best = branch;
                 }
                 mask = std::uint64_t{1} << best;
                 break;

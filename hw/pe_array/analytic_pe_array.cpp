@@ -34,8 +34,8 @@ std::uint64_t AnalyticPeArray::run(const PeWorkExtension& work, const Traffic& t
         latency_cycles_ += idle_cycles;
         timeline_.hold(elapsed_);
     }
-    const ArrayBlock block{work.rows,           work.columns,   work.row_outputs,
-                           work.column_outputs, work.reduction, work.channelwise};
+    const ArrayBlock block{work.rows,      work.columns,     work.row_outputs, work.column_outputs,
+                           work.reduction, work.channelwise, work.result_bytes};
     const std::uint64_t begin = elapsed_;
     elapsed_ = work.nest == nullptr ? end_in_order(work, block) : end_in_nest(work, block);
     return elapsed_ - begin;
@@ -50,7 +50,8 @@ std::uint64_t AnalyticPeArray::end_in_nest(const PeWorkExtension& work, const Ar
     const std::uint64_t waves_end =
         (work.first ? latency_cycles_ : elapsed_) + block.reduction * block.waves() * work.repeats;
     if (!work.last) return waves_end;
-    return std::max(waves_end, latency_cycles_ + cycles_of({*work.nest, work.reduction, work.channelwise}));
+    return std::max(waves_end,
+                    latency_cycles_ + cycles_of({*work.nest, work.reduction, work.channelwise, work.result_bytes}));
 }
 
 std::uint64_t AnalyticPeArray::cycles_of(const Invocation& invocation) {
@@ -59,6 +60,7 @@ std::uint64_t AnalyticPeArray::cycles_of(const Invocation& invocation) {
     ArrayBlock like;
     like.reduction = invocation.reduction;
     like.channelwise = invocation.channelwise;
+    like.result_bytes = invocation.result_bytes;
     ArrayTimeline timeline(ports_);
     timeline.add(invocation.nest, like);
     return known_.emplace(invocation, timeline.written()).first->second;

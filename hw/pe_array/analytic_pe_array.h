@@ -28,9 +28,11 @@ private:
         BlockNest nest;
         std::uint32_t reduction = 1;
         bool channelwise = false;
+        std::uint32_t result_bytes = 2;
 
         bool operator==(const Invocation& o) const {
-            return nest == o.nest && reduction == o.reduction && channelwise == o.channelwise;
+            return nest == o.nest && reduction == o.reduction && channelwise == o.channelwise &&
+                   result_bytes == o.result_bytes;
         }
     };
     struct Hash {

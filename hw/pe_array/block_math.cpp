@@ -80,18 +80,29 @@ void store_result(const KernelAddresses& kernel, const BlockAddresses::Row& row,
             case Fused::Kind::scale:
                 value *= parameter();
                 break;
-            case Fused::Kind::add:
-                value += widen(memory.load(std::uint64_t{fused.address} + row.second + column.output));
+            case Fused::Kind::add: {
+                const std::uint64_t offset = row.second + std::uint64_t{column.output};
+                value += fused.wide ? memory.load_wide(fused.address + 2 * offset)
+                                    : widen(memory.load(fused.address + offset));
                 break;
+            }
             case Fused::Kind::relu:
                 value = value <= 0 ? 0 : value;
                 break;
             case Fused::Kind::sigmoid:
                 value = static_cast<float>(1 / (1 + std::exp(-double{value})));
                 break;
+            case Fused::Kind::keep:
+                memory.store_wide(fused.address + 2 * (row.output + std::uint64_t{column.output}),
+                                  numerics::canonical(value));
+                break;
         }
     }
-    memory.store(std::uint64_t{kernel.output} + row.output + column.output, narrow(value));
+    const std::uint64_t offset = row.output + std::uint64_t{column.output};
+    if (kernel.wide_output)
+        memory.store_wide(kernel.output + 2 * offset, numerics::canonical(value));
+    else
+        memory.store(kernel.output + offset, narrow(value));
 }
 
 void reduce_block(const BlockAddresses& block, bool acc_fp16, OperandMemory& memory) {
@@ -107,6 +118,12 @@ void reduce_block(const BlockAddresses& block, bool acc_fp16, OperandMemory& mem
                 const KernelAddresses::Step& step = kernel.steps[s];
                 const std::int32_t base = block.inputs.empty() ? row.input + step.input : block.inputs[r * steps + s];
                 if (base == BlockAddresses::kAbsent || !stored(kernel, row, step)) continue;
+                if (kernel.wide_inputs) {  // partial sums: always added up in binary32
+                    const float element = memory.load_wide(address_of(std::int64_t{base} + 2 * column.input));
+                    sum = first ? element : numerics::canonical(sum + element);
+                    first = false;
+                    continue;
+                }
                 const std::uint16_t element = memory.load(address_of(std::int64_t{base} + column.input));
                 sum = reduced(kernel.reduce, first, acc_fp16, sum, element);
                 first = false;

@@ -1,5 +1,6 @@
 #include "switchyard/hw/pe_array/operand_memory.h"
 
+#include <array>
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -12,6 +13,21 @@ void OperandMemory::store(std::uint64_t address, std::uint16_t value) {
     } else if (debug(::tlm::TLM_WRITE_COMMAND, address, &value, sizeof value) != sizeof value) {
         throw std::runtime_error(fmt::format("no room for a result at {:#x}", address));
     }
+}
+
+float OperandMemory::load_wide(std::uint64_t address) {
+    std::array<std::uint16_t, 2> halves{};
+    if (load(address, halves.data(), halves.size()) != halves.size())
+        throw std::runtime_error(fmt::format("no operand at {:#x}", address));
+    float value = 0;
+    std::memcpy(&value, halves.data(), sizeof value);
+    return value;
+}
+
+void OperandMemory::store_wide(std::uint64_t address, float value) {
+    std::array<std::uint16_t, 2> halves{};
+    std::memcpy(halves.data(), &value, sizeof value);
+    for (std::size_t i = 0; i < halves.size(); ++i) store(address + i * sizeof halves[i], halves[i]);
 }
 
 std::size_t OperandMemory::load(std::uint64_t address, std::uint16_t* values, std::size_t count) {

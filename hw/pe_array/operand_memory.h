@@ -8,8 +8,8 @@
 
 namespace switchyard::hw {
 
-/// Binary16 elements behind an initiator socket, in zero time: through DMI where the target grants it, else by debug
-/// transport. The caller accounts for the time and the counters of the accesses.
+/// Elements, binary16 or binary32 (wide), behind an initiator socket, in zero time: through DMI where the target grants
+/// it, else by debug transport. The caller accounts for the time and the counters of the accesses.
 class OperandMemory {
 public:
     explicit OperandMemory(::tlm::tlm_initiator_socket<>& socket) : socket_(socket) {}
@@ -22,6 +22,9 @@ public:
         return value;
     }
     void store(std::uint64_t address, std::uint16_t value);
+    /// The same of a binary32.
+    float load_wide(std::uint64_t address);
+    void store_wide(std::uint64_t address, float value);
 
     /// The `count` elements from `address` on, as far as there are any: returns their number.
     std::size_t load(std::uint64_t address, std::uint16_t* values, std::size_t count);

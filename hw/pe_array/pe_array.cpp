@@ -85,6 +85,8 @@ std::string PeArray::objection(const PeWorkExtension& work) const {
     if (work.rows > config_.rows || work.columns > config_.columns)
         return fmt::format("a block of {} x {} PEs on an array of {} x {}", work.rows, work.columns, config_.rows,
                            config_.columns);
+    for (const std::uint8_t bytes : {work.operand_bytes, work.result_bytes})
+        if (bytes != 2 && bytes != 4) return fmt::format("elements of {} bytes", bytes);
     // One set of accumulators works while the other drains; operands are held for one step.
     const std::uint64_t accumulator_bytes = acc_fp16() ? 2 : 4;
     const std::uint64_t registers = 2 * accumulator_bytes * outputs_of_a_pe(work) +
@@ -98,7 +100,7 @@ std::string PeArray::objection(const PeWorkExtension& work) const {
         work.vector_op || work.channelwise
             ? outputs_of_a_block(work)
             : std::max(std::uint64_t{work.rows} * work.row_outputs, std::uint64_t{work.columns} * work.column_outputs);
-    if (read * work.reduction * kOperandBytes > std::numeric_limits<unsigned>::max())
+    if (read * work.reduction * work.operand_bytes > std::numeric_limits<unsigned>::max())
         return fmt::format("a block with a reduction of {}, more than one burst can hold", work.reduction);
     return work.addresses == nullptr ? "" : objection_to_addresses(work);
 }
@@ -107,10 +109,10 @@ PeArray::Traffic PeArray::move_operands(const PeWorkExtension& work, const sc_co
     const std::uint64_t passes = outputs_of_a_pe(work);
     Operand input{::tlm::TLM_READ_COMMAND, work.input_offset, 0, 0};
     Operand weights{::tlm::TLM_READ_COMMAND, work.weight_offset, 0, 0};
-    const Operand output{::tlm::TLM_WRITE_COMMAND, work.output_offset, work.columns * kOperandBytes,
+    const Operand output{::tlm::TLM_WRITE_COMMAND, work.output_offset, std::uint64_t{work.columns} * work.result_bytes,
                          work.rows * passes};
     if (work.vector_op) {
-        input.wave_bytes = std::uint64_t{work.rows} * work.columns * kOperandBytes;
+        input.wave_bytes = std::uint64_t{work.rows} * work.columns * work.operand_bytes;
         input.waves = passes * work.reduction;
     } else {
         input.wave_bytes = work.rows * kOperandBytes;

@@ -27,12 +27,12 @@ namespace switchyard::hw {
 /// - `cycle` (stepped_pe_array.h): cycle by cycle, C++;
 /// - `rtl`, `lockstep` (rtl/pe_array): the same with the Verilated array, and with both side by side.
 ///
-/// Modelled: all operand traffic (binary16) goes through the scratchpad socket; its latency shows once an invocation.
-/// With addresses (PeWorkExtension) real operands are read through the scratchpad socket and real results written, the
-/// same bits by every implementation. Vector work takes max(ceil(elements x reduction / PEs), reads, writes) cycles
-/// in all of them.
-/// Not modelled: control signals; the traffic of second operands and of the parameters of fused steps; memory accesses
-/// at their exact cycle (values are read and written when the command is called).
+/// Modelled: all operand traffic (binary16; partial sums may be binary32) goes through the scratchpad socket; its
+/// latency shows once an invocation. With addresses (PeWorkExtension) real operands are read through the scratchpad
+/// socket and real results written, the same bits by every implementation. Vector work takes max(ceil(elements x
+/// reduction / PEs), reads, writes) cycles in all of them. Not modelled: control signals; the traffic of second
+/// operands and of the parameters of fused steps; memory accesses at their exact cycle (values are read and written
+/// when the command is called).
 class PeArray : public sc_core::sc_module {
 public:
     struct Config {
@@ -41,6 +41,7 @@ public:
         unsigned register_bytes =
             64;  ///< of a PE: two sets of accumulators (one drains while the other works), operands
         std::string acc = "fp32";
+        std::string partial_sums = "fp16";
         double clock_ghz = 1.0;  ///< the chip's, set by the composer
     };
     struct Stats {
@@ -127,6 +128,9 @@ void describe(V& v, PeArray::Config& c) {
     v.field("register_bytes", c.register_bytes, 2, 4096,
             "registers of a PE: two sets of accumulators and the operands");
     v.choice("acc", c.acc, {"fp32", "fp16"}, "accumulator type");
+    v.choice(
+        "partial_sums", c.partial_sums, {"fp16", "fp32"},
+        "type in which sums over channel groups and slices of reductions are handed on to where they are added up");
 }
 
 }  // namespace switchyard::hw

@@ -12,7 +12,6 @@
 namespace switchyard::hw {
 namespace {
 
-constexpr std::uint64_t kOperandBytes = 2;    // binary16
 constexpr std::uint64_t kPatience = 1 << 20;  // cycles without a wave or a beat: longer than any fetch
 
 }  // namespace
@@ -63,6 +62,7 @@ void SteppedPeArray::feed(const PeWorkExtension& work, const BlockAddresses* add
                     Draining block;
                     block.rows = work.rows;
                     block.columns = work.columns;
+                    block.beat_bytes = std::uint64_t{work.columns} * work.result_bytes;
                     block.row_outputs = work.row_outputs;
                     block.column_outputs = work.column_outputs;
                     if (addresses != nullptr) {
@@ -118,7 +118,7 @@ void SteppedPeArray::cycle() {
         lanes_until_ = stepped_ + beats_.size();
         beat.block = beat_block_;
         beat.index = block.beats++;
-        written_ = std::max(written_, cycle_ * write_rate_) + block.columns * kOperandBytes;
+        written_ = std::max(written_, cycle_ * write_rate_) + block.beat_bytes;
         if (block.beats == block.all_beats()) {
             block.end = cycle_ + block.columns;
             ++beat_block_;

@@ -33,6 +33,7 @@ private:
     /// A block between its last wave and its last result.
     struct Draining {
         std::uint32_t rows = 1, columns = 1, row_outputs = 1, column_outputs = 1;
+        std::uint64_t beat_bytes = 0;
         std::uint32_t beats = 0;  ///< taken
         std::uint64_t end = 0;    ///< cycle behind the last result, once all beats are taken
         const KernelAddresses* kernel = nullptr;

@@ -13,10 +13,12 @@ const OperatorValues& TileController::values_of(const Operator& op, unsigned uni
             op.op->pool == PoolKind::mean ? KernelAddresses::Reduce::mean : KernelAddresses::Reduce::maximum;
     }
     std::uint32_t second = 0;
+    bool second_is_wide = false;
     for (const Input& input : op.inputs) {
         const std::uint32_t slot = input.edge->slot_offset + unit % input.edge->slots * input.edge->slot_bytes;
         if (input.edge->role == OperandRole::second_operand) {
             second = slot;
+            second_is_wide = input.edge->element_bytes == kWideElementBytes;
             continue;
         }
         OperatorValues::Source source{slot, {}};
@@ -39,7 +41,7 @@ const OperatorValues& TileController::values_of(const Operator& op, unsigned uni
     std::uint32_t next = op.weights.empty() ? 0 : op.weights.front().edge->slot_offset + slice * filter_elements(shape);
     using Kind = KernelAddresses::Fused::Kind;
     const auto parameter = [&](Kind kind) {
-        values_.epilogue.push_back({kind, next});
+        values_.epilogue.push_back({kind, next, false});
         next += slice;
     };
     const auto norm = [&] {
@@ -56,13 +58,18 @@ const OperatorValues& TileController::values_of(const Operator& op, unsigned uni
                 norm();
                 break;
             case EpilogueStep::relu:
-                values_.epilogue.push_back({Kind::relu, 0});
+                values_.epilogue.push_back({Kind::relu, 0, false});
                 break;
             case EpilogueStep::sigmoid:
-                values_.epilogue.push_back({Kind::sigmoid, 0});
+                values_.epilogue.push_back({Kind::sigmoid, 0, false});
                 break;
             case EpilogueStep::add:
-                values_.epilogue.push_back({Kind::add, second});
+                values_.epilogue.push_back({Kind::add, second, second_is_wide});
+                break;
+            case EpilogueStep::gate:
+                values_.epilogue.push_back(
+                    {Kind::keep,
+                     op.op->out_offset + unit % op.op->out_slots * op.op->out_slot_bytes + op.op->gate_offset, false});
                 break;
         }
     }

@@ -282,6 +282,8 @@ bool TileController::try_dispatch(std::size_t index) {
     dispatch.output_offset = op.op->out_offset + unit % op.op->out_slots * op.op->out_slot_bytes;
     dispatch.multicast = op.op->out_edges.size() > 1;
     dispatch.channelwise = op.placement->shape.kind == OpKind::depthwise;
+    dispatch.operand_bytes = op.placement->shape.operand_bytes;
+    dispatch.result_bytes = op.placement->shape.element_bytes;
 
     if (config_.values) dispatch.values = &values_of(op, unit, dispatch.frame->samples);
 

@@ -90,6 +90,8 @@ KernelUse KernelMeter::run(const Stage& stage, unsigned rank, std::uint32_t dyn_
     request.weight_offset = stage.weights.empty() ? 0 : stage.program->edge(stage.weights.front()).slot_offset;
     request.output_offset = stage.share->out_offset;
     request.channelwise = stage.placement->shape.kind == OpKind::depthwise;
+    request.operand_bytes = stage.placement->shape.operand_bytes;
+    request.result_bytes = stage.placement->shape.element_bytes;
 
     const hw::KernelDispatcher::Stats dispatcher = dispatcher_->stats();
     const hw::PeArray::Stats pe_array = pe_array_->stats();

@@ -62,7 +62,8 @@ Image compile(const DynGraph& graph, const HardwareDescription& hardware, const 
         fractions = expected ? expected_fractions(*expected) : uniform_fractions(graph);
     const unsigned tiles = options.tiles > 0 ? options.tiles : hardware.tiles();
     const SlicedGraph cut =
-        sliced(graph, useful_slices(graph, hardware, fractions, tiles, options.unit_samples, options.margins, design));
+        sliced(graph, useful_slices(graph, hardware, fractions, tiles, options.unit_samples, options.margins, design),
+               hardware.wide_partial_sums);
     const auto of_cut = [&cut](const Profile* profile) {
         std::optional<Profile> result;
         if (profile == nullptr) return result;

@@ -25,6 +25,7 @@ ArrayBlock without_size(const TileWork& work) {
     ArrayBlock block;
     block.reduction = work.reduction;
     block.channelwise = work.channelwise;
+    block.result_bytes = work.element_bytes;
     return block;
 }
 
@@ -55,8 +56,8 @@ Sums sums_of(const TileWork& work, const Loops& loops) {
     sums.beats = rows.operands * columns.serial;
     const std::uint64_t inputs = work.channelwise || work.vector_op ? outputs : rows.operands * columns.blocks;
     const std::uint64_t weights = work.vector_op ? 0 : rows.blocks * columns.operands;
-    sums.read_bytes = kElementBytes * work.reduction * (inputs + weights);
-    sums.written_bytes = kElementBytes * outputs;
+    sums.read_bytes = work.operand_bytes * work.reduction * (inputs + weights);
+    sums.written_bytes = work.element_bytes * outputs;
     return sums;
 }
 
@@ -73,9 +74,10 @@ std::uint64_t vector_cycles(const HardwareDescription& hardware, const TileWork&
         }
         const std::uint64_t outputs = block.beats() * block.columns;
         cycles +=
-            blocks * std::max({ceil_div(outputs * work.reduction, hardware.pes()),
-                               ceil_div(kElementBytes * outputs * work.reduction, hardware.scratchpad_bytes_per_cycle),
-                               ceil_div(kElementBytes * outputs, hardware.scratchpad_write_bytes_per_cycle)});
+            blocks *
+            std::max({ceil_div(outputs * work.reduction, hardware.pes()),
+                      ceil_div(work.operand_bytes * outputs * work.reduction, hardware.scratchpad_bytes_per_cycle),
+                      ceil_div(work.element_bytes * outputs, hardware.scratchpad_write_bytes_per_cycle)});
     }
     return cycles;
 }

@@ -27,10 +27,13 @@ struct TileWork {
     std::uint32_t reduction = 1;
     bool vector_op = false;
     bool channelwise = false;  ///< depthwise: each column reads its own input channel
+    std::uint8_t operand_bytes = kElementBytes, element_bytes = kElementBytes;  ///< as in OperatorShape
 
     std::uint64_t outputs() const { return std::uint64_t{size[kN]} * size[kK] * size[kP] * size[kQ]; }
+    std::uint64_t output_bytes() const { return outputs() * element_bytes; }
     bool operator==(const TileWork& o) const {
-        return size == o.size && reduction == o.reduction && vector_op == o.vector_op && channelwise == o.channelwise;
+        return size == o.size && reduction == o.reduction && vector_op == o.vector_op && channelwise == o.channelwise &&
+               operand_bytes == o.operand_bytes && element_bytes == o.element_bytes;
     }
 };
 
@@ -68,7 +71,7 @@ std::uint64_t changed_operand_bytes(const TileWork& work, const Blocking& blocki
 
 /// One invocation, scratchpad latency left out. Multiply-accumulate work takes what the analytic PE array makes of the
 /// same nest (formats/array_timing.h). Vector work is the sum over blocks of
-/// max(ceil(outputs * reduction / PEs), reads, writes); reads and writes are binary16 bytes over the scratchpad's
+/// max(ceil(outputs * reduction / PEs), reads, writes); reads and writes are bytes over the scratchpad's
 /// widths. Blocks at the ends of n, k, p, q are clipped to the work.
 NestCost nest_cost(const HardwareDescription& hardware, const TileWork& work, const Blocking& blocking);
 

@@ -101,6 +101,7 @@ void EdgeBuilder::add_operand(int op, unsigned source_index) {
         edge.channels = source.taken_channels();
         edge.rows = source.shape.rows;
         edge.columns = source.shape.columns;
+        edge.element_bytes = source.shape.element_bytes;
         if (source.switch_id != kNoSwitch) {
             edge.switch_id = static_cast<std::uint16_t>(source.switch_id);
             edge.branch = static_cast<std::uint16_t>(source.branch);

@@ -90,6 +90,7 @@ std::uint64_t HardwareDescription::fingerprint() const {
     hash.add(std::uint64_t{kernel_region_bytes()});
     hash.add(region_bytes);
     for (const MemoryInterface& interface : memory) hash.add(std::uint64_t{interface.router});
+    if (wide_partial_sums) hash.add(std::uint64_t{1});  // without them, what it was before there were any
     return hash.value();
 }
 

@@ -33,6 +33,7 @@ struct HardwareDescription {
     double setup_cycles = 8;  ///< of a network interface, before the first packet of a transfer
     /// Tiles that need the same tensor or weights of HBM read them together; otherwise each reads for itself.
     bool multicast_reads = true;
+    bool wide_partial_sums = false;  ///< sums of channel groups and of slices are handed on as binary32
     std::vector<MemoryInterface> memory;
 
     unsigned tiles() const { return columns * rows; }

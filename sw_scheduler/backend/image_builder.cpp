@@ -1,9 +1,11 @@
 #include "switchyard/sw_scheduler/backend/image_builder.h"
 
 #include <algorithm>
+#include <cstring>
 #include <set>
 
 #include "switchyard/sw_scheduler/backend/edge_builder.h"
+#include "switchyard/sw_scheduler/model/gate_decision.h"
 
 namespace switchyard::sched {
 
@@ -54,6 +56,12 @@ ImageMeta meta_of(const Schedule& schedule, const Workload& workload, const Edge
     return meta;
 }
 
+std::uint32_t bits_of(float value) {
+    std::uint32_t bits = 0;
+    std::memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
 class TileProgramBuilder {
 public:
     TileProgramBuilder(const Schedule& schedule, const Workload& workload, const EdgeBuilder& edges)
@@ -83,12 +91,11 @@ public:
         const int gated = one.gate_switch;
         if (gated != kNoSwitch) {
             const Switch& gateway = workload_.graph.switches[gated];
-            constexpr std::uint16_t kHalf = 0x3800;  // binary16 0.5: a sigmoid's middle; without it, zero
-            const bool sigmoid = !one.fused.empty() && one.fused.back() == FusedStep::sigmoid;
-            op.gate_threshold = sigmoid ? kHalf : 0;
-            op.gate_rule = one.shape.out_channels == 1 ? GateRule::threshold
-                           : gateway.exclusive         ? GateRule::largest
-                                                       : GateRule::each;
+            const GateDecision decision = gate_decision(one, gateway);
+            op.gate_rule = decision.rule;
+            op.gate_threshold = bits_of(decision.threshold);
+            op.gate_offset = op.out_slot_bytes / kGateSlotParts;
+            op.epilogue.insert(op.epilogue.begin() + static_cast<std::ptrdiff_t>(decision.step), EpilogueStep::gate);
             op.gate_switch = static_cast<std::uint16_t>(gated);
             op.gate_branches = static_cast<std::uint16_t>(workload_.graph.switches[gated].branches);
             op.mask_address = edges_.masks[gated].address;

@@ -40,6 +40,7 @@ std::size_t KernelSearch::Hash::operator()(const TileWork& work) const {
     std::uint64_t hash = 0xCBF29CE484222325ull;
     const auto add = [&hash](std::uint64_t value) { hash = (hash ^ value) * 0x100000001B3ull; };
     for (const std::uint16_t size : work.size) add(size);
+    add(std::uint64_t{work.operand_bytes} << 8 | work.element_bytes);
     add(std::uint64_t{work.reduction} << 2 | (work.vector_op ? 2u : 0u) | (work.channelwise ? 1u : 0u));
     return static_cast<std::size_t>(hash ^ hash >> 29);
 }
@@ -113,6 +114,8 @@ TileWork tile_work(const OperatorShape& shape, unsigned operands, const Partitio
     work.reduction = std::uint32_t{loops[0]} * loops[1] * loops[2];
     work.vector_op = is_vector(shape.kind);
     work.channelwise = shape.kind == OpKind::depthwise;
+    work.operand_bytes = shape.operand_bytes;
+    work.element_bytes = shape.element_bytes;
     return work;
 }
 

@@ -85,7 +85,45 @@ bool can_slice(const Operator& op, unsigned slices) {
                        [](FusedStep step) { return step == FusedStep::bias; });
 }
 
-SlicedGraph sliced(const DynGraph& graph, const std::vector<unsigned>& slices) {
+namespace {
+
+/// The result of an operator becomes binary32, and with it what its consumers take.
+void widen_result(DynGraph& graph, int id, const std::vector<std::vector<int>>& consumers) {
+    Operator& op = graph.operators[static_cast<std::size_t>(id)];
+    op.shape.element_bytes = kWideElementBytes;
+    op.out_bytes_per_sample = op.output().bytes();
+    for (const int consumer : consumers[static_cast<std::size_t>(id)]) {
+        for (Source& source : graph.operators[static_cast<std::size_t>(consumer)].inputs)
+            if (source.producer == id) source.shape.element_bytes = kWideElementBytes;
+    }
+}
+
+/// True if all that a merge takes is made for it alone, by operators that may hand on binary32.
+bool adds_partial_sums(const DynGraph& graph, const Operator& merge, const std::vector<std::vector<int>>& consumers) {
+    if (merge.shape.kind != OpKind::merge || merge.merge_mode != MergeMode::sum) return false;
+    return std::all_of(merge.inputs.begin(), merge.inputs.end(), [&](const Source& source) {
+        if (source.producer < 0 || source.switch_id != kNoSwitch || source.reduce != EdgeReduce::none) return false;
+        const bool output = std::count(graph.outputs.begin(), graph.outputs.end(), source.producer) > 0;
+        const Operator& producer = graph.operators[static_cast<std::size_t>(source.producer)];
+        return !output && producer.gate_switch == kNoSwitch &&
+               consumers[static_cast<std::size_t>(source.producer)].size() == 1;
+    });
+}
+
+void widen_partial_sums(SlicedGraph& cut) {
+    DynGraph& graph = cut.graph;
+    const std::vector<std::vector<int>> consumers = graph.consumers();
+    for (std::size_t op = 0; op < graph.operators.size(); ++op) {
+        if (cut.partial[op] != 0) widen_result(graph, static_cast<int>(op), consumers);
+        if (!adds_partial_sums(graph, graph.operators[op], consumers)) continue;
+        for (const Source& source : graph.operators[op].inputs) widen_result(graph, source.producer, consumers);
+        graph.operators[op].shape.operand_bytes = kWideElementBytes;
+    }
+}
+
+}  // namespace
+
+SlicedGraph sliced(const DynGraph& graph, const std::vector<unsigned>& slices, bool wide_partial_sums) {
     SlicedGraph result;
     result.graph = graph;
     std::vector<Operator>& made = result.graph.operators;
@@ -118,6 +156,7 @@ SlicedGraph sliced(const DynGraph& graph, const std::vector<unsigned>& slices) {
             result.graph.switches[static_cast<std::size_t>(step.switch_id)].enclosed.push_back(static_cast<int>(op));
     }
     for (int& output : result.graph.outputs) renumber(output);
+    if (wide_partial_sums) widen_partial_sums(result);
     return result;
 }
 
@@ -130,7 +169,7 @@ public:
           const std::vector<double>& expected_share, unsigned tiles, std::uint32_t unit_samples, const Margins& margins,
           const Design& design)
         : slices_(std::move(slices)),
-          cut_(sliced(whole, slices_)),
+          cut_(sliced(whole, slices_, hardware.wide_partial_sums)),
           workload_(cut_.graph, hardware, cut_.of(expected_share)),
           search_(workload_, hardware),
           segmenter_(search_, tiles, unit_samples, margins, design) {

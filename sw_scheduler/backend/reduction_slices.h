@@ -10,7 +10,7 @@
 namespace switchyard::sched {
 
 /// A graph in which convolutions and matmuls may be cut along the input channels: each slice adds its products to the
-/// slice's before, a tensor of partial sums in binary16. The last slice bears the operator's name, takes its place
+/// slice's before, a tensor of partial sums. The last slice bears the operator's name, takes its place
 /// towards consumers and switches, and has the fused steps; a fused addition of another tensor goes to the first slice.
 struct SlicedGraph {
     DynGraph graph;
@@ -34,7 +34,9 @@ void add_partial_sums(Operator& slice, int before);
 bool can_slice(const Operator& op, unsigned slices);
 
 /// `slices`: by operator, 1 leaves it as it is. Throws std::invalid_argument where can_slice() is false.
-SlicedGraph sliced(const DynGraph& graph, const std::vector<unsigned>& slices);
+/// `wide_partial_sums`: results of slices but the last, and of operators that hand on their result to a merge in mode
+/// sum alone, are binary32; of a merge all sources or none.
+SlicedGraph sliced(const DynGraph& graph, const std::vector<unsigned>& slices, bool wide_partial_sums = false);
 
 /// How many slices make each operator quicker by the segmenter's formulas. A whole reduction in a slot, and all of a
 /// channel's weights, can be so large that too few rows and channels stand beside them to fill the array, or that the

@@ -100,7 +100,7 @@ double Segmenter::stored_bytes(const SegmentPlan& plan, int op) const {
         if (!several) {
             once = true;
         } else if (counted.emplace(source.switch_id, source.branch, source.group).second) {
-            sample_bytes += static_cast<double>(kElementBytes * source.taken_elements()) * work.edge_share(use);
+            sample_bytes += static_cast<double>(source.taken_bytes()) * work.edge_share(use);
         }
     }
     if (once) sample_bytes += static_cast<double>(work.graph.operators[op].output().bytes()) * item.expected_share;

@@ -17,6 +17,12 @@ std::uint16_t narrow(std::uint32_t value) {
     return static_cast<std::uint16_t>(value);
 }
 
+/// A gate's logits, binary32, lie behind its results.
+std::uint32_t output_slot_bytes(const Operator& op, const TileWork& work) {
+    const std::uint32_t results = aligned(work.output_bytes());
+    return op.gate_switch == kNoSwitch ? results : kGateSlotParts * results;
+}
+
 std::uint64_t needed_bytes(const Footprint& footprint, unsigned weight_copies) {
     return std::uint64_t{weight_copies} * footprint.weights + footprint.buffers;
 }
@@ -40,8 +46,8 @@ std::uint64_t input_bytes(const OperatorShape& shape, const Source& source, cons
     const std::uint32_t parts = pooled ? std::min<std::uint32_t>(kMostPooledParts, source.shape.rows) : 1;
     const std::uint32_t rows = pooled ? 1 : source.shape.rows, columns = pooled ? 1 : source.shape.columns;
     if (source.role == OperandRole::second_operand) {
-        return kElementBytes * std::uint64_t{block.size[kN]} * block.size[kK] * (pooled ? 1 : block.size[kP]) *
-               columns * parts;
+        return source.shape.element_bytes * std::uint64_t{block.size[kN]} * block.size[kK] *
+               (pooled ? 1 : block.size[kP]) * columns * parts;
     }
     std::uint32_t needed_rows = rows, channels = source.taken_channels();
     const bool whole = needs_whole_input(shape, source.taken_channels(), rows, false);
@@ -58,7 +64,7 @@ std::uint64_t input_bytes(const OperatorShape& shape, const Source& source, cons
             needed_rows = block.size[kP];
         }
     }
-    return kElementBytes * std::uint64_t{block.size[kN]} * channels * needed_rows * columns * parts;
+    return source.shape.element_bytes * std::uint64_t{block.size[kN]} * channels * needed_rows * columns * parts;
 }
 
 double unit_read_bytes(const OperatorShape& shape, const Source& source, const Partition& partition, unsigned k_ways,
@@ -90,6 +96,8 @@ StageSearch::StageSearch(const Workload& workload, const HardwareDescription& ha
               unsigned{s.filter_columns}, unsigned{s.stride}, unsigned{s.pad}, workload.items[op].operands}) {
             add(value);
         }
+        add(unsigned{s.element_bytes});
+        add(one.gate_switch != kNoSwitch ? 1 : 0);
         add(one.weight_bytes);
         add(workload.items[op].expected_share);
         for (unsigned level = 1; level < one.path.size(); ++level) add(workload.share_on(static_cast<int>(op), level));
@@ -100,6 +108,7 @@ StageSearch::StageSearch(const Workload& workload, const HardwareDescription& ha
             add(source.groups);
             add(source.shape.rows);
             add(source.shape.columns);
+            add(unsigned{source.shape.element_bytes});
             if (!hardware.multicast_reads) add(workload.edge_share({static_cast<int>(op), i}));
         }
         for (const Workload::Use& use : workload.items[op].uses) {
@@ -143,8 +152,8 @@ double StageSearch::estimated_cycles(const TileWork& work) {
     if (work.vector_op) {
         const double elements = outputs * work.reduction;
         return std::max({std::ceil(elements / hardware_.pes()),
-                         kElementBytes * elements / hardware_.scratchpad_bytes_per_cycle,
-                         kElementBytes * outputs / hardware_.scratchpad_write_bytes_per_cycle});
+                         work.operand_bytes * elements / hardware_.scratchpad_bytes_per_cycle,
+                         work.element_bytes * outputs / hardware_.scratchpad_write_bytes_per_cycle});
     }
     const double row_outputs = double{1} * work.size[kN] * work.size[kP] * work.size[kQ];
     const double rows = std::min<double>(row_outputs, hardware_.pe_rows);
@@ -155,7 +164,7 @@ double StageSearch::estimated_cycles(const TileWork& work) {
     const double block =
         std::max({work.reduction * (work.channelwise ? columns : 1.0), rows,
                   kElementBytes * work.reduction * (inputs + columns) / hardware_.scratchpad_bytes_per_cycle,
-                  kElementBytes * rows * columns / hardware_.scratchpad_write_bytes_per_cycle});
+                  work.element_bytes * rows * columns / hardware_.scratchpad_write_bytes_per_cycle});
     return passes * block + 2 * rows + columns - 2;
 }
 
@@ -169,7 +178,7 @@ Footprint StageSearch::footprint(int op, unsigned k_ways, const Partition& large
         result.slot_bytes.push_back(aligned(input_bytes(one.shape, one.inputs[i], work)));
         result.buffers += std::uint64_t{result.slot_bytes.back()} * slots.in[i];
     }
-    result.out_slot_bytes = aligned(kElementBytes * work.outputs());
+    result.out_slot_bytes = output_slot_bytes(one, work);
     result.buffers += std::uint64_t{result.out_slot_bytes} * slots.out;
     return result;
 }
@@ -186,9 +195,9 @@ Stage StageSearch::timed(int op, unsigned k_ways, const Partition& partition) {
         const double area =
             source.reduce == EdgeReduce::global_pool ? 1.0 : double{1} * work.size[kP] * source.shape.columns;
         const double share = item.expected_share > 0 ? workload_.edge_share(use) / item.expected_share : 0;
-        out += kElementBytes * block_samples * channels / source.groups * area * share;
+        out += source.shape.element_bytes * block_samples * channels / source.groups * area * share;
     }
-    if (item.is_output) out += kElementBytes * static_cast<double>(work.outputs());
+    if (item.is_output) out += static_cast<double>(work.output_bytes());
     Stage stage;
     stage.k_ways = k_ways;
     stage.compute_cycles = estimated_cycles(work);
@@ -214,7 +223,7 @@ Partition StageSearch::best_partition(int op, unsigned k_ways, unsigned ways, st
     const auto consider = [&](std::uint32_t n, std::uint32_t p) {
         const Partition candidate{dyn_dim, narrow(n), narrow(p)};
         const TileWork work = tile_work(one.shape, workload_.items[op].operands, candidate, k_ways);
-        if (kElementBytes * work.outputs() > limit.out_slot_bytes) return;
+        if (output_slot_bytes(one, work) > limit.out_slot_bytes) return;
         for (std::size_t i = 0; i < one.inputs.size(); ++i) {
             if (input_bytes(one.shape, one.inputs[i], work) > limit.slot_bytes[i]) return;
         }

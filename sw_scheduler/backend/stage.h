@@ -56,6 +56,9 @@ struct BufferSlots {
     OwnReads reads = {};
 };
 
+/// Of an output slot of a gate, of which the first holds the results and the others the logits: elements of binary16
+/// and binary32.
+inline constexpr std::uint32_t kGateSlotParts = 3;
 inline constexpr std::uint32_t kAlignment = 64;  ///< bytes: regions in scratchpads and in HBM
 std::uint32_t aligned(std::uint64_t bytes);
 

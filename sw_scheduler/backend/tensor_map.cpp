@@ -23,8 +23,9 @@ bool stored_as_group(const Source& source) {
 
 TensorShape stored_shape(const Source& source) {
     const std::uint16_t channels = stored_as_group(source) ? source.taken_channels() : source.shape.channels;
-    if (source.reduce == EdgeReduce::none) return {channels, source.shape.rows, source.shape.columns};
-    return {channels, narrow(std::min<std::uint32_t>(kMostPooledParts, source.shape.rows)), 1};
+    const std::uint8_t bytes = source.shape.element_bytes;
+    if (source.reduce == EdgeReduce::none) return {channels, source.shape.rows, source.shape.columns, bytes};
+    return {channels, narrow(std::min<std::uint32_t>(kMostPooledParts, source.shape.rows)), 1, bytes};
 }
 
 /// The result of an operator, as a consumer on the same branch would take it.
@@ -61,6 +62,7 @@ Edge StoredTensor::edge() const {
     edge.channels = placement.shape.out_channels;
     edge.rows = placement.shape.out_rows;
     edge.columns = placement.shape.out_columns;
+    edge.element_bytes = placement.shape.element_bytes;
     return edge;
 }
 
@@ -121,6 +123,7 @@ void TensorMap::add(const Source& source, StoredTensor::Kind kind) {
     placement.shape.out_channels = placement.shape.in_channels = stored.channels;
     placement.shape.out_rows = placement.shape.in_rows = stored.rows;
     placement.shape.out_columns = placement.shape.in_columns = stored.columns;
+    placement.shape.element_bytes = stored.element_bytes;
 
     std::vector<TensorAccess> accesses;
     if (source.producer >= 0) {

@@ -16,8 +16,8 @@ double ideal_cycles(const HardwareDescription& hardware, const OperatorShape& sh
     const double outputs = double{1} * shape.out_channels * shape.out_rows * shape.out_columns;
     const double products = outputs * loops[0] * loops[1] * loops[2];
     if (!is_vector(shape.kind)) return products / hardware.pes();
-    return std::max({products / hardware.pes(), kElementBytes * products / hardware.scratchpad_bytes_per_cycle,
-                     kElementBytes * outputs / hardware.scratchpad_write_bytes_per_cycle});
+    return std::max({products / hardware.pes(), shape.operand_bytes * products / hardware.scratchpad_bytes_per_cycle,
+                     shape.element_bytes * outputs / hardware.scratchpad_write_bytes_per_cycle});
 }
 
 }  // namespace

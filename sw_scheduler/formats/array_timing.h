@@ -20,12 +20,13 @@ struct ArrayPorts {
 };
 
 /// One block of the template nest: rows x columns PEs with row_outputs x column_outputs accumulators each, which add up
-/// `reduction` products. Operands and results are binary16.
+/// `reduction` products. Operands are binary16.
 struct ArrayBlock {
     std::uint32_t rows = 1, columns = 1;
     std::uint32_t row_outputs = 1, column_outputs = 1;
     std::uint32_t reduction = 1;
-    bool channelwise = false;  ///< each column has inputs of its own (depthwise), so that a wave feeds one column
+    bool channelwise = false;        ///< each column has inputs of its own (depthwise), so that a wave feeds one column
+    std::uint32_t result_bytes = 2;  ///< binary16, or binary32 of partial sums
 
     std::uint64_t accumulators() const { return std::uint64_t{row_outputs} * column_outputs; }
     /// Of operands, for one step of the reduction.
@@ -37,7 +38,7 @@ struct ArrayBlock {
     }
     /// One result a column.
     std::uint64_t beats() const { return rows * accumulators(); }
-    std::uint64_t beat_bytes() const { return std::uint64_t{2} * columns; }
+    std::uint64_t beat_bytes() const { return std::uint64_t{result_bytes} * columns; }
 };
 
 /// A loop over blocks along one dimension: `extent` outputs in blocks of reg x pe, of which PE i holds the outputs

@@ -10,7 +10,7 @@
 namespace switchyard {
 
 inline constexpr std::uint32_t kImageMagic = 0x4B495953;  // "SYIK"
-inline constexpr std::uint16_t kImageVersion = 3;
+inline constexpr std::uint16_t kImageVersion = 4;
 
 /// What the host knows by name. Stored as JSON in the image's META section; the chip does not read it.
 struct ImageMeta {

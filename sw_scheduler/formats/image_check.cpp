@@ -129,6 +129,9 @@ private:
         const OperatorShape& shape = placement.shape;
         require(shape.heads > 0 && shape.in_channels % shape.heads == 0 && shape.out_channels % shape.heads == 0,
                 "operator {}: {} heads of {} and {} channels", id, shape.heads, shape.in_channels, shape.out_channels);
+        for (const std::uint8_t bytes : {shape.operand_bytes, shape.element_bytes})
+            require(bytes == kElementBytes || bytes == kWideElementBytes, "operator {}: elements of {} bytes", id,
+                    bytes);
         if (placement.in_memory()) return check_store(placement);
         require(placement.segment < image_.chip.segments.size(), "operator {}: segment {} of {}", id, placement.segment,
                 image_.chip.segments.size());
@@ -209,6 +212,9 @@ private:
                     std::uint32_t{edge.first_channel} + edge.channels <= source->shape.out_channels,
                 "edge {}: takes channels {} to {} of {}", edge.id, edge.first_channel,
                 edge.first_channel + edge.channels - 1, source ? source->shape.out_channels : 0);
+        require(!source || edge.path == EdgePath::mask || edge.element_bytes == source->shape.element_bytes,
+                "edge {}: elements of {} bytes, the source's have {}", edge.id, edge.element_bytes,
+                source ? source->shape.element_bytes : 0);
         if (edge.switch_id == kNone) return;
         require(edge.switch_id < image_.meta.switches.size(), "edge {}: unknown switch {}", edge.id, edge.switch_id);
         require(edge.partner == kNone ||
@@ -228,6 +234,12 @@ private:
                 "operator {}: the tile takes no part in segment {}", op.op_id, op.segment);
         require(op.gate_switch == kNone || op.gate_switch < image_.meta.switches.size(),
                 "operator {}: gate of unknown switch {}", op.op_id, op.gate_switch);
+        const bool keeps_logits = std::count(op.epilogue.begin(), op.epilogue.end(), EpilogueStep::gate) != 0;
+        require(keeps_logits == (op.gate_switch != kNone), "operator {}: {}", op.op_id,
+                keeps_logits ? "keeps logits, but is no gate" : "is a gate, but keeps no logits");
+        require(op.gate_switch == kNone || op.gate_offset < op.out_slot_bytes,
+                "operator {}: logits at offset {} of output slots of {} bytes", op.op_id, op.gate_offset,
+                op.out_slot_bytes);
         check_kernels(program, op, *placement);
         for (const std::uint16_t id : op.in_edges) {
             const Edge* edge = find_edge(program, id);

@@ -6,7 +6,8 @@
 
 namespace switchyard {
 
-inline constexpr std::uint32_t kElementBytes = 2;  ///< binary16
+inline constexpr std::uint32_t kElementBytes = 2;      ///< binary16
+inline constexpr std::uint32_t kWideElementBytes = 4;  ///< binary32: partial sums, a gate's logits
 
 enum class OpKind : std::uint8_t { convolution, depthwise, matmul, attention, elementwise, pool, norm, merge };
 
@@ -21,6 +22,8 @@ struct OperatorShape {
     /// Of an attention: its input holds, head by head, the queries, the keys and the values of a head, and its output
     /// the heads one after another; both numbers of channels are multiples of it.
     std::uint16_t heads = 1;
+    /// Binary16, or binary32 of partial sums: of the elements that a merge adds up, and of those of the result.
+    std::uint8_t operand_bytes = kElementBytes, element_bytes = kElementBytes;
 
     /// Depthwise, element-wise, pool, norm and merge: an output channel needs only its own input channel.
     bool channelwise() const {

@@ -78,7 +78,7 @@ Box piece_box(const OperatorPlacement& tensor, std::uint32_t piece) {
 
 std::uint64_t piece_bytes(const OperatorPlacement& tensor, std::uint32_t piece) {
     const Box box = piece_box(tensor, piece);
-    return std::uint64_t{kElementBytes} * (box.n1 - box.n0) * (box.k1 - box.k0) * (box.p1 - box.p0) *
+    return std::uint64_t{tensor.shape.element_bytes} * (box.n1 - box.n0) * (box.k1 - box.k0) * (box.p1 - box.p0) *
            tensor.shape.out_columns;
 }
 

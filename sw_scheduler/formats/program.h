@@ -117,6 +117,7 @@ struct Edge {
     /// What is taken of one sample, before `reduce`: `channels` of the source's from `first_channel` on. Of a globally
     /// pooled tensor in HBM one row for each partial sum, one column.
     std::uint16_t first_channel = 0, channels = 1, rows = 1, columns = 1;
+    std::uint8_t element_bytes = kElementBytes;  ///< of the source's elements
     /// Destination's input slots: `slots` hand-over units of `slot_bytes` each from `slot_offset` on.
     std::uint16_t slots = 2;
     std::uint32_t slot_offset = 0, slot_bytes = 0;
@@ -125,20 +126,22 @@ struct Edge {
     bool resident = false;  ///< weights: nothing else ever uses their region, on any tile: loaded once
 };
 
-/// Steps on the way from an accumulator to the output, in binary32; then one rounding to binary16.
+/// Steps on the way from an accumulator to the output, in binary32; then one rounding to binary16, unless the output is
+/// binary32 (OperatorShape::element_bytes).
 enum class EpilogueStep : std::uint8_t {
     bias,  ///< + bias[k]
     norm,  ///< * gain[k] + offset[k]
     relu,
     sigmoid,
-    add  ///< + the second operand
+    add,  ///< + the second operand
+    gate  ///< the result so far is the gate's logit: kept in binary32 for the routing mask
 };
 enum class PoolKind : std::uint8_t { maximum, mean };
-/// How a gate's outputs become a routing mask.
+/// How a gate's logits, the binary32 values of its step EpilogueStep::gate, become a routing mask.
 enum class GateRule : std::uint8_t {
-    threshold,  ///< one output: branch 1 if it is larger than the threshold, otherwise branch 0
-    each,       ///< an output a branch: those that are larger than the threshold
-    largest     ///< an output a branch: the one with the largest, of several the first
+    threshold,  ///< one logit: branch 1 if it is larger than the threshold, otherwise branch 0
+    each,       ///< a logit a branch: those that are larger than the threshold
+    largest     ///< a logit a branch: the one with the largest, of several the first
 };
 
 /// What one tile does of one operator in one segment.
@@ -152,7 +155,8 @@ struct TileOperator {
     std::uint16_t gate_switch = kNone;                 ///< this operator computes that switch's routing mask
     std::uint16_t gate_branches = 0;
     GateRule gate_rule = GateRule::threshold;
-    std::uint16_t gate_threshold = 0;    ///< binary16
+    std::uint32_t gate_threshold = 0;    ///< of a logit, bits of a binary32
+    std::uint32_t gate_offset = 0;       ///< of the logits in an output slot: binary32, in the layout of the output
     std::uint64_t mask_address = 0;      ///< trace-driven: HBM address of the recorded masks, one u64 a sample id
     std::uint64_t mask_bank_stride = 0;  ///< as TensorStore::bank_stride
     std::vector<EpilogueStep> epilogue;

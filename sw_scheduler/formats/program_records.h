@@ -11,6 +11,7 @@ void transfer(Archive& archive, typename Archive::template Record<OperatorShape>
     archive.enumeration(shape.kind, OpKind::merge);
     archive(shape.out_channels, shape.in_channels, shape.out_rows, shape.out_columns, shape.in_rows, shape.in_columns);
     archive(shape.filter_rows, shape.filter_columns, shape.stride, shape.pad, shape.heads);
+    archive(shape.operand_bytes, shape.element_bytes);
 }
 
 template <class Archive>
@@ -47,7 +48,7 @@ void transfer(Archive& archive, typename Archive::template Record<Edge> edge) {
     archive.enumeration(edge.reduce, EdgeReduce::global_pool);
     archive.enumeration(edge.role, OperandRole::second_operand);
     archive(edge.switch_id, edge.branch, edge.partner, edge.pops);
-    archive(edge.first_channel, edge.channels, edge.rows, edge.columns);
+    archive(edge.first_channel, edge.channels, edge.rows, edge.columns, edge.element_bytes);
     archive(edge.slots, edge.slot_offset, edge.slot_bytes);
     archive(edge.slice_addresses, edge.weight_bytes, edge.resident);
 }
@@ -58,8 +59,8 @@ void transfer(Archive& archive, typename Archive::template Record<TileOperator> 
     archive(op.out_slots, op.out_offset, op.out_slot_bytes);
     archive(op.gate_switch, op.gate_branches);
     archive.enumeration(op.gate_rule, GateRule::largest);
-    archive(op.gate_threshold, op.mask_address, op.mask_bank_stride);
-    archive.enumerations(op.epilogue, EpilogueStep::add);
+    archive(op.gate_threshold, op.gate_offset, op.mask_address, op.mask_bank_stride);
+    archive.enumerations(op.epilogue, EpilogueStep::gate);
     archive.enumeration(op.pool, PoolKind::mean);
     archive(op.in_edges, op.out_edges);
 }

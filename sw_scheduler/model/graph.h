@@ -16,8 +16,9 @@ inline constexpr int kNoSwitch = -1;
 /// Tensor of one sample.
 struct TensorShape {
     std::uint16_t channels = 1, rows = 1, columns = 1;
+    std::uint8_t element_bytes = kElementBytes;
     std::uint64_t elements() const { return std::uint64_t{channels} * rows * columns; }
-    std::uint64_t bytes() const { return elements() * kElementBytes; }
+    std::uint64_t bytes() const { return elements() * element_bytes; }
     bool operator==(const TensorShape& o) const {
         return channels == o.channels && rows == o.rows && columns == o.columns;
     }
@@ -53,6 +54,7 @@ struct Source {
     std::uint16_t taken_channels() const { return static_cast<std::uint16_t>(shape.channels / groups); }
     std::uint16_t first_channel() const { return static_cast<std::uint16_t>(group * taken_channels()); }
     std::uint64_t taken_elements() const { return shape.elements() / groups; }
+    std::uint64_t taken_bytes() const { return shape.bytes() / groups; }
 };
 
 /// Steps folded into the operator that makes the tensor; none changes its shape. A pool that does is an operator
@@ -86,7 +88,7 @@ struct Operator {
     bool inserted = false;    ///< identity made by the front-end
 
     bool dynamic() const { return !path.empty(); }
-    TensorShape output() const { return {shape.out_channels, shape.out_rows, shape.out_columns}; }
+    TensorShape output() const { return {shape.out_channels, shape.out_rows, shape.out_columns, shape.element_bytes}; }
 };
 
 struct Switch {
@@ -99,6 +101,7 @@ struct Switch {
     std::vector<unsigned> sinks;  ///< branches whose samples are dropped, ascending
     std::vector<int> enclosed;    ///< operators that stand on one of its branches, nested ones included, ascending
     int line = 0;
+    double threshold = 0;  ///< of the gate's result
 };
 
 /// The dynamic operator graph of Adyna section IV: static topology, dynamic sizes only on the batch dimension.

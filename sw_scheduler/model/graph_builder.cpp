@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <queue>
+#include <stdexcept>
 
 #include <fmt/format.h>
+
+#include "switchyard/sw_scheduler/model/gate_decision.h"
 
 namespace switchyard::sched {
 
@@ -175,7 +178,15 @@ void GraphBuilder::place_switch(const LayerSpec& layer) {
                                data.path,
                                {},
                                {},
-                               layer.line});
+                               layer.line,
+                               layer.threshold.value_or(default_threshold(gate))});
+    try {
+        const GateDecision decision = gate_decision(gate, graph_.switches.back());
+        if (layer.threshold && decision.rule == GateRule::largest)
+            throw std::domain_error("is not compared with: of several outputs the largest is chosen");
+    } catch (const std::domain_error& error) {
+        throw InputError(graph_.file, layer.line, layer.key("threshold"), error.what());
+    }
     switch_ids_[layer.name] = id;
 }
 

@@ -103,6 +103,7 @@ LayerSpec read_layer(MappingReader reader, const std::string& previous) {
             if (layer.gate.empty()) reader.fail("gate", "switch \"" + layer.name + "\" has no gate");
             layer.branches = static_cast<unsigned>(reader.integer_or("branches", 2, 64, 2));
             layer.exclusive = reader.choice_or("choose", {"one", "any"}) == "one";
+            if (reader.has("threshold")) layer.threshold = reader.number_or("threshold", -65504, 65504, 0);
             break;
         case LayerKind::merge:
             layer.merge_mode =

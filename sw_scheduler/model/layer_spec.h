@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -40,6 +41,7 @@ struct LayerSpec {
     std::string gate;  ///< switch: the layer that makes its mask
     unsigned branches = 2;
     bool exclusive = true;
+    std::optional<double> threshold;  ///< switch: of the gate's result
     MergeMode merge_mode = MergeMode::exclusive;
     int line = 0;
 

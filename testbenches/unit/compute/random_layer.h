@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <random>
 #include <utility>
@@ -14,7 +15,8 @@ namespace switchyard::testing {
 
 /// A layer with random sizes, values and fused steps, as blocks for a PE array with addresses made by hand, and its
 /// result by a plain loop over the tensors. The loop is independent of the models: the host's float and double in the
-/// same order of accumulation, rounded to binary16 by the C library.
+/// same order of accumulation, rounded to binary16 by the C library. Some layers add up or hand on partial sums in
+/// binary32, some keep a logit in binary32 on the way out.
 class RandomLayer {
 public:
     enum class Kind { convolution, depthwise, pool_maximum, pool_mean, merge };
@@ -39,12 +41,16 @@ public:
         pad_ = windowed ? static_cast<unsigned>(random_() % filter_) : 0;
         sources_ = kind == Kind::merge ? upto(4) : 1;
         if (!vector_op()) pick_registers();
-        for (unsigned s = 0; s < sources_; ++s) inputs_.push_back(tensor(samples_ * ins_ * rows_ * columns_));
+        kernel_.wide_inputs = kind == Kind::merge && random_() % 2 == 0;
+        kernel_.wide_output = random_() % 3 == 0;
+        for (unsigned s = 0; s < sources_; ++s)
+            inputs_.push_back(tensor(samples_ * ins_ * rows_ * columns_, kernel_.wide_inputs));
         if (!vector_op()) weights_ = tensor(outs_ * reduced_channels() * filter_ * filter_);
-        second_ = tensor(results());
+        second_ = tensor(results(), random_() % 2 == 0);
         bias_ = tensor(outs_);
         scale_ = tensor(outs_);
-        kernel_.output = next_address_;
+        logits_ = next_address_;
+        kernel_.output = next_address_ + static_cast<std::uint32_t>(4 * results());
         pick_epilogue();
         make_steps();
         for (unsigned i = 0; i < samples_ * sources_; ++i) absent_.push_back(sources_ > 1 && random_() % 3 == 0);
@@ -72,6 +78,8 @@ public:
             PeWorkExtension work;
             work.vector_op = vector_op();
             work.channelwise = kind_ == Kind::depthwise;
+            work.operand_bytes = kernel_.wide_inputs ? 4 : 2;
+            work.result_bytes = kernel_.wide_output ? 4 : 2;
             work.rows = blocks[i].rows;
             work.columns = blocks[i].columns;
             work.row_outputs = row_outputs_;
@@ -88,14 +96,33 @@ public:
         return false;
     }
 
-    std::vector<std::uint16_t> results_of(ArrayBench& bench) const { return bench.peek(kernel_.output, results()); }
+    /// Results, of binary32 the lower half first, and behind them the logits that were kept.
+    std::vector<std::uint16_t> results_of(ArrayBench& bench) const {
+        std::vector<std::uint16_t> all = bench.peek(kernel_.output, results() * (kernel_.wide_output ? 2 : 1));
+        if (!keeps_logits()) return all;
+        const std::vector<std::uint16_t> logits = bench.peek(logits_, 2 * results());
+        all.insert(all.end(), logits.begin(), logits.end());
+        return all;
+    }
 
     std::vector<std::uint16_t> expected() const {
-        std::vector<std::uint16_t> all;
-        for (unsigned n = 0; n < samples_; ++n)
-            for (unsigned k = 0; k < outs_; ++k)
-                for (unsigned p = 0; p < out_rows(); ++p)
-                    for (unsigned q = 0; q < out_columns(); ++q) all.push_back(expected(n, k, p, q));
+        std::vector<std::uint16_t> all, logits;
+        for (unsigned n = 0; n < samples_; ++n) {
+            for (unsigned k = 0; k < outs_; ++k) {
+                for (unsigned p = 0; p < out_rows(); ++p) {
+                    for (unsigned q = 0; q < out_columns(); ++q) {
+                        float logit = 0;
+                        const float value = expected(n, k, p, q, logit);
+                        if (kernel_.wide_output)
+                            append(all, value);
+                        else
+                            all.push_back(rounded(double{value}));
+                        if (keeps_logits()) append(logits, logit);
+                    }
+                }
+            }
+        }
+        all.insert(all.end(), logits.begin(), logits.end());
         return all;
     }
 
@@ -103,6 +130,7 @@ private:
     struct Tensor {
         std::uint32_t address = 0;
         std::vector<std::uint16_t> values;
+        bool wide = false;  ///< binary32, the lower half first
     };
     struct Block {
         std::uint32_t rows = 1, columns = 1;
@@ -130,7 +158,8 @@ private:
         using Fused = KernelAddresses::Fused;
         if (random_() % 4 == 0) kernel_.epilogue.push_back({Fused::Kind::scale, scale_.address});
         if (random_() % 2 == 0) kernel_.epilogue.push_back({Fused::Kind::bias, bias_.address});
-        if (random_() % 4 == 0) kernel_.epilogue.push_back({Fused::Kind::add, second_.address});
+        if (random_() % 4 == 0) kernel_.epilogue.push_back({Fused::Kind::add, second_.address, second_.wide});
+        if (random_() % 4 == 0) kernel_.epilogue.push_back({Fused::Kind::keep, logits_});
         const unsigned activation = random_() % 4;
         if (activation == 0) kernel_.epilogue.push_back({Fused::Kind::sigmoid, 0});
         if (activation >= 2) kernel_.epilogue.push_back({Fused::Kind::relu, 0});
@@ -143,11 +172,26 @@ private:
         return static_cast<std::uint16_t>((random_() & 0x8000u) | exponent << 10 | (random_() & 0x3FFu));
     }
 
-    Tensor tensor(std::size_t elements) {
-        Tensor result{next_address_, std::vector<std::uint16_t>(elements)};
-        for (std::uint16_t& value : result.values) value = random_value();
-        next_address_ += static_cast<std::uint32_t>(2 * elements);
+    Tensor tensor(std::size_t elements, bool wide = false) {
+        Tensor result{next_address_, {}, wide};
+        for (std::size_t i = 0; i < elements; ++i) {
+            const std::uint16_t value = random_value();
+            if (!wide) {
+                result.values.push_back(value);
+                continue;
+            }
+            std::uint32_t bits = bits_of(number(value));
+            if ((bits & 0x7F800000) != 0x7F800000) bits |= random_() & 0x1FFFu;  // what binary16 does not have
+            append(result.values, bits);
+        }
+        next_address_ += static_cast<std::uint32_t>(2 * result.values.size());
         return result;
+    }
+
+    bool keeps_logits() const {
+        return std::any_of(kernel_.epilogue.begin(), kernel_.epilogue.end(), [](const KernelAddresses::Fused& fused) {
+            return fused.kind == KernelAddresses::Fused::Kind::keep;
+        });
     }
 
     void make_steps() {
@@ -226,10 +270,29 @@ private:
     std::int32_t source_address(unsigned row, unsigned source, unsigned all_rows) const {
         const unsigned of_a_channel = rows_ * columns_, n = row / of_a_channel;
         if (row >= all_rows || absent_[n * sources_ + source]) return BlockAddresses::kAbsent;
-        return static_cast<int>(inputs_[source].address + 2 * (n * ins_ * of_a_channel + row % of_a_channel));
+        return static_cast<int>(inputs_[source].address +
+                                (kernel_.wide_inputs ? 4 : 2) * (n * ins_ * of_a_channel + row % of_a_channel));
     }
 
     // ---- The plain loop ----
+
+    static std::uint32_t bits_of(float value) {
+        std::uint32_t bits = 0;
+        std::memcpy(&bits, &value, sizeof bits);
+        return std::isnan(value) ? 0x7FC00000 : bits;
+    }
+    static void append(std::vector<std::uint16_t>& halves, std::uint32_t bits) {
+        halves.push_back(static_cast<std::uint16_t>(bits));
+        halves.push_back(static_cast<std::uint16_t>(bits >> 16));
+    }
+    static void append(std::vector<std::uint16_t>& halves, float value) { append(halves, bits_of(value)); }
+    static float element(const Tensor& tensor, std::size_t index) {
+        if (!tensor.wide) return number(tensor.values[index]);
+        const std::uint32_t bits = tensor.values[2 * index] | std::uint32_t{tensor.values[2 * index + 1]} << 16;
+        float value = 0;
+        std::memcpy(&value, &bits, sizeof value);
+        return value;
+    }
 
     static float number(std::uint16_t bits) {
         const int exponent = bits >> 10 & 0x1F, fraction = bits & 0x3FF;
@@ -252,10 +315,10 @@ private:
     float input(unsigned source, unsigned n, unsigned c, int y, int x) const {
         if (!inside(y, x)) return 0;
         const std::size_t row = (n * ins_ + c) * rows_ + static_cast<unsigned>(y);
-        return number(inputs_[source].values[row * columns_ + static_cast<unsigned>(x)]);
+        return element(inputs_[source], row * columns_ + static_cast<unsigned>(x));
     }
 
-    std::uint16_t expected(unsigned n, unsigned k, unsigned p, unsigned q) const {
+    float expected(unsigned n, unsigned k, unsigned p, unsigned q, float& logit) const {
         using Fused = KernelAddresses::Fused;
         const int top = static_cast<int>(p * stride_) - static_cast<int>(pad_);
         const int left = static_cast<int>(q * stride_) - static_cast<int>(pad_);
@@ -264,12 +327,13 @@ private:
         for (const Fused& fused : kernel_.epilogue) {
             if (fused.kind == Fused::Kind::bias) value = value + number(bias_.values[k]);
             if (fused.kind == Fused::Kind::scale) value = value * number(scale_.values[k]);
-            if (fused.kind == Fused::Kind::add) value = value + number(second_.values[at]);
+            if (fused.kind == Fused::Kind::add) value = value + element(second_, at);
+            if (fused.kind == Fused::Kind::keep) logit = value;
             if (fused.kind == Fused::Kind::relu) value = value > 0 || std::isnan(value) ? value : 0;
             if (fused.kind == Fused::Kind::sigmoid)
                 value = static_cast<float>(1.0 / (1.0 + std::exp(-static_cast<double>(value))));
         }
-        return rounded(value);
+        return value;
     }
 
     float multiplied(unsigned n, unsigned k, int top, int left) const {
@@ -298,13 +362,14 @@ private:
         if (elements.empty()) return 0;
         float result = elements[0];
         for (std::size_t i = 1; i < elements.size(); ++i) {
-            const float element = elements[i];
+            const float next = elements[i];
             if (kind_ != Kind::pool_maximum)
-                result = limits_.acc_fp16 ? number(rounded(double{result} + double{element})) : result + element;
-            else if (std::isnan(result) || std::isnan(element))
+                result = limits_.acc_fp16 && !kernel_.wide_inputs ? number(rounded(double{result} + double{next}))
+                                                                  : result + next;
+            else if (std::isnan(result) || std::isnan(next))
                 result = std::numeric_limits<float>::quiet_NaN();
             else
-                result = std::max(result, element);
+                result = std::max(result, next);
         }
         return kind_ == Kind::pool_mean ? result / static_cast<float>(filter_ * filter_) : result;
     }
@@ -315,6 +380,7 @@ private:
     std::uint32_t next_address_;
     unsigned samples_ = 1, outs_ = 1, ins_ = 1, rows_ = 1, columns_ = 1, filter_ = 1, stride_ = 1, pad_ = 0;
     unsigned sources_ = 1, row_outputs_ = 1, column_outputs_ = 1;
+    std::uint32_t logits_ = 0;  ///< where they are kept
     std::vector<Tensor> inputs_;
     Tensor weights_, second_, bias_, scale_;
     std::vector<bool> absent_;  ///< [sample][source]

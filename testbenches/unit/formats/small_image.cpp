@@ -108,6 +108,9 @@ Image small_image() {
     for (TileOperator* op : {&stem_0, &stem_1}) {
         op->gate_switch = 0;
         op->gate_branches = 2;
+        op->gate_threshold = 0xBF800000;  // -1
+        op->gate_offset = 1024;
+        op->epilogue = {EpilogueStep::bias, EpilogueStep::gate, EpilogueStep::sigmoid};
         op->mask_address = 0x4000;
         op->mask_bank_stride = 0x100;
         op->in_edges = {3};

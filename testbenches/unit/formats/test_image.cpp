@@ -154,11 +154,11 @@ TEST_CASE("other versions and other files are told apart", "[image]") {
         flipped[at] ^= 1;
         CHECK(fault_of(flipped) == ImageFault::checksum);
     }
-    bytes[4] = 4;
+    bytes[4] = 5;
     CHECK(fault_of(bytes) == ImageFault::version);
-    CHECK(image_error(bytes) == "net.syk: header (offset 0): version 4, but version 3 is supported");
+    CHECK(image_error(bytes) == "net.syk: header (offset 0): version 5, but version 4 is supported");
     seal(bytes);
-    CHECK(image_error(bytes) == "net.syk: header (offset 0): version 4, but version 3 is supported");
+    CHECK(image_error(bytes) == "net.syk: header (offset 0): version 5, but version 4 is supported");
     bytes[0] = 'X';
     CHECK(image_error(bytes) == "net.syk: header (offset 0): not a kernel image");
     CHECK(error_of([] { read_image("/nowhere/net.syk"); }) == "/nowhere/net.syk: cannot be read");

@@ -167,6 +167,15 @@ TEST_CASE("a tile's operators are checked against its records", "[image]") {
           "tile 1: operator 2: segment 1, but it is placed in 0");
     CHECK(spoil_operator([](TileOperator& o) { o.rank = 1; }) == "tile 1: operator 2: rank 1 is not on this tile");
     CHECK(spoil_operator([](TileOperator& o) { o.gate_switch = 2; }) == "tile 1: operator 2: gate of unknown switch 2");
+    CHECK(spoil_operator([](TileOperator& o) { o.gate_switch = 0; }) ==
+          "tile 1: operator 2: is a gate, but keeps no logits");
+    CHECK(spoil_operator([](TileOperator& o) { o.epilogue = {EpilogueStep::gate}; }) ==
+          "tile 1: operator 2: keeps logits, but is no gate");
+    CHECK(spoil_operator([](TileOperator& o) {
+              o.gate_switch = 0;
+              o.epilogue = {EpilogueStep::gate};
+              o.gate_offset = o.out_slot_bytes;
+          }) == "tile 1: operator 2: logits at offset 2048 of output slots of 2048 bytes");
     CHECK(spoil_operator([](TileOperator& o) { o.kernel_first = 3; }) ==
           "tile 1: operator 2: kernels 3 to 5, but the store has 4");
     CHECK(spoil_operator([](TileOperator& o) { o.kernel_count = 1; }) ==

@@ -69,6 +69,9 @@ TEST_CASE("every field of a decoded program is the one that was encoded", "[prog
     CHECK(op.out_slot_bytes == 2048);
     CHECK(op.gate_switch == 0);
     CHECK(op.gate_branches == 2);
+    CHECK(op.gate_threshold == 0xBF800000);
+    CHECK(op.gate_offset == 1024);
+    CHECK(op.epilogue == std::vector<EpilogueStep>{EpilogueStep::bias, EpilogueStep::gate, EpilogueStep::sigmoid});
     CHECK(op.mask_address == 0x4000);
     CHECK(op.mask_bank_stride == 0x100);
     CHECK(op.out_edges == std::vector<std::uint16_t>{4});
@@ -97,6 +100,7 @@ TEST_CASE("an edge is laid out as documented", "[program]") {
     edge.path = EdgePath::mask;
     edge.switch_id = 4, edge.branch = 5, edge.partner = 16, edge.pops = 6;
     edge.first_channel = 15, edge.channels = 7, edge.rows = 8, edge.columns = 9;
+    edge.element_bytes = 4;
     edge.slots = 10, edge.slot_offset = 11, edge.slot_bytes = 12;
     edge.slice_addresses = {13};
     edge.weight_bytes = 14;
@@ -117,7 +121,7 @@ TEST_CASE("an edge is laid out as documented", "[program]") {
         1, 0, 2, 0, 3, 0,                         // id, src_op, dst_op
         2, 0, 0,                                  // path, reduce, role
         4, 0, 5, 0, 16, 0, 6,                     // switch_id, branch, partner, pops
-        15, 0, 7, 0, 8, 0, 9, 0,                  // first_channel, channels, rows, columns
+        15, 0, 7, 0, 8, 0, 9, 0, 4,               // first_channel, channels, rows, columns, element_bytes
         10, 0, 11, 0, 0, 0, 12, 0, 0, 0,          // slots, slot_offset, slot_bytes
         1, 0, 0, 0, 13, 0, 0, 0, 0, 0, 0, 0,      // slice_addresses
         14, 0, 0, 0, 1,                           // weight_bytes, resident
@@ -150,7 +154,7 @@ TEST_CASE("a placement is laid out as documented", "[program]") {
         2, 0, 0, 0, 13, 0, 14, 0, 0, 0, 15, 0, 16, 0, 0, 0,  // partner
         0, 0, 0, 0, 0, 0, 0, 0};                  // no edges, no kernels
     // clang-format on
-    constexpr std::size_t kShape = 23, kStore = 40;
+    constexpr std::size_t kShape = 25, kStore = 40;
     const std::vector<std::uint8_t> bytes = encode(program);
     REQUIRE(bytes.size() == before.size() + kShape + middle.size() + kStore + after.size());
     CHECK(std::equal(before.begin(), before.end(), bytes.begin()));

@@ -4,6 +4,7 @@
 #include <numeric>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "switchyard/sw_scheduler/backend/reduction_slices.h"
 #include "switchyard/sw_scheduler/formats/error.h"
@@ -42,6 +43,48 @@ TEST_CASE("An operator can be cut where its channels divide and a sum may begin 
     std::vector<unsigned> slices = whole(model.graph);
     slices[model.graph.find_operator("late")] = 2;
     CHECK_THROWS_AS(sliced(model.graph, slices), std::invalid_argument);
+}
+
+TEST_CASE("Partial sums are binary32 on request: of slices, and of what is made for a sum alone", "[slices]") {
+    const Model model = model_of(kResidual);
+    std::vector<unsigned> slices = whole(model.graph);
+    slices[model.graph.find_operator("body")] = 4;
+    for (const bool wide : {false, true}) {
+        const SlicedGraph cut = sliced(model.graph, slices, wide);
+        for (std::size_t id = 0; id < cut.graph.operators.size(); ++id) {
+            const Operator& op = cut.graph.operators[id];
+            INFO(op.name);
+            const unsigned bytes = wide && cut.partial[id] != 0 ? 4 : 2;
+            CHECK(op.shape.element_bytes == bytes);
+            CHECK(op.out_bytes_per_sample == bytes * op.output().elements());
+            CHECK(op.shape.operand_bytes == 2);
+            for (const Source& source : op.inputs) {
+                if (source.producer >= 0)
+                    CHECK(source.shape.element_bytes == cut.graph.operators[source.producer].shape.element_bytes);
+            }
+        }
+    }
+    const std::string parts = with_switch(
+        "  - {name: a, kind: convolution, from: s.0, out_channels: 16, filter: 1}\n"
+        "  - {name: b, kind: convolution, from: s.1, out_channels: 16, filter: 1}\n"
+        "  - {name: out, kind: merge, from: [a, b], mode: sum}\n");
+    const std::string shared = parts +
+                               "  - {name: again, kind: merge, from: [a, b], mode: sum}\n"
+                               "  - {name: both, kind: elementwise, fused: [{add: out}]}\n";
+    const auto bytes = [](const std::string& text, const char* name) {
+        const Model one = model_of(text);
+        const SlicedGraph cut = sliced(one.graph, whole(one.graph), true);
+        const OperatorShape& shape = cut.graph.operators[cut.graph.find_operator(name)].shape;
+        return std::pair<unsigned, unsigned>(shape.operand_bytes, shape.element_bytes);
+    };
+    using Bytes = std::pair<unsigned, unsigned>;
+    CHECK(bytes(parts, "a") == Bytes(2, 4));
+    CHECK(bytes(parts, "b") == Bytes(2, 4));
+    CHECK(bytes(parts, "out") == Bytes(4, 2));
+    // Somebody else takes the result of a, in binary16.
+    CHECK(bytes(shared, "a") == Bytes(2, 2));
+    CHECK(bytes(shared, "b") == Bytes(2, 2));
+    CHECK(bytes(shared, "out") == Bytes(2, 2));
 }
 
 TEST_CASE("Slices do the operator's work, one after another", "[slices]") {

@@ -1,0 +1,134 @@
+// Gates compare their logits in binary32, not results rounded to binary16: values closer to the threshold than binary16
+// can tell, and thresholds behind activations.
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "switchyard/platform/npy.h"
+#include "switchyard/testbenches/integration/programs.h"
+#include "switchyard/testbenches/sim_test.h"
+
+using namespace switchyard;
+using namespace switchyard::testing;
+
+namespace {
+
+constexpr std::size_t kSamples = 64;
+
+/// The logit of a sample is first + 2^-13 * second: both are binary16, their sum is binary32.
+struct Operands {
+    float first = 0, second = 0;
+    double logit() const { return double{first} + std::ldexp(double{second}, -13); }
+};
+
+/// Pairs about `centre`, a binary16: logits that differ from it by up to a few units in the last place of a binary32,
+/// and by more.
+std::vector<Operands> about(float centre) {
+    std::vector<Operands> samples;
+    for (int i = 0; i < static_cast<int>(kSamples); ++i) {
+        const int step = i - static_cast<int>(kSamples) / 2;
+        const float fine = std::ldexp(static_cast<float>(step % 4), -(i % 12));
+        samples.push_back({centre + (i % 5 == 0 ? std::ldexp(static_cast<float>(step), -9) : 0.0f), fine});
+    }
+    return samples;
+}
+
+/// A gate with as many logits as `signs`, logit k = signs[k] * logit of the sample, in front of two branches.
+struct GateCase {
+    std::string fused, gateway;  ///< YAML: steps behind the product, keys of the switch
+    std::vector<float> signs;
+};
+
+std::string model(const GateCase& gate) {
+    return fmt::format(R"(name: gates
+batch: {}
+input: {{channels: 2}}
+layers:
+  - {{name: data, kind: elementwise, from: input}}
+  - {{name: gate, kind: matmul, from: data, out_channels: {}, fused: [{}], parameters: gate}}
+  - {{name: way, kind: switch, from: data, gate: gate, branches: 2{}}}
+  - {{name: low, kind: matmul, from: way.0, out_channels: 1, parameters: branch}}
+  - {{name: high, kind: matmul, from: way.1, out_channels: 1, parameters: branch}}
+  - {{name: out, kind: merge, mode: sum, from: [low, high]}}
+)",
+                       kSamples, gate.signs.size(), gate.fused, gate.gateway);
+}
+
+/// Masks that the chip does not compute as `decide` says, of samples about `centre`.
+std::size_t wrong_masks(const GateCase& gate, float centre, const std::function<std::uint64_t(double)>& decide) {
+    const std::string folder = scratch("gate_weights"), trace = scratch("gate.jsonl");
+    std::filesystem::create_directories(folder);
+    std::vector<float> weights;
+    for (const float sign : gate.signs) weights.insert(weights.end(), {sign, std::ldexp(sign, -13)});
+    platform::write_npy({{gate.signs.size(), 2}, weights}, folder + "/gate.weight.npy");
+    platform::write_npy({{1, 2}, {1, 0}}, folder + "/branch.weight.npy");
+    std::vector<float> inputs;
+    std::vector<std::uint64_t> masks;
+    for (const Operands& one : about(centre)) {
+        inputs.insert(inputs.end(), {one.first, one.second});
+        masks.push_back(decide(one.logit()));
+    }
+    CHECK(std::count(masks.begin(), masks.end(), masks.front()) < static_cast<std::ptrdiff_t>(masks.size()));
+    platform::write_npy({{kSamples, 2}, inputs}, folder + "/inputs.npy");
+    write_text(trace, fmt::format("{{\"batch\":0,\"switch\":\"way\",\"branches\":2,\"samples\":{},\"mask\":[{}]}}\n",
+                                  kSamples, fmt::join(masks, ",")));
+    write_text(scratch("gates.yaml"), model(gate));
+    const std::string image = compiled(scratch("gates.yaml") + " --platform " + kMini + " --design adyna");
+    const nlohmann::json report =
+        report_of_run(std::string("--platform ") + kMini + " --set chip.values=on --image " + image + " --weights " +
+                      folder + " --inputs " + folder + "/inputs.npy --trace " + trace);
+    return report.at("values").at("routing").at("differences").size();
+}
+
+std::uint64_t one_of_two(bool high) {
+    return high ? 2 : 1;
+}
+
+double sigmoid(double z) {
+    return 1 / (1 + std::exp(-z));
+}
+
+}  // namespace
+
+TEST_CASE("a gate behind a sigmoid decides by its logit, however close it is to the threshold", "[values]") {
+    CHECK(wrong_masks({"sigmoid", "", {1}}, 0, [](double z) { return one_of_two(z > 0); }) == 0);
+    // ln(0.3 / 0.7) is -0.8473; the samples lie about the binary16 that is closest to it.
+    CHECK(wrong_masks({"sigmoid", ", threshold: 0.3", {1}}, -0.84716796875f,
+                      [](double z) { return one_of_two(sigmoid(z) > 0.3); }) == 0);
+    CHECK(wrong_masks({"relu, sigmoid", ", threshold: 0.75", {1}}, 1.0986328125f,
+                      [](double z) { return one_of_two(sigmoid(std::max(z, 0.0)) > 0.75); }) == 0);
+    CHECK(wrong_masks({"relu", ", threshold: 0.25", {1}}, 0.25f, [](double z) { return one_of_two(z > 0.25); }) == 0);
+    CHECK(wrong_masks({"", ", threshold: -2", {1}}, -2, [](double z) { return one_of_two(z > -2); }) == 0);
+}
+
+TEST_CASE("gates of several branches compare logits in binary32", "[values]") {
+    // Both or none are open where the logits are zero apart from the sign.
+    CHECK(wrong_masks({"sigmoid", ", choose: any", {1, -1}}, 0,
+                      [](double z) -> std::uint64_t { return (z > 0 ? 1 : 0) | (z < 0 ? 2 : 0); }) == 0);
+    CHECK(wrong_masks({"sigmoid", "", {-1, 1}}, 0, [](double z) { return one_of_two(z > -z); }) == 0);
+    // The largest behind a ReLU is the first of those that are not positive.
+    CHECK(wrong_masks({"relu", "", {-1, 1}}, 0, [](double z) { return one_of_two(z > 0); }) == 0);
+}
+
+TEST_CASE("a threshold that cannot be crossed is refused", "[values]") {
+    const auto refused = [](const GateCase& gate, std::initializer_list<const char*> parts) {
+        write_text(scratch("refused.yaml"), model(gate));
+        check_refused(sy_sched("compile " + scratch("refused.yaml") + " --platform " + kMini + " --design adyna -o " +
+                               scratch("refused.syk")),
+                      parts);
+    };
+    refused({"sigmoid", ", threshold: 1", {1}},
+            {"refused.yaml:7: layers.way.threshold: must be between 0 and 1 behind a sigmoid"});
+    refused({"relu", ", threshold: -0.5", {1}}, {"layers.way.threshold: must not be negative behind a ReLU"});
+    refused({"relu, sigmoid", ", threshold: 0.25", {1}}, {"must not be negative behind a ReLU"});
+    refused({"", ", threshold: 1", {1, 1}}, {"is not compared with: of several outputs the largest is chosen"});
+    refused({"", ", threshold: high", {1}}, {"layers.way.threshold"});
+}
