@@ -7,6 +7,7 @@
 
 #include "switchyard/rtl/common/model_context.h"
 #include "switchyard/testbenches/unit/numerics/fp_stimulus.h"
+#include "switchyard/testbenches/unit/numerics/fp_ties.h"
 #include "switchyard/testbenches/unit/numerics/mpfr_reference.h"
 
 namespace switchyard::testing {
@@ -36,6 +37,7 @@ private:
 struct Acc16 {
     static auto triple(FpStimulus& stimulus) { return stimulus.triple16(); }
     static const auto& special() { return special16(); }
+    static const auto& ties() { return ties16(); }
     static void sample(FpCoverage& coverage, std::uint16_t a, std::uint16_t b, std::uint32_t c) {
         coverage.sample16(a, b, std::uint16_t(c));
     }
@@ -46,6 +48,7 @@ struct Acc16 {
 struct Acc32 {
     static auto triple(FpStimulus& stimulus) { return stimulus.triple32(); }
     static const auto& special() { return special32(); }
+    static const auto& ties() { return ties32(); }
     static void sample(FpCoverage& coverage, std::uint16_t a, std::uint16_t b, std::uint32_t c) {
         coverage.sample32(a, b, c);
     }
@@ -54,8 +57,8 @@ struct Acc32 {
     }
 };
 
-/// The regression of a unit: every triple of special values, then `random_triples` random ones, against MPFR. Returns
-/// the first difference in words, empty if there is none.
+/// The regression of a unit: every triple of special values, the directed ties, then `random_triples` random triples,
+/// against MPFR. Returns the first difference in words, empty if there is none.
 template <class Format, class Unit>
 std::string first_difference(Unit& unit, std::uint64_t seed, int random_triples, FpCoverage& coverage) {
     const auto differs = [&](std::uint16_t a, std::uint16_t b, std::uint32_t c) -> std::string {
@@ -72,6 +75,8 @@ std::string first_difference(Unit& unit, std::uint64_t seed, int random_triples,
         for (const std::uint16_t b : special16())
             for (const std::uint32_t c : Format::special())
                 if (std::string text = differs(a, b, c); !text.empty()) return text;
+    for (const auto& [a, b, c] : Format::ties())
+        if (std::string text = differs(a, b, c); !text.empty()) return text;
     FpStimulus stimulus(seed);
     for (int i = 0; i < random_triples; ++i) {
         const auto [a, b, c] = Format::triple(stimulus);

@@ -53,11 +53,11 @@ private:
 
 }  // namespace
 
-TEST_CASE("fp16_fma agrees with MPFR on special triples and ten million random ones", "[fp]") {
+TEST_CASE("fp16_fma agrees with MPFR on special triples, ties and ten million random ones", "[fp]") {
     regression<Acc16, Vfp16_fma>(10'000'000);
 }
 
-TEST_CASE("fp16_mac32 agrees with MPFR on special triples and ten million random ones", "[fp]") {
+TEST_CASE("fp16_mac32 agrees with MPFR on special triples, ties and ten million random ones", "[fp]") {
     regression<Acc32, Vfp16_mac32>(10'000'000);
 }
 
@@ -82,6 +82,11 @@ TEST_CASE("the functions agree with MPFR, line by line of the package", "[fp]") 
             model.eval();
             agree(model.narrow_o, reference_narrow(model.c32_i), model.c32_i);
         }
+    for (const std::uint32_t x : narrow_ties()) {
+        model.c32_i = x;
+        model.eval();
+        agree(model.narrow_o, reference_narrow(x), x);
+    }
     model.final();
     save_coverage(context, "fp16_functions");
 }

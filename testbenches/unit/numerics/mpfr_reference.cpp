@@ -2,6 +2,8 @@
 
 #include <mpfr.h>
 
+#include <algorithm>
+
 namespace switchyard::testing {
 namespace {
 
@@ -106,6 +108,30 @@ std::uint32_t convert(std::uint32_t bits, const Format& from, const Format& to) 
     return rounded(to, [](mpfr_ptr r) { return mpfr_set(r, x.get(), MPFR_RNDN); });
 }
 
+/// Of an exact result.
+FpRemainder remainder(mpfr_ptr exact, const Format& format) {
+    if (mpfr_zero_p(exact)) return FpRemainder::none;
+    const long last_place = std::max(long(mpfr_get_exp(exact)) - format.precision(), long(format.least_exponent()));
+    mpfr_abs(exact, exact, MPFR_RNDN);
+    mpfr_mul_2si(exact, exact, -last_place, MPFR_RNDN);
+    mpfr_frac(exact, exact, MPFR_RNDN);
+    if (mpfr_zero_p(exact)) return FpRemainder::none;
+    const int order = mpfr_cmp_d(exact, 0.5);
+    return order < 0 ? FpRemainder::below_tie : order == 0 ? FpRemainder::tie : FpRemainder::above_tie;
+}
+
+constexpr mpfr_prec_t kExactBits = 320;  // from 2^-149, binary32's smallest value, to 2^128
+
+FpRemainder multiply_add_remainder(std::uint16_t a, std::uint16_t b, std::uint32_t c, const Format& format) {
+    static thread_local Number x, y, z, exact;
+    mpfr_set_prec(exact.get(), kExactBits);
+    x.set(a, kBinary16);
+    y.set(b, kBinary16);
+    z.set(c, format);
+    mpfr_fma(exact.get(), x.get(), y.get(), z.get(), MPFR_RNDN);
+    return remainder(exact.get(), format);
+}
+
 }  // namespace
 
 std::uint16_t reference_fma16(std::uint16_t a, std::uint16_t b, std::uint16_t c) {
@@ -122,6 +148,20 @@ std::uint32_t reference_widen(std::uint16_t x) {
 
 std::uint16_t reference_narrow(std::uint32_t x) {
     return std::uint16_t(convert(x, kBinary32, kBinary16));
+}
+
+FpRemainder remainder_fma16(std::uint16_t a, std::uint16_t b, std::uint16_t c) {
+    return multiply_add_remainder(a, b, c, kBinary16);
+}
+
+FpRemainder remainder_mac32(std::uint16_t a, std::uint16_t b, std::uint32_t c) {
+    return multiply_add_remainder(a, b, c, kBinary32);
+}
+
+FpRemainder remainder_narrow(std::uint32_t x) {
+    static thread_local Number exact;
+    exact.set(x, kBinary32);
+    return remainder(exact.get(), kBinary16);
 }
 
 }  // namespace switchyard::testing

@@ -1,4 +1,6 @@
+#include <array>
 #include <cstdint>
+#include <map>
 #include <numeric>
 #include <vector>
 
@@ -7,6 +9,7 @@
 #include "switchyard/testbenches/cosim/seed.h"
 #include "switchyard/testbenches/unit/numerics/fp_agree.h"
 #include "switchyard/testbenches/unit/numerics/fp_stimulus.h"
+#include "switchyard/testbenches/unit/numerics/fp_ties.h"
 #include "switchyard/testbenches/unit/numerics/mpfr_reference.h"
 
 namespace numerics = switchyard::numerics;
@@ -20,7 +23,59 @@ std::uint32_t mac32_bits(std::uint16_t a, std::uint16_t b, std::uint32_t c) {
     return numerics::to_bits(numerics::mac32(a, b, numerics::to_float(c)));
 }
 
+/// How often each kind of remainder was rounded, by sign and exponent.
+class Remainders {
+public:
+    void sample(std::uint32_t sign_and_exponent, FpRemainder remainder) {
+        ++counts_[sign_and_exponent][std::size_t(remainder)];
+    }
+    /// Every exponent from `first` to `last`, with both signs, has ties, values below and above them and exact ones.
+    void require(std::uint32_t first, std::uint32_t last, std::uint32_t sign) {
+        for (std::uint32_t exponent = first; exponent <= last; ++exponent)
+            for (const std::uint32_t field : {exponent, sign | exponent})
+                for (const std::uint64_t count : counts_[field]) {
+                    INFO("sign and exponent 0x" << std::hex << field);
+                    CHECK(count > 0);
+                }
+    }
+
+private:
+    std::map<std::uint32_t, std::array<std::uint64_t, 4>> counts_;
+};
+
 }  // namespace
+
+TEST_CASE("fma16 rounds ties, and values beside them, as MPFR does: every exponent", "[numerics][ties]") {
+    Remainders remainders;
+    for (const auto& [a, b, c] : ties16()) {
+        const std::uint16_t expected = reference_fma16(a, b, c);
+        agree(numerics::fma16(a, b, c), expected, a, b, c);
+        remainders.sample(expected >> 10, remainder_fma16(a, b, c));
+    }
+    remainders.require(0, 30, 0x20);
+    CHECK(numerics::fma16(0x9001, 0x03FF, 0x0001) == reference_fma16(0x9001, 0x03FF, 0x0001));
+}
+
+TEST_CASE("mac32 rounds ties, and values beside them, as MPFR does: every exponent", "[numerics][ties]") {
+    Remainders remainders;
+    for (const auto& [a, b, c] : ties32()) {
+        const std::uint32_t expected = reference_mac32(a, b, c);
+        agree(mac32_bits(a, b, c), expected, a, b, c);
+        remainders.sample(expected >> 23, remainder_mac32(a, b, c));
+    }
+    // Below these a product of binary16 values has no half of the last place, above them it is less than that.
+    remainders.require(102, 169, 0x100);
+}
+
+TEST_CASE("narrow rounds ties, and values beside them, as MPFR does: every exponent", "[numerics][ties]") {
+    Remainders remainders;
+    for (const std::uint32_t x : narrow_ties()) {
+        agree(numerics::narrow(numerics::to_float(x)), reference_narrow(x), x);
+        remainders.sample(x >> 23, remainder_narrow(x));
+    }
+    remainders.require(103, 142, 0x100);  // 2^-24 to below 2^16
+    CHECK(numerics::narrow(numerics::to_float(0x33000001)) == 0x0001);
+}
 
 TEST_CASE("every binary16 value widens exactly", "[numerics]") {
     std::vector<std::uint16_t> values(0x10000);
