@@ -11,6 +11,10 @@ namespace switchyard::rtl {
 ModelContext::ModelContext() : context_(std::make_unique<VerilatedContext>()) {
     // A failing assertion is for the caller to report, at a place and time that it knows.
     context_->fatalOnError(false);
+    VerilatedContext& defaults = *Verilated::defaultContextp();
+    if (defaults.randReset() == 0) return;
+    context_->randReset(defaults.randReset());
+    context_->randSeed(defaults.randSeed());
 }
 
 ModelContext::~ModelContext() {

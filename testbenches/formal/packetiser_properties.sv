@@ -1,5 +1,6 @@
 // packetiser, for packets of any length, any waiting and any credits: the flits hold header and payload byte by byte, zeros
-// behind them, first flit and last flit are marked, there are as many as needed, and never more on their way than places.
+// behind them, first flit and last flit are marked, there are as many as needed, never more on their way than places, and
+// none waits while there is a place.
 `include "switchyard_assert.svh"
 
 module packetiser_properties #(
@@ -91,6 +92,9 @@ module packetiser_properties #(
         tail == (sent_q + (LENGTH_WIDTH + 1)'(FLIT_BYTES) >= bytes_q + (LENGTH_WIDTH + 1)'(HEADER_BYTES))))
     `SWITCHYARD_ASSERT(takes_the_whole_payload, !(flit_valid && tail) ||
         fed_q + (word_ready ? (LENGTH_WIDTH + 1)'(FLIT_BYTES) : '0) >= bytes_q)
+    logic all_used;
+    assign all_used = (vc_q ? used_q[CountWidth+:CountWidth] : used_q[0+:CountWidth]) == CountWidth'(DEPTH);
+    `SWITCHYARD_ASSERT(uses_every_credit, !busy_q || flit_valid || all_used || (fed_q < bytes_q && !word_valid_i))
     `SWITCHYARD_ASSERT(sends_on_credit, used_q[0+:CountWidth] <= CountWidth'(DEPTH) &&
         used_q[CountWidth+:CountWidth] <= CountWidth'(DEPTH))
 

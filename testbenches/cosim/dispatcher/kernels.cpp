@@ -1,6 +1,7 @@
 #include "switchyard/testbenches/cosim/dispatcher/kernels.h"
 
 #include <algorithm>
+#include <array>
 
 namespace switchyard::testing {
 
@@ -128,10 +129,15 @@ std::vector<Kernel> faulty_kernels() {
     for (Dim dim : {Dim::q, Dim::c, Dim::r, Dim::s}) with(Level::tile, dim, 2);
     for (Dim dim : {Dim::c, Dim::r, Dim::s}) with(Level::pe, dim, 2);
     for (Dim dim : {Dim::c, Dim::r, Dim::s, Dim::n, Dim::k, Dim::p, Dim::q}) with(Level::spm, dim, 2);
+    constexpr std::array<std::array<Dim, 2>, 3> kRowDims{{{Dim::n, Dim::p}, {Dim::n, Dim::q}, {Dim::p, Dim::q}}};
+    for (const Level level : {Level::pe, Level::reg}) {
+        for (const auto& dims : kRowDims) {
+            Kernel rows = smallest_kernel(8);
+            for (const Dim dim : dims) rows.loop(level, dim).block = 300;
+            all.push_back(rows);
+        }
+    }
     Kernel rows = smallest_kernel(8);
-    rows.loop(Level::pe, Dim::n).block = rows.loop(Level::pe, Dim::p).block = 256;
-    all.push_back(rows);
-    rows = smallest_kernel(8);
     rows.loop(Level::reg, Dim::q).block = rows.loop(Level::reg, Dim::p).block = 0x8000;
     all.push_back(rows);
     Kernel long_reduction = smallest_kernel(8);

@@ -168,14 +168,15 @@ std::vector<PinOutcome> PinBench::run(const std::vector<PinCommand>& commands) {
     std::uint64_t begin = 0;
     while (outcomes.size() < commands.size()) {
         const rtl::DispatcherOutputs out = model_->out();
-        bool moves = out.state == DispatcherState::search;
+        bool moves = false;
         in.cmd_valid = next < commands.size() && (again || !stalled(stalls.command));
         if (in.cmd_valid) drive(commands[next]);
         in.fetch_ready = !stalled(stalls.fetch);
         in.data_valid = fetching && !stalled(stalls.data);
         in.instr_ready = !stalled(stalls.instruction);
         in.result_ready = !stalled(stalls.result);
-        in.data_error = in.instr_error = false;
+        in.data_error = false;
+        in.instr_error = !(out.instr_valid && in.instr_ready);  // means nothing without a transfer
         if (in.data_valid) {
             const std::uint32_t index = outcome.fetched.back();
             in.data_error = fetches++ == commands[outcomes.size()].fail_fetch;
@@ -228,7 +229,7 @@ std::vector<PinOutcome> PinBench::run(const std::vector<PinCommand>& commands) {
         observe(out);
         idle = moves ? 0 : idle + 1;
         if (idle > kPatience) throw std::runtime_error(std::string("stuck in state ") + rtl::state_name(out.state));
-        if (outcome.blocks.size() > 1'000'000) throw std::runtime_error("the nest does not end");
+        if (outcome.blocks.size() > 50'000) throw std::runtime_error("the nest does not end");
         if (model_->assertion_failed()) throw std::runtime_error("an assertion of the RTL failed");
     }
     in.cmd_valid = false;

@@ -18,7 +18,13 @@ public:
     Regression(std::unique_ptr<rtl::DispatcherModel> model, FunctionalCoverage& coverage, unsigned seed)
         : bench_(std::move(model), coverage, seed), reference_(coverage), random_(seed), seed_(seed) {}
 
-    void run() {
+    void run(bool brief) {
+        phase("behind a reset");
+        check({dispatch(0, 0, 1), dispatch(0, 1, 1)});
+        // A little of everything first: most faults show at once.
+        for (unsigned trial = 0; trial < 2; ++trial) random_kernels();
+        for (unsigned trial = 0; trial < 4; ++trial) wide_kernels();
+        if (brief) return;
         search();
         full_directory();
         bad_kernels();
@@ -91,6 +97,9 @@ private:
         for (unsigned first = 0; first < kernels.size(); ++first) {
             for (unsigned count = 0; count < 7; ++count) commands.push_back(dispatch(first, count, 4));
         }
+        // A rank without any part of the output.
+        commands.push_back(dispatch(0, 9, 4));
+        commands.back().rank = 1;
         commands.push_back(dispatch(0, 9, 0x10003));
         commands.push_back(dispatch(0, 9, 0x80000000));
         commands.push_back(dispatch(0xFFFF, 0xFFFF, 3));
@@ -105,6 +114,10 @@ private:
             kernels.push_back(smallest_kernel(dyn_dim += 1 + random_() % 250));
         store(kernels);
         std::vector<PinCommand> commands{configure(kernels.size()), dispatch(0, 1, 1), configure(kernels.size() - 1)};
+        for (const unsigned wanted : {1u, dyn_dim}) {
+            commands.push_back(dispatch(0, 1, wanted));
+            commands.push_back(dispatch(0, rtl::kDispatcherKernels, wanted));
+        }
         for (unsigned i = 0; i < 400; ++i) {
             const std::size_t first = random_() % rtl::kDispatcherKernels;
             commands.push_back(dispatch(first, random_() % (rtl::kDispatcherKernels - first + 1),
@@ -128,7 +141,9 @@ private:
         for (const Kernel& bad : faulty_kernels()) {
             phase("faulty kernel");
             store({bad, smallest_kernel(9)});
-            check({configure(2), dispatch(0, 2, 6), dispatch(0, 2, 9)});
+            PinCommand of_no_rank = dispatch(0, 2, 6);  // nothing to do, and so nothing wrong with that
+            of_no_rank.rank = 0xFFFF;
+            check({configure(2), dispatch(0, 2, 6), dispatch(0, 2, 9), of_no_rank});
         }
         for (unsigned trial = 0; trial < 50; ++trial) {
             phase("wild kernel");
@@ -158,7 +173,7 @@ private:
             PinCommand load = configure(2), run = dispatch(0, 2, 8), failing = dispatch(0, 2, 8);
             run.refuse_instruction = ordinal;
             failing.fail_fetch = 0;
-            check({load, run, dispatch(0, 2, 5), failing, dispatch(0, 2, 0)});
+            check({load, run, dispatch(0, 2, 0), dispatch(0, 2, 5), failing, dispatch(0, 2, 0)});
             load.fail_fetch = ordinal % 2;
             check({load, dispatch(0, 1, 1)});
         }
@@ -213,10 +228,11 @@ private:
 }  // namespace
 
 std::string dispatcher_regression(std::unique_ptr<rtl::DispatcherModel> model, FunctionalCoverage& coverage,
-                                  unsigned seed, const std::function<void(rtl::DispatcherModel&)>& inspect) {
+                                  unsigned seed, const std::function<void(rtl::DispatcherModel&)>& inspect,
+                                  bool brief) {
     Regression regression(std::move(model), coverage, seed);
     try {
-        regression.run();
+        regression.run(brief);
     } catch (const std::runtime_error& error) {
         return error.what();
     }

@@ -1,5 +1,8 @@
-#include "switchyard/testbenches/catch.h"
+#include <Vstream_queue_mutants.h>
+
+#include "switchyard/testbenches/cosim/dispatcher/queue_bench.h"
 #include "switchyard/testbenches/cosim/dispatcher/regression.h"
+#include "switchyard/testbenches/cosim/mutation/mutation_test.h"
 #include "switchyard/testbenches/cosim/seed.h"
 
 using namespace switchyard;
@@ -7,30 +10,30 @@ using namespace switchyard::testing;
 
 namespace switchyard::testing {
 
-std::unique_ptr<rtl::DispatcherModel> make_dispatcher_search_compare();
-std::unique_ptr<rtl::DispatcherModel> make_dispatcher_back_pressure();
-std::unique_ptr<rtl::DispatcherModel> make_dispatcher_loop_bound();
-std::unique_ptr<rtl::DispatcherModel> make_dispatcher_fitting_skipped();
-std::unique_ptr<rtl::DispatcherModel> make_dispatcher_loop_order();
+std::unique_ptr<rtl::DispatcherModel> make_dispatcher_mutants();
 
 }  // namespace switchyard::testing
 
-// Each is dispatcher.sv with one MUTANT_ macro defined.
-TEST_CASE("dispatcher mutants: the regression catches each", "[dispatcher][mutants]") {
-    struct Mutant {
-        const char* name;
-        std::unique_ptr<rtl::DispatcherModel> (*make)();
-    };
-    const Mutant mutants[] = {{"search compare", &make_dispatcher_search_compare},
-                              {"back-pressure", &make_dispatcher_back_pressure},
-                              {"loop bound", &make_dispatcher_loop_bound},
-                              {"fitting skipped", &make_dispatcher_fitting_skipped},
-                              {"loop order", &make_dispatcher_loop_order}};
-    for (const Mutant& mutant : mutants) {
-        FunctionalCoverage coverage;
-        const std::string caught = dispatcher_regression(mutant.make(), coverage, static_cast<unsigned>(random_seed()));
-        INFO("mutant " << mutant.name << ", SWITCHYARD_SEED=" << random_seed());
-        CHECK(!caught.empty());
-        if (!caught.empty()) WARN("mutant " << mutant.name << " caught: " << caught.substr(0, caught.find('\n')));
+namespace {
+
+std::string regression(const Mutant& mutant) {
+    if (mutant.file == "stream_queue.sv") {
+        QueueBench<Vstream_queue_mutants> queue;
+        if (std::string found = queue.difference(random_seed()); !found.empty()) return found;
     }
+    FunctionalCoverage coverage;
+    std::string found = dispatcher_regression(make_dispatcher_mutants(), coverage, static_cast<unsigned>(random_seed()),
+                                              {}, mutant.kind == "reset");
+    if (found.empty() && !coverage.unexpected().empty()) found = "should not exist: " + coverage.unexpected().front();
+    return found;
+}
+
+}  // namespace
+
+TEST_CASE("dispatcher mutants: a sample", "[mutants]") {
+    check_mutants("dispatcher", MUTANTS, 50, &regression);
+}
+
+TEST_CASE("dispatcher mutants: all", "[.all-mutants]") {
+    check_mutants("dispatcher", MUTANTS, 1, &regression);
 }

@@ -1,7 +1,7 @@
 #include <memory>
 
 #include "switchyard/rtl/pe_array/verilated_core.h"
-#include "switchyard/testbenches/catch.h"
+#include "switchyard/testbenches/cosim/mutation/mutation_test.h"
 #include "switchyard/testbenches/cosim/pe_array/regression.h"
 #include "switchyard/testbenches/cosim/seed.h"
 
@@ -10,28 +10,28 @@ using namespace switchyard::testing;
 
 namespace switchyard::testing {
 
-std::unique_ptr<rtl::VerilatedCore> make_array_set_reuse();
-std::unique_ptr<rtl::VerilatedCore> make_array_back_pressure();
-std::unique_ptr<rtl::VerilatedCore> make_array_row_bound();
-std::unique_ptr<rtl::VerilatedCore> make_array_stale_sum();
+std::unique_ptr<rtl::VerilatedCore> make_array_mutants_2x2();
+std::unique_ptr<rtl::VerilatedCore> make_array_mutants_4x3();
 
 }  // namespace switchyard::testing
 
-// Each is pe_array.sv with one MUTANT_ARRAY_ macro defined.
-TEST_CASE("PE array mutants: the regression catches each", "[pe_array][mutants]") {
-    struct Mutant {
-        const char* name;
-        std::unique_ptr<rtl::VerilatedCore> (*make)();
-    };
-    const Mutant mutants[] = {{"set reuse", &make_array_set_reuse},
-                              {"back-pressure", &make_array_back_pressure},
-                              {"row bound", &make_array_row_bound},
-                              {"stale sum", &make_array_stale_sum}};
-    for (const Mutant& mutant : mutants) {
-        ArrayCoverage coverage;
-        INFO("mutant " << mutant.name << ", SWITCHYARD_SEED=" << random_seed());
-        const std::string caught = array_regression(*mutant.make(), {2, 2, false}, random_seed(), 200, coverage);
-        CHECK(!caught.empty());
-        if (!caught.empty()) WARN("mutant " << mutant.name << " caught: " << caught.substr(0, caught.find('\n')));
-    }
+namespace {
+
+std::string regression(const Mutant&) {
+    ArrayCoverage coverage;
+    const auto square = make_array_mutants_2x2();
+    if (std::string found = array_regression(*square, {2, 2, false}, random_seed(), 200, coverage); !found.empty())
+        return found;
+    const auto oblong = make_array_mutants_4x3();
+    return array_regression(*oblong, {4, 3, true}, random_seed(), 200, coverage);
+}
+
+}  // namespace
+
+TEST_CASE("PE array mutants: a sample", "[mutants]") {
+    check_mutants("pe_array", MUTANTS, 12, &regression);
+}
+
+TEST_CASE("PE array mutants: all", "[.all-mutants]") {
+    check_mutants("pe_array", MUTANTS, 1, &regression);
 }

@@ -53,6 +53,10 @@ RouterRun run_routers(const RouterLoad& load, const std::function<RouterImpl(uns
             for (unsigned source = 0; cycle < load.cycles && source < endpoints; ++source)
                 if (network.queued(source) < 2 && random.below(1024) < threshold) offer(source);
             network.end_cycle();
+            if (cycle > 50 * load.cycles + 10'000) {
+                run.difference = "the network does not run empty";
+                break;
+            }
         }
     } catch (const TwinFault& fault) {
         run.difference = fault.what();

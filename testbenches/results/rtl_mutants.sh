@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# Usage: rtl_mutants.sh BIN
+# All mutants of the RTL, block by block: the score of each file as a table.
+set -euo pipefail
+bin=$1
+reports=$bin/../mutation
+cat <<'MARKDOWN'
+# Mutants of the RTL
+
+Each mutant changes one expression, condition or assignment of a file (`docs/cosim.md`); it is found if the block's regression
+fails. Equivalent mutants cannot be told from the original: `testbenches/cosim/mutation/survivors.tsv` says why. The score
+is what was found of the others.
+
+Command: `./run results rtl_mutants`, which runs `test_cosim_BLOCK_mutants "[.all-mutants]"` of each block.
+
+| block | file | mutants | found | equivalent | missed | score, % |
+| --- | --- | --- | --- | --- | --- | --- |
+MARKDOWN
+for block in fp pe_array dispatcher network_interface router; do
+    log=$("$bin/test_cosim_${block}_mutants" "[.all-mutants]" 2>&1) || {
+        echo "$log" >&2
+        exit 1
+    }
+    cat "$reports/$block.md"
+done
