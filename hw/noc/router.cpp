@@ -67,23 +67,24 @@ Router::Router(const sc_core::sc_module_name& name, const Config& config, Simula
 void Router::look_up_ways(unsigned index, const std::vector<unsigned>& router_of_endpoint) {
     const flit::RouteTable routes(flit_config(config_));
     std::vector<unsigned> taken(config_.columns * config_.rows, port::kLocal);
+    constexpr flit::TieChoice kForward{port::kEast, port::kSouth}, kBackward{port::kWest, port::kNorth};
     for (std::size_t e = 0; e < router_of_endpoint.size(); ++e) {
-        const unsigned home = router_of_endpoint[e], local = taken[home]++;
-        for (const bool tree : {false, true}) {
-            const unsigned x_port = tree ? routes.tree_x_port(index, home) : routes.x_port(index, home);
-            const unsigned y_port = routes.y_port(index, home);
-            Target target{};
-            target.endpoint = static_cast<Endpoint>(e);
-            target.x = static_cast<std::uint16_t>(routes.x(home));
-            target.y = static_cast<std::uint16_t>(routes.y(home));
-            target.x_port = static_cast<std::uint8_t>(x_port);
-            target.y_port = static_cast<std::uint8_t>(y_port);
-            target.local_port = static_cast<std::uint8_t>(local);
-            for (const unsigned port : {x_port, y_port})
+        const unsigned home = router_of_endpoint[e];
+        Target target{};
+        target.endpoint = static_cast<Endpoint>(e);
+        target.x = static_cast<std::uint16_t>(routes.x(home));
+        target.y = static_cast<std::uint16_t>(routes.y(home));
+        target.x_port = static_cast<std::uint8_t>(routes.x_port(index, home, kForward));
+        target.y_port = static_cast<std::uint8_t>(routes.y_port(index, home, kForward));
+        target.x_tie = routes.x_tie(index, home);
+        target.y_tie = routes.y_tie(index, home);
+        target.local_port = static_cast<std::uint8_t>(taken[home]++);
+        for (const flit::TieChoice ways : {kForward, kBackward})
+            for (const unsigned port : {routes.x_port(index, home, ways), routes.y_port(index, home, ways)})
                 if (routes.crosses(index, home, port)) target.crosses |= static_cast<std::uint8_t>(1u << port);
-            targets_[tree ? 1 : 0].push_back(target);
-        }
+        targets_.push_back(target);
     }
+    tie_breakers_.assign(links_.size(), flit::TieBreaker(routes, config_.columns, index));
 }
 
 /// Both from the flit router (hw/noc/flit): which VCs a packet may take, and how long those and places stay taken.
@@ -101,8 +102,14 @@ void Router::set_up_flow_control() {
     set_ranges(0, 0, config_.vcs);
     set_ranges(1, config_.vcs, config_.control_vcs);
     buffer_ = config_.buffer_flits * cycle_;
-    for (std::size_t p = 0; p < port::kLocal; ++p) links_[p].onward = link_latency_ + router_latency_;
-    for (Link& link : injection_) link.onward = endpoint_link_latency_ + router_latency_;
+    for (std::size_t p = 0; p < port::kLocal; ++p) {
+        links_[p].onward = link_latency_ + router_latency_;
+        links_[p].to_router = true;
+    }
+    for (Link& link : injection_) {
+        link.onward = endpoint_link_latency_ + router_latency_;
+        link.to_router = true;
+    }
     // A buffer that is smaller than the loop of a head's credit throttles nobody who does not wait: the flits behind
     // the head catch up (flit::zero_load_cycles).
     const Tick loop = (1 + config_.link_cycles + config_.credit_cycles) * cycle_;
@@ -165,6 +172,19 @@ Router::Stats Router::stats() const {
     return stats;
 }
 
+double Router::max_vc_busy_cycles() const {
+    double max = 0;
+    for (const std::vector<Link>* const links : {&links_, &injection_})
+        for (const Link& link : *links)
+            for (unsigned group = 0; group < (config_.control_vcs > 0 ? 2 : 1); ++group)
+                for (const VcRange& range : {vcs_[group][0], vcs_[group][1]}) {
+                    Tick busy = 0;
+                    for (unsigned v = 0; v < range.count; ++v) busy += link.vcs[range.first + v].busy;
+                    max = std::max(max, static_cast<double>(busy) / static_cast<double>(range.count * cycle_));
+                }
+    return max;
+}
+
 void Router::refuse_twice(Payload& payload, Endpoint endpoint) const {
     fail(payload, ::tlm::TLM_ADDRESS_ERROR_RESPONSE,
          "destination " + std::to_string(endpoint) + " stands twice in a packet");
@@ -179,7 +199,7 @@ void Router::b_transport(int in_port, Payload& payload, sc_core::sc_time& delay)
     RoutedExtension& packet = extension_of(*this, payload);
     const auto port = static_cast<unsigned>(in_port);
     if (port >= port::kLocal) {
-        checked_packet(*this, payload, endpoints_[port - port::kLocal], targets_[0].size());
+        checked_packet(*this, payload, endpoints_[port - port::kLocal], targets_.size());
         addressed_packets_ += packet.destinations.size();
         addressed_bytes_ += packet.destinations.size() * packet.payload_bytes;
         if (packet.destinations.size() > 1 && config_.multicast == "source") return send_copies(port, payload, delay);
@@ -210,7 +230,6 @@ void Router::send_copies(unsigned port, Payload& payload, sc_core::sc_time& dela
 
 void Router::carry(unsigned port, Payload& payload, sc_core::sc_time& delay) {
     RoutedExtension& packet = *payload.get_extension<RoutedExtension>();
-    const bool multicast = packet.destinations.size() > 1;
     const Tick now = sc_core::sc_time_stamp().value(), start = now + delay.value();
     const bool control = config_.control_vcs > 0 && class_of(packet.kind) == flit::TrafficClass::control;
     if (spare_lists_.empty()) spare_lists_.push_back(std::make_unique<Lists>());
@@ -218,23 +237,31 @@ void Router::carry(unsigned port, Payload& payload, sc_core::sc_time& delay) {
     spare_lists_.pop_back();
     const std::uint64_t cycles = serialisation_cycles(config_, packet.payload_bytes, packet.destinations.size());
     Journey journey{payload, packet, *lists, now, cycles * cycle_, control ? 1u : 0u};
-    const std::vector<Target>& ways = targets_[multicast ? 1 : 0];
     lists->targets.clear();
-    for (const Endpoint endpoint : packet.destinations) lists->targets.push_back(ways[endpoint]);
-    if (!plan(journey, port, start)) {
-        journey.gaps = false;
-        plan(journey, port, start);
-    }
+    for (const Endpoint endpoint : packet.destinations) lists->targets.push_back(targets_[endpoint]);
+    break_ties(lists->targets, tie_breakers_[port], static_cast<std::uint32_t>(cycles));
+    plan(journey, port, start);
     book(journey, port);
     deliver(journey);
     delay = sc_core::sc_time::from_value(journey.arrival - now);
     spare_lists_.push_back(std::move(lists));
 }
 
+void Router::break_ties(std::vector<Target>& targets, flit::TieBreaker& tie_breaker, std::uint32_t flits) {
+    if (std::none_of(targets.begin(), targets.end(), [](const Target& t) { return t.x_tie || t.y_tie; })) return;
+    const flit::TieChoice choice = tie_breaker.choose(flits, [&](auto&& visit) {
+        for (const Target& target : targets) visit(target.x, target.x_tie, target.y_tie);
+    });
+    for (Target& target : targets) {
+        if (target.x_tie) target.x_port = choice.x_port;
+        if (target.y_tie) target.y_port = choice.y_port;
+    }
+}
+
 unsigned Router::debug_transport(int, Payload& payload) {
     const auto* const packet = payload.get_extension<RoutedExtension>();
-    if (!packet || packet->destinations.size() != 1 || packet->destinations[0] >= targets_[0].size()) return 0;
-    return links_[port_to(targets_[0][packet->destinations[0]])].next->transport_dbg(payload);
+    if (!packet || packet->destinations.size() != 1 || packet->destinations[0] >= targets_.size()) return 0;
+    return links_[port_to(targets_[packet->destinations[0]])].next->transport_dbg(payload);
 }
 
 }  // namespace switchyard::hw

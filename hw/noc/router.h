@@ -10,6 +10,7 @@
 #include <systemc>
 #include <tlm>
 
+#include "switchyard/hw/noc/flit/tie_breaker.h"
 #include "switchyard/hw/noc/link_calendar.h"
 #include "switchyard/hw/noc/network.h"
 #include "switchyard/hw/noc/topology.h"
@@ -22,8 +23,9 @@ namespace switchyard::hw {
 ///
 /// Modelled: packets that reserve what they need on their whole way in the call that injects them (transit.cpp). A
 /// packet is one b_transport; its `delay` is the time at which its head gets here. A head leaves by a link
-/// router_cycles after it has come, once a virtual channel (VC) of its class and the link are free; the flits behind it
-/// leave as the link and the places in the next buffer allow, `buffer_flits` at a time. Each link and VC has a
+/// router_cycles after it has come, once a virtual channel (VC) of its class, the crossbar's input and the link are
+/// free and the packets before it in its buffer have left; the flits behind it leave as crossbar, link and the places
+/// in the next buffer allow, `buffer_flits` at a time. Each link, crossbar input, VC and front of a buffer has a
 /// calendar. What they cost follows from the keys of the flit router alone (NocConfig; flit::FlitNetwork). An endpoint
 /// is called with the arrival of the tail. `delay` comes back as the arrival of the last copy's tail.
 ///
@@ -37,11 +39,11 @@ namespace switchyard::hw {
 ///
 /// Deadlock: the wrap-around closes rings, but a packet gets its whole path in the one call that injects it, so all
 /// packets reserve in one total order and none waits for one that comes after it. The hardware's dateline classes are
-/// those of flit::RouteTable.
+/// those of flit::RouteTable, and flit::TieBreaker decides between equally long ways.
 ///
 /// Accuracy: exact in an idle network; otherwise docs/models/noc.md, "Packets against flits".
 /// Not modelled: other arbitration than oldest_first (first injected, first served, but for the gaps that later ones
-/// fill), the crossbar.
+/// fill); matches that allocators miss.
 /// Links that are bound by hand hand no back-pressure on.
 ///
 /// Bad packets (no extension, no destination, one twice, one that does not exist, a source that is not the endpoint on
@@ -72,16 +74,26 @@ public:
     /// The link that leaves by `out_port`.
     const LinkStats& link(unsigned out_port) const { return links_[out_port].stats; }
     Stats stats() const;
+    /// Of the VCs of a class at an input, the mean cycles for which a packet was at their front; of the busiest ones.
+    double max_vc_busy_cycles() const;
 
 private:
     using Tick = std::uint64_t;  ///< simulated time in units of the time resolution
 
+    struct Vc {
+        LinkCalendar owner;  ///< from the grant until the tail has left by the link
+        LinkCalendar front;  ///< of the buffer behind the link: until the tail has left it and the next head can follow
+        Tick busy = 0;       ///< of `front`, summed
+    };
     /// In the order of use, from a cache line's begin.
     struct alignas(64) Link {
         LinkCalendar calendar;  ///< its bandwidth
+        LinkCalendar crossbar;  ///< the crossbar's input behind it
         Tick onward = 0;        ///< from leaving by it to leaving by the next one, if nothing is in the way
         Tick credit = 0;        ///< from leaving by the next one until a place behind this one can be used again
-        std::vector<LinkCalendar> vcs;
+        std::vector<Vc> vcs;
+        unsigned next_vc = 0;      ///< is asked first
+        bool to_router = false;    ///< else to an endpoint, which takes all that comes
         Router* router = nullptr;  ///< the next one, if connected directly
         LinkStats stats;
         ::tlm::tlm_fw_transport_if<>* next = nullptr;  ///< behind the port; null where nothing is bound
@@ -97,6 +109,7 @@ private:
         Endpoint endpoint;
         std::uint16_t x, y;  ///< of its router
         std::uint8_t x_port, y_port, local_port;
+        bool x_tie, y_tie;     ///< both ways are equally long
         std::uint8_t crosses;  ///< a bit for each port by which it will have crossed the dateline
         std::uint8_t port;     ///< out of the router at which fan_out looks
     };
@@ -107,19 +120,21 @@ private:
     /// A link of a packet's way.
     struct Step {
         Link* link;
-        LinkCalendar* vc;
+        Vc* vc;
         Span behind;
-        unsigned before;                         ///< number of the step before, or kNone
-        Tick granted;                            ///< the VC is taken
-        Tick head = 0;                           ///< leaves
-        Tick released = 0;                       ///< the VC can be taken again
-        LinkCalendar::Interval chunk = {0, 0};   ///< of flits, which leaves: the first one, then those behind it
-        LinkCalendar::Interval booked = {0, 0};  ///< of the link, up to the chunk's end, without a break
-        LinkCalendar::Interval room = {0, 0};    ///< for the next chunk: for its first flit, for its last flit
+        unsigned before;                          ///< number of the step before, or kNone
+        Tick granted;                             ///< the VC is taken
+        Tick head = 0;                            ///< leaves
+        Tick served = 0;                          ///< at the front of the next buffer, its head can leave
+        Tick drained = 0;                         ///< the next head in that buffer can leave
+        LinkCalendar::Interval chunk = {0, 0};    ///< of flits, which leaves: the first one, then those behind it
+        LinkCalendar::Interval booked = {0, 0};   ///< of the link, up to the chunk's end, without a break
+        LinkCalendar::Interval crossed = {0, 0};  ///< the same of the crossbar's input that they come from
+        LinkCalendar::Interval room = {0, 0};     ///< for the next chunk: for its first flit, for its last flit
     };
-    /// Of a link's bandwidth.
+    /// Of the bandwidth of a link, or of an input of a crossbar.
     struct Booking {
-        Link* link;
+        LinkCalendar* calendar;
         LinkCalendar::Interval time;
     };
     /// What a journey needs memory for, kept for the next one.
@@ -136,7 +151,6 @@ private:
         Lists& lists;
         Tick now, duration;  ///< time of the call; for which a link is taken
         unsigned group;      ///< of VCs: flit::TrafficClass, if it has some of its own
-        bool gaps = true;    ///< a VC may be taken before those who asked earlier
         Tick ready = 0;      ///< its head, which has come from another router by a link bound by hand, can leave
         Tick turn = 0;       ///< it is the first in its source's queue
         Tick arrival = 0;    ///< of the last tail
@@ -149,23 +163,28 @@ private:
     /// `multicast: source`: one packet to each destination, one behind the other.
     void send_copies(unsigned port, Payload& payload, sc_core::sc_time& delay);
     unsigned debug_transport(int in_port, Payload& payload);
+    /// Decides between equally long ways, for a packet of `flits`.
+    static void break_ties(std::vector<Target>& targets, flit::TieBreaker& tie_breaker, std::uint32_t flits);
     void look_up_ways(unsigned index, const std::vector<unsigned>& router_of_endpoint);
     void set_up_flow_control();
 
     // transit.cpp
     unsigned port_to(const Target& target) const;
     /// Finds a packet's times on its whole way; nothing is taken. `start`: it is offered by its endpoint, or its head
-    /// is in this router. False if it would still hold a VC when somebody who asked earlier gets it.
-    bool plan(Journey& journey, unsigned in_port, Tick start);
+    /// is in this router.
+    void plan(Journey& journey, unsigned in_port, Tick start);
     /// These plan the way of a head that is behind the step `before`.
     void fan_out(Journey& journey, Span targets, unsigned before);
     void leave(Journey& journey, Span targets, unsigned before);
     void cross(Journey& journey, Link& link, const VcRange& vcs, Span targets, unsigned before, Tick ready) const;
+    /// When a flit can enter the buffer behind a step's link, if its packet's head can leave it at step.served and the
+    /// flits before it are `ahead`: packets of the same length.
+    Tick entry(const Step& step, Tick duration, Tick ahead) const;
     /// The next chunk of a step, for which its link is taken for `size`: the first flit leaves at `ready` or later, the
     /// last one at `end` or later.
     static void send(Journey& journey, Step& step, Tick ready, Tick end, Tick size);
-    /// Plans the flits behind the first chunk; false as in plan().
-    bool follow(Journey& journey) const;
+    /// Plans the flits behind the first chunk.
+    void follow(Journey& journey) const;
     /// Whether the flits behind the chunks, for which a link is taken for `left`, can follow them without a break.
     bool in_flow(const std::vector<Step>& steps, Tick left) const;
     void book(Journey& journey, unsigned in_port);
@@ -181,14 +200,15 @@ private:
     Config config_;
     unsigned x_, y_;  ///< column, row
     Tick cycle_, router_latency_, link_latency_, endpoint_link_latency_;
-    Tick buffer_;        ///< for which a link at full rate fills a buffer
-    Tick refill_;        ///< from a tail's leaving a buffer until the head behind it can ask for the switch
-    Tick reallocation_;  ///< from a tail's leaving until the next head in the VC can leave
-    VcRange vcs_[2][3];  ///< by group; dateline class 0, 1, any
-    std::vector<Target> targets_[2];   ///< by endpoint: the way from here for it alone, of a multicast
-    std::vector<Endpoint> endpoints_;  ///< by local port
-    std::vector<Link> links_;          ///< by port
-    std::vector<Link> injection_;      ///< by local port: the way in
+    Tick buffer_;                  ///< for which a link at full rate fills a buffer
+    Tick refill_;                  ///< from a tail's leaving a buffer until the head behind it can ask for the switch
+    Tick reallocation_;            ///< from a tail's leaving until the next head in the VC can leave
+    VcRange vcs_[2][3];            ///< by group; dateline class 0, 1, any
+    std::vector<Target> targets_;  ///< by endpoint: the way from here
+    std::vector<flit::TieBreaker> tie_breakers_;  ///< by port of entry
+    std::vector<Endpoint> endpoints_;             ///< by local port
+    std::vector<Link> links_;                     ///< by port
+    std::vector<Link> injection_;                 ///< by local port: the way in
     std::uint64_t addressed_packets_ = 0, addressed_bytes_ = 0;
     std::vector<std::unique_ptr<Lists>> spare_lists_;  ///< for the next packet
 };

@@ -7,7 +7,8 @@
 namespace switchyard::hw {
 
 const std::vector<std::string>& SyntheticTraffic::patterns() {
-    static const std::vector<std::string> kNames{"uniform", "transpose", "bitcomp", "neighbour", "hotspot"};
+    static const std::vector<std::string> kNames{"uniform", "transpose", "bitcomp",   "bitrev",
+                                                 "shuffle", "tornado",   "neighbour", "hotspot"};
     return kNames;
 }
 
@@ -19,6 +20,8 @@ SyntheticTraffic::SyntheticTraffic(const std::string& pattern, unsigned columns,
     pattern_ = static_cast<Pattern>(known - patterns().begin());
     if (pattern_ == Pattern::transpose && columns != rows)
         throw std::invalid_argument("transpose needs as many columns as rows");
+    if ((pattern_ == Pattern::bitrev || pattern_ == Pattern::shuffle) && (nodes_ & (nodes_ - 1)) != 0)
+        throw std::invalid_argument(pattern + " needs a power of two of nodes");
     const double packets = rate / packet_flits;
     if (!(packets >= 0 && packets <= 1)) throw std::invalid_argument("the rate asks for more than a packet a cycle");
     threshold_ = static_cast<std::uint64_t>(std::llround(packets * 4294967296.0));
@@ -31,6 +34,15 @@ unsigned SyntheticTraffic::destination(unsigned source) {
             return x * columns_ + y;
         case Pattern::bitcomp:
             return (rows_ - 1 - y) * columns_ + (columns_ - 1 - x);
+        case Pattern::bitrev: {
+            unsigned reversed = 0;
+            for (unsigned bit = 1; bit < nodes_; bit *= 2) reversed = 2 * reversed + ((source & bit) != 0 ? 1 : 0);
+            return reversed;
+        }
+        case Pattern::shuffle:
+            return 2 * source % nodes_ + 2 * source / nodes_;
+        case Pattern::tornado:
+            return (y + (rows_ + 1) / 2 - 1) % rows_ * columns_ + (x + (columns_ + 1) / 2 - 1) % columns_;
         case Pattern::neighbour:
             return (y + 1) % rows_ * columns_ + (x + 1) % columns_;
         case Pattern::hotspot:

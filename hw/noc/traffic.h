@@ -28,12 +28,14 @@ private:
 /// rate / packet_flits (a Bernoulli process, as BookSim 2's default), to a node that the pattern names.
 ///
 /// uniform: any node, the sender among them, as in BookSim 2. transpose: (x, y) to (y, x). bitcomp: to the opposite
-/// node (columns - 1 - x, rows - 1 - y), which is the complement of the bits where sizes are powers of two. neighbour:
-/// (x + 1, y + 1), round the edges. hotspot: one packet in five to the node in the middle, the others uniform.
+/// node (columns - 1 - x, rows - 1 - y), which is the complement of the bits where sizes are powers of two. bitrev: to
+/// the node whose number has the bits in reverse. shuffle: to the number rotated left by a bit. tornado: (x + columns /
+/// 2 - 1, y + rows / 2 - 1), halves rounded up. neighbour: (x + 1, y + 1), round the edges. hotspot: one packet in five
+/// to the node in the middle, the others uniform.
 class SyntheticTraffic {
 public:
-    /// `rate`: flits a node and cycle. Throws std::invalid_argument: unknown pattern, transpose that is not square, a
-    /// rate that asks for more than a packet a cycle.
+    /// `rate`: flits a node and cycle. Throws std::invalid_argument: unknown pattern, transpose that is not square,
+    /// bitrev and shuffle whose nodes are not a power of two, a rate that asks for more than a packet a cycle.
     SyntheticTraffic(const std::string& pattern, unsigned columns, unsigned rows, double rate, unsigned packet_flits,
                      std::uint64_t seed);
 
@@ -48,7 +50,7 @@ public:
     static const std::vector<std::string>& patterns();
 
 private:
-    enum class Pattern { uniform, transpose, bitcomp, neighbour, hotspot };
+    enum class Pattern { uniform, transpose, bitcomp, bitrev, shuffle, tornado, neighbour, hotspot };
 
     Pattern pattern_;
     unsigned columns_, rows_, nodes_;

@@ -2,10 +2,12 @@
 // link, then those of the flits behind it, a buffer full (a chunk) at a time. Then they are booked, and the packet is
 // delivered.
 //
-// What makes packets wait is what makes flits wait (hw/noc/flit): a head waits for a VC of its traffic and dateline
-// class; flits wait for the link, and for places in the next buffer, so that a packet that is longer than a buffer
-// stands still all along its way when its head does; the copies of a multicast share the buffers before the fork, so
-// that the slowest one holds up the others. A VC stays taken until the next head can follow.
+// What makes packets wait is what makes flits wait (hw/noc/flit). A head waits for a VC of its traffic and dateline
+// class, which belongs to the packet until its tail has left by the link; then for the packets before it in the buffer
+// behind the link, each of which keeps the next head waiting for its route and VC. Flits wait for the link, for the
+// input of the crossbar that they share with the other VCs of their port, and for places in the next buffer, so that a
+// packet that is longer than a buffer stands still all along its way when its head does. The copies of a multicast
+// share the buffers before the fork: the slowest one holds up the others.
 
 #include <algorithm>
 
@@ -26,7 +28,7 @@ unsigned Router::port_to(const Target& target) const {
     return target.local_port;
 }
 
-bool Router::plan(Journey& journey, unsigned in_port, Tick start) {
+void Router::plan(Journey& journey, unsigned in_port, Tick start) {
     journey.lists.steps.clear();
     journey.lists.bookings.clear();
     Target* const first = journey.lists.targets.data();
@@ -35,14 +37,14 @@ bool Router::plan(Journey& journey, unsigned in_port, Tick start) {
         const Tick edge = round_up(start, cycle_);  // all that follows are whole cycles
         Link& link = injection_[in_port - port::kLocal];
         const LinkCalendar& queue = link.turns[journey.group];
-        journey.turn = journey.gaps ? queue.first_gap(edge, journey.duration) : std::max(edge, queue.end());
+        journey.turn = queue.first_gap(edge, journey.duration);
         cross(journey, link, vcs_[journey.group][kAnyClass], all, kNone, journey.turn);
         fan_out(journey, all, 0);
     } else {
         journey.ready = start + router_latency_;
         fan_out(journey, all, kNone);
     }
-    return follow(journey);
+    follow(journey);
 }
 
 void Router::fan_out(Journey& journey, Span targets, unsigned before) {
@@ -75,7 +77,7 @@ void Router::leave(Journey& journey, Span targets, unsigned before) {
     const std::vector<Step>& steps = journey.lists.steps;
     const auto step = static_cast<unsigned>(steps.size());
     Link& link = links_[port];
-    const Tick ready = before == kNone ? journey.ready : steps[before].head + steps[before].link->onward;
+    const Tick ready = before == kNone ? journey.ready : steps[before].served;
     cross(journey, link, vcs, targets, before, ready);
     if (link.router) link.router->fan_out(journey, targets, step);
 }
@@ -83,40 +85,75 @@ void Router::leave(Journey& journey, Span targets, unsigned before) {
 inline void Router::cross(Journey& journey, Link& link, const VcRange& vcs, Span targets, unsigned before,
                           Tick ready) const {
     const Tick duration = journey.duration + reallocation_;
-    const auto free_from = [&](const LinkCalendar& vc) {
-        return journey.gaps ? vc.first_gap(ready, duration) : std::max(ready, vc.end());
-    };
-    LinkCalendar* vc = &link.vcs[vcs.first];
-    LinkCalendar* const end = vc + vcs.count;
-    Tick granted = free_from(*vc);
-    for (LinkCalendar* other = vc + 1; granted > ready && other != end; ++other) {
-        const Tick free = free_from(*other);
+    unsigned chosen = link.next_vc - vcs.first < vcs.count ? link.next_vc - vcs.first : 0;
+    Tick granted = link.vcs[vcs.first + chosen].owner.first_gap(ready, duration);
+    for (unsigned i = 1, other = chosen; granted > ready && i < vcs.count; ++i) {
+        if (++other == vcs.count) other = 0;
+        const Tick free = link.vcs[vcs.first + other].owner.first_gap(ready, duration);
         if (free >= granted) continue;
-        vc = other;
+        chosen = other;
         granted = free;
     }
+    Vc& vc = link.vcs[vcs.first + chosen];
     std::vector<Step>& steps = journey.lists.steps;
-    steps.push_back({&link, vc, targets, before, granted});
+    steps.push_back({&link, &vc, targets, before, granted});
     Step& step = steps.back();
-    send(journey, step, granted, 0, std::min(journey.duration, buffer_));
+    const Tick size = std::min(journey.duration, buffer_);
+    if (!link.to_router) {
+        send(journey, step, granted, 0, size);
+        step.head = step.chunk.begin;
+        return;
+    }
+    const auto serve = [&](Tick earliest) {
+        const LinkCalendar::Interval free = vc.front.first_free(earliest, journey.duration + refill_);
+        step.served = free.begin;
+        step.drained = free.end;
+    };
+    serve(granted + link.onward);
+    Tick head = granted, last = 0;
+    if (step.served > granted + link.onward) {
+        // Others stand in the buffer: a flit follows when the one a buffer ahead of it has left.
+        head = std::max(head, entry(step, journey.duration, buffer_ - cycle_));
+        last = entry(step, journey.duration, buffer_ - size) + cycle_;
+    }
+    send(journey, step, head, last, size);
     step.head = step.chunk.begin;
+    if (step.head + link.onward > step.served) serve(step.head + link.onward);
+}
+
+Router::Tick Router::entry(const Step& step, Tick duration, Tick ahead) const {
+    const Tick tails = std::max<Tick>(1, ceil_div(ahead, duration));
+    const Tick before = ahead + cycle_ + tails * refill_;
+    const Tick when = step.served + step.link->credit;
+    return when > before ? when - before : 0;
 }
 
 inline void Router::send(Journey& journey, Step& step, Tick ready, Tick end, Tick size) {
     Step* const before = step.before == kNone ? nullptr : &journey.lists.steps[step.before];
+    LinkCalendar* const crossbar = before ? &before->link->crossbar : nullptr;
     if (before) {
         ready = std::max(ready, before->chunk.begin + before->link->onward);
         end = std::max(end, before->chunk.end + before->link->onward);
     }
-    const LinkCalendar& calendar = step.link->calendar;
-    const LinkCalendar::Interval free = calendar.first_free(ready, size);
-    const Tick last = std::max(free.end, end);
-    const Tick booked = last == free.end ? free.begin : calendar.latest_begin(last, size);
-    if (booked != step.booked.end) {
-        if (step.booked.end > 0) journey.lists.bookings.push_back({step.link, step.booked});
-        step.booked.begin = booked;
+    LinkCalendar& calendar = step.link->calendar;
+    LinkCalendar::Interval free = calendar.first_free(ready, size);
+    while (crossbar) {
+        const LinkCalendar::Interval across = crossbar->first_free(free.begin, size);
+        free.end = std::max(free.end, across.end);
+        if (across.begin == free.begin) break;
+        free = calendar.first_free(across.begin, size);
     }
-    step.booked.end = last;
+    const Tick last = std::max(free.end, end);
+    const auto extend = [&](LinkCalendar& of, LinkCalendar::Interval& booked) {
+        const Tick begin = of.latest_begin(last, size);
+        if (begin != booked.end) {
+            if (booked.end > 0) journey.lists.bookings.push_back({&of, booked});
+            booked.begin = begin;
+        }
+        booked.end = last;
+    };
+    extend(calendar, step.booked);
+    if (crossbar) extend(*crossbar, step.crossed);
     step.chunk = {free.begin, last};
     step.room = {0, 0};
     if (before) {
@@ -134,12 +171,17 @@ bool Router::in_flow(const std::vector<Step>& steps, Tick left) const {
         // it. Behind all others on their links, flits also catch up with a chunk that had to make way for others.
         last = last && step.link->calendar.end() <= end;
         smooth = smooth && step.room.end <= end + buffer_ && step.link->calendar.free(end, end + left);
+        if (step.before != kNone) {
+            const LinkCalendar& crossbar = steps[step.before].link->crossbar;
+            last = last && crossbar.end() <= end;
+            smooth = smooth && crossbar.free(end, end + left);
+        }
         if (step.room.begin > end || !(last || smooth)) return false;
     }
     return true;
 }
 
-bool Router::follow(Journey& journey) const {
+void Router::follow(Journey& journey) const {
     std::vector<Step>& steps = journey.lists.steps;
     Tick size = std::min(journey.duration, buffer_), left = journey.duration - size;
     for (; left > 0 && !in_flow(steps, left); left -= size) {
@@ -149,32 +191,36 @@ bool Router::follow(Journey& journey) const {
             send(journey, step, std::max(step.chunk.end, step.room.begin),
                  step.room.end > missing ? step.room.end - missing : 0, size);
     }
-    const bool ask = journey.gaps && journey.duration > buffer_;
-    bool released_in_time = true;
     for (std::size_t i = steps.size(); i-- > 0;) {
         Step& step = steps[i];
         step.chunk.end += left;
         step.booked.end += left;
-        step.released = std::max(step.released, step.chunk.end + reallocation_);
-        if (ask && released_in_time) released_in_time = step.vc->free(step.granted, step.released);
+        step.crossed.end += left;
         if (step.before == kNone) continue;
         Step& before = steps[step.before];
-        before.released = std::max(before.released, step.chunk.end - before.link->onward + refill_);
+        before.drained = std::max(before.drained, step.chunk.end + refill_);
     }
-    return released_in_time;
 }
 
 void Router::book(Journey& journey, unsigned in_port) {
     const std::uint64_t bytes = config_.header_bytes + journey.packet.payload_bytes;
     const std::uint64_t cycles = journey.duration / cycle_;
     for (const Booking& booking : journey.lists.bookings)
-        booking.link->calendar.take(booking.time.begin, booking.time.end, journey.now);
+        booking.calendar->take(booking.time.begin, booking.time.end, journey.now);
     for (const Step& step : journey.lists.steps) {
-        ++step.link->stats.packets;
-        step.link->stats.bytes += bytes;
-        step.link->stats.busy_cycles += cycles;
-        step.link->calendar.take(step.booked.begin, step.booked.end, journey.now);
-        step.vc->take(step.granted, step.released, journey.now);
+        Link& link = *step.link;
+        ++link.stats.packets;
+        link.stats.bytes += bytes;
+        link.stats.busy_cycles += cycles;
+        link.calendar.take(step.booked.begin, step.booked.end, journey.now);
+        if (step.before != kNone)
+            journey.lists.steps[step.before].link->crossbar.take(step.crossed.begin, step.crossed.end, journey.now);
+        step.vc->owner.take(step.granted, step.chunk.end + reallocation_, journey.now);
+        if (step.drained > 0) {
+            step.vc->front.take(step.served, step.drained, journey.now);
+            step.vc->busy += step.drained - step.served;
+        }
+        link.next_vc = static_cast<unsigned>(step.vc - link.vcs.data()) + 1;
     }
     if (in_port < port::kLocal) return;
     const Step& injected = journey.lists.steps[0];

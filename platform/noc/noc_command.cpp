@@ -48,6 +48,20 @@ std::string text_of(const nlohmann::ordered_json& report) {
         report.at("saturated").get<bool>() ? "; saturated" : "");
 }
 
+/// Of the packet model: whether its latency can be trusted.
+std::string validity_of(const nlohmann::ordered_json& report) {
+    if (!report.contains("against_flits")) return "";
+    const auto& found = report.at("against_flits");
+    if (found.at("validated").get<bool>()) return "";
+    return fmt::format(
+        "not validated here: packets are within {:.0f} % of flits up to {} times an idle network's latency (here "
+        "{:.2f}) "
+        "and VCs that are busy {:.0f} % of the time (here {:.0f} %); --impl flit has no such bounds\n",
+        100 * found.at("max_error").get<double>(), found.at("max_slowdown").get<double>(),
+        found.at("slowdown").get<double>(), 100 * found.at("max_vc_busy").get<double>(),
+        100 * found.at("vc_busy").get<double>());
+}
+
 std::string heat_map_of(const nlohmann::ordered_json& report) {
     std::string text;
     for (const auto& [direction, rows] : report.at("link_utilisation").items()) {
@@ -123,7 +137,7 @@ int NocCommand::run() {
     resolve();
     const nlohmann::ordered_json result = report();
     if (!json.empty()) write_json(result, json);
-    fmt::print("{}{}", text_of(result), heat_map ? heat_map_of(result) : "");
+    fmt::print("{}{}{}", text_of(result), validity_of(result), heat_map ? heat_map_of(result) : "");
     return 0;
 }
 

@@ -40,6 +40,16 @@ std::uint64_t NocMeasurement::latency_quantile(double quantile) const {
     return 0;
 }
 
+double packet_slowdown(const NocMeasurement& measured) {
+    if (measured.zero_load_cycles == 0) return 1;
+    const double idle = static_cast<double>(measured.zero_load_cycles) / static_cast<double>(measured.arrived());
+    return measured.mean_latency() / idle;
+}
+
+bool packets_validated(const NocMeasurement& measured) {
+    return packet_slowdown(measured) <= kMaxPacketSlowdown && measured.max_vc_busy <= kMaxPacketVcBusy;
+}
+
 namespace {
 
 /// By direction, rows of the utilisation of the links that leave each router: the heat map.
@@ -98,9 +108,9 @@ ordered_json noc_report(const NocRun& run, const NocMeasurement& measured) {
                         {"cycles", run.cycles},
                         {"warmup_cycles", run.warmup_cycles},
                         {"seed", run.seed}};
+    report["vcs"] = network.vcs;
+    report["buffer_flits"] = network.buffer_flits;
     if (run.impl != "packet") {
-        report["vcs"] = network.vcs;
-        report["buffer_flits"] = network.buffer_flits;
         report["arbitration"] = network.oldest_first ? "oldest_first" : "round_robin";
         report["switch_iterations"] = network.switch_iterations;
         report["pipeline_cycles"] = {{"routing", network.routing_cycles},
@@ -117,6 +127,10 @@ ordered_json noc_report(const NocRun& run, const NocMeasurement& measured) {
     report["saturated"] = saturated;
     report["offered_flits_per_node_cycle"] = offered;
     report["accepted_flits_per_node_cycle"] = accepted;
+    if (run.impl == "packet")
+        report["against_flits"] = {{"validated", packets_validated(measured)}, {"max_error", kPacketError},
+                                   {"slowdown", packet_slowdown(measured)},    {"max_slowdown", kMaxPacketSlowdown},
+                                   {"vc_busy", measured.max_vc_busy},          {"max_vc_busy", kMaxPacketVcBusy}};
     report["latency_cycles"] = {{"mean", measured.mean_latency()},
                                 {"p50", measured.latency_quantile(0.50)},
                                 {"p99", measured.latency_quantile(0.99)},

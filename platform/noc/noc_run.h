@@ -32,6 +32,9 @@ struct NocMeasurement {
     /// Flits that left each router by each port (port::kNorth .. kWest, then the endpoint) in the measured cycles.
     std::vector<std::uint64_t> link_flits;
     std::uint64_t simulated_cycles = 0;
+    // impl: packet
+    std::uint64_t zero_load_cycles = 0;  ///< latencies of the packets that count, had each been alone; summed
+    double max_vc_busy = 0;              ///< share of all cycles: hw::Router::max_vc_busy_cycles
 
     std::uint64_t arrived() const;
     double mean_latency() const;
@@ -39,6 +42,15 @@ struct NocMeasurement {
     std::uint64_t latency_quantile(double quantile) const;
     void add_latency(std::uint64_t cycles);
 };
+
+/// Where packets were compared with flits, test_packet_calibration.cpp: mean latencies differ by kPacketError at most
+/// while both hold. Beyond, allocators that miss matches and buffers that fill make flits slower than packets.
+constexpr double kPacketError = 0.10, kMaxPacketSlowdown = 1.5, kMaxPacketVcBusy = 0.7;
+
+/// Mean latency of the packet model, of that in an idle network.
+double packet_slowdown(const NocMeasurement& measured);
+/// Whether a run of the packet model is one for which kPacketError was shown.
+bool packets_validated(const NocMeasurement& measured);
 
 /// impl flit, rtl or lockstep. Throws std::invalid_argument for what the network, its RTL or the traffic does not take,
 /// hw::flit::NoProgress, TwinFault.

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <numeric>
 #include <stdexcept>
 
@@ -51,6 +52,9 @@ private:
             wait(clock_.cycles(1));
         }
         add_link_flits(false);
+        for (unsigned r = 0; r < run_.network.routers(); ++r)
+            measured.max_vc_busy = std::max(measured.max_vc_busy, torus_.router(r).max_vc_busy_cycles());
+        measured.max_vc_busy /= static_cast<double>(end);
         measured.simulated_cycles = end;
     }
     void send(unsigned source, unsigned destination, bool counts) {
@@ -70,6 +74,7 @@ private:
             ++measured.generated;
             measured.offered_flits += run_.packet_flits;
             measured.add_latency(clock_.count(delay));
+            measured.zero_load_cycles += torus_.zero_load_cycles(packet.source, packet.destinations[0], payload_bytes_);
         }
     }
     void arrive(::tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {

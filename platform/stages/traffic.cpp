@@ -7,6 +7,11 @@
 #include "switchyard/sw_scheduler/formats/rounding.h"
 
 namespace switchyard::platform {
+namespace {
+
+constexpr hw::flit::TieChoice kWays[] = {{hw::port::kEast, hw::port::kSouth}, {hw::port::kWest, hw::port::kNorth}};
+
+}  // namespace
 
 TrafficBuilder::TrafficBuilder(const hw::NocConfig& noc, const hw::HbmConfig& memory,
                                std::vector<unsigned> router_of_endpoint)
@@ -18,6 +23,7 @@ TrafficBuilder::TrafficBuilder(const hw::NocConfig& noc, const hw::HbmConfig& me
     for (unsigned router = 0; router < noc.columns * noc.rows; ++router) {
         for (unsigned p = 0; p < hw::port::kLocal; ++p) neighbour_.push_back(hw::neighbour(noc, router, p));
     }
+    for (const unsigned router : router_of_endpoint_) tie_breakers_.emplace_back(routes_, noc_.columns, router);
     cycles_.assign(links(), 0);
     visited_.assign(links(), 0);
 }
@@ -62,26 +68,55 @@ void TrafficBuilder::add_packet(Endpoint source, const std::vector<Endpoint>& de
     sum_.payload_bytes += payload_bytes;
     sum_.addressed_packets += packets * destinations.size();
     sum_.addressed_bytes += payload_bytes * destinations.size();
-    ++packet_;
     use(router_links_ + source, packets, cycles);
+    for (const Endpoint destination : destinations) use(router_links_ + endpoints() + destination, packets, cycles);
+    sum_.ejected_packets += packets * destinations.size();
+    sum_.ejected_bytes += payload_bytes * destinations.size();
+
     const unsigned from = router_of_endpoint_[source];
+    const bool tie = std::any_of(destinations.begin(), destinations.end(), [&](Endpoint destination) {
+        const unsigned to = router_of_endpoint_[destination];
+        return routes_.x_tie(from, to) || routes_.y_tie(from, to);
+    });
+    if (!tie) return add_route(from, destinations, {}, {packets, cycles, wire_bytes});
+    Share shares[2][2];  // by the choice
+    for (std::uint64_t i = 0; i < packets; ++i) {
+        const std::uint64_t bytes = i < whole ? max_payload_bytes : rest;
+        const std::uint64_t flits = serialisation_cycles(bytes, destinations.size());
+        const hw::flit::TieChoice choice =
+            tie_breakers_[source].choose(static_cast<std::uint32_t>(flits), [&](auto&& visit) {
+                for (const Endpoint destination : destinations) {
+                    const unsigned to = router_of_endpoint_[destination];
+                    visit(routes_.x(to), routes_.x_tie(from, to), routes_.y_tie(from, to));
+                }
+            });
+        Share& share = shares[choice.x_port == kWays[1].x_port ? 1 : 0][choice.y_port == kWays[1].y_port ? 1 : 0];
+        share.packets += 1;
+        share.cycles += flits;
+        share.wire_bytes += bytes + noc_.header_bytes;
+    }
+    for (unsigned x = 0; x < 2; ++x)
+        for (unsigned y = 0; y < 2; ++y)
+            if (shares[x][y].packets > 0)
+                add_route(from, destinations, {kWays[x].x_port, kWays[y].y_port}, shares[x][y]);
+}
+
+void TrafficBuilder::add_route(unsigned from, const std::vector<Endpoint>& destinations, hw::flit::TieChoice choice,
+                               const Share& share) {
+    ++packet_;
     for (const Endpoint destination : destinations) {
         const unsigned to = router_of_endpoint_[destination];
-        const unsigned x_port = destinations.size() > 1 ? routes_.tree_x_port(from, to) : routes_.x_port(from, to);
-        const unsigned y_port = routes_.y_port(from, to);
+        const unsigned x_port = routes_.x_port(from, to, choice), y_port = routes_.y_port(from, to, choice);
         for (unsigned at = from; at != to;) {
             const unsigned port = routes_.x(at) != routes_.x(to) ? x_port : y_port;
             const unsigned link = at * hw::port::kLocal + port;
             if (visited_[link] != packet_) {
                 visited_[link] = packet_;
-                use(link, packets, cycles);
-                sum_.link_bytes += wire_bytes;
+                use(link, share.packets, share.cycles);
+                sum_.link_bytes += share.wire_bytes;
             }
             at = static_cast<unsigned>(neighbour_[link]);
         }
-        use(router_links_ + endpoints() + destination, packets, cycles);
-        sum_.ejected_packets += packets;
-        sum_.ejected_bytes += payload_bytes;
     }
 }
 

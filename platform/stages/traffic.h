@@ -5,6 +5,7 @@
 
 #include "switchyard/hw/memory/hbm_config.h"
 #include "switchyard/hw/noc/flit/route.h"
+#include "switchyard/hw/noc/flit/tie_breaker.h"
 #include "switchyard/hw/noc/topology.h"
 #include "switchyard/tlm/routed_extension.h"
 
@@ -31,8 +32,9 @@ struct Traffic {
     std::uint64_t ejected_packets = 0, ejected_bytes = 0;  ///< payload
 };
 
-/// Turns packets into what they cost on the links of hw::Torus: the X-Y routes of flit::RouteTable, multicast along
-/// their tree. Links: 4 a router (north, east, south, west), then the way in of each endpoint, then the way out.
+/// Turns packets into what they cost on the links of hw::Torus: the X-Y routes of flit::RouteTable with the ways of
+/// flit::TieBreaker, multicast along their tree. Links: 4 a router (north, east, south, west), then the way in of each
+/// endpoint, then the way out.
 class TrafficBuilder {
 public:
     TrafficBuilder(const hw::NocConfig& noc, const hw::HbmConfig& memory, std::vector<unsigned> router_of_endpoint);
@@ -58,6 +60,12 @@ public:
     Traffic take();
 
 private:
+    /// Of the packets of a transfer, those that take the same way.
+    struct Share {
+        std::uint64_t packets = 0, cycles = 0, wire_bytes = 0;
+    };
+    void add_route(unsigned from, const std::vector<Endpoint>& destinations, hw::flit::TieChoice choice,
+                   const Share& share);
     void use(unsigned link, std::uint64_t packets, std::uint64_t cycles);
 
     hw::NocConfig noc_;
@@ -65,7 +73,8 @@ private:
     std::vector<unsigned> router_of_endpoint_;
     unsigned router_links_;
     hw::flit::RouteTable routes_;
-    std::vector<int> neighbour_;  ///< [router][port]
+    std::vector<hw::flit::TieBreaker> tie_breakers_;  ///< by endpoint
+    std::vector<int> neighbour_;                      ///< [router][port]
     Traffic sum_;
     std::vector<std::uint32_t> cycles_;  ///< by link, of sum_
     std::vector<std::uint16_t> used_;

@@ -80,7 +80,8 @@ TEST_CASE("sy-sim noc: bad options are refused", "[noc][cli]") {
     check_refused(sy_sim("noc --pipeline 1,1"), {"--pipeline: 1,1: wants four numbers"});
     check_refused(sy_sim("noc --pipeline 1,0,1,1"), {"must not be 0"});
     check_refused(sy_sim("noc --vcs 3"), {"even number of vcs"});
-    check_refused(sy_sim("noc --traffic tornado"), {"--traffic"});
+    check_refused(sy_sim("noc --traffic whirlwind"), {"--traffic"});
+    check_refused(sy_sim("noc --size 4x3 --traffic bitrev"), {"a power of two of nodes"});
     check_refused(sy_sim("noc --size 4x3 --traffic transpose"), {"as many columns as rows"});
     check_refused(sy_sim("noc --rate 2"), {"more than a packet a cycle"});
     check_refused(sy_sim("noc --without-dateline --vcs 2 --rate 0.9 --packet-flits 8"),

@@ -69,8 +69,11 @@ void FlitNetwork::exchange(unsigned router, std::unique_ptr<ExternalRouter> exte
 std::vector<PinDestination> FlitNetwork::destinations_of(std::uint32_t id) const {
     const Packet& packet = pool_[id];
     std::vector<PinDestination> destinations;
-    const auto add = [&](unsigned endpoint, unsigned x_port) {
-        const unsigned from = packet.source_router, to = home_[endpoint], y_port = routes_.y_port(from, to);
+    // What a unicast packet's ports are is its choice, too, where there was one.
+    const TieChoice choice{packet.x_port, packet.y_port};
+    const auto add = [&](unsigned endpoint) {
+        const unsigned from = packet.source_router, to = home_[endpoint];
+        const unsigned x_port = routes_.x_port(from, to, choice), y_port = routes_.y_port(from, to, choice);
         PinDestination destination;
         destination.x = static_cast<std::uint8_t>(routes_.x(to));
         destination.y = static_cast<std::uint8_t>(routes_.y(to));
@@ -82,11 +85,9 @@ std::vector<PinDestination> FlitNetwork::destinations_of(std::uint32_t id) const
         destinations.push_back(destination);
     };
     if (packet.whole())
-        pool_.for_each(packet.set, [&](unsigned endpoint) {
-            add(endpoint, routes_.tree_x_port(packet.source_router, home_[endpoint]));
-        });
+        pool_.for_each(packet.set, add);
     else
-        add(packet.endpoint, packet.x_port);
+        add(packet.endpoint);
     const auto rank = [this](const PinDestination& d) { return (d.y * config_.columns + d.x) * ports_ + d.local; };
     std::sort(destinations.begin(), destinations.end(),
               [&](const PinDestination& a, const PinDestination& b) { return rank(a) < rank(b); });

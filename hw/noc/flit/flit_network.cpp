@@ -101,6 +101,7 @@ void FlitNetwork::connect(const std::vector<unsigned>& router_of_endpoint) {
     for (std::size_t e = 0; e < router_of_endpoint.size(); ++e) {
         const unsigned router = router_of_endpoint[e], local = port::kLocal + attached[router]++;
         home_.push_back(static_cast<std::uint16_t>(router));
+        tie_breakers_.emplace_back(routes_, config_.columns, router);
         local_.push_back(static_cast<std::uint8_t>(local));
         endpoint_of_[router * ports_ + local] = static_cast<std::uint16_t>(e);
         upstream_[router * ports_ + local] = kEndpoint | static_cast<std::uint32_t>(e * vcs_);
@@ -129,7 +130,7 @@ void FlitNetwork::send(unsigned source, unsigned destination, std::uint32_t flit
                        TrafficClass traffic, std::uint32_t padding) {
     if (destination >= home_.size()) throw std::out_of_range("no endpoint " + std::to_string(destination));
     const std::uint32_t id = make_packet(source, flits, tag, traffic, padding);
-    set_destination(pool_[id], destination);
+    set_destination(pool_[id], source, destination);
     enqueue(source, id);
 }
 
@@ -144,6 +145,15 @@ void FlitNetwork::multicast(unsigned source, const std::uint16_t* destinations, 
         if (destinations[i] >= home_.size()) throw std::out_of_range("no endpoint " + std::to_string(destinations[i]));
         pool_.insert(pool_[id].set, destinations[i]);
     }
+    const unsigned from = home_[source];
+    const TieChoice choice = tie_breakers_[source].choose(flits, [&](auto&& visit) {
+        std::for_each(destinations, destinations + count, [&](unsigned endpoint) {
+            const unsigned to = home_[endpoint];
+            visit(routes_.x(to), routes_.x_tie(from, to), routes_.y_tie(from, to));
+        });
+    });
+    pool_[id].x_port = choice.x_port;
+    pool_[id].y_port = choice.y_port;
     enqueue(source, id);
 }
 

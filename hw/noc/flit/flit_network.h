@@ -13,6 +13,7 @@
 #include "switchyard/hw/noc/flit/flit_config.h"
 #include "switchyard/hw/noc/flit/packets.h"
 #include "switchyard/hw/noc/flit/route.h"
+#include "switchyard/hw/noc/flit/tie_breaker.h"
 #include "switchyard/tlm/twin_fault.h"
 
 namespace switchyard::hw::flit {
@@ -30,8 +31,8 @@ public:
 /// pipeline of route computation, VC allocation, switch allocation and switch traversal, each of any number of cycles;
 /// separable allocators with round-robin arbiters whose pointers move with accepted grants (iSLIP without
 /// speculation; switch_iterations), or arbiters that serve the oldest packet first (Config::oldest_first); X-Y routes
-/// and dateline classes (RouteTable); links and credit wires of several cycles; endpoints that inject one packet after
-/// the other of each traffic class, a flit a cycle, and take every flit that reaches them.
+/// and dateline classes (RouteTable, TieBreaker); links and credit wires of several cycles; endpoints that inject one
+/// packet after the other of each traffic class, a flit a cycle, and take every flit that reaches them.
 ///
 /// Multicast: a packet with several destinations is copied in the routers, along the X-Y tree (multicast.cpp). Such a
 /// packet must fit a VC's buffer, and a router sends its head on only where the next buffer has room for all of it: a
@@ -202,7 +203,7 @@ private:
 
     // route_computation.cpp
     void compute_routes(unsigned router);
-    void set_destination(Packet& packet, unsigned endpoint) const;
+    void set_destination(Packet& packet, unsigned source, unsigned endpoint);
     std::uint64_t output_vcs(unsigned group, unsigned dateline_class, unsigned port) const {
         return vc_range_[group][dateline_class] << port * vcs_;
     }
@@ -294,6 +295,7 @@ private:
     // By endpoint.
     std::vector<std::uint16_t> home_;
     std::vector<std::uint8_t> local_;
+    std::vector<TieBreaker> tie_breakers_;
     std::vector<SourceQueue> queues_;            ///< endpoint * kGroups + group
     std::vector<std::uint16_t> source_credits_;  ///< endpoint * vcs_ + vc
     std::vector<std::uint8_t> last_group_;

@@ -16,14 +16,15 @@ namespace switchyard::hw::flit {
 
 void FlitNetwork::route_multicast(unsigned router, unsigned vc, std::uint32_t id) {
     const unsigned source = pool_[id].source_router, group = pool_[id].group;
+    const TieChoice choice{pool_[id].x_port, pool_[id].y_port};
     // By output port: whether anybody behind it lies beyond the dateline. Those that do lie farther than the others, so
     // that every router on the way comes to the same answer.
     bool crosses[64] = {};
     std::uint64_t ports = 0;
     const auto port_to = [&](unsigned endpoint) -> unsigned {
         const unsigned to = home_[endpoint];
-        if (routes_.x(router) != routes_.x(to)) return routes_.tree_x_port(source, to);
-        if (routes_.y(router) != routes_.y(to)) return routes_.y_port(source, to);
+        if (routes_.x(router) != routes_.x(to)) return routes_.x_port(source, to, choice);
+        if (routes_.y(router) != routes_.y(to)) return routes_.y_port(source, to, choice);
         return local_[endpoint];
     };
     pool_.for_each(pool_[id].set, [&](unsigned endpoint) {

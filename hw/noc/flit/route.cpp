@@ -5,11 +5,11 @@
 namespace switchyard::hw::flit {
 namespace {
 
-/// Whether to go in the positive direction, on a ring of `size`; `even` decides between equal ways.
-bool positive(bool torus, unsigned size, unsigned from, unsigned to, bool even) {
+/// Whether to go in the positive direction, on a ring of `size`; `tied` decides between equal ways.
+bool positive(bool torus, unsigned size, unsigned from, unsigned to, bool tied) {
     if (!torus) return to > from;
     const unsigned forward = (to + size - from) % size;
-    return 2 * forward < size || (2 * forward == size && even);
+    return 2 * forward < size || (2 * forward == size && tied);
 }
 
 }  // namespace
@@ -21,22 +21,16 @@ RouteTable::RouteTable(const Config& config) : torus_(config.torus), columns_(co
     }
 }
 
-unsigned RouteTable::x_port(unsigned from, unsigned to) const {
+unsigned RouteTable::x_port(unsigned from, unsigned to, TieChoice choice) const {
     if (x_[from] == x_[to]) return port::kLocal;
-    const bool even = (x_[from] + y_[to]) % 2 == 0;
-    return positive(torus_, columns_, x_[from], x_[to], even) ? port::kEast : port::kWest;
+    const bool east = positive(torus_, columns_, x_[from], x_[to], choice.x_port == port::kEast);
+    return east ? port::kEast : port::kWest;
 }
 
-unsigned RouteTable::tree_x_port(unsigned from, unsigned to) const {
-    if (x_[from] == x_[to]) return port::kLocal;
-    const bool even = (x_[from] + y_[from]) % 2 == 0;
-    return positive(torus_, columns_, x_[from], x_[to], even) ? port::kEast : port::kWest;
-}
-
-unsigned RouteTable::y_port(unsigned from, unsigned to) const {
+unsigned RouteTable::y_port(unsigned from, unsigned to, TieChoice choice) const {
     if (y_[from] == y_[to]) return port::kLocal;
-    const bool even = (x_[from] + y_[from]) % 2 == 0;
-    return positive(torus_, rows_, y_[from], y_[to], even) ? port::kSouth : port::kNorth;
+    const bool south = positive(torus_, rows_, y_[from], y_[to], choice.y_port == port::kSouth);
+    return south ? port::kSouth : port::kNorth;
 }
 
 bool RouteTable::crosses(unsigned from, unsigned to, unsigned port) const {

@@ -4,13 +4,14 @@
 
 namespace switchyard::hw::flit {
 
-void FlitNetwork::set_destination(Packet& packet, unsigned endpoint) const {
+void FlitNetwork::set_destination(Packet& packet, unsigned source, unsigned endpoint) {
     const unsigned from = packet.source_router, to = home_[endpoint];
+    const TieChoice choice = tie_breakers_[source].choose(routes_, from, to, packet.flits);
     packet.router = static_cast<std::uint16_t>(to);
     packet.endpoint = static_cast<std::uint16_t>(endpoint);
     packet.local_port = local_[endpoint];
-    packet.x_port = static_cast<std::uint8_t>(routes_.x_port(from, to));
-    packet.y_port = static_cast<std::uint8_t>(routes_.y_port(from, to));
+    packet.x_port = static_cast<std::uint8_t>(routes_.x_port(from, to, choice));
+    packet.y_port = static_cast<std::uint8_t>(routes_.y_port(from, to, choice));
     packet.x_class = routes_.crosses(from, to, packet.x_port) ? 1 : 0;
     packet.y_class = routes_.crosses(from, to, packet.y_port) ? 1 : 0;
 }

@@ -10,10 +10,12 @@ using namespace switchyard::testing;
 
 namespace {
 
-platform::NocMeasurement measure(unsigned vcs, unsigned packet_flits, double rate, std::uint64_t cycles = 8000) {
+platform::NocMeasurement measure(unsigned vcs, unsigned packet_flits, double rate, std::uint64_t cycles = 8000,
+                                 const std::string& traffic = "uniform") {
     platform::NocRun run;
     run.network = grid(true, 8, 8, vcs);
     run.network.link_cycles = 2;
+    run.traffic = traffic;
     run.rate = rate;
     run.packet_flits = packet_flits;
     run.cycles = cycles;
@@ -54,4 +56,14 @@ TEST_CASE("flit: saturates where BookSim 2 does", "[flit]") {
     CHECK(accepted(below) == Approx(1).epsilon(0.02));
     CHECK(below.mean_latency() < 150);
     CHECK(accepted(measure(vcs, packet_flits, unstable, 6000)) < 0.95);
+}
+
+TEST_CASE("flit: transpose traffic on a torus has BookSim 2's latency, up to the edge", "[flit]") {
+    // Every row and column has a flow whose ways are equally long: on one of them alone a link is full at .25.
+    const auto [rate, booksim_cycles] = GENERATE(std::pair{.15, 43.8}, std::pair{.20, 50.4});
+    CHECK(measure(4, 8, rate, 20000, "transpose").mean_latency() == Approx(booksim_cycles).epsilon(0.03));
+    const platform::NocMeasurement edge = measure(4, 8, .25, 20000, "transpose");
+    CHECK(edge.arrived() == edge.generated);
+    CHECK(static_cast<double>(edge.accepted_flits) > 0.98 * static_cast<double>(edge.offered_flits));
+    CHECK(edge.mean_latency() < 136);  // BookSim 2: 121 to 136, by its seed
 }

@@ -1,15 +1,21 @@
-// Why the torus cannot deadlock: the channels that packets hold and wait for form no ring.
+// Why the torus cannot deadlock: the channels that packets hold and wait for form no ring. And how equally long ways
+// share the traffic.
 
 #include <map>
 #include <set>
+#include <string>
 
+#include "switchyard/hw/noc/flit/tie_breaker.h"
 #include "switchyard/hw/noc/topology.h"
+#include "switchyard/hw/noc/traffic.h"
 #include "switchyard/testbenches/unit/flit/flit_bench.h"
 
 using namespace switchyard;
 using namespace switchyard::testing;
 using hw::flit::Config;
 using hw::flit::RouteTable;
+using hw::flit::TieBreaker;
+using hw::flit::TieChoice;
 
 namespace {
 
@@ -21,7 +27,14 @@ struct Channel {
     }
 };
 
-std::vector<Channel> path(const Config& config, const RouteTable& routes, unsigned from, unsigned to) {
+constexpr unsigned kXPorts[] = {hw::port::kEast, hw::port::kWest}, kYPorts[] = {hw::port::kSouth, hw::port::kNorth};
+
+TieChoice choice_of(unsigned x, unsigned y) {
+    return {static_cast<std::uint8_t>(kXPorts[x]), static_cast<std::uint8_t>(kYPorts[y])};
+}
+
+std::vector<Channel> path(const Config& config, const RouteTable& routes, unsigned from, unsigned to,
+                          TieChoice choice) {
     hw::NocConfig noc;
     noc.topology = config.torus ? "torus" : "mesh";
     noc.columns = config.columns;
@@ -34,21 +47,23 @@ std::vector<Channel> path(const Config& config, const RouteTable& routes, unsign
             at = static_cast<unsigned>(hw::neighbour(noc, at, port));
         }
     };
-    go(routes.x_port(from, to), [&] { return routes.x(at) == routes.x(to); });
-    go(routes.y_port(from, to), [&] { return routes.y(at) == routes.y(to); });
+    go(routes.x_port(from, to, choice), [&] { return routes.x(at) == routes.x(to); });
+    go(routes.y_port(from, to, choice), [&] { return routes.y(at) == routes.y(to); });
     REQUIRE(at == to);
     return channels;
 }
 
-/// Whether the channels' dependencies of all pairs form a ring.
+/// Whether the channels' dependencies of all pairs, by all of their ways, form a ring.
 bool has_ring(const Config& config) {
     const RouteTable routes(config);
     std::map<Channel, std::set<Channel>> next;
     for (unsigned from = 0; from < config.routers(); ++from) {
         for (unsigned to = 0; to < config.routers(); ++to) {
-            const std::vector<Channel> channels = path(config, routes, from, to);
-            REQUIRE(channels.size() == routes.hops(from, to));
-            for (std::size_t i = 1; i < channels.size(); ++i) next[channels[i - 1]].insert(channels[i]);
+            for (unsigned way = 0; way < 4; ++way) {
+                const std::vector<Channel> channels = path(config, routes, from, to, choice_of(way / 2, way % 2));
+                REQUIRE(channels.size() == routes.hops(from, to));
+                for (std::size_t i = 1; i < channels.size(); ++i) next[channels[i - 1]].insert(channels[i]);
+            }
         }
     }
     std::map<Channel, int> state;  // 1: on the way, 2: done
@@ -77,18 +92,71 @@ TEST_CASE("flit: dateline classes leave no ring of channels, a torus without the
     CHECK(has_ring(bare) == (columns > 3));  // half of a short ring is one link: nothing depends on it
 }
 
-TEST_CASE("flit: equally long ways are used equally by uniform traffic", "[flit]") {
-    const auto [columns, rows] = GENERATE(std::pair{8u, 8u}, std::pair{6u, 6u}, std::pair{4u, 10u});
-    const Config config = grid(true, columns, rows);
+TEST_CASE("flit: equally long ways share the load of every pattern", "[flit]") {
+    const auto pattern = GENERATE("uniform", "transpose", "bitcomp", "bitrev", "shuffle", "tornado", "neighbour");
+    const unsigned size = GENERATE(4u, 6u, 8u, 16u);
+    if (size == 6 && (std::string(pattern) == "bitrev" || std::string(pattern) == "shuffle")) return;
+    CAPTURE(pattern, size);
+    const Config config = grid(true, size, size);
     const RouteTable routes(config);
-    std::map<std::pair<unsigned, unsigned>, unsigned> load;  // by router and port
-    for (unsigned from = 0; from < config.routers(); ++from)
-        for (unsigned to = 0; to < config.routers(); ++to)
-            for (const Channel& channel : path(config, routes, from, to)) ++load[{channel.router, channel.port}];
-    for (unsigned r = 0; r < config.routers(); ++r) {
-        CHECK(load[{r, hw::port::kEast}] == load[{0, hw::port::kEast}]);
-        CHECK(load[{r, hw::port::kWest}] == load[{0, hw::port::kEast}]);
-        CHECK(load[{r, hw::port::kNorth}] == load[{0, hw::port::kSouth}]);
-        CHECK(load[{r, hw::port::kSouth}] == load[{0, hw::port::kSouth}]);
+    hw::SyntheticTraffic traffic(pattern, size, size, 0, 1, 1);
+    // Of each link: what it carries, what it would if every packet went both ways by halves, and how many endpoints
+    // have sent something there that could have gone another way.
+    struct Load {
+        double flits = 0, even = 0;
+        std::set<unsigned> choosers;
+    };
+    std::map<std::pair<unsigned, unsigned>, Load> loads;
+    constexpr unsigned kPackets = 100, kLongest = 8;
+    for (unsigned from = 0; from < config.routers(); ++from) {
+        TieBreaker tie_breaker(routes, size, from);
+        hw::SplitMix64 random(from);
+        for (unsigned i = 0; i < kPackets; ++i) {
+            const unsigned to = traffic.destination(from), flits = 1 + random.below(kLongest);
+            const TieChoice taken = tie_breaker.choose(routes, from, to, flits);
+            for (const Channel& channel : path(config, routes, from, to, taken))
+                loads[{channel.router, channel.port}].flits += flits;
+            for (unsigned way = 0; way < 4; ++way)
+                for (const Channel& channel : path(config, routes, from, to, choice_of(way / 2, way % 2))) {
+                    Load& load = loads[{channel.router, channel.port}];
+                    load.even += flits / 4.0;
+                    if (routes.x_tie(from, to) || routes.y_tie(from, to)) load.choosers.insert(from);
+                }
+        }
     }
+    for (const auto& [link, load] : loads) {
+        CAPTURE(link.first, link.second, load.flits, load.even);
+        // An endpoint is ahead on a ring by one packet at most, half of which the other way lacks.
+        CHECK(std::abs(load.flits - load.even) <= kLongest / 2.0 * static_cast<double>(load.choosers.size()));
+    }
+}
+
+TEST_CASE("flit: packets with a choice along x and along y take all four routes", "[flit]") {
+    const Config config = grid(true, 8, 8);
+    const RouteTable routes(config);
+    TieBreaker tie_breaker(routes, 8, 0);
+    std::map<std::pair<unsigned, unsigned>, unsigned> taken;
+    for (unsigned i = 0; i < 40; ++i) {
+        const TieChoice choice = tie_breaker.choose(routes, 0, 4 * 8 + 4, 3);
+        ++taken[{choice.x_port, choice.y_port}];
+    }
+    for (const unsigned x : kXPorts)
+        for (const unsigned y : kYPorts) CHECK(taken[{x, y}] == 10);
+}
+
+TEST_CASE("flit: a tree has one direction in each row and column, and trees take turns", "[flit]") {
+    const Config config = grid(true, 4, 4);
+    const RouteTable routes(config);
+    TieBreaker tie_breaker(routes, 4, 0);
+    const auto choose = [&](std::vector<unsigned> routers) {
+        return tie_breaker.choose(5, [&](auto&& visit) {
+            for (const unsigned to : routers) visit(routes.x(to), routes.x_tie(0, to), routes.y_tie(0, to));
+        });
+    };
+    const TieChoice first = choose({2, 8, 9}), second = choose({2, 8, 9});
+    CHECK(first.x_port != second.x_port);
+    CHECK(first.y_port != second.y_port);
+    // A packet to one of the columns and a tree count alike.
+    const TieChoice alone = tie_breaker.choose(routes, 0, 8, 5), next = choose({8});
+    CHECK(alone.y_port != next.y_port);
 }

@@ -35,7 +35,7 @@ SIM_TEST("packets that meet on a link wait for it and for nothing else", "[noc]"
 }
 
 SIM_TEST("a packet takes the gap in front of one that was reserved before it", "[noc]") {
-    NetworkBench bench(noc(8, 1));
+    NetworkBench bench(noc(8, 1, "mesh"));  // with four VCs for each
     bench.run([&] {
         bench.ends.send(0, {3}, cycles_of_payload(50), 0, 100);
         CHECK(bench.ends.send(1, {3}, cycles_of_payload(50)) ==
@@ -63,7 +63,7 @@ SIM_TEST("an endpoint takes no more than its link gives", "[noc]") {
 }
 
 SIM_TEST("a small packet does not overtake a large one of the same flow", "[noc]") {
-    NetworkBench bench(noc(8, 1));
+    NetworkBench bench(noc(8, 1, "mesh"));
     bench.run([&] {
         // Leaves a gap of 10 cycles on the link from 1 to 2, which only the small packet fits into.
         bench.ends.send(1, {2}, cycles_of_payload(30), 0, 0);

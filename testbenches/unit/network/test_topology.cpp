@@ -30,6 +30,8 @@ std::vector<unsigned> distances(const NocConfig& config, unsigned from) {
     return distance;
 }
 
+constexpr flit::TieChoice kWays[] = {{port::kEast, port::kSouth}, {port::kWest, port::kNorth}};
+
 }  // namespace
 
 TEST_CASE("X-Y routing takes a shortest path, all of X first", "[topology]") {
@@ -39,13 +41,14 @@ TEST_CASE("X-Y routing takes a shortest path, all of X first", "[topology]") {
     for (unsigned from = 0; from < config.columns * config.rows; ++from) {
         const std::vector<unsigned> distance = distances(config, from);
         for (unsigned to = 0; to < distance.size(); ++to) {
-            // The source decides which way round, for a packet to one place and for a tree.
-            for (const unsigned x_port : {routes.x_port(from, to), routes.tree_x_port(from, to)}) {
+            // The source decides which way round.
+            for (const flit::TieChoice choice : kWays) {
+                const unsigned x_port = routes.x_port(from, to, choice), y_port = routes.y_port(from, to, choice);
                 unsigned router = from, steps = 0;
                 for (; router != to; ++steps) {
                     REQUIRE(steps < distance.size());
                     const bool along_x = routes.x(router) != routes.x(to);
-                    const int next = neighbour(config, router, along_x ? x_port : routes.y_port(from, to));
+                    const int next = neighbour(config, router, along_x ? x_port : y_port);
                     REQUIRE(next >= 0);
                     router = static_cast<unsigned>(next);
                 }
@@ -56,15 +59,20 @@ TEST_CASE("X-Y routing takes a shortest path, all of X first", "[topology]") {
     }
 }
 
-TEST_CASE("equal ways round a torus are taken by turns", "[topology]") {
+TEST_CASE("equal ways round a torus are left to the packet's choice, others are not", "[topology]") {
     const flit::RouteTable routes(flit_config(noc(4, 4)));
-    CHECK(routes.x_port(0, 2) == port::kEast);
-    CHECK(routes.x_port(4, 6) == port::kWest);
-    CHECK(routes.y_port(0, 8) == port::kSouth);
-    CHECK(routes.y_port(1, 9) == port::kNorth);
-    CHECK(routes.x_port(0, 3) == port::kWest);
-    CHECK(routes.y_port(0, 12) == port::kNorth);
-    CHECK(flit::RouteTable(flit_config(noc(4, 4, "mesh"))).x_port(0, 3) == port::kEast);
+    const flit::RouteTable mesh(flit_config(noc(4, 4, "mesh")));
+    for (const flit::TieChoice choice : kWays) {
+        CHECK(routes.x_port(0, 2, choice) == choice.x_port);
+        CHECK(routes.y_port(0, 8, choice) == choice.y_port);
+        CHECK(routes.x_port(0, 3, choice) == port::kWest);
+        CHECK(routes.y_port(0, 12, choice) == port::kNorth);
+        CHECK(mesh.x_port(0, 2, choice) == port::kEast);
+    }
+    CHECK(routes.x_tie(1, 3));
+    CHECK_FALSE(routes.x_tie(1, 2));
+    CHECK(routes.y_tie(1, 9));
+    CHECK_FALSE(mesh.x_tie(1, 3));
 }
 
 TEST_CASE("links lead back through the opposite port", "[topology]") {
