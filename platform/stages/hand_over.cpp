@@ -45,8 +45,8 @@ void Timeline::start_output(std::uint16_t id, unsigned unit, double time) {
         Transfer& sent = transfers_.masks(id, decided, counts_.allocation(ends.source_samples, *ends.source, unit));
         ++sent.uses;
         if (!sent.empty) {
-            resources_.carry(sent.traffic, time);
-            push(time + static_cast<double>(sent.announce), EventKind::masks_known, id, unit);
+            push(std::max(time + static_cast<double>(sent.announce), resources_.carry(sent.traffic, time)),
+                 EventKind::masks_known, id, unit);
         }
         push(time, EventKind::edge_done, id, unit);
         return;
@@ -62,14 +62,15 @@ void Timeline::start_output(std::uint16_t id, unsigned unit, double time) {
     }
     if (moved.empty) {  // the probe says that nothing will come; that takes no slot
         ++moved.uses;
-        resources_.carry(moved.traffic, time);
-        push(time + static_cast<double>(moved.announce), EventKind::unit_ready, id, unit);
+        push(std::max(time + static_cast<double>(moved.announce), resources_.carry(moved.traffic, time)),
+             EventKind::unit_ready, id, unit);
         push(time, EventKind::edge_done, id, unit);
         return;
     }
     EdgeState& edge = edges_[id];
     if (unit < edge.released + ends.edge->slots) {
-        push(time + static_cast<double>(moved.announce), EventKind::heads_arrive, id, unit);
+        const double sent = time + resources_.backlog(moved.probe_links, time);
+        push(sent + static_cast<double>(moved.announce), EventKind::heads_arrive, id, unit);
     } else {
         edge.complete_at[unit] = time;
     }
@@ -79,16 +80,13 @@ void Timeline::heads_arrive(std::uint16_t id, unsigned unit, double time) {
     Transfer& moved = transfer(id, unit);
     const auto head = static_cast<double>(moved.head);
     ++moved.uses;
-    const double end = resources_.carry(moved.traffic, time - head) + head;
+    const double end = resources_.carry(moved.traffic, time - head, moved.stretch) + head;
     push(end, EventKind::unit_ready, id, unit);
     push(end, EventKind::edge_done, id, unit);
 }
 
 void Timeline::stores_leave(std::uint16_t id, unsigned unit, double time) {
-    Transfer& moved = transfer(id, unit);
-    ++moved.uses;
-    push(resources_.write(moved.traffic, time, static_cast<double>(moved.head)) + static_cast<double>(moved.back),
-         EventKind::edge_done, id, unit);
+    move(transfer(id, unit), time, EventKind::edge_done, id, unit, transfers_.displacement(id, unit));
 }
 
 void Timeline::masks_known(std::uint16_t id, unsigned unit, double time) {
@@ -127,10 +125,8 @@ void Timeline::request_frames(std::uint16_t id, double time) {
         open_loads(id, time);
         return;
     }
-    ++moved.uses;
     edges_[id].framed = false;
-    push(resources_.read(moved.traffic, time + static_cast<double>(moved.grant)) + static_cast<double>(moved.head),
-         EventKind::frames_read, id, 0);
+    move(moved, time + static_cast<double>(moved.grant), EventKind::frames_read, id, 0);
 }
 
 void Timeline::open_loads(std::uint16_t id, double time) {
@@ -142,8 +138,7 @@ void Timeline::open_loads(std::uint16_t id, double time) {
         const double known = time + static_cast<double>(moved.announce);
         if (moved.empty) {
             ++moved.uses;
-            resources_.read(moved.traffic, time);
-            push(known, EventKind::unit_ready, id, edge.window);
+            push(std::max(known, resources_.carry(moved.traffic, time)), EventKind::unit_ready, id, edge.window);
         } else {
             push(known + static_cast<double>(moved.grant), EventKind::requests_arrive, id, edge.window);
         }
@@ -151,9 +146,7 @@ void Timeline::open_loads(std::uint16_t id, double time) {
 }
 
 void Timeline::requests_arrive(std::uint16_t id, unsigned unit, double time) {
-    Transfer& moved = transfer(id, unit);
-    ++moved.uses;
-    push(resources_.read(moved.traffic, time) + static_cast<double>(moved.head), EventKind::unit_ready, id, unit);
+    move(transfer(id, unit), time, EventKind::unit_ready, id, unit, transfers_.displacement(id, unit));
 }
 
 void Timeline::request_masks(unsigned index, double time) {
@@ -164,19 +157,14 @@ void Timeline::request_masks(unsigned index, double time) {
     if (order != nullptr) {  // a unit's samples may be any: all masks at once
         if (state.masks_requested > 0) return;
         Transfer& moved = transfers_.recorded_masks(stage, order->samples);
-        ++moved.uses;
-        const double there =
-            resources_.read(moved.traffic, time + static_cast<double>(moved.grant)) + static_cast<double>(moved.head);
-        for (; state.masks_requested < stage.units(); ++state.masks_requested)
-            push(there, EventKind::masks_read, index, state.masks_requested);
+        move(moved, time + static_cast<double>(moved.grant), EventKind::masks_read, index, kAllUnits);
+        state.masks_requested = stage.units();
         return;
     }
     const unsigned window = std::min(state.next_unit + mask_prefetch_units_, stage.units());
     for (; state.masks_requested < window; ++state.masks_requested) {
         Transfer& moved = transfers_.recorded_masks(stage, stage.placement->unit_samples);
-        ++moved.uses;
-        push(resources_.read(moved.traffic, time + static_cast<double>(moved.grant)) + static_cast<double>(moved.head),
-             EventKind::masks_read, index, state.masks_requested);
+        move(moved, time + static_cast<double>(moved.grant), EventKind::masks_read, index, state.masks_requested);
     }
 }
 

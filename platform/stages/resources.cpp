@@ -1,86 +1,94 @@
 #include "switchyard/platform/stages/resources.h"
 
 #include <algorithm>
-#include <cmath>
+#include <limits>
+
+#include "switchyard/hw/memory/memory_interface.h"
+#include "switchyard/sw_scheduler/formats/rounding.h"
 
 namespace switchyard::platform {
 
-Resources::Resources(const PlatformConfig& platform, unsigned links)
-    : link_free_(links, 0),
-      memories_(platform.hbm.interfaces()),
-      bytes_per_cycle_(platform.hbm.peak_bytes_per_cycle() * (1 - platform.hbm.refresh_share)),
-      channel_bytes_per_cycle_(bytes_per_cycle_ / platform.hbm.pseudo_channels_per_interface),
-      link_bytes_per_cycle_(platform.noc.link_bytes_per_cycle),
-      turn_bytes_(platform.hbm.max_packet_bytes),
-      read_latency_(platform.cycles(platform.hbm.read_latency_ns)),
-      write_latency_(platform.cycles(platform.hbm.write_latency_ns)) {}
+namespace {
 
-double Resources::carry(const Traffic& traffic, double start) {
+constexpr std::uint64_t kMinTurnBytes = 4096;  ///< shorter turns only cost host time
+
+}  // namespace
+
+Resources::Resources(const PlatformConfig& platform, unsigned router_links, unsigned links)
+    : link_free_(links, 0),
+      channel_free_(platform.hbm.interfaces() * platform.hbm.pseudo_channels_per_interface, 0),
+      channels_(platform.hbm.pseudo_channels_per_interface),
+      interleave_bytes_(platform.hbm.interleave_bytes),
+      first_injection_(router_links),
+      first_ejection_(router_links + (links - router_links) / 2),
+      cycles_per_byte_(channels_ / (platform.hbm.peak_bytes_per_cycle() * (1 - platform.hbm.refresh_share))),
+      read_latency_(platform.cycles(platform.hbm.read_latency_ns)),
+      write_latency_(platform.cycles(platform.hbm.write_latency_ns)),
+      turn_bytes_(round_up(kMinTurnBytes, platform.hbm.max_packet_bytes)),
+      lookahead_bytes_(hw::MemoryInterface::lookahead_bytes(platform.hbm, nullptr)),
+      buffer_cycles_(platform.noc.buffer_flits),
+      class_channels_(std::max(1U, platform.noc.topology == "torus" ? platform.noc.vcs / 2 : platform.noc.vcs)) {}
+
+double Resources::carry(const Traffic& traffic, double start, double stretch) {
     double end = start;
     for (const Traffic::LinkUse& use : traffic.links) {
         double& free = link_free_[use.link];
-        free = std::max(free, start) + use.cycles;
+        free = std::max(free, start) + use.cycles * stretch;
         end = std::max(end, free);
     }
     return end;
 }
 
-double Resources::serve(const Traffic& traffic, double start) {
-    double end = start;
-    for (const Traffic::MemoryUse& use : traffic.memory) {
-        Memory& memory = memories_[use.interface];
-        const auto bytes = static_cast<double>(use.moved_bytes);
-        const double begin = std::max(memory.free, start), service = bytes / bytes_per_cycle_;
-        memory.free = begin + service;
-        // A short request keeps one channel busy for longer than the interface's mean.
-        const double channel = static_cast<double>(use.busiest_channel_bytes) / channel_bytes_per_cycle_;
-        double turns = 0;
-        if (memory.streams > 0) {
-            // A request is given its next turn while it still has the one before.
-            const double own = std::max(1.0, std::ceil(static_cast<double>(use.longest_bytes) / turn_bytes_) - 1);
-            turns = std::min(own * memory.streams * turn_bytes_ / bytes_per_cycle_,
-                             std::max(0.0, memory.stream_free - begin));
-            memory.stream_free += service;
-        }
-        memory.served += service;
-        end = std::max(end, begin + turns + std::max(service, channel));
+double Resources::carry_packet(const Traffic& traffic, double start, double share) {
+    std::uint32_t longest = 0;  // of the data, not of the request for them
+    for (const Traffic::LinkUse& use : traffic.links) longest = std::max(longest, use.cycles);
+    const double cycles = longest * share;
+    if (cycles <= buffer_cycles_) return carry(traffic, start, share);
+    double all_free = start;
+    for (const Traffic::LinkUse& use : traffic.links)
+        if (use.cycles == longest) all_free = std::max(all_free, link_free_[use.link]);
+    for (const Traffic::LinkUse& use : traffic.links) {
+        double& free = link_free_[use.link];
+        const double begin = std::max(free, start);
+        const double wait = use.cycles == longest ? std::max(0.0, all_free - begin - buffer_cycles_) : 0;
+        const bool source = use.link >= first_injection_ && use.link < first_ejection_;
+        free = begin + use.cycles * share + (source ? wait : wait / class_channels_);
     }
-    return end;
+    return all_free + cycles;
 }
 
-double Resources::last_packet(const Traffic& traffic) const {
-    double bytes = 0;
-    for (const Traffic::MemoryUse& use : traffic.memory)
-        bytes = std::max(bytes, std::min(static_cast<double>(use.longest_bytes), turn_bytes_));
-    return bytes / link_bytes_per_cycle_;
+double Resources::backlog(const std::vector<std::uint16_t>& links, double time) const {
+    double free = time;
+    for (const std::uint16_t link : links) free = std::max(free, link_free_[link]);
+    return free - time;
 }
 
-double Resources::read(const Traffic& traffic, double start) {
-    const double served = serve(traffic, start) + read_latency_;
-    return std::max(carry(traffic, start + read_latency_), served + last_packet(traffic));
+Resources::Served Resources::serve(const Traffic& traffic, double time, std::uint64_t displacement) {
+    Served served{std::numeric_limits<double>::infinity(), time};
+    const auto moved = static_cast<unsigned>(displacement / interleave_bytes_ % channels_);
+    for (const Traffic::MemoryUse& use : traffic.memory) {
+        const double latency = use.write ? write_latency_ : read_latency_;
+        double* const channels = &channel_free_[std::size_t{use.interface} * channels_];
+        for (unsigned channel = 0; channel < channels_; ++channel) {
+            if (use.channel_bytes[channel] == 0) continue;
+            double& free = channels[(channel + moved) % channels_];
+            const double begin = std::max(free, time);
+            free = begin + static_cast<double>(use.channel_bytes[channel]) * cycles_per_byte_;
+            served.first = std::min(served.first, begin + latency);
+            served.last = std::max(served.last, free + latency);
+        }
+    }
+    return served;
 }
 
-Resources::Stream Resources::stream(const Traffic& traffic, double start) {
-    const Traffic::MemoryUse& use = traffic.memory.front();
-    Memory& memory = memories_[use.interface];
-    const double begin = std::max({memory.stream_free, memory.free, start});
-    memory.stream_free = begin + static_cast<double>(use.moved_bytes) / bytes_per_cycle_;
-    ++memory.streams;
-    // The links are wider than the interface, and the packets come with gaps that tensors fill.
-    return {memory.stream_free + read_latency_ + last_packet(traffic), use.interface, memory.served};
-}
-
-double Resources::delay_of(Stream& stream) {
-    Memory& memory = memories_[stream.interface];
-    const double delay = memory.served - stream.others;
-    stream.others = memory.served;
-    if (delay == 0) --memory.streams;
-    return delay;
-}
-
-double Resources::write(const Traffic& traffic, double start, double head) {
-    const double carried = carry(traffic, start) + head;
-    return std::max(carried, serve(traffic, start + head)) + write_latency_;
+double Resources::serve_turn(unsigned interface, std::uint64_t bytes, double time) {
+    double ready = time;
+    for (unsigned channel = 0; channel < channels_; ++channel) {
+        double& free = channel_free_[std::size_t{interface} * channels_ + channel];
+        free = std::max(free, time) + static_cast<double>(bytes) / channels_ * cycles_per_byte_;
+        ready = std::max(ready, free);
+    }
+    return ready + read_latency_;
 }
 
 }  // namespace switchyard::platform

@@ -8,50 +8,47 @@
 
 namespace switchyard::platform {
 
-/// Links and memory interfaces, each free from some time on. Times in cycles. Requests have to be made in the order of
-/// their times.
+/// Links and memory interfaces, which all traffic of the chip shares: tensors, weights, masks and DMA. Each serves what
+/// it is given one after another. Times in cycles; requests have to be made in the order of their times.
 ///
-/// Memory interfaces let requests take turns. Tensors come one after another, each a little later for the turns of
-/// weights on their way; weights take the time that tensors leave them.
+/// The pseudo-channels of a memory interface serve a transfer's requests together, weights by turns of `turn_bytes()`,
+/// of which each request has so many in flight that it keeps the interface busy by itself (hw::MemoryInterface).
 class Resources {
 public:
-    Resources(const PlatformConfig& platform, unsigned links);
+    /// `router_links`: of the network's `links`, those between routers; then as many into it as out of it.
+    Resources(const PlatformConfig& platform, unsigned router_links, unsigned links);
 
-    /// The packets' heads are on their way from `start` on; when the last link has carried its share.
-    double carry(const Traffic& traffic, double start);
-    /// Requests that arrive at `start`; when the last of the data has left the memory interfaces, on links that are
-    /// carried here too.
-    double read(const Traffic& traffic, double start);
-    /// Data that is sent from `start` on and takes `head` cycles to memory; when all of it has been written.
-    double write(const Traffic& traffic, double start, double head);
+    /// The packets' heads are on their way from `start` on, and hold each link for `stretch` times what they need; when
+    /// the last link has carried them.
+    double carry(const Traffic& traffic, double start, double stretch = 1);
+    /// The same of one packet, a share of `traffic`, which is on all of its links at once: while it waits for one of
+    /// them it keeps a virtual channel of the others, and its source, unless a buffer holds all of it.
+    double carry_packet(const Traffic& traffic, double start, double share);
+    /// How long a packet of a few flits waits for the last of these links.
+    double backlog(const std::vector<std::uint16_t>& links, double time) const;
 
-    /// A slice of weights on its way.
-    struct Stream {
-        double end = 0;  ///< as read() says, if nothing else comes
-        unsigned interface = 0;
-        double others = 0;  ///< what had been served to others so far
+    /// When the first data of the requests leave the memory interfaces, or are written, and the last.
+    struct Served {
+        double first = 0, last = 0;
     };
-    /// One request for weights that arrives at `start`.
-    Stream stream(const Traffic& traffic, double start);
-    /// To be asked at the stream's end: how much later it ends because others have been served since it was asked last.
-    /// 0: the stream is over.
-    double delay_of(Stream& stream);
+    /// All requests of a transfer, which arrive at `time`. `displacement`: bytes by which their addresses are moved.
+    Served serve(const Traffic& traffic, double time, std::uint64_t displacement = 0);
+    /// One turn of a read; when its data leave the memory interface.
+    double serve_turn(unsigned interface, std::uint64_t bytes, double time);
+    double read_latency() const { return read_latency_; }
+    std::uint64_t turn_bytes() const { return turn_bytes_; }
+    std::uint64_t lookahead_bytes() const { return lookahead_bytes_; }
 
 private:
-    struct Memory {
-        double free = 0;         ///< for tensors
-        double stream_free = 0;  ///< for weights, if no more tensors come
-        double served = 0;       ///< cycles, of tensors
-        unsigned streams = 0;    ///< on their way
-    };
-    double serve(const Traffic& traffic, double start);
-    double last_packet(const Traffic& traffic) const;
-
     std::vector<double> link_free_;
-    std::vector<Memory> memories_;
-    double bytes_per_cycle_, channel_bytes_per_cycle_, link_bytes_per_cycle_;
-    double turn_bytes_;
+    std::vector<double> channel_free_;  ///< pseudo-channels, interface by interface
+    unsigned channels_, interleave_bytes_;
+    unsigned first_injection_, first_ejection_;  ///< links
+    double cycles_per_byte_;                     ///< of a pseudo-channel
     double read_latency_, write_latency_;
+    std::uint64_t turn_bytes_, lookahead_bytes_;
+    double buffer_cycles_;   ///< for which a link at full rate fills a buffer
+    double class_channels_;  ///< virtual channels of a link among which a packet may choose
 };
 
 }  // namespace switchyard::platform

@@ -13,12 +13,22 @@
 
 namespace switchyard::platform {
 
+namespace {
+
+// The pipelines' lead over simulated time, for which they do not see what the host begins: as long as a chunk of DMA is
+// on the host's link, within what costs little host time and what a batch does not notice. Without DMA it grows.
+constexpr double kMinQuantumCycles = 256, kMaxQuantumCycles = 4096;
+constexpr unsigned kMostQuanta = 16;
+
+}  // namespace
+
 StageFabric::Loaded::Loaded(const PlatformConfig& platform, const std::vector<const TileProgram*>& programs,
-                            std::uint32_t batch_samples, KernelMeter& kernels)
+                            std::uint32_t batch_samples, KernelMeter& kernels, NetworkMeter& network,
+                            Resources& resources)
     : map(programs),
       counts(map, batch_samples),
-      transfers(platform, map),
-      timeline(platform, map, counts, transfers, kernels) {}
+      transfers(platform, map, network),
+      timeline(platform, map, counts, transfers, kernels, resources) {}
 
 StageFabric::StageFabric(const sc_core::sc_module_name& module_name, const PlatformConfig& platform,
                          SimulationRegistry& registry)
@@ -32,18 +42,21 @@ StageFabric::StageFabric(const sc_core::sc_module_name& module_name, const Platf
       first_memory_(platform.first_memory_endpoint()),
       packets_of_host_(platform.noc, platform.hbm, platform.router_of_endpoint()),
       kernels_("kernels", platform),
+      network_("network_meter", platform),
       counters_(get_parent_object() != nullptr ? get_parent_object()->name() : name(), platform,
                 packets_of_host_.router_links(), packets_of_host_.links(), registry, [this] { refresh(); }),
       tiles_(platform.tiles()),
+      resources_(platform, packets_of_host_.router_links(), packets_of_host_.links()),
+      quantum_(cycles(std::clamp(platform.host.dma_chunk_bytes / platform.host.link_bytes_per_cycle, kMinQuantumCycles,
+                                 kMaxQuantumCycles))),
       packets_(std::string(name()) + ".packets"),
-      arrivals_("arrivals") {
+      travels_("travels") {
     for (unsigned i = 0; i < platform.hbm.interfaces(); ++i)
         memory_.push_back(std::make_unique<LazyMemory>(platform.hbm.region_bytes));
     from_host.register_b_transport(this, &StageFabric::accept);
 
     SC_HAS_PROCESS(StageFabric);
     SC_THREAD(serve);  // a thread, since it calls b_transport
-    sensitive << arrivals_.event();
 }
 
 sc_core::sc_time StageFabric::cycles(double count) const {
@@ -67,23 +80,66 @@ void StageFabric::accept(Payload& payload, sc_core::sc_time& delay) {
         registry_.add_error(*this, fmt::format("a packet to endpoint {}", destination));
         return;
     }
-    const sc_core::sc_time now = sc_core::sc_time_stamp(), start = std::max(now + delay, host_link_free_);
-    host_link_free_ = start + clock_.cycles(packets_of_host_.serialisation_cycles(packet->payload_bytes));
+    if (delay == sc_core::SC_ZERO_TIME) {
+        depart(PooledPayload::share(payload));
+    } else {
+        travels_.push({PooledPayload::share(payload), Travel::State::departs}, delay);
+    }
     std::uint64_t travel = 0;
     for (const Endpoint destination : packet->destinations)
         travel = std::max(travel, packets_of_host_.packet_cycles(host_, destination, packet->payload_bytes));
-    packets_of_host_.add_packet(host_, packet->destinations, packet->payload_bytes);
-    counters_.add(packets_of_host_.take(), 1);
-    delay = start - now + clock_.cycles(travel);
-    arrivals_.push(PooledPayload::share(payload), delay);
+    delay += clock_.cycles(travel);  // if nothing else is on its way
     payload.set_response_status(::tlm::TLM_OK_RESPONSE);
 }
 
-void StageFabric::serve() {
-    for (;; wait()) {
-        PooledPayload payload;
-        while (arrivals_.pop_due(payload)) serve(*payload, payload.routed());
+void StageFabric::depart(PooledPayload payload, const sc_core::sc_time& after) {
+    const RoutedExtension& packet = payload.routed();
+    std::uint64_t head = 0;
+    for (const Endpoint destination : packet.destinations)
+        head = std::max(head, packets_of_host_.head_cycles(packet.source, destination));
+    packets_of_host_.add_packet(packet.source, packet.destinations, packet.payload_bytes);
+    const Traffic traffic = packets_of_host_.take();
+    counters_.add(traffic, 1);
+    const double now = now_cycles(), start = now + static_cast<double>(clock_.count(after));
+    sc_core::sc_time delay = cycles(resources_.carry(traffic, start) - now + static_cast<double>(head));
+    if (packet.source == host_) {
+        travels_.push({std::move(payload), Travel::State::arrives}, delay);
+        return;
     }
+    to_host->b_transport(*payload, delay);
+    if (!payload->is_response_ok()) throw ModelError(*this, "the host interface refuses a packet");
+}
+
+void StageFabric::serve() {
+    for (;;) {
+        Travel travel;
+        while (travels_.pop_due(travel)) {
+            if (travel.state == Travel::State::departs) {
+                depart(std::move(travel.payload));
+            } else {
+                serve(*travel.payload, travel.payload.routed());
+            }
+        }
+        travel.payload = {};
+        const bool running = loaded_ && loaded_->timeline.running();
+        const sc_core::sc_time lead = lead_;
+        if (running) run_ahead(lead);
+        if (running && loaded_->timeline.running()) {
+            wait(lead, travels_.event());
+        } else {
+            wait(travels_.event());
+        }
+    }
+}
+
+void StageFabric::run_ahead(const sc_core::sc_time& lead) {
+    try {
+        loaded_->timeline.run_until(now_cycles() + static_cast<double>(clock_.count(lead)));
+    } catch (const std::runtime_error& error) {
+        throw ModelError(*this, error.what());
+    }
+    lead_ = std::min(2 * lead, kMostQuanta * quantum_);
+    if (!loaded_->timeline.running()) end_segment();
 }
 
 void StageFabric::serve(Payload& payload, const RoutedExtension& packet) {
@@ -102,7 +158,7 @@ void StageFabric::serve(Payload& payload, const RoutedExtension& packet) {
         case PacketKind::control:
             if (packet.tag != static_cast<std::uint32_t>(ControlCode::segment_start))
                 throw ModelError(*this, fmt::format("unknown control packet {}", packet.tag));
-            run_segment(packet);
+            begin_segment(packet);
             return;
         case PacketKind::read_request:
             read_memory(payload, packet);
@@ -132,14 +188,8 @@ PooledPayload StageFabric::packet(PacketKind kind, Endpoint source, ::tlm::tlm_c
     return payload;
 }
 
-void StageFabric::answer(const PooledPayload& payload, const sc_core::sc_time& after) {
-    const RoutedExtension& extension = payload.routed();
-    packets_of_host_.add_packet(extension.source, {host_}, extension.payload_bytes);
-    counters_.add(packets_of_host_.take(), 1);
-    sc_core::sc_time delay =
-        after + clock_.cycles(packets_of_host_.packet_cycles(extension.source, host_, extension.payload_bytes));
-    to_host->b_transport(*payload, delay);
-    if (!payload->is_response_ok()) throw ModelError(*this, "the host interface refuses a packet");
+void StageFabric::answer(PooledPayload payload, const sc_core::sc_time& after) {
+    travels_.push({std::move(payload), Travel::State::departs}, after);
 }
 
 void StageFabric::write_config(const Payload& payload, Endpoint tile) {
@@ -179,7 +229,7 @@ void StageFabric::commit(Endpoint tile, std::size_t size) {
     }
     PooledPayload reply = packet(PacketKind::control, tile, ::tlm::TLM_WRITE_COMMAND, 0, 0);
     reply.routed().tag = static_cast<std::uint32_t>(code);
-    answer(reply, sc_core::SC_ZERO_TIME);
+    depart(std::move(reply));
 }
 
 void StageFabric::read_profile(Endpoint tile) {
@@ -200,10 +250,12 @@ void StageFabric::read_profile(Endpoint tile) {
         packet(PacketKind::config, tile, ::tlm::TLM_WRITE_COMMAND, 0, records.size() * sizeof(ProfileRecord));
     RoutedExtension& extension = reply.routed();
     extension.has_values = true;
-    extension.values.resize(records.size() * sizeof(ProfileRecord));
-    std::memcpy(extension.values.data(), records.data(), extension.values.size());
-    if (!records.empty()) reply->set_data_ptr(extension.values.data());
-    answer(reply, sc_core::SC_ZERO_TIME);
+    if (!records.empty()) {  // a tile without an operator has none
+        extension.values.resize(records.size() * sizeof(ProfileRecord));
+        std::memcpy(extension.values.data(), records.data(), extension.values.size());
+        reply->set_data_ptr(extension.values.data());
+    }
+    depart(std::move(reply));
 }
 
 unsigned char* StageFabric::stored(std::uint64_t address, std::uint64_t bytes) {
@@ -216,8 +268,7 @@ unsigned char* StageFabric::stored(std::uint64_t address, std::uint64_t bytes) {
 void StageFabric::read_memory(const Payload& payload, const RoutedExtension& packet) {
     const std::uint64_t address = payload.get_address(), bytes = packet.requested_bytes;
     const unsigned char* const values = stored(address, bytes);
-    packets_of_host_.add_request(address, bytes, false);
-    counters_.add(packets_of_host_.take(), 1);
+    const sc_core::sc_time ready = access(address, bytes, false);
     PooledPayload reply =
         this->packet(PacketKind::data, packet.destinations.front(), ::tlm::TLM_WRITE_COMMAND, address, bytes);
     RoutedExtension& extension = reply.routed();
@@ -227,21 +278,27 @@ void StageFabric::read_memory(const Payload& payload, const RoutedExtension& pac
         extension.values.assign(values, values + bytes);
         reply->set_data_ptr(extension.values.data());
     }
-    answer(reply, cycles(platform_.cycles(platform_.hbm.read_latency_ns) +
-                         static_cast<double>(bytes) / platform_.hbm.peak_bytes_per_cycle()));
+    answer(std::move(reply), ready);
 }
 
 void StageFabric::write_memory(const Payload& payload, const RoutedExtension& packet) {
     const std::uint64_t address = payload.get_address(), bytes = packet.payload_bytes;
     unsigned char* const place = stored(address, bytes);
     if (packet.has_values) std::copy_n(payload.get_data_ptr(), bytes, place);
-    packets_of_host_.add_request(address, bytes, true);
-    counters_.add(packets_of_host_.take(), 1);
+    const sc_core::sc_time ready = access(address, bytes, true);
     PooledPayload reply =
         this->packet(PacketKind::write_done, packet.destinations.front(), ::tlm::TLM_WRITE_COMMAND, address, 0);
     reply.routed().tag = packet.tag;
-    answer(reply, cycles(platform_.cycles(platform_.hbm.write_latency_ns) +
-                         static_cast<double>(bytes) / platform_.hbm.peak_bytes_per_cycle()));
+    answer(std::move(reply), ready);
+}
+
+sc_core::sc_time StageFabric::access(std::uint64_t address, std::uint64_t bytes, bool write) {
+    packets_of_host_.add_request(address, bytes, write);
+    const Traffic requested = packets_of_host_.take();
+    counters_.add(requested, 1);
+    lead_ = quantum_;
+    const double now = now_cycles();
+    return cycles(resources_.serve(requested, now).last - now);
 }
 
 void StageFabric::load() {
@@ -256,7 +313,7 @@ void StageFabric::load() {
         }
     }
     try {
-        loaded_ = std::make_unique<Loaded>(platform_, programs, batch_samples, kernels_);
+        loaded_ = std::make_unique<Loaded>(platform_, programs, batch_samples, kernels_, network_, resources_);
     } catch (const InputError& error) {
         throw ModelError(*this, error.what());
     }
@@ -294,7 +351,7 @@ void StageFabric::sort_samples(unsigned segment, std::uint32_t batch) {
     loaded_->counts.begin_segment(ordered_samples(*order, masks));
 }
 
-void StageFabric::run_segment(const RoutedExtension& start) {
+void StageFabric::begin_segment(const RoutedExtension& start) {
     if (!loaded_) load();
     if (start.segment >= loaded_->map.segments().size() || loaded_->map.segments()[start.segment].empty())
         throw ModelError(*this, fmt::format("no tile has a program for segment {}", start.segment));
@@ -305,24 +362,25 @@ void StageFabric::run_segment(const RoutedExtension& start) {
     loaded_->counts.begin_segment({});
     read_masks(stages, start.batch);
     sort_samples(start.segment, start.batch);
+    segment_tiles_ = start.destinations;
+    lead_ = quantum_;
+    loaded_->timeline.begin_segment(start.segment, now_cycles());
+}
+
+void StageFabric::end_segment() {
     const double now = now_cycles();
-    try {
-        loaded_->timeline.run_segment(start.segment, now);
-    } catch (const std::runtime_error& error) {
-        throw ModelError(*this, error.what());
-    }
     std::vector<double> done_at(tiles_.size(), now);
-    for (const unsigned stage : stages) {
+    for (const unsigned stage : loaded_->map.segments()[segment_]) {
         for (const Endpoint tile : loaded_->map.stages()[stage].placement->tiles)
             done_at[tile] = std::max(done_at[tile], loaded_->timeline.done_at(stage));
     }
-    for (const Endpoint tile : start.destinations) {
+    for (const Endpoint tile : segment_tiles_) {
         counters_.add_segment(tile);
         PooledPayload done = packet(PacketKind::control, tile, ::tlm::TLM_WRITE_COMMAND, 0, 0);
         done.routed().tag = static_cast<std::uint32_t>(ControlCode::segment_done);
-        done.routed().segment = start.segment;
-        done.routed().batch = start.batch;
-        answer(done, cycles(done_at[tile] - now));
+        done.routed().segment = segment_;
+        done.routed().batch = batch_;
+        depart(std::move(done), cycles(done_at[tile] - now));
     }
 }
 

@@ -57,10 +57,18 @@ private:
         Timeline timeline;
 
         Loaded(const PlatformConfig& platform, const std::vector<const TileProgram*>& programs,
-               std::uint32_t batch_samples, KernelMeter& kernels);
+               std::uint32_t batch_samples, KernelMeter& kernels, NetworkMeter& network, Resources& resources);
+    };
+
+    /// A packet from or to the host.
+    struct Travel {
+        PooledPayload payload;
+        enum class State : std::uint8_t { departs, arrives } state = State::departs;
     };
 
     void accept(Payload& payload, sc_core::sc_time& delay);
+    /// A packet that is sent `after` from now, behind all that was sent before.
+    void depart(PooledPayload payload, const sc_core::sc_time& after = sc_core::SC_ZERO_TIME);
     void serve();
     void serve(Payload& payload, const RoutedExtension& packet);
     void write_config(const Payload& payload, Endpoint tile);
@@ -68,7 +76,10 @@ private:
     void commit(Endpoint tile, std::size_t size);
     void read_memory(const Payload& payload, const RoutedExtension& packet);
     void write_memory(const Payload& payload, const RoutedExtension& packet);
-    void run_segment(const RoutedExtension& packet);
+    void begin_segment(const RoutedExtension& packet);
+    /// Lets the pipelines run ahead of simulated time, and reports the segment's end to the host.
+    void run_ahead(const sc_core::sc_time& lead);
+    void end_segment();
     /// Makes one program of those of the tiles.
     void load();
     /// What the gates of these stages will decide.
@@ -78,8 +89,10 @@ private:
     /// A packet from `source` to the host.
     PooledPayload packet(PacketKind kind, Endpoint source, ::tlm::tlm_command command, std::uint64_t address,
                          std::uint64_t bytes);
-    /// Sends it `after` from now.
-    void answer(const PooledPayload& payload, const sc_core::sc_time& after);
+    /// Sends it `after` from now, in the order of these times.
+    void answer(PooledPayload payload, const sc_core::sc_time& after);
+    /// A request by the host to memory that has arrived: until it is done.
+    sc_core::sc_time access(std::uint64_t address, std::uint64_t bytes, bool write);
     unsigned char* stored(std::uint64_t address, std::uint64_t bytes);
     sc_core::sc_time cycles(double count) const;
     double now_cycles() const;
@@ -92,15 +105,18 @@ private:
     Endpoint host_, first_memory_;
     TrafficBuilder packets_of_host_;
     KernelMeter kernels_;
+    NetworkMeter network_;
     StageCounters counters_;
     std::vector<TileMemory> tiles_;
     std::vector<std::unique_ptr<LazyMemory>> memory_;  ///< of each interface
     std::unique_ptr<Loaded> loaded_;
+    Resources resources_;
+    sc_core::sc_time quantum_, lead_;  ///< of the pipelines: while there is DMA; now
     std::uint32_t batch_ = 0;
     std::uint16_t segment_ = 0;
-    sc_core::sc_time host_link_free_;
+    std::vector<Endpoint> segment_tiles_;  ///< that tell the host of the segment's end
     RoutedPayloadPool packets_;
-    TimedQueue<PooledPayload> arrivals_;
+    TimedQueue<Travel> travels_;
 };
 
 }  // namespace switchyard::platform

@@ -8,12 +8,12 @@
 namespace switchyard::platform {
 
 Timeline::Timeline(const PlatformConfig& platform, const ProgramMap& map, const SampleCounts& counts,
-                   TransferCosts& transfers, KernelMeter& kernels)
+                   TransferCosts& transfers, KernelMeter& kernels, Resources& resources)
     : map_(map),
       counts_(counts),
       transfers_(transfers),
       kernels_(kernels),
-      resources_(platform, transfers.traffic().links()),
+      resources_(resources),
       mask_prefetch_units_(platform.controller.mask_prefetch_units),
       scheduling_cycles_(platform.cycles(platform.chip.online_scheduling_us * 1e3)),
       stages_(map.stages().size()),
@@ -41,14 +41,9 @@ void Timeline::push(double time, EventKind kind, std::uint32_t index, std::uint3
     events_.push({time, sequence_++, kind, index, unit});
 }
 
-void Timeline::run_segment(unsigned segment, double start) {
+void Timeline::begin_segment(unsigned segment, double start) {
+    run_until(start);  // what is left of the segments before: weights on their way
     segment_ = static_cast<int>(segment);
-    // What is left of the segments before: weights on their way.
-    while (!events_.empty() && events_.top().time <= start) {
-        const Event event = events_.top();
-        events_.pop();
-        handle(event);
-    }
     const std::vector<unsigned>& members = map_.segments().at(segment);
     stages_missing_ = static_cast<unsigned>(members.size());
     for (const unsigned stage : members) begin_stage(stage, start);
@@ -59,12 +54,17 @@ void Timeline::run_segment(unsigned segment, double start) {
         request_masks(stage, start);
         try_dispatch(stage, start);
     }
-    while (stages_missing_ > 0) {
-        if (events_.empty()) throw std::runtime_error("no progress: " + waits());
+}
+
+void Timeline::run_until(double time) {
+    const bool segment = running();
+    while (!events_.empty() && events_.top().time <= time) {
         const Event event = events_.top();
         events_.pop();
         handle(event);
+        if (segment && !running()) return;
     }
+    if (running() && events_.empty()) throw std::runtime_error("no progress: " + waits());
 }
 
 void Timeline::begin_stage(unsigned index, double time) {
@@ -123,10 +123,16 @@ void Timeline::handle(const Event& event) {
         case EventKind::masks_known:
             masks_known(edge, event.unit, time);
             break;
-        case EventKind::masks_read:
-            stages_[event.index].masks_read[event.unit] = 1;
+        case EventKind::masks_read: {
+            std::vector<std::uint8_t>& read = stages_[event.index].masks_read;
+            if (event.unit == kAllUnits) {
+                std::fill(read.begin(), read.end(), 1);
+            } else {
+                read[event.unit] = 1;
+            }
             try_dispatch(event.index, time);
             break;
+        }
         case EventKind::frames_read:
             edges_[edge].framed = true;
             open_loads(edge, time);
@@ -135,11 +141,18 @@ void Timeline::handle(const Event& event) {
             stages_[event.index].scheduling = StageState::Scheduling::done;
             try_dispatch(event.index, time);
             break;
+        case EventKind::data_ready:
+            data_ready(event.index, time);
+            break;
+        case EventKind::turn_ready:
+            turn_ready(event.index, time);
+            break;
         case EventKind::weights_asked:
-            weights_asked(event.index, static_cast<std::uint16_t>(event.unit), time);
+            move(transfers_.weights(edge_of(event.unit), slices_[event.index].index, reader_of(event.unit)), time,
+                 EventKind::weights_there, event.index, 0);
             break;
         case EventKind::weights_there:
-            weights_there(event.index, static_cast<std::uint16_t>(event.unit), time);
+            weights_there(event.index, time);
             break;
     }
 }

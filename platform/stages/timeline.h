@@ -21,13 +21,18 @@ namespace switchyard::platform {
 /// and hw::NetworkInterface. Times in cycles; events of one chip in one queue.
 class Timeline {
 public:
+    /// Books on `resources` what moves; others may book there too.
     Timeline(const PlatformConfig& platform, const ProgramMap& map, const SampleCounts& counts,
-             TransferCosts& transfers, KernelMeter& kernels);
+             TransferCosts& transfers, KernelMeter& kernels, Resources& resources);
 
-    /// Runs a segment that begins at `start`, no earlier than the end of the last one. Throws std::runtime_error that
-    /// says which stage waits for what if nothing can happen any more.
-    void run_segment(unsigned segment, double start);
-    /// When the stage had finished the segment that was run last.
+    /// Begins a segment at `start`, no earlier than the end of the last one.
+    void begin_segment(unsigned segment, double start);
+    /// What happens until `time`, or until the segment has ended. Throws std::runtime_error that says which stage waits
+    /// for what if nothing can happen any more.
+    void run_until(double time);
+    /// The segment that was begun last has not ended.
+    bool running() const { return stages_missing_ > 0; }
+    /// When the stage had finished the segment that was begun last.
     double done_at(unsigned stage) const { return stages_[stage].done_at; }
     /// Units of a stage by kernel; first those that no sample reached.
     const std::vector<std::uint32_t>& picked(unsigned stage) const { return stages_[stage].picked; }
@@ -61,8 +66,10 @@ private:
         masks_read,       ///< gate, unit
         frames_read,      ///< edge from HBM: rank 0 knows the samples of every unit
         scheduled,        ///< stage: by the online scheduler
-        weights_asked,    ///< slice, edge: the request has arrived at memory
-        weights_there     ///< slice, edge
+        data_ready,       ///< flow: the first data of a transfer from memory leave it
+        turn_ready,       ///< flow: the data of one turn leave memory
+        weights_asked,    ///< slice, edge and reader: the request has arrived at memory
+        weights_there     ///< slice: of one edge and reader
     };
     struct Event {
         double time;
@@ -80,7 +87,7 @@ private:
     struct Slice {
         unsigned stage = 0, index = 0;
         Weights weights = Weights::absent;
-        unsigned edges_missing = 0;
+        unsigned reads_missing = 0;
         unsigned conditions_missing = 0, conditions = 0;  ///< see Prefetch
     };
     /// A slice of a later segment whose tiles may fetch it once these tiles have this stage's own slice, or, if the two
@@ -119,6 +126,19 @@ private:
         std::vector<std::uint8_t> masks_known;  ///< mask edges
     };
 
+    /// A transfer from memory.
+    struct Flow {
+        Transfer* transfer = nullptr;
+        Event then{};                       ///< when all is there
+        std::uint64_t given = 0, done = 0;  ///< bytes of a single request that have got a turn; whose turn is over
+        double end = 0;                     ///< of what memory has read; of turns: of what the links have carried
+    };
+    static constexpr std::uint32_t kAllUnits = 0xFFFFFFFF;
+    /// As an event's unit.
+    static std::uint32_t edge_and_reader(std::uint16_t edge, unsigned reader) { return reader << 16 | edge; }
+    static std::uint16_t edge_of(std::uint32_t both) { return static_cast<std::uint16_t>(both); }
+    static unsigned reader_of(std::uint32_t both) { return both >> 16; }
+
     void push(double time, EventKind kind, std::uint32_t index, std::uint32_t unit);
     void handle(const Event& event);
     void begin_stage(unsigned stage, double time);
@@ -142,12 +162,21 @@ private:
     void requests_arrive(std::uint16_t edge, unsigned unit, double time);
     void request_masks(unsigned stage, double time);
 
+    // memory_flow.cpp
+    /// A transfer whose requests arrive at memory at `time`, or, to memory, whose packets leave then. When all of it is
+    /// there, `then` happens to `index` and `unit`. `displacement`: TransferCosts::displacement().
+    void move(Transfer& transfer, double time, EventKind then, std::uint32_t index, std::uint32_t unit,
+              std::uint64_t displacement = 0);
+    unsigned begin_flow(Transfer& transfer, EventKind then, std::uint32_t index, std::uint32_t unit);
+    void data_ready(unsigned flow, double time);
+    void give_turns(unsigned flow, double time);
+    void turn_ready(unsigned flow, double time);
+    void end_flow(unsigned flow, double time);
+
     // weight_prefetch.cpp
     void derive_prefetches();
     void request_weights(Slice& slice, double time);
-    void weights_asked(unsigned slice, std::uint16_t edge, double time);
-    /// Later if other traffic has held the stream up.
-    void weights_there(unsigned slice, std::uint16_t edge, double time);
+    void weights_there(unsigned slice, double time);
     /// Of the slices that wait for the stage's end, or for its slice `own_slice`.
     void prefetch(unsigned stage, bool at_end, int own_slice, double time);
 
@@ -164,7 +193,7 @@ private:
     const SampleCounts& counts_;
     TransferCosts& transfers_;
     KernelMeter& kernels_;
-    Resources resources_;
+    Resources& resources_;
     unsigned mask_prefetch_units_;
     double scheduling_cycles_;  ///< of the online scheduler, an operator
     double scheduler_free_ = 0;
@@ -172,7 +201,8 @@ private:
     std::uint64_t sequence_ = 0;
     std::vector<StageState> stages_;
     std::vector<Slice> slices_;
-    std::map<std::pair<std::uint32_t, std::uint32_t>, Resources::Stream> streams_;  ///< by slice and edge
+    std::vector<Flow> flows_;
+    std::vector<unsigned> spare_flows_;
     std::vector<EdgeState> edges_;
     std::vector<std::vector<unsigned>> groups_;
     std::vector<std::uint8_t> group_busy_;

@@ -132,13 +132,18 @@ void TrafficBuilder::add_request(std::uint64_t address, std::uint64_t bytes, boo
     }
     const std::uint64_t begin = address % memory_.region_bytes / memory_.burst_bytes * memory_.burst_bytes;
     const std::uint64_t end = round_up(address % memory_.region_bytes + bytes, memory_.burst_bytes);
-    const std::uint64_t pieces = ceil_div(end - begin, memory_.interleave_bytes);
-    const std::uint64_t channels = memory_.pseudo_channels_per_interface;
     found->bytes += bytes;
     found->moved_bytes += end - begin;
-    found->busiest_channel_bytes = std::max(
-        found->busiest_channel_bytes, std::min(end - begin, ceil_div(pieces, channels) * memory_.interleave_bytes));
     found->longest_bytes = std::max(found->longest_bytes, bytes);
+    // Of the bytes [0, last), those on a pseudo-channel.
+    const std::uint64_t piece = memory_.interleave_bytes, round = piece * memory_.pseudo_channels_per_interface;
+    const auto before = [&](std::uint64_t last, std::uint64_t channel) {
+        const std::uint64_t rest = last % round, skipped = channel * piece;
+        return last / round * piece + (rest > skipped ? std::min(piece, rest - skipped) : 0);
+    };
+    found->channel_bytes.resize(memory_.pseudo_channels_per_interface);
+    for (std::size_t channel = 0; channel < found->channel_bytes.size(); ++channel)
+        found->channel_bytes[channel] += before(end, channel) - before(begin, channel);
 }
 
 Traffic TrafficBuilder::take() {

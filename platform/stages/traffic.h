@@ -20,8 +20,8 @@ struct Traffic {
     struct MemoryUse {
         std::uint16_t interface = 0;
         std::uint64_t bytes = 0, moved_bytes = 0;  ///< asked for; moved, in whole bursts
-        std::uint64_t busiest_channel_bytes = 0;   ///< of one request, on one of its pseudo-channels
         std::uint64_t longest_bytes = 0;           ///< of the longest request
+        std::vector<std::uint64_t> channel_bytes;  ///< moved on each of its pseudo-channels
         bool write = false;
     };
     std::vector<LinkUse> links;  ///< each link once, sorted
@@ -56,6 +56,8 @@ public:
     void add_request(std::uint64_t address, std::uint64_t bytes, bool write);
     unsigned interface_of(std::uint64_t address) const { return static_cast<unsigned>(address / memory_.region_bytes); }
     const Traffic& so_far() const { return sum_; }
+    /// Each once.
+    const std::vector<std::uint16_t>& links_so_far() const { return used_; }
     /// All that was added since the last call.
     Traffic take();
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include "switchyard/hw/network_interface/memory_readers.h"
 #include "switchyard/hw/network_interface/transfer_plan.h"
@@ -37,55 +38,92 @@ struct Sets {
     }
 };
 
+std::uint32_t samples_of_unit(const EdgeEnds& ends) {
+    return ends.source_stage < 0 ? ends.destination->unit_samples : ends.source->unit_samples;
+}
+
+/// The first unit that begins at the same place of a round of so many samples.
+unsigned first_alike(unsigned unit, std::uint32_t unit_samples, std::uint32_t round) {
+    return unit % (round / std::gcd(unit_samples, round));
+}
+
 std::uint64_t probe_bytes(const OperatorPlacement& destination) {
     return 8 + (destination.unit_samples + 7) / 8;
 }
 
 }  // namespace
 
-TransferCosts::TransferCosts(const PlatformConfig& platform, const ProgramMap& map)
+TransferCosts::TransferCosts(const PlatformConfig& platform, const ProgramMap& map, NetworkMeter& network)
     : platform_(platform),
       map_(map),
+      network_(network),
       traffic_(platform.noc, platform.hbm, platform.router_of_endpoint()),
       first_memory_(platform.first_memory_endpoint()),
       setup_cycles_(platform.network_interface.setup_cycles),
       multicast_reads_(platform.network_interface.multicast_reads()) {}
+
+TransferCosts::Round TransferCosts::round_of(const EdgeEnds& ends) {
+    const OperatorPlacement& tensor = ends.source_stage < 0 ? *ends.source : *ends.destination;
+    const Partition& cut = tensor.partitions.front();
+    const auto common = std::gcd<std::uint32_t>(tensor.store.interfaces, cut.p);
+    return {tensor.store.interfaces / common * ceil_div(cut.dyn_dim, cut.n),
+            std::uint64_t{cut.p / common} * tensor.store.piece_stride};
+}
+
+std::uint64_t TransferCosts::displacement(std::uint16_t id, unsigned unit) const {
+    const EdgeEnds& ends = map_.edge(id);
+    const std::uint32_t samples = samples_of_unit(ends);
+    const Round round = round_of(ends);
+    return std::uint64_t{unit - first_alike(unit, samples, round.samples)} * samples / round.samples * round.bytes;
+}
 
 Transfer& TransferCosts::tensor(std::uint16_t id, unsigned unit, const EdgeCounts& counts) {
     const EdgeEnds& ends = map_.edge(id);
     std::uint32_t phase = 0;
     if (ends.edge->path == EdgePath::memory) {
         // Pieces go round the interfaces, so units that begin at the same place of a round are alike.
-        const OperatorPlacement& tensor = ends.source_stage < 0 ? *ends.source : *ends.destination;
-        const OperatorPlacement& stage = ends.source_stage < 0 ? *ends.destination : *ends.source;
-        const Partition& cut = tensor.partitions.front();
-        const std::uint32_t block = ceil_div(cut.dyn_dim, cut.n);
-        const std::uint32_t round =
-            tensor.store.interfaces / std::gcd<std::uint32_t>(tensor.store.interfaces, cut.p) * block;
-        phase = unit * stage.unit_samples % round;  // NOLINT(clang-analyzer-core.DivideZero): no image has an empty cut
-        // The first of the units that are alike, whose ids are surely there.
-        for (unsigned first = 0; first < unit; ++first) {
-            if (first * stage.unit_samples % round != phase) continue;
-            unit = first;
-            break;
-        }
+        // Units that begin at the same place of a round are alike; the ids of the first of them are surely there.
+        const std::uint32_t samples = samples_of_unit(ends), round = round_of(ends).samples;
+        phase = unit * samples % round;  // NOLINT(clang-analyzer-core.DivideZero): no image has an empty cut
+        unit = first_alike(unit, samples, round);
     }
     const auto [known, added] = known_.try_emplace({kTensor, id, phase, counts.source, counts.edge, counts.destination,
                                                     counts.allocations.source, counts.allocations.destination});
     Transfer& transfer = known->second;
     if (!added) return transfer;
+    std::vector<NetworkMeter::Packet> packets;
     if (ends.edge->path == EdgePath::on_chip) {
-        on_chip(transfer, ends, counts);
+        packets = on_chip(transfer, ends, counts);
     } else if (ends.source_stage < 0) {
         load(transfer, ends, unit, counts);
     } else {
         store(transfer, ends, unit, counts);
     }
     finish(transfer);
+    if (!packets.empty()) transfer.stretch = stretch(id, counts, transfer, std::move(packets));
     return transfer;
 }
 
-void TransferCosts::on_chip(Transfer& transfer, const EdgeEnds& ends, const EdgeCounts& counts) {
+double TransferCosts::stretch(std::uint16_t id, const EdgeCounts& counts, const Transfer& transfer,
+                              std::vector<NetworkMeter::Packet> packets) {
+    std::uint32_t busiest = 0, magnitude = 0;
+    for (const Traffic::LinkUse& use : transfer.traffic.links) busiest = std::max(busiest, use.cycles);
+    if (packets.size() < 2 || busiest < transfer.announce) return 1;  // shorter than the probe's and acknowledge's ways
+    while (counts.edge >> magnitude > 1) ++magnitude;
+    const auto [known, added] =
+        stretches_.try_emplace({id, magnitude, counts.allocations.source, counts.allocations.destination}, 1.0);
+    if (!added) return known->second;
+    std::uint64_t last_head = 0;
+    for (const NetworkMeter::Packet& packet : packets) {
+        for (const Endpoint receiver : packet.destinations)
+            last_head = std::max(last_head, packet.offset_cycles + traffic_.head_cycles(packet.source, receiver));
+    }
+    const auto measured = static_cast<double>(network_.measure(std::move(packets)));
+    return known->second = std::max(1.0, (measured - static_cast<double>(last_head)) / busiest);
+}
+
+std::vector<NetworkMeter::Packet> TransferCosts::on_chip(Transfer& transfer, const EdgeEnds& ends,
+                                                         const EdgeCounts& counts) {
     const Sets sets(0, ends.source->unit_samples, counts);
     const hw::TransferPlan plan(*ends.edge, *ends.source, *ends.destination, sets.source, sets.edge, sets.destination,
                                 counts.allocations);
@@ -93,10 +131,13 @@ void TransferCosts::on_chip(Transfer& transfer, const EdgeEnds& ends, const Edge
     hw::NetworkInterface::Stats& stats = transfer.interfaces;
 
     traffic_.add_packet(from.front(), to, probe_bytes(*ends.destination));
+    transfer.probe_links = traffic_.links_so_far();
     ++stats.probes;
+    std::vector<std::uint64_t> probed;  // when each receiver knows what comes
     for (unsigned rank = 0; rank < to.size(); ++rank) {
-        ways_.announce.add(setup_cycles_ +
-                           traffic_.packet_cycles(from.front(), to[rank], probe_bytes(*ends.destination)));
+        probed.push_back(setup_cycles_ +
+                         traffic_.packet_cycles(from.front(), to[rank], probe_bytes(*ends.destination)));
+        ways_.announce.add(probed.back());
         const std::uint64_t expected = plan.expected_bytes(rank);
         stats.samples_received += plan.samples_received(rank);
         stats.received_bytes += expected;
@@ -111,11 +152,20 @@ void TransferCosts::on_chip(Transfer& transfer, const EdgeEnds& ends, const Edge
         traffic_.add_packet(to[rank], senders, 0);
         ++stats.acknowledges;
     }
+    std::vector<NetworkMeter::Packet> packets;
     for (unsigned rank = 0; rank < from.size(); ++rank) {
         stats.samples_sent += plan.samples_sent(rank);
         for (const hw::TransferPlan::Group& group : plan.groups_from(rank)) {
             std::vector<Endpoint> receivers;
-            for (const std::uint16_t receiver : group.ranks) receivers.push_back(to[receiver]);
+            std::uint64_t acknowledged = 0;
+            for (const std::uint16_t receiver : group.ranks) {
+                receivers.push_back(to[receiver]);
+                acknowledged =
+                    std::max(acknowledged, probed[receiver] + traffic_.packet_cycles(to[receiver], from[rank], 0));
+            }
+            const std::uint64_t most = platform_.network_interface.max_packet_bytes;
+            for (std::uint64_t sent = 0; sent < group.bytes; sent += most)
+                packets.push_back({acknowledged, from[rank], receivers, std::min(most, group.bytes - sent)});
             traffic_.add_packet(from[rank], receivers, group.bytes, platform_.network_interface.max_packet_bytes);
             tiles_[from[rank]].read_bytes += group.bytes;
             stats.sent_bytes += group.bytes;
@@ -126,6 +176,7 @@ void TransferCosts::on_chip(Transfer& transfer, const EdgeEnds& ends, const Edge
     stats.packets = traffic_.so_far().packets;
     transfer.grant = ways_.acknowledge.value() + ways_.head.value();
     transfer.announce = ways_.announce.value() + transfer.grant;
+    return packets;
 }
 
 void TransferCosts::read(Transfer& transfer, Endpoint reader, const std::vector<Endpoint>& receivers,
@@ -134,6 +185,8 @@ void TransferCosts::read(Transfer& transfer, Endpoint reader, const std::vector<
     traffic_.add_packet(reader, {memory}, 0);
     traffic_.add_request(address, bytes, false);
     traffic_.add_packet(memory, receivers, bytes, platform_.hbm.max_packet_bytes);
+    tail_ = std::max(tail_, traffic_.serialisation_cycles(
+                                std::min<std::uint64_t>(bytes, platform_.hbm.max_packet_bytes), receivers.size()));
     hw::NetworkInterface::Stats& stats = transfer.interfaces;
     ++stats.packets;
     stats.memory_requested_bytes += bytes * receivers.size();
@@ -224,6 +277,7 @@ void TransferCosts::write(Transfer& transfer, Endpoint writer, std::uint64_t add
     for (std::uint64_t done = 0; done < bytes; done += most) {
         const std::uint64_t part = std::min(most, bytes - done);
         traffic_.add_packet(writer, {memory}, part);
+        tail_ = std::max(tail_, traffic_.serialisation_cycles(part));
         traffic_.add_request(address + done, part, true);
         traffic_.add_packet(memory, {writer}, 0);
         ++transfer.interfaces.packets;
@@ -253,19 +307,20 @@ void TransferCosts::store(Transfer& transfer, const EdgeEnds& ends, unsigned uni
     }
 }
 
-Transfer& TransferCosts::weights(std::uint16_t id, unsigned slice) {
-    const auto [known, added] = known_.try_emplace({kWeights, id, slice});
+unsigned TransferCosts::weight_readers(std::uint16_t id, unsigned slice) const {
+    const OperatorPlacement& stage = *map_.edge(id).destination;
+    return multicast_reads_ ? 1 : static_cast<unsigned>(ceil_div(stage.tiles.size() - slice, stage.k_ways));
+}
+
+Transfer& TransferCosts::weights(std::uint16_t id, unsigned slice, unsigned reader) {
+    const auto [known, added] = known_.try_emplace({kWeights, id, slice, reader});
     Transfer& transfer = known->second;
     if (!added) return transfer;
     const EdgeEnds& ends = map_.edge(id);
     const std::vector<std::uint16_t>& to = ends.destination->tiles;
-    for (std::size_t rank = slice; rank < to.size(); rank += ends.destination->k_ways) {
-        const std::vector<std::uint16_t> readers =
-            hw::weight_readers(*ends.destination, static_cast<unsigned>(rank), multicast_reads_);
-        if (readers.front() != rank) break;
-        read(transfer, to[rank], read_along(transfer, to, readers), ends.edge->slice_addresses.at(slice),
-             ends.edge->weight_bytes);
-    }
+    const unsigned rank = slice + reader * ends.destination->k_ways;
+    read(transfer, to[rank], read_along(transfer, to, hw::weight_readers(*ends.destination, rank, multicast_reads_)),
+         ends.edge->slice_addresses.at(slice), ends.edge->weight_bytes);
     transfer.grant = ways_.acknowledge.value() + ways_.request.value();
     transfer.empty = false;
     finish(transfer);
@@ -312,6 +367,7 @@ Transfer& TransferCosts::recorded_masks(const Stage& gate, std::uint32_t samples
 void TransferCosts::finish(Transfer& transfer) {
     transfer.head = ways_.head.value();
     transfer.back = ways_.back.value();
+    transfer.tail = std::exchange(tail_, 0);
     transfer.traffic = traffic_.take();
     ways_ = Ways{};
     for (auto& [tile, use] : tiles_) {

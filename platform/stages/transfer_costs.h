@@ -8,6 +8,7 @@
 #include "switchyard/hw/network_interface/network_interface.h"
 #include "switchyard/hw/network_interface/transfer_plan.h"
 #include "switchyard/platform/platform_config.h"
+#include "switchyard/platform/stages/network_meter.h"
 #include "switchyard/platform/stages/program_map.h"
 #include "switchyard/platform/stages/traffic.h"
 
@@ -28,8 +29,12 @@ struct Transfer {
     /// the requests' arrival at the memory interfaces. To HBM: set-up.
     std::uint64_t grant = 0;
     std::uint64_t head = 0;  ///< of the data
+    std::uint64_t tail = 0;  ///< from or to HBM: of the longest packet
     std::uint64_t back = 0;  ///< to HBM: of the answer
     bool empty = true;       ///< no tensor data
+    /// On the chip: the time that it takes, alone on the network, over that of its busiest link.
+    double stretch = 1;
+    std::vector<std::uint16_t> probe_links;  ///< on the chip: that the probe crosses
     Traffic traffic;
     hw::NetworkInterface::Stats interfaces;  ///< summed over the tiles
     struct TileUse {
@@ -44,12 +49,17 @@ struct Transfer {
 /// remembers them. The samples that take part are taken to be evenly spread over the unit.
 class TransferCosts {
 public:
-    TransferCosts(const PlatformConfig& platform, const ProgramMap& map);
+    TransferCosts(const PlatformConfig& platform, const ProgramMap& map, NetworkMeter& network);
 
     /// Of an on_chip or memory edge.
     Transfer& tensor(std::uint16_t edge, unsigned unit, const EdgeCounts& counts);
-    /// One slice of a weights edge.
-    Transfer& weights(std::uint16_t edge, unsigned slice);
+    /// Of a memory edge: how far the unit's pieces lie behind those of the unit for which tensor() has made its
+    /// transfer. Bytes of each interface.
+    std::uint64_t displacement(std::uint16_t edge, unsigned unit) const;
+    /// One slice of a weights edge, for those of its tiles that read together.
+    Transfer& weights(std::uint16_t edge, unsigned slice, unsigned reader);
+    /// How many reads bring a slice to all of its tiles.
+    unsigned weight_readers(std::uint16_t edge, unsigned slice) const;
     /// Routing masks of `samples` samples from a gate, in this allocation, to the tiles of the switch.
     Transfer& masks(std::uint16_t edge, std::uint32_t samples, unsigned allocation);
     /// A gate's recorded masks, from HBM: of a unit, or of `samples` samples.
@@ -83,7 +93,18 @@ private:
     };
     using Key = std::array<std::uint32_t, 8>;  ///< kind, edge or operator, phase, counts, allocations
 
-    void on_chip(Transfer& transfer, const EdgeEnds& ends, const EdgeCounts& counts);
+    /// Pieces of a tensor in HBM go round the interfaces.
+    struct Round {
+        std::uint32_t samples = 0;
+        std::uint64_t bytes = 0;  ///< of each interface
+    };
+    static Round round_of(const EdgeEnds& ends);
+
+    /// Its data packets.
+    std::vector<NetworkMeter::Packet> on_chip(Transfer& transfer, const EdgeEnds& ends, const EdgeCounts& counts);
+    /// Measured for the first of the units with about as many samples.
+    double stretch(std::uint16_t edge, const EdgeCounts& counts, const Transfer& transfer,
+                   std::vector<NetworkMeter::Packet> packets);
     void load(Transfer& transfer, const EdgeEnds& ends, unsigned unit, const EdgeCounts& counts);
     void store(Transfer& transfer, const EdgeEnds& ends, unsigned unit, const EdgeCounts& counts);
     /// Rank 0 of the consumer knows the samples of a unit and tells the others.
@@ -102,14 +123,17 @@ private:
 
     const PlatformConfig& platform_;
     const ProgramMap& map_;
+    NetworkMeter& network_;
     TrafficBuilder traffic_;
     Endpoint first_memory_;
     std::uint64_t setup_cycles_;
     bool multicast_reads_;
     std::map<Key, Transfer> known_;
+    std::map<std::array<std::uint32_t, 4>, double> stretches_;  ///< by edge, magnitude of the samples, allocations
     // Of the transfer that is being put together.
     std::map<Endpoint, Transfer::TileUse> tiles_;
     Ways ways_;
+    std::uint64_t tail_ = 0;
 };
 
 }  // namespace switchyard::platform

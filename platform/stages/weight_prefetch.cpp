@@ -86,30 +86,20 @@ void Timeline::derive_prefetches() {
 void Timeline::request_weights(Slice& slice, double time) {
     const Stage& stage = map_.stages()[slice.stage];
     slice.weights = Weights::loading;
-    slice.edges_missing = static_cast<unsigned>(stage.weights.size());
     const auto index = static_cast<std::uint32_t>(&slice - slices_.data());
     for (const std::uint16_t id : stage.weights) {
-        push(time + static_cast<double>(transfers_.weights(id, slice.index).grant), EventKind::weights_asked, index,
-             id);
+        const unsigned readers = transfers_.weight_readers(id, slice.index);
+        slice.reads_missing += readers;
+        for (unsigned reader = 0; reader < readers; ++reader) {
+            push(time + static_cast<double>(transfers_.weights(id, slice.index, reader).grant),
+                 EventKind::weights_asked, index, edge_and_reader(id, reader));
+        }
     }
 }
 
-void Timeline::weights_asked(unsigned index, std::uint16_t edge, double time) {
-    const Transfer& moved = transfers_.weights(edge, slices_[index].index);
-    const Resources::Stream stream = resources_.stream(moved.traffic, time);
-    streams_[{index, edge}] = stream;
-    push(stream.end + static_cast<double>(moved.head), EventKind::weights_there, index, edge);
-}
-
-void Timeline::weights_there(unsigned index, std::uint16_t edge, double time) {
-    const double delay = resources_.delay_of(streams_.at({index, edge}));
-    if (delay > 0) {
-        push(time + delay, EventKind::weights_there, index, edge);
-        return;
-    }
+void Timeline::weights_there(unsigned index, double time) {
     Slice& slice = slices_[index];
-    ++transfers_.weights(edge, slice.index).uses;
-    if (--slice.edges_missing > 0) return;
+    if (--slice.reads_missing > 0) return;
     slice.weights = Weights::present;
     StageState& state = stages_[slice.stage];
     --state.slices_missing;

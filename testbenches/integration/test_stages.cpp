@@ -20,26 +20,28 @@ struct Case {
     double latency_bound;
     double bytes_bound = 0;  ///< weights of the next batch that are on their way when the run ends
     const char* reads = "multicast";
+    const char* settings = "";  ///< further ones of the platform
 };
 
 std::ostream& operator<<(std::ostream& out, const Case& c) {
-    return out << c.model << " on " << c.platform << ", reads: " << c.reads;
+    return out << c.model << " on " << c.platform << ", reads: " << c.reads << c.settings;
 }
-
-/// Pipelines know nothing of buffers that fill up, so the tiles get a network in which they do not
-/// (docs/models/stages.md).
-const char* const kRoomyNetwork = " --set noc.buffer_flits=1024 --set noc.vcs=12";
 
 constexpr double kPacketsBound = 0.02;  ///< who asks and who acknowledges depends on which samples a unit has
 
-std::string set_reads(const Case& c) {
-    return std::string(" --set network_interface.memory_reads=") + c.reads;
+std::string settings(const Case& c) {
+    return std::string(" --set network_interface.memory_reads=") + c.reads + c.settings;
+}
+
+std::string image_of(const Case& c) {
+    return compiled(std::string(c.model) + ".yaml --platform configs/platforms/" + c.platform + ".yaml" + settings(c) +
+                    " --design adyna");
 }
 
 json run(const Case& c, const std::string& image, const std::string& chip) {
     json report = report_of_run("--platform configs/platforms/" + std::string(c.platform) + ".yaml --image " + image +
                                 " --batches " + std::to_string(c.batches) + " " + c.routes +
-                                " --set chip.impl=" + chip + kRoomyNetwork + set_reads(c));
+                                " --set chip.impl=" + chip + settings(c));
     CHECK(report.at("fidelity").at("chip") == chip);
     return report;
 }
@@ -53,20 +55,19 @@ double difference(const json& value, const json& reference) {
 TEST_CASE("pipelines as a whole do what the tiles do", "[stages]") {
     const char* const digits = "--trace configs/workloads/digits/skipnet/routing.jsonl";
     const Case c = GENERATE_COPY(Case{"configs/workloads/digits_skipnet", "mini", digits, 4, 0.10},
-                                 Case{"configs/workloads/digits_skipnet", "adyna", digits, 4, 0.10},
+                                 Case{"configs/workloads/digits_skipnet", "adyna", digits, 4, 0.13},
                                  Case{"testbenches/data/early_exit", "mini", "", 4, 0.10},
                                  Case{"testbenches/data/moe", "mini", "", 4, 0.10},
                                  Case{"configs/workloads/fbsnet_mcifarnet", "adyna", "", 2, 0.03},
-                                 Case{"configs/workloads/tutel_moe", "adyna", "", 2, 0.10, 0.005},
-                                 Case{"configs/workloads/dpsnet", "adyna", "", 2, 0.10, 0.005},
+                                 Case{"configs/workloads/tutel_moe", "adyna", "", 2, 0.10, 0.01},
+                                 Case{"configs/workloads/dpsnet", "adyna", "", 2, 0.15, 0.005},
                                  Case{"configs/workloads/skipnet_resnet34", "adyna", "", 2, 0.03},
                                  Case{"configs/workloads/digits_skipnet", "mini", digits, 4, 0.10, 0, "unicast"},
                                  Case{"configs/workloads/tutel_moe", "adyna", "", 2, 0.25, 0.01, "unicast"},
                                  Case{"configs/workloads/skipnet_resnet34", "adyna", "", 2, 0.10, 0.001, "unicast"},
                                  Case{"configs/workloads/skipnet_resnet101", "adyna", "", 1, 0.03});
     CAPTURE(c);
-    const std::string image = compiled(std::string(c.model) + ".yaml --platform configs/platforms/" + c.platform +
-                                       ".yaml" + set_reads(c) + " --design adyna");
+    const std::string image = image_of(c);
     const json tiles = run(c, image, "tiles"), stages = run(c, image, "stages");
 
     for (unsigned batch = 0; batch < c.batches; ++batch) {
@@ -91,6 +92,44 @@ TEST_CASE("pipelines as a whole do what the tiles do", "[stages]") {
         CHECK(stages.at("counters").at(counter) == tiles.at("counters").at(counter));
     }
     CHECK(stages.at("operators") == tiles.at("operators"));  // kernels picked by dyn_dim
+}
+
+TEST_CASE("pipelines share links and memory as the tiles do", "[stages]") {
+    // Links, memory, tiles and clocks of other chips. A bound is for the mean latency of a batch.
+    const char* const one_channel =
+        " --set hbm.stacks=1 --set hbm.interfaces_per_stack=1 --set hbm.pseudo_channels_per_interface=1"
+        " --set hbm.pseudo_channel_gb_per_s=12.8";
+    const char* const slow_memory = " --set hbm.interfaces_per_stack=1 --set hbm.pseudo_channel_gb_per_s=1.6";
+    const auto with = [](const char* model, const char* platform, unsigned batches, double bound, const char* settings,
+                         const char* reads = "multicast") {
+        return Case{model, platform, "", batches, bound, 0, reads, settings};
+    };
+    const Case c = GENERATE_COPY(
+        with("configs/workloads/tutel_moe", "adyna", 4, 0.15, " --set noc.link_bytes_per_cycle=16"),
+        with("configs/workloads/tutel_moe", "adyna", 2, 0.15, " --set noc.link_bytes_per_cycle=64"),
+        with("configs/workloads/fbsnet_mcifarnet", "adyna", 1, 0.12, " --set noc.link_bytes_per_cycle=64"),
+        with("configs/workloads/fbsnet_mcifarnet", "adyna", 1, 0.05, " --set chip.columns=24 --set chip.rows=24"),
+        with("configs/workloads/tutel_moe", "adyna", 1, 0.03, one_channel),
+        with("testbenches/data/early_exit", "mini", 4, 0.05, slow_memory),
+        with("testbenches/data/static_chain", "mini", 2, 0.08, " --set chip.columns=1 --set chip.rows=1"),
+        with("testbenches/data/early_exit", "mini", 4, 0.05, " --set chip.clock_ghz=0.5"),
+        with("testbenches/data/early_exit", "mini", 4, 0.05, " --set chip.clock_ghz=2.3"),
+        with("testbenches/data/moe16", "mini", 2, 0.05,
+             " --set chip.columns=3 --set chip.rows=3 --set pe_array.rows=3 --set pe_array.columns=7"),
+        with("testbenches/data/moe16", "mini", 2, 0.05,
+             " --set chip.columns=4 --set chip.rows=3 --set noc.link_bytes_per_cycle=16", "unicast"));
+    CAPTURE(c);
+    const std::string image = image_of(c);
+    const double exact = mean_latency_us(run(c, image, "tiles")), fast = mean_latency_us(run(c, image, "stages"));
+    CAPTURE(exact, fast);
+    CHECK(std::abs(fast / exact - 1) < c.latency_bound);
+}
+
+TEST_CASE("a tile without an operator has an empty profile", "[stages]") {
+    // The scheduler gives 31 of 36 tiles an operator. The undefined-behaviour sanitizer sees what is copied.
+    const Case c{"testbenches/data/static_chain",          "mini", "", 1, 0.05, 0, "multicast",
+                 " --set chip.columns=6 --set chip.rows=6"};
+    CHECK(run(c, image_of(c), "stages").at("ok") == true);
 }
 
 TEST_CASE("a GEMM takes as long on pipelines as on tiles", "[stages]") {
