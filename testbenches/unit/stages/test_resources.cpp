@@ -25,51 +25,77 @@ Traffic on_links(std::vector<Traffic::LinkUse> links) {
     return traffic;
 }
 
-Traffic to_memory(std::uint16_t interface, std::uint64_t bytes, std::uint64_t channel_bytes) {
+Traffic to_memory(std::uint16_t interface, std::vector<std::uint64_t> channel_bytes, bool write = false) {
     Traffic traffic;
     Traffic::MemoryUse use;
     use.interface = interface;
-    use.bytes = use.moved_bytes = bytes;
-    use.busiest_channel_bytes = channel_bytes;
-    use.longest_bytes = 400;
+    for (const std::uint64_t bytes : channel_bytes) use.bytes += bytes;
+    use.moved_bytes = use.longest_bytes = use.bytes;
+    use.channel_bytes = std::move(channel_bytes);
+    use.write = write;
     traffic.memory.push_back(use);
     return traffic;
 }
 
+// Links 0 to 2 lie between routers, 3 leads into the network and 4 out of it.
+constexpr unsigned kRouterLinks = 3, kLinks = 5;
+
 }  // namespace
 
 TEST_CASE("the busiest link is what a transfer takes, and the next one waits for it", "[resources]") {
-    Resources resources(round_numbers(), 3);
+    Resources resources(round_numbers(), kRouterLinks, kLinks);
     CHECK(resources.carry(on_links({{0, 10}, {1, 40}}), 100) == 140);
     CHECK(resources.carry(on_links({{0, 10}}), 105) == 120);          // link 0 was taken until 110
     CHECK(resources.carry(on_links({{1, 5}, {2, 50}}), 110) == 160);  // 2 was free, 1 until 140
     CHECK(resources.carry(on_links({}), 7) == 7);
+    CHECK(resources.carry(on_links({{0, 10}}), 200, 2) == 220);
+    CHECK(resources.backlog({0, 2}, 205) == 15);
+    CHECK(resources.backlog({2}, 205) == 0);
 }
 
-TEST_CASE("weights take the time that tensors leave them, and tensors wait for their turns", "[resources]") {
+TEST_CASE("a packet that waits for a link keeps its source and a virtual channel of its other links", "[resources]") {
     PlatformConfig platform = round_numbers();
-    platform.hbm.max_packet_bytes = 400;  // a turn: 10 cycles
-    Resources resources(platform, 1);
-    // 40 bytes a cycle, latency 30, 4 cycles for the last packet.
-    Resources::Stream first = resources.stream(to_memory(0, 40000, 10000), 0);
-    CHECK(first.end == 1000 + 30 + 4);
-    Resources::Stream second = resources.stream(to_memory(0, 40000, 10000), 10);
-    CHECK(second.end == 2000 + 30 + 4);
-    // 400 bytes, one turn of each stream before them.
-    CHECK(resources.read(to_memory(0, 400, 100), 500) == 500 + 2 * 10 + 10 + 30 + 4);
-    CHECK(resources.delay_of(first) == 10);
-    CHECK(resources.delay_of(first) == 0);
-    CHECK(resources.delay_of(second) == 10);
-    CHECK(resources.delay_of(second) == 0);
-    CHECK(resources.read(to_memory(0, 400, 100), 3000) == 3000 + 10 + 30 + 4);  // nobody else is there
-    CHECK(resources.read(to_memory(1, 400, 100), 3000) == 3000 + 10 + 30 + 4);
+    platform.noc.buffer_flits = 10;
+    platform.noc.vcs = 4;  // of which a packet has two to choose among, on a torus
+    const Traffic packet = on_links({{0, 100}, {1, 100}, {3, 100}});
+    SECTION("a buffer holds all of it") {
+        Resources resources(platform, kRouterLinks, kLinks);
+        CHECK(resources.carry(on_links({{1, 300}}), 0) == 300);
+        CHECK(resources.carry_packet(packet, 0, 0.05) == 305);
+        CHECK(resources.carry(on_links({{0, 1}}), 0) == 6);
+        CHECK(resources.carry(on_links({{3, 1}}), 0) == 6);
+    }
+    SECTION("no buffer does") {
+        Resources resources(platform, kRouterLinks, kLinks);
+        CHECK(resources.carry(on_links({{1, 300}}), 0) == 300);
+        CHECK(resources.carry_packet(packet, 0, 1) == 400);
+        CHECK(resources.carry(on_links({{0, 1}}), 0) == 100 + (300 - 10) / 2 + 1);
+        CHECK(resources.carry(on_links({{3, 1}}), 0) == 100 + (300 - 10) + 1);
+    }
 }
 
-TEST_CASE("an interface serves at its bandwidth, one request at that of its channels", "[resources]") {
-    Resources resources(round_numbers(), 1);
-    // 4 channels of 10 bytes a cycle; 400 bytes of the last packet on a link of 100 bytes a cycle; latency 30.
-    CHECK(resources.read(to_memory(0, 4000, 1000), 0) == 100 + 30 + 4);
-    CHECK(resources.read(to_memory(0, 400, 400), 0) == 100 + 40 + 30 + 4);  // all on one channel
-    CHECK(resources.read(to_memory(1, 4000, 1000), 0) == 100 + 30 + 4);
-    CHECK(resources.write(to_memory(1, 400, 100), 500, 25) == 500 + 25 + 10 + 20);
+TEST_CASE("an interface serves at its bandwidth, each pseudo-channel at its own", "[resources]") {
+    PlatformConfig platform = round_numbers();
+    platform.hbm.interleave_bytes = 256;
+    Resources resources(platform, kRouterLinks, kLinks);
+    const auto served = [&](const Traffic& traffic, double time, std::uint64_t displacement = 0) {
+        const Resources::Served at = resources.serve(traffic, time, displacement);
+        return std::vector<double>{at.first, at.last};
+    };
+    // 4 channels of 10 bytes a cycle; latency 30.
+    CHECK(served(to_memory(0, {1000, 1000, 1000, 1000}), 0) == std::vector<double>{30, 130});
+    CHECK(served(to_memory(0, {400, 0, 0, 0}), 0) == std::vector<double>{130, 170});
+    CHECK(served(to_memory(0, {400, 0, 0, 0}), 0, 256) == std::vector<double>{130, 170});  // on the next channel
+    CHECK(served(to_memory(0, {400, 0, 0, 0}), 0) == std::vector<double>{170, 210});
+    CHECK(served(to_memory(1, {1000, 1000, 1000, 1000}), 0) == std::vector<double>{30, 130});
+    CHECK(served(to_memory(1, {100, 100, 100, 100}, true), 500) == std::vector<double>{520, 530});
+}
+
+TEST_CASE("turns of reads share an interface with all else", "[resources]") {
+    Resources resources(round_numbers(), kRouterLinks, kLinks);
+    CHECK(resources.serve_turn(0, 4000, 0) == 100 + 30);
+    CHECK(resources.serve(to_memory(0, {1000, 1000, 1000, 1000}), 0).last == 200 + 30);
+    CHECK(resources.serve_turn(0, 400, 0) == 210 + 30);
+    CHECK(resources.serve_turn(1, 400, 0) == 10 + 30);
+    CHECK(resources.turn_bytes() % round_numbers().hbm.max_packet_bytes == 0);
 }

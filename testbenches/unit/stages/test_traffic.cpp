@@ -120,8 +120,8 @@ TEST_CASE("requests to memory move whole bursts", "[traffic]") {
     CHECK(!read.write);
     CHECK(read.bytes == 82);
     CHECK(read.moved_bytes == 64 + 32);
-    CHECK(read.busiest_channel_bytes == 64);
+    CHECK(read.channel_bytes == std::vector<std::uint64_t>{96, 0, 0, 0});
     CHECK(write.interface == 1);
     CHECK(write.write);
-    CHECK(write.busiest_channel_bytes == 512);  // 8 pieces on 4 channels
+    CHECK(write.channel_bytes == std::vector<std::uint64_t>(4, 512));  // 8 pieces on 4 channels
 }
