@@ -33,6 +33,15 @@ std::set<unsigned> kernels_of(const json& report, const std::string& name) {
     return dyn_dims;
 }
 
+double latency_of(const json& report, unsigned batch) {
+    return report.at("batches").at(batch).at("latency_cycles").get<double>();
+}
+
+/// The same but for a cycle: stages reckon in fractions of cycles, and a batch that begins elsewhere rounds elsewhere.
+Approx same_latency(const json& report, unsigned batch) {
+    return Approx(latency_of(report, batch)).epsilon(0).margin(1);
+}
+
 }  // namespace
 
 TEST_CASE("a run goes on with images that follow its profiles", "[rescheduling]") {
@@ -47,8 +56,7 @@ TEST_CASE("a run goes on with images that follow its profiles", "[rescheduling]"
         CHECK((often.at("phases").at(phase).at("reconfiguration_cycles") > 0) == (phase > 0));
     }
     // The first phase is as without; the chip waits between the phases.
-    for (unsigned batch = 0; batch < 4; ++batch)
-        CHECK(often.at("batches").at(batch).at("latency_cycles") == once.at("batches").at(batch).at("latency_cycles"));
+    for (unsigned batch = 0; batch < 4; ++batch) CHECK(latency_of(often, batch) == same_latency(once, batch));
     const auto gap = [&often](unsigned batch) {
         return often.at("batches").at(batch).at("start_cycle").get<std::int64_t>() -
                often.at("batches").at(batch - 1).at("end_cycle").get<std::int64_t>();
@@ -78,8 +86,7 @@ TEST_CASE("an image is kept while routes stay as they were", "[rescheduling]") {
     const json never = run(""), asked = run(" --reschedule 4 --model " + model);
     REQUIRE(asked.at("phases").size() == 1);
     CHECK(asked.at("phases").at(0).at("reconfiguration_cycles") > 0);  // drained and read all the same
-    for (unsigned batch = 0; batch < 12; ++batch)
-        CHECK(asked.at("batches").at(batch).at("latency_cycles") == never.at("batches").at(batch).at("latency_cycles"));
+    for (unsigned batch = 0; batch < 12; ++batch) CHECK(latency_of(asked, batch) == same_latency(never, batch));
 }
 
 TEST_CASE("nothing is left of an image that used more tiles", "[rescheduling]") {

