@@ -29,12 +29,15 @@ Resources::Resources(const PlatformConfig& platform, unsigned router_links, unsi
       buffer_cycles_(platform.noc.buffer_flits),
       class_channels_(std::max(1U, platform.noc.topology == "torus" ? platform.noc.vcs / 2 : platform.noc.vcs)) {}
 
-double Resources::carry(const Traffic& traffic, double start, double stretch) {
+double Resources::carry(const Traffic& traffic, double start, double stretch, double share) {
     double end = start;
+    const double held = 1 + (stretch - 1) / class_channels_;  // the other virtual channels go on meanwhile
     for (const Traffic::LinkUse& use : traffic.links) {
         double& free = link_free_[use.link];
-        free = std::max(free, start) + use.cycles * stretch;
-        end = std::max(end, free);
+        const double begin = std::max(free, start);
+        const double cycles = use.cycles * share;
+        free = begin + cycles * held;
+        end = std::max(end, begin + cycles * stretch);
     }
     return end;
 }
@@ -43,7 +46,7 @@ double Resources::carry_packet(const Traffic& traffic, double start, double shar
     std::uint32_t longest = 0;  // of the data, not of the request for them
     for (const Traffic::LinkUse& use : traffic.links) longest = std::max(longest, use.cycles);
     const double cycles = longest * share;
-    if (cycles <= buffer_cycles_) return carry(traffic, start, share);
+    if (cycles <= buffer_cycles_) return carry(traffic, start, 1, share);
     double all_free = start;
     for (const Traffic::LinkUse& use : traffic.links)
         if (use.cycles == longest) all_free = std::max(all_free, link_free_[use.link]);

@@ -18,9 +18,10 @@ public:
     /// `router_links`: of the network's `links`, those between routers; then as many into it as out of it.
     Resources(const PlatformConfig& platform, unsigned router_links, unsigned links);
 
-    /// The packets' heads are on their way from `start` on, and hold each link for `stretch` times what they need; when
-    /// the last link has carried them.
-    double carry(const Traffic& traffic, double start, double stretch = 1);
+    /// The packets' heads are on their way from `start` on; when the last link has carried them, which takes `stretch`
+    /// times what the packets need. While they wait they keep one of the virtual channels of each link. `share`: of the
+    /// traffic that is carried.
+    double carry(const Traffic& traffic, double start, double stretch = 1, double share = 1);
     /// The same of one packet, a share of `traffic`, which is on all of its links at once: while it waits for one of
     /// them it keeps a virtual channel of the others, and its source, unless a buffer holds all of it.
     double carry_packet(const Traffic& traffic, double start, double share);
