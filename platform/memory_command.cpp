@@ -17,7 +17,7 @@ void MemoryCommand::add_to(CLI::App& app) {
     app.add_option("--device", device_,
                    "hbm2, ddr4, lpddr4, another device of configs/devices by its name, or the path of a file");
     app.add_option("--pattern", traffic_.pattern, "addresses of successive requests")
-        ->check(CLI::IsMember({"sequential", "random", "strided", "trace"}));
+        ->check(CLI::IsMember(memory_patterns()));
     app.add_option("--read-share", traffic_.read_share, "share of the requests that read")->check(CLI::Range(0.0, 1.0));
     app.add_option("--request-bytes", traffic_.request_bytes, "bytes of a request")
         ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 24));
@@ -26,6 +26,8 @@ void MemoryCommand::add_to(CLI::App& app) {
     app.add_option("--impl", options_.impl, "model")->check(CLI::IsMember({"bank", "bandwidth"}));
     app.add_option("--seed", traffic_.seed, "of random addresses and of reads and writes");
     app.add_option("--stride-bytes", traffic_.stride_bytes, "pattern strided: bytes from request to request")
+        ->check(CLI::PositiveNumber);
+    app.add_option("--streams", traffic_.streams, "pattern streams: number of sequential streams")
         ->check(CLI::PositiveNumber);
     app.add_option("--trace", traffic_.trace, "pattern trace: a file that hbm.request_log has written");
     app.add_flag("--timed", traffic_.timed, "pattern trace: requests come at the times of the file");

@@ -2,11 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <ctime>
-#include <fstream>
 #include <memory>
-#include <random>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -15,6 +12,7 @@
 #include "switchyard/hw/memory/dram/command_trace.h"
 #include "switchyard/hw/memory/dram/dram_system.h"
 #include "switchyard/hw/memory/dram/timing_checker.h"
+#include "switchyard/platform/memory_traffic.h"
 #include "switchyard/sw_scheduler/formats/error.h"
 
 namespace switchyard::platform {
@@ -23,91 +21,6 @@ namespace dram = hw::dram;
 using nlohmann::ordered_json;
 
 namespace {
-
-struct TracedRequest {
-    std::uint64_t address, bytes;
-    bool write;
-    double time_ns;  ///< of a trace
-};
-
-/// The request log of a memory interface, in order of arrival.
-std::vector<TracedRequest> read_request_log(const std::string& path) {
-    std::ifstream file(path);
-    if (!file) throw InputError(path, 0, "", "cannot be read");
-    std::vector<TracedRequest> requests;
-    std::string line;
-    for (int number = 1; std::getline(file, line); ++number) {
-        if (number == 1) continue;
-        double time_ns = 0;
-        char operation = 0;
-        unsigned long long address = 0, bytes = 0;
-        int end = 0;
-        const int read = std::sscanf(line.c_str(), "%lf,%c,%llu,%llu%n", &time_ns, &operation, &address, &bytes, &end);
-        if (read != 4 || static_cast<std::size_t>(end) != line.size() || (operation != 'R' && operation != 'W') ||
-            bytes == 0)
-            throw InputError(path, number, "", "wants time_ns,R or W,address,bytes");
-        requests.push_back({address, bytes, operation == 'W', time_ns});
-    }
-    if (requests.empty()) throw InputError(path, 0, "", "holds no requests");
-    // A request is logged when it is sent, and may overtake another on its way.
-    std::stable_sort(requests.begin(), requests.end(),
-                     [](const TracedRequest& a, const TracedRequest& b) { return a.time_ns < b.time_ns; });
-    return requests;
-}
-
-/// The requests of a traffic, one after another.
-class Source {
-public:
-    Source(const MemoryTraffic& traffic, std::uint64_t capacity_bytes)
-        : traffic_(traffic),
-          slots_(capacity_bytes / std::max<std::uint64_t>(traffic.request_bytes, 1)),
-          random_(traffic.seed) {
-        if (traffic.pattern == "trace") {
-            trace_ = read_request_log(traffic.trace);
-        } else if (slots_ == 0) {
-            throw InputError("--request-bytes", 0, "", fmt::format("the memory has only {} bytes", capacity_bytes));
-        }
-        capacity_ = capacity_bytes;
-    }
-
-    bool may_write() const { return !trace_.empty() || traffic_.read_share < 1; }
-    std::uint64_t count() const { return trace_.empty() ? traffic_.requests : trace_.size(); }
-    /// Requests come at times of their own, not as the memory takes them.
-    bool scheduled() const { return traffic_.load_gb_per_s > 0 || traffic_.timed; }
-    /// When the next one comes, from the first on.
-    double next_ns() const { return traffic_.timed ? trace_[sent_].time_ns - trace_.front().time_ns : next_ns_; }
-    TracedRequest next() {
-        const std::uint64_t i = sent_++;
-        if (traffic_.load_gb_per_s > 0)
-            next_ns_ +=
-                static_cast<double>(trace_.empty() ? traffic_.request_bytes : trace_[i].bytes) / traffic_.load_gb_per_s;
-        if (!trace_.empty()) return trace_[i];
-        TracedRequest request{0, traffic_.request_bytes, false, 0};
-        if (traffic_.pattern == "random")
-            request.address = random_() % slots_ * traffic_.request_bytes;
-        else if (traffic_.pattern == "strided")
-            request.address = strided(i);
-        else
-            request.address = i % slots_ * traffic_.request_bytes;
-        constexpr double kUnit = 0x1p-53;
-        if (traffic_.read_share < 1)
-            request.write = static_cast<double>(random_() >> 11) * kUnit >= traffic_.read_share;
-        return request;
-    }
-
-private:
-    /// Once through the memory, then again one request further on.
-    std::uint64_t strided(std::uint64_t i) const {
-        const std::uint64_t steps = std::max<std::uint64_t>(capacity_ / traffic_.stride_bytes, 1);
-        return (i % steps * traffic_.stride_bytes + i / steps * traffic_.request_bytes) % capacity_;
-    }
-
-    MemoryTraffic traffic_;
-    std::uint64_t slots_, capacity_ = 0, sent_ = 0;
-    double next_ns_ = 0;
-    std::mt19937_64 random_;
-    std::vector<TracedRequest> trace_;
-};
 
 /// The fast model with the interface of a DramSystem; a time unit is a picosecond.
 class BandwidthMemory {
@@ -148,14 +61,14 @@ private:
 /// Requests come evenly (load), or a new one whenever one is done. What is done within the lookahead is known before
 /// it is, so that the memory can be advanced by as much at a time.
 template <class Memory>
-MemoryFigures measure(Memory& memory, Source& source, double unit_ns, std::uint64_t outstanding) {
+MemoryFigures measure(Memory& memory, MemoryTrafficSource& source, double unit_ns, std::uint64_t outstanding) {
     const std::uint64_t count = source.count(), lookahead = memory.lookahead(source.may_write());
     MemoryFigures figures;
     std::vector<std::uint32_t> latencies;
     latencies.reserve(count);
     std::uint64_t sent = 0, done = 0, last = 0;
     const auto send = [&](std::uint64_t at) {
-        const TracedRequest request = source.next();
+        const MemoryRequest request = source.next();
         memory.submit(request.address, request.bytes, request.write, at, sent++);
         figures.bytes += request.bytes;
     };
@@ -215,7 +128,7 @@ hw::HbmConfig bandwidth_config(const dram::Device& device) {
 }  // namespace
 
 MemoryFigures run_memory(const dram::Device& device, const MemoryTraffic& traffic, const MemoryRunOptions& options) {
-    Source source(traffic, device.geometry.bytes());
+    MemoryTrafficSource source(traffic, device);
     // By default eight rows a channel are in flight: a sequential stream reaches all channels under any mapping that
     // leaves no more than that together.
     const std::uint64_t window = 8 * device.geometry.row_bytes() * device.geometry.pseudo_channels_in_all();
@@ -259,6 +172,7 @@ ordered_json memory_json(const dram::Device& device, const MemoryTraffic& traffi
         asked["request_bytes"] = traffic.request_bytes;
         asked["seed"] = traffic.seed;
         if (traffic.pattern == "strided") asked["stride_bytes"] = traffic.stride_bytes;
+        if (traffic.pattern == "streams") asked["streams"] = traffic.streams;
     }
     if (traffic.load_gb_per_s > 0) asked["load_gbps"] = traffic.load_gb_per_s;
     ordered_json result = {{"format", "switchyard-mem"},

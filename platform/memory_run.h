@@ -2,27 +2,13 @@
 
 #include <cstdint>
 #include <string>
-#include <vector>
 
 #include <nlohmann/json_fwd.hpp>
 
 #include "switchyard/hw/memory/dram/device.h"
+#include "switchyard/platform/memory_traffic.h"
 
 namespace switchyard::platform {
-
-/// What is asked of a memory.
-struct MemoryTraffic {
-    std::string pattern = "sequential";  ///< "random", "strided", "trace"
-    double read_share = 1;               ///< of the requests, drawn one by one
-    std::uint64_t request_bytes = 64;
-    std::uint64_t requests = 1000000;
-    std::uint64_t stride_bytes = 4096;  ///< strided: between the beginnings of successive requests
-    std::uint64_t seed = 1;
-    double load_gb_per_s = 0;       ///< requests come evenly at this rate; 0: as fast as the memory takes them
-    std::uint64_t outstanding = 0;  ///< requests in flight when load_gb_per_s is 0; 0: enough for all channels
-    std::string trace;              ///< pattern trace: a file as hbm.request_log writes it
-    bool timed = false;             ///< pattern trace: its requests come at their times
-};
 
 struct MemoryRunOptions {
     std::string impl = "bank";  ///< or "bandwidth"

@@ -33,9 +33,17 @@ std::string bank_objection(const HbmConfig& config) {
     return "";
 }
 
-/// The device, of which only the times of its banks count.
+/// The device, of which the times of its banks count, and its pins as a bound.
 std::string bank_costs_objection(const HbmConfig& config) {
+    if (config.device.empty()) return "";
+    constexpr double kRounding = 1.001;
     try {
+        const double gb_per_s = dram::read_device(config.device).pseudo_channel_gb_per_s();
+        if (config.pseudo_channel_gb_per_s > gb_per_s * kRounding)
+            return fmt::format(
+                "a pseudo-channel of device {} has {:.4g} GB/s, pseudo_channel_gb_per_s says {:.4g}; "
+                "take less, another device, or none (device: \"\")",
+                config.device, gb_per_s, config.pseudo_channel_gb_per_s);
         bank_costs(config);
     } catch (const InputError& error) {
         return std::string("device: ") + error.what();

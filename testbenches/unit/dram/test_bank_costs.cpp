@@ -87,3 +87,12 @@ TEST_CASE("the bandwidth model gives streams what the banks give them, within 6 
         for (const std::uint64_t bytes : {64u, 4096u}) check("random", bytes, 1);
     }
 }
+
+TEST_CASE("an interface is not faster than its device", "[dram][costs]") {
+    HbmConfig config;
+    config.device = "lpddr4";
+    config.pseudo_channels_per_interface = 1;
+    CHECK_THAT(objection(config), Catch::Matchers::ContainsSubstring("a pseudo-channel of device lpddr4 has 6.4 GB/s"));
+    config.pseudo_channel_gb_per_s = 6.4;
+    CHECK(objection(config) == "");
+}

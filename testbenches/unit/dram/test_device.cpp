@@ -65,7 +65,9 @@ TEST_CASE("bounds of single-burst reads follow from the timing", "[dram]") {
     CHECK(bounds.tfaw == Approx(8 * 4 * 64 / 30.0));
     CHECK(bounds.trrd == Approx(8 * 64 / 4.0));
     CHECK(bounds.trc == Approx(8 * 16 * 64 / 48.0));
-    CHECK(bounds.command_bus == Approx(8 * 64 / 3.0));
+    CHECK(bounds.command_bus == Approx(8 * 64 / 2.0));  // activate and precharge; with one bus the access too
+    CHECK(activation_bounds(read_device("hbm2", {{"timing.shared_command_bus", "yes"}})).command_bus ==
+          Approx(8 * 64 / 3.0));
     CHECK(bounds.least() == bounds.tfaw);
 }
 
@@ -81,7 +83,7 @@ TEST_CASE("what is wrong with a device is said with its place", "[dram]") {
           "configs/devices/hbm2_2000.yaml: controller.mapping: field bankgroup is missing; it has 2 bits");
     CHECK_THAT(complaint("hbm2", {{"controller.refresh", "per-bank"}}),
                Catch::Matchers::EndsWith("per-bank needs timing.trefi_bank_cycles and trfc_bank_cycles"));
-    CHECK_THAT(complaint("hbm2", {{"controller.write_low_bursts", "24"}}),
+    CHECK_THAT(complaint("hbm2", {{"controller.write_low_bursts", "32"}}),
                Catch::Matchers::EndsWith("write_low_bursts must be below write_high_bursts"));
     const TemporaryDevice unknown("device: {}\ngeometry: {}\ntiming:\n  tcl_cycles: 14\n  tcx: 3\ncontroller: {}\n");
     CHECK_THAT(complaint(unknown.path()), Catch::Matchers::StartsWith(unknown.path() + ":5: timing.tcx: unknown key"));
