@@ -60,10 +60,10 @@ TEST_CASE("pipelines as a whole do what the tiles do", "[stages]") {
                                  Case{"testbenches/data/moe", "mini", "", 4, 0.10},
                                  Case{"configs/workloads/fbsnet_mcifarnet", "adyna", "", 2, 0.03},
                                  Case{"configs/workloads/tutel_moe", "adyna", "", 2, 0.10, 0.01},
-                                 Case{"configs/workloads/dpsnet", "adyna", "", 2, 0.15, 0.005},
+                                 Case{"configs/workloads/dpsnet", "adyna", "", 2, 0.10, 0.005},
                                  Case{"configs/workloads/skipnet_resnet34", "adyna", "", 2, 0.03},
                                  Case{"configs/workloads/digits_skipnet", "mini", digits, 4, 0.10, 0, "unicast"},
-                                 Case{"configs/workloads/tutel_moe", "adyna", "", 2, 0.25, 0.01, "unicast"},
+                                 Case{"configs/workloads/tutel_moe", "adyna", "", 2, 0.10, 0.01, "unicast"},
                                  Case{"configs/workloads/skipnet_resnet34", "adyna", "", 2, 0.10, 0.001, "unicast"},
                                  Case{"configs/workloads/skipnet_resnet101", "adyna", "", 1, 0.03});
     CAPTURE(c);
