@@ -16,9 +16,9 @@
 
 namespace switchyard::platform {
 
-/// Measures transfers on a network that stands aside: the packet model of the platform's own network (hw::Torus), with
-/// its virtual channels and buffers. Packets of one transfer that wait for each other stand still on all links of their
-/// ways, so that the transfer takes longer than its busiest link: how much longer follows from no other parameters.
+/// Measures a transfer on an idle network of its own: the packet model of the platform's network (hw::Torus), with its
+/// virtual channels and buffers. Packets of one transfer wait for each other, so the transfer takes longer than its
+/// busiest link is used. How much longer follows from the network's parameters alone.
 class NetworkMeter : public sc_core::sc_module {
 public:
     struct Packet {

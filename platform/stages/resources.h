@@ -12,7 +12,7 @@ namespace switchyard::platform {
 /// it is given one after another. Times in cycles; requests have to be made in the order of their times.
 ///
 /// The pseudo-channels of a memory interface serve a transfer's requests together, weights by turns of `turn_bytes()`,
-/// of which each request has so many in flight that it keeps the interface busy by itself (hw::MemoryInterface).
+/// of which each request has enough in flight to keep the interface busy by itself (hw::MemoryInterface).
 class Resources {
 public:
     /// `router_links`: of the network's `links`, those between routers; then as many into it as out of it.

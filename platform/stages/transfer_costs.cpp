@@ -42,7 +42,7 @@ std::uint32_t samples_of_unit(const EdgeEnds& ends) {
     return ends.source_stage < 0 ? ends.destination->unit_samples : ends.source->unit_samples;
 }
 
-/// The first unit that begins at the same place of a round of so many samples.
+/// The first unit that begins at the same place of a round of N samples.
 unsigned first_alike(unsigned unit, std::uint32_t unit_samples, std::uint32_t round) {
     return unit % (round / std::gcd(unit_samples, round));
 }

@@ -92,7 +92,7 @@ private:
         layers_.push_back(fmt::format("name: {}, kind: {}, from: {}{}", name, kind, from.name, keys));
         return {name, shape};
     }
-    /// Of the same rows and columns, with so many channels. Adds the tensor `added`, if it has a name.
+    /// Of the same rows and columns, with N channels. Adds the tensor `added`, if it has a name.
     Tensor project(const Tensor& from, unsigned channels, const std::string& added = "", const std::string& more = "") {
         const Shape shape{channels, from.shape.rows, from.shape.columns};
         const std::string keys = fmt::format(", out_channels: {}{}{}", channels, more, fused(added));
@@ -188,7 +188,7 @@ private:
         return {name, sources.front().shape};
     }
 
-    /// What happens on one branch: from the switch's tensor to one with so many channels.
+    /// What happens on one branch: from the switch's tensor to one with N channels.
     Tensor on_branch(const Tensor& from, unsigned channels, unsigned depth) {
         Tensor now = from;
         for (unsigned length = random_.integer(0, 2); length > 0; --length) now = block(now, depth + 1);
