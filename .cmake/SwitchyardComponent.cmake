@@ -16,10 +16,10 @@ file(CREATE_LINK ${PROJECT_SOURCE_DIR}/platform/accelerator.h ${SWITCHYARD_INCLU
 # Headers that sy-regs makes in the build, found under the same names as those of the tree.
 set(SWITCHYARD_GENERATED_ROOT ${PROJECT_BINARY_DIR}/generated)
 
-# switchyard_library(<name> [SOURCES ...] [DEPENDS ...] [SOURCES_DEPEND ...]): library Switchyard::<name>, shared if
-# BUILD_SHARED_LIBS says so. SOURCES_DEPEND: headers alone, which no header of ours includes; who links it need not have them.
+# switchyard_library(<name> [SOURCES ...] [DEPENDS ...] [SOURCES_DEPEND ...] [PRECOMPILED <kind>]): library
+# Switchyard::<name>, shared if BUILD_SHARED_LIBS says so. PRECOMPILED: as for switchyard_precompile(). SOURCES_DEPEND: headers alone, which no header of ours includes; who links it need not have them.
 function(switchyard_library name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS;SOURCES_DEPEND" ${ARGN})
+  cmake_parse_arguments(ARG "" "PRECOMPILED" "SOURCES;DEPENDS;SOURCES_DEPEND" ${ARGN})
   add_library(switchyard_${name} ${ARG_SOURCES})
   add_library(Switchyard::${name} ALIAS switchyard_${name})
   set_target_properties(switchyard_${name} PROPERTIES EXPORT_NAME ${name} LINKER_LANGUAGE CXX
@@ -32,6 +32,9 @@ function(switchyard_library name)
   target_link_libraries(switchyard_${name} PUBLIC ${ARG_DEPENDS}
     PRIVATE ${ARG_SOURCES_DEPEND} $<BUILD_INTERFACE:switchyard_build_flags>)
   set_property(GLOBAL APPEND PROPERTY SWITCHYARD_LIBRARIES switchyard_${name})
+  if(ARG_PRECOMPILED)
+    switchyard_precompile(switchyard_${name} ${ARG_PRECOMPILED})
+  endif()
 endfunction()
 
 # switchyard_component(<folder> SOURCES ...): adds the sources of one hw/ folder to Switchyard::hw.
@@ -79,7 +82,12 @@ endfunction()
 function(switchyard_test name)
   cmake_parse_arguments(ARG "BY_SOURCE" "SECONDS" "SOURCES;DEPENDS;LABELS" ${ARGN})
   add_executable(test_${name} ${ARG_SOURCES})
-  target_link_libraries(test_${name} PRIVATE ${ARG_DEPENDS} switchyard_test_main switchyard_build_flags)
+  target_link_libraries(test_${name} PRIVATE ${ARG_DEPENDS} switchyard_test_main switchyard_test_flags)
+  if("cosim" IN_LIST ARG_LABELS)
+    switchyard_precompile(test_${name} cosim)
+  else()
+    switchyard_precompile(test_${name} tests)
+  endif()
   set(options LABELS ${ARG_LABELS} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} SECONDS ${ARG_SECONDS})
   if(NOT ARG_BY_SOURCE)
     switchyard_ctest(${name} COMMAND test_${name} ${options})

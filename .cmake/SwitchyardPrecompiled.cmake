@@ -1,0 +1,37 @@
+# Precompiled headers: what most sources include of the standard library and of SystemC, nlohmann-json and Catch2, whose
+# headers take longer to read than most of our sources. Off in a project that has added this one as a subdirectory, and
+# for shared libraries, whose objects are compiled with other options than those of programs. ccache keeps such objects
+# if CCACHE_SLOPPINESS says "pch_defines,time_macros", as ./run does.
+set(precompile ${PROJECT_IS_TOP_LEVEL})
+if(BUILD_SHARED_LIBS)
+  set(precompile OFF)
+endif()
+option(SWITCHYARD_PRECOMPILE "Precompile the headers of libraries" ${precompile})
+unset(precompile)
+
+set(standard <algorithm> <array> <cmath> <cstdint> <filesystem> <fstream> <functional> <map> <memory> <numeric>
+  <optional> <random> <set> <stdexcept> <string> <utility> <vector> <fmt/format.h> <fmt/ranges.h> <nlohmann/json.hpp>)
+set(SWITCHYARD_PRECOMPILED_scheduler ${standard} <yaml-cpp/yaml.h>)
+set(SWITCHYARD_PRECOMPILED_models ${standard} <systemc> <tlm> <tlm_utils/simple_initiator_socket.h>
+  <tlm_utils/simple_target_socket.h>)
+set(SWITCHYARD_PRECOMPILED_tests ${SWITCHYARD_PRECOMPILED_models} "${PROJECT_SOURCE_DIR}/testbenches/catch.h")
+# Verilator's headers behave differently where SystemC's come before.
+set(SWITCHYARD_PRECOMPILED_cosim ${standard} "${PROJECT_SOURCE_DIR}/testbenches/catch.h")
+unset(standard)
+
+# switchyard_precompile(<target> scheduler|models|tests|cosim): the target's C++ sources find these headers precompiled. The
+# first target of each kind compiles them; the options of the others must be the same.
+function(switchyard_precompile target kind)
+  if(NOT SWITCHYARD_PRECOMPILE)
+    return()
+  endif()
+  get_property(owner GLOBAL PROPERTY SWITCHYARD_PRECOMPILED_BY_${kind})
+  if(owner)
+    target_precompile_headers(${target} REUSE_FROM ${owner})
+    return()
+  endif()
+  list(TRANSFORM SWITCHYARD_PRECOMPILED_${kind} REPLACE "^<(.+)>$" "<\\1$<ANGLE-R>")
+  list(TRANSFORM SWITCHYARD_PRECOMPILED_${kind} REPLACE "(.+)" "$<$<COMPILE_LANGUAGE:CXX>:\\1>")
+  target_precompile_headers(${target} PRIVATE ${SWITCHYARD_PRECOMPILED_${kind}})
+  set_property(GLOBAL PROPERTY SWITCHYARD_PRECOMPILED_BY_${kind} ${target})
+endfunction()
