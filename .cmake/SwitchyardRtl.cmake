@@ -22,7 +22,7 @@ target_compile_options(switchyard_verilated PRIVATE -w)
 target_link_libraries(switchyard_verilated PUBLIC ZLIB::ZLIB Threads::Threads)
 unset(runtime)
 
-# switchyard_verilate(<name> TOP <module> SOURCES <file.sv>... [PARAMETERS -G<X>=<value>...] [DEFINES <MACRO>...]
+# switchyard_verilate(<name> TOP <module> SOURCES <file.sv>... [PARAMETERS -G<X>=<value>...]
 #                     [TRACE] [COVERAGE] [ASSERT])
 #
 # Static library <name>: class V<name> of header "V<name>.h", the Verilated <module>. Relative sources are those of the
@@ -31,7 +31,7 @@ unset(runtime)
 # reports no line coverage of a package's functions: what is to be measured belongs into a module.
 # The header belongs behind a pimpl: only the source that wraps the model includes it.
 function(switchyard_verilate name)
-  cmake_parse_arguments(ARG "TRACE;COVERAGE;ASSERT" "TOP" "SOURCES;PARAMETERS;DEFINES" ${ARGN})
+  cmake_parse_arguments(ARG "TRACE;COVERAGE;ASSERT" "TOP" "SOURCES;PARAMETERS" ${ARGN})
   if(ARG_UNPARSED_ARGUMENTS OR NOT ARG_TOP OR NOT ARG_SOURCES)
     message(FATAL_ERROR "switchyard_verilate(${name}): needs TOP and SOURCES, unknown: ${ARG_UNPARSED_ARGUMENTS}")
   endif()
@@ -41,8 +41,6 @@ function(switchyard_verilate name)
     list(APPEND sources ${source})
   endforeach()
   set(flags ${SWITCHYARD_VERILATOR_FLAGS} ${ARG_PARAMETERS})
-  list(TRANSFORM ARG_DEFINES PREPEND +define+)
-  list(APPEND flags ${ARG_DEFINES})
   if(ARG_TRACE)
     list(APPEND flags --trace-fst)
   endif()

@@ -70,11 +70,7 @@ module kernel_fitting #(
     assign axis_limit[dispatcher_pkg::AxisK] = axis_total[dispatcher_pkg::AxisK];
     assign axis_limit[dispatcher_pkg::AxisP] = axis_total[dispatcher_pkg::AxisP];
     assign axis_limit[dispatcher_pkg::AxisQ] = axis_total[dispatcher_pkg::AxisQ];
-`ifdef MUTANT_FITTING_SKIPPED
-    assign axis_limit[dispatcher_pkg::AxisN] = axis_total[dispatcher_pkg::AxisN];
-`else
     assign axis_limit[dispatcher_pkg::AxisN] = dyn_dim_i;
-`endif
     for (genvar a = 0; a < Axes; a++) begin : gen_axis
         localparam int unsigned Dim = dispatcher_pkg::axis_dim(a);
         logic [WIDTH:0] rounded_up, share;
@@ -103,13 +99,8 @@ module kernel_fitting #(
         assign uncovered[a] = some && reach < (2 * WIDTH)'(box_extent[a]);
         for (genvar b = 0; b < Axes; b++) begin : gen_other
             // Order 0 is the innermost loop; of equal ones n is outside k, k outside p, p outside q.
-`ifdef MUTANT_LOOP_ORDER
-            assign outer_o[Axes*a+b] = a != b && (orders_i[4*a+:4] < orders_i[4*b+:4] ||
-                (a < b && orders_i[4*a+:4] == orders_i[4*b+:4]));
-`else
             assign outer_o[Axes*a+b] = orders_i[4*a+:4] > orders_i[4*b+:4] ||
                 (a < b && orders_i[4*a+:4] == orders_i[4*b+:4]);
-`endif
         end
     end
     assign some = share_n < tile_block[dispatcher_pkg::DimN] && empty == '0;

@@ -36,11 +36,7 @@ module kernel_search #(
     assign narrow = length_q > (IndexWidth + 1)'(1);
     assign half = {1'b0, length_q[IndexWidth:1]};
     assign probe_o = narrow ? base_q + half[IndexWidth-1:0] - 1'b1 : base_q;
-`ifdef MUTANT_SEARCH_COMPARE
-    assign too_small = {1'b0, dyn_dim_i} <= wanted_q;
-`else
     assign too_small = {1'b0, dyn_dim_i} < wanted_q;
-`endif
 
     always_ff @(posedge clk_i or negedge rst_ni) begin
         if (!rst_ni) begin

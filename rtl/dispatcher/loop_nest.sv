@@ -40,11 +40,7 @@ module loop_nest #(
         assign block = blocks_i[WIDTH*a+:WIDTH];
         assign left = extents_i[WIDTH*a+:WIDTH] - position;
         assign first[a] = position == '0;
-`ifdef MUTANT_LOOP_BOUND
-        assign at_end[a] = left < block;
-`else
         assign at_end[a] = left <= block;
-`endif
         // A loop steps when all loops inside it are at their end.
         for (genvar b = 0; b < Axes; b++) begin : gen_other
             assign inner_done[b] = !outer_i[Axes*a+b] || at_end[b];
@@ -64,11 +60,7 @@ module loop_nest #(
     assign position_o = position_q;
     assign first_o = first == '1;
     assign last_o = at_end == '1;
-`ifdef MUTANT_BACK_PRESSURE
-    assign advance = valid_o;
-`else
     assign advance = valid_o && ready_i;
-`endif
 
     always_ff @(posedge clk_i or negedge rst_ni) begin
         if (!rst_ni) busy_q <= 1'b0;

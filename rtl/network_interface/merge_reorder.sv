@@ -41,11 +41,7 @@ module merge_reorder #(
     assign sample_end_o = samples == '0;
     assign sample_id_o = least;
     assign sample_from_o = first;
-`ifdef MUTANT_TAKES_ONE
-    assign branch_ready_o = sample_valid_o && sample_ready_i ? (sample_end_o ? '1 : first & (~first + 1'b1)) : '0;
-`else
     assign branch_ready_o = sample_valid_o && sample_ready_i ? (sample_end_o ? '1 : first) : '0;
-`endif
 
     `SWITCHYARD_ASSERT(takes_what_is_there, (branch_ready_o & ~branch_valid_i) == '0)
     `SWITCHYARD_ASSERT(a_sample_is_from_somewhere, !sample_valid_o || sample_end_o || sample_from_o != '0)

@@ -98,11 +98,7 @@ module packetiser #(
             vc_q <= packet_vc_i;
             carry_q <= packet_header_i;
         end else if (send) begin
-`ifdef MUTANT_NO_CARRY
-            carry_q <= word[CarryBits-1:0];
-`else
             carry_q <= word[8*FLIT_BYTES-1:8*RoomBytes];
-`endif
         end
     end
 

@@ -30,17 +30,9 @@ module switch_splitter #(
     logic end_q, take;
 
     assign left = waiting_q & ~branch_ready_i;
-`ifdef MUTANT_WAITS_FOR_ONE
-    assign sample_ready_o = left == '0 || left != waiting_q;
-`else
     assign sample_ready_o = left == '0;
-`endif
     assign take = sample_valid_i && sample_ready_o;
-`ifdef MUTANT_FIRST_BRANCH
-    assign waiting_d = !take ? left : sample_end_i ? '1 : sample_mask_i & (~sample_mask_i + 1'b1);
-`else
     assign waiting_d = !take ? left : sample_end_i ? '1 : sample_mask_i;
-`endif
     assign branch_valid_o = waiting_q;
     assign branch_end_o = end_q;
     assign branch_id_o = id_q;

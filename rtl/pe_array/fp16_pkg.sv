@@ -10,8 +10,6 @@
 // Round to nearest even, subnormals kept, every NaN result canonical (0x7E00, 0x7FC00000).
 // mac32(), fma16() and narrow() are functions of their own in Verilator's C++ too: an array of PEs that call them from
 // always_ff simulates ten times as fast as one of modules.
-//
-// MUTANT_FP_* are faults for the regression to find (testbenches/cosim/fp).
 package fp16_pkg;
 
     localparam logic [15:0] NAN16 = 16'h7E00;
@@ -29,17 +27,10 @@ package fp16_pkg;
         logic [21:0] product;
         sign = a[15] ^ b[15];
         product = {11'd0, a[14:10] != 5'd0, a[9:0]} * {11'd0, b[14:10] != 5'd0, b[9:0]};
-`ifdef MUTANT_FP_SUBNORMAL  // subnormal operands are taken for zeros
-        if (a[14:10] == 5'd0 || b[14:10] == 5'd0) product = 22'd0;
-`endif
         if (a[14:10] == 5'h1F || b[14:10] == 5'h1F) begin
             // Infinity times zero, or a NaN on either side.
             if (product == 22'd0 || a[14:0] > 15'h7C00 || b[14:0] > 15'h7C00)
-`ifdef MUTANT_FP_NAN  // the sign of the operands stays on the NaN
-                multiply = {sign, NAN32[30:0]};
-`else
                 multiply = NAN32;
-`endif
             else multiply = {sign, 8'hFF, 23'd0};
         end else if (product == 22'd0) begin
             multiply = {sign, 31'd0};
@@ -97,11 +88,7 @@ package fp16_pkg;
         logic [26:0] shifted, lost;
         logic [27:0] sum;
         if (p[30:0] > 31'h7F800000 || c[30:0] > 31'h7F800000) begin
-`ifdef MUTANT_FP_NAN
-            add = exact(p[30:0] > 31'h7F800000 ? p : {c[31], NAN32[30:0]});
-`else
             add = exact(NAN32);
-`endif
         end else if (p[30:23] == 8'hFF) begin
             add = exact(c[30:23] == 8'hFF && c[31] != p[31] ? NAN32 : p);
         end else if (c[30:23] == 8'hFF) begin
@@ -119,9 +106,7 @@ package fp16_pkg;
             shifted = {lower[30:23] != 8'd0, lower[22:0], 3'd0};
             lost = shifted & ~(27'h7FFFFFF << shift);
             shifted = shifted >> shift;
-`ifndef MUTANT_FP_STICKY  // what is shifted out is forgotten
             shifted[0] = shifted[0] | (lost != 27'd0);
-`endif
             sum = {2'b01, upper[22:0], 3'd0};
             sum = subtract ? sum - {1'b0, shifted} : sum + {1'b0, shifted};
             add = sum == 28'd0 ? exact(32'd0) : {upper[31], upper[30:23], sum};
@@ -154,11 +139,7 @@ package fp16_pkg;
         logic [34:0] n;
         logic        up;
         n = normalise(x);
-`ifdef MUTANT_FP_ROUNDING  // ties go away from zero
-        up = n[2];
-`else
         up = n[2] && (n[3] || n[1:0] != 2'd0);
-`endif
         round32 = {n[34], {n[33:26], n[25:3]} + {30'd0, up}};
     endfunction
 
@@ -186,11 +167,7 @@ package fp16_pkg;
                 significand[0] = significand[0] | (lost != 27'd0);
                 exponent = 5'd0;
             end
-`ifdef MUTANT_FP_ROUNDING
-            up = significand[15];
-`else
             up = significand[15] && (significand[16] || significand[14:0] != 15'd0);
-`endif
             // A carry out of the fraction makes the next exponent, up to infinity.
             round16 = {n[34], {exponent, significand[25:16]} + {14'd0, up}};
         end

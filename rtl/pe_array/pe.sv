@@ -50,11 +50,7 @@ module pe #(
 
     // A sum that begins from +0.
     logic first;
-`ifdef MUTANT_ARRAY_STALE_SUM  // only the first accumulator does
-    assign first = row_first_i && row_accumulator_i == '0;
-`else
     assign first = row_first_i;
-`endif
 
     // ACCUMULATORS is no power of two: the set is the last bit of the index.
     assign sum_index = {row_accumulator_i, row_set_i};

@@ -61,21 +61,13 @@ module pe_array #(
     assign drain_busy = busy_q[drain_set_q];
     assign drain_filled = filled_q[drain_set_q];
 
-`ifdef MUTANT_ARRAY_SET_REUSE  // a block does not wait for its set
-    assign in_ready_o = 1'b1;
-`else
     assign in_ready_o = !fresh_q || !busy_q[feed_set_q];
-`endif
     assign wave = in_valid_i && in_ready_o;
     assign block_ends = wave && in_last_i;
 
     assign load = beats_left_q == '0;
     assign out_valid_o = !load || (drain_filled && wait_q[drain_set_q] == '0);
-`ifdef MUTANT_ARRAY_BACK_PRESSURE  // beats leave whether they are taken or not
-    assign beat = out_valid_o;
-`else
     assign beat = out_valid_o && out_ready_i;
-`endif
     assign set_free = beat && load && CountWidth'(drain_accumulator_q) + 1'b1 == accumulators_q[drain_set_q];
 
     always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -91,11 +83,7 @@ module pe_array #(
             if (set_free) drain_set_q <= !drain_set_q;
             if (beat && load) begin
                 drain_accumulator_q <= set_free ? '0 : drain_accumulator_q + 1'b1;
-`ifdef MUTANT_ARRAY_ROW_BOUND  // one row is forgotten
-                beats_left_q <= rows_q[drain_set_q] > 1 ? rows_q[drain_set_q] - RowsWidth'(2) : '0;
-`else
                 beats_left_q <= rows_q[drain_set_q] - 1'b1;
-`endif
             end else if (beat) begin
                 beats_left_q <= beats_left_q - 1'b1;
             end

@@ -180,11 +180,7 @@ module input_vc #(
             for (int unsigned v = 0; v < VCS; v++)
                 if (outputs_q[VCS*p+v]) credits |= credits_i[CountWidth*(VCS*p+v)+:CountWidth];
         end
-`ifdef MUTANT_PART_OF_A_COPY
-        assign needed = CountWidth'(1);
-`else
         assign needed = multicast_q && (copying_q ? sent == '0 : head) ? length_q : CountWidth'(1);
-`endif
         assign here = !copying_q || (sent != length_q && ahead_of_front < held);
         assign wants_o[p] = switch_alloc_q && have_q[p] && here && credits >= needed;
         assign same_flit[p] = sent == position;
@@ -230,11 +226,7 @@ module input_vc #(
         for (int unsigned p = 0; p < PORTS; p++)
             gone_d = ports_q[p] && sent_d[CountWidth*p+:CountWidth] < gone_d ? sent_d[CountWidth*p+:CountWidth] : gone_d;
     end
-`ifdef MUTANT_DROP_EARLY
-    assign drop_o = sends_o != '0;
-`else
     assign drop_o = copying_q ? gone_d != gone_q : sends_o != '0;
-`endif
     assign finished = copying_q ? gone_d == length_q : sends_o != '0 && tail;
     assign left = held - CountWidth'(drop_o);
     assign starts_packet = push_i && left == '0 && flit_i[router_pkg::FlitHead];

@@ -47,13 +47,7 @@ module multicast_copy #(
             end
         end
     end
-`ifdef MUTANT_COPY_TO_ALL
-    assign flit_o = flit_i;
-    logic unused_mask;
-    assign unused_mask = ^{behind, head};
-`else
     assign flit_o = {flit_i[FLIT_BITS-1:WestAt], head ? flit_i[Begin+:Grid] & behind : flit_i[Begin+:Grid],
         flit_i[Begin-1:0]};
-`endif
 
 endmodule

@@ -264,11 +264,7 @@ module router #(
                 .take_i(taken_by != '0),
                 .send_i(vc[v]),
                 .tail_i(flit[router_pkg::FlitTail]),
-`ifdef MUTANT_CREDIT_LOST
-                .credit_i(credit_valid_i[b] && credit_vc_i[VcWidth*b+:VcWidth] == VcWidth'(v) && !vc[v]),
-`else
                 .credit_i(credit_valid_i[b] && credit_vc_i[VcWidth*b+:VcWidth] == VcWidth'(v)),
-`endif
                 .free_o(free_o[VCS*b+v]),
                 .credits_o(credits_o[CountWidth*(VCS*b+v)+:CountWidth])
             );

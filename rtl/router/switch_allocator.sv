@@ -90,11 +90,7 @@ module switch_allocator #(
                 assign moving[v] = moves_i[PORTS*(VCS*a+v)+b];
             end
             assign grants[PORTS*a+b] = grant[a];
-`ifdef MUTANT_GRANT_POINTER
-            assign served[a] = grant[a] && moving == moving;
-`else
             assign served[a] = moving != '0;
-`endif
         end
         round_robin_pointer #(
             .WIDTH(PORTS)

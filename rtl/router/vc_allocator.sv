@@ -30,16 +30,9 @@ module vc_allocator #(
         logic [N-1:0] asks, low, high;  // by input: who asks; may take VCs below the dateline, and beyond it
         for (genvar i = 0; i < N; i++) begin : gen_asks
             assign asks[i] = asks_i[PORTS*i+p];
-`ifdef MUTANT_DATELINE
-            assign low[i] = 1'b1;
-            assign high[i] = 1'b1;
-            logic unused;
-            assign unused = crosses_i[PORTS*i+p];
-`else
             // Endpoints close no ring: any VC of the traffic class.
             assign low[i] = p >= router_pkg::PortLocal || !crosses_i[PORTS*i+p];
             assign high[i] = p >= router_pkg::PortLocal || crosses_i[PORTS*i+p];
-`endif
         end
 
         // Outputs grant.

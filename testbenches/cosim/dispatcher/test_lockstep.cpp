@@ -11,7 +11,7 @@ using namespace switchyard::testing;
 using Catch::Matchers::ContainsSubstring;
 
 namespace switchyard::testing {
-std::unique_ptr<rtl::DispatcherModel> make_dispatcher_traced_mutant();  // MUTANT_SEARCH_COMPARE
+std::unique_ptr<rtl::DispatcherModel> make_dispatcher_traced_mutant();  // its search compares with <=
 }
 
 namespace {

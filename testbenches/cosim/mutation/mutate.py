@@ -44,21 +44,6 @@ def literal_neighbours(text):
     return [f"{width}'d{value + change}" for change in (1, -1) if 0 <= value + change < 2**width]
 
 
-def without_faults(text):
-    """The text without its `ifdef MUTANT_..., line by line."""
-    lines, keep = [], [True]
-    for line in text.splitlines(keepends=True):
-        directive = re.match(r"\s*`(ifdef|ifndef|else|endif)\b\s*(MUTANT_)?", line)
-        if directive and directive[1].startswith("if"):
-            keep.append(keep[-1] and (directive[1] == "ifndef" or not directive[2]))
-        elif directive and directive[1] == "else":
-            keep[-1] = keep[-2] and not keep[-1]
-        elif directive:
-            keep.pop()
-        lines.append(line if keep[-1] and not directive else "\n")
-    return "".join(lines)
-
-
 def write_if_changed(path, text):
     """What is built from the file stays up to date if it says the same."""
     if not path.exists() or path.read_text() != text:
@@ -178,7 +163,7 @@ def main(arguments):
     out.mkdir(parents=True, exist_ok=True)
     mutants = []
     for path in map(pathlib.Path, arguments):
-        mutator = Mutator(path.name, without_faults(path.read_text()), len(mutants) + 1, picked.get(path.name, {}), shared)
+        mutator = Mutator(path.name, path.read_text(), len(mutants) + 1, picked.get(path.name, {}), shared)
         write_if_changed(out / path.name, f'`line 1 "{path}" 0\n' + mutator.mutated())
         mutants += mutator.mutants
     write_if_changed(out / "mutants.tsv", "".join("\t".join(map(str, mutant)) + "\n" for mutant in mutants))
