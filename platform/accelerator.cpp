@@ -11,7 +11,7 @@ namespace switchyard {
 
 struct Accelerator::Inside {
     explicit Inside(const PlatformConfig& config) : platform(config) {
-        if (platform.chip.impl == "stages")
+        if (platform.chip.impl == "stages")  // auto is tiles: what will run, and how well stages would model it, is open
             stages.emplace("chip", platform, registry);
         else
             tiles.emplace("chip", platform, registry);

@@ -63,6 +63,7 @@ ordered_json run_gemm(const PlatformConfig& platform, const GemmSize& size) {
             {"hbm_gb_per_s", hbm_bytes / static_cast<double>(cycles) * platform.chip.clock_ghz},
             {"energy_mj", report.at("energy").at("total_mj")},
             {"fidelity", report.at("fidelity")},
+            {"validation", report.at("validation")},
             {"load", report.at("load")},
             {"conservation", report.at("conservation")}};
 }

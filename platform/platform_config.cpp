@@ -71,6 +71,7 @@ void derive(PlatformConfig& p) {
         p.noc.impl_of_router.push_back(p.noc_exceptions.impl_of(router, p.noc.impl));
 }
 
+/// `auto` stays where both chips are possible: run_on_chosen_chip() knows more.
 void choose_chip(PlatformConfig& p) {
     if (p.chip.impl != "auto") return;
     const bool analytic = p.pe_array.impl == "analytic" && p.dispatcher.impl == "analytic" &&
@@ -78,7 +79,11 @@ void choose_chip(PlatformConfig& p) {
                           p.hbm.impl == "bandwidth" && p.hbm.request_log.empty() &&
                           p.pe_array_exceptions.text.empty() && p.dispatcher_exceptions.text.empty() &&
                           p.network_interface_exceptions.text.empty();
-    p.chip.impl = analytic && !p.chip.values && !p.chip.check_protocol ? "stages" : "tiles";
+    if (p.chip.ideal_kernel_store || !p.chip.kernel_fitting || p.chip.online_scheduling_us > 0) {
+        p.chip.impl = "stages";
+    } else if (!analytic || p.chip.values || p.chip.check_protocol) {
+        p.chip.impl = "tiles";
+    }
 }
 
 /// Keys that are fine one by one and contradict each other.

@@ -39,7 +39,7 @@ void describe(V& v, ChipConfig& c) {
     v.choice(
         "impl", c.impl, {"tiles", "stages", "auto"},
         "every tile, router and memory interface a module; or the pipelines as a whole, much faster; or the latter "
-        "unless values, protocol checkers or a block that is not analytic need the former");
+        "where they are validated for the run (docs/models/stages.md), and the former elsewhere");
     v.field("columns", c.columns, 1, 64, "tiles in a row of the torus");
     v.field("rows", c.rows, 1, 64, "rows of tiles");
     v.field("clock_ghz", c.clock_ghz, 0.01, 10, "clock of the whole chip; every key in cycles counts these");

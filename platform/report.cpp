@@ -12,6 +12,7 @@
 
 #include "switchyard/platform/conservation.h"
 #include "switchyard/platform/report_parts.h"
+#include "switchyard/platform/stages/validated_domain.h"
 #include "switchyard/sw_scheduler/formats/error.h"
 
 namespace switchyard::platform {
@@ -60,6 +61,18 @@ ordered_json fidelity_json(const PlatformConfig& p) {
             {"hbm", p.hbm.impl},
             {"host_interface", "link_rate"},
             {"values", p.chip.values ? "acc " + p.pe_array.acc + ", partial sums " + p.pe_array.partial_sums : "off"}};
+}
+
+/// Whether the chip's model was validated for such a run. Tiles are what it is validated against.
+ordered_json validation_json(const PlatformConfig& p, const RunResult& result) {
+    if (p.chip.impl != "stages") return {{"chip", "tiles"}};
+    ordered_json figures = ordered_json::array(), outside = ordered_json::array();
+    for (const DomainFigure& figure : domain_figures(p, result)) {
+        figures.push_back({{"name", figure.name}, {"bound", figure.bound}, {"got", figure.got}});
+        if (!figure.inside())
+            outside.push_back(fmt::format("{} {:.3g}, validated up to {:g}", figure.name, figure.got, figure.bound));
+    }
+    return {{"chip", "stages"}, {"outside", outside}, {"figures", figures}};
 }
 
 ordered_json load_json(const PlatformConfig& p, const RunResult& result) {
@@ -193,6 +206,7 @@ ordered_json make_report(const PlatformConfig& platform, const Image& image, con
             {"platform", platform_json(platform)},
             {"routing", routes},
             {"fidelity", fidelity_json(platform)},
+            {"validation", validation_json(platform, result)},
             {"load", load_json(platform, result)},
             {"summary", summary_json(platform, image, run, result)},
             {"utilisation", utilisation_json(platform, run, result)},

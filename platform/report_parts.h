@@ -31,5 +31,8 @@ nlohmann::ordered_json checks_json(const std::vector<Check>& checks);
 std::string report_row(const std::string& name, const std::string& value);
 std::string energy_rows(const nlohmann::ordered_json& energy);
 std::string check_rows(const nlohmann::ordered_json& checks);
+/// Of `validation`, what a reader of the figures has to know: why the chip is tiles although `chip.impl` is `auto`, why
+/// stages are not validated for this run, what a spot check has shown.
+std::string validation_rows(const nlohmann::ordered_json& validation);
 
 }  // namespace switchyard::platform

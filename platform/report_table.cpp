@@ -46,6 +46,25 @@ std::string kernel_rows(const ordered_json& operators) {
 
 }  // namespace
 
+std::string validation_rows(const ordered_json& validation) {
+    std::string text;
+    if (validation.contains("not_stages"))
+        for (const ordered_json& reason : validation.at("not_stages"))
+            text += report_row("tiles, not stages", text_of(reason));
+    if (validation.contains("outside"))
+        for (const ordered_json& reason : validation.at("outside"))
+            text += report_row("not validated here", text_of(reason));
+    if (validation.contains("spot_check") && !validation.at("spot_check").is_null()) {
+        const ordered_json& check = validation.at("spot_check");
+        text += report_row("spot check", fmt::format("{} batches: {:.2f} us on stages, {:.2f} us on tiles: {:+.2f} %",
+                                                     check.at("batches").get<unsigned>(),
+                                                     number_of(check.at("stages_latency_us")),
+                                                     number_of(check.at("tiles_latency_us")),
+                                                     100 * number_of(check.at("difference"))));
+    }
+    return text;
+}
+
 std::string report_table(const ordered_json& report) {
     const ordered_json& platform = report.at("platform");
     const ordered_json& summary = report.at("summary");
@@ -77,6 +96,7 @@ std::string report_table(const ordered_json& report) {
     text += energy_rows(report.at("energy"));
     text += kernel_rows(report.at("operators"));
     text += report_row("models", fidelity(report));
+    text += validation_rows(report.at("validation"));
     return text + check_rows(report.at("conservation"));
 }
 

@@ -71,6 +71,7 @@ Image decode_image_for(const PlatformConfig& platform, const std::vector<std::ui
 
 RunResult run_simulation(const PlatformConfig& platform, const Image& image, std::vector<std::uint8_t> image_bytes,
                          const std::vector<BatchRouting>& routing, const RunOptions& options) {
+    if (platform.chip.impl == "auto") throw std::logic_error("chip.impl: auto has not been decided");
     const auto started = std::chrono::steady_clock::now();
     sc_core::sc_report_handler::set_actions(sc_core::SC_ERROR, sc_core::SC_THROW);
     sc_core::sc_report_handler::set_actions(sc_core::SC_FATAL, sc_core::SC_THROW);

@@ -37,9 +37,10 @@ struct RunResult {
 Image decode_image_for(const PlatformConfig& platform, const std::vector<std::uint8_t>& image_bytes,
                        const std::string& source);
 
-/// Builds the platform and runs one batch for each element of `routing`. At most once a process: SystemC elaborates
-/// once. Throws ModelError or sc_report if a model gives up, std::runtime_error that lists what waits for what if
-/// nothing can happen any more before the host has finished.
+/// Builds the platform and runs one batch for each element of `routing`, on the chip that `chip.impl` names; what `auto`
+/// means is decided before (run_on_chosen_chip). At most once a process: SystemC elaborates once. Throws ModelError or
+/// sc_report if a model gives up, std::runtime_error that lists what waits for what if nothing can happen any more
+/// before the host has finished.
 RunResult run_simulation(const PlatformConfig& platform, const Image& image, std::vector<std::uint8_t> image_bytes,
                          const std::vector<BatchRouting>& routing, const RunOptions& options = {});
 

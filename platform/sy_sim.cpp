@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstdint>
 #include <fstream>
 #include <iterator>
@@ -12,6 +13,7 @@
 #include <systemc>
 
 #include "switchyard/platform/baselines/baseline_command.h"
+#include "switchyard/platform/chip_choice.h"
 #include "switchyard/platform/command_line.h"
 #include "switchyard/platform/expectation.h"
 #include "switchyard/platform/experiment/run_experiment.h"
@@ -21,6 +23,7 @@
 #include "switchyard/platform/noc/noc_command.h"
 #include "switchyard/platform/platform_config.h"
 #include "switchyard/platform/report.h"
+#include "switchyard/platform/report_parts.h"
 #include "switchyard/platform/rescheduler.h"
 #include "switchyard/platform/simulation.h"
 #include "switchyard/platform/values_report.h"
@@ -51,7 +54,7 @@ struct RunCommand {
     std::string image, trace, report, profile;
     std::string weights, inputs, outputs, expected;
     double bound = 0.05;
-    std::size_t batches = 0;
+    std::size_t batches = 0, spot_check = 0;
     unsigned profile_interval = 0, reschedule_interval = 0;
     std::string model;
     std::optional<std::uint64_t> seed;
@@ -79,6 +82,9 @@ struct RunCommand {
             ->check(CLI::PositiveNumber);
         app.add_option("--write-profile", profile, "file for what the profilers counted: a profile for sy-sched");
         app.add_option("--seed", seed, "seed of the route generator; without effect on a trace");
+        app.add_option("--spot-check", spot_check,
+                       "after a run on stages, run the first N batches on tiles and print the difference")
+            ->check(CLI::PositiveNumber);
     }
 
     std::vector<BatchRouting> routes(const Image& program, platform::RoutingSource& source) const {
@@ -139,7 +145,7 @@ struct RunCommand {
     int run() const {
         const platform::PlatformConfig config = read_platform(platform);
         check_values(config);
-        std::vector<std::uint8_t> bytes = read_bytes(image);
+        const std::vector<std::uint8_t> bytes = read_bytes(image);
         const Image program = platform::decode_image_for(config, bytes, image);
         platform::RoutingSource source;
         std::optional<platform::NetworkValues> values;
@@ -173,27 +179,39 @@ struct RunCommand {
             options.reschedule_interval = reschedule_interval;
             options.reschedule = [&](const platform::SimulatedHost::Profile& read) { return (*rescheduler)(read); };
         }
-        const platform::RunResult result =
-            platform::run_simulation(config, program, std::move(bytes), routing, options);
-        if (values) routing = result.host.routed;
-        nlohmann::ordered_json document = platform::make_report(config, program, routing, source, result);
-        if (values) document["values"] = values_json(program, *values, routing, result);
-        const nlohmann::ordered_json speed = platform::make_speed(config, result);
+        const auto run_on = [&](const platform::PlatformConfig& chosen) {
+            const platform::RunResult result = platform::run_simulation(chosen, program, bytes, routing, options);
+            if (values) routing = result.host.routed;
+            nlohmann::ordered_json documents;
+            documents["report"] = platform::make_report(chosen, program, routing, source, result);
+            if (values) documents["report"]["values"] = values_json(program, *values, routing, result);
+            documents["speed"] = platform::make_speed(chosen, result);
+            documents["profile"] =
+                platform::kernel_profile(*result.host.phases.back().image, result.host.profiles.back());
+            return documents;
+        };
+        nlohmann::ordered_json tiles;
+        if (spot_check > 0 && config.chip.impl != "tiles")
+            tiles = platform::report_of_tiles(config, [&](const platform::PlatformConfig& chosen) {
+                routing.resize(std::min(spot_check, routing.size()));  // in the other process
+                return run_on(chosen);
+            });
+        nlohmann::ordered_json documents = platform::run_on_chosen_chip(config, run_on);
+        nlohmann::ordered_json& document = documents.at("report");
+        if (spot_check > 0) document["validation"]["spot_check"] = platform::spot_check(document, tiles);
         if (!outputs.empty()) platform::write_npy(values->output(routing), outputs);
         if (!report.empty()) {
             platform::write_json(document, report + "/report.json");
-            platform::write_json(speed, report + "/speed.json");
+            platform::write_json(documents.at("speed"), report + "/speed.json");
         }
-        if (!profile.empty())
-            platform::write_json(
-                platform::kernel_profile(*result.host.phases.back().image, result.host.profiles.back()), profile);
+        if (!profile.empty()) platform::write_json(documents.at("profile"), profile);
         fmt::print("{}", platform::report_table(document));
         std::string objection;
         if (values) {
             fmt::print("{}", platform::values_rows(document.at("values")));
             objection = platform::values_objection(document.at("values"));
         }
-        fmt::print("{}", platform::speed_line(speed));
+        fmt::print("{}", platform::speed_line(documents.at("speed")));
         if (!objection.empty()) fmt::print(stderr, "sy-sim: {}\n", objection);
         return document.at("ok").get<bool>() && objection.empty() ? 0 : kFailedCheck;
     }
@@ -214,13 +232,19 @@ struct GemmCommand {
     }
 
     int run() const {
-        const nlohmann::ordered_json result = platform::run_gemm(read_platform(platform), size);
+        const nlohmann::ordered_json result =
+            platform::run_on_chosen_chip(read_platform(platform), [this](const platform::PlatformConfig& chosen) {
+                return nlohmann::ordered_json{{platform::kReport, platform::run_gemm(chosen, size)}};
+            }).at(platform::kReport);
         if (!json.empty()) platform::write_json(result, json);
         fmt::print("gemm {}x{}x{} on {} tiles of {}: {} cycles, PE utilisation {:.2f} %, HBM bandwidth {:.2f} %\n",
                    size.m, size.n, size.k, result.at("tiles").get<unsigned>(), result.at("platform").get<std::string>(),
                    result.at("cycles").get<std::uint64_t>(), 100 * result.at("utilisation").get<double>(),
                    100 * result.at("hbm_bandwidth").get<double>());
-        return result.at("ok").get<bool>() ? 0 : kFailedCheck;
+        fmt::print("{}", platform::validation_rows(result.at("validation")));
+        if (result.at("ok").get<bool>()) return 0;
+        fmt::print("{}", platform::check_rows(result.at("conservation")));
+        return kFailedCheck;
     }
 };
 

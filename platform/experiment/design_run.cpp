@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "switchyard/platform/baselines/gpu.h"
+#include "switchyard/platform/chip_choice.h"
 #include "switchyard/platform/baselines/m_tenant.h"
 #include "switchyard/platform/expectation.h"
 #include "switchyard/platform/network_image.h"
@@ -72,8 +73,11 @@ ordered_json run_on_chip(const PreparedPoint& prepared) {
     if (run.reschedule_interval > 0) {
         run.reschedule = [&rescheduler](const SimulatedHost::Profile& read_back) { return rescheduler(read_back); };
     }
-    const RunResult result = run_simulation(prepared.platform, image, bytes, routing, run);
-    return make_report(prepared.platform, image, routing, source, result);
+    return run_on_chosen_chip(prepared.platform, [&](const PlatformConfig& chosen) {
+               const RunResult result = run_simulation(chosen, image, bytes, routing, run);
+               return ordered_json{{kReport, make_report(chosen, image, routing, source, result)}};
+           })
+        .at(kReport);
 }
 
 /// Parameters of the design as `--set` has them, but for `file`.

@@ -24,6 +24,24 @@ bool checks_hold(const PointResult& result) {
     return result.report.value("ok", true);
 }
 
+/// "a: wants equal 3, got 4; b: ...", of the checks that failed.
+std::string failed_checks(const ordered_json& report) {
+    std::string text;
+    for (const ordered_json& check : report.value("conservation", ordered_json::array())) {
+        if (check.at("ok").get<bool>()) continue;
+        text += fmt::format("{}{}: wants {} {}, got {}", text.empty() ? "" : "; ", check.at("name").get<std::string>(),
+                            check.at("relation").get<std::string>(), check.at("expected").get<double>(),
+                            check.at("got").get<double>());
+    }
+    return text;
+}
+
+/// Ran on stages outside of what these were validated for.
+bool not_validated(const PointResult& result) {
+    const ordered_json validation = result.report.value("validation", ordered_json::object());
+    return !validation.value("outside", ordered_json::array()).empty();
+}
+
 const char* to_string(FigureSpec::Kind kind) {
     switch (kind) {
         case FigureSpec::Kind::bars:
@@ -236,9 +254,14 @@ std::string results_table(const Experiment& experiment, const std::vector<PointR
         text += spec.kind == FigureSpec::Kind::stacks ? stacks_table(figure) : values_table(figure);
         text += comparison_table(figure.comparisons);
     }
+    if (const auto count = std::count_if(results.begin(), results.end(), not_validated); count > 0)
+        text += fmt::format(
+            "\nchip.impl: stages is not validated for {} of {} points (results.json, validation; "
+            "docs/models/stages.md, Accuracy)\n",
+            count, results.size());
     std::string failed;
     for (const PointResult& result : results)
-        if (!checks_hold(result)) failed += "  " + result.point.name() + "\n";
+        if (!checks_hold(result)) failed += "  " + result.point.name() + ": " + failed_checks(result.report) + "\n";
     return failed.empty() ? text : text + "\nconservation checks FAILED (results.json, points):\n" + failed;
 }
 

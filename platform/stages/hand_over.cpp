@@ -70,6 +70,7 @@ void Timeline::start_output(std::uint16_t id, unsigned unit, double time) {
     EdgeState& edge = edges_[id];
     if (unit < edge.released + ends.edge->slots) {
         const double sent = time + resources_.backlog(moved.probe_links, time);
+        spent_.waits += sent - time;
         push(sent + static_cast<double>(moved.announce), EventKind::heads_arrive, id, unit);
     } else {
         edge.complete_at[unit] = time;
@@ -81,6 +82,8 @@ void Timeline::heads_arrive(std::uint16_t id, unsigned unit, double time) {
     const auto head = static_cast<double>(moved.head);
     ++moved.uses;
     const double end = resources_.carry(moved.traffic, time - head, moved.stretch) + head;
+    spent_.flights += static_cast<double>(moved.announce - moved.head);
+    spend(moved, time - head, end);
     push(end, EventKind::unit_ready, id, unit);
     push(end, EventKind::edge_done, id, unit);
 }

@@ -17,33 +17,48 @@ void Timeline::move(Transfer& moved, double time, EventKind then, std::uint32_t 
         const double carried = resources_.carry(traffic, time) + head;
         const Resources::Served written = resources_.serve(traffic, arrival, displacement);
         const double end = std::max(written.last, carried + (written.first - arrival));
+        spend(moved, time, end);
         push(end + static_cast<double>(moved.back), then, index, unit);
         return;
     }
     const bool one_request = traffic.memory.size() == 1 && use.longest_bytes == use.bytes;
     if (one_request && use.moved_bytes > resources_.turn_bytes()) {
-        give_turns(begin_flow(moved, then, index, unit), time);  // counted when all is there
+        give_turns(begin_flow(moved, time, then, index, unit), time);  // counted when all is there
         return;
     }
     ++moved.uses;
     const Resources::Served read = resources_.serve(traffic, time, displacement);
-    if (read.first > time + resources_.read_latency()) {  // others come before; so they do on the links
-        const unsigned flow = begin_flow(moved, then, index, unit);
-        flows_[flow].end = read.last;
-        push(read.first, EventKind::data_ready, flow, 0);
-    } else {
-        push(std::max(resources_.carry(traffic, read.first), read.last + tail) + head, then, index, unit);
-    }
+    const unsigned flow = begin_flow(moved, time, then, index, unit);
+    flows_[flow].end = read.last;
+    push(read.first, EventKind::data_ready, flow, 0);  // until then others have the links
 }
 
-unsigned Timeline::begin_flow(Transfer& moved, EventKind then, std::uint32_t index, std::uint32_t unit) {
+void Timeline::spend(Transfer& moved, double begin, double end) {
+    if (moved.alone_data < 0) {
+        double data = 0, latency = 0;
+        const double stretch = std::max(moved.stretch, moved.traffic.stretch);
+        for (const Traffic::LinkUse& use : moved.traffic.links) data = std::max(data, use.cycles * stretch);
+        for (const Traffic::MemoryUse& use : moved.traffic.memory) {
+            const Resources::Served alone = resources_.alone(use);
+            data = std::max(data, alone.last - alone.first);
+            latency = std::max(latency, alone.first);
+        }
+        moved.alone_data = data;
+        moved.alone_flight = latency + static_cast<double>(moved.head + moved.tail);
+    }
+    spent_.flights += moved.alone_flight;
+    spent_.transfers += moved.alone_data;
+    spent_.waits += std::max(0.0, end - begin - moved.alone_flight - moved.alone_data);
+}
+
+unsigned Timeline::begin_flow(Transfer& moved, double time, EventKind then, std::uint32_t index, std::uint32_t unit) {
     if (spare_flows_.empty()) {
         spare_flows_.push_back(static_cast<unsigned>(flows_.size()));
         flows_.emplace_back();
     }
     const unsigned flow = spare_flows_.back();
     spare_flows_.pop_back();
-    flows_[flow] = {&moved, {0, 0, then, index, unit}, 0, 0, 0};
+    flows_[flow] = {&moved, {0, 0, then, index, unit}, 0, 0, 0, time};
     return flow;
 }
 
@@ -82,6 +97,7 @@ void Timeline::turn_ready(unsigned flow, double time) {
 
 void Timeline::end_flow(unsigned flow, double time) {
     const Flow& moved = flows_[flow];
+    spend(*moved.transfer, moved.began, time + static_cast<double>(moved.transfer->head));
     push(time + static_cast<double>(moved.transfer->head), moved.then.kind, moved.then.index, moved.then.unit);
     spare_flows_.push_back(flow);
 }

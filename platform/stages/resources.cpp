@@ -31,13 +31,21 @@ Resources::Resources(const PlatformConfig& platform, unsigned router_links, unsi
 
 double Resources::carry(const Traffic& traffic, double start, double stretch, double share) {
     double end = start;
-    const double held = 1 + (stretch - 1) / class_channels_;  // the other virtual channels go on meanwhile
+    if (stretch == 1 && traffic.stretch == 1) {  // as nearly always
+        for (const Traffic::LinkUse& use : traffic.links) {
+            double& free = link_free_[use.link];
+            free = std::max(free, start) + use.cycles * share;
+            end = std::max(end, free);
+        }
+        return end;
+    }
+    const double held = std::max(1 + (stretch - 1) / class_channels_, traffic.stretch / class_channels_);
     for (const Traffic::LinkUse& use : traffic.links) {
         double& free = link_free_[use.link];
         const double begin = std::max(free, start);
         const double cycles = use.cycles * share;
-        free = begin + cycles * held;
-        end = std::max(end, begin + cycles * stretch);
+        free = begin + cycles * (is_source(use.link) ? std::max(held, traffic.stretch) : held);
+        end = std::max({end, free, begin + cycles * stretch});
     }
     return end;
 }
@@ -47,6 +55,7 @@ double Resources::carry_packet(const Traffic& traffic, double start, double shar
     for (const Traffic::LinkUse& use : traffic.links) longest = std::max(longest, use.cycles);
     const double cycles = longest * share;
     if (cycles <= buffer_cycles_) return carry(traffic, start, 1, share);
+    const double held = std::max(1.0, traffic.stretch / class_channels_);
     double all_free = start;
     for (const Traffic::LinkUse& use : traffic.links)
         if (use.cycles == longest) all_free = std::max(all_free, link_free_[use.link]);
@@ -54,10 +63,10 @@ double Resources::carry_packet(const Traffic& traffic, double start, double shar
         double& free = link_free_[use.link];
         const double begin = std::max(free, start);
         const double wait = use.cycles == longest ? std::max(0.0, all_free - begin - buffer_cycles_) : 0;
-        const bool source = use.link >= first_injection_ && use.link < first_ejection_;
-        free = begin + use.cycles * share + (source ? wait : wait / class_channels_);
+        free = begin + (is_source(use.link) ? use.cycles * share * traffic.stretch + wait
+                                            : use.cycles * share * held + wait / class_channels_);
     }
-    return all_free + cycles;
+    return all_free + cycles * traffic.stretch;
 }
 
 double Resources::backlog(const std::vector<std::uint16_t>& links, double time) const {
@@ -82,6 +91,12 @@ Resources::Served Resources::serve(const Traffic& traffic, double time, std::uin
         }
     }
     return served;
+}
+
+Resources::Served Resources::alone(const Traffic::MemoryUse& use) const {
+    const double latency = use.write ? write_latency_ : read_latency_;
+    const std::uint64_t longest = *std::max_element(use.channel_bytes.begin(), use.channel_bytes.end());
+    return {latency, latency + static_cast<double>(longest) * cycles_per_byte_};
 }
 
 double Resources::serve_turn(unsigned interface, std::uint64_t bytes, double time) {

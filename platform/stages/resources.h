@@ -34,6 +34,8 @@ public:
     };
     /// All requests of a transfer, which arrive at `time`. `displacement`: bytes by which their addresses are moved.
     Served serve(const Traffic& traffic, double time, std::uint64_t displacement = 0);
+    /// When they would, counted from their arrival, if nothing else were served.
+    Served alone(const Traffic::MemoryUse& use) const;
     /// One turn of a read; when its data leave the memory interface.
     double serve_turn(unsigned interface, std::uint64_t bytes, double time);
     double read_latency() const { return read_latency_; }
@@ -41,6 +43,9 @@ public:
     std::uint64_t lookahead_bytes() const { return lookahead_bytes_; }
 
 private:
+    /// An endpoint sends one packet after another.
+    bool is_source(unsigned link) const { return link >= first_injection_ && link < first_ejection_; }
+
     std::vector<double> link_free_;
     std::vector<double> channel_free_;  ///< pseudo-channels, interface by interface
     unsigned channels_, interleave_bytes_;

@@ -59,6 +59,16 @@ StageCounters::StageCounters(const std::string& chip, const PlatformConfig& plat
     count(interfaces, "packets", "1", interfaces_.packets);
     count(interfaces, "samples_sent", "1", interfaces_.samples_sent);
     count(interfaces, "samples_received", "1", interfaces_.samples_received);
+    const auto spend = [&](const char* name, const double& value) {
+        registry_.add(chip + ".stages.pipelines", name, "cycles", [this, &value] {
+            refresh_();
+            return value;
+        });
+    };
+    spend("kernel_cycles", spent_.kernels);
+    spend("flight_cycles", spent_.flights);
+    spend("transfer_cycles", spent_.transfers);
+    spend("wait_cycles", spent_.waits);
     for (std::size_t i = 0; i < tiles_.size(); ++i) {
         const std::string tile = fmt::format("{}.tile_{}", chip, i);
         const Tile& counts = tiles_[i];
@@ -143,6 +153,13 @@ void StageCounters::add(const OperatorPlacement& placement, const StageWork& wor
         tile.scratchpad.write_bytes += use.scratchpad.write_bytes * times;
         tile.scratchpad.busy_cycles += use.scratchpad.busy_cycles * times;
     }
+}
+
+void StageCounters::add(const Timeline::Spent& spent) {
+    spent_.kernels += spent.kernels;
+    spent_.flights += spent.flights;
+    spent_.transfers += spent.transfers;
+    spent_.waits += spent.waits;
 }
 
 void StageCounters::add_samples(std::uint16_t switch_id, std::uint16_t branch, std::uint64_t samples) {

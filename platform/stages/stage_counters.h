@@ -7,6 +7,7 @@
 #include "switchyard/hw/network_interface/network_interface.h"
 #include "switchyard/platform/platform_config.h"
 #include "switchyard/platform/stages/kernel_meter.h"
+#include "switchyard/platform/stages/timeline.h"
 #include "switchyard/platform/stages/transfer_costs.h"
 #include "switchyard/tlm/simulation_registry.h"
 
@@ -27,6 +28,7 @@ public:
     void add(const Transfer& transfer, std::uint64_t times);
     void add(const OperatorPlacement& placement, const StageWork& work, std::uint64_t times);
     void add_samples(std::uint16_t switch_id, std::uint16_t branch, std::uint64_t samples);
+    void add(const Timeline::Spent& spent);
     void add_segment(Endpoint tile) { ++tiles_[tile].segments; }
 
 private:
@@ -55,6 +57,7 @@ private:
     std::vector<std::uint64_t> link_cycles_;
     hw::NetworkInterface::Stats interfaces_;
     std::map<std::pair<std::uint16_t, std::uint16_t>, std::uint64_t> branch_samples_;
+    Timeline::Spent spent_;
 };
 
 }  // namespace switchyard::platform

@@ -133,6 +133,7 @@ void StageFabric::serve() {
 }
 
 void StageFabric::run_ahead(const sc_core::sc_time& lead) {
+    counted_ = false;
     try {
         loaded_->timeline.run_until(now_cycles() + static_cast<double>(clock_.count(lead)));
     } catch (const std::runtime_error& error) {
@@ -364,6 +365,7 @@ void StageFabric::begin_segment(const RoutedExtension& start) {
     sort_samples(start.segment, start.batch);
     segment_tiles_ = start.destinations;
     lead_ = quantum_;
+    counted_ = false;
     loaded_->timeline.begin_segment(start.segment, now_cycles());
 }
 
@@ -385,11 +387,13 @@ void StageFabric::end_segment() {
 }
 
 void StageFabric::refresh() {
-    if (!loaded_) return;
+    if (!loaded_ || counted_) return;
+    counted_ = true;
     loaded_->timeline.take_work(
         [this](const Stage& stage, std::uint32_t dyn_dim, unsigned allocation, std::uint64_t units) {
             counters_.add(*stage.placement, kernels_.work(stage, dyn_dim, allocation), units);
         });
+    counters_.add(loaded_->timeline.take_spent());
     loaded_->transfers.for_each([this](Transfer& transfer) {
         if (transfer.uses > 0) counters_.add(transfer, transfer.uses);
         transfer.uses = 0;

@@ -82,9 +82,9 @@ private:
     void end_segment();
     /// Makes one program of those of the tiles.
     void load();
-    /// What the gates of these stages will decide.
     /// Takes the samples of the batch in the segment's order from now on.
     void sort_samples(unsigned segment, std::uint32_t batch);
+    /// What the gates of these stages will decide.
     void read_masks(const std::vector<unsigned>& stages, std::uint32_t batch);
     /// A packet from `source` to the host.
     PooledPayload packet(PacketKind kind, Endpoint source, ::tlm::tlm_command command, std::uint64_t address,
@@ -107,6 +107,7 @@ private:
     KernelMeter kernels_;
     NetworkMeter network_;
     StageCounters counters_;
+    bool counted_ = true;  ///< the counters are up to date
     std::vector<TileMemory> tiles_;
     std::vector<std::unique_ptr<LazyMemory>> memory_;  ///< of each interface
     std::unique_ptr<Loaded> loaded_;

@@ -192,7 +192,9 @@ void Timeline::try_dispatch(unsigned index, double time) {
     ++state.computed[allocation * (stage.placement->unit_samples + std::size_t{1}) + dyn_dim];
     ++state.in_flight;
     group_busy_[state.group] = 1;
-    push(end_on_tiles(stage, work, allocation, dyn_dim, time), EventKind::computed, index, unit);
+    const double end = end_on_tiles(stage, work, allocation, dyn_dim, time);
+    spent_.kernels += end - time;
+    push(end, EventKind::computed, index, unit);
 }
 
 void Timeline::computed(unsigned index, unsigned unit, double time) {

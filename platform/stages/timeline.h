@@ -37,6 +37,15 @@ public:
     /// Units of a stage by kernel; first those that no sample reached.
     const std::vector<std::uint32_t>& picked(unsigned stage) const { return stages_[stage].picked; }
     void clear_picked();
+    /// Where the units' time has gone since the last call, in cycles, summed over all units and transfers of tensors and
+    /// weights.
+    struct Spent {
+        double kernels = 0;    ///< on tiles
+        double flights = 0;    ///< probes, acknowledges, requests, latencies: what is no data
+        double transfers = 0;  ///< data on links and memory interfaces, alone
+        double waits = 0;      ///< for links and memory that others use
+    };
+    Spent take_spent() { return std::exchange(spent_, {}); }
     /// The units that every stage computed with each number of samples in each allocation, since the last call:
     /// visit(stage, dyn_dim, allocation, units).
     template <class Visit>
@@ -132,6 +141,7 @@ private:
         Event then{};                       ///< when all is there
         std::uint64_t given = 0, done = 0;  ///< bytes of a single request that have got a turn; whose turn is over
         double end = 0;                     ///< of what memory has read; of turns: of what the links have carried
+        double began = 0;
     };
     static constexpr std::uint32_t kAllUnits = 0xFFFFFFFF;
     /// As an event's unit.
@@ -167,11 +177,13 @@ private:
     /// there, `then` happens to `index` and `unit`. `displacement`: TransferCosts::displacement().
     void move(Transfer& transfer, double time, EventKind then, std::uint32_t index, std::uint32_t unit,
               std::uint64_t displacement = 0);
-    unsigned begin_flow(Transfer& transfer, EventKind then, std::uint32_t index, std::uint32_t unit);
+    unsigned begin_flow(Transfer& transfer, double time, EventKind then, std::uint32_t index, std::uint32_t unit);
     void data_ready(unsigned flow, double time);
     void give_turns(unsigned flow, double time);
     void turn_ready(unsigned flow, double time);
     void end_flow(unsigned flow, double time);
+    /// Adds a transfer that took from `begin` to `end`, heads included, to what the units have spent.
+    void spend(Transfer& transfer, double begin, double end);
 
     // weight_prefetch.cpp
     void derive_prefetches();
@@ -207,6 +219,7 @@ private:
     std::vector<std::vector<unsigned>> groups_;
     std::vector<std::uint8_t> group_busy_;
     std::vector<double> tile_free_;  ///< since when, of tiles of operators with allocations
+    Spent spent_;
     int segment_ = -1;
     unsigned stages_missing_ = 0;
 };

@@ -37,11 +37,29 @@ std::uint64_t TrafficBuilder::head_cycles(Endpoint from, Endpoint to) const {
 }
 
 std::uint64_t TrafficBuilder::packet_cycles(Endpoint from, Endpoint to, std::uint64_t payload_bytes) const {
-    return hw::zero_load_cycles(noc_, hops(from, to), payload_bytes);
+    const std::uint64_t flits = this->flits(payload_bytes, 1);
+    const unsigned hops = this->hops(from, to);
+    return hw::zero_load_cycles(noc_, hops, payload_bytes) + (stretched(flits, hops > 0) - flits);
 }
 
-std::uint64_t TrafficBuilder::serialisation_cycles(std::uint64_t payload_bytes, std::size_t destinations) const {
-    return hw::serialisation_cycles(noc_, payload_bytes, destinations);
+std::uint64_t TrafficBuilder::serialisation_cycles(Endpoint from, const std::vector<Endpoint>& to,
+                                                   std::uint64_t payload_bytes) const {
+    return stretched(flits(payload_bytes, to.size()), crosses(from, to));
+}
+
+bool TrafficBuilder::crosses(Endpoint from, const std::vector<Endpoint>& to) const {
+    return std::any_of(to.begin(), to.end(), [&](Endpoint destination) {
+        return router_of_endpoint_[destination] != router_of_endpoint_[from];
+    });
+}
+
+std::uint64_t TrafficBuilder::stretched(std::uint64_t flits, bool crosses) const {
+    // hw::Router: a buffer full of flits follows the one before it when that has reached the next router's front.
+    const std::uint64_t buffer = noc_.buffer_flits;
+    const std::uint64_t onward =
+        std::max(crosses ? noc_.link_cycles : 0U, noc_.endpoint_link_cycles) + noc_.router_cycles;
+    if (onward <= buffer || flits <= buffer) return flits;
+    return flits + (flits - 1) / buffer * (onward - buffer);
 }
 
 void TrafficBuilder::use(unsigned link, std::uint64_t packets, std::uint64_t cycles) {
@@ -61,8 +79,11 @@ void TrafficBuilder::add_packet(Endpoint source, const std::vector<Endpoint>& de
     const std::uint64_t whole = payload_bytes / max_payload_bytes, rest = payload_bytes % max_payload_bytes;
     const std::uint64_t packets = whole + (rest > 0 || whole == 0 ? 1 : 0);
     const std::uint64_t cycles =
-        whole * (whole > 0 ? serialisation_cycles(max_payload_bytes, destinations.size()) : 0) +
-        (packets > whole ? serialisation_cycles(rest, destinations.size()) : 0);
+        whole * (whole > 0 ? flits(max_payload_bytes, destinations.size()) : 0) +
+        (packets > whole ? flits(rest, destinations.size()) : 0);
+    flit_cycles_ += cycles;
+    stretched_cycles_ += whole * (whole > 0 ? serialisation_cycles(source, destinations, max_payload_bytes) : 0) +
+                         (packets > whole ? serialisation_cycles(source, destinations, rest) : 0);
     const std::uint64_t wire_bytes = payload_bytes + packets * noc_.header_bytes;
     sum_.packets += packets;
     sum_.payload_bytes += payload_bytes;
@@ -82,7 +103,7 @@ void TrafficBuilder::add_packet(Endpoint source, const std::vector<Endpoint>& de
     Share shares[2][2];  // by the choice
     for (std::uint64_t i = 0; i < packets; ++i) {
         const std::uint64_t bytes = i < whole ? max_payload_bytes : rest;
-        const std::uint64_t flits = serialisation_cycles(bytes, destinations.size());
+        const std::uint64_t flits = this->flits(bytes, destinations.size());
         const hw::flit::TieChoice choice =
             tie_breakers_[source].choose(static_cast<std::uint32_t>(flits), [&](auto&& visit) {
                 for (const Endpoint destination : destinations) {
@@ -148,11 +169,14 @@ void TrafficBuilder::add_request(std::uint64_t address, std::uint64_t bytes, boo
 
 Traffic TrafficBuilder::take() {
     std::sort(used_.begin(), used_.end());
+    sum_.links.reserve(used_.size());
     for (const std::uint16_t link : used_) {
         sum_.links.push_back({link, cycles_[link]});
         cycles_[link] = 0;
     }
     used_.clear();
+    if (flit_cycles_ > 0) sum_.stretch = static_cast<double>(stretched_cycles_) / static_cast<double>(flit_cycles_);
+    flit_cycles_ = stretched_cycles_ = 0;
     return std::exchange(sum_, Traffic{});
 }
 

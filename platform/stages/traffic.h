@@ -30,6 +30,9 @@ struct Traffic {
     std::uint64_t payload_bytes = 0, addressed_bytes = 0;  ///< injected once; times the destinations
     std::uint64_t link_packets = 0, link_bytes = 0;        ///< on links between routers, headers included
     std::uint64_t ejected_packets = 0, ejected_bytes = 0;  ///< payload
+    /// The time that the packets take on an idle network over that of their flits, one a cycle. More than 1 where
+    /// buffers are filled before the first flit has left the next router.
+    double stretch = 1;
 };
 
 /// Turns packets into what they cost on the links of hw::Torus: the X-Y routes of flit::RouteTable with the ways of
@@ -47,7 +50,9 @@ public:
     std::uint64_t head_cycles(Endpoint from, Endpoint to) const;
     /// The same until the tail of a packet with so much payload has arrived.
     std::uint64_t packet_cycles(Endpoint from, Endpoint to, std::uint64_t payload_bytes) const;
-    std::uint64_t serialisation_cycles(std::uint64_t payload_bytes, std::size_t destinations = 1) const;
+    /// From a packet's head until its tail.
+    std::uint64_t serialisation_cycles(Endpoint from, const std::vector<Endpoint>& to,
+                                       std::uint64_t payload_bytes) const;
 
     /// One packet from here to there; `max_payload_bytes` cuts it into several.
     void add_packet(Endpoint source, const std::vector<Endpoint>& destinations, std::uint64_t payload_bytes,
@@ -69,6 +74,13 @@ private:
     void add_route(unsigned from, const std::vector<Endpoint>& destinations, hw::flit::TieChoice choice,
                    const Share& share);
     void use(unsigned link, std::uint64_t packets, std::uint64_t cycles);
+    /// For which the packet occupies a link: its flits.
+    std::uint64_t flits(std::uint64_t payload_bytes, std::size_t destinations) const {
+        return hw::serialisation_cycles(noc_, payload_bytes, destinations);
+    }
+    /// From its head until its tail, if it crosses links between routers or not.
+    std::uint64_t stretched(std::uint64_t flits, bool crosses) const;
+    bool crosses(Endpoint from, const std::vector<Endpoint>& to) const;
 
     hw::NocConfig noc_;
     hw::HbmConfig memory_;
@@ -78,7 +90,8 @@ private:
     std::vector<hw::flit::TieBreaker> tie_breakers_;  ///< by endpoint
     std::vector<int> neighbour_;                      ///< [router][port]
     Traffic sum_;
-    std::vector<std::uint32_t> cycles_;  ///< by link, of sum_
+    std::uint64_t stretched_cycles_ = 0, flit_cycles_ = 0;  ///< over the packets of sum_
+    std::vector<std::uint32_t> cycles_;                     ///< by link, of sum_
     std::vector<std::uint16_t> used_;
     std::vector<std::uint32_t> visited_;  ///< by link: the packet that was there last
     std::uint32_t packet_ = 0;

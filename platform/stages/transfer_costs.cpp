@@ -186,7 +186,7 @@ void TransferCosts::read(Transfer& transfer, Endpoint reader, const std::vector<
     traffic_.add_request(address, bytes, false);
     traffic_.add_packet(memory, receivers, bytes, platform_.hbm.max_packet_bytes);
     tail_ = std::max(tail_, traffic_.serialisation_cycles(
-                                std::min<std::uint64_t>(bytes, platform_.hbm.max_packet_bytes), receivers.size()));
+                                memory, receivers, std::min<std::uint64_t>(bytes, platform_.hbm.max_packet_bytes)));
     hw::NetworkInterface::Stats& stats = transfer.interfaces;
     ++stats.packets;
     stats.memory_requested_bytes += bytes * receivers.size();
@@ -277,7 +277,7 @@ void TransferCosts::write(Transfer& transfer, Endpoint writer, std::uint64_t add
     for (std::uint64_t done = 0; done < bytes; done += most) {
         const std::uint64_t part = std::min(most, bytes - done);
         traffic_.add_packet(writer, {memory}, part);
-        tail_ = std::max(tail_, traffic_.serialisation_cycles(part));
+        tail_ = std::max(tail_, traffic_.serialisation_cycles(writer, {memory}, part));
         traffic_.add_request(address + done, part, true);
         traffic_.add_packet(memory, {writer}, 0);
         ++transfer.interfaces.packets;

@@ -5,6 +5,9 @@
 #include <map>
 #include <vector>
 
+#include <boost/functional/hash.hpp>
+#include <boost/unordered_map.hpp>
+
 #include "switchyard/hw/network_interface/network_interface.h"
 #include "switchyard/hw/network_interface/transfer_plan.h"
 #include "switchyard/platform/platform_config.h"
@@ -43,6 +46,9 @@ struct Transfer {
     };
     std::vector<TileUse> tiles;
     std::uint64_t uses = 0;  ///< since the counters were last brought up to date
+    /// Of its data on links and memory interfaces, and of heads and latencies, if nothing else were on its way; < 0: not
+    /// known yet.
+    double alone_data = -1, alone_flight = 0;
 };
 
 /// Derives transfers from the plan that the tiles' network interfaces derive for themselves (hw::TransferPlan), and
@@ -128,7 +134,7 @@ private:
     Endpoint first_memory_;
     std::uint64_t setup_cycles_;
     bool multicast_reads_;
-    std::map<Key, Transfer> known_;
+    boost::unordered_map<Key, Transfer> known_;
     std::map<std::array<std::uint32_t, 4>, double> stretches_;  ///< by edge, magnitude of the samples, allocations
     // Of the transfer that is being put together.
     std::map<Endpoint, Transfer::TileUse> tiles_;

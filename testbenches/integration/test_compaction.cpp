@@ -16,7 +16,7 @@ json run(const std::string& network, const std::string& options) {
     const std::string platform = " --platform configs/platforms/adyna.yaml";
     const std::string image =
         compiled("configs/workloads/" + network + ".yaml" + platform + " --design adyna" + options);
-    json report = report_of_run(platform + " --image " + image + " --batches 4");
+    json report = report_of_run(platform + " --image " + image + " --batches 4 --set chip.impl=stages");
     report["sorts"] = sy_sched("inspect " + image).out.find("samples sorted by") != std::string::npos;
     return report;
 }

@@ -30,7 +30,7 @@ struct Pair {
 /// - `seed`, `attempt`, `design`, `without`, `unit_samples`, `batches`, `platform` (settings);
 /// - `tiles`, `stages`: `latency_us` of each batch, `run_us`, `failed` (conservation checks by name, with both
 /// figures),
-///   or `error`;
+///   or `error`; of stages, `validation` as in a report: within which bounds the model is validated;
 /// - `difference`: mean latency of a batch on `stages` over that on `tiles`, less 1; missing if either has an error.
 /// Runs each model in a process of its own, so no SystemC object may exist here.
 nlohmann::ordered_json run_pair(std::uint64_t seed, PairSize size);

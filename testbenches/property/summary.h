@@ -19,6 +19,8 @@ struct Summary {
 };
 
 Summary summary_of(const std::vector<nlohmann::ordered_json>& results);
+/// Those of the pairs for which `chip.impl: auto` takes stages.
+std::vector<nlohmann::ordered_json> validated(const std::vector<nlohmann::ordered_json>& results);
 nlohmann::ordered_json to_json(const Summary& summary);
 /// Lines for people: the distribution, the keys that go along with the difference, the pairs that are wrong.
 std::string summary_text(const std::vector<nlohmann::ordered_json>& results);

@@ -261,7 +261,13 @@ TEST_CASE("results and table hold every number", "[experiment]") {
 
     Made failed = all;
     failed.results[4].report["ok"] = false;
+    failed.results[4].report["conservation"] = {
+        {{"name", "a held one"}, {"relation", "equal"}, {"expected", 1}, {"got", 1}, {"ok", true}},
+        {{"name", "lost bytes"}, {"relation", "equal"}, {"expected", 3}, {"got", 4}, {"ok", false}}};
+    failed.results[3].report["validation"] = {{"chip", "stages"}, {"outside", {"waits 0.9, validated up to 0.5"}}};
     CHECK(results_json(failed.experiment, failed.results, {}).at("ok") == false);
     CHECK_THAT(results_table(failed.experiment, failed.results, {}),
-               ContainsSubstring("FAILED") && ContainsSubstring("early_exit, adyna-static\n"));
+               ContainsSubstring("FAILED") &&
+                   ContainsSubstring("early_exit, adyna-static: lost bytes: wants equal 3, got 4\n") &&
+                   ContainsSubstring("chip.impl: stages is not validated for 1 of 6 points"));
 }

@@ -233,7 +233,8 @@ SIM_TEST("docs/registers.md is what the host interface defines", "[platform][doc
 }
 
 TEST_CASE("banks and a log of requests need every memory interface", "[platform]") {
-    CHECK(read_platform("configs/platforms/adyna.yaml").chip.impl == "stages");
+    CHECK(read_platform("configs/platforms/adyna.yaml").chip.impl == "auto");
+    CHECK(read_platform("configs/platforms/adyna.yaml", {{"chip.kernel_fitting", "no"}}).chip.impl == "stages");
     CHECK(read_platform("configs/platforms/adyna.yaml", {{"hbm.impl", "bank"}}).chip.impl == "tiles");
     CHECK(read_platform("configs/platforms/adyna.yaml", {{"hbm.request_log", "log"}}).chip.impl == "tiles");
     const std::string text = read_text(kMini);

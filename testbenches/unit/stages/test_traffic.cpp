@@ -86,11 +86,37 @@ SIM_TEST("a packet on its own takes as long as the closed form of the torus says
             for (const std::uint64_t bytes : {0, 1, 191, 4096}) {
                 const std::uint64_t exact = bench.torus.zero_load_cycles(from, to, bytes);
                 CHECK(builder.packet_cycles(from, to, bytes) == exact);
-                CHECK(builder.head_cycles(from, to) + builder.serialisation_cycles(bytes) == exact);
+                CHECK(builder.head_cycles(from, to) + builder.serialisation_cycles(from, {to}, bytes) == exact);
             }
         }
     }
     sc_core::sc_start();
+}
+
+TEST_CASE("a packet whose buffers are shorter than its links takes as long as on the torus", "[traffic]") {
+    const unsigned buffer_flits = GENERATE(1u, 2u, 3u, 8u), link_cycles = GENERATE(1u, 7u, 40u);
+    const unsigned endpoint_link_cycles = GENERATE(0u, 12u);
+    in_child([&] {
+        hw::NocConfig config = noc(4, 3);
+        config.buffer_flits = buffer_flits;
+        config.link_cycles = link_cycles;
+        config.endpoint_link_cycles = endpoint_link_cycles;
+        const std::vector<unsigned> routers = endpoints_of(config);
+        NetworkBench bench(config, routers);
+        TrafficBuilder builder(config, hw::HbmConfig{}, routers);
+        bench.run([&] {
+            for (const Endpoint to : {Endpoint{1}, Endpoint{7}, Endpoint{12}, Endpoint{14}}) {  // 12, 14: at router 0
+                for (const std::uint64_t bytes : {0, 191, 700, 5000}) {
+                    CAPTURE(to, bytes);
+                    const std::uint64_t begin = bench.ends.now();
+                    const std::uint64_t cycles = bench.ends.send(0, {to}, bytes) - begin;
+                    CHECK(builder.packet_cycles(0, to, bytes) == cycles);
+                    CHECK(builder.head_cycles(0, to) + builder.serialisation_cycles(0, {to}, bytes) == cycles);
+                    bench.ends.wait_cycles(100'000);
+                }
+            }
+        });
+    });
 }
 
 TEST_CASE("a transfer of several packets has a header each", "[traffic]") {
@@ -100,7 +126,8 @@ TEST_CASE("a transfer of several packets has a header each", "[traffic]") {
     const Traffic traffic = builder.take();
     CHECK(traffic.packets == 3);
     CHECK(traffic.link_bytes == 2500 + 3 * config.header_bytes);
-    CHECK(traffic.links.front().cycles == 2 * builder.serialisation_cycles(1000) + builder.serialisation_cycles(500));
+    CHECK(traffic.links.front().cycles ==
+          2 * builder.serialisation_cycles(0, {1}, 1000) + builder.serialisation_cycles(0, {1}, 500));
     CHECK(builder.take().packets == 0);
 }
 

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "switchyard/platform/simulation.h"
+
+namespace switchyard::platform {
+
+/// A figure of a run on `chip.impl: stages`, and the largest with which the model's error was measured: docs/models/
+/// stages.md, "Accuracy". Beyond one of them the error may be larger.
+struct DomainFigure {
+    std::string name;
+    double bound = 0, got = 0;
+    bool inside() const { return got <= bound; }
+};
+
+/// From the run's own counters, so that nothing has to be predicted: where the time of the hand-over units has gone, and
+/// how much the host moves beside them. The bounds were chosen on the pairs of `property_pairs --seed 5000 --pairs 500`
+/// and of seed 1000000; testbenches/property holds them on others.
+std::vector<DomainFigure> domain_figures(const PlatformConfig& platform, const RunResult& result);
+
+}  // namespace switchyard::platform
