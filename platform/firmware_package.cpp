@@ -75,6 +75,11 @@ private:
 };
 
 std::vector<std::uint8_t> PackageWriter::write() {
+    const auto is_output = [](const ImageMeta::Tensor& tensor) { return tensor.kind == "output"; };
+    const auto& tensors = image_.meta.tensors;
+    const auto output = std::find_if(tensors.begin(), tensors.end(), is_output);
+    if (std::count_if(tensors.begin(), tensors.end(), is_output) != 1 || output->per_input)
+        refuse("IMAGE", "outputs", "a package wants one output, with a result for each sample");
     switchyard_package package{};
     block_.reserve(sizeof package);
     package.magic = SWITCHYARD_PACKAGE_MAGIC;

@@ -10,27 +10,12 @@
 
 #include "switchyard/hw/numerics/fp16.h"
 #include "switchyard/platform/expectation.h"
+#include "switchyard/platform/network_weights.h"
 #include "switchyard/sw_scheduler/formats/error.h"
 
 namespace switchyard::platform {
 
 namespace {
-
-class HalfWriter {
-public:
-    void add(double value) {
-        const std::uint16_t bits = numerics::narrow(value);
-        bytes_.push_back(static_cast<std::uint8_t>(bits));
-        bytes_.push_back(static_cast<std::uint8_t>(bits >> 8));
-    }
-    std::vector<std::uint8_t> take(std::size_t bytes) {
-        bytes_.resize(bytes, 0);
-        return std::move(bytes_);
-    }
-
-private:
-    std::vector<std::uint8_t> bytes_;
-};
 
 std::size_t elements(const OperatorShape& shape) {
     return std::size_t{shape.out_channels} * shape.out_rows * shape.out_columns;
@@ -54,8 +39,8 @@ void for_each_element(const OperatorPlacement& tensor, std::size_t piece, Visit&
 
 }  // namespace
 
-NetworkValues::NetworkValues(const Image& image, std::string folder, const std::string& inputs)
-    : image_(image), folder_(std::move(folder)), inputs_(read_npy(inputs)) {
+NetworkValues::NetworkValues(const Image& image, const std::string& folder, const std::string& inputs)
+    : image_(image), inputs_(read_npy(inputs)) {
     std::map<std::uint16_t, const OperatorPlacement*> placements;
     std::map<std::uint16_t, const TileOperator*> operators;
     for (const TileProgram& tile : image.tiles) {
@@ -76,89 +61,50 @@ NetworkValues::NetworkValues(const Image& image, std::string folder, const std::
     for (const ImageMeta::Tensor& tensor : image.meta.tensors) {
         if (tensor.kind == "weights") {
             const std::uint16_t id = ids.at(tensor.name);
-            weights_.emplace(tensor.name, read_weights(image.meta.operators[id], *placements.at(id), *operators.at(id),
-                                                       tensor.piece_bytes.front()));
+            weights_.emplace(tensor.name,
+                             weight_slices(image.meta.model, folder, image.meta.operators[id], *placements.at(id),
+                                           *operators.at(id), tensor.piece_bytes.front()));
         } else if (tensor.kind == "output") {
-            const OperatorShape& shape = placement_of(tensor).shape;
-            output_.shape = {0, shape.out_channels, shape.out_rows, shape.out_columns};
-            while (output_.shape.size() > 2 && output_.shape.back() == 1) output_.shape.pop_back();
+            add_output(tensor);
         } else {
-            const OperatorShape& shape = placement_of(tensor).shape;
-            const std::vector<std::size_t> wanted{image.meta.batch_samples, shape.out_channels, shape.out_rows,
-                                                  shape.out_columns};
-            // Dimensions of one may be left out, so it is the number that counts.
-            if (inputs_.shape.empty() || inputs_.shape[0] < wanted[0] ||
-                inputs_.values.size() != inputs_.shape[0] * elements(shape))
-                throw InputError(inputs, 0, "shape",
-                                 fmt::format("is ({}), the network wants batches of ({})",
-                                             fmt::join(inputs_.shape, ", "), fmt::join(wanted, ", ")));
-            batches_ = static_cast<std::uint32_t>(inputs_.shape[0] / wanted[0]);
+            check_inputs(inputs, placement_of(tensor).shape);
         }
     }
+}
+
+void NetworkValues::add_output(const ImageMeta::Tensor& tensor) {
+    const OperatorShape& shape = placement_of(tensor).shape;
+    std::vector<std::size_t> dimensions{0, shape.out_channels, shape.out_rows, shape.out_columns};
+    while (dimensions.size() > 2 && dimensions.back() == 1) dimensions.pop_back();
+    if (!outputs_.empty() &&
+        (outputs_.front().values.shape != dimensions || outputs_.front().tensor->per_input != tensor.per_input))
+        throw InputError(
+            image_.meta.model, 0, tensor.name,
+            fmt::format("is an output of another shape than {}: of several outputs a sample's result is the "
+                        "last one that it reaches",
+                        outputs_.front().tensor->name));
+    outputs_.push_back({&tensor, {dimensions, {}}});
+}
+
+void NetworkValues::check_inputs(const std::string& file, const OperatorShape& shape) {
+    const std::size_t batch = image_.meta.batch_samples, fold = image_.meta.samples_per_input, size = elements(shape);
+    // Dimensions of one may be left out, and samples folded into inputs or not, so it is the number that counts.
+    const std::size_t first = inputs_.shape.empty() ? 0 : inputs_.shape[0], count = inputs_.values.size();
+    if ((count != first * size && count != first * fold * size) || count < batch * size)
+        throw InputError(
+            file, 0, "shape",
+            fmt::format("is ({}), the network wants batches of ({}, {}, {}, {})", fmt::join(inputs_.shape, ", "), batch,
+                        shape.out_channels, shape.out_rows, shape.out_columns));
+    batches_ = static_cast<std::uint32_t>(count / size / batch);
 }
 
 const OperatorPlacement& NetworkValues::placement_of(const ImageMeta::Tensor& tensor) const {
     return *tensors_.at(tensor.name);
 }
 
-std::vector<float> NetworkValues::per_channel(const ImageMeta::Operator& meta, const char* what,
-                                              std::size_t channels) const {
-    const std::string path = fmt::format("{}/{}.{}.npy", folder_, meta.parameters, what);
-    NpyArray array = read_npy(path);
-    if (array.values.size() != channels)
-        throw InputError(
-            path, 0, "shape",
-            fmt::format("is ({}), operator {} has {} channels", fmt::join(array.shape, ", "), meta.name, channels));
-    return std::move(array.values);
-}
-
-NetworkValues::Slices NetworkValues::read_weights(const ImageMeta::Operator& meta, const OperatorPlacement& placement,
-                                                  const TileOperator& op, std::size_t slice_bytes) const {
-    if (meta.parameters.empty())
-        throw InputError(image_.meta.model, 0, meta.name, "has weights, and the model names no parameters for them");
-    const OperatorShape& shape = placement.shape;
-    const std::size_t filter = filter_elements(shape), stored = filter * meta.groups;
-    NpyArray weight;
-    if (filter > 0) {
-        const std::string path = fmt::format("{}/{}.weight.npy", folder_, meta.parameters);
-        weight = read_npy(path);
-        if (weight.shape.empty() || weight.shape[0] != shape.out_channels ||
-            weight.values.size() != stored * shape.out_channels)
-            throw InputError(path, 0, "shape",
-                             fmt::format("is ({}), operator {} wants {} channels of {} weights",
-                                         fmt::join(weight.shape, ", "), meta.name, shape.out_channels, stored));
-    }
-    std::vector<std::vector<float>> parameters;
-    const auto norm = [&] {
-        parameters.push_back(per_channel(meta, "gain", shape.out_channels));
-        parameters.push_back(per_channel(meta, "offset", shape.out_channels));
-    };
-    if (shape.kind == OpKind::norm) norm();
-    for (const EpilogueStep step : op.epilogue) {
-        if (step == EpilogueStep::bias) parameters.push_back(per_channel(meta, "bias", shape.out_channels));
-        if (step == EpilogueStep::norm) norm();
-    }
-    Slices slices;
-    const Partition& cut = placement.partitions.back();
-    for (unsigned ik = 0; ik < placement.k_ways; ++ik) {
-        const Box box = output_box(shape, cut, placement.k_ways, ik, cut.dyn_dim);
-        HalfWriter writer;
-        for (std::size_t k = box.k0; k < box.k1; ++k) {
-            const std::size_t first = k * stored + meta.group * filter;
-            for (std::size_t i = first; i < first + filter; ++i)
-                writer.add(static_cast<double>(weight.values[i]) * meta.weight_scale);
-        }
-        for (const std::vector<float>& values : parameters) {
-            for (std::size_t k = box.k0; k < box.k1; ++k) writer.add(values[k]);
-        }
-        slices.bytes.push_back(writer.take(slice_bytes));
-    }
-    return slices;
-}
-
 std::vector<std::uint8_t> NetworkValues::piece(const ImageMeta::Tensor& tensor, std::size_t piece,
                                                std::uint32_t batch) const {
-    if (tensor.kind == "weights") return weights_.at(tensor.name).bytes.at(piece);
+    if (tensor.kind == "weights") return weights_.at(tensor.name).at(piece);
     const OperatorPlacement& placement = placement_of(tensor);
     const std::size_t first = std::size_t{batch} * image_.meta.batch_samples * elements(placement.shape);
     HalfWriter writer;
@@ -169,35 +115,42 @@ std::vector<std::uint8_t> NetworkValues::piece(const ImageMeta::Tensor& tensor, 
 void NetworkValues::take(const ImageMeta::Tensor& tensor, std::size_t piece, std::uint32_t batch,
                          const std::vector<std::uint8_t>& bytes) {
     const OperatorPlacement& placement = placement_of(tensor);
+    const auto output = std::find_if(outputs_.begin(), outputs_.end(),
+                                     [&tensor](const Output& one) { return one.tensor->name == tensor.name; });
+    NpyArray& array = output->values;
     const std::size_t batch_elements = image_.meta.batch_samples * elements(placement.shape);
-    output_.shape[0] = std::max<std::size_t>(output_.shape[0], (batch + 1u) * image_.meta.batch_samples);
-    output_.values.resize(std::max(output_.values.size(), (batch + 1u) * batch_elements));
+    array.shape[0] = std::max<std::size_t>(array.shape[0], (batch + 1u) * image_.meta.batch_samples);
+    array.values.resize(std::max(array.values.size(), (batch + 1u) * batch_elements));
     std::size_t at = 0;
     for_each_element(placement, piece, [&](std::size_t i) {
         std::uint16_t bits = 0;
         std::memcpy(&bits, &bytes[at], kElementBytes);
         at += kElementBytes;
-        output_.values[batch * batch_elements + i] = numerics::widen(bits);
+        array.values[batch * batch_elements + i] = numerics::widen(bits);
     });
 }
 
 NpyArray NetworkValues::output() const {
-    return output_;
+    return outputs_.back().values;
 }
 
 NpyArray NetworkValues::output(const std::vector<BatchRouting>& routed) const {
-    NpyArray result = output_;
-    for (const ImageMeta::Tensor& tensor : image_.meta.tensors) {
-        if (tensor.kind != "output") continue;
-        const OperatorPlacement& placement = placement_of(tensor);
-        const std::size_t size = elements(placement.shape);
-        for (std::size_t batch = 0; batch < routed.size(); ++batch) {
-            std::vector<bool> reached(image_.meta.batch_samples);
-            for (const std::uint32_t id : samples_at(image_, routed[batch], placement.op_id)) reached[id] = true;
-            for (std::size_t id = 0; id < reached.size(); ++id) {
-                const std::size_t first = (batch * reached.size() + id) * size;
-                if (!reached[id] && first + size <= result.values.size())
-                    std::fill_n(result.values.begin() + static_cast<std::ptrdiff_t>(first), size, 0.0f);
+    const std::size_t size = elements(placement_of(*outputs_.front().tensor).shape);
+    const std::size_t step = outputs_.front().tensor->per_input ? image_.meta.samples_per_input : 1;
+    const std::size_t rows = image_.meta.batch_samples / step;  // of a batch
+    NpyArray result;
+    result.shape = outputs_.front().values.shape;
+    result.shape[0] = routed.size() * rows;
+    result.values.assign(result.shape[0] * size, 0);
+    for (std::size_t batch = 0; batch < routed.size(); ++batch) {
+        for (const Output& output : outputs_) {
+            const std::uint16_t op_id = placement_of(*output.tensor).op_id;
+            for (const std::uint32_t id : samples_at(image_, routed[batch], op_id)) {
+                if (id % step != 0) continue;
+                const std::size_t from = (batch * image_.meta.batch_samples + id) * size,
+                                  to = (batch * rows + id / step) * size;
+                if (from + size <= output.values.values.size())
+                    std::copy_n(&output.values.values[from], size, &result.values[to]);
             }
         }
     }

@@ -15,10 +15,10 @@ namespace switchyard::platform {
 /// together from such pieces. Numbers are rounded to binary16, nearest even, on their way to the chip.
 class NetworkValues {
 public:
-    /// Reads, for each operator with parameters P, `folder`/P.weight.npy (out, in, height, width or out, in) and, where
-    /// its epilogue asks for them, P.bias.npy, P.gain.npy and P.offset.npy (out); of `inputs` (samples, channels, rows,
-    /// columns) every whole batch. Throws InputError for an operator without parameters, a missing file, another shape.
-    NetworkValues(const Image& image, std::string folder, const std::string& inputs);
+    /// Reads the weights of each operator in `folder` (network_weights.h), and of `inputs` (samples, channels, rows,
+    /// columns; or the same values by inputs, with the samples of each folded in any way that keeps their order) every
+    /// whole batch. Throws InputError for a missing file, another shape, outputs of different shapes.
+    NetworkValues(const Image& image, const std::string& folder, const std::string& inputs);
 
     std::uint32_t batches() const { return batches_; }
     /// Piece `piece` of a tensor of weights, or of an input in `batch`.
@@ -26,27 +26,29 @@ public:
     /// A piece of an output has come back.
     void take(const ImageMeta::Tensor& tensor, std::size_t piece, std::uint32_t batch,
               const std::vector<std::uint8_t>& bytes);
-    /// Samples, channels, rows, columns; the last two are left out where they are 1.
+    /// What lies in HBM for the last of the outputs, all samples. Samples, channels, rows, columns; the last two are
+    /// left out where they are 1.
     NpyArray output() const;
-    /// The same when the batches took these routes: samples that do not reach the output are zero. In HBM stands what
-    /// an earlier batch left in their place.
+    /// The results when the batches took these routes. Of several outputs a sample's result is the last one that it
+    /// reaches; samples that reach none are zero: in HBM stands what an earlier batch left in their place. A row is a
+    /// sample, or an input if ImageMeta::Tensor::per_input.
     NpyArray output(const std::vector<BatchRouting>& routed) const;
 
 private:
-    struct Slices {
-        std::vector<std::vector<std::uint8_t>> bytes;  ///< one an ik
+    using Slices = std::vector<std::vector<std::uint8_t>>;  ///< one an ik
+    struct Output {
+        const ImageMeta::Tensor* tensor;
+        NpyArray values;  ///< of all samples
     };
-    Slices read_weights(const ImageMeta::Operator& meta, const OperatorPlacement& placement, const TileOperator& op,
-                        std::size_t slice_bytes) const;
-    /// Of a parameter, a value a channel.
-    std::vector<float> per_channel(const ImageMeta::Operator& meta, const char* what, std::size_t channels) const;
+    void add_output(const ImageMeta::Tensor& tensor);
+    void check_inputs(const std::string& file, const OperatorShape& shape);
     const OperatorPlacement& placement_of(const ImageMeta::Tensor& tensor) const;
 
     const Image& image_;
-    std::string folder_;
     std::map<std::string, const OperatorPlacement*> tensors_;  ///< in HBM, by name
     std::map<std::string, Slices> weights_;                    ///< by operator
-    NpyArray inputs_, output_;
+    std::vector<Output> outputs_;                              ///< in the model's order
+    NpyArray inputs_;
     std::uint32_t batches_ = 0;
 };
 

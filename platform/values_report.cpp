@@ -14,9 +14,9 @@ using nlohmann::ordered_json;
 
 namespace {
 
-ordered_json outputs_json(const Image& image, const NpyArray& outputs, const ValuesExpectation& expected) {
+/// `batch`: rows of the outputs.
+ordered_json outputs_json(const NpyArray& outputs, std::size_t batch, const ValuesExpectation& expected) {
     const OutputComparison found = compare_outputs(outputs, read_npy(expected.outputs), expected.bound);
-    const std::size_t batch = image.meta.batch_samples;
     return {{"expected", expected.outputs},
             {"samples", found.samples},
             {"largest_error", found.largest_error},
@@ -57,7 +57,8 @@ ordered_json routing_json(const Image& image, const std::vector<BatchRouting>& r
 ordered_json compared_values(const Image& image, const NpyArray& outputs, const std::vector<BatchRouting>& routed,
                              const ValuesExpectation& expected) {
     ordered_json result = ordered_json::object();
-    if (!expected.outputs.empty()) result["outputs"] = outputs_json(image, outputs, expected);
+    if (!expected.outputs.empty())
+        result["outputs"] = outputs_json(outputs, outputs.shape.at(0) / routed.size(), expected);
     if (!expected.trace.empty()) result["routing"] = routing_json(image, routed, expected.trace);
     return result;
 }

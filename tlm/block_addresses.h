@@ -14,6 +14,8 @@ namespace switchyard {
 /// with an input of zero where (row.y + step.y, row.x + step.x) is outside the stored rows and columns.
 /// Vector work: the same inputs reduced, without weights; an input that is outside or absent does not take part,
 /// except that `mean` divides by the number of all steps.
+/// Attention: the column's channel of the value tokens, weighted with the softmax of the row's scores
+/// (hw/pe_array/attention.h). `steps` have no addresses then, only their number counts.
 /// Then the epilogue in binary32, one rounding to binary16 unless the result is binary32, and the write to
 ///   output + row.output + column.output.
 struct KernelAddresses {
@@ -24,25 +26,68 @@ struct KernelAddresses {
     };
     enum class Reduce : std::uint8_t { sum, mean, maximum };
 
+    /// Where a result of a block comes from and goes to: a row stands for a sample, output row and output column, a
+    /// column for an output channel.
+    struct Row {
+        std::int32_t input = 0;     ///< of the window's top left corner, which may lie in the padding
+        std::int32_t y = 0, x = 0;  ///< that corner in the stored input; attention: y is the query's token
+        std::uint32_t output = 0;   ///< or BlockAddresses::kUnwanted
+        std::uint32_t second = 0;   ///< as `output`, for a second operand
+        std::uint32_t sample = 0;   ///< of the operator's samples on this tile
+        std::uint32_t token = 0;    ///< of its input, all rows of all its samples counted
+    };
+    struct Column {
+        std::int32_t input = 0;    ///< channelwise and vector work: of the column's own channel; attention: of its head
+        std::int32_t weights = 0;  ///< attention: of its channel of the values, from the head's first query on
+        std::uint32_t output = 0;  ///< or BlockAddresses::kUnwanted
+        std::uint32_t channel = 0;  ///< of parameters of the epilogue
+    };
+
     /// Fused on the way out. v: the result so far.
     struct Fused {
         enum class Kind : std::uint8_t {
-            bias,     ///< v + value[address + 2 * column.channel]
-            scale,    ///< v * value[address + 2 * column.channel]; with a bias: a folded norm
-            add,      ///< v + value[address + row.second + column.output]: second operand, in the output's layout
-            relu,     ///< v > 0 ? v : 0; a NaN stays
-            sigmoid,  ///< 1 / (1 + exp(-v)), through binary64
-            keep      ///< v is written to address + 2 * (row.output + column.output), binary32: a gate's logit
+            bias,      ///< v + value[address + 2 * column.channel]
+            scale,     ///< v * value[address + 2 * column.channel]; with a bias: a folded norm
+            add,       ///< v + value[address + row.second + column.output]: second operand, in the output's layout
+            relu,      ///< v > 0 ? v : 0; a NaN stays
+            sigmoid,   ///< 1 / (1 + exp(-v)), through binary64
+            keep,      ///< v is written to address + 2 * (row.output + column.output), binary32: a gate's logit
+            position,  ///< v + value[address + 2 * (column.channel * count + row.token)]: `count` tokens
+            factor     ///< v * the largest of the `count` values from address + 2 * row.sample * count on
         };
         Kind kind = Kind::relu;
         std::uint32_t address = 0;
-        bool wide = false;  ///< add: the second operand is binary32
+        bool wide = false;        ///< add: the second operand is binary32
+        std::uint32_t count = 0;  ///< position, factor
+    };
+
+    /// A step that needs all channels of a row at once (hw/numerics/channel_steps.h). What the
+    /// epilogue in front of it gives is kept in binary32; when all blocks of the invocation are done, the step is
+    /// carried out for each row, and the epilogue behind it makes results of its values.
+    struct Across {
+        enum class Kind : std::uint8_t { none, layer_norm, softmax };
+        Kind kind = Kind::none;
+        std::uint32_t kept = 0;  ///< address of the kept values, binary32, in the output's layout
+        std::vector<Row> rows;   ///< of the whole invocation
+        std::vector<Column> columns;
+        std::vector<Fused> epilogue;  ///< behind it, of a layer norm its gains and offsets first
+    };
+
+    /// Attention in place of steps: of a row's query over the keys and values of `tokens` tokens, in the column's head.
+    /// Channel c of token j, counted from the head's first query, lies at
+    ///   row.input + column.input + c * channel_bytes + j * token_bytes.
+    struct Attention {
+        std::uint32_t tokens = 0;         ///< 0: no attention
+        std::uint32_t head_channels = 0;  ///< queries; as many keys follow, then values
+        std::int32_t channel_bytes = 0, token_bytes = 0;
     };
 
     std::vector<Step> steps;             ///< `reduction` of them
     std::int32_t rows = 0, columns = 0;  ///< stored input: y in [0, rows), x in [0, columns) exist
     Reduce reduce = Reduce::sum;         ///< vector work only
     std::vector<Fused> epilogue;         ///< in this order
+    Across across;
+    Attention attention;
     std::uint32_t output = 0;
     bool wide_inputs = false, wide_output = false;  ///< binary32; inputs: of vector work with BlockAddresses::inputs
 };
@@ -55,18 +100,8 @@ struct BlockAddresses {
     /// An operand that does not exist (a source of a merge without the sample).
     static constexpr std::int32_t kAbsent = INT32_MIN;
 
-    struct Row {
-        std::int32_t input = 0;     ///< of the window's top left corner, which may lie in the padding
-        std::int32_t y = 0, x = 0;  ///< that corner in the stored input
-        std::uint32_t output = 0;   ///< or kUnwanted
-        std::uint32_t second = 0;   ///< as `output`, for a second operand
-    };
-    struct Column {
-        std::int32_t input = 0;  ///< channelwise and vector work: of the column's own channel
-        std::int32_t weights = 0;
-        std::uint32_t output = 0;   ///< or kUnwanted
-        std::uint32_t channel = 0;  ///< of parameters of the epilogue
-    };
+    using Row = KernelAddresses::Row;
+    using Column = KernelAddresses::Column;
 
     const KernelAddresses* kernel = nullptr;
     std::vector<Row> rows;        ///< rows x row_outputs: PE i holds [i * row_outputs, (i + 1) * row_outputs)

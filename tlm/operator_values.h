@@ -14,7 +14,8 @@ namespace switchyard {
 ///   input slot   [n][c][row][column]; columns: all of the tensor's
 ///   weights      [k][c][r][s]
 ///   output slot  [n][k][p][q]; a second operand of a fused step and a gate's logits likewise
-///   parameters of fused steps (bias, scale): [k]
+///   parameters of fused steps (bias, scale): [k]; of a position: [k][token]
+///   factor       [n][c]
 struct OperatorValues {
     /// One tensor that is read.
     struct Source {
@@ -27,7 +28,10 @@ struct OperatorValues {
     /// One; of a merge one an in-edge: added up if the kernel reduces as many, or else each sample from where it is.
     std::vector<Source> sources;
     KernelAddresses::Reduce reduce = KernelAddresses::Reduce::sum;  ///< pool: mean or maximum
-    std::vector<KernelAddresses::Fused> epilogue;
+    std::vector<KernelAddresses::Fused> epilogue;                   ///< in front of `across`, if there is one
+    KernelAddresses::Across across;                                 ///< without its rows and columns
+    /// With a position: the first token of each of the operator's samples.
+    std::vector<std::uint32_t> first_tokens;
 };
 
 }  // namespace switchyard

@@ -45,6 +45,13 @@ struct TensorPart {
     std::uint32_t element_bytes = 2;
 };
 
+/// What a gate with patience says of a sample: the largest of its logits, and for how many gates in a row that has been
+/// the same as at the gate before.
+struct SampleLabel {
+    std::uint16_t label = 0, agreed = 0;
+};
+inline constexpr std::uint32_t kLabelBytes = 4;  ///< in a packet
+
 /// Bytes that lie together in HBM.
 struct MemoryRun {
     std::uint64_t address = 0, bytes = 0;
@@ -74,6 +81,7 @@ struct RoutedExtension : ::tlm::tlm_extension<RoutedExtension> {
     bool has_values = false;
     SampleFramePtr frame;                                     ///< probe, data
     std::shared_ptr<const std::vector<std::uint64_t>> masks;  ///< mask: one a sample of `mask_samples`
+    std::shared_ptr<const std::vector<SampleLabel>> labels;   ///< mask: in place of masks, to the next gate
     std::shared_ptr<const SampleSet> mask_samples;
     std::vector<std::uint8_t> values;  ///< has_values: where the sender keeps the bytes that the payload points to
     std::shared_ptr<const TensorPart> part;  ///< data with values of a tensor; requests: copied to the replies
@@ -97,6 +105,7 @@ struct RoutedExtension : ::tlm::tlm_extension<RoutedExtension> {
         has_values = false;
         frame.reset();
         masks.reset();
+        labels.reset();
         mask_samples.reset();
         values.clear();
         part.reset();

@@ -37,7 +37,31 @@ ValueAddresses::ValueAddresses(const Kernel& kernel, const KernelNest& nest, con
     kernel_.output = output_offset;
     kernel_.wide_inputs = shape.operand_bytes == kWideElementBytes;
     kernel_.wide_output = shape.element_bytes == kWideElementBytes;
-    make_steps(kernel, values);
+    if (shape.kind == OpKind::attention)
+        make_attention(kernel);
+    else
+        make_steps(kernel, values);
+    make_across();
+}
+
+void ValueAddresses::make_attention(const Kernel& kernel) {
+    const OperatorShape& shape = values_.shape;
+    kernel_.steps.resize(std::size_t{kernel.size(Dim::c)} * kernel.size(Dim::r) * kernel.size(Dim::s));
+    KernelAddresses::Attention& attention = kernel_.attention;
+    attention.tokens = std::uint32_t{shape.in_rows} * shape.joined;
+    attention.head_channels = static_cast<std::uint32_t>(shape.out_channels / shape.heads);
+    attention.channel_bytes = channel_bytes_;
+    attention.token_bytes = shape.joined > 1 ? sample_bytes_ : row_bytes_;
+}
+
+void ValueAddresses::make_across() {
+    kernel_.across = values_.across;
+    if (kernel_.across.kind == KernelAddresses::Across::Kind::none) return;
+    for (std::uint32_t n = 0; n < size_[kN]; ++n)
+        for (std::uint32_t p = 0; p < size_[kP]; ++p)
+            for (std::uint32_t q = 0; q < size_[kQ]; ++q)
+                kernel_.across.rows.push_back(row({n, true}, {p, true}, {q, true}));
+    for (std::uint32_t k = 0; k < size_[kK]; ++k) kernel_.across.columns.push_back(column({k, true}));
 }
 
 void ValueAddresses::make_steps(const Kernel& kernel, const OperatorValues& values) {
@@ -61,11 +85,12 @@ void ValueAddresses::make_steps(const Kernel& kernel, const OperatorValues& valu
         }
         return;
     }
+    const std::int32_t outermost = values.shape.joined > 1 ? sample_bytes_ : channel_bytes_;
     for (std::uint32_t c = 0; c < channels; ++c) {
         for (std::uint32_t r = 0; r < rows; ++r) {
             for (std::uint32_t s = 0; s < columns; ++s) {
                 KernelAddresses::Step step;
-                step.input = static_cast<std::int32_t>(c) * channel_bytes_ + static_cast<std::int32_t>(r) * row_bytes_ +
+                step.input = static_cast<std::int32_t>(c) * outermost + static_cast<std::int32_t>(r) * row_bytes_ +
                              static_cast<std::int32_t>(kElementBytes * s);
                 step.weights = static_cast<std::int32_t>(kElementBytes * ((c * rows + r) * columns + s));
                 step.y = static_cast<std::int32_t>(r);
@@ -117,9 +142,17 @@ BlockAddresses::Row ValueAddresses::row(const Lane& n, const Lane& p, const Lane
     // Top left corner of the window; above and left of the stored input where it lies in the padding.
     row.y = static_cast<std::int32_t>((nest_.box().p0 + p.at) * stride_) - pad_ - static_cast<std::int32_t>(input_.p0);
     row.x = static_cast<std::int32_t>(q.at * stride_) - pad_;
+    const std::uint32_t joined = values_.shape.joined, in_group = n.at % joined;
     row.input = static_cast<std::int32_t>(values_.sources.front().offset) +
-                static_cast<std::int32_t>(n.at) * sample_bytes_ + row.y * row_bytes_ +
+                static_cast<std::int32_t>(n.at - in_group) * sample_bytes_ + row.y * row_bytes_ +
                 row.x * static_cast<std::int32_t>(kElementBytes);
+    if (values_.shape.kind == OpKind::attention) {  // reads all tokens, whichever the row's own is
+        row.input -= row.y * row_bytes_;
+        row.y = static_cast<std::int32_t>(joined > 1 ? in_group : nest_.box().p0 + p.at);
+    }
+    row.sample = n.at;
+    if (!values_.first_tokens.empty())
+        row.token = values_.first_tokens.at(nest_.box().n0 + n.at) + nest_.box().p0 + p.at;
     row.output = kElementBytes * ((n.at * size_[kK] * size_[kP] + p.at) * size_[kQ] + q.at);
     row.second = row.output;
     return row;
@@ -155,6 +188,12 @@ BlockAddresses::Column ValueAddresses::column(const Lane& k) const {
     }
     if (channelwise_) column.input = static_cast<std::int32_t>(nest_.box().k0 + k.at - input_.k0) * channel_bytes_;
     column.weights = static_cast<std::int32_t>(weight_offset_ + kElementBytes * k.at * nest_.reduction());
+    if (kernel_.attention.tokens > 0) {
+        const std::uint32_t head_channels = kernel_.attention.head_channels, channel = nest_.box().k0 + k.at;
+        const std::uint32_t first = channel / head_channels * 3 * head_channels;
+        column.input = static_cast<std::int32_t>(first - input_.k0) * channel_bytes_;
+        column.weights = static_cast<std::int32_t>(2 * head_channels + channel % head_channels) * channel_bytes_;
+    }
     column.output = kElementBytes * k.at * size_[kP] * size_[kQ];
     column.channel = k.at;
     return column;

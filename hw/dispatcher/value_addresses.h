@@ -40,6 +40,9 @@ private:
     /// Of distances between the elements of several sources, which are those of binary16 elsewhere.
     std::int32_t operand_scale() const { return kernel_.wide_inputs ? 2 : 1; }
     void make_steps(const Kernel& kernel, const OperatorValues& values);
+    void make_attention(const Kernel& kernel);
+    /// Rows and columns of the whole output box, if a step across channels needs them.
+    void make_across();
     Span span(unsigned axis, const OutputIndex& position, const OutputIndex& extent) const;
     BlockAddresses::Row row(const Lane& n, const Lane& p, const Lane& q) const;
     BlockAddresses::Column column(const Lane& k) const;

@@ -183,7 +183,7 @@ void NetworkInterface::handle(Payload& payload) {
             on_values(payload, *packet);
             break;
         case PacketKind::mask:
-            on_masks(*packet);
+            packet->labels ? on_labels(*packet) : on_masks(*packet);
             break;
         case PacketKind::write_done:
             finish_step(packet->operator_id, packet->unit);
@@ -228,11 +228,12 @@ void NetworkInterface::load_program(const std::shared_ptr<const TileProgram>& pr
     outputs_.clear();
     switches_.clear();
     recorded_masks_.clear();
+    labels_.clear();
     for (std::size_t i = 0; i < program->operators.size(); ++i) {
         const TileOperator& op = program->operators[i];
         for (const std::uint16_t id : op.in_edges) {
             const Edge& edge = program->edge(id);
-            if (edge.path == EdgePath::mask) continue;
+            if (carries_decisions(edge.path)) continue;
             InEdge in;
             in.edge = &edge;
             in.destination = &program->placement(op.op_id);
@@ -326,8 +327,10 @@ std::string NetworkInterface::waits() const {
     for (const Output& output : outputs_) {
         const TileOperator& op = program_->operators[output.operator_index];
         for (const std::uint16_t edge : output.parked) {
+            const bool decides = carries_decisions(program_->edge(edge).path);
             add("operator " + std::to_string(op.op_id) + " unit " + std::to_string(output.unit) +
-                ": routing mask of switch " + std::to_string(program_->edge(edge).switch_id));
+                (decides ? ": labels of switch " + std::to_string(op.previous_switch)
+                         : ": routing mask of switch " + std::to_string(program_->edge(edge).switch_id)));
         }
     }
     for (const Outbound& outbound : outbounds_) {

@@ -45,9 +45,9 @@ namespace switchyard::hw {
 class NetworkInterface : public sc_core::sc_module {
 public:
     struct Config {
-        std::string impl = "packets";       ///< of switch, merge and packetiser: RoutingBlocks
-        unsigned setup_cycles = 8;          ///< address and range generation before the first packet of a transfer
-        unsigned max_packet_bytes = 65536;  ///< payload of one packet
+        std::string impl = "packets";            ///< of switch, merge and packetiser: RoutingBlocks
+        unsigned setup_cycles = 8;               ///< address and range generation before the first packet of a transfer
+        unsigned max_packet_bytes = 65536;       ///< payload of one packet
         std::string memory_reads = "multicast";  ///< or "unicast": of what several tiles need of HBM
         double clock_ghz = 1.0;
         bool values = false;         ///< tensors have values, set by the composer
@@ -232,7 +232,6 @@ private:
     bool start_edge(Output& output, const Edge& edge);
     void send_on_chip(const Output& output, const Edge& edge, const SampleFramePtr& frame);
     void send_to_memory(Output& output, const Edge& edge, const SampleFramePtr& frame);
-    void send_masks(Output& output, const Edge& edge);
     void send_group(const Outbound& outbound, const Outbound::Group& group);
     std::vector<std::uint8_t> group_values(const Outbound& outbound, const Outbound::Group& group,
                                            std::shared_ptr<const TensorPart>& part);
@@ -240,7 +239,6 @@ private:
     void expect_acknowledge(const RoutedExtension& packet, const sc_core::sc_time& delay);
     void take_grant(Outbound& outbound, const EarlyGrant& grant);
     void release_group(std::uint16_t edge, std::uint16_t unit, std::uint16_t group);
-    void on_masks(const RoutedExtension& packet);
     void finish_step(std::uint16_t operator_index, std::uint16_t unit);
     std::shared_ptr<const Share> sending_share(const Edge& edge, const SampleFrame& frame, unsigned rank);
     SampleFramePtr switched_frame(Output& output, const Edge& edge);
@@ -257,7 +255,7 @@ private:
     /// A list of samples for each branch; null while masks are missing.
     const BranchLists* branch_lists(Output& output, std::uint16_t switch_id);
     static bool is_merged(const Edge& edge) {
-        return edge.role == OperandRole::input && edge.path != EdgePath::weights && edge.path != EdgePath::mask;
+        return edge.role == OperandRole::input && edge.path != EdgePath::weights && !carries_decisions(edge.path);
     }
     /// All sources of a merge, once their units are ready; null before, and of other operators.
     std::shared_ptr<const MergedSamples> merged_inputs(const InEdge& in, unsigned unit);
@@ -275,8 +273,24 @@ private:
     ValueRegion input_region(const InEdge& in, unsigned unit, const TransferPlan& plan) const;
     /// Partial sums of a global pool, each in binary16, are added up in binary32 in the order of their rows.
     void add_partial_sums(const InEdge& in, unsigned unit);
-    std::vector<std::uint64_t> computed_masks(const Output& output, const Box& box);
+
+    // decisions.cpp: masks and labels of gates
+    /// For each of some samples.
+    struct Decisions {
+        std::vector<std::uint64_t> masks;
+        std::vector<SampleLabel> labels;
+    };
+    /// What this tile decides of a gate's output: empty where another tile has the same samples.
+    Box decided_box(const Output& output) const;
+    /// False while labels that the gate has to compare with are on their way.
+    bool labels_known(const Output& output) const;
+    Decisions recorded_decisions(const Output& output, const std::vector<std::uint32_t>& ids) const;
+    Decisions computed_decisions(const Output& output, const Box& box, const std::vector<std::uint32_t>& ids);
+    void send_decisions(Output& output, const Edge& edge);
     void store_masks(Output& output, const std::vector<std::uint32_t>& ids, const std::vector<std::uint64_t>& masks);
+    void start_parked(Output& output);
+    void on_masks(const RoutedExtension& packet);
+    void on_labels(const RoutedExtension& packet);
 
     // fetch.cpp: tensors, weights, frames and recorded masks from memory
     void start_loads(InEdge& in);
@@ -331,8 +345,10 @@ private:
     std::map<std::pair<std::uint16_t, std::uint16_t>, std::vector<EarlyGrant>> early_grants_;  ///< by edge and unit
     std::deque<Output> outputs_;
     std::map<std::tuple<std::uint32_t, std::uint16_t, std::uint16_t>, std::vector<std::uint8_t>> partial_values_;
-    std::map<std::pair<std::uint16_t, std::uint16_t>, SwitchUnit> switches_;           ///< (switch, unit)
-    std::map<std::uint16_t, SwitchUnit> recorded_masks_;                               ///< by operator index
+    std::map<std::pair<std::uint16_t, std::uint16_t>, SwitchUnit> switches_;  ///< (switch, unit)
+    std::map<std::uint16_t, SwitchUnit> recorded_masks_;                      ///< by operator index
+    /// Of the gates before those of this tile, by switch and batch: a gate's and the next one's segments may differ.
+    std::map<std::pair<std::uint16_t, std::uint32_t>, std::map<std::uint32_t, SampleLabel>> labels_;
     std::map<std::pair<std::uint16_t, std::uint16_t>, std::uint64_t> branch_samples_;  ///< (switch, branch)
 };
 

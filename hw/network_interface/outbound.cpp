@@ -1,4 +1,4 @@
-// What leaves a network interface: the switch, probes and sends to other tiles, pieces to memory, routing masks.
+// What leaves a network interface: the switch, probes and sends to other tiles, pieces to memory.
 
 #include <algorithm>
 #include <utility>
@@ -41,8 +41,9 @@ void NetworkInterface::begin_send(const SendExtension& send) {
 }
 
 bool NetworkInterface::start_edge(Output& output, const Edge& edge) {
-    if (edge.path == EdgePath::mask) {
-        send_masks(output, edge);
+    if (carries_decisions(edge.path)) {
+        if (!labels_known(output)) return false;
+        send_decisions(output, edge);
         return true;
     }
     const SampleFramePtr frame = edge.switch_id == kNone ? output.frame : switched_frame(output, edge);
@@ -296,59 +297,6 @@ void NetworkInterface::write_memory(Output& output, std::uint16_t edge, std::uin
     ++output.steps_missing;
     stats_.memory_written_bytes += bytes;
     inject(payload, clock_.cycles(config_.setup_cycles));
-}
-
-void NetworkInterface::send_masks(Output& output, const Edge& edge) {
-    const TileOperator& op = program_->operators[output.operator_index];
-    const OperatorPlacement& source = program_->placement(edge.src_op);
-    const SampleSet& samples = output.frame->samples;
-    const int index = source.best_fit(source.allocation_for(*output.frame), static_cast<std::uint32_t>(samples.size()));
-    if (index < 0) fail("gate has no kernel for dyn_dim " + std::to_string(samples.size()));
-    const Box box = output_box(source.shape, source.partitions[static_cast<std::size_t>(index)], source.k_ways, op.rank,
-                               static_cast<std::uint32_t>(samples.size()));
-    if (!box.empty() && box.k0 == 0 && box.p0 == 0) {
-        std::vector<std::uint32_t> ids(samples.ids().begin() + box.n0, samples.ids().begin() + box.n1);
-        auto masks = std::make_shared<std::vector<std::uint64_t>>();
-        if (config_.values) {
-            *masks = computed_masks(output, box);
-            store_masks(output, ids, *masks);
-        } else {
-            const SwitchUnit& recorded = recorded_masks_[output.operator_index];
-            for (const std::uint32_t id : ids) {
-                const auto mask = recorded.find(id);
-                if (mask == recorded.end()) fail("gate finished before its recorded masks were read");
-                masks->push_back(mask->second);
-            }
-        }
-        const std::uint64_t bytes = ids.size() * ((op.gate_branches + 7U) / 8U);
-        const OperatorPlacement& destination = program_->placement(edge.dst_op);
-        RoutedExtension* packet = nullptr;
-        Payload& payload = make_packet(PacketKind::mask, destination.tiles, bytes, packet);
-        packet->edge = op.gate_switch;
-        packet->unit = output.unit;
-        packet->batch = output.batch;
-        packet->mask_samples = std::make_shared<const SampleSet>(SampleSet(std::move(ids)));
-        packet->masks = std::move(masks);
-        inject(payload, clock_.cycles(config_.setup_cycles));
-    }
-    finish_step(output.operator_index, output.unit);
-}
-
-void NetworkInterface::on_masks(const RoutedExtension& packet) {
-    SwitchUnit& unit = switches_[{packet.edge, packet.unit}];
-    for (std::size_t i = 0; i < packet.mask_samples->size(); ++i) unit[(*packet.mask_samples)[i]] = (*packet.masks)[i];
-    for (Output& output : outputs_) {
-        if (output.unit != packet.unit || output.parked.empty()) continue;
-        ++output.steps_missing;  // keeps the output alive while its edges start
-        std::vector<std::uint16_t> parked;
-        parked.swap(output.parked);
-        const std::uint16_t op = output.operator_index;
-        for (const std::uint16_t id : parked) {
-            if (!start_edge(output, program_->edge(id))) output.parked.push_back(id);
-        }
-        finish_step(op, packet.unit);
-        return;
-    }
 }
 
 void NetworkInterface::finish_step(std::uint16_t operator_index, std::uint16_t unit) {

@@ -70,7 +70,8 @@ TransferPlan::TransferPlan(const Edge& edge, const OperatorPlacement& source, co
     partial_sums_ = pooled && !source.in_memory() && !destination.in_memory();
     const std::uint32_t rows = pooled ? 1 : edge.rows;
     whole_ = !destination.in_memory() &&
-             needs_whole_input(dst_.shape, edge.channels, rows, edge.role == OperandRole::second_operand);
+             (edge.role == OperandRole::factor ||
+              needs_whole_input(dst_.shape, edge.channels, rows, edge.role == OperandRole::second_operand));
 
     counts_.assign(std::size_t{source_.n} * destination_.n, 0);
     firsts_.assign(counts_.size(), 0);

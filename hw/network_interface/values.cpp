@@ -1,5 +1,5 @@
 // Values of tensors, when they are on: from output slots into packets, from packets into input slots, partial sums of
-// global pools, routing masks that a gate has computed.
+// global pools.
 
 #include <cstring>
 
@@ -131,63 +131,6 @@ void NetworkInterface::add_partial_sums(const InEdge& in, unsigned unit) {
         set_element(sums.data() + kElementBytes * i, sum);
     }
     access_scratchpad(::tlm::TLM_WRITE_COMMAND, region.base, sums.data(), kElementBytes * results);
-}
-
-std::vector<std::uint64_t> NetworkInterface::computed_masks(const Output& output, const Box& box) {
-    const TileOperator& op = program_->operators[output.operator_index];
-    const std::uint64_t slot = op.out_offset + std::uint64_t{output.unit} % op.out_slots * op.out_slot_bytes;
-    const std::uint32_t outputs = box.k1 - box.k0;
-    if (op.gate_rule != GateRule::threshold && outputs < op.gate_branches) {
-        fail("the gate of switch " + std::to_string(op.gate_switch) + " is spread over several tiles");
-    }
-    std::vector<float> logits(std::size_t{outputs} * (box.n1 - box.n0));
-    access_scratchpad(::tlm::TLM_READ_COMMAND, slot + op.gate_offset, reinterpret_cast<std::uint8_t*>(logits.data()),
-                      sizeof(float) * logits.size());
-    const float threshold = numerics::to_float(op.gate_threshold);
-    std::vector<std::uint64_t> masks;
-    for (std::uint32_t n = 0; n < box.n1 - box.n0; ++n) {
-        const auto logit_of = [&](std::uint32_t k) { return logits[std::size_t{n} * outputs + k]; };
-        std::uint64_t mask = 0;
-        switch (op.gate_rule) {
-            case GateRule::threshold:
-                mask = logit_of(0) > threshold ? 2 : 1;
-                break;
-            case GateRule::each:
-                for (unsigned branch = 0; branch < op.gate_branches; ++branch) {
-                    if (logit_of(branch) > threshold) mask |= std::uint64_t{1} << branch;
-                }
-                break;
-            case GateRule::largest: {
-                unsigned best = 0;
-                for (unsigned branch = 1; branch < op.gate_branches; ++branch) {
-                    if (logit_of(branch) > logit_of(best)) best = branch;
-                }
-                mask = std::uint64_t{1} << best;
-                break;
-            }
-        }
-        masks.push_back(mask);
-    }
-    return masks;
-}
-
-/// Where the host finds which way the samples went.
-void NetworkInterface::store_masks(Output& output, const std::vector<std::uint32_t>& ids,
-                                   const std::vector<std::uint64_t>& masks) {
-    const TileOperator& op = program_->operators[output.operator_index];
-    auto runs = std::make_shared<std::vector<MemoryRun>>();
-    std::vector<std::uint8_t> bytes(masks.size() * sizeof(std::uint64_t));
-    std::memcpy(bytes.data(), masks.data(), bytes.size());
-    const std::uint64_t base = op.mask_address + output.batch % 2 * op.mask_bank_stride;
-    for (const std::uint32_t id : ids) {
-        const std::uint64_t address = base + std::uint64_t{id} * sizeof(std::uint64_t);
-        if (!runs->empty() && runs->back().address + runs->back().bytes == address) {
-            runs->back().bytes += sizeof(std::uint64_t);
-        } else {
-            runs->push_back({address, sizeof(std::uint64_t)});
-        }
-    }
-    write_memory(output, op.gate_switch, base, bytes.size(), &bytes, runs);
 }
 
 }  // namespace switchyard::hw

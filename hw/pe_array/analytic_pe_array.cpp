@@ -20,7 +20,7 @@ std::size_t AnalyticPeArray::Hash::operator()(const Invocation& invocation) cons
 }
 
 std::uint64_t AnalyticPeArray::run(const PeWorkExtension& work, const Traffic& traffic, std::uint64_t idle_cycles) {
-    if (work.addresses != nullptr) multiply_blocks(work, acc_fp16(), memory());
+    if (work.addresses != nullptr && !attends(work)) multiply_blocks(work, acc_fp16(), memory());
     if (work.first) {
         const ArrayPorts ports{static_cast<std::uint32_t>(traffic.read_bytes_per_cycle),
                                static_cast<std::uint32_t>(traffic.write_bytes_per_cycle)};

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "switchyard/hw/numerics/channel_steps.h"
 #include "switchyard/hw/numerics/fp16.h"
 
 namespace switchyard::hw {
@@ -35,6 +36,65 @@ float reduced(Reduce reduce, bool first, bool acc_fp16, float sum, std::uint16_t
     if (reduce == Reduce::maximum)
         return widen(element) > sum || widen(element) != widen(element) ? widen(element) : sum;
     return acc_fp16 ? widen(numerics::fma16(element, kOne, narrow(sum))) : numerics::mac32(element, kOne, sum);
+}
+
+/// Of a vector whose sum is one, the probability of what was chosen.
+float largest_factor(const Fused& fused, const BlockAddresses::Row& row, OperandMemory& memory) {
+    const std::uint64_t first = fused.address + std::uint64_t{2} * row.sample * fused.count;
+    float largest = widen(memory.load(first));
+    for (std::uint32_t i = 1; i < fused.count; ++i) {
+        const float one = widen(memory.load(first + std::uint64_t{2} * i));
+        if (one > largest || one != one) largest = one;
+    }
+    return largest;
+}
+
+float fused_result(const std::vector<Fused>& epilogue, const BlockAddresses::Row& row,
+                   const BlockAddresses::Column& column, float value, OperandMemory& memory) {
+    for (const Fused& fused : epilogue) {
+        const auto parameter = [&] { return widen(memory.load(fused.address + std::uint64_t{2} * column.channel)); };
+        switch (fused.kind) {
+            case Fused::Kind::bias:
+                value += parameter();
+                break;
+            case Fused::Kind::scale:
+                value *= parameter();
+                break;
+            case Fused::Kind::add: {
+                const std::uint64_t offset = row.second + std::uint64_t{column.output};
+                value += fused.wide ? memory.load_wide(fused.address + 2 * offset)
+                                    : widen(memory.load(fused.address + offset));
+                break;
+            }
+            case Fused::Kind::relu:
+                value = value <= 0 ? 0 : value;
+                break;
+            case Fused::Kind::sigmoid:
+                value = static_cast<float>(1 / (1 + std::exp(-double{value})));
+                break;
+            case Fused::Kind::keep:
+                memory.store_wide(fused.address + 2 * (row.output + std::uint64_t{column.output}),
+                                  numerics::canonical(value));
+                break;
+            case Fused::Kind::position:
+                value +=
+                    widen(memory.load(fused.address + 2 * (std::uint64_t{column.channel} * fused.count + row.token)));
+                break;
+            case Fused::Kind::factor:
+                value *= largest_factor(fused, row, memory);
+                break;
+        }
+    }
+    return value;
+}
+
+void write_result(const KernelAddresses& kernel, const BlockAddresses::Row& row, const BlockAddresses::Column& column,
+                  float value, OperandMemory& memory) {
+    const std::uint64_t offset = row.output + std::uint64_t{column.output};
+    if (kernel.wide_output)
+        memory.store_wide(kernel.output + 2 * offset, numerics::canonical(value));
+    else
+        memory.store(kernel.output + offset, narrow(value));
 }
 
 }  // namespace
@@ -71,38 +131,30 @@ std::uint16_t load_weight(const BlockAddresses::Column& column, const KernelAddr
 void store_result(const KernelAddresses& kernel, const BlockAddresses::Row& row, const BlockAddresses::Column& column,
                   float value, OperandMemory& memory) {
     if (!wanted(row) || column.output == BlockAddresses::kUnwanted) return;
-    for (const Fused& fused : kernel.epilogue) {
-        const auto parameter = [&] { return widen(memory.load(fused.address + std::uint64_t{2} * column.channel)); };
-        switch (fused.kind) {
-            case Fused::Kind::bias:
-                value += parameter();
-                break;
-            case Fused::Kind::scale:
-                value *= parameter();
-                break;
-            case Fused::Kind::add: {
-                const std::uint64_t offset = row.second + std::uint64_t{column.output};
-                value += fused.wide ? memory.load_wide(fused.address + 2 * offset)
-                                    : widen(memory.load(fused.address + offset));
-                break;
-            }
-            case Fused::Kind::relu:
-                value = value <= 0 ? 0 : value;
-                break;
-            case Fused::Kind::sigmoid:
-                value = static_cast<float>(1 / (1 + std::exp(-double{value})));
-                break;
-            case Fused::Kind::keep:
-                memory.store_wide(fused.address + 2 * (row.output + std::uint64_t{column.output}),
-                                  numerics::canonical(value));
-                break;
+    value = fused_result(kernel.epilogue, row, column, value, memory);
+    if (kernel.across.kind != KernelAddresses::Across::Kind::none)
+        memory.store_wide(kernel.across.kept + 2 * (row.output + std::uint64_t{column.output}),
+                          numerics::canonical(value));
+    else
+        write_result(kernel, row, column, value, memory);
+}
+
+void finish_across(const KernelAddresses& kernel, OperandMemory& memory) {
+    const KernelAddresses::Across& across = kernel.across;
+    if (across.kind == KernelAddresses::Across::Kind::none) return;
+    std::vector<float> values(across.columns.size());
+    for (const BlockAddresses::Row& row : across.rows) {
+        for (std::size_t c = 0; c < values.size(); ++c)
+            values[c] = memory.load_wide(across.kept + 2 * (row.output + std::uint64_t{across.columns[c].output}));
+        if (across.kind == KernelAddresses::Across::Kind::layer_norm)
+            numerics::normalise(values.data(), values.size());
+        else
+            numerics::softmax(values.data(), values.size());
+        for (std::size_t c = 0; c < values.size(); ++c) {
+            const BlockAddresses::Column& column = across.columns[c];
+            write_result(kernel, row, column, fused_result(across.epilogue, row, column, values[c], memory), memory);
         }
     }
-    const std::uint64_t offset = row.output + std::uint64_t{column.output};
-    if (kernel.wide_output)
-        memory.store_wide(kernel.output + 2 * offset, numerics::canonical(value));
-    else
-        memory.store(kernel.output + offset, narrow(value));
 }
 
 void reduce_block(const BlockAddresses& block, bool acc_fp16, OperandMemory& memory) {

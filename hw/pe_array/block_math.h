@@ -21,9 +21,14 @@ std::uint16_t load_input(const BlockAddresses& block, const BlockAddresses::Row&
 std::uint16_t load_weight(const BlockAddresses::Column& column, const KernelAddresses::Step& step,
                           OperandMemory& memory);
 
-/// Epilogue, rounding and write of one result, unless it is not wanted.
+/// Epilogue, rounding and write of one result, unless it is not wanted; in front of a step across channels, epilogue
+/// and write of what is kept for it.
 void store_result(const KernelAddresses& kernel, const BlockAddresses::Row& row, const BlockAddresses::Column& column,
                   float value, OperandMemory& memory);
+
+/// The step across channels of an invocation whose blocks are all done, and the epilogue behind it; nothing if
+/// there is none.
+void finish_across(const KernelAddresses& kernel, OperandMemory& memory);
 
 /// All blocks of a multiply-accumulate command: reads the region of the operands once and multiplies in loops over many
 /// sums, each of which adds its products in the order of the steps.

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "switchyard/hw/pe_array/analytic_pe_array.h"
+#include "switchyard/hw/pe_array/attention.h"
 #include "switchyard/hw/pe_array/block_math.h"
 #include "switchyard/hw/pe_array/cycle_core.h"
 #include "switchyard/hw/pe_array/stepped_pe_array.h"
@@ -61,7 +62,10 @@ void PeArray::b_transport(::tlm::tlm_generic_payload& payload, sc_core::sc_time&
     const sc_core::sc_time start = std::max(delay, busy);
     try {
         const Traffic traffic = move_operands(*work, start);
+        if (attends(*work))
+            for (std::uint64_t n = 0; n < work->repeats; ++n) attend_block(work->addresses[n], acc_fp16(), memory_);
         work->cycles = work->vector_op ? run_vector(*work, traffic) : run(*work, traffic, idle_cycles(start));
+        if (work->last && work->addresses != nullptr) finish_across(*work->addresses->kernel, memory_);
     } catch (const std::runtime_error& error) {
         return refuse(payload, ::tlm::TLM_GENERIC_ERROR_RESPONSE, error.what());
     }
@@ -73,6 +77,10 @@ void PeArray::b_transport(::tlm::tlm_generic_payload& payload, sc_core::sc_time&
     delay = start + clock_.cycles(work->cycles);
     busy_until_ = sc_core::sc_time_stamp() + delay;
     payload.set_response_status(::tlm::TLM_OK_RESPONSE);
+}
+
+bool PeArray::attends(const PeWorkExtension& work) {
+    return work.addresses != nullptr && work.addresses->kernel->attention.tokens > 0;
 }
 
 std::uint64_t PeArray::idle_cycles(const sc_core::sc_time& start) const {

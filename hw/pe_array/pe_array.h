@@ -29,10 +29,11 @@ namespace switchyard::hw {
 ///
 /// Modelled: all operand traffic (binary16; partial sums may be binary32) goes through the scratchpad socket; its
 /// latency shows once an invocation. With addresses (PeWorkExtension) real operands are read through the scratchpad
-/// socket and real results written, the same bits by every implementation. Vector work takes max(ceil(elements x
-/// reduction / PEs), reads, writes) cycles in all of them. Not modelled: control signals; the traffic of second
-/// operands and of the parameters of fused steps; memory accesses at their exact cycle (values are read and written
-/// when the command is called).
+/// socket and real results written, the same bits by every implementation. An attention's products and steps across
+/// channels (KernelAddresses) are computed in C++ beside the array, whose waves give the time. Vector work takes
+/// max(ceil(elements x reduction / PEs), reads, writes) cycles in all of them. Not modelled: control signals; the
+/// traffic of second operands and of the parameters of fused steps; memory accesses at their exact cycle (values are
+/// read and written when the command is called).
 class PeArray : public sc_core::sc_module {
 public:
     struct Config {
@@ -66,6 +67,9 @@ protected:
         std::uint64_t read_bytes_per_cycle = 1, write_bytes_per_cycle = 1;
         std::uint64_t latency_cycles = 0;  ///< before the first operand, and waiting for the port
     };
+
+    /// The command's values are an attention's, which none of the arrays multiplies.
+    static bool attends(const PeWorkExtension& work);
 
     /// Cycles of the command, whose traffic has been moved and which begins `idle_cycles` after the end of the one
     /// before. Throws std::runtime_error if it cannot be done.

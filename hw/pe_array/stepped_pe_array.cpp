@@ -35,8 +35,8 @@ std::uint64_t SteppedPeArray::run(const PeWorkExtension& work, const Traffic& tr
 
     const std::uint64_t begin = cycle_;
     if (work.first) fetched_ = (cycle_ + traffic.latency_cycles) * read_rate_;
-    for (std::uint64_t n = 0; n < work.repeats; ++n)
-        feed(work, work.addresses == nullptr ? nullptr : work.addresses + n, traffic);
+    const bool multiplies = work.addresses != nullptr && !attends(work);
+    for (std::uint64_t n = 0; n < work.repeats; ++n) feed(work, multiplies ? work.addresses + n : nullptr, traffic);
     if (work.last) {
         in_.valid = false;
         while (!drained()) cycle();

@@ -12,13 +12,18 @@ const OperatorValues& TileController::values_of(const Operator& op, unsigned uni
         values_.reduce =
             op.op->pool == PoolKind::mean ? KernelAddresses::Reduce::mean : KernelAddresses::Reduce::maximum;
     }
-    std::uint32_t second = 0;
+    std::uint32_t second = 0, factor = 0, factor_channels = 0;
     bool second_is_wide = false;
     for (const Input& input : op.inputs) {
         const std::uint32_t slot = input.edge->slot_offset + unit % input.edge->slots * input.edge->slot_bytes;
         if (input.edge->role == OperandRole::second_operand) {
             second = slot;
             second_is_wide = input.edge->element_bytes == kWideElementBytes;
+            continue;
+        }
+        if (input.edge->role == OperandRole::factor) {
+            factor = slot;
+            factor_channels = input.edge->channels;
             continue;
         }
         OperatorValues::Source source{slot, {}};
@@ -34,15 +39,28 @@ const OperatorValues& TileController::values_of(const Operator& op, unsigned uni
         }
         values_.sources.push_back(std::move(source));
     }
+    if (op.op->position_tokens > 0) {
+        const std::uint32_t samples_of_input = op.op->position_tokens / shape.out_rows;
+        for (const std::uint32_t id : samples.ids())
+            values_.first_tokens.push_back(id % samples_of_input * shape.out_rows);
+    }
     // Behind the weights of the slice: parameters of the epilogue, a value a channel each.
     const Partition& cut = op.placement->partitions.back();
     const Box box = output_box(shape, cut, op.placement->k_ways, op.op->rank % op.placement->k_ways, cut.dyn_dim);
     const std::uint32_t slice = kElementBytes * (box.k1 - box.k0);
     std::uint32_t next = op.weights.empty() ? 0 : op.weights.front().edge->slot_offset + slice * filter_elements(shape);
     using Kind = KernelAddresses::Fused::Kind;
+    using Across = KernelAddresses::Across;
+    std::vector<KernelAddresses::Fused>* steps = &values_.epilogue;
     const auto parameter = [&](Kind kind) {
-        values_.epilogue.push_back({kind, next, false});
+        steps->push_back({kind, next, false});
         next += slice;
+    };
+    const std::uint32_t kept = op.op->out_offset + unit % op.op->out_slots * op.op->out_slot_bytes + op.op->kept_offset;
+    const auto across = [&](Across::Kind kind) {
+        values_.across.kind = kind;
+        values_.across.kept = kept;
+        steps = &values_.across.epilogue;
     };
     const auto norm = [&] {
         parameter(Kind::scale);
@@ -58,18 +76,30 @@ const OperatorValues& TileController::values_of(const Operator& op, unsigned uni
                 norm();
                 break;
             case EpilogueStep::relu:
-                values_.epilogue.push_back({Kind::relu, 0, false});
+                steps->push_back({Kind::relu, 0, false});
                 break;
             case EpilogueStep::sigmoid:
-                values_.epilogue.push_back({Kind::sigmoid, 0, false});
+                steps->push_back({Kind::sigmoid, 0, false});
                 break;
             case EpilogueStep::add:
-                values_.epilogue.push_back({Kind::add, second, second_is_wide});
+                steps->push_back({Kind::add, second, second_is_wide});
                 break;
             case EpilogueStep::gate:
-                values_.epilogue.push_back(
-                    {Kind::keep,
-                     op.op->out_offset + unit % op.op->out_slots * op.op->out_slot_bytes + op.op->gate_offset, false});
+                steps->push_back({Kind::keep, kept, false});
+                break;
+            case EpilogueStep::position:
+                steps->push_back({Kind::position, next, false, op.op->position_tokens});
+                next += slice * op.op->position_tokens;
+                break;
+            case EpilogueStep::layer_norm:
+                across(Across::Kind::layer_norm);
+                norm();
+                break;
+            case EpilogueStep::softmax:
+                across(Across::Kind::softmax);
+                break;
+            case EpilogueStep::scale:
+                steps->push_back({Kind::factor, factor, false, factor_channels});
                 break;
         }
     }

@@ -6,7 +6,7 @@
 enum {
     HEADER_BYTES = 64,
     ENTRY_BYTES = 32,
-    VERSION = 4,
+    VERSION = 5,
     VERSION_OFFSET = 4,
     FILE_BYTES_OFFSET = 8,
     SECTIONS_OFFSET = 24,

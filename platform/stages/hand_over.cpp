@@ -26,7 +26,7 @@ Transfer& Timeline::transfer(std::uint16_t edge, unsigned unit) {
 }
 
 bool Timeline::masks_missing(const Edge& edge, unsigned index, unsigned unit) const {
-    if (edge.switch_id == kNone || edge.path == EdgePath::mask) return false;
+    if (edge.switch_id == kNone || carries_decisions(edge.path)) return false;
     const Stage& stage = map_.stages()[index];
     if (counts_.count(stage.samples, *stage.placement, unit) == 0) return false;
     for (const std::uint16_t id : stage.share->in_edges) {
@@ -40,6 +40,15 @@ bool Timeline::masks_missing(const Edge& edge, unsigned index, unsigned unit) co
 
 void Timeline::start_output(std::uint16_t id, unsigned unit, double time) {
     const EdgeEnds& ends = map_.edge(id);
+    if (ends.edge->path == EdgePath::labels) {  // the next gate's results come later than they
+        const SetId samples = map_.stages()[static_cast<std::size_t>(ends.source_stage)].samples;
+        Transfer& sent = transfers_.masks(id, counts_.count(samples, *ends.source, unit),
+                                          counts_.allocation(samples, *ends.source, unit));
+        ++sent.uses;
+        resources_.carry(sent.traffic, time);
+        push(time, EventKind::edge_done, id, unit);
+        return;
+    }
     if (ends.edge->path == EdgePath::mask) {
         const std::uint32_t decided = counts_.count(ends.source_samples, *ends.source, unit);
         Transfer& sent = transfers_.masks(id, decided, counts_.allocation(ends.source_samples, *ends.source, unit));
@@ -100,7 +109,7 @@ void Timeline::masks_known(std::uint16_t id, unsigned unit, double time) {
     const std::uint16_t switch_id = map_.stages()[static_cast<std::size_t>(ends.source_stage)].share->gate_switch;
     for (const std::uint16_t out : map_.stages()[index].outputs) {
         const Edge& parked = *map_.edge(out).edge;
-        if (parked.switch_id == switch_id && parked.path != EdgePath::mask) start_output(out, unit, time);
+        if (parked.switch_id == switch_id && !carries_decisions(parked.path)) start_output(out, unit, time);
     }
 }
 

@@ -80,7 +80,7 @@ void ProgramMap::derive_sets() {
     std::vector<std::uint16_t> ready, inputs_missing(0x10000, 0);
     std::map<std::uint16_t, std::vector<std::uint16_t>> outgoing;
     for (const EdgeEnds& ends : edges_) {
-        if (ends.edge == nullptr || ends.source == nullptr || ends.edge->path == EdgePath::mask) continue;
+        if (ends.edge == nullptr || ends.source == nullptr || carries_decisions(ends.edge->path)) continue;
         outgoing[ends.edge->src_op].push_back(ends.edge->id);
         ++inputs_missing[ends.edge->dst_op];
     }

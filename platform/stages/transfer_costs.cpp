@@ -339,7 +339,9 @@ Transfer& TransferCosts::masks(std::uint16_t id, std::uint32_t samples, unsigned
         const Box box =
             output_box(gate.shape, gate.partitions[static_cast<std::size_t>(fit)], gate.k_ways, rank, samples);
         if (box.empty() || box.k0 != 0 || box.p0 != 0) continue;
-        const std::uint64_t bytes = std::uint64_t{box.n1 - box.n0} * ((stage.share->gate_branches + 7U) / 8U);
+        const std::uint32_t each =
+            ends.edge->path == EdgePath::labels ? kLabelBytes : (stage.share->gate_branches + 7U) / 8U;
+        const std::uint64_t bytes = std::uint64_t{box.n1 - box.n0} * each;
         traffic_.add_packet(gate.tiles[rank], ends.destination->tiles, bytes);
         ++transfer.interfaces.packets;
         for (const Endpoint tile : ends.destination->tiles)

@@ -159,9 +159,12 @@ const BlockAddresses* RtlDispatcher::addresses(const DispatchExtension& request)
         static_cast<std::uint32_t>(row.input + column.input + 2 * (above * request.values->shape.in_columns + left));
     const std::uint32_t weights = static_cast<std::uint32_t>(column.weights);
     const std::uint32_t output = request.output_offset + row.output + column.output;
-    const bool one_source = request.values->sources.size() == 1;
-    if ((one_source && input != out.instr_input_address) ||
-        (!out.instr_vector && weights != out.instr_weight_address) || output != out.instr_output_address)
+    // What reads several samples or tokens a row has no such window, and an attention has no weights.
+    const OperatorShape& shape = request.values->shape;
+    const bool attends = shape.kind == OpKind::attention;
+    const bool windows = request.values->sources.size() == 1 && shape.joined == 1 && !attends;
+    if ((windows && input != out.instr_input_address) ||
+        (!out.instr_vector && !attends && weights != out.instr_weight_address) || output != out.instr_output_address)
         throw ModelError(*this, fmt::format("the RTL's addresses {:#x}, {:#x}, {:#x} should be {:#x}, {:#x}, {:#x}; {}",
                                             out.instr_input_address, out.instr_weight_address, out.instr_output_address,
                                             input, weights, output, state()));

@@ -33,7 +33,8 @@ std::uint64_t overlapping_blocks(std::uint32_t size, std::uint32_t ways_a, std::
 
 bool needs_everything(const Source& source, const OperatorShape& shape) {
     const std::uint32_t rows = source.reduce == EdgeReduce::global_pool ? 1 : source.shape.rows;
-    return needs_whole_input(shape, source.taken_channels(), rows, source.role == OperandRole::second_operand);
+    return source.role == OperandRole::factor ||
+           needs_whole_input(shape, source.taken_channels(), rows, source.role == OperandRole::second_operand);
 }
 
 /// Channels of the source's result that way `index` over the consumer's output channels needs.

@@ -90,12 +90,12 @@ std::array<std::uint16_t, 3> reduction_loops(const OperatorShape& shape, unsigne
             return {shape.in_channels, shape.filter_rows, shape.filter_columns};
         case OpKind::depthwise:
         case OpKind::pool:
-            return {1, shape.filter_rows, shape.filter_columns};
+            return {shape.joined, shape.filter_rows, shape.filter_columns};
         case OpKind::matmul:
             if (shape.in_rows == shape.out_rows) return {shape.in_channels, 1, 1};
             return {shape.in_channels, shape.in_rows, shape.in_columns};  // flattens its input
         case OpKind::attention:
-            return {static_cast<std::uint16_t>(2 * shape.in_rows), 1, 1};  // scores, then context
+            return {static_cast<std::uint16_t>(2 * shape.in_rows * shape.joined), 1, 1};  // scores, then context
         case OpKind::elementwise:
         case OpKind::norm:
         case OpKind::merge:

@@ -19,6 +19,7 @@ EdgeBuilder::EdgeBuilder(const Schedule& schedule, const Workload& workload, con
         add_weights(op);
     }
     for (int s = 0; s < static_cast<int>(graph.switches.size()); ++s) add_mask(s);
+    for (const Switch& one : graph.switches) add_labels(one);
     place_blocks();
     if (edges.size() >= kNone) {
         throw InputError(graph.file, 0, graph.name, fmt::format("{} edges do not fit 16 bits", edges.size()));
@@ -158,6 +159,15 @@ void EdgeBuilder::add_mask(int switch_id) {
     const OperatorPlacement& gate = schedule_.operators[one.gate].placement;
     mask_blocks_.push_back(add_block(gate.tiles.front(), 2 * bytes, gate.segment));
     masks.push_back({0, bytes});
+}
+
+void EdgeBuilder::add_labels(const Switch& one) {
+    if (one.previous == kNoSwitch) return;
+    Edge& edge = new_edge();
+    edge.src_op = static_cast<std::uint16_t>(workload_.graph.switches[static_cast<std::size_t>(one.previous)].gate);
+    edge.dst_op = static_cast<std::uint16_t>(one.gate);
+    edge.path = EdgePath::labels;
+    edge.switch_id = static_cast<std::uint16_t>(one.previous);
 }
 
 }  // namespace switchyard::sched

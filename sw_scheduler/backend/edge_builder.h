@@ -30,6 +30,8 @@ private:
     void add_stores();
     void add_operand(int op, unsigned source_index);
     void add_mask(int switch_id);
+    /// From the gate before, if its labels count.
+    void add_labels(const Switch& one);
     void add_weights(int op);
     Edge& new_edge();
     /// Returns the block's number.

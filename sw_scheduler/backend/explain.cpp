@@ -39,6 +39,8 @@ const char* path_name(EdgePath path) {
             return "mask";
         case EdgePath::weights:
             return "weights";
+        case EdgePath::labels:
+            return "labels";
     }
     return "";
 }
@@ -123,7 +125,7 @@ void explain_operator(Text& out, const Image& image, const Collected& all, const
     map.emplace(op.out_offset, fmt::format("output {} x {}", op.out_slots, op.out_slot_bytes));
     for (const std::uint16_t id : op.in_edges) {
         const Edge& edge = *all.edges.at(id);
-        if (edge.path == EdgePath::mask) continue;
+        if (carries_decisions(edge.path)) continue;
         const std::string from =
             edge.src_op == kNone ? std::string() : " from " + image.meta.operators[edge.src_op].name;
         map.emplace(edge.slot_offset, fmt::format("{}{} {} x {}{}", path_name(edge.path), from, edge.slots,

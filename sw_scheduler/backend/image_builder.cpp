@@ -16,6 +16,7 @@ ImageMeta meta_of(const Schedule& schedule, const Workload& workload, const Edge
     ImageMeta meta;
     meta.model = graph.name;
     meta.batch_samples = graph.batch_samples();
+    meta.samples_per_input = graph.samples_per_input;
     for (const PlacedOperator& placed : schedule.operators) {
         const Operator& one = graph.operators[placed.op];
         ImageMeta::Operator entry;
@@ -28,6 +29,10 @@ ImageMeta meta_of(const Schedule& schedule, const Workload& workload, const Edge
         entry.weight_scale = one.weight_scale;
         entry.group = one.inputs.front().group;
         entry.groups = one.inputs.front().groups;
+        entry.norm_parameters = one.norm_parameters;
+        entry.position_parameters = one.position_parameters;
+        entry.expert = one.expert;
+        entry.heads = one.parameter_heads;
         if (one.dynamic()) entry.switch_name = graph.switches[one.path.back().switch_id].name;
         meta.operators.push_back(std::move(entry));
     }
@@ -88,13 +93,16 @@ public:
         const Operator& one = workload_.graph.operators[placed.op];
         op.epilogue = one.fused;
         op.pool = one.pool;
+        op.position_tokens = one.position_tokens;
+        if (one.across_channels() || one.gate_switch != kNoSwitch) op.kept_offset = op.out_slot_bytes / kKeptSlotParts;
         const int gated = one.gate_switch;
         if (gated != kNoSwitch) {
             const Switch& gateway = workload_.graph.switches[gated];
             const GateDecision decision = gate_decision(one, gateway);
             op.gate_rule = decision.rule;
             op.gate_threshold = bits_of(decision.threshold);
-            op.gate_offset = op.out_slot_bytes / kGateSlotParts;
+            op.gate_patience = static_cast<std::uint16_t>(gateway.patience);
+            if (gateway.previous != kNoSwitch) op.previous_switch = static_cast<std::uint16_t>(gateway.previous);
             op.epilogue.insert(op.epilogue.begin() + static_cast<std::ptrdiff_t>(decision.step), EpilogueStep::gate);
             op.gate_switch = static_cast<std::uint16_t>(gated);
             op.gate_branches = static_cast<std::uint16_t>(workload_.graph.switches[gated].branches);

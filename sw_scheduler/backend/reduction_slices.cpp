@@ -79,6 +79,7 @@ bool can_slice(const Operator& op, unsigned slices) {
     const Source& input = op.inputs.front();
     if (op.shape.in_channels != input.taken_channels() || op.shape.in_channels % slices != 0) return false;
     if (product_bytes(op) % slices != 0 || product_bytes(op) > op.weight_bytes) return false;
+    if (op.inputs.back().role == OperandRole::factor) return false;
     const std::size_t addition = step_of_addition(op);
     return addition == op.fused.size() ||
            std::all_of(op.fused.begin(), op.fused.begin() + static_cast<std::ptrdiff_t>(addition),

@@ -29,15 +29,21 @@ Segmenter::Segmenter(StageSearch& search, unsigned tiles, std::uint32_t unit_sam
       compaction_(design.has(Mechanism::compaction)) {
     const std::uint32_t batch = search.workload().graph.batch_samples();
     constexpr std::uint32_t kLargestUnits = 0xFFFF;
+    std::uint32_t joined = 1;  // samples of an input, or one
+    for (const Operator& op : search.workload().graph.operators)
+        joined = std::max<std::uint32_t>(joined, op.shape.joined);
     for (std::uint32_t size = std::min<std::uint32_t>(batch, 0xFFFF); size >= 1; --size) {
-        if (batch % size == 0 && batch / size <= kLargestUnits && (unit_samples == 0 || size == unit_samples)) {
+        const bool whole_inputs = size % joined == 0;
+        if (batch % size == 0 && whole_inputs && batch / size <= kLargestUnits &&
+            (unit_samples == 0 || size == unit_samples)) {
             unit_sizes_.push_back(size);
         }
     }
     if (unit_sizes_.empty()) {
         throw InputError(search.workload().graph.file, 0, "batch",
                          unit_samples > 0
-                             ? fmt::format("{} samples cannot be cut into units of {}", batch, unit_samples)
+                             ? fmt::format("{} samples cannot be cut into units of {}{}", batch, unit_samples,
+                                           joined > 1 ? fmt::format(" that are whole inputs of {}", joined) : "")
                              : fmt::format("{} samples cannot be cut into equal hand-over units of at most "
                                            "65535 (16 bits of the kernel format)",
                                            batch));
@@ -47,6 +53,9 @@ Segmenter::Segmenter(StageSearch& search, unsigned tiles, std::uint32_t unit_sam
 std::vector<std::vector<int>> Segmenter::orders(int first, int last) const {
     const DynGraph& graph = search_.workload().graph;
     std::map<int, std::set<unsigned>> decided;  // branches inside the segment
+    const auto joins = [](const Operator& op) { return op.shape.joined > 1; };
+    const auto begin = graph.operators.begin();
+    if (std::any_of(begin + first, begin + last, joins)) return {{}};  // samples of an input follow one another
     for (int op = first; op < last && compaction_; ++op) {
         for (const BranchStep& step : graph.operators[op].path) {
             if (graph.switches[step.switch_id].gate < first) decided[step.switch_id].insert(step.branch);

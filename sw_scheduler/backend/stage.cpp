@@ -17,70 +17,24 @@ std::uint16_t narrow(std::uint32_t value) {
     return static_cast<std::uint16_t>(value);
 }
 
-/// A gate's logits, binary32, lie behind its results.
+/// What a gate or a step across channels keeps, binary32, lies behind the results.
 std::uint32_t output_slot_bytes(const Operator& op, const TileWork& work) {
     const std::uint32_t results = aligned(work.output_bytes());
-    return op.gate_switch == kNoSwitch ? results : kGateSlotParts * results;
+    return op.gate_switch == kNoSwitch && !op.across_channels() ? results : kKeptSlotParts * results;
+}
+
+/// Tiles must not share out the channels of an operator that compares or normalises them.
+bool needs_all_channels(const DynGraph& graph, const Operator& op) {
+    const bool compares =
+        op.gate_switch != kNoSwitch && graph.switches[static_cast<std::size_t>(op.gate_switch)].patience > 0;
+    return compares || op.across_channels();
 }
 
 std::uint64_t needed_bytes(const Footprint& footprint, unsigned weight_copies) {
     return std::uint64_t{weight_copies} * footprint.weights + footprint.buffers;
 }
 
-/// Heads of an attention into which a slice of `channels` of its output can reach.
-std::uint32_t heads_of(const OperatorShape& shape, std::uint32_t channels) {
-    const std::uint32_t head = shape.out_channels / shape.heads;
-    if (head % channels == 0) return 1;
-    const std::uint32_t most = channels % head == 0 ? channels / head : (channels + head - 2) / head + 1;
-    return std::min<std::uint32_t>(shape.heads, most);
-}
-
 }  // namespace
-
-std::uint32_t aligned(std::uint64_t bytes) {
-    return static_cast<std::uint32_t>(round_up(bytes, kAlignment));
-}
-
-std::uint64_t input_bytes(const OperatorShape& shape, const Source& source, const TileWork& block) {
-    const bool pooled = source.reduce == EdgeReduce::global_pool;
-    const std::uint32_t parts = pooled ? std::min<std::uint32_t>(kMostPooledParts, source.shape.rows) : 1;
-    const std::uint32_t rows = pooled ? 1 : source.shape.rows, columns = pooled ? 1 : source.shape.columns;
-    if (source.role == OperandRole::second_operand) {
-        return source.shape.element_bytes * std::uint64_t{block.size[kN]} * block.size[kK] *
-               (pooled ? 1 : block.size[kP]) * columns * parts;
-    }
-    std::uint32_t needed_rows = rows, channels = source.taken_channels();
-    const bool whole = needs_whole_input(shape, source.taken_channels(), rows, false);
-    if (shape.kind == OpKind::attention) {
-        channels = heads_of(shape, block.size[kK]) * (shape.in_channels / shape.heads);
-    } else if (!whole) {
-        if (shape.channelwise() && shape.in_channels == shape.out_channels) channels = block.size[kK];
-        const bool windows =
-            shape.kind == OpKind::convolution || shape.kind == OpKind::depthwise || shape.kind == OpKind::pool;
-        if (windows) {
-            needed_rows =
-                std::min<std::uint32_t>(rows, (std::uint32_t{block.size[kP]} - 1) * shape.stride + shape.filter_rows);
-        } else if (shape.in_rows == shape.out_rows) {
-            needed_rows = block.size[kP];
-        }
-    }
-    return source.shape.element_bytes * std::uint64_t{block.size[kN]} * channels * needed_rows * columns * parts;
-}
-
-double unit_read_bytes(const OperatorShape& shape, const Source& source, const Partition& partition, unsigned k_ways,
-                       bool multicast) {
-    const TileWork work = tile_work(shape, 1, partition, k_ways);
-    double readers = double{1} * partition.dyn_dim / work.size[kN] * shape.out_rows / work.size[kP];
-    const double slices = double{1} * shape.out_channels / work.size[kK];
-    const bool own_channels =
-        source.role == OperandRole::second_operand || (shape.channelwise() && shape.in_channels == shape.out_channels);
-    if (own_channels || !multicast) {
-        readers *= slices;
-    } else if (shape.kind == OpKind::attention) {
-        readers *= std::min<double>(slices, shape.heads);
-    }
-    return readers * static_cast<double>(input_bytes(shape, source, work));
-}
 
 StageSearch::StageSearch(const Workload& workload, const HardwareDescription& hardware)
     : workload_(workload), hardware_(hardware), recent_(workload.items.size()) {
@@ -97,6 +51,9 @@ StageSearch::StageSearch(const Workload& workload, const HardwareDescription& ha
             add(value);
         }
         add(unsigned{s.element_bytes});
+        add(unsigned{s.joined});
+        add(one.across_channels() ? 1 : 0);
+        add(needs_all_channels(workload.graph, one) ? 1 : 0);
         add(one.gate_switch != kNoSwitch ? 1 : 0);
         add(one.weight_bytes);
         add(workload.items[op].expected_share);
@@ -123,6 +80,11 @@ StageSearch::StageSearch(const Workload& workload, const HardwareDescription& ha
 
 int StageSearch::class_of(int op) const {
     return class_[static_cast<std::size_t>(op)];
+}
+
+unsigned StageSearch::most_k_ways(int op) const {
+    const Operator& one = workload_.graph.operators[op];
+    return needs_all_channels(workload_.graph, one) ? 1 : one.shape.out_channels;
 }
 
 unsigned StageSearch::most_p_ways(int op) const {
@@ -222,6 +184,7 @@ Partition StageSearch::best_partition(int op, unsigned k_ways, unsigned ways, st
     double fewest = std::numeric_limits<double>::infinity(), fewest_alike = fewest;
     const auto consider = [&](std::uint32_t n, std::uint32_t p) {
         const Partition candidate{dyn_dim, narrow(n), narrow(p)};
+        if (!keeps_groups(one.shape, candidate)) return;
         const TileWork work = tile_work(one.shape, workload_.items[op].operands, candidate, k_ways);
         if (output_slot_bytes(one, work) > limit.out_slot_bytes) return;
         for (std::size_t i = 0; i < one.inputs.size(); ++i) {
@@ -264,6 +227,7 @@ Stage StageSearch::spread(int op, unsigned k_ways, const Partition& largest, con
     stage.k_ways = k_ways;
     stage.largest = largest;
     stage.footprint = footprint(op, k_ways, largest, slots);
+    if (!keeps_groups(workload_.graph.operators[op].shape, largest)) return stage;
     if (needed_bytes(stage.footprint, weight_copies) > hardware_.data_bytes() / sharers) return stage;
     const UsualTimes& times = usual_times(op, k_ways, largest, stage.footprint, slots.decided_switches);
     stage.compute_cycles = times.compute_cycles;
@@ -304,12 +268,15 @@ const StageSearch::UsualTimes& StageSearch::usual_times(int op, unsigned k_ways,
 unsigned StageSearch::more_slices(int op, unsigned k_ways) const {
     const std::uint32_t channels = workload_.graph.operators[op].shape.out_channels;
     const std::uint32_t block = ceil_div(channels, k_ways);
+    if (most_k_ways(op) == 1) return channels + 1;
     return block > 1 ? ceil_div(channels, block - 1) : channels + 1;
 }
 
 Partition StageSearch::tight(const Partition& partition, int op) const {
-    const std::uint32_t rows = workload_.graph.operators[op].shape.out_rows;
-    return {partition.dyn_dim, narrow(tight_ways(partition.dyn_dim, partition.n)),
+    const OperatorShape& shape = workload_.graph.operators[op].shape;
+    const std::uint32_t rows = shape.out_rows;
+    const std::uint32_t groups = partition.dyn_dim / shape.joined;
+    return {partition.dyn_dim, narrow(tight_ways(groups, std::min<std::uint32_t>(groups, partition.n))),
             narrow(tight_ways(rows, std::min<std::uint32_t>(rows, std::min<unsigned>(partition.p, most_p_ways(op)))))};
 }
 
@@ -321,7 +288,7 @@ Stage StageSearch::search(int op, unsigned tiles, std::uint32_t unit_samples, co
     double fewest = std::numeric_limits<double>::infinity();
     std::uint64_t best_bytes = std::numeric_limits<std::uint64_t>::max();
     for (unsigned share = 1, previous = 0; share <= tiles; ++share) {
-        const unsigned k_ways = tight_ways(shape.out_channels, std::min<unsigned>(tiles / share, shape.out_channels));
+        const unsigned k_ways = tight_ways(shape.out_channels, std::min<unsigned>(tiles / share, most_k_ways(op)));
         if (k_ways == previous) continue;  // fewer n and p ways with the same slices: never better
         previous = k_ways;
         for_each_split(
@@ -345,11 +312,14 @@ Footprint StageSearch::smallest_footprint(int op, unsigned tiles, std::uint32_t 
     const OperatorShape& shape = workload_.graph.operators[op].shape;
     Footprint smallest;
     for_each_split(shape.out_channels, unit_samples, tiles, 1, [&](std::uint32_t k_ways, std::uint32_t) {
-        for_each_split(
-            unit_samples, shape.out_rows, tiles / k_ways, most_p_ways(op), [&](std::uint32_t n, std::uint32_t p) {
-                const Footprint bytes = footprint(op, k_ways, {narrow(unit_samples), narrow(n), narrow(p)}, slots);
-                if (smallest.slot_bytes.empty() || bytes.total() < smallest.total()) smallest = bytes;
-            });
+        if (k_ways > most_k_ways(op)) return;
+        for_each_split(unit_samples, shape.out_rows, tiles / k_ways, most_p_ways(op),
+                       [&](std::uint32_t n, std::uint32_t p) {
+                           const Partition largest{narrow(unit_samples), narrow(n), narrow(p)};
+                           if (!keeps_groups(shape, largest)) return;
+                           const Footprint bytes = footprint(op, k_ways, largest, slots);
+                           if (smallest.slot_bytes.empty() || bytes.total() < smallest.total()) smallest = bytes;
+                       });
     });
     return smallest;
 }

@@ -56,9 +56,9 @@ struct BufferSlots {
     OwnReads reads = {};
 };
 
-/// Of an output slot of a gate, of which the first holds the results and the others the logits: elements of binary16
-/// and binary32.
-inline constexpr std::uint32_t kGateSlotParts = 3;
+/// Of an output slot of an operator that keeps binary32 values, a gate its logits: the first part holds the results,
+/// binary16, and the others what is kept.
+inline constexpr std::uint32_t kKeptSlotParts = 3;
 inline constexpr std::uint32_t kAlignment = 64;  ///< bytes: regions in scratchpads and in HBM
 std::uint32_t aligned(std::uint64_t bytes);
 
@@ -121,6 +121,7 @@ public:
     const HardwareDescription& hardware() const { return hardware_; }
 
 private:
+    unsigned most_k_ways(int op) const;
     unsigned most_p_ways(int op) const;
     /// Passes over the array's rows that n x p x q outputs need, each PE one output.
     std::uint32_t row_passes(std::uint16_t n, std::uint16_t p, std::uint16_t q);

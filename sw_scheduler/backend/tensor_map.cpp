@@ -151,7 +151,8 @@ void TensorMap::add_access(int op, const Source& source) {
     const OperatorShape& shape = reader.shape;
     const bool pooled = source.reduce == EdgeReduce::global_pool;
     const bool second = source.role == OperandRole::second_operand;
-    const bool whole = needs_whole_input(shape, source.taken_channels(), pooled ? 1 : source.shape.rows, second);
+    const bool whole = source.role == OperandRole::factor ||
+                       needs_whole_input(shape, source.taken_channels(), pooled ? 1 : source.shape.rows, second);
     const bool each = second || (!whole && shape.channelwise());
     const unsigned different = shape.kind == OpKind::attention ? std::min<unsigned>(shape.heads, reader.k_ways) : 1u;
     accesses_[index_.at(key_of(source))].push_back({shape, largest_partition(reader), each ? reader.k_ways : different,
@@ -193,6 +194,8 @@ ImageMeta::Tensor TensorMap::host_tensor(const StoredTensor& tensor) const {
     ImageMeta::Tensor result;
     result.name = tensor.name;
     result.kind = tensor.kind == StoredTensor::Kind::input ? "input" : "output";
+    result.per_input = tensor.kind == StoredTensor::Kind::output &&
+                       workload_.graph.same_for_input()[static_cast<std::size_t>(tensor.producer)];
     result.bank_stride = placement.store.bank_stride;
     const Partition& cut = placement.partitions.front();
     for (std::uint32_t rank = 0; rank < std::uint32_t{cut.n} * cut.p; ++rank) {

@@ -10,7 +10,7 @@
 namespace switchyard {
 
 inline constexpr std::uint32_t kImageMagic = 0x4B495953;  // "SYIK"
-inline constexpr std::uint16_t kImageVersion = 4;
+inline constexpr std::uint16_t kImageVersion = 5;
 
 /// What the host knows by name. Stored as JSON in the image's META section; the chip does not read it.
 struct ImageMeta {
@@ -25,7 +25,12 @@ struct ImageMeta {
         double weight_scale = 1;  ///< by which the host multiplies the weights (not the bias)
         /// Its weights are those of this one of so many equal groups of the input channels that the file has.
         std::uint16_t group = 0, groups = 1;
-        bool partial = false;  ///< its result is the sum over some of a model operator's input channels
+        bool partial = false;             ///< its result is the sum over some of a model operator's input channels
+        std::string norm_parameters;      ///< of its layer norm: NORM_PARAMETERS.weight.npy and .bias.npy
+        std::string position_parameters;  ///< of its position step: POSITION_PARAMETERS.npy
+        int expert = -1;                  ///< PARAMETERS.npy has (experts, in, out), of which this is taken; -1: not so
+        /// The file has the queries of all heads, then the keys, then the values; the chip wants them head by head.
+        std::uint16_t heads = 1;
     };
     struct Switch {
         std::string name;
@@ -43,12 +48,14 @@ struct ImageMeta {
         std::vector<std::uint64_t> addresses;    ///< HBM address of each piece
         std::vector<std::uint64_t> piece_bytes;  ///< bytes at each address
         std::uint64_t bank_stride = 0;           ///< batch b: address + (b % 2) * bank_stride
+        bool per_input = false;                  ///< output: the samples of an input all have the same
     };
     std::string model, design, platform;
     std::vector<std::string> without;  ///< mechanisms that the design does without
     std::uint32_t batch_samples = 1;   ///< samples a batch after folding
-    std::vector<Operator> operators;   ///< index = op_id
-    std::vector<Switch> switches;      ///< index = switch_id
+    std::uint32_t samples_per_input = 1;
+    std::vector<Operator> operators;  ///< index = op_id
+    std::vector<Switch> switches;     ///< index = switch_id
     std::vector<Tensor> tensors;
     std::string routing_yaml;  ///< declared route generator, as YAML; empty if routes only come from a trace
 };

@@ -132,6 +132,10 @@ private:
         for (const std::uint8_t bytes : {shape.operand_bytes, shape.element_bytes})
             require(bytes == kElementBytes || bytes == kWideElementBytes, "operator {}: elements of {} bytes", id,
                     bytes);
+        require(shape.joined == 1 || shape.kind == OpKind::attention || shape.kind == OpKind::pool,
+                "operator {}: joins samples, which only an attention or a pool does", id);
+        require(shape.joined > 0 && placement.unit_samples % shape.joined == 0,
+                "operator {}: units of {} samples, of which it joins {}", id, placement.unit_samples, shape.joined);
         if (placement.in_memory()) return check_store(placement);
         require(placement.segment < image_.chip.segments.size(), "operator {}: segment {} of {}", id, placement.segment,
                 image_.chip.segments.size());
@@ -152,6 +156,8 @@ private:
             const std::uint64_t ranks = std::uint64_t{part.n} * part.p * placement.k_ways;
             require(ranks > 0 && ranks <= placement.tiles.size(), "operator {}: {} ranks on {} tiles", id, ranks,
                     placement.tiles.size());
+            require(keeps_groups(placement.shape, part), "operator {}: {} ways over {} samples, of which it joins {}",
+                    id, part.n, part.dyn_dim, placement.shape.joined);
         }
     }
 
@@ -208,11 +214,11 @@ private:
         require(known(edge.src_op), "edge {}: unknown operator {}", edge.id, edge.src_op);
         require(known(edge.dst_op), "edge {}: unknown operator {}", edge.id, edge.dst_op);
         const OperatorPlacement* source = find_placement(program, edge.src_op);
-        require(!source || edge.path == EdgePath::mask ||
+        require(!source || carries_decisions(edge.path) ||
                     std::uint32_t{edge.first_channel} + edge.channels <= source->shape.out_channels,
                 "edge {}: takes channels {} to {} of {}", edge.id, edge.first_channel,
                 edge.first_channel + edge.channels - 1, source ? source->shape.out_channels : 0);
-        require(!source || edge.path == EdgePath::mask || edge.element_bytes == source->shape.element_bytes,
+        require(!source || carries_decisions(edge.path) || edge.element_bytes == source->shape.element_bytes,
                 "edge {}: elements of {} bytes, the source's have {}", edge.id, edge.element_bytes,
                 source ? source->shape.element_bytes : 0);
         if (edge.switch_id == kNone) return;
@@ -237,9 +243,7 @@ private:
         const bool keeps_logits = std::count(op.epilogue.begin(), op.epilogue.end(), EpilogueStep::gate) != 0;
         require(keeps_logits == (op.gate_switch != kNone), "operator {}: {}", op.op_id,
                 keeps_logits ? "keeps logits, but is no gate" : "is a gate, but keeps no logits");
-        require(op.gate_switch == kNone || op.gate_offset < op.out_slot_bytes,
-                "operator {}: logits at offset {} of output slots of {} bytes", op.op_id, op.gate_offset,
-                op.out_slot_bytes);
+        check_steps(op, *placement);
         check_kernels(program, op, *placement);
         for (const std::uint16_t id : op.in_edges) {
             const Edge* edge = find_edge(program, id);
@@ -249,6 +253,29 @@ private:
             const Edge* edge = find_edge(program, id);
             require(edge && edge->src_op == op.op_id, "operator {}: edge {} does not begin here", op.op_id, id);
         }
+    }
+
+    /// Steps that need more than the value that they change.
+    void check_steps(const TileOperator& op, const OperatorPlacement& placement) const {
+        const auto across = std::count_if(op.epilogue.begin(), op.epilogue.end(), is_across_channels);
+        require(across <= 1, "operator {}: {} steps across channels", op.op_id, across);
+        require(across == 0 || placement.k_ways == 1, "operator {}: a step across channels that {} slices share",
+                op.op_id, placement.k_ways);
+        require((op.gate_switch == kNone && across == 0) || op.kept_offset < op.out_slot_bytes,
+                "operator {}: values kept at offset {} of output slots of {} bytes", op.op_id, op.kept_offset,
+                op.out_slot_bytes);
+        const auto has = [&op](EpilogueStep step) {
+            return std::count(op.epilogue.begin(), op.epilogue.end(), step) != 0;
+        };
+        require(
+            has(EpilogueStep::position) ? op.position_tokens > 0 && op.position_tokens % placement.shape.out_rows == 0
+                                        : op.position_tokens == 0,
+            "operator {}: positions of {} tokens on {} rows", op.op_id, op.position_tokens, placement.shape.out_rows);
+        require((op.gate_rule == GateRule::patience) == (op.gate_patience > 0),
+                "operator {}: a patience of {} that does not match its rule", op.op_id, op.gate_patience);
+        require(op.previous_switch == kNone ||
+                    (op.gate_rule == GateRule::patience && op.previous_switch < image_.meta.switches.size()),
+                "operator {}: takes labels of unknown switch {}", op.op_id, op.previous_switch);
     }
 
     void check_kernels(const TileProgram& program, const TileOperator& op, const OperatorPlacement& placement) const {

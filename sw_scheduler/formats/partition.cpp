@@ -75,6 +75,10 @@ std::uint32_t filter_elements(const OperatorShape& shape) {
     return 0;
 }
 
+bool keeps_groups(const OperatorShape& shape, const Partition& partition) {
+    return ceil_div(std::uint32_t{partition.dyn_dim}, std::uint32_t{partition.n}) % shape.joined == 0;
+}
+
 int best_fit(const std::vector<Partition>& partitions, std::uint32_t dyn_dim) {
     return best_fit(partitions, dyn_dim, 0, partitions.size());
 }

@@ -22,6 +22,9 @@ struct OperatorShape {
     /// Of an attention: its input holds, head by head, the queries, the keys and the values of a head, and its output
     /// the heads one after another; both numbers of channels are multiples of it.
     std::uint16_t heads = 1;
+    /// Of an attention or a pool: samples of an input whose values each of them needs, the tokens of the attention or
+    /// what the pool reduces. They follow one another and none is missing. 1: each sample needs its own values.
+    std::uint16_t joined = 1;
     /// Binary16, or binary32 of partial sums: of the elements that a merge adds up, and of those of the result.
     std::uint8_t operand_bytes = kElementBytes, element_bytes = kElementBytes;
 
@@ -41,6 +44,9 @@ std::uint32_t filter_elements(const OperatorShape& shape);
 struct Partition {
     std::uint16_t dyn_dim = 1, n = 1, p = 1;
 };
+
+/// False if a block of samples of this cut ends inside one of the groups of samples that the operator joins.
+bool keeps_groups(const OperatorShape& shape, const Partition& partition);
 
 /// Half-open ranges; samples are positions in the operator's SampleSet, not ids.
 struct Box {

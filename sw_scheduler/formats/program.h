@@ -89,8 +89,14 @@ enum class EdgePath : std::uint8_t {
     on_chip,  ///< producer tiles send to consumer tiles, both in one segment
     memory,   ///< between tiles and a tensor in HBM: one edge for its producer, one for each consumer
     mask,     ///< gate tiles send routing masks to the tiles into which the switch is fused
-    weights   ///< HBM to the scratchpads of one operator, once a segment activation
+    weights,  ///< HBM to the scratchpads of one operator, once a segment activation
+    labels    ///< gate tiles send labels to the tiles of the next gate of a chain with patience (GateRule::patience)
 };
+
+/// What gates send: no tensor, no slots at the consumer.
+inline bool carries_decisions(EdgePath path) {
+    return path == EdgePath::mask || path == EdgePath::labels;
+}
 
 enum class EdgeReduce : std::uint8_t {
     none,
@@ -99,8 +105,9 @@ enum class EdgeReduce : std::uint8_t {
 
 enum class OperandRole : std::uint8_t {
     input,
-    second_operand
-};  ///< second_operand: added by a fused element-wise step
+    second_operand,  ///< added by a fused element-wise step
+    factor           ///< multiplies each sample by its largest channel, a fused step too; one row and column
+};
 
 /// One tensor on its way from one operator to one other, or to or from HBM.
 struct Edge {
@@ -133,15 +140,26 @@ enum class EpilogueStep : std::uint8_t {
     norm,  ///< * gain[k] + offset[k]
     relu,
     sigmoid,
-    add,  ///< + the second operand
-    gate  ///< the result so far is the gate's logit: kept in binary32 for the routing mask
+    add,         ///< + the second operand
+    gate,        ///< the result so far is the gate's logit: kept in binary32 for the routing mask
+    position,    ///< + position[k][token]
+    layer_norm,  ///< (v - mean) / sqrt(variance + 1e-5) * gain[k] + offset[k], statistics over the channels of a token
+    softmax,     ///< exp(v) / sum of exp(v), over the channels of a token
+    scale        ///< * the largest channel of the factor
 };
+/// Needs all channels of a token: the steps in front of it are carried out for all of them, and their results kept in
+/// binary32.
+inline bool is_across_channels(EpilogueStep step) {
+    return step == EpilogueStep::layer_norm || step == EpilogueStep::softmax;
+}
 enum class PoolKind : std::uint8_t { maximum, mean };
 /// How a gate's logits, the binary32 values of its step EpilogueStep::gate, become a routing mask.
 enum class GateRule : std::uint8_t {
     threshold,  ///< one logit: branch 1 if it is larger than the threshold, otherwise branch 0
     each,       ///< a logit a branch: those that are larger than the threshold
-    largest     ///< a logit a branch: the one with the largest, of several the first
+    largest,    ///< a logit a branch: the one with the largest, of several the first
+    patience    ///< a logit a label: branch 1, leave, if the largest is the same for `gate_patience` gates in a row
+                ///< behind the one that first had it, otherwise branch 0
 };
 
 /// What one tile does of one operator in one segment.
@@ -155,11 +173,17 @@ struct TileOperator {
     std::uint16_t gate_switch = kNone;                 ///< this operator computes that switch's routing mask
     std::uint16_t gate_branches = 0;
     GateRule gate_rule = GateRule::threshold;
-    std::uint32_t gate_threshold = 0;    ///< of a logit, bits of a binary32
-    std::uint32_t gate_offset = 0;       ///< of the logits in an output slot: binary32, in the layout of the output
+    std::uint32_t gate_threshold = 0;  ///< of a logit, bits of a binary32
+    std::uint16_t gate_patience = 0;   ///< GateRule::patience
+    std::uint16_t previous_switch =
+        kNone;  ///< GateRule::patience: whose gate sends labels; kNone: the first of a chain
+    /// In an output slot, of the values that a gate (its logits) or a step across channels keeps: binary32, in the
+    /// layout of the output.
+    std::uint32_t kept_offset = 0;
     std::uint64_t mask_address = 0;      ///< trace-driven: HBM address of the recorded masks, one u64 a sample id
     std::uint64_t mask_bank_stride = 0;  ///< as TensorStore::bank_stride
     std::vector<EpilogueStep> epilogue;
+    std::uint16_t position_tokens = 0;  ///< EpilogueStep::position: tokens of an input, all rows of its samples
     PoolKind pool = PoolKind::maximum;
     std::vector<std::uint16_t> in_edges, out_edges;  ///< edge ids
 };

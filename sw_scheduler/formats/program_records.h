@@ -10,7 +10,7 @@ template <class Archive>
 void transfer(Archive& archive, typename Archive::template Record<OperatorShape> shape) {
     archive.enumeration(shape.kind, OpKind::merge);
     archive(shape.out_channels, shape.in_channels, shape.out_rows, shape.out_columns, shape.in_rows, shape.in_columns);
-    archive(shape.filter_rows, shape.filter_columns, shape.stride, shape.pad, shape.heads);
+    archive(shape.filter_rows, shape.filter_columns, shape.stride, shape.pad, shape.heads, shape.joined);
     archive(shape.operand_bytes, shape.element_bytes);
 }
 
@@ -44,9 +44,9 @@ void transfer(Archive& archive, typename Archive::template Record<OperatorPlacem
 template <class Archive>
 void transfer(Archive& archive, typename Archive::template Record<Edge> edge) {
     archive(edge.id, edge.src_op, edge.dst_op);
-    archive.enumeration(edge.path, EdgePath::weights);
+    archive.enumeration(edge.path, EdgePath::labels);
     archive.enumeration(edge.reduce, EdgeReduce::global_pool);
-    archive.enumeration(edge.role, OperandRole::second_operand);
+    archive.enumeration(edge.role, OperandRole::factor);
     archive(edge.switch_id, edge.branch, edge.partner, edge.pops);
     archive(edge.first_channel, edge.channels, edge.rows, edge.columns, edge.element_bytes);
     archive(edge.slots, edge.slot_offset, edge.slot_bytes);
@@ -58,9 +58,11 @@ void transfer(Archive& archive, typename Archive::template Record<TileOperator> 
     archive(op.op_id, op.segment, op.rank, op.kernel_first, op.kernel_count);
     archive(op.out_slots, op.out_offset, op.out_slot_bytes);
     archive(op.gate_switch, op.gate_branches);
-    archive.enumeration(op.gate_rule, GateRule::largest);
-    archive(op.gate_threshold, op.gate_offset, op.mask_address, op.mask_bank_stride);
-    archive.enumerations(op.epilogue, EpilogueStep::gate);
+    archive.enumeration(op.gate_rule, GateRule::patience);
+    archive(op.gate_threshold, op.gate_patience, op.previous_switch, op.kept_offset);
+    archive(op.mask_address, op.mask_bank_stride);
+    archive.enumerations(op.epilogue, EpilogueStep::scale);
+    archive(op.position_tokens);
     archive.enumeration(op.pool, PoolKind::mean);
     archive(op.in_edges, op.out_edges);
 }

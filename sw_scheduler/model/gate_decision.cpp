@@ -18,10 +18,11 @@ float rounded_down(double value) {
 
 GateDecision gate_decision(const Operator& gate, const Switch& gateway) {
     GateDecision decision;
-    decision.rule = gate.shape.out_channels == 1 ? GateRule::threshold
-                    : gateway.exclusive          ? GateRule::largest
-                                                 : GateRule::each;
-    const bool compares = decision.rule != GateRule::largest;
+    decision.rule = gateway.patience > 0           ? GateRule::patience
+                    : gate.shape.out_channels == 1 ? GateRule::threshold
+                    : gateway.exclusive            ? GateRule::largest
+                                                   : GateRule::each;
+    const bool compares = decision.rule == GateRule::threshold || decision.rule == GateRule::each;
     double threshold = compares ? gateway.threshold : 0;
     for (decision.step = gate.fused.size(); decision.step > 0; --decision.step) {
         const FusedStep last = gate.fused[decision.step - 1];
@@ -31,6 +32,8 @@ GateDecision gate_decision(const Operator& gate, const Switch& gateway) {
             if (compares) threshold = std::log(threshold / (1 - threshold));
         } else if (last == FusedStep::relu && compares) {
             if (threshold < 0) throw std::domain_error("must not be negative behind a ReLU");
+        } else if (last == FusedStep::softmax && !compares) {
+            continue;
         } else {
             break;
         }

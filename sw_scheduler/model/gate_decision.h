@@ -16,7 +16,8 @@ struct GateDecision {
 /// A comparison behind an increasing function is one in front of it, with the inverse of the threshold: sigmoid(z) > t
 /// if z > ln(t / (1 - t)), and ReLU(z) > t if z > t, for t >= 0. So the activations behind the gate's last sum are left
 /// out of the decision, and the rounding of their results with them. The largest of several logits stays the largest
-/// behind a sigmoid, but not behind a ReLU. Throws std::domain_error for a threshold that cannot be crossed.
+/// behind a sigmoid and a softmax, but not behind a ReLU. Throws std::domain_error for a threshold that cannot be
+/// crossed.
 GateDecision gate_decision(const Operator& gate, const Switch& gateway);
 
 /// Threshold of a switch whose model names none: the middle of a sigmoid, otherwise zero.

@@ -31,6 +31,19 @@ std::vector<std::vector<int>> DynGraph::consumers() const {
     return result;
 }
 
+std::vector<bool> DynGraph::same_for_input() const {
+    std::vector<bool> same;
+    for (const Operator& op : operators) {
+        const bool pools = op.shape.kind == OpKind::pool && op.shape.joined > 1;
+        const bool inputs = std::all_of(op.inputs.begin(), op.inputs.end(), [&same](const Source& source) {
+            return source.producer != kModelInput && same[static_cast<std::size_t>(source.producer)];
+        });
+        // A position tells samples apart, and so does the way that a sample takes.
+        same.push_back((pools || inputs) && op.position_tokens == 0 && !op.dynamic() && op.shape.kind != OpKind::merge);
+    }
+    return same;
+}
+
 std::vector<SwitchSignature> DynGraph::signatures() const {
     std::vector<SwitchSignature> result;
     for (const Switch& item : switches) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -59,7 +60,8 @@ struct Source {
 
 /// Steps folded into the operator that makes the tensor; none changes its shape. A pool that does is an operator
 /// (OpKind::pool), a global average pool is Source::reduce. Bias: also a folded batch norm; add: of the source with
-/// role second_operand, at most one an operator.
+/// role second_operand; scale: by the largest channel of the source with role factor; at most one of the two an
+/// operator. Layer norm and softmax are computed over the channels of a token.
 using FusedStep = EpilogueStep;
 
 enum class MergeMode : std::uint8_t {
@@ -69,7 +71,8 @@ enum class MergeMode : std::uint8_t {
 
 /// What runs on tiles. Ids are indices in DynGraph::operators, in topological order; they become the image's op_id.
 /// Attention takes the 3 * D channels of queries, keys and values (head by head) on T rows and gives D channels on T
-/// rows: 2 * T MACs an output element (scores and context), whatever the number of heads; no weights.
+/// rows: 2 * T MACs an output element (scores and context), whatever the number of heads; no weights. With
+/// OperatorShape::joined the tokens are samples, each of one row.
 struct Operator {
     std::string name;
     OperatorShape shape;
@@ -84,10 +87,18 @@ struct Operator {
     PoolKind pool = PoolKind::maximum;
     std::string parameters;   ///< PARAMETERS.weight.npy and so on hold its values; empty: sizes only
     double weight_scale = 1;  ///< of the weights, not the bias
-    int line = 0;             ///< in the model file
-    bool inserted = false;    ///< identity made by the front-end
+    std::string norm_parameters, position_parameters;  ///< as ImageMeta::Operator
+    int expert = -1;                                   ///< likewise
+    std::uint16_t parameter_heads = 1;                 ///< ImageMeta::Operator::heads
+    std::uint16_t position_tokens = 0;                 ///< of a fused position: tokens of an input
+    int line = 0;                                      ///< in the model file
+    bool inserted = false;                             ///< identity made by the front-end
 
     bool dynamic() const { return !path.empty(); }
+    /// A fused step needs all channels of a token, so that no two tiles may share them out.
+    bool across_channels() const {
+        return std::any_of(fused.begin(), fused.end(), [](FusedStep step) { return is_across_channels(step); });
+    }
     TensorShape output() const { return {shape.out_channels, shape.out_rows, shape.out_columns, shape.element_bytes}; }
 };
 
@@ -101,7 +112,9 @@ struct Switch {
     std::vector<unsigned> sinks;  ///< branches whose samples are dropped, ascending
     std::vector<int> enclosed;    ///< operators that stand on one of its branches, nested ones included, ascending
     int line = 0;
-    double threshold = 0;  ///< of the gate's result
+    double threshold = 0;      ///< of the gate's result
+    unsigned patience = 0;     ///< early exit: the gate's labels in a row, after the first, with which samples leave
+    int previous = kNoSwitch;  ///< with patience: the switch around it, whose gate's labels it takes into account
 };
 
 /// The dynamic operator graph of Adyna section IV: static topology, dynamic sizes only on the batch dimension.
@@ -124,6 +137,8 @@ struct DynGraph {
     int find_switch(const std::string& switch_name) const;
     /// For each operator, the operators that take its result (a merge once for each source), ascending.
     std::vector<std::vector<int>> consumers() const;
+    /// For each operator, whether the samples of an input all get the same result, because a pool has joined them.
+    std::vector<bool> same_for_input() const;
     /// Index = switch id. What traces and route generators are checked against.
     std::vector<SwitchSignature> signatures() const;
     std::uint64_t total_macs_per_sample() const;  ///< all operators, as if static

@@ -78,6 +78,7 @@ std::vector<int> GraphBuilder::dependencies(const LayerSpec& layer) const {
     };
     for (const std::string& tensor : layer.from) depend(tensor, "from");
     if (!layer.added.empty()) depend(layer.added, "fused");
+    if (!layer.factor.empty()) depend(layer.factor, "fused");
     if (!layer.gate.empty()) depend(layer.gate, "gate");
     return result;
 }
@@ -168,6 +169,10 @@ void GraphBuilder::place_switch(const LayerSpec& layer) {
         fail(fmt::format("\"{}\" is the gate of switch \"{}\" already", layer.gate,
                          graph_.switches[static_cast<std::size_t>(gate.gate_switch)].name));
 
+    if (layer.patience > 0 && gate.shape.out_channels < 2)
+        throw InputError(graph_.file, layer.line, layer.key("patience"),
+                         "wants a gate with an output a label, \"" + layer.gate + "\" has one");
+
     const int id = static_cast<int>(graph_.switches.size());
     gate.gate_switch = id;
     graph_.switches.push_back({layer.name,
@@ -179,7 +184,9 @@ void GraphBuilder::place_switch(const LayerSpec& layer) {
                                {},
                                {},
                                layer.line,
-                               layer.threshold.value_or(default_threshold(gate))});
+                               layer.threshold.value_or(default_threshold(gate)),
+                               layer.patience,
+                               layer.patience > 0 ? switch_before(data.path) : kNoSwitch});
     try {
         const GateDecision decision = gate_decision(gate, graph_.switches.back());
         if (layer.threshold && decision.rule == GateRule::largest)
@@ -188,6 +195,12 @@ void GraphBuilder::place_switch(const LayerSpec& layer) {
         throw InputError(graph_.file, layer.line, layer.key("threshold"), error.what());
     }
     switch_ids_[layer.name] = id;
+}
+
+int GraphBuilder::switch_before(const BranchPath& path) const {
+    if (path.empty() || path.back().branch != 0) return kNoSwitch;
+    const int id = path.back().switch_id;
+    return graph_.switches[static_cast<std::size_t>(id)].patience > 0 ? id : kNoSwitch;
 }
 
 void GraphBuilder::place_sink(const LayerSpec& layer) {
@@ -218,7 +231,7 @@ void GraphBuilder::place_merge(const LayerSpec& layer) {
                          fmt::format("merge \"{}\" closes no switch: its sources all stand on {}; add them instead",
                                      layer.name, to_string(inputs.front().path, graph_.switches)));
 
-    Operator op = infer_operator(layer, inputs.front().shape(), graph_.file);
+    Operator op = infer_operator(layer, inputs.front().shape(), graph_.file, graph_.samples_per_input);
     op.path.assign(inputs.front().path.begin(), inputs.front().path.begin() + static_cast<std::ptrdiff_t>(depth));
     for (Value& input : inputs) {
         input.source.pops = static_cast<unsigned>(input.path.size() - depth);
@@ -235,12 +248,18 @@ void GraphBuilder::place_operator(const LayerSpec& layer) {
             fmt::format("{} channels cannot be cut into {} groups", input.source.shape.channels, layer.groups));
     input.source.group = layer.group;
     input.source.groups = layer.groups;
-    Operator op = infer_operator(layer, input.shape(), graph_.file);
+    Operator op = infer_operator(layer, input.shape(), graph_.file, graph_.samples_per_input);
     op.path = input.path;
+    if (op.shape.joined > 1 && !op.path.empty())
+        throw InputError(graph_.file, layer.line, layer.key("over"),
+                         fmt::format("operator \"{}\" joins the samples of an input, so all of them must be there: it "
+                                     "stands on {}",
+                                     layer.name, to_string(op.path, graph_.switches)));
     op.inputs.push_back(input.source);
+    if (!layer.factor.empty()) add_factor(layer, input, op);
     if (!layer.added.empty()) {
         Value addend = value(layer.added, layer, "fused");
-        require_same_path(layer, input, addend);
+        require_same_path(layer, layer.added, input, addend);
         if (addend.shape() != op.output())
             throw InputError(graph_.file, layer.line, layer.key("fused"),
                              fmt::format("adds \"{}\" of {} to a result of {}", layer.added, to_string(addend.shape()),
@@ -251,11 +270,23 @@ void GraphBuilder::place_operator(const LayerSpec& layer) {
     values_[layer.name] = add_operator(std::move(op));
 }
 
-void GraphBuilder::require_same_path(const LayerSpec& layer, const Value& first, const Value& second) const {
+void GraphBuilder::add_factor(const LayerSpec& layer, const Value& input, Operator& op) const {
+    Value factor = value(layer.factor, layer, "fused");
+    require_same_path(layer, layer.factor, input, factor);
+    if (factor.source.reduce != EdgeReduce::none || factor.source.shape.rows != 1 || factor.source.shape.columns != 1)
+        throw InputError(graph_.file, layer.line, layer.key("fused"),
+                         fmt::format("scales with \"{}\" of {}: wants channels x 1 x 1 that an operator computes",
+                                     layer.factor, to_string(factor.shape())));
+    factor.source.role = OperandRole::factor;
+    op.inputs.push_back(factor.source);
+}
+
+void GraphBuilder::require_same_path(const LayerSpec& layer, const std::string& name, const Value& first,
+                                     const Value& second) const {
     if (first.path == second.path) return;
     const std::size_t fork = common_prefix(first.path, second.path);
     const std::string& a = layer.from.front();
-    const std::string& b = layer.added;
+    const std::string& b = name;
     if (fork < first.path.size() && fork < second.path.size() &&
         first.path[fork].switch_id == second.path[fork].switch_id)
         throw InputError(

@@ -44,10 +44,15 @@ private:
     void place_sink(const LayerSpec& layer);
     void place_merge(const LayerSpec& layer);
     void place_operator(const LayerSpec& layer);
+    void add_factor(const LayerSpec& layer, const Value& input, Operator& op) const;
+    /// The switch whose gate's labels one with patience takes into account, or kNoSwitch.
+    int switch_before(const BranchPath& path) const;
     Value value(const std::string& tensor, const LayerSpec& layer, const std::string& field) const;
     Value identity(const Value& input, const std::string& name, int line);
     Value add_operator(Operator op);
-    void require_same_path(const LayerSpec& layer, const Value& first, const Value& second) const;
+    /// `name`: of `second`, which a fused step names.
+    void require_same_path(const LayerSpec& layer, const std::string& name, const Value& first,
+                           const Value& second) const;
 
     DynGraph graph_;
     const std::vector<LayerSpec>& layers_;
@@ -56,8 +61,10 @@ private:
     std::map<std::string, int> switch_ids_;  ///< of the switches placed so far
 };
 
-/// Sizes, MACs and weights of a layer on an input. Throws InputError "file:line: layers.NAME.KEY: ...".
-Operator infer_operator(const LayerSpec& layer, const TensorShape& input, const std::string& file);
+/// Sizes, MACs and weights of a layer on an input, of which `samples_per_input` make up one of the model. Throws
+/// InputError "file:line: layers.NAME.KEY: ...".
+Operator infer_operator(const LayerSpec& layer, const TensorShape& input, const std::string& file,
+                        std::uint32_t samples_per_input = 1);
 
 /// "64x56x56".
 std::string to_string(const TensorShape& shape);

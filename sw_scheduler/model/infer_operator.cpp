@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "switchyard/sw_scheduler/model/graph_builder.h"
@@ -39,13 +41,43 @@ std::uint16_t windows(unsigned size, unsigned filter, const LayerSpec& layer, co
     return static_cast<std::uint16_t>((padded - filter) / layer.stride + 1);
 }
 
-std::uint64_t fused_weight_bytes(const LayerSpec& layer, std::uint64_t channels) {
-    std::uint64_t bytes = 0;
-    for (const FusedStep step : layer.fused) {
-        if (step == FusedStep::bias) bytes += channels * kElementBytes;
-        if (step == FusedStep::norm) bytes += 2 * channels * kElementBytes;  // gain and offset
+std::uint64_t fused_weight_bytes(const Operator& op, std::uint64_t channels) {
+    std::uint64_t values = 0;  // a channel
+    for (const FusedStep step : op.fused) {
+        if (step == FusedStep::bias) values += 1;
+        if (step == FusedStep::norm || step == FusedStep::layer_norm) values += 2;  // gain and offset
+        if (step == FusedStep::position) values += op.position_tokens;
     }
-    return bytes;
+    return values * channels * kElementBytes;
+}
+
+/// Samples that `over: input` joins.
+std::uint16_t joined_samples(const LayerSpec& layer, std::uint32_t samples_per_input, const std::string& file) {
+    if (!layer.over_input) return 1;
+    if (samples_per_input == 1)
+        throw InputError(file, layer.line, layer.key("over"),
+                         "joins the samples of an input, of which samples_per_input declares only one");
+    return static_cast<std::uint16_t>(samples_per_input);
+}
+
+/// All rows of all samples of an input.
+std::uint16_t position_tokens(const LayerSpec& layer, const TensorShape& result, std::uint32_t samples_per_input,
+                              const std::string& file) {
+    const std::uint32_t tokens = samples_per_input * result.rows;
+    if (result.columns != 1)
+        throw InputError(file, layer.line, layer.key("fused"),
+                         fmt::format("a position wants channels x tokens x 1, got {}", to_string(result)));
+    if (tokens > 0xFFFF)
+        throw InputError(file, layer.line, layer.key("fused"),
+                         fmt::format("a position of {} tokens; at most 65535 are supported", tokens));
+    return static_cast<std::uint16_t>(tokens);
+}
+
+void check_heads(const LayerSpec& layer, std::uint32_t channels, const std::string& file) {
+    if (layer.kind == LayerKind::matmul && layer.heads > 1 && channels % (3u * layer.heads) != 0)
+        throw InputError(
+            file, layer.line, layer.key("heads"),
+            fmt::format("{} channels are not queries, keys and values of {} heads", channels, layer.heads));
 }
 
 }  // namespace
@@ -54,7 +86,8 @@ std::string to_string(const TensorShape& shape) {
     return fmt::format("{}x{}x{}", shape.channels, shape.rows, shape.columns);
 }
 
-Operator infer_operator(const LayerSpec& layer, const TensorShape& input, const std::string& file) {
+Operator infer_operator(const LayerSpec& layer, const TensorShape& input, const std::string& file,
+                        std::uint32_t samples_per_input) {
     Operator op;
     op.name = layer.name;
     op.line = layer.line;
@@ -63,6 +96,9 @@ Operator infer_operator(const LayerSpec& layer, const TensorShape& input, const 
     op.pool = layer.pool;
     op.parameters = layer.parameters;
     op.weight_scale = layer.weight_scale;
+    op.norm_parameters = layer.norm_parameters;
+    op.position_parameters = layer.position_parameters;
+    op.expert = layer.expert;
     OperatorShape& shape = op.shape;
     shape.kind = operator_kind(layer.kind);
     shape.in_channels = shape.out_channels = input.channels;
@@ -99,6 +135,8 @@ Operator infer_operator(const LayerSpec& layer, const TensorShape& input, const 
         case OpKind::matmul:
             want_tokens();
             shape.out_channels = layer.out_channels;
+            op.parameter_heads = layer.heads;
+            check_heads(layer, shape.out_channels, file);
             weights = std::uint64_t{shape.in_channels} * shape.out_channels;
             op.macs_per_sample = weights * shape.out_rows;
             break;
@@ -115,9 +153,16 @@ Operator infer_operator(const LayerSpec& layer, const TensorShape& input, const 
                 throw InputError(
                     file, layer.line, layer.key("heads"),
                     fmt::format("{} channels cannot be cut into {} heads", shape.out_channels, shape.heads));
-            op.macs_per_sample = 2 * std::uint64_t{input.rows} * input.rows * shape.out_channels;
+            shape.joined = joined_samples(layer, samples_per_input, file);
+            if (shape.joined > 1 && input.rows != 1)
+                throw InputError(file, layer.line, layer.key("over"),
+                                 fmt::format("an attention over the samples of an input wants samples of one token, "
+                                             "got {}",
+                                             to_string(input)));
+            op.macs_per_sample = 2 * std::uint64_t{input.rows} * input.rows * shape.joined * shape.out_channels;
             break;
         case OpKind::pool:
+            shape.joined = joined_samples(layer, samples_per_input, file);
             slide_filter();
             break;
         case OpKind::norm:
@@ -127,7 +172,11 @@ Operator infer_operator(const LayerSpec& layer, const TensorShape& input, const 
         case OpKind::merge:
             break;
     }
-    op.weight_bytes = weights * kElementBytes + fused_weight_bytes(layer, shape.out_channels);
+    const auto fuses = [&op](FusedStep step) {
+        return std::find(op.fused.begin(), op.fused.end(), step) != op.fused.end();
+    };
+    if (fuses(FusedStep::position)) op.position_tokens = position_tokens(layer, op.output(), samples_per_input, file);
+    op.weight_bytes = weights * kElementBytes + fused_weight_bytes(op, shape.out_channels);
     op.out_bytes_per_sample = op.output().bytes();
     return op;
 }

@@ -2,15 +2,20 @@
 
 #include <algorithm>
 #include <charconv>
+#include <map>
 #include <optional>
 
 namespace switchyard::sched {
 
 namespace {
 
-const std::vector<std::string> kKindNames = {"convolution", "depthwise",   "matmul", "attention", "elementwise", "pool",
-                                             "norm",        "global_pool", "switch", "merge",     "sink"};
-const std::vector<std::string> kFusedNames = {"bias", "norm", "relu", "sigmoid"};
+const std::vector<std::string> kKindNames = {"convolution", "depthwise", "matmul", "attention",
+                                             "elementwise", "pool",      "norm",   "layer_norm",
+                                             "global_pool", "switch",    "merge",  "sink"};
+const std::map<std::string, FusedStep> kFusedNames = {
+    {"bias", FusedStep::bias},       {"norm", FusedStep::norm},         {"relu", FusedStep::relu},
+    {"sigmoid", FusedStep::sigmoid}, {"position", FusedStep::position}, {"layer_norm", FusedStep::layer_norm},
+    {"softmax", FusedStep::softmax}};
 
 bool is_digit(char c) {
     return c >= '0' && c <= '9';
@@ -47,23 +52,71 @@ void read_filter(MappingReader& reader, LayerSpec& layer) {
     layer.pad = static_cast<std::uint16_t>(reader.integer_or("pad", 0, 255, 0));
 }
 
-void read_fused(MappingReader& reader, LayerSpec& layer) {
-    if (!reader.has("fused")) return;
-    for (const YAML::Node& step : reader.list("fused")) {
-        if (step.IsMap() && step.size() == 1 && step["add"].IsDefined()) {
-            if (!layer.added.empty()) reader.fail("fused", "at most one add can be fused");
-            layer.added = reader.scalar(step["add"], "fused");
-            layer.fused.push_back(FusedStep::add);
-            continue;
-        }
-        const std::string name = step.IsMap() ? "" : reader.scalar(step, "fused");
-        const auto found = std::find(kFusedNames.begin(), kFusedNames.end(), name);
-        if (found == kFusedNames.end()) reader.fail("fused", "wants bias, norm, relu, sigmoid or {add: TENSOR}");
-        static constexpr FusedStep kSteps[] = {FusedStep::bias, FusedStep::norm, FusedStep::relu, FusedStep::sigmoid};
-        layer.fused.push_back(kSteps[found - kFusedNames.begin()]);
+/// A step of `fused` that names a tensor or parameters: {add: TENSOR}.
+struct NamedStep {
+    const char* name;
+    FusedStep step;
+    std::string LayerSpec::*what;
+};
+constexpr NamedStep kNamedSteps[] = {{"add", FusedStep::add, &LayerSpec::added},
+                                     {"scale", FusedStep::scale, &LayerSpec::factor},
+                                     {"layer_norm", FusedStep::layer_norm, &LayerSpec::norm_parameters},
+                                     {"position", FusedStep::position, &LayerSpec::position_parameters}};
+
+/// True if it was one.
+bool read_named_step(MappingReader& reader, const YAML::Node& step, LayerSpec& layer) {
+    if (!step.IsMap() || step.size() != 1) return false;
+    for (const NamedStep& named : kNamedSteps) {
+        if (!step[named.name].IsDefined()) continue;
+        layer.*named.what = reader.scalar(step[named.name], "fused");
+        layer.fused.push_back(named.step);
+        return true;
     }
-    if (layer.kind == LayerKind::merge && !layer.added.empty())
-        reader.fail("fused", "a merge takes no add: give it one more source");
+    return false;
+}
+
+void check_fused(const MappingReader& reader, const LayerSpec& layer) {
+    std::size_t operands = 0, across = 0, positions = 0;
+    for (const FusedStep step : layer.fused) {
+        operands += step == FusedStep::add || step == FusedStep::scale ? 1 : 0;
+        across += is_across_channels(step) ? 1 : 0;
+        positions += step == FusedStep::position ? 1 : 0;
+    }
+    if (operands > 1) reader.fail("fused", "at most one add or scale can be fused");
+    if (across > 1) reader.fail("fused", "at most one layer_norm or softmax can be fused");
+    if (positions > 1) reader.fail("fused", "at most one position can be fused");
+    if (layer.kind == LayerKind::merge && operands > 0)
+        reader.fail("fused", layer.added.empty() ? "a merge takes no scale: scale its result in a layer of its own"
+                                                 : "a merge takes no add: give it one more source");
+}
+
+void read_fused(MappingReader& reader, LayerSpec& layer) {
+    if (reader.has("fused")) {
+        for (const YAML::Node& step : reader.list("fused")) {
+            if (read_named_step(reader, step, layer)) continue;
+            const auto found = kFusedNames.find(step.IsMap() ? "" : reader.scalar(step, "fused"));
+            if (found == kFusedNames.end())
+                reader.fail("fused",
+                            "wants bias, norm, relu, sigmoid, softmax, layer_norm, position, {add: TENSOR}, "
+                            "{scale: TENSOR}, {layer_norm: PARAMETERS} or {position: PARAMETERS}");
+            layer.fused.push_back(found->second);
+        }
+    }
+    if (layer.kind == LayerKind::layer_norm) layer.fused.insert(layer.fused.begin(), FusedStep::layer_norm);
+    check_fused(reader, layer);
+}
+
+void read_switch(MappingReader& reader, LayerSpec& layer) {
+    layer.gate = reader.text_or("gate", "");
+    if (layer.gate.empty()) reader.fail("gate", "switch \"" + layer.name + "\" has no gate");
+    layer.branches = static_cast<unsigned>(reader.integer_or("branches", 2, 64, 2));
+    layer.exclusive = reader.choice_or("choose", {"one", "any"}) == "one";
+    if (reader.has("threshold")) layer.threshold = reader.number_or("threshold", -65504, 65504, 0);
+    if (!reader.has("patience")) return;
+    layer.patience = static_cast<unsigned>(reader.integer("patience", 1, 1000));
+    if (layer.branches != 2 || !layer.exclusive)
+        reader.fail("patience", "wants a switch that chooses one of two branches, go on or leave");
+    if (layer.threshold) reader.fail("threshold", "stands beside patience, which compares labels");
 }
 
 LayerSpec read_layer(MappingReader reader, const std::string& previous) {
@@ -86,24 +139,24 @@ LayerSpec read_layer(MappingReader reader, const std::string& previous) {
             break;
         case LayerKind::matmul:
             layer.out_channels = static_cast<std::uint16_t>(reader.integer("out_channels", 1, 0xFFFF));
+            layer.heads = static_cast<std::uint16_t>(reader.integer_or("heads", 1, 0xFFFF, 1));
+            if (reader.has("expert")) layer.expert = static_cast<int>(reader.integer("expert", 0, 0xFFFF));
             break;
         case LayerKind::pool:
             layer.pool =
                 reader.choice_or("pooling", {"maximum", "mean"}) == "mean" ? PoolKind::mean : PoolKind::maximum;
-            read_filter(reader, layer);
+            layer.over_input = reader.choice_or("over", {"sample", "input"}) == "input";
+            if (!layer.over_input) read_filter(reader, layer);
             break;
         case LayerKind::depthwise:
             read_filter(reader, layer);
             break;
         case LayerKind::attention:
             layer.heads = static_cast<std::uint16_t>(reader.integer_or("heads", 1, 0xFFFF, 1));
+            layer.over_input = reader.choice_or("over", {"sample", "input"}) == "input";
             break;
         case LayerKind::switching:
-            layer.gate = reader.text_or("gate", "");
-            if (layer.gate.empty()) reader.fail("gate", "switch \"" + layer.name + "\" has no gate");
-            layer.branches = static_cast<unsigned>(reader.integer_or("branches", 2, 64, 2));
-            layer.exclusive = reader.choice_or("choose", {"one", "any"}) == "one";
-            if (reader.has("threshold")) layer.threshold = reader.number_or("threshold", -65504, 65504, 0);
+            read_switch(reader, layer);
             break;
         case LayerKind::merge:
             layer.merge_mode =
@@ -120,6 +173,7 @@ LayerSpec read_layer(MappingReader reader, const std::string& previous) {
         layer.group = static_cast<std::uint16_t>(reader.integer("group", 0, layer.groups - 1u));
     }
     layer.parameters = reader.text_or("parameters", "");
+    if (layer.kind == LayerKind::layer_norm) layer.norm_parameters = layer.parameters;
     layer.weight_scale = reader.number_or("weight_scale", -65504, 65504, 1);
     reader.finish();
     return layer;

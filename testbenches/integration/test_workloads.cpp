@@ -63,16 +63,18 @@ TEST_CASE("the digits' networks run on their recorded routes", "[workloads]") {
     }
 }
 
-TEST_CASE("gated channels and selected patches are what PyTorch computed", "[workloads][values]") {
+TEST_CASE("gated channels, selected patches and transformers are what PyTorch computed", "[workloads][values]") {
     struct Case {
         const char* network;
         std::string platform;
         double roundings;  // to binary16, of weights and of results, that a sample passes
     };
     // On the large chip the sums of groups run in a pipeline, on the small one through memory.
-    // Stem, four times a group's convolution and the sum, head; two layers.
-    for (const Case& run :
-         {Case{"channel_gate", kMini, 16}, Case{"channel_gate", kAdyna, 16}, Case{"patch_select", kMini, 4}}) {
+    // Stem, four times a group's convolution and the sum, head; two layers. Transformers: the steps of
+    // values/transformer_reference.h, six layers or two, each with a rounding of weights and one of results.
+    for (const Case& run : {Case{"channel_gate", kMini, 16}, Case{"channel_gate", kAdyna, 16},
+                            Case{"patch_select", kMini, 4}, Case{"early_exit", kMini, 78},
+                            Case{"early_exit", kAdyna, 78}, Case{"moe", kMini, 46}, Case{"moe", kAdyna, 46}}) {
         INFO(run.network << " on " << run.platform);
         const std::string folder = std::string("configs/workloads/digits/") + run.network;
         const std::string image = workload_image(std::string("digits_") + run.network, run.platform);

@@ -22,7 +22,7 @@ sy-sim run --platform configs/platforms/mini.yaml --set chip.values=on SETTINGS 
 ```
 
 A sample that takes another way at one gate may do so at later ones, too, and has other outputs; `rerouted` counts these
-samples. Errors are of all samples.
+samples, of `moe` its tokens. Errors are of all samples.
 
 | folder | settings | samples | other labels | decisions | other decisions | rerouted | max error | mean error |
 | --- | --- | --- | --- | --- | --- | --- | --- | --- |
@@ -61,3 +61,10 @@ for sums in fp16 fp32; do
     row channel_gate channel_gate inputs_batch0_to_19.npy logits_batch0_to_19.npy "pe_array.partial_sums=$sums"
 done
 row patch_select patch_select patch_select/inputs_batch0_to_4.npy logits_batch0_to_4.npy
+for network in early_exit moe; do
+    inputs=inputs_batch0_to_19.npy
+    [[ $network == early_exit ]] || inputs=$network/$inputs
+    for acc in fp32 fp16; do
+        row "$network" "$network" "$inputs" logits_batch0_to_19.npy "pe_array.acc=$acc"
+    done
+done

@@ -4,10 +4,8 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <map>
 #include <sstream>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -15,6 +13,7 @@
 #include "switchyard/platform/npy.h"
 #include "switchyard/testbenches/integration/programs.h"
 #include "switchyard/testbenches/integration/values/digits_reference.h"
+#include "switchyard/testbenches/integration/values/digits_runs.h"
 #include "switchyard/testbenches/sim_test.h"
 
 using namespace switchyard;
@@ -23,58 +22,8 @@ using nlohmann::json;
 
 namespace {
 
-const std::string kDigitsFolder = "configs/workloads/digits/";
-const std::string kInputs = kDigitsFolder + "inputs_batch0_to_19.npy";
-
-struct Network {
-    std::string name;    ///< configs/workloads/digits_NAME.yaml
-    std::string folder;  ///< of its parameters, expected outputs and routes
-    std::string inputs = kInputs, expected = "logits_batch0_to_19.npy";
-    std::string settings = {};
-};
-
-std::string image_of(const Network& network) {
-    return compiled(
-        "configs/workloads/digits_" + network.name + ".yaml --platform " + kMini + " --design adyna" + network.settings,
-        "digits_" + network.name + ".syk");
-}
-
-std::string options_of(const Network& network) {
-    const std::string folder = kDigitsFolder + network.folder;
-    return std::string("--platform ") + kMini + " --set chip.values=on" + network.settings + " --image " +
-           image_of(network) + " --weights " + folder + "/weights --inputs " + network.inputs + " --expect " + folder +
-           "/" + network.expected + " --trace " + folder + "/routing.jsonl";
-}
-
-/// A sample that takes another way has another answer, so the bound on outputs says nothing here.
-json values_of(const Network& network, const std::string& more = "") {
-    return report_of_run(options_of(network) + " --bound 100" + more).at("values");
-}
-
-using Sample = std::pair<std::size_t, std::size_t>;  ///< batch, number in it
-
-struct Difference {
-    std::size_t index = 0;  ///< of the switch
-    std::uint64_t computed = 0, recorded = 0;
-};
-
-/// Of each sample that takes another way, the first decision: the later ones follow from it.
-std::map<Sample, Difference> first_differences(const json& values, const std::string& prefix) {
-    std::map<Sample, Difference> first;
-    for (const json& difference : values.at("routing").at("differences")) {
-        const std::string name = difference.at("switch");
-        REQUIRE(name.rfind(prefix, 0) == 0);
-        const Difference one{std::stoul(name.substr(prefix.size())), difference.at("computed"),
-                             difference.at("recorded")};
-        const Sample sample{difference.at("batch"), difference.at("sample")};
-        const auto [at, added] = first.emplace(sample, one);
-        if (!added && one.index < at->second.index) at->second = one;
-    }
-    return first;
-}
-
 /// Recorded masks of the named switches for one sample.
-std::vector<std::size_t> recorded_masks(const std::string& trace, const Sample& sample) {
+std::vector<std::size_t> recorded_masks(const std::string& trace, const DigitsSample& sample) {
     std::vector<std::size_t> masks;
     std::istringstream lines(trace);
     for (std::string line; std::getline(lines, line);) {
@@ -84,6 +33,8 @@ std::vector<std::size_t> recorded_masks(const std::string& trace, const Sample& 
     }
     return masks;
 }
+
+using Network = DigitsNetwork;
 
 using Gates = std::function<std::vector<ReferenceGates>(const std::string& folder, const float* image,
                                                         const std::vector<std::size_t>& masks)>;
@@ -126,7 +77,7 @@ void check_skipnet(const std::string& folder, std::size_t samples) {
 }
 
 void check_channel_gate(const std::string& sums, std::size_t samples, std::size_t labels) {
-    const Network network{"channel_gate", "channel_gate", kInputs, "logits_batch0_to_19.npy",
+    const Network network{"channel_gate", "channel_gate", kDigitsInputs, "logits_batch0_to_19.npy",
                           " --set pe_array.partial_sums=" + sums};
     const json values = values_of(network);
     INFO("partial sums in " << sums << ": " << values.at("routing").at("differences").dump());
@@ -190,9 +141,11 @@ TEST_CASE("sy-sim run says how far outputs are off and exits with 1 beyond the b
 TEST_CASE("PE arrays and dispatchers in RTL compute the models' bits over two batches", "[.values-rtl]") {
     const std::string patches = kDigitsFolder + "patch_select/inputs_batch0_to_4.npy";
     const Network network = GENERATE_COPY(Network{"skipnet", "skipnet"}, Network{"channel_gate", "channel_gate"},
-                                          Network{"channel_gate", "channel_gate", kInputs, "logits_batch0_to_19.npy",
-                                                  " --set pe_array.partial_sums=fp32"},
-                                          Network{"patch_select", "patch_select", patches, "logits_batch0_to_4.npy"});
+                                          Network{"channel_gate", "channel_gate", kDigitsInputs,
+                                                  "logits_batch0_to_19.npy", " --set pe_array.partial_sums=fp32"},
+                                          Network{"patch_select", "patch_select", patches, "logits_batch0_to_4.npy"},
+                                          Network{"early_exit", "early_exit"},
+                                          Network{"moe", "moe", kDigitsFolder + "moe/inputs_batch0_to_19.npy"});
     INFO(network.name << network.settings);
     const auto run = [&](const std::string& array, const std::string& dispatcher) {
         return report_of_run(options_of(network) + " --bound 100 --batches 2 --set pe_array.impl=" + array +

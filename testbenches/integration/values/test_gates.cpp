@@ -132,3 +132,85 @@ TEST_CASE("a threshold that cannot be crossed is refused", "[values]") {
     refused({"", ", threshold: 1", {1, 1}}, {"is not compared with: of several outputs the largest is chosen"});
     refused({"", ", threshold: high", {1}}, {"layers.way.threshold"});
 }
+
+namespace {
+
+constexpr std::size_t kExits = 4, kLabels = 3;
+
+/// kExits classifiers of kLabels labels, each of which takes its own group of the sample's channels as logits.
+std::string exits_model(unsigned patience) {
+    std::string text =
+        fmt::format("name: exits\nbatch: {}\ninput: {{channels: {}}}\nlayers:\n", kSamples, kLabels * kExits);
+    std::string before = "input";
+    for (std::size_t i = 0; i < kExits; ++i) {
+        text += fmt::format(
+            "  - {{name: h{0}, kind: elementwise, from: {1}}}\n"
+            "  - {{name: g{0}, kind: matmul, group: {0}, groups: {2}, out_channels: {3}, parameters: label}}\n"
+            "  - {{name: e{0}, kind: switch, from: h{0}, gate: g{0}, patience: {4}}}\n"
+            "  - {{name: left{0}, kind: sink, from: e{0}.1}}\n",
+            i, before, kExits, kLabels, patience);
+        before = fmt::format("e{}.0", i);
+    }
+    return text + fmt::format("  - {{name: out, kind: elementwise, from: {}}}\n", before);
+}
+
+}  // namespace
+
+TEST_CASE("samples leave when their label has stayed the same for as many classifiers as the patience says",
+          "[values]") {
+    for (const unsigned patience : {1u, 2u}) {
+        INFO("patience " << patience);
+        const std::string folder = scratch("exits_weights"), trace = scratch("exits.jsonl");
+        std::filesystem::create_directories(folder);
+        std::vector<float> weights(kLabels * kLabels * kExits);
+        for (std::size_t k = 0; k < kLabels; ++k)
+            for (std::size_t c = 0; c < kLabels * kExits; ++c)
+                weights[k * kLabels * kExits + c] = c % kLabels == k ? 1.0f : 0.0f;
+        platform::write_npy({{kLabels, kLabels * kExits}, weights}, folder + "/label.weight.npy");
+        // Every sequence of labels is there: 3 to the power of 4 are more than the samples, so the first exit's label
+        // is the same for some of them.
+        std::vector<float> inputs;
+        std::vector<std::vector<std::size_t>> labels(kSamples);
+        for (std::size_t sample = 0; sample < kSamples; ++sample) {
+            for (std::size_t i = 0, rest = sample; i < kExits; ++i, rest /= kLabels) {
+                labels[sample].push_back(rest % kLabels);
+                for (std::size_t k = 0; k < kLabels; ++k)
+                    inputs.push_back(k == rest % kLabels ? 2.0f : static_cast<float>(k) / 2);
+            }
+        }
+        platform::write_npy({{kSamples, kLabels * kExits}, inputs}, folder + "/inputs.npy");
+        std::string lines;
+        std::vector<std::size_t> here, left;
+        for (std::size_t sample = 0; sample < kSamples; ++sample) here.push_back(sample);
+        for (std::size_t i = 0; i < kExits; ++i) {
+            std::vector<std::size_t> on;
+            std::vector<unsigned> masks;
+            for (const std::size_t sample : here) {
+                bool same = i >= patience;
+                for (std::size_t before = 1; same && before <= patience; ++before)
+                    same = labels[sample][i - before] == labels[sample][i];
+                masks.push_back(same ? 2 : 1);
+                if (!same) on.push_back(sample);
+            }
+            lines += fmt::format("{{\"batch\":0,\"switch\":\"e{}\",\"branches\":2,\"samples\":[{}],\"mask\":[{}]}}\n",
+                                 i, fmt::join(here, ","), fmt::join(masks, ","));
+            left.push_back(here.size() - on.size());
+            here = std::move(on);
+        }
+        CHECK(left[patience - 1] == 0);
+        CHECK(left[patience] > 0);
+        CHECK(left.back() > 0);
+        CHECK(!here.empty());
+        write_text(trace, lines);
+        write_text(scratch("exits.yaml"), exits_model(patience));
+        for (const char* const chip : {kMini, "configs/platforms/adyna.yaml"}) {
+            const std::string image =
+                compiled(scratch("exits.yaml") + " --platform " + chip + " --design adyna", "exits.syk");
+            const nlohmann::json report =
+                report_of_run(std::string("--platform ") + chip + " --set chip.values=on --image " + image +
+                              " --weights " + folder + " --inputs " + folder + "/inputs.npy --trace " + trace);
+            INFO(chip << ": " << report.at("values").at("routing").dump());
+            CHECK(report.at("values").at("routing").at("differences").empty());
+        }
+    }
+}

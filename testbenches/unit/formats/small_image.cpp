@@ -62,9 +62,11 @@ Image small_image() {
     meta.platform = "mini";
     meta.without = {"sharing"};
     meta.batch_samples = 8;
-    meta.operators = {{"input", "input", 0, false, kNone, "", "", 1},
-                      {"stem", "convolution", 27648, false, 0, "", "stem", 1},
-                      {"block", "convolution", 27648, true, 0, "gate", "block", 0.5, 1, 4}};
+    meta.samples_per_input = 4;
+    meta.operators = {
+        {"input", "input", 0, false, kNone, "", "", 1, 0, 1, false, "", "", -1, 1},
+        {"stem", "convolution", 27648, false, 0, "", "stem", 1, 0, 1, false, "", "", -1, 1},
+        {"block", "convolution", 27648, true, 0, "gate", "block", 0.5, 1, 4, true, "block.norm", "pos", 2, 3}};
     meta.switches = {{"gate", 2, "", 0, 0x4000, 0x100, true}, {"inner", 3, "gate", 1, 0x5000, 0x100, false}};
     meta.tensors = {{"input", "input", 3072, {0x1000, 0x9000}, {1536, 1536}, 0x10000}};
     meta.routing_yaml = "switches: {}\n";
@@ -109,7 +111,7 @@ Image small_image() {
         op->gate_switch = 0;
         op->gate_branches = 2;
         op->gate_threshold = 0xBF800000;  // -1
-        op->gate_offset = 1024;
+        op->kept_offset = 1024;
         op->epilogue = {EpilogueStep::bias, EpilogueStep::gate, EpilogueStep::sigmoid};
         op->mask_address = 0x4000;
         op->mask_bank_stride = 0x100;

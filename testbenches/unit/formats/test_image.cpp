@@ -48,6 +48,12 @@ TEST_CASE("images survive a round trip", "[image]") {
     CHECK(image.meta.operators.at(2).switch_name == "gate");
     CHECK(image.meta.operators.at(2).parameters == "block");
     CHECK(image.meta.operators.at(2).weight_scale == 0.5);
+    CHECK(image.meta.samples_per_input == 4);
+    CHECK(image.meta.operators.at(2).norm_parameters == "block.norm");
+    CHECK(image.meta.operators.at(2).position_parameters == "pos");
+    CHECK(image.meta.operators.at(2).expert == 2);
+    CHECK(image.meta.operators.at(2).heads == 3);
+    CHECK(image.meta.operators.at(1).expert == -1);
     CHECK(image.meta.operators.at(0).segment == kNone);
     CHECK(image.meta.switches.at(1).parent_branch == 1);
     CHECK(image.meta.switches.at(0).exclusive);
@@ -154,11 +160,11 @@ TEST_CASE("other versions and other files are told apart", "[image]") {
         flipped[at] ^= 1;
         CHECK(fault_of(flipped) == ImageFault::checksum);
     }
-    bytes[4] = 5;
+    bytes[4] = 6;
     CHECK(fault_of(bytes) == ImageFault::version);
-    CHECK(image_error(bytes) == "net.syk: header (offset 0): version 5, but version 4 is supported");
+    CHECK(image_error(bytes) == "net.syk: header (offset 0): version 6, but version 5 is supported");
     seal(bytes);
-    CHECK(image_error(bytes) == "net.syk: header (offset 0): version 5, but version 4 is supported");
+    CHECK(image_error(bytes) == "net.syk: header (offset 0): version 6, but version 5 is supported");
     bytes[0] = 'X';
     CHECK(image_error(bytes) == "net.syk: header (offset 0): not a kernel image");
     CHECK(error_of([] { read_image("/nowhere/net.syk"); }) == "/nowhere/net.syk: cannot be read");

@@ -174,8 +174,34 @@ TEST_CASE("a tile's operators are checked against its records", "[image]") {
     CHECK(spoil_operator([](TileOperator& o) {
               o.gate_switch = 0;
               o.epilogue = {EpilogueStep::gate};
-              o.gate_offset = o.out_slot_bytes;
-          }) == "tile 1: operator 2: logits at offset 2048 of output slots of 2048 bytes");
+              o.kept_offset = o.out_slot_bytes;
+          }) == "tile 1: operator 2: values kept at offset 2048 of output slots of 2048 bytes");
+    const auto kept = [](std::vector<EpilogueStep> epilogue) {
+        return [epilogue = std::move(epilogue)](TileOperator& o) {
+            o.epilogue = epilogue;
+            o.kept_offset = o.out_slot_bytes;
+        };
+    };
+    CHECK(spoil_operator(kept({EpilogueStep::layer_norm})) ==
+          "tile 1: operator 2: values kept at offset 2048 of output slots of 2048 bytes");
+    CHECK(spoil_operator(kept({EpilogueStep::softmax, EpilogueStep::layer_norm})) ==
+          "tile 1: operator 2: 2 steps across channels");
+    CHECK(spoil_operator([](TileOperator& o) { o.epilogue = {EpilogueStep::position}; }) ==
+          "tile 1: operator 2: positions of 0 tokens on 8 rows");
+    CHECK(spoil_operator([](TileOperator& o) { o.position_tokens = 8; }) ==
+          "tile 1: operator 2: positions of 8 tokens on 8 rows");
+    CHECK(spoil_operator([](TileOperator& o) {
+              o.epilogue = {EpilogueStep::position};
+              o.position_tokens = 12;
+          }) == "tile 1: operator 2: positions of 12 tokens on 8 rows");
+    CHECK(spoil_operator([](TileOperator& o) { o.gate_rule = GateRule::patience; }) ==
+          "tile 1: operator 2: a patience of 0 that does not match its rule");
+    CHECK(spoil_operator([](TileOperator& o) { o.gate_patience = 2; }) ==
+          "tile 1: operator 2: a patience of 2 that does not match its rule");
+    CHECK(spoil_operator([](TileOperator& o) { o.previous_switch = 0; }) ==
+          "tile 1: operator 2: takes labels of unknown switch 0");
+    CHECK(tile_error_after([](Image& i) { i.tiles[0].operators[0].epilogue.push_back(EpilogueStep::softmax); }) ==
+          "tile 0: operator 1: a step across channels that 2 slices share");
     CHECK(spoil_operator([](TileOperator& o) { o.kernel_first = 3; }) ==
           "tile 1: operator 2: kernels 3 to 5, but the store has 4");
     CHECK(spoil_operator([](TileOperator& o) { o.kernel_count = 1; }) ==

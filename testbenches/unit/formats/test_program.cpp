@@ -70,7 +70,7 @@ TEST_CASE("every field of a decoded program is the one that was encoded", "[prog
     CHECK(op.gate_switch == 0);
     CHECK(op.gate_branches == 2);
     CHECK(op.gate_threshold == 0xBF800000);
-    CHECK(op.gate_offset == 1024);
+    CHECK(op.kept_offset == 1024);
     CHECK(op.epilogue == std::vector<EpilogueStep>{EpilogueStep::bias, EpilogueStep::gate, EpilogueStep::sigmoid});
     CHECK(op.mask_address == 0x4000);
     CHECK(op.mask_bank_stride == 0x100);
@@ -130,6 +130,39 @@ TEST_CASE("an edge is laid out as documented", "[program]") {
     CHECK(encode(program) == expected);
 }
 
+TEST_CASE("a tile operator is laid out as documented", "[program]") {
+    TileProgram program;
+    program.tile = 9;
+    TileOperator op;
+    op.op_id = 1, op.segment = 2, op.rank = 3, op.kernel_first = 4, op.kernel_count = 5, op.out_slots = 6;
+    op.out_offset = 7, op.out_slot_bytes = 8;
+    op.gate_switch = 9, op.gate_branches = 10, op.gate_rule = GateRule::patience, op.gate_threshold = 11;
+    op.gate_patience = 12, op.previous_switch = 13, op.kept_offset = 14, op.mask_address = 15, op.mask_bank_stride = 16;
+    op.epilogue = {EpilogueStep::position, EpilogueStep::layer_norm, EpilogueStep::softmax, EpilogueStep::scale};
+    op.position_tokens = 17, op.pool = PoolKind::mean;
+    op.in_edges = {18}, op.out_edges = {19};
+    program.operators = {op};
+    // clang-format off
+    const std::vector<std::uint8_t> expected{
+        9, 0, 1, 0, 0, 0,                         // tile, one operator
+        1, 0, 2, 0, 3, 0, 4, 0, 5, 0,             // op_id, segment, rank, kernel_first, kernel_count
+        6, 0, 7, 0, 0, 0, 8, 0, 0, 0,             // out_slots, out_offset, out_slot_bytes
+        9, 0, 10, 0, 3, 11, 0, 0, 0,              // gate_switch, gate_branches, gate_rule, gate_threshold
+        12, 0, 13, 0, 14, 0, 0, 0,                // gate_patience, previous_switch, kept_offset
+        15, 0, 0, 0, 0, 0, 0, 0,                  // mask_address
+        16, 0, 0, 0, 0, 0, 0, 0,                  // mask_bank_stride
+        4, 0, 0, 0, 6, 7, 8, 9,                   // epilogue
+        17, 0, 1,                                 // position_tokens, pool
+        1, 0, 0, 0, 18, 0, 1, 0, 0, 0, 19, 0,     // in_edges, out_edges
+        0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};  // no orders, placements, edges, kernels
+    // clang-format on
+    CHECK(encode(program) == expected);
+    const TileProgram decoded = decode_tile_program(expected.data(), expected.size());
+    CHECK(encode(decoded) == expected);
+    CHECK(decoded.operators.at(0).previous_switch == 13);
+    CHECK(decoded.operators.at(0).position_tokens == 17);
+}
+
 TEST_CASE("a placement is laid out as documented", "[program]") {
     TileProgram program;
     program.tile = 9;
@@ -154,7 +187,7 @@ TEST_CASE("a placement is laid out as documented", "[program]") {
         2, 0, 0, 0, 13, 0, 14, 0, 0, 0, 15, 0, 16, 0, 0, 0,  // partner
         0, 0, 0, 0, 0, 0, 0, 0};                  // no edges, no kernels
     // clang-format on
-    constexpr std::size_t kShape = 25, kStore = 40;
+    constexpr std::size_t kShape = 27, kStore = 40;
     const std::vector<std::uint8_t> bytes = encode(program);
     REQUIRE(bytes.size() == before.size() + kShape + middle.size() + kStore + after.size());
     CHECK(std::equal(before.begin(), before.end(), bytes.begin()));
@@ -202,8 +235,11 @@ TEST_CASE("malformed records name the offset", "[program]") {
     program = {};
     program.edges.resize(1);
     std::vector<std::uint8_t> bytes = encode(program);
-    bytes[24] = 4;  // path
-    CHECK(tile_error(bytes) == "tile program: offset 24: unknown code 4");
+    bytes[24] = 5;  // path
+    CHECK(tile_error(bytes) == "tile program: offset 24: unknown code 5");
+    bytes = encode(program);
+    bytes[26] = 3;  // role
+    CHECK(tile_error(bytes) == "tile program: offset 26: unknown code 3");
     bytes = encode(program);
     bytes[bytes.size() - 5] = 2;  // resident
     CHECK(tile_error(bytes) == "tile program: offset " + std::to_string(bytes.size() - 5) + ": a yes/no field is 2");

@@ -163,9 +163,11 @@ TEST_CASE("what a model file gets wrong is named by file, line and key", "[model
               "model.yaml:5: layers.a.stride: unknown key; known: from, fused, groups, kind, name, parameters, "
               "weight_scale");
         CHECK(refused("name: a, kind: elementwise, fused: [gelu]") ==
-              "model.yaml:5: layers.a.fused: wants bias, norm, relu, sigmoid or {add: TENSOR}");
+              "model.yaml:5: layers.a.fused: wants bias, norm, relu, sigmoid, softmax, layer_norm, position, {add: "
+              "TENSOR}, "
+              "{scale: TENSOR}, {layer_norm: PARAMETERS} or {position: PARAMETERS}");
         CHECK(refused("name: a, kind: elementwise, fused: [{add: input}, {add: input}]") ==
-              "model.yaml:5: layers.a.fused: at most one add can be fused");
+              "model.yaml:5: layers.a.fused: at most one add or scale can be fused");
         CHECK(refused("name: a, kind: elementwise, from: b") == "model.yaml:5: layers.a.from: there is no layer \"b\"");
         CHECK(refused("name: a, kind: elementwise, from: [input, input]") ==
               "model.yaml:5: layers.a.from: wants one tensor");

@@ -33,7 +33,7 @@ std::vector<Region> regions_of(const TileProgram& program, const TileOperator& o
     std::vector<Region> regions{{op.out_offset, op.out_offset + std::uint64_t{op.out_slots} * op.out_slot_bytes}};
     for (const std::uint16_t id : op.in_edges) {
         const Edge& edge = program.edge(id);
-        if (edge.path == EdgePath::mask) continue;
+        if (carries_decisions(edge.path)) continue;
         const std::uint64_t bytes =
             edge.path == EdgePath::weights ? edge.weight_bytes : std::uint64_t{edge.slots} * edge.slot_bytes;
         regions.push_back({edge.slot_offset, edge.slot_offset + bytes});

@@ -136,7 +136,7 @@ TEST_CASE("no field of a routed extension survives a reset", "[tlm][memory_manag
         bool wants_receipt;
         std::uint16_t receipt_tag;
         bool receipt_follows, has_values;
-        std::shared_ptr<int> frame, masks, mask_samples;
+        std::shared_ptr<int> frame, masks, labels, mask_samples;
         std::vector<std::uint8_t> values;
         std::shared_ptr<int> part;
         std::uint64_t first_byte;
@@ -159,6 +159,7 @@ TEST_CASE("no field of a routed extension survives a reset", "[tlm][memory_manag
     used.has_values = true;
     used.frame = std::make_shared<const SampleFrame>();
     used.masks = std::make_shared<const std::vector<std::uint64_t>>();
+    used.labels = std::make_shared<const std::vector<SampleLabel>>();
     used.mask_samples = std::make_shared<const SampleSet>();
     used.values = {1};
     used.part = std::make_shared<const TensorPart>();
@@ -180,6 +181,7 @@ TEST_CASE("no field of a routed extension survives a reset", "[tlm][memory_manag
     CHECK_FALSE(used.has_values);
     CHECK_FALSE(used.frame);
     CHECK_FALSE(used.masks);
+    CHECK_FALSE(used.labels);
     CHECK_FALSE(used.mask_samples);
     CHECK(used.values.empty());
     CHECK_FALSE(used.part);

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "switchyard/sw_scheduler/formats/image.h"
+
+namespace switchyard::platform {
+
+/// Numbers as the chip wants them: binary16, rounded to nearest even, little-endian.
+class HalfWriter {
+public:
+    void add(double value);
+    /// Filled up with zeros.
+    std::vector<std::uint8_t> take(std::size_t bytes);
+
+private:
+    std::vector<std::uint8_t> bytes_;
+};
+
+/// The weights of an operator in `folder` (docs/values.md, "Where values come from"), one slice of `slice_bytes` for
+/// each of the ways over output channels. `model`: of whose file a mistake is. Throws InputError for parameters that
+/// the model does not name, a missing file, another shape.
+std::vector<std::vector<std::uint8_t>> weight_slices(const std::string& model, const std::string& folder,
+                                                     const ImageMeta::Operator& meta,
+                                                     const OperatorPlacement& placement, const TileOperator& op,
+                                                     std::size_t slice_bytes);
+
+}  // namespace switchyard::platform
