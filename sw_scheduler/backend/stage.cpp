@@ -134,6 +134,7 @@ Footprint StageSearch::footprint(int op, unsigned k_ways, const Partition& large
     const Operator& one = workload_.graph.operators[op];
     const TileWork work = tile_work(one.shape, workload_.items[op].operands, largest, k_ways);
     Footprint result;
+    result.slot_bytes.reserve(one.inputs.size());
     const std::uint64_t channel = ceil_div(one.weight_bytes, one.shape.out_channels);
     result.weights = aligned(channel * work.size[kK]);
     for (std::size_t i = 0; i < one.inputs.size(); ++i) {
@@ -280,31 +281,41 @@ Partition StageSearch::tight(const Partition& partition, int op) const {
             narrow(tight_ways(rows, std::min<std::uint32_t>(rows, std::min<unsigned>(partition.p, most_p_ways(op)))))};
 }
 
-Stage StageSearch::search(int op, unsigned tiles, std::uint32_t unit_samples, const BufferSlots& slots,
-                          unsigned weight_copies, unsigned sharers) {
+const StageSearch::Choice& StageSearch::best_split(Series& known, int op, unsigned k_ways, unsigned ways,
+                                                   std::uint32_t unit_samples, const BufferSlots& slots,
+                                                   unsigned weight_copies, unsigned sharers) {
     constexpr double kReadsCount = 0.05;  // of ways that are about as quick, those that read less
+    const std::uint32_t rows = workload_.graph.operators[op].shape.out_rows;
+    const unsigned most_rows = std::min<unsigned>(rows, most_p_ways(op));
+    // With more, no block gets smaller.
+    ways = static_cast<unsigned>(std::min<std::uint64_t>(ways, std::uint64_t{unit_samples} * most_rows));
+    const auto [found, added] = known.splits.try_emplace(std::uint64_t{k_ways} << 32 | ways);
+    Choice& best = found->second;
+    if (!added) return best;
+    for_each_split(unit_samples, rows, ways, most_rows, [&](std::uint32_t n, std::uint32_t p) {
+        const Partition cut{narrow(unit_samples), narrow(n), narrow(p)};
+        const Stage candidate = spread(op, k_ways, cut, slots, weight_copies, sharers);
+        if (!candidate.fits) return;
+        best.take({cut, candidate.cycles() + kReadsCount * candidate.memory_cycles,
+                   needed_bytes(candidate.footprint, weight_copies)});
+    });
+    return best;
+}
+
+Stage StageSearch::search(Series& known, int op, unsigned tiles, std::uint32_t unit_samples, const BufferSlots& slots,
+                          unsigned weight_copies, unsigned sharers) {
     const OperatorShape& shape = workload_.graph.operators[op].shape;
-    Stage best;
-    double fewest = std::numeric_limits<double>::infinity();
-    std::uint64_t best_bytes = std::numeric_limits<std::uint64_t>::max();
-    for (unsigned share = 1, previous = 0; share <= tiles; ++share) {
+    Choice best;
+    unsigned slices = 0;
+    // Only the shares that leave another number of slices: the next one is just beyond the last with the same quotient.
+    for (unsigned share = 1, previous = 0; share <= tiles; share = tiles / (tiles / share) + 1) {
         const unsigned k_ways = tight_ways(shape.out_channels, std::min<unsigned>(tiles / share, most_k_ways(op)));
         if (k_ways == previous) continue;  // fewer n and p ways with the same slices: never better
         previous = k_ways;
-        for_each_split(
-            unit_samples, shape.out_rows, tiles / k_ways, most_p_ways(op), [&](std::uint32_t n, std::uint32_t p) {
-                Stage candidate =
-                    spread(op, k_ways, {narrow(unit_samples), narrow(n), narrow(p)}, slots, weight_copies, sharers);
-                if (!candidate.fits) return;
-                const double cycles = candidate.cycles() + kReadsCount * candidate.memory_cycles;
-                const std::uint64_t bytes = needed_bytes(candidate.footprint, weight_copies);
-                if (cycles > fewest || (cycles == fewest && bytes >= best_bytes)) return;
-                best = std::move(candidate);
-                fewest = cycles;
-                best_bytes = bytes;
-            });
+        if (best.take(best_split(known, op, k_ways, tiles / k_ways, unit_samples, slots, weight_copies, sharers)))
+            slices = k_ways;
     }
-    return best;
+    return slices == 0 ? Stage() : spread(op, slices, best.cut, slots, weight_copies, sharers);
 }
 
 Footprint StageSearch::smallest_footprint(int op, unsigned tiles, std::uint32_t unit_samples,
@@ -348,7 +359,7 @@ const Stage& StageSearch::best(int op, unsigned tiles, std::uint32_t unit_sample
         if (!alone.fits || needed_bytes(alone.footprint, weight_copies) <= hardware_.data_bytes() / sharers)
             stage = std::make_unique<Stage>(alone);
     }
-    if (!stage) stage = std::make_unique<Stage>(search(op, tiles, unit_samples, slots, weight_copies, sharers));
+    if (!stage) stage = std::make_unique<Stage>(search(known, op, tiles, unit_samples, slots, weight_copies, sharers));
     return *stage;
 }
 

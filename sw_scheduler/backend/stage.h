@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -128,9 +129,6 @@ private:
     double memory_cycles(int op, unsigned k_ways, const Partition& largest, const OwnReads& reads) const;
     Footprint footprint(int op, unsigned k_ways, const Partition& largest, const BufferSlots& slots) const;
     Stage timed(int op, unsigned k_ways, const Partition& partition);
-    Stage search(int op, unsigned tiles, std::uint32_t unit_samples, const BufferSlots& slots, unsigned weight_copies,
-                 unsigned sharers);
-
     /// Of a stage; how many slots it has does not matter, so that few stages are timed anew.
     struct UsualTimes {
         bool fits = false;
@@ -140,11 +138,29 @@ private:
     const UsualTimes& usual_times(int op, unsigned k_ways, const Partition& largest, const Footprint& limit,
                                   unsigned decided);
 
+    /// The best of some ways to cut an operator.
+    struct Choice {
+        Partition cut;
+        double cycles = std::numeric_limits<double>::infinity();
+        std::uint64_t bytes = std::numeric_limits<std::uint64_t>::max();
+        /// Takes the other if it is quicker, or as quick with fewer bytes.
+        bool take(const Choice& other) {
+            const bool better = other.cycles < cycles || (other.cycles == cycles && other.bytes < bytes);
+            if (better) *this = other;
+            return better;
+        }
+    };
     /// What is known of operators of a class under the same conditions.
     struct Series {
         std::vector<std::unique_ptr<Stage>> by_tiles;
         std::optional<unsigned> least_tiles;
+        /// By k ways and the most n x p ways beside them, which are the same for many numbers of tiles.
+        std::unordered_map<std::uint64_t, Choice> splits;
     };
+    const Choice& best_split(Series& known, int op, unsigned k_ways, unsigned ways, std::uint32_t unit_samples,
+                             const BufferSlots& slots, unsigned weight_copies, unsigned sharers);
+    Stage search(Series& known, int op, unsigned tiles, std::uint32_t unit_samples, const BufferSlots& slots,
+                 unsigned weight_copies, unsigned sharers);
     /// unit_samples; of BufferSlots out, decided_switches, reads.inputs, reads.weight_units; weight_copies, sharers.
     using Conditions =
         std::tuple<std::uint32_t, std::uint16_t, unsigned, std::uint64_t, std::uint32_t, unsigned, unsigned>;

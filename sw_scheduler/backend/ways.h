@@ -17,12 +17,13 @@ inline std::uint32_t tight_ways(std::uint32_t size, std::uint32_t ways) {
 template <class F>
 void for_each_split(std::uint32_t first_size, std::uint32_t second_size, unsigned ways, unsigned most_second,
                     F&& visit) {
-    std::uint32_t previous = 0;
-    for (unsigned first = 1; first <= std::min<std::uint32_t>(ways, first_size); ++first) {
-        const std::uint32_t tight = tight_ways(first_size, first);
-        if (tight == previous) continue;
-        previous = tight;
-        visit(tight, tight_ways(second_size, std::min({ways / tight, second_size, most_second})));
+    const std::uint32_t most_first = std::min<std::uint32_t>(ways, first_size);
+    // From one number of ways straight to the next with smaller blocks: there are few block sizes and many ways.
+    for (std::uint32_t first = 1; first <= most_first;) {
+        const std::uint32_t block = ceil_div(first_size, first);
+        visit(first, tight_ways(second_size, std::min({ways / first, second_size, most_second})));
+        if (block == 1) break;
+        first = ceil_div(first_size, block - 1);
     }
 }
 
