@@ -11,8 +11,8 @@ class App;
 
 namespace switchyard::platform {
 
-/// "noc.link_bytes_per_cycle=96" -> {"noc.link_bytes_per_cycle", "96"}. Throws InputError if a text has no '=', no key
-/// or no value, or if a key comes twice.
+/// "noc.link_bytes_per_cycle=96" -> {"noc.link_bytes_per_cycle", "96"}. Throws InputError if a text has no '=' or no
+/// key, or if a key comes twice. The value may be empty.
 std::map<std::string, std::string> parse_overrides(const std::vector<std::string>& texts);
 
 /// Adds `--platform FILE` (required) and `--set KEY=VALUE` (any number of times).

@@ -1,7 +1,5 @@
 #include "switchyard/platform/host_memory.h"
 
-#include <algorithm>
-#include <cstring>
 #include <stdexcept>
 
 #include "switchyard/tlm/memory_access.h"
@@ -20,13 +18,14 @@ HostMemory::HostMemory(const sc_core::sc_module_name& name, const Config& config
 
 void HostMemory::write(std::uint64_t address, const std::uint8_t* data, std::uint64_t bytes) {
     if (!inside(address, bytes)) throw std::out_of_range("host memory: write beyond the end");
-    std::memcpy(memory_.data() + address, data, bytes);
+    memory_.write(address, data, bytes);
 }
 
 std::vector<std::uint8_t> HostMemory::read(std::uint64_t address, std::uint64_t bytes) {
     if (!inside(address, bytes)) throw std::out_of_range("host memory: read beyond the end");
-    const std::uint8_t* const first = memory_.data() + address;
-    return {first, first + bytes};
+    std::vector<std::uint8_t> values(bytes);
+    memory_.read(address, values.data(), bytes);
+    return values;
 }
 
 void HostMemory::b_transport(::tlm::tlm_generic_payload& payload, sc_time& delay) {
@@ -36,8 +35,7 @@ void HostMemory::b_transport(::tlm::tlm_generic_payload& payload, sc_time& delay
     }
     const auto* repeat = payload.get_extension<RepeatExtension>();
     ::tlm::tlm_response_status status = ::tlm::TLM_OK_RESPONSE;
-    if (repeat == nullptr || repeat->has_values)
-        status = access_memory(payload, memory_.data() + payload.get_address());
+    if (repeat == nullptr || repeat->has_values) status = access_memory(payload, memory_, payload.get_address());
     const double bytes =
         static_cast<double>(payload.get_data_length()) * static_cast<double>(repeat == nullptr ? 1 : repeat->repeats);
     delay += sc_time(config_.memory_latency_ns + bytes / config_.memory_gb_per_s, sc_core::SC_NS);
@@ -50,11 +48,7 @@ unsigned HostMemory::transport_dbg(::tlm::tlm_generic_payload& payload) {
         payload.set_response_status(::tlm::TLM_ADDRESS_ERROR_RESPONSE);
         return 0;
     }
-    const std::uint64_t room = config_.memory_bytes - payload.get_address();
-    const auto bytes = static_cast<unsigned>(std::min<std::uint64_t>(payload.get_data_length(), room));
-    unsigned char* memory = memory_.data() + payload.get_address();
-    if (payload.is_read()) std::memcpy(payload.get_data_ptr(), memory, bytes);
-    if (payload.is_write()) std::memcpy(memory, payload.get_data_ptr(), bytes);
+    const unsigned bytes = debug_access_memory(payload, memory_, payload.get_address());
     payload.set_response_status(::tlm::TLM_OK_RESPONSE);
     return bytes;
 }
@@ -66,9 +60,10 @@ bool HostMemory::get_direct_mem_ptr(::tlm::tlm_generic_payload& payload, ::tlm::
         dmi.allow_none();
         return false;
     }
-    dmi.set_start_address(0);
-    dmi.set_end_address(config_.memory_bytes - 1);
-    dmi.set_dmi_ptr(memory_.data());
+    const SparseMemory::Piece piece = memory_.piece(payload.get_address());
+    dmi.set_start_address(piece.begin);
+    dmi.set_end_address(piece.end - 1);
+    dmi.set_dmi_ptr(piece.data);
     dmi.allow_read_write();
     const sc_time per_byte(1 / config_.memory_gb_per_s, sc_core::SC_NS);
     dmi.set_read_latency(per_byte);

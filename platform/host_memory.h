@@ -6,16 +6,16 @@
 #include <systemc>
 #include <tlm>
 
-#include "switchyard/tlm/lazy_memory.h"
+#include "switchyard/tlm/sparse_memory.h"
 
 namespace switchyard::platform {
 
 /// The host's main memory, behind the chip's DMA port.
 ///
-/// Modelled: a byte-addressed store whose pages cost nothing until they are touched, byte enables, streaming, DMI,
-/// debug access; a fixed latency and a bandwidth. A RepeatExtension without values moves time only.
-/// Accuracy: an access takes latency + bytes / bandwidth, whoever else is there.
-/// Not modelled: banks, caches, an IOMMU, contention with the host's own processor.
+/// Modelled: a byte-addressed store that costs nothing before it is touched, byte enables, streaming, DMI piece by
+/// piece, debug access; a fixed latency and a bandwidth. A RepeatExtension without values moves time only. Accuracy: an
+/// access takes latency + bytes / bandwidth, whoever else is there. Not modelled: banks, caches, an IOMMU, contention
+/// with the host's own processor.
 class HostMemory : public sc_core::sc_module {
 public:
     struct Config {
@@ -42,7 +42,7 @@ private:
     }
 
     Config config_;
-    LazyMemory memory_;
+    SparseMemory memory_;
 };
 
 template <class V>

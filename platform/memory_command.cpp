@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "switchyard/platform/command_line.h"
+#include "switchyard/platform/number_options.h"
 #include "switchyard/platform/report.h"
 #include "switchyard/sw_scheduler/formats/error.h"
 
@@ -18,25 +19,25 @@ void MemoryCommand::add_to(CLI::App& app) {
                    "hbm2, ddr4, lpddr4, another device of configs/devices by its name, or the path of a file");
     app.add_option("--pattern", traffic_.pattern, "addresses of successive requests")
         ->check(CLI::IsMember(memory_patterns()));
-    app.add_option("--read-share", traffic_.read_share, "share of the requests that read")->check(CLI::Range(0.0, 1.0));
+    app.add_option("--read-share", traffic_.read_share, "share of the requests that read")->check(number(0, 1));
     app.add_option("--request-bytes", traffic_.request_bytes, "bytes of a request")
-        ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 24));
+        ->check(whole_number(1, std::uint64_t{1} << 24));
     app.add_option("--requests", traffic_.requests, "number of requests")
-        ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 32));
+        ->check(whole_number(1, std::uint64_t{1} << 32));
     app.add_option("--impl", options_.impl, "model")->check(CLI::IsMember({"bank", "bandwidth"}));
-    app.add_option("--seed", traffic_.seed, "of random addresses and of reads and writes");
+    app.add_option("--seed", traffic_.seed, "of random addresses and of reads and writes")->check(whole_number(0));
     app.add_option("--stride-bytes", traffic_.stride_bytes, "pattern strided: bytes from request to request")
-        ->check(CLI::PositiveNumber);
+        ->check(whole_number(1));
     app.add_option("--streams", traffic_.streams, "pattern streams: number of sequential streams")
-        ->check(CLI::PositiveNumber);
+        ->check(whole_number(1));
     app.add_option("--trace", traffic_.trace, "pattern trace: a file that hbm.request_log has written");
     app.add_flag("--timed", traffic_.timed, "pattern trace: requests come at the times of the file");
     app.add_option("--load", traffic_.load_gb_per_s,
                    "offered GB/s, requests at even distances; default: as many as the memory takes")
-        ->check(CLI::PositiveNumber);
+        ->check(positive_number());
     app.add_option("--outstanding", traffic_.outstanding,
                    "requests in flight without --load; default: eight rows a channel")
-        ->check(CLI::PositiveNumber);
+        ->check(whole_number(1));
     app.add_option("--mapping", mapping_, "address mapping; default: the device's");
     app.add_option("--page", page_, "page policy; default: the device's")->check(CLI::IsMember({"open", "closed"}));
     app.add_option("--set", settings_, "override a key of the device file")

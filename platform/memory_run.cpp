@@ -148,6 +148,7 @@ MemoryFigures run_memory(const dram::Device& device, const MemoryTraffic& traffi
         sinks.add(*(trace = std::make_unique<dram::CommandTrace>(options.commands, device.geometry)));
     dram::DramSystem memory(device, sinks.empty() ? nullptr : &sinks);
     MemoryFigures figures = measure(memory, source, device.timing.ns(1), outstanding);
+    if (trace) trace->finish();
     const dram::ChannelStats stats = memory.stats();
     const double bursts = static_cast<double>(stats.reads + stats.writes);
     figures.row_hit_rate = bursts > 0 ? static_cast<double>(stats.row_hits) / bursts : 0;

@@ -2,23 +2,22 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <fstream>
 
 #include <fmt/format.h>
 
 #include "switchyard/hw/memory/dram/address_mapping.h"
 #include "switchyard/sw_scheduler/formats/error.h"
+#include "switchyard/sw_scheduler/formats/files.h"
 
 namespace switchyard::platform {
 namespace {
 
 /// The request log of a memory interface, in order of arrival.
 std::vector<MemoryRequest> read_request_log(const std::string& path) {
-    std::ifstream file(path);
-    if (!file) throw InputError(path, 0, "", "cannot be read");
+    std::ifstream file = open_input(path);
     std::vector<MemoryRequest> requests;
     std::string line;
-    for (int number = 1; std::getline(file, line); ++number) {
+    for (int number = 1; read_line(file, line, path, number); ++number) {
         if (number == 1) continue;
         double time_ns = 0;
         char operation = 0;

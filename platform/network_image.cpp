@@ -2,6 +2,9 @@
 
 #include <optional>
 
+#include <fmt/format.h>
+
+#include "switchyard/sw_scheduler/formats/error.h"
 #include "switchyard/sw_scheduler/model/profile.h"
 
 namespace switchyard::platform {
@@ -35,6 +38,14 @@ sched::CompileOptions compile_options(const NetworkImageOptions& options) {
     return compile;
 }
 
+void check_window(std::size_t image_bytes, const PlatformConfig& platform, const std::string& source) {
+    if (image_bytes <= platform.host.image_window_bytes) return;
+    throw Infeasible(source, 0, "",
+                     fmt::format("does not fit: its image has {} bytes, the image window of {} {} "
+                                 "(host.image_window_bytes)",
+                                 image_bytes, platform.chip.name, platform.host.image_window_bytes));
+}
+
 Image compile_network(const sched::Model& model, const PlatformConfig& platform, const NetworkImageOptions& options) {
     const std::optional<sched::Profile> expected = expected_routes(model, options);
     sched::CompileOptions compile = compile_options(options);
@@ -43,6 +54,7 @@ Image compile_network(const sched::Model& model, const PlatformConfig& platform,
     Image image = sched::compile(model.graph, make_hardware_description(platform), compile);
     if (model.routing.distribution)
         image.meta.routing_yaml = sched::to_yaml(*model.routing.distribution, model.graph.signatures());
+    check_window(encode(image).size(), platform, model.graph.file);
     return image;
 }
 

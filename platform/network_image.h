@@ -29,8 +29,12 @@ sched::CompileOptions compile_options(const NetworkImageOptions& options);
 /// nothing if it declares none.
 std::optional<sched::Profile> expected_routes(const sched::Model& model, const NetworkImageOptions& options);
 
+/// Throws Infeasible if an image of so many bytes is larger than the chip's window; `source` is the model's file.
+void check_window(std::size_t image_bytes, const PlatformConfig& platform, const std::string& source);
+
 /// The network's image for the platform, with the route generator that its model declares. Throws InputError: an
-/// unknown design, sampling or mechanism, a profile that does not fit the model, a network that does not fit the chip.
+/// unknown design, sampling or mechanism, a profile that does not fit the model. Throws Infeasible: a network that does
+/// not fit the chip, or whose image does not fit its window.
 Image compile_network(const sched::Model& model, const PlatformConfig& platform, const NetworkImageOptions& options);
 
 }  // namespace switchyard::platform

@@ -2,14 +2,12 @@
 
 #include <cstdint>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <regex>
 
 #include <fmt/format.h>
 
 #include "switchyard/sw_scheduler/formats/error.h"
+#include "switchyard/sw_scheduler/formats/files.h"
 
 namespace switchyard::platform {
 
@@ -31,9 +29,7 @@ std::string match(const std::string& header, const char* pattern, const std::str
 }  // namespace
 
 NpyArray read_npy(const std::string& path) {
-    std::ifstream file(path, std::ios::binary);
-    const std::string bytes{std::istreambuf_iterator<char>(file), {}};
-    if (!file) fail(path, "cannot be read");
+    const std::string bytes = read_file(path, kMostArrayBytes);
     if (bytes.size() < kMagicBytes + 4 || bytes.compare(0, kMagicBytes, kMagic) != 0) fail(path, "is no .npy file");
     const auto byte = [&bytes](std::size_t at) {
         return static_cast<std::size_t>(static_cast<std::uint8_t>(bytes[at]));
@@ -65,27 +61,23 @@ NpyArray read_npy(const std::string& path) {
     return array;
 }
 
-void write_npy(const NpyArray& array, const std::string& path) {
+std::string npy_bytes(const NpyArray& array) {
     std::string shape;
     for (const std::size_t size : array.shape) shape += fmt::format("{}, ", size);
     std::string header = fmt::format("{{'descr': '<f4', 'fortran_order': False, 'shape': ({}), }}", shape);
     const std::size_t prefix = kMagicBytes + 4;
     header.resize((prefix + header.size() + kAlignment) / kAlignment * kAlignment - prefix - 1, ' ');
     header += '\n';
-    const std::string part = path + ".part";
-    std::ofstream file(part, std::ios::binary);
-    file.write(kMagic, kMagicBytes);
-    file.put(1).put(0).put(static_cast<char>(header.size() & 0xFF)).put(static_cast<char>(header.size() >> 8));
-    file << header;
-    file.write(reinterpret_cast<const char*>(array.values.data()),
-               static_cast<std::streamsize>(array.values.size() * sizeof(float)));
-    file.close();
-    std::error_code error;
-    if (file) std::filesystem::rename(part, path, error);
-    if (!file || error) {
-        std::filesystem::remove(part, error);
-        fail(path, "cannot be written");
-    }
+    std::string bytes(kMagic, kMagicBytes);
+    for (const std::size_t byte : {std::size_t{1}, std::size_t{0}, header.size() & 0xFF, header.size() >> 8})
+        bytes.push_back(static_cast<char>(byte));
+    bytes += header;
+    bytes.append(reinterpret_cast<const char*>(array.values.data()), array.values.size() * sizeof(float));
+    return bytes;
+}
+
+void write_npy(const NpyArray& array, const std::string& path) {
+    write_file(npy_bytes(array), path);
 }
 
 }  // namespace switchyard::platform

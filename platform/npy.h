@@ -16,7 +16,8 @@ struct NpyArray {
 /// file and what is wrong with it.
 NpyArray read_npy(const std::string& path);
 
-/// Throws InputError if the file cannot be written; no partial file is left.
+/// A .npy file of format version 1, and write_file() of it.
+std::string npy_bytes(const NpyArray& array);
 void write_npy(const NpyArray& array, const std::string& path);
 
 }  // namespace switchyard::platform

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
-#include <fstream>
 #include <map>
 #include <utility>
 
@@ -13,7 +11,7 @@
 #include "switchyard/platform/conservation.h"
 #include "switchyard/platform/report_parts.h"
 #include "switchyard/platform/stages/validated_domain.h"
-#include "switchyard/sw_scheduler/formats/error.h"
+#include "switchyard/sw_scheduler/formats/files.h"
 
 namespace switchyard::platform {
 
@@ -230,23 +228,14 @@ ordered_json make_speed(const PlatformConfig& platform, const RunResult& result)
             {"batches_per_second", batches / result.host_seconds}};
 }
 
-void write_file(const std::string& text, const std::string& path) {
-    const std::filesystem::path target(path);
-    const std::filesystem::path temporary(path + ".part");
-    std::error_code error;
-    if (target.has_parent_path()) std::filesystem::create_directories(target.parent_path(), error);
-    std::ofstream file(temporary, std::ios::binary);
-    file << text;
-    file.close();
-    if (file) std::filesystem::rename(temporary, target, error);
-    if (!file || error) {
-        std::filesystem::remove(temporary, error);
-        throw InputError(path, 0, "", "cannot be written");
-    }
+std::string json_text(const ordered_json& document) {
+    // Names of files need not be UTF-8.
+    return document.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 
 void write_json(const ordered_json& document, const std::string& path) {
-    write_file(document.dump(2) + "\n", path);
+    make_folder_of(path);
+    write_file(json_text(document), path);
 }
 
 }  // namespace switchyard::platform

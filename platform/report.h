@@ -29,9 +29,8 @@ nlohmann::ordered_json make_speed(const PlatformConfig& platform, const RunResul
 std::string report_table(const nlohmann::ordered_json& report);
 std::string speed_line(const nlohmann::ordered_json& speed);
 
-/// Writes `text`, or `document`, to `path` by way of a temporary file, so that no reader sees half of it. Makes the
-/// folder. Throws InputError if that is not possible.
-void write_file(const std::string& text, const std::string& path);
+/// A document as files have it, and write_file() of it, into a folder that need not exist.
+std::string json_text(const nlohmann::ordered_json& document);
 void write_json(const nlohmann::ordered_json& document, const std::string& path);
 
 }  // namespace switchyard::platform

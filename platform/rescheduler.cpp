@@ -48,6 +48,7 @@ SimulatedHost::Schedule Rescheduler::operator()(const SimulatedHost::Profile& re
     auto image = std::make_shared<Image>(sched::compile(model_.graph, make_hardware_description(platform_), options));
     image->meta.routing_yaml = current_->meta.routing_yaml;
     std::vector<std::uint8_t> bytes = encode(*image);
+    check_window(bytes.size(), platform_, model_.graph.file);
     if (bytes == current_bytes_) {
         seen_ = read_back;
         return {};

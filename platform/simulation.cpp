@@ -61,6 +61,10 @@ std::map<std::string, std::uint32_t> tensors_in_memory(Chip& chip, const Platfor
 
 Image decode_image_for(const PlatformConfig& platform, const std::vector<std::uint8_t>& image_bytes,
                        const std::string& source) {
+    if (image_bytes.size() > platform.host.image_window_bytes)
+        throw InputError(source, 0, "",
+                         fmt::format("has {} bytes, the image window of platform {} {} (host.image_window_bytes)",
+                                     image_bytes.size(), platform.chip.name, platform.host.image_window_bytes));
     Image image = decode_image(image_bytes, source);
     if (image.platform_fingerprint != make_hardware_description(platform).fingerprint())
         throw InputError(source, 0, "platform_fingerprint",
@@ -106,6 +110,7 @@ RunResult run_simulation(const PlatformConfig& platform, const Image& image, std
 
     sc_core::sc_start();
     if (!host.result().finished) throw no_progress(registry);
+    if (chip) chip->hbm.finish_logs();
     result.host = host.result();
     result.at_end = Counters(registry);
     if (options.values) result.tensors = tensors_in_memory(*chip, platform, image, routing.size());

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cstdint>
-#include <fstream>
 #include <string>
 
 #include <fmt/format.h>
@@ -9,16 +8,18 @@
 #include <systemc>
 
 #include "switchyard/platform/command_line.h"
+#include "switchyard/platform/declared_trace.h"
 #include "switchyard/platform/expectation.h"
 #include "switchyard/platform/firmware_package.h"
 #include "switchyard/platform/network_image.h"
 #include "switchyard/platform/network_values.h"
 #include "switchyard/platform/npy.h"
+#include "switchyard/platform/number_options.h"
 #include "switchyard/platform/platform_config.h"
 #include "switchyard/platform/report.h"
 #include "switchyard/platform/sampling_report.h"
 #include "switchyard/sw_scheduler/backend/compile.h"
-#include "switchyard/sw_scheduler/formats/error.h"
+#include "switchyard/sw_scheduler/formats/files.h"
 #include "switchyard/sw_scheduler/formats/image.h"
 #include "switchyard/sw_scheduler/formats/trace.h"
 #include "switchyard/sw_scheduler/model/model_reader.h"
@@ -45,13 +46,13 @@ struct CompileCommand {
                        "design that re-samples, otherwise uniform");
         app.add_option("--routing", routing, "file with a routing section (YAML) instead of the model's");
         app.add_option("--batch", batch, "model inputs a batch, instead of the model's")
-            ->check(CLI::Range(1u, sched::kLargestBatch));
+            ->check(platform::whole_number(1, sched::kLargestBatch));
         app.add_option(
             "--without", options.without,
             fmt::format("mechanisms that the design is to do without: {}", fmt::join(sched::mechanism_names(), ", ")));
         app.add_option("--unit-samples", options.unit_samples,
                        "samples of a hand-over unit, in every segment; default: chosen by cost")
-            ->check(CLI::Range(1u, sched::kLargestBatch));
+            ->check(platform::whole_number(1, sched::kLargestBatch));
         app.add_option("-o,--output", output, "kernel image to write")->required();
     }
 
@@ -68,7 +69,12 @@ struct CompileCommand {
             platform::read_platform(platform.file, platform::parse_overrides(platform.settings));
         const sched::Model input = read_input();
         const Image image = platform::compile_network(input, config, options);
-        write_image(image, output);
+        const std::vector<std::uint8_t> bytes = encode(image);
+        FileContents files{{output, std::string(bytes.begin(), bytes.end())}};
+        if (!input.routing.trace.empty())
+            files.emplace_back(platform::trace_link_path(output),
+                               platform::trace_link(input.routing.trace, bytes, output));
+        write_files(files);
         fmt::print("{}: {} operators in {} segments on {} tiles of {}\n", output, input.graph.operators.size(),
                    image.chip.segments.size(), config.tiles(), config.chip.name);
         return 0;
@@ -82,7 +88,9 @@ struct SampleCommand {
     void add_to(CLI::App& app) {
         app.add_option("--profile", profile, "profile with the operator's dyn_dims (JSON)")->required();
         app.add_option("--operator", name, "operator of the profile")->required();
-        app.add_option("--kernels", kernels, "kernels that it may have")->required()->check(CLI::PositiveNumber);
+        app.add_option("--kernels", kernels, "kernels that it may have")
+            ->required()
+            ->check(platform::whole_number(1, 0xFFFF));
         app.add_option("--json", json, "file for the result");
     }
 
@@ -104,10 +112,12 @@ struct PackCommand {
         app.add_option("image", image, "kernel image")->required();
         app.add_option("--weights", weights, "folder with the parameters (.npy)")->required();
         app.add_option("--inputs", inputs, "input batches (.npy)")->required();
-        app.add_option("--address", job.address, "where the package will lie on the bus")->required();
+        app.add_option("--address", job.address, "where the package will lie on the bus")
+            ->required()
+            ->check(platform::bus_address());
         app.add_option("--batches", batches,
                        "batches to run; default: those of the inputs, which begin anew if they are fewer")
-            ->check(CLI::Range(1u, 65536u));
+            ->check(platform::whole_number(1, 65536));
         app.add_option("--expect", expected, "outputs (.npy) whose labels firmware may compare with its own");
         app.add_option("--trace", trace, "recorded routes (JSON Lines) that it may compare with the computed ones");
         app.add_option("-o,--output", output, "package to write")->required();
@@ -123,10 +133,7 @@ struct PackCommand {
             job.routing =
                 read_trace(trace, platform::signatures_of(program.meta), program.meta.batch_samples, distinct);
         const std::vector<std::uint8_t> package = platform::make_firmware_package(program, values, job);
-        std::ofstream file(output, std::ios::binary);
-        file.write(reinterpret_cast<const char*>(package.data()), static_cast<std::streamsize>(package.size()));
-        file.close();
-        if (!file) throw InputError(output, 0, "", "cannot be written");
+        write_file({reinterpret_cast<const char*>(package.data()), package.size()}, output);
         fmt::print("{}: {} bytes for {:#x}, {} batches of {} samples\n", output, package.size(), job.address,
                    job.batches, program.meta.batch_samples);
         return 0;

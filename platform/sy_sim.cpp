@@ -1,7 +1,5 @@
 #include <algorithm>
 #include <cstdint>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <optional>
 #include <string>
@@ -15,12 +13,14 @@
 #include "switchyard/platform/baselines/baseline_command.h"
 #include "switchyard/platform/chip_choice.h"
 #include "switchyard/platform/command_line.h"
+#include "switchyard/platform/declared_trace.h"
 #include "switchyard/platform/expectation.h"
 #include "switchyard/platform/experiment/run_experiment.h"
 #include "switchyard/platform/gemm.h"
 #include "switchyard/platform/kernel_profile.h"
 #include "switchyard/platform/memory_command.h"
 #include "switchyard/platform/noc/noc_command.h"
+#include "switchyard/platform/number_options.h"
 #include "switchyard/platform/platform_config.h"
 #include "switchyard/platform/report.h"
 #include "switchyard/platform/report_parts.h"
@@ -29,6 +29,7 @@
 #include "switchyard/platform/values_report.h"
 #include "switchyard/sw_scheduler/backend/design.h"
 #include "switchyard/sw_scheduler/formats/error.h"
+#include "switchyard/sw_scheduler/formats/files.h"
 #include "switchyard/sw_scheduler/model/routing.h"
 
 using namespace switchyard;
@@ -37,13 +38,6 @@ namespace {
 
 constexpr std::size_t kGeneratedBatches = 40;
 constexpr int kFailedCheck = 1;
-
-std::vector<std::uint8_t> read_bytes(const std::string& path) {
-    std::ifstream file(path, std::ios::binary);
-    std::vector<std::uint8_t> bytes{std::istreambuf_iterator<char>(file), {}};
-    if (!file) throw InputError(path, 0, "", "cannot be read");
-    return bytes;
-}
 
 platform::PlatformConfig read_platform(const platform::PlatformOptions& options) {
     return platform::read_platform(options.file, platform::parse_overrides(options.settings));
@@ -62,13 +56,14 @@ struct RunCommand {
     void add_to(CLI::App& app) {
         platform.add_to(app);
         app.add_option("--image", image, "kernel image")->required();
-        app.add_option("--trace", trace, "recorded routes (JSON Lines); otherwise the model's generator makes them");
+        app.add_option("--trace", trace,
+                       "recorded routes (JSON Lines); otherwise the model's generator or trace has them");
         app.add_option("--batches", batches, "batches to run; default: all of the trace, or 40")
-            ->check(CLI::PositiveNumber);
+            ->check(platform::whole_number(1, platform::kMostBatches));
         app.add_option("--reschedule", reschedule_interval,
                        "every so many batches, compile the model again from the chip's profiles and load it; needs "
                        "--model")
-            ->check(CLI::PositiveNumber);
+            ->check(platform::whole_number(1, platform::kMostBatches));
         app.add_option("--model", model, "model file of the image, for --reschedule");
         app.add_option("--weights", weights, "folder with the parameters (.npy); needs chip.values");
         app.add_option("--inputs", inputs, "input batches (.npy); needs chip.values");
@@ -76,35 +71,40 @@ struct RunCommand {
         app.add_option("--expect", expected, "outputs to compare with (.npy); needs chip.values");
         app.add_option("--bound", bound,
                        "largest error that is taken for rounding, by which labels may change; exit status 1 beyond it")
-            ->check(CLI::NonNegativeNumber);
+            ->check(platform::number(0));
         app.add_option("--report", report, "folder for report.json and speed.json");
         app.add_option("--profile-every", profile_interval, "read the profilers back every so many batches as well")
-            ->check(CLI::PositiveNumber);
+            ->check(platform::whole_number(1, platform::kMostBatches));
         app.add_option("--write-profile", profile, "file for what the profilers counted: a profile for sy-sched");
-        app.add_option("--seed", seed, "seed of the route generator; without effect on a trace");
+        app.add_option("--seed", seed, "seed of the route generator; without effect on a trace")
+            ->check(platform::whole_number(0));
         app.add_option("--spot-check", spot_check,
                        "after a run on stages, run the first N batches on tiles and print the difference")
-            ->check(CLI::PositiveNumber);
+            ->check(platform::whole_number(1, platform::kMostBatches));
     }
 
-    std::vector<BatchRouting> routes(const Image& program, platform::RoutingSource& source) const {
+    std::vector<BatchRouting> recorded(const std::string& file, const std::vector<SwitchSignature>& switches,
+                                       std::uint32_t samples, platform::RoutingSource& source) const {
+        source.kind = "trace";
+        std::vector<BatchRouting> found = read_trace(file, switches, samples, batches);
+        if (found.size() < batches)
+            throw InputError(file, 0, "--batches",
+                             fmt::format("the trace has {} batches, not {}", found.size(), batches));
+        return found;
+    }
+
+    std::vector<BatchRouting> routes(const Image& program, const std::vector<std::uint8_t>& bytes,
+                                     platform::RoutingSource& source) const {
         const std::vector<SwitchSignature> switches = platform::signatures_of(program.meta);
         const std::uint32_t samples = program.meta.batch_samples;
-        if (!trace.empty()) {
-            source.kind = "trace";
-            std::vector<BatchRouting> recorded = read_trace(trace, switches, samples, batches);
-            if (recorded.size() < batches)
-                throw InputError(trace, 0, "--batches",
-                                 fmt::format("the trace has {} batches, not {}", recorded.size(), batches));
-            return recorded;
-        }
+        if (!trace.empty()) return recorded(trace, switches, samples, source);
         const std::size_t count = batches == 0 ? kGeneratedBatches : batches;
         if (switches.empty()) {
             source.kind = "none";
             return std::vector<BatchRouting>(count, BatchRouting{samples, {}});
         }
         if (program.meta.routing_yaml.empty())
-            throw InputError(image, 0, "--trace", "is needed: the model declares no route generator");
+            return recorded(platform::declared_trace(bytes, image), switches, samples, source);
         sched::RouteDistribution distribution = sched::parse_distribution(program.meta.routing_yaml, switches, image);
         if (seed) distribution.seed = *seed;
         source = {"generator", distribution.seed};
@@ -145,7 +145,7 @@ struct RunCommand {
     int run() const {
         const platform::PlatformConfig config = read_platform(platform);
         check_values(config);
-        const std::vector<std::uint8_t> bytes = read_bytes(image);
+        const std::vector<std::uint8_t> bytes = read_bytes(image, kMostImageBytes);
         const Image program = platform::decode_image_for(config, bytes, image);
         platform::RoutingSource source;
         std::optional<platform::NetworkValues> values;
@@ -155,7 +155,7 @@ struct RunCommand {
             source.kind = "computed";
             routing = no_routes(program, *values);
         } else {
-            routing = routes(program, source);
+            routing = routes(program, bytes, source);
             if (!sched::design_of(program.meta).has(sched::Mechanism::routing)) {
                 source = {"every branch"};
                 routing.assign(routing.size(), platform::every_branch(program.meta));
@@ -199,12 +199,14 @@ struct RunCommand {
         nlohmann::ordered_json documents = platform::run_on_chosen_chip(config, run_on);
         nlohmann::ordered_json& document = documents.at("report");
         if (spot_check > 0) document["validation"]["spot_check"] = platform::spot_check(document, tiles);
-        if (!outputs.empty()) platform::write_npy(values->output(routing), outputs);
+        FileContents files;
+        if (!outputs.empty()) files.emplace_back(outputs, platform::npy_bytes(values->output(routing)));
         if (!report.empty()) {
-            platform::write_json(document, report + "/report.json");
-            platform::write_json(documents.at("speed"), report + "/speed.json");
+            files.emplace_back(report + "/report.json", platform::json_text(document));
+            files.emplace_back(report + "/speed.json", platform::json_text(documents.at("speed")));
         }
-        if (!profile.empty()) platform::write_json(documents.at("profile"), profile);
+        if (!profile.empty()) files.emplace_back(profile, platform::json_text(documents.at("profile")));
+        write_files(files);
         fmt::print("{}", platform::report_table(document));
         std::string objection;
         if (values) {
@@ -223,11 +225,12 @@ struct GemmCommand {
     std::string json;
 
     void add_to(CLI::App& app) {
+        const CLI::Validator size_check = platform::whole_number(1, 0xFFFFFFFF);
         platform.add_to(app);
-        app.add_option("--m", size.m, "rows of A and C")->required()->check(CLI::PositiveNumber);
-        app.add_option("--n", size.n, "columns of B and C")->required()->check(CLI::PositiveNumber);
-        app.add_option("--k", size.k, "columns of A, rows of B")->required()->check(CLI::PositiveNumber);
-        app.add_option("--tiles", size.tiles, "use the first so many tiles; default: all")->check(CLI::PositiveNumber);
+        app.add_option("--m", size.m, "rows of A and C")->required()->check(size_check);
+        app.add_option("--n", size.n, "columns of B and C")->required()->check(size_check);
+        app.add_option("--k", size.k, "columns of A, rows of B")->required()->check(size_check);
+        app.add_option("--tiles", size.tiles, "use the first so many tiles; default: all")->check(size_check);
         app.add_option("--json", json, "file for the result");
     }
 
@@ -256,7 +259,7 @@ struct ExperimentCommand {
     void add_to(CLI::App& app) {
         app.add_option("experiment", file, "experiment file (YAML)")->required();
         app.add_option("--report", report, "folder for results.json, table.txt and plots/")->required();
-        app.add_option("--jobs", jobs, "points at a time; default: one a core")->check(CLI::PositiveNumber);
+        app.add_option("--jobs", jobs, "points at a time; default: one a core")->check(platform::whole_number(1, 4096));
         app.add_option("--set", settings, "override batches, seed, or a key of the platform for all points")
             ->allow_extra_args(false)
             ->type_name("KEY=VALUE");

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <vector>
 
 namespace switchyard {
 namespace {
@@ -36,6 +37,31 @@ unsigned memory_span(const ::tlm::tlm_generic_payload& payload) {
             copy(payload, memory + i % width, data + i, 1);
     }
     return ::tlm::TLM_OK_RESPONSE;
+}
+
+::tlm::tlm_response_status access_memory(const ::tlm::tlm_generic_payload& payload, SparseMemory& memory,
+                                         std::uint64_t address) {
+    if (payload.get_command() == ::tlm::TLM_IGNORE_COMMAND) return ::tlm::TLM_OK_RESPONSE;
+    const unsigned span = memory_span(payload);
+    if (span > 0 && memory.holds_together(address, span))
+        return access_memory(payload, memory.piece(address).at(address));
+    std::vector<unsigned char> together(span);
+    memory.read(address, together.data(), span);
+    const ::tlm::tlm_response_status status = access_memory(payload, together.data());
+    if (payload.is_write()) memory.write(address, together.data(), span);
+    return status;
+}
+
+unsigned debug_access_memory(::tlm::tlm_generic_payload& payload, SparseMemory& memory, std::uint64_t address) {
+    if (payload.get_command() == ::tlm::TLM_IGNORE_COMMAND) return 0;
+    const auto length =
+        static_cast<unsigned>(std::min<std::uint64_t>(payload.get_data_length(), memory.size() - address));
+    if (payload.is_read())
+        memory.read(address, payload.get_data_ptr(), length);
+    else
+        memory.write(address, payload.get_data_ptr(), length);
+    payload.set_response_status(::tlm::TLM_OK_RESPONSE);
+    return length;
 }
 
 unsigned debug_access_memory(::tlm::tlm_generic_payload& payload, unsigned char* memory, std::uint64_t room) {

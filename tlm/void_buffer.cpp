@@ -1,16 +1,26 @@
 #include "switchyard/tlm/void_buffer.h"
 
+#include <memory>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "switchyard/tlm/lazy_memory.h"
 
 namespace switchyard {
 
 unsigned char* void_buffer(std::size_t bytes) {
-    static const LazyMemory buffer(std::size_t{4} << 30);
-    if (bytes > buffer.size()) throw std::length_error("void_buffer: " + std::to_string(bytes) + " bytes asked for");
-    return buffer.data();
+    constexpr std::size_t kLargest = std::size_t{4} << 30, kFirst = std::size_t{16} << 20;
+    // Address space is taken as it is needed: `ulimit -v` counts it. Blocks that were too small stay for their
+    // payloads.
+    static std::vector<std::unique_ptr<const LazyMemory>> blocks;
+    if (bytes > kLargest) throw std::length_error("void_buffer: " + std::to_string(bytes) + " bytes asked for");
+    if (blocks.empty() || blocks.back()->size() < bytes) {
+        std::size_t size = blocks.empty() ? kFirst : blocks.back()->size();
+        while (size < bytes) size *= 2;
+        blocks.push_back(std::make_unique<const LazyMemory>(size));
+    }
+    return blocks.back()->data();
 }
 
 }  // namespace switchyard

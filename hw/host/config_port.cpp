@@ -17,7 +17,7 @@ enum Window : unsigned { kRegistersTarget, kImageTarget, kProfileTarget, kErrorT
 
 void HostInterface::define_windows() {
     windows_.add({"registers", 0, kRegisterBytes, kRegistersTarget});
-    windows_.add({"image", kImageWindow, kImageWindowBytes, kImageTarget});
+    windows_.add({"image", kImageWindow, config_.image_window_bytes, kImageTarget});
     windows_.add({"profile", kProfileWindow, kProfileWindowBytes, kProfileTarget});
     windows_.add({"error text", kErrorTextWindow, kErrorTextWindowBytes, kErrorTextTarget});
 }
@@ -66,7 +66,7 @@ unsigned HostInterface::config_debug(Payload& payload) {
 
     std::string text = error_text_.substr(0, kErrorTextWindowBytes - 1);
     unsigned char* memory = image_window_.data();
-    std::uint64_t bytes = kImageWindowBytes;
+    std::uint64_t bytes = config_.image_window_bytes;
     if (window->target == kProfileTarget) {
         memory = profile_.data();
         bytes = profile_.size();
@@ -103,7 +103,7 @@ void HostInterface::reset_changed() {
     in_reset_ = reset->read();
     say("reset", in_reset_ ? "reset" : "out of reset");
     // What was granted, and what was refused, is so no more.
-    config->invalidate_direct_mem_ptr(kImageWindow, kImageWindow + kImageWindowBytes - 1);
+    config->invalidate_direct_mem_ptr(kImageWindow, kImageWindow + config_.image_window_bytes - 1);
     if (!in_reset_) return;
     for (sc_core::sc_event* const start : {&job_started_, &dma_started_, &profile_started_}) start->cancel();
     if (!(activities_ & kJobActivity)) job_ = Job::none;

@@ -41,7 +41,7 @@ HostInterface::HostInterface(const sc_core::sc_module_name& module_name, const C
       chip_(chip),
       clock_(host_config.clock_ghz),
       registers_(name()),
-      image_window_(kImageWindowBytes),
+      image_window_(host_config.image_window_bytes),
       packets_(std::string(name()) + ".packets"),
       messages_(std::string(name()) + ".messages"),
       at_(

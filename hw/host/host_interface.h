@@ -52,6 +52,7 @@ public:
         unsigned port_requests = 4;
         bool port_completes_early = false;
         unsigned interrupt_rearm_ns = 0;
+        std::uint64_t image_window_bytes = std::uint64_t{64} << 20;
         double clock_ghz = 1.0;  ///< the chip's; set by the composer
     };
     /// What the composer knows of the chip around it.
@@ -241,6 +242,8 @@ void describe(V& v, HostInterface::Config& c) {
             "requests of nb_transport that the configuration port holds; the next one's END_REQ waits");
     v.field("port_completes_early", c.port_completes_early,
             "the configuration port answers nb_transport with TLM_COMPLETED when it holds no request");
+    v.field("image_window_bytes", c.image_window_bytes, 4096, static_cast<double>(host_registers::kImageWindowBytes),
+            "the largest kernel image that the chip takes (IMAGE_CAPACITY)");
     v.field("interrupt_rearm_ns", c.interrupt_rearm_ns, 0, 1000000,
             "for edge-triggered interrupt controllers: the interrupt goes low for so long after each write to "
             "IRQ_STATUS or IRQ_ENABLE, then high if something is pending; 0: a level");

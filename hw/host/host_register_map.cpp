@@ -12,6 +12,8 @@ void HostInterface::define_registers() {
     registers_.set_reset(kPlatformLow, static_cast<std::uint32_t>(chip_.platform_fingerprint));
     registers_.set_reset(kPlatformHigh, static_cast<std::uint32_t>(chip_.platform_fingerprint >> 32));
 
+    registers_.set_reset(kImageCapacity, static_cast<std::uint32_t>(config_.image_window_bytes));
+
     const auto changed = [this](std::uint32_t, std::uint32_t) {
         irq_rearms_ = config_.interrupt_rearm_ns > 0;
         irq_changed_.notify(access_delay_);
@@ -44,7 +46,7 @@ void HostInterface::control_written(std::uint32_t bits) {
         set_status(kLoading, true);
         // What the window holds now is what is committed: a driver may write the next image while this one is checked.
         committed_bytes_ = registers_.get(kImageBytes);
-        if (committed_bytes_ <= kImageWindowBytes)
+        if (committed_bytes_ <= config_.image_window_bytes)
             committed_.assign(image_window_.data(), image_window_.data() + committed_bytes_);
         job_started_.notify(access_delay_);
     }

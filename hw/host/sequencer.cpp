@@ -80,8 +80,9 @@ void HostInterface::load_image() {
 bool HostInterface::decode_committed(Image& image) {
     const std::vector<std::uint8_t> window = std::move(committed_);
     const std::uint32_t bytes = committed_bytes_;
-    if (bytes > kImageWindowBytes) {
-        fail(ErrorCode::image_too_large, bytes, fmt::format("an image of {} bytes exceeds the window", bytes));
+    if (bytes > config_.image_window_bytes) {
+        fail(ErrorCode::image_too_large, bytes,
+             fmt::format("an image of {} bytes exceeds the window of {}", bytes, config_.image_window_bytes));
         return false;
     }
     try {

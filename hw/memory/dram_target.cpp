@@ -56,7 +56,7 @@ bool DramTarget::access(Payload& payload) {
         payload.set_response_status(::tlm::TLM_ADDRESS_ERROR_RESPONSE);
         return false;
     }
-    payload.set_response_status(access_memory(payload, memory_.data() + payload.get_address()));
+    payload.set_response_status(access_memory(payload, memory_, payload.get_address()));
     if (payload.is_response_error()) return false;
     ++stats_.requests;
     (payload.is_read() ? stats_.read_bytes : stats_.write_bytes) += span;
@@ -170,7 +170,7 @@ void DramTarget::b_transport(Payload& payload, sc_core::sc_time& delay) {
 unsigned DramTarget::debug_transport(Payload& payload) {
     const std::uint64_t address = payload.get_address();
     if (address >= config_.bytes) return 0;
-    return debug_access_memory(payload, memory_.data() + address, config_.bytes - address);
+    return debug_access_memory(payload, memory_, address);
 }
 
 }  // namespace switchyard::hw

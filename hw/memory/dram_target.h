@@ -11,8 +11,8 @@
 #include <tlm>
 
 #include "switchyard/hw/memory/timed_dram.h"
-#include "switchyard/tlm/lazy_memory.h"
 #include "switchyard/tlm/simulation_registry.h"
+#include "switchyard/tlm/sparse_memory.h"
 #include "switchyard/tlm/timed_queue.h"
 
 namespace switchyard::hw {
@@ -81,7 +81,7 @@ private:
 
     Config config_;
     TimedDram dram_;
-    LazyMemory memory_;
+    SparseMemory memory_;
     TimedQueue<Payload*> requests_;   ///< BEGIN_REQ, due at their time
     TimedQueue<bool> response_ends_;  ///< END_RESP, due at their time
     sc_core::sc_event dram_event_;

@@ -111,6 +111,10 @@ Hbm::Hbm(const sc_core::sc_module_name& name, const Config& config, SimulationRe
     }
 }
 
+void Hbm::finish_logs() {
+    for (MemoryInterface& one : interfaces_) one.finish_log();
+}
+
 Hbm::Stats Hbm::stats() const {
     Stats total;
     for (const MemoryInterface& interface : interfaces_) {

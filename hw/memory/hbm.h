@@ -27,6 +27,8 @@ public:
         Endpoint first_endpoint);
 
     Stats stats() const;  ///< summed over the interfaces
+    /// MemoryInterface::finish_log() of all.
+    void finish_logs();
     const MemoryInterface& interface(unsigned index) const { return interfaces_[index]; }
     unsigned interfaces() const { return static_cast<unsigned>(interfaces_.size()); }
 

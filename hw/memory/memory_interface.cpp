@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <exception>
 
+#include "switchyard/sw_scheduler/formats/error.h"
 #include "switchyard/tlm/memory_access.h"
 #include "switchyard/tlm/void_buffer.h"
 
@@ -55,10 +57,9 @@ MemoryInterface::MemoryInterface(const sc_core::sc_module_name& module_name, con
     }
     if (!config.request_log.empty()) {
         const std::string path = config.request_log + "." + std::to_string(index) + ".csv";
-        log_.open(path);
-        if (!log_) throw ModelError(*this, path + ": cannot be written");
-        log_.precision(15);
-        log_ << "time_ns,operation,address,bytes\n";
+        log_.emplace(path);
+        log_->stream().precision(15);
+        log_->stream() << "time_ns,operation,address,bytes\n";
     }
 }
 
@@ -76,7 +77,7 @@ void MemoryInterface::b_transport(Payload& payload, sc_core::sc_time& delay) {
     const auto* const packet = payload.get_extension<RoutedExtension>();
     if (!packet) fail(payload, ::tlm::TLM_GENERIC_ERROR_RESPONSE, "payload without a RoutedExtension");
     Request& request = accept(payload, *packet);
-    if (log_.is_open()) log(request, delay);
+    if (log_) log(request, delay);
     queue_.push(&request, delay);
     payload.set_response_status(::tlm::TLM_OK_RESPONSE);
 }
@@ -152,9 +153,23 @@ MemoryInterface::Stats MemoryInterface::stats() const {
 }
 
 void MemoryInterface::log(const Request& request, const sc_core::sc_time& delay) {
-    log_ << ((sc_core::sc_time_stamp() + delay) / sc_core::sc_time(1, sc_core::SC_NS)) << ','
-         << (request.reply.kind == PacketKind::data ? 'R' : 'W') << ',' << request.address - base_ << ','
-         << request.bytes << '\n';
+    log_->stream() << ((sc_core::sc_time_stamp() + delay) / sc_core::sc_time(1, sc_core::SC_NS)) << ','
+                   << (request.reply.kind == PacketKind::data ? 'R' : 'W') << ',' << request.address - base_ << ','
+                   << request.bytes << '\n';
+}
+
+void MemoryInterface::finish_log() {
+    if (log_) log_->commit();
+    log_.reset();
+}
+
+MemoryInterface::~MemoryInterface() {
+    if (std::uncaught_exceptions() > 0) return;
+    try {
+        finish_log();
+    } catch (const InputError& error) {
+        SC_REPORT_WARNING("switchyard/memory", error.what());
+    }
 }
 
 void MemoryInterface::serve() {
@@ -204,10 +219,10 @@ void MemoryInterface::await_banks() {
 template <class Visit>
 void MemoryInterface::for_each_run(const Request& request, Visit&& visit) {
     if (!request.runs) {
-        visit(stored(request.address), request.bytes);
+        visit(request.address - base_, request.bytes);
         return;
     }
-    for (const MemoryRun& run : *request.runs) visit(stored(run.address), run.bytes);
+    for (const MemoryRun& run : *request.runs) visit(run.address - base_, run.bytes);
 }
 
 void MemoryInterface::start(Request& request) {
@@ -216,15 +231,15 @@ void MemoryInterface::start(Request& request) {
     if (request.reply.kind == PacketKind::data) {
         if (!request.reply.has_values) return;
         request.values.reserve(request.bytes);
-        for_each_run(request, [&request](const unsigned char* memory, std::uint64_t bytes) {
-            request.values.insert(request.values.end(), memory, memory + bytes);
+        for_each_run(request, [this, &request](std::uint64_t at, std::uint64_t bytes) {
+            request.values.resize(request.values.size() + bytes);
+            memory_.read(at, request.values.data() + request.values.size() - bytes, bytes);
         });
     } else if (!request.values.empty()) {
-        auto next = request.values.cbegin();
-        for_each_run(request, [&next](unsigned char* memory, std::uint64_t bytes) {
-            const auto end = next + static_cast<std::ptrdiff_t>(bytes);
-            std::copy(next, end, memory);
-            next = end;
+        const unsigned char* next = request.values.data();
+        for_each_run(request, [this, &next](std::uint64_t at, std::uint64_t bytes) {
+            memory_.write(at, next, bytes);
+            next += bytes;
         });
     }
 }
@@ -301,7 +316,7 @@ void MemoryInterface::send_reply(Request& request, std::uint64_t bytes) {
 unsigned MemoryInterface::debug_transport(Payload& payload) {
     const std::uint64_t address = payload.get_address();
     if (!owns(address, 1)) return 0;
-    return debug_access_memory(payload, stored(address), config_.region_bytes - (address - base_));
+    return debug_access_memory(payload, memory_, address - base_);
 }
 
 }  // namespace switchyard::hw

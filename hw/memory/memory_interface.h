@@ -2,8 +2,8 @@
 
 #include <cstdint>
 #include <deque>
-#include <fstream>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,10 +15,11 @@
 #include "switchyard/hw/memory/bandwidth_timing.h"
 #include "switchyard/hw/memory/hbm_config.h"
 #include "switchyard/hw/memory/timed_dram.h"
-#include "switchyard/tlm/lazy_memory.h"
+#include "switchyard/sw_scheduler/formats/files.h"
 #include "switchyard/tlm/memory_manager.h"
 #include "switchyard/tlm/routed_extension.h"
 #include "switchyard/tlm/simulation_registry.h"
+#include "switchyard/tlm/sparse_memory.h"
 #include "switchyard/tlm/timed_queue.h"
 
 namespace switchyard::hw {
@@ -67,8 +68,12 @@ public:
     /// all interfaces; `endpoint`: its number on the network.
     MemoryInterface(const sc_core::sc_module_name& name, const Config& config, const BankCosts& costs,
                     const dram::Device* device, SimulationRegistry& registry, unsigned index, Endpoint endpoint);
+    ~MemoryInterface() override;
 
     Stats stats() const;
+    /// The request log is whole and takes its name. Throws InputError if it cannot be written. What nobody has finished
+    /// is finished at the end, unless that is an exception.
+    void finish_log();
     /// What a request must have in flight so that it keeps all channels busy by itself: a chunk, what the channels move
     /// during the latency with which that is reported, and what they are apart. Bytes. `device`: as above.
     static std::uint64_t lookahead_bytes(const Config& config, const dram::Device* device);
@@ -110,10 +115,9 @@ private:
     Request& accept(Payload& payload, const RoutedExtension& packet);
     bool owns(std::uint64_t address, std::uint64_t bytes) const;
     [[noreturn]] void fail(Payload& payload, ::tlm::tlm_response_status status, const std::string& message) const;
-    /// Calls visit(memory, bytes) for each run of a request's values.
+    /// Calls visit(address in memory_, bytes) for each run of a request's values.
     template <class Visit>
     void for_each_run(const Request& request, Visit&& visit);
-    unsigned char* stored(std::uint64_t address) const { return memory_.data() + (address - base_); }
 
     Config config_;
     Endpoint endpoint_;
@@ -122,12 +126,12 @@ private:
     std::unique_ptr<TimedDram> banks_;  ///< impl bank
     sc_core::sc_event banks_event_;
     std::uint64_t lookahead_bytes_;
-    LazyMemory memory_;
+    SparseMemory memory_;
     RoutedPayloadPool pool_;
     TimedQueue<Request*> queue_;  ///< due when they arrive, and when a chunk of theirs is ready
     std::deque<Request> requests_;
     std::vector<Request*> spare_;  ///< of these, to be used again
-    std::ofstream log_;
+    std::optional<OutputFile> log_;
     Stats stats_;
 };
 

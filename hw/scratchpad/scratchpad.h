@@ -84,7 +84,8 @@ void describe(V& v, Scratchpad::Config& c) {
     v.field("write_bytes_per_cycle", c.write_bytes_per_cycle, 1, 4096, "write width of the same ports");
     v.field("network_bytes_per_cycle", c.network_bytes_per_cycle, 1, 4096,
             "width of the network interface's port, each direction");
-    v.field("kernel_share", c.kernel_share, 0.0, 1.0, "part of the scratchpad that may hold kernels");
+    v.field("kernel_share", c.kernel_share, 0.0001, 0.9999,
+            "part of the scratchpad that may hold kernels, at least one; the rest is for data");
     v.field("latency_cycles", c.latency_cycles, 0, 1000, "from the request to the first byte");
 }
 

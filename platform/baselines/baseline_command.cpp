@@ -9,6 +9,7 @@
 #include "switchyard/platform/baselines/baseline_report.h"
 #include "switchyard/platform/baselines/gpu.h"
 #include "switchyard/platform/baselines/m_tenant.h"
+#include "switchyard/platform/number_options.h"
 #include "switchyard/sw_scheduler/formats/error.h"
 
 namespace switchyard::platform {
@@ -61,8 +62,8 @@ void BaselineCommand::add_to(CLI::App& app) {
         ->type_name("KEY=VALUE");
     app.add_option("--trace", trace, "recorded routes (JSON Lines); otherwise what the model file declares");
     app.add_option("--batches", batches, "batches to run; default: all of the trace, or 40")
-        ->check(CLI::PositiveNumber);
-    app.add_option("--seed", seed, "seed of the route generator; without effect on a trace");
+        ->check(whole_number(1, kMostBatches));
+    app.add_option("--seed", seed, "seed of the route generator; without effect on a trace")->check(whole_number(0));
     app.add_option("--report", report, "folder for report.json");
 }
 

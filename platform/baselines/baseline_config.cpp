@@ -57,7 +57,8 @@ std::vector<std::string> key_names(const std::string& section) {
 }  // namespace
 
 GpuConfig read_gpu_config(const std::string& path, std::map<std::string, std::string>& overrides) {
-    return read<GpuConfig>(read_section(path, kGpuSection), path, kGpuSection, overrides);
+    const YAML::Node section = path.empty() ? YAML::Node() : read_section(path, kGpuSection);
+    return read<GpuConfig>(section, path, kGpuSection, overrides);
 }
 
 TenantConfig read_tenant_config(const std::string& path, std::map<std::string, std::string>& overrides) {

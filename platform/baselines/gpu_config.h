@@ -9,7 +9,7 @@ namespace switchyard::platform {
 
 /// A GPU of the A100's class. Where each default comes from: its text, and docs/baselines.md. No default is fitted.
 struct GpuConfig {
-    std::string name = "gpu";
+    std::string name = "a100";
     unsigned multiprocessors = 108;
     double clock_ghz = 1.41;
     double tensor_flops_per_multiprocessor_cycle = 2048;
@@ -67,8 +67,8 @@ void describe(V& v, GpuConfig& c) {
     v.field("board_power_w", c.board_power_w, 0, 1e6, "drawn all the time (A100 80 GB PCIe data sheet: 300 at most)");
 }
 
-/// Section `gpu` of a YAML file, the only one in it. Overrides ("gpu.launch_us" -> "3") win over it and are removed.
-/// Throws InputError "file:line: gpu.key: ...".
+/// Section `gpu` of a YAML file, the only one in it; an empty `path` stands for the defaults. Overrides
+/// ("gpu.launch_us" -> "3") win over it and are removed. Throws InputError "file:line: gpu.key: ...".
 GpuConfig read_gpu_config(const std::string& path, std::map<std::string, std::string>& overrides);
 /// Keys of the section, without its name.
 std::vector<std::string> gpu_keys();

@@ -380,7 +380,7 @@ TenantKernel TenantKernels::search(int op, std::uint32_t samples, unsigned tiles
         });
     }
     if (least_cost == std::numeric_limits<double>::infinity())
-        throw InputError(graph_.file, one.line, "layers." + one.name,
+        throw Infeasible(graph_.file, one.line, "layers." + one.name,
                          fmt::format("one row and channel of one sample do not fit the {} bytes of a tile's data area",
                                      hardware_.data_bytes()));
 

@@ -159,7 +159,7 @@ static void write_window(switchyard_device* device, uint32_t offset, const uint8
 
 switchyard_result switchyard_load_unchecked_image(switchyard_device* device, const void* image, size_t bytes) {
     switchyard_result result;
-    if (bytes > SWITCHYARD_IMAGE_WINDOW_BYTES) return SWITCHYARD_IMAGE_TOO_LARGE;
+    if (bytes > read_register(device, SWITCHYARD_IMAGE_CAPACITY_OFFSET)) return SWITCHYARD_IMAGE_TOO_LARGE;
     if (device->queued != device->finished) return SWITCHYARD_UNFINISHED;
     device->pending &= ~SWITCHYARD_IRQ_STATUS_LOADED;
     write_window(device, SWITCHYARD_IMAGE_WINDOW, (const uint8_t*)image, bytes);

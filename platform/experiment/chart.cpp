@@ -148,6 +148,13 @@ public:
         svg_.text({centre + kSmallSize / 3, height_of(std::max(value, 0.0)) - 4, short_number(value), "start",
                    kSmallSize, -90});
     }
+    /// Where a bar would stand if its point fitted its chip.
+    void gap(double centre, const std::string& series, const std::string& group) {
+        svg_.text({centre + kSmallSize / 3, height_of(std::max(axis_.low, 0.0)) - 4, "does not fit", "start",
+                   kSmallSize, -90});
+        svg_.circle(centre, height_of(std::max(axis_.low, 0.0)), 1.5, "class=\"gap\" fill=\"#333333\"",
+                    fmt::format("{}, {}: does not fit", series, group));
+    }
     std::string document() {
         const double base = height_of(std::max(axis_.low, 0.0));
         svg_.line(left_, base, right_, base, "stroke=\"#333333\" stroke-width=\"1\"");
@@ -196,6 +203,7 @@ std::pair<double, double> value_range(const Chart& chart) {
             if (value) include(*value);
     }
     for (const Chart::PublishedPoint& point : chart.published_points) include(point.y);
+    if (least > most) return {0, 1};  // nothing but gaps
     return {least, most};
 }
 
@@ -256,7 +264,12 @@ std::string bar_chart(const Chart& chart) {
     for (std::size_t g = 0; g < chart.groups.size(); ++g) {
         for (std::size_t s = 0; s < chart.series.size(); ++s) {
             const Chart::Series& series = chart.series[s];
-            draw(series.values[g].front(), "class=\"bar\" " + filled(s), series.name, g);
+            if (series.values[g].empty()) {
+                frame.gap(x + kBar / 2, series.name, chart.groups[g]);
+                x += kBar;
+            } else {
+                draw(series.values[g].front(), "class=\"bar\" " + filled(s), series.name, g);
+            }
             if (series.published[g])
                 draw(*series.published[g], "class=\"published\" " + hollow(s), series.name + ", published", g);
         }
@@ -282,13 +295,15 @@ std::string stack_chart(const Chart& chart) {
     for (std::size_t g = 0; g < chart.groups.size(); ++g) {
         for (const Chart::Series& series : chart.series) {
             double sum = 0;
-            for (std::size_t k = 0; k < chart.parts.size(); ++k) {
+            const bool gap = series.values[g].empty();
+            if (gap) frame.gap(x + kStack / 2 - 2, series.name, chart.groups[g]);
+            for (std::size_t k = 0; k < chart.parts.size() && !gap; ++k) {
                 const double part = series.values[g][k];
                 frame.bar(x, kStack - 4, sum, sum + part, "class=\"part\" " + filled(k),
                           hover_text(series.name + ", " + chart.parts[k], chart.groups[g], part));
                 sum += part;
             }
-            frame.bar_label(x + kStack / 2 - 2, sum);
+            if (!gap) frame.bar_label(x + kStack / 2 - 2, sum);
             frame.svg().text({x + kStack / 2 + 1, frame.bottom() + 6, series.name, "end", kSmallSize, -90});
             x += kStack;
         }
@@ -300,7 +315,8 @@ std::string stack_chart(const Chart& chart) {
 std::string line_chart(const Chart& chart) {
     constexpr std::size_t kMostDots = 60;
     Frame frame(chart, kLinePlotWidth, line_axis(chart), series_legend(chart), {}, 20);
-    const double first = chart.x.front(), last = std::max(chart.x.back(), first + 1e-9);
+    const double first = chart.x.empty() ? 0 : chart.x.front();
+    const double last = chart.x.empty() ? 1 : std::max(chart.x.back(), first + 1e-9);
     const Axis axis{first, last, round_step(last - first)};
     const auto place = [&](double x) { return frame.left() + (frame.right() - frame.left()) * axis.share(x); };
     const auto inside = [&axis](double x) { return x >= axis.low && x <= axis.high; };
@@ -318,15 +334,30 @@ std::string line_chart(const Chart& chart) {
     }
     for (std::size_t s = 0; s < chart.series.size(); ++s) {
         const Chart::Series& series = chart.series[s];
+        const auto point = [&](std::size_t g) {
+            return std::pair(place(chart.x[g]), frame.height_of(series.values[g].front()));
+        };
+        // A gap interrupts the line.
         std::vector<std::pair<double, double>> points;
-        for (std::size_t g = 0; g < chart.x.size() && !series.values[g].empty(); ++g)
-            points.emplace_back(place(chart.x[g]), frame.height_of(series.values[g].front()));
-        frame.svg().polyline(points, fmt::format("class=\"line\" stroke=\"{}\" stroke-width=\"1.8\"", colour(s)),
-                             series.name);
+        std::size_t drawn = 0;
+        const auto draw = [&] {
+            if (!points.empty())
+                frame.svg().polyline(
+                    points, fmt::format("class=\"line\" stroke=\"{}\" stroke-width=\"1.8\"", colour(s)), series.name);
+            drawn += points.size();
+            points.clear();
+        };
+        for (std::size_t g = 0; g < chart.x.size(); ++g) {
+            if (series.values[g].empty())
+                draw();
+            else
+                points.push_back(point(g));
+        }
+        draw();
         for (std::size_t g = 0; g < chart.x.size(); ++g) {
             const std::string where = chart.groups[g];
-            if (g < points.size() && points.size() <= kMostDots)
-                frame.svg().circle(points[g].first, points[g].second, 2.5, filled(s),
+            if (!series.values[g].empty() && drawn <= kMostDots)
+                frame.svg().circle(point(g).first, point(g).second, 2.5, filled(s),
                                    hover_text(series.name, where, series.values[g].front()));
             if (series.published[g])
                 frame.svg().circle(place(chart.x[g]), frame.height_of(*series.published[g]), 5,

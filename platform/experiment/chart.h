@@ -10,7 +10,7 @@ namespace switchyard::platform {
 struct Chart {
     struct Series {
         std::string name;
-        std::vector<std::vector<double>> values;       ///< [group][part]; one part but for stacks; none: a line ends
+        std::vector<std::vector<double>> values;       ///< [group][part]; one part but for stacks; none: a gap
         std::vector<std::optional<double>> published;  ///< [group]; drawn hollow
     };
     /// A vertical line across a line chart.

@@ -88,19 +88,20 @@ std::map<std::string, std::string> overrides_of(const DesignPoint& point, const 
     return overrides;
 }
 
-std::string file_of(const DesignPoint& point, const char* otherwise) {
+/// Empty: the built-in values.
+std::string file_of(const DesignPoint& point) {
     const auto file = point.parameters.find(kFile);
-    return file == point.parameters.end() ? otherwise : file->second;
+    return file == point.parameters.end() ? "" : file->second;
 }
 
 GpuConfig gpu_of(const DesignPoint& point) {
     std::map<std::string, std::string> overrides = overrides_of(point, "gpu");
-    return read_gpu_config(file_of(point, "configs/platforms/a100.yaml"), overrides);
+    return read_gpu_config(file_of(point), overrides);
 }
 
 TenantConfig tenants_of(const DesignPoint& point) {
     std::map<std::string, std::string> overrides = overrides_of(point, "m_tenant");
-    return read_tenant_config(file_of(point, ""), overrides);
+    return read_tenant_config(file_of(point), overrides);
 }
 
 ordered_json run_on_gpu(const PreparedPoint& prepared) {

@@ -1,4 +1,3 @@
-#include <charconv>
 #include <limits>
 #include <set>
 #include <utility>
@@ -8,6 +7,7 @@
 #include "switchyard/platform/experiment/experiment.h"
 #include "switchyard/platform/platform_config.h"
 #include "switchyard/sw_scheduler/formats/error.h"
+#include "switchyard/sw_scheduler/formats/plain_number.h"
 #include "switchyard/sw_scheduler/model/model_reader.h"
 
 namespace switchyard::platform {
@@ -23,8 +23,7 @@ bool is_platform_key(const std::string& key) {
 template <class T>
 T whole_number(const std::string& file, int line, const std::string& key, const std::string& text, T low) {
     T value{};
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc{} || end != text.data() + text.size() || value < low)
+    if (parse_plain_number(text, value) != Parsed::ok || value < low)
         throw InputError(file, line, key, fmt::format("wants an integer from {}, got \"{}\"", low, text));
     return value;
 }
@@ -93,8 +92,7 @@ void check_files(const Experiment& experiment, const std::vector<ExperimentPoint
 
 std::optional<double> sweep_number(const std::string& text) {
     double value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+    if (parse_plain_number(text, value) != Parsed::ok) return std::nullopt;
     return value;
 }
 

@@ -10,6 +10,7 @@
 #include "switchyard/platform/experiment/figure_reader.h"
 #include "switchyard/sw_scheduler/formats/config.h"
 #include "switchyard/sw_scheduler/model/mapping_reader.h"
+#include "switchyard/sw_scheduler/model/routing.h"
 
 namespace switchyard::platform {
 
@@ -25,9 +26,13 @@ public:
 
     Experiment read() {
         experiment_.file = file_.file();
+        experiment_.command = file_.choice_or("command", {"run", "noc", "mem"});
+        std::vector<std::string> known = {
+            "name", "title", "set", "designs", "sweep", "figures", experiment_.networks_key()};
+        if (!experiment_.synthetic()) known.insert(known.end(), {"platform", "batches", "seed"});
+        file_.allow(known);
         experiment_.name = file_.text("name");
         experiment_.title = file_.text_or("title", experiment_.name);
-        experiment_.command = file_.choice_or("command", {"run", "noc", "mem"});
         if (!experiment_.synthetic()) {
             experiment_.platform = resolved(file_.text("platform"));
             experiment_.batches = static_cast<std::size_t>(file_.integer("batches", 1, kMostBatches));
@@ -35,12 +40,16 @@ public:
                 experiment_.seed = file_.integer("seed", 0, std::numeric_limits<std::uint64_t>::max());
         }
         if (file_.has("set")) experiment_.set = settings(file_, true);
-        each(experiment_.networks_key(), [this](MappingReader& entry, bool whole) { add_network(entry, whole); });
-        each("designs", [this](MappingReader& entry, bool whole) { add_design(entry, whole); });
+        using Keys = std::vector<std::string>;
+        each(experiment_.networks_key(),
+             experiment_.synthetic() ? Keys{"name", "set"} : Keys{"file", "name", "trace", "phases"},
+             [this](MappingReader& entry, bool whole) { add_network(entry, whole); });
+        each("designs", experiment_.synthetic() ? Keys{"name", "set"} : Keys{"design", "name", "set"},
+             [this](MappingReader& entry, bool whole) { add_design(entry, whole); });
         if (experiment_.synthetic()) check_options_are_set_once();
         if (file_.has("sweep")) read_sweep(file_.mapping("sweep"));
         std::set<std::string> names;
-        each("figures", [&](MappingReader& entry, bool whole) {
+        each("figures", figure_keys(experiment_), [&](MappingReader& entry, bool whole) {
             if (!whole) file_.fail("figures", "wants mappings");
             experiment_.figures.push_back(read_figure(entry, experiment_));
             if (!names.insert(experiment_.figures.back().name).second) entry.fail("name", "two figures have this name");
@@ -52,7 +61,7 @@ public:
 private:
     /// Calls visit(reader, true) for each mapping of the list, and visit({file: TEXT}, false) for each text.
     template <class Visit>
-    void each(const std::string& key, Visit visit) {
+    void each(const std::string& key, const std::vector<std::string>& known, Visit visit) {
         const std::vector<YAML::Node> list = file_.list(key);
         if (list.empty()) file_.fail(key, "is empty");
         for (std::size_t i = 0; i < list.size(); ++i) {
@@ -60,6 +69,7 @@ private:
             if (list[i].IsScalar()) text_ = file_.scalar(list[i], key);
             line_ = line_of(list[i]);
             MappingReader reader(list[i].IsScalar() ? YAML::Node(YAML::NodeType::Map) : list[i], file_.file(), prefix);
+            reader.allow(known);
             visit(reader, !list[i].IsScalar());
             reader.finish();
         }
@@ -132,6 +142,9 @@ private:
         if (!network.trace.empty()) entry.fail("phases", "a trace has no phases");
         for (const YAML::Node& node : entry.list("phases")) {
             MappingReader phase(node, entry.file(), "phases");
+            std::vector<std::string> known = sched::routing_keys();
+            known.emplace_back("from_batch");
+            phase.allow(known);
             const auto from = static_cast<std::size_t>(phase.integer("from_batch", 0, kMostBatches));
             if (!network.phases.empty() && from <= network.phases.back().from_batch)
                 phase.fail("from_batch", "phases begin one after another");
@@ -157,6 +170,7 @@ private:
     void read_sweep(MappingReader reader) {
         Experiment::Sweep sweep;
         sweep.line = file_.line_of_key("sweep");
+        reader.allow({"key", "values", "label", "designs"});
         sweep.key = reader.text("key");
         sweep.values = reader.texts("values");
         sweep.label = reader.text_or("label", sweep.key);

@@ -21,7 +21,7 @@ std::string or_dash(const std::optional<double>& value) {
 
 /// A design whose model has no conservation checks breaks none.
 bool checks_hold(const PointResult& result) {
-    return result.report.value("ok", true);
+    return !result.infeasible.empty() || result.report.value("ok", true);
 }
 
 /// "a: wants equal 3, got 4; b: ...", of the checks that failed.
@@ -38,6 +38,7 @@ std::string failed_checks(const ordered_json& report) {
 
 /// Ran on stages outside of what these were validated for.
 bool not_validated(const PointResult& result) {
+    if (!result.infeasible.empty()) return false;
     const ordered_json validation = result.report.value("validation", ordered_json::object());
     return !validation.value("outside", ordered_json::array()).empty();
 }
@@ -136,6 +137,10 @@ std::string stacks_table(const Figure& figure) {
     for (std::size_t g = 0; g < chart.groups.size(); ++g) {
         for (const Chart::Series& series : chart.series) {
             rows.push_back({chart.groups[g], series.name});
+            if (series.values[g].empty()) {
+                rows.back().resize(chart.parts.size() + 3, "-");
+                continue;
+            }
             double sum = 0;
             for (const double part : series.values[g]) {
                 rows.back().push_back(short_number(part));
@@ -225,6 +230,7 @@ ordered_json results_json(const Experiment& experiment, const std::vector<PointR
             for (const auto& [key, value] : result.point.run.parameters) point["set"][key] = value;
         }
         point["report"] = result.report;
+        if (!result.infeasible.empty()) point["infeasible"] = result.infeasible;
         points.push_back(std::move(point));
     }
     for (const Figure& figure : figures) drawn.push_back(figure_json(experiment, figure));
@@ -259,9 +265,12 @@ std::string results_table(const Experiment& experiment, const std::vector<PointR
             "\nchip.impl: stages is not validated for {} of {} points (results.json, validation; "
             "docs/models/stages.md, Accuracy)\n",
             count, results.size());
-    std::string failed;
-    for (const PointResult& result : results)
+    std::string failed, gaps;
+    for (const PointResult& result : results) {
         if (!checks_hold(result)) failed += "  " + result.point.name() + ": " + failed_checks(result.report) + "\n";
+        if (!result.infeasible.empty()) gaps += fmt::format("  {}: {}\n", result.point.name(), result.infeasible);
+    }
+    if (!gaps.empty()) text += "\ngaps (-), points that do not fit their chip:\n" + gaps;
     return failed.empty() ? text : text + "\nconservation checks FAILED (results.json, points):\n" + failed;
 }
 

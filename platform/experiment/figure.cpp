@@ -129,14 +129,17 @@ private:
         }
     }
 
+    bool is_gap(const Place& place) const { return report_at(place).is_null(); }
+
     double ratio(double own, double other) const {
         const double divisor = spec_.inverse ? own : other;
         if (divisor == 0) throw InputError(experiment_.file, spec_.line, "figures." + spec_.name, "divides by zero");
         return (spec_.inverse ? other : own) / divisor;
     }
 
-    /// What the figure has at a place.
+    /// What the figure has at a place; nothing if that or what it is divided by is a gap.
     std::vector<double> values_at(const Place& place) const {
+        if (is_gap(place) || (!spec_.over.empty() && is_gap({place.network, spec_.over, place.sweep}))) return {};
         std::vector<double> values = numbers(place);
         if (!spec_.over.empty()) {
             const std::vector<double> over = others(place);
@@ -170,7 +173,10 @@ private:
             }
             chart.series.push_back(std::move(series));
         }
-        for (Chart::Series& series : chart.series) series.published.resize(chart.groups.size());
+        for (Chart::Series& series : chart.series) {
+            series.values.resize(chart.groups.size());
+            series.published.resize(chart.groups.size());
+        }
     }
 
     bool ends_at(const Place& place) const { return !spec_.until.empty() && is_true_at(report_at(place), spec_.until); }
@@ -178,6 +184,7 @@ private:
     /// Means of `every` batches each, of the rest at the end.
     void fill_batches(Chart::Series& series, const std::vector<double>& values) {
         Chart& chart = figure_.chart;
+        if (values.empty()) return;
         chart.groups.clear();
         chart.x.clear();
         for (std::size_t first = 0; first < values.size(); first += spec_.every) {
@@ -198,7 +205,7 @@ private:
     void add_means() {
         if (spec_.networks.size() < 2 || experiment_.synthetic()) return;
         add_mean(kArithmeticMean, arithmetic_mean);
-        const auto positive = [](const std::vector<double>& value) { return value.front() > 0; };
+        const auto positive = [](const std::vector<double>& value) { return value.empty() || value.front() > 0; };
         const bool ratios = !spec_.over.empty() && !stacks();
         const std::vector<Chart::Series>& series = figure_.chart.series;
         if (ratios && std::all_of(series.begin(), series.end(), [&positive](const Chart::Series& one) {
@@ -229,9 +236,13 @@ private:
         }
     }
 
+    /// With a gap among the networks there is no mean: over fewer of them it would be compared with the others' in
+    /// vain.
     template <class Mean>
     static std::vector<double> by_part(const std::vector<std::vector<double>>& values, Mean mean) {
         std::vector<double> result;
+        const auto gap = [](const std::vector<double>& value) { return value.empty(); };
+        if (std::any_of(values.begin(), values.end(), gap)) return {};
         for (std::size_t part = 0; part < values.front().size(); ++part) {
             std::vector<double> column;
             column.reserve(values.size());
@@ -242,15 +253,20 @@ private:
     }
 
     std::optional<double> crossing_of(const Chart::Series& series) const {
-        std::vector<double> x = figure_.chart.x, y;
-        for (const std::vector<double>& value : series.values)
-            if (!value.empty()) y.push_back(value.front());
-        x.resize(y.size());
+        std::vector<double> x, y;
+        for (std::size_t i = 0; i < series.values.size(); ++i) {
+            if (series.values[i].empty()) continue;
+            x.push_back(figure_.chart.x[i]);
+            y.push_back(series.values[i].front());
+        }
         return crossing(x, y, *spec_.crossing);
     }
 
-    double ours(const Published& published, const std::string& network) const {
-        const double own = total(numbers({network, published.design, published.sweep}));
+    std::optional<double> ours(const Published& published, const std::string& network) const {
+        const Place place{network, published.design, published.sweep};
+        if (is_gap(place) || (!published.over.empty() && is_gap({network, published.over, published.sweep})))
+            return std::nullopt;
+        const double own = total(numbers(place));
         if (published.over.empty()) return own * spec_.scale;
         return ratio(own, total(numbers({network, published.over, published.sweep}))) * spec_.scale;
     }
@@ -265,18 +281,26 @@ private:
         };
         std::vector<double> all;
         all.reserve(spec_.networks.size());
+        bool gap = false;
         // A crossing belongs to no value of the sweep: there are no numbers of its own.
         if (published.mean || published.most)
-            for (const std::string& network : spec_.networks) all.push_back(ours(published, network));
+            for (const std::string& network : spec_.networks) {
+                const std::optional<double> one = ours(published, network);
+                gap = gap || !one;
+                all.push_back(one.value_or(0));
+            }
         if (published.mean) {
-            add("mean", *published.mean, arithmetic_mean(all),
-                published.over.empty() ? std::nullopt : geometric_mean(all));
+            const bool ratio = !published.over.empty() && !gap;
+            add("mean", *published.mean, gap ? std::nullopt : std::optional(arithmetic_mean(all)),
+                ratio ? geometric_mean(all) : std::nullopt);
             show(published, kArithmeticMean, *published.mean);
         }
-        if (published.most) add("most", *published.most, *std::max_element(all.begin(), all.end()), std::nullopt);
+        if (published.most)
+            add("most", *published.most, gap ? std::nullopt : std::optional(*std::max_element(all.begin(), all.end())),
+                std::nullopt);
         for (const auto& [network, value] : published.networks) {
             const bool ended = ends_at({network, published.design, published.sweep});
-            add(network, value, ended ? std::nullopt : std::optional(ours(published, network)), std::nullopt);
+            add(network, value, ended ? std::nullopt : ours(published, network), std::nullopt);
             show(published, network, value);
         }
         if (published.crossing) {

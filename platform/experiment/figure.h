@@ -11,10 +11,11 @@
 
 namespace switchyard::platform {
 
-/// A point that has run.
+/// A point that has run, or that cannot.
 struct PointResult {
     ExperimentPoint point;
-    nlohmann::ordered_json report;
+    nlohmann::ordered_json report;  ///< null if it cannot
+    std::string infeasible = "";    ///< why it does not fit its chip
 };
 
 /// A published number beside ours. Over networks there are two means, because "on average" says not which.
@@ -22,7 +23,7 @@ struct Comparison {
     std::string what;       ///< "adyna over m-tile"
     std::string statistic;  ///< "mean", "most", "crossing", or a network's name
     double published = 0;
-    std::optional<double> ours;            ///< mean: arithmetic; nothing if no line crosses
+    std::optional<double> ours;            ///< mean: arithmetic; nothing if no line crosses, or a point is a gap
     std::optional<double> geometric_mean;  ///< mean and crossing of a ratio
     std::string source;
 };
@@ -39,8 +40,8 @@ struct Figure {
 /// has run, so that a misspelt measure does not wait for the rest.
 void check_measures(const Experiment& experiment, const PointResult& result);
 
-/// `results`: all points of the experiment. The figure keeps a pointer to `spec`. Throws InputError if a value that is
-/// divided by is zero.
+/// `results`: all points of the experiment. Where one of those that a value is made of is infeasible, the value is a
+/// gap: it has no parts. The figure keeps a pointer to `spec`. Throws InputError if a value that is divided by is zero.
 Figure make_figure(const FigureSpec& spec, const Experiment& experiment, const std::vector<PointResult>& results);
 
 }  // namespace switchyard::platform

@@ -148,6 +148,7 @@ private:
         if (!reader_.has("marks")) return;
         for (const YAML::Node& node : reader_.list("marks")) {
             MappingReader mark(node, reader_.file(), "marks");
+            mark.allow({"x", "text"});
             const double x = number(mark, "x");
             figure_.marks.push_back({x, mark.text("text")});
             mark.finish();
@@ -156,6 +157,7 @@ private:
 
     /// One number or several of a kind, or a line of numbers across the sweep.
     void add_published(MappingReader reader, const std::string& source) {
+        reader.allow({"design", "over", "mean", "most", "crossing", networks_key(), "sweep", "line", "source"});
         std::vector<std::pair<std::string, double>> line;
         if (reader.has("line")) {
             if (figure_.networks.size() > 1)
@@ -237,6 +239,11 @@ const char* Experiment::word(Dimension dimension) const {
             return "batch";
     }
     return "";
+}
+
+std::vector<std::string> figure_keys(const Experiment& experiment) {
+    return {"name",    "title",  "kind",   "measure",  "over",  "inverse", "scale", "label",  experiment.networks_key(),
+            "designs", "across", "series", "crossing", "marks", "every",   "until", "source", "published"};
 }
 
 FigureSpec read_figure(MappingReader& reader, const Experiment& experiment) {

@@ -1,6 +1,9 @@
 #include "switchyard/platform/experiment/process_pool.h"
 
 #include <poll.h>
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -32,6 +35,14 @@ void write_all(int descriptor, const std::string& text) {
     }
 }
 
+/// A child whose parent is killed would work on for nobody: it dies with it.
+void die_with(pid_t parent) {
+#ifdef __linux__
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+#endif
+    if (getppid() != parent) _exit(1);  // it died before that held
+}
+
 /// Leaves without destructors and without flushing: whatever the parent has buffered is the parent's.
 [[noreturn]] void work_in_child(int descriptor, std::size_t index,
                                 const std::function<std::string(std::size_t)>& work) {
@@ -54,8 +65,10 @@ public:
         : index_(index), started_(Clock::now()) {
         int ends[2];
         if (pipe(ends) != 0) throw std::system_error(errno, std::generic_category(), "no pipe to a process");
+        const pid_t parent = getpid();
         pid_ = fork();
         if (pid_ == 0) {
+            die_with(parent);
             close(ends[0]);
             work_in_child(ends[1], index, work);
         }

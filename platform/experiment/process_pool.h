@@ -16,7 +16,7 @@ public:
 
 /// Runs work(0) to work(count - 1), each in a forked process of its own, at most `jobs` (at least 1) at a time, and
 /// calls finished(index, result, seconds) in this process for each that has ended, as they end. SystemC elaborates once
-/// a process; so no SystemC object may exist here.
+/// a process; so no SystemC object may exist here. If this process is killed, so are they (on Linux).
 ///
 /// Throws WorkFailed for the first that throws, dies or ends without a result, and passes on what `finished` throws;
 /// those that still run are killed first.

@@ -10,11 +10,15 @@
 
 #include "switchyard/hw/noc/flit/flit_network.h"
 #include "switchyard/hw/noc/traffic.h"
+#include "switchyard/platform/number_options.h"
 #include "switchyard/platform/report.h"
 #include "switchyard/sw_scheduler/formats/error.h"
 
 namespace switchyard::platform {
 namespace {
+
+constexpr unsigned kMostNodes = 4096, kMostStageCycles = 100;
+constexpr std::uint64_t kMostCycles = 1000000000000;
 
 /// `Count` numbers with `separator` between them, "8x8" or "1,1,1,1".
 template <std::size_t Count>
@@ -82,27 +86,28 @@ void NocCommand::add_to(CLI::App& app) {
     app.add_option("--size", size, "columns x rows, for example 8x8");
     app.add_option("--traffic", noc.traffic, fmt::format("{}", fmt::join(hw::SyntheticTraffic::patterns(), ", ")))
         ->check(CLI::IsMember(hw::SyntheticTraffic::patterns()));
-    app.add_option("--rate", noc.rate, "flits a node and cycle")->check(CLI::NonNegativeNumber);
-    app.add_option("--packet-flits", noc.packet_flits, "flits of a packet")->check(CLI::Range(1, 65536));
-    app.add_option("--vcs", network.vcs, "virtual channels of an input")->check(CLI::Range(1, 12));
+    app.add_option("--rate", noc.rate, "flits a node and cycle")->check(number(0));
+    app.add_option("--packet-flits", noc.packet_flits, "flits of a packet")->check(whole_number(1, 65536));
+    app.add_option("--vcs", network.vcs, "virtual channels of an input")->check(whole_number(1, 12));
     app.add_option("--buffer", network.buffer_flits, "flits that a virtual channel's buffer holds")
-        ->check(CLI::Range(1, 1024));
+        ->check(whole_number(1, 1024));
     app.add_option("--arbitration", arbitration, "of the flits' allocators: round_robin or oldest_first")
         ->check(CLI::IsMember({"round_robin", "oldest_first"}));
     app.add_option("--switch-iterations", network.switch_iterations, "of the flits' switch allocator")
-        ->check(CLI::Range(1, 16));
+        ->check(whole_number(1, 16));
     app.add_option("--impl", noc.impl, "flit, packet, rtl or lockstep")
         ->check(CLI::IsMember({"flit", "packet", "rtl", "lockstep"}));
-    app.add_option("--cycles", noc.cycles, "measured cycles")->check(CLI::PositiveNumber);
-    app.add_option("--warmup", warmup, "cycles before; default: half the measured ones")->check(CLI::NonNegativeNumber);
+    app.add_option("--cycles", noc.cycles, "measured cycles")->check(whole_number(1, kMostCycles));
+    app.add_option("--warmup", warmup, "cycles before; default: half the measured ones")
+        ->check(whole_number(0, kMostCycles));
     app.add_option("--pipeline", pipeline,
                    "cycles of route computation, VC allocation, switch allocation, switch traversal");
     app.add_option(
            "--link-cycles", link_cycles,
            "flight time of a link between routers; default: 2 on a torus, whose neighbours lie two routers apart "
            "when it is folded, 1 on a mesh")
-        ->check(CLI::Range(1, 100));
-    app.add_option("--seed", noc.seed, "of the traffic");
+        ->check(whole_number(1, kMostStageCycles));
+    app.add_option("--seed", noc.seed, "of the traffic")->check(whole_number(0));
     app.add_flag("--without-dateline", without_dateline, "flit: a torus without dateline classes, which deadlocks");
     app.add_flag("--heat-map", heat_map, "print the utilisation of every link");
     app.add_option("--json", json, "file for the result");
@@ -112,9 +117,15 @@ void NocCommand::resolve() {
     hw::flit::Config& network = noc.network;
     network.torus = topology == "torus";
     const auto [columns, rows] = numbers<2>("--size", size, 'x', "columns x rows, like 8x8");
+    // More than a chip can have would only fill the memory.
+    if (columns == 0 || rows == 0 || std::uint64_t{columns} * rows > kMostNodes)
+        throw InputError("--size", 0, size, fmt::format("wants 1 to {} nodes", kMostNodes));
     network.columns = columns;
     network.rows = rows;
     const auto stages = numbers<4>("--pipeline", pipeline, ',', "four numbers of cycles, like 1,1,1,1");
+    for (const unsigned cycles : stages)
+        if (cycles > kMostStageCycles)
+            throw InputError("--pipeline", 0, pipeline, fmt::format("wants {} cycles at most", kMostStageCycles));
     network.routing_cycles = stages[0];
     network.vc_alloc_cycles = stages[1];
     network.switch_alloc_cycles = stages[2];

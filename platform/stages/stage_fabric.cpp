@@ -51,8 +51,7 @@ StageFabric::StageFabric(const sc_core::sc_module_name& module_name, const Platf
                                  kMaxQuantumCycles))),
       packets_(std::string(name()) + ".packets"),
       travels_("travels") {
-    for (unsigned i = 0; i < platform.hbm.interfaces(); ++i)
-        memory_.push_back(std::make_unique<LazyMemory>(platform.hbm.region_bytes));
+    for (unsigned i = 0; i < platform.hbm.interfaces(); ++i) memory_.emplace_back(platform.hbm.region_bytes);
     from_host.register_b_transport(this, &StageFabric::accept);
 
     SC_HAS_PROCESS(StageFabric);
@@ -259,16 +258,20 @@ void StageFabric::read_profile(Endpoint tile) {
     depart(std::move(reply));
 }
 
-unsigned char* StageFabric::stored(std::uint64_t address, std::uint64_t bytes) {
+SparseMemory& StageFabric::stored(std::uint64_t address, std::uint64_t bytes) {
     const std::uint64_t region = platform_.hbm.region_bytes, interface = address / region, offset = address % region;
     if (interface >= memory_.size() || bytes > region - offset)
         throw ModelError(*this, fmt::format("address {} + {} lies outside of memory", address, bytes));
-    return memory_[interface]->data() + offset;
+    return memory_[interface];
+}
+
+void StageFabric::fetch(std::uint64_t address, void* values, std::uint64_t bytes) {
+    stored(address, bytes).read(address % platform_.hbm.region_bytes, static_cast<unsigned char*>(values), bytes);
 }
 
 void StageFabric::read_memory(const Payload& payload, const RoutedExtension& packet) {
     const std::uint64_t address = payload.get_address(), bytes = packet.requested_bytes;
-    const unsigned char* const values = stored(address, bytes);
+    const SparseMemory& memory = stored(address, bytes);
     const sc_core::sc_time ready = access(address, bytes, false);
     PooledPayload reply =
         this->packet(PacketKind::data, packet.destinations.front(), ::tlm::TLM_WRITE_COMMAND, address, bytes);
@@ -276,7 +279,8 @@ void StageFabric::read_memory(const Payload& payload, const RoutedExtension& pac
     extension.tag = packet.tag;
     extension.has_values = packet.has_values;
     if (packet.has_values) {
-        extension.values.assign(values, values + bytes);
+        extension.values.resize(bytes);
+        memory.read(address % platform_.hbm.region_bytes, extension.values.data(), bytes);
         reply->set_data_ptr(extension.values.data());
     }
     answer(std::move(reply), ready);
@@ -284,8 +288,8 @@ void StageFabric::read_memory(const Payload& payload, const RoutedExtension& pac
 
 void StageFabric::write_memory(const Payload& payload, const RoutedExtension& packet) {
     const std::uint64_t address = payload.get_address(), bytes = packet.payload_bytes;
-    unsigned char* const place = stored(address, bytes);
-    if (packet.has_values) std::copy_n(payload.get_data_ptr(), bytes, place);
+    SparseMemory& memory = stored(address, bytes);
+    if (packet.has_values) memory.write(address % platform_.hbm.region_bytes, payload.get_data_ptr(), bytes);
     const sc_core::sc_time ready = access(address, bytes, true);
     PooledPayload reply =
         this->packet(PacketKind::write_done, packet.destinations.front(), ::tlm::TLM_WRITE_COMMAND, address, 0);
@@ -327,8 +331,7 @@ void StageFabric::read_masks(const std::vector<unsigned>& stages, std::uint32_t 
         const std::uint32_t samples = gate.placement->units * gate.placement->unit_samples;
         const std::uint64_t bytes = samples * sizeof(std::uint64_t);
         std::vector<std::uint64_t> masks(samples);
-        std::memcpy(masks.data(), stored(gate.share->mask_address + batch % 2 * gate.share->mask_bank_stride, bytes),
-                    bytes);
+        fetch(gate.share->mask_address + batch % 2 * gate.share->mask_bank_stride, masks.data(), bytes);
         std::vector<std::uint64_t> taken(gate.share->gate_branches, 0);
         for (std::uint32_t id = 0; id < samples; ++id) {
             if (loaded_->counts.count(gate.samples, id, id + 1) == 0) continue;
@@ -347,7 +350,7 @@ void StageFabric::sort_samples(unsigned segment, std::uint32_t batch) {
     for (const SegmentOrder::Key& key : order->keys) {
         masks.emplace_back(order->samples);
         const std::uint64_t bytes = order->samples * sizeof(std::uint64_t);
-        std::memcpy(masks.back().data(), stored(key.mask_address + batch % 2 * key.mask_bank_stride, bytes), bytes);
+        fetch(key.mask_address + batch % 2 * key.mask_bank_stride, masks.back().data(), bytes);
     }
     loaded_->counts.begin_segment(ordered_samples(*order, masks));
 }

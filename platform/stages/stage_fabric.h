@@ -16,8 +16,8 @@
 #include "switchyard/platform/stages/stage_counters.h"
 #include "switchyard/platform/stages/timeline.h"
 #include "switchyard/tlm/clock_period.h"
-#include "switchyard/tlm/lazy_memory.h"
 #include "switchyard/tlm/memory_manager.h"
+#include "switchyard/tlm/sparse_memory.h"
 #include "switchyard/tlm/tile_protocol.h"
 #include "switchyard/tlm/timed_queue.h"
 
@@ -93,7 +93,8 @@ private:
     void answer(PooledPayload payload, const sc_core::sc_time& after);
     /// A request by the host to memory that has arrived: until it is done.
     sc_core::sc_time access(std::uint64_t address, std::uint64_t bytes, bool write);
-    unsigned char* stored(std::uint64_t address, std::uint64_t bytes);
+    void fetch(std::uint64_t address, void* values, std::uint64_t bytes);
+    SparseMemory& stored(std::uint64_t address, std::uint64_t bytes);
     sc_core::sc_time cycles(double count) const;
     double now_cycles() const;
     /// Brings the counters up to date.
@@ -109,7 +110,7 @@ private:
     StageCounters counters_;
     bool counted_ = true;  ///< the counters are up to date
     std::vector<TileMemory> tiles_;
-    std::vector<std::unique_ptr<LazyMemory>> memory_;  ///< of each interface
+    std::vector<SparseMemory> memory_;  ///< of each interface
     std::unique_ptr<Loaded> loaded_;
     Resources resources_;
     sc_core::sc_time quantum_, lead_;  ///< of the pipelines: while there is DMA; now

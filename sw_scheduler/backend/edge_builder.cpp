@@ -22,7 +22,7 @@ EdgeBuilder::EdgeBuilder(const Schedule& schedule, const Workload& workload, con
     for (const Switch& one : graph.switches) add_labels(one);
     place_blocks();
     if (edges.size() >= kNone) {
-        throw InputError(graph.file, 0, graph.name, fmt::format("{} edges do not fit 16 bits", edges.size()));
+        throw Infeasible(graph.file, 0, graph.name, fmt::format("{} edges do not fit 16 bits", edges.size()));
     }
 }
 

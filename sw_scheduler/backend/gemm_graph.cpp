@@ -92,7 +92,7 @@ GemmSlicing best_gemm_slicing(std::uint32_t m, std::uint32_t n, std::uint32_t k,
         if (fitted && in_parts > 1 && best.in_channels > 2 * depth) break;  // shorter reductions only add partial sums
     }
     if (best.out_channels == 0) {
-        throw InputError(
+        throw Infeasible(
             fmt::format("gemm: no slice of {} x {} x {} fits the scratchpads of {}", m, n, k, hardware.name));
     }
     return best;

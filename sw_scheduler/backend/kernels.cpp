@@ -194,7 +194,7 @@ void generate_kernels(Schedule& schedule, const Segmenter& segmenter, StageSearc
         const Operator& one = stages.workload().graph.operators[placed.op];
         const unsigned budget = budgets[placed.op];
         if (budget == 0 && !design.has(Mechanism::every_kernel)) {
-            throw InputError(stages.workload().graph.file, one.line, one.name,
+            throw Infeasible(stages.workload().graph.file, one.line, one.name,
                              fmt::format("no room for a kernel: a tile's {} bytes hold {}",
                                          hardware.kernel_region_bytes(), hardware.kernel_store_size()));
         }

@@ -179,7 +179,7 @@ std::uint64_t HbmAllocator::allocate(unsigned interface, std::uint64_t bytes) {
         used_[at] += size;
         return address;
     }
-    throw InputError(fmt::format("{}: memory is full: no interface has {} bytes left of its {}", hardware_.name, bytes,
+    throw Infeasible(fmt::format("{}: memory is full: no interface has {} bytes left of its {}", hardware_.name, bytes,
                                  hardware_.region_bytes));
 }
 

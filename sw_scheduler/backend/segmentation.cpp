@@ -40,7 +40,7 @@ Segmenter::Segmenter(StageSearch& search, unsigned tiles, std::uint32_t unit_sam
         }
     }
     if (unit_sizes_.empty()) {
-        throw InputError(search.workload().graph.file, 0, "batch",
+        throw Infeasible(search.workload().graph.file, 0, "batch",
                          unit_samples > 0
                              ? fmt::format("{} samples cannot be cut into units of {}{}", batch, unit_samples,
                                            joined > 1 ? fmt::format(" that are whole inputs of {}", joined) : "")
@@ -308,7 +308,7 @@ void Segmenter::fail(int first, int last) {
         const unsigned least = search_.least_tiles(op, unit, slots[op - first], 1);
         if (least == 0 || least > tiles_) {
             const Footprint bytes = search_.smallest_footprint(op, tiles_, unit, slots[op - first]);
-            throw InputError(
+            throw Infeasible(
                 work.graph.file, one.line, one.name,
                 fmt::format("does not fit: {} bytes of weights and {} bytes of buffers on each of {} tiles, which have "
                             "{} bytes for data",
@@ -317,7 +317,7 @@ void Segmenter::fail(int first, int last) {
         sum += least;
         needs += fmt::format("{}{} ({} tiles)", needs.empty() ? "" : ", ", one.name, least);
     }
-    throw InputError(work.graph.file, work.graph.operators[first].line, work.graph.operators[first].name,
+    throw Infeasible(work.graph.file, work.graph.operators[first].line, work.graph.operators[first].name,
                      fmt::format("must share a segment with the switch's other operators, which need {} tiles of {} "
                                  "together: {}",
                                  sum, tiles_, needs));

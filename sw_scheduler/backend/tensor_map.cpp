@@ -114,7 +114,7 @@ void TensorMap::add(const Source& source, StoredTensor::Kind kind) {
     tensor.first_channel = stored_as_group(source) ? source.first_channel() : narrow(0);
     OperatorPlacement& placement = tensor.placement;
     const std::size_t op_id = graph.operators.size() + tensors_.size();
-    if (op_id >= kNone) throw InputError(graph.file, 0, graph.name, "more operators and tensors than 16 bits can name");
+    if (op_id >= kNone) throw Infeasible(graph.file, 0, graph.name, "more operators and tensors than 16 bits can name");
     placement.op_id = narrow(static_cast<std::uint32_t>(op_id));
     placement.segment = kNone;
     placement.unit_samples = graph.batch_samples();
@@ -172,7 +172,7 @@ void TensorMap::cut(StoredTensor& tensor, const std::vector<TensorAccess>& acces
     const bool host = tensor.kind != StoredTensor::Kind::between_segments;
     if (bytes > std::numeric_limits<std::uint32_t>::max() - kAlignment ||
         end_ + (host ? 2 : 1) * bank > hardware_.region_bytes) {
-        throw InputError(fmt::format("{}: memory is full: no interface has {} bytes left of its {} for {}",
+        throw Infeasible(fmt::format("{}: memory is full: no interface has {} bytes left of its {} for {}",
                                      hardware_.name, bank, hardware_.region_bytes, tensor.name));
     }
     store.offset = end_;

@@ -1,16 +1,14 @@
 #include "switchyard/sw_scheduler/formats/config.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <limits>
-#include <type_traits>
 #include <utility>
 
 #include <fmt/format.h>
+
+#include "switchyard/sw_scheduler/formats/files.h"
+#include "switchyard/sw_scheduler/formats/plain_number.h"
 
 namespace switchyard {
 
@@ -64,24 +62,6 @@ std::string describe_value(const YAML::Node& node) {
     return "nothing";
 }
 
-enum class Parsed { ok, malformed, out_of_range };
-
-template <class T>
-Parsed parse(const std::string& text, T& value) {
-    const char* begin = text.data();
-    const char* const end = begin + text.size();
-    if constexpr (std::is_unsigned_v<T>) {
-        const bool negative = begin != end && *begin == '-';
-        const auto [stop, error] = std::from_chars(begin + negative, end, value);
-        if (stop != end || error == std::errc::invalid_argument) return Parsed::malformed;
-        return error == std::errc() && (!negative || value == 0) ? Parsed::ok : Parsed::out_of_range;
-    } else {
-        const auto [stop, error] = std::from_chars(begin, end, value);
-        if (stop != end || error == std::errc::invalid_argument) return Parsed::malformed;
-        return error == std::errc() && std::isfinite(value) ? Parsed::ok : Parsed::out_of_range;
-    }
-}
-
 }  // namespace
 
 int line_of(const YAML::Node& node) {
@@ -102,18 +82,17 @@ std::string key_table(const std::vector<KeyDescription>& keys) {
 
 YAML::Node parse_yaml(const std::string& text, const std::string& name) {
     try {
-        return YAML::Load(text);
+        const std::vector<YAML::Node> documents = YAML::LoadAll(text);
+        if (documents.size() > 1)
+            throw InputError(name, line_of(documents[1]), "", "a second YAML document begins; a file has one");
+        return documents.empty() ? YAML::Node() : documents.front();
     } catch (const YAML::ParserException& error) {
         throw InputError(name, error.mark.is_null() ? 0 : error.mark.line + 1, "", "not YAML: " + error.msg);
     }
 }
 
 YAML::Node load_yaml(const std::string& path) {
-    if (std::filesystem::is_directory(path)) throw InputError(path, 0, "", "is a directory");
-    std::ifstream file(path);
-    const std::string text{std::istreambuf_iterator<char>(file), {}};
-    if (!file) throw InputError(path, 0, "", "cannot be read");
-    return parse_yaml(text, path);
+    return parse_yaml(read_file(path, kMostTextBytes), path);
 }
 
 ConfigReader::ConfigReader(const YAML::Node& section, std::string file, std::string prefix,
@@ -161,7 +140,8 @@ void ConfigReader::read_number(const char* key, T& value, double low, double hig
     const Setting setting = lookup(key);
     if (!setting.value.IsDefined()) return;
     T number{};
-    const Parsed parsed = setting.value.IsScalar() ? parse(setting.value.Scalar(), number) : Parsed::malformed;
+    const Parsed parsed =
+        setting.value.IsScalar() ? parse_plain_number(setting.value.Scalar(), number) : Parsed::malformed;
     if (parsed == Parsed::malformed)
         fail(key, setting,
              std::string("wants a plain ") + type + unit_of(key) + ", got " + describe_value(setting.value));

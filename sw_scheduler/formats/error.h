@@ -14,4 +14,10 @@ public:
     InputError(const std::string& file, int line, const std::string& key, const std::string& message);
 };
 
+/// A network that does not fit the chip: with another chip, or another design, it may. Experiments go on without it.
+class Infeasible : public InputError {
+public:
+    using InputError::InputError;
+};
+
 }  // namespace switchyard

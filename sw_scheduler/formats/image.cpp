@@ -1,15 +1,13 @@
 #include "switchyard/sw_scheduler/formats/image.h"
 
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
-#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
 #include <boost/crc.hpp>
 
 #include "switchyard/sw_scheduler/formats/bytes.h"
+#include "switchyard/sw_scheduler/formats/files.h"
 #include "switchyard/sw_scheduler/formats/image_check.h"
 #include "switchyard/sw_scheduler/formats/image_meta.h"
 #include "switchyard/sw_scheduler/formats/rounding.h"
@@ -260,21 +258,11 @@ Image decode_image(const Bytes& bytes, const std::string& source) {
 
 void write_image(const Image& image, const std::string& path) {
     const Bytes bytes = encode(image);
-    std::ofstream file(path, std::ios::binary);
-    file.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-    file.close();
-    if (!file) throw InputError(path, 0, "", "cannot be written");
+    write_file({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path);
 }
 
 Image read_image(const std::string& path) {
-    std::error_code error;
-    const std::uintmax_t size = std::filesystem::file_size(path, error);
-    if (error) throw InputError(path, 0, "", "cannot be read");
-    Bytes bytes(size);
-    std::ifstream file(path, std::ios::binary);
-    file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-    if (!file) throw InputError(path, 0, "", "cannot be read");
-    return decode_image(bytes, path);
+    return decode_image(read_bytes(path, kMostImageBytes), path);
 }
 
 }  // namespace switchyard

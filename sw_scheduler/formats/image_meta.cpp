@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "switchyard/sw_scheduler/formats/error.h"
+#include "switchyard/sw_scheduler/formats/json_text.h"
 
 namespace switchyard {
 
@@ -16,14 +17,17 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ImageMeta, model, design, platform, without, 
                                    operators, switches, tensors, routing_yaml)
 
 std::string meta_to_json(const ImageMeta& meta) {
-    return nlohmann::json(meta).dump();
+    // A model's name need not be UTF-8.
+    return nlohmann::json(meta).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 ImageMeta meta_from_json(const std::uint8_t* bytes, std::size_t size) {
     try {
-        return nlohmann::json::parse(bytes, bytes + size).get<ImageMeta>();
+        return parse_json({reinterpret_cast<const char*>(bytes), size}, "META", 0).get<ImageMeta>();
     } catch (const nlohmann::json::exception& error) {
-        throw InputError(error.what());
+        // Behind the library's own number stands what is missing or of another type.
+        const std::string text = error.what();
+        throw InputError("META: " + text.substr(text.find("] ") + 2));
     }
 }
 

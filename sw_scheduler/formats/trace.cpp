@@ -1,7 +1,6 @@
 #include "switchyard/sw_scheduler/formats/trace.h"
 
 #include <algorithm>
-#include <fstream>
 #include <iterator>
 #include <map>
 #include <numeric>
@@ -11,6 +10,8 @@
 #include <nlohmann/json.hpp>
 
 #include "switchyard/sw_scheduler/formats/error.h"
+#include "switchyard/sw_scheduler/formats/files.h"
+#include "switchyard/sw_scheduler/formats/json_text.h"
 
 namespace switchyard {
 
@@ -39,10 +40,9 @@ public:
     }
 
     std::vector<BatchRouting> read(std::size_t max_batches) {
-        std::ifstream file(path_);
-        if (!file) throw InputError(path_, 0, "", "cannot be read");
+        std::ifstream file = open_input(path_);
         std::string text;
-        for (int line = 1; std::getline(file, text); ++line) {
+        for (int line = 1; read_line(file, text, path_, line); ++line) {
             if (text.empty()) continue;
             const Json object = parse(text, line);
             const std::uint64_t batch = unsigned_field(object, "batch", line);
@@ -57,7 +57,6 @@ public:
             read_switch(object, line);
             last_line_ = line;
         }
-        if (file.bad()) throw InputError(path_, 0, "", "cannot be read");
         if (last_line_ == 0) throw InputError(path_, 0, "", "holds no batch");
         finish_batch();
         return std::move(batches_);
@@ -75,7 +74,7 @@ private:
     }
 
     Json parse(const std::string& text, int line) const {
-        Json object = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+        Json object = parse_json(text, path_, line);
         if (!object.is_object()) fail(line, "", "not a JSON object");
         for (const auto& [key, value] : object.items()) {
             static const char* const kKeys[] = {"batch", "switch", "branches", "samples", "mask"};
@@ -222,7 +221,7 @@ std::vector<BatchRouting> read_trace(const std::string& path, const std::vector<
 
 void write_trace(const std::string& path, const std::vector<SwitchSignature>& switches,
                  const std::vector<BatchRouting>& batches) {
-    std::ofstream file(path);
+    OutputFile output(path);
     for (std::size_t batch = 0; batch < batches.size(); ++batch) {
         const BatchRouting& routing = batches[batch];
         for (std::size_t i = 0; i < switches.size(); ++i) {
@@ -234,14 +233,13 @@ void write_trace(const std::string& path, const std::vector<SwitchSignature>& sw
                 masks.push_back(routing.masks[i][id]);
             }
             const bool gapless = ids.empty() || ids.back() == ids.size() - 1;
-            file << fmt::format("{{\"batch\":{},\"switch\":{},\"branches\":{},\"samples\":{},\"mask\":[{}]}}\n", batch,
-                                Json(switches[i].name).dump(), switches[i].branches,
-                                gapless ? std::to_string(ids.size()) : fmt::format("[{}]", fmt::join(ids, ",")),
-                                fmt::join(masks, ","));
+            output.stream() << fmt::format(
+                "{{\"batch\":{},\"switch\":{},\"branches\":{},\"samples\":{},\"mask\":[{}]}}\n", batch,
+                Json(switches[i].name).dump(), switches[i].branches,
+                gapless ? std::to_string(ids.size()) : fmt::format("[{}]", fmt::join(ids, ",")), fmt::join(masks, ","));
         }
     }
-    file.close();
-    if (!file) throw InputError(path, 0, "", "cannot be written");
+    output.commit();
 }
 
 }  // namespace switchyard

@@ -119,15 +119,57 @@ void read_switch(MappingReader& reader, LayerSpec& layer) {
     if (layer.threshold) reader.fail("threshold", "stands beside patience, which compares labels");
 }
 
+const std::vector<std::string> kKeys = {"name", "kind", "from", "parameters", "weight_scale"};
+
+/// That layers of a kind may have beside kKeys.
+std::vector<std::string> keys_of(LayerKind kind) {
+    switch (kind) {
+        case LayerKind::convolution:
+            return {"out_channels", "filter", "stride", "pad", "fused", "groups", "group"};
+        case LayerKind::matmul:
+            return {"out_channels", "heads", "expert", "fused", "groups", "group"};
+        case LayerKind::pool:
+            return {"pooling", "over", "filter", "stride", "pad", "fused", "groups", "group"};
+        case LayerKind::depthwise:
+            return {"filter", "stride", "pad", "fused", "groups", "group"};
+        case LayerKind::attention:
+            return {"heads", "over", "fused", "groups", "group"};
+        case LayerKind::switching:
+            return {"gate", "branches", "choose", "threshold", "patience"};
+        case LayerKind::merge:
+            return {"mode", "fused"};
+        case LayerKind::global_pool:
+        case LayerKind::sink:
+            return {};
+        default:
+            return {"fused", "groups", "group"};
+    }
+}
+
+/// Of layers of any kind.
+std::vector<std::string> all_keys() {
+    std::vector<std::string> keys = kKeys;
+    for (std::size_t kind = 0; kind < kKindNames.size(); ++kind) {
+        const std::vector<std::string> own = keys_of(static_cast<LayerKind>(kind));
+        keys.insert(keys.end(), own.begin(), own.end());
+    }
+    return keys;
+}
+
 LayerSpec read_layer(MappingReader reader, const std::string& previous) {
     LayerSpec layer;
     layer.line = reader.line();
+    static const std::vector<std::string> kAll = all_keys();
+    reader.allow(kAll);
     layer.name = reader.text("name");
     check_name(reader, layer.name);
     reader.rename("layers." + layer.name);
     reader.text("kind");
     const std::string kind = reader.choice_or("kind", kKindNames);
     layer.kind = static_cast<LayerKind>(std::find(kKindNames.begin(), kKindNames.end(), kind) - kKindNames.begin());
+    std::vector<std::string> known = keys_of(layer.kind);
+    known.insert(known.end(), kKeys.begin(), kKeys.end());
+    reader.allow(known);
     layer.from = reader.has("from") ? reader.texts("from") : std::vector<std::string>{previous};
     if (layer.kind == LayerKind::merge ? layer.from.size() < 2 : layer.from.size() != 1)
         reader.fail("from", layer.kind == LayerKind::merge ? "wants two tensors or more" : "wants one tensor");
@@ -243,6 +285,7 @@ std::vector<LayerSpec> read_layers(MappingReader& model) {
             continue;
         }
         MappingReader use(node, model.file(), "layers");
+        use.allow({"use", "with"});
         const auto found = templates.find(use.text("use"));
         if (found == templates.end()) use.fail("use", "there is no template \"" + use.text("use") + "\"");
         const std::vector<Variables> runs = read_runs(use);

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 
 #include <fmt/format.h>
 
 #include "switchyard/sw_scheduler/formats/config.h"
+#include "switchyard/sw_scheduler/formats/plain_number.h"
 
 namespace switchyard::sched {
 
@@ -63,10 +63,10 @@ std::string MappingReader::choice_or(const std::string& key, const std::vector<s
 std::uint64_t MappingReader::integer(const std::string& key, std::uint64_t low, std::uint64_t high) {
     const std::string value = text(key);
     std::uint64_t result = 0;
-    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), result);
-    if (error != std::errc{} || end != value.data() + value.size())
-        fail(key, "wants a plain integer, got \"" + value + "\"");
-    if (result < low || result > high) fail(key, fmt::format("wants {} to {}, got {}", low, high, value));
+    const Parsed parsed = parse_plain_number(value, result);
+    if (parsed == Parsed::malformed) fail(key, "wants a plain integer, got \"" + value + "\"");
+    if (parsed == Parsed::out_of_range || result < low || result > high)
+        fail(key, fmt::format("wants {} to {}, got {}", low, high, value));
     return result;
 }
 
@@ -107,11 +107,21 @@ std::vector<YAML::Node> MappingReader::list(const std::string& key) {
     return std::vector<YAML::Node>(value.begin(), value.end());
 }
 
+void MappingReader::allow(const std::vector<std::string>& keys) const {
+    std::set<std::string> known = seen_;
+    known.insert(keys.begin(), keys.end());
+    refuse_all_but(known);
+}
+
 void MappingReader::finish() const {
+    refuse_all_but(seen_);
+}
+
+void MappingReader::refuse_all_but(const std::set<std::string>& known) const {
     std::string first;
     for (const auto& [key, line] : lines_)
-        if (!seen_.count(key) && (first.empty() || line < lines_.at(first))) first = key;
-    if (!first.empty()) fail(first, fmt::format("unknown key; known: {}", fmt::join(seen_, ", ")));
+        if (!known.count(key) && (first.empty() || line < lines_.at(first))) first = key;
+    if (!first.empty()) fail(first, fmt::format("unknown key; known: {}", fmt::join(known, ", ")));
 }
 
 std::string MappingReader::scalar(const YAML::Node& node, const std::string& key) const {
@@ -153,9 +163,7 @@ const YAML::Node& MappingReader::require(const std::string& key) {
 double MappingReader::to_number(const YAML::Node& node, const std::string& key, double low, double high) const {
     const std::string value = scalar(node, key);
     double result = 0;
-    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), result);
-    if (error != std::errc{} || end != value.data() + value.size() || !std::isfinite(result))
-        fail(key, "wants a plain number, got \"" + value + "\"");
+    if (parse_plain_number(value, result) != Parsed::ok) fail(key, "wants a plain number, got \"" + value + "\"");
     if (result < low || result > high) fail(key, fmt::format("wants {:g} to {:g}, got {}", low, high, value));
     return result;
 }

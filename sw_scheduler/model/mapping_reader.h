@@ -44,6 +44,10 @@ public:
     std::vector<YAML::Node> list(const std::string& key);
 
     const std::map<std::string, YAML::Node>& nodes() const { return nodes_; }
+    /// The keys that the mapping may have beside those that were asked for. Called first, so that a misspelt key is
+    /// named as such and not only as the one that is missing.
+    void allow(const std::vector<std::string>& keys) const;
+    /// What was not asked for is unknown.
     void finish() const;
 
     std::string scalar(const YAML::Node& node, const std::string& key) const;
@@ -57,6 +61,7 @@ private:
     const YAML::Node& require(const std::string& key);
     double to_number(const YAML::Node& node, const std::string& key, double low, double high) const;
     std::string full_key(const std::string& key) const;
+    void refuse_all_but(const std::set<std::string>& known) const;
 
     std::map<std::string, YAML::Node> nodes_;
     std::map<std::string, int> lines_;

@@ -9,6 +9,7 @@ namespace {
 
 TensorShape read_input(MappingReader input) {
     const auto side = [&](const char* key) { return static_cast<std::uint16_t>(input.integer_or(key, 1, 0xFFFF, 1)); };
+    input.allow({"channels", "rows", "columns"});
     TensorShape shape;
     shape.channels = static_cast<std::uint16_t>(input.integer("channels", 1, 0xFFFF));
     shape.rows = side("rows");
@@ -21,6 +22,7 @@ TensorShape read_input(MappingReader input) {
 
 Model read_model(const std::string& path) {
     MappingReader file(load_yaml(path), path, "");
+    file.allow({"name", "batch", "samples_per_input", "input", "templates", "layers", "outputs", "routing"});
     DynGraph graph;
     graph.file = path;
     graph.name = file.text("name");

@@ -3,13 +3,14 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <fstream>
 #include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "switchyard/sw_scheduler/formats/error.h"
+#include "switchyard/sw_scheduler/formats/files.h"
+#include "switchyard/sw_scheduler/formats/json_text.h"
 #include "switchyard/sw_scheduler/formats/rounding.h"
 
 namespace switchyard::sched {
@@ -91,21 +92,6 @@ OperatorProfile read_operator(const json& object, const Profile& profile, const 
     return result;
 }
 
-std::string load_text(const std::string& path) {
-    std::ifstream file(path);
-    if (!file) throw InputError(path, 0, "", "cannot be read");
-    return {std::istreambuf_iterator<char>(file), {}};
-}
-
-json parse_json(const std::string& text, const std::string& path) {
-    try {
-        return json::parse(text);
-    } catch (const json::parse_error& error) {
-        const auto end = text.begin() + static_cast<std::ptrdiff_t>(std::min(error.byte, text.size()));
-        throw InputError(path, 1 + static_cast<int>(std::count(text.begin(), end, '\n')), "", "not JSON");
-    }
-}
-
 /// All of a profile's file but its operators.
 Profile read_head(const json& root, const std::string& path) {
     if (!root.is_object()) throw InputError(path, 0, "", "wants an object");
@@ -182,7 +168,7 @@ std::vector<double> worst_case_fractions(const DynGraph& graph) {
 }
 
 Profile read_profile(const std::string& path, const DynGraph& graph) {
-    return parse_profile(load_text(path), path, graph);
+    return parse_profile(read_file(path, kMostJsonBytes), path, graph);
 }
 
 Profile parse_profile(const std::string& text, const std::string& path, const DynGraph& graph) {
@@ -209,7 +195,7 @@ Profile parse_profile(const std::string& text, const std::string& path, const Dy
 }
 
 OperatorProfile read_operator_profile(const std::string& path, const std::string& name) {
-    const json root = parse_json(load_text(path), path);
+    const json root = parse_json(read_file(path, kMostJsonBytes), path);
     const Profile head = read_head(root, path);
     const json& operators = operators_of(root, path);
     const auto found = operators.find(name);
@@ -233,9 +219,7 @@ void write_profile(const Profile& profile, const DynGraph& graph, const std::str
                        {"unit_samples", profile.unit_samples},
                        {"batches", profile.batches},
                        {"operators", operators}};
-    std::ofstream file(path);
-    file << root.dump(1) << '\n';
-    if (!file) throw InputError(path, 0, "", "cannot be written");
+    write_file(root.dump(1) + "\n", path);
 }
 
 }  // namespace switchyard::sched

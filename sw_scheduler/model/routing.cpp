@@ -79,6 +79,8 @@ SwitchRoutes read_routes(MappingReader& reader, const SwitchSignature& target) {
     return routes;
 }
 
+const std::vector<std::string> kRouteKeys = {"probability", "zipf", "keep", "patience", "agreement"};
+
 RouteDistribution read_distribution(MappingReader& routing, const std::vector<SwitchSignature>& switches,
                                     std::uint32_t samples_per_input) {
     RouteDistribution result;
@@ -87,19 +89,21 @@ RouteDistribution read_distribution(MappingReader& routing, const std::vector<Sw
     result.input_samples = samples_per_input;
     if (routing.has("input")) {
         MappingReader input = routing.mapping("input");
+        input.allow({"samples", "correlation"});
         result.input_samples = static_cast<std::uint32_t>(input.integer_or("samples", 1, 1u << 20, samples_per_input));
         result.input_correlation = input.number_or("correlation", 0, 1, 0);
         input.finish();
     }
     if (routing.has("drift")) {
         MappingReader drift = routing.mapping("drift");
+        drift.allow({"amplitude", "period_batches"});
         // Below 1/4 the moved cumulative probabilities keep their order.
         result.drift_amplitude = drift.number_or("amplitude", 0, 0.24, 0);
         result.drift_period_batches = static_cast<std::uint32_t>(drift.integer("period_batches", 1, 1u << 30));
         drift.finish();
     }
     // Known even if every switch is listed.
-    for (const char* key : {"probability", "zipf", "keep", "patience", "agreement"}) routing.has(key);
+    for (const std::string& key : kRouteKeys) routing.has(key);
     std::optional<MappingReader> listed;
     if (routing.has("switches")) listed = routing.mapping("switches");
     for (const SwitchSignature& target : switches) {
@@ -107,6 +111,7 @@ RouteDistribution read_distribution(MappingReader& routing, const std::vector<Sw
             result.switches.push_back(read_routes(routing, target));
         } else if (listed->node(target.name).IsMap()) {
             MappingReader own = listed->mapping(target.name);
+            own.allow(kRouteKeys);
             result.switches.push_back(read_routes(own, target));
             own.finish();
         } else {
@@ -126,9 +131,16 @@ RouteDistribution read_distribution(MappingReader& routing, const std::vector<Sw
 
 }  // namespace
 
+std::vector<std::string> routing_keys() {
+    std::vector<std::string> keys = {"trace", "seed", "correlation", "input", "drift", "switches"};
+    keys.insert(keys.end(), kRouteKeys.begin(), kRouteKeys.end());
+    return keys;
+}
+
 RoutingDeclaration read_routing(MappingReader routing, const std::vector<SwitchSignature>& switches,
                                 std::uint32_t samples_per_input) {
     RoutingDeclaration result;
+    routing.allow(routing_keys());
     if (routing.has("trace")) {
         const std::filesystem::path trace = routing.text("trace");
         result.trace = (std::filesystem::path(routing.file()).parent_path() / trace).string();
@@ -167,13 +179,8 @@ std::string to_yaml(const RouteDistribution& distribution, const std::vector<Swi
 
 RouteDistribution parse_distribution(const std::string& yaml, const std::vector<SwitchSignature>& switches,
                                      const std::string& source) {
-    YAML::Node node;
-    try {
-        node = YAML::Load(yaml);
-    } catch (const YAML::ParserException& error) {
-        throw InputError(source, error.mark.line + 1, "routing", "not YAML: " + error.msg);
-    }
-    const RoutingDeclaration declaration = read_routing(MappingReader(node, source, "routing"), switches, 1);
+    const RoutingDeclaration declaration =
+        read_routing(MappingReader(parse_yaml(yaml, source), source, "routing"), switches, 1);
     if (!declaration.distribution) throw InputError(source, 0, "routing", "declares no distribution");
     return *declaration.distribution;
 }

@@ -47,6 +47,8 @@ struct RoutingDeclaration {
     std::optional<RouteDistribution> distribution;
 };
 
+/// That such a section may have.
+std::vector<std::string> routing_keys();
 /// Reads the section `routing` of a model with `samples_per_input`. Throws InputError.
 RoutingDeclaration read_routing(MappingReader routing, const std::vector<SwitchSignature>& switches,
                                 std::uint32_t samples_per_input);

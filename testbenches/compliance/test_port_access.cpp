@@ -15,7 +15,8 @@ using Bytes = std::vector<unsigned char>;
 constexpr auto kRead = ::tlm::TLM_READ_COMMAND;
 constexpr auto kWrite = ::tlm::TLM_WRITE_COMMAND;
 constexpr auto kIgnore = ::tlm::TLM_IGNORE_COMMAND;
-constexpr std::uint64_t kWindowEnd = regs::kImageWindow + regs::kImageWindowBytes;
+const std::uint64_t kWindowBytes = switchyard::hw::HostInterface::Config{}.image_window_bytes;
+const std::uint64_t kWindowEnd = regs::kImageWindow + kWindowBytes;
 
 /// Runs `driver` with an initiator of every style.
 void with_every_style(const std::function<void(AcceleratorRig&)>& driver) {
@@ -103,7 +104,7 @@ TEST_CASE("what no target is behind is an address error, and nothing of the acce
             unsigned bytes;
         };
         for (const Bad& bad :
-             {Bad{0x03C, 4}, Bad{0x038, 12}, Bad{regs::kProfileRecords, 8}, Bad{0x068, 1},
+             {Bad{0x03C, 4}, Bad{0x038, 12}, Bad{regs::kImageCapacity, 8}, Bad{0x06c, 1},
               Bad{regs::kRegisterBytes - 4, 8}, Bad{regs::kImageWindow - 4, 8}, Bad{kWindowEnd - 4, 8},
               Bad{kWindowEnd, 1}, Bad{regs::kProfileWindow, 4}, Bad{regs::kErrorTextWindow, 4},
               Bad{~std::uint64_t{0}, 1}, Bad{~std::uint64_t{0} - 3, 4}, Bad{std::uint64_t{1} << 32, 4}}) {
@@ -128,12 +129,12 @@ TEST_CASE("a burst may be as long as the image window, and no longer", "[acceler
     in_child([] {
         AcceleratorRig rig(mini());
         rig.run([](AcceleratorRig& r) {
-            Bytes data(regs::kImageWindowBytes + 1, 0x5A);
+            Bytes data(kWindowBytes + 1, 0x5A);
             CHECK(access(r, kWrite, regs::kImageWindow, data) == ::tlm::TLM_ADDRESS_ERROR_RESPONSE);
             data.pop_back();
             const sc_core::sc_time begin = sc_core::sc_time_stamp();
             CHECK(access(r, kWrite, regs::kImageWindow, data) == ::tlm::TLM_OK_RESPONSE);
-            CHECK(sc_core::sc_time_stamp() - begin == ns(regs::kImageWindowBytes / 32.0));
+            CHECK(sc_core::sc_time_stamp() - begin == ns(static_cast<double>(kWindowBytes) / 32.0));
             Bytes back(3);
             CHECK(access(r, kRead, kWindowEnd - 3, back) == ::tlm::TLM_OK_RESPONSE);
             CHECK(back == Bytes(3, 0x5A));
@@ -226,7 +227,7 @@ TEST_CASE("debug access works on everything and changes nothing but what it writ
         rig.run([](AcceleratorRig& r) {
             r.write(regs::kDoorbell, 5);  // an error to look at
             const auto snapshot = [&] {
-                Bytes all(regs::kProfileRecords + 4, 0xCC);
+                Bytes all(regs::kImageCapacity + 4, 0xCC);
                 for (std::uint64_t offset = 0; offset < all.size(); offset += 4)
                     r.port.debug(kRead, offset, &all[offset], 4);
                 return all;
@@ -242,7 +243,7 @@ TEST_CASE("debug access works on everything and changes nothing but what it writ
             CHECK(r.read(regs::kError) == 9);
             CHECK(r.read(regs::kStatus) == regs::kFailed);
 
-            CHECK(r.port.debug(kRead, regs::kProfileRecords, data, 8) == 4);  // up to the hole
+            CHECK(r.port.debug(kRead, regs::kImageCapacity, data, 8) == 4);  // up to the hole
             CHECK(r.port.debug(kRead, 0x03C, data, 4) == 0);
             CHECK(r.port.debug(kRead, kWindowEnd - 2, data, 8) == 2);
             CHECK(r.port.debug(kRead, kWindowEnd, data, 8) == 0);

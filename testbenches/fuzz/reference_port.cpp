@@ -13,9 +13,10 @@ struct Contract {
 
 constexpr std::uint64_t kControl = 0x10, kStatus = 0x14, kError = 0x18, kErrorInfo = 0x1C, kIrqStatus = 0x20,
                         kIrqEnable = 0x24, kImageBytes = 0x28, kDoorbell = 0x2C, kBatchDone = 0x30, kDmaHost = 0x40,
-                        kDmaChip = 0x48, kDmaBytes = 0x50, kDmaControl = 0x54, kProfileTile = 0x60, kEnd = 0x68;
-constexpr std::uint64_t kWindow = 0x0100'0000, kWindowBytes = 64u << 20, kProfile = 0x0800'0000,
-                        kProfileBytes = 1u << 20, kText = 0x0900'0000, kTextBytes = 4096;
+                        kDmaChip = 0x48, kDmaBytes = 0x50, kDmaControl = 0x54, kProfileTile = 0x60,
+                        kImageCapacity = 0x68, kEnd = 0x6C;
+constexpr std::uint64_t kWindow = 0x0100'0000, kWindowBytes = 64u << 20, kProfile = 0x0010'0000,
+                        kProfileBytes = 1u << 20, kText = 0x0020'0000, kTextBytes = 4096;
 constexpr std::uint32_t kLoading = 2, kDmaBusy = 16, kProfileBusy = 32, kFailed = 64;
 
 Contract contract(std::uint64_t offset) {
@@ -66,7 +67,8 @@ bool ReferencePort::exists(std::uint64_t offset) {
 void ReferencePort::reset() {
     registers_.fill(0);
     reg(0x0) = 0x4453'5359;
-    reg(0x4) = 0x0001'0001;
+    reg(0x4) = 0x0002'0000;
+    reg(kImageCapacity) = static_cast<std::uint32_t>(kWindowBytes);
     reg(0x8) = static_cast<std::uint32_t>(chip_.platform_fingerprint);
     reg(0xC) = static_cast<std::uint32_t>(chip_.platform_fingerprint >> 32);
     line_ = loading_ = transferring_ = profiling_ = false;

@@ -56,7 +56,7 @@ private:
     std::uint32_t& reg(std::uint64_t offset) { return registers_[offset / 4]; }
 
     Chip chip_;
-    std::array<std::uint32_t, 26> registers_{};
+    std::array<std::uint32_t, 27> registers_{};
     std::map<std::uint64_t, unsigned char> window_;  ///< by offset; what is not there is 0
     bool line_ = false;
     bool loading_ = false, transferring_ = false, profiling_ = false;

@@ -44,7 +44,7 @@ private:
             case 0:
                 return regs::kImageWindow - 8 + below(4096);
             case 1:
-                return regs::kImageWindow + regs::kImageWindowBytes - 64 + below(80);
+                return regs::kImageWindow + hw::HostInterface::Config{}.image_window_bytes - 64 + below(80);
             case 2:
                 return regs::kProfileWindow - 4 + below(64);
             case 3:

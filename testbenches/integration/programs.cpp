@@ -53,6 +53,29 @@ Outcome sy_sim(const std::string& arguments) {
     return run(SY_SIM, arguments);
 }
 
+Outcome sy_sim_in(const std::string& folder, const std::string& arguments) {
+    return run("cd " + folder + " && " SY_SIM, arguments);
+}
+
+namespace {
+
+/// `ulimit -f` counts blocks of 512 bytes in a POSIX shell. What the shell writes for the program counts too.
+std::string limit(unsigned kib, const std::string& program) {
+    return "ulimit -f " + std::to_string(2 * kib) + "; " + program;
+}
+
+}  // namespace
+
+Outcome sy_sim_within(const std::string& limits, const std::string& arguments) {
+    return run(limits + "; " SY_SIM, arguments);
+}
+Outcome limited(unsigned kib, const std::string& arguments) {
+    return run(limit(kib, SY_SIM), arguments);
+}
+Outcome limited_sched(unsigned kib, const std::string& arguments) {
+    return run(limit(kib, SY_SCHED), arguments);
+}
+
 std::string scratch(const std::string& file) {
     static const Scratch folder;
     return (folder.path() / file).string();

@@ -16,6 +16,14 @@ struct Outcome {
 Outcome sy_sched(const std::string& arguments);
 Outcome sy_sim(const std::string& arguments);
 
+/// sy-sim from another folder.
+Outcome sy_sim_in(const std::string& folder, const std::string& arguments);
+/// sy-sim with limits that the shell sets, "ulimit -v 1000000".
+Outcome sy_sim_within(const std::string& limits, const std::string& arguments);
+/// sy-sim and sy-sched on a disk with room for files of so many KiB.
+Outcome limited(unsigned kib, const std::string& arguments);
+Outcome limited_sched(unsigned kib, const std::string& arguments);
+
 /// A folder of this process, removed when the process ends.
 std::string scratch(const std::string& file);
 std::string read_text(const std::string& path);

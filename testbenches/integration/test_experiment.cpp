@@ -56,7 +56,7 @@ json results_of(const std::string& file, const std::string& more = "") {
     return json::parse(read_text(folder + "/results.json"));
 }
 
-/// Exit status 2, the last line on standard error holds `parts`, nothing on standard output, no results.
+/// Exit status 2, the last line on standard error holds `parts`, nothing on standard output; old results stay.
 void check_failed(const std::string& file, std::initializer_list<const char*> parts) {
     const std::string folder = scratch("failed");
     fs::create_directories(folder);
@@ -69,7 +69,7 @@ void check_failed(const std::string& file, std::initializer_list<const char*> pa
     const std::size_t line = outcome.err.rfind('\n', outcome.err.size() - 2);
     for (const char* part : parts)
         CHECK_THAT(outcome.err.substr(line == std::string::npos ? 0 : line), ContainsSubstring(part));
-    CHECK(files_of(folder).empty());
+    CHECK(files_of(folder) == std::map<std::string, std::string>{{"results.json", "of an earlier run"}});
     fs::remove_all(folder);
 }
 
@@ -175,7 +175,7 @@ TEST_CASE("mechanisms are turned off alone", "[cli][experiment]") {
     CHECK(most_kernels(1) == 1);
 }
 
-TEST_CASE("a point that fails leaves no results, not even old ones", "[cli][experiment][bad]") {
+TEST_CASE("a point that fails leaves the results of an earlier run as they are", "[cli][experiment][bad]") {
     // The recorded routes of the second network end before the batches do.
     check_failed(experiment("[" + root("testbenches/data/moe.yaml") + ", {file: " + root(kDigits) + ", name: digits}]",
                             "[adyna]", "figures: [{name: f, measure: summary.latency_us.mean}]\n", 201),
@@ -191,12 +191,74 @@ TEST_CASE("a point that fails leaves no results, not even old ones", "[cli][expe
                  {"design adyna: reschedule: wants a number of batches, not 0"});
     check_failed(experiment(two_networks(), "[{design: adyna, set: {unit_samples: 5}}]",
                             "figures: [{name: f, measure: summary.latency_us.mean}]\n"),
-                 {"cannot be cut into units of 5"});
+                 {"no point of the experiment fits", "cannot be cut into units of 5"});
     check_failed(experiment(two_networks(), "[{design: adyna, set: {without: luck}}]",
                             "figures: [{name: f, measure: summary.latency_us.mean}]\n"),
                  {"mechanism luck: unknown; known mechanisms: frequency_weighting, multi_kernel"});
     check_failed(experiment(two_networks(), "[adyna]", "figures: [{name: f, measure: summary.latency.mean}]\n"),
                  {"experiment.yaml:7: figures.f.measure: ", "no number under summary.latency.mean"});
+}
+
+TEST_CASE("a point that does not fit its chip is a gap", "[cli][experiment]") {
+    const std::string folder = scratch("gaps");
+    const std::string file =
+        experiment(two_networks(), "[m-tile, {design: adyna, name: small, set: {scratchpad.capacity_bytes: 4096}}]",
+                   kSpeedup +
+                       "  - {name: energy, kind: stacks, measure: energy.parts_mj}\n"
+                       "  - {name: time, kind: lines, measure: batches.latency_us, networks: moe}\n");
+    const std::string text = read_text(file);
+    write_text(file, text.substr(0, text.find("design: adyna, mean")) + "design: small, mean" +
+                         text.substr(text.find("design: adyna, mean") + 19));
+    const Outcome outcome = sy_sim("experiment " + file + " --report " + folder);
+    INFO(outcome.err);
+    REQUIRE(outcome.status == 0);
+    CHECK_THAT(outcome.err, ContainsSubstring("moe, small: a gap: "));
+    const json results = json::parse(read_text(folder + "/results.json"));
+    CHECK(results.at("ok") == true);
+    const json& point = results.at("points").at(1);
+    CHECK(point.at("design") == "small");
+    CHECK(point.at("report").is_null());
+    CHECK_THAT(point.at("infeasible").get<std::string>(), ContainsSubstring("no room for a kernel"));
+    CHECK_FALSE(results.at("points").at(0).contains("infeasible"));
+    const json& speedup = results.at("figures").at(0);
+    CHECK(speedup.at("series").at(0).at("values").at(0) == 1.0);
+    for (const json& value : speedup.at("series").at(1).at("values")) CHECK(value.is_null());
+    CHECK(speedup.at("comparisons").at(0).at("ours").is_null());
+    CHECK(results.at("figures").at(1).at("series").at(1).at("values").at(0).is_null());
+    CHECK(results.at("figures").at(2).at("series").at(0).at("values").size() == 3);
+    const std::string table = read_text(folder + "/table.txt");
+    CHECK(table == outcome.out);
+    CHECK_THAT(table, ContainsSubstring("gaps (-), points that do not fit their chip:\n  moe, small: "));
+    for (const char* plot : {"speedup", "energy"})
+        CHECK_THAT(read_text(folder + "/plots/" + plot + ".svg"), ContainsSubstring("moe: does not fit"));
+    fs::remove_all(folder);
+}
+
+TEST_CASE("results take their names when all are whole", "[cli][experiment][bad]") {
+    const std::string file = experiment(two_networks(), "[m-tile, adyna]", kRest), folder = scratch("limited");
+    REQUIRE(sy_sim("experiment " + file + " --report " + folder + " --set batches=2").status == 0);
+    const std::map<std::string, std::string> before = files_of(folder);
+    // The plots fit, results.json does not.
+    const Outcome outcome = limited(24, "experiment " + file + " --report " + folder);
+    CHECK(outcome.status == 2);
+    CHECK(outcome.out.empty());
+    CHECK_THAT(outcome.err, ContainsSubstring("results.json: cannot be written: File too large"));
+    CHECK(files_of(folder) == before);
+    fs::remove_all(folder);
+}
+
+TEST_CASE("the gpu design needs no file, wherever the program runs", "[cli][experiment]") {
+    const std::string rest = "figures: [{name: f, measure: summary.latency_us.mean}]\n";
+    const auto report = [&rest](const std::string& design, const std::string& where) {
+        const std::string file = experiment("[" + root("testbenches/data/moe.yaml") + "]", design, rest);
+        const std::string folder = scratch("gpu");
+        const Outcome outcome = sy_sim_in(where, "experiment " + file + " --report " + folder);
+        INFO(outcome.err);
+        REQUIRE(outcome.status == 0);
+        return json::parse(read_text(folder + "/results.json")).at("points").at(0).at("report");
+    };
+    const json here = report("[{design: gpu, set: {file: " + root("configs/platforms/a100.yaml") + "}}]", ".");
+    CHECK(report("[gpu]", "/tmp") == here);
 }
 
 TEST_CASE("bad experiments are refused with file, line and key", "[cli][experiment][bad]") {

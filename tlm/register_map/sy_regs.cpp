@@ -9,6 +9,7 @@
 #include <CLI/CLI.hpp>
 
 #include "switchyard/sw_scheduler/formats/error.h"
+#include "switchyard/sw_scheduler/formats/files.h"
 #include "switchyard/tlm/register_map/register_map.h"
 
 using namespace switchyard;
@@ -19,10 +20,7 @@ namespace {
 void write(const std::string& path, const std::string& text) {
     std::ifstream before(path, std::ios::binary);
     if (before && text == std::string(std::istreambuf_iterator<char>(before), {})) return;
-    std::ofstream file(path, std::ios::binary);
-    file << text;
-    file.close();
-    if (!file) throw InputError(path, 0, "", "cannot be written");
+    write_file(text, path);
 }
 
 }  // namespace

@@ -1,10 +1,10 @@
 #pragma once
 
-#include <fstream>
 #include <string>
 #include <vector>
 
 #include "switchyard/hw/memory/dram/command.h"
+#include "switchyard/sw_scheduler/formats/files.h"
 
 namespace switchyard::hw::dram {
 
@@ -14,9 +14,11 @@ public:
     /// Throws InputError if the file cannot be written.
     CommandTrace(const std::string& path, const Geometry& geometry);
     void on_command(unsigned channel, const Command& command) override;
+    /// The file is whole. Throws InputError, as the constructor does; without it there is no file.
+    void finish() { file_.commit(); }
 
 private:
-    std::ofstream file_;
+    OutputFile file_;
     unsigned banks_per_group_;
 };
 

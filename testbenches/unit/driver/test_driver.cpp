@@ -27,6 +27,7 @@ struct FakeChip {
         {SWITCHYARD_LAST_CYCLES_LOW_OFFSET, 0xFFFFFFFF}, {SWITCHYARD_LAST_CYCLES_HIGH_OFFSET, 1},
         {SWITCHYARD_PROFILE_WINDOW + 0, 0x0002'0001},    {SWITCHYARD_PROFILE_WINDOW + 4, 77},
         {SWITCHYARD_PROFILE_WINDOW + 8, 0xFFFF'0003},    {SWITCHYARD_PROFILE_WINDOW + 12, 0xFFFFFFFF},
+        {SWITCHYARD_IMAGE_CAPACITY_OFFSET, 64u << 20},
     };
     std::vector<Access> writes;
     std::vector<std::size_t> bursts;
@@ -125,7 +126,7 @@ TEST_CASE("the driver knows the chip by ID and VERSION", "[driver]") {
     CHECK(switchyard_platform(&device) == 0x0123456789ABCDEF);
     chip.registers[SWITCHYARD_VERSION_OFFSET] = SWITCHYARD_VERSION_RESET + 5;  // more registers
     CHECK(switchyard_probe(&device) == SWITCHYARD_OK);
-    chip.registers[SWITCHYARD_VERSION_OFFSET] = 2u << SWITCHYARD_VERSION_MAJOR_SHIFT;
+    chip.registers[SWITCHYARD_VERSION_OFFSET] = SWITCHYARD_VERSION_RESET + (1u << SWITCHYARD_VERSION_MAJOR_SHIFT);
     CHECK(switchyard_probe(&device) == SWITCHYARD_OTHER_REGISTERS);
     chip.registers[SWITCHYARD_ID_OFFSET] = 0xFFFFFFFF;
     CHECK(switchyard_probe(&device) == SWITCHYARD_NO_DEVICE);
@@ -224,8 +225,8 @@ TEST_CASE("the check of an image may be left to the chip", "[driver]") {
     CHECK(device.error == SWITCHYARD_ERROR_IMAGE_CHECKSUM);
     CHECK(chip.written(SWITCHYARD_CONTROL_OFFSET) == std::vector<std::uint32_t>{SWITCHYARD_CONTROL_COMMIT_IMAGE});
     const std::size_t writes = chip.writes.size();
-    CHECK(switchyard_load_unchecked_image(&device, image.data(), SWITCHYARD_IMAGE_WINDOW_BYTES + 1) ==
-          SWITCHYARD_IMAGE_TOO_LARGE);
+    chip.registers[SWITCHYARD_IMAGE_CAPACITY_OFFSET] = static_cast<std::uint32_t>(image.size() - 1);
+    CHECK(switchyard_load_unchecked_image(&device, image.data(), image.size()) == SWITCHYARD_IMAGE_TOO_LARGE);
     CHECK(chip.writes.size() == writes);
 }
 

@@ -179,3 +179,31 @@ TEST_CASE("long labels are turned and stay inside", "[experiment]") {
         turned += text.attributes.get("transform", "").rfind("rotate(-25", 0) == 0 ? 1 : 0;
     CHECK(turned == 2);
 }
+
+TEST_CASE("a gap interrupts a line, and no bar stands there", "[experiment]") {
+    Chart chart = two_by_two();
+    chart.groups = {"1", "2", "3", "4"};
+    chart.x = {1, 2, 3, 4};
+    chart.series = {{"s", {{1.0}, {}, {3.0}, {4.0}}, std::vector<std::optional<double>>(4)}};
+    const std::string lines = line_chart(chart), bars = bar_chart(chart);
+    CHECK(elements(lines, "line").size() == 2);
+    std::size_t dots = 0;
+    for (const Element& element : elements(lines, "")) dots += element.name == "circle" ? 1 : 0;
+    CHECK(dots == 3);
+    CHECK(elements(bars, "bar").size() == 3);
+    REQUIRE(elements(bars, "gap").size() == 1);
+    CHECK(elements(bars, "gap")[0].hover == "s, 2: does not fit");
+}
+
+TEST_CASE("charts of gaps alone can be drawn", "[experiment]") {
+    Chart chart = two_by_two();
+    chart.series = {{"s", {{}, {}}, {std::nullopt, std::nullopt}}};
+    CHECK(elements(bar_chart(chart), "gap").size() == 2);
+    CHECK(elements(stack_chart(chart), "gap").size() == 2);
+    chart.x = {1, 2};
+    CHECK(elements(line_chart(chart), "line").empty());
+    chart.groups.clear();
+    chart.x.clear();
+    chart.series = {{"s", {}, {}}};
+    CHECK(elements(line_chart(chart), "line").empty());
+}

@@ -52,6 +52,19 @@ Made made(const std::string& text, Latency latency) {
     return all;
 }
 
+/// The same, but adyna does not fit on moe.
+Made made_with_gap(const std::string& text) {
+    Made all{experiment_of(std::string(kHead) + text), {}, {}};
+    all.results = results_of(all.experiment, two_networks);
+    for (PointResult& result : all.results) {
+        if (result.point.network != "moe" || result.point.design != "adyna") continue;
+        result.report = nullptr;
+        result.infeasible = "does not fit";
+    }
+    all.figure = make_figure(all.experiment.figures[0], all.experiment, all.results);
+    return all;
+}
+
 std::vector<double> row(const Figure& figure, std::size_t series) {
     std::vector<double> values;
     for (const std::vector<double>& value : figure.chart.series[series].values) values.push_back(value.front());
@@ -270,4 +283,37 @@ TEST_CASE("results and table hold every number", "[experiment]") {
                ContainsSubstring("FAILED") &&
                    ContainsSubstring("early_exit, adyna-static: lost bytes: wants equal 3, got 4\n") &&
                    ContainsSubstring("chip.impl: stages is not validated for 1 of 6 points"));
+}
+
+TEST_CASE("a point that does not fit is a gap in all that is made of it", "[experiment]") {
+    const Made made = made_with_gap(
+        "figures:\n"
+        "  - {name: f, measure: summary.latency_us.mean, over: m-tile, inverse: yes,\n"
+        "     published: [{design: adyna, mean: 2, networks: {moe: 2, early_exit: 4}, source: nobody}]}\n");
+    const std::vector<Chart::Series>& series = made.figure.chart.series;
+    REQUIRE(series.size() == 3);
+    // moe, early_exit, arithmetic and geometric mean
+    CHECK(row(made.figure, 0) == std::vector<double>{1, 1, 1, 1});
+    CHECK(series[2].values == std::vector<std::vector<double>>{{}, {4}, {}, {}});
+    REQUIRE(made.figure.comparisons.size() == 3);
+    for (const Comparison& one : made.figure.comparisons)
+        CHECK(one.ours.has_value() == (one.statistic == "early_exit"));
+
+    const ordered_json results = results_json(made.experiment, made.results, {made.figure});
+    CHECK(results.at("ok") == true);
+    CHECK(results.at("figures").at(0).at("series").at(2).at("values").at(0).is_null());
+    CHECK(results.at("points").at(2).at("infeasible") == "does not fit");
+    CHECK_THAT(results_table(made.experiment, made.results, {made.figure}),
+               ContainsSubstring("gaps (-), points that do not fit their chip:\n  moe, adyna: does not fit\n"));
+    CHECK_THAT(plots(made.figure).front().second, ContainsSubstring("adyna, moe: does not fit"));
+}
+
+TEST_CASE("what is divided by a gap is a gap, of a stack too", "[experiment]") {
+    const Made ratios = made_with_gap("figures:\n  - {name: f, kind: stacks, measure: energy.parts_mj, over: adyna}\n");
+    for (const Chart::Series& series : ratios.figure.chart.series) {
+        CHECK(series.values[0].empty());
+        CHECK(series.values[1].size() == 2);
+        CHECK(series.values[2].empty());
+    }
+    CHECK_THAT(plots(ratios.figure).front().second, ContainsSubstring("moe: does not fit"));
 }

@@ -1,4 +1,6 @@
+#include <sys/prctl.h>
 #include <sys/types.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -92,6 +94,42 @@ TEST_CASE("when one fails, those that still run are killed", "[experiment]") {
         },
         1, "no");
     CHECK(std::chrono::steady_clock::now() - start < 30s);
+}
+
+TEST_CASE("whoever kills the experiment kills its points", "[experiment]") {
+    const int signal = GENERATE(SIGTERM, SIGKILL);
+    // Orphans come to this process, which can wait for them.
+    REQUIRE(prctl(PR_SET_CHILD_SUBREAPER, 1) == 0);
+    int ends[2];
+    REQUIRE(pipe(ends) == 0);
+    const pid_t parent = fork();
+    if (parent == 0) {
+        std::signal(SIGTERM, SIG_DFL);  // not the tests' handler
+        run(2, 2, [&ends](std::size_t) {
+            const pid_t own = getpid();
+            if (write(ends[1], &own, sizeof own) != sizeof own) _exit(1);
+            std::this_thread::sleep_for(60s);
+            return std::string("late");
+        });
+        _exit(0);
+    }
+    std::set<pid_t> children;
+    for (int i = 0; i < 2; ++i) {
+        pid_t child = 0;
+        REQUIRE(read(ends[0], &child, sizeof child) == sizeof child);
+        children.insert(child);
+    }
+    const auto start = std::chrono::steady_clock::now();
+    REQUIRE(kill(parent, signal) == 0);
+    REQUIRE(waitpid(parent, nullptr, 0) == parent);
+    for (const pid_t child : children) {
+        int status = 0;
+        CHECK(waitpid(child, &status, 0) == child);
+        CHECK(WIFSIGNALED(status));
+    }
+    CHECK(std::chrono::steady_clock::now() - start < 30s);
+    for (const int end : ends) close(end);
+    prctl(PR_SET_CHILD_SUBREAPER, 0);
 }
 
 TEST_CASE("what the caller throws ends the work too", "[experiment]") {

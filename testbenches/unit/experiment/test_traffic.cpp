@@ -95,7 +95,8 @@ TEST_CASE("what is wrong with synthetic traffic is told with its line", "[experi
     refused(replaced(good, "0.9]", "fast]"), "10: sweep.values: ");
     refused(replaced(good, "name: long", "name: short"), "6: traffic: two traffic are called \"short\"");
     refused(replaced(good, "name: e\n", "name: e\nbatches: 3\n"), "2: batches: ");
-    refused(replaced(good, "traffic: long, measure", "networks: long, measure"), "12: figures[0].traffic: choose one");
+    refused(replaced(good, "traffic: long, measure", "networks: long, measure"),
+            "12: figures[0].networks: unknown key; known: across, ");
     refused(replaced(good, "across: sweep", "across: batch"), "12: figures[0].across: wants one of sweep");
     refused(replaced(good, "0.9: 100", "0.8: 100"), "13: published.line.sweep: is no value of the sweep: 0.8");
     refused(replaced(good, "traffic: long, measure", "series: traffic, designs: narrow, measure"),

@@ -4,6 +4,12 @@ using namespace switchyard;
 using namespace switchyard::testing;
 using Catch::Matchers::ContainsSubstring;
 
+namespace {
+
+const std::uint64_t kWindowBytes = hw::HostInterface::Config{}.image_window_bytes;
+
+}  // namespace
+
 SIM_TEST("the identity, version and platform can be read, and not written", "[host]") {
     HostRig rig;
     rig.run([](HostRig& r) {
@@ -13,6 +19,7 @@ SIM_TEST("the identity, version and platform can be read, and not written", "[ho
         CHECK(r.read(regs::kVersion) == regs::kVersionValue);
         CHECK(r.read(regs::kPlatformLow) == 0x89ABCDEF);
         CHECK(r.read(regs::kPlatformHigh) == 0x01234567);
+        CHECK(r.read(regs::kImageCapacity) == kWindowBytes);
         CHECK(r.read(regs::kStatus) == 0);
         CHECK(r.read(regs::kError) == 0);
     });
@@ -46,8 +53,8 @@ SIM_TEST("addresses outside registers and windows are address errors", "[host]")
     rig.run([](HostRig& r) {
         unsigned char data[8];
         for (const std::uint64_t address :
-             {std::uint64_t{0x068}, regs::kRegisterBytes, regs::kImageWindow - 4, regs::kProfileWindow,
-              regs::kImageWindow + regs::kImageWindowBytes - 4, regs::kErrorTextWindow}) {
+             {std::uint64_t{0x06c}, regs::kRegisterBytes, regs::kImageWindow - 4, regs::kProfileWindow,
+              regs::kImageWindow + kWindowBytes - 4, regs::kErrorTextWindow}) {
             INFO(address);
             CHECK(r.access(::tlm::TLM_READ_COMMAND, address, data, 8) == ::tlm::TLM_ADDRESS_ERROR_RESPONSE);
         }
@@ -59,7 +66,7 @@ SIM_TEST("the image window is plain memory: bytes, bursts, debug and direct acce
     HostRig rig;
     rig.run([](HostRig& r) {
         unsigned char data[5] = {1, 2, 3, 4, 5}, back[7];
-        const std::uint64_t end = regs::kImageWindow + regs::kImageWindowBytes;
+        const std::uint64_t end = regs::kImageWindow + kWindowBytes;
         CHECK(r.access(::tlm::TLM_WRITE_COMMAND, regs::kImageWindow + 3, data, 5) == ::tlm::TLM_OK_RESPONSE);
         CHECK(r.access(::tlm::TLM_WRITE_COMMAND, end - 1, data, 1) == ::tlm::TLM_OK_RESPONSE);
         CHECK(r.access(::tlm::TLM_READ_COMMAND, regs::kImageWindow + 2, back, 7) == ::tlm::TLM_OK_RESPONSE);

@@ -119,6 +119,25 @@ SIM_TEST("an image larger than the window is refused", "[host]") {
     });
 }
 
+SIM_TEST("the window has as many bytes as the platform says", "[host]") {
+    const std::vector<std::uint8_t> image = encode(host_image());
+    hw::HostInterface::Config config;
+    config.image_window_bytes = 4096;
+    HostRig rig(config);
+    rig.run([&image](HostRig& r) {
+        unsigned char word[4] = {};
+        CHECK(r.read(regs::kImageCapacity) == 4096);
+        CHECK(r.access(::tlm::TLM_WRITE_COMMAND, regs::kImageWindow + 4092, word, 4) == ::tlm::TLM_OK_RESPONSE);
+        CHECK(r.access(::tlm::TLM_WRITE_COMMAND, regs::kImageWindow + 4096, word, 4) ==
+              ::tlm::TLM_ADDRESS_ERROR_RESPONSE);
+        r.write(regs::kImageBytes, 4097);
+        CHECK(r.commit() == regs::kIrqError);
+        CHECK(r.read(regs::kError) == static_cast<std::uint32_t>(ErrorCode::image_too_large));
+        CHECK(r.read(regs::kErrorInfo) == 4097);
+        CHECK(r.error_text() == "an image of 4097 bytes exceeds the window of 4096");
+    });
+}
+
 SIM_TEST("a tile that rejects its program fails the load, and a second load works", "[host]") {
     HostRig rig;
     rig.chip.rejecting = {1};

@@ -25,5 +25,5 @@ TEST_CASE("a report is written whole, into folders that need not exist", "[repor
 
 TEST_CASE("a report that cannot be written is an error that names the file", "[report]") {
     CHECK_THROWS_WITH(platform::write_json({{"a", 1}}, "/dev/null/report.json"),
-                      "/dev/null/report.json: cannot be written");
+                      "/dev/null/report.json: cannot be written: Not a directory");
 }

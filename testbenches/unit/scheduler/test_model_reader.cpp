@@ -160,7 +160,7 @@ TEST_CASE("what a model file gets wrong is named by file, line and key", "[model
         CHECK(refused("name: a, kind: pool, filter: [1, 2, 3]") ==
               "model.yaml:5: layers.a.filter: wants a size, or rows and columns");
         CHECK(refused("name: a, kind: elementwise, stride: 2") ==
-              "model.yaml:5: layers.a.stride: unknown key; known: from, fused, groups, kind, name, parameters, "
+              "model.yaml:5: layers.a.stride: unknown key; known: from, fused, group, groups, kind, name, parameters, "
               "weight_scale");
         CHECK(refused("name: a, kind: elementwise, fused: [gelu]") ==
               "model.yaml:5: layers.a.fused: wants bias, norm, relu, sigmoid, softmax, layer_norm, position, {add: "

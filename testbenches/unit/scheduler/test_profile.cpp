@@ -104,7 +104,7 @@ TEST_CASE("a profile that does not fit its model is refused", "[profile]") {
     const std::string head = "{\"batch_samples\": 8, \"unit_samples\": 8, \"batches\": 2, \"operators\": ";
     const std::string b2 = ", \"b2a\": {\"3\": 2}, \"b2b\": {\"3\": 2}}}";
     CHECK(refused(head + "{\"b1\": {\"5\": 2}" + b2).empty());
-    CHECK(refused(head + "\n{\"b1\": ") == "profile.json:2: not JSON");
+    CHECK(refused(head + "\n{\"b1\": ") == "profile.json:2: not JSON from byte 76 on");
     CHECK(refused(head + "{\"b1\": {\"5\": 3}" + b2) == "profile.json: operators.b1: counts 3 hand-over units, not 2");
     CHECK(refused(head + "{\"b1\": {\"9\": 2}" + b2) == "profile.json: operators.b1: \"9\" is no dyn_dim of 0 to 8");
     CHECK(refused(head + "{\"b1\": {\"5\": 2}, \"b3\": {\"5\": 2}" + b2) ==

@@ -308,5 +308,8 @@ TEST_CASE("a routing section in a file of its own", "[routing]") {
     const std::string folder = trace.path().substr(0, trace.path().rfind('/') + 1);
     CHECK(read_routing_file(trace.path(), switches, 1).trace == folder + "recorded.jsonl");
     const TextFile bad("routing.yaml", "seed: 5\nprobabilities: [0.25, 0.75]\n");
-    CHECK_THROWS_WITH(read_routing_file(bad.path(), switches, 1), bad.path() + ":1: probability: is missing");
+    CHECK_THROWS_WITH(read_routing_file(bad.path(), switches, 1),
+                      bad.path() +
+                          ":2: probabilities: unknown key; known: agreement, correlation, drift, input, keep, "
+                          "patience, probability, seed, switches, trace, zipf");
 }

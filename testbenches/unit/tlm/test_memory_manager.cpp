@@ -239,9 +239,12 @@ SIM_TEST("a handle shares a payload that it did not allocate", "[tlm][memory_man
     CHECK(pool.in_use() == 0);
 }
 
-TEST_CASE("the void buffer is one block, as long as any payload", "[tlm][memory_manager]") {
-    unsigned char* const buffer = void_buffer(1);
-    CHECK(void_buffer(std::size_t{4} << 30) == buffer);
+TEST_CASE("the void buffer is as long as any payload, and stays where it was given out", "[tlm][memory_manager]") {
+    unsigned char* const small = void_buffer(1);
+    CHECK(void_buffer(4096) == small);
+    unsigned char* const buffer = void_buffer(std::size_t{4} << 30);
     buffer[(std::size_t{4} << 30) - 1] = 1;
+    CHECK(void_buffer(1) == buffer);
+    small[0] = 1;
     CHECK_THROWS_AS(void_buffer((std::size_t{4} << 30) + 1), std::length_error);
 }

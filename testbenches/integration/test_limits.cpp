@@ -1,0 +1,194 @@
+// What is too large, endless, contradictory or misspelt ends in one line, before anything is written.
+
+#include <filesystem>
+
+#include <nlohmann/json.hpp>
+
+#include "switchyard/testbenches/catch.h"
+#include "switchyard/testbenches/integration/programs.h"
+
+using namespace switchyard::testing;
+using Catch::Matchers::ContainsSubstring;
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+namespace {
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+    const std::size_t at = text.find(from);
+    REQUIRE(at != std::string::npos);
+    return text.replace(at, from.size(), to);
+}
+
+std::string file_of(const std::string& name, const std::string& text) {
+    std::string path = scratch(name);
+    write_text(path, text);
+    return path;
+}
+
+Outcome compile(const std::string& model, const std::string& more = "", const std::string& platform = kMini) {
+    return sy_sched("compile " + model + " --platform " + platform + " --design adyna -o " + scratch("never.syk") +
+                    " " + more);
+}
+
+Outcome run(const std::string& arguments) {
+    return sy_sim(std::string("run --platform ") + kMini + " --image " + digits_image() + " --batches 1 " + arguments);
+}
+
+}  // namespace
+
+#if !defined(__SANITIZE_ADDRESS__)  // whose shadow is beyond any limit
+TEST_CASE("a run needs no more address space than it uses", "[cli][limits]") {
+    const std::string arguments =
+        std::string("run --platform ") + kMini + " --image " + digits_image() + " --batches 1 --trace " + kDigitsTrace;
+    const Outcome free = sy_sim(arguments);
+    REQUIRE(free.status == 0);
+    for (const char* impl : {"tiles", "stages"}) {
+        INFO(impl);
+        const Outcome bound = sy_sim_within("ulimit -v 1000000", arguments + " --set chip.impl=" + impl);
+        INFO(bound.err);
+        CHECK(bound.status == 0);
+    }
+    const Outcome little = sy_sim_within("ulimit -v 60000", arguments);
+    check_refused(little, {"sy-sim: there is not enough memory"});
+}
+#endif
+
+TEST_CASE("files that never end and networks that fill the memory are refused", "[cli][limits]") {
+    check_refused(sy_sim("noc --size 100000x100000"), {"--size: 100000x100000: wants 1 to 4096 nodes"});
+    check_refused(sy_sim("noc --size 0x8"), {"--size: 0x8: wants 1 to 4096 nodes"});
+    check_refused(sy_sim("noc --pipeline 4000000000,1,1,1"), {"--pipeline: ", "wants 100 cycles at most"});
+    check_refused(compile("/dev/zero"), {"/dev/zero: is neither file nor pipe"});
+    check_refused(compile(kDigits, "", "/dev/zero"), {"/dev/zero: is neither file nor pipe"});
+    check_refused(compile(kDigits, "--profile /dev/zero"), {"/dev/zero: is neither file nor pipe"});
+    check_refused(run("--trace /dev/zero"), {"/dev/zero: is neither file nor pipe"});
+    check_refused(sy_sched("inspect /dev/zero"), {"/dev/zero: is neither file nor pipe"});
+    check_refused(sy_sim(std::string("run --platform ") + kMini + " --image /dev/zero"),
+                  {"/dev/zero: is neither file nor pipe"});
+    check_refused(sy_sim("mem --pattern trace --trace /dev/zero"), {"/dev/zero: is neither file nor pipe"});
+    check_refused(sy_sim("experiment /dev/zero --report " + scratch("never")), {"/dev/zero: is neither file nor pipe"});
+}
+
+TEST_CASE("messages are our own, not those of libraries", "[cli][limits]") {
+    const std::string folder = fs::current_path().string();
+    check_refused(run("--trace " + folder), {": is a directory"});
+    check_refused(sy_sim(std::string("run --platform ") + kMini + " --image " + folder), {": is a directory"});
+    check_refused(compile(kDigits, "--profile " + folder), {": is a directory"});
+    check_refused(run("--set chip.values=on --weights configs/workloads/digits/skipnet/weights --inputs " + folder),
+                  {": is a directory"});
+    check_refused(sy_sim("mem --pattern trace --trace " + folder), {": is a directory"});
+    check_refused(run("--trace " + file_of("broken.jsonl", "{\"batch\": 0,")), {"broken.jsonl:1: not JSON from byte"});
+    check_refused(compile(kDigits, "--profile " + file_of("broken.json", "{\n\"batches\": 1,,\n}")),
+                  {"broken.json:2: not JSON from byte 16 on"});
+}
+
+TEST_CASE("numbers that are none are refused, with what is wanted", "[cli][limits]") {
+    check_refused(run("--batches 0"), {"--batches: wants an integer of 1 to 1000000, got 0\n"});
+    check_refused(run("--batches -1"), {"--batches: wants an integer of 1 to 1000000, got -1\n"});
+    check_refused(run("--batches 010"), {"--batches: wants an integer of 1 to 1000000, got 010\n"});
+    check_refused(run("--seed -3"), {"--seed: wants an integer of 0 or more, got -3\n"});
+    check_refused(run("--bound nan"), {"--bound: wants a number of 0 or more, got nan\n"});
+    check_refused(sy_sim("mem --load nan"), {"--load: wants a number above 0, got nan\n"});
+    check_refused(sy_sim("mem --load 0"), {"--load: wants a number above 0, got 0\n"});
+    check_refused(sy_sim("mem --requests 0"), {"--requests: wants an integer of 1 to 4294967296, got 0\n"});
+    check_refused(sy_sim("mem --seed -3"), {"--seed: wants an integer of 0 or more, got -3\n"});
+    check_refused(sy_sim("noc --rate nan"), {"--rate: wants a number of 0 or more, got nan\n"});
+    check_refused(sy_sim("noc --seed -3"), {"--seed: wants an integer of 0 or more, got -3\n"});
+    check_refused(sy_sim("noc --cycles 0"), {"--cycles: wants an integer of 1 to 1000000000000, got 0\n"});
+    check_refused(sy_sim("baseline gpu m.yaml --batches 0"), {"--batches: wants an integer of 1 to 1000000, got 0\n"});
+    check_refused(sy_sim("baseline gpu m.yaml --seed -3"), {"--seed: wants an integer of 0 or more, got -3\n"});
+    check_refused(compile(kDigits, "--batch 010"), {"--batch: wants an integer of 1 to 1048576, got 010\n"});
+    const std::string pack = "pack " + digits_image() +
+                             " --weights configs/workloads/digits/skipnet/weights"
+                             " --inputs configs/workloads/digits/skipnet/input_batch0.npy -o " +
+                             scratch("package.syp") + " --address ";
+    CHECK_THAT(sy_sched(pack + "0x80100000").out, ContainsSubstring(" bytes for 0x80100000, "));
+    CHECK_THAT(sy_sched(pack + "2148532224").out, ContainsSubstring(" bytes for 0x80100000, "));
+    for (const char* address : {"020", "-16", "0x", "0x10g", "0x10000000000000000"})
+        check_refused(sy_sched(pack + address),
+                      {"--address: wants an address, decimal or behind 0x hexadecimal, got "});
+}
+
+TEST_CASE("files that can be read in two ways are refused", "[cli][limits]") {
+    const std::string model = read_text(kDigits);
+    check_refused(compile(file_of("octal.yaml", replaced(model, "batch: 128", "batch: 0128"))),
+                  {"octal.yaml:", "batch: wants a plain integer, got \"0128\""});
+    check_refused(compile(kDigits, "", file_of("octal.yaml", replaced(read_text(kMini), "columns: 2", "columns: 02"))),
+                  {"octal.yaml:", "chip.columns: wants a plain integer, got \"02\""});
+    check_refused(compile(file_of("second.yaml", model + "---\nname: second\n")),
+                  {"second.yaml:", "a second YAML document begins; a file has one"});
+    check_refused(compile(kDigits, "--profile " + file_of("twice.json", R"({"batches": 1, "batches": 2})")),
+                  {"twice.json: batches: is given twice"});
+    check_refused(run("--trace " + file_of("twice.jsonl", R"({"batch": 0, "batch": 0})")),
+                  {"twice.jsonl: batch: is given twice"});
+}
+
+TEST_CASE("a misspelt key is named, also where it leaves another missing", "[cli][limits]") {
+    const std::string model = read_text(kDigits);
+    check_refused(compile(file_of("misspelt.yaml", replaced(model, "batch: 128", "bacth: 128"))),
+                  {"misspelt.yaml:", ": bacth: unknown key; known: batch, "});
+    check_refused(compile(file_of("misspelt.yaml", replaced(model, "out_channels:", "channels:"))),
+                  {"misspelt.yaml:", "channels: unknown key; known: "});
+    const std::string experiment = read_text("configs/experiments/digits.yaml");
+    check_refused(sy_sim("experiment " + file_of("misspelt.yaml", replaced(experiment, "platform:", "platfrom:")) +
+                         " --report " + scratch("never")),
+                  {"misspelt.yaml:", ": platfrom: unknown key; known: "});
+}
+
+TEST_CASE("settings and documents agree", "[cli][limits]") {
+    const std::string run_bank = std::string("--trace ") + kDigitsTrace + " --set hbm.device= --set hbm.impl=bandwidth";
+    CHECK(run(run_bank).status == 0);
+    check_refused(run("--set hbm.stacks="), {"--set: hbm.stacks: wants a plain integer, got \"\""});
+    for (const char* share : {"0", "1"})
+        check_refused(run(std::string("--set scratchpad.kernel_share=") + share),
+                      {"--set: scratchpad.kernel_share: wants 0.0001 to 0.9999, got "});
+    CHECK_THAT(read_text("docs/platform_keys.md"),
+               ContainsSubstring("`scratchpad.kernel_share` | number | 0.05 | 0.0001 to 0.9999 |"));
+}
+
+TEST_CASE("a run finds the trace that its model names", "[cli][trace]") {
+    const std::string folder = scratch("named");
+    fs::create_directories(folder + "/digits/skipnet");
+    fs::create_directories(folder + "/images");
+    fs::copy_file(kDigitsTrace, folder + "/digits/skipnet/routing.jsonl");
+    fs::copy_file(kDigits, folder + "/model.yaml");
+    const std::string image = folder + "/images/model.syk", elsewhere = folder + "/model.syk";
+    REQUIRE(sy_sched("compile " + folder + "/model.yaml --platform " + kMini + " --design adyna -o " + image).status ==
+            0);
+    const auto report = [&](const std::string& arguments, const std::string& where) {
+        const Outcome outcome = sy_sim_in(where, "run --platform " + fs::absolute(kMini).string() + " --batches 2 " +
+                                                     arguments + " --report " + folder + "/report");
+        INFO(outcome.err);
+        REQUIRE(outcome.status == 0);
+        return read_text(folder + "/report/report.json");
+    };
+    const std::string given = report("--image " + image + " --trace " + folder + "/digits/skipnet/routing.jsonl", ".");
+    CHECK(report("--image " + image, "/tmp") == given);
+    CHECK(json::parse(given).at("routing").at("source") == "trace");
+
+    const std::string refused = std::string("run --platform ") + kMini + " --batches 2 --image ";
+    fs::copy_file(image, elsewhere);
+    check_refused(sy_sim(refused + elsewhere), {"model.syk: --trace: is needed: the model declares no route generator"});
+    fs::copy_file(image + ".trace", elsewhere + ".trace");
+    check_refused(sy_sim(refused + elsewhere), {"model.syk: --trace: is needed: the trace of the model is not at "});
+    write_text(folder + "/digits/skipnet/routing.jsonl", read_text(kDigitsTrace) + "\n");
+    check_refused(sy_sim(refused + image),
+                  {"--trace: is needed: ", "routing.jsonl is not the trace that the image was compiled with"});
+
+    // Of `--routing` too.
+    write_text(folder + "/routes.yaml", "trace: digits/skipnet/routing.jsonl\n");
+    REQUIRE(sy_sched("compile " + folder + "/model.yaml --routing " + folder + "/routes.yaml --platform " + kMini +
+                     " --design adyna -o " + image)
+                .status == 0);
+    CHECK(report("--image " + image, ".") == given);
+    fs::remove_all(folder);
+}
+
+TEST_CASE("an image that does not fit the chip's window is refused by scheduler, run and chip", "[cli][limits]") {
+    check_refused(compile(kDigits, "--set host.image_window_bytes=65536"),
+                  {"digits_skipnet.yaml: does not fit: its image has ",
+                   " bytes, the image window of mini 65536 (host.image_window_bytes)"});
+    CHECK_FALSE(fs::exists(scratch("never.syk")));
+    check_refused(run(std::string("--trace ") + kDigitsTrace + " --set host.image_window_bytes=65536"),
+                  {"digits_skipnet.syk: has ", " bytes, the image window of platform mini 65536"});
+}

@@ -1,0 +1,185 @@
+#include "switchyard/sw_scheduler/formats/files.h"
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <functional>
+#include <sstream>
+
+#include "full_disk.h"
+#include "small_image.h"
+#include "switchyard/sw_scheduler/formats/error.h"
+#include "switchyard/sw_scheduler/formats/image.h"
+#include "switchyard/sw_scheduler/formats/trace.h"
+#include "switchyard/testbenches/catch.h"
+
+using namespace switchyard;
+using Catch::Matchers::ContainsSubstring;
+using switchyard::testing::small_image;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// A folder of this process, removed at the end.
+class Folder {
+public:
+    Folder() : path_(fs::temp_directory_path() / ("switchyard_files_" + std::to_string(getpid()))) {
+        fs::create_directories(path_);
+    }
+    ~Folder() { fs::remove_all(path_); }
+    std::string operator/(const std::string& name) const { return (path_ / name).string(); }
+    std::size_t entries() const {
+        return static_cast<std::size_t>(std::distance(fs::directory_iterator(path_), fs::directory_iterator()));
+    }
+
+private:
+    fs::path path_;
+};
+
+std::string text_of(const std::string& path) {
+    return read_file(path, kMostTextBytes);
+}
+
+std::string complaint(const std::function<void()>& work) {
+    try {
+        work();
+    } catch (const InputError& error) {
+        return error.what();
+    }
+    return "no complaint";
+}
+
+}  // namespace
+
+TEST_CASE("a file takes its name when it is whole", "[files]") {
+    const Folder folder;
+    const std::string path = folder / "deep/er/file";
+    CHECK(complaint([&] { write_file("text", path); }) == path + ": cannot be written: No such file or directory");
+    make_folder_of(path);
+    OutputFile file(path);
+    file.write("half");
+    CHECK_FALSE(fs::exists(path));
+    file.stream() << " and half";
+    file.commit();
+    CHECK(text_of(path) == "half and half");
+    CHECK(std::distance(fs::directory_iterator(folder / "deep/er"), fs::directory_iterator()) == 1);
+}
+
+TEST_CASE("what is not committed leaves the old file and nothing else", "[files]") {
+    const Folder folder;
+    write_file("old", folder / "file");
+    {
+        OutputFile file(folder / "file");
+        file.write("new");
+        file.close();
+        CHECK(text_of(folder / "file") == "old");
+        OutputFile moved(std::move(file));
+    }
+    CHECK(text_of(folder / "file") == "old");
+    CHECK(folder.entries() == 1);
+}
+
+TEST_CASE("on a full disk the old file stays and the error says which and why", "[files]") {
+    const Folder folder;
+    const std::string path = folder / "file";
+    write_file("old", path);
+    const std::string wanted = path + ": cannot be written: File too large";
+    {
+        const FullDisk full(4);
+        CHECK(complaint([&] { write_file("more than four", path); }) == wanted);
+        CHECK(complaint([&] {
+                  OutputFile file(path);
+                  file.stream() << "more than four";
+                  file.commit();
+              }) == wanted);
+        CHECK(complaint([&] { write_file(std::string(100000, 'x'), path); }) == wanted);
+    }
+    CHECK(text_of(path) == "old");
+    CHECK(folder.entries() == 1);
+    CHECK(complaint([] { write_file("text", "/dev/full"); }) ==
+          "/dev/full: cannot be written: No space left on device");
+}
+
+TEST_CASE("images and traces keep the old file on a full disk", "[files]") {
+    const Folder folder;
+    const std::string path = folder / "file";
+    const std::vector<SwitchSignature> switches{{"s", 2, -1, 0, false}};
+    const std::vector<BatchRouting> batches(20, {4, {{1, 1, 2, 3}}});
+    for (const std::function<void()>& write : {std::function<void()>([&] { write_image(small_image(), path); }),
+                                               std::function<void()>([&] { write_trace(path, switches, batches); })}) {
+        write_file("old", path);
+        {
+            const FullDisk full(64);
+            CHECK(complaint(write) == path + ": cannot be written: File too large");
+        }
+        CHECK(text_of(path) == "old");
+        CHECK(folder.entries() == 1);
+        write();
+        CHECK(fs::file_size(path) > 64);
+    }
+}
+
+TEST_CASE("files that belong together are all written or none", "[files]") {
+    const Folder folder;
+    write_files({{folder / "a", "one"}, {folder / "b", "two"}});
+    {
+        const FullDisk full(4);
+        CHECK_THAT(complaint([&] {
+                       write_files({{folder / "a", "1"}, {folder / "b", "too long"}});
+                   }),
+                   ContainsSubstring("/b: cannot be written"));
+    }
+    CHECK(text_of(folder / "a") == "one");
+    CHECK(text_of(folder / "b") == "two");
+    CHECK(folder.entries() == 2);
+}
+
+TEST_CASE("links, modes and devices stay what they are", "[files]") {
+    const Folder folder;
+    write_file("old", folder / "file");
+    fs::permissions(folder / "file", fs::perms::owner_read | fs::perms::owner_write);
+    fs::create_symlink("file", folder / "link");
+    write_file("new", folder / "link");
+    CHECK(fs::is_symlink(folder / "link"));
+    CHECK(text_of(folder / "file") == "new");
+    CHECK(fs::status(folder / "file").permissions() == (fs::perms::owner_read | fs::perms::owner_write));
+    write_file("gone", "/dev/null");
+    CHECK(fs::is_character_file("/dev/null"));
+    fs::create_directory(folder / "folder");
+    CHECK(complaint([&] { write_file("text", folder / "folder"); }) ==
+          (folder / "folder") + ": cannot be written: Is a directory");
+    CHECK(complaint([] { write_file("text", "/dev/null/file"); }) ==
+          "/dev/null/file: cannot be written: Not a directory");
+}
+
+TEST_CASE("what may never end is not read", "[files]") {
+    const Folder folder;
+    CHECK(complaint([] { text_of("/dev/zero"); }) == "/dev/zero: is neither file nor pipe");
+    CHECK(complaint([&] { text_of(folder / "."); }) == (folder / ".") + ": is a directory");
+    CHECK(complaint([&] { text_of(folder / "none"); }) == (folder / "none") + ": cannot be read");
+    write_file("", folder / "sparse");
+    fs::resize_file(folder / "sparse", kMostTextBytes + 1);
+    CHECK(complaint([&] { text_of(folder / "sparse"); }) ==
+          (folder / "sparse") + ": has more than 16777216 bytes, the most for such a file");
+    fs::resize_file(folder / "sparse", kMostTextBytes);
+    CHECK(text_of(folder / "sparse").size() == kMostTextBytes);
+    CHECK(complaint([] { read_image("/dev/zero"); }) == "/dev/zero: is neither file nor pipe");
+    CHECK(complaint([] { read_trace("/dev/zero", {}, 1); }) == "/dev/zero: is neither file nor pipe");
+}
+
+TEST_CASE("lines end, at the latest where they are too long", "[files]") {
+    std::istringstream text("one\n\nlast");
+    std::string line;
+    CHECK(read_line(text, line, "text", 1));
+    CHECK(line == "one");
+    CHECK(read_line(text, line, "text", 2));
+    CHECK(line.empty());
+    CHECK(read_line(text, line, "text", 3));
+    CHECK(line == "last");
+    CHECK_FALSE(read_line(text, line, "text", 4));
+    const Folder folder;
+    write_file("", folder / "endless");
+    fs::resize_file(folder / "endless", kMostLineBytes + 1);
+    CHECK(complaint([&] { read_trace(folder / "endless", {}, 1); }) ==
+          (folder / "endless") + ":1: the line has more than 67108864 bytes");
+}
