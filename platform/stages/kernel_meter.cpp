@@ -11,6 +11,7 @@ namespace switchyard::platform {
 
 KernelMeter::KernelMeter(const sc_core::sc_module_name& name, const PlatformConfig& platform)
     : sc_module(name),
+      clock_(platform.chip.clock_ghz),
       fitting_(platform.chip.kernel_fitting),
       dispatcher_(blocks::make_kernel_dispatcher("dispatcher", platform.dispatcher, registry_)),
       pe_array_(blocks::make_pe_array("pe_array", platform.pe_array, registry_)),
@@ -144,8 +145,21 @@ void KernelMeter::load_kernels(const Stage& stage, std::uint32_t dyn_dim, unsign
     request_->kernel_count = static_cast<std::uint16_t>(count);
 }
 
-void KernelMeter::write(tlm_utils::simple_initiator_socket<KernelMeter>& socket, std::uint64_t address,
-                        unsigned char* bytes, unsigned size) {
+std::uint64_t KernelMeter::configuration_cycles(const TileProgram& program) {
+    if (program.kernels.empty()) return 0;
+    if (kernel_read_cycles_ == 0) {
+        loaded_ = nullptr;
+        KernelBytes bytes = encode(program.kernels.front());
+        const sc_core::sc_time begin = write(store_, 0, bytes.data(), kKernelBytes);
+        std::uint32_t count = 1;
+        const sc_core::sc_time end = write(configure_, 0, reinterpret_cast<unsigned char*>(&count), sizeof count);
+        kernel_read_cycles_ = clock_.count(end - begin);
+    }
+    return kernel_read_cycles_ * program.kernels.size();
+}
+
+sc_core::sc_time KernelMeter::write(tlm_utils::simple_initiator_socket<KernelMeter>& socket, std::uint64_t address,
+                                    unsigned char* bytes, unsigned size) {
     ::tlm::tlm_generic_payload payload;
     payload.set_write();
     payload.set_address(address);
@@ -156,7 +170,7 @@ void KernelMeter::write(tlm_utils::simple_initiator_socket<KernelMeter>& socket,
     socket->b_transport(payload, delay);
     if (payload.is_response_error())
         throw ModelError(*this, registry_.errors().empty() ? "a kernel is refused" : registry_.errors().front());
-    free_ = sc_core::sc_time_stamp() + delay;
+    return free_ = sc_core::sc_time_stamp() + delay;
 }
 
 }  // namespace switchyard::platform

@@ -16,6 +16,7 @@
 #include "switchyard/hw/scratchpad/scratchpad.h"
 #include "switchyard/platform/platform_config.h"
 #include "switchyard/platform/stages/program_map.h"
+#include "switchyard/tlm/clock_period.h"
 #include "switchyard/tlm/extended_payload.h"
 
 namespace switchyard::platform {
@@ -48,6 +49,8 @@ public:
         known_.clear();
         loaded_ = nullptr;
     }
+    /// For which a dispatcher that is configured reads the kernels of its store, one after another.
+    std::uint64_t configuration_cycles(const TileProgram& program);
     /// Throws ModelError if no kernel of the stage is large enough for `dyn_dim` samples, or one is refused.
     /// `allocation`: of a stage that shares tiles (OperatorPlacement::allocations).
     const StageWork& work(const Stage& stage, std::uint32_t dyn_dim, unsigned allocation = 0);
@@ -61,10 +64,12 @@ private:
     /// The allocation's kernels; the best-fit one alone if the store cannot hold all of the stage's
     /// (chip.ideal_kernel_store).
     void load_kernels(const Stage& stage, std::uint32_t dyn_dim, unsigned allocation);
-    void write(tlm_utils::simple_initiator_socket<KernelMeter>& socket, std::uint64_t address, unsigned char* bytes,
-               unsigned size);
+    /// When it is done.
+    sc_core::sc_time write(tlm_utils::simple_initiator_socket<KernelMeter>& socket, std::uint64_t address,
+                           unsigned char* bytes, unsigned size);
     void take_output(::tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
 
+    ClockPeriod clock_;
     bool fitting_;                 ///< chip.kernel_fitting
     SimulationRegistry registry_;  ///< own: what happens here is not what the chip does
     std::unique_ptr<hw::KernelDispatcher> dispatcher_;
@@ -76,6 +81,7 @@ private:
     ExtendedPayload<DispatchExtension> request_;
     sc_core::sc_time free_;  ///< when the tile has finished what it was given last
     const Stage* loaded_ = nullptr;
+    std::uint64_t kernel_read_cycles_ = 0;  ///< 0: not measured yet
     std::uint32_t first_kernel_ = 0;  ///< of the stage's, in the store
     std::map<std::tuple<const Stage*, std::uint32_t, unsigned>, StageWork> known_;
 };

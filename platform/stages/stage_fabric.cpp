@@ -223,6 +223,7 @@ void StageFabric::commit(Endpoint tile, std::size_t size) {
                                                      static_cast<double>(platform_.scratchpad.capacity_bytes));
         if (!platform_.chip.ideal_kernel_store && program->kernels.size() * kKernelBytes > room)
             throw InputError("kernel store is full");
+        memory.ready_at = now_cycles() + static_cast<double>(kernels_.configuration_cycles(*program));
         memory.program = std::move(program);
     } catch (const InputError&) {
         code = ControlCode::program_error;
@@ -319,6 +320,9 @@ void StageFabric::load() {
     }
     try {
         loaded_ = std::make_unique<Loaded>(platform_, programs, batch_samples, kernels_, network_, resources_);
+        for (std::size_t tile = 0; tile < tiles_.size(); ++tile)
+            if (tiles_[tile].program)
+                loaded_->timeline.begin_not_before(static_cast<Endpoint>(tile), tiles_[tile].ready_at);
     } catch (const InputError& error) {
         throw ModelError(*this, error.what());
     }

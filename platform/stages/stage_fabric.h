@@ -48,6 +48,7 @@ private:
     struct TileMemory {
         std::vector<std::uint8_t> bytes;
         std::unique_ptr<const TileProgram> program;
+        double ready_at = 0;  ///< its dispatcher knows the kernels, cycles
     };
     /// What depends on the programs of all tiles.
     struct Loaded {

@@ -41,6 +41,14 @@ void Timeline::push(double time, EventKind kind, std::uint32_t index, std::uint3
     events_.push({time, sequence_++, kind, index, unit});
 }
 
+void Timeline::begin_not_before(Endpoint tile, double time) {
+    for (std::size_t i = 0; i < stages_.size(); ++i) {
+        const std::vector<std::uint16_t>& tiles = map_.stages()[i].placement->tiles;
+        if (std::find(tiles.begin(), tiles.end(), tile) != tiles.end())
+            stages_[i].ready_at = std::max(stages_[i].ready_at, time);
+    }
+}
+
 void Timeline::begin_segment(unsigned segment, double start) {
     run_until(start);  // what is left of the segments before: weights on their way
     segment_ = static_cast<int>(segment);
@@ -192,7 +200,7 @@ void Timeline::try_dispatch(unsigned index, double time) {
     ++state.computed[allocation * (stage.placement->unit_samples + std::size_t{1}) + dyn_dim];
     ++state.in_flight;
     group_busy_[state.group] = 1;
-    const double end = end_on_tiles(stage, work, allocation, dyn_dim, time);
+    const double end = end_on_tiles(stage, work, allocation, dyn_dim, std::max(time, state.ready_at));
     spent_.kernels += end - time;
     push(end, EventKind::computed, index, unit);
 }

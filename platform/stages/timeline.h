@@ -25,6 +25,8 @@ public:
     Timeline(const PlatformConfig& platform, const ProgramMap& map, const SampleCounts& counts,
              TransferCosts& transfers, KernelMeter& kernels, Resources& resources);
 
+    /// The tile computes nothing before `time`.
+    void begin_not_before(Endpoint tile, double time);
     /// Begins a segment at `start`, no earlier than the end of the last one.
     void begin_segment(unsigned segment, double start);
     /// What happens until `time`, or until the segment has ended. Throws std::runtime_error that says which stage waits
@@ -123,7 +125,7 @@ private:
         std::vector<std::uint8_t> masks_read;      ///< a gate's, by unit
         std::vector<std::uint16_t> edges_missing;  ///< of an output, by unit
         std::vector<std::uint8_t> complete;        ///< by unit: computed
-        double done_at = 0;
+        double done_at = 0, ready_at = 0;  ///< ready_at: all of its tiles are configured
         std::vector<std::uint32_t> picked;
         std::vector<std::uint64_t> computed;  ///< units by dyn_dim, one allocation after another
     };

@@ -47,7 +47,8 @@ StageSearch::StageSearch(const Workload& workload, const HardwareDescription& ha
         for (const unsigned value :
              {static_cast<unsigned>(s.kind), unsigned{s.out_channels}, unsigned{s.in_channels}, unsigned{s.out_rows},
               unsigned{s.out_columns}, unsigned{s.in_rows}, unsigned{s.in_columns}, unsigned{s.filter_rows},
-              unsigned{s.filter_columns}, unsigned{s.stride}, unsigned{s.pad}, workload.items[op].operands}) {
+              unsigned{s.filter_columns}, unsigned{s.stride}, unsigned{s.pad}, unsigned{s.heads},
+              workload.items[op].operands}) {
             add(value);
         }
         add(unsigned{s.element_bytes});

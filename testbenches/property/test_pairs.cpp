@@ -38,6 +38,12 @@ TEST_CASE("small random networks on random chips", "[property]") {
     check_pairs(4'000'000, 300, PairSize::small);
 }
 
+TEST_CASE("attentions of one shape with other numbers of heads need other slots", "[property]") {
+    const nlohmann::ordered_json result = run_pair(100154, PairSize::small);
+    CHECK_FALSE(result.at("tiles").contains("error"));
+    CHECK_FALSE(result.at("stages").contains("error"));
+}
+
 TEST_CASE("many random networks on random chips", "[.property-long]") {
     check_pairs(2'000'000, 5000, PairSize::small);
     check_pairs(3'000'000, 40, PairSize::large);
