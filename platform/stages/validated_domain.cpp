@@ -19,7 +19,7 @@ std::vector<DomainFigure> domain_figures(const PlatformConfig& platform, const R
     const double dma_cycles = dma_bytes * (batches - 1) / batches /
                               (platform.hbm.interfaces() * platform.hbm.peak_bytes_per_cycle());
     return {{"flights and latencies, share of the units' time", 0.15, flights / all},
-            {"waits for links and memory, share of the units' time", 0.5, waits / all},
+            {"waits for links and memory, share of the units' time", 0.3, waits / all},
             {"the host's DMA, share of the memory's time", 0.1, dma_cycles / cycles}};
 }
 
