@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "switchyard/hw/noc/flit_torus.h"
+#include "switchyard/hw/noc/router.h"
 #include "switchyard/hw/noc/torus.h"
 
 namespace switchyard::hw {
@@ -90,7 +91,13 @@ std::string objection(const NocConfig& config, const std::vector<unsigned>& rout
         else
             ++endpoints[router_of_endpoint[e]];
     }
-    if (!complaint.empty() || config.impl == "packet" || endpoints.empty()) return complaint;
+    if (!complaint.empty() || endpoints.empty()) return complaint;
+    const unsigned most = *std::max_element(endpoints.begin(), endpoints.end());
+    if (config.impl == "packet")
+        return most + port::kLocal <= kMostRouterPorts
+                   ? ""
+                   : std::to_string(most) + " endpoints: at most " + std::to_string(kMostRouterPorts - port::kLocal) +
+                         " fit a router";
     return flit::objection(flit_config(config), port::kLocal + *std::max_element(endpoints.begin(), endpoints.end()));
 }
 

@@ -10,8 +10,6 @@
 namespace switchyard::hw {
 namespace {
 
-constexpr std::size_t kMaxPorts = 32;  // a bit each in fan_out
-
 constexpr const char* kDirections[port::kLocal] = {"north", "east", "south", "west"};
 
 std::string port_name(const std::vector<Endpoint>& endpoints, std::size_t index) {
@@ -42,9 +40,9 @@ Router::Router(const sc_core::sc_module_name& name, const Config& config, Simula
       endpoints_(attached(index, router_of_endpoint)),
       links_(port::kLocal + endpoints_.size()),
       injection_(endpoints_.size()) {
-    if (links_.size() > kMaxPorts)
+    if (links_.size() > kMostRouterPorts)
         throw ModelError(*this, std::to_string(endpoints_.size()) + " endpoints: at most " +
-                                    std::to_string(kMaxPorts - port::kLocal) + " fit a router");
+                                    std::to_string(kMostRouterPorts - port::kLocal) + " fit a router");
     look_up_ways(index, router_of_endpoint);
     for (std::size_t p = port::kLocal; p < links_.size(); ++p)
         links_[p].last_of_flow.resize(2 * router_of_endpoint.size());

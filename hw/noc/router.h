@@ -19,6 +19,9 @@
 
 namespace switchyard::hw {
 
+/// Ports of a Router: a bit each where a packet fans out.
+inline constexpr unsigned kMostRouterPorts = 32;
+
 /// A router of a 2D torus or mesh with X-Y routing (Adyna section VI-A).
 ///
 /// Modelled: packets that reserve what they need on their whole way in the call that injects them (transit.cpp). A
