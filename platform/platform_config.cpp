@@ -66,6 +66,8 @@ void derive(PlatformConfig& p) {
     p.network_interface.packet_format = p.noc.packet_format();
     p.noc.columns = p.chip.columns;
     p.noc.rows = p.chip.rows;
+    if (p.scratchpad.network_bytes_per_cycle == 0)
+        p.scratchpad.network_bytes_per_cycle = p.noc.link_bytes_per_cycle;
     if (p.noc_exceptions.text.empty()) return;
     for (unsigned router = 0; router < p.tiles(); ++router)
         p.noc.impl_of_router.push_back(p.noc_exceptions.impl_of(router, p.noc.impl));
@@ -102,6 +104,10 @@ void check(const PlatformConfig& p, const YAML::Node& root, const std::string& p
     if (p.noc.impl == "packet" && !p.noc_exceptions.text.empty()) fail("noc", "impl_of_tiles needs impl: flit");
     if (const std::string message = hw::objection(p.noc, p.router_of_endpoint()); !message.empty())
         fail("noc", message);
+    if (p.scratchpad.network_bytes_per_cycle < p.noc.link_bytes_per_cycle)
+        fail("scratchpad", fmt::format("network_bytes_per_cycle: {} is less than noc.link_bytes_per_cycle, {}: the "
+                                       "network interface takes flits at the rate of a link",
+                                       p.scratchpad.network_bytes_per_cycle, p.noc.link_bytes_per_cycle));
     if (const std::string message = hw::objection(p.hbm); !message.empty()) fail("hbm", message);
     if (p.chip.impl == "stages" && p.network_interface.impl != "packets")
         fail("network_interface", "impl: " + p.network_interface.impl + " needs chip.impl: tiles");

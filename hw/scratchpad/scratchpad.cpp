@@ -28,7 +28,7 @@ Scratchpad::Scratchpad(sc_core::sc_module_name name, const Config& config, Simul
         sockets[port]->register_b_transport(this, &Scratchpad::b_transport, port);
         sockets[port]->register_transport_dbg(this, &Scratchpad::transport_dbg, port);
         sockets[port]->register_get_direct_mem_ptr(this, &Scratchpad::get_direct_mem_ptr, port);
-        const bool network = port == kNetworkInterface;
+        const bool network = port == kNetworkInterface && config.network_bytes_per_cycle > 0;
         read_[port].bytes_per_cycle = network ? config.network_bytes_per_cycle : config.bytes_per_cycle;
         write_[port].bytes_per_cycle = network ? config.network_bytes_per_cycle : config.write_bytes_per_cycle;
     }

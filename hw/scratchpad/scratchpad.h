@@ -29,7 +29,7 @@ public:
         std::uint64_t capacity_bytes = 524288;
         unsigned bytes_per_cycle = 128;          ///< reads: two operand banks of 64 B
         unsigned write_bytes_per_cycle = 64;     ///< writes: one bank
-        unsigned network_bytes_per_cycle = 192;  ///< network interface, each direction: the torus's width
+        unsigned network_bytes_per_cycle = 0;    ///< network interface, each direction; 0: the composer sets a link's
         double kernel_share = 0.05;              ///< of the capacity, rounded down to whole kernels
         unsigned latency_cycles = 1;
         double clock_ghz = 1.0;  ///< the chip's, set by the composer
@@ -82,8 +82,8 @@ void describe(V& v, Scratchpad::Config& c) {
     v.field("bytes_per_cycle", c.bytes_per_cycle, 1, 4096,
             "read width of the ports of PE array, dispatcher, controller");
     v.field("write_bytes_per_cycle", c.write_bytes_per_cycle, 1, 4096, "write width of the same ports");
-    v.field("network_bytes_per_cycle", c.network_bytes_per_cycle, 1, 4096,
-            "width of the network interface's port, each direction");
+    v.field("network_bytes_per_cycle", c.network_bytes_per_cycle, 0, 65536,
+            "width of the network interface's port, each direction, at least that of a link; 0: that of a link");
     v.field("kernel_share", c.kernel_share, 0.0001, 0.9999,
             "part of the scratchpad that may hold kernels, at least one; the rest is for data");
     v.field("latency_cycles", c.latency_cycles, 0, 1000, "from the request to the first byte");

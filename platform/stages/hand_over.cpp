@@ -41,9 +41,8 @@ bool Timeline::masks_missing(const Edge& edge, unsigned index, unsigned unit) co
 void Timeline::start_output(std::uint16_t id, unsigned unit, double time) {
     const EdgeEnds& ends = map_.edge(id);
     if (ends.edge->path == EdgePath::labels) {  // the next gate's results come later than they
-        const SetId samples = map_.stages()[static_cast<std::size_t>(ends.source_stage)].samples;
-        Transfer& sent = transfers_.masks(id, counts_.count(samples, *ends.source, unit),
-                                          counts_.allocation(samples, *ends.source, unit));
+        Transfer& sent = transfers_.masks(id, counts_.count(ends.source_samples, *ends.source, unit),
+                                          counts_.allocation(ends.source_samples, *ends.source, unit));
         ++sent.uses;
         resources_.carry(sent.traffic, time);
         push(time, EventKind::edge_done, id, unit);

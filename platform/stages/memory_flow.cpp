@@ -17,7 +17,7 @@ void Timeline::move(Transfer& moved, double time, EventKind then, std::uint32_t 
         const double carried = resources_.carry(traffic, time) + head;
         const Resources::Served written = resources_.serve(traffic, arrival, displacement);
         const double end = std::max(written.last, carried + (written.first - arrival));
-        spend(moved, time, end);
+        spend(moved, time, end, unit == 0);
         push(end + static_cast<double>(moved.back), then, index, unit);
         return;
     }
@@ -33,7 +33,7 @@ void Timeline::move(Transfer& moved, double time, EventKind then, std::uint32_t 
     push(read.first, EventKind::data_ready, flow, 0);  // until then others have the links
 }
 
-void Timeline::spend(Transfer& moved, double begin, double end) {
+void Timeline::spend(Transfer& moved, double begin, double end, bool first) {
     if (moved.alone_data < 0) {
         double data = 0, latency = 0;
         const double stretch = std::max(moved.stretch, moved.traffic.stretch);
@@ -49,6 +49,7 @@ void Timeline::spend(Transfer& moved, double begin, double end) {
     spent_.flights += moved.alone_flight;
     spent_.transfers += moved.alone_data;
     spent_.waits += std::max(0.0, end - begin - moved.alone_flight - moved.alone_data);
+    if (first && moved.tiles.size() > 1) spent_.skew += moved.alone_data;
 }
 
 unsigned Timeline::begin_flow(Transfer& moved, double time, EventKind then, std::uint32_t index, std::uint32_t unit) {
@@ -97,7 +98,8 @@ void Timeline::turn_ready(unsigned flow, double time) {
 
 void Timeline::end_flow(unsigned flow, double time) {
     const Flow& moved = flows_[flow];
-    spend(*moved.transfer, moved.began, time + static_cast<double>(moved.transfer->head));
+    spend(*moved.transfer, moved.began, time + static_cast<double>(moved.transfer->head),
+          moved.then.kind == EventKind::unit_ready && moved.then.unit == 0);
     push(time + static_cast<double>(moved.transfer->head), moved.then.kind, moved.then.index, moved.then.unit);
     spare_flows_.push_back(flow);
 }

@@ -116,6 +116,10 @@ void ProgramMap::derive_sets() {
             throw InputError(fmt::format("operator {} waits for its own result", stage.placement->op_id));
         stage.samples = known->second;
     }
+    for (EdgeEnds& ends : edges_) {  // decisions are made for the gate's samples
+        if (ends.edge != nullptr && carries_decisions(ends.edge->path) && ends.source_stage >= 0)
+            ends.source_samples = stages_[static_cast<std::size_t>(ends.source_stage)].samples;
+    }
 }
 
 SampleCounts::SampleCounts(const ProgramMap& map, std::uint32_t batch_samples)

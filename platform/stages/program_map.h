@@ -79,6 +79,8 @@ public:
     void begin_batch();
     /// The recorded masks of a switch, one a sample id. Sets inside the switch can be counted from now on.
     void set_masks(std::uint16_t switch_id, std::vector<std::uint64_t> masks);
+    /// Those that were set. Throws std::out_of_range if there are none.
+    const std::vector<std::uint64_t>& masks(std::uint16_t switch_id) const { return masks_.at(switch_id); }
     /// From now on positions are those of a segment: `order` has the sample id at each; empty: ids are positions.
     void begin_segment(std::vector<std::uint32_t> order);
     /// Samples of the set at the positions [first, last), which may lie beyond the batch.

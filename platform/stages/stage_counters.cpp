@@ -69,6 +69,7 @@ StageCounters::StageCounters(const std::string& chip, const PlatformConfig& plat
     spend("flight_cycles", spent_.flights);
     spend("transfer_cycles", spent_.transfers);
     spend("wait_cycles", spent_.waits);
+    spend("skew_cycles", spent_.skew);
     for (std::size_t i = 0; i < tiles_.size(); ++i) {
         const std::string tile = fmt::format("{}.tile_{}", chip, i);
         const Tile& counts = tiles_[i];
@@ -160,6 +161,7 @@ void StageCounters::add(const Timeline::Spent& spent) {
     spent_.flights += spent.flights;
     spent_.transfers += spent.transfers;
     spent_.waits += spent.waits;
+    spent_.skew += spent.skew;
 }
 
 void StageCounters::add_samples(std::uint16_t switch_id, std::uint16_t branch, std::uint64_t samples) {

@@ -329,21 +329,27 @@ void StageFabric::load() {
 }
 
 void StageFabric::read_masks(const std::vector<unsigned>& stages, std::uint32_t batch) {
+    std::vector<const Stage*> gates;
     for (const unsigned index : stages) {
         const Stage& gate = loaded_->map.stages()[index];
         if (gate.share->gate_switch == kNone) continue;
+        gates.push_back(&gate);
         const std::uint32_t samples = gate.placement->units * gate.placement->unit_samples;
-        const std::uint64_t bytes = samples * sizeof(std::uint64_t);
         std::vector<std::uint64_t> masks(samples);
-        fetch(gate.share->mask_address + batch % 2 * gate.share->mask_bank_stride, masks.data(), bytes);
-        std::vector<std::uint64_t> taken(gate.share->gate_branches, 0);
-        for (std::uint32_t id = 0; id < samples; ++id) {
-            if (loaded_->counts.count(gate.samples, id, id + 1) == 0) continue;
+        fetch(gate.share->mask_address + batch % 2 * gate.share->mask_bank_stride, masks.data(),
+              samples * sizeof(std::uint64_t));
+        loaded_->counts.set_masks(gate.share->gate_switch, std::move(masks));
+    }
+    // A gate behind another one sees the samples that this one lets through, whichever of the two comes first.
+    for (const Stage* const gate : gates) {
+        const std::vector<std::uint64_t>& masks = loaded_->counts.masks(gate->share->gate_switch);
+        std::vector<std::uint64_t> taken(gate->share->gate_branches, 0);
+        for (std::uint32_t id = 0; id < masks.size(); ++id) {
+            if (loaded_->counts.count(gate->samples, id, id + 1) == 0) continue;
             for (std::size_t branch = 0; branch < taken.size(); ++branch) taken[branch] += masks[id] >> branch & 1U;
         }
-        loaded_->counts.set_masks(gate.share->gate_switch, std::move(masks));
         for (std::size_t branch = 0; branch < taken.size(); ++branch)
-            counters_.add_samples(gate.share->gate_switch, static_cast<std::uint16_t>(branch), taken[branch]);
+            counters_.add_samples(gate->share->gate_switch, static_cast<std::uint16_t>(branch), taken[branch]);
     }
 }
 

@@ -46,6 +46,9 @@ public:
         double flights = 0;    ///< probes, acknowledges, requests, latencies: what is no data
         double transfers = 0;  ///< data on links and memory interfaces, alone
         double waits = 0;      ///< for links and memory that others use
+        /// Data of the first unit of each tensor from or to memory, of a stage on several tiles: the tiles need not wait
+        /// for each other's, stages do.
+        double skew = 0;
     };
     Spent take_spent() { return std::exchange(spent_, {}); }
     /// The units that every stage computed with each number of samples in each allocation, since the last call:
@@ -184,8 +187,9 @@ private:
     void give_turns(unsigned flow, double time);
     void turn_ready(unsigned flow, double time);
     void end_flow(unsigned flow, double time);
-    /// Adds a transfer that took from `begin` to `end`, heads included, to what the units have spent.
-    void spend(Transfer& transfer, double begin, double end);
+    /// Adds a transfer that took from `begin` to `end`, heads included, to what the units have spent. `first`: of the
+    /// first unit of a tensor from or to memory.
+    void spend(Transfer& transfer, double begin, double end, bool first = false);
 
     // weight_prefetch.cpp
     void derive_prefetches();

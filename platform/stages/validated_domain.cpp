@@ -18,9 +18,14 @@ std::vector<DomainFigure> domain_figures(const PlatformConfig& platform, const R
     const double dma_bytes = static_cast<double>(host.input_bytes + host.mask_bytes + host.output_bytes);
     const double dma_cycles = dma_bytes * (batches - 1) / batches /
                               (platform.hbm.interfaces() * platform.hbm.peak_bytes_per_cycle());
-    return {{"flights and latencies, share of the units' time", 0.15, flights / all},
-            {"waits for links and memory, share of the units' time", 0.3, waits / all},
-            {"the host's DMA, share of the memory's time", 0.1, dma_cycles / cycles}};
+    double busy = 0;
+    for (const SimulatedHost::Batch& batch : host.batches)
+        busy += platform.cycles((batch.interrupt - batch.doorbell) / sc_core::sc_time(1, sc_core::SC_NS));
+    return {{"flights and latencies, share of the units' time", 0.2, flights / all},
+            {"waits for links and memory, share of the units' time", 0.4, waits / all},
+            {"the host's DMA, share of the memory's time", 0.1, dma_cycles / cycles},
+            {"the first units' data from and to memory, share of the batches' time", 0.05,
+             pipelines.sum("skew_cycles") / busy}};
 }
 
 }  // namespace switchyard::platform

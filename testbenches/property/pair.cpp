@@ -86,9 +86,9 @@ std::optional<Compiled> compile(const Pair& pair) {
         options.unit_samples = pair.unit_samples;
         const Image image = platform::compile_network(model, compiled.platform, options);
         // The design full-kernel may make more kernels than tiles have room for (chip.ideal_kernel_store).
-        const std::uint32_t room = platform::make_hardware_description(compiled.platform).kernel_store_size();
+        const unsigned room = platform::make_hardware_description(compiled.platform).kernel_store_size();
         for (const TileProgram& tile : image.tiles)
-            if (tile.kernels.size() * kKernelBytes > room) return std::nullopt;
+            if (tile.kernels.size() > room) return std::nullopt;
         compiled.bytes = encode(image);
         if (!sched::design_of(image.meta).has(sched::Mechanism::routing)) {
             compiled.routing.assign(pair.batches, platform::every_branch(image.meta));

@@ -133,6 +133,11 @@ PlatformSettings random_platform(RandomSource& random, PairSize size) {
     settings["chip.rows"] = fmt::format("{}", random.log_integer(1, side));
     for (const Range& range : ranges())
         if (random.chance(range.probability)) settings[range.key] = drawn(random, range);
+    // A narrower port of the network interface is refused.
+    if (const auto port = settings.find("scratchpad.network_bytes_per_cycle"); port != settings.end()) {
+        const auto link = settings.find("noc.link_bytes_per_cycle");
+        if (std::stoul(port->second) < (link == settings.end() ? 192 : std::stoul(link->second))) settings.erase(port);
+    }
     if (random.chance(0.3)) settings["noc.topology"] = "mesh";
     if (random.chance(0.2)) settings["noc.multicast"] = "source";
     if (random.chance(0.3)) settings["network_interface.memory_reads"] = "unicast";

@@ -35,7 +35,7 @@ void check_pairs(std::uint64_t first, std::size_t count, PairSize size) {
 }  // namespace
 
 TEST_CASE("small random networks on random chips", "[property]") {
-    check_pairs(7'000'000, 300, PairSize::small);
+    check_pairs(17'000'000, 3000, PairSize::small);
 }
 
 TEST_CASE("attentions of one shape with other numbers of heads need other slots", "[property]") {
@@ -44,7 +44,13 @@ TEST_CASE("attentions of one shape with other numbers of heads need other slots"
     CHECK_FALSE(result.at("stages").contains("error"));
 }
 
+TEST_CASE("masks of a gate behind another switch are of the samples that reach it", "[property]") {
+    const nlohmann::ordered_json result = run_pair(13002094, PairSize::small);
+    CHECK_FALSE(result.at("stages").contains("error"));
+    CHECK(result.at("stages").at("failed").empty());
+}
+
 TEST_CASE("many random networks on random chips", "[.property-long]") {
-    check_pairs(2'000'000, 5000, PairSize::small);
+    check_pairs(20'000'000, 30'000, PairSize::small);
     check_pairs(3'000'000, 40, PairSize::large);
 }

@@ -15,10 +15,10 @@ less 1.
 
     sy-sim run --platform configs/platforms/adyna.yaml --set chip.impl=stages --image IMAGE --batches 2 --spot-check 2
 
-The last three columns are the figures by which `chip.impl: auto` chooses (`docs/models/stages.md`).
+The next columns are the figures by which `chip.impl: auto` chooses (`docs/models/stages.md`).
 
-| workload | stages, us | tiles, us | difference | flights | waits | DMA | auto |
-| --- | --- | --- | --- | --- | --- | --- | --- |
+| workload | stages, us | tiles, us | difference | flights | waits | DMA | first units | auto |
+| --- | --- | --- | --- | --- | --- | --- | --- | --- |
 END
 for workload in skipnet_resnet34 fbsnet_mcifarnet pabee_bert tutel_moe dpsnet digits_skipnet digits_early_exit; do
     "$bin/sy-sched" compile "configs/workloads/$workload.yaml" --platform configs/platforms/adyna.yaml --design adyna \
@@ -44,9 +44,9 @@ cat <<'END'
 
 ## Random networks on random chips
 
-    property_pairs --seed 5000000 --pairs 500 --jobs 2
+    property_pairs --seed 5000000 --pairs 2000 --jobs 2
 
 `validated`: the pairs for which `auto` takes stages. The networks are small, so that most lie beyond the bounds.
 
 END
-"$bin/property_pairs" --seed 5000000 --pairs 500 --jobs 2 | sed -n '2,5s/^/    /p'
+"$bin/property_pairs" --seed 5000000 --pairs 2000 --jobs 2 | sed -n '2,5s/^/    /p'

@@ -14,10 +14,14 @@ namespace {
 constexpr std::uint64_t kCapacity = 524288;
 constexpr std::uint64_t kKernelRegion = 204 * 128;  // 5 % of 512 kB, whole kernels
 
+ComputeConfig network_port_of_192_bytes() {
+    ComputeConfig config;
+    config.scratchpad.network_bytes_per_cycle = 192;
+    return config;
+}
+
 struct Started : ComputeBench {
-    explicit Started(const ComputeConfig& config = {}) : ComputeBench("bench", config) {
-        sc_core::sc_start(sc_core::SC_ZERO_TIME);
-    }
+    Started() : ComputeBench("bench", network_port_of_192_bytes()) { sc_core::sc_start(sc_core::SC_ZERO_TIME); }
 };
 
 }  // namespace

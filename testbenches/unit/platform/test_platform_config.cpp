@@ -244,3 +244,12 @@ TEST_CASE("banks and a log of requests need every memory interface", "[platform]
           at_line(text, "impl: bandwidth") +
               "hbm: device: hbm2_2400: controller.mapping: field channel is missing; it has 1 bits");
 }
+
+TEST_CASE("the network interface's port of the scratchpad is at least as wide as a link", "[platform]") {
+    CHECK(read_platform(kMini, {{"noc.link_bytes_per_cycle", "256"}}).scratchpad.network_bytes_per_cycle == 256);
+    CHECK(read_platform(kMini, {{"scratchpad.network_bytes_per_cycle", "512"}}).scratchpad.network_bytes_per_cycle ==
+          512);
+    CHECK_THAT(complaint(read_text(kMini), {{"scratchpad.network_bytes_per_cycle", "16"}}),
+               Catch::Matchers::ContainsSubstring("scratchpad: network_bytes_per_cycle: 16 is less than "
+                                                  "noc.link_bytes_per_cycle, "));
+}
