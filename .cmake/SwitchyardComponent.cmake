@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 include(GNUInstallDirs)
 
 # Headers are included as "switchyard/<folder>/<file>.h", in the tree and when installed: a plain "tlm/..."
@@ -10,7 +11,7 @@ file(MAKE_DIRECTORY ${SWITCHYARD_INCLUDE_ROOT}/switchyard)
 foreach(folder sw_scheduler tlm hw rtl platform testbenches)
   file(CREATE_LINK ${PROJECT_SOURCE_DIR}/${folder} ${SWITCHYARD_INCLUDE_ROOT}/switchyard/${folder} SYMBOLIC)
 endforeach()
-# The integrator's door has the shortest name.
+# The target that integrators link has the shortest name.
 file(CREATE_LINK ${PROJECT_SOURCE_DIR}/platform/accelerator.h ${SWITCHYARD_INCLUDE_ROOT}/switchyard/accelerator.h SYMBOLIC)
 
 # Headers that sy-regs makes in the build, found under the same names as those of the tree.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Finds what the libraries link. Included by our own build, where each is required, and by the installed
 # SwitchyardConfig.cmake, where a missing one makes find_package(Switchyard) fail in the caller's terms.
 

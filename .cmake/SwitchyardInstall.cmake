@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # lib/, include/switchyard/<folder>/, bin/, share/switchyard/<platforms, workloads, ...>, share/doc/, the CMake package and
 # the pkg-config module.
 include(GNUInstallDirs)

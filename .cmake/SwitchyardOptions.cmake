@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 option(SWITCHYARD_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
 option(SWITCHYARD_INSTALL "Install rules, and packages of CPack" ${PROJECT_IS_TOP_LEVEL})
 option(BUILD_SHARED_LIBS "Shared libraries instead of static ones" OFF)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # cpack -G DEB, cpack -G TGZ.
 set(CPACK_PACKAGE_VENDOR "Switchyard")
 set(CPACK_PACKAGE_CONTACT "Switchyard maintainers <maintainers@switchyard.invalid>")

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Verilated blocks: SystemVerilog of rtl/ as C++ libraries. Included when SWITCHYARD_RTL is on.
 execute_process(COMMAND ${SWITCHYARD_VERILATOR} --getenv VERILATOR_ROOT
   OUTPUT_VARIABLE SWITCHYARD_VERILATOR_ROOT OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # cmake -DFOLDER=... -DNAME=V... -P: gathers the C++ files that Verilator wrote, whose names are known only afterwards,
 # in two: NAME__fast.cpp is evaluated, NAME__slow.cpp constructs, registers and names.
 file(GLOB fast RELATIVE ${FOLDER} ${FOLDER}/${NAME}*.cpp)

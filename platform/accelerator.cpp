@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/accelerator.h"
 
 #include <optional>
@@ -11,7 +12,8 @@ namespace switchyard {
 
 struct Accelerator::Inside {
     explicit Inside(const PlatformConfig& config) : platform(config) {
-        if (platform.chip.impl == "stages")  // auto is tiles: what will run, and how well stages would model it, is open
+        if (platform.chip.impl ==
+            "stages")  // auto is tiles: what will run, and how well stages would model it, is open
             stages.emplace("chip", platform, registry);
         else
             tiles.emplace("chip", platform, registry);

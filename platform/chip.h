@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <memory>
@@ -19,7 +20,7 @@ hw::HostInterface::Chip surroundings_of_host(const PlatformConfig& platform);
 
 /// The whole accelerator: tiles, torus, HBM and host interface, composed from a PlatformConfig.
 ///
-/// Doors: the configuration port `host.config` (memory mapped, docs/registers.md), the initiator port
+/// Sockets: the configuration port `host.config` (memory mapped, docs/registers.md), the initiator port
 /// `host.host_memory` and the interrupt `host.irq`. Nothing else leads in or out.
 /// Network endpoints: tile y * columns + x at its router, then the memory interfaces at the edge routers, then the
 /// host interface at router 0.

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/platform/chip_choice.h"
 
 #include <string>
 
 #include <nlohmann/json.hpp>
 
-#include "switchyard/platform/experiment/process_pool.h"
+#include "switchyard/platform/system/process_pool.h"
 
 namespace switchyard::platform {
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <functional>
@@ -20,8 +21,8 @@ nlohmann::ordered_json run_on_chosen_chip(const PlatformConfig& platform, const 
 /// The report of `run` on tiles, in a process of its own: before this process runs anything itself.
 nlohmann::ordered_json report_of_tiles(const PlatformConfig& platform, const ChipRun& run);
 
-/// `validation.spot_check` of a report: mean latency of the batches that `tiles`, a report of the first batches on tiles,
-/// has, in both, and their difference as a share of that on tiles. Null if the chip of `report` is tiles.
+/// `validation.spot_check` of a report: mean latency of the batches that `tiles`, a report of the first batches on
+/// tiles, has, in both, and their difference as a share of that on tiles. Null if the chip of `report` is tiles.
 nlohmann::ordered_json spot_check(const nlohmann::ordered_json& report, const nlohmann::ordered_json& tiles);
 
 }  // namespace switchyard::platform

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/platform/conservation.h"
 
 #include <algorithm>
@@ -59,15 +60,15 @@ void check_work(Checks& checks, const PlatformConfig& platform, const std::vecto
     checks.equal("kernel invocations of the program = in the profiles", invocations, recorded);
 
     const double pes_of_a_tile = static_cast<double>(platform.pe_array.rows) * platform.pe_array.columns;
-    double most_macs = 0, most_busy = 0;
+    double max_macs = 0, max_busy = 0;
     for (const auto& [place, counters] : result.at_end.by_place()) {
         const Counters pe = counters.of("pe_array");
         const double busy = pe.sum("busy_cycles");
-        if (busy > 0) most_macs = std::max(most_macs, pe.sum("macs") / (busy * pes_of_a_tile));
-        most_busy = std::max(most_busy, busy);
+        if (busy > 0) max_macs = std::max(max_macs, pe.sum("macs") / (busy * pes_of_a_tile));
+        max_busy = std::max(max_busy, busy);
     }
-    checks.at_most("multiply-accumulates a PE and busy cycle, busiest tile", 1, most_macs);
-    checks.at_most("busy cycles of a PE array", platform.cycles(result.end_ns), most_busy);
+    checks.at_most("multiply-accumulates a PE and busy cycle, busiest tile", 1, max_macs);
+    checks.at_most("busy cycles of a PE array", platform.cycles(result.end_ns), max_busy);
 }
 
 void check_bytes(Checks& checks, const RunResult& result) {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/platform/declared_trace.h"
 
 #include <filesystem>
@@ -8,9 +9,9 @@
 #include <boost/crc.hpp>
 #include <nlohmann/json.hpp>
 
-#include "switchyard/sw_scheduler/formats/error.h"
-#include "switchyard/sw_scheduler/formats/files.h"
-#include "switchyard/sw_scheduler/formats/json_text.h"
+#include "switchyard/sw_scheduler/base/error.h"
+#include "switchyard/sw_scheduler/base/files.h"
+#include "switchyard/sw_scheduler/base/json_text.h"
 
 namespace switchyard::platform {
 
@@ -64,7 +65,7 @@ std::string declared_trace(const std::vector<std::uint8_t>& image_bytes, const s
     if (!fs::is_regular_file(link_path, error)) throw needed("the model declares no route generator");
     std::string path;
     try {
-        const nlohmann::json link = parse_json(read_file(link_path, kMostTextBytes), link_path);
+        const nlohmann::json link = parse_json(read_file(link_path, kMaxTextBytes), link_path);
         if (link.at("image_crc32") != checksum_of(image_bytes))
             throw needed(fmt::format("{} is of another image", link_path));
         path = (folder_of(image_path) / link.at("trace").get<std::string>()).lexically_normal().string();

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/platform/expectation.h"
 
 #include <map>
@@ -5,8 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "switchyard/sw_scheduler/formats/error.h"
-#include "switchyard/sw_scheduler/formats/samples.h"
+#include "switchyard/sw_scheduler/adyna/image/samples.h"
+#include "switchyard/sw_scheduler/base/error.h"
 
 namespace switchyard::platform {
 
@@ -25,17 +26,17 @@ std::map<std::uint16_t, Edge> operand_edges(const Image& image) {
     return edges;
 }
 
-class FrameFinder {
+class IndexListFinder {
 public:
-    FrameFinder(const Image& image, const BatchRouting& routing)
-        : image_(image), routing_(routing), edges_(operand_edges(image)), frames_(image.meta.operators.size()) {}
+    IndexListFinder(const Image& image, const BatchRouting& routing)
+        : image_(image), routing_(routing), edges_(operand_edges(image)), index_lists_(image.meta.operators.size()) {}
 
-    const SampleFramePtr& frame(std::uint16_t op_id) {
-        SampleFramePtr& known = frames_.at(op_id);
+    const SampleIndexListPtr& index_list(std::uint16_t op_id) {
+        SampleIndexListPtr& known = index_lists_.at(op_id);
         if (known) return known;
         const auto found = edges_.find(op_id);
         if (found == edges_.end()) {
-            known = std::make_shared<SampleFrame>(SampleFrame{SampleSet::range(0, routing_.samples), nullptr});
+            known = std::make_shared<SampleIndexList>(SampleIndexList{SampleSet::range(0, routing_.samples), nullptr});
         } else {
             known = behind(found->second);
         }
@@ -43,14 +44,14 @@ public:
     }
 
 private:
-    SampleFramePtr behind(const Edge& edge) {
-        SampleFramePtr inner = frame(edge.src_op);
+    SampleIndexListPtr behind(const Edge& edge) {
+        SampleIndexListPtr inner = index_list(edge.src_op);
         if (edge.switch_id != kNone) {
             const std::vector<std::uint64_t>& masks = routing_.masks.at(edge.switch_id);
             std::vector<std::uint32_t> taken;
             for (const std::uint32_t id : inner->samples.ids())
                 if ((masks.at(id) >> edge.branch & 1) != 0) taken.push_back(id);
-            inner = std::make_shared<SampleFrame>(SampleFrame{SampleSet(std::move(taken)), inner});
+            inner = std::make_shared<SampleIndexList>(SampleIndexList{SampleSet(std::move(taken)), inner});
         }
         for (unsigned pop = 0; pop < edge.pops; ++pop) {
             if (!inner->outer)
@@ -64,7 +65,7 @@ private:
     const Image& image_;
     const BatchRouting& routing_;
     std::map<std::uint16_t, Edge> edges_;
-    std::vector<SampleFramePtr> frames_;
+    std::vector<SampleIndexListPtr> index_lists_;
 };
 
 }  // namespace
@@ -94,7 +95,7 @@ BatchRouting every_branch(const ImageMeta& meta) {
 }
 
 std::vector<std::uint32_t> samples_at(const Image& image, const BatchRouting& routing, std::uint16_t op_id) {
-    return FrameFinder(image, routing).frame(op_id)->samples.ids();
+    return IndexListFinder(image, routing).index_list(op_id)->samples.ids();
 }
 
 Expectation expect(const Image& image, const BatchRouting& routing) {
@@ -103,9 +104,9 @@ Expectation expect(const Image& image, const BatchRouting& routing) {
                          fmt::format("wants {} samples and {} switches, got {} and {}", image.meta.batch_samples,
                                      image.meta.switches.size(), routing.samples, routing.masks.size()));
     Expectation result;
-    FrameFinder finder(image, routing);
+    IndexListFinder finder(image, routing);
     for (std::size_t op = 0; op < image.meta.operators.size(); ++op) {
-        const std::uint64_t samples = finder.frame(static_cast<std::uint16_t>(op))->samples.size();
+        const std::uint64_t samples = finder.index_list(static_cast<std::uint16_t>(op))->samples.size();
         result.operator_samples.push_back(samples);
         result.macs += samples * image.meta.operators[op].macs_per_sample;
     }

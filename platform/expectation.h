@@ -1,15 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
-#include "switchyard/sw_scheduler/formats/image.h"
-#include "switchyard/sw_scheduler/formats/trace.h"
+#include "switchyard/sw_scheduler/adyna/image/image.h"
+#include "switchyard/sw_scheduler/workload/trace.h"
 
 namespace switchyard::platform {
 
 /// What one batch must do, derived from the image's edges and the routing masks alone, without the chip's models: the
-/// yardstick of the report's conservation checks.
+/// reference of the report's conservation checks.
 struct Expectation {
     std::vector<std::uint64_t> operator_samples;             ///< index = op_id; model inputs included
     std::vector<std::vector<std::uint64_t>> branch_samples;  ///< [switch_id][branch]: samples whose mask has the bit

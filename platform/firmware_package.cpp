@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/platform/firmware_package.h"
 
 #include <algorithm>
@@ -9,7 +10,7 @@
 #include "switchyard/platform/driver/switchyard_driver.h"
 #include "switchyard/platform/driver/switchyard_package.h"
 #include "switchyard/platform/driver/switchyard_registers.h"
-#include "switchyard/sw_scheduler/formats/error.h"
+#include "switchyard/sw_scheduler/base/error.h"
 
 namespace switchyard::platform {
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/platform/gemm.h"
 
 #include <limits>
@@ -7,9 +8,9 @@
 
 #include "switchyard/platform/report.h"
 #include "switchyard/platform/simulation.h"
-#include "switchyard/sw_scheduler/backend/compile.h"
-#include "switchyard/sw_scheduler/backend/gemm_graph.h"
-#include "switchyard/sw_scheduler/formats/error.h"
+#include "switchyard/sw_scheduler/adyna/compiler/compile.h"
+#include "switchyard/sw_scheduler/adyna/compiler/gemm_graph.h"
+#include "switchyard/sw_scheduler/base/error.h"
 
 namespace switchyard::platform {
 

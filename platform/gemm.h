@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
@@ -11,7 +12,7 @@ namespace switchyard::platform {
 /// C[m x n] = A[m x k] * B[k x n], FP16.
 struct GemmSize {
     std::uint64_t m = 1, n = 1, k = 1;
-    unsigned tiles = 0;  ///< use the first so many tiles; 0: all
+    unsigned tiles = 0;  ///< use the first N tiles; 0: all
 };
 
 /// Compiles a model of one matmul with m samples and runs one batch of it through the whole chain: image, configuration

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/platform/host.h"
 
 #include <algorithm>
@@ -203,9 +204,9 @@ std::uint64_t SimulatedHost::add_tensors(const std::string& kind, std::uint32_t 
 }
 
 void SimulatedHost::dma() {
-    constexpr std::size_t kMost = SWITCHYARD_LIST_DESCRIPTORS;
-    for (std::size_t first = 0; first < transfers_.size(); first += kMost) {
-        const std::size_t count = std::min(kMost, transfers_.size() - first);
+    constexpr std::size_t kMax = SWITCHYARD_LIST_DESCRIPTORS;
+    for (std::size_t first = 0; first < transfers_.size(); first += kMax) {
+        const std::size_t count = std::min(kMax, transfers_.size() - first);
         std::vector<std::uint8_t> list(count * SWITCHYARD_DESCRIPTOR_BYTES);
         for (std::size_t i = 0; i < count; ++i) {
             const Transfer& transfer = transfers_[first + i];

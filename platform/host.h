@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
@@ -13,8 +14,8 @@
 #include "switchyard/platform/driver/switchyard_driver.h"
 #include "switchyard/platform/host_memory.h"
 #include "switchyard/platform/network_values.h"
-#include "switchyard/sw_scheduler/formats/image.h"
-#include "switchyard/sw_scheduler/formats/trace.h"
+#include "switchyard/sw_scheduler/adyna/image/image.h"
+#include "switchyard/sw_scheduler/workload/trace.h"
 #include "switchyard/tlm/tile_protocol.h"
 
 namespace switchyard::platform {
@@ -31,7 +32,7 @@ namespace switchyard::platform {
 /// computes the masks, and the host reads them back. Not modelled: instructions between accesses, an operating system's
 /// interrupt latency.
 ///
-/// Doors: `config` to the chip, `irq` from it; `memory.port` takes the chip's DMA.
+/// Sockets: `config` to the chip, `irq` from it; `memory.port` takes the chip's DMA.
 class SimulatedHost : public sc_core::sc_module {
 public:
     tlm_utils::simple_initiator_socket<SimulatedHost> config;
@@ -55,8 +56,8 @@ public:
         const std::vector<BatchRouting>* routing = nullptr;  ///< one a batch
         NetworkValues* values = nullptr;                     ///< null: sizes only
         unsigned tiles = 0;                                  ///< profiles to read back
-        unsigned profile_interval = 0;  ///< read profiles back every so many batches as well; 0: at the end only
-        /// Every so many batches the chip is drained, its profiles are read, `reschedule` is asked for another image,
+        unsigned profile_interval = 0;  ///< read profiles back every N batches as well; 0: at the end only
+        /// Every N batches the chip is drained, its profiles are read, `reschedule` is asked for another image,
         /// and if it returns one, that is loaded with its weights; 0: never.
         unsigned reschedule_interval = 0;
         std::function<Schedule(const Profile&)> reschedule;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/platform/memory_run.h"
 
 #include <algorithm>
@@ -13,7 +14,7 @@
 #include "switchyard/hw/memory/dram/dram_system.h"
 #include "switchyard/hw/memory/dram/timing_checker.h"
 #include "switchyard/platform/memory_traffic.h"
-#include "switchyard/sw_scheduler/formats/error.h"
+#include "switchyard/sw_scheduler/base/error.h"
 
 namespace switchyard::platform {
 
@@ -120,8 +121,8 @@ hw::HbmConfig bandwidth_config(const dram::Device& device) {
     config.write_latency_ns = t.ns(t.trcd_write_cycles + t.tcwl_cycles);
     config.refresh_share = device.refresh_loss();
     config.burst_bytes = device.geometry.burst_bytes;
-    constexpr std::uint64_t kMost = 1u << 31;
-    config.interleave_bytes = static_cast<unsigned>(std::min(hw::interleave_bytes(device), kMost));
+    constexpr std::uint64_t kMax = 1u << 31;
+    config.interleave_bytes = static_cast<unsigned>(std::min(hw::interleave_bytes(device), kMax));
     return config;
 }
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/platform/memory_traffic.h"
 
 #include <algorithm>
@@ -6,8 +7,8 @@
 #include <fmt/format.h>
 
 #include "switchyard/hw/memory/dram/address_mapping.h"
-#include "switchyard/sw_scheduler/formats/error.h"
-#include "switchyard/sw_scheduler/formats/files.h"
+#include "switchyard/sw_scheduler/base/error.h"
+#include "switchyard/sw_scheduler/base/files.h"
 
 namespace switchyard::platform {
 namespace {

@@ -1,17 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/platform/network_image.h"
 
 #include <optional>
 
 #include <fmt/format.h>
 
-#include "switchyard/sw_scheduler/formats/error.h"
-#include "switchyard/sw_scheduler/model/profile.h"
+#include "switchyard/sw_scheduler/base/error.h"
+#include "switchyard/sw_scheduler/workload/profile.h"
 
 namespace switchyard::platform {
 
 namespace {
 
-/// Adyna adapts its schedule every 40 batches (section VIII); so many are looked at beforehand.
+/// Adyna adapts its schedule every 40 batches (section VIII); this many are looked at beforehand.
 constexpr std::size_t kProfiledBatches = 40;
 
 sched::Sampling chosen_sampling(const NetworkImageOptions& options) {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
@@ -6,9 +7,9 @@
 #include <vector>
 
 #include "switchyard/platform/platform_config.h"
-#include "switchyard/sw_scheduler/backend/compile.h"
-#include "switchyard/sw_scheduler/formats/image.h"
-#include "switchyard/sw_scheduler/model/model_reader.h"
+#include "switchyard/sw_scheduler/adyna/compiler/compile.h"
+#include "switchyard/sw_scheduler/adyna/image/image.h"
+#include "switchyard/sw_scheduler/workload/model_reader.h"
 
 namespace switchyard::platform {
 
@@ -18,7 +19,7 @@ struct NetworkImageOptions {
     std::string profile;               ///< file; empty: 40 batches of the routes that the model declares, if it does
     std::string sampling;              ///< empty: "profile" with a file and a design that re-samples, or else "uniform"
     std::vector<std::string> without;  ///< mechanisms that the design does without (sched::mechanism_names)
-    std::uint32_t unit_samples = 0;    ///< of a hand-over unit, in every segment; 0: chosen by cost
+    std::uint32_t unit_samples = 0;    ///< of a micro-batch, in every segment; 0: chosen by cost
     sched::Margins margins;            ///< calibrated; others for calibrations
 };
 
@@ -29,7 +30,7 @@ sched::CompileOptions compile_options(const NetworkImageOptions& options);
 /// nothing if it declares none.
 std::optional<sched::Profile> expected_routes(const sched::Model& model, const NetworkImageOptions& options);
 
-/// Throws Infeasible if an image of so many bytes is larger than the chip's window; `source` is the model's file.
+/// Throws Infeasible if an image of N bytes is larger than the chip's window; `source` is the model's file.
 void check_window(std::size_t image_bytes, const PlatformConfig& platform, const std::string& source);
 
 /// The network's image for the platform, with the route generator that its model declares. Throws InputError: an

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/platform/network_values.h"
 
 #include <algorithm>
@@ -11,7 +12,7 @@
 #include "switchyard/hw/numerics/fp16.h"
 #include "switchyard/platform/expectation.h"
 #include "switchyard/platform/network_weights.h"
-#include "switchyard/sw_scheduler/formats/error.h"
+#include "switchyard/sw_scheduler/base/error.h"
 
 namespace switchyard::platform {
 

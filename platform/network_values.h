@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
@@ -5,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "switchyard/platform/npy.h"
-#include "switchyard/sw_scheduler/formats/image.h"
-#include "switchyard/sw_scheduler/formats/trace.h"
+#include "switchyard/platform/system/npy.h"
+#include "switchyard/sw_scheduler/adyna/image/image.h"
+#include "switchyard/sw_scheduler/workload/trace.h"
 
 namespace switchyard::platform {
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/platform/network_weights.h"
 
 #include <utility>
@@ -6,8 +7,8 @@
 #include <fmt/ranges.h>
 
 #include "switchyard/hw/numerics/fp16.h"
-#include "switchyard/platform/npy.h"
-#include "switchyard/sw_scheduler/formats/error.h"
+#include "switchyard/platform/system/npy.h"
+#include "switchyard/sw_scheduler/base/error.h"
 
 namespace switchyard::platform {
 
@@ -162,8 +163,8 @@ std::vector<std::vector<std::uint8_t>> weight_slices(const std::string& model, c
     }
     std::vector<std::vector<std::uint8_t>> slices;
     const Partition& cut = placement.partitions.back();
-    for (unsigned ik = 0; ik < placement.k_ways; ++ik) {
-        const Box box = output_box(shape, cut, placement.k_ways, ik, cut.dyn_dim);
+    for (unsigned ik = 0; ik < placement.k_factor; ++ik) {
+        const Box box = output_box(shape, cut, placement.k_factor, ik, cut.dyn_dim);
         HalfWriter writer;
         for (const Parameter& parameter : parameters) {
             for (std::size_t i = box.k0 * parameter.per_channel; i < box.k1 * parameter.per_channel; ++i)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstddef>
@@ -5,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "switchyard/sw_scheduler/formats/image.h"
+#include "switchyard/sw_scheduler/adyna/image/image.h"
 
 namespace switchyard::platform {
 
@@ -21,7 +22,7 @@ private:
 };
 
 /// The weights of an operator in `folder` (docs/values.md, "Where values come from"), one slice of `slice_bytes` for
-/// each of the ways over output channels. `model`: of whose file a mistake is. Throws InputError for parameters that
+/// each of the parts over output channels. `model`: of whose file a mistake is. Throws InputError for parameters that
 /// the model does not name, a missing file, another shape.
 std::vector<std::vector<std::uint8_t>> weight_slices(const std::string& model, const std::string& folder,
                                                      const ImageMeta::Operator& meta,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/platform/platform_config.h"
 
 #include <set>
@@ -17,21 +18,21 @@ void for_each_section(PlatformConfig& p, Visit&& visit) {
     visit("chip", "the chip as a whole", [&p](ConfigReader& reader) { describe(reader, p.chip); });
     visit("pe_array", "the PE array of a tile", [&p](ConfigReader& reader) {
         describe(reader, p.pe_array);
-        describe(reader, p.pe_array_exceptions);
+        describe(reader, p.pe_array_overrides);
     });
     visit("scratchpad", "the scratchpad of a tile", [&p](ConfigReader& reader) { describe(reader, p.scratchpad); });
     visit("dispatcher", "the kernel dispatcher of a tile", [&p](ConfigReader& reader) {
         describe(reader, p.dispatcher);
-        describe(reader, p.dispatcher_exceptions);
+        describe(reader, p.dispatcher_overrides);
     });
     visit("controller", "the controller of a tile", [&p](ConfigReader& reader) { describe(reader, p.controller); });
     visit("network_interface", "the network interface of a tile", [&p](ConfigReader& reader) {
         describe(reader, p.network_interface);
-        describe(reader, p.network_interface_exceptions);
+        describe(reader, p.network_interface_overrides);
     });
     visit("noc", "routers and links of the 2D torus", [&p](ConfigReader& reader) {
         describe(reader, p.noc);
-        describe(reader, p.noc_exceptions);
+        describe(reader, p.noc_overrides);
     });
     visit("hbm", "off-chip memory", [&p](ConfigReader& reader) { describe(reader, p.hbm); });
     visit("host", "host interface of the chip, and the host's memory", [&p](ConfigReader& reader) {
@@ -62,15 +63,14 @@ void check_sections(const YAML::Node& root, const std::string& path, PlatformCon
 void derive(PlatformConfig& p) {
     p.pe_array.clock_ghz = p.scratchpad.clock_ghz = p.dispatcher.clock_ghz = p.controller.clock_ghz =
         p.network_interface.clock_ghz = p.noc.clock_ghz = p.hbm.clock_ghz = p.host.clock_ghz = p.chip.clock_ghz;
-    p.controller.values = p.network_interface.values = p.chip.values;
+    p.controller.values = p.network_interface.values = p.chip.functional;
     p.network_interface.packet_format = p.noc.packet_format();
     p.noc.columns = p.chip.columns;
     p.noc.rows = p.chip.rows;
-    if (p.scratchpad.network_bytes_per_cycle == 0)
-        p.scratchpad.network_bytes_per_cycle = p.noc.link_bytes_per_cycle;
-    if (p.noc_exceptions.text.empty()) return;
+    if (p.scratchpad.network_bytes_per_cycle == 0) p.scratchpad.network_bytes_per_cycle = p.noc.link_bytes_per_cycle;
+    if (p.noc_overrides.text.empty()) return;
     for (unsigned router = 0; router < p.tiles(); ++router)
-        p.noc.impl_of_router.push_back(p.noc_exceptions.impl_of(router, p.noc.impl));
+        p.noc.impl_of_router.push_back(p.noc_overrides.impl_of(router, p.noc.impl));
 }
 
 /// `auto` stays where both chips are possible: run_on_chosen_chip() knows more.
@@ -78,12 +78,11 @@ void choose_chip(PlatformConfig& p) {
     if (p.chip.impl != "auto") return;
     const bool analytic = p.pe_array.impl == "analytic" && p.dispatcher.impl == "analytic" &&
                           p.network_interface.impl == "packets" && p.noc.impl == "packet" &&
-                          p.hbm.impl == "bandwidth" && p.hbm.request_log.empty() &&
-                          p.pe_array_exceptions.text.empty() && p.dispatcher_exceptions.text.empty() &&
-                          p.network_interface_exceptions.text.empty();
+                          p.hbm.impl == "bandwidth" && p.hbm.request_log.empty() && p.pe_array_overrides.text.empty() &&
+                          p.dispatcher_overrides.text.empty() && p.network_interface_overrides.text.empty();
     if (p.chip.ideal_kernel_store || !p.chip.kernel_fitting || p.chip.online_scheduling_us > 0) {
         p.chip.impl = "stages";
-    } else if (!analytic || p.chip.values || p.chip.check_protocol) {
+    } else if (!analytic || p.chip.functional || p.chip.check_protocol) {
         p.chip.impl = "tiles";
     }
 }
@@ -93,32 +92,32 @@ void check(const PlatformConfig& p, const YAML::Node& root, const std::string& p
     const auto fail = [&](const char* section, const std::string& message) {
         throw InputError(path, line_of(root[section]), section, message);
     };
-    const auto check_exceptions = [&](const char* section, const TileExceptions& exceptions, const auto& known) {
-        const std::string message = exceptions.objection(p.tiles(), known);
+    const auto check_overrides = [&](const char* section, const TileOverrides& overrides, const auto& known) {
+        const std::string message = overrides.validation_error(p.tiles(), known);
         if (!message.empty()) fail(section, "impl_of_tiles: " + message);
     };
-    check_exceptions("pe_array", p.pe_array_exceptions, hw::kPeArrayImplementations);
-    check_exceptions("dispatcher", p.dispatcher_exceptions, hw::kDispatcherImplementations);
-    check_exceptions("network_interface", p.network_interface_exceptions, hw::kNetworkInterfaceImplementations);
-    check_exceptions("noc", p.noc_exceptions, std::vector<std::string>{"flit", "rtl", "lockstep"});
-    if (p.noc.impl == "packet" && !p.noc_exceptions.text.empty()) fail("noc", "impl_of_tiles needs impl: flit");
-    if (const std::string message = hw::objection(p.noc, p.router_of_endpoint()); !message.empty())
+    check_overrides("pe_array", p.pe_array_overrides, hw::kPeArrayImplementations);
+    check_overrides("dispatcher", p.dispatcher_overrides, hw::kDispatcherImplementations);
+    check_overrides("network_interface", p.network_interface_overrides, hw::kNetworkInterfaceImplementations);
+    check_overrides("noc", p.noc_overrides, std::vector<std::string>{"flit", "rtl", "lockstep"});
+    if (p.noc.impl == "packet" && !p.noc_overrides.text.empty()) fail("noc", "impl_of_tiles needs impl: flit");
+    if (const std::string message = hw::validation_error(p.noc, p.router_of_endpoint()); !message.empty())
         fail("noc", message);
     if (p.scratchpad.network_bytes_per_cycle < p.noc.link_bytes_per_cycle)
         fail("scratchpad", fmt::format("network_bytes_per_cycle: {} is less than noc.link_bytes_per_cycle, {}: the "
                                        "network interface takes flits at the rate of a link",
                                        p.scratchpad.network_bytes_per_cycle, p.noc.link_bytes_per_cycle));
-    if (const std::string message = hw::objection(p.hbm); !message.empty()) fail("hbm", message);
+    if (const std::string message = hw::validation_error(p.hbm); !message.empty()) fail("hbm", message);
     if (p.chip.impl == "stages" && p.network_interface.impl != "packets")
         fail("network_interface", "impl: " + p.network_interface.impl + " needs chip.impl: tiles");
     if (p.chip.impl == "stages" && p.noc.impl != "packet")
         fail("noc", "impl: " + p.noc.impl + " needs chip.impl: tiles");
-    if (p.chip.impl == "stages" && p.chip.values) fail("chip", "values need impl: tiles");
+    if (p.chip.impl == "stages" && p.chip.functional) fail("chip", "functional: yes needs impl: tiles");
     if (p.chip.impl == "stages" && p.hbm.impl != "bandwidth")
         fail("hbm", "impl: " + p.hbm.impl + " needs chip.impl: tiles");
     if (p.chip.impl == "stages" && !p.hbm.request_log.empty()) fail("hbm", "request_log needs chip.impl: tiles");
-    if (p.chip.impl == "stages" && !(p.pe_array_exceptions.text.empty() && p.dispatcher_exceptions.text.empty() &&
-                                     p.network_interface_exceptions.text.empty()))
+    if (p.chip.impl == "stages" && !(p.pe_array_overrides.text.empty() && p.dispatcher_overrides.text.empty() &&
+                                     p.network_interface_overrides.text.empty()))
         fail("chip", "impl_of_tiles needs impl: tiles");
     if (p.chip.impl == "tiles" && p.chip.ideal_kernel_store) fail("chip", "ideal_kernel_store needs impl: stages");
     if (p.chip.impl == "tiles" && !p.chip.kernel_fitting) fail("chip", "kernel_fitting: no needs impl: stages");

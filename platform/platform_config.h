@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
@@ -13,11 +14,11 @@
 #include "switchyard/hw/pe_array/pe_array.h"
 #include "switchyard/hw/scratchpad/scratchpad.h"
 #include "switchyard/hw/tile/tile_controller.h"
-#include "switchyard/platform/energy.h"
 #include "switchyard/platform/host_memory.h"
-#include "switchyard/platform/tile_exceptions.h"
-#include "switchyard/sw_scheduler/backend/hardware.h"
-#include "switchyard/sw_scheduler/formats/config.h"
+#include "switchyard/platform/system/energy.h"
+#include "switchyard/platform/tile_overrides.h"
+#include "switchyard/sw_scheduler/adyna/compiler/hardware.h"
+#include "switchyard/sw_scheduler/base/config.h"
 
 namespace switchyard::platform {
 
@@ -27,7 +28,7 @@ struct ChipConfig {
     unsigned columns = 2, rows = 2;
     double clock_ghz = 1.0;
     bool check_protocol = false;
-    bool values = false;
+    bool functional = false;
     bool ideal_kernel_store = false;
     bool kernel_fitting = true;
     double online_scheduling_us = 0;
@@ -43,7 +44,9 @@ void describe(V& v, ChipConfig& c) {
     v.field("columns", c.columns, 1, 64, "tiles in a row of the torus");
     v.field("rows", c.rows, 1, 64, "rows of tiles");
     v.field("clock_ghz", c.clock_ghz, 0.01, 10, "clock of the whole chip; every key in cycles counts these");
-    v.field("values", c.values, "tensors have values, which PE arrays and gates compute; otherwise only sizes move");
+    v.field("functional", c.functional,
+            "tensors have values, which PE arrays and gates compute; no: timing only, tensors are sizes");
+    v.renamed("values", "functional");
     v.field("ideal_kernel_store", c.ideal_kernel_store,
             "kernels take no room in the scratchpads, so that a tile can have any number; needs impl: stages");
     v.field("kernel_fitting", c.kernel_fitting,
@@ -68,8 +71,8 @@ struct PlatformConfig {
     hw::NocConfig noc;
     hw::Hbm::Config hbm;
     hw::HostInterface::Config host;
-    TileExceptions pe_array_exceptions, dispatcher_exceptions, network_interface_exceptions,
-        noc_exceptions;              ///< keys in their sections
+    TileOverrides pe_array_overrides, dispatcher_overrides, network_interface_overrides,
+        noc_overrides;               ///< keys in their sections
     HostMemory::Config host_memory;  ///< keys in the section `host`
     EnergyConfig energy;
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/platform/report.h"
 
 #include <algorithm>
@@ -11,7 +12,7 @@
 #include "switchyard/platform/conservation.h"
 #include "switchyard/platform/report_parts.h"
 #include "switchyard/platform/stages/validated_domain.h"
-#include "switchyard/sw_scheduler/formats/files.h"
+#include "switchyard/sw_scheduler/base/files.h"
 
 namespace switchyard::platform {
 
@@ -48,17 +49,18 @@ ordered_json fidelity_json(const PlatformConfig& p) {
                 {"noc", "link loads"},
                 {"hbm", "interface bandwidth"},
                 {"host_interface", "link_rate"},
-                {"values", "off"}};
+                {"values", "timing only"}};
     return {{"chip", "tiles"},
-            {"pe_array", p.pe_array_exceptions.describe_all(p.pe_array.impl)},
+            {"pe_array", p.pe_array_overrides.describe_all(p.pe_array.impl)},
             {"scratchpad", "ports"},
-            {"dispatcher", p.dispatcher_exceptions.describe_all(p.dispatcher.impl)},
+            {"dispatcher", p.dispatcher_overrides.describe_all(p.dispatcher.impl)},
             {"controller", "events"},
-            {"network_interface", p.network_interface_exceptions.describe_all(p.network_interface.impl)},
-            {"noc", p.noc.impl == "packet" ? "link_calendar" : p.noc_exceptions.describe_all(p.noc.impl)},
+            {"network_interface", p.network_interface_overrides.describe_all(p.network_interface.impl)},
+            {"noc", p.noc.impl == "packet" ? "link_calendar" : p.noc_overrides.describe_all(p.noc.impl)},
             {"hbm", p.hbm.impl},
             {"host_interface", "link_rate"},
-            {"values", p.chip.values ? "acc " + p.pe_array.acc + ", partial sums " + p.pe_array.partial_sums : "off"}};
+            {"values", p.chip.functional ? "acc " + p.pe_array.acc + ", partial sums " + p.pe_array.partial_sums
+                                         : "timing only"}};
 }
 
 /// Whether the chip's model was validated for such a run. Tiles are what it is validated against.
@@ -151,12 +153,13 @@ ordered_json counters_json(const RunResult& result) {
     return sums;
 }
 
-/// Per operator: samples that reached it, and how often each of its kernels was picked, over all of its tiles.
+/// Per operator: samples that reached it, and how often each of its kernels was selected, over all of its tiles.
 ordered_json operators_json(const Image& image, const std::vector<Expectation>& expected, const RunResult& result) {
-    std::map<std::uint16_t, std::map<std::uint16_t, std::uint64_t>> picked;
+    std::map<std::uint16_t, std::map<std::uint16_t, std::uint64_t>> selected;
     for (const SimulatedHost::Profile* profile : result.host.last_profiles())
         for (const auto& tile : profile->by_tile)
-            for (const ProfileRecord& record : tile) picked[record.op_id][record.kernel_dyn_dim] += record.invocations;
+            for (const ProfileRecord& record : tile)
+                selected[record.op_id][record.kernel_dyn_dim] += record.invocations;
     std::map<std::uint16_t, unsigned> tiles;
     for (const TileProgram& tile : image.tiles)
         for (const TileOperator& op : tile.operators) ++tiles[op.op_id];
@@ -169,7 +172,7 @@ ordered_json operators_json(const Image& image, const std::vector<Expectation>& 
         std::uint64_t samples = 0;
         for (const Expectation& batch : expected) samples += batch.operator_samples[id];
         ordered_json kernels = ordered_json::array();
-        for (const auto& [dyn_dim, invocations] : picked[op_id])
+        for (const auto& [dyn_dim, invocations] : selected[op_id])
             if (invocations > 0) kernels.push_back({{"dyn_dim", dyn_dim}, {"invocations", invocations}});
         list.push_back({{"operator", op.name},
                         {"kind", op.kind},

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/platform/report_parts.h"
 
 #include <algorithm>
@@ -36,9 +37,9 @@ ordered_json platform_json(const PlatformConfig& p) {
 }
 
 ordered_json latency_json(const std::vector<double>& microseconds) {
-    const auto [least, most] = std::minmax_element(microseconds.begin(), microseconds.end());
+    const auto [min, max] = std::minmax_element(microseconds.begin(), microseconds.end());
     const double sum = std::accumulate(microseconds.begin(), microseconds.end(), 0.0);
-    return {{"least", *least}, {"mean", sum / static_cast<double>(microseconds.size())}, {"most", *most}};
+    return {{"min", *min}, {"mean", sum / static_cast<double>(microseconds.size())}, {"max", *max}};
 }
 
 ordered_json energy_json(const std::vector<Energy::Part>& parts, double total_picojoules, double nanoseconds,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <string>
@@ -6,8 +7,8 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "switchyard/platform/conservation.h"
-#include "switchyard/platform/energy.h"
 #include "switchyard/platform/platform_config.h"
+#include "switchyard/platform/system/energy.h"
 
 namespace switchyard::platform {
 
@@ -16,10 +17,10 @@ namespace switchyard::platform {
 /// `platform` of a chip of tiles.
 nlohmann::ordered_json platform_json(const PlatformConfig& platform);
 
-/// `summary.latency_us` of at least one batch: least, mean, most.
+/// `summary.latency_us` of at least one batch: min, mean, max.
 nlohmann::ordered_json latency_json(const std::vector<double>& microseconds);
 
-/// `energy` of a run of so many nanoseconds and batches.
+/// `energy` of a run of N nanoseconds and batches.
 nlohmann::ordered_json energy_json(const std::vector<Energy::Part>& parts, double total_picojoules, double nanoseconds,
                                    std::size_t batches);
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <string>
 
 #include <fmt/format.h>
@@ -32,7 +33,7 @@ std::string fidelity(const ordered_json& report) {
 
 std::string kernel_rows(const ordered_json& operators) {
     std::string text = fmt::format("  {:<26}{:<13}{:>6}{:>10}  {}\n", "operator", "kind", "tiles", "samples",
-                                   "kernels picked, dyn_dim:times");
+                                   "kernels selected, dyn_dim:times");
     for (const ordered_json& op : operators) {
         std::string kernels;
         for (const ordered_json& kernel : op.at("kernels"))
@@ -56,11 +57,11 @@ std::string validation_rows(const ordered_json& validation) {
             text += report_row("not validated here", text_of(reason));
     if (validation.contains("spot_check") && !validation.at("spot_check").is_null()) {
         const ordered_json& check = validation.at("spot_check");
-        text += report_row("spot check", fmt::format("{} batches: {:.2f} us on stages, {:.2f} us on tiles: {:+.2f} %",
-                                                     check.at("batches").get<unsigned>(),
-                                                     number_of(check.at("stages_latency_us")),
-                                                     number_of(check.at("tiles_latency_us")),
-                                                     100 * number_of(check.at("difference"))));
+        text +=
+            report_row("spot check",
+                       fmt::format("{} batches: {:.2f} us on stages, {:.2f} us on tiles: {:+.2f} %",
+                                   check.at("batches").get<unsigned>(), number_of(check.at("stages_latency_us")),
+                                   number_of(check.at("tiles_latency_us")), 100 * number_of(check.at("difference"))));
     }
     return text;
 }
@@ -79,8 +80,8 @@ std::string report_table(const ordered_json& report) {
                     text_of(report.at("design")), summary.at("batches").get<unsigned>(),
                     summary.at("samples_per_batch").get<unsigned>(), text_of(report.at("routing").at("source")));
     text += report_row("latency a batch",
-                       fmt::format("{:.2f} us mean, {:.2f} least, {:.2f} most", number_of(latency.at("mean")),
-                                   number_of(latency.at("least")), number_of(latency.at("most"))));
+                       fmt::format("{:.2f} us mean, {:.2f} min, {:.2f} max", number_of(latency.at("mean")),
+                                   number_of(latency.at("min")), number_of(latency.at("max"))));
     text += report_row("throughput",
                        fmt::format("{:.1f} batches/s, {:.0f} samples/s", number_of(summary.at("batches_per_second")),
                                    number_of(summary.at("samples_per_second"))));

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/platform/rescheduler.h"
 
 #include <utility>
@@ -5,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "switchyard/platform/kernel_profile.h"
-#include "switchyard/sw_scheduler/backend/compile.h"
+#include "switchyard/sw_scheduler/adyna/compiler/compile.h"
 
 namespace switchyard::platform {
 namespace {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <memory>
@@ -7,7 +8,7 @@
 #include "switchyard/platform/host.h"
 #include "switchyard/platform/network_image.h"
 #include "switchyard/platform/platform_config.h"
-#include "switchyard/sw_scheduler/model/model_reader.h"
+#include "switchyard/sw_scheduler/workload/model_reader.h"
 
 namespace switchyard::platform {
 

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/platform/sampling_report.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "switchyard/sw_scheduler/sampling/kernel_sampling.h"
-#include "switchyard/sw_scheduler/sampling/resampling.h"
+#include "switchyard/sw_scheduler/adyna/sampling/kernel_sampling.h"
+#include "switchyard/sw_scheduler/adyna/sampling/resampling.h"
 
 namespace switchyard::platform {
 
@@ -34,17 +35,17 @@ ordered_json sampling_json(const std::string& file, const std::string& name, con
     if (!profile.by_kernel) {
         const sched::DynDims even = sched::uniform_dyn_dims(phi.largest(), kernels);
         result["from_kernels"] =
-            set(sched::resample_best(sched::picked(phi, even), sched::usual_iterations(even.size())));
+            set(sched::resample_best(sched::selected_counts(phi, even), sched::usual_iterations(even.size())));
     }
     return result;
 }
 
 std::string sampling_table(const ordered_json& result) {
-    std::string text = fmt::format(
-        "{}: {:g} hand-over units of {} samples, counted by {}; {:.2f} samples at the operator on average\n",
-        result.at("operator").get<std::string>(), result.at("units").get<double>(),
-        result.at("unit_samples").get<unsigned>(), result.at("counted_by").get<std::string>(),
-        result.at("mean_samples").get<double>());
+    std::string text =
+        fmt::format("{}: {:g} micro-batches of {} samples, counted by {}; {:.2f} samples at the operator on average\n",
+                    result.at("operator").get<std::string>(), result.at("units").get<double>(),
+                    result.at("unit_samples").get<unsigned>(), result.at("counted_by").get<std::string>(),
+                    result.at("mean_samples").get<double>());
     text += "  kernels        samples lost a unit   dyn_dims\n";
     for (const char* key : {"initial", "from_kernels", "sampled", "optimal"}) {
         if (!result.contains(key)) continue;

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <string>
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "switchyard/sw_scheduler/model/profile.h"
+#include "switchyard/sw_scheduler/workload/profile.h"
 
 namespace switchyard::platform {
 

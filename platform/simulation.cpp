@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/platform/simulation.h"
 
 #include <chrono>
@@ -11,7 +12,7 @@
 
 #include "switchyard/platform/chip.h"
 #include "switchyard/platform/stages/stage_chip.h"
-#include "switchyard/sw_scheduler/formats/error.h"
+#include "switchyard/sw_scheduler/base/error.h"
 #include "switchyard/tlm/simulation_registry.h"
 
 namespace switchyard::platform {
@@ -100,12 +101,12 @@ RunResult run_simulation(const PlatformConfig& platform, const Image& image, std
         stages.emplace("chip", platform, registry);
     else
         chip.emplace("chip", platform, registry);
-    hw::HostInterface& door = stages ? stages->host : chip->host;
+    hw::HostInterface& interface = stages ? stages->host : chip->host;
     SimulatedHost host("host", platform.host_memory, std::move(job));
     sc_core::sc_signal<bool> irq("irq");
-    host.config.bind(door.config);
-    door.host_memory.bind(host.memory.port);
-    door.irq(irq);
+    host.config.bind(interface.config);
+    interface.host_memory.bind(host.memory.port);
+    interface.irq(irq);
     host.irq(irq);
 
     sc_core::sc_start();

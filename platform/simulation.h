@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
@@ -6,19 +7,19 @@
 #include <string>
 #include <vector>
 
-#include "switchyard/platform/counters.h"
 #include "switchyard/platform/host.h"
 #include "switchyard/platform/platform_config.h"
-#include "switchyard/sw_scheduler/formats/image.h"
-#include "switchyard/sw_scheduler/formats/trace.h"
+#include "switchyard/platform/system/counters.h"
+#include "switchyard/sw_scheduler/adyna/image/image.h"
+#include "switchyard/sw_scheduler/workload/trace.h"
 
 namespace switchyard::platform {
 
 struct RunOptions {
-    unsigned profile_interval = 0;     ///< read the profilers back every so many batches as well; 0: at the end only
+    unsigned profile_interval = 0;     ///< read the profilers back every N batches as well; 0: at the end only
     unsigned reschedule_interval = 0;  ///< SimulatedHost::Job
     std::function<SimulatedHost::Schedule(const SimulatedHost::Profile&)> reschedule;
-    NetworkValues* values = nullptr;  ///< null: sizes only; must agree with the platform's chip.values
+    NetworkValues* values = nullptr;  ///< null: sizes only; must agree with the platform's chip.functional
 };
 
 struct RunResult {
@@ -37,10 +38,10 @@ struct RunResult {
 Image decode_image_for(const PlatformConfig& platform, const std::vector<std::uint8_t>& image_bytes,
                        const std::string& source);
 
-/// Builds the platform and runs one batch for each element of `routing`, on the chip that `chip.impl` names; what `auto`
-/// means is decided before (run_on_chosen_chip). At most once a process: SystemC elaborates once. Throws ModelError or
-/// sc_report if a model gives up, std::runtime_error that lists what waits for what if nothing can happen any more
-/// before the host has finished.
+/// Builds the platform and runs one batch for each element of `routing`, on the chip that `chip.impl` names; what
+/// `auto` means is decided before (run_on_chosen_chip). At most once a process: SystemC elaborates once. Throws
+/// ModelError or sc_report if a model gives up, std::runtime_error that lists what waits for what if nothing can happen
+/// any more before the host has finished.
 RunResult run_simulation(const PlatformConfig& platform, const Image& image, std::vector<std::uint8_t> image_bytes,
                          const std::vector<BatchRouting>& routing, const RunOptions& options = {});
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/platform/tile.h"
 
 #include "switchyard/platform/blocks.h"
@@ -6,8 +7,8 @@ namespace switchyard::platform {
 
 /// The component's configuration in this tile.
 template <class Config>
-static Config in_tile(Config config, const TileExceptions& exceptions, Endpoint tile) {
-    config.impl = exceptions.impl_of(tile, config.impl);
+static Config in_tile(Config config, const TileOverrides& overrides, Endpoint tile) {
+    config.impl = overrides.impl_of(tile, config.impl);
     return config;
 }
 
@@ -16,12 +17,12 @@ Tile::Tile(const sc_core::sc_module_name& name, const PlatformConfig& platform,
     : sc_module(name),
       controller("controller", platform.controller, registry),
       dispatcher(blocks::make_kernel_dispatcher(
-          "dispatcher", in_tile(platform.dispatcher, platform.dispatcher_exceptions, address.tile), registry)),
-      pe_array(blocks::make_pe_array("pe_array", in_tile(platform.pe_array, platform.pe_array_exceptions, address.tile),
+          "dispatcher", in_tile(platform.dispatcher, platform.dispatcher_overrides, address.tile), registry)),
+      pe_array(blocks::make_pe_array("pe_array", in_tile(platform.pe_array, platform.pe_array_overrides, address.tile),
                                      registry)),
       scratchpad("scratchpad", platform.scratchpad, registry),
       network_interface("network_interface",
-                        in_tile(platform.network_interface, platform.network_interface_exceptions, address.tile),
+                        in_tile(platform.network_interface, platform.network_interface_overrides, address.tile),
                         address, registry, &blocks::make_routing_blocks),
       links_(platform.chip.check_protocol) {
     links_.bind(controller.interface, network_interface.control, "controller_interface");

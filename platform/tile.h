@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <memory>
@@ -17,7 +18,7 @@ namespace switchyard::platform {
 /// One tile (Adyna Fig. 7, right): controller with profiler, kernel dispatcher, PE array, scratchpad and network
 /// interface. The components know each other's sockets only; this is where they meet.
 ///
-/// Doors: `network_interface.noc_in` and `network_interface.noc_out`, to be bound to the router.
+/// Sockets: `network_interface.noc_in` and `network_interface.noc_out`, to be bound to the router.
 class Tile : public sc_core::sc_module {
 public:
     hw::TileController controller;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/platform/values_report.h"
 
 #include <algorithm>
@@ -83,7 +84,7 @@ std::string values_rows(const ordered_json& values) {
     return text;
 }
 
-std::string values_objection(const ordered_json& values) {
+std::string values_error(const ordered_json& values) {
     const auto found = values.find("outputs");
     if (found == values.end()) return "";
     const ordered_json& outputs = *found;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <string>
@@ -6,8 +7,8 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "switchyard/platform/network_values.h"
-#include "switchyard/sw_scheduler/formats/image.h"
-#include "switchyard/sw_scheduler/formats/trace.h"
+#include "switchyard/sw_scheduler/adyna/image/image.h"
+#include "switchyard/sw_scheduler/workload/trace.h"
 
 namespace switchyard::platform {
 
@@ -27,6 +28,6 @@ nlohmann::ordered_json compared_values(const Image& image, const NpyArray& outpu
 std::string values_rows(const nlohmann::ordered_json& values);
 
 /// "", or which output is beyond the bound: one line.
-std::string values_objection(const nlohmann::ordered_json& values);
+std::string values_error(const nlohmann::ordered_json& values);
 
 }  // namespace switchyard::platform

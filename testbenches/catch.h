@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 /// Catch2 as Debian 12 (version 2) and newer systems (version 3) have it. Tests are written as for version 3, with

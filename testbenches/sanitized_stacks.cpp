@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // For AddressSanitizer only: exceptions that leave sc_start().
 //
 // SystemC 2.3.4 tells the sanitizer when it switches between coroutines, but without bounds for the main one, and not

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
 
 #include <tlm>
 
-#include "switchyard/tlm/void_buffer.h"
+#include "switchyard/tlm/dummy_buffer.h"
 
 namespace switchyard {
 
@@ -35,7 +36,7 @@ public:
                                             unsigned streaming_width) {
         payload_.set_command(command);
         payload_.set_address(address);
-        payload_.set_data_ptr(void_buffer(bytes));
+        payload_.set_data_ptr(dummy_buffer(bytes));
         payload_.set_data_length(bytes);
         payload_.set_streaming_width(streaming_width);
         return fresh();

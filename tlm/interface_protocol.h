@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
@@ -6,8 +7,8 @@
 
 #include <tlm>
 
-#include "switchyard/sw_scheduler/formats/program.h"
-#include "switchyard/sw_scheduler/formats/samples.h"
+#include "switchyard/sw_scheduler/adyna/image/program.h"
+#include "switchyard/sw_scheduler/adyna/image/samples.h"
 #include "switchyard/tlm/routed_extension.h"
 
 /// Commands and events between a tile's controller and its network interface: extensions on payloads with
@@ -45,7 +46,7 @@ struct InterfaceCommand : ::tlm::tlm_extension<InterfaceCommand> {
 /// Network interface to controller, at the time it happens.
 struct InterfaceEvent : ::tlm::tlm_extension<InterfaceEvent> {
     enum class Kind : std::uint8_t {
-        unit_ready,     ///< all of (edge, unit) lies in its slot; `frame` is the edge's sample frame
+        unit_ready,     ///< all of (edge, unit) lies in its slot; `index list` is the edge's sample-index list
         weights_ready,  ///< weights edge `edge` is complete
         masks_ready,    ///< recorded masks of (operator_index, unit) have been read
         output_sent,    ///< (operator_index, unit) has left on every out-edge and is acknowledged by memory
@@ -63,7 +64,7 @@ struct InterfaceEvent : ::tlm::tlm_extension<InterfaceEvent> {
     std::uint64_t address = 0;
     const std::uint8_t* bytes = nullptr;
     std::size_t size = 0;
-    SampleFramePtr frame;
+    SampleIndexListPtr index_list;
     std::shared_ptr<const MergedSamples> merged;  ///< unit_ready of a merge: with the last of its inputs
 
     ::tlm::tlm_extension_base* clone() const override { return new InterfaceEvent(*this); }

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
 
-#include "switchyard/sw_scheduler/formats/rounding.h"
+#include "switchyard/sw_scheduler/base/rounding.h"
 
 namespace switchyard {
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/tlm/register_file.h"
 
 #include <algorithm>
@@ -5,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "switchyard/sw_scheduler/formats/error.h"
+#include "switchyard/sw_scheduler/base/error.h"
 
 namespace switchyard {
 namespace {

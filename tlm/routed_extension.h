@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
@@ -6,14 +7,14 @@
 
 #include <tlm>
 
-#include "switchyard/sw_scheduler/formats/samples.h"
+#include "switchyard/sw_scheduler/adyna/image/samples.h"
 
 namespace switchyard {
 
 /// Kinds of packets on the network. A packet is multicast if it has more than one destination.
 enum class PacketKind : std::uint8_t {
-    data,           ///< part of a tensor, into the slot of (edge, unit)
-    probe,          ///< "may I send (edge, unit)?"; carries the unit's sample frame, the first that a tile hears of it
+    data,   ///< part of a tensor, into the slot of (edge, unit)
+    probe,  ///< "may I send (edge, unit)?"; carries the unit's sample-index list, the first that a tile hears of it
     acknowledge,    ///< the probed tile has room
     mask,           ///< routing masks of a switch for some samples of a unit
     config,         ///< write into a tile's program or registers
@@ -79,7 +80,7 @@ struct RoutedExtension : ::tlm::tlm_extension<RoutedExtension> {
     std::uint16_t receipt_tag = 0;      ///< ... with what is to be the receipt's `tag`
     bool receipt_follows = false;       ///< set by a network that does not know yet when the packet will have arrived
     bool has_values = false;
-    SampleFramePtr frame;                                     ///< probe, data
+    SampleIndexListPtr index_list;                            ///< probe, data
     std::shared_ptr<const std::vector<std::uint64_t>> masks;  ///< mask: one a sample of `mask_samples`
     std::shared_ptr<const std::vector<SampleLabel>> labels;   ///< mask: in place of masks, to the next gate
     std::shared_ptr<const SampleSet> mask_samples;
@@ -103,7 +104,7 @@ struct RoutedExtension : ::tlm::tlm_extension<RoutedExtension> {
         wants_receipt = receipt_follows = false;
         receipt_tag = 0;
         has_values = false;
-        frame.reset();
+        index_list.reset();
         masks.reset();
         labels.reset();
         mask_samples.reset();

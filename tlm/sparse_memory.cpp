@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/tlm/sparse_memory.h"
 
 #include <algorithm>
@@ -16,8 +17,8 @@ SparseMemory::SparseMemory(std::uint64_t bytes) : size_(bytes), pieces_((bytes +
 
 SparseMemory::Piece SparseMemory::piece(std::uint64_t address) const {
     const std::uint64_t begin = address / kPieceBytes * kPieceBytes, end = std::min(begin + kPieceBytes, size_);
-    std::unique_ptr<LazyMemory>& memory = pieces_.at(address / kPieceBytes);
-    if (!memory) memory = std::make_unique<LazyMemory>(end - begin);
+    std::unique_ptr<DemandPagedMemory>& memory = pieces_.at(address / kPieceBytes);
+    if (!memory) memory = std::make_unique<DemandPagedMemory>(end - begin);
     return {begin, end, memory->data()};
 }
 
@@ -28,7 +29,7 @@ bool SparseMemory::holds_together(std::uint64_t address, std::uint64_t bytes) co
 void SparseMemory::read(std::uint64_t address, unsigned char* data, std::uint64_t bytes) const {
     while (bytes > 0) {
         const std::uint64_t here = std::min(bytes, kPieceBytes - address % kPieceBytes);
-        const std::unique_ptr<LazyMemory>& memory = pieces_.at(address / kPieceBytes);
+        const std::unique_ptr<DemandPagedMemory>& memory = pieces_.at(address / kPieceBytes);
         if (memory)
             std::memcpy(data, memory->data() + address % kPieceBytes, here);
         else

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <vector>
 
-#include "switchyard/tlm/lazy_memory.h"
+#include "switchyard/tlm/demand_paged_memory.h"
 
 namespace switchyard {
 
@@ -33,7 +34,7 @@ public:
 
 private:
     std::uint64_t size_;
-    mutable std::vector<std::unique_ptr<LazyMemory>> pieces_;  ///< null: all zero
+    mutable std::vector<std::unique_ptr<DemandPagedMemory>> pieces_;  ///< null: all zero
 };
 
 }  // namespace switchyard

@@ -1,11 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
 
 #include <tlm>
 
-#include "switchyard/sw_scheduler/formats/array_timing.h"
-#include "switchyard/sw_scheduler/formats/samples.h"
+#include "switchyard/sw_scheduler/adyna/image/array_timing.h"
+#include "switchyard/sw_scheduler/adyna/image/samples.h"
 #include "switchyard/tlm/block_addresses.h"
 #include "switchyard/tlm/operator_values.h"
 
@@ -72,7 +73,7 @@ struct DispatchExtension : ::tlm::tlm_extension<DispatchExtension> {
     bool channelwise = false;                          ///< of multiply-accumulate work, as in PeWorkExtension
     std::uint8_t operand_bytes = 2, result_bytes = 2;  ///< as in PeWorkExtension
     const OperatorValues* values = nullptr;            ///< null: sizes only
-    SampleFramePtr frame;                              ///< passed on to the network interface
+    SampleIndexListPtr index_list;                     ///< passed on to the network interface
 
     int kernel = -1;                     ///< result: index in the kernel store, -1: none is large enough
     std::uint64_t cycles = 0, macs = 0;  ///< results
@@ -93,7 +94,7 @@ struct SendExtension : ::tlm::tlm_extension<SendExtension> {
     std::uint32_t dyn_dim = 0;
     std::uint32_t output_offset = 0;
     bool multicast = false;  ///< the instruction: unicast or multicast
-    SampleFramePtr frame;
+    SampleIndexListPtr index_list;
 
     ::tlm::tlm_extension_base* clone() const override { return new SendExtension(*this); }
     void copy_from(const ::tlm::tlm_extension_base& other) override {
@@ -111,7 +112,7 @@ inline constexpr std::uint64_t kTileProfileClear = 0x9000'0004;   ///< write u32
 /// A tile's profile as it travels to the host: one record a kernel and one with dyn_dim 0 for empty units.
 struct ProfileRecord {
     std::uint16_t op_id = 0;
-    std::uint16_t kernel_dyn_dim = 0;  ///< of the kernel picked; 0: no sample reached the operator
+    std::uint16_t kernel_dyn_dim = 0;  ///< of the kernel selected; 0: no sample reached the operator
     std::uint32_t invocations = 0;
 };
 static_assert(sizeof(ProfileRecord) == 8);

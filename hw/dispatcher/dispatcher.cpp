@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/hw/dispatcher/dispatcher.h"
 
 #include <cstring>
@@ -92,10 +93,10 @@ void KernelDispatcher::send(bool multicast, DispatchExtension& request, sc_core:
     send_->dyn_dim = request.dyn_dim;
     send_->output_offset = request.output_offset;
     send_->multicast = multicast;
-    send_->frame = request.frame;
+    send_->index_list = request.index_list;
     ::tlm::tlm_generic_payload& payload = send_.fresh();
     network_interface->b_transport(payload, delay);
-    send_->frame.reset();
+    send_->index_list.reset();
     if (payload.is_response_error())
         throw std::runtime_error(fmt::format("network interface refuses to send operator {}", request.operator_index));
 }
@@ -136,7 +137,7 @@ void KernelDispatcher::transport_configure(::tlm::tlm_generic_payload& payload, 
         } catch (const std::exception& error) {
             return refuse(payload, ::tlm::TLM_GENERIC_ERROR_RESPONSE, error.what());
         }
-        stats_.kernels_picked.assign(count, 0);
+        stats_.kernels_selected.assign(count, 0);
     } else {
         return refuse(payload, ::tlm::TLM_COMMAND_ERROR_RESPONSE, "configure is neither read nor written");
     }

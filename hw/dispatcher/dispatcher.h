@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
@@ -13,7 +14,7 @@
 #include <tlm>
 
 #include "switchyard/hw/dispatcher/kernel_nest.h"
-#include "switchyard/sw_scheduler/formats/kernel.h"
+#include "switchyard/sw_scheduler/adyna/image/kernel.h"
 #include "switchyard/tlm/clock_period.h"
 #include "switchyard/tlm/extended_payload.h"
 #include "switchyard/tlm/simulation_registry.h"
@@ -21,16 +22,16 @@
 
 namespace switchyard::hw {
 
-/// The kernel dispatcher of a tile (Adyna section VI-B): picks the stored kernel with the smallest dyn_dim that is no
+/// The kernel dispatcher of a tile (Adyna section VI-B): selects the stored kernel with the smallest dyn_dim that is no
 /// less than the real one, runs the template loop nest for this tile's part of the operator, skips blocks beyond the
 /// real dyn_dim (kernel fitting), then hands the output to the network interface. This is what its implementations
-/// share: doors, configuration, counters; make_kernel_dispatcher() constructs the one that Config::impl names.
+/// share: sockets, configuration, counters; make_kernel_dispatcher() constructs the one that Config::impl names.
 ///
 /// `configure`: a 32-bit WRITE of the number of kernels at address 0 makes it read that many from the beginning of the
 /// scratchpad and rebuild its directory of dyn_dims. A READ returns the number. No other address.
-/// Modelled: binary search in the directory, ceil(log2 n) + 1 cycles; the fetch of the picked kernel's 128 bytes, which
-/// are checked and decoded as they come; one block issued a cycle, hidden behind the PE array. Implementations with
-/// the same results: `analytic` issues one command for each distinct block shape (at most 16), `walk` is the state
+/// Modelled: binary search in the directory, ceil(log2 n) + 1 cycles; the fetch of the selected kernel's 128 bytes,
+/// which are checked and decoded as they come; one block issued a cycle, hidden behind the PE array. Implementations
+/// with the same results: `analytic` issues one command for each distinct block shape (at most 16), `walk` is the state
 /// machine that visits every block in the kernel's order and issues one command a block; `rtl` is rtl/dispatcher, and
 /// `lockstep` that and `walk` side by side (Switchyard::rtl).
 /// Accuracy: exact, given the PE array's cycles. Skipped blocks cost nothing: indices only grow, so a loop ends at the
@@ -47,7 +48,7 @@ public:
     };
     struct Stats {
         std::uint64_t dispatches = 0;
-        std::vector<std::uint64_t> kernels_picked;  ///< times, index = position in the kernel store
+        std::vector<std::uint64_t> kernels_selected;  ///< times, index = position in the kernel store
         std::uint64_t blocks_issued = 0, blocks_skipped = 0;
         std::uint64_t search_cycles = 0;
         std::uint64_t none_found = 0;  ///< dispatches with a dyn_dim beyond every kernel
@@ -76,7 +77,7 @@ public:
     void observe(std::function<void(const Command&)> observer) { observer_ = std::move(observer); }
 
 protected:
-    /// Reads `kernels` kernels and rebuilds the directory, stats_.kernels_picked included. Throws std::exception with
+    /// Reads `kernels` kernels and rebuilds the directory, stats_.kernels_selected included. Throws std::exception with
     /// the cause; nothing is configured then.
     virtual void rebuild(std::uint32_t kernels, sc_core::sc_time& delay) = 0;
     /// Kernels in the directory.
@@ -85,7 +86,7 @@ protected:
     /// std::exception with the cause, or ModelError, which nobody here catches.
     virtual void execute(DispatchExtension& request, sc_core::sc_time& delay) = 0;
 
-    // The doors. Each throws std::runtime_error if the other side refuses.
+    // Calls through the sockets. Each throws std::runtime_error if the other side refuses.
     void read_kernel(std::uint32_t index, KernelBytes& bytes, sc_core::sc_time& delay);
     void issue(const Command& command, DispatchExtension& request, sc_core::sc_time& delay);
     /// The output is complete: closes request.cycles.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/hw/dispatcher/kernel_nest.h"
 
 #include <algorithm>
@@ -56,7 +57,7 @@ Box box_of(const Kernel& kernel, unsigned rank, std::uint32_t dyn_dim) {
 const char* text(NestFault fault) {
     switch (fault) {
         case NestFault::units:
-            return "iterates over hand-over units";
+            return "iterates over micro-batches";
         case NestFault::tiles:
             return "spreads q, c, r or s over tiles";
         case NestFault::pes:
@@ -156,8 +157,8 @@ OutputIndex KernelNest::extent_at(const OutputIndex& position) const {
 
 std::vector<KernelNest::Run> KernelNest::runs() const {
     std::vector<Run> result;
-    // Along an axis all blocks are full but perhaps the last one: bit i of `tails` picks the tail of axis i. The tails
-    // come last, so that the last run holds the last block.
+    // Along an axis all blocks are full but perhaps the last one: bit i of `tails` selects the tail of axis i. The
+    // tails come last, so that the last run holds the last block.
     for (unsigned tails = 0; tails < 1u << kOutputDims; ++tails) {
         std::uint64_t repeats = 1;
         Indices extents;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <array>
@@ -5,9 +6,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "switchyard/sw_scheduler/formats/array_timing.h"
-#include "switchyard/sw_scheduler/formats/kernel.h"
-#include "switchyard/sw_scheduler/formats/partition.h"
+#include "switchyard/sw_scheduler/adyna/image/array_timing.h"
+#include "switchyard/sw_scheduler/adyna/image/kernel.h"
+#include "switchyard/sw_scheduler/adyna/image/partition.h"
 
 namespace switchyard::hw {
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/hw/dispatcher/model_dispatcher.h"
 
 #include <algorithm>
@@ -6,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "switchyard/sw_scheduler/formats/error.h"
+#include "switchyard/sw_scheduler/base/error.h"
 
 namespace switchyard::hw {
 
@@ -32,7 +33,7 @@ void ModelDispatcher::execute(DispatchExtension& request, sc_core::sc_time& dela
     const std::uint32_t index = search(request, delay);
     request.kernel = static_cast<int>(index);
     if (request.dyn_dim > 0) {
-        ++stats_.kernels_picked[index];
+        ++stats_.kernels_selected[index];
         fetch(index, delay);
         try {
             run(directory_[index].kernel, request, delay);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <map>
@@ -43,7 +44,7 @@ private:
     void issue_with_values(Command command, const KernelNest::Run& run, const ValueAddresses& addresses,
                            DispatchExtension& request, sc_core::sc_time& delay);
 
-    std::map<int, NestCache> plans_;  ///< of each kernel that was picked
+    std::map<int, NestCache> plans_;  ///< of each kernel that was selected
 };
 
 /// The state machine: visits every block in the kernel's order and issues one command a block.

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/hw/dispatcher/value_addresses.h"
 
 #include <algorithm>
 #include <stdexcept>
 
-#include "switchyard/sw_scheduler/formats/rounding.h"
+#include "switchyard/sw_scheduler/base/rounding.h"
 
 namespace switchyard::hw {
 namespace {

@@ -1,11 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "switchyard/hw/host/host_interface.h"
-#include "switchyard/sw_scheduler/formats/bytes.h"
-#include "switchyard/tlm/void_buffer.h"
+#include "switchyard/sw_scheduler/base/bytes.h"
+#include "switchyard/tlm/dummy_buffer.h"
 
 namespace switchyard::hw {
 
@@ -20,10 +21,11 @@ constexpr std::uint32_t kLongestList = 1 << 20;  // bytes
 
 /// What host memory answered, and what helps if it answered nothing (TLM-2.0, IEEE 1666-2011, 14.17).
 std::string refusal(const ::tlm::tlm_generic_payload& access, std::uint64_t address) {
-    const char* const hint = access.get_response_status() == ::tlm::TLM_INCOMPLETE_RESPONSE
-                                 ? ": the target sets no response status; a switchyard::LenientBoundary in front of it "
-                                   "does (docs/tlm.md)"
-                                 : "";
+    const char* const hint =
+        access.get_response_status() == ::tlm::TLM_INCOMPLETE_RESPONSE
+            ? ": the target sets no response status; a switchyard::ProtocolRepairAdapter in front of it "
+              "does (docs/tlm.md)"
+            : "";
     return fmt::format("a {} of {} bytes at {:#x} with {}{}", access.is_write() ? "write" : "read",
                        access.get_data_length(), address, access.get_response_string(), hint);
 }
@@ -59,15 +61,16 @@ void HostInterface::run_dma() {
     }
 }
 
-std::string HostInterface::objection(const Transfer& transfer) const {
-    const std::uint32_t ways = transfer.bits & ~kDmaSizeOnly;
+std::string HostInterface::validation_error(const Transfer& transfer) const {
+    const std::uint32_t direction = transfer.bits & ~kDmaSizeOnly;
     const std::uint64_t capacity = chip_.region_bytes * chip_.memory_interfaces;
     const std::uint64_t chip = transfer.chip_address, bytes = transfer.bytes;
     if (transfer.bits == kDmaList && bytes > 0 && bytes % kDescriptorBytes == 0 && bytes <= kLongestList) return {};
     if (transfer.bits == kDmaList)
         return fmt::format("no such list: {} bytes; a descriptor has {}, a list {} at most", bytes, kDescriptorBytes,
                            kLongestList);
-    if ((ways == kDmaToChip || ways == kDmaFromChip) && bytes > 0 && chip < capacity && bytes <= capacity - chip)
+    if ((direction == kDmaToChip || direction == kDmaFromChip) && bytes > 0 && chip < capacity &&
+        bytes <= capacity - chip)
         return {};
     return fmt::format("no such DMA: control {:#x}, {} bytes at {:#x} of {:#x} bytes of HBM", transfer.bits, bytes,
                        chip, capacity);
@@ -88,7 +91,7 @@ std::deque<HostInterface::Transfer> HostInterface::fetch_list(const Transfer& li
         Transfer transfer;
         std::uint64_t reserved = 0;
         reader(transfer.host_address, transfer.chip_address, transfer.bytes, transfer.bits, reserved);
-        std::string wrong = (transfer.bits & kDmaList) != 0 ? "a list in a list" : objection(transfer);
+        std::string wrong = (transfer.bits & kDmaList) != 0 ? "a list in a list" : validation_error(transfer);
         if (reserved != 0) wrong = fmt::format("reserved bytes are {:#x}", reserved);
         if (!wrong.empty()) {
             const auto number = static_cast<std::uint32_t>(transfers.size());
@@ -191,7 +194,7 @@ bool HostInterface::access_host_memory(bool write, std::uint64_t address, unsign
     PooledPayload access(messages_);
     access->set_command(write ? ::tlm::TLM_WRITE_COMMAND : ::tlm::TLM_READ_COMMAND);
     access->set_address(address);
-    access->set_data_ptr(values ? data : void_buffer(bytes));
+    access->set_data_ptr(values ? data : dummy_buffer(bytes));
     access->set_data_length(bytes);
     access->set_streaming_width(bytes);
     RepeatExtension size_only;

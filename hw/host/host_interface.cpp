@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/hw/host/host_interface.h"
 
 #include <algorithm>
@@ -6,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "switchyard/tlm/void_buffer.h"
+#include "switchyard/tlm/dummy_buffer.h"
 
 namespace switchyard::hw {
 
@@ -151,7 +152,7 @@ PooledPayload HostInterface::packet(PacketKind kind, std::vector<Endpoint> desti
     const auto length = static_cast<unsigned>(std::max<std::uint64_t>(bytes, 1));
     packet->set_command(command);
     packet->set_address(address);
-    packet->set_data_ptr(void_buffer(length));
+    packet->set_data_ptr(dummy_buffer(length));
     packet->set_data_length(length);
     packet->set_streaming_width(length);
     return packet;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
@@ -13,11 +14,11 @@
 #include <tlm>
 
 #include "switchyard/hw/host/host_registers.h"
-#include "switchyard/sw_scheduler/formats/image.h"
+#include "switchyard/sw_scheduler/adyna/image/image.h"
 #include "switchyard/tlm/address_map.h"
 #include "switchyard/tlm/at_target.h"
 #include "switchyard/tlm/clock_period.h"
-#include "switchyard/tlm/lazy_memory.h"
+#include "switchyard/tlm/demand_paged_memory.h"
 #include "switchyard/tlm/memory_manager.h"
 #include "switchyard/tlm/register_file.h"
 #include "switchyard/tlm/simulation_registry.h"
@@ -39,8 +40,8 @@ namespace switchyard::hw {
 /// mid-air: what they are at ends without a trace in registers, interrupt or host memory, and until then the port
 /// stalls.
 ///
-/// Doors: `config` (from the host's bus: LT, AT, DMI of the image window, debug), `host_memory` (to it), `noc_out` and
-/// `noc_in` (to and from a router), `irq` (level, high while an enabled bit of IRQ_STATUS is set; with
+/// Sockets: `config` (from the host's bus: LT, AT, DMI of the image window, debug), `host_memory` (to it), `noc_out`
+/// and `noc_in` (to and from a router), `irq` (level, high while an enabled bit of IRQ_STATUS is set; with
 /// `interrupt_rearm_ns` it has an edge for whatever a write to IRQ_STATUS leaves pending), `reset` (active high, may
 /// stay unbound).
 class HostInterface : public sc_core::sc_module {
@@ -167,7 +168,7 @@ private:
     // dma_engine.cpp
     void run_dma();
     /// What is wrong with a transfer, empty if nothing is.
-    std::string objection(const Transfer& transfer) const;
+    std::string validation_error(const Transfer& transfer) const;
     /// Transfers of the list at `list`, in order; none, with the error set, if the list is not sound.
     std::deque<Transfer> fetch_list(const Transfer& list);
     /// Moves the transfers in front that go this way.
@@ -189,7 +190,7 @@ private:
     Stats stats_;
     RegisterFile registers_;
     AddressMap windows_;
-    LazyMemory image_window_;
+    DemandPagedMemory image_window_;
     std::vector<std::uint8_t> committed_;  ///< of the window, when CONTROL was written
     std::uint32_t committed_bytes_ = 0;
     std::vector<std::uint8_t> profile_;

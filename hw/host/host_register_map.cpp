@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
 #include "switchyard/hw/host/host_interface.h"
@@ -77,7 +78,7 @@ void HostInterface::dma_control_written(std::uint32_t bits) {
     const Transfer request{get64(kDmaHostLow), get64(kDmaChipLow), registers_.get(kDmaBytes), bits};
     if (status(kDmaBusy)) {
         fail(ErrorCode::dma_busy, 0, "DMA_CONTROL was written while a transfer is under way");
-    } else if (const std::string wrong = objection(request); !wrong.empty()) {
+    } else if (const std::string wrong = validation_error(request); !wrong.empty()) {
         fail(ErrorCode::dma_request, 0, wrong);
     } else {
         request_ = request;

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/hw/memory/bandwidth_timing.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "switchyard/sw_scheduler/formats/rounding.h"
+#include "switchyard/sw_scheduler/base/rounding.h"
 
 namespace switchyard::hw {
 namespace {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
@@ -10,8 +11,8 @@ namespace switchyard::hw {
 /// knows of it. Nothing by default. Follows from a device file alone; nothing is fitted.
 struct BankCosts {
     unsigned banks = 0;              ///< of a pseudo-channel; 0: no costs
-    unsigned interleaved_banks = 1;  ///< over so many of them its consecutive addresses spread,
-    std::uint64_t piece_bytes = 0;   ///< in pieces of so many bytes
+    unsigned interleaved_banks = 1;  ///< over N of them its consecutive addresses spread,
+    std::uint64_t piece_bytes = 0;   ///< in pieces of N bytes
     std::uint64_t row_bytes = 0;     ///< of one bank
     unsigned rows_shift = 0;         ///< log2 of the blocks (a row in each interleaved bank) before the banks change
     bool open_rows = false;          ///< a row stays open until the bank needs another

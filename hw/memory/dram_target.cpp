@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/hw/memory/dram_target.h"
 
 #include "switchyard/tlm/memory_access.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/hw/memory/hbm.h"
 
 #include <cmath>
@@ -6,14 +7,14 @@
 
 #include <fmt/format.h>
 
-#include "switchyard/sw_scheduler/formats/error.h"
+#include "switchyard/sw_scheduler/base/error.h"
 
 namespace switchyard::hw {
 
 namespace {
 
 /// The device, and whether the keys that both models have say what it says.
-std::string bank_objection(const HbmConfig& config) {
+std::string bank_error(const HbmConfig& config) {
     constexpr double kTolerance = 0.01;
     try {
         const dram::Device device = interface_device(config);
@@ -34,7 +35,7 @@ std::string bank_objection(const HbmConfig& config) {
 }
 
 /// The device, of which the times of its banks count, and its pins as a bound.
-std::string bank_costs_objection(const HbmConfig& config) {
+std::string bank_costs_error(const HbmConfig& config) {
     if (config.device.empty()) return "";
     constexpr double kRounding = 1.001;
     try {
@@ -69,12 +70,12 @@ dram::Device interface_device(const HbmConfig& config) {
     device.geometry.channels = config.pseudo_channels_per_interface / device.geometry.pseudo_channels;
     if (!config.mapping.empty()) device.policy.mapping = config.mapping;
     if (config.page != "device") device.policy.page = config.page;
-    if (const std::string message = dram::objection(device); !message.empty())
+    if (const std::string message = dram::validation_error(device); !message.empty())
         throw InputError(config.device, 0, "", message);
     return device;
 }
 
-std::string objection(const HbmConfig& config) {
+std::string validation_error(const HbmConfig& config) {
     if (config.impl != "bandwidth" && config.impl != "bank") return "no such model: " + config.impl;
     if (config.interfaces() == 0) return "a memory needs at least one interface";
     if (config.pseudo_channels_per_interface == 0 || config.pseudo_channels_per_interface > kMaxPseudoChannels)
@@ -90,14 +91,14 @@ std::string objection(const HbmConfig& config) {
         return "region_bytes must be a multiple of burst_bytes";
     if (config.max_packet_bytes == 0) return "max_packet_bytes must not be 0";
     if (!(config.clock_ghz > 0)) return "clock_ghz must be positive";
-    return config.impl == "bank" ? bank_objection(config) : bank_costs_objection(config);
+    return config.impl == "bank" ? bank_error(config) : bank_costs_error(config);
 }
 
 Hbm::Hbm(const sc_core::sc_module_name& name, const Config& config, SimulationRegistry& registry,
          Endpoint first_endpoint)
     : sc_module(name), in("in", config.interfaces()), out("out", config.interfaces()), interfaces_("interface") {
-    const std::string complaint = objection(config);
-    if (!complaint.empty()) throw ModelError(*this, complaint);
+    const std::string message = validation_error(config);
+    if (!message.empty()) throw ModelError(*this, message);
     const BankCosts costs = config.impl == "bandwidth" ? bank_costs(config) : BankCosts{};
     std::optional<dram::Device> device;
     if (config.impl == "bank") device = interface_device(config);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
@@ -80,6 +81,6 @@ dram::Device interface_device(const HbmConfig& config);
 BankCosts bank_costs(const HbmConfig& config);
 
 /// "" or what is wrong with the configuration.
-std::string objection(const HbmConfig& config);
+std::string validation_error(const HbmConfig& config);
 
 }  // namespace switchyard::hw

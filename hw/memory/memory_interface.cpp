@@ -1,12 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/hw/memory/memory_interface.h"
 
 #include <algorithm>
 #include <cmath>
 #include <exception>
 
-#include "switchyard/sw_scheduler/formats/error.h"
+#include "switchyard/sw_scheduler/base/error.h"
+#include "switchyard/tlm/dummy_buffer.h"
 #include "switchyard/tlm/memory_access.h"
-#include "switchyard/tlm/void_buffer.h"
 
 namespace switchyard::hw {
 namespace {
@@ -303,7 +304,7 @@ void MemoryInterface::send_reply(Request& request, std::uint64_t bytes) {
         packet.values.assign(first, first + static_cast<std::ptrdiff_t>(bytes));
         payload->set_data_ptr(packet.values.data());
     } else {
-        payload->set_data_ptr(void_buffer(length));
+        payload->set_data_ptr(dummy_buffer(length));
     }
     payload->set_data_length(length);
     payload->set_streaming_width(length);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
@@ -15,7 +16,7 @@
 #include "switchyard/hw/memory/bandwidth_timing.h"
 #include "switchyard/hw/memory/hbm_config.h"
 #include "switchyard/hw/memory/timed_dram.h"
-#include "switchyard/sw_scheduler/formats/files.h"
+#include "switchyard/sw_scheduler/base/files.h"
 #include "switchyard/tlm/memory_manager.h"
 #include "switchyard/tlm/routed_extension.h"
 #include "switchyard/tlm/simulation_registry.h"

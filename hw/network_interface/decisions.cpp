@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a gate's tiles decide for their samples, and whom they tell: routing masks for the switch, labels for the next
 // gate of a chain with patience.
 
@@ -25,11 +26,11 @@ std::uint16_t largest_of(const float* logits, std::uint32_t count) {
 Box NetworkInterface::decided_box(const Output& output) const {
     const TileOperator& op = program_->operators[output.operator_index];
     const OperatorPlacement& gate = program_->placement(op.op_id);
-    const auto size = static_cast<std::uint32_t>(output.frame->samples.size());
-    const int index = gate.best_fit(gate.allocation_for(*output.frame), size);
+    const auto size = static_cast<std::uint32_t>(output.index_list->samples.size());
+    const int index = gate.best_fit(gate.allocation_for(*output.index_list), size);
     if (index < 0) fail("gate has no kernel for dyn_dim " + std::to_string(size));
     const Box box =
-        output_box(gate.shape, gate.partitions[static_cast<std::size_t>(index)], gate.k_ways, op.rank, size);
+        output_box(gate.shape, gate.partitions[static_cast<std::size_t>(index)], gate.k_factor, op.rank, size);
     return box.k0 == 0 && box.p0 == 0 ? box : Box{};
 }
 
@@ -37,7 +38,7 @@ bool NetworkInterface::labels_known(const Output& output) const {
     const TileOperator& op = program_->operators[output.operator_index];
     if (op.previous_switch == kNone) return true;
     const auto known = labels_.find({op.previous_switch, output.batch});
-    const std::vector<std::uint32_t>& ids = output.frame->samples.ids();
+    const std::vector<std::uint32_t>& ids = output.index_list->samples.ids();
     if (known == labels_.end()) return ids.empty();
     return std::all_of(ids.begin(), ids.end(), [&known](std::uint32_t id) { return known->second.count(id) != 0; });
 }
@@ -105,7 +106,7 @@ void NetworkInterface::send_decisions(Output& output, const Edge& edge) {
     const TileOperator& op = program_->operators[output.operator_index];
     const Box box = decided_box(output);
     if (!box.empty()) {
-        const std::vector<std::uint32_t>& samples = output.frame->samples.ids();
+        const std::vector<std::uint32_t>& samples = output.index_list->samples.ids();
         std::vector<std::uint32_t> ids(samples.begin() + box.n0, samples.begin() + box.n1);
         Decisions decisions = config_.values ? computed_decisions(output, box, ids) : recorded_decisions(output, ids);
         const bool labels = edge.path == EdgePath::labels;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a network interface reads from HBM: tensors of earlier segments, which samples are where, weights, recorded
 // masks. Of all tiles that read together the lowest rank leads: the others tell it when they have a slot, and it
 // asks memory to send to all.
@@ -5,10 +6,10 @@
 #include <algorithm>
 #include <cstring>
 
-#include "switchyard/hw/network_interface/frames.h"
+#include "switchyard/hw/network_interface/index_lists.h"
 #include "switchyard/hw/network_interface/memory_readers.h"
 #include "switchyard/hw/network_interface/network_interface.h"
-#include "switchyard/sw_scheduler/formats/rounding.h"
+#include "switchyard/sw_scheduler/base/rounding.h"
 
 namespace switchyard::hw {
 
@@ -33,7 +34,7 @@ void NetworkInterface::request(std::uint64_t address, std::uint64_t bytes, const
 }
 
 bool NetworkInterface::tells_samples(const InEdge& in) const {
-    return in.source->store.frame_bytes > 0 || program_->order(in.segment) != nullptr;
+    return in.source->store.index_list_bytes > 0 || program_->order(in.segment) != nullptr;
 }
 
 void NetworkInterface::start_loads(InEdge& in) {
@@ -44,15 +45,15 @@ void NetworkInterface::start_loads(InEdge& in) {
             start_load(in, unit);
         } else if (!tells_samples(in)) {
             const std::uint32_t size = in.destination->unit_samples;
-            announce(in, unit, whole_frame(unit * size, (unit + 1) * size));
+            announce(in, unit, whole_index_list(unit * size, (unit + 1) * size));
         } else if (!in.samples.units.empty()) {
-            const SampleFramePtr frame = restricted(in.samples.frame, in.samples.units[u]);
+            const SampleIndexListPtr index_list = restricted(in.samples.index_list, in.samples.units[u]);
             std::vector<Endpoint> others;
             for (const std::uint16_t tile : in.destination->tiles) {
                 if (tile != address_.tile) others.push_back(tile);
             }
-            probe(*in.edge, static_cast<std::uint16_t>(unit), in.batch, frame, std::move(others));
-            if (!in.units[u].announced) announce(in, unit, frame);
+            probe(*in.edge, static_cast<std::uint16_t>(unit), in.batch, index_list, std::move(others));
+            if (!in.units[u].announced) announce(in, unit, index_list);
         }
     }
 }
@@ -60,8 +61,8 @@ void NetworkInterface::start_loads(InEdge& in) {
 std::uint64_t NetworkInterface::samples_record_bytes(const InEdge& in, std::uint32_t tag) const {
     if (tag == kOrderTag) return program_->order(in.segment)->samples * sizeof(std::uint64_t);
     const TensorStore& store = in.source->store;
-    const std::uint32_t records = ceil_div(in.source->unit_samples, store.frame_samples);
-    return std::uint64_t{records} * store.frame_bytes;
+    const std::uint32_t records = ceil_div(in.source->unit_samples, store.index_list_samples);
+    return std::uint64_t{records} * store.index_list_bytes;
 }
 
 void NetworkInterface::request_samples(InEdge& in) {
@@ -72,7 +73,7 @@ void NetworkInterface::request_samples(InEdge& in) {
         request(address, samples_record_bytes(in, tag), {address_.tile}, in.edge->id, static_cast<std::uint16_t>(key),
                 tag, true);
     };
-    if (in.source->store.frame_bytes > 0) ask(in.source->store.frame_address, kFrameTag, 0);
+    if (in.source->store.index_list_bytes > 0) ask(in.source->store.index_list_address, kIndexListTag, 0);
     const SegmentOrder* const order = program_->order(in.segment);
     if (order == nullptr) return;
     in.samples.masks.resize(order->keys.size());
@@ -83,12 +84,12 @@ void NetworkInterface::request_samples(InEdge& in) {
 
 void NetworkInterface::on_samples(InEdge& in, std::uint32_t tag, unsigned key, const std::vector<std::uint8_t>& bytes) {
     BatchSamples& samples = in.samples;
-    if (tag == kFrameTag) {
-        const std::uint32_t room = in.source->store.frame_bytes;
-        std::vector<SampleFramePtr> parts;
+    if (tag == kIndexListTag) {
+        const std::uint32_t room = in.source->store.index_list_bytes;
+        std::vector<SampleIndexListPtr> parts;
         for (std::size_t at = 0; at < bytes.size(); at += room)
-            parts.push_back(deserialise_frame(bytes.data() + at, room));
-        samples.frame = united_records(parts);
+            parts.push_back(deserialise_index_list(bytes.data() + at, room));
+        samples.index_list = united_records(parts);
     } else {
         samples.masks[key].resize(bytes.size() / sizeof(std::uint64_t));
         std::memcpy(samples.masks[key].data(), bytes.data(), bytes.size());
@@ -103,12 +104,13 @@ void NetworkInterface::on_samples(InEdge& in, std::uint32_t tag, unsigned key, c
             samples.units.push_back(SampleSet::range(u * size, (u + 1) * size));
     }
     samples.units.resize(in.units.size());
-    if (!samples.frame) samples.frame = whole_frame(0, static_cast<std::uint32_t>(in.units.size()) * size);
+    if (!samples.index_list)
+        samples.index_list = whole_index_list(0, static_cast<std::uint32_t>(in.units.size()) * size);
     start_loads(in);
 }
 
 TransferPlan NetworkInterface::load_plan(const InEdge& in, unsigned unit) const {
-    return TransferPlan(*in.edge, *in.source, *in.destination, *in.units[unit].frame);
+    return TransferPlan(*in.edge, *in.source, *in.destination, *in.units[unit].index_list);
 }
 
 void NetworkInterface::issue_load(InEdge& in, unsigned unit) {
@@ -226,7 +228,7 @@ void NetworkInterface::open_weights(std::uint16_t edge_id) {
 }
 
 void NetworkInterface::issue_weights(InEdge& in) {
-    const std::uint64_t slice = in.edge->slice_addresses.at(in.rank % in.destination->k_ways);
+    const std::uint64_t slice = in.edge->slice_addresses.at(in.rank % in.destination->k_factor);
     request(slice, in.edge->weight_bytes, tiles_of(in, readers(in, 0)), in.edge->id, 0, kTensorTag, config_.values);
 }
 

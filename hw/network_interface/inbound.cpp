@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What arrives at a network interface: probes, tensor data, slots that become free.
 
 #include <algorithm>
@@ -49,7 +50,7 @@ void NetworkInterface::close_segment(std::uint16_t segment) {
 
 void NetworkInterface::release_unit(std::uint16_t edge_id, std::uint16_t unit) {
     InEdge& in = in_edge(edge_id);
-    in.units[unit].frame.reset();
+    in.units[unit].index_list.reset();
     in.released = std::max(in.released, unit + 1U);
     const unsigned newest = in.released + in.edge->slots;
     for (unsigned u = unit; u < std::min<std::size_t>(newest, in.units.size()); ++u) {
@@ -65,7 +66,7 @@ void NetworkInterface::on_probe(Payload& payload, const RoutedExtension& packet)
         in.early.push_back(&payload);
         return;
     }
-    if (!in.units.at(packet.unit).announced) announce(in, packet.unit, packet.frame);
+    if (!in.units.at(packet.unit).announced) announce(in, packet.unit, packet.index_list);
 }
 
 void NetworkInterface::grant(InEdge& in, unsigned unit) {
@@ -85,11 +86,11 @@ void NetworkInterface::acknowledge(const InEdge& in, unsigned unit, std::vector<
     inject(payload);
 }
 
-void NetworkInterface::announce(InEdge& in, unsigned unit, const SampleFramePtr& frame) {
+void NetworkInterface::announce(InEdge& in, unsigned unit, const SampleIndexListPtr& index_list) {
     InputUnit& input = in.units[unit];
     input.announced = true;
-    input.frame = frame;
-    const std::shared_ptr<const Share> share = receiving_share(in, *frame);
+    input.index_list = index_list;
+    const std::shared_ptr<const Share> share = receiving_share(in, *index_list);
     input.expected = share->expected;
     if (in.edge->path == EdgePath::on_chip) stats_.samples_received += share->samples;
     if (input.expected > in.edge->slot_bytes) {
@@ -106,9 +107,9 @@ void NetworkInterface::announce(InEdge& in, unsigned unit, const SampleFramePtr&
 }
 
 std::shared_ptr<const NetworkInterface::Share> NetworkInterface::receiving_share(const InEdge& in,
-                                                                                 const SampleFrame& frame) {
-    const EdgeSets sets = sets_of(*in.edge, frame);
-    const EdgeAllocations allocations = allocations_of(*in.edge, frame, *in.source, *in.destination);
+                                                                                 const SampleIndexList& index_list) {
+    const EdgeSets sets = sets_of(*in.edge, index_list);
+    const EdgeAllocations allocations = allocations_of(*in.edge, index_list, *in.source, *in.destination);
     const auto size = static_cast<std::uint32_t>(sets.edge->size());
     const bool cached = sets.source->size() == size && sets.destination->size() == size;
     const ShareKey key{in.edge->id, size, allocations.source, allocations.destination};
@@ -137,7 +138,7 @@ void NetworkInterface::announce_ready(InEdge& in, unsigned unit) {
     event.unit = static_cast<std::uint16_t>(unit);
     event.operator_index = in.operator_index;
     event.batch = in.batch;
-    event.frame = input.frame;
+    event.index_list = input.index_list;
     event.merged = merged_inputs(in, unit);
     tell_controller(event);
 }
@@ -182,7 +183,7 @@ void NetworkInterface::on_values(Payload& payload, const RoutedExtension& packet
     std::vector<std::uint8_t>& bytes = partial_values_[{packet.tag, packet.edge, packet.unit}];
     bytes.insert(bytes.end(), payload.get_data_ptr(), payload.get_data_ptr() + payload.get_data_length());
     stats_.received_bytes += packet.payload_bytes;
-    if (packet.tag == kFrameTag || packet.tag == kOrderTag) {
+    if (packet.tag == kIndexListTag || packet.tag == kOrderTag) {
         InEdge& in = in_edge(packet.edge);
         if (bytes.size() < samples_record_bytes(in, packet.tag)) return;
         on_samples(in, packet.tag, packet.unit, bytes);

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/hw/network_interface/network_interface.h"
 
 #include <algorithm>
 #include <cstring>
 
-#include "switchyard/hw/network_interface/frames.h"
-#include "switchyard/tlm/void_buffer.h"
+#include "switchyard/hw/network_interface/index_lists.h"
+#include "switchyard/tlm/dummy_buffer.h"
 
 namespace switchyard::hw {
 
@@ -259,7 +260,7 @@ NetworkInterface::Payload& NetworkInterface::make_packet(PacketKind kind, std::v
     extension->payload_bytes = payload_bytes;
     const auto length = static_cast<unsigned>(std::max<std::uint64_t>(payload_bytes, 1));
     payload.set_command(::tlm::TLM_WRITE_COMMAND);
-    payload.set_data_ptr(void_buffer(length));
+    payload.set_data_ptr(dummy_buffer(length));
     payload.set_data_length(length);
     payload.set_streaming_width(length);
     return payload;
@@ -290,7 +291,7 @@ NetworkInterface::Payload& NetworkInterface::make_message(::tlm::tlm_command com
     const auto length = static_cast<unsigned>(bytes);
     payload.set_command(command);
     payload.set_address(address);
-    payload.set_data_ptr(void_buffer(length));
+    payload.set_data_ptr(dummy_buffer(length));
     payload.set_data_length(length);
     payload.set_streaming_width(length);
     return payload;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
@@ -17,7 +18,7 @@
 #include "switchyard/hw/network_interface/routing_blocks.h"
 #include "switchyard/hw/network_interface/transfer_plan.h"
 #include "switchyard/hw/network_interface/value_region.h"
-#include "switchyard/sw_scheduler/formats/program.h"
+#include "switchyard/sw_scheduler/adyna/image/program.h"
 #include "switchyard/tlm/clock_period.h"
 #include "switchyard/tlm/interface_protocol.h"
 #include "switchyard/tlm/memory_manager.h"
@@ -33,14 +34,14 @@ namespace switchyard::hw {
 /// Modelled: the switch (output is split by the routing mask, sample by sample), ranges and destinations from the
 /// successor's best-fit kernel, merge (units of several in-edges are counted until complete), unicast and multicast,
 /// a probe and an acknowledge before every tensor transfer (the producer's first tile probes all consumers with the
-/// unit's sample frame, from which they know who will send; a consumer with a free slot acknowledges to all of these at
-/// once), reads of tensors and weights from HBM with one request for
-/// all tiles that need the same bytes, writes to HBM. Accuracy: transfers happen at the granularity of packets of up
-/// to max_packet_bytes; setting up a transfer takes setup_cycles; data crosses the scratchpad at its bandwidth but
-/// does not delay the PE array's accesses.
-/// Not modelled: the order of single words in the collector, buffers for more probes than the hardware would hold.
+/// unit's sample-index list, from which they know who will send; a consumer with a free slot acknowledges to all of
+/// these at once), reads of tensors and weights from HBM with one request for all tiles that need the same bytes,
+/// writes to HBM. Accuracy: transfers happen at the granularity of packets of up to max_packet_bytes; setting up a
+/// transfer takes setup_cycles; data crosses the scratchpad at its bandwidth but does not delay the PE array's
+/// accesses. Not modelled: the order of single words in the collector, buffers for more probes than the hardware would
+/// hold.
 ///
-/// Doors: `issue` from the dispatcher, `control` from the controller, `noc_in` from the router; `controller`,
+/// Sockets: `issue` from the dispatcher, `control` from the controller, `noc_in` from the router; `controller`,
 /// `scratchpad`, `noc_out` to them.
 class NetworkInterface : public sc_core::sc_module {
 public:
@@ -89,13 +90,13 @@ public:
 private:
     using Payload = ::tlm::tlm_generic_payload;
     /// RoutedExtension::tag of read requests, back in the replies.
-    enum Tag : std::uint32_t { kTensorTag, kFrameTag, kMaskTag, kOrderTag };
+    enum Tag : std::uint32_t { kTensorTag, kIndexListTag, kMaskTag, kOrderTag };
 
-    /// One hand-over unit of an in-edge.
+    /// One micro-batch of an in-edge.
     struct InputUnit {
         bool announced = false, ready = false;
-        bool granted = false;  ///< senders know that there is a slot
-        SampleFramePtr frame;  ///< the edge's frame for this unit
+        bool granted = false;           ///< senders know that there is a slot
+        SampleIndexListPtr index_list;  ///< the edge's index list for this unit
         std::uint64_t expected = 0, received = 0;
         sc_core::sc_time complete_at;      ///< arrival of the latest byte that is on its way
         sc_core::sc_time acknowledged_at;  ///< of the latest acknowledge
@@ -113,8 +114,8 @@ private:
     /// Which samples are in which unit of a tensor in HBM: what rank 0 reads before the first unit and tells the
     /// others.
     struct BatchSamples {
-        unsigned records_missing = 0;                   ///< frames, and masks of the segment's order
-        SampleFramePtr frame;                           ///< of the whole batch
+        unsigned records_missing = 0;                   ///< index lists, and masks of the segment's order
+        SampleIndexListPtr index_list;                  ///< of the whole batch
         std::vector<std::vector<std::uint64_t>> masks;  ///< by key of the order
         std::vector<SampleSet> units;                   ///< empty: not known yet
     };
@@ -135,7 +136,7 @@ private:
     struct Outbound {
         std::uint16_t edge = 0, unit = 0, operator_index = 0;
         std::uint32_t batch = 0;
-        SampleFramePtr frame;
+        SampleIndexListPtr index_list;
         struct Group {
             std::vector<Endpoint> destinations;
             std::uint64_t bytes = 0;
@@ -159,7 +160,7 @@ private:
     struct Output {
         std::uint16_t operator_index = 0, unit = 0;
         std::uint32_t batch = 0;
-        SampleFramePtr frame;
+        SampleIndexListPtr index_list;
         unsigned steps_missing = 0;                     ///< edges, and acknowledgements of memory writes
         std::vector<std::uint16_t> parked;              ///< edges whose switch has no complete mask yet
         bool counted = false;                           ///< switch counters
@@ -215,9 +216,9 @@ private:
     void expect_tensor(const RoutedExtension& packet, const sc_core::sc_time& delay);
     void complete_unit(InEdge& in, unsigned unit);
     void on_values(Payload& payload, const RoutedExtension& packet);
-    void announce(InEdge& in, unsigned unit, const SampleFramePtr& frame);
+    void announce(InEdge& in, unsigned unit, const SampleIndexListPtr& index_list);
     void announce_ready(InEdge& in, unsigned unit);
-    std::shared_ptr<const Share> receiving_share(const InEdge& in, const SampleFrame& frame);
+    std::shared_ptr<const Share> receiving_share(const InEdge& in, const SampleIndexList& index_list);
     /// Tells those that will send a unit, or ask memory for it, that it has a slot.
     void grant(InEdge& in, unsigned unit);
     void acknowledge(const InEdge& in, unsigned unit, std::vector<Endpoint> senders);
@@ -226,12 +227,12 @@ private:
     InEdge& in_edge(std::uint16_t edge_id);
 
     // outbound.cpp: switch, probes, sends, writes to memory
-    void probe(const Edge& edge, std::uint16_t unit, std::uint32_t batch, const SampleFramePtr& frame,
+    void probe(const Edge& edge, std::uint16_t unit, std::uint32_t batch, const SampleIndexListPtr& index_list,
                std::vector<Endpoint> destinations);
     void begin_send(const SendExtension& send);
     bool start_edge(Output& output, const Edge& edge);
-    void send_on_chip(const Output& output, const Edge& edge, const SampleFramePtr& frame);
-    void send_to_memory(Output& output, const Edge& edge, const SampleFramePtr& frame);
+    void send_on_chip(const Output& output, const Edge& edge, const SampleIndexListPtr& index_list);
+    void send_to_memory(Output& output, const Edge& edge, const SampleIndexListPtr& index_list);
     void send_group(const Outbound& outbound, const Outbound::Group& group);
     std::vector<std::uint8_t> group_values(const Outbound& outbound, const Outbound::Group& group,
                                            std::shared_ptr<const TensorPart>& part);
@@ -240,8 +241,8 @@ private:
     void take_grant(Outbound& outbound, const EarlyGrant& grant);
     void release_group(std::uint16_t edge, std::uint16_t unit, std::uint16_t group);
     void finish_step(std::uint16_t operator_index, std::uint16_t unit);
-    std::shared_ptr<const Share> sending_share(const Edge& edge, const SampleFrame& frame, unsigned rank);
-    SampleFramePtr switched_frame(Output& output, const Edge& edge);
+    std::shared_ptr<const Share> sending_share(const Edge& edge, const SampleIndexList& index_list, unsigned rank);
+    SampleIndexListPtr switched_list(Output& output, const Edge& edge);
 
     /// `values`: null if only sizes move; runs: as RoutedExtension.
     void write_memory(Output& output, std::uint16_t edge, std::uint64_t address, std::uint64_t bytes,
@@ -259,7 +260,7 @@ private:
     }
     /// All sources of a merge, once their units are ready; null before, and of other operators.
     std::shared_ptr<const MergedSamples> merged_inputs(const InEdge& in, unsigned unit);
-    SampleFramePtr united_records(const std::vector<SampleFramePtr>& frames);
+    SampleIndexListPtr united_records(const std::vector<SampleIndexListPtr>& index_lists);
     /// Through the packetiser: the packet is what its flits hold.
     void packetise(Payload& payload, RoutedExtension& packet);
 
@@ -292,12 +293,12 @@ private:
     void on_masks(const RoutedExtension& packet);
     void on_labels(const RoutedExtension& packet);
 
-    // fetch.cpp: tensors, weights, frames and recorded masks from memory
+    // fetch.cpp: tensors, weights, index lists and recorded masks from memory
     void start_loads(InEdge& in);
     /// False: every tile knows by itself that all samples are there, in the order of their ids.
     bool tells_samples(const InEdge& in) const;
     void request_samples(InEdge& in);
-    /// A record of Tag `tag`: all frames of the tensor, or the masks of key `key` of the segment's order.
+    /// A record of Tag `tag`: all index lists of the tensor, or the masks of key `key` of the segment's order.
     void on_samples(InEdge& in, std::uint32_t tag, unsigned key, const std::vector<std::uint8_t>& bytes);
     std::uint64_t samples_record_bytes(const InEdge& in, std::uint32_t tag) const;
     TransferPlan load_plan(const InEdge& in, unsigned unit) const;

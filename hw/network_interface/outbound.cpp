@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What leaves a network interface: the switch, probes and sends to other tiles, pieces to memory.
 
 #include <algorithm>
@@ -7,8 +8,8 @@
 
 namespace switchyard::hw {
 
-void NetworkInterface::probe(const Edge& edge, std::uint16_t unit, std::uint32_t batch, const SampleFramePtr& frame,
-                             std::vector<Endpoint> destinations) {
+void NetworkInterface::probe(const Edge& edge, std::uint16_t unit, std::uint32_t batch,
+                             const SampleIndexListPtr& index_list, std::vector<Endpoint> destinations) {
     if (destinations.empty()) return;
     const std::uint64_t bytes = 8 + (program_->placement(edge.dst_op).unit_samples + 7) / 8;  // a bitmap of the samples
     RoutedExtension* packet = nullptr;
@@ -17,8 +18,8 @@ void NetworkInterface::probe(const Edge& edge, std::uint16_t unit, std::uint32_t
     packet->unit = unit;
     packet->batch = batch;
     packet->operator_id = edge.src_op;
-    packet->dyn_dim = static_cast<std::uint32_t>(frame->samples.size());
-    packet->frame = frame;
+    packet->dyn_dim = static_cast<std::uint32_t>(index_list->samples.size());
+    packet->index_list = index_list;
     ++stats_.probes;
     inject(payload, clock_.cycles(config_.setup_cycles));
 }
@@ -28,7 +29,7 @@ void NetworkInterface::begin_send(const SendExtension& send) {
     outputs_.push_back(Output{send.operator_index,
                               send.unit,
                               send.batch,
-                              send.frame,
+                              send.index_list,
                               static_cast<unsigned>(op.out_edges.size()) + 1,
                               {},
                               false,
@@ -46,18 +47,18 @@ bool NetworkInterface::start_edge(Output& output, const Edge& edge) {
         send_decisions(output, edge);
         return true;
     }
-    const SampleFramePtr frame = edge.switch_id == kNone ? output.frame : switched_frame(output, edge);
-    if (!frame) return false;
+    const SampleIndexListPtr index_list = edge.switch_id == kNone ? output.index_list : switched_list(output, edge);
+    if (!index_list) return false;
     if (edge.path == EdgePath::on_chip) {
-        send_on_chip(output, edge, frame);
+        send_on_chip(output, edge, index_list);
     } else {
-        send_to_memory(output, edge, frame);
+        send_to_memory(output, edge, index_list);
     }
     return true;
 }
 
-SampleFramePtr NetworkInterface::switched_frame(Output& output, const Edge& edge) {
-    const SampleSet& samples = output.frame->samples;
+SampleIndexListPtr NetworkInterface::switched_list(Output& output, const Edge& edge) {
+    const SampleSet& samples = output.index_list->samples;
     const BranchLists* const lists = branch_lists(output, edge.switch_id);
     if (!lists) return nullptr;
     const OperatorPlacement& placement = program_->placement(edge.src_op);
@@ -66,10 +67,10 @@ SampleFramePtr NetworkInterface::switched_frame(Output& output, const Edge& edge
     if (!output.counted) {
         output.counted = true;
         const TileOperator& op = program_->operators[output.operator_index];
-        const int index =
-            placement.best_fit(placement.allocation_for(*output.frame), static_cast<std::uint32_t>(samples.size()));
+        const int index = placement.best_fit(placement.allocation_for(*output.index_list),
+                                             static_cast<std::uint32_t>(samples.size()));
         const Box box = output_box(placement.shape, placement.partitions.at(static_cast<std::size_t>(index)),
-                                   placement.k_ways, op.rank, static_cast<std::uint32_t>(samples.size()));
+                                   placement.k_factor, op.rank, static_cast<std::uint32_t>(samples.size()));
         for (std::uint32_t n = box.n0; n < box.n1 && box.k0 == 0 && box.p0 == 0; ++n) {
             const std::uint64_t mask = switches_.at({edge.switch_id, output.unit}).at(samples[n]);
             for (unsigned branch = 0; branch < 64; ++branch) {
@@ -85,15 +86,16 @@ SampleFramePtr NetworkInterface::switched_frame(Output& output, const Edge& edge
             }
         }
     }
-    return std::make_shared<const SampleFrame>(SampleFrame{std::move(taken), output.frame, std::move(partner)});
+    return std::make_shared<const SampleIndexList>(
+        SampleIndexList{std::move(taken), output.index_list, std::move(partner)});
 }
 
 std::shared_ptr<const NetworkInterface::Share> NetworkInterface::sending_share(const Edge& edge,
-                                                                               const SampleFrame& frame,
+                                                                               const SampleIndexList& index_list,
                                                                                unsigned rank) {
     const OperatorPlacement &source = program_->placement(edge.src_op), &destination = program_->placement(edge.dst_op);
-    const EdgeSets sets = sets_of(edge, frame);
-    const EdgeAllocations allocations = allocations_of(edge, frame, source, destination);
+    const EdgeSets sets = sets_of(edge, index_list);
+    const EdgeAllocations allocations = allocations_of(edge, index_list, source, destination);
     const auto size = static_cast<std::uint32_t>(sets.edge->size());
     const bool cached = sets.source->size() == size && sets.destination->size() == size;
     const ShareKey key{edge.id, size, allocations.source, allocations.destination};
@@ -116,22 +118,22 @@ std::shared_ptr<const NetworkInterface::Share> NetworkInterface::sending_share(c
     return share;
 }
 
-void NetworkInterface::send_on_chip(const Output& output, const Edge& edge, const SampleFramePtr& frame) {
+void NetworkInterface::send_on_chip(const Output& output, const Edge& edge, const SampleIndexListPtr& index_list) {
     const TileOperator& op = program_->operators[output.operator_index];
     const OperatorPlacement& destination = program_->placement(edge.dst_op);
-    const std::shared_ptr<const Share> share = sending_share(edge, *frame, op.rank);
+    const std::shared_ptr<const Share> share = sending_share(edge, *index_list, op.rank);
 
     Outbound outbound;
     outbound.edge = edge.id;
     outbound.unit = output.unit;
     outbound.operator_index = output.operator_index;
     outbound.batch = output.batch;
-    outbound.frame = frame;
+    outbound.index_list = index_list;
     outbound.groups = share->groups;
     outbound.groups_missing = static_cast<unsigned>(outbound.groups.size());
     stats_.samples_sent += share->samples;
 
-    if (op.rank == 0) probe(edge, output.unit, output.batch, frame, destination.tiles);
+    if (op.rank == 0) probe(edge, output.unit, output.batch, index_list, destination.tiles);
     if (outbound.groups.empty()) {
         finish_step(output.operator_index, output.unit);
         return;
@@ -208,7 +210,7 @@ void NetworkInterface::send_group(const Outbound& outbound, const Outbound::Grou
         packet->batch = outbound.batch;
         packet->segment = op.segment;
         packet->operator_id = edge.src_op;
-        packet->dyn_dim = static_cast<std::uint32_t>(outbound.frame->samples.size());
+        packet->dyn_dim = static_cast<std::uint32_t>(outbound.index_list->samples.size());
         packet->last_sample = group.samples;
         if (config_.values) {
             const auto first = values.begin() + static_cast<std::ptrdiff_t>(sent);
@@ -239,7 +241,7 @@ std::vector<std::uint8_t> NetworkInterface::group_values(const Outbound& outboun
                                                          std::shared_ptr<const TensorPart>& part) {
     const Edge& edge = program_->edge(outbound.edge);
     const OperatorPlacement& destination = program_->placement(edge.dst_op);
-    const TransferPlan plan(edge, program_->placement(edge.src_op), destination, *outbound.frame);
+    const TransferPlan plan(edge, program_->placement(edge.src_op), destination, *outbound.index_list);
     const auto receiver = std::find(destination.tiles.begin(), destination.tiles.end(), group.destinations.front());
     part = std::make_shared<const TensorPart>(plan.part(program_->operators[outbound.operator_index].rank,
                                                         static_cast<unsigned>(receiver - destination.tiles.begin())));
@@ -249,18 +251,18 @@ std::vector<std::uint8_t> NetworkInterface::group_values(const Outbound& outboun
     return output_values(*output, edge, plan, *part);
 }
 
-void NetworkInterface::send_to_memory(Output& output, const Edge& edge, const SampleFramePtr& frame) {
+void NetworkInterface::send_to_memory(Output& output, const Edge& edge, const SampleIndexListPtr& index_list) {
     const TileOperator& op = program_->operators[output.operator_index];
     const OperatorPlacement& tensor = program_->placement(edge.dst_op);
     const TensorStore& store = tensor.store;
-    if (op.rank == 0 && store.frame_bytes > 0) {
-        std::vector<std::uint8_t> record = serialise(*frame);
-        if (record.size() > store.frame_bytes) fail("sample frame does not fit its place in memory");
-        record.resize(store.frame_bytes);
-        write_memory(output, edge.id, store.frame_address + std::uint64_t{output.unit} * store.frame_bytes,
+    if (op.rank == 0 && store.index_list_bytes > 0) {
+        std::vector<std::uint8_t> record = serialise(*index_list);
+        if (record.size() > store.index_list_bytes) fail("sample-index list does not fit its place in memory");
+        record.resize(store.index_list_bytes);
+        write_memory(output, edge.id, store.index_list_address + std::uint64_t{output.unit} * store.index_list_bytes,
                      record.size(), &record, nullptr);
     }
-    const TransferPlan plan(edge, program_->placement(edge.src_op), tensor, *frame);
+    const TransferPlan plan(edge, program_->placement(edge.src_op), tensor, *index_list);
     for (const TransferPlan::Access& access : plan.writes(op.rank)) {
         const std::uint64_t piece = store.address(access.piece, output.batch, address_.region_bytes);
         const std::uint64_t slot = op.out_offset + std::uint64_t{output.unit} % op.out_slots * op.out_slot_bytes;

@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/hw/network_interface/packet_header.h"
 
-#include "switchyard/sw_scheduler/formats/bytes.h"
+#include "switchyard/sw_scheduler/base/bytes.h"
 
 namespace switchyard::hw {
 namespace {

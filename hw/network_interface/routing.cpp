@@ -1,21 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
 // The exchangeable blocks at work: RoutingBlocks behind the switch, in front of a merge and at the router's port.
 
 #include <algorithm>
 #include <cstring>
 #include <utility>
 
-#include "switchyard/hw/network_interface/frames.h"
+#include "switchyard/hw/network_interface/index_lists.h"
 #include "switchyard/hw/network_interface/network_interface.h"
 #include "switchyard/hw/network_interface/packet_header.h"
 
 namespace switchyard::hw {
 
-/// `call()`, whose TwinFault becomes the module's ModelError.
+/// `call()`, whose RtlFault becomes the module's ModelError.
 template <class Call>
 auto NetworkInterface::with_blocks(Call&& call) {
     try {
         return call();
-    } catch (const TwinFault& fault) {
+    } catch (const RtlFault& fault) {
         fail(fault.what());
     } catch (const std::invalid_argument& fault) {  // of SampleSet
         fail(fault.what());
@@ -38,9 +39,9 @@ void NetworkInterface::check_routing(const TileProgram& program) const {
     }
     for (const OperatorPlacement& placement : program.placements)
         samples = std::max(samples, std::uint64_t{placement.units} * placement.unit_samples);
-    const auto check = [this](std::uint64_t wanted, std::uint64_t most, const char* what) {
-        if (wanted > most)
-            fail("impl: " + config_.impl + " has been built for at most " + std::to_string(most) + " " + what +
+    const auto check = [this](std::uint64_t wanted, std::uint64_t max, const char* what) {
+        if (wanted > max)
+            fail("impl: " + config_.impl + " has been built for at most " + std::to_string(max) + " " + what +
                  ", the program has " + std::to_string(wanted));
     };
     const RoutingLimits limits = blocks_->limits();
@@ -52,17 +53,17 @@ void NetworkInterface::check_routing(const TileProgram& program) const {
 const NetworkInterface::BranchLists* NetworkInterface::branch_lists(Output& output, std::uint16_t switch_id) {
     const auto known = output.branches.find(switch_id);
     if (known != output.branches.end()) return &known->second;
-    const SampleSet& samples = output.frame->samples;
+    const SampleSet& samples = output.index_list->samples;
     const auto found = switches_.find({switch_id, output.unit});
     std::vector<std::uint64_t> masks;
-    const unsigned most = blocks_->limits().branches;
+    const unsigned max = blocks_->limits().branches;
     for (const std::uint32_t id : samples.ids()) {
         if (found == switches_.end()) return nullptr;
         const auto mask = found->second.find(id);
         if (mask == found->second.end()) return nullptr;
         masks.push_back(mask->second);
-        if (most < 64 && mask->second >> most != 0)
-            fail("impl: " + config_.impl + " has been built for at most " + std::to_string(most) +
+        if (max < 64 && mask->second >> max != 0)
+            fail("impl: " + config_.impl + " has been built for at most " + std::to_string(max) +
                  " branches of a switch, a routing mask names more");
     }
     BranchLists lists;
@@ -78,13 +79,13 @@ std::shared_ptr<const MergedSamples> NetworkInterface::merged_inputs(const InEdg
     for (const InEdge& other : in_edges_) {
         if (other.operator_index != in.operator_index || !is_merged(*other.edge)) continue;
         if (!other.units[unit].ready) return nullptr;
-        sources.push_back(other.units[unit].frame->samples.ids());
+        sources.push_back(other.units[unit].index_list->samples.ids());
     }
     return with_blocks([&] { return std::make_shared<const MergedSamples>(blocks_->merge(sources)); });
 }
 
-SampleFramePtr NetworkInterface::united_records(const std::vector<SampleFramePtr>& frames) {
-    return with_blocks([&] { return united(frames, *blocks_); });
+SampleIndexListPtr NetworkInterface::united_records(const std::vector<SampleIndexListPtr>& index_lists) {
+    return with_blocks([&] { return united(index_lists, *blocks_); });
 }
 
 void NetworkInterface::packetise(Payload& payload, RoutedExtension& packet) {
@@ -96,9 +97,9 @@ void NetworkInterface::packetise(Payload& payload, RoutedExtension& packet) {
     whole.payload_bytes = packet.payload_bytes;
     whole.payload = values ? packet.values.data() : nullptr;
     whole.control = may_overtake_data(packet.kind);
-    const std::uint64_t most = blocks_->limits().payload_bytes;
-    if (packet.payload_bytes > most)
-        fail("impl: " + config_.impl + " has been built for packets of at most " + std::to_string(most) +
+    const std::uint64_t max = blocks_->limits().payload_bytes;
+    if (packet.payload_bytes > max)
+        fail("impl: " + config_.impl + " has been built for packets of at most " + std::to_string(max) +
              " bytes, one has " + std::to_string(packet.payload_bytes));
     const PacketFlits flits = with_blocks([&] { return blocks_->packetise(whole); });
     if (!read_packet_header(flits.bytes.data(), packet)) fail("the packetiser's flits begin with no header");

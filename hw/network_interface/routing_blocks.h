@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
@@ -7,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "switchyard/sw_scheduler/formats/samples.h"
+#include "switchyard/sw_scheduler/adyna/image/samples.h"
 #include "switchyard/tlm/packet_format.h"
-#include "switchyard/tlm/twin_fault.h"
+#include "switchyard/tlm/rtl_fault.h"
 
 namespace switchyard::hw {
 
@@ -40,7 +41,7 @@ struct RoutingLimits {
 };
 
 /// The data path of a network interface that can be exchanged: switch, merge and packetiser. Functions of what goes in;
-/// the time that they take is the network interface's. Those of a twin throw TwinFault.
+/// the time that they take is the network interface's. Those of an RTL implementation throw RtlFault.
 class RoutingBlocks {
 public:
     using Lists = std::vector<std::vector<std::uint32_t>>;  ///< ids of samples

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/hw/network_interface/transfer_plan.h"
 
 #include <algorithm>
 #include <stdexcept>
 #include <string>
 
-#include "switchyard/sw_scheduler/formats/rounding.h"
+#include "switchyard/sw_scheduler/base/rounding.h"
 
 namespace switchyard::hw {
 
@@ -37,23 +38,25 @@ bool leads(const Box& box) {
 
 }  // namespace
 
-EdgeSets sets_of(const Edge& edge, const SampleFrame& frame) {
-    const SampleSet& source = edge.switch_id == kNone ? frame.samples : popped(frame, 1).samples;
-    return {&source, &frame.samples, &popped(frame, edge.pops).samples};
+EdgeSets sets_of(const Edge& edge, const SampleIndexList& index_list) {
+    const SampleSet& source = edge.switch_id == kNone ? index_list.samples : popped(index_list, 1).samples;
+    return {&source, &index_list.samples, &popped(index_list, edge.pops).samples};
 }
 
-EdgeAllocations allocations_of(const Edge& edge, const SampleFrame& frame, const OperatorPlacement& source,
+EdgeAllocations allocations_of(const Edge& edge, const SampleIndexList& index_list, const OperatorPlacement& source,
                                const OperatorPlacement& destination) {
     EdgeAllocations result;
     if (!source.allocations.empty())
-        result.source = source.allocation_for(edge.switch_id == kNone ? frame : popped(frame, 1));
-    if (!destination.allocations.empty()) result.destination = destination.allocation_for(popped(frame, edge.pops));
+        result.source = source.allocation_for(edge.switch_id == kNone ? index_list : popped(index_list, 1));
+    if (!destination.allocations.empty())
+        result.destination = destination.allocation_for(popped(index_list, edge.pops));
     return result;
 }
 
 TransferPlan::TransferPlan(const Edge& edge, const OperatorPlacement& source, const OperatorPlacement& destination,
-                           const SampleFrame& frame)
-    : TransferPlan(edge, source, destination, sets_of(edge, frame), allocations_of(edge, frame, source, destination)) {}
+                           const SampleIndexList& index_list)
+    : TransferPlan(edge, source, destination, sets_of(edge, index_list),
+                   allocations_of(edge, index_list, source, destination)) {}
 
 TransferPlan::TransferPlan(const Edge& edge, const OperatorPlacement& source, const OperatorPlacement& destination,
                            const SampleSet& source_set, const SampleSet& edge_set, const SampleSet& destination_set,
@@ -97,22 +100,22 @@ TransferPlan::TransferPlan(const Edge& edge, const OperatorPlacement& source, co
 }
 
 TransferPlan::Needs TransferPlan::makes_of(unsigned source_rank) const {
-    const Box box = output_box(src_.shape, source_, src_.k_ways, source_rank, source_size_);
+    const Box box = output_box(src_.shape, source_, src_.k_factor, source_rank, source_size_);
     Needs made;
     if (box.empty()) return made;
     made.none = false;
-    made.n = source_rank / src_.k_ways / source_.p;
+    made.n = source_rank / src_.k_factor / source_.p;
     made.channels = {box.k0, box.k1};
     made.rows = {scaled_row(edge_, src_.shape, box.p0), scaled_row(edge_, src_.shape, box.p1)};
     return made;
 }
 
 TransferPlan::Needs TransferPlan::needs_of(unsigned destination_rank) const {
-    const Box box = output_box(dst_.shape, destination_, dst_.k_ways, destination_rank, destination_size_);
+    const Box box = output_box(dst_.shape, destination_, dst_.k_factor, destination_rank, destination_size_);
     Needs needed;
     if (box.empty()) return needed;
     needed.none = false;
-    needed.n = destination_rank / dst_.k_ways / destination_.p;
+    needed.n = destination_rank / dst_.k_factor / destination_.p;
     const std::uint32_t first = edge_.first_channel;  // in the source's numbering from here on
     if (whole_) {
         needed.channels = {first, first + edge_.channels};
@@ -156,7 +159,7 @@ std::uint64_t TransferPlan::expected_bytes(unsigned destination_rank) const {
 
 std::uint32_t TransferPlan::parts() const {
     std::uint32_t count = 0;
-    for (unsigned p = 0; p < source_.p; ++p) count += makes_of(p * src_.k_ways).rows.size() > 0 ? 1 : 0;
+    for (unsigned p = 0; p < source_.p; ++p) count += makes_of(p * src_.k_factor).rows.size() > 0 ? 1 : 0;
     return count;
 }
 
@@ -186,7 +189,7 @@ TensorPart TransferPlan::part(unsigned source_rank, unsigned destination_rank) c
     part.first_channel = std::max(made.channels.first, needed.channels.first);
     part.channels = std::min(made.channels.last, needed.channels.last) - part.first_channel;
     if (partial_sums_) {
-        part.first_row = source_rank / src_.k_ways % source_.p;
+        part.first_row = source_rank / src_.k_factor % source_.p;
         part.rows = 1;
         return part;
     }
@@ -201,8 +204,8 @@ std::vector<std::uint16_t> TransferPlan::sharers(unsigned destination_rank) cons
     if (per_channel) return {static_cast<std::uint16_t>(destination_rank)};
     std::vector<std::uint16_t> ranks;
     const Needs needed = needs_of(destination_rank);
-    const unsigned first = destination_rank / dst_.k_ways * dst_.k_ways;
-    for (unsigned rank = first; rank < first + dst_.k_ways; ++rank) {
+    const unsigned first = destination_rank / dst_.k_factor * dst_.k_factor;
+    for (unsigned rank = first; rank < first + dst_.k_factor; ++rank) {
         // The rows are the same; channels differ between the heads of an attention.
         const Needs other = needs_of(rank);
         const bool alike = other.channels.first == needed.channels.first && other.channels.last == needed.channels.last;
@@ -217,8 +220,8 @@ std::vector<std::uint16_t> TransferPlan::senders(unsigned destination_rank) cons
     if (needed.none) return ranks;
     for (unsigned block = 0; block < source_.n; ++block) {
         if (samples(block, needed.n) == 0) continue;
-        const unsigned first = block * source_.p * src_.k_ways;
-        for (unsigned rank = first; rank < first + unsigned{source_.p} * src_.k_ways; ++rank) {
+        const unsigned first = block * source_.p * src_.k_factor;
+        for (unsigned rank = first; rank < first + unsigned{source_.p} * src_.k_factor; ++rank) {
             if (bytes(makes_of(rank), needed) > 0) ranks.push_back(static_cast<std::uint16_t>(rank));
         }
     }
@@ -272,16 +275,16 @@ std::vector<TransferPlan::Access> TransferPlan::writes(unsigned source_rank) con
 }
 
 std::uint32_t TransferPlan::samples_sent(unsigned source_rank) const {
-    if (!leads(output_box(src_.shape, source_, src_.k_ways, source_rank, source_size_))) return 0;
+    if (!leads(output_box(src_.shape, source_, src_.k_factor, source_rank, source_size_))) return 0;
     std::uint32_t sum = 0;
-    const unsigned block = source_rank / src_.k_ways / source_.p;
+    const unsigned block = source_rank / src_.k_factor / source_.p;
     for (unsigned d = 0; d < destination_.n; ++d) sum += samples(block, d);
     return sum;
 }
 
 std::uint32_t TransferPlan::samples_received(unsigned destination_rank) const {
-    if (!leads(output_box(dst_.shape, destination_, dst_.k_ways, destination_rank, destination_size_))) return 0;
-    return samples_for(destination_rank / dst_.k_ways / destination_.p);
+    if (!leads(output_box(dst_.shape, destination_, dst_.k_factor, destination_rank, destination_size_))) return 0;
+    return samples_for(destination_rank / dst_.k_factor / destination_.p);
 }
 
 std::uint32_t TransferPlan::samples_for(std::uint32_t destination_block) const {
@@ -294,11 +297,11 @@ std::vector<TransferPlan::Group> TransferPlan::groups_from(unsigned source_rank)
     std::vector<Group> groups;
     const Needs made = makes_of(source_rank);
     if (made.none) return groups;
-    const unsigned ranks = destination_.n * destination_.p * dst_.k_ways;
+    const unsigned ranks = destination_.n * destination_.p * dst_.k_factor;
     for (unsigned rank = 0; rank < ranks;) {
-        const unsigned block = rank / dst_.k_ways / destination_.p;
+        const unsigned block = rank / dst_.k_factor / destination_.p;
         if (samples(made.n, block) == 0) {
-            rank = (block + 1) * destination_.p * dst_.k_ways;
+            rank = (block + 1) * destination_.p * dst_.k_factor;
             continue;
         }
         Group group;

@@ -1,44 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
-#include "switchyard/sw_scheduler/formats/program.h"
-#include "switchyard/sw_scheduler/formats/samples.h"
+#include "switchyard/sw_scheduler/adyna/image/program.h"
+#include "switchyard/sw_scheduler/adyna/image/samples.h"
 #include "switchyard/tlm/routed_extension.h"
 
 namespace switchyard::hw {
 
-/// The sample sets that an edge's frame implies at its two ends.
+/// The sample sets that an edge's index list implies at its two ends.
 struct EdgeSets {
     const SampleSet* source;       ///< at the producer: before the switch, if the edge passes one
     const SampleSet* edge;         ///< what takes the edge
     const SampleSet* destination;  ///< at the consumer: outside the switches that it closes
 };
-EdgeSets sets_of(const Edge& edge, const SampleFrame& frame);
+EdgeSets sets_of(const Edge& edge, const SampleIndexList& index_list);
 
 /// The allocation of the operators at both ends, if they share tiles (OperatorPlacement::allocations).
 struct EdgeAllocations {
     unsigned source = 0, destination = 0;
 };
 /// Follows from the sizes of both ends' sets and their partners', so every tile finds the same.
-EdgeAllocations allocations_of(const Edge& edge, const SampleFrame& frame, const OperatorPlacement& source,
+EdgeAllocations allocations_of(const Edge& edge, const SampleIndexList& index_list, const OperatorPlacement& source,
                                const OperatorPlacement& destination);
 
-/// Who sends what to whom for one hand-over unit of one edge (Adyna section VI-C): both ends' best-fit kernels follow
+/// Who sends what to whom for one micro-batch of one edge (Adyna section VI-C): both ends' best-fit kernels follow
 /// from the sizes of the sample sets, their partitions say which box each tile produces or needs, and what goes from
 /// one tile to another is the boxes' intersection, restricted to the samples that take the edge.
-/// Every tile derives the same plan from the same frame, so nobody has to be told. A tensor in HBM at one end is cut
-/// by sample ids, whatever set is in it.
+/// Every tile derives the same plan from the same index list, so nobody has to be told. A tensor in HBM at one end is
+/// cut by sample ids, whatever set is in it.
 class TransferPlan {
 public:
     /// The set of an end in HBM is not looked at. Throws std::domain_error if no kernel of either end is large enough.
     TransferPlan(const Edge& edge, const OperatorPlacement& source, const OperatorPlacement& destination,
                  const SampleSet& source_set, const SampleSet& edge_set, const SampleSet& destination_set,
                  const EdgeAllocations& allocations = {});
-    /// From what the edge's frame implies; the frame must outlive the plan.
+    /// From what the edge's index list implies; the index list must outlive the plan.
     TransferPlan(const Edge& edge, const OperatorPlacement& source, const OperatorPlacement& destination,
-                 const SampleFrame& frame);
+                 const SampleIndexList& index_list);
 
     /// FP16 bytes that source rank sends to destination rank.
     std::uint64_t bytes(unsigned source_rank, unsigned destination_rank) const;
@@ -62,7 +63,7 @@ public:
     };
     Extent made(unsigned source_rank) const;
     Extent needed(unsigned destination_rank) const;
-    /// What goes from one rank to the other. A partial sum is a row, numbered by the producer's ways over rows.
+    /// What goes from one rank to the other. A partial sum is a row, numbered by the producer's parts over rows.
     TensorPart part(unsigned source_rank, unsigned destination_rank) const;
     /// A global pool straight from the producer's tiles.
     bool partial_sums() const { return partial_sums_; }

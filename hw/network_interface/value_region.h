@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 
-#include "switchyard/sw_scheduler/formats/partition.h"
+#include "switchyard/sw_scheduler/adyna/image/partition.h"
 #include "switchyard/tlm/routed_extension.h"
 
 namespace switchyard::hw {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Values of tensors, when they are on: from output slots into packets, from packets into input slots, partial sums of
 // global pools.
 
@@ -40,12 +41,12 @@ std::vector<std::uint8_t> NetworkInterface::output_values(const Output& output, 
                                                           const TransferPlan& plan, const TensorPart& part) {
     const TileOperator& op = program_->operators[output.operator_index];
     const OperatorPlacement& placement = program_->placement(edge.src_op);
-    const SampleSet& samples = output.frame->samples;
+    const SampleSet& samples = output.index_list->samples;
     const TransferPlan::Extent made = plan.made(op.rank);
     const Partition& cut = placement.partitions.at(static_cast<std::size_t>(
-        placement.best_fit(placement.allocation_for(*output.frame), static_cast<std::uint32_t>(samples.size()))));
+        placement.best_fit(placement.allocation_for(*output.index_list), static_cast<std::uint32_t>(samples.size()))));
     const Box box =
-        output_box(placement.shape, cut, placement.k_ways, op.rank, static_cast<std::uint32_t>(samples.size()));
+        output_box(placement.shape, cut, placement.k_factor, op.rank, static_cast<std::uint32_t>(samples.size()));
     const std::uint64_t slot = op.out_offset + std::uint64_t{output.unit} % op.out_slots * op.out_slot_bytes;
     const ValueRegion region{
         slot, box.k0, box.k1 - box.k0, box.p0, box.p1 - box.p0, placement.shape.out_columns, edge.element_bytes};
@@ -90,9 +91,9 @@ void NetworkInterface::place_values(const RoutedExtension& packet) {
         write(in.edge->slot_offset + packet.first_byte, packet.values.data(), packet.values.size());
         return;
     }
-    const SampleFrame& frame = *in.units.at(packet.unit).frame;
-    const EdgeSets sets = sets_of(*in.edge, frame);
-    const TransferPlan plan(*in.edge, *in.source, *in.destination, frame);
+    const SampleIndexList& index_list = *in.units.at(packet.unit).index_list;
+    const EdgeSets sets = sets_of(*in.edge, index_list);
+    const TransferPlan plan(*in.edge, *in.source, *in.destination, index_list);
     const TransferPlan::Extent needed = plan.needed(in.rank);
     ValueRegion region = input_region(in, packet.unit, plan);
     // A source of a merge has only some of the consumer's samples; its slot holds these alone.
@@ -118,7 +119,7 @@ ValueRegion NetworkInterface::input_region(const InEdge& in, unsigned unit, cons
 }
 
 void NetworkInterface::add_partial_sums(const InEdge& in, unsigned unit) {
-    const TransferPlan plan(*in.edge, *in.source, *in.destination, *in.units[unit].frame);
+    const TransferPlan plan(*in.edge, *in.source, *in.destination, *in.units[unit].index_list);
     const ValueRegion region = input_region(in, unit, plan);
     std::vector<std::uint8_t> sums(in.units[unit].expected);
     access_scratchpad(::tlm::TLM_READ_COMMAND, region.base, sums.data(), sums.size());

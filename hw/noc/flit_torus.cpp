@@ -1,17 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/hw/noc/flit_torus.h"
 
 #include <algorithm>
 #include <string>
 #include <utility>
 
-#include "switchyard/sw_scheduler/formats/rounding.h"
+#include "switchyard/sw_scheduler/base/rounding.h"
 #include "switchyard/tlm/clock_period.h"
-#include "switchyard/tlm/void_buffer.h"
+#include "switchyard/tlm/dummy_buffer.h"
 
 namespace switchyard::hw {
 namespace {
 
-constexpr unsigned kMostPorts = 64;
+constexpr unsigned kMaxPorts = 64;
 constexpr const char* kDirections[port::kLocal] = {"north", "east", "south", "west"};
 
 /// What both configurations have by the same name, for either conversion.
@@ -83,7 +84,7 @@ FlitTorus::FlitTorus(const sc_core::sc_module_name& name, const Config& config, 
                            return flit::Transport(network_, router_of_endpoint_.size(), config.packet_format(), how);
                        })),
       routers_(config.columns * config.rows),
-      links_seen_(std::size_t{config.columns} * config.rows * kMostPorts),
+      links_seen_(std::size_t{config.columns} * config.rows * kMaxPorts),
       next_edge_("next_edge"),
       receipts_("receipts") {
     for (std::size_t e = 0; e < in_.size(); ++e) {
@@ -167,7 +168,7 @@ void FlitTorus::step() {
         network_.end_cycle();
     } catch (const flit::NoProgress& stuck) {
         throw ModelError(*this, stuck.what());
-    } catch (const TwinFault& fault) {
+    } catch (const RtlFault& fault) {
         throw ModelError(*this, fault.what());
     }
     network_.begin_cycle();
@@ -223,7 +224,7 @@ void FlitTorus::send_receipt(const RoutedExtension& packet) {
     receipt.unit = packet.unit;
     receipt.tag = packet.receipt_tag;
     payload->set_command(::tlm::TLM_WRITE_COMMAND);
-    payload->set_data_ptr(void_buffer(1));
+    payload->set_data_ptr(dummy_buffer(1));
     payload->set_data_length(1);
     payload->set_streaming_width(1);
     call(packet.source, *payload);
@@ -239,7 +240,7 @@ void FlitTorus::call(Endpoint endpoint, Payload& payload) {
 }
 
 const LinkStats& FlitTorus::link(unsigned router, unsigned port) const {
-    LinkStats& seen = links_seen_[std::size_t{router} * kMostPorts + port];
+    LinkStats& seen = links_seen_[std::size_t{router} * kMaxPorts + port];
     const std::uint64_t flits = network_.link_flits(router, port);
     seen.busy_cycles = flits;
     seen.packets = network_.link_packets(router, port);
@@ -285,8 +286,8 @@ void FlitTorus::register_counters(SimulationRegistry& registry) {
                 add_link("endpoint_" + std::to_string(e) + "_out", network_.local_port(static_cast<unsigned>(e)));
     }
     registry.add(*this, "copies", "1", [this] { return static_cast<double>(network_.stats().copies); });
-    registry.add(*this, "most_parked_packets", "1",
-                 [this] { return static_cast<double>(transport_.stats().most_parked); });
+    registry.add(*this, "max_parked_packets", "1",
+                 [this] { return static_cast<double>(transport_.stats().max_parked); });
 }
 
 std::string FlitTorus::waits() const {

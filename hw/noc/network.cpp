@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/hw/noc/network.h"
 
 #include <algorithm>
@@ -66,8 +67,8 @@ Network::Network(const sc_core::sc_module_name& name, const Config& config, Simu
       config_(config),
       routes_(flit_config(config)),
       router_of_endpoint_(std::move(router_of_endpoint)) {
-    const std::string complaint = objection(config, router_of_endpoint_);
-    if (!complaint.empty()) throw ModelError(*this, complaint);
+    const std::string message = validation_error(config, router_of_endpoint_);
+    if (!message.empty()) throw ModelError(*this, message);
     const unsigned count = config.columns * config.rows;
     for (unsigned r = 0; r < count; ++r)
         for (unsigned p = 0; p < port::kLocal; ++p) links_ += neighbour(config_, r, p) >= 0 ? 1 : 0;
@@ -81,24 +82,25 @@ std::uint64_t Network::zero_load_cycles(Endpoint from, Endpoint to, std::uint64_
                                 payload_bytes);
 }
 
-std::string objection(const NocConfig& config, const std::vector<unsigned>& router_of_endpoint) {
-    std::string complaint = objection(config);
+std::string validation_error(const NocConfig& config, const std::vector<unsigned>& router_of_endpoint) {
+    std::string message = validation_error(config);
     std::vector<unsigned> endpoints(config.columns * config.rows);
-    for (std::size_t e = 0; complaint.empty() && e < router_of_endpoint.size(); ++e) {
+    for (std::size_t e = 0; message.empty() && e < router_of_endpoint.size(); ++e) {
         if (router_of_endpoint[e] >= endpoints.size())
-            complaint = "endpoint " + std::to_string(e) + " at router " + std::to_string(router_of_endpoint[e]) +
-                        " of " + std::to_string(endpoints.size());
+            message = "endpoint " + std::to_string(e) + " at router " + std::to_string(router_of_endpoint[e]) + " of " +
+                      std::to_string(endpoints.size());
         else
             ++endpoints[router_of_endpoint[e]];
     }
-    if (!complaint.empty() || endpoints.empty()) return complaint;
-    const unsigned most = *std::max_element(endpoints.begin(), endpoints.end());
+    if (!message.empty() || endpoints.empty()) return message;
+    const unsigned max = *std::max_element(endpoints.begin(), endpoints.end());
     if (config.impl == "packet")
-        return most + port::kLocal <= kMostRouterPorts
+        return max + port::kLocal <= kMaxRouterPorts
                    ? ""
-                   : std::to_string(most) + " endpoints: at most " + std::to_string(kMostRouterPorts - port::kLocal) +
+                   : std::to_string(max) + " endpoints: at most " + std::to_string(kMaxRouterPorts - port::kLocal) +
                          " fit a router";
-    return flit::objection(flit_config(config), port::kLocal + *std::max_element(endpoints.begin(), endpoints.end()));
+    return flit::validation_error(flit_config(config),
+                                  port::kLocal + *std::max_element(endpoints.begin(), endpoints.end()));
 }
 
 std::unique_ptr<Network> make_network(const sc_core::sc_module_name& name, const NocConfig& config,

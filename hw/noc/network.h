@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
@@ -45,7 +46,7 @@ void register_router_counters(SimulationRegistry& registry, const std::string& m
 void register_link_counters(SimulationRegistry& registry, const std::string& module, const std::string& link,
                             const std::function<LinkStats()>& read);
 
-/// The network of the chip: columns x rows routers, their links, and a pair of doors for each endpoint. Several
+/// The network of the chip: columns x rows routers, their links, and a pair of sockets for each endpoint. Several
 /// endpoints may share a router; each has links of its own.
 ///
 /// A packet is a payload with a RoutedExtension. It goes in by b_transport at its source's `inject`, at the time of the
@@ -91,7 +92,7 @@ private:
 };
 
 /// "" or what is wrong with the configuration of a network with these endpoints.
-std::string objection(const NocConfig& config, const std::vector<unsigned>& router_of_endpoint);
+std::string validation_error(const NocConfig& config, const std::vector<unsigned>& router_of_endpoint);
 
 /// The implementation that `config.impl` names: packet (Torus) or flit (FlitTorus), whose routers `make_router` makes
 /// where impl, or impl_of_router, is rtl or lockstep. `router_of_endpoint`: where each endpoint is attached. Throws

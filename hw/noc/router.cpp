@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/hw/noc/router.h"
 
 #include <algorithm>
@@ -40,10 +41,10 @@ Router::Router(const sc_core::sc_module_name& name, const Config& config, Simula
       endpoints_(attached(index, router_of_endpoint)),
       links_(port::kLocal + endpoints_.size()),
       injection_(endpoints_.size()) {
-    if (links_.size() > kMostRouterPorts)
+    if (links_.size() > kMaxRouterPorts)
         throw ModelError(*this, std::to_string(endpoints_.size()) + " endpoints: at most " +
-                                    std::to_string(kMostRouterPorts - port::kLocal) + " fit a router");
-    look_up_ways(index, router_of_endpoint);
+                                    std::to_string(kMaxRouterPorts - port::kLocal) + " fit a router");
+    look_up_routes(index, router_of_endpoint);
     for (std::size_t p = port::kLocal; p < links_.size(); ++p)
         links_[p].last_of_flow.resize(2 * router_of_endpoint.size());
     set_up_flow_control();
@@ -62,7 +63,7 @@ Router::Router(const sc_core::sc_module_name& name, const Config& config, Simula
     register_counters(registry);
 }
 
-void Router::look_up_ways(unsigned index, const std::vector<unsigned>& router_of_endpoint) {
+void Router::look_up_routes(unsigned index, const std::vector<unsigned>& router_of_endpoint) {
     const flit::RouteTable routes(flit_config(config_));
     std::vector<unsigned> taken(config_.columns * config_.rows, port::kLocal);
     constexpr flit::TieChoice kForward{port::kEast, port::kSouth}, kBackward{port::kWest, port::kNorth};
@@ -77,15 +78,15 @@ void Router::look_up_ways(unsigned index, const std::vector<unsigned>& router_of
         target.x_tie = routes.x_tie(index, home);
         target.y_tie = routes.y_tie(index, home);
         target.local_port = static_cast<std::uint8_t>(taken[home]++);
-        for (const flit::TieChoice ways : {kForward, kBackward})
-            for (const unsigned port : {routes.x_port(index, home, ways), routes.y_port(index, home, ways)})
+        for (const flit::TieChoice directions : {kForward, kBackward})
+            for (const unsigned port : {routes.x_port(index, home, directions), routes.y_port(index, home, directions)})
                 if (routes.crosses(index, home, port)) target.crosses |= static_cast<std::uint8_t>(1u << port);
         targets_.push_back(target);
     }
     tie_breakers_.assign(links_.size(), flit::TieBreaker(routes, config_.columns, index));
 }
 
-/// Both from the flit router (hw/noc/flit): which VCs a packet may take, and how long those and places stay taken.
+/// Both from the flit router (hw/noc/flit): which VCs a packet may take, and how long those and slots stay taken.
 void Router::set_up_flow_control() {
     for (std::vector<Link>* const links : {&links_, &injection_})
         for (Link& link : *links) link.vcs.resize(config_.vcs + config_.control_vcs);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
@@ -20,14 +21,14 @@
 namespace switchyard::hw {
 
 /// Ports of a Router: a bit each where a packet fans out.
-inline constexpr unsigned kMostRouterPorts = 32;
+inline constexpr unsigned kMaxRouterPorts = 32;
 
 /// A router of a 2D torus or mesh with X-Y routing (Adyna section VI-A).
 ///
 /// Modelled: packets that reserve what they need on their whole way in the call that injects them (transit.cpp). A
 /// packet is one b_transport; its `delay` is the time at which its head gets here. A head leaves by a link
 /// router_cycles after it has come, once a virtual channel (VC) of its class, the crossbar's input and the link are
-/// free and the packets before it in its buffer have left; the flits behind it leave as crossbar, link and the places
+/// free and the packets before it in its buffer have left; the flits behind it leave as crossbar, link and the slots
 /// in the next buffer allow, `buffer_flits` at a time. Each link, crossbar input, VC and front of a buffer has a
 /// calendar. What they cost follows from the keys of the flit router alone (NocConfig; flit::FlitNetwork). An endpoint
 /// is called with the arrival of the tail. `delay` comes back as the arrival of the last copy's tail.
@@ -42,7 +43,7 @@ inline constexpr unsigned kMostRouterPorts = 32;
 ///
 /// Deadlock: the wrap-around closes rings, but a packet gets its whole path in the one call that injects it, so all
 /// packets reserve in one total order and none waits for one that comes after it. The hardware's dateline classes are
-/// those of flit::RouteTable, and flit::TieBreaker decides between equally long ways.
+/// those of flit::RouteTable, and flit::TieBreaker decides between equally long directions.
 ///
 /// Accuracy: exact in an idle network; otherwise docs/models/noc.md, "Packets against flits".
 /// Not modelled: other arbitration than oldest_first (first injected, first served, but for the gaps that later ones
@@ -93,7 +94,7 @@ private:
         LinkCalendar calendar;  ///< its bandwidth
         LinkCalendar crossbar;  ///< the crossbar's input behind it
         Tick onward = 0;        ///< from leaving by it to leaving by the next one, if nothing is in the way
-        Tick credit = 0;        ///< from leaving by the next one until a place behind this one can be used again
+        Tick credit = 0;        ///< from leaving by the next one until a slot behind this one can be used again
         std::vector<Vc> vcs;
         unsigned next_vc = 0;      ///< is asked first
         bool to_router = false;    ///< else to an endpoint, which takes all that comes
@@ -112,7 +113,7 @@ private:
         Endpoint endpoint;
         std::uint16_t x, y;  ///< of its router
         std::uint8_t x_port, y_port, local_port;
-        bool x_tie, y_tie;     ///< both ways are equally long
+        bool x_tie, y_tie;     ///< both directions are equally long
         std::uint8_t crosses;  ///< a bit for each port by which it will have crossed the dateline
         std::uint8_t port;     ///< out of the router at which fan_out looks
     };
@@ -166,9 +167,9 @@ private:
     /// `multicast: source`: one packet to each destination, one behind the other.
     void send_copies(unsigned port, Payload& payload, sc_core::sc_time& delay);
     unsigned debug_transport(int in_port, Payload& payload);
-    /// Decides between equally long ways, for a packet of `flits`.
+    /// Decides between equally long directions, for a packet of `flits`.
     static void break_ties(std::vector<Target>& targets, flit::TieBreaker& tie_breaker, std::uint32_t flits);
-    void look_up_ways(unsigned index, const std::vector<unsigned>& router_of_endpoint);
+    void look_up_routes(unsigned index, const std::vector<unsigned>& router_of_endpoint);
     void set_up_flow_control();
 
     // transit.cpp

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/hw/noc/topology.h"
 
 namespace switchyard::hw {
@@ -17,7 +18,7 @@ int step(bool torus, unsigned size, unsigned position, int by) {
 
 }  // namespace
 
-std::string objection(const NocConfig& config) {
+std::string validation_error(const NocConfig& config) {
     if (config.topology != "torus" && config.topology != "mesh") return "no such topology: " + config.topology;
     if (config.columns == 0 || config.rows == 0) return "a network needs at least one router";
     if (config.link_bytes_per_cycle == 0) return "link_bytes_per_cycle must not be 0";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
@@ -78,12 +79,12 @@ inline constexpr unsigned kNorth = 0, kEast = 1, kSouth = 2, kWest = 3, kLocal =
 }
 
 /// "" or what is wrong with the configuration.
-std::string objection(const NocConfig& config);
+std::string validation_error(const NocConfig& config);
 
 /// The router behind port north .. west, or -1 at the edge of a mesh and in a dimension of one router.
 int neighbour(const NocConfig& config, unsigned router, unsigned out_port);
 
-/// Cycles for which a packet to so many endpoints occupies a link: a cycle a flit. A multicast along a tree travels in
+/// Cycles for which a packet to N endpoints occupies a link: a cycle a flit. A multicast along a tree travels in
 /// pieces, each with a header of its own.
 inline std::uint64_t serialisation_cycles(const NocConfig& config, std::uint64_t payload_bytes,
                                           std::size_t destinations = 1) {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A packet's way through the routers, in the one call that injects it. Its times are planned first: the head's, link by
 // link, then those of the flits behind it, a buffer full (a chunk) at a time. Then they are booked, and the packet is
 // delivered.
@@ -5,14 +6,14 @@
 // What makes packets wait is what makes flits wait (hw/noc/flit). A head waits for a VC of its traffic and dateline
 // class, which belongs to the packet until its tail has left by the link; then for the packets before it in the buffer
 // behind the link, each of which keeps the next head waiting for its route and VC. Flits wait for the link, for the
-// input of the crossbar that they share with the other VCs of their port, and for places in the next buffer, so that a
+// input of the crossbar that they share with the other VCs of their port, and for slots in the next buffer, so that a
 // packet that is longer than a buffer stands still all along its way when its head does. The copies of a multicast
 // share the buffers before the fork: the slowest one holds up the others.
 
 #include <algorithm>
 
 #include "switchyard/hw/noc/router.h"
-#include "switchyard/sw_scheduler/formats/rounding.h"
+#include "switchyard/sw_scheduler/base/rounding.h"
 
 namespace switchyard::hw {
 namespace {
@@ -167,7 +168,7 @@ bool Router::in_flow(const std::vector<Step>& steps, Tick left) const {
     bool last = true, smooth = true;
     for (const Step& step : steps) {
         const Tick end = step.chunk.end;
-        // The places behind keep coming and the link is free, so each chunk would leave right behind the one before
+        // The slots behind keep coming and the link is free, so each chunk would leave right behind the one before
         // it. Behind all others on their links, flits also catch up with a chunk that had to make way for others.
         last = last && step.link->calendar.end() <= end;
         smooth = smooth && step.room.end <= end + buffer_ && step.link->calendar.free(end, end + left);

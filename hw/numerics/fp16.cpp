@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/hw/numerics/fp16.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstddef>
@@ -5,7 +6,7 @@
 #include <unordered_map>
 
 #include "switchyard/hw/pe_array/pe_array.h"
-#include "switchyard/sw_scheduler/formats/array_timing.h"
+#include "switchyard/sw_scheduler/adyna/image/array_timing.h"
 
 namespace switchyard::hw {
 

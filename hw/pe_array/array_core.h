@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <array>
@@ -5,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "switchyard/tlm/twin_fault.h"
+#include "switchyard/tlm/rtl_fault.h"
 
 namespace switchyard::hw {
 
@@ -62,7 +63,8 @@ class ArrayCore {
 public:
     virtual ~ArrayCore() = default;
 
-    /// One cycle. `in_ready` and `out_valid` do not depend on this cycle's input. A twin throws TwinFault.
+    /// One cycle. `in_ready` and `out_valid` do not depend on this cycle's input. An RTL implementation throws
+    /// RtlFault.
     virtual void step(const ArrayInput& in, ArrayOutput& out) = 0;
 
     virtual ArrayState state() const = 0;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/hw/pe_array/block_math.h"
 
 #include <cmath>
@@ -99,7 +100,7 @@ void write_result(const KernelAddresses& kernel, const BlockAddresses::Row& row,
 
 }  // namespace
 
-std::string objection_to_addresses(const PeWorkExtension& work) {
+std::string address_error(const PeWorkExtension& work) {
     for (std::uint64_t n = 0; n < work.repeats; ++n) {
         const BlockAddresses& block = work.addresses[n];
         if (block.kernel == nullptr) return "addresses without a kernel";

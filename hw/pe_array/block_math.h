@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
@@ -11,7 +12,7 @@
 namespace switchyard::hw {
 
 /// "" or in what the addresses contradict the sizes.
-std::string objection_to_addresses(const PeWorkExtension& work);
+std::string address_error(const PeWorkExtension& work);
 
 /// Input of (row, column, step): zero outside the stored rows and columns, and for a result that is not wanted.
 std::uint16_t load_input(const BlockAddresses& block, const BlockAddresses::Row& row, std::int32_t column_input,

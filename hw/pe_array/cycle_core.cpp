@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/hw/pe_array/cycle_core.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/hw/pe_array/pe_array.h"
 
 #include <algorithm>
@@ -11,8 +12,8 @@
 #include "switchyard/hw/pe_array/block_math.h"
 #include "switchyard/hw/pe_array/cycle_core.h"
 #include "switchyard/hw/pe_array/stepped_pe_array.h"
-#include "switchyard/sw_scheduler/formats/error.h"
-#include "switchyard/sw_scheduler/formats/rounding.h"
+#include "switchyard/sw_scheduler/base/error.h"
+#include "switchyard/sw_scheduler/base/rounding.h"
 
 namespace switchyard::hw {
 namespace {
@@ -55,7 +56,7 @@ PeArray::PeArray(sc_core::sc_module_name name, const Config& config, SimulationR
 void PeArray::b_transport(::tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
     auto* work = payload.get_extension<PeWorkExtension>();
     if (work == nullptr) return refuse(payload, ::tlm::TLM_COMMAND_ERROR_RESPONSE, "a command without work");
-    const std::string why_not = objection(*work);
+    const std::string why_not = validation_error(*work);
     if (!why_not.empty()) return refuse(payload, ::tlm::TLM_GENERIC_ERROR_RESPONSE, why_not);
 
     const sc_core::sc_time busy = busy_until_ - std::min(busy_until_, sc_core::sc_time_stamp());
@@ -87,7 +88,7 @@ std::uint64_t PeArray::idle_cycles(const sc_core::sc_time& start) const {
     return clock_.count(sc_core::sc_time_stamp() + start - busy_until_);
 }
 
-std::string PeArray::objection(const PeWorkExtension& work) const {
+std::string PeArray::validation_error(const PeWorkExtension& work) const {
     if (work.rows == 0 || work.columns == 0 || outputs_of_a_pe(work) == 0 || work.reduction == 0 || work.repeats == 0)
         return "a block without work";
     if (work.rows > config_.rows || work.columns > config_.columns)
@@ -110,7 +111,7 @@ std::string PeArray::objection(const PeWorkExtension& work) const {
             : std::max(std::uint64_t{work.rows} * work.row_outputs, std::uint64_t{work.columns} * work.column_outputs);
     if (read * work.reduction * work.operand_bytes > std::numeric_limits<unsigned>::max())
         return fmt::format("a block with a reduction of {}, more than one burst can hold", work.reduction);
-    return work.addresses == nullptr ? "" : objection_to_addresses(work);
+    return work.addresses == nullptr ? "" : address_error(work);
 }
 
 PeArray::Traffic PeArray::move_operands(const PeWorkExtension& work, const sc_core::sc_time& start) {

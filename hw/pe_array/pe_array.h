@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
@@ -20,7 +21,7 @@ namespace switchyard::hw {
 
 /// An output-stationary systolic array (Adyna section VI-A and Table III): operands enter skewed from the left and the
 /// top, each PE keeps row_outputs x column_outputs accumulators in two sets, of which one accumulates while the other
-/// drains, and results leave through the columns. This base has the doors, the checks, the operand traffic and the
+/// drains, and results leave through the columns. This base has the sockets, the checks, the operand traffic and the
 /// counters; the implementations have the cycles and the values:
 ///
 /// - `analytic` (analytic_pe_array.h): closed form;
@@ -98,7 +99,7 @@ private:
     /// Between the end of the last command and `start`, which is relative to now.
     std::uint64_t idle_cycles(const sc_core::sc_time& start) const;
     /// "" or why the array cannot do it.
-    std::string objection(const PeWorkExtension& work) const;
+    std::string validation_error(const PeWorkExtension& work) const;
     /// Moves the operands of all blocks. Throws std::runtime_error if the scratchpad refuses.
     Traffic move_operands(const PeWorkExtension& work, const sc_core::sc_time& start);
     Stream stream(const Operand& operand, std::uint64_t repeats, const sc_core::sc_time& start);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/hw/pe_array/stepped_pe_array.h"
 
 #include <algorithm>
@@ -7,7 +8,7 @@
 
 #include "switchyard/hw/numerics/fp16.h"
 #include "switchyard/hw/pe_array/block_math.h"
-#include "switchyard/sw_scheduler/formats/rounding.h"
+#include "switchyard/sw_scheduler/base/rounding.h"
 
 namespace switchyard::hw {
 namespace {

@@ -1,11 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/hw/scratchpad/scratchpad.h"
 
 #include <algorithm>
 
 #include <fmt/format.h>
 
-#include "switchyard/sw_scheduler/formats/kernel.h"
-#include "switchyard/sw_scheduler/formats/rounding.h"
+#include "switchyard/sw_scheduler/adyna/image/kernel.h"
+#include "switchyard/sw_scheduler/base/rounding.h"
 #include "switchyard/tlm/memory_access.h"
 
 namespace switchyard::hw {

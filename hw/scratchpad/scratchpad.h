@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <array>
@@ -9,7 +10,7 @@
 #include <tlm>
 
 #include "switchyard/tlm/clock_period.h"
-#include "switchyard/tlm/lazy_memory.h"
+#include "switchyard/tlm/demand_paged_memory.h"
 #include "switchyard/tlm/simulation_registry.h"
 #include "switchyard/tlm/tile_protocol.h"
 
@@ -27,10 +28,10 @@ class Scratchpad : public sc_core::sc_module {
 public:
     struct Config {
         std::uint64_t capacity_bytes = 524288;
-        unsigned bytes_per_cycle = 128;          ///< reads: two operand banks of 64 B
-        unsigned write_bytes_per_cycle = 64;     ///< writes: one bank
-        unsigned network_bytes_per_cycle = 0;    ///< network interface, each direction; 0: the composer sets a link's
-        double kernel_share = 0.05;              ///< of the capacity, rounded down to whole kernels
+        unsigned bytes_per_cycle = 128;        ///< reads: two operand banks of 64 B
+        unsigned write_bytes_per_cycle = 64;   ///< writes: one bank
+        unsigned network_bytes_per_cycle = 0;  ///< network interface, each direction; 0: the composer sets a link's
+        double kernel_share = 0.05;            ///< of the capacity, rounded down to whole kernels
         unsigned latency_cycles = 1;
         double clock_ghz = 1.0;  ///< the chip's, set by the composer
     };
@@ -70,7 +71,7 @@ private:
     SimulationRegistry& registry_;
     const std::uint64_t cycle_;  ///< this and all times below in units of the simulator's resolution
     std::uint64_t kernel_region_;
-    LazyMemory storage_;
+    DemandPagedMemory storage_;
     std::array<Channel, kPorts> read_, write_;
     std::uint64_t busy_until_ = 0, busy_time_ = 0;
     Stats stats_;  ///< busy_cycles: see busy_time_

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 // How a tile is configured and read back: program window, commit, profile.
 
 #include <algorithm>
 #include <cstring>
 
 #include "switchyard/hw/tile/tile_controller.h"
-#include "switchyard/sw_scheduler/formats/error.h"
+#include "switchyard/sw_scheduler/base/error.h"
 
 namespace switchyard::hw {
 

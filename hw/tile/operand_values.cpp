@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TileController: where the values of a unit's operands lie, for the dispatcher.
 
 #include "switchyard/hw/tile/tile_controller.h"
@@ -46,7 +47,7 @@ const OperatorValues& TileController::values_of(const Operator& op, unsigned uni
     }
     // Behind the weights of the slice: parameters of the epilogue, a value a channel each.
     const Partition& cut = op.placement->partitions.back();
-    const Box box = output_box(shape, cut, op.placement->k_ways, op.op->rank % op.placement->k_ways, cut.dyn_dim);
+    const Box box = output_box(shape, cut, op.placement->k_factor, op.op->rank % op.placement->k_factor, cut.dyn_dim);
     const std::uint32_t slice = kElementBytes * (box.k1 - box.k0);
     std::uint32_t next = op.weights.empty() ? 0 : op.weights.front().edge->slot_offset + slice * filter_elements(shape);
     using Kind = KernelAddresses::Fused::Kind;

@@ -1,15 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
-#include "switchyard/sw_scheduler/formats/program.h"
+#include "switchyard/sw_scheduler/adyna/image/program.h"
 #include "switchyard/tlm/tile_protocol.h"
 
 namespace switchyard::hw {
 
-/// Counts how often each kernel was picked (Adyna section VI-B: "the profiler tracks the invocation frequencies of all
-/// the kernels, and periodically sends the distribution to the scheduler").
+/// Counts how often each kernel was selected (Adyna section VI-B: "the profiler tracks the invocation frequencies of
+/// all the kernels, and periodically sends the distribution to the scheduler").
 class Profiler {
 public:
     void reset(const TileProgram& program) {

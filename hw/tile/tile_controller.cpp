@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/hw/tile/tile_controller.h"
 
 #include <algorithm>
 
-#include "switchyard/tlm/void_buffer.h"
+#include "switchyard/tlm/dummy_buffer.h"
 
 namespace switchyard::hw {
 
@@ -53,7 +54,7 @@ void TileController::events_transport(Payload& payload, sc_core::sc_time&) {
             break;
         case Kind::unit_ready:
             for (Input& input : operators_.at(event->operator_index).inputs) {
-                if (input.edge->id == event->edge) input.frames.at(event->unit) = event->frame;
+                if (input.edge->id == event->edge) input.index_lists.at(event->unit) = event->index_list;
             }
             if (event->merged) operators_.at(event->operator_index).merged.at(event->unit) = event->merged;
             break;
@@ -90,7 +91,7 @@ void TileController::start_segment(std::uint16_t segment, std::uint32_t batch) {
     }
     for (const std::size_t index : active_) {
         Operator& op = operators_[index];
-        for (Input& input : op.inputs) input.frames.assign(op.placement->units, nullptr);
+        for (Input& input : op.inputs) input.index_lists.assign(op.placement->units, nullptr);
         op.merged.assign(op.placement->units, nullptr);
         op.masks_ready.assign(reads_masks(op) ? op.placement->units : 0, false);
         op.masks_requested = 0;
@@ -204,7 +205,7 @@ void TileController::run() {
     while (completions_.pop_due(completion)) {
         Operator& op = operators_[completion.index];
         for (Input& input : op.inputs) {
-            input.frames[completion.unit].reset();
+            input.index_lists[completion.unit].reset();
             InterfaceCommand release;
             release.kind = InterfaceCommand::Kind::release_unit;
             release.edge = input.edge->id;
@@ -230,16 +231,16 @@ void TileController::run() {
     }
 }
 
-SampleFramePtr TileController::frame_of(const Operator& op, unsigned unit) const {
-    SampleFramePtr common;
+SampleIndexListPtr TileController::index_list_of(const Operator& op, unsigned unit) const {
+    SampleIndexListPtr common;
     for (const Input& input : op.inputs) {
-        SampleFramePtr frame = input.frames[unit];
-        for (unsigned level = 0; level < input.edge->pops; ++level) frame = frame->outer;
-        if (common && !(common->samples == frame->samples)) {
+        SampleIndexListPtr index_list = input.index_lists[unit];
+        for (unsigned level = 0; level < input.edge->pops; ++level) index_list = index_list->outer;
+        if (common && !(common->samples == index_list->samples)) {
             throw ModelError(*this, "operator " + std::to_string(op.op->op_id) + " unit " + std::to_string(unit) +
                                         ": its inputs bring different samples");
         }
-        common = std::move(frame);
+        common = std::move(index_list);
     }
     if (op.placement->shape.kind != OpKind::merge) return common;
     const std::vector<std::uint32_t>&all = common->samples.ids(), &merged = op.merged[unit]->ids;
@@ -258,24 +259,24 @@ bool TileController::try_dispatch(std::size_t index) {
         if (weights.state != Weights::State::present) return false;
     }
     for (const Input& input : op.inputs) {
-        if (!input.frames[unit]) return false;
+        if (!input.index_lists[unit]) return false;
     }
     if (!op.masks_ready.empty() && !op.masks_ready[unit]) return false;
-    const SampleFramePtr frame = frame_of(op, unit);
-    const bool empty = frame->samples.empty();
+    const SampleIndexListPtr index_list = index_list_of(op, unit);
+    const bool empty = index_list->samples.empty();
     if (!empty && op.unit_in_slot(unit) != Operator::kFree) return false;
 
     DispatchExtension dispatch;
     dispatch.operator_index = static_cast<std::uint16_t>(index);
-    const unsigned allocation = op.placement->allocation_for(*frame);
+    const unsigned allocation = op.placement->allocation_for(*index_list);
     const std::size_t first = op.placement->first_partition(allocation);
     dispatch.kernel_first = static_cast<std::uint16_t>(op.op->kernel_first + first);
     dispatch.kernel_count = static_cast<std::uint16_t>(op.placement->last_partition(allocation) - first);
     dispatch.rank = op.op->rank;
     dispatch.unit = static_cast<std::uint16_t>(unit);
     dispatch.batch = batch_;
-    dispatch.frame = frame;
-    dispatch.dyn_dim = static_cast<std::uint32_t>(dispatch.frame->samples.size());
+    dispatch.index_list = index_list;
+    dispatch.dyn_dim = static_cast<std::uint32_t>(dispatch.index_list->samples.size());
     const Edge& first_input = *op.inputs.front().edge;
     dispatch.input_offset = first_input.slot_offset + unit % first_input.slots * first_input.slot_bytes;
     dispatch.weight_offset = op.weights.empty() ? 0 : op.weights.front().edge->slot_offset;
@@ -285,7 +286,7 @@ bool TileController::try_dispatch(std::size_t index) {
     dispatch.operand_bytes = op.placement->shape.operand_bytes;
     dispatch.result_bytes = op.placement->shape.element_bytes;
 
-    if (config_.values) dispatch.values = &values_of(op, unit, dispatch.frame->samples);
+    if (config_.values) dispatch.values = &values_of(op, unit, dispatch.index_list->samples);
 
     sc_core::sc_time delay;
     if (!send(dispatcher, dispatch, delay)) {
@@ -308,7 +309,7 @@ template <class Extension>
 bool TileController::send(tlm_utils::simple_initiator_socket<TileController>& socket, Extension& extension,
                           sc_core::sc_time& delay) {
     Payload& payload = messages_.allocate();
-    payload.set_data_ptr(void_buffer(1));
+    payload.set_data_ptr(dummy_buffer(1));
     payload.set_data_length(1);
     payload.set_streaming_width(1);
     payload.set_extension(&extension);
@@ -350,7 +351,7 @@ std::string TileController::waits() const {
                 text += " weights (edge " + std::to_string(weights.edge->id) + ")";
         }
         for (const Input& input : op.inputs) {
-            if (!input.frames[op.next_unit]) text += " input (edge " + std::to_string(input.edge->id) + ")";
+            if (!input.index_lists[op.next_unit]) text += " input (edge " + std::to_string(input.edge->id) + ")";
         }
         const bool taken = op.units_in_slots[op.next_unit % op.op->out_slots] != Operator::kFree;
         if (op.outputs_in_flight >= op.op->out_slots || taken) text += " output slot";

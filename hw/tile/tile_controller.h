@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
@@ -11,7 +12,7 @@
 #include <tlm>
 
 #include "switchyard/hw/tile/profiler.h"
-#include "switchyard/sw_scheduler/formats/program.h"
+#include "switchyard/sw_scheduler/adyna/image/program.h"
 #include "switchyard/tlm/clock_period.h"
 #include "switchyard/tlm/interface_protocol.h"
 #include "switchyard/tlm/memory_manager.h"
@@ -22,7 +23,7 @@
 namespace switchyard::hw {
 
 /// The controller of a tile: takes the program that arrives as config packets, and in each segment runs the tile's
-/// operators, one hand-over unit after another, as soon as inputs, weights, a free output slot and the PE array are
+/// operators, one micro-batch after another, as soon as inputs, weights, a free output slot and the PE array are
 /// there (Adyna section VI-A: "the kernel execution is triggered by the arrival of input data").
 ///
 /// Modelled: program load into the kernel store, the order of execution, double buffering of inputs and outputs,
@@ -30,7 +31,7 @@ namespace switchyard::hw {
 /// Decisions take no time of their own; the dispatcher's and the network interface's do.
 /// Not modelled: instruction-level control of partial kernels; a unit is computed when all of its inputs are there.
 ///
-/// Doors: `events` from the network interface; `interface`, `dispatcher`, `dispatcher_config`, `scratchpad` to the
+/// Sockets: `events` from the network interface; `interface`, `dispatcher`, `dispatcher_config`, `scratchpad` to the
 /// others.
 class TileController : public sc_core::sc_module {
 public:
@@ -71,7 +72,7 @@ private:
     };
     struct Input {
         const Edge* edge = nullptr;
-        std::vector<SampleFramePtr> frames;  ///< a unit; null until it is ready
+        std::vector<SampleIndexListPtr> index_lists;  ///< a unit; null until it is ready
     };
     struct Operator {
         const TileOperator* op = nullptr;
@@ -113,7 +114,7 @@ private:
     bool try_dispatch(std::size_t index);
     /// Where the values of a unit lie; valid until the next call.
     const OperatorValues& values_of(const Operator& op, unsigned unit, const SampleSet& samples);
-    SampleFramePtr frame_of(const Operator& op, unsigned unit) const;
+    SampleIndexListPtr index_list_of(const Operator& op, unsigned unit) const;
     int next_segment_after(std::uint16_t segment) const;
     template <class Extension>
     bool send(tlm_utils::simple_initiator_socket<TileController>& socket, Extension& extension,
@@ -146,7 +147,7 @@ private:
 template <class Visitor>
 void describe(Visitor& visitor, TileController::Config& config) {
     visitor.field("mask_prefetch_units", config.mask_prefetch_units, 1, 64,
-                  "hand-over units whose recorded masks a gate reads ahead in a trace-driven run");
+                  "micro-batches whose recorded masks a gate reads ahead in a trace-driven run");
 }
 
 }  // namespace switchyard::hw

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
 #include "switchyard/platform/baselines/gpu_config.h"
 #include "switchyard/platform/baselines/tenant_config.h"
-#include "switchyard/sw_scheduler/formats/config.h"
+#include "switchyard/sw_scheduler/base/config.h"
 
 namespace switchyard::platform {
 

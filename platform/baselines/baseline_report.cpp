@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/platform/baselines/baseline_report.h"
 
 #include <algorithm>
@@ -81,8 +82,8 @@ std::string baseline_table(const ordered_json& report) {
         summary.at("batches").get<unsigned>(), summary.at("samples_per_batch").get<unsigned>(),
         report.at("routing").at("source").get<std::string>());
     text += report_row("latency a batch",
-                       fmt::format("{:.2f} us mean, {:.2f} least, {:.2f} most", number_of(latency.at("mean")),
-                                   number_of(latency.at("least")), number_of(latency.at("most"))));
+                       fmt::format("{:.2f} us mean, {:.2f} min, {:.2f} max", number_of(latency.at("mean")),
+                                   number_of(latency.at("min")), number_of(latency.at("max"))));
     text += report_row("throughput",
                        fmt::format("{:.1f} batches/s, {:.0f} samples/s", number_of(summary.at("batches_per_second")),
                                    number_of(summary.at("samples_per_second"))));

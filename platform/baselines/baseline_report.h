@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
@@ -7,9 +8,9 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "switchyard/platform/conservation.h"
-#include "switchyard/platform/energy.h"
 #include "switchyard/platform/report.h"
-#include "switchyard/sw_scheduler/model/graph.h"
+#include "switchyard/platform/system/energy.h"
+#include "switchyard/sw_scheduler/workload/graph.h"
 
 namespace switchyard::platform {
 

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/platform/baselines/dataflow.h"
 
 #include <fmt/format.h>
 
-#include "switchyard/sw_scheduler/formats/error.h"
+#include "switchyard/sw_scheduler/base/error.h"
 
 namespace switchyard::platform {
 

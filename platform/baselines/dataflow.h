@@ -1,14 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
-#include "switchyard/sw_scheduler/formats/trace.h"
-#include "switchyard/sw_scheduler/model/graph.h"
+#include "switchyard/sw_scheduler/workload/graph.h"
+#include "switchyard/sw_scheduler/workload/trace.h"
 
 namespace switchyard::platform {
 
-/// What one batch asks of each operator: the samples that its routes send there. Index = operator id. The yardstick of
+/// What one batch asks of each operator: the samples that its routes send there. Index = operator id. The reference of
 /// the baselines' conservation checks; of an image, expect() says the same.
 /// Throws InputError if the routing has other samples or switches than the graph.
 std::vector<std::uint32_t> sample_counts(const sched::DynGraph& graph, const BatchRouting& routing);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/platform/baselines/gpu_batch.h"
 
 #include <algorithm>
@@ -5,7 +6,7 @@
 
 #include "switchyard/platform/baselines/dataflow.h"
 #include "switchyard/platform/baselines/gpu_kernels.h"
-#include "switchyard/sw_scheduler/backend/cost_model.h"
+#include "switchyard/sw_scheduler/adyna/compiler/cost_model.h"
 
 namespace switchyard::platform {
 

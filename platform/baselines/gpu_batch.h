@@ -1,11 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
 #include "switchyard/platform/baselines/gpu_config.h"
-#include "switchyard/sw_scheduler/formats/trace.h"
-#include "switchyard/sw_scheduler/model/graph.h"
+#include "switchyard/sw_scheduler/workload/graph.h"
+#include "switchyard/sw_scheduler/workload/trace.h"
 
 namespace switchyard::platform {
 

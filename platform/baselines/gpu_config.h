@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
@@ -19,7 +20,7 @@ struct GpuConfig {
     double memory_efficiency = 1 - 260.0 / 3900;
     std::uint64_t l2_bytes = 40ull << 20;
     double l2_bytes_per_cycle = 5120;
-    unsigned most_split_k = 16;
+    unsigned max_split_k = 16;
     double launch_us = 2.26;
     double queued_kernel_us = 1.5;
     double synchronisation_us = 10;
@@ -55,7 +56,8 @@ void describe(V& v, GpuConfig& c) {
     v.field("l2_bytes", c.l2_bytes, 0, 1ull << 40, "capacity of the second-level cache (A100 whitepaper: 40 MB)");
     v.field("l2_bytes_per_cycle", c.l2_bytes_per_cycle, 1, 1e9,
             "its read bandwidth (A100 whitepaper: 5120 bytes a clock)");
-    v.field("most_split_k", c.most_split_k, 1, 1024,
+    v.renamed("most_split_k", "max_split_k");
+    v.field("max_split_k", c.max_split_k, 1, 1024,
             "slices at most into which a GEMM's reduction is cut (NVIDIA, Matrix Multiplication Background, 2.3)");
     v.field("launch_us", c.launch_us, 0, 1e6,
             "of the host for a launch, until the kernel may start (null kernel, PCIe A100: arXiv 2504.11750)");

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/platform/baselines/gpu_kernels.h"
 
 #include <algorithm>
 
-#include "switchyard/sw_scheduler/formats/rounding.h"
+#include "switchyard/sw_scheduler/base/rounding.h"
 
 namespace switchyard::platform {
 
@@ -38,7 +39,7 @@ GemmTiling tile_gemm(const GpuConfig& gpu, const Gemm& gemm, unsigned tile_m, un
 GemmTiling best_tiling(const GpuConfig& gpu, const Gemm& gemm) {
     GemmTiling best;
     for (const auto& [tile_m, tile_n] : gemm_tiles()) {
-        for (unsigned split_k = 1; split_k <= std::min<std::uint64_t>(gpu.most_split_k, gemm.k); split_k *= 2) {
+        for (unsigned split_k = 1; split_k <= std::min<std::uint64_t>(gpu.max_split_k, gemm.k); split_k *= 2) {
             const GemmTiling tiling = tile_gemm(gpu, gemm, tile_m, tile_n, split_k);
             if (best.tile_m == 0 || tiling.us < best.us) best = tiling;
         }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/platform/baselines/m_tenant.h"
 
 #include <algorithm>
@@ -32,9 +33,9 @@ void add(Sum& sum, const TenantBatch& batch) {
     sum.all.macs += batch.macs;
     sum.all.vector_elements += batch.vector_elements;
     sum.all.bytes.add(batch.bytes);
-    sum.all.least_read_bytes += batch.least_read_bytes;
-    sum.all.most_bytes_per_cycle = std::max(sum.all.most_bytes_per_cycle, batch.most_bytes_per_cycle);
-    sum.all.most_tiles = std::max(sum.all.most_tiles, batch.most_tiles);
+    sum.all.min_read_bytes += batch.min_read_bytes;
+    sum.all.max_bytes_per_cycle = std::max(sum.all.max_bytes_per_cycle, batch.max_bytes_per_cycle);
+    sum.all.max_tiles = std::max(sum.all.max_tiles, batch.max_tiles);
     sum.all.tile_cycles += batch.tile_cycles;
     sum.all.synchronisations += batch.synchronisations;
     for (std::size_t op = 0; op < batch.operator_cycles.size(); ++op) {
@@ -77,14 +78,14 @@ std::vector<Check> check(const PlatformConfig& platform, const sched::HardwareDe
     checks.equal("bytes of the results that the routing asks for = written by tenants", sum.expected_written,
                  all.bytes.hbm_written, kSumTolerance);
     checks.at_most("bytes of operands and weights, each once, at most those read", all.bytes.hbm_read,
-                   all.least_read_bytes * (1 - kSumTolerance));
-    checks.at_most("tiles with a tenant", platform.tiles(), all.most_tiles);
+                   all.min_read_bytes * (1 - kSumTolerance));
+    checks.at_most("tiles with a tenant", platform.tiles(), all.max_tiles);
     checks.at_most("tiles times cycles with a tenant", platform.tiles() * all.cycles * (1 + kSumTolerance),
                    all.tile_cycles);
     checks.at_most("multiply-accumulates a PE and cycle of a tile with a tenant", 1,
                    all.tile_cycles > 0 ? all.macs / (all.tile_cycles * hardware.pes()) : 0);
     checks.at_most("memory bytes a cycle, at any time", hardware.memory_bytes_per_cycle() * (1 + kSumTolerance),
-                   all.most_bytes_per_cycle);
+                   all.max_bytes_per_cycle);
     checks.equal("energy of all batches, host and time = energy of all parts, pJ", batches_picojoules, parts_picojoules,
                  kSumTolerance);
     return checks.take();
@@ -149,7 +150,7 @@ ordered_json run_m_tenant(const sched::DynGraph& graph, const std::vector<BatchR
                                            {"noc", "bytes of a tile's link"},
                                            {"hbm", "shared bandwidth"},
                                            {"host", "synchronisation latency"},
-                                           {"values", "off"}},
+                                           {"values", "timing only"}},
                                           energy_json(energy.parts(), energy.sum(), run_ns, routing.size()),
                                           check(platform, hardware, sum, energy.sum(), batches_picojoules));
     report["time_us_per_batch"] = {{"tiles_at_work", (sum.all.cycles - sum.all.idle_cycles) / batches / cycles_per_us},

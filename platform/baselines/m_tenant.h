@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <vector>
@@ -7,8 +8,8 @@
 #include "switchyard/platform/baselines/tenant_config.h"
 #include "switchyard/platform/platform_config.h"
 #include "switchyard/platform/report.h"
-#include "switchyard/sw_scheduler/formats/trace.h"
-#include "switchyard/sw_scheduler/model/graph.h"
+#include "switchyard/sw_scheduler/workload/graph.h"
+#include "switchyard/sw_scheduler/workload/trace.h"
 
 namespace switchyard::platform {
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/platform/baselines/tenant_batch.h"
 
 #include <algorithm>
@@ -6,7 +7,7 @@
 #include <set>
 
 #include "switchyard/platform/baselines/dataflow.h"
-#include "switchyard/sw_scheduler/backend/allocation.h"
+#include "switchyard/sw_scheduler/adyna/compiler/allocation.h"
 
 namespace switchyard::platform {
 
@@ -224,8 +225,8 @@ private:
                 task.op = event.op;
                 task.begin = now_;
                 task.input_share = input_share(event.op);
-                result_.least_read_bytes +=
-                    chip_.kernels_.least_read_bytes_per_sample(event.op) * count(event.op) * task.input_share +
+                result_.min_read_bytes +=
+                    chip_.kernels_.min_read_bytes_per_sample(event.op) * count(event.op) * task.input_share +
                     static_cast<double>(at(event.op).weight_bytes);
                 running_.push_back(task);
             } else {
@@ -239,7 +240,7 @@ private:
         std::vector<double> work;
         work.reserve(running_.size());
         for (const Task& task : running_)
-            work.push_back(task.remaining * chip_.kernels_.least_cycles(task.op, count(task.op), task.input_share));
+            work.push_back(task.remaining * chip_.kernels_.min_cycles(task.op, count(task.op), task.input_share));
         const std::vector<unsigned> shares = share_tiles(chip_.config_, hardware_.tiles(), work);
         const unsigned busy = std::accumulate(shares.begin(), shares.end(), 0u);
         double bytes_per_cycle = 0;
@@ -253,8 +254,8 @@ private:
             task.cycles = task.kernel->cycles_at(bandwidth);
             bytes_per_cycle += task.kernel->hbm_bytes() / task.cycles;
         }
-        result_.most_tiles = std::max(result_.most_tiles, busy);
-        result_.most_bytes_per_cycle = std::max(result_.most_bytes_per_cycle, bytes_per_cycle);
+        result_.max_tiles = std::max(result_.max_tiles, busy);
+        result_.max_bytes_per_cycle = std::max(result_.max_bytes_per_cycle, bytes_per_cycle);
     }
 
     TenantChip& chip_;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
@@ -5,7 +6,7 @@
 
 #include "switchyard/platform/baselines/tenant_config.h"
 #include "switchyard/platform/baselines/tenant_kernels.h"
-#include "switchyard/sw_scheduler/formats/trace.h"
+#include "switchyard/sw_scheduler/workload/trace.h"
 
 namespace switchyard::platform {
 
@@ -21,10 +22,10 @@ struct TenantBatch {
     double idle_cycles = 0;  ///< no tenant has tiles: the host is at work, or the first bytes are on their way
     double macs = 0, vector_elements = 0;
     TenantBytes bytes;
-    double least_read_bytes = 0;      ///< each operand and each weight once
-    double most_bytes_per_cycle = 0;  ///< HBM, at any time
-    unsigned most_tiles = 0;          ///< that have a tenant at any time
-    double tile_cycles = 0;           ///< tiles times the cycles in which they have a tenant
+    double min_read_bytes = 0;       ///< each operand and each weight once
+    double max_bytes_per_cycle = 0;  ///< HBM, at any time
+    unsigned max_tiles = 0;          ///< that have a tenant at any time
+    double tile_cycles = 0;          ///< tiles times the cycles in which they have a tenant
     std::uint64_t synchronisations = 0;
     std::vector<double> operator_cycles;  ///< index = operator id: from its operands in HBM to its result there
     std::vector<double> operator_tiles;   ///< mean while it runs

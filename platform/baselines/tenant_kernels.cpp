@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/platform/baselines/tenant_kernels.h"
 
 #include <algorithm>
@@ -6,10 +7,10 @@
 #include <fmt/format.h>
 
 #include "switchyard/platform/baselines/dataflow.h"
-#include "switchyard/sw_scheduler/backend/ways.h"
-#include "switchyard/sw_scheduler/formats/error.h"
-#include "switchyard/sw_scheduler/formats/rounding.h"
-#include "switchyard/sw_scheduler/model/profile.h"
+#include "switchyard/sw_scheduler/adyna/compiler/splits.h"
+#include "switchyard/sw_scheduler/base/error.h"
+#include "switchyard/sw_scheduler/base/rounding.h"
+#include "switchyard/sw_scheduler/workload/profile.h"
 
 namespace switchyard::platform {
 
@@ -35,7 +36,7 @@ TileWork block_of(const TileWork& share, const TenantKernel& kernel) {
     return block;
 }
 
-/// Times that inputs which all k ways need pass, and that weights do.
+/// Times that inputs which all k slices need pass, and that weights do.
 struct Sweeps {
     double inputs = 1, weights = 1;
 };
@@ -56,15 +57,15 @@ Sweeps sweeps_of(const TenantKernel& kernel) {
 }
 
 /// Each k way of an operator reads the same input, unless it only needs its own channels or heads.
-bool shared_by_k_ways(const OperatorShape& shape, const sched::Source& source) {
+bool shared_by_k_slices(const OperatorShape& shape, const sched::Source& source) {
     return source.role == OperandRole::input && shape.kind != OpKind::attention &&
            !(shape.channelwise() && shape.in_channels == shape.out_channels);
 }
 
-/// Bytes of one sample in HBM; of a pooled tensor the partial sums that its producer's p ways leave.
+/// Bytes of one sample in HBM; of a pooled tensor the partial sums that its producer's p factors leave.
 double stored_bytes(const sched::TensorShape& shape, EdgeReduce reduce) {
     if (reduce == EdgeReduce::none) return static_cast<double>(shape.bytes());
-    return kElementBytes * double{1} * shape.channels * std::min<std::uint32_t>(sched::kMostPooledParts, shape.rows);
+    return kElementBytes * double{1} * shape.channels * std::min<std::uint32_t>(sched::kMaxPooledParts, shape.rows);
 }
 
 double mean_hops(const sched::HardwareDescription& hardware) {
@@ -119,10 +120,10 @@ double TenantKernel::cycles_at(double bytes_per_cycle) const {
     const double in = std::max(in_cycles, read / bytes_per_cycle);
     const double out = std::max(out_cycles, written / bytes_per_cycle);
     // Two slots: one round waits for its bytes while another is computed.
-    const double pace =
+    const double interval =
         std::max({block_cycles, in, out, (read + written) / bytes_per_cycle,
                   (access_cycles + in + block_cycles) / kSlots, (block_cycles + access_cycles + out) / kSlots});
-    return std::max(first_bytes / bytes_per_cycle, first_cycles) + block_cycles + others * pace +
+    return std::max(first_bytes / bytes_per_cycle, first_cycles) + block_cycles + others * interval +
            std::max(last_bytes / bytes_per_cycle, last_cycles);
 }
 
@@ -154,7 +155,7 @@ double TenantKernels::read_bytes_per_sample(int op) const {
     return bytes;
 }
 
-double TenantKernels::least_read_bytes_per_sample(int op) const {
+double TenantKernels::min_read_bytes_per_sample(int op) const {
     const sched::Operator& one = at(op);
     const OperatorShape& shape = one.shape;
     double bytes = 0;
@@ -169,7 +170,7 @@ double TenantKernels::least_read_bytes_per_sample(int op) const {
     return bytes;
 }
 
-double TenantKernels::least_cycles(int op, std::uint32_t samples, double input_share) const {
+double TenantKernels::min_cycles(int op, std::uint32_t samples, double input_share) const {
     const double compute = workload_.items[static_cast<std::size_t>(op)].tile_cycles * samples / hardware_.tiles();
     const double bytes = (read_bytes_per_sample(op) * input_share + written_bytes_per_sample(op)) * samples +
                          static_cast<double>(at(op).weight_bytes);
@@ -186,7 +187,7 @@ const TenantKernel& TenantKernels::best(int op, std::uint32_t samples, unsigned 
 TenantKernels::Inputs TenantKernels::tile_inputs(int op, const TileWork& block) const {
     Inputs inputs;
     for (const sched::Source& source : at(op).inputs)
-        (shared_by_k_ways(at(op).shape, source) ? inputs.shared : inputs.own) +=
+        (shared_by_k_slices(at(op).shape, source) ? inputs.shared : inputs.own) +=
             static_cast<double>(sched::input_bytes(at(op).shape, source, block));
     return inputs;
 }
@@ -221,21 +222,21 @@ bool TenantKernels::fits(int op, const TileWork& share, const TenantKernel& kern
 /// Cutting samples costs nothing, cutting rows reads halos again, cutting output channels reads inputs or weights
 /// again, cutting input channels fills and drains the array more often: those are cut as far as it takes to fit.
 template <class Visit>
-void TenantKernels::for_each_rounds(int op, const TenantKernel& ways, const TileWork& share, Visit&& visit) const {
+void TenantKernels::for_each_rounds(int op, const TenantKernel& factors, const TileWork& share, Visit&& visit) const {
     const auto half = [](std::uint32_t size) { return size > 1 ? ceil_div(size, 2u) : 0; };
     const OperatorShape& shape = at(op).shape;
     const bool reduces = shape.kind == OpKind::convolution || shape.kind == OpKind::matmul;
     const auto try_rounds = [&](Stays stays, std::uint32_t k) {
         for (std::uint32_t p = share.size[kP]; p > 0; p = half(p)) {
             for (std::uint32_t n = share.size[kN]; n > 0; n = half(n)) {
-                TenantKernel kernel = ways;
+                TenantKernel kernel = factors;
                 kernel.stays = stays;
                 kernel.k_rounds = ceil_div(share.size[kK], k);
                 kernel.p_rounds = ceil_div(share.size[kP], p);
                 kernel.n_rounds = ceil_div(share.size[kN], n);
-                const std::uint32_t most = reduces ? shape.in_channels : 1;
-                while (kernel.c_rounds < most && !fits(op, share, kernel)) kernel.c_rounds *= 2;
-                if (kernel.c_rounds <= most && fits(op, share, kernel)) visit(kernel);
+                const std::uint32_t max = reduces ? shape.in_channels : 1;
+                while (kernel.c_rounds < max && !fits(op, share, kernel)) kernel.c_rounds *= 2;
+                if (kernel.c_rounds <= max && fits(op, share, kernel)) visit(kernel);
             }
         }
     };
@@ -258,7 +259,7 @@ void TenantKernels::count_bytes(int op, std::uint32_t samples, double input_shar
     Inputs once;
     double own_copies = 0;
     for (const sched::Source& source : at(op).inputs) {
-        if (shared_by_k_ways(shape, source)) {
+        if (shared_by_k_slices(shape, source)) {
             once.shared += input_share * sched::unit_read_bytes(shape, source, parts, slices);
         } else {
             once.own += input_share * sched::unit_read_bytes(shape, source, parts, slices, multicast);
@@ -268,7 +269,7 @@ void TenantKernels::count_bytes(int op, std::uint32_t samples, double input_shar
     const auto weights = static_cast<double>(at(op).weight_bytes);
     const Sweeps sweeps = sweeps_of(kernel);
     const double inputs = once.shared * sweeps.inputs, swept = weights * sweeps.weights;
-    const double input_readers = kernel.k_ways, weight_readers = double{1} * kernel.n_ways * kernel.p_ways;
+    const double input_readers = kernel.k_factor, weight_readers = double{1} * kernel.n_factor * kernel.p_factor;
     const double delivered = own_copies + inputs * input_readers + swept * weight_readers;
     // How often what several tiles need leaves HBM.
     const double input_reads = multicast ? 1 : input_readers, weight_reads = multicast ? 1 : weight_readers;
@@ -338,54 +339,55 @@ TenantKernel TenantKernels::search(int op, std::uint32_t samples, unsigned tiles
     const double bandwidth = hardware_.memory_bytes_per_cycle() * tiles / hardware_.tiles();
 
     // The quickest arrays first: rounds and bytes only add to what the kernel of a tile's whole share takes.
-    struct Ways {
+    struct Factors {
         double cycles;
         std::uint32_t k, n, p;
         TileWork share;
     };
-    std::vector<Ways> candidates;
+    std::vector<Factors> candidates;
     for (unsigned share = 1, previous = 0; share <= tiles; ++share) {
-        const unsigned k_ways =
-            sched::tight_ways(shape.out_channels, std::min<unsigned>(tiles / share, shape.out_channels));
-        if (k_ways == previous) continue;  // fewer n and p ways with the same slices: never better
-        previous = k_ways;
-        sched::for_each_split(samples, shape.out_rows, tiles / k_ways, tiles, [&](std::uint32_t n, std::uint32_t p) {
-            const TileWork work = sched::tile_work(shape, operands, {narrow(samples), narrow(n), narrow(p)}, k_ways);
-            candidates.push_back({stages_.estimated_cycles(work), k_ways, n, p, work});
+        const unsigned k_factor =
+            sched::tight_factor(shape.out_channels, std::min<unsigned>(tiles / share, shape.out_channels));
+        if (k_factor == previous) continue;  // fewer n and p factors with the same slices: never better
+        previous = k_factor;
+        sched::for_each_split(samples, shape.out_rows, tiles / k_factor, tiles, [&](std::uint32_t n, std::uint32_t p) {
+            const TileWork work = sched::tile_work(shape, operands, {narrow(samples), narrow(n), narrow(p)}, k_factor);
+            candidates.push_back({stages_.estimated_cycles(work), k_factor, n, p, work});
         });
     }
     std::stable_sort(candidates.begin(), candidates.end(),
-                     [](const Ways& a, const Ways& b) { return a.cycles < b.cycles; });
+                     [](const Factors& a, const Factors& b) { return a.cycles < b.cycles; });
 
     // Of kernels that are about as quick, the one with fewer bytes: it costs the tenants less energy.
     constexpr double kBytesCount = 0.05;
     constexpr double kCloseEnough = 1.001;  // to the fewest cycles that are possible at all
-    const double floor = least_cycles(op, samples, input_share) * hardware_.tiles() / tiles;
+    const double floor = min_cycles(op, samples, input_share) * hardware_.tiles() / tiles;
     TenantKernel best;
-    double least_cost = std::numeric_limits<double>::infinity();
-    for (const Ways& ways : candidates) {
-        if (ways.cycles >= least_cost || least_cost <= kCloseEnough * floor) break;
+    double min_cost = std::numeric_limits<double>::infinity();
+    for (const Factors& factors : candidates) {
+        if (factors.cycles >= min_cost || min_cost <= kCloseEnough * floor) break;
         TenantKernel one_round;
-        one_round.k_ways = ways.k;
-        one_round.n_ways = ways.n;
-        one_round.p_ways = ways.p;
-        for_each_rounds(op, one_round, ways.share, [&](TenantKernel kernel) {
-            count_bytes(op, samples, input_share, ways.share, kernel);
-            if ((1 + kBytesCount) * kernel.hbm_bytes() / bandwidth >= least_cost) return;
-            count_cycles(op, ways.share, kernel, [&](const TileWork& work) { return stages_.estimated_cycles(work); });
+        one_round.k_factor = factors.k;
+        one_round.n_factor = factors.n;
+        one_round.p_factor = factors.p;
+        for_each_rounds(op, one_round, factors.share, [&](TenantKernel kernel) {
+            count_bytes(op, samples, input_share, factors.share, kernel);
+            if ((1 + kBytesCount) * kernel.hbm_bytes() / bandwidth >= min_cost) return;
+            count_cycles(op, factors.share, kernel,
+                         [&](const TileWork& work) { return stages_.estimated_cycles(work); });
             const double cost = kernel.cycles_at(bandwidth) + kBytesCount * kernel.hbm_bytes() / bandwidth;
-            if (cost >= least_cost) return;
+            if (cost >= min_cost) return;
             best = kernel;
-            least_cost = cost;
+            min_cost = cost;
         });
     }
-    if (least_cost == std::numeric_limits<double>::infinity())
+    if (min_cost == std::numeric_limits<double>::infinity())
         throw Infeasible(graph_.file, one.line, "layers." + one.name,
                          fmt::format("one row and channel of one sample do not fit the {} bytes of a tile's data area",
                                      hardware_.data_bytes()));
 
-    const TileWork share =
-        sched::tile_work(shape, operands, {narrow(samples), narrow(best.n_ways), narrow(best.p_ways)}, best.k_ways);
+    const TileWork share = sched::tile_work(
+        shape, operands, {narrow(samples), narrow(best.n_factor), narrow(best.p_factor)}, best.k_factor);
     double array_bytes_per_output = 0;
     count_cycles(op, share, best, [&](const TileWork& work) {
         const sched::NestCost& cost = kernels_.best(work).cost;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
@@ -5,10 +6,10 @@
 #include <tuple>
 #include <vector>
 
-#include "switchyard/sw_scheduler/backend/kernel_search.h"
-#include "switchyard/sw_scheduler/backend/stage.h"
-#include "switchyard/sw_scheduler/backend/workload.h"
-#include "switchyard/sw_scheduler/model/graph.h"
+#include "switchyard/sw_scheduler/adyna/compiler/kernel_search.h"
+#include "switchyard/sw_scheduler/adyna/compiler/stage.h"
+#include "switchyard/sw_scheduler/adyna/compiler/workload.h"
+#include "switchyard/sw_scheduler/workload/graph.h"
 
 namespace switchyard::platform {
 
@@ -41,11 +42,12 @@ enum class Stays {
     results         ///< of some samples, rows and channels, while what they need passes, bit by bit
 };
 
-/// An operator on a group of tiles, operands and results in HBM. k, n and p ways as in partition.h, side by side on the
-/// tiles; a tile computes its part in rounds, one after another (Planaria's layer tiles): of output channels, samples,
-/// output rows and input channels. What passes has two slots, so that one round's bytes move while another is computed.
+/// An operator on a group of tiles, operands and results in HBM. k, n and p factors as in partition.h, side by side on
+/// the tiles; a tile computes its part in rounds, one after another (Planaria's layer tiles): of output channels,
+/// samples, output rows and input channels. What passes has two slots, so that one round's bytes move while another is
+/// computed.
 struct TenantKernel {
-    unsigned k_ways = 1, n_ways = 1, p_ways = 1;
+    unsigned k_factor = 1, n_factor = 1, p_factor = 1;
     std::uint32_t k_rounds = 1, n_rounds = 1, p_rounds = 1, c_rounds = 1;
     Stays stays = Stays::weights;
 
@@ -56,20 +58,20 @@ struct TenantKernel {
     double access_cycles = 0;  ///< from a request to its first byte, from a last byte until it is written
     TenantBytes bytes;
 
-    unsigned tiles() const { return k_ways * n_ways * p_ways; }
+    unsigned tiles() const { return k_factor * n_factor * p_factor; }
     double rounds() const { return double{1} * k_rounds * n_rounds * p_rounds * c_rounds; }
     double hbm_bytes() const { return bytes.hbm_read + bytes.hbm_written; }
     /// Of the whole operator with so much of the HBM bandwidth, as docs/scheduler.md has it for stages: the first
-    /// round's operands, its block, all other rounds at their pace, the last round's results. (Planaria's public code,
-    /// src/optimizer/optimizer.py, sums up the same parts.)
+    /// round's operands, its block, all other rounds at their initiation interval, the last round's results.
+    /// (Planaria's public code, src/optimizer/optimizer.py, sums up the same parts.)
     double cycles_at(double bytes_per_cycle) const;
 };
 
 /// The best kernel of an operator for any number of samples and tiles: the paper's assumption that kernels for each
 /// amount of resources are compiled in advance (Adyna, section VIII). Cycles come from the cost model that the
-/// scheduler uses for the pipelined designs (docs/scheduler.md): StageSearch::estimated_cycles() while ways and rounds
-/// are searched, KernelSearch for those that were chosen. Partial sums between rounds of input channels stay in the
-/// scratchpad in binary32; their accesses count as bytes, not as cycles.
+/// scheduler uses for the pipelined designs (docs/scheduler.md): StageSearch::estimated_cycles() while factors and
+/// rounds are searched, KernelSearch for those that were chosen. Partial sums between rounds of input channels stay in
+/// the scratchpad in binary32; their accesses count as bytes, not as cycles.
 class TenantKernels {
 public:
     /// `graph` must outlive it.
@@ -83,13 +85,13 @@ public:
     const TenantKernel& best(int op, std::uint32_t samples, unsigned tiles, double input_share = 1);
 
     /// Cycles that the whole chip needs at least: all PEs busy (what the scheduler calls load), or all bytes once.
-    double least_cycles(int op, std::uint32_t samples, double input_share = 1) const;
+    double min_cycles(int op, std::uint32_t samples, double input_share = 1) const;
     /// Bytes that the operator's results take in HBM, a sample: whole, pooled or both, as they are asked for.
     double written_bytes_per_sample(int op) const;
     /// Bytes of all operands of one sample that it needs, each once.
     double read_bytes_per_sample(int op) const;
     /// The same without the rows that a stride larger than the filter passes over: what any kernel reads at least.
-    double least_read_bytes_per_sample(int op) const;
+    double min_read_bytes_per_sample(int op) const;
 
     const sched::HardwareDescription& hardware() const { return hardware_; }
     const sched::Workload& workload() const { return workload_; }
@@ -97,16 +99,16 @@ public:
     double access_cycles() const;
 
 private:
-    /// Bytes of inputs that all k ways need are apart from those of which each reads its own channels.
+    /// Bytes of inputs that all k slices need are apart from those of which each reads its own channels.
     struct Inputs {
         double own = 0, shared = 0;
         double sum() const { return own + shared; }
     };
 
     TenantKernel search(int op, std::uint32_t samples, unsigned tiles, double input_share);
-    /// Calls visit(kernel) for the rounds worth trying on these ways.
+    /// Calls visit(kernel) for the rounds worth trying with these factors.
     template <class Visit>
-    void for_each_rounds(int op, const TenantKernel& ways, const sched::TileWork& share, Visit&& visit) const;
+    void for_each_rounds(int op, const TenantKernel& factors, const sched::TileWork& share, Visit&& visit) const;
     bool fits(int op, const sched::TileWork& share, const TenantKernel& kernel) const;
     /// Fills in `bytes`, `first_bytes`, `last_bytes`, all but the arrays' accesses.
     void count_bytes(int op, std::uint32_t samples, double input_share, const sched::TileWork& share,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard_driver.h"
 
 #include "switchyard_registers.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Checks a kernel image before the chip sees it; docs/image_format.md is the format. */
 #include "switchyard_driver.h"
 

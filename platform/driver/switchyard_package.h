@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* What `sy-sched pack` makes for firmware (docs/driver.md): one block of memory with a kernel image, DMA lists for
  * weights, inputs and outputs, and room for the outputs. Offsets are from the first byte of the block; the lists hold
  * bus addresses, so the block lies where `--address` said. Little-endian. */

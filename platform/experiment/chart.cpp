@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/platform/experiment/chart.h"
 
 #include <algorithm>
@@ -18,7 +19,7 @@ constexpr const char* kColours[] = {"#0072b2", "#e69f00", "#009e73", "#cc79a7", 
                                     "#d55e00", "#999999", "#f0e442", "#444444"};
 
 constexpr double kLeft = 66, kRight = 18, kPlotHeight = 260, kTitleHeight = 30, kLegendRow = 17, kLegendBox = 11;
-constexpr double kBar = 16, kStack = 24, kGroupGap = 18, kLeastPlotWidth = 320, kLinePlotWidth = 640;
+constexpr double kBar = 16, kStack = 24, kGroupGap = 18, kMinPlotWidth = 320, kLinePlotWidth = 640;
 constexpr double kTextSize = 11, kSmallSize = 9;
 
 std::string colour(std::size_t index) {
@@ -61,10 +62,10 @@ struct Axis {
 };
 
 /// With whole steps at both ends.
-Axis whole_steps(double least, double most) {
-    const double step = round_step(most - least);
-    const double low = std::floor(least / step) * step;
-    return {low, std::max(std::ceil(most / step) * step, low + step), step};
+Axis whole_steps(double min, double max) {
+    const double step = round_step(max - min);
+    const double low = std::floor(min / step) * step;
+    return {low, std::max(std::ceil(max / step) * step, low + step), step};
 }
 
 struct LegendEntry {
@@ -85,14 +86,14 @@ struct GroupLabels {
     }
     /// How far a turned label reaches beyond the plot's left side.
     double reach() const {
-        double most = 0;
-        for (const Label& one : labels) most = std::max(most, kAcross * text_width(one.text, kTextSize) - one.centre);
-        return turned() ? most : 0;
+        double max = 0;
+        for (const Label& one : labels) max = std::max(max, kAcross * text_width(one.text, kTextSize) - one.centre);
+        return turned() ? max : 0;
     }
     double height() const {
-        double most = 0;
-        for (const Label& one : labels) most = std::max(most, kDown * text_width(one.text, kTextSize));
-        return 26 + (turned() ? most : 0);
+        double max = 0;
+        for (const Label& one : labels) max = std::max(max, kDown * text_width(one.text, kTextSize));
+        return 26 + (turned() ? max : 0);
     }
 
     static constexpr double kDegrees = -25, kAcross = 0.91, kDown = 0.42;  ///< cosine and sine
@@ -108,7 +109,7 @@ public:
         : axis_(axis),
           legend_(std::move(legend)),
           left_(std::max(kLeft, groups.reach() + 8)),
-          right_(std::max({left_ + plot_width, left_ + kLeastPlotWidth, text_width(chart.title, 14.5)})),
+          right_(std::max({left_ + plot_width, left_ + kMinPlotWidth, text_width(chart.title, 14.5)})),
           top_(kTitleHeight + 14 + kLegendRow * static_cast<double>(legend_rows())),
           svg_(right_ + kRight, top_ + kPlotHeight + labels_at + groups.height()) {
         svg_.text({12, 20, chart.title, "start", 14, 0, true});
@@ -189,10 +190,10 @@ private:
 
 /// Smallest and largest of all values, published ones included; of a stack, its sum.
 std::pair<double, double> value_range(const Chart& chart) {
-    double least = std::numeric_limits<double>::max(), most = std::numeric_limits<double>::lowest();
+    double min = std::numeric_limits<double>::max(), max = std::numeric_limits<double>::lowest();
     const auto include = [&](double value) {
-        least = std::min(least, value);
-        most = std::max(most, value);
+        min = std::min(min, value);
+        max = std::max(max, value);
     };
     for (const Chart::Series& series : chart.series) {
         for (const std::vector<double>& parts : series.values) {
@@ -203,20 +204,20 @@ std::pair<double, double> value_range(const Chart& chart) {
             if (value) include(*value);
     }
     for (const Chart::PublishedPoint& point : chart.published_points) include(point.y);
-    if (least > most) return {0, 1};  // nothing but gaps
-    return {least, most};
+    if (min > max) return {0, 1};  // nothing but gaps
+    return {min, max};
 }
 
 /// Begins at 0, and leaves room for the labels above.
 Axis bar_axis(const Chart& chart) {
-    const auto [least, most] = value_range(chart);
-    return whole_steps(std::min(least, 0.0), 1.12 * std::max(most, 0.0));
+    const auto [min, max] = value_range(chart);
+    return whole_steps(std::min(min, 0.0), 1.12 * std::max(max, 0.0));
 }
 
 /// Begins at 0 only if the values come near it.
 Axis line_axis(const Chart& chart) {
-    const auto [least, most] = value_range(chart);
-    return whole_steps(least > most / 2 ? least : std::min(least, 0.0), most);
+    const auto [min, max] = value_range(chart);
+    return whole_steps(min > max / 2 ? min : std::min(min, 0.0), max);
 }
 
 std::vector<LegendEntry> series_legend(const Chart& chart) {
@@ -313,7 +314,7 @@ std::string stack_chart(const Chart& chart) {
 }
 
 std::string line_chart(const Chart& chart) {
-    constexpr std::size_t kMostDots = 60;
+    constexpr std::size_t kMaxDots = 60;
     Frame frame(chart, kLinePlotWidth, line_axis(chart), series_legend(chart), {}, 20);
     const double first = chart.x.empty() ? 0 : chart.x.front();
     const double last = chart.x.empty() ? 1 : std::max(chart.x.back(), first + 1e-9);
@@ -356,7 +357,7 @@ std::string line_chart(const Chart& chart) {
         draw();
         for (std::size_t g = 0; g < chart.x.size(); ++g) {
             const std::string where = chart.groups[g];
-            if (!series.values[g].empty() && drawn <= kMostDots)
+            if (!series.values[g].empty() && drawn <= kMaxDots)
                 frame.svg().circle(point(g).first, point(g).second, 2.5, filled(s),
                                    hover_text(series.name, where, series.values[g].front()));
             if (series.published[g])

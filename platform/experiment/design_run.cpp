@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/platform/experiment/design_run.h"
 
 #include <algorithm>
@@ -9,15 +10,15 @@
 #include <nlohmann/json.hpp>
 
 #include "switchyard/platform/baselines/gpu.h"
-#include "switchyard/platform/chip_choice.h"
 #include "switchyard/platform/baselines/m_tenant.h"
+#include "switchyard/platform/chip_choice.h"
 #include "switchyard/platform/expectation.h"
 #include "switchyard/platform/network_image.h"
 #include "switchyard/platform/report.h"
 #include "switchyard/platform/rescheduler.h"
 #include "switchyard/platform/simulation.h"
-#include "switchyard/sw_scheduler/backend/design.h"
-#include "switchyard/sw_scheduler/formats/error.h"
+#include "switchyard/sw_scheduler/adyna/compiler/design.h"
+#include "switchyard/sw_scheduler/base/error.h"
 
 namespace switchyard::platform {
 
@@ -73,10 +74,11 @@ ordered_json run_on_chip(const PreparedPoint& prepared) {
     if (run.reschedule_interval > 0) {
         run.reschedule = [&rescheduler](const SimulatedHost::Profile& read_back) { return rescheduler(read_back); };
     }
-    return run_on_chosen_chip(prepared.platform, [&](const PlatformConfig& chosen) {
-               const RunResult result = run_simulation(chosen, image, bytes, routing, run);
-               return ordered_json{{kReport, make_report(chosen, image, routing, source, result)}};
-           })
+    return run_on_chosen_chip(prepared.platform,
+                              [&](const PlatformConfig& chosen) {
+                                  const RunResult result = run_simulation(chosen, image, bytes, routing, run);
+                                  return ordered_json{{kReport, make_report(chosen, image, routing, source, result)}};
+                              })
         .at(kReport);
 }
 

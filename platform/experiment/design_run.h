@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
@@ -8,7 +9,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "switchyard/sw_scheduler/model/mapping_reader.h"
+#include "switchyard/sw_scheduler/base/mapping_reader.h"
 
 namespace switchyard::platform {
 

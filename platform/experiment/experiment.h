@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
@@ -21,7 +22,7 @@ struct Published {
     std::string design;                      ///< name of a design of the experiment
     std::string over;                        ///< design that it is divided by; empty: the number itself
     std::string sweep;                       ///< value of the sweep; empty without one
-    std::optional<double> mean, most;        ///< over the networks
+    std::optional<double> mean, max;         ///< over the networks
     std::map<std::string, double> networks;  ///< of single networks
     std::optional<double> crossing;          ///< value of the sweep at which the figure's `crossing` is reached
     std::string source;
@@ -39,7 +40,7 @@ struct FigureSpec {
     double scale = 1;
     Dimension across = Dimension::network, series = Dimension::design;
     std::vector<std::string> networks, designs;  ///< names; all if the file says nothing
-    unsigned every = 1;                          ///< across batches: mean of so many
+    unsigned every = 1;                          ///< across batches: mean of N batches
     std::string until;                           ///< lines end where the report says true under this key; empty: never
     std::optional<double> crossing;              ///< lines: where do they reach this value?
     std::vector<Chart::Mark> marks;

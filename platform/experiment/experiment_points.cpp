@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <limits>
 #include <set>
 #include <utility>
@@ -6,9 +7,9 @@
 
 #include "switchyard/platform/experiment/experiment.h"
 #include "switchyard/platform/platform_config.h"
-#include "switchyard/sw_scheduler/formats/error.h"
-#include "switchyard/sw_scheduler/formats/plain_number.h"
-#include "switchyard/sw_scheduler/model/model_reader.h"
+#include "switchyard/sw_scheduler/base/error.h"
+#include "switchyard/sw_scheduler/base/plain_number.h"
+#include "switchyard/sw_scheduler/workload/model_reader.h"
 
 namespace switchyard::platform {
 
@@ -114,8 +115,8 @@ void set_for_all(Experiment& experiment, const std::string& key, const std::stri
 }
 
 void set_option(Experiment& experiment, const std::string& key, const std::string& value) {
-    const std::string objection = option_objection(experiment.command, key, value);
-    if (!objection.empty()) throw InputError("--set", 0, key, objection);
+    const std::string message = option_error(experiment.command, key, value);
+    if (!message.empty()) throw InputError("--set", 0, key, message);
     set_for_all(experiment, key, value);
 }
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <filesystem>
 #include <limits>
@@ -8,9 +9,9 @@
 
 #include "switchyard/platform/experiment/experiment.h"
 #include "switchyard/platform/experiment/figure_reader.h"
-#include "switchyard/sw_scheduler/formats/config.h"
-#include "switchyard/sw_scheduler/model/mapping_reader.h"
-#include "switchyard/sw_scheduler/model/routing.h"
+#include "switchyard/sw_scheduler/base/config.h"
+#include "switchyard/sw_scheduler/base/mapping_reader.h"
+#include "switchyard/sw_scheduler/workload/routing.h"
 
 namespace switchyard::platform {
 
@@ -18,7 +19,7 @@ using sched::MappingReader;
 
 namespace {
 
-constexpr std::uint64_t kMostBatches = 1000000;
+constexpr std::uint64_t kMaxBatches = 1000000;
 
 class Reader {
 public:
@@ -35,7 +36,7 @@ public:
         experiment_.title = file_.text_or("title", experiment_.name);
         if (!experiment_.synthetic()) {
             experiment_.platform = resolved(file_.text("platform"));
-            experiment_.batches = static_cast<std::size_t>(file_.integer("batches", 1, kMostBatches));
+            experiment_.batches = static_cast<std::size_t>(file_.integer("batches", 1, kMaxBatches));
             if (file_.has("seed"))
                 experiment_.seed = file_.integer("seed", 0, std::numeric_limits<std::uint64_t>::max());
         }
@@ -96,8 +97,8 @@ private:
 
     void check_option(const MappingReader& at, const std::string& key, const std::string& name,
                       const std::string& value) const {
-        const std::string objection = option_objection(experiment_.command, name, value);
-        if (!objection.empty()) at.fail(key, objection);
+        const std::string message = option_error(experiment_.command, name, value);
+        if (!message.empty()) at.fail(key, message);
     }
 
     void add_network(MappingReader& entry, bool whole) {
@@ -145,7 +146,7 @@ private:
             std::vector<std::string> known = sched::routing_keys();
             known.emplace_back("from_batch");
             phase.allow(known);
-            const auto from = static_cast<std::size_t>(phase.integer("from_batch", 0, kMostBatches));
+            const auto from = static_cast<std::size_t>(phase.integer("from_batch", 0, kMaxBatches));
             if (!network.phases.empty() && from <= network.phases.back().from_batch)
                 phase.fail("from_batch", "phases begin one after another");
             network.phases.push_back({from, std::move(phase)});

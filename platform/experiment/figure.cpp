@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/platform/experiment/figure.h"
 
 #include <algorithm>
@@ -8,7 +9,7 @@
 
 #include "switchyard/platform/experiment/measure.h"
 #include "switchyard/platform/experiment/statistics.h"
-#include "switchyard/sw_scheduler/formats/error.h"
+#include "switchyard/sw_scheduler/base/error.h"
 
 namespace switchyard::platform {
 
@@ -283,7 +284,7 @@ private:
         all.reserve(spec_.networks.size());
         bool gap = false;
         // A crossing belongs to no value of the sweep: there are no numbers of its own.
-        if (published.mean || published.most)
+        if (published.mean || published.max)
             for (const std::string& network : spec_.networks) {
                 const std::optional<double> one = ours(published, network);
                 gap = gap || !one;
@@ -295,8 +296,8 @@ private:
                 ratio ? geometric_mean(all) : std::nullopt);
             show(published, kArithmeticMean, *published.mean);
         }
-        if (published.most)
-            add("most", *published.most, gap ? std::nullopt : std::optional(*std::max_element(all.begin(), all.end())),
+        if (published.max)
+            add("max", *published.max, gap ? std::nullopt : std::optional(*std::max_element(all.begin(), all.end())),
                 std::nullopt);
         for (const auto& [network, value] : published.networks) {
             const bool ended = ends_at({network, published.design, published.sweep});

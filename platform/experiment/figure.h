@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <optional>
@@ -21,7 +22,7 @@ struct PointResult {
 /// A published number beside ours. Over networks there are two means, because "on average" says not which.
 struct Comparison {
     std::string what;       ///< "adyna over m-tile"
-    std::string statistic;  ///< "mean", "most", "crossing", or a network's name
+    std::string statistic;  ///< "mean", "max", "crossing", or a network's name
     double published = 0;
     std::optional<double> ours;            ///< mean: arithmetic; nothing if no line crosses, or a point is a gap
     std::optional<double> geometric_mean;  ///< mean and crossing of a ratio

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/platform/experiment/figure_reader.h"
 
 #include <algorithm>
@@ -157,7 +158,8 @@ private:
 
     /// One number or several of a kind, or a line of numbers across the sweep.
     void add_published(MappingReader reader, const std::string& source) {
-        reader.allow({"design", "over", "mean", "most", "crossing", networks_key(), "sweep", "line", "source"});
+        if (reader.has("most")) reader.fail("most", "is called max now");
+        reader.allow({"design", "over", "mean", "max", "crossing", networks_key(), "sweep", "line", "source"});
         std::vector<std::pair<std::string, double>> line;
         if (reader.has("line")) {
             if (figure_.networks.size() > 1)
@@ -192,14 +194,14 @@ private:
         for (const auto& [key, name] : {std::pair("design", result.design), std::pair("over", result.over)})
             if (!name.empty() && !contains(names_of(experiment_.designs), name))
                 reader.fail(key, "the experiment has no design \"" + name + "\"");
-        for (const auto& [key, target] : {std::pair("mean", &result.mean), std::pair("most", &result.most),
-                                          std::pair("crossing", &result.crossing)})
+        for (const auto& [key, target] :
+             {std::pair("mean", &result.mean), std::pair("max", &result.max), std::pair("crossing", &result.crossing)})
             if (reader.has(key)) *target = number(reader, key);
         if (result.crossing && !figure_.crossing) reader.fail("crossing", "the figure asks for none");
         if (reader.has(networks_key())) read_published_networks(reader.mapping(networks_key()), result);
-        if (!result.mean && !result.most && !result.crossing && result.networks.empty() && !is_line)
-            reader.fail("", fmt::format("wants a number: mean, most, {}, line or crossing", networks_key()));
-        const bool values = result.mean || result.most || !result.networks.empty();
+        if (!result.mean && !result.max && !result.crossing && result.networks.empty() && !is_line)
+            reader.fail("", fmt::format("wants a number: mean, max, {}, line or crossing", networks_key()));
+        const bool values = result.mean || result.max || !result.networks.empty();
         const bool swept =
             experiment_.design(result.design).swept || (!result.over.empty() && experiment_.design(result.over).swept);
         if (reader.has("sweep") || (values && swept)) {

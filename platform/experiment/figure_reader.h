@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "switchyard/platform/experiment/experiment.h"
-#include "switchyard/sw_scheduler/model/mapping_reader.h"
+#include "switchyard/sw_scheduler/base/mapping_reader.h"
 
 namespace switchyard::platform {
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/platform/experiment/run_experiment.h"
 
 #include <unistd.h>
@@ -19,10 +20,10 @@
 #include "switchyard/platform/experiment/experiment_report.h"
 #include "switchyard/platform/experiment/figure.h"
 #include "switchyard/platform/experiment/measure.h"
-#include "switchyard/platform/experiment/process_pool.h"
 #include "switchyard/platform/report.h"
-#include "switchyard/sw_scheduler/formats/error.h"
-#include "switchyard/sw_scheduler/formats/files.h"
+#include "switchyard/platform/system/process_pool.h"
+#include "switchyard/sw_scheduler/base/error.h"
+#include "switchyard/sw_scheduler/base/files.h"
 
 namespace switchyard::platform {
 

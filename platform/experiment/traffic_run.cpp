@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/platform/experiment/traffic_run.h"
 
 #include <algorithm>
@@ -8,9 +9,9 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
-#include "switchyard/platform/memory_command.h"
-#include "switchyard/platform/noc/noc_command.h"
-#include "switchyard/sw_scheduler/formats/error.h"
+#include "switchyard/platform/apps/memory_command.h"
+#include "switchyard/platform/apps/noc_command.h"
+#include "switchyard/sw_scheduler/base/error.h"
 
 namespace switchyard::platform {
 namespace {
@@ -37,7 +38,7 @@ Command parsed(const std::map<std::string, std::string>& options) {
 }
 
 template <class Command>
-std::string objection(const std::string& name, const std::string& value) {
+std::string validation_error(const std::string& name, const std::string& value) {
     CLI::App app;
     Command().add_to(app);
     const bool here = std::find(std::begin(kNotHere), std::end(kNotHere), name) == std::end(kNotHere);
@@ -64,8 +65,8 @@ Command resolved(const TrafficPoint& point) {
 
 }  // namespace
 
-std::string option_objection(const std::string& command, const std::string& name, const std::string& value) {
-    return command == "noc" ? objection<NocCommand>(name, value) : objection<MemoryCommand>(name, value);
+std::string option_error(const std::string& command, const std::string& name, const std::string& value) {
+    return command == "noc" ? validation_error<NocCommand>(name, value) : validation_error<MemoryCommand>(name, value);
 }
 
 void check_traffic(const TrafficPoint& point) {

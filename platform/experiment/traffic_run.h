@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <map>
@@ -17,7 +18,7 @@ struct TrafficPoint {
 
 /// "" or what is wrong with one option by itself: the command has none of this name, or not with this value. Options
 /// that print or write files aren't for experiments.
-std::string option_objection(const std::string& command, const std::string& name, const std::string& value);
+std::string option_error(const std::string& command, const std::string& name, const std::string& value);
 
 /// Throws InputError for options that don't go together, and for whatever is wrong with a device.
 void check_traffic(const TrafficPoint& point);

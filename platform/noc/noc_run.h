@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
@@ -53,7 +54,7 @@ double packet_slowdown(const NocMeasurement& measured);
 bool packets_validated(const NocMeasurement& measured);
 
 /// impl flit, rtl or lockstep. Throws std::invalid_argument for what the network, its RTL or the traffic does not take,
-/// hw::flit::NoProgress, TwinFault.
+/// hw::flit::NoProgress, RtlFault.
 NocMeasurement run_flit_network(const NocRun& run);
 /// The same traffic on the packet-level model, hw::Torus. At most once a process: SystemC elaborates once.
 NocMeasurement run_packet_network(const NocRun& run);

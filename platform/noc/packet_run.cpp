@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <numeric>
 #include <stdexcept>
@@ -12,9 +13,9 @@
 #include "switchyard/hw/noc/traffic.h"
 #include "switchyard/platform/noc/noc_run.h"
 #include "switchyard/tlm/clock_period.h"
+#include "switchyard/tlm/dummy_buffer.h"
 #include "switchyard/tlm/memory_manager.h"
 #include "switchyard/tlm/simulation_registry.h"
-#include "switchyard/tlm/void_buffer.h"
 
 namespace switchyard::platform {
 namespace {
@@ -65,7 +66,7 @@ private:
         packet.payload_bytes = payload_bytes_;
         const auto length = static_cast<unsigned>(payload_bytes_);
         payload->set_command(::tlm::TLM_WRITE_COMMAND);
-        payload->set_data_ptr(void_buffer(length));
+        payload->set_data_ptr(dummy_buffer(length));
         payload->set_data_length(length);
         payload->set_streaming_width(length);
         sc_core::sc_time delay;
@@ -105,7 +106,8 @@ private:
 
 NocMeasurement run_packet_network(const NocRun& run) {
     const hw::NocConfig config = hw::noc_config(run.network);
-    if (const std::string complaint = hw::objection(config); !complaint.empty()) throw std::invalid_argument(complaint);
+    if (const std::string message = hw::validation_error(config); !message.empty())
+        throw std::invalid_argument(message);
     SimulationRegistry registry;
     std::vector<unsigned> routers(run.network.routers());
     std::iota(routers.begin(), routers.end(), 0u);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/platform/stages/kernel_meter.h"
 
 #include <algorithm>
@@ -53,8 +54,8 @@ StageWork KernelMeter::measure(const Stage& stage, std::uint32_t dyn_dim, unsign
     const std::uint32_t walked = fitting_ || dyn_dim == 0 ? dyn_dim : partition.dyn_dim;
     std::map<std::array<std::uint32_t, 4>, std::uint8_t> kinds;
     for (unsigned rank = 0; rank < placement.tiles.size(); ++rank) {
-        const Box real = output_box(placement.shape, partition, placement.k_ways, rank, dyn_dim);
-        const Box box = output_box(placement.shape, partition, placement.k_ways, rank, walked);
+        const Box real = output_box(placement.shape, partition, placement.k_factor, rank, dyn_dim);
+        const Box box = output_box(placement.shape, partition, placement.k_factor, rank, walked);
         const std::array<std::uint32_t, 4> extents{real.n1 - real.n0, box.n1 - box.n0, box.k1 - box.k0,
                                                    box.p1 - box.p0};
         const auto [kind, added] = kinds.emplace(extents, static_cast<std::uint8_t>(work.kinds.size()));

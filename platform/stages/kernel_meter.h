@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
@@ -82,7 +83,7 @@ private:
     sc_core::sc_time free_;  ///< when the tile has finished what it was given last
     const Stage* loaded_ = nullptr;
     std::uint64_t kernel_read_cycles_ = 0;  ///< 0: not measured yet
-    std::uint32_t first_kernel_ = 0;  ///< of the stage's, in the store
+    std::uint32_t first_kernel_ = 0;        ///< of the stage's, in the store
     std::map<std::tuple<const Stage*, std::uint32_t, unsigned>, StageWork> known_;
 };
 

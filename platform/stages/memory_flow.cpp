@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Timeline: transfers from and to memory: turns at the interfaces, packets on the links.
 
 #include <algorithm>

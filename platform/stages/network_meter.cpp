@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/platform/stages/network_meter.h"
 
 #include <algorithm>
 #include <string>
 
-#include "switchyard/tlm/void_buffer.h"
+#include "switchyard/tlm/dummy_buffer.h"
 
 namespace switchyard::platform {
 
@@ -37,7 +38,7 @@ std::uint64_t NetworkMeter::measure(std::vector<Packet> packets) {
         extension.destinations = std::move(packet.destinations);
         extension.payload_bytes = packet.payload_bytes;
         payload->set_command(::tlm::TLM_WRITE_COMMAND);
-        payload->set_data_ptr(void_buffer(1));
+        payload->set_data_ptr(dummy_buffer(1));
         payload->set_data_length(1);
         payload->set_streaming_width(1);
         sc_core::sc_time delay = begin + clock_.cycles(packet.offset_cycles);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
@@ -5,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "switchyard/sw_scheduler/formats/program.h"
+#include "switchyard/sw_scheduler/adyna/image/program.h"
 
 namespace switchyard::platform {
 
@@ -85,7 +86,7 @@ public:
     void begin_segment(std::vector<std::uint32_t> order);
     /// Samples of the set at the positions [first, last), which may lie beyond the batch.
     std::uint32_t count(SetId set, std::uint32_t first, std::uint32_t last) const;
-    /// The same of a hand-over unit of an operator.
+    /// The same of a micro-batch of an operator.
     std::uint32_t count(SetId set, const OperatorPlacement& placement, unsigned unit) const {
         return count(set, unit * placement.unit_samples, (unit + 1) * placement.unit_samples);
     }

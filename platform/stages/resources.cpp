@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/platform/stages/resources.h"
 
 #include <algorithm>
 #include <limits>
 
 #include "switchyard/hw/memory/memory_interface.h"
-#include "switchyard/sw_scheduler/formats/rounding.h"
+#include "switchyard/sw_scheduler/base/rounding.h"
 
 namespace switchyard::platform {
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Timeline: stages that share tiles.
 
 #include <algorithm>
@@ -44,7 +45,7 @@ double Timeline::end_on_tiles(const Stage& stage, const StageWork& work, unsigne
     if (placement.allocations.empty()) return time + static_cast<double>(work.cycles);
     const Partition& part = placement.partitions[static_cast<std::size_t>(placement.best_fit(allocation, dyn_dim))];
     double end = time;
-    for (std::size_t rank = 0; rank < std::size_t{part.n} * part.p * placement.k_ways; ++rank) {
+    for (std::size_t rank = 0; rank < std::size_t{part.n} * part.p * placement.k_factor; ++rank) {
         double& free = tile_free_[placement.tiles[rank]];
         free = std::max(free, time) + static_cast<double>(work.kinds[work.kind_of_rank[rank]].cycles);
         end = std::max(end, free);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/platform/stages/stage_chip.h"
 
 #include "switchyard/platform/chip.h"

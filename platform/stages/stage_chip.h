@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <systemc>
@@ -9,7 +10,7 @@
 
 namespace switchyard::platform {
 
-/// The accelerator with `chip.impl: stages`: the host interface of Chip in front of a StageFabric. The same doors.
+/// The accelerator with `chip.impl: stages`: the host interface of Chip in front of a StageFabric. The same sockets.
 class StageChip : public sc_core::sc_module {
 public:
     StageFabric stages;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/platform/stages/stage_fabric.h"
 
 #include <algorithm>
@@ -8,8 +9,8 @@
 #include <fmt/format.h>
 
 #include "switchyard/hw/tile/profiler.h"
-#include "switchyard/sw_scheduler/formats/error.h"
-#include "switchyard/tlm/void_buffer.h"
+#include "switchyard/sw_scheduler/base/error.h"
+#include "switchyard/tlm/dummy_buffer.h"
 
 namespace switchyard::platform {
 
@@ -18,7 +19,7 @@ namespace {
 // The pipelines' lead over simulated time, for which they do not see what the host begins: as long as a chunk of DMA is
 // on the host's link, within what costs little host time and what a batch does not notice. Without DMA it grows.
 constexpr double kMinQuantumCycles = 256, kMaxQuantumCycles = 4096;
-constexpr unsigned kMostQuanta = 16;
+constexpr unsigned kMaxQuanta = 16;
 
 }  // namespace
 
@@ -138,7 +139,7 @@ void StageFabric::run_ahead(const sc_core::sc_time& lead) {
     } catch (const std::runtime_error& error) {
         throw ModelError(*this, error.what());
     }
-    lead_ = std::min(2 * lead, kMostQuanta * quantum_);
+    lead_ = std::min(2 * lead, kMaxQuanta * quantum_);
     if (!loaded_->timeline.running()) end_segment();
 }
 
@@ -182,7 +183,7 @@ PooledPayload StageFabric::packet(PacketKind kind, Endpoint source, ::tlm::tlm_c
     const auto length = static_cast<unsigned>(std::max<std::uint64_t>(bytes, 1));
     payload->set_command(command);
     payload->set_address(address);
-    payload->set_data_ptr(void_buffer(length));
+    payload->set_data_ptr(dummy_buffer(length));
     payload->set_data_length(length);
     payload->set_streaming_width(length);
     return payload;
@@ -201,7 +202,7 @@ void StageFabric::write_config(const Payload& payload, Endpoint tile) {
     if (address == kTileProgramCommit) {
         commit(tile, word);
     } else if (address == kTileProfileClear) {
-        if (loaded_) loaded_->timeline.clear_picked();
+        if (loaded_) loaded_->timeline.clear_selected();
     } else if (address < kTileProgramCommit) {
         memory.bytes.resize(std::max<std::size_t>(memory.bytes.size(), address + size));
         std::copy_n(payload.get_data_ptr(), size, memory.bytes.begin() + static_cast<std::ptrdiff_t>(address));
@@ -241,9 +242,9 @@ void StageFabric::read_profile(Endpoint tile) {
         profiler.reset(*program);
         for (std::size_t i = 0; i < program->operators.size(); ++i) {
             const int stage = loaded_->map.stage_of(program->operators[i].op_id);
-            const std::vector<std::uint32_t>& picked = loaded_->timeline.picked(static_cast<unsigned>(stage));
-            for (std::size_t kernel = 0; kernel < picked.size(); ++kernel)
-                profiler.count(i, static_cast<int>(kernel) - 1, picked[kernel]);
+            const std::vector<std::uint32_t>& selected = loaded_->timeline.selected(static_cast<unsigned>(stage));
+            for (std::size_t kernel = 0; kernel < selected.size(); ++kernel)
+                profiler.count(i, static_cast<int>(kernel) - 1, selected[kernel]);
         }
         records = profiler.records(*program);
     }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
@@ -31,10 +32,10 @@ namespace switchyard::platform {
 /// the platform's own dispatcher and PE array, all packets between two stages as one load on each link, memory
 /// interfaces at their bandwidth. Every counter of the report: macs, bytes and packets are those of the tiles.
 /// Accuracy: latency of a batch against `chip.impl: tiles` in testbenches/integration/test_stages.cpp.
-/// Not modelled: tiles of a stage that are at different units, the order of packets on a link, DMA in the way of the
-/// tiles' traffic, values.
+/// Not modelled: tiles of a stage that are at different units, the order of packets on a
+/// link, values.
 ///
-/// Doors: `from_host` and `to_host`, to be bound to HostInterface::noc_out and noc_in.
+/// Sockets: `from_host` and `to_host`, to be bound to HostInterface::noc_out and noc_in.
 class StageFabric : public sc_core::sc_module {
 public:
     tlm_utils::simple_target_socket<StageFabric> from_host;

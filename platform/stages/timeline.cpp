@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/platform/stages/timeline.h"
 
 #include <algorithm>
@@ -20,7 +21,7 @@ Timeline::Timeline(const PlatformConfig& platform, const ProgramMap& map, const 
       edges_(map.edges().size()) {
     for (std::size_t i = 0; i < stages_.size(); ++i) {
         const Stage& stage = map_.stages()[i];
-        stages_[i].picked.assign(stage.share->kernel_count + std::size_t{1}, 0);
+        stages_[i].selected.assign(stage.share->kernel_count + std::size_t{1}, 0);
         stages_[i].computed.assign((stage.placement->unit_samples + std::size_t{1}) *
                                        std::max<std::size_t>(1, stage.placement->allocations.size()),
                                    0);
@@ -29,7 +30,7 @@ Timeline::Timeline(const PlatformConfig& platform, const ProgramMap& map, const 
         if (stage.weights.empty()) continue;
         stages_[i].first_slice = static_cast<unsigned>(slices_.size());
         stages_[i].slices = stages_[i].slices_missing =
-            std::min<unsigned>(stage.placement->k_ways, static_cast<unsigned>(stage.placement->tiles.size()));
+            std::min<unsigned>(stage.placement->k_factor, static_cast<unsigned>(stage.placement->tiles.size()));
         for (unsigned slice = 0; slice < stages_[i].slices; ++slice)
             slices_.push_back({static_cast<unsigned>(i), slice, Weights::absent, 0, 0, 0});
     }
@@ -57,7 +58,7 @@ void Timeline::begin_segment(unsigned segment, double start) {
     for (const unsigned stage : members) begin_stage(stage, start);
     for (const unsigned stage : members) {
         for (const std::uint16_t id : map_.stages()[stage].inputs) {
-            if (map_.edge(id).source_stage < 0) request_frames(id, start);
+            if (map_.edge(id).source_stage < 0) request_index_lists(id, start);
         }
         request_masks(stage, start);
         try_dispatch(stage, start);
@@ -141,8 +142,8 @@ void Timeline::handle(const Event& event) {
             try_dispatch(event.index, time);
             break;
         }
-        case EventKind::frames_read:
-            edges_[edge].framed = true;
+        case EventKind::index_lists_read:
+            edges_[edge].index_list_known = true;
             open_loads(edge, time);
             break;
         case EventKind::scheduled:
@@ -196,7 +197,7 @@ void Timeline::try_dispatch(unsigned index, double time) {
     }
     const unsigned allocation = counts_.allocation(stage.samples, *stage.placement, unit);
     const StageWork& work = kernels_.work(stage, dyn_dim, allocation);
-    ++state.picked[work.kernel < 0 ? 0 : static_cast<std::size_t>(work.kernel) + 1];
+    ++state.selected[work.kernel < 0 ? 0 : static_cast<std::size_t>(work.kernel) + 1];
     ++state.computed[allocation * (stage.placement->unit_samples + std::size_t{1}) + dyn_dim];
     ++state.in_flight;
     group_busy_[state.group] = 1;
@@ -251,8 +252,8 @@ void Timeline::check_done(unsigned index, double time) {
     prefetch(index, true, -1, time);
 }
 
-void Timeline::clear_picked() {
-    for (StageState& state : stages_) std::fill(state.picked.begin(), state.picked.end(), 0);
+void Timeline::clear_selected() {
+    for (StageState& state : stages_) std::fill(state.selected.begin(), state.selected.end(), 0);
 }
 
 std::string Timeline::waits() const {

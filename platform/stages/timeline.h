@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
@@ -15,7 +16,7 @@
 
 namespace switchyard::platform {
 
-/// The pipelines of the chip, stage by stage and hand-over unit by hand-over unit: what the tile controllers and
+/// The pipelines of the chip, stage by stage and micro-batch by micro-batch: what the tile controllers and
 /// network interfaces of all tiles of a stage do together. A unit is computed when all of it is there, for all tiles at
 /// once; slots, probes, acknowledges, routing masks, weights and their prefetch follow the rules of hw::TileController
 /// and hw::NetworkInterface. Times in cycles; events of one chip in one queue.
@@ -37,17 +38,17 @@ public:
     /// When the stage had finished the segment that was begun last.
     double done_at(unsigned stage) const { return stages_[stage].done_at; }
     /// Units of a stage by kernel; first those that no sample reached.
-    const std::vector<std::uint32_t>& picked(unsigned stage) const { return stages_[stage].picked; }
-    void clear_picked();
-    /// Where the units' time has gone since the last call, in cycles, summed over all units and transfers of tensors and
-    /// weights.
+    const std::vector<std::uint32_t>& selected(unsigned stage) const { return stages_[stage].selected; }
+    void clear_selected();
+    /// Where the units' time has gone since the last call, in cycles, summed over all units and transfers of tensors
+    /// and weights.
     struct Spent {
         double kernels = 0;    ///< on tiles
         double flights = 0;    ///< probes, acknowledges, requests, latencies: what is no data
         double transfers = 0;  ///< data on links and memory interfaces, alone
         double waits = 0;      ///< for links and memory that others use
-        /// Data of the first unit of each tensor from or to memory, of a stage on several tiles: the tiles need not wait
-        /// for each other's, stages do.
+        /// Data of the first unit of each tensor from or to memory, of a stage on several tiles: the tiles need not
+        /// wait for each other's, stages do.
         double skew = 0;
     };
     Spent take_spent() { return std::exchange(spent_, {}); }
@@ -70,20 +71,20 @@ public:
 
 private:
     enum class EventKind : std::uint8_t {
-        computed,         ///< stage, unit
-        heads_arrive,     ///< edge, unit: of a transfer on the chip
-        requests_arrive,  ///< edge, unit: at memory
-        stores_leave,     ///< edge, unit
-        unit_ready,       ///< edge, unit: in its slot
-        edge_done,        ///< edge, unit: the producer has no more to do with it
-        masks_known,      ///< mask edge, unit
-        masks_read,       ///< gate, unit
-        frames_read,      ///< edge from HBM: rank 0 knows the samples of every unit
-        scheduled,        ///< stage: by the online scheduler
-        data_ready,       ///< flow: the first data of a transfer from memory leave it
-        turn_ready,       ///< flow: the data of one turn leave memory
-        weights_asked,    ///< slice, edge and reader: the request has arrived at memory
-        weights_there     ///< slice: of one edge and reader
+        computed,          ///< stage, unit
+        heads_arrive,      ///< edge, unit: of a transfer on the chip
+        requests_arrive,   ///< edge, unit: at memory
+        stores_leave,      ///< edge, unit
+        unit_ready,        ///< edge, unit: in its slot
+        edge_done,         ///< edge, unit: the producer has no more to do with it
+        masks_known,       ///< mask edge, unit
+        masks_read,        ///< gate, unit
+        index_lists_read,  ///< edge from HBM: rank 0 knows the samples of every unit
+        scheduled,         ///< stage: by the online scheduler
+        data_ready,        ///< flow: the first data of a transfer from memory leave it
+        turn_ready,        ///< flow: the data of one turn leave memory
+        weights_asked,     ///< slice, edge and reader: the request has arrived at memory
+        weights_there      ///< slice: of one edge and reader
     };
     struct Event {
         double time;
@@ -97,7 +98,7 @@ private:
     };
     enum class Weights : std::uint8_t { absent, loading, present };
     /// Weights of the tiles of a stage that hold the same: every weights edge has as many slices as the stage has k
-    /// ways.
+    /// factors.
     struct Slice {
         unsigned stage = 0, index = 0;
         Weights weights = Weights::absent;
@@ -128,13 +129,13 @@ private:
         std::vector<std::uint8_t> masks_read;      ///< a gate's, by unit
         std::vector<std::uint16_t> edges_missing;  ///< of an output, by unit
         std::vector<std::uint8_t> complete;        ///< by unit: computed
-        double done_at = 0, ready_at = 0;  ///< ready_at: all of its tiles are configured
-        std::vector<std::uint32_t> picked;
+        double done_at = 0, ready_at = 0;          ///< ready_at: all of its tiles are configured
+        std::vector<std::uint32_t> selected;
         std::vector<std::uint64_t> computed;  ///< units by dyn_dim, one allocation after another
     };
     struct EdgeState {
         unsigned released = 0, window = 0;
-        bool framed = false;                    ///< from HBM: rank 0 knows the samples of every unit
+        bool index_list_known = false;          ///< from HBM: rank 0 knows the samples of every unit
         std::vector<std::uint8_t> ready;        ///< by unit
         std::vector<double> complete_at;        ///< by unit: the producer's output waits for a slot since; < 0: no
         std::vector<std::uint8_t> masks_known;  ///< mask edges
@@ -163,7 +164,7 @@ private:
     void edge_done(unsigned stage, unsigned unit, double time);
     void check_done(unsigned stage, double time);
 
-    // hand_over.cpp
+    // unit_transfers.cpp
     EdgeCounts counts(const EdgeEnds& ends, unsigned unit) const;
     Transfer& transfer(std::uint16_t edge, unsigned unit);
     bool masks_missing(const Edge& edge, unsigned stage, unsigned unit) const;
@@ -172,7 +173,7 @@ private:
     void stores_leave(std::uint16_t edge, unsigned unit, double time);
     void masks_known(std::uint16_t edge, unsigned unit, double time);
     void release(std::uint16_t edge, unsigned unit, double time);
-    void request_frames(std::uint16_t edge, double time);
+    void request_index_lists(std::uint16_t edge, double time);
     void open_loads(std::uint16_t edge, double time);
     void requests_arrive(std::uint16_t edge, unsigned unit, double time);
     void request_masks(unsigned stage, double time);

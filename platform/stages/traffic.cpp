@@ -1,15 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/platform/stages/traffic.h"
 
 #include <algorithm>
 #include <utility>
 
 #include "switchyard/hw/noc/flit_torus.h"
-#include "switchyard/sw_scheduler/formats/rounding.h"
+#include "switchyard/sw_scheduler/base/rounding.h"
 
 namespace switchyard::platform {
 namespace {
 
-constexpr hw::flit::TieChoice kWays[] = {{hw::port::kEast, hw::port::kSouth}, {hw::port::kWest, hw::port::kNorth}};
+constexpr hw::flit::TieChoice kDirections[] = {{hw::port::kEast, hw::port::kSouth},
+                                               {hw::port::kWest, hw::port::kNorth}};
 
 }  // namespace
 
@@ -78,9 +80,8 @@ void TrafficBuilder::add_packet(Endpoint source, const std::vector<Endpoint>& de
     }
     const std::uint64_t whole = payload_bytes / max_payload_bytes, rest = payload_bytes % max_payload_bytes;
     const std::uint64_t packets = whole + (rest > 0 || whole == 0 ? 1 : 0);
-    const std::uint64_t cycles =
-        whole * (whole > 0 ? flits(max_payload_bytes, destinations.size()) : 0) +
-        (packets > whole ? flits(rest, destinations.size()) : 0);
+    const std::uint64_t cycles = whole * (whole > 0 ? flits(max_payload_bytes, destinations.size()) : 0) +
+                                 (packets > whole ? flits(rest, destinations.size()) : 0);
     flit_cycles_ += cycles;
     stretched_cycles_ += whole * (whole > 0 ? serialisation_cycles(source, destinations, max_payload_bytes) : 0) +
                          (packets > whole ? serialisation_cycles(source, destinations, rest) : 0);
@@ -111,7 +112,8 @@ void TrafficBuilder::add_packet(Endpoint source, const std::vector<Endpoint>& de
                     visit(routes_.x(to), routes_.x_tie(from, to), routes_.y_tie(from, to));
                 }
             });
-        Share& share = shares[choice.x_port == kWays[1].x_port ? 1 : 0][choice.y_port == kWays[1].y_port ? 1 : 0];
+        Share& share =
+            shares[choice.x_port == kDirections[1].x_port ? 1 : 0][choice.y_port == kDirections[1].y_port ? 1 : 0];
         share.packets += 1;
         share.cycles += flits;
         share.wire_bytes += bytes + noc_.header_bytes;
@@ -119,7 +121,7 @@ void TrafficBuilder::add_packet(Endpoint source, const std::vector<Endpoint>& de
     for (unsigned x = 0; x < 2; ++x)
         for (unsigned y = 0; y < 2; ++y)
             if (shares[x][y].packets > 0)
-                add_route(from, destinations, {kWays[x].x_port, kWays[y].y_port}, shares[x][y]);
+                add_route(from, destinations, {kDirections[x].x_port, kDirections[y].y_port}, shares[x][y]);
 }
 
 void TrafficBuilder::add_route(unsigned from, const std::vector<Endpoint>& destinations, hw::flit::TieChoice choice,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
@@ -35,7 +36,7 @@ struct Traffic {
     double stretch = 1;
 };
 
-/// Turns packets into what they cost on the links of hw::Torus: the X-Y routes of flit::RouteTable with the ways of
+/// Turns packets into what they cost on the links of hw::Torus: the X-Y routes of flit::RouteTable with the tie rule of
 /// flit::TieBreaker, multicast along their tree. Links: 4 a router (north, east, south, west), then the way in of each
 /// endpoint, then the way out.
 class TrafficBuilder {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/platform/stages/transfer_costs.h"
 
 #include <algorithm>
@@ -7,13 +8,13 @@
 
 #include "switchyard/hw/network_interface/memory_readers.h"
 #include "switchyard/hw/network_interface/transfer_plan.h"
-#include "switchyard/sw_scheduler/formats/rounding.h"
+#include "switchyard/sw_scheduler/base/rounding.h"
 
 namespace switchyard::platform {
 
 namespace {
 
-enum Kind : std::uint32_t { kTensor, kWeights, kMasks, kRecordedMasks, kFrames };
+enum Kind : std::uint32_t { kTensor, kWeights, kMasks, kRecordedMasks, kIndexLists };
 
 /// `count` of the members of `set`, evenly spread.
 SampleSet spread(const SampleSet& set, std::uint32_t count) {
@@ -108,7 +109,8 @@ double TransferCosts::stretch(std::uint16_t id, const EdgeCounts& counts, const 
                               std::vector<NetworkMeter::Packet> packets) {
     std::uint32_t busiest = 0, magnitude = 0;
     for (const Traffic::LinkUse& use : transfer.traffic.links) busiest = std::max(busiest, use.cycles);
-    if (packets.size() < 2 || busiest < transfer.announce) return 1;  // shorter than the probe's and acknowledge's ways
+    if (packets.size() < 2 || busiest < transfer.announce)
+        return 1;  // shorter than the flights of probe and acknowledge
     while (counts.edge >> magnitude > 1) ++magnitude;
     const auto [known, added] =
         stretches_.try_emplace({id, magnitude, counts.allocations.source, counts.allocations.destination}, 1.0);
@@ -137,7 +139,7 @@ std::vector<NetworkMeter::Packet> TransferCosts::on_chip(Transfer& transfer, con
     for (unsigned rank = 0; rank < to.size(); ++rank) {
         probed.push_back(setup_cycles_ +
                          traffic_.packet_cycles(from.front(), to[rank], probe_bytes(*ends.destination)));
-        ways_.announce.add(probed.back());
+        flights_.announce.add(probed.back());
         const std::uint64_t expected = plan.expected_bytes(rank);
         stats.samples_received += plan.samples_received(rank);
         stats.received_bytes += expected;
@@ -146,8 +148,8 @@ std::vector<NetworkMeter::Packet> TransferCosts::on_chip(Transfer& transfer, con
         std::vector<Endpoint> senders;
         for (const std::uint16_t sender : plan.senders(rank)) {
             senders.push_back(from[sender]);
-            ways_.head.add(traffic_.head_cycles(from[sender], to[rank]));
-            ways_.acknowledge.add(traffic_.packet_cycles(to[rank], from[sender], 0));
+            flights_.head.add(traffic_.head_cycles(from[sender], to[rank]));
+            flights_.acknowledge.add(traffic_.packet_cycles(to[rank], from[sender], 0));
         }
         traffic_.add_packet(to[rank], senders, 0);
         ++stats.acknowledges;
@@ -163,9 +165,9 @@ std::vector<NetworkMeter::Packet> TransferCosts::on_chip(Transfer& transfer, con
                 acknowledged =
                     std::max(acknowledged, probed[receiver] + traffic_.packet_cycles(to[receiver], from[rank], 0));
             }
-            const std::uint64_t most = platform_.network_interface.max_packet_bytes;
-            for (std::uint64_t sent = 0; sent < group.bytes; sent += most)
-                packets.push_back({acknowledged, from[rank], receivers, std::min(most, group.bytes - sent)});
+            const std::uint64_t max = platform_.network_interface.max_packet_bytes;
+            for (std::uint64_t sent = 0; sent < group.bytes; sent += max)
+                packets.push_back({acknowledged, from[rank], receivers, std::min(max, group.bytes - sent)});
             traffic_.add_packet(from[rank], receivers, group.bytes, platform_.network_interface.max_packet_bytes);
             tiles_[from[rank]].read_bytes += group.bytes;
             stats.sent_bytes += group.bytes;
@@ -174,8 +176,8 @@ std::vector<NetworkMeter::Packet> TransferCosts::on_chip(Transfer& transfer, con
         }
     }
     stats.packets = traffic_.so_far().packets;
-    transfer.grant = ways_.acknowledge.value() + ways_.head.value();
-    transfer.announce = ways_.announce.value() + transfer.grant;
+    transfer.grant = flights_.acknowledge.value() + flights_.head.value();
+    transfer.announce = flights_.announce.value() + transfer.grant;
     return packets;
 }
 
@@ -191,34 +193,35 @@ void TransferCosts::read(Transfer& transfer, Endpoint reader, const std::vector<
     ++stats.packets;
     stats.memory_requested_bytes += bytes * receivers.size();
     stats.received_bytes += bytes * receivers.size();
-    ways_.request.add(setup_cycles_ + traffic_.packet_cycles(reader, memory, 0));
+    flights_.request.add(setup_cycles_ + traffic_.packet_cycles(reader, memory, 0));
     for (const Endpoint receiver : receivers) {
-        ways_.head.add(traffic_.head_cycles(memory, receiver));
+        flights_.head.add(traffic_.head_cycles(memory, receiver));
         if (in_scratchpad) tiles_[receiver].write_bytes += bytes;
     }
 }
 
 bool TransferCosts::tells_samples(const EdgeEnds& ends) const {
-    return ends.source->store.frame_bytes > 0 || map_.order(ends.destination->segment) != nullptr;
+    return ends.source->store.index_list_bytes > 0 || map_.order(ends.destination->segment) != nullptr;
 }
 
-Transfer& TransferCosts::frames(std::uint16_t id) {
-    const auto [known, added] = known_.try_emplace({kFrames, id});
+Transfer& TransferCosts::index_lists(std::uint16_t id) {
+    const auto [known, added] = known_.try_emplace({kIndexLists, id});
     Transfer& transfer = known->second;
     const EdgeEnds& ends = map_.edge(id);
     if (!added || !tells_samples(ends)) return transfer;
     const TensorStore& store = ends.source->store;
     const Endpoint reader = ends.destination->tiles.front();
-    if (store.frame_bytes > 0) {
-        const std::uint32_t records = ceil_div(ends.source->unit_samples, store.frame_samples);
-        read(transfer, reader, {reader}, store.frame_address, std::uint64_t{records} * store.frame_bytes, false);
+    if (store.index_list_bytes > 0) {
+        const std::uint32_t records = ceil_div(ends.source->unit_samples, store.index_list_samples);
+        read(transfer, reader, {reader}, store.index_list_address, std::uint64_t{records} * store.index_list_bytes,
+             false);
     }
     const SegmentOrder* const order = map_.order(ends.destination->segment);
     if (order != nullptr) {
         for (const SegmentOrder::Key& key : order->keys)
             read(transfer, reader, {reader}, key.mask_address, order->samples * sizeof(std::uint64_t), false);
     }
-    transfer.grant = ways_.request.value();
+    transfer.grant = flights_.request.value();
     transfer.empty = false;
     finish(transfer);
     return transfer;
@@ -234,7 +237,7 @@ std::vector<Endpoint> TransferCosts::read_along(Transfer& transfer, const std::v
         traffic_.add_packet(tiles[reader], {leader}, 0);
         ++transfer.interfaces.acknowledges;
         ++transfer.interfaces.packets;
-        ways_.acknowledge.add(traffic_.packet_cycles(tiles[reader], leader, 0));
+        flights_.acknowledge.add(traffic_.packet_cycles(tiles[reader], leader, 0));
     }
     return receivers;
 }
@@ -247,10 +250,10 @@ void TransferCosts::load(Transfer& transfer, const EdgeEnds& ends, unsigned unit
         ++transfer.interfaces.probes;
         ++transfer.interfaces.packets;
         for (const Endpoint other : others) {
-            ways_.announce.add(setup_cycles_ +
-                               traffic_.packet_cycles(to.front(), other, probe_bytes(*ends.destination)));
+            flights_.announce.add(setup_cycles_ +
+                                  traffic_.packet_cycles(to.front(), other, probe_bytes(*ends.destination)));
         }
-        transfer.announce = ways_.announce.value();
+        transfer.announce = flights_.announce.value();
     }
     const Sets sets(unit * ends.destination->unit_samples, ends.destination->unit_samples, counts);
     const hw::TransferPlan plan(*ends.edge, *ends.source, *ends.destination, sets.source, sets.edge, sets.destination,
@@ -267,15 +270,15 @@ void TransferCosts::load(Transfer& transfer, const EdgeEnds& ends, unsigned unit
             transfer.empty = false;
         }
     }
-    transfer.grant = ways_.acknowledge.value() + ways_.request.value();
+    transfer.grant = flights_.acknowledge.value() + flights_.request.value();
 }
 
 void TransferCosts::write(Transfer& transfer, Endpoint writer, std::uint64_t address, std::uint64_t bytes,
                           bool from_scratchpad) {
     const Endpoint memory = memory_of(address);
-    const std::uint64_t most = platform_.network_interface.max_packet_bytes;
-    for (std::uint64_t done = 0; done < bytes; done += most) {
-        const std::uint64_t part = std::min(most, bytes - done);
+    const std::uint64_t max = platform_.network_interface.max_packet_bytes;
+    for (std::uint64_t done = 0; done < bytes; done += max) {
+        const std::uint64_t part = std::min(max, bytes - done);
         traffic_.add_packet(writer, {memory}, part);
         tail_ = std::max(tail_, traffic_.serialisation_cycles(writer, {memory}, part));
         traffic_.add_request(address + done, part, true);
@@ -285,17 +288,17 @@ void TransferCosts::write(Transfer& transfer, Endpoint writer, std::uint64_t add
     transfer.interfaces.memory_written_bytes += bytes;
     if (from_scratchpad) tiles_[writer].read_bytes += bytes;
     transfer.grant = setup_cycles_;
-    ways_.head.add(traffic_.head_cycles(writer, memory));
-    ways_.back.add(traffic_.packet_cycles(memory, writer, 0));
+    flights_.head.add(traffic_.head_cycles(writer, memory));
+    flights_.back.add(traffic_.packet_cycles(memory, writer, 0));
     transfer.empty = false;
 }
 
 void TransferCosts::store(Transfer& transfer, const EdgeEnds& ends, unsigned unit, const EdgeCounts& counts) {
     const TensorStore& store = ends.destination->store;
     const std::vector<std::uint16_t>& from = ends.source->tiles;
-    if (store.frame_bytes > 0)
-        write(transfer, from.front(), store.frame_address + std::uint64_t{unit} * store.frame_bytes, store.frame_bytes,
-              false);
+    if (store.index_list_bytes > 0)
+        write(transfer, from.front(), store.index_list_address + std::uint64_t{unit} * store.index_list_bytes,
+              store.index_list_bytes, false);
     const Sets sets(unit * ends.source->unit_samples, ends.source->unit_samples, counts);
     const hw::TransferPlan plan(*ends.edge, *ends.source, *ends.destination, sets.source, sets.edge, sets.destination,
                                 counts.allocations);
@@ -309,7 +312,7 @@ void TransferCosts::store(Transfer& transfer, const EdgeEnds& ends, unsigned uni
 
 unsigned TransferCosts::weight_readers(std::uint16_t id, unsigned slice) const {
     const OperatorPlacement& stage = *map_.edge(id).destination;
-    return multicast_reads_ ? 1 : static_cast<unsigned>(ceil_div(stage.tiles.size() - slice, stage.k_ways));
+    return multicast_reads_ ? 1 : static_cast<unsigned>(ceil_div(stage.tiles.size() - slice, stage.k_factor));
 }
 
 Transfer& TransferCosts::weights(std::uint16_t id, unsigned slice, unsigned reader) {
@@ -318,10 +321,10 @@ Transfer& TransferCosts::weights(std::uint16_t id, unsigned slice, unsigned read
     if (!added) return transfer;
     const EdgeEnds& ends = map_.edge(id);
     const std::vector<std::uint16_t>& to = ends.destination->tiles;
-    const unsigned rank = slice + reader * ends.destination->k_ways;
+    const unsigned rank = slice + reader * ends.destination->k_factor;
     read(transfer, to[rank], read_along(transfer, to, hw::weight_readers(*ends.destination, rank, multicast_reads_)),
          ends.edge->slice_addresses.at(slice), ends.edge->weight_bytes);
-    transfer.grant = ways_.acknowledge.value() + ways_.request.value();
+    transfer.grant = flights_.acknowledge.value() + flights_.request.value();
     transfer.empty = false;
     finish(transfer);
     return transfer;
@@ -337,7 +340,7 @@ Transfer& TransferCosts::masks(std::uint16_t id, std::uint32_t samples, unsigned
     const int fit = gate.best_fit(allocation, samples);
     for (unsigned rank = 0; rank < gate.tiles.size() && fit >= 0; ++rank) {
         const Box box =
-            output_box(gate.shape, gate.partitions[static_cast<std::size_t>(fit)], gate.k_ways, rank, samples);
+            output_box(gate.shape, gate.partitions[static_cast<std::size_t>(fit)], gate.k_factor, rank, samples);
         if (box.empty() || box.k0 != 0 || box.p0 != 0) continue;
         const std::uint32_t each =
             ends.edge->path == EdgePath::labels ? kLabelBytes : (stage.share->gate_branches + 7U) / 8U;
@@ -345,10 +348,10 @@ Transfer& TransferCosts::masks(std::uint16_t id, std::uint32_t samples, unsigned
         traffic_.add_packet(gate.tiles[rank], ends.destination->tiles, bytes);
         ++transfer.interfaces.packets;
         for (const Endpoint tile : ends.destination->tiles)
-            ways_.announce.add(setup_cycles_ + traffic_.packet_cycles(gate.tiles[rank], tile, bytes));
+            flights_.announce.add(setup_cycles_ + traffic_.packet_cycles(gate.tiles[rank], tile, bytes));
         transfer.empty = false;
     }
-    transfer.announce = ways_.announce.value();
+    transfer.announce = flights_.announce.value();
     finish(transfer);
     return transfer;
 }
@@ -360,18 +363,18 @@ Transfer& TransferCosts::recorded_masks(const Stage& gate, std::uint32_t samples
     const std::uint64_t bytes = std::uint64_t{samples} * sizeof(std::uint64_t);
     for (const Endpoint tile : gate.placement->tiles)
         read(transfer, tile, {tile}, gate.share->mask_address, bytes, false);
-    transfer.grant = ways_.request.value();
+    transfer.grant = flights_.request.value();
     transfer.empty = false;
     finish(transfer);
     return transfer;
 }
 
 void TransferCosts::finish(Transfer& transfer) {
-    transfer.head = ways_.head.value();
-    transfer.back = ways_.back.value();
+    transfer.head = flights_.head.value();
+    transfer.back = flights_.back.value();
     transfer.tail = std::exchange(tail_, 0);
     transfer.traffic = traffic_.take();
-    ways_ = Ways{};
+    flights_ = Flights{};
     for (auto& [tile, use] : tiles_) {
         use.tile = tile;
         transfer.tiles.push_back(use);

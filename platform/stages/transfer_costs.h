@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <array>
@@ -17,13 +18,13 @@
 
 namespace switchyard::platform {
 
-/// How many samples of a hand-over unit are at each end of an edge and on it, and the allocations of its ends.
+/// How many samples of a micro-batch are at each end of an edge and on it, and the allocations of its ends.
 struct EdgeCounts {
     std::uint32_t source = 0, edge = 0, destination = 0;
     hw::EdgeAllocations allocations;
 };
 
-/// One hand-over unit of an edge, all of its packets together. Times in cycles, on an idle network, means over tiles.
+/// One micro-batch of an edge, all of its packets together. Times in cycles, on an idle network, means over tiles.
 struct Transfer {
     /// On the chip: from the output being complete until the data's heads arrive (probe, acknowledge, head). From HBM:
     /// from a free slot until every tile knows the samples.
@@ -46,8 +47,8 @@ struct Transfer {
     };
     std::vector<TileUse> tiles;
     std::uint64_t uses = 0;  ///< since the counters were last brought up to date
-    /// Of its data on links and memory interfaces, and of heads and latencies, if nothing else were on its way; < 0: not
-    /// known yet.
+    /// Of its data on links and memory interfaces, and of heads and latencies, if nothing else were on its way; < 0:
+    /// not known yet.
     double alone_data = -1, alone_flight = 0;
 };
 
@@ -70,9 +71,9 @@ public:
     Transfer& masks(std::uint16_t edge, std::uint32_t samples, unsigned allocation);
     /// A gate's recorded masks, from HBM: of a unit, or of `samples` samples.
     Transfer& recorded_masks(const Stage& gate, std::uint32_t samples);
-    /// What rank 0 of the consumer must know before it can load from a tensor in HBM: its sample frames, and the masks
-    /// by which the segment is sorted. Empty: nothing.
-    Transfer& frames(std::uint16_t edge);
+    /// What rank 0 of the consumer must know before it can load from a tensor in HBM: its sample-index lists, and the
+    /// masks by which the segment is sorted. Empty: nothing.
+    Transfer& index_lists(std::uint16_t edge);
 
     TrafficBuilder& traffic() { return traffic_; }
     template <class Visit>
@@ -81,7 +82,7 @@ public:
     }
 
 private:
-    /// Tiles of a stage do not wait for each other, so what counts is the mean over their ways, not the longest one.
+    /// Tiles of a stage do not wait for each other, so what counts is the mean over their routes, not the longest one.
     class Mean {
     public:
         void add(std::uint64_t cycles) {
@@ -94,7 +95,7 @@ private:
     private:
         std::uint64_t sum_ = 0, count_ = 0;
     };
-    struct Ways {
+    struct Flights {
         Mean announce, acknowledge, request, head, back;
     };
     using Key = std::array<std::uint32_t, 8>;  ///< kind, edge or operator, phase, counts, allocations
@@ -138,7 +139,7 @@ private:
     std::map<std::array<std::uint32_t, 4>, double> stretches_;  ///< by edge, magnitude of the samples, allocations
     // Of the transfer that is being put together.
     std::map<Endpoint, Transfer::TileUse> tiles_;
-    Ways ways_;
+    Flights flights_;
     std::uint64_t tail_ = 0;
 };
 

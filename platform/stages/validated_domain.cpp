@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/platform/stages/validated_domain.h"
 
 #include <algorithm>
@@ -16,13 +17,13 @@ std::vector<DomainFigure> domain_figures(const PlatformConfig& platform, const R
     // The first batch's inputs come before the run, the last one's outputs go after it.
     const auto batches = static_cast<double>(host.batches.size());
     const double dma_bytes = static_cast<double>(host.input_bytes + host.mask_bytes + host.output_bytes);
-    const double dma_cycles = dma_bytes * (batches - 1) / batches /
-                              (platform.hbm.interfaces() * platform.hbm.peak_bytes_per_cycle());
+    const double dma_cycles =
+        dma_bytes * (batches - 1) / batches / (platform.hbm.interfaces() * platform.hbm.peak_bytes_per_cycle());
     double busy = 0;
     for (const SimulatedHost::Batch& batch : host.batches)
         busy += platform.cycles((batch.interrupt - batch.doorbell) / sc_core::sc_time(1, sc_core::SC_NS));
-    return {{"flights and latencies, share of the units' time", 0.2, flights / all},
-            {"waits for links and memory, share of the units' time", 0.4, waits / all},
+    return {{"flights and latencies, share of the units' time", 0.1, flights / all},
+            {"waits for links and memory, share of the units' time", 0.25, waits / all},
             {"the host's DMA, share of the memory's time", 0.1, dma_cycles / cycles},
             {"the first units' data from and to memory, share of the batches' time", 0.05,
              pipelines.sum("skew_cycles") / busy}};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Timeline: weights on their way, and who may fetch the next ones when.
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/rtl/common/model_context.h"
 
 #include <verilated.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <memory>
@@ -8,8 +9,8 @@ class VerilatedContext;
 namespace switchyard::rtl {
 
 /// The simulation context of one Verilated model: its own time, random state, assertions and coverage, so that any
-/// number of models live in one process. Outlives the model that was constructed with it. Registers without a reset begin
-/// as Verilated::defaultContextp() says: with zeros, unless a test has chosen random values there.
+/// number of models live in one process. Outlives the model that was constructed with it. Registers without a reset
+/// begin as Verilated::defaultContextp() says: with zeros, unless a test has chosen random values there.
 class ModelContext {
 public:
     ModelContext();

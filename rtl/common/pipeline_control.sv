@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 `include "switchyard_assert.svh"
 
 // Handshake of a pipeline of STAGES registers, two or more. A stage takes new data when it is empty or its own data

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Assertions beside the logic, in one text for simulation and proof.
 //
 //   `SWITCHYARD_ASSERT(name, expr)                holds in each cycle out of reset

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Types and constants that the blocks share.
 package switchyard_pkg;
 

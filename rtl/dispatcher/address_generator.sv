@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where a block's operands begin in the scratchpad, in bytes; values are binary16.
 //
 // Layouts: input [n][c][row][column] of the tile's input box, weights [k][c][r][s] of its slice, output [n][k][p][q] of

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a block puts on the PE array: rows x columns PEs with row_outputs x column_outputs accumulators each. n, p and q
 // lie along the rows, k along the columns; PE i of an axis holds the outputs [i * reg, (i + 1) * reg) of its extent.
 module block_shape #(

@@ -1,4 +1,5 @@
-// The kernel dispatcher of a tile (Adyna section VI-B): picks the stored kernel with the smallest dyn_dim that is no less
+// SPDX-License-Identifier: Apache-2.0
+// The kernel dispatcher of a tile (Adyna section VI-B): selects the stored kernel with the smallest dyn_dim that is no less
 // than the real one, walks its template loop nest for this rank's part of the operator, skips what lies beyond the real
 // dyn_dim, then has the output sent. hw::KernelDispatcher is its model.
 //
@@ -69,12 +70,12 @@ module dispatcher #(
     output logic result_valid_o,
     input logic result_ready_i,
     output logic [4:0] result_status_o,
-    output logic [IndexWidth-1:0] result_index_o,  // the kernel that was picked, or that is bad
+    output logic [IndexWidth-1:0] result_index_o,  // the kernel that was selected, or that is bad
     output logic [15:0] result_largest_o,          // dyn_dim of the range
     output logic [4:0] result_search_cycles_o,
     output logic [63:0] result_issued_o,           // blocks
     output logic [63:0] result_skipped_o,
-    output logic [31:0] result_invocations_o,      // of the picked kernel since it was configured
+    output logic [31:0] result_invocations_o,      // of the selected kernel since it was configured
 
     output logic [IndexWidth:0] kernels_o,  // in the directory
     output logic [2:0] state_o              // dispatcher_pkg::state_e, for observers
@@ -111,7 +112,7 @@ module dispatcher #(
     logic [32:0] range_end;
     logic out_of_range, unsorted, append, forget;
     logic [IndexWidth-1:0] range_last, run_begin, probe, search_index, index_q;
-    logic [15:0] probe_dyn_dim, range_largest, largest_q, picked_crc, crc;
+    logic [15:0] probe_dyn_dim, range_largest, largest_q, selected_crc, crc;
     logic search_start, search_busy, search_done, search_hit;
     logic [4:0] search_cycles_q;
 
@@ -136,8 +137,8 @@ module dispatcher #(
         .end_index_i(range_last),
         .end_dyn_dim_o(range_largest),
         .end_run_begin_o(run_begin),
-        .picked_index_i(index_q),
-        .picked_crc_o(picked_crc)
+        .selected_index_i(index_q),
+        .selected_crc_o(selected_crc)
     );
 
     kernel_search #(
@@ -226,7 +227,7 @@ module dispatcher #(
         if (fetch_failed) fetch_status = dispatcher_pkg::StatusFetchFailed;
         else if (fetch_bad) fetch_status = dispatcher_pkg::StatusBadKernel;
         else if (state_q == dispatcher_pkg::StateFetch) begin
-            if (crc != picked_crc) fetch_status = dispatcher_pkg::StatusChanged;
+            if (crc != selected_crc) fetch_status = dispatcher_pkg::StatusChanged;
             else fetch_status = fitting_status;
         end
     end

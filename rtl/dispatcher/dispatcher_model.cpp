@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/rtl/dispatcher/dispatcher_model.h"
 
 #include <Vrtl_dispatcher.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <array>
@@ -6,7 +7,7 @@
 #include <string>
 
 #include "switchyard/hw/dispatcher/kernel_nest.h"
-#include "switchyard/sw_scheduler/formats/kernel.h"
+#include "switchyard/sw_scheduler/adyna/image/kernel.h"
 
 namespace switchyard::rtl {
 

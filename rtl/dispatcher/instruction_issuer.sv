@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Issues the instructions of one kernel: the nest visits the blocks, each becomes an instruction word with its shape and
 // its addresses, and a queue holds the words for the port. The first word stands at the port in the cycle behind
 // `start_i`, and a word leaves each cycle that the port is ready.

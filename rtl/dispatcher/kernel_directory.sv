@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The dispatcher's directory of the kernel store: dyn_dim and checksum of each kernel, in the order of the store.
 //
 // `append_i` adds an entry behind the last one, `clear_i` forgets them all. Reads are combinational. An entry also
@@ -21,9 +22,9 @@ module kernel_directory #(
     input logic [IndexWidth-1:0] end_index_i,
     output logic [DYN_WIDTH-1:0] end_dyn_dim_o,
     output logic [IndexWidth-1:0] end_run_begin_o,
-    // The kernel that was picked.
-    input logic [IndexWidth-1:0] picked_index_i,
-    output logic [15:0] picked_crc_o
+    // The kernel that was selected.
+    input logic [IndexWidth-1:0] selected_index_i,
+    output logic [15:0] selected_crc_o
 );
 
     logic [DYN_WIDTH-1:0] dyn_dims_q [KERNELS];
@@ -64,6 +65,6 @@ module kernel_directory #(
     assign search_dyn_dim_o = dyn_dims_q[search_index_i];
     assign end_dyn_dim_o = dyn_dims_q[end_index_i];
     assign end_run_begin_o = run_begins_q[end_index_i];
-    assign picked_crc_o = crcs_q[picked_index_i];
+    assign selected_crc_o = crcs_q[selected_index_i];
 
 endmodule

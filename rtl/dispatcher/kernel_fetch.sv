@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads one kernel from the scratchpad, checks it and takes it apart: kernel `index_i` is the 128 bytes from address
 // index * 128 on, which arrive in one beat.
 //

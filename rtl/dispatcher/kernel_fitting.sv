@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 // Kernel fitting: the part of the output that this rank computes for the real dyn_dim, as the bounds of a loop nest.
 // Combinational: the bounds are ready with the kernel.
 //
-// The tile level splits n, p and k over the ranks, rank = (in * p ways + ip) * k ways + ik, into shares of equal size
+// The tile level splits n, p and k over the ranks, rank = (in * p factors + ip) * k factors + ik, into shares of equal size
 // (the last ones may be short or empty) of the sizes that the kernel was made for; the share of n is then clipped to the
 // real dyn_dim. Along an axis a block holds reg * pe outputs, and the spm level makes steps of a block. c, r and s run
 // inside a block: they only have to be covered. Fields are those of kernel_fetch, blocks of 0 excluded.
@@ -56,7 +57,7 @@ module kernel_fitting #(
 
     // Its box.
     logic [WIDTH-1:0] axis_total [Axes];
-    logic [WIDTH-1:0] axis_ways [Axes];
+    logic [WIDTH-1:0] axis_factor [Axes];
     logic [WIDTH-1:0] axis_share [Axes];
     logic [WIDTH-1:0] axis_limit [Axes];
     logic [WIDTH-1:0] box_begin [Axes];
@@ -78,9 +79,9 @@ module kernel_fitting #(
         logic [WIDTH-1:0] box_end;
         // An axis that is not split has one share of one way.
         assign axis_total[a] = total[Dim];
-        assign axis_ways[a] = a == dispatcher_pkg::AxisQ ? WIDTH'(1) : tile_block[Dim];
-        assign rounded_up = {1'b0, axis_total[a]} + {1'b0, axis_ways[a]} - 1'b1;
-        assign share = rounded_up / {1'b0, axis_ways[a]};
+        assign axis_factor[a] = a == dispatcher_pkg::AxisQ ? WIDTH'(1) : tile_block[Dim];
+        assign rounded_up = {1'b0, axis_total[a]} + {1'b0, axis_factor[a]} - 1'b1;
+        assign share = rounded_up / {1'b0, axis_factor[a]};
         assign from = share[WIDTH-1:0] * axis_share[a];
         assign to = from + (2 * WIDTH)'(share);
         assign box_begin[a] = from < (2 * WIDTH)'(axis_limit[a]) ? from[WIDTH-1:0] : axis_limit[a];

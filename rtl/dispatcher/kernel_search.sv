@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Best-fit search in the kernel directory: of `count_i` kernels from `first_i` on, whose dyn_dims grow strictly, the one
 // with the smallest dyn_dim that is no less than `wanted_i`, or none.
 //

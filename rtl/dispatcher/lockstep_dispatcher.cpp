@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/rtl/dispatcher/lockstep_dispatcher.h"
 
 #include <cstdio>
@@ -18,17 +19,17 @@ auto fields(const PeWorkExtension& w) {
 }
 
 auto fields(const SendExtension& s) {
-    return std::make_tuple(s.operator_index, s.unit, s.batch, s.dyn_dim, s.output_offset, s.multicast, s.frame);
+    return std::make_tuple(s.operator_index, s.unit, s.batch, s.dyn_dim, s.output_offset, s.multicast, s.index_list);
 }
 
 }  // namespace
 
-LockstepDispatcher::Transaction::Transaction(Door which, const Payload& payload, const Command& issued,
+LockstepDispatcher::Transaction::Transaction(Port which, const Payload& payload, const Command& issued,
                                              const sc_core::sc_time& begin)
-    : door(which), start(begin), end(begin) {
-    if (door == kFetch) {
+    : port(which), start(begin), end(begin) {
+    if (port == kFetch) {
         address = payload.get_address();
-    } else if (door == kBlock) {
+    } else if (port == kBlock) {
         command = issued;
         work = *payload.get_extension<PeWorkExtension>();
     } else {
@@ -37,15 +38,15 @@ LockstepDispatcher::Transaction::Transaction(Door which, const Payload& payload,
 }
 
 bool LockstepDispatcher::Transaction::same(const Transaction& other) const {
-    return door == other.door && start == other.start && address == other.address &&
+    return port == other.port && start == other.start && address == other.address &&
            command.position == other.command.position && fields(work) == fields(other.work) &&
            fields(sent) == fields(other.sent);
 }
 
 std::string LockstepDispatcher::Transaction::text() const {
     const std::string when = "after " + start.to_string();
-    if (door == kFetch) return fmt::format("{}: fetch from {:#x}", when, address);
-    if (door == kSend)
+    if (port == kFetch) return fmt::format("{}: fetch from {:#x}", when, address);
+    if (port == kSend)
         return fmt::format("{}: {} of operator {}, unit {}, batch {}, dyn_dim {}, at {:#x}", when,
                            sent.multicast ? "multicast" : "unicast", sent.operator_index, sent.unit, sent.batch,
                            sent.dyn_dim, sent.output_offset);
@@ -96,10 +97,10 @@ std::string LockstepDispatcher::Side::outcome() const {
     const Stats& stats = dispatcher->stats();
     return fmt::format(
         "end after {} with {}: kernel {}, {} cycles, {} macs, {} blocks and {} skipped; {} kernels, {} dispatches, "
-        "{} blocks, {} skipped, {} search cycles, {} without a kernel, picked {}",
+        "{} blocks, {} skipped, {} search cycles, {} without a kernel, selected {}",
         delay.to_string(), error.empty() ? "success" : "\"" + error + "\"", result.kernel, result.cycles, result.macs,
         result.blocks_issued, result.blocks_skipped, kernels, stats.dispatches, stats.blocks_issued,
-        stats.blocks_skipped, stats.search_cycles, stats.none_found, fmt::join(stats.kernels_picked, " "));
+        stats.blocks_skipped, stats.search_cycles, stats.none_found, fmt::join(stats.kernels_selected, " "));
 }
 
 LockstepDispatcher::LockstepDispatcher(sc_core::sc_module_name name, const Config& config, SimulationRegistry& registry,
@@ -156,29 +157,29 @@ void LockstepDispatcher::execute(DispatchExtension& request, sc_core::sc_time& d
     compare_ends(delay);
 }
 
-void LockstepDispatcher::record(int door, Payload& payload, sc_core::sc_time& delay) {
-    Transaction& transaction = record_.emplace_back(static_cast<Door>(door), payload, model_side_.issued, delay);
-    auto& socket = door == kFetch ? scratchpad : door == kBlock ? pe_array : network_interface;
+void LockstepDispatcher::record(int port, Payload& payload, sc_core::sc_time& delay) {
+    Transaction& transaction = record_.emplace_back(static_cast<Port>(port), payload, model_side_.issued, delay);
+    auto& socket = port == kFetch ? scratchpad : port == kBlock ? pe_array : network_interface;
     socket->b_transport(payload, delay);
     transaction.end = delay;
     transaction.response = payload.get_response_status();
-    if (door == kFetch) {
+    if (port == kFetch) {
         std::memcpy(transaction.bytes.data(), payload.get_data_ptr(), kKernelBytes);
-    } else if (door == kBlock) {
+    } else if (port == kBlock) {
         transaction.work = *payload.get_extension<PeWorkExtension>();
     }
 }
 
-void LockstepDispatcher::replay(int door, Payload& payload, sc_core::sc_time& delay) {
-    const Transaction transaction(static_cast<Door>(door), payload, rtl_side_.issued, delay);
+void LockstepDispatcher::replay(int port, Payload& payload, sc_core::sc_time& delay) {
+    const Transaction transaction(static_cast<Port>(port), payload, rtl_side_.issued, delay);
     if (position_ == record_.size()) differ(model_side_.outcome(), transaction.text());
     const Transaction& expected = record_[position_++];
     if (!transaction.same(expected)) differ(expected.text(), transaction.text());
     delay = expected.end;
     payload.set_response_status(expected.response);
-    if (door == kFetch) {
+    if (port == kFetch) {
         std::memcpy(payload.get_data_ptr(), expected.bytes.data(), kKernelBytes);
-    } else if (door == kBlock) {
+    } else if (port == kBlock) {
         *payload.get_extension<PeWorkExtension>() = expected.work;
     }
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <deque>
@@ -29,11 +30,11 @@ public:
 private:
     using Payload = ::tlm::tlm_generic_payload;
     using Serve = void (LockstepDispatcher::*)(int, Payload&, sc_core::sc_time&);
-    enum Door : int { kFetch, kBlock, kSend };
+    enum Port : int { kFetch, kBlock, kSend };
 
-    /// One call at a door of the model, with what came of it.
+    /// One call at a socket of the model, with what came of it.
     struct Transaction {
-        Door door = kFetch;
+        Port port = kFetch;
         sc_core::sc_time start, end;
         ::tlm::tlm_response_status response = ::tlm::TLM_OK_RESPONSE;
         std::uint64_t address = 0;  ///< fetch
@@ -43,12 +44,12 @@ private:
         SendExtension sent;  ///< send
 
         /// Of a call that begins.
-        Transaction(Door door, const Payload& payload, const Command& command, const sc_core::sc_time& start);
+        Transaction(Port port, const Payload& payload, const Command& command, const sc_core::sc_time& start);
         bool same(const Transaction& other) const;
         std::string text() const;
     };
 
-    /// One of the two, with the doors that it sees instead of the tile's components.
+    /// One of the two, with the sockets that it sees instead of the tile's components.
     struct Side {
         Side(LockstepDispatcher& owner, Serve serve, const std::string& name);
         void bind(KernelDispatcher& dispatcher);
@@ -74,8 +75,8 @@ private:
     std::uint32_t kernels() const override { return model_side_.kernels; }
     void execute(DispatchExtension& request, sc_core::sc_time& delay) override;
 
-    void record(int door, Payload& payload, sc_core::sc_time& delay);
-    void replay(int door, Payload& payload, sc_core::sc_time& delay);
+    void record(int port, Payload& payload, sc_core::sc_time& delay);
+    void replay(int port, Payload& payload, sc_core::sc_time& delay);
     /// Both have ended their command: the same way?
     void compare_ends(sc_core::sc_time& delay);
     void rotate_trace();

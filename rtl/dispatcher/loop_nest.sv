@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The template loop nest as a state machine: visits every block of the output box once, a block a cycle, in the kernel's
 // order, and nothing beyond its bounds.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/rtl/dispatcher/make_kernel_dispatcher.h"
 
 #include "switchyard/rtl/dispatcher/lockstep_dispatcher.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Invocations of each kernel (Adyna section VI-A: the profiler tracks which dyn_dims occur), in the order of the store.
 module profiler_counters #(
     parameter int unsigned KERNELS = 256,

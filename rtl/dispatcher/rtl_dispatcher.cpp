@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/rtl/dispatcher/rtl_dispatcher.h"
 
 #include <algorithm>
@@ -7,7 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "switchyard/sw_scheduler/formats/error.h"
+#include "switchyard/sw_scheduler/base/error.h"
 
 namespace switchyard::rtl {
 
@@ -48,7 +49,7 @@ void RtlDispatcher::execute(DispatchExtension& request, sc_core::sc_time& delay)
     const bool found = status == DispatcherStatus::ok || status > DispatcherStatus::full;
     if (found) {
         request.kernel = static_cast<int>(out.result_index);
-        if (request.dyn_dim > 0) stats_.kernels_picked[out.result_index] = out.result_invocations;
+        if (request.dyn_dim > 0) stats_.kernels_selected[out.result_index] = out.result_invocations;
         request.blocks_issued = out.result_issued;
         request.blocks_skipped = out.result_skipped;
     }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // First-in first-out queue between two ready/valid ports. What is pushed into an empty queue can leave in the same
 // cycle; `push_ready_o` does not depend on `pop_ready_i`, so that no path runs back through it.
 `include "switchyard_assert.svh"

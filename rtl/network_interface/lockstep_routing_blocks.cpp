@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/rtl/network_interface/lockstep_routing_blocks.h"
 
 #include <algorithm>
@@ -37,18 +38,18 @@ auto LockstepRoutingBlocks::both(const std::string& where, Call&& call, Compare&
     Difference difference;
     try {
         difference = compare(wanted, call(*rtl_));
-    } catch (const TwinFault& fault) {
+    } catch (const RtlFault& fault) {
         difference = {"the course", "has ended", fault.what()};
     }
     if (difference.what.empty()) return wanted;
     try {
         call(*make_rtl_(waveform_));
-    } catch (const TwinFault&) {  // known
+    } catch (const RtlFault&) {  // known
     }
     std::string text = fmt::format("lockstep: {}: {} differs. Model: {}. RTL: {}.", where, difference.what,
                                    difference.model, difference.rtl);
     if (std::filesystem::exists(waveform_)) text += " Waveform: " + waveform_;
-    throw TwinFault(text);
+    throw RtlFault(text);
 }
 
 hw::RoutingBlocks::Lists LockstepRoutingBlocks::split(const std::vector<std::uint32_t>& ids,

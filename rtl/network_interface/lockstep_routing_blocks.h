@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
@@ -12,7 +13,7 @@ namespace switchyard::rtl {
 /// The model and the RTL side by side: both get every unit and packet, and everything that leaves them must be the
 /// same.
 ///
-/// The first difference throws TwinFault: which unit or packet of which block, what differs, what either side has,
+/// The first difference throws RtlFault: which unit or packet of which block, what differs, what either side has,
 /// and the FST file <module>.lockstep.fst in the working directory, in which a second block, from its reset on, works
 /// off the same unit or packet. A run without a difference leaves no file.
 class LockstepRoutingBlocks : public hw::RoutingBlocks {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/rtl/network_interface/make_routing_blocks.h"
 
 #include <Vrtl_merge_reorder.h>

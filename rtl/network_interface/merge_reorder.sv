@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The merge behind a switch: the lists of its branches, each in ascending order of sample ids with an end behind the last
 // one, come out as one list in that order. A sample that took several branches comes once, with all of them in `from`; the
 // end comes when all branches have ended.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Cuts a packet into flits for a router's port: `header_i` first, then the payload bytes, a flit a word of FLIT_BYTES, as
 // many as ceil((HEADER_BYTES + bytes) / FLIT_BYTES). The payload comes in words of FLIT_BYTES from its first byte on; the
 // header shifts it, so that a flit has the end of one word and the beginning of the next. Bytes behind the last one are 0.
@@ -9,7 +10,7 @@ module packetiser #(
     parameter int unsigned FLIT_BYTES = 8,
     parameter int unsigned HEADER_BYTES = 4,  // less than a flit
     parameter int unsigned VCS = 2,
-    parameter int unsigned DEPTH = 8,  // places of a VC's buffer in the router
+    parameter int unsigned DEPTH = 8,  // slots of a VC's buffer in the router
     parameter int unsigned LENGTH_WIDTH = 16,
     localparam int unsigned CountWidth = $clog2(DEPTH + 1),
     localparam int unsigned VcWidth = VCS > 1 ? $clog2(VCS) : 1

@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 // The switch of a network interface (Adyna section VI-C): splits an operator's output by the routing mask, sample by sample.
 // The samples of a unit come in with their masks, and each branch gets the list of those whose mask names it, in the same
-// order, with an end behind the last one: a branch that nobody takes gets the end alone. Branches take at their own pace; the
+// order, with an end behind the last one: a branch that nobody takes gets the end alone. Branches take at their own rate; the
 // next sample comes in when all branches of the one before have it.
 `include "switchyard_assert.svh"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Only for the sources that put Verilated classes behind these wrappers.
@@ -45,16 +46,16 @@ public:
     explicit SwitchSplitter(const std::string& waveform = "") : VerilatedBlock<Top, Traced>(waveform) {}
 
     /// The list of each branch for a unit with these samples and masks. `stall` is asked for every port in every cycle.
-    /// Gives up, with what has come, after `most_cycles`.
+    /// Gives up, with what has come, after `max_cycles`.
     std::vector<std::vector<std::uint32_t>> split(const std::vector<std::uint32_t>& ids,
                                                   const std::vector<std::uint64_t>& masks, const Stall& stall,
-                                                  std::uint64_t most_cycles) {
+                                                  std::uint64_t max_cycles) {
         std::vector<std::vector<std::uint32_t>> lists(kBranches);
         auto& top = this->top_;
         std::size_t next = 0;
         constexpr std::uint64_t kAll = ~std::uint64_t{0} >> (64 - kBranches);
         std::uint64_t ended = 0;
-        for (std::uint64_t cycle = 0; ended != kAll && cycle < most_cycles; ++cycle) {
+        for (std::uint64_t cycle = 0; ended != kAll && cycle < max_cycles; ++cycle) {
             top.sample_valid_i = next <= ids.size() && !stall();
             top.sample_end_i = next == ids.size();
             set_bits(top.sample_id_i, 0, kSampleIdBits, next < ids.size() ? ids[next] : 0);
@@ -94,13 +95,13 @@ public:
 
     /// The samples of the branches' lists in one order; branches without a list have an end alone.
     std::vector<Sample> merge(const std::vector<std::vector<std::uint32_t>>& lists, const Stall& stall,
-                              std::uint64_t most_cycles) {
+                              std::uint64_t max_cycles) {
         std::vector<Sample> merged;
         auto& top = this->top_;
         std::vector<std::size_t> next(kBranches);
         std::uint64_t offered = 0;
         this->finished_ = false;
-        for (std::uint64_t cycle = 0; cycle < most_cycles && !this->finished_; ++cycle) {
+        for (std::uint64_t cycle = 0; cycle < max_cycles && !this->finished_; ++cycle) {
             std::uint64_t ends = 0;
             for (unsigned b = 0; b < kBranches; ++b) {
                 if (!stall()) offered |= std::uint64_t{1} << b;  // what is offered stays
@@ -132,7 +133,7 @@ template <class Top, unsigned FlitBytes, unsigned HeaderBytes, unsigned LengthBi
 class Packetiser : public VerilatedBlock<Top, Traced> {
 public:
     static constexpr unsigned kFlitBytes = FlitBytes, kHeaderBytes = HeaderBytes, kVcs = 2, kDepth = 8;
-    static constexpr std::uint64_t kMostBytes = (std::uint64_t{1} << LengthBits) - 1;  ///< of payload
+    static constexpr std::uint64_t kMaxBytes = (std::uint64_t{1} << LengthBits) - 1;  ///< of payload
     struct Flit {
         bool head, tail;
         unsigned vc;
@@ -146,7 +147,7 @@ public:
 
     /// The flits of one packet. A credit comes back for a flit when `stall` lets it. `payload`: null for zeros.
     Flits packetise(const std::uint8_t* header, const std::uint8_t* payload, std::uint64_t bytes, unsigned vc,
-                    const Stall& stall, std::uint64_t most_cycles) {
+                    const Stall& stall, std::uint64_t max_cycles) {
         Flits sent;
         auto& top = this->top_;
         std::uint64_t next = 0;
@@ -155,7 +156,7 @@ public:
         write_bytes(top.packet_header_i, header, kHeaderBytes);
         set_bits(top.packet_bytes_i, 0, LengthBits, bytes);
         top.packet_vc_i = static_cast<std::uint8_t>(vc);
-        for (std::uint64_t cycle = 0; cycle < most_cycles && !this->finished_; ++cycle) {
+        for (std::uint64_t cycle = 0; cycle < max_cycles && !this->finished_; ++cycle) {
             top.packet_valid_i = !given && !stall();
             top.word_valid_i = next < bytes && !stall();
             std::uint8_t word[kFlitBytes] = {};

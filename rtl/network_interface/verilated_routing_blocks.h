@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Only for the sources that put Verilated classes behind RoutingBlocks: the library's, and those of the tests, which
@@ -23,18 +24,18 @@ public:
     }
 
     hw::RoutingLimits limits() const override {
-        return {kRoutingBranches, kRoutingBranches, std::uint64_t{1} << kSampleIdBits, Cutter::kMostBytes};
+        return {kRoutingBranches, kRoutingBranches, std::uint64_t{1} << kSampleIdBits, Cutter::kMaxBytes};
     }
     Lists split(const std::vector<std::uint32_t>& ids, const std::vector<std::uint64_t>& masks) override {
-        return used(splitter_, "switch splitter", ids.size(), [&](Splitter& block, std::uint64_t most_cycles) {
-            return block.split(ids, masks, &never_stall, most_cycles);
+        return used(splitter_, "switch splitter", ids.size(), [&](Splitter& block, std::uint64_t max_cycles) {
+            return block.split(ids, masks, &never_stall, max_cycles);
         });
     }
     MergedSamples merge(const Lists& sources) override {
         std::size_t samples = 0;
         for (const std::vector<std::uint32_t>& source : sources) samples += source.size();
-        const auto found = used(merge_, "merge", samples, [&](Merge& block, std::uint64_t most_cycles) {
-            return block.merge(sources, &never_stall, most_cycles);
+        const auto found = used(merge_, "merge", samples, [&](Merge& block, std::uint64_t max_cycles) {
+            return block.merge(sources, &never_stall, max_cycles);
         });
         MergedSamples merged;
         merged.from.resize(sources.size());
@@ -46,9 +47,9 @@ public:
     }
     hw::PacketFlits packetise(const hw::PacketBytes& packet) override {
         const std::uint64_t flits = kPacketFormat.flits(packet.payload_bytes);
-        auto cut = used(cutter_, "packetiser", flits, [&](Cutter& block, std::uint64_t most_cycles) {
+        auto cut = used(cutter_, "packetiser", flits, [&](Cutter& block, std::uint64_t max_cycles) {
             return block.packetise(packet.header.data(), packet.payload, packet.payload_bytes, packet.control ? 1 : 0,
-                                   &never_stall, most_cycles);
+                                   &never_stall, max_cycles);
         });
         hw::PacketFlits result;
         result.bytes = std::move(cut.bytes);
@@ -68,13 +69,13 @@ private:
     template <class Block, class Call>
     auto used(std::unique_ptr<Block>& block, const char* name, std::uint64_t items, Call&& call) {
         if (!block) block = std::make_unique<Block>(std::exchange(waveform_, ""));
-        const std::uint64_t most_cycles = 4 * (items + 4);
-        auto result = call(*block, most_cycles);
+        const std::uint64_t max_cycles = 4 * (items + 4);
+        auto result = call(*block, max_cycles);
         if (block->assertion_failed())
-            throw TwinFault(std::string("an assertion of the ") + name + " in RTL has failed, see its message");
+            throw RtlFault(std::string("an assertion of the ") + name + " in RTL has failed, see its message");
         if (!block->finished())
-            throw TwinFault(std::string("the ") + name + " in RTL has not ended after " + std::to_string(most_cycles) +
-                            " cycles");
+            throw RtlFault(std::string("the ") + name + " in RTL has not ended after " + std::to_string(max_cycles) +
+                           " cycles");
         return result;
     }
 

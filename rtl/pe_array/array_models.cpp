@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <Vrtl_pe_array_16x16_fp16.h>
 #include <Vrtl_pe_array_16x16_fp16___024root.h>
 #include <Vrtl_pe_array_16x16_fp32.h>
@@ -18,7 +19,7 @@
 
 #include "switchyard/rtl/pe_array/array_state.h"
 #include "switchyard/rtl/pe_array/verilated_core_of.h"
-#include "switchyard/sw_scheduler/formats/error.h"
+#include "switchyard/sw_scheduler/base/error.h"
 
 // The arrays that are Verilated (rtl/CMakeLists.txt).
 #define SWITCHYARD_ARRAYS(ARRAY) ARRAY(2) ARRAY(4) ARRAY(8) ARRAY(16)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Binary16 fused multiply-add y = a * b + c: round to nearest even, subnormals, canonical NaN. Combinational.
 module fp16_fma (
     input  logic [15:0] a_i,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Binary16 fused multiply-add y = a * b + c, as fp16_fma, in three register stages: multiply, add, round.
 // One result a cycle; ready/valid on both sides.
 module fp16_fma_pipe (

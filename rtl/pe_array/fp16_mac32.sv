@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // y = a * b + c: exact product of two binary16 values, added in binary32 with round to nearest even, subnormals,
 // canonical NaN. Combinational.
 module fp16_mac32 (

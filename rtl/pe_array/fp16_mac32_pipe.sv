@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // y = a * b + c with a binary32 accumulator, as fp16_mac32, in three register stages: multiply, add, round.
 // One result a cycle; ready/valid on both sides.
 module fp16_mac32_pipe (

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Arithmetic on IEEE 754 binary16 operands, in the three steps that the pipelined modules register:
 //
 //   multiply()            exact product of two binary16 values, as a binary32 value

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/rtl/pe_array/lockstep_core.h"
 
 #include <fstream>
@@ -51,7 +52,7 @@ void LockstepCore::differ(const std::string& how) {
     for (const hw::ArrayInput& in : window_) follower_->step(in, follower_out_);
     const std::size_t cycles = window_.size();
     follower_.reset();  // closes the file
-    throw TwinFault(
+    throw RtlFault(
         fmt::format("model and RTL differ in cycle {} of the array, {}; states in {}, the last {} cycles in {}", cycle_,
                     how, states, cycles, waves));
 }

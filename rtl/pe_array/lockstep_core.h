@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <deque>
@@ -11,7 +12,7 @@ namespace switchyard::rtl {
 
 /// The model and the RTL side by side: both get every input, and every output must be the same in every cycle.
 ///
-/// The first difference throws TwinFault that says in which cycle and at which port, and leaves
+/// The first difference throws RtlFault that says in which cycle and at which port, and leaves
 /// <name>.lockstep.txt with the state of both and <name>.lockstep.fst with the RTL's last kWindowCycles cycles (fewer
 /// if there were fewer) in the working directory. The waveform is that of a second instance of the RTL, which follows
 /// that many cycles behind without being traced, so that a run without a difference is not slowed down by tracing.

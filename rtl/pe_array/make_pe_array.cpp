@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/rtl/pe_array/make_pe_array.h"
 
 #include <fmt/format.h>
@@ -6,7 +7,7 @@
 #include "switchyard/hw/pe_array/stepped_pe_array.h"
 #include "switchyard/rtl/pe_array/lockstep_core.h"
 #include "switchyard/rtl/pe_array/verilated_core.h"
-#include "switchyard/sw_scheduler/formats/error.h"
+#include "switchyard/sw_scheduler/base/error.h"
 
 namespace switchyard::rtl {
 namespace {

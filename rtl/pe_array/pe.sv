@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One processing element: a multiply-accumulate a cycle into one of two sets of accumulators, while results of the
 // other set leave through the drain chain of its column.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Output-stationary systolic array of ROWS x COLS PEs (pe.sv).
 //
 // In: a wave is one operand for each row and each column. It is taken when in_valid_i && in_ready_o; PE (i, j) multiplies

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A lane's operand CYCLES cycles late.
 module skew #(
     parameter int unsigned WIDTH = 16,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <verilated.h>
@@ -66,7 +67,7 @@ public:
         for (unsigned j = 0; j < Columns; ++j) out.lane_valid[j] = lanes >> j & 1;
         model_->clk_i = 1;
         evaluate();
-        if (context_.assertion_failed()) throw TwinFault("an assertion of the RTL failed (standard output)");
+        if (context_.assertion_failed()) throw RtlFault("an assertion of the RTL failed (standard output)");
     }
 
     void trace(const std::string& file) override {

@@ -1,4 +1,5 @@
-// The buffer of a virtual channel: first in, first out. What leaves is read at any place behind the front, since the copies
+// SPDX-License-Identifier: Apache-2.0
+// The buffer of a virtual channel: first in, first out. What leaves is read at any slot behind the front, since the copies
 // of a multicast take a flit at different times; it is dropped when the last one has it.
 `include "switchyard_assert.svh"
 
@@ -23,7 +24,7 @@ module flit_buffer #(
     logic [IndexWidth-1:0] front_q;
     logic [CountWidth-1:0] held_q;
 
-    // Index of the place `by` behind the front.
+    // Index of the slot `by` behind the front.
     function automatic logic [IndexWidth-1:0] index(input logic [IndexWidth-1:0] front, input logic [CountWidth-1:0] by);
         logic [CountWidth:0] sum;
         sum = (CountWidth + 1)'(front) + (CountWidth + 1)'(by);

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 // A virtual channel of an input: its buffer, and the stages of the packet at the front: route computation, VC allocation,
 // switch allocation. What one stage hands on, the next one sees a cycle later; with ROUTING_CYCLES = 0 (look-ahead) the
 // route is known when the head arrives.
 //
-// A packet for several ports is copied: each branch has its own output VC and takes the flits at its own pace, and a flit
+// A packet for several ports is copied: each branch has its own output VC and takes the flits at its own rate, and a flit
 // is dropped when the last branch has it. A multicast head moves only where the next buffer has room for the whole packet,
 // so that what one branch does cannot stop another one.
 `include "switchyard_assert.svh"
@@ -28,23 +29,23 @@ module input_vc #(
 
     input logic push_i,
     input logic [FLIT_BITS-1:0] flit_i,
-    output logic drop_o,  // a place has become free
+    output logic drop_o,  // a slot has become free
 
     // VC allocator. Outputs of the router are port * VCS + vc.
-    output logic [PORTS-1:0] asks_o,     // a branch without VC, by port
+    output logic [PORTS-1:0] vc_req_o,     // a branch without VC, by port
     output logic [PORTS-1:0] crosses_o,  // by port: the dateline class
     output logic control_o,
     output logic copying_o,
     input logic [PORTS*VCS-1:0] vc_grant_i,  // for each port that asks at most one
     input logic [PORTS*VCS-1:0] free_i,      // outputs that no packet holds
-    output logic [PORTS*VCS-1:0] takes_o,
+    output logic [PORTS*VCS-1:0] vc_ack_o,
 
     // Switch allocator.
     input logic [PORTS*VCS*CountWidth-1:0] credits_i,  // of each output
-    output logic [PORTS-1:0] wants_o,                  // has a flit and a credit for that port
+    output logic [PORTS-1:0] switch_req_o,                  // has a flit and a credit for that port
     input logic [PORTS-1:0] granted_i,                 // ports that this VC may use now
     input logic [PORTS-1:0] accepted_i,                // the one among them that its input has chosen, or nothing
-    output logic [PORTS-1:0] moves_o,                  // ports that it will use: those that want the same flit
+    output logic [PORTS-1:0] switch_ack_o,                  // ports that it will use: those that want the same flit
 
     // Switch.
     output logic [PORTS-1:0] sends_o,
@@ -130,7 +131,7 @@ module input_vc #(
     logic [PORTS*VCS-1:0] answer, outputs_d, outputs_q;
     assign has = ahead ? '0 : have_q;
     assign asking = vc_alloc_q || ahead;
-    assign asks_o = asking ? ports & ~has : '0;
+    assign vc_req_o = asking ? ports & ~has : '0;
     if (VC_ALLOC_CYCLES > 1) begin : gen_vc_wait
         logic waited;
         logic [PORTS*VCS-1:0] answer_q;
@@ -153,10 +154,10 @@ module input_vc #(
         assign answer = vc_grant_i;
         assign vc_wait_d = 1'b0;
     end
-    assign takes_o = answered ? answer : '0;
+    assign vc_ack_o = answered ? answer : '0;
     for (genvar p = 0; p < PORTS; p++) begin : gen_taken
-        assign taken[p] = takes_o[VCS*p+:VCS] != '0;
-        assign outputs_d[VCS*p+:VCS] = taken[p] ? takes_o[VCS*p+:VCS] : outputs_q[VCS*p+:VCS];
+        assign taken[p] = vc_ack_o[VCS*p+:VCS] != '0;
+        assign outputs_d[VCS*p+:VCS] = taken[p] ? vc_ack_o[VCS*p+:VCS] : outputs_q[VCS*p+:VCS];
     end
     assign have_d = (routed ? '0 : have_q) | taken;
     always_comb begin
@@ -165,12 +166,12 @@ module input_vc #(
         if (answered) vc_alloc_d = (ports & ~have_d) != '0;
     end
 
-    // Switch allocation. Each branch has sent so many flits of the packet; `gone_q` have been dropped.
+    // Switch allocation. Each branch has sent N flits of the packet; `gone_q` have been dropped.
     logic [PORTS*CountWidth-1:0] sent_d, sent_q;
     logic [CountWidth-1:0] gone_d, gone_q, position, next;
     logic [PORTS-1:0] same_flit;
     assign outputs_o = outputs_q;
-    for (genvar p = 0; p < PORTS; p++) begin : gen_wants
+    for (genvar p = 0; p < PORTS; p++) begin : gen_switch_req
         logic [CountWidth-1:0] sent, ahead_of_front, credits, needed;
         logic here;
         assign sent = sent_q[CountWidth*p+:CountWidth];
@@ -182,7 +183,7 @@ module input_vc #(
         end
         assign needed = multicast_q && (copying_q ? sent == '0 : head) ? length_q : CountWidth'(1);
         assign here = !copying_q || (sent != length_q && ahead_of_front < held);
-        assign wants_o[p] = switch_alloc_q && have_q[p] && here && credits >= needed;
+        assign switch_req_o[p] = switch_alloc_q && have_q[p] && here && credits >= needed;
         assign same_flit[p] = sent == position;
         assign sent_d[CountWidth*p+:CountWidth] = sent + CountWidth'(copying_q && sends_o[p]);
     end
@@ -190,11 +191,11 @@ module input_vc #(
         position = '0;
         for (int unsigned p = 0; p < PORTS; p++) if (accepted_i[p]) position |= sent_q[CountWidth*p+:CountWidth];
     end
-    assign moves_o = accepted_i != '0 ? granted_i & same_flit : '0;
+    assign switch_ack_o = accepted_i != '0 ? granted_i & same_flit : '0;
     logic switch_answered;
     if (SWITCH_ALLOC_CYCLES > 1) begin : gen_switch_wait
         logic waited;
-        logic [PORTS-1:0] moves_q;
+        logic [PORTS-1:0] switch_ack_q;
         stage_timer #(
             .CYCLES(SWITCH_ALLOC_CYCLES - 1)
         ) u_timer (
@@ -205,12 +206,12 @@ module input_vc #(
         );
         assign switch_answered = switch_wait_q && waited;
         assign switch_wait_d = switch_alloc_q || (switch_wait_q && !switch_answered);
-        assign sends_o = switch_answered ? moves_q : '0;
-        always_ff @(posedge clk_i) if (switch_alloc_q) moves_q <= moves_o;
+        assign sends_o = switch_answered ? switch_ack_q : '0;
+        always_ff @(posedge clk_i) if (switch_alloc_q) switch_ack_q <= switch_ack_o;
     end else begin : gen_switch_at_once
         assign switch_answered = switch_alloc_q;
         assign switch_wait_d = 1'b0;
-        assign sends_o = moves_o;
+        assign sends_o = switch_ack_o;
     end
 
     // What leaves, and what becomes of the front.

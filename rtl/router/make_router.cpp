@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/rtl/router/make_router.h"
 
 #include <Vrtl_router_grid.h>

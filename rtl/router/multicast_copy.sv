@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The flit as it leaves by PORT: a head flit keeps the destinations that lie behind that port; see route_computation for
 // the header. Combinational.
 module multicast_copy #(

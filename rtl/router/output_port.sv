@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From the switch to the link: SWITCH_CYCLES registers for the traversal, and one at the pins. A head flit keeps the
 // destinations behind this port.
 module output_port #(

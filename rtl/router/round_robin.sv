@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A round-robin arbiter: grants the first request at or after the pointer, cyclically. Combinational; round_robin_pointer
 // keeps the pointer.
 module round_robin #(

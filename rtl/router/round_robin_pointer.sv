@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The pointer of a round-robin arbiter: behind the request that was served last.
 `include "switchyard_assert.svh"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // By which ports a packet leaves: X-Y order, along its row first, then along its column. Combinational.
 //
 // The header, in the data of a head flit, lowest bit first:

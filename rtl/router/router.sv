@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An input-buffered wormhole router with virtual channels and credits. hw::flit::FlitNetwork is its model: the same stages,
 // arbiters and pointers, cycle by cycle.
 //
@@ -7,7 +8,7 @@
 // router that has nothing else to do: written at the end of t, route, VC, switch, traversal, pins.
 //
 // Ports 0 to 3 are north, east, south, west; the others endpoints. A link carries a flit of a VC a cycle; a credit says that
-// a place in that VC's buffer is free. Links of several cycles are registers outside.
+// a slot in that VC's buffer is free. Links of several cycles are registers outside.
 //
 // Straps, constant from the reset on: its place, the VCs of the traffic and dateline classes, and the depth of the
 // buffers behind its outputs. See route_computation for the header of a packet.
@@ -88,8 +89,8 @@ module router #(
     end
 
     // By input VC, then port or output VC.
-    logic [N*PORTS-1:0] asks, crosses, wants, granted, accepted, moves, sends;
-    logic [N*N-1:0] vc_grants, takes, outputs;
+    logic [N*PORTS-1:0] vc_req, crosses, switch_req, granted, accepted, switch_ack, sends;
+    logic [N*N-1:0] vc_grants, vc_ack, outputs;
     logic [N*FlitBits-1:0] flits;
     logic [N-1:0] control, copying, drops;
 
@@ -114,18 +115,18 @@ module router #(
             .push_i(flit_valid_i[Port] && flit_vc_i[VcWidth*Port+:VcWidth] == VcWidth'(Vc)),
             .flit_i(flit_i[FlitBits*Port+:FlitBits]),
             .drop_o(drops[i]),
-            .asks_o(asks[PORTS*i+:PORTS]),
+            .vc_req_o(vc_req[PORTS*i+:PORTS]),
             .crosses_o(crosses[PORTS*i+:PORTS]),
             .control_o(control[i]),
             .copying_o(copying[i]),
             .vc_grant_i(vc_grants[N*i+:N]),
             .free_i(free_o),
-            .takes_o(takes[N*i+:N]),
+            .vc_ack_o(vc_ack[N*i+:N]),
             .credits_i(credits_o),
-            .wants_o(wants[PORTS*i+:PORTS]),
+            .switch_req_o(switch_req[PORTS*i+:PORTS]),
             .granted_i(granted[PORTS*i+:PORTS]),
             .accepted_i(accepted[PORTS*i+:PORTS]),
-            .moves_o(moves[PORTS*i+:PORTS]),
+            .switch_ack_o(switch_ack[PORTS*i+:PORTS]),
             .sends_o(sends[PORTS*i+:PORTS]),
             .outputs_o(outputs[N*i+:N]),
             .flit_o(flits[FlitBits*i+:FlitBits]),
@@ -148,7 +149,7 @@ module router #(
         .class_low_i(class_low_q),
         .class_high_i(class_high_q),
         .free_i(free_o),
-        .asks_i(asks),
+        .vc_req_i(vc_req),
         .crosses_i(crosses),
         .control_i(control),
         .copying_i(copying),
@@ -163,10 +164,10 @@ module router #(
     ) u_switch_allocator (
         .clk_i,
         .rst_ni,
-        .wants_i(wants),
+        .switch_req_i(switch_req),
         .granted_o(granted),
         .accepted_o(accepted),
-        .moves_i(moves),
+        .switch_ack_i(switch_ack),
         .grant_pointers_o(switch_grant_pointers_o),
         .accept_pointers_o(switch_accept_pointers_o),
         .turns_o(switch_turns_o)
@@ -253,7 +254,7 @@ module router #(
         for (genvar v = 0; v < VCS; v++) begin : gen_output_vc
             logic [N-1:0] taken_by;
             for (genvar i = 0; i < N; i++) begin : gen_taken_by
-                assign taken_by[i] = takes[N*i+VCS*b+v];
+                assign taken_by[i] = vc_ack[N*i+VCS*b+v];
             end
             output_vc #(
                 .DEPTH(DEPTH)
@@ -261,7 +262,7 @@ module router #(
                 .clk_i,
                 .rst_ni,
                 .places_i(places_q),
-                .take_i(taken_by != '0),
+                .alloc_i(taken_by != '0),
                 .send_i(vc[v]),
                 .tail_i(flit[router_pkg::FlitTail]),
                 .credit_i(credit_valid_i[b] && credit_vc_i[VcWidth*b+:VcWidth] == VcWidth'(v)),

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <string>
@@ -7,7 +8,7 @@
 namespace switchyard::rtl {
 
 /// Parameters with which rtl/router/router.sv was Verilated. A model works in any network that is no larger, with fewer
-/// ports, virtual channels or places too, but only with this very pipeline.
+/// ports, virtual channels or slots too, but only with this very pipeline.
 struct RouterShape {
     unsigned ports, vcs, depth, columns, rows;
     unsigned routing_cycles = 1, vc_alloc_cycles = 1, switch_alloc_cycles = 1, switch_cycles = 1;

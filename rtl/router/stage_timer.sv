@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How long a stage of the pipeline takes: `done_o` shows in the CYCLES-th cycle behind the one with `start_i`, and stays
 // until the next start. With one cycle it always shows.
 module stage_timer #(

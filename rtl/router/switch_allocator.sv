@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 // The switch allocator, iSLIP with one iteration over input and output ports. The VCs of an input that want the same output
 // take turns in asking; an output grants one input, an input accepts one output. A flit that is copied also leaves by the
-// other outputs that have granted it (`moves_i`). Pointers move on with what moves.
+// other outputs that have granted it (`switch_ack_i`). Pointers move on with what moves.
 `include "switchyard_assert.svh"
 
 module switch_allocator #(
@@ -12,10 +13,10 @@ module switch_allocator #(
 ) (
     input logic clk_i,
     input logic rst_ni,
-    input logic [N*PORTS-1:0] wants_i,      // by input VC, then output port; the others likewise
+    input logic [N*PORTS-1:0] switch_req_i,      // by input VC, then output port; the others likewise
     output logic [N*PORTS-1:0] granted_o,   // to the VC that its input has chosen
     output logic [N*PORTS-1:0] accepted_o,  // the one of these that decides
-    input logic [N*PORTS-1:0] moves_i,
+    input logic [N*PORTS-1:0] switch_ack_i,
     // For observers.
     output logic [PORTS*PortWidth-1:0] grant_pointers_o,
     output logic [PORTS*PortWidth-1:0] accept_pointers_o,
@@ -30,7 +31,7 @@ module switch_allocator #(
         logic [VCS-1:0] winner;
         for (genvar b = 0; b < PORTS; b++) begin : gen_choice
             for (genvar v = 0; v < VCS; v++) begin : gen_vc
-                assign asking[VCS*(PORTS*a+b)+v] = wants_i[PORTS*(VCS*a+v)+b];
+                assign asking[VCS*(PORTS*a+b)+v] = switch_req_i[PORTS*(VCS*a+v)+b];
             end
             round_robin #(
                 .WIDTH(VCS)
@@ -87,7 +88,7 @@ module switch_allocator #(
         for (genvar a = 0; a < PORTS; a++) begin : gen_input_of_output
             logic [VCS-1:0] moving;
             for (genvar v = 0; v < VCS; v++) begin : gen_moving
-                assign moving[v] = moves_i[PORTS*(VCS*a+v)+b];
+                assign moving[v] = switch_ack_i[PORTS*(VCS*a+v)+b];
             end
             assign grants[PORTS*a+b] = grant[a];
             assign served[a] = moving != '0;
@@ -102,6 +103,6 @@ module switch_allocator #(
         );
     end
 
-    `SWITCHYARD_ASSERT(moves_what_is_granted, (moves_i & ~granted_o) == '0)
+    `SWITCHYARD_ASSERT(acknowledges_what_is_granted, (switch_ack_i & ~granted_o) == '0)
 
 endmodule

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The VC allocator, iSLIP with one iteration: every output VC that no packet holds grants one of the input VCs that ask for
 // it; every input VC accepts one of its grants at each port where it wants one. Both go round, and a pointer moves on only
 // with an accepted grant; that of an input whose packet is copied stays.
@@ -13,7 +14,7 @@ module vc_allocator #(
     input logic [router_pkg::Groups*VCS-1:0] class_low_i,
     input logic [router_pkg::Groups*VCS-1:0] class_high_i,
     input logic [N-1:0] free_i,         // by output VC: no packet holds it
-    input logic [N*PORTS-1:0] asks_i,   // by input VC, then port
+    input logic [N*PORTS-1:0] vc_req_i,   // by input VC, then port
     input logic [N*PORTS-1:0] crosses_i,
     input logic [N-1:0] control_i,
     input logic [N-1:0] copying_i,
@@ -27,9 +28,9 @@ module vc_allocator #(
     logic [N*N-1:0] granted, accepted, accepted_of_input;
     logic [N*N-1:0] not_before;  // the output does not lie before the input's pointer
     for (genvar p = 0; p < PORTS; p++) begin : gen_port
-        logic [N-1:0] asks, low, high;  // by input: who asks; may take VCs below the dateline, and beyond it
-        for (genvar i = 0; i < N; i++) begin : gen_asks
-            assign asks[i] = asks_i[PORTS*i+p];
+        logic [N-1:0] vc_req, low, high;  // by input: who asks; may take VCs below the dateline, and beyond it
+        for (genvar i = 0; i < N; i++) begin : gen_vc_req
+            assign vc_req[i] = vc_req_i[PORTS*i+p];
             // Endpoints close no ring: any VC of the traffic class.
             assign low[i] = p >= router_pkg::PortLocal || !crosses_i[PORTS*i+p];
             assign high[i] = p >= router_pkg::PortLocal || crosses_i[PORTS*i+p];
@@ -41,7 +42,7 @@ module vc_allocator #(
             logic [N-1:0] data, control, request;
             assign data = ({N{class_low_i[v]}} & low) | ({N{class_high_i[v]}} & high);
             assign control = ({N{class_low_i[VCS+v]}} & low) | ({N{class_high_i[VCS+v]}} & high);
-            assign request = {N{free_i[Output]}} & asks & ((~control_i & data) | (control_i & control));
+            assign request = {N{free_i[Output]}} & vc_req & ((~control_i & data) | (control_i & control));
             round_robin #(
                 .WIDTH(N)
             ) u_arbiter (

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Only for the sources that put a Verilated class behind ExternalRouter: the library's, and those of the tests, which
@@ -74,7 +75,7 @@ public:
     }
     const hw::flit::RouterOutputs& out() const override { return out_; }
     bool busy() const override { return top_.busy_o; }
-    std::string complaint() const override {
+    std::string failed_assertion() const override {
         return Clocked::assertion_failed() ? "an assertion has failed, see its message" : "";
     }
     std::string evidence() override {

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Usage: synth.sh FOLDER
 # Maps the blocks of a tile, and a router, to generic gates (gates.lib) with yosys and prints cells and gate equivalents a block, and
 # the dispatcher's share of a tile beside Table IV of the Adyna paper; the same goes into FOLDER/synth.json, yosys' logs

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Host time and simulated time of an access to a mounted accelerator, and what an idle one costs a prototype whose
 // clock ticks on. Run from the top of the repository.
 

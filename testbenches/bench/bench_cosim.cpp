@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <Vrtl_pe_array_16x16_fp32.h>
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <cstdint>
 
 #include <benchmark/benchmark.h>
@@ -31,7 +32,7 @@ void read_stream(benchmark::State& state, const char* device_name, const char* p
     state.counters["simulated_GB/s"] = gb_per_s;
 }
 
-// The devices and streams of the peers' figures in docs/models/hbm.md.
+// The devices and streams of the peers' figures in docs/models/dram.md.
 BENCHMARK_CAPTURE(read_stream, hbm2_sequential, "hbm2", "sequential", 64, "bank", 1.0)->UseManualTime();
 BENCHMARK_CAPTURE(read_stream, hbm2_random, "hbm2", "random", 64, "bank", 1.0)->UseManualTime();
 BENCHMARK_CAPTURE(read_stream, ramulator2_sequential, "hbm2_2000_ramulator2", "sequential", 64, "bank", 1.0)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How many cycles a second of CPU time the flit-level network simulates, beside BookSim 2 (28f43299) with the same
 // routers, sizes and loads: `peer_cycles_per_second`, as measured on a machine of the same kind, `times_peer` the
 // ratio.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -12,8 +13,8 @@
 
 #include "switchyard/hw/memory/hbm.h"
 #include "switchyard/hw/noc/torus.h"
+#include "switchyard/tlm/dummy_buffer.h"
 #include "switchyard/tlm/memory_manager.h"
-#include "switchyard/tlm/void_buffer.h"
 
 // Host time of the network's and the memory's transactions on the chip of 12 x 12 tiles and 24 memory interfaces.
 namespace {
@@ -73,7 +74,7 @@ struct Chip {
         payload.routed().kind = kind;
         payload.routed().source = source;
         payload.routed().payload_bytes = bytes;
-        payload->set_data_ptr(void_buffer(1));
+        payload->set_data_ptr(dummy_buffer(1));
         payload->set_data_length(1);
         return payload;
     }

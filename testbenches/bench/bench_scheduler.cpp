@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 #include <string>
 #include <utility>
@@ -8,13 +9,13 @@
 
 #include "switchyard/platform/network_image.h"
 #include "switchyard/platform/platform_config.h"
-#include "switchyard/sw_scheduler/backend/compile.h"
-#include "switchyard/sw_scheduler/formats/image.h"
-#include "switchyard/sw_scheduler/formats/trace.h"
-#include "switchyard/sw_scheduler/model/model_reader.h"
-#include "switchyard/sw_scheduler/sampling/optimal_dyn_dims.h"
-#include "switchyard/sw_scheduler/sampling/refinement.h"
-#include "switchyard/sw_scheduler/sampling/resampling.h"
+#include "switchyard/sw_scheduler/adyna/compiler/compile.h"
+#include "switchyard/sw_scheduler/adyna/image/image.h"
+#include "switchyard/sw_scheduler/adyna/sampling/optimal_dyn_dims.h"
+#include "switchyard/sw_scheduler/adyna/sampling/refinement.h"
+#include "switchyard/sw_scheduler/adyna/sampling/resampling.h"
+#include "switchyard/sw_scheduler/workload/model_reader.h"
+#include "switchyard/sw_scheduler/workload/trace.h"
 
 // Host time of what happens before a simulation: reading models and traces, compiling, sampling kernels, writing and
 // reading images. Run from the top of the repository.
@@ -68,7 +69,7 @@ void schedule_on_tiles(benchmark::State& state) {
     for (auto _ : state) benchmark::DoNotOptimize(sched::compile(model.graph, hardware, options));
 }
 
-/// Hand-over units of 8192 samples, at the operator in two bells.
+/// Micro-batches of 8192 samples, at the operator in two bells.
 sched::Distribution two_bells() {
     std::vector<double> frequency(8193, 0);
     for (std::size_t v = 1; v < frequency.size(); ++v) {
@@ -82,7 +83,7 @@ sched::Distribution two_bells() {
 void sample_from_kernels(benchmark::State& state) {
     const sched::Distribution phi = two_bells();
     const sched::DynDims even = sched::uniform_dyn_dims(phi.largest(), static_cast<unsigned>(state.range(0)));
-    const sched::Samples counted = sched::picked(phi, even);
+    const sched::Samples counted = sched::selected_counts(phi, even);
     while (state.KeepRunning())
         benchmark::DoNotOptimize(sched::resample_best(counted, sched::usual_iterations(even.size())));
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The scheduler's margins (sched::Margins) against other values, by what the compiled networks take on the chip.
 
 #include <cmath>
@@ -15,8 +16,8 @@
 #include "switchyard/platform/network_image.h"
 #include "switchyard/platform/rescheduler.h"
 #include "switchyard/platform/simulation.h"
-#include "switchyard/sw_scheduler/backend/compile.h"
-#include "switchyard/sw_scheduler/model/model_reader.h"
+#include "switchyard/sw_scheduler/adyna/compiler/compile.h"
+#include "switchyard/sw_scheduler/workload/model_reader.h"
 #include "switchyard/testbenches/sim_test.h"
 
 using namespace switchyard;

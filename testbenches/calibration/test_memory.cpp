@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // hbm.impl bandwidth against hbm.impl bank: the same networks on the same chip, by how long a batch takes, and by how
 // fast either takes what one interface was asked for.
 
@@ -15,8 +16,8 @@
 
 #include "switchyard/platform/memory_run.h"
 #include "switchyard/platform/simulation.h"
-#include "switchyard/sw_scheduler/backend/compile.h"
-#include "switchyard/sw_scheduler/model/model_reader.h"
+#include "switchyard/sw_scheduler/adyna/compiler/compile.h"
+#include "switchyard/sw_scheduler/workload/model_reader.h"
 #include "switchyard/testbenches/sim_test.h"
 
 using namespace switchyard;

@@ -1,11 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/testbenches/compliance/accelerator_rig.h"
 
 #include <algorithm>
 #include <utility>
 
 #include "switchyard/platform/network_image.h"
-#include "switchyard/platform/npy.h"
-#include "switchyard/sw_scheduler/model/model_reader.h"
+#include "switchyard/platform/system/npy.h"
+#include "switchyard/sw_scheduler/workload/model_reader.h"
 
 namespace switchyard::compliance {
 namespace {

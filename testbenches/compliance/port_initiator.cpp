@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/testbenches/compliance/port_initiator.h"
 
 #include <cstring>

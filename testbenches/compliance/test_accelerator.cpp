@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The accelerator as one module of somebody else's prototype: it shares nothing, says nothing and costs nothing while
 // it is idle.
 
@@ -43,7 +44,7 @@ TEST_CASE("an idle accelerator has no event pending, whatever it is made of", "[
 }
 
 SIM_TEST("an accelerator is idle again after a batch", "[accelerator]") {
-    AcceleratorRig rig(mini({{"chip.values", "on"}}));
+    AcceleratorRig rig(mini({{"chip.functional", "yes"}}));
     rig.run([](AcceleratorRig& r) { CHECK(wrong_digits(run_digits(r)) == 0); });
     CHECK_FALSE(sc_core::sc_pending_activity());
     CHECK(rig.accelerator.registry().waits().empty());
@@ -53,7 +54,7 @@ SIM_TEST("an accelerator is idle again after a batch", "[accelerator]") {
 
 SIM_TEST("images with a flipped bit are refused one after another, and the one before still computes",
          "[accelerator]") {
-    AcceleratorRig rig(mini({{"chip.values", "on"}}));
+    AcceleratorRig rig(mini({{"chip.functional", "yes"}}));
     rig.run([](AcceleratorRig& r) {
         const Image image = decode_image(digits_image(), "digits");
         const std::string folder = "configs/workloads/digits/skipnet/";
@@ -76,8 +77,8 @@ SIM_TEST("images with a flipped bit are refused one after another, and the one b
 }
 
 SIM_TEST("two accelerators with different configurations work side by side", "[accelerator]") {
-    AcceleratorRig first(mini({{"chip.values", "on"}}), {}, "first");
-    AcceleratorRig second(mini({{"chip.values", "on"},
+    AcceleratorRig first(mini({{"chip.functional", "yes"}}), {}, "first");
+    AcceleratorRig second(mini({{"chip.functional", "yes"},
                                 {"dispatcher.impl", "walk"},
                                 {"pe_array.acc", "fp16"},
                                 {"hbm.impl", "bank"},

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Each rule of the AXI checker has a scenario in which it, and nothing else, fires.
 
 #include <functional>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The accelerator as a block with AXI ports: AXI4-Lite on the configuration port, AXI4 on the host port.
 
 #include "switchyard/testbenches/compliance/accelerator_rig.h"
@@ -7,7 +8,7 @@ using namespace switchyard::compliance;
 using namespace switchyard::testing;
 
 SIM_TEST("behind AXI wires the accelerator computes the same", "[accelerator][axi]") {
-    AcceleratorRig rig(mini({{"chip.values", "on"}, {"host.dma_chunk_bytes", "4096"}}), {}, "rig", true);
+    AcceleratorRig rig(mini({{"chip.functional", "yes"}, {"host.dma_chunk_bytes", "4096"}}), {}, "rig", true);
     rig.run([](AcceleratorRig& r) { CHECK(wrong_digits(run_digits(r)) == 0); });
     CHECK(rig.config_link->checker.writes() > digits_image().size() / 4);
     CHECK(rig.config_link->checker.reads() > 40);

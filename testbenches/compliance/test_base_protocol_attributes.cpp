@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/testbenches/compliance/protocol_rig.h"
 
 namespace switchyard::compliance {

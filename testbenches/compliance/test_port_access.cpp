@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the configuration port answers to accesses of every shape, from LT and AT initiators alike.
 
 #include <numeric>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The phases of nb_transport at the configuration port: every way in which a request and a response may end.
 
 #include "switchyard/testbenches/compliance/accelerator_rig.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reset: what is refused meanwhile, what is left afterwards, and that the next run gives the same results.
 
 #include <algorithm>
@@ -16,7 +17,7 @@ constexpr auto kRead = ::tlm::TLM_READ_COMMAND;
 constexpr auto kWrite = ::tlm::TLM_WRITE_COMMAND;
 
 PlatformConfig with_values() {
-    return mini({{"chip.values", "on"}});
+    return mini({{"chip.functional", "yes"}});
 }
 
 /// Runs ahead, so that a reset can come between a write and its effect.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The digits network through every kind of initiator: the same bits in memory, and no rule of the base protocol broken
 // on any link, inside the chip and outside.
 
@@ -28,7 +29,7 @@ const std::vector<Port>& ports() {
 /// Runs the network and writes the bytes of its logits to `file`.
 void run(const PortInitiator::Style& style, const Port& port, const std::string& file) {
     std::map<std::string, std::string> overrides = port.overrides;
-    overrides["chip.values"] = overrides["chip.check_protocol"] = "on";
+    overrides["chip.functional"] = overrides["chip.check_protocol"] = "on";
     AcceleratorRig rig(mini(overrides), style);
     platform::NpyArray logits;
     rig.run([&](AcceleratorRig& r) { logits = run_digits(r); });

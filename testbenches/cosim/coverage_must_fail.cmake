@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # merge_coverage.sh on coverage made up by hand: good data pass, each kind of gap is found.
 string(ASCII 1 separator)
 string(ASCII 2 equals)

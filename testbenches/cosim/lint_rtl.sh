@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Usage: lint_rtl.sh ROOT FOLDER MODULE
 # Verilator reads ROOT/rtl/FOLDER/MODULE.sv, and what it instantiates from its folder and from common/, without a
 # warning of -Wall; yosys reads it too, elaborates it and finds no conflict of drivers, loop or undriven net.

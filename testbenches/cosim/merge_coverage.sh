@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Usage: merge_coverage.sh ROOT FOLDER
 # Merges what the cosim tests left in FOLDER (*.dat of Verilator, *.points of functional coverage) into
 # FOLDER/report.txt and FOLDER/report.json, a line a block (a folder of ROOT/rtl) and a file, and prints the report.

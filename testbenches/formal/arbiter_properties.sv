@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // round_robin with its pointer: grants one of the requests if there is one, and whoever keeps asking is served after at
 // most WIDTH - 1 others.
 `include "switchyard_assert.svh"

@@ -1,4 +1,5 @@
-// flit_buffer: what is pushed can be read once for each place, in order, until it is dropped. The data pushed are their own
+// SPDX-License-Identifier: Apache-2.0
+// flit_buffer: what is pushed can be read once for each slot, in order, until it is dropped. The data pushed are their own
 // number, so any loss, double or swap shows; DEPTH is less than what WIDTH can number.
 `include "switchyard_assert.svh"
 

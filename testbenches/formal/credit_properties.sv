@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 // output_vc, a link and flit_buffer in a loop, with any latency of the link and of the credits up to what they hold: a
-// flit finds a place, and no credit is lost or doubled. What the two blocks assume of each other is asserted here.
+// flit finds a free slot, and no credit is lost or doubled. What the two blocks assume of each other is asserted here.
 `include "switchyard_assert.svh"
 
 module credit_properties #(
@@ -8,7 +9,7 @@ module credit_properties #(
 ) (
     input logic clk_i,
     input logic [CountWidth-1:0] places_i,  // of the buffer that are used; taken in the first cycle
-    input logic take_i,
+    input logic alloc_i,
     input logic send_i,
     input logic tail_i,
     input logic arrive_i,         // one of the flits on the link
@@ -23,8 +24,8 @@ module credit_properties #(
     logic [CountWidth-1:0] places_q, credits, held, flits_q, returning_q;
     always_ff @(posedge clk_i) if (!rst_ni) places_q <= places_i > CountWidth'(DEPTH) ? CountWidth'(DEPTH) : places_i;
 
-    logic free, take, send, arrive, drop, credit_arrive, flit;
-    assign take = take_i && free;
+    logic free, alloc, send, arrive, drop, credit_arrive, flit;
+    assign alloc = alloc_i && free;
     assign send = send_i && !free && credits != '0;
     assign arrive = arrive_i && flits_q != '0;
     assign drop = drop_i && held != '0;
@@ -45,7 +46,7 @@ module credit_properties #(
         .clk_i,
         .rst_ni,
         .places_i(places_q),
-        .take_i(take),
+        .alloc_i(alloc),
         .send_i(send),
         .tail_i,
         .credit_i(credit_arrive),
@@ -66,7 +67,7 @@ module credit_properties #(
         .held_o(held)
     );
 
-    // Each place of the buffer is a credit, a flit on the link, a flit held or a credit on its way back.
+    // Each slot of the buffer is a credit, a flit on the link, a flit held or a credit on its way back.
     `SWITCHYARD_ASSERT(places_are_conserved,
         32'(credits) + 32'(flits_q) + 32'(held) + 32'(returning_q) == 32'(places_q))
 

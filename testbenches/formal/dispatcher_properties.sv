@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The dispatcher's ports: each command is answered once, after one send if it went well; nothing is lost or doubled on the
 // way to the instruction port; and no cycle passes without anything at a port but those of the search.
 `include "switchyard_assert.svh"
@@ -81,7 +82,7 @@ module dispatcher_properties #(
 
     // Of the present command.
     logic pending_q, configure_q, multicast_q, sent_q, asked_q, ended_q;
-    logic [1:0] blocks_q;  // modulo 4: the queue has two places
+    logic [1:0] blocks_q;  // modulo 4: the queue has two slots
     always_ff @(posedge clk_i) begin
         if (!rst_ni) begin
             pending_q <= 1'b0;

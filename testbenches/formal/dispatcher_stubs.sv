@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Stand-ins for the dispatcher's arithmetic, with any result: what the control does must not depend on it. nest_properties
 // and the regression are about the real ones.
 module kernel_fitting (

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // input_vc, with any packets, any arbiters, any credits and any free VCs: every branch of a packet sends all its flits, once
 // and in order, and a flit is dropped when the last branch has it. The router stands in the middle of a row of three; all
 // packets go to the same outputs, any of the west, east and local one: copied if those are several. Flits carry their
@@ -46,14 +47,14 @@ module input_vc_properties #(
     logic inside_q, push, drop, head, tail;
     logic [CountWidth-1:0] held;
     logic [NumberWidth-1:0] came_q, dropped_q, number;
-    logic [Ports-1:0] asks, crosses, wants, granted, accepted, moves, sends, takes, outputs;
+    logic [Ports-1:0] vc_req, crosses, switch_req, granted, accepted, switch_ack, sends, vc_ack, outputs;
     logic [FlitBits-1:0] flit;
     logic control, copying;
     assign push = push_i && held != CountWidth'(DEPTH);
     assign head = !inside_q;
     assign tail = multicast ? inside_q : tail_i;
     // Arbiters choose of what is asked.
-    assign granted = granted_i & wants;
+    assign granted = granted_i & switch_req;
     assign accepted = accepted_i & granted & (~(accepted_i & granted) + 1'b1);
     input_vc #(
         .PORTS(Ports),
@@ -73,18 +74,18 @@ module input_vc_properties #(
         .push_i(push),
         .flit_i({came_q, 1'b0, multicast, CountWidth'(2), 2'b00, Columns'(0), Columns'(1), destinations_q, tail, head}),
         .drop_o(drop),
-        .asks_o(asks),
+        .vc_req_o(vc_req),
         .crosses_o(crosses),
         .control_o(control),
         .copying_o(copying),
-        .vc_grant_i(vc_grant_i & asks),
+        .vc_grant_i(vc_grant_i & vc_req),
         .free_i,
-        .takes_o(takes),
+        .vc_ack_o(vc_ack),
         .credits_i,
-        .wants_o(wants),
+        .switch_req_o(switch_req),
         .granted_i(granted),
         .accepted_i(accepted),
-        .moves_o(moves),
+        .switch_ack_o(switch_ack),
         .sends_o(sends),
         .outputs_o(outputs),
         .flit_o(flit),

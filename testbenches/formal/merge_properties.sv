@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // merge_reorder, for any ascending lists and any waiting: what comes out is ascending, each sample once and from exactly the
 // branches that had it, and nothing is passed over.
 `include "switchyard_assert.svh"

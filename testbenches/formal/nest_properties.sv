@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // kernel_fitting and loop_nest, for any kernel, rank and real dyn_dim: every output of the rank's box is in exactly one of
 // the blocks that leave the nest, none reaches beyond the real dyn_dim or the operator, and the nest ends.
 `include "switchyard_assert.svh"

@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 // packetiser, for packets of any length, any waiting and any credits: the flits hold header and payload byte by byte, zeros
-// behind them, first flit and last flit are marked, there are as many as needed, never more on their way than places, and
-// none waits while there is a place.
+// behind them, first flit and last flit are marked, there are as many as needed, never more on their way than slots, and
+// none waits while there is a free slot.
 `include "switchyard_assert.svh"
 
 module packetiser_properties #(

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Usage: prove.sh ROOT WORK BLOCK TOP pdr|induction|bounded=CYCLES [PARAMETER=VALUE...]
 #        prove.sh ROOT WORK BLOCK TOP PROPERTY FILE SED [PARAMETER=VALUE...]
 #

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // stream_queue: what is pushed is popped once and in order. The data pushed are their own number, so any loss, double or
 // swap shows; DEPTH is less than what WIDTH can number.
 `include "switchyard_assert.svh"

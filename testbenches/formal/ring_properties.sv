@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Four routers in a ring, the smallest torus on which packets of one direction can close a circle: a row of an X-Y torus,
 // eastward (westward is its mirror image). Endpoints send packets of one or two flits to any router one or two steps away,
 // whenever they like, and take whatever arrives. While anything is in the ring, something moves.

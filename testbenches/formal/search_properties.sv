@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // kernel_search on a directory of any content: the answer is the smallest dyn_dim that is no less than the wanted one,
 // or none if there is none; it comes after ceil(log2 count) + 1 cycles.
 `include "switchyard_assert.svh"

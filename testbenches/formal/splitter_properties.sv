@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // switch_splitter, for any samples, masks and waiting: every sample is offered to exactly the branches that its mask names,
 // in order and once, and the end of a unit to all.
 `include "switchyard_assert.svh"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // vc_allocator, for any requests and any history: an output VC goes to one input VC at most, an input VC gets one at a port
 // at most, of those that it asked for, that nobody holds and that are of its class; and whoever asks alone is served.
 `include "switchyard_assert.svh"
@@ -12,7 +13,7 @@ module vc_allocator_properties #(
     input logic [router_pkg::Groups*VCS-1:0] class_low_i,
     input logic [router_pkg::Groups*VCS-1:0] class_high_i,
     input logic [N-1:0] free_i,
-    input logic [N*PORTS-1:0] asks_i,
+    input logic [N*PORTS-1:0] vc_req_i,
     input logic [N*PORTS-1:0] crosses_i,
     input logic [N-1:0] control_i,
     input logic [N-1:0] copying_i,
@@ -24,11 +25,11 @@ module vc_allocator_properties #(
     always_ff @(posedge clk_i) rst_ni <= 1'b1;
 
     // A packet that is not copied has one port.
-    logic [N*PORTS-1:0] asks_for;
-    for (genvar i = 0; i < N; i++) begin : gen_asks
-        logic [PORTS-1:0] asks_of_input;
-        assign asks_of_input = asks_i[PORTS*i+:PORTS];
-        assign asks_for[PORTS*i+:PORTS] = copying_i[i] ? asks_of_input : asks_of_input & (~asks_of_input + 1'b1);
+    logic [N*PORTS-1:0] vc_reqs;
+    for (genvar i = 0; i < N; i++) begin : gen_vc_req
+        logic [PORTS-1:0] vc_req_of_input;
+        assign vc_req_of_input = vc_req_i[PORTS*i+:PORTS];
+        assign vc_reqs[PORTS*i+:PORTS] = copying_i[i] ? vc_req_of_input : vc_req_of_input & (~vc_req_of_input + 1'b1);
     end
 
     logic [N*N-1:0] grant;
@@ -42,7 +43,7 @@ module vc_allocator_properties #(
         .class_low_i,
         .class_high_i,
         .free_i,
-        .asks_i(asks_for),
+        .vc_req_i(vc_reqs),
         .crosses_i,
         .control_i,
         .copying_i,
@@ -61,10 +62,10 @@ module vc_allocator_properties #(
         logic [N-1:0] row;
         assign row = grant[N*i+:N];
         assign of_output[i] = row[out];
-        assign wanted_by_others[i] = IndexWidth'(i) != in && asks_for[PORTS*i+:PORTS] != '0;
+        assign wanted_by_others[i] = IndexWidth'(i) != in && vc_reqs[PORTS*i+:PORTS] != '0;
     end
-    logic [PORTS-1:0] asks, crosses, twice;
-    assign asks = PORTS'(asks_for >> (PORTS * 32'(in)));
+    logic [PORTS-1:0] vc_req, crosses, twice;
+    assign vc_req = PORTS'(vc_reqs >> (PORTS * 32'(in)));
     assign crosses = PORTS'(crosses_i >> (PORTS * 32'(in)));
     for (genvar p = 0; p < PORTS; p++) begin : gen_port
         logic [VCS-1:0] low, high, mine;
@@ -72,7 +73,7 @@ module vc_allocator_properties #(
         assign high = control_i[in] ? class_high_i[VCS+:VCS] : class_high_i[0+:VCS];
         assign mine = of_input[VCS*p+:VCS];
         assign twice[p] = (mine & (mine - 1'b1)) != '0;
-        assign allowed[VCS*p+:VCS] = !asks[p] ? '0 : free_i[VCS*p+:VCS] &
+        assign allowed[VCS*p+:VCS] = !vc_req[p] ? '0 : free_i[VCS*p+:VCS] &
             (p >= router_pkg::PortLocal ? low | high : crosses[p] ? high : low);
     end
 

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random accesses to the configuration port against a reference of the register map: address, length, byte enables,
 // streaming width, command, debug access and reset at random.
 
 #include <iterator>
 #include <random>
 
-#include "switchyard/sw_scheduler/backend/hardware.h"
+#include "switchyard/sw_scheduler/adyna/compiler/hardware.h"
 #include "switchyard/testbenches/compliance/accelerator_rig.h"
 #include "switchyard/testbenches/fuzz/reference_port.h"
 

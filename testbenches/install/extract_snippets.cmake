@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Writes the fenced blocks of a Markdown page that name a file (```cpp main.cpp) to FOLDER, and its ```sh blocks, one after
 # another, to FOLDER/commands.sh.
 function(extract_snippets page folder)

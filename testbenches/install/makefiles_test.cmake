@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Two Verilated models built by make, from nothing.
 include(${CMAKE_CURRENT_LIST_DIR}/must.cmake)
 

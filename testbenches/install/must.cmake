@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # must(command...): runs it; `output` is what it printed. A failure ends the test.
 function(must)
   list(JOIN ARGN " " command)

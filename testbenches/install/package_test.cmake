@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Builds shared libraries, tests them as an installation, packs them as a Debian package, and tests what it unpacks to.
 include(${CMAKE_CURRENT_LIST_DIR}/must.cmake)
 

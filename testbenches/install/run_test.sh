@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # What `run` does on machines that know all, some or none of its packages: run_test.sh RUN SCRATCH. Everything that it
 # would start is replaced by a script that writes its arguments to a log.
 set -euo pipefail

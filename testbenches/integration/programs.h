@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <string>
@@ -20,7 +21,7 @@ Outcome sy_sim(const std::string& arguments);
 Outcome sy_sim_in(const std::string& folder, const std::string& arguments);
 /// sy-sim with limits that the shell sets, "ulimit -v 1000000".
 Outcome sy_sim_within(const std::string& limits, const std::string& arguments);
-/// sy-sim and sy-sched on a disk with room for files of so many KiB.
+/// sy-sim and sy-sched on a disk with room for files of N KiB.
 Outcome limited(unsigned kib, const std::string& arguments);
 Outcome limited_sched(unsigned kib, const std::string& arguments);
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What docs/adyna.md says of Adyna's evaluation, in whole experiments: minutes, `ctest -R adyna_evaluation_long`.
 
 #include <algorithm>

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <cstdint>
 #include <string>
 #include <vector>
 
-#include "switchyard/sw_scheduler/formats/image.h"
+#include "switchyard/sw_scheduler/adyna/image/image.h"
 #include "switchyard/testbenches/catch.h"
 #include "switchyard/testbenches/integration/programs.h"
 

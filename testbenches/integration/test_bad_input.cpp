@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <filesystem>
 
@@ -54,19 +55,20 @@ TEST_CASE("bad platforms are refused with file, line and key", "[cli][bad]") {
 TEST_CASE("values that do not fit the network are refused", "[cli][bad][values]") {
     const std::string folder = "configs/workloads/digits/skipnet/";
     const std::string weights = " --weights " + folder + "weights", inputs = " --inputs " + folder + "input_batch0.npy";
-    check_refused(run("--set chip.values=on"), {"chip.values: needs --weights and --inputs"});
-    check_refused(run(weights + inputs), {"chip.values: is off"});
-    check_refused(run("--set chip.values=on" + inputs + " --weights " + scratch("nothing")),
+    check_refused(run("--set chip.functional=yes"), {"chip.functional: needs --weights and --inputs"});
+    check_refused(run(weights + inputs), {"chip.functional: is no"});
+    check_refused(run("--set chip.functional=yes" + inputs + " --weights " + scratch("nothing")),
                   {"nothing/stem.weight.npy: cannot be read"});
-    check_refused(run("--set chip.values=on --inputs " + folder + "weights/head.weight.npy" + weights),
+    check_refused(run("--set chip.functional=yes --inputs " + folder + "weights/head.weight.npy" + weights),
                   {"head.weight.npy: shape: is (10, 16), the network wants batches of (128, 1, 8, 8)"});
-    check_refused(run("--set chip.values=on --batches 2" + weights + inputs), {"--batches: the file has 1, not 2"});
+    check_refused(run("--set chip.functional=yes --batches 2" + weights + inputs),
+                  {"--batches: the file has 1, not 2"});
     const std::string broken = scratch("broken");
     std::filesystem::create_directories(broken);
     std::filesystem::copy(folder + "weights", broken, std::filesystem::copy_options::recursive);
     std::filesystem::copy_file(folder + "weights/head.bias.npy", broken + "/a.3.bias.npy",
                                std::filesystem::copy_options::overwrite_existing);
-    check_refused(run("--set chip.values=on --weights " + broken + inputs),
+    check_refused(run("--set chip.functional=yes --weights " + broken + inputs),
                   {"a.3.bias.npy: shape: is (10), operator block3.a wants 16 channels"});
 }
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -124,7 +125,7 @@ TEST_CASE("an operator alone takes tenants about as long as the simulated chip",
         const double simulated_us = json::parse(read_text(result)).at("cycles").get<double>() * 1e-3;
         CHECK(tenants_us(model) == Approx(simulated_us).epsilon(0.05));
     }
-    SECTION("convolutions: rounds are smaller than hand-over units, so that less time is lost before and after") {
+    SECTION("convolutions: rounds are smaller than micro-batches, so that less time is lost before and after") {
         struct Layer {
             unsigned channels, side;
             const char* rest;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // chip.impl: auto takes stages where they are validated and tiles elsewhere, and says which and why.
 
 #include <string>
@@ -49,7 +50,8 @@ TEST_CASE("auto takes tiles where flights count as much as kernels, and says why
     CHECK_THAT(reasons.at(0).get<std::string>(), ContainsSubstring("validated up to"));
     const Outcome outcome = sy_sim("run " + digits("auto"));
     CHECK(outcome.status == 0);
-    CHECK_THAT(outcome.out, ContainsSubstring("tiles, not stages") && ContainsSubstring(reasons.at(0).get<std::string>()));
+    CHECK_THAT(outcome.out,
+               ContainsSubstring("tiles, not stages") && ContainsSubstring(reasons.at(0).get<std::string>()));
     json tiles = report_of_run(digits("tiles"));
     report.erase("validation");
     tiles.erase("validation");
@@ -77,8 +79,7 @@ TEST_CASE("a spot check is the difference from a run on tiles", "[cli][chip]") {
     CHECK(check.at("stages_latency_us").get<double>() == Approx(stages));
     // The last batch of a run has no input of another one beside it.
     CHECK(check.at("tiles_latency_us").get<double>() == Approx(tiles).epsilon(1e-3));
-    CHECK(check.at("difference").get<double>() ==
-          Approx(stages / check.at("tiles_latency_us").get<double>() - 1));
+    CHECK(check.at("difference").get<double>() == Approx(stages / check.at("tiles_latency_us").get<double>() - 1));
     const Outcome outcome = sy_sim("run " + digits("stages") + " --spot-check 2");
     CHECK_THAT(outcome.out, ContainsSubstring("spot check"));
     CHECK(report_of_run(digits("tiles") + " --spot-check 2").at("validation").at("spot_check").is_null());

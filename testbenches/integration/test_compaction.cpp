@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Batch compaction: samples that are sorted by their routes do the same work, in less time.
 
 #include <string>

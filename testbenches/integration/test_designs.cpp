@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the designs of Adyna's evaluation (section VIII) do differently with the same network.
 
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <filesystem>
 #include <map>
@@ -162,17 +163,17 @@ TEST_CASE("mechanisms are turned off alone", "[cli][experiment]") {
     const json results = results_of(experiment("[" + root("testbenches/data/moe.yaml") + "]",
                                                "[adyna, {design: adyna, name: one, set: {without: multi_kernel}}]",
                                                "figures: [{name: f, measure: summary.latency_us.mean}]\n", 8));
-    const auto most_kernels = [&results](std::size_t point) {
-        std::size_t most = 0;
+    const auto max_kernels = [&results](std::size_t point) {
+        std::size_t max = 0;
         for (const json& op : results.at("points").at(point).at("report").at("operators")) {
-            std::size_t picked = 0;
-            for (const json& kernel : op.at("kernels")) picked += kernel.at("dyn_dim") > 0 ? 1 : 0;
-            most = std::max(most, picked);
+            std::size_t selected = 0;
+            for (const json& kernel : op.at("kernels")) selected += kernel.at("dyn_dim") > 0 ? 1 : 0;
+            max = std::max(max, selected);
         }
-        return most;
+        return max;
     };
-    CHECK(most_kernels(0) > 1);
-    CHECK(most_kernels(1) == 1);
+    CHECK(max_kernels(0) > 1);
+    CHECK(max_kernels(1) == 1);
 }
 
 TEST_CASE("a point that fails leaves the results of an earlier run as they are", "[cli][experiment][bad]") {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whole networks on a chip whose network is simulated flit by flit: `noc.impl: flit`.
 
 #include <nlohmann/json.hpp>
@@ -15,7 +16,7 @@ json run_digits(const std::string& options) {
 }
 
 const std::string kValues =
-    "--set chip.values=on --batches 1 --weights configs/workloads/digits/skipnet/weights "
+    "--set chip.functional=yes --batches 1 --weights configs/workloads/digits/skipnet/weights "
     "--inputs configs/workloads/digits/skipnet/input_batch0.npy "
     "--expect configs/workloads/digits/skipnet/logits_batch0.npy";
 
@@ -39,7 +40,7 @@ TEST_CASE("a network of flits moves what one of packets moves, in about the time
     CHECK(flits.at("ok") == true);
     CHECK(flits.at("summary").at("run_cycles").get<double>() ==
           Approx(packets.at("summary").at("run_cycles").get<double>()).epsilon(0.05));
-    // The same tensors and control packets cross the network's doors; a few are under way when the counters are read.
+    // The same tensors and control packets cross the network ports; a few are under way when the counters are read.
     for (const char* counter : {"router.injected_bytes", "router.injected_packets", "router.ejected_bytes"})
         CHECK(flits.at("counters").at(counter).get<double>() ==
               Approx(packets.at("counters").at(counter).get<double>()).epsilon(0.001));

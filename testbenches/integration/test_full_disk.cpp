@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every program keeps what is there until the new file is whole.
 
 #include <sys/wait.h>
@@ -54,8 +55,8 @@ TEST_CASE("on a full disk sy-sim keeps the old files, all of a run's", "[cli][fi
     CHECK(read_text(speed) == kOld);
     CHECK(read_text(profile) == kOld);
     const std::string folder = "configs/workloads/digits/skipnet/", outputs = old_file("kept.npy");
-    check_kept(limited(4, std::string("run --platform ") + kMini + " --set chip.values=on --image " + digits_image() +
-                              " --batches 1 --weights " + folder + "weights --inputs " + folder +
+    check_kept(limited(4, std::string("run --platform ") + kMini + " --set chip.functional=yes --image " +
+                              digits_image() + " --batches 1 --weights " + folder + "weights --inputs " + folder +
                               "input_batch0.npy --outputs " + outputs),
                outputs);
     const std::string log = old_file("log.0.csv");

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Branch grouping (Adyna, section V-B): rare branches that share tiles do the same work, in less time.
 
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The largest chip: 64 x 64 tiles.
 
 #include <chrono>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is too large, endless, contradictory or misspelt ends in one line, before anything is written.
 
 #include <filesystem>
@@ -74,8 +75,9 @@ TEST_CASE("messages are our own, not those of libraries", "[cli][limits]") {
     check_refused(run("--trace " + folder), {": is a directory"});
     check_refused(sy_sim(std::string("run --platform ") + kMini + " --image " + folder), {": is a directory"});
     check_refused(compile(kDigits, "--profile " + folder), {": is a directory"});
-    check_refused(run("--set chip.values=on --weights configs/workloads/digits/skipnet/weights --inputs " + folder),
-                  {": is a directory"});
+    check_refused(
+        run("--set chip.functional=yes --weights configs/workloads/digits/skipnet/weights --inputs " + folder),
+        {": is a directory"});
     check_refused(sy_sim("mem --pattern trace --trace " + folder), {": is a directory"});
     check_refused(run("--trace " + file_of("broken.jsonl", "{\"batch\": 0,")), {"broken.jsonl:1: not JSON from byte"});
     check_refused(compile(kDigits, "--profile " + file_of("broken.json", "{\n\"batches\": 1,,\n}")),
@@ -168,7 +170,8 @@ TEST_CASE("a run finds the trace that its model names", "[cli][trace]") {
 
     const std::string refused = std::string("run --platform ") + kMini + " --batches 2 --image ";
     fs::copy_file(image, elsewhere);
-    check_refused(sy_sim(refused + elsewhere), {"model.syk: --trace: is needed: the model declares no route generator"});
+    check_refused(sy_sim(refused + elsewhere),
+                  {"model.syk: --trace: is needed: the model declares no route generator"});
     fs::copy_file(image + ".trace", elsewhere + ".trace");
     check_refused(sy_sim(refused + elsewhere), {"model.syk: --trace: is needed: the trace of the model is not at "});
     write_text(folder + "/digits/skipnet/routing.jsonl", read_text(kDigitsTrace) + "\n");

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <cstring>
 #include <map>
 #include <vector>
@@ -5,7 +6,7 @@
 #include "switchyard/platform/driver/switchyard_driver.h"
 #include "switchyard/platform/driver/switchyard_package.h"
 #include "switchyard/platform/driver/switchyard_registers.h"
-#include "switchyard/sw_scheduler/formats/image.h"
+#include "switchyard/sw_scheduler/adyna/image/image.h"
 #include "switchyard/testbenches/catch.h"
 #include "switchyard/testbenches/integration/programs.h"
 

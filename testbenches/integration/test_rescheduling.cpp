@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The loop of Adyna's sections V-C and VII: the chip's profiles, the scheduler, another image, while a run goes on.
 
 #include <filesystem>
@@ -63,7 +64,7 @@ TEST_CASE("a run goes on with images that follow its profiles", "[rescheduling]"
     };
     CHECK(gap(4) >= often.at("phases").at(1).at("reconfiguration_cycles").get<std::int64_t>() - 1);
     CHECK(gap(5) < 100);
-    // Other kernels than the evenly spaced ones have been picked.
+    // Other kernels than the evenly spaced ones have been selected.
     unsigned changed = 0;
     for (unsigned block = 0; block < 8; ++block) {
         const std::string name = "block" + std::to_string(block) + ".a";

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <map>
 #include <numeric>
 
 #include <nlohmann/json.hpp>
 
-#include "switchyard/sw_scheduler/formats/image.h"
+#include "switchyard/sw_scheduler/adyna/image/image.h"
 #include "switchyard/testbenches/catch.h"
 #include "switchyard/testbenches/integration/programs.h"
 
@@ -52,10 +53,10 @@ TEST_CASE("what the profilers count becomes a profile, and the profile better ke
         CHECK(sum == 10 * units);
         CHECK(kernels.contains("0"));
         CHECK(kernels.contains(std::to_string(counted.at("unit_samples").get<unsigned>())));
-        // The report sums up over tiles and leaves out what was not picked.
-        for (const json& picked : reported.at(name).at("kernels"))
-            CHECK(kernels.at(std::to_string(picked.at("dyn_dim").get<unsigned>())).get<double>() ==
-                  picked.at("invocations").get<double>() / reported.at(name).at("tiles").get<double>());
+        // The report sums up over tiles and leaves out what was not selected.
+        for (const json& selected : reported.at(name).at("kernels"))
+            CHECK(kernels.at(std::to_string(selected.at("dyn_dim").get<unsigned>())).get<double>() ==
+                  selected.at("invocations").get<double>() / reported.at(name).at("tiles").get<double>());
     }
 
     const std::string resampled = roomy_image("resampled", "--profile " + file);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tile sharing (Adyna, section V-B): branches whose sizes swing get through sooner when either may use some of the
 // other's tiles, and compute the same.
 
@@ -10,8 +11,8 @@
 #include "switchyard/platform/expectation.h"
 #include "switchyard/platform/network_values.h"
 #include "switchyard/platform/report.h"
-#include "switchyard/sw_scheduler/backend/compile.h"
-#include "switchyard/sw_scheduler/model/model_reader.h"
+#include "switchyard/sw_scheduler/adyna/compiler/compile.h"
+#include "switchyard/sw_scheduler/workload/model_reader.h"
 #include "switchyard/testbenches/integration/programs.h"
 #include "switchyard/testbenches/sim_test.h"
 
@@ -107,7 +108,7 @@ TEST_CASE("the digits are recognised on shared tiles too", "[sharing][values]") 
     const std::string folder = "configs/workloads/digits/" + name;
     in_child([&] {
         const PlatformConfig platform =
-            read_platform(kMini, {{"chip.values", "on"}, {"chip.columns", "8"}, {"chip.rows", "4"}});
+            read_platform(kMini, {{"chip.functional", "yes"}, {"chip.columns", "8"}, {"chip.rows", "4"}});
         const sched::Model model = sched::read_model("configs/workloads/digits_" + name + ".yaml");
         const sched::Profile profile =
             sched::profile_of(model.graph, sched::declared_routing(model, 4), model.graph.batch_samples());

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // chip.impl: stages against chip.impl: tiles, which models every packet: the same work to the byte, and the time that
 // it takes within the bounds that docs/models/stages.md promises.
 
@@ -91,7 +92,7 @@ TEST_CASE("pipelines as a whole do what the tiles do", "[stages]") {
         CAPTURE(counter);
         CHECK(stages.at("counters").at(counter) == tiles.at("counters").at(counter));
     }
-    CHECK(stages.at("operators") == tiles.at("operators"));  // kernels picked by dyn_dim
+    CHECK(stages.at("operators") == tiles.at("operators"));  // kernels selected by dyn_dim
 }
 
 TEST_CASE("pipelines share links and memory as the tiles do", "[stages]") {

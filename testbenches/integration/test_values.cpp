@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The trained digits network computed on the chip: against PyTorch, against its recorded routes, and with RTL.
 
 #include <algorithm>
@@ -7,8 +8,8 @@
 #include "switchyard/platform/expectation.h"
 #include "switchyard/platform/network_values.h"
 #include "switchyard/platform/report.h"
-#include "switchyard/sw_scheduler/backend/compile.h"
-#include "switchyard/sw_scheduler/model/model_reader.h"
+#include "switchyard/sw_scheduler/adyna/compiler/compile.h"
+#include "switchyard/sw_scheduler/workload/model_reader.h"
 #include "switchyard/testbenches/integration/programs.h"
 #include "switchyard/testbenches/sim_test.h"
 
@@ -28,7 +29,7 @@ struct Inference {
 
 Inference infer(const std::map<std::string, std::string>& overrides, const std::string& file = digits_image()) {
     std::map<std::string, std::string> settings = overrides;
-    settings["chip.values"] = "on";
+    settings["chip.functional"] = "on";
     const PlatformConfig platform = read_platform(kMini, settings);
     const std::string text = read_text(file);
     const std::vector<std::uint8_t> bytes(text.begin(), text.end());

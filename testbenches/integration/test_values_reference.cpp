@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A network with every kind of operator that has values, on the chip and in plain loops: the same bits.
 
 #include <algorithm>
@@ -78,7 +79,7 @@ public:
 
 private:
     std::string folder_;
-    std::mt19937 random_{7};  ///< a seed with which samples take different ways at both switches
+    std::mt19937 random_{7};  ///< a seed with which samples take different branches at both switches
 };
 
 using Epilogue = std::function<float(float value, std::size_t channel, std::size_t row, std::size_t column)>;
@@ -165,7 +166,7 @@ NpyArray on_chip(const std::string& model, const std::string& folder,
     REQUIRE(outcome.err.empty());
     REQUIRE(outcome.status == 0);
     std::map<std::string, std::string> overrides = settings;
-    overrides["chip.values"] = "on";
+    overrides["chip.functional"] = "on";
     const PlatformConfig platform = read_platform(kMini, overrides);
     const std::string text = read_text(compiled);
     const std::vector<std::uint8_t> bytes(text.begin(), text.end());

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The workloads of configs/workloads/ on simulated chips, from the model file to the report.
 
 #include <algorithm>
@@ -6,7 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "switchyard/platform/npy.h"
+#include "switchyard/platform/system/npy.h"
 #include "switchyard/testbenches/catch.h"
 #include "switchyard/testbenches/integration/programs.h"
 
@@ -78,7 +79,7 @@ TEST_CASE("gated channels, selected patches and transformers are what PyTorch co
         INFO(run.network << " on " << run.platform);
         const std::string folder = std::string("configs/workloads/digits/") + run.network;
         const std::string image = workload_image(std::string("digits_") + run.network, run.platform);
-        std::string options = "--set chip.values=on";
+        std::string options = "--set chip.functional=yes";
         for (const auto& [option, file] : std::map<std::string, std::string>{{"weights", "weights"},
                                                                              {"inputs", "input_batch0.npy"},
                                                                              {"expect", "logits_batch0.npy"},

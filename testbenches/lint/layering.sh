@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Usage: layering.sh ROOT. Includes run one way:
-#   platform -> {hw, rtl, sw_scheduler} -> tlm; hw, rtl and tlm see of sw_scheduler its formats/ only;
-#   sw_scheduler sees none of the others, and no SystemC; a component of hw/ or rtl/ never sees another component,
-#   but its twin: rtl/X sees hw/X, and rtl/router hw/noc, whose router it is; all see hw/numerics/ (arithmetic) and rtl/ sees rtl/common/.
+#   platform -> {hw, rtl, sw_scheduler} -> tlm; hw, rtl and tlm see of sw_scheduler base/, workload/operator.h and
+#   adyna/image/ only; sw_scheduler sees none of the others, and no SystemC; in it adyna/ -> workload/ -> base/;
+#   in platform, {apps, experiment, baselines} -> the chip -> system/; a component of hw/ or rtl/ never sees another component,
+#   but the component that it implements: rtl/X sees hw/X, and rtl/router hw/noc, whose router it is; all see hw/numerics/ (arithmetic) and rtl/ sees rtl/common/.
 # Prints each include that does not, as file:line, and fails.
 set -euo pipefail
 cd "$1"
@@ -31,12 +33,23 @@ grep -rnHE '^[[:space:]]*#[[:space:]]*include[[:space:]]*[<"]' --include='*.h' -
         split(target, to, "/")
 
         if (layer == "sw_scheduler") {
-            if (from[2] == "formats" && !within(target, "sw_scheduler/formats")) refuse("formats/ stands alone")
-            else if (to[1] != "sw_scheduler") refuse("the scheduler stands alone")
+            if (to[1] != "sw_scheduler") refuse("the scheduler stands alone")
+            else if (from[2] == "base" && to[2] != "base") refuse("base/ stands alone")
+            else if (from[2] == "workload" && to[2] !~ /^(base|workload)$/) refuse("a workload belongs to no system")
+            else if (from[3] == "image" && within(target, "sw_scheduler/adyna") &&
+                     !within(target, "sw_scheduler/adyna/image")) refuse("image/ stands alone")
         } else if (layer == "platform") {
             if (to[1] !~ /^(platform|hw|rtl|sw_scheduler|tlm)$/) refuse("not a library")
+            else if (from[2] == "system" && !within(target, "platform/system") && !within(target, "sw_scheduler/base") &&
+                     to[1] != "tlm")
+                refuse("system/ knows no system")
+            else if (from[2] !~ /^(apps|baselines|experiment)$/ && to[1] == "platform" &&
+                     to[2] ~ /^(apps|baselines|experiment)$/)
+                refuse("the chip knows no experiment and no program")
         } else if (to[1] == "sw_scheduler") {
-            if (to[2] != "formats") refuse("only sw_scheduler/formats/")
+            if (to[2] != "base" && target != "sw_scheduler/workload/operator.h" &&
+                !within(target, "sw_scheduler/adyna/image"))
+                refuse("only sw_scheduler/base/, workload/operator.h and adyna/image/")
         } else if (layer ~ /^(hw|rtl)$/ && within(target, "hw/numerics")) {
             next
         } else if (layer == "rtl" && (within(target, "rtl/common") || (to[1] == "hw" && from[2] == to[2]) ||

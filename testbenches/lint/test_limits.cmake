@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # cmake -DCTEST=... -DBUILD=... -DLONGEST=<s> -P: every test has a time limit, of at least ten minutes, since a loaded machine
 # is no hang; and those of a normal run take no longer than LONGEST, so that they share two cores.
 execute_process(COMMAND ${CTEST} --test-dir ${BUILD} --show-only=json-v1 OUTPUT_VARIABLE text COMMAND_ERROR_IS_FATAL ANY)

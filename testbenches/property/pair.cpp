@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/testbenches/property/pair.h"
 
 #include <sys/resource.h>
@@ -15,13 +16,13 @@
 #include <systemc>
 
 #include "switchyard/platform/expectation.h"
-#include "switchyard/platform/experiment/process_pool.h"
 #include "switchyard/platform/network_image.h"
 #include "switchyard/platform/report.h"
 #include "switchyard/platform/simulation.h"
-#include "switchyard/sw_scheduler/backend/design.h"
-#include "switchyard/sw_scheduler/formats/error.h"
-#include "switchyard/sw_scheduler/model/model_reader.h"
+#include "switchyard/platform/system/process_pool.h"
+#include "switchyard/sw_scheduler/adyna/compiler/design.h"
+#include "switchyard/sw_scheduler/base/error.h"
+#include "switchyard/sw_scheduler/workload/model_reader.h"
 
 namespace switchyard::testing {
 
@@ -30,8 +31,8 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::ordered_json;
 
-constexpr unsigned kMostAttempts = 200;
-constexpr rlim_t kMostSeconds = 300;  ///< of one run; for hangs
+constexpr unsigned kMaxAttempts = 200;
+constexpr rlim_t kMaxSeconds = 300;  ///< of one run; for hangs
 
 Pair draw(std::uint64_t seed, PairSize size, unsigned attempt) {
     RandomSource random(seed, attempt);
@@ -41,7 +42,7 @@ Pair draw(std::uint64_t seed, PairSize size, unsigned attempt) {
     pair.attempt = attempt;
     pair.network = random_network(random, size);
     pair.platform = random_platform(random, size);
-    pair.design = random.pick<std::string>({"adyna", "adyna", "adyna", "adyna-static", "full-kernel", "m-tile"});
+    pair.design = random.choose<std::string>({"adyna", "adyna", "adyna", "adyna-static", "full-kernel", "m-tile"});
     for (const std::string& mechanism : sched::mechanism_names())
         if (pair.design == "adyna" && random.chance(0.06)) pair.without.push_back(mechanism);
     const unsigned divisor = random.integer(1, 8);
@@ -104,13 +105,13 @@ std::optional<Compiled> compile(const Pair& pair) {
 }
 
 Compiled first_that_fits(std::uint64_t seed, PairSize size) {
-    for (unsigned attempt = 0; attempt < kMostAttempts; ++attempt)
+    for (unsigned attempt = 0; attempt < kMaxAttempts; ++attempt)
         if (std::optional<Compiled> compiled = compile(draw(seed, size, attempt))) return std::move(*compiled);
-    throw std::runtime_error(fmt::format("seed {}: no draw of {} fits its chip", seed, kMostAttempts));
+    throw std::runtime_error(fmt::format("seed {}: no draw of {} fits its chip", seed, kMaxAttempts));
 }
 
 std::string run_model(const Compiled& compiled, const std::string& impl) {
-    setrlimit(RLIMIT_CPU, std::array<rlimit, 1>{rlimit{kMostSeconds, kMostSeconds}}.data());
+    setrlimit(RLIMIT_CPU, std::array<rlimit, 1>{rlimit{kMaxSeconds, kMaxSeconds}}.data());
     platform::PlatformConfig config = compiled.platform;
     config.chip.impl = impl;
     const Image image = platform::decode_image_for(config, compiled.bytes, "pair");

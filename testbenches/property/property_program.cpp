@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random pairs of a network and a chip, run as tiles and as stages: the distribution of the difference.
 
 #include <cstdint>
@@ -9,7 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <systemc>
 
-#include "switchyard/platform/command_line.h"
+#include "switchyard/platform/apps/command_line.h"
 #include "switchyard/platform/report.h"
 #include "switchyard/testbenches/property/pair.h"
 #include "switchyard/testbenches/property/summary.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/testbenches/property/random_network.h"
 
 #include <algorithm>
@@ -43,8 +44,8 @@ class NetworkBuilder {
 public:
     NetworkBuilder(RandomSource& random, PairSize size)
         : random_(random),
-          most_channels_(size == PairSize::small ? 64 : 256),
-          most_side_(size == PairSize::small ? 12 : 28) {}
+          max_channels_(size == PairSize::small ? 64 : 256),
+          max_side_(size == PairSize::small ? 12 : 28) {}
 
     RandomNetwork build(PairSize size) {
         RandomNetwork network;
@@ -66,11 +67,11 @@ public:
 private:
     std::string fresh(const char* prefix) { return fmt::format("{}{}", prefix, ++names_); }
     unsigned random_channels() {
-        const auto any = static_cast<unsigned>(random_.log_integer(1, most_channels_));
+        const auto any = static_cast<unsigned>(random_.log_integer(1, max_channels_));
         return random_.chance(0.6) ? std::max(4u, any / 4 * 4) : any;
     }
     Shape random_shape() {
-        const auto side = [&] { return static_cast<unsigned>(random_.log_integer(2, most_side_)); };
+        const auto side = [&] { return static_cast<unsigned>(random_.log_integer(2, max_side_)); };
         const double kind = random_.uniform();
         if (kind < 0.55) {
             const unsigned rows = side();
@@ -116,7 +117,7 @@ private:
             const unsigned width = 4 * random_.integer(1, 8);
             const Tensor queries = project(from, 3 * width);
             const Tensor heads = layer("attention", queries, {width, from.shape.rows, 1},
-                                       fmt::format(", heads: {}", random_.pick<unsigned>({1, 2, 4})));
+                                       fmt::format(", heads: {}", random_.choose<unsigned>({1, 2, 4})));
             return project(heads, from.shape.channels, from.name);
         }
         const Tensor inside = project(from, random_channels());
@@ -129,7 +130,7 @@ private:
         if (s.rows >= 4 && s.columns >= 4 && random_.chance(0.6)) {
             if (random_.chance(0.5))
                 return layer("pool", from, {s.channels, s.rows / 2, s.columns / 2}, ", filter: 2, stride: 2");
-            const unsigned stride = random_.integer(1, 3), filter = random_.pick<unsigned>({1, 2, 3, 4});
+            const unsigned stride = random_.integer(1, 3), filter = random_.choose<unsigned>({1, 2, 3, 4});
             return layer(
                 "convolution", from, {channels, (s.rows - filter) / stride + 1, (s.columns - filter) / stride + 1},
                 fmt::format(", filter: {}, stride: {}, out_channels: {}{}", filter, stride, channels, fused()));
@@ -219,7 +220,7 @@ private:
         return merge(ends, false);
     }
     Tensor gated_channels(const Tensor& from) {
-        const unsigned groups = random_.pick<unsigned>({2, 4, 8});
+        const unsigned groups = random_.choose<unsigned>({2, 4, 8});
         if (from.shape.channels % groups != 0) return keep_shape(from);
         const unsigned channels = random_channels();
         const std::string name = switch_on(from, groups, false);
@@ -316,7 +317,7 @@ private:
     static constexpr unsigned kDeepest = 2;  ///< switches around an operator
 
     RandomSource& random_;
-    unsigned most_channels_, most_side_;
+    unsigned max_channels_, max_side_;
     unsigned samples_per_input_ = 1;
     unsigned names_ = 0;
     std::vector<std::string> layers_, routes_;

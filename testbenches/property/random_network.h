@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <string>
 
-#include "switchyard/testbenches/property/random_source.h"
+#include "switchyard/sw_scheduler/base/random_source.h"
 
 namespace switchyard::testing {
 

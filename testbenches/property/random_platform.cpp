@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/testbenches/property/random_platform.h"
 
 #include <algorithm>
@@ -107,7 +108,7 @@ void draw_memory(RandomSource& random, PlatformSettings& settings) {
     settings["hbm.stacks"] = random.chance(0.5) ? "1" : fmt::format("{}", random.log_integer(1, 6));
     settings["hbm.interfaces_per_stack"] = fmt::format("{}", random.log_integer(1, 6));
     settings["hbm.pseudo_channels_per_interface"] = fmt::format("{}", random.log_integer(1, 8));
-    const Memory memory = random.pick<Memory>(
+    const Memory memory = random.choose<Memory>(
         {{"hbm2_2400", "19.2"}, {"hbm2_2000", "16"}, {"ddr4_2400", "19.2"}, {"lpddr4_3200", "6.4"}});
     if (settings.count("hbm.pseudo_channel_gb_per_s") == 0) {
         settings["hbm.device"] = memory.device;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <map>
@@ -5,7 +6,7 @@
 #include <vector>
 
 #include "switchyard/testbenches/property/random_network.h"
-#include "switchyard/testbenches/property/random_source.h"
+#include "switchyard/sw_scheduler/base/random_source.h"
 
 namespace switchyard::testing {
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/testbenches/property/summary.h"
 
 #include <algorithm>
@@ -155,15 +156,15 @@ ordered_json to_json(const Summary& s) {
 
 std::string summary_text(const std::vector<ordered_json>& results) {
     const auto row = [](const char* name, const Summary& s) {
-        return fmt::format("  {:<10} {:>5} pairs: median {:.2f} %, 95th percentile {:.2f} %, worst {:.2f} %, {} over 20 %\n",
-                           name, s.pairs, kPercent * s.median, kPercent * s.percentile_95, kPercent * s.worst,
-                           s.over_20_percent);
+        return fmt::format(
+            "  {:<10} {:>5} pairs: median {:.2f} %, 95th percentile {:.2f} %, worst {:.2f} %, {} over 20 %\n", name,
+            s.pairs, kPercent * s.median, kPercent * s.percentile_95, kPercent * s.worst, s.over_20_percent);
     };
     const Summary s = summary_of(results);
     return fmt::format("  {} errors, conservation failed: tiles {}, stages {}\n", s.errors, s.tiles_failed,
                        s.stages_failed) +
-           "  latency of a batch, stages against tiles:\n" + row("all", s) + row("validated", summary_of(validated(results))) +
-           key_rows(results) + bad_rows(results);
+           "  latency of a batch, stages against tiles:\n" + row("all", s) +
+           row("validated", summary_of(validated(results))) + key_rows(results) + bad_rows(results);
 }
 
 }  // namespace switchyard::testing

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The generator of pairs by itself: the same seed makes the same pair, and nothing that concerns timing is left out.
 
 #include <algorithm>
@@ -63,7 +64,7 @@ TEST_CASE("random platforms draw every key that concerns the timing of both mode
         {"chip.name", "no timing"},
         {"host.image_window_bytes", "no timing"},
         {"chip.impl", "what is compared"},
-        {"chip.values", "tiles only"},
+        {"chip.functional", "tiles only"},
         {"chip.ideal_kernel_store", "stages only"},
         {"chip.kernel_fitting", "stages only"},
         {"chip.online_scheduling_us", "stages only"},

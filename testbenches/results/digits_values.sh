@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Prints docs/results/digits_values.md: the trained digits networks computed on the chip, against PyTorch.
 # usage: digits_values.sh BIN
 set -euo pipefail
+source "$(dirname "$0")/lib/inputs.sh"
 bin=$1
 platform=configs/platforms/mini.yaml
 digits=configs/workloads/digits
@@ -17,7 +19,7 @@ computed in binary32:
 
 ```
 sy-sched compile configs/workloads/digits_NETWORK.yaml --platform configs/platforms/mini.yaml --design adyna SETTINGS -o digits.syk
-sy-sim run --platform configs/platforms/mini.yaml --set chip.values=on SETTINGS --image digits.syk \
+sy-sim run --platform configs/platforms/mini.yaml --set chip.functional=yes SETTINGS --image digits.syk \
     --weights FOLDER/weights --inputs INPUTS --expect FOLDER/EXPECTED --bound 1000 --trace FOLDER/routing.jsonl
 ```
 
@@ -40,7 +42,7 @@ row() {
     for setting in "$@"; do settings+=(--set "$setting"); done
     "$bin/sy-sched" compile "configs/workloads/digits_$network.yaml" --platform "$platform" --design adyna \
         ${settings[@]:+"${settings[@]}"} -o "$work/digits.syk" >/dev/null
-    "$bin/sy-sim" run --platform "$platform" --set chip.values=on ${settings[@]:+"${settings[@]}"} \
+    "$bin/sy-sim" run --platform "$platform" --set chip.functional=yes ${settings[@]:+"${settings[@]}"} \
         --image "$work/digits.syk" --weights "$digits/$folder/weights" --inputs "$inputs" --expect "$expected" \
         --bound 1000 --trace "$digits/$folder/routing.jsonl" --report "$work" >"$work/run.txt"
     rerouted=$(sed -n '/"differences": \[/,/\]/p' "$work/report.json" |
@@ -68,3 +70,4 @@ for network in early_exit moe; do
         row "$network" "$network" "$inputs" logits_batch0_to_19.npy "pe_array.acc=$acc"
     done
 done
+inputs "$platform" configs/workloads/digits_{skipnet,channel_gate,patch_select,early_exit,moe}.yaml

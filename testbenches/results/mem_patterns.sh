@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Usage: mem_patterns.sh BIN. The memory models by access pattern, as a Markdown table.
 set -euo pipefail
+source "$(dirname "$0")/lib/inputs.sh"
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
@@ -31,3 +33,4 @@ for device in hbm2_2000 hbm2_2400 ddr4_2400 lpddr4_3200; do
             'BEGIN { printf "| %s | `%s` | %.1f | %.1f | %+.1f %% |\n", d, p, b, f, 100 * (f / b - 1) }'
     done
 done
+inputs configs/devices/{hbm2_2000,hbm2_2400,ddr4_2400,lpddr4_3200}.yaml

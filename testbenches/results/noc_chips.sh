@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # docs/results/noc_chips.md: whole networks on single tiles, packets against flits. $1: the programs.
 set -euo pipefail
+source "$(dirname "$0")/lib/inputs.sh"
 bin=$1
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
@@ -39,3 +41,4 @@ for row in "digits_skipnet mini adyna" "tutel_moe adyna adyna" "fbsnet_mcifarnet
     awk -v name="$workload, $platform, $design" -v p="$packets" -v f="$flits" \
         'BEGIN { printf "| %s | %s | %s | %+.1f %% |\n", name, p, f, 100 * (p / f - 1) }'
 done
+inputs configs/platforms/{mini,adyna}.yaml configs/workloads/{digits_skipnet,tutel_moe,fbsnet_mcifarnet,dpsnet}.yaml

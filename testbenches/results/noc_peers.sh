@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # docs/results/noc_peers.md: sy-sim noc, flits and packets, beside BookSim 2 (noc_peers_booksim2.txt). $1: the programs.
 set -euo pipefail
+source "$(dirname "$0")/lib/inputs.sh"
 bin=$1
 reference=$(dirname "$0")/noc_peers_booksim2.txt
 scratch=$(mktemp -d)
@@ -51,3 +53,4 @@ for point in "${points[@]}"; do
     echo "| ${size}x$size $topology, $traffic | $vcs | $flits | $load | $booksim |" \
         "$(latency "$report.flit") | $(latency "$report.packet") |"
 done
+inputs "$reference"

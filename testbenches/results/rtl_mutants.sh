@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Usage: rtl_mutants.sh BIN
 # All mutants of the RTL, block by block: the score of each file as a table.
 set -euo pipefail
+source "$(dirname "$0")/lib/inputs.sh"
 bin=$1
 reports=$bin/../mutation
 cat <<'MARKDOWN'
@@ -23,3 +25,4 @@ for block in fp pe_array dispatcher network_interface router; do
     }
     cat "$reports/$block.md"
 done
+inputs testbenches/cosim/mutation/{mutate.py,selected.tsv,survivors.tsv} rtl/*/*.sv

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cctype>
 #include <charconv>
@@ -8,7 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "switchyard/sw_scheduler/formats/config.h"
+#include "switchyard/sw_scheduler/base/config.h"
 #include "switchyard/tlm/register_map/register_map.h"
 
 namespace switchyard::register_map {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <cstdio>
 #include <fstream>
 #include <iterator>
@@ -8,8 +9,8 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include "switchyard/sw_scheduler/formats/error.h"
-#include "switchyard/sw_scheduler/formats/files.h"
+#include "switchyard/sw_scheduler/base/error.h"
+#include "switchyard/sw_scheduler/base/files.h"
 #include "switchyard/tlm/register_map/register_map.h"
 
 using namespace switchyard;

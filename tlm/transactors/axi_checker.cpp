@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/tlm/transactors/axi_checker.h"
 
 #include <algorithm>
@@ -53,7 +54,7 @@ void AxiChecker::clocked() {
         check_address("AW", burst);
         write_addresses_.push_back(burst);
         ++awaited_writes_[burst.id];
-        most_outstanding_ = std::max(most_outstanding_, ++outstanding_);
+        max_outstanding_ = std::max(max_outstanding_, ++outstanding_);
     }
     if (axi_.w.valid.read() && axi_.w.ready.read()) write_beats_.push_back({axi_.w.strobes.read(), axi_.w.last.read()});
     // A response in the cycle of the last beat is too early: what this cycle completes counts from the next one on.
@@ -64,7 +65,7 @@ void AxiChecker::clocked() {
         const AxiBurst burst = AxiBurst::from(axi_.ar);
         check_address("AR", burst);
         awaited_reads_[burst.id].push_back({burst, 0});
-        most_outstanding_ = std::max(most_outstanding_, ++outstanding_);
+        max_outstanding_ = std::max(max_outstanding_, ++outstanding_);
     }
 }
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <deque>
@@ -61,7 +62,7 @@ public:
     std::uint64_t reads() const { return reads_; }    ///< last beats seen
     /// Cycles in which a channel had VALID without READY.
     std::uint64_t stalled_cycles() const { return stalled_; }
-    unsigned most_outstanding() const { return most_outstanding_; }
+    unsigned max_outstanding() const { return max_outstanding_; }
 
 private:
     struct Handshake {
@@ -96,7 +97,7 @@ private:
     };
     std::map<unsigned, std::deque<ReadBurst>> awaited_reads_;  ///< by ID
     std::uint64_t writes_ = 0, reads_ = 0, stalled_ = 0;
-    unsigned outstanding_ = 0, most_outstanding_ = 0;
+    unsigned outstanding_ = 0, max_outstanding_ = 0;
 };
 
 }  // namespace switchyard

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/tlm/transactors/axi_to_tlm.h"
 
 #include <algorithm>

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/tlm/transactors/tlm_to_axi.h"
 
 #include <algorithm>
 
-#include "switchyard/sw_scheduler/formats/rounding.h"
+#include "switchyard/sw_scheduler/base/rounding.h"
 
 namespace switchyard {
 
@@ -65,12 +66,12 @@ void TlmToAxi::b_transport(::tlm::tlm_generic_payload& payload, sc_core::sc_time
 
 unsigned TlmToAxi::transfer(::tlm::tlm_generic_payload& payload, std::uint64_t address, unsigned begin, unsigned end) {
     const unsigned width = axi_.config.data_bytes;
-    const std::uint64_t most = axi_.config.lite ? width : std::uint64_t{kBeats} * width;
+    const std::uint64_t max = axi_.config.lite ? width : std::uint64_t{kBeats} * width;
     unsigned response = 0;
     while (begin < end) {
         const std::uint64_t in_first = address % width;
         const std::uint64_t bytes =
-            std::min({end - begin + std::uint64_t{0}, most - in_first, kBoundary - address % kBoundary});
+            std::min({end - begin + std::uint64_t{0}, max - in_first, kBoundary - address % kBoundary});
         Pending pending;
         pending.burst.address = axi_.config.lite ? address - in_first : address;
         pending.burst.length = static_cast<unsigned>(ceil_div(in_first + bytes, width) - 1);

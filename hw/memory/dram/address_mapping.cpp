@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/hw/memory/dram/address_mapping.h"
 
 #include <charconv>
@@ -5,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "switchyard/sw_scheduler/formats/error.h"
+#include "switchyard/sw_scheduler/base/error.h"
 
 namespace switchyard::hw::dram {
 
@@ -100,7 +101,7 @@ AddressMapping::AddressMapping(const std::string& text, const Geometry& geometry
         throw InputError("", 0, "mapping", text + ": " + message);
 }
 
-std::string AddressMapping::objection(const std::string& text, const Geometry& geometry) {
+std::string AddressMapping::validation_error(const std::string& text, const Geometry& geometry) {
     AddressMapping mapping;
     return mapping.parse(text, geometry);
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <array>
@@ -24,11 +25,11 @@ struct Location {
 /// number takes what the others leave. Each field must get the bits that the geometry gives it.
 class AddressMapping {
 public:
-    /// Throws InputError if there is an objection.
+    /// Throws InputError with that error.
     AddressMapping(const std::string& text, const Geometry& geometry);
 
     /// "" or what is wrong with the text.
-    static std::string objection(const std::string& text, const Geometry& geometry);
+    static std::string validation_error(const std::string& text, const Geometry& geometry);
 
     /// Bits beyond the device's size are left out.
     Location locate(std::uint64_t address) const {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/hw/memory/dram/channel_controller.h"
 
 #include <algorithm>
@@ -184,8 +185,8 @@ void ChannelController::consider_banks(unsigned pseudo_channel, std::uint64_t ba
             std::max(column, p.writing ? p.timing.group_write(group) : p.timing.group_read(group));
     }
     floors[kPrechargeFloor] = std::max(row_bus_, now_);
-    std::uint64_t least = best.key;
-    unsigned least_bank = kMaxBanks;
+    std::uint64_t min = best.key;
+    unsigned min_bank = kMaxBanks;
     for (; banks != 0; banks &= banks - 1) {
         const auto bank = static_cast<unsigned>(__builtin_ctzll(banks));
         const Next& next = p.next[bank];
@@ -193,13 +194,13 @@ void ChannelController::consider_banks(unsigned pseudo_channel, std::uint64_t ba
         const bool is_column = next.floor - kMaxBankGroups < kMaxBankGroups;
         const unsigned rank = next.starved ? kStarvedRank : is_column ? kColumnRank : kRowRank;
         const std::uint64_t here = key(std::max(next.cycle, floors[next.floor]), rank, next.order);
-        least_bank = here < least ? bank : least_bank;
-        least = std::min(least, here);
+        min_bank = here < min ? bank : min_bank;
+        min = std::min(min, here);
     }
-    if (least_bank == kMaxBanks) return;
-    const Next& next = p.next[least_bank];
-    best = {std::max(next.cycle, floors[next.floor]), least,     next.kind, static_cast<std::uint8_t>(pseudo_channel),
-            static_cast<std::uint8_t>(least_bank),    next.entry};
+    if (min_bank == kMaxBanks) return;
+    const Next& next = p.next[min_bank];
+    best = {std::max(next.cycle, floors[next.floor]), min,       next.kind, static_cast<std::uint8_t>(pseudo_channel),
+            static_cast<std::uint8_t>(min_bank),      next.entry};
 }
 
 void ChannelController::consider_refresh(unsigned pseudo_channel, Candidate& best) const {

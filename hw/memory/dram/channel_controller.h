@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <array>
@@ -35,8 +36,8 @@ struct ChannelStats {
 /// writes serve them until write_low_bursts are left; one without reads serves them anyway. If the oldest burst of the
 /// other side has waited for the starvation limit, (high - low) bursts of that side go first. A read of a burst that a
 /// waiting write will store is answered from the write queue. Refresh: when tREFI has passed, all banks (or the next
-/// one) are closed as soon as they may and refreshed; nothing is postponed. Pseudo-channels and channels refresh at
-/// different times.
+/// one) are closed as soon as they may and refreshed; nothing is postponed. With staggered_refresh
+/// pseudo-channels and channels refresh at different times.
 ///
 /// Not modelled: ranks, power-down and self-refresh, temperature-dependent refresh, ECC, postponed refreshes, the
 /// latency of controller and PHY.

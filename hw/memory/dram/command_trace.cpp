@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/hw/memory/dram/command_trace.h"
 
 #include <fmt/format.h>

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "switchyard/hw/memory/dram/command.h"
-#include "switchyard/sw_scheduler/formats/files.h"
+#include "switchyard/sw_scheduler/base/files.h"
 
 namespace switchyard::hw::dram {
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/hw/memory/dram/device.h"
 
 #include <algorithm>
@@ -8,7 +9,7 @@
 
 #include "switchyard/hw/memory/dram/address_mapping.h"
 #include "switchyard/hw/memory/dram/builtin_devices.h"
-#include "switchyard/sw_scheduler/formats/config.h"
+#include "switchyard/sw_scheduler/base/config.h"
 
 namespace switchyard::hw::dram {
 
@@ -78,7 +79,7 @@ double Device::refresh_loss() const {
            timing.trefi_cycles;
 }
 
-double ActivationBounds::least() const {
+double ActivationBounds::min() const {
     return std::min({tfaw, trrd, trc, command_bus});
 }
 
@@ -100,7 +101,7 @@ ActivationBounds activation_bounds(const Device& device) {
     return bounds;
 }
 
-std::string objection(const Device& device) {
+std::string validation_error(const Device& device) {
     const Geometry& g = device.geometry;
     const Timing& t = device.timing;
     const Policy& p = device.policy;
@@ -131,7 +132,7 @@ std::string objection(const Device& device) {
     if (p.write_high_bursts > device.write_entries())
         return "controller.write_high_bursts must not be above the writes that a channel can hold";
     if (p.write_low_bursts >= p.write_high_bursts) return "controller.write_low_bursts must be below write_high_bursts";
-    if (const std::string message = AddressMapping::objection(p.mapping, g); !message.empty())
+    if (const std::string message = AddressMapping::validation_error(p.mapping, g); !message.empty())
         return "controller.mapping: " + message;
     return "";
 }
@@ -156,7 +157,7 @@ Device read_device(const std::string& name, std::map<std::string, std::string> o
         reader.finish();
     });
     if (!overrides.empty()) throw InputError("--set", 0, overrides.begin()->first, "unknown key");
-    if (const std::string message = objection(device); !message.empty()) throw InputError(file, 0, "", message);
+    if (const std::string message = validation_error(device); !message.empty()) throw InputError(file, 0, "", message);
     return device;
 }
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
@@ -174,12 +175,12 @@ void describe(V& v, Device& c) {
 /// What bounds reads of one burst each to rows that nobody has open, in GB/s of the whole device, refresh not counted.
 struct ActivationBounds {
     double tfaw = 0, trrd = 0, trc = 0, command_bus = 0;
-    double least() const;
+    double min() const;
 };
 ActivationBounds activation_bounds(const Device& device);
 
 /// "" or what is wrong with the device.
-std::string objection(const Device& device);
+std::string validation_error(const Device& device);
 
 /// Reads a device: a name of builtin_devices(), one of the short names hbm2, ddr4 and lpddr4, or the path of a file
 /// (anything with a '/' or ".yaml"). `overrides` ("timing.tfaw_cycles" -> "16") win over it.

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/hw/memory/dram/dram_system.h"
 
 #include <algorithm>
 
-#include "switchyard/sw_scheduler/formats/rounding.h"
+#include "switchyard/sw_scheduler/base/rounding.h"
 
 namespace switchyard::hw::dram {
 
@@ -80,20 +81,20 @@ Cycle DramSystem::lookahead(bool writes) const {
 
 Cycle DramSystem::next_completion() const {
     const Cycle known = ready_.empty() ? kNever : ready_.front().cycle;
-    std::uint64_t least = ~std::uint64_t{0};  // bursts of the waiting requests, the one with the fewest
+    std::uint64_t min = ~std::uint64_t{0};  // bursts of the waiting requests, the one with the fewest
     if (in_flight_ > ready_.size()) {
-        least = 1;
+        min = 1;
         if (requests_.size() <= 64) {
-            least = ~std::uint64_t{0};
+            min = ~std::uint64_t{0};
             for (const Request& request : requests_)
-                if (request.bursts > 0) least = std::min(least, request.bursts);
+                if (request.bursts > 0) min = std::min(min, request.bursts);
         }
     } else {
         return known;
     }
     const std::uint64_t buses = device_.geometry.pseudo_channels_in_all();
     const Cycle bound =
-        now_ + (ceil_div(least, buses) - 1) * device_.timing.column_s_cycles() + lookahead(writes_in_flight_ > 0);
+        now_ + (ceil_div(min, buses) - 1) * device_.timing.column_s_cycles() + lookahead(writes_in_flight_ > 0);
     return std::min(known, bound);
 }
 

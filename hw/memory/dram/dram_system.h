@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
@@ -38,7 +39,7 @@ public:
     /// The earliest cycle at which something may complete that has been submitted: exact if it is known already,
     /// otherwise a bound. kNever if nothing is in flight.
     Cycle next_completion() const;
-    /// No request that is not yet known to be complete is so within so many cycles of the time that was advanced to;
+    /// No request that is not yet known to be complete is complete within N cycles of the time that was advanced to;
     /// with `writes` false, if none of them writes.
     Cycle lookahead(bool writes) const;
 

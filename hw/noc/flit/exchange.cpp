@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Routers that something else simulates, at their pins: in place of the model's, or beside it. A flit or credit that is
 // due in cycle t was at the pins in cycle t - 1, so the clock edge between the two is taken when the network works off
 // cycle t: then the other router's registers hold what the model's do.
@@ -46,16 +47,16 @@ const char* side(unsigned port) {
 
 void FlitNetwork::exchange(unsigned router, std::unique_ptr<ExternalRouter> external, bool lockstep) {
     if (cycle_ != 0) throw std::logic_error("a router can be exchanged only before the first cycle");
-    auto twin = std::make_unique<Twin>();
-    twin->external = std::move(external);
-    twin->lockstep = lockstep;
-    twin->in.flits.resize(ports_);
-    twin->in.credits.resize(ports_, static_cast<std::uint8_t>(kNoCredit));
-    twin->expected.resize(ports_);
-    twin->expected_credits.resize(ports_);
-    twin->leaving.resize(stride_);
-    routers_.at(router).twin = twin.get();
-    twins_.push_back(std::move(twin));
+    auto rtl = std::make_unique<RtlRouter>();
+    rtl->external = std::move(external);
+    rtl->lockstep = lockstep;
+    rtl->in.flits.resize(ports_);
+    rtl->in.credits.resize(ports_, static_cast<std::uint8_t>(kNoCredit));
+    rtl->expected.resize(ports_);
+    rtl->expected_credits.resize(ports_);
+    rtl->leaving.resize(stride_);
+    routers_.at(router).rtl = rtl.get();
+    rtl_routers_.push_back(std::move(rtl));
     // Credits for it are known by the mark in the number of its output VCs.
     for (unsigned p = 0; p < ports_; ++p) {
         const std::uint32_t next = downstream_[router * ports_ + p];
@@ -110,45 +111,45 @@ PinFlit FlitNetwork::at_pins(std::uint32_t flit, unsigned vc) const {
     return pins;
 }
 
-void FlitNetwork::flit_to_twin(Twin& twin, unsigned vc, std::uint32_t flit) {
-    twin.in.flits[port_of_[vc]] = at_pins(flit, vc_of_[vc]);
-    twin.anything_in = true;
+void FlitNetwork::flit_to_rtl(RtlRouter& rtl, unsigned vc, std::uint32_t flit) {
+    rtl.in.flits[port_of_[vc]] = at_pins(flit, vc_of_[vc]);
+    rtl.anything_in = true;
 }
 
-void FlitNetwork::credit_to_twin(std::uint32_t output_vc) {
+void FlitNetwork::credit_to_rtl(std::uint32_t output_vc) {
     const unsigned router = output_vc / stride_, output = output_vc % stride_;
-    Twin& twin = *routers_[router].twin;
-    twin.in.credits[port_of_[output]] = vc_of_[output];
-    twin.anything_in = true;
+    RtlRouter& rtl = *routers_[router].rtl;
+    rtl.in.credits[port_of_[output]] = vc_of_[output];
+    rtl.anything_in = true;
     ++credits_[output_vc];
     activate(router);
 }
 
-void FlitNetwork::step_twin(unsigned router) {
-    Twin& twin = *routers_[router].twin;
-    if (!twin.anything_in && !twin.busy()) return;
-    twin.external->step(twin.in);
-    for (PinFlit& flit : twin.in.flits) flit.valid = false;
-    std::fill(twin.in.credits.begin(), twin.in.credits.end(), kNoCredit);
-    twin.anything_in = false;
-    if (twin.lockstep) {
+void FlitNetwork::step_rtl(unsigned router) {
+    RtlRouter& rtl = *routers_[router].rtl;
+    if (!rtl.anything_in && !rtl.busy()) return;
+    rtl.external->step(rtl.in);
+    for (PinFlit& flit : rtl.in.flits) flit.valid = false;
+    std::fill(rtl.in.credits.begin(), rtl.in.credits.end(), kNoCredit);
+    rtl.anything_in = false;
+    if (rtl.lockstep) {
         compare_pins(router);
         compare_state(router);
     } else {
-        const RouterOutputs& out = twin.external->out();
+        const RouterOutputs& out = rtl.external->out();
         for (unsigned p = 0; p < ports_; ++p)
-            if (out.flits[p].valid) leave_twin(router, p, out.flits[p]);
+            if (out.flits[p].valid) leave_rtl(router, p, out.flits[p]);
         for (unsigned p = 0; p < ports_; ++p)
-            if (out.credits[p] != kNoCredit) free_place_of_twin(router, p, out.credits[p]);
+            if (out.credits[p] != kNoCredit) free_slot_of_rtl(router, p, out.credits[p]);
     }
-    if (const std::string complaint = twin.external->complaint(); !complaint.empty())
-        differ(router, "an assertion", "holds", complaint);
+    if (const std::string failed = rtl.external->failed_assertion(); !failed.empty())
+        differ(router, "an assertion", "holds", failed);
 }
 
-void FlitNetwork::leave_twin(unsigned router, unsigned port, const PinFlit& flit) {
-    Twin& twin = *routers_[router].twin;
+void FlitNetwork::leave_rtl(unsigned router, unsigned port, const PinFlit& flit) {
+    RtlRouter& rtl = *routers_[router].rtl;
     const unsigned output = port * vcs_ + flit.vc;
-    std::uint32_t& id = twin.leaving[output];
+    std::uint32_t& id = rtl.leaving[output];
     std::uint32_t original = flit.packet;
     if (flit.head) {
         id = original;
@@ -158,7 +159,7 @@ void FlitNetwork::leave_twin(unsigned router, unsigned port, const PinFlit& flit
             pool_.for_each(pool_[original].set, [&all](unsigned) { ++all; });
         }
         if (flit.destinations.size() != all) {
-            twin.forked.emplace(original, all);
+            rtl.forked.emplace(original, all);
             id = pool_.make();
             const std::uint32_t set = pool_.make_set();
             pool_[id] = pool_[original];
@@ -175,15 +176,15 @@ void FlitNetwork::leave_twin(unsigned router, unsigned port, const PinFlit& flit
     if (!flit.tail || id == original) return;
     std::size_t here = 0;
     pool_.for_each(pool_[id].set, [&here](unsigned) { ++here; });
-    const auto fork = twin.forked.find(original);
-    if (fork == twin.forked.end()) return;
+    const auto fork = rtl.forked.find(original);
+    if (fork == rtl.forked.end()) return;
     fork->second -= std::min(fork->second, here);
     if (fork->second > 0) return;
     pool_.free(original);
-    twin.forked.erase(fork);
+    rtl.forked.erase(fork);
 }
 
-void FlitNetwork::free_place_of_twin(unsigned router, unsigned port, unsigned vc) {
+void FlitNetwork::free_slot_of_rtl(unsigned router, unsigned port, unsigned vc) {
     --flits_in_flight_;
     const std::uint32_t source = upstream_[router * ports_ + port] + vc;
     const unsigned link = (source & kEndpoint) != 0 ? config_.endpoint_link_cycles : config_.link_cycles;
@@ -191,31 +192,31 @@ void FlitNetwork::free_place_of_twin(unsigned router, unsigned port, unsigned vc
 }
 
 void FlitNetwork::expect_flit(unsigned router, unsigned output, std::uint32_t flit, std::uint32_t original) {
-    Twin& twin = *routers_[router].twin;
+    RtlRouter& rtl = *routers_[router].rtl;
     PinFlit pins = at_pins(flit, vc_of_[output]);
     pins.packet = original;  // the pins show the number with which the packet came
-    twin.expected[port_of_[output]].push_back({cycle_ + config_.switch_cycles + 1, std::move(pins)});
-    ++twin.expecting;
+    rtl.expected[port_of_[output]].push_back({cycle_ + config_.switch_cycles + 1, std::move(pins)});
+    ++rtl.expecting;
 }
 
 void FlitNetwork::compare_pins(unsigned router) {
-    Twin& twin = *routers_[router].twin;
-    const RouterOutputs& out = twin.external->out();
+    RtlRouter& rtl = *routers_[router].rtl;
+    const RouterOutputs& out = rtl.external->out();
     for (unsigned p = 0; p < ports_; ++p) {
         PinFlit flit;
-        if (!twin.expected[p].empty() && twin.expected[p].front().cycle == cycle_) {
-            flit = std::move(twin.expected[p].front().flit);
-            twin.expected[p].pop_front();
-            --twin.expecting;
+        if (!rtl.expected[p].empty() && rtl.expected[p].front().cycle == cycle_) {
+            flit = std::move(rtl.expected[p].front().flit);
+            rtl.expected[p].pop_front();
+            --rtl.expecting;
         }
         if (!same(flit, out.flits[p]))
             differ(router, std::string("flit out of port ") + std::to_string(p) + " (" + side(p) + ")", text_of(flit),
                    text_of(out.flits[p]));
         std::uint8_t credit = kNoCredit;
-        if (!twin.expected_credits[p].empty() && twin.expected_credits[p].front().cycle == cycle_) {
-            credit = twin.expected_credits[p].front().vc;
-            twin.expected_credits[p].pop_front();
-            --twin.expecting;
+        if (!rtl.expected_credits[p].empty() && rtl.expected_credits[p].front().cycle == cycle_) {
+            credit = rtl.expected_credits[p].front().vc;
+            rtl.expected_credits[p].pop_front();
+            --rtl.expecting;
         }
         if (credit != out.credits[p])
             differ(router, std::string("credit for port ") + std::to_string(p) + " (" + side(p) + ")", text_of(credit),
@@ -248,7 +249,7 @@ RouterState FlitNetwork::state_of(unsigned router) const {
 }
 
 void FlitNetwork::compare_state(unsigned router) {
-    const RouterState model = state_of(router), external = routers_[router].twin->external->state();
+    const RouterState model = state_of(router), external = routers_[router].rtl->external->state();
     const auto vc_name = [this](std::size_t i) {
         return " of port " + std::to_string(port_of_[i]) + " (" + side(port_of_[i]) + ") VC " +
                std::to_string(vc_of_[i]);
@@ -284,10 +285,10 @@ void FlitNetwork::compare_state(unsigned router) {
 
 void FlitNetwork::differ(unsigned router, const std::string& signal, const std::string& model,
                          const std::string& external) {
-    const std::string evidence = routers_[router].twin->external->evidence();
-    throw TwinFault("lockstep: cycle " + std::to_string(cycle_) + ", router (" + std::to_string(routes_.x(router)) +
-                    "," + std::to_string(routes_.y(router)) + "): " + signal + " differs. Model: " + model +
-                    ". RTL: " + external + "." + (evidence.empty() ? "" : " " + evidence));
+    const std::string evidence = routers_[router].rtl->external->evidence();
+    throw RtlFault("lockstep: cycle " + std::to_string(cycle_) + ", router (" + std::to_string(routes_.x(router)) +
+                   "," + std::to_string(routes_.y(router)) + "): " + signal + " differs. Model: " + model +
+                   ". RTL: " + external + "." + (evidence.empty() ? "" : " " + evidence));
 }
 
 }  // namespace switchyard::hw::flit

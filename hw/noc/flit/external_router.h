@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
@@ -40,7 +41,7 @@ inline constexpr std::uint8_t kNoCredit = 0xFF;
 /// The pins of a router during one cycle, without clock and reset, by port.
 struct RouterInputs {
     std::vector<PinFlit> flits;
-    std::vector<std::uint8_t> credits;  ///< VC in which the place behind an output became free, or kNoCredit
+    std::vector<std::uint8_t> credits;  ///< VC in which the slot behind an output became free, or kNoCredit
 };
 struct RouterOutputs {
     std::vector<PinFlit> flits;
@@ -63,7 +64,7 @@ public:
     virtual ~ExternalRouter() = default;
 
     /// Ends a cycle in which `in` was at the pins. A flit that a router grants in cycle t is at its output pins in
-    /// cycle t + switch_cycles + 1, the credit for its place in cycle t + 1.
+    /// cycle t + switch_cycles + 1, the credit for its slot in cycle t + 1.
     virtual void step(const RouterInputs& in) = 0;
     /// The pins in the cycle that has begun.
     virtual const RouterOutputs& out() const = 0;
@@ -72,7 +73,7 @@ public:
     /// In the cycle that has begun.
     virtual RouterState state() const = 0;
     /// "" or what the router itself has found wrong.
-    virtual std::string complaint() const = 0;
+    virtual std::string failed_assertion() const = 0;
     /// Where more is to be seen of the last cycles, such as "Waveform: FILE", or "".
     virtual std::string evidence() = 0;
 };

@@ -1,11 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/hw/noc/flit/flit_config.h"
 
 namespace switchyard::hw::flit {
 
-std::string objection(const Config& config, unsigned ports) {
-    constexpr unsigned kMostCoordinates = 256;
+std::string validation_error(const Config& config, unsigned ports) {
+    constexpr unsigned kMaxCoordinates = 256;
     if (config.columns == 0 || config.rows == 0) return "a network needs at least one router";
-    if (config.columns > kMostCoordinates || config.rows > kMostCoordinates) return "more than 256 routers in a row";
+    if (config.columns > kMaxCoordinates || config.rows > kMaxCoordinates) return "more than 256 routers in a row";
     if (config.vcs == 0) return "vcs must not be 0";
     if (config.buffer_flits == 0 || config.buffer_flits > 1024) return "buffer_flits must be 1 to 1024";
     if (config.torus && config.dateline && config.vcs % 2 != 0)

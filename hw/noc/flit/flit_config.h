@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
@@ -34,12 +35,12 @@ struct Config {
 };
 
 /// Ports of a router for which the masks of one 64-bit word are enough.
-inline unsigned most_ports(const Config& config) {
+inline unsigned max_ports(const Config& config) {
     return 64 / config.all_vcs();
 }
 
 /// "" or what is wrong. `ports`: of the router with the most endpoints.
-std::string objection(const Config& config, unsigned ports);
+std::string validation_error(const Config& config, unsigned ports);
 
 /// Cycles from the call that offers a packet of `flits` flits to an idle network until its last flit has arrived,
 /// `hops` links between routers away: a link to the first router, `router_cycles` in each of the hops + 1 routers,
@@ -49,7 +50,7 @@ std::string objection(const Config& config, unsigned ports);
 /// flit. The head's credit comes back routing_cycles + vc_alloc_cycles later than that, but for just as long the flits
 /// behind it have waited in the last router, and catch up there.
 std::uint64_t zero_load_cycles(const Config& config, unsigned hops, unsigned flits);
-/// Cycles from a flit's grant until a flit can be granted with the same buffer place, if the flit leaves at once.
+/// Cycles from a flit's grant until a flit can be granted with the same buffer slot, if the flit leaves at once.
 unsigned body_credit_loop(const Config& config);
 
 }  // namespace switchyard::hw::flit

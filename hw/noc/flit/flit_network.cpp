@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/hw/noc/flit/flit_network.h"
 
 #include <algorithm>
@@ -9,7 +10,7 @@
 namespace switchyard::hw::flit {
 namespace {
 
-unsigned most_ports_of(const Config& config, const std::vector<unsigned>& router_of_endpoint) {
+unsigned max_ports_of(const Config& config, const std::vector<unsigned>& router_of_endpoint) {
     std::vector<unsigned> endpoints(config.routers());
     for (const unsigned router : router_of_endpoint) {
         if (router >= endpoints.size())
@@ -31,13 +32,13 @@ FlitNetwork::FlitNetwork(const Config& config, const std::vector<unsigned>& rout
     : config_(config),
       routes_(config),
       vcs_(config.all_vcs()),
-      ports_(most_ports_of(config, router_of_endpoint)),
+      ports_(max_ports_of(config, router_of_endpoint)),
       stride_(ports_ * vcs_),
       pool_(router_of_endpoint.size()),
       flits_(longest_delay(config)),
       credit_events_(longest_delay(config)) {
-    const std::string complaint = objection(config, ports_);
-    if (!complaint.empty()) throw std::invalid_argument(complaint);
+    const std::string message = validation_error(config, ports_);
+    if (!message.empty()) throw std::invalid_argument(message);
 
     const auto set_ranges = [&](unsigned group, unsigned first, unsigned count) {
         const std::uint64_t all = low_bits(count) << first;
@@ -165,7 +166,7 @@ void FlitNetwork::enqueue(unsigned source, std::uint32_t packet) {
 
 bool FlitNetwork::idle() const {
     return queued_packets_ == 0 && flits_in_flight_ == 0 && credit_events_.empty() &&
-           std::none_of(twins_.begin(), twins_.end(), [](const auto& twin) { return twin->busy(); });
+           std::none_of(rtl_routers_.begin(), rtl_routers_.end(), [](const auto& rtl) { return rtl->busy(); });
 }
 
 void FlitNetwork::skip_to(std::uint64_t cycle) {
@@ -196,7 +197,7 @@ void FlitNetwork::begin_cycle() {
         else if ((target & kEndpoint) != 0)
             ++source_credits_[target & ~kEndpoint];
         else
-            credit_to_twin(target & ~kExchanged);
+            credit_to_rtl(target & ~kExchanged);
     });
     // In an order that does not depend on when a router hands its flits over.
     const auto by_place = [this](const Delivery& a, const Delivery& b) {
@@ -227,9 +228,9 @@ void FlitNetwork::step_router(unsigned router) {
     // All stages decide on what was there when the cycle began: what one hands on, the next one sees a cycle later.
     // With look-ahead the route of a head is known on arrival.
     Router& state = routers_[router];
-    if (state.twin) {
-        step_twin(router);
-        if (!state.twin->lockstep) return;
+    if (state.rtl) {
+        step_rtl(router);
+        if (!state.rtl->lockstep) return;
     }
     const std::uint64_t at_switch = state.switch_alloc;
     if (config_.routing_cycles == 0 && state.routing != 0) compute_routes(router);
@@ -243,10 +244,10 @@ void FlitNetwork::step_router(unsigned router) {
 void FlitNetwork::accept(std::uint32_t input_vc, std::uint32_t flit) {
     const unsigned router = input_vc / stride_, vc = input_vc % stride_;
     const unsigned depth = config_.buffer_flits;
-    if (Twin* const twin = routers_[router].twin) {
-        flit_to_twin(*twin, vc, flit);
+    if (RtlRouter* const rtl = routers_[router].rtl) {
+        flit_to_rtl(*rtl, vc, flit);
         activate(router);
-        if (!twin->lockstep) return;
+        if (!rtl->lockstep) return;
     }
     unsigned place = front_[input_vc] + held_[input_vc];
     if (place >= depth) place -= depth;

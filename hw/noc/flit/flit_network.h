@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
@@ -14,7 +15,7 @@
 #include "switchyard/hw/noc/flit/packets.h"
 #include "switchyard/hw/noc/flit/route.h"
 #include "switchyard/hw/noc/flit/tie_breaker.h"
-#include "switchyard/tlm/twin_fault.h"
+#include "switchyard/tlm/rtl_fault.h"
 
 namespace switchyard::hw::flit {
 
@@ -57,11 +58,11 @@ public:
         std::uint64_t copies = 0;     ///< packets made by multicast in a router
     };
 
-    /// `router_of_endpoint`: where each endpoint is attached. Throws std::invalid_argument with `objection`.
+    /// `router_of_endpoint`: where each endpoint is attached. Throws std::invalid_argument with its validation_error().
     FlitNetwork(const Config& config, const std::vector<unsigned>& router_of_endpoint);
 
     /// Lets `external` be `router`, or, with `lockstep`, run beside its model: both get the same flits and credits, and
-    /// the first difference at the pins or in the state makes end_cycle() throw TwinFault, which names the router, the
+    /// the first difference at the pins or in the state makes end_cycle() throw RtlFault, which names the router, the
     /// signal and both values. Only before the first cycle.
     void exchange(unsigned router, std::unique_ptr<ExternalRouter> external, bool lockstep);
 
@@ -74,7 +75,7 @@ public:
                    std::uint64_t tag, TrafficClass traffic = TrafficClass::data, std::uint32_t padding = 0);
 
     void begin_cycle();
-    /// Throws NoProgress, TwinFault.
+    /// Throws NoProgress, RtlFault.
     void end_cycle();
     void step() {
         begin_cycle();
@@ -106,11 +107,11 @@ public:
 private:
     static constexpr unsigned kNone = 0xFF;
     static constexpr std::uint32_t kEndpoint = 0x80000000;   ///< in an event's target: not a router
-    static constexpr std::uint32_t kExchanged = 0x40000000;  ///< in the number of an output VC: of a router with a twin
+    static constexpr std::uint32_t kExchanged = 0x40000000;  ///< in the number of an output VC: of a router with RTL
     static constexpr unsigned kGroups = 2, kClasses = 3, kAnyClass = 2;
 
     /// What runs in place of a router's model, or beside it.
-    struct Twin {
+    struct RtlRouter {
         struct Expected {
             std::uint64_t cycle;  ///< in which the pins show it
             PinFlit flit;
@@ -144,17 +145,17 @@ private:
         std::uint64_t switch_wait = 0;   ///< as vc_wait
         std::uint64_t copying = 0;       ///< front packet is a multicast that forks here
         std::uint64_t free_vcs = 0;      ///< a bit for each output VC that no packet holds
-        Twin* twin = nullptr;            ///< of an exchanged router
+        RtlRouter* rtl = nullptr;        ///< of an exchanged router
         bool active() const {
-            return (routing | vc_alloc | vc_wait | switch_alloc | switch_wait) != 0 || (twin && twin->busy());
+            return (routing | vc_alloc | vc_wait | switch_alloc | switch_wait) != 0 || (rtl && rtl->busy());
         }
     };
     struct FlitEvent {
         std::uint32_t target;  ///< input VC of the whole network, or kEndpoint | output VC of the whole network
         std::uint32_t flit;
     };
-    /// A multicast packet that leaves a router by several ports. Each branch takes the flits at its own pace; a flit's
-    /// place is free when the last one has it.
+    /// A multicast packet that leaves a router by several ports. Each branch takes the flits at its own rate; a flit's
+    /// slot is free when the last one has it.
     struct Fork {
         struct Branch {
             std::uint64_t wanted = 0;  ///< output VCs that it may take
@@ -234,12 +235,12 @@ private:
     // exchange.cpp
     std::vector<PinDestination> destinations_of(std::uint32_t packet) const;
     PinFlit at_pins(std::uint32_t flit, unsigned vc) const;
-    void flit_to_twin(Twin& twin, unsigned vc, std::uint32_t flit);
-    void credit_to_twin(std::uint32_t output_vc);
-    void step_twin(unsigned router);
+    void flit_to_rtl(RtlRouter& rtl, unsigned vc, std::uint32_t flit);
+    void credit_to_rtl(std::uint32_t output_vc);
+    void step_rtl(unsigned router);
     void expect_flit(unsigned router, unsigned output, std::uint32_t flit, std::uint32_t original);
-    void leave_twin(unsigned router, unsigned port, const PinFlit& flit);
-    void free_place_of_twin(unsigned router, unsigned port, unsigned vc);
+    void leave_rtl(unsigned router, unsigned port, const PinFlit& flit);
+    void free_slot_of_rtl(unsigned router, unsigned port, unsigned vc);
     RouterState state_of(unsigned router) const;
     void compare_state(unsigned router);
     void compare_pins(unsigned router);
@@ -263,7 +264,7 @@ private:
     std::uint64_t vc_range_[kGroups][kClasses] = {};  ///< VCs of a port that a packet may take
     std::uint8_t port_of_[64] = {}, vc_of_[64] = {};  ///< of an input or output VC of a router
     std::vector<Router> routers_;
-    std::vector<std::unique_ptr<Twin>> twins_;
+    std::vector<std::unique_ptr<RtlRouter>> rtl_routers_;
     std::vector<std::uint64_t> active_;
 
     // By input VC of the whole network, router * stride_ + port * vcs_ + vc.

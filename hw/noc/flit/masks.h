@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
@@ -12,16 +13,16 @@ inline unsigned first_from(std::uint64_t mask, unsigned begin) {
 
 /// The set bit with the least key(bit), of several the first at or after `begin`, cyclically. `mask` != 0.
 template <class Key>
-unsigned least_from(std::uint64_t mask, unsigned begin, Key&& key) {
+unsigned min_from(std::uint64_t mask, unsigned begin, Key&& key) {
     const std::uint64_t later = mask >> begin << begin;
-    unsigned least = first_from(mask, begin);
+    unsigned min = first_from(mask, begin);
     for (std::uint64_t part : {later, mask & ~later}) {
         for (; part != 0; part &= part - 1) {
             const auto bit = static_cast<unsigned>(__builtin_ctzll(part));
-            if (key(bit) < key(least)) least = bit;
+            if (key(bit) < key(min)) min = bit;
         }
     }
-    return least;
+    return min;
 }
 
 /// Takes the lowest set bit out of `mask` and returns its number.

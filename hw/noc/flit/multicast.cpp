@@ -1,5 +1,6 @@
-// Multicast in the routers. A packet with several destinations is copied where the X-Y ways to them part. Each copy
-// takes its own output VC and goes at its own pace; a flit's place in the buffer is free when the last copy has it.
+// SPDX-License-Identifier: Apache-2.0
+// Multicast in the routers. A packet with several destinations is copied where the X-Y routes to them part. Each copy
+// takes its own output VC and goes at its own rate; a flit's slot in the buffer is free when the last copy has it.
 //
 // Wormholes that fork deadlock where one copy holds a VC and stands still because another copy waits. So a multicast
 // packet is at most as long as a buffer, and its head leaves only when the next buffer has room for the whole packet:

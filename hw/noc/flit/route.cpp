@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/hw/noc/flit/route.h"
 
 #include "switchyard/hw/noc/topology.h"
@@ -5,7 +6,7 @@
 namespace switchyard::hw::flit {
 namespace {
 
-/// Whether to go in the positive direction, on a ring of `size`; `tied` decides between equal ways.
+/// Whether to go in the positive direction, on a ring of `size`; `tied` decides between equal directions.
 bool positive(bool torus, unsigned size, unsigned from, unsigned to, bool tied) {
     if (!torus) return to > from;
     const unsigned forward = (to + size - from) % size;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
@@ -7,7 +8,7 @@
 
 namespace switchyard::hw::flit {
 
-/// Where a packet goes if both ways round a ring are equally long; TieBreaker decides.
+/// Where a packet goes if both directions round a ring are equally long; TieBreaker decides.
 struct TieChoice {
     std::uint8_t x_port = 0, y_port = 0;
 };
@@ -26,7 +27,7 @@ public:
     /// The first port along x, or along y, from `from` to `to` (routers); port::kLocal if nothing is to be gone.
     unsigned x_port(unsigned from, unsigned to, TieChoice choice) const;
     unsigned y_port(unsigned from, unsigned to, TieChoice choice) const;
-    /// Both ways along x, or along y, are equally long.
+    /// Both directions along x, or along y, are equally long.
     bool x_tie(unsigned from, unsigned to) const { return tie(columns_, x_[from], x_[to]); }
     bool y_tie(unsigned from, unsigned to) const { return tie(rows_, y_[from], y_[to]); }
     /// Whether the way from `from`'s column (row) by `port` to `to` crosses the wrap-around link.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The switch allocator: iSLIP over input and output ports. The VCs of an input that want the same
 // output take turns in asking. With oldest_first the oldest packet asks, is granted and is accepted, and the turns
 // decide between those of one cycle.
@@ -68,7 +69,7 @@ std::uint64_t FlitNetwork::match_switch(unsigned router, std::uint64_t requested
     const bool at_once = config_.switch_alloc_cycles == 1;
     const auto choose = [&](std::uint64_t mask, unsigned pointer, auto&& vc_of) {
         if (!config_.oldest_first) return first_from(mask, pointer);
-        return least_from(mask, pointer, [&](unsigned i) { return sent_[base + vc_of(i)]; });
+        return min_from(mask, pointer, [&](unsigned i) { return sent_[base + vc_of(i)]; });
     };
     std::uint64_t granted = 0, matched_inputs = 0, matched_outputs = 0;
     for (std::uint64_t mask = requested; mask != 0;) {
@@ -160,7 +161,7 @@ void FlitNetwork::traverse(unsigned router, unsigned vc) {
 void FlitNetwork::send_flit(unsigned router, unsigned output, std::uint32_t flit, std::uint32_t original) {
     const std::uint32_t output_vc = router * stride_ + output;
     --credits_[output_vc];
-    if (routers_[router].twin) expect_flit(router, output, flit, original);
+    if (routers_[router].rtl) expect_flit(router, output, flit, original);
     on_link(router, output, flit, cycle_ + config_.switch_cycles + 1);
     if (!is_tail(flit)) return;
     routers_[router].free_vcs |= bit(output);
@@ -191,9 +192,9 @@ void FlitNetwork::drop_front(unsigned router, unsigned vc) {
     --held_[input_vc];
     const std::uint32_t source = upstream_[router * ports_ + port_of_[vc]] + vc_of_[vc];
     const unsigned link = (source & kEndpoint) != 0 ? config_.endpoint_link_cycles : config_.link_cycles;
-    if (Twin* const twin = routers_[router].twin) {
-        twin->expected_credits[port_of_[vc]].push_back({cycle_ + 1, vc_of_[vc]});
-        ++twin->expecting;
+    if (RtlRouter* const rtl = routers_[router].rtl) {
+        rtl->expected_credits[port_of_[vc]].push_back({cycle_ + 1, vc_of_[vc]});
+        ++rtl->expecting;
     }
     credit_events_.push(cycle_ + 1 + link + config_.credit_cycles, source);
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
@@ -12,9 +13,9 @@ namespace switchyard::hw::flit {
 ///
 /// BookSim 2 tosses a coin for every packet. Here the endpoint counts, for its own row and for each column, by how many
 /// flits the one way is ahead of the other, and a packet takes the way that is behind. So the flits of an endpoint on
-/// the two ways of a ring differ by one packet at most, whatever the traffic. With both ways even, the packet's way
-/// along x depends on where the endpoint is, so that neighbours begin differently; along y it changes each time, so
-/// that packets with a choice along x and along y take all four routes.
+/// the two directions of a ring differ by one packet at most, whatever the traffic. With both directions even, the
+/// packet's way along x depends on where the endpoint is, so that neighbours begin differently; along y it changes each
+/// time, so that packets with a choice along x and along y take all four routes.
 ///
 /// In hardware: 1 + columns up/down counters and a bit at the endpoint; the header carries the directions (rtl/router).
 /// The packets of a flow may overtake each other, as those in different VCs may: Transport and Router keep their order.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/hw/noc/flit/transport.h"
 
 #include <algorithm>
@@ -73,18 +74,18 @@ void Transport::arrive(std::uint32_t id, Copy& copy) {
     if (copy.number != expected_[f]) {
         parked_[{f, copy.number}] = id;
         ++stats_.parked;
-        stats_.most_parked = std::max<std::uint64_t>(stats_.most_parked, parked_.size());
+        stats_.max_parked = std::max<std::uint64_t>(stats_.max_parked, parked_.size());
         return;
     }
-    hand_over(id, endpoint);
+    complete_at_endpoint(id, endpoint);
     for (auto next = parked_.find({f, ++expected_[f]}); next != parked_.end();
          next = parked_.find({f, ++expected_[f]})) {
-        hand_over(next->second, endpoint);
+        complete_at_endpoint(next->second, endpoint);
         parked_.erase(next);
     }
 }
 
-void Transport::hand_over(std::uint32_t id, unsigned endpoint) {
+void Transport::complete_at_endpoint(std::uint32_t id, unsigned endpoint) {
     const bool last = --messages_[id].missing_copies == 0;
     arrivals_.push_back({id, static_cast<std::uint16_t>(endpoint), last});
     ++stats_.arrivals;

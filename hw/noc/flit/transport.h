@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
@@ -21,7 +22,7 @@ enum class Multicast : std::uint8_t {
 ///
 /// A message to one endpoint is one packet. Messages of one source and traffic class reach one destination in the order
 /// in which they were sent: those that overtook others in another VC wait in the destination's interface, which has
-/// room for any number (`Stats::most_parked`).
+/// room for any number (`Stats::max_parked`).
 class Transport {
 public:
     struct Arrival {
@@ -30,7 +31,7 @@ public:
         bool last;  ///< no other destination waits for it; its number may be given again
     };
     struct Stats {
-        std::uint64_t messages = 0, arrivals = 0, parked = 0, most_parked = 0;
+        std::uint64_t messages = 0, arrivals = 0, parked = 0, max_parked = 0;
     };
 
     /// Throws std::invalid_argument: a header that fills a buffer.
@@ -68,7 +69,7 @@ private:
         return static_cast<std::uint32_t>(unicast_flits(bytes) * format_.link_bytes - format_.header_bytes - bytes);
     }
     void arrive(std::uint32_t message, Copy& copy);
-    void hand_over(std::uint32_t message, unsigned endpoint);
+    void complete_at_endpoint(std::uint32_t message, unsigned endpoint);
 
     FlitNetwork& network_;
     std::size_t endpoints_;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The VC allocator: iSLIP with one iteration. Every free output VC grants one of the input VCs that want it, every
 // input VC accepts one of its grants; both go round, and the pointers move on behind an accepted grant only. With
 // oldest_first an output VC grants the oldest packet, and the pointer decides between those of one cycle.
@@ -28,7 +29,7 @@ void FlitNetwork::allocate_vcs(unsigned router) {
         const std::uint64_t requests = requests_[output];
         const unsigned pointer = grant_pointer_[base + output];
         const unsigned vc = config_.oldest_first
-                                ? least_from(requests, pointer, [&](unsigned v) { return sent_[base + v]; })
+                                ? min_from(requests, pointer, [&](unsigned v) { return sent_[base + v]; })
                                 : first_from(requests, pointer);
         requests_[output] = 0;
         grants_[vc] |= bit(output);

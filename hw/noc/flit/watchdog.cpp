@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the watchdog says: which buffers wait for each other. Every blocked input VC waits for one other: for the next
 // buffer to have room, for the packet that holds its output VC, or, empty in the middle of a packet, for the flits
 // behind. Followed from one to the next this ends where something could move, or in a ring, which is the deadlock.
@@ -97,7 +98,8 @@ std::string FlitNetwork::no_progress_report() const {
         for (const std::uint32_t input_vc : ring) text += place(input_vc) + " waits for ";
         return text + place(ring.front());
     }
-    const bool hidden = std::any_of(twins_.begin(), twins_.end(), [](const auto& twin) { return !twin->lockstep; });
+    const bool hidden =
+        std::any_of(rtl_routers_.begin(), rtl_routers_.end(), [](const auto& rtl) { return !rtl->lockstep; });
     return text + "; no ring of buffers that wait for each other" +
            (hidden ? " among those that are not inside external routers" : "");
 }

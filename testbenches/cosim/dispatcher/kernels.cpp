@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/testbenches/cosim/dispatcher/kernels.h"
 
 #include <algorithm>
@@ -30,7 +31,7 @@ KernelBytes sealed(KernelBytes bytes) {
 }
 
 Kernel wide_kernel(std::mt19937& random) {
-    const auto upto = [&random](std::uint64_t most) { return u16(1 + static_cast<unsigned>(random() % most)); };
+    const auto upto = [&random](std::uint64_t max) { return u16(1 + static_cast<unsigned>(random() % max)); };
     // Of random size as well, so that high bits are set as often as low ones.
     const auto any = [&](unsigned bits) { return upto(std::uint64_t{1} << random() % (bits + 1)); };
     const auto field = [&] { return random() % 2 == 0 ? upto(0xFFFF) : any(15); };
@@ -68,9 +69,9 @@ Kernel wide_kernel(std::mt19937& random) {
         const std::uint64_t block =
             std::uint64_t{kernel.loop(Level::reg, dim).block} * kernel.loop(Level::pe, dim).block;
         std::uint16_t& total = kernel.total[static_cast<unsigned>(dim)];
-        const std::uint64_t ways = kernel.loop(Level::tile, dim).block;
-        total = static_cast<std::uint16_t>(std::min<std::uint64_t>(total, 4 * block * ways));
-        const std::uint64_t share = (total + ways - 1) / ways;
+        const std::uint64_t factor = kernel.loop(Level::tile, dim).block;
+        total = static_cast<std::uint16_t>(std::min<std::uint64_t>(total, 4 * block * factor));
+        const std::uint64_t share = (total + factor - 1) / factor;
         kernel.loop(Level::spm, dim).block =
             u16(std::max<unsigned>(static_cast<unsigned>((share + block - 1) / block), field()));
     }

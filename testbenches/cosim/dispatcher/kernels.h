@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <random>
 #include <vector>
 
-#include "switchyard/sw_scheduler/formats/kernel.h"
+#include "switchyard/sw_scheduler/adyna/image/kernel.h"
 
 namespace switchyard::testing {
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/testbenches/cosim/dispatcher/pin_bench.h"
 
 #include <stdexcept>
@@ -141,7 +142,7 @@ void PinBench::observe(const rtl::DispatcherOutputs& before) {
         const bool send = (before.instr_ops & kSendOps) != 0;
         coverage_.hit(send ? "back-pressure send" : "back-pressure instruction");
         ++waiting_;
-        // The queue has two places, and what stands at the port is in one of them.
+        // The queue has two slots, and what stands at the port is in one of them.
         coverage_.hit_if(!send && waiting_ > 2 && before.state == DispatcherState::issue, "back-pressure queue");
         if (!now.instr_valid || block_on(now).text() != block_on(before).text())
             throw std::runtime_error("an instruction that waits has changed: " + block_on(before).text() + " and " +

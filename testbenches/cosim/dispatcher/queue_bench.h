@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Only for the tests that include Verilated classes.
@@ -22,7 +23,7 @@ public:
 
     QueueBench() { this->reset(); }
 
-    /// "" or the first difference from a queue that takes words until all of its places are used, and gives a word that
+    /// "" or the first difference from a queue that takes words until all of its slots are used, and gives a word that
     /// is pushed into it while it is empty in the same cycle: random pushes, pops and flushes, and each side always or
     /// never.
     std::string difference(std::uint64_t seed) {

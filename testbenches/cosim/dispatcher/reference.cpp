@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/testbenches/cosim/dispatcher/reference.h"
 
 #include <algorithm>
@@ -5,8 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "switchyard/sw_scheduler/formats/error.h"
-#include "switchyard/sw_scheduler/formats/partition.h"
+#include "switchyard/sw_scheduler/adyna/image/partition.h"
+#include "switchyard/sw_scheduler/base/error.h"
 
 namespace switchyard::testing {
 

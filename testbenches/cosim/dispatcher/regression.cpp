@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/testbenches/cosim/dispatcher/regression.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <Vstream_queue_mutants.h>
 
 #include "switchyard/testbenches/cosim/dispatcher/queue_bench.h"

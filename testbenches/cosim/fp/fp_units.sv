@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The arithmetic of fp16_pkg in one model: both units and narrow().
 module fp_units (
     input  logic [15:0] a_i,

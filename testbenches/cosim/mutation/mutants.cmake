@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Mutants of the RTL, patched in by the tests (mutate.py).
 
 # switchyard_mutants(<variable> <block> [SHARED] SOURCES <file.sv>... [ORIGINALS <file.sv>...]): copies of the sources with
@@ -12,10 +13,10 @@ function(switchyard_mutants variable block)
     set(shared --shared)
   endif()
   execute_process(
-    COMMAND ${Python3_EXECUTABLE} -B ${tool}/mutate.py ${folder} --picked ${tool}/picked.tsv ${shared} ${ARG_SOURCES}
+    COMMAND ${Python3_EXECUTABLE} -B ${tool}/mutate.py ${folder} --selected ${tool}/selected.tsv ${shared} ${ARG_SOURCES}
     COMMAND_ERROR_IS_FATAL ANY)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${ARG_SOURCES} ${tool}/mutate.py ${tool}/sv_parser.py
-    ${tool}/picked.tsv)
+    ${tool}/selected.tsv)
   set(sources)
   foreach(source IN LISTS ARG_SOURCES)
     cmake_path(GET source FILENAME name)

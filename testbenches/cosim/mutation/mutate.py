@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""usage: mutate.py OUT [--picked FILE] [--shared] SOURCE.sv...
+# SPDX-License-Identifier: Apache-2.0
+"""usage: mutate.py OUT [--selected FILE] [--shared] SOURCE.sv...
 
 Writes copies of the sources into the folder OUT that hold all of their mutants: each mutated expression becomes
 (selected == K ? mutant : original), each deleted assignment is executed unless its mutant is selected. mutation_pkg.sv reads
@@ -7,7 +8,7 @@ Writes copies of the sources into the folder OUT that hold all of their mutants:
 original. mutants.tsv lists them: number, file, line, kind, original, mutant.
 
 Kinds: operator (another one, or an operand alone), constant, index (a place of a vector), condition (always, never),
-assignment (left out, or inverted), reset (of what a reset assigns, and of its condition), picked: those of FILE, a line each:
+assignment (left out, or inverted), reset (of what a reset assigns, and of its condition), selected: those of FILE, a line each:
 file name, original expression (the first one of the file that reads so), mutant, separated by tabs. A source that FILE
 names is among SOURCE or the line is not used. --shared: modules stay apart in C++, for those that stand many times.
 """
@@ -51,10 +52,10 @@ def write_if_changed(path, text):
 
 
 class Mutator:
-    def __init__(self, name, text, first_number, picked, shared):
+    def __init__(self, name, text, first_number, selected, shared):
         self.name, self.text, self.number, self.shared = name, text, first_number, shared
         self.mutants = []
-        self.picked = dict(picked)
+        self.selected = dict(selected)
         self.parser = Parser(text, name)
 
     def source(self, node):
@@ -111,9 +112,9 @@ class Mutator:
         if node.kind == "condition":
             chosen = [("condition", "1'b1")] + ([] if node.detail["single"] else [("condition", "1'b0")])
         source = " ".join(self.source(node).split())
-        if source in self.picked:
-            chosen.append(("picked", self.picked.pop(source)))
-        numbers = [(self.add(node, "reset" if node.reset and kind != "picked" else kind, text), text)
+        if source in self.selected:
+            chosen.append(("selected", self.selected.pop(source)))
+        numbers = [(self.add(node, "reset" if node.reset and kind != "selected" else kind, text), text)
                    for kind, text in chosen]
         inner = self.source(node) if node.const else self.spliced(node, node.children)
         if not numbers:
@@ -141,8 +142,8 @@ class Mutator:
             rendered = self.render_assignment(root) if root.kind == "assignment" else self.render(root)
             parts += [self.text[at:root.start], rendered]
             at = root.end
-        if self.picked:
-            raise ParseError(f"{self.name}: no such expression to mutate: {next(iter(self.picked))}")
+        if self.selected:
+            raise ParseError(f"{self.name}: no such expression to mutate: {next(iter(self.selected))}")
         text = "".join(parts) + self.text[at:]
         text = text.replace("/*verilator no_inline_task*/", "")  # such a function in C++ cannot read `selected`
         return re.sub(r"\n\);\n", "\n); /*verilator no_inline_module*/\n", text, count=1) if self.shared else text
@@ -150,12 +151,12 @@ class Mutator:
 
 def main(arguments):
     out = pathlib.Path(arguments.pop(0))
-    picked = {}
-    if arguments[0] == "--picked":
+    selected = {}
+    if arguments[0] == "--selected":
         for line in pathlib.Path(arguments[1]).read_text().splitlines():
             if line and not line.startswith("#"):
                 name, original, mutant = line.split("\t")
-                picked.setdefault(name, {})[original] = mutant
+                selected.setdefault(name, {})[original] = mutant
         arguments = arguments[2:]
     shared = arguments[0] == "--shared"
     if shared:
@@ -163,7 +164,7 @@ def main(arguments):
     out.mkdir(parents=True, exist_ok=True)
     mutants = []
     for path in map(pathlib.Path, arguments):
-        mutator = Mutator(path.name, path.read_text(), len(mutants) + 1, picked.get(path.name, {}), shared)
+        mutator = Mutator(path.name, path.read_text(), len(mutants) + 1, selected.get(path.name, {}), shared)
         write_if_changed(out / path.name, f'`line 1 "{path}" 0\n' + mutator.mutated())
         mutants += mutator.mutants
     write_if_changed(out / "mutants.tsv", "".join("\t".join(map(str, mutant)) + "\n" for mutant in mutants))

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/testbenches/cosim/mutation/mutation.h"
 
 #include <sys/resource.h>
@@ -185,7 +186,7 @@ MutationReport run_mutants(const std::string& block, const std::vector<Mutant>& 
     for (const Mutant& mutant : mutants) {
         auto& score = scores.emplace(mutant.file, MutantScore{mutant.file}).first->second;
         if (chosen && (mutant.number < chosen->first || mutant.number > chosen->last)) continue;
-        if ((mutant.number - 1) % stride != 0 && mutant.kind != "picked") continue;
+        if ((mutant.number - 1) % stride != 0 && mutant.kind != "selected") continue;
         const std::string found = how_it_is_found(mutant, regression, cpu_seconds);
         log << mutant.text() << "\t" << (found.empty() ? "SURVIVES" : found.substr(0, found.find('\n'))) << std::endl;
         const auto listed = survivors.find(key_of(mutant));
@@ -193,12 +194,12 @@ MutationReport run_mutants(const std::string& block, const std::vector<Mutant>& 
         ++score.mutants;
         if (!found.empty()) {
             ++score.killed;
-            if (listed != survivors.end()) report.complaints.push_back("listed, but found: " + mutant.text());
+            if (listed != survivors.end()) report.errors.push_back("listed, but found: " + mutant.text());
             continue;
         }
         left.push_back(mutant);
         if (listed == survivors.end()) {
-            report.complaints.push_back("survives: " + mutant.text());
+            report.errors.push_back("survives: " + mutant.text());
         } else {
             score.equivalent += listed->second.equivalent;
         }
@@ -211,8 +212,8 @@ MutationReport run_mutants(const std::string& block, const std::vector<Mutant>& 
         report.original += how_it_is_found(original, regression, 10 * cpu_seconds);
         for (const auto& [key, survivor] : survivors)
             if (std::get<0>(key) == file && !survivor.met)
-                report.complaints.push_back("listed, but no such mutant: " + file + ": " + std::get<1>(key) + "  ->  " +
-                                            std::get<2>(key));
+                report.errors.push_back("listed, but no such mutant: " + file + ": " + std::get<1>(key) + "  ->  " +
+                                        std::get<2>(key));
     }
     if (all) write_report(block, report.scores, left);
     return report;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
@@ -39,14 +40,14 @@ struct MutantScore {
 };
 
 struct MutationReport {
-    std::vector<MutantScore> scores;      ///< by file
-    std::vector<std::string> complaints;  ///< what contradicts survivors.tsv, one line each
-    std::string original;  ///< with a stride of 1, what the regression says of the original: "" if it passes
+    std::vector<MutantScore> scores;  ///< by file
+    std::vector<std::string> errors;  ///< what contradicts survivors.tsv, one line each
+    std::string original;             ///< with a stride of 1, what the regression says of the original: "" if it passes
 };
 
-/// Runs the regression on every `stride`-th mutant, and on all that were picked by hand, each in a process of its own
+/// Runs the regression on every `stride`-th mutant, and on all that were selected by hand, each in a process of its own
 /// with `cpu_seconds` (a mutant that needs more is found: it hangs). survivors.tsv beside this file lists the mutants
-/// that survive, with the reason: a survivor that it does not list is a complaint, as is a listed one that is found or,
+/// that survive, with the reason: a survivor that it does not list is an error, as is a listed one that is found or,
 /// with a stride of 1, does not exist. A stride of 1 writes <block>.md, the scores, <block>.survivors.tsv and
 /// <block>.log, how each one was found, into the build folder's mutation/. Environment SWITCHYARD_MUTANTS=FIRST-LAST:
 /// only these numbers.

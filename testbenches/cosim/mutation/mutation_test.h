@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <iostream>
@@ -17,7 +18,7 @@ inline void check_mutants(const std::string& block, const std::string& list, uns
                           const MutantRegression& regression) {
     const MutationReport report = run_mutants(block, read_mutants(list), stride, regression);
     CHECK(report.original == "");
-    for (const std::string& complaint : report.complaints) FAIL_CHECK(complaint);
+    for (const std::string& error : report.errors) FAIL_CHECK(error);
     for (const MutantScore& score : report.scores) {
         std::cout << block << ": " << score.file << ": " << score.killed << " of " << score.mutants << " found, "
                   << score.equivalent << " equivalent\n";

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Finds the places of a SystemVerilog file where mutants can stand: expressions, conditions and assignments.
 
 It reads the subset that rtl/ is written in (docs/cosim.md): modules and packages with assign, always_ff, always_comb,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Only for the tests that include Verilated classes: the regression of each block of rtl/network_interface.
@@ -12,7 +13,7 @@ namespace switchyard::testing {
 
 inline constexpr unsigned kUnits = 400;
 inline constexpr unsigned kBranches = 4;
-inline constexpr std::uint64_t kMostCycles = 4000;
+inline constexpr std::uint64_t kMaxCycles = 4000;
 
 /// Random samples of a unit: none, few or many, with masks of none to all branches.
 struct Unit {
@@ -39,7 +40,7 @@ unsigned units_split_alike(rtl::SwitchSplitter<Top, kBranches>& splitter, std::u
         const Unit unit(random);
         const unsigned waits = random.below(12);
         const auto lists = splitter.split(
-            unit.ids, unit.masks, [&] { return random.below(16) < waits; }, kMostCycles);
+            unit.ids, unit.masks, [&] { return random.below(16) < waits; }, kMaxCycles);
         hw::RoutingBlocks::Lists wanted = hw::RoutingModel().split(unit.ids, unit.masks);
         wanted.resize(kBranches);
         if (!splitter.finished() || lists != wanted) return alike;
@@ -59,7 +60,7 @@ unsigned units_merged_alike(rtl::MergeReorder<Top, kBranches>& merge, std::uint6
         lists.resize(kBranches);
         const unsigned waits = random.below(12);
         const auto merged = merge.merge(
-            lists, [&] { return random.below(16) < waits; }, kMostCycles);
+            lists, [&] { return random.below(16) < waits; }, kMaxCycles);
         const MergedSamples wanted = hw::RoutingModel().merge(lists);
         bool same = merge.finished() && merged.size() == wanted.ids.size();
         for (std::size_t i = 0; same && i < merged.size(); ++i) {
@@ -91,7 +92,7 @@ unsigned packets_cut_alike(Block& packetiser, std::uint64_t seed) {
                                         header = random_bytes(Block::kHeaderBytes);
         const unsigned vc = random.below(Block::kVcs), waits = random.below(12);
         const auto cut = packetiser.packetise(
-            header.data(), payload.data(), payload.size(), vc, [&] { return random.below(16) < waits; }, kMostCycles);
+            header.data(), payload.data(), payload.size(), vc, [&] { return random.below(16) < waits; }, kMaxCycles);
         const hw::PacketFlits wanted = model.packetise({header, payload.size(), payload.data(), vc == 1});
         bool same = packetiser.finished() && cut.flits.size() == format.flits(payload.size()) &&
                     cut.flits.size() == wanted.marks.size() && cut.bytes == wanted.bytes;
@@ -110,7 +111,7 @@ std::string splitter_throughput(rtl::SwitchSplitter<Top, kBranches>& splitter) {
     const std::vector<std::uint32_t> ids{1, 2, 3, 5, 8, 13, 21, 34};
     for (const std::uint64_t mask : {0, 1, 2, 5, 15}) {
         const std::uint64_t begin = splitter.cycles();
-        splitter.split(ids, std::vector<std::uint64_t>(ids.size(), mask), &rtl::never_stall, kMostCycles);
+        splitter.split(ids, std::vector<std::uint64_t>(ids.size(), mask), &rtl::never_stall, kMaxCycles);
         const std::uint64_t cycles = splitter.cycles() - begin;
         if (cycles != ids.size() + 2)
             return fmt::format("mask {}: {} samples take {} cycles", mask, ids.size(), cycles);
@@ -152,7 +153,7 @@ std::string merge_throughput(rtl::MergeReorder<Top, kBranches>& merge) {
     for (const auto& lists : {std::vector<std::vector<std::uint32_t>>{{1, 2, 3}, {}, {}, {}},
                               std::vector<std::vector<std::uint32_t>>{{1, 5}, {2, 6}, {3, 7}, {4, 8}}}) {
         const std::uint64_t begin = merge.cycles();
-        const std::size_t samples = merge.merge(lists, &rtl::never_stall, kMostCycles).size();
+        const std::size_t samples = merge.merge(lists, &rtl::never_stall, kMaxCycles).size();
         const std::uint64_t cycles = merge.cycles() - begin;
         if (cycles != samples + 1) return fmt::format("{} samples take {} cycles", samples, cycles);
     }

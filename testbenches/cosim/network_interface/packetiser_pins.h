@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Only for the tests that include Verilated classes.
@@ -126,8 +127,8 @@ private:
     }
 };
 
-/// "" if each VC sends as many flits as the router has places before any credit, one more for each credit, and a flit
-/// in each cycle as long as no credit takes longer than the places last.
+/// "" if each VC sends as many flits as the router has slots before any credit, one more for each credit, and a flit
+/// in each cycle as long as no credit takes longer than the slots last.
 template <class Top>
 std::string packetiser_throughput() {
     using Pins = PacketiserPins<Top>;
@@ -142,7 +143,7 @@ std::string packetiser_throughput() {
             if (flits != 1) return fmt::format("VC {}: {} flits for a credit", vc, flits);
         }
         for (unsigned latency = 1; latency < 2 * Pins::kDepth; ++latency) {
-            // A flit's place has another one latency + 1 cycles later.
+            // A flit's slot has another one latency + 1 cycles later.
             const unsigned round_trip = latency + 1, rounds = 10;
             Pins pins(vc);
             pins.send(5 * round_trip, latency);

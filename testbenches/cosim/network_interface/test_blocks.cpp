@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <Vmerge_reorder_covered.h>
 #include <Vpacketiser_covered.h>
 #include <Vswitch_splitter_covered.h>
@@ -44,7 +45,7 @@ TEST_CASE("packetiser RTL: as many flits as the network counts, with header and 
     block.save_coverage(coverage_file("packetiser"));
 }
 
-TEST_CASE("network interface RTL: full throughput, and all places that the router has", "[network_interface]") {
+TEST_CASE("network interface RTL: full throughput, and all slots that the router has", "[network_interface]") {
     rtl::SwitchSplitter<Vswitch_splitter_covered, kBranches> splitter;
     CHECK(splitter_throughput(splitter) == "");
     rtl::MergeReorder<Vmerge_reorder_covered, kBranches> merge;

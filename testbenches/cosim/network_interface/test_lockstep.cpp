@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <Vmerge_reorder_takes_one.h>
 #include <Vpacketiser_no_carry.h>
 #include <Vswitch_splitter_first_branch.h>
@@ -83,7 +84,7 @@ TileProgram merging() {
 void arrive(InterfaceBench& bench, std::uint16_t source, std::vector<std::uint32_t> ids) {
     const auto bytes = 16 * ids.size();
     RoutedExtension announced =
-        probe(0, std::make_shared<const SampleFrame>(SampleFrame{SampleSet(std::move(ids)), whole(0, 4)}));
+        probe(0, std::make_shared<const SampleIndexList>(SampleIndexList{SampleSet(std::move(ids)), whole(0, 4)}));
     RoutedExtension values = data(0, bytes);
     announced.edge = values.edge = source;
     bench.arrive(announced);
@@ -134,7 +135,7 @@ SIM_TEST("network interface lockstep: a flit with a wrong byte ends the simulati
 
 TEST_CASE("network interface lockstep: a block that does not end is a difference", "[network_interface]") {
     struct Stuck : hw::RoutingModel {
-        MergedSamples merge(const Lists&) override { throw TwinFault("the merge has not ended"); }
+        MergedSamples merge(const Lists&) override { throw RtlFault("the merge has not ended"); }
     };
     rtl::LockstepRoutingBlocks blocks({}, "stuck", [](const std::string&) { return std::make_unique<Stuck>(); });
     CHECK(blocks.split({3}, {1}).front() == std::vector<std::uint32_t>{3});
@@ -159,8 +160,8 @@ SIM_TEST("network interface RTL: what the blocks make of a unit or packet is wha
     pass_switch(bench);
     const auto probes = bench.sent(PacketKind::probe);
     REQUIRE(probes.size() == 2);
-    CHECK(probes[0].routed.frame->samples == SampleSet({0, 2, 3}));
-    CHECK(probes[1].routed.frame->samples == SampleSet({1}));  // 2 and 3 went to the first branch alone
+    CHECK(probes[0].routed.index_list->samples == SampleSet({0, 2, 3}));
+    CHECK(probes[1].routed.index_list->samples == SampleSet({1}));  // 2 and 3 went to the first branch alone
     send_profile(bench);
     const auto packets = bench.sent(PacketKind::config);
     REQUIRE(packets.size() == 1);

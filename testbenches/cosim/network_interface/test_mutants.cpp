@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <Vmerge_reorder_mutants.h>
 #include <Vpacketiser_mutants.h>
 #include <Vswitch_splitter_mutants.h>

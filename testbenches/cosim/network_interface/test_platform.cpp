@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <nlohmann/json.hpp>
 
 #include "switchyard/testbenches/catch.h"
@@ -40,7 +41,7 @@ std::string trace_of(const std::string& network) {
 
 std::string values_of(const std::string& network) {
     const std::string folder = "configs/workloads/digits/" + network;
-    return "--set chip.values=on --batches 1 --weights " + folder + "/weights --inputs " + folder +
+    return "--set chip.functional=yes --batches 1 --weights " + folder + "/weights --inputs " + folder +
            "/input_batch0.npy --expect " + folder + "/logits_batch0.npy ";
 }
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/testbenches/cosim/pe_array/regression.h"
 
 #include <algorithm>
@@ -60,9 +61,9 @@ public:
 private:
     bool chance(unsigned percent) { return random_() % 100 < percent; }
     /// One of 1..most, often one of the ends.
-    unsigned upto(unsigned most) {
+    unsigned upto(unsigned max) {
         const unsigned end = random_() % 4;
-        return end == 0 ? 1 : end == 1 ? most : 1 + static_cast<unsigned>(random_() % most);
+        return end == 0 ? 1 : end == 1 ? max : 1 + static_cast<unsigned>(random_() % max);
     }
 
     void begin_block() {

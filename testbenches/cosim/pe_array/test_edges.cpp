@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/rtl/pe_array/verilated_core.h"
-#include "switchyard/sw_scheduler/formats/error.h"
+#include "switchyard/sw_scheduler/base/error.h"
 #include "switchyard/testbenches/catch.h"
 #include "switchyard/testbenches/cosim/coverage.h"
 #include "switchyard/testbenches/cosim/pe_array/regression.h"

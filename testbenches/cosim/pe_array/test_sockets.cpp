@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <array>
 #include <memory>
 
@@ -15,10 +16,10 @@ using Catch::Matchers::ContainsSubstring;
 namespace {
 
 /// The three implementations that step, side by side in one process.
-struct Twins {
+struct ModelAndRtl {
     static constexpr std::array<const char*, 3> kNames{"cycle", "rtl", "lockstep"};
 
-    Twins(unsigned size, bool fp16, const hw::Scratchpad::Config& store) {
+    ModelAndRtl(unsigned size, bool fp16, const hw::Scratchpad::Config& store) {
         for (const char* name : kNames) {
             hw::PeArray::Config config;
             config.impl = name;
@@ -60,20 +61,20 @@ void run_layers(unsigned size, bool fp16, unsigned seed, unsigned trials) {
     constexpr std::array<Kind, 5> kKinds{Kind::convolution, Kind::convolution, Kind::depthwise, Kind::pool_mean,
                                          Kind::merge};
     std::mt19937 random(seed);
-    Twins twins(size, fp16, random_store(random));
+    ModelAndRtl both(size, fp16, random_store(random));
     for (unsigned trial = 0; trial < trials; ++trial) {
         RandomLayer::Limits limits{size, size, fp16, trial % 3 == 0, false};
         const RandomLayer layer(kKinds[trial % kKinds.size()], limits, random, 0x8000);
         const std::vector<std::uint16_t> expected = layer.expected();
         std::vector<std::uint64_t> cycles;
-        for (const auto& bench : twins.benches) {
+        for (const auto& bench : both.benches) {
             INFO(bench->name() << ", layer " << trial);
             cycles.push_back(layer.run(*bench));
             CHECK(layer.results_of(*bench) == expected);
         }
         CHECK(cycles == std::vector<std::uint64_t>(cycles.size(), cycles.front()));
     }
-    twins.check_the_same();
+    both.check_the_same();
 }
 
 }  // namespace
@@ -92,7 +93,7 @@ TEST_CASE("PE array RTL behind its sockets: cycles, counters and values of the m
 SIM_TEST("PE array RTL behind its sockets: sizes only, and pauses", "[pe_array]") {
     INFO("replay with SWITCHYARD_SEED=" << random_seed());
     std::mt19937 random(static_cast<unsigned>(random_seed()));
-    Twins twins(4, false, random_store(random));
+    ModelAndRtl both(4, false, random_store(random));
     for (unsigned invocation = 0; invocation < 60; ++invocation) {
         const unsigned commands = 1 + random() % 5, reduction = 1 + random() % 30;
         for (unsigned n = 0; n < commands; ++n) {
@@ -108,7 +109,7 @@ SIM_TEST("PE array RTL behind its sockets: sizes only, and pauses", "[pe_array]"
             work.last = n + 1 == commands;
             const double pause_ns = random() % 3 == 0 ? static_cast<double>(random() % 40) : 0;
             std::vector<std::uint64_t> cycles;
-            for (const auto& bench : twins.benches) {
+            for (const auto& bench : both.benches) {
                 bench->delay += sc_core::sc_time(pause_ns, sc_core::SC_NS);
                 PeWorkExtension copy = work;
                 REQUIRE(bench->run(copy) == ::tlm::TLM_OK_RESPONSE);
@@ -118,7 +119,7 @@ SIM_TEST("PE array RTL behind its sockets: sizes only, and pauses", "[pe_array]"
             CHECK(cycles == std::vector<std::uint64_t>(cycles.size(), cycles.front()));
         }
     }
-    twins.check_the_same();
+    both.check_the_same();
 }
 
 SIM_TEST("PE array RTL: not evaluated while it has nothing to do", "[pe_array]") {

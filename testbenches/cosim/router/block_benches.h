@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Only for the tests that include Verilated classes: blocks of the router by themselves, for what its network never

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/testbenches/cosim/router/buffer_bench.h"
 
 #include <algorithm>
@@ -73,7 +74,7 @@ public:
     }
     /// For run(): a credit from somebody who has none to give is one for VC `vc` now.
     void give_credit() { to_router_.push_back({now_, static_cast<std::uint8_t>(last_vc())}); }
-    std::string complaint() const { return router_->complaint(); }
+    std::string failed_assertion() const { return router_->failed_assertion(); }
 
     static constexpr unsigned kNever = ~0u;
 
@@ -98,34 +99,34 @@ private:
 
 std::string stream_difference(const hw::flit::Config& network, const MakeRouter& make, unsigned from, unsigned to,
                               unsigned vc) {
-    const unsigned places = network.buffer_flits;
+    const unsigned slots = network.buffer_flits;
     Stream stalled(network, make, from, to, vc);
-    Stream::Flits flits = stalled.run(8 * places + 40, 0, Stream::kNever);
-    if (flits.taken != 2 * places || flits.given != places)
+    Stream::Flits flits = stalled.run(8 * slots + 40, 0, Stream::kNever);
+    if (flits.taken != 2 * slots || flits.given != slots)
         return fmt::format("takes {} and gives {} flits without a credit", flits.taken, flits.given);
-    for (unsigned i = 0; i < places; ++i) {
+    for (unsigned i = 0; i < slots; ++i) {
         stalled.give_credit();
         flits = stalled.run(12, 0, Stream::kNever);
         if (flits.taken != 1 || flits.given != 1)
             return fmt::format("takes {} and gives {} flits for a credit", flits.taken, flits.given);
     }
-    // From a flit at the pins to one that takes its place: written, granted with its credit at the pins in the next
-    // cycle. From a grant to one that takes the place behind the output: switch, pins, credit written.
+    // From a flit at the pins to one that takes its slot: written, granted with its credit at the pins in the next
+    // cycle. From a grant to one that takes the slot behind the output: switch, pins, credit written.
     constexpr unsigned kInputTrip = 2;
     const unsigned output_trip = 2 + network.switch_cycles;
-    for (unsigned latency = places > 5 ? places - 4 : 0; latency <= places + 2; ++latency) {
+    for (unsigned latency = slots > 5 ? slots - 4 : 0; latency <= slots + 2; ++latency) {
         for (const bool input : {true, false}) {
             const unsigned trip = (input ? kInputTrip : output_trip) + latency, rounds = 6;
             const unsigned other = input ? output_trip : kInputTrip;
             // The other side is to be no limit.
-            if (std::min(trip, places) * other > places * trip) continue;
+            if (std::min(trip, slots) * other > slots * trip) continue;
             Stream stream(network, make, from, to, vc);
             stream.run(40 + 4 * trip, input ? latency : 0, input ? 0 : latency);
             flits = stream.run(rounds * trip, input ? latency : 0, input ? 0 : latency);
-            if (flits.given != rounds * std::min(trip, places))
+            if (flits.given != rounds * std::min(trip, slots))
                 return fmt::format("{} credits {} cycles late: {} flits in {} cycles", input ? "input's" : "output's",
                                    latency, flits.given, rounds * trip);
-            if (!stream.complaint().empty()) return stream.complaint();
+            if (!stream.failed_assertion().empty()) return stream.failed_assertion();
         }
     }
     return "";

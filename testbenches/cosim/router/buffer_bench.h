@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <string>
@@ -8,9 +9,9 @@ namespace switchyard::testing {
 
 /// The buffers of a router of a mesh with `network`'s columns, rows, VCs and buffers, and one cycle a stage or
 /// look-ahead, at its pins and without a model: for every input VC and output, before any credit it takes a packet's
-/// flits until the places behind its output and its own are all full, and then one more for each credit; with credits
-/// it sends one in each cycle as long as no credit takes longer than the places last, on either side, and the fraction
-/// of the places beyond. "" or the first that does not hold.
+/// flits until the slots behind its output and its own are all full, and then one more for each credit; with credits
+/// it sends one in each cycle as long as no credit takes longer than the slots last, on either side, and the fraction
+/// of the slots beyond. "" or the first that does not hold.
 std::string buffer_difference(const hw::flit::Config& network, const MakeRouter& make);
 
 }  // namespace switchyard::testing

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <Vrouter_coverage.h>
 #include <Vrouter_coverage_slow.h>
 

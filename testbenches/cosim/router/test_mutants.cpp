@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <Vmulticast_copy_mutants.h>
 #include <Vroute_computation_mutants.h>
 #include <Vstage_timer_mutants.h>

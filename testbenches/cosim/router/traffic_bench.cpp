@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/testbenches/cosim/router/traffic_bench.h"
 
 #include <algorithm>
@@ -58,7 +59,7 @@ RouterRun run_routers(const RouterLoad& load, const std::function<RouterImpl(uns
                 break;
             }
         }
-    } catch (const TwinFault& fault) {
+    } catch (const RtlFault& fault) {
         run.difference = fault.what();
     } catch (const hw::flit::NoProgress& stuck) {
         run.difference = stuck.what();

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A memory-mapped bus of somebody else's: two masters, slaves at ranges of addresses, each of which sees addresses from
 // zero on. Loosely and approximately timed, DMI and debug; an access takes 2 ns.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A processor of somebody else's, as far as a bus sees it: loads and stores, with a quantum or by nb_transport.
 #pragma once
 

@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes a kernel record and reads it back with nothing but the scheduler's library.
-#include <switchyard/sw_scheduler/formats/kernel.h>
+#include <switchyard/sw_scheduler/adyna/image/kernel.h>
 
 #include <cstdio>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A virtual prototype of somebody else's with the accelerator behind its bus: its software runs the digits network,
 // takes the interrupts and checks the labels. A base-protocol checker stands on every link.
 //
@@ -5,7 +6,7 @@
 #include <switchyard/accelerator.h>
 #include <switchyard/hw/host/host_registers.h>
 #include <switchyard/platform/network_values.h>
-#include <switchyard/sw_scheduler/formats/image.h>
+#include <switchyard/sw_scheduler/adyna/image/image.h>
 #include <switchyard/tlm/base_protocol_checker.h>
 
 #include <algorithm>
@@ -116,7 +117,7 @@ private:
 
 int simulate(const std::string& configs, const std::string& image, bool by_phases) {
     const auto platform = switchyard::PlatformConfig::from_yaml_file(
-        configs + "/platforms/mini.yaml", {{"chip.values", "on"}, {"chip.check_protocol", "on"}});
+        configs + "/platforms/mini.yaml", {{"chip.functional", "yes"}, {"chip.check_protocol", "on"}});
     Software software(configs, image);
 
     Bus bus("bus");

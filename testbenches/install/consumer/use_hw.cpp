@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Mounts one component in a test bench of somebody else's: writes a scratchpad through its socket and reads it back.
 #include <switchyard/hw/scratchpad/scratchpad.h>
 

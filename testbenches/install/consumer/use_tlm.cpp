@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Takes a packet from a pool with nothing but Switchyard::tlm.
 #include <switchyard/tlm/memory_manager.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/testbenches/integration/values/digits_runs.h"
 
 #include "switchyard/testbenches/catch.h"
@@ -12,7 +13,7 @@ std::string options_of(const DigitsNetwork& network) {
     const std::string image = compiled(
         "configs/workloads/digits_" + network.name + ".yaml --platform " + kMini + " --design adyna" + network.settings,
         "digits_" + network.name + ".syk");
-    return std::string("--platform ") + kMini + " --set chip.values=on" + network.settings + " --image " + image +
+    return std::string("--platform ") + kMini + " --set chip.functional=yes" + network.settings + " --image " + image +
            " --weights " + folder + "/weights --inputs " + network.inputs + " --expect " + folder + "/" +
            network.expected + " --trace " + folder + "/routing.jsonl";
 }

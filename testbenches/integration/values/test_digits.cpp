@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Trained networks over all recorded batches: labels and decisions are PyTorch's, and where a decision differs, its
 // logit in binary64 is closer to the threshold than the arithmetic's error.
 
@@ -10,7 +11,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "switchyard/platform/npy.h"
+#include "switchyard/platform/system/npy.h"
 #include "switchyard/testbenches/integration/programs.h"
 #include "switchyard/testbenches/integration/values/digits_reference.h"
 #include "switchyard/testbenches/integration/values/digits_runs.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Gates compare their logits in binary32, not results rounded to binary16: values closer to the threshold than binary16
 // can tell, and thresholds behind activations.
 
@@ -12,7 +13,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-#include "switchyard/platform/npy.h"
+#include "switchyard/platform/system/npy.h"
 #include "switchyard/testbenches/integration/programs.h"
 #include "switchyard/testbenches/sim_test.h"
 
@@ -83,8 +84,8 @@ std::size_t wrong_masks(const GateCase& gate, float centre, const std::function<
     write_text(scratch("gates.yaml"), model(gate));
     const std::string image = compiled(scratch("gates.yaml") + " --platform " + kMini + " --design adyna");
     const nlohmann::json report =
-        report_of_run(std::string("--platform ") + kMini + " --set chip.values=on --image " + image + " --weights " +
-                      folder + " --inputs " + folder + "/inputs.npy --trace " + trace);
+        report_of_run(std::string("--platform ") + kMini + " --set chip.functional=yes --image " + image +
+                      " --weights " + folder + " --inputs " + folder + "/inputs.npy --trace " + trace);
     return report.at("values").at("routing").at("differences").size();
 }
 
@@ -207,7 +208,7 @@ TEST_CASE("samples leave when their label has stayed the same for as many classi
             const std::string image =
                 compiled(scratch("exits.yaml") + " --platform " + chip + " --design adyna", "exits.syk");
             const nlohmann::json report =
-                report_of_run(std::string("--platform ") + chip + " --set chip.values=on --image " + image +
+                report_of_run(std::string("--platform ") + chip + " --set chip.functional=yes --image " + image +
                               " --weights " + folder + " --inputs " + folder + "/inputs.npy --trace " + trace);
             INFO(chip << ": " << report.at("values").at("routing").dump());
             CHECK(report.at("values").at("routing").at("differences").empty());

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Partial sums in binary32: four bytes an element wherever they lie and travel, and sums without a second rounding.
 
 #include <algorithm>
@@ -7,8 +8,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "switchyard/platform/npy.h"
-#include "switchyard/sw_scheduler/formats/image.h"
+#include "switchyard/platform/system/npy.h"
+#include "switchyard/sw_scheduler/adyna/image/image.h"
 #include "switchyard/testbenches/half.h"
 #include "switchyard/testbenches/integration/programs.h"
 #include "switchyard/testbenches/sim_test.h"
@@ -29,8 +30,8 @@ std::string image_with(const std::string& model, const std::string& sums) {
 
 json run_digits(const std::string& sums, const std::string& settings) {
     return report_of_run(
-        std::string("--platform ") + kMini + " --set chip.values=on --set pe_array.partial_sums=" + sums + settings +
-        " --image " + image_with(kGates, sums) + " --weights " + kFolder + "weights --inputs " + kFolder +
+        std::string("--platform ") + kMini + " --set chip.functional=yes --set pe_array.partial_sums=" + sums +
+        settings + " --image " + image_with(kGates, sums) + " --weights " + kFolder + "weights --inputs " + kFolder +
         "input_batch0.npy --expect " + kFolder + "logits_batch0.npy --bound 100 --trace " + kFolder + "routing.jsonl");
 }
 
@@ -120,7 +121,7 @@ layers:
         }
         platform::write_npy({{kSamples, 1}, expected}, folder + "/expected.npy");
         const json report = report_of_run(
-            std::string("--platform ") + kMini + " --set chip.values=on" + " --set pe_array.partial_sums=" + sums +
+            std::string("--platform ") + kMini + " --set chip.functional=yes" + " --set pe_array.partial_sums=" + sums +
             " --image " + image_with(scratch("sums.yaml"), sums) + " --weights " + folder + " --inputs " + folder +
             "/inputs.npy --bound 0 --expect " + folder + "/expected.npy");
         CHECK(report.at("values").at("outputs").at("largest_error") == 0);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Trained transformers over recorded batches: labels and decisions are PyTorch's, and where a decision differs, logits
 // in binary64 are so close that the arithmetic's error may exchange them.
 
@@ -10,7 +11,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "switchyard/platform/npy.h"
+#include "switchyard/platform/system/npy.h"
 #include "switchyard/testbenches/catch.h"
 #include "switchyard/testbenches/integration/programs.h"
 #include "switchyard/testbenches/integration/values/digits_runs.h"
@@ -56,14 +57,14 @@ std::uint64_t decision_of(const std::vector<ReferenceGates>& classifiers) {
 }
 
 /// `most`: samples that may leave elsewhere.
-void check_early_exit(std::size_t batches, std::size_t most) {
+void check_early_exit(std::size_t batches, std::size_t max) {
     const json values = values_of(kEarlyExit, " --batches " + std::to_string(batches));
     INFO(values.at("routing").at("differences").dump());
     CHECK(values.at("outputs").at("samples") == batches * kImages);
     CHECK(values.at("outputs").at("different_labels") == 0);
     CHECK(values.at("routing").at("decisions").get<std::size_t>() > 3 * batches * kImages);
     const auto differences = first_differences(values, "exit");
-    CHECK(differences.size() <= most);
+    CHECK(differences.size() <= max);
     const platform::NpyArray inputs = platform::read_npy(kEarlyExit.inputs);
     for (const auto& [sample, difference] : differences) {
         INFO("batch " << sample.first << ", sample " << sample.second << ", exit" << difference.index);
@@ -95,14 +96,14 @@ std::vector<TokenExperts> recorded_experts(const std::string& trace, std::size_t
 }
 
 /// `most`: tokens that may go elsewhere.
-void check_moe(std::size_t batches, std::size_t most) {
+void check_moe(std::size_t batches, std::size_t max) {
     const json values = values_of(kMoe, " --batches " + std::to_string(batches));
     INFO(values.at("routing").at("differences").dump());
     CHECK(values.at("outputs").at("samples") == batches * kImages);
     CHECK(values.at("outputs").at("different_labels") == 0);
     CHECK(values.at("routing").at("decisions") == 2 * batches * kImages * kTokens);
     const auto differences = first_differences(values, "layer", ".experts");
-    CHECK(differences.size() <= most);
+    CHECK(differences.size() <= max);
     std::map<DigitsSample, std::size_t> first_layer;  ///< by image: attention carries a difference to the other tokens
     for (const auto& [sample, difference] : differences) {
         const auto [at, added] =

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/testbenches/integration/values/transformer_reference.h"
 
 #include <algorithm>
@@ -6,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "switchyard/platform/npy.h"
+#include "switchyard/platform/system/npy.h"
 
 namespace switchyard::testing {
 

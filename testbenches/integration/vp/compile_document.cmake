@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # cmake -DDOCUMENT=... -DSCRATCH=... "-DCOMPILE=compiler;flag;..." -P: compiles each block of C in a Markdown document.
 file(READ ${DOCUMENT} text)
 string(REPLACE ";" "@SEMICOLON@" text "${text}")

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # cmake -DCOMPILER=... -DDRIVER=... -DMADE=... -DSCRATCH=... -P: the driver leaves no symbol undefined, with or without the
 # check of images, at every optimisation and on RISC-V processors of 32 and 64 bits with and without multiplication.
 get_filename_component(prefix ${COMPILER} NAME)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/testbenches/integration/vp/prototype.h"
 
 #include "switchyard/hw/host/host_registers.h"

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstring>
 #include <fstream>
 
 #include "switchyard/platform/driver/switchyard_driver.h"
 #include "switchyard/platform/driver/switchyard_package.h"
-#include "switchyard/platform/npy.h"
+#include "switchyard/platform/system/npy.h"
 #include "switchyard/testbenches/integration/programs.h"
 #include "switchyard/testbenches/integration/vp/firmware/platform.h"
 #include "switchyard/testbenches/integration/vp/flat_memory.h"
@@ -88,8 +89,8 @@ struct Boot {
 void boot(const Boot& how, const std::string& file) {
     ::tlm::tlm_global_quantum::instance().set(sc_core::sc_time(how.quantum_ns, sc_core::SC_NS));
     const Network& net = network();
-    const PlatformConfig platform =
-        read_platform(kMini, {{"chip.values", "on"}, {"host.interrupt_rearm_ns", how.edge_triggered ? "20" : "0"}});
+    const PlatformConfig platform = read_platform(
+        kMini, {{"chip.functional", "yes"}, {"host.interrupt_rearm_ns", how.edge_triggered ? "20" : "0"}});
     Prototype prototype("prototype", platform, how.uses_dmi, how.edge_triggered);
     prototype.put(read_elf(SWITCHYARD_VP_PROGRAMS "/firmware.elf"));
     prototype.put(PACKAGE_ADDRESS, {net.package.begin(), net.package.end()});

@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/platform/baselines/gpu_config.h"
 #include "switchyard/platform/baselines/tenant_config.h"
-#include "switchyard/sw_scheduler/formats/error.h"
+#include "switchyard/sw_scheduler/base/error.h"
 #include "switchyard/testbenches/catch.h"
 #include "switchyard/testbenches/unit/scheduler/model_text.h"
 
@@ -11,7 +12,7 @@ namespace {
 
 /// What reading `text` complains about, the path cut to the file's name.
 template <class Read>
-std::string complaint(const std::string& text, Read&& read, std::map<std::string, std::string> overrides = {}) {
+std::string error_of(const std::string& text, Read&& read, std::map<std::string, std::string> overrides = {}) {
     const sched::TextFile file("baseline.yaml", text);
     try {
         read(file.path(), overrides);
@@ -20,7 +21,7 @@ std::string complaint(const std::string& text, Read&& read, std::map<std::string
         const std::size_t at = message.find("baseline.yaml");
         return at == std::string::npos ? message : message.substr(at);
     }
-    return "no complaint";
+    return "no error";
 }
 
 }  // namespace
@@ -38,16 +39,16 @@ TEST_CASE("a100.yaml is the card of the data sheet", "[baselines]") {
 }
 
 TEST_CASE("mistakes in a baseline's file name the line and the key", "[baselines]") {
-    CHECK(complaint("gpu:\n  launch: 3\n", read_gpu_config)
+    CHECK(error_of("gpu:\n  launch: 3\n", read_gpu_config)
               .rfind("baseline.yaml:2: gpu.launch: unknown key; known: ", 0) == 0);
-    CHECK(complaint("gpu:\n  launch_us: -1\n", read_gpu_config) ==
+    CHECK(error_of("gpu:\n  launch_us: -1\n", read_gpu_config) ==
           "baseline.yaml:2: gpu.launch_us: wants 0 to 1000000, got -1");
-    CHECK(complaint("gpu: {}\nhbm: {}\n", read_gpu_config) == "baseline.yaml:2: hbm: unknown section; known: gpu");
-    CHECK(complaint("{}\n", read_gpu_config) == "baseline.yaml:1: gpu: section is missing");
-    CHECK(complaint("- gpu\n", read_gpu_config) == "baseline.yaml:1: wants a mapping with the section \"gpu\"");
-    CHECK(complaint("gpu: {}\n", read_gpu_config, {{"gpu.tensor_efficiency", "2"}}) ==
+    CHECK(error_of("gpu: {}\nhbm: {}\n", read_gpu_config) == "baseline.yaml:2: hbm: unknown section; known: gpu");
+    CHECK(error_of("{}\n", read_gpu_config) == "baseline.yaml:1: gpu: section is missing");
+    CHECK(error_of("- gpu\n", read_gpu_config) == "baseline.yaml:1: wants a mapping with the section \"gpu\"");
+    CHECK(error_of("gpu: {}\n", read_gpu_config, {{"gpu.tensor_efficiency", "2"}}) ==
           "--set: gpu.tensor_efficiency: wants 0.01 to 1, got 2");
-    CHECK(complaint("m_tenant:\n  groups: three\n", read_tenant_config) ==
+    CHECK(error_of("m_tenant:\n  groups: three\n", read_tenant_config) ==
           "baseline.yaml:2: m_tenant.groups: wants one of free, power_of_two, got \"three\"");
 }
 

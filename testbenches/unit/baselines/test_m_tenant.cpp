@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <nlohmann/json.hpp>
 
 #include "switchyard/platform/baselines/baseline_report.h"
 #include "switchyard/platform/baselines/m_tenant.h"
-#include "switchyard/sw_scheduler/model/model_reader.h"
+#include "switchyard/sw_scheduler/workload/model_reader.h"
 #include "switchyard/testbenches/catch.h"
 
 using namespace switchyard;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <numeric>
 
 #include "switchyard/platform/baselines/dataflow.h"
@@ -106,7 +107,7 @@ TEST_CASE("two branches, worked by hand", "[m-tenant]") {
         CHECK(batch.synchronisations == 2);
         CHECK(batch.bytes.hbm_read == Approx(2 * 8 * 2048 + 8 * 256 + 16 * 2));
         CHECK(batch.bytes.hbm_written == Approx(2 * 8 * 2048 + 8 * 256 + 8 * 2));
-        CHECK(batch.most_bytes_per_cycle <= 64);
+        CHECK(batch.max_bytes_per_cycle <= 64);
         CHECK(batch.macs == Approx(8 * 16));
         CHECK(batch.vector_elements == Approx(2 * 8 * 1024));
     }
@@ -208,11 +209,10 @@ TEST_CASE("no batch of the networks beats PEs or memory", "[m-tenant]") {
         CHECK(batch.macs == Approx(useful));
         const double at_work = batch.cycles - batch.idle_cycles;
         CHECK(at_work >= useful / (144 * 1024));
-        CHECK(at_work >=
-              (batch.least_read_bytes + batch.bytes.hbm_written) / chip.memory_bytes_per_cycle() * (1 - 1e-9));
-        CHECK(batch.bytes.hbm_read >= batch.least_read_bytes * (1 - 1e-9));
-        CHECK(batch.most_bytes_per_cycle <= chip.memory_bytes_per_cycle() * (1 + 1e-9));
-        CHECK(batch.most_tiles <= 144);
+        CHECK(at_work >= (batch.min_read_bytes + batch.bytes.hbm_written) / chip.memory_bytes_per_cycle() * (1 - 1e-9));
+        CHECK(batch.bytes.hbm_read >= batch.min_read_bytes * (1 - 1e-9));
+        CHECK(batch.max_bytes_per_cycle <= chip.memory_bytes_per_cycle() * (1 + 1e-9));
+        CHECK(batch.max_tiles <= 144);
         CHECK(batch.tile_cycles <= 144 * at_work * (1 + 1e-9));
     }
 }

@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/platform/baselines/tenant_kernels.h"
-#include "switchyard/sw_scheduler/formats/error.h"
-#include "switchyard/sw_scheduler/model/profile.h"
+#include "switchyard/sw_scheduler/base/error.h"
+#include "switchyard/sw_scheduler/workload/profile.h"
 #include "switchyard/testbenches/catch.h"
 #include "switchyard/testbenches/unit/scheduler/model_text.h"
 #include "switchyard/testbenches/unit/scheduler_backend/chips.h"
@@ -42,7 +43,7 @@ TEST_CASE("a tenant's kernel is no slower than what the scheduler would do on as
                 const sched::Stage& stage = stages.best(op, tiles, samples, slots, 1);
                 REQUIRE(stage.fits);
                 const sched::TileWork work =
-                    sched::tile_work(one.shape, workload.items[op].operands, stage.largest, stage.k_ways);
+                    sched::tile_work(one.shape, workload.items[op].operands, stage.largest, stage.k_factor);
                 const auto cycles = static_cast<double>(search.best(work).cost.cycles);
                 const double bandwidth = chip.memory_bytes_per_cycle() * tiles / chip.tiles();
                 const TenantKernel& kernel = tenants.best(op, samples, tiles);
@@ -70,13 +71,13 @@ TEST_CASE("no kernel beats its PEs, its bytes or its links", "[m-tenant]") {
             const double macs = static_cast<double>(one.macs_per_sample) * samples;
             CHECK(kernel.cycles_at(1e12) >= macs / (4 * 64));
             CHECK(kernel.rounds() * kernel.block_cycles >= macs / (4 * 64));
-            const double least = tenants.read_bytes_per_sample(op) * samples + bytes_of_weights(one);
-            CHECK(kernel.bytes.hbm_read >= least * (1 - 1e-12));
+            const double min = tenants.read_bytes_per_sample(op) * samples + bytes_of_weights(one);
+            CHECK(kernel.bytes.hbm_read >= min * (1 - 1e-12));
             CHECK(kernel.bytes.hbm_written == tenants.written_bytes_per_sample(op) * samples);
             CHECK(kernel.cycles_at(10) >= kernel.hbm_bytes() / 10 * (1 - 1e-12));
-            CHECK(kernel.cycles_at(chip.memory_bytes_per_cycle()) >= tenants.least_cycles(op, samples) * (1 - 1e-12));
+            CHECK(kernel.cycles_at(chip.memory_bytes_per_cycle()) >= tenants.min_cycles(op, samples) * (1 - 1e-12));
             // What arrives passes four links, what leaves too.
-            CHECK(kernel.cycles_at(1e12) >= least / (4 * chip.link_bytes_per_cycle) * (1 - 1e-12));
+            CHECK(kernel.cycles_at(1e12) >= min / (4 * chip.link_bytes_per_cycle) * (1 - 1e-12));
             // Tiles that read along get copies; accesses of the arrays come on top.
             CHECK(kernel.bytes.scratchpad_written >= kernel.bytes.hbm_read);
             CHECK(kernel.bytes.scratchpad_read >= kernel.bytes.hbm_written);
@@ -107,7 +108,7 @@ TEST_CASE("tiles that share no reads fetch what they need one by one", "[m-tenan
     const TenantKernel& kernel = own.best(0, 8, 4);
     REQUIRE(kernel.stays == Stays::weights);
     REQUIRE(kernel.tiles() == 4);
-    const double inputs = kInputs * kernel.k_ways, weights = kWeights * kernel.n_ways * kernel.p_ways;
+    const double inputs = kInputs * kernel.k_factor, weights = kWeights * kernel.n_factor * kernel.p_factor;
     // A tile's slice of weights is needed by n x p tiles, its samples and rows by k tiles.
     CHECK(kernel.bytes.hbm_read == inputs + weights);
     CHECK(kernel.first_bytes == inputs / kernel.rounds() + weights);
@@ -128,7 +129,7 @@ TEST_CASE("a tile of an attention reads its heads alone", "[m-tenant]") {
         TenantKernels tenants(model.graph, chip);
         const TenantKernel& kernel = tenants.best(1, 1, 4);  // one sample: tiles share it by heads, or by rows
         REQUIRE(kernel.tiles() == 4);
-        CHECK(kernel.bytes.hbm_read == 96 * 16 * 2 * kernel.p_ways);
+        CHECK(kernel.bytes.hbm_read == 96 * 16 * 2 * kernel.p_factor);
     }
 }
 
@@ -207,8 +208,8 @@ TEST_CASE("a 1x1 convolution with stride 2 reads every second row", "[m-tenant]"
         sched::with_layers("  - {name: a, kind: convolution, from: input, out_channels: 32, filter: 1, stride: 2}\n"));
     TenantKernels tenants(model.graph, sched::mini_chip());
     CHECK(tenants.read_bytes_per_sample(0) == 2.0 * 16 * 8 * 7);  // up to the last row that it needs
-    CHECK(tenants.least_read_bytes_per_sample(0) == 2.0 * 16 * 8 * 4);
-    CHECK(tenants.best(0, 8, 4).bytes.hbm_read >= 8 * tenants.least_read_bytes_per_sample(0));
+    CHECK(tenants.min_read_bytes_per_sample(0) == 2.0 * 16 * 8 * 4);
+    CHECK(tenants.best(0, 8, 4).bytes.hbm_read >= 8 * tenants.min_read_bytes_per_sample(0));
 }
 
 TEST_CASE("results are written the way they are asked for", "[m-tenant]") {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <algorithm>
@@ -8,15 +9,15 @@
 #include <tuple>
 #include <vector>
 
-#include "switchyard/sw_scheduler/formats/kernel.h"
-#include "switchyard/sw_scheduler/formats/partition.h"
+#include "switchyard/sw_scheduler/adyna/image/kernel.h"
+#include "switchyard/sw_scheduler/adyna/image/partition.h"
 
 namespace switchyard::testing {
 
 /// A kernel that obeys the rules of the template nest: it covers its operator, fits `rows` x `columns` PEs with at most
 /// five accumulators each, and has more iterations than it needs here and there.
 inline Kernel random_kernel(std::mt19937& random, unsigned rows, unsigned columns, unsigned dyn_dim) {
-    const auto upto = [&random](unsigned most) { return 1 + static_cast<unsigned>(random() % most); };
+    const auto upto = [&random](unsigned max) { return 1 + static_cast<unsigned>(random() % max); };
     const auto u16 = [](unsigned value) { return static_cast<std::uint16_t>(value); };
     const auto ceil = [](unsigned a, unsigned b) { return (a + b - 1) / b; };
     Kernel kernel;
@@ -58,9 +59,9 @@ struct CountedNest {
         std::map<std::tuple<unsigned, unsigned, unsigned, unsigned>, unsigned> of_a_pe;
         std::uint64_t outputs = 0;
         unsigned deepest() const {
-            unsigned most = 0;
-            for (const auto& pe : of_a_pe) most = std::max(most, pe.second);
-            return most;
+            unsigned max = 0;
+            for (const auto& pe : of_a_pe) max = std::max(max, pe.second);
+            return max;
         }
     };
     using Index = std::tuple<unsigned, unsigned, unsigned, unsigned>;  // n, k, p, q
@@ -69,11 +70,12 @@ struct CountedNest {
 };
 
 inline CountedNest count_nest(const Kernel& kernel, unsigned rank, unsigned dyn_dim) {
-    const unsigned ways_p = kernel.loop(Level::tile, Dim::p).block, ways_k = kernel.loop(Level::tile, Dim::k).block;
-    const unsigned share_n = rank / ways_k / ways_p, share_p = rank / ways_k % ways_p, share_k = rank % ways_k;
+    const unsigned factor_p = kernel.loop(Level::tile, Dim::p).block, factor_k = kernel.loop(Level::tile, Dim::k).block;
+    const unsigned share_n = rank / factor_k / factor_p, share_p = rank / factor_k % factor_p,
+                   share_k = rank % factor_k;
     const auto part = [&](Dim dim) {
-        const unsigned ways = kernel.loop(Level::tile, dim).block;
-        return (kernel.size(dim) + ways - 1u) / ways;
+        const unsigned factors = kernel.loop(Level::tile, dim).block;
+        return (kernel.size(dim) + factors - 1u) / factors;
     };
     const auto block = [&](Dim dim, unsigned i) {
         return i / (unsigned{kernel.loop(Level::reg, dim).block} * kernel.loop(Level::pe, dim).block);

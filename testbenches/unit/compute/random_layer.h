@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <algorithm>
@@ -29,7 +30,7 @@ public:
 
     RandomLayer(Kind kind, const Limits& limits, std::mt19937& random, std::uint32_t base)
         : kind_(kind), limits_(limits), random_(random), next_address_(base) {
-        const auto upto = [&](unsigned most) { return 1 + static_cast<unsigned>(random_() % most); };
+        const auto upto = [&](unsigned max) { return 1 + static_cast<unsigned>(random_() % max); };
         const bool windowed = kind != Kind::merge && random_() % 4 != 0;
         samples_ = upto(limits.large ? 8 : 3);
         outs_ = upto(limits.large ? 40 : 2 * limits.columns + 1);

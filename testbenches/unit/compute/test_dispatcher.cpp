@@ -1,4 +1,5 @@
-#include "switchyard/sw_scheduler/formats/error.h"
+// SPDX-License-Identifier: Apache-2.0
+#include "switchyard/sw_scheduler/base/error.h"
 #include "switchyard/testbenches/sim_test.h"
 #include "switchyard/testbenches/unit/compute/dispatcher_implementations.h"
 
@@ -37,24 +38,25 @@ constexpr std::uint64_t kFetchCycles = 2;  // 128 bytes at 128 a cycle, and the 
 
 }  // namespace
 
-TEST_CASE("dispatcher picks the smallest dyn_dim that is no less than the real one", "[dispatcher]") {
+TEST_CASE("dispatcher selects the smallest dyn_dim that is no less than the real one", "[dispatcher]") {
     with_each([](ComputeBench& bench) {
         REQUIRE(bench.load(three_kernels()).status == ::tlm::TLM_OK_RESPONSE);
-        struct Pick {
+        struct Selection {
             unsigned dyn_dim;
             int kernel;
         };
-        for (const Pick pick : {Pick{1, 0}, Pick{4, 0}, Pick{5, 1}, Pick{16, 1}, Pick{17, 2}, Pick{128, 2}}) {
-            DispatchExtension dispatch = request(pick.dyn_dim, 3);
+        for (const Selection selection : {Selection{1, 0}, Selection{4, 0}, Selection{5, 1}, Selection{16, 1},
+                                          Selection{17, 2}, Selection{128, 2}}) {
+            DispatchExtension dispatch = request(selection.dyn_dim, 3);
             CHECK(bench.dispatch(dispatch).status == ::tlm::TLM_OK_RESPONSE);
-            CHECK(dispatch.kernel == pick.kernel);
-            CHECK(dispatch.macs == pick.dyn_dim * 32ull * 64);
+            CHECK(dispatch.kernel == selection.kernel);
+            CHECK(dispatch.macs == selection.dyn_dim * 32ull * 64);
             sc_core::sc_start(10, sc_core::SC_US);
         }
         DispatchExtension second_range = request(3, 2, 1);  // another operator's kernels
         CHECK(bench.dispatch(second_range).status == ::tlm::TLM_OK_RESPONSE);
         CHECK(second_range.kernel == 1);
-        CHECK(bench.dispatcher.stats().kernels_picked == std::vector<std::uint64_t>{2, 3, 2});
+        CHECK(bench.dispatcher.stats().kernels_selected == std::vector<std::uint64_t>{2, 3, 2});
         CHECK(bench.dispatcher.stats().dispatches == 7);
         CHECK(bench.registry.errors().empty());
     });
@@ -95,13 +97,13 @@ TEST_CASE("dispatcher: nothing to do costs a search and is still sent", "[dispat
         kernels[2].loop(Level::tile, Dim::n).block = 4;  // 32 samples a rank
         bench.load(kernels);
         sc_core::sc_start(1, sc_core::SC_US);
-        const auto frame = std::make_shared<const SampleFrame>();
+        const auto index_list = std::make_shared<const SampleIndexList>();
         DispatchExtension no_samples = request(0, 3);
-        no_samples.frame = frame;
+        no_samples.index_list = index_list;
         bench.dispatch(no_samples);
         CHECK(no_samples.kernel == 0);
         CHECK(no_samples.cycles == 3);
-        CHECK(bench.dispatcher.stats().kernels_picked == std::vector<std::uint64_t>{0, 0, 0});
+        CHECK(bench.dispatcher.stats().kernels_selected == std::vector<std::uint64_t>{0, 0, 0});
 
         DispatchExtension not_mine = request(30, 3);  // rank 0 has them all
         not_mine.rank = 1;
@@ -113,7 +115,7 @@ TEST_CASE("dispatcher: nothing to do costs a search and is still sent", "[dispat
         CHECK(not_mine.macs == 0);
         CHECK(bench.pe_array.stats().commands == 0);
         REQUIRE(bench.sent.size() == 2);
-        CHECK(bench.sent[0].what.frame == frame);
+        CHECK(bench.sent[0].what.index_list == index_list);
         CHECK(bench.sent[1].what.dyn_dim == 30);
     });
 }

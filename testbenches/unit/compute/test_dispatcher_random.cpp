@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
 #include "switchyard/testbenches/cosim/seed.h"
@@ -104,14 +105,14 @@ SIM_TEST("dispatcher: implementations agree on random kernels", "[dispatcher]") 
         CHECK(bench->sent.size() == 720);
         CHECK(store.read_bytes == analytic.scratchpad.stats().read_bytes);
         CHECK(store.write_bytes == analytic.scratchpad.stats().write_bytes);
-        CHECK(bench->dispatcher.stats().kernels_picked == analytic.dispatcher.stats().kernels_picked);
+        CHECK(bench->dispatcher.stats().kernels_selected == analytic.dispatcher.stats().kernels_selected);
         CHECK(bench->dispatcher.stats().search_cycles == analytic.dispatcher.stats().search_cycles);
         CHECK(bench->registry.errors().empty());
         if (bench != benches.front()) CHECK(store.busy_cycles == walk.scratchpad.stats().busy_cycles);
     }
     // A burst's end is rounded down to 1 ps = 1/1000 cycle, and `walk` has up to three bursts a block.
-    const auto most = static_cast<double>(analytic.scratchpad.stats().busy_cycles);
+    const auto max = static_cast<double>(analytic.scratchpad.stats().busy_cycles);
     const auto rounded = 1 + 3 * static_cast<double>(walk.pe_array.stats().commands) / 1000;
-    CHECK(static_cast<double>(walk.scratchpad.stats().busy_cycles) == Approx(most).margin(rounded).epsilon(0));
+    CHECK(static_cast<double>(walk.scratchpad.stats().busy_cycles) == Approx(max).margin(rounded).epsilon(0));
     CHECK(analytic.pe_array.stats().commands < walk.pe_array.stats().commands / 5);
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/testbenches/cosim/seed.h"
 #include "switchyard/testbenches/sim_test.h"
 #include "switchyard/testbenches/unit/compute/dispatcher_implementations.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <functional>
 
@@ -133,7 +134,7 @@ TEST_CASE("PE array: a pause between the commands of an invocation", "[pe_array]
     });
 }
 
-TEST_CASE("PE array: a narrow scratchpad sets the pace", "[pe_array]") {
+TEST_CASE("PE array: a narrow scratchpad sets the rate", "[pe_array]") {
     with_each([](const hw::PeArray::Config& array) {
         hw::Scratchpad::Config store = without_latency();
         store.bytes_per_cycle = 32;

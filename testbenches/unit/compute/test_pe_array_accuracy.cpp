@@ -1,12 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
 #include <random>
 #include <string>
 
 #include "switchyard/platform/platform_config.h"
-#include "switchyard/sw_scheduler/backend/compile.h"
-#include "switchyard/sw_scheduler/backend/kernel_search.h"
-#include "switchyard/sw_scheduler/model/model_reader.h"
+#include "switchyard/sw_scheduler/adyna/compiler/compile.h"
+#include "switchyard/sw_scheduler/adyna/compiler/kernel_search.h"
+#include "switchyard/sw_scheduler/workload/model_reader.h"
 #include "switchyard/testbenches/cosim/seed.h"
 #include "switchyard/testbenches/sim_test.h"
 #include "switchyard/testbenches/unit/compute/compute_bench.h"
@@ -174,7 +175,7 @@ SIM_TEST("PE array: a kernel takes what the scheduler expects", "[pe_array]") {
     sched::KernelSearch search(platform::make_hardware_description(chip));
     Comparison comparison(chip);
     std::mt19937 random(static_cast<unsigned>(random_seed()));
-    const auto up_to = [&random](unsigned most) { return static_cast<std::uint16_t>(1 + random() % most); };
+    const auto up_to = [&random](unsigned max) { return static_cast<std::uint16_t>(1 + random() % max); };
     for (unsigned trial = 0; trial < 100; ++trial) {
         OperatorShape shape;
         shape.kind = trial % 5 == 0 ? OpKind::depthwise : OpKind::convolution;

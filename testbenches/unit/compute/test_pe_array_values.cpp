@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -126,24 +127,24 @@ TEST_CASE("PE array: addresses that contradict the sizes or do not exist are ref
             work.addresses = &block;
             block.rows[1].output = 2;
             CHECK(bench.run(work) == ::tlm::TLM_OK_RESPONSE);
-            const auto complaint = [&] {
+            const auto error_of = [&] {
                 PeWorkExtension copy = work;
                 CHECK(bench.run(copy) == ::tlm::TLM_GENERIC_ERROR_RESPONSE);
                 return bench.registry.errors().back();
             };
             work.reduction = 4;
-            CHECK_THAT(complaint(), Catch::Contains("addresses of 3 steps of 4"));
+            CHECK_THAT(error_of(), Catch::Contains("addresses of 3 steps of 4"));
             work.reduction = 3;
             work.rows = 3;
-            CHECK_THAT(complaint(), Catch::Contains("addresses of 2 x 1 results of 3 x 1"));
+            CHECK_THAT(error_of(), Catch::Contains("addresses of 2 x 1 results of 3 x 1"));
             work.rows = 2;
             block.rows[1].input = 0x7FFFFFF0;
-            CHECK_THAT(complaint(), Catch::Contains("no operand at 0x7ffffff0"));
+            CHECK_THAT(error_of(), Catch::Contains("no operand at 0x7ffffff0"));
             block.rows[1].input = -8;
-            CHECK_THAT(complaint(), Catch::Contains("no operand at "));
+            CHECK_THAT(error_of(), Catch::Contains("no operand at "));
             block.rows[1].input = 0;
             block.rows[1].output = 0x7FFFFFF0;
-            CHECK_THAT(complaint(), Catch::Contains("no room for a result at 0x80007ff0"));
+            CHECK_THAT(error_of(), Catch::Contains("no room for a result at 0x80007ff0"));
         });
 }
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What works on the tokens of a sample or an input - attention, steps across channels, positions, factors, pools over
 // samples - on dispatcher, PE array and scratchpad, against the formulas in binary64.
 
@@ -41,7 +42,7 @@ std::vector<std::uint16_t> random_halves(std::mt19937& random, std::size_t count
     return values;
 }
 
-struct Ways {
+struct Factors {
     unsigned n = 1, k = 1, p = 1;
 };
 
@@ -49,7 +50,7 @@ struct Ways {
 struct Case {
     OperatorShape shape;
     unsigned samples = 8, reduction = 1;
-    Ways ways;
+    Factors factors;
     bool vector_op = false;
     KernelAddresses::Reduce reduce = KernelAddresses::Reduce::sum;
     std::vector<std::uint16_t> input, weights;
@@ -72,9 +73,9 @@ struct Case {
             made.loop(Level::pe, dim).block = u16(std::min(part, pes));
             made.loop(Level::spm, dim).block = u16((part + std::min(part, pes) - 1) / std::min(part, pes));
         };
-        cut(Dim::n, ways.n, 3);
-        cut(Dim::p, ways.p, 2);
-        cut(Dim::k, ways.k, kColumns);
+        cut(Dim::n, factors.n, 3);
+        cut(Dim::p, factors.p, 2);
+        cut(Dim::k, factors.k, kColumns);
         return made;
     }
 };
@@ -149,11 +150,11 @@ void check(const Case& one, const Setup& setup, const Formula& formula, const st
             REQUIRE(bench->load({one.kernel()}).status == ::tlm::TLM_OK_RESPONSE);
         Partition partition;
         partition.dyn_dim = static_cast<std::uint16_t>(one.samples);
-        partition.n = static_cast<std::uint16_t>(one.ways.n);
-        partition.p = static_cast<std::uint16_t>(one.ways.p);
+        partition.n = static_cast<std::uint16_t>(one.factors.n);
+        partition.p = static_cast<std::uint16_t>(one.factors.p);
         REQUIRE(keeps_groups(one.shape, partition));
-        for (unsigned rank = 0; rank < one.ways.n * one.ways.k * one.ways.p; ++rank) {
-            const Box box = output_box(one.shape, partition, one.ways.k, rank, one.samples);
+        for (unsigned rank = 0; rank < one.factors.n * one.factors.k * one.factors.p; ++rank) {
+            const Box box = output_box(one.shape, partition, one.factors.k, rank, one.samples);
             CAPTURE(rank);
             const std::vector<std::uint16_t> results = results_of(first, one, rank, box, setup);
             sc_core::sc_start(1, sc_core::SC_MS);
@@ -220,14 +221,14 @@ TEST_CASE("attention over the tokens of a sample", "[values][attention]") {
     std::mt19937 random(static_cast<unsigned>(random_seed()));
     for (const std::string acc : {"fp32", "fp16"}) {
         for (const unsigned heads : {1u, 4u}) {
-            for (const Ways ways : {Ways{1, 1, 1}, Ways{2, 1, 3}, Ways{1, 4, 2}, Ways{3, 3, 1}}) {
-                CAPTURE(acc, heads, ways.n, ways.k, ways.p);
+            for (const Factors factors : {Factors{1, 1, 1}, Factors{2, 1, 3}, Factors{1, 4, 2}, Factors{3, 3, 1}}) {
+                CAPTURE(acc, heads, factors.n, factors.k, factors.p);
                 Case one;
                 one.shape = tokens_shape(OpKind::attention, 48, 16, 7);
                 one.shape.heads = static_cast<std::uint16_t>(heads);
                 one.samples = 5;
                 one.reduction = 14;
-                one.ways = ways;
+                one.factors = factors;
                 one.input = random_halves(random, 5 * 48 * 7);
                 check(
                     one, no_setup,
@@ -245,15 +246,15 @@ TEST_CASE("attention over the samples of an input", "[values][attention]") {
     INFO("SWITCHYARD_SEED=" << random_seed());
     std::mt19937 random(static_cast<unsigned>(random_seed()));
     for (const unsigned heads : {1u, 2u}) {
-        for (const Ways ways : {Ways{1, 1, 1}, Ways{3, 1, 1}, Ways{1, 2, 1}}) {
-            CAPTURE(heads, ways.n, ways.k);
+        for (const Factors factors : {Factors{1, 1, 1}, Factors{3, 1, 1}, Factors{1, 2, 1}}) {
+            CAPTURE(heads, factors.n, factors.k);
             Case one;
             one.shape = tokens_shape(OpKind::attention, 24, 8, 1);
             one.shape.heads = static_cast<std::uint16_t>(heads);
             one.shape.joined = 4;
             one.samples = 12;
             one.reduction = 8;
-            one.ways = ways;
+            one.factors = factors;
             one.input = random_halves(random, 12 * 24);
             check(one, no_setup, [&](unsigned n, unsigned k, unsigned) {
                 const auto element = [&](unsigned c, unsigned j) { return one.in(n / 4 * 4 + j, c, 0); };
@@ -267,14 +268,14 @@ TEST_CASE("a pool over the samples of an input", "[values]") {
     INFO("SWITCHYARD_SEED=" << random_seed());
     std::mt19937 random(static_cast<unsigned>(random_seed()));
     for (const bool mean : {true, false}) {
-        for (const Ways ways : {Ways{1, 1, 1}, Ways{3, 2, 2}}) {
-            CAPTURE(mean, ways.n);
+        for (const Factors factors : {Factors{1, 1, 1}, Factors{3, 2, 2}}) {
+            CAPTURE(mean, factors.n);
             Case one;
             one.shape = tokens_shape(OpKind::pool, 5, 5, 3);
             one.shape.joined = 4;
             one.samples = 12;
             one.reduction = 4;
-            one.ways = ways;
+            one.factors = factors;
             one.vector_op = true;
             one.reduce = mean ? KernelAddresses::Reduce::mean : KernelAddresses::Reduce::maximum;
             one.input = random_halves(random, 12 * 5 * 3);
@@ -293,12 +294,12 @@ TEST_CASE("a pool over the samples of an input", "[values]") {
 namespace {
 
 /// A matmul of 6 channels to `channels` on 3 tokens.
-Case matmul_of(std::mt19937& random, unsigned channels, const Ways& ways) {
+Case matmul_of(std::mt19937& random, unsigned channels, const Factors& factors) {
     Case one;
     one.shape = tokens_shape(OpKind::matmul, 6, channels, 3);
     one.samples = 7;
     one.reduction = 6;
-    one.ways = ways;
+    one.factors = factors;
     one.input = random_halves(random, 7 * 6 * 3);
     one.weights = random_halves(random, std::size_t{channels} * 6);
     return one;
@@ -316,8 +317,8 @@ TEST_CASE("a layer norm behind a matmul, its bias and an addition", "[values][ac
     INFO("SWITCHYARD_SEED=" << random_seed());
     std::mt19937 random(static_cast<unsigned>(random_seed()));
     constexpr unsigned kChannels = 11;  // several blocks of columns, the last one short
-    for (const Ways ways : {Ways{1, 1, 1}, Ways{2, 1, 3}}) {
-        const Case one = matmul_of(random, kChannels, ways);
+    for (const Factors factors : {Factors{1, 1, 1}, Factors{2, 1, 3}}) {
+        const Case one = matmul_of(random, kChannels, factors);
         const auto bias = random_halves(random, kChannels), gain = random_halves(random, kChannels),
                    offset = random_halves(random, kChannels), second = random_halves(random, 7 * kChannels * 3);
         const auto setup = [&](ComputeBench& bench, std::uint32_t at, const Box& box, OperatorValues& values) {
@@ -382,8 +383,8 @@ TEST_CASE("a position is that of the sample's token", "[values]") {
     INFO("SWITCHYARD_SEED=" << random_seed());
     std::mt19937 random(static_cast<unsigned>(random_seed()));
     constexpr unsigned kChannels = 5, kTokens = 12;  // four samples of three tokens an input
-    for (const Ways ways : {Ways{1, 1, 1}, Ways{2, 2, 3}}) {
-        Case one = matmul_of(random, kChannels, ways);
+    for (const Factors factors : {Factors{1, 1, 1}, Factors{2, 2, 3}}) {
+        Case one = matmul_of(random, kChannels, factors);
         one.first_tokens = {3, 6, 9, 0, 3, 9, 0};
         const auto position = random_halves(random, kChannels * kTokens);  // [channel][token]
         const auto setup = [&](ComputeBench& bench, std::uint32_t at, const Box& box, OperatorValues& values) {

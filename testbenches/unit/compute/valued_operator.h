@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <algorithm>
@@ -120,7 +121,7 @@ public:
 private:
     using Half = testing::Half;
 
-    unsigned upto(unsigned most) { return 1 + static_cast<unsigned>(random_() % most); }
+    unsigned upto(unsigned max) { return 1 + static_cast<unsigned>(random_() % max); }
     bool windowed() const {
         return which_ == Case::convolution || which_ == Case::depthwise || which_ == Case::pool_maximum ||
                which_ == Case::pool_mean;
@@ -194,9 +195,9 @@ private:
         std::shuffle(order.begin(), order.end(), random_);
         for (unsigned d = 0; d < kDims; ++d) {
             const Dim dim = static_cast<Dim>(d);
-            const unsigned ways = kernel_.loop(Level::tile, dim).block;
+            const unsigned factors = kernel_.loop(Level::tile, dim).block;
             const unsigned block = unsigned{kernel_.loop(Level::reg, dim).block} * kernel_.loop(Level::pe, dim).block;
-            const unsigned part = (kernel_.size(dim) + ways - 1) / ways;
+            const unsigned part = (kernel_.size(dim) + factors - 1) / factors;
             kernel_.loop(Level::spm, dim).block = u16((part + block - 1) / block);
             kernel_.loop(Level::spm, dim).order = static_cast<std::uint8_t>(order[d]);
         }
@@ -251,7 +252,7 @@ private:
             return sum;
         }
         unsigned tap = k * taps();
-        float most = -INFINITY;
+        float max = -INFINITY;
         for (unsigned c = 0; c < reduced()[0]; ++c) {
             for (unsigned r = 0; r < shape_.filter_rows; ++r) {
                 for (unsigned s = 0; s < shape_.filter_columns; ++s, ++tap) {
@@ -263,12 +264,12 @@ private:
                         inside ? number(inputs_[0][input(n, shape_.channelwise() ? k : c, static_cast<unsigned>(y),
                                                          static_cast<unsigned>(x))])
                                : 0.0f;
-                    most = std::max(most, value);
+                    max = std::max(max, value);
                     sum += vector_op() ? value : value * number(weights_[tap]);
                 }
             }
         }
-        if (which_ == Case::pool_maximum) return most;
+        if (which_ == Case::pool_maximum) return max;
         return which_ == Case::pool_mean ? sum / static_cast<float>(taps()) : sum;
     }
     std::uint16_t expected(unsigned n, unsigned k, unsigned p, unsigned q) const {

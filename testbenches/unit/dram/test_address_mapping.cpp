@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <random>
 #include <set>
 #include <tuple>
 
 #include "switchyard/hw/memory/dram/address_mapping.h"
-#include "switchyard/sw_scheduler/formats/error.h"
+#include "switchyard/sw_scheduler/base/error.h"
 #include "switchyard/testbenches/catch.h"
 
 using namespace switchyard;
@@ -67,7 +68,7 @@ TEST_CASE("every burst has a place of its own, and its address comes back", "[dr
 
 TEST_CASE("what is wrong with a mapping names the field and its bits", "[dram]") {
     const Geometry g = small();
-    const auto wrong = [&g](const char* text) { return AddressMapping::objection(text, g); };
+    const auto wrong = [&g](const char* text) { return AddressMapping::validation_error(text, g); };
     CHECK(wrong("row-bank-bankgroup-pseudochannel-column-channel").empty());
     CHECK(wrong("row-bank-bankgroup-column-channel") == "field pseudochannel is missing; it has 1 bits");
     CHECK(wrong("row-bank-bankgroup-pseudochannel-column:3-channel") ==
@@ -85,6 +86,6 @@ TEST_CASE("what is wrong with a mapping names the field and its bits", "[dram]")
 TEST_CASE("fields without bits may be left out or named", "[dram]") {
     Geometry g = small();
     g.channels = g.pseudo_channels = 1;
-    CHECK(AddressMapping::objection("row-bank-bankgroup-column", g).empty());
-    CHECK(AddressMapping::objection("row-bank-bankgroup-pseudochannel-column-channel", g).empty());
+    CHECK(AddressMapping::validation_error("row-bank-bankgroup-column", g).empty());
+    CHECK(AddressMapping::validation_error("row-bank-bankgroup-pseudochannel-column-channel", g).empty());
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/hw/memory/bank_costs.h"
 #include "switchyard/hw/memory/hbm.h"
 #include "switchyard/platform/memory_run.h"
@@ -92,7 +93,8 @@ TEST_CASE("an interface is not faster than its device", "[dram][costs]") {
     HbmConfig config;
     config.device = "lpddr4";
     config.pseudo_channels_per_interface = 1;
-    CHECK_THAT(objection(config), Catch::Matchers::ContainsSubstring("a pseudo-channel of device lpddr4 has 6.4 GB/s"));
+    CHECK_THAT(validation_error(config),
+               Catch::Matchers::ContainsSubstring("a pseudo-channel of device lpddr4 has 6.4 GB/s"));
     config.pseudo_channel_gb_per_s = 6.4;
-    CHECK(objection(config) == "");
+    CHECK(validation_error(config) == "");
 }

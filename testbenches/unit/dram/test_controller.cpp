@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <random>
 #include <vector>
@@ -132,8 +133,8 @@ TEST_CASE("writes wait until enough have come together, and reads do not starve 
     const Device device = one_channel("hbm2");
     Bench bench(device);
     std::mt19937 random(3);
-    const auto pick = [&random](unsigned count) { return static_cast<unsigned>(random() % count); };
-    const auto anywhere = [&] { return at(pick(4), pick(4), pick(64), pick(32)); };
+    const auto any = [&random](unsigned count) { return static_cast<unsigned>(random() % count); };
+    const auto anywhere = [&] { return at(any(4), any(4), any(64), any(32)); };
     const unsigned count = 20000;
     Cycle arrival = 0;
     std::vector<bool> write(count);

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <unistd.h>
 
 #include <cstdio>
 #include <fstream>
 
 #include "switchyard/hw/memory/dram/device.h"
-#include "switchyard/sw_scheduler/formats/error.h"
+#include "switchyard/sw_scheduler/base/error.h"
 #include "switchyard/testbenches/catch.h"
 
 using namespace switchyard;
@@ -13,13 +14,13 @@ using namespace switchyard::hw::dram;
 namespace {
 
 /// What reading a device with these overrides complains about.
-std::string complaint(const std::string& name, const std::map<std::string, std::string>& overrides = {}) {
+std::string error_of(const std::string& name, const std::map<std::string, std::string>& overrides = {}) {
     try {
         read_device(name, overrides);
     } catch (const InputError& error) {
         return error.what();
     }
-    return "no complaint";
+    return "no error";
 }
 
 class TemporaryDevice {
@@ -68,25 +69,25 @@ TEST_CASE("bounds of single-burst reads follow from the timing", "[dram]") {
     CHECK(bounds.command_bus == Approx(8 * 64 / 2.0));  // activate and precharge; with one bus the access too
     CHECK(activation_bounds(read_device("hbm2", {{"timing.shared_command_bus", "yes"}})).command_bus ==
           Approx(8 * 64 / 3.0));
-    CHECK(bounds.least() == bounds.tfaw);
+    CHECK(bounds.min() == bounds.tfaw);
 }
 
 TEST_CASE("what is wrong with a device is said with its place", "[dram]") {
-    CHECK_THAT(complaint("hbm3"), Catch::Matchers::StartsWith("hbm3: neither a known device (ddr4_2400, hbm2_2000"));
-    CHECK_THAT(complaint("./none.yaml"), Catch::Matchers::StartsWith("./none.yaml: cannot be read"));
-    CHECK(complaint("hbm2", {{"timing.tfoo", "1"}}) == "--set: timing.tfoo: unknown key");
-    CHECK(complaint("hbm2", {{"geometry.rows", "100"}}) ==
+    CHECK_THAT(error_of("hbm3"), Catch::Matchers::StartsWith("hbm3: neither a known device (ddr4_2400, hbm2_2000"));
+    CHECK_THAT(error_of("./none.yaml"), Catch::Matchers::StartsWith("./none.yaml: cannot be read"));
+    CHECK(error_of("hbm2", {{"timing.tfoo", "1"}}) == "--set: timing.tfoo: unknown key");
+    CHECK(error_of("hbm2", {{"geometry.rows", "100"}}) ==
           "configs/devices/hbm2_2000.yaml: geometry.rows must be a power of 2, not 100");
-    CHECK(complaint("hbm2", {{"timing.trc_cycles", "20"}}) ==
+    CHECK(error_of("hbm2", {{"timing.trc_cycles", "20"}}) ==
           "configs/devices/hbm2_2000.yaml: timing.trc_cycles must be tras_cycles + trp_cycles = 48 at least, not 20");
-    CHECK(complaint("hbm2", {{"controller.mapping", "row-bank-column-channel"}}) ==
+    CHECK(error_of("hbm2", {{"controller.mapping", "row-bank-column-channel"}}) ==
           "configs/devices/hbm2_2000.yaml: controller.mapping: field bankgroup is missing; it has 2 bits");
-    CHECK_THAT(complaint("hbm2", {{"controller.refresh", "per-bank"}}),
+    CHECK_THAT(error_of("hbm2", {{"controller.refresh", "per-bank"}}),
                Catch::Matchers::EndsWith("per-bank needs timing.trefi_bank_cycles and trfc_bank_cycles"));
-    CHECK_THAT(complaint("hbm2", {{"controller.write_low_bursts", "32"}}),
+    CHECK_THAT(error_of("hbm2", {{"controller.write_low_bursts", "32"}}),
                Catch::Matchers::EndsWith("write_low_bursts must be below write_high_bursts"));
     const TemporaryDevice unknown("device: {}\ngeometry: {}\ntiming:\n  tcl_cycles: 14\n  tcx: 3\ncontroller: {}\n");
-    CHECK_THAT(complaint(unknown.path()), Catch::Matchers::StartsWith(unknown.path() + ":5: timing.tcx: unknown key"));
+    CHECK_THAT(error_of(unknown.path()), Catch::Matchers::StartsWith(unknown.path() + ":5: timing.tcx: unknown key"));
     const TemporaryDevice missing("device: {}\ngeometry: {}\ntiming: {}\n");
-    CHECK_THAT(complaint(missing.path()), Catch::Matchers::EndsWith("controller: section is missing"));
+    CHECK_THAT(error_of(missing.path()), Catch::Matchers::EndsWith("controller: section is missing"));
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <cstring>
 #include <functional>
 #include <map>
@@ -8,7 +9,7 @@
 
 #include "switchyard/platform/driver/switchyard_driver.h"
 #include "switchyard/platform/driver/switchyard_registers.h"
-#include "switchyard/sw_scheduler/formats/image.h"
+#include "switchyard/sw_scheduler/adyna/image/image.h"
 #include "switchyard/testbenches/catch.h"
 #include "switchyard/testbenches/unit/formats/small_image.h"
 
@@ -19,7 +20,7 @@ namespace {
 
 using Access = std::pair<std::uint32_t, std::uint32_t>;
 
-/// Registers that a test can script: what a write starts happens at once or after so many reads of IRQ_STATUS.
+/// Registers that a test can script: what a write starts happens at once or after N reads of IRQ_STATUS.
 struct FakeChip {
     std::map<std::uint32_t, std::uint32_t> registers{
         {SWITCHYARD_ID_OFFSET, SWITCHYARD_ID_RESET},     {SWITCHYARD_VERSION_OFFSET, SWITCHYARD_VERSION_RESET},
@@ -386,10 +387,10 @@ TEST_CASE("transfers of any number go list after list", "[driver]") {
         if (offset == SWITCHYARD_DMA_CONTROL_OFFSET) chip.raise(SWITCHYARD_IRQ_STATUS_DMA_DONE);
     };
     switchyard_device device = chip.device();
-    constexpr std::uint32_t kMost = SWITCHYARD_LIST_DESCRIPTORS, kBytes = SWITCHYARD_DESCRIPTOR_BYTES;
-    CHECK(switchyard_dma_list(&device, 0xFFFF'0000, 2 * kMost + 3) == SWITCHYARD_OK);
+    constexpr std::uint32_t kMax = SWITCHYARD_LIST_DESCRIPTORS, kBytes = SWITCHYARD_DESCRIPTOR_BYTES;
+    CHECK(switchyard_dma_list(&device, 0xFFFF'0000, 2 * kMax + 3) == SWITCHYARD_OK);
     CHECK(chip.written(SWITCHYARD_DMA_BYTES_OFFSET) ==
-          std::vector<std::uint32_t>{kMost * kBytes, kMost * kBytes, 3 * kBytes});
+          std::vector<std::uint32_t>{kMax * kBytes, kMax * kBytes, 3 * kBytes});
     CHECK(chip.written(SWITCHYARD_DMA_HOST_LOW_OFFSET) ==
           std::vector<std::uint32_t>{0xFFFF'0000, 0x000F'0000, 0x001F'0000});
     CHECK(chip.written(SWITCHYARD_DMA_HOST_HIGH_OFFSET) == std::vector<std::uint32_t>{0, 1, 1});
@@ -400,6 +401,6 @@ TEST_CASE("transfers of any number go list after list", "[driver]") {
     chip.on_write = [&chip](std::uint32_t offset, std::uint32_t) {
         if (offset == SWITCHYARD_DMA_CONTROL_OFFSET) chip.fail(SWITCHYARD_ERROR_DMA_REQUEST, 7);
     };
-    CHECK(switchyard_dma_list(&device, 0, kMost + 1) == SWITCHYARD_CHIP_ERROR);
+    CHECK(switchyard_dma_list(&device, 0, kMax + 1) == SWITCHYARD_CHIP_ERROR);
     CHECK(chip.written(SWITCHYARD_DMA_CONTROL_OFFSET).size() == 1);  // the second list is not started
 }

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 
 #include "experiment_text.h"
 #include "switchyard/platform/experiment/experiment_report.h"
 #include "switchyard/platform/experiment/figure.h"
 #include "switchyard/platform/experiment/measure.h"
-#include "switchyard/sw_scheduler/formats/error.h"
+#include "switchyard/sw_scheduler/base/error.h"
 #include "switchyard/testbenches/catch.h"
 
 using namespace switchyard;
@@ -103,7 +104,7 @@ TEST_CASE("speedups, their means and the published ones beside them", "[experime
         "    inverse: yes\n"
         "    source: s\n"
         "    published:\n"
-        "      - {design: adyna, mean: 1.7, most: 2.3, networks: {moe: 1.9}}\n"
+        "      - {design: adyna, mean: 1.7, max: 2.3, networks: {moe: 1.9}}\n"
         "      - {design: adyna, over: adyna-static, mean: 1.2}\n",
         two_networks);
     CHECK(all.figure.chart.groups ==
@@ -122,7 +123,7 @@ TEST_CASE("speedups, their means and the published ones beside them", "[experime
     CHECK(compared[0].published == 1.7);
     CHECK(*compared[0].ours == Approx(3));
     CHECK(*compared[0].geometric_mean == Approx(std::sqrt(8.0)));
-    CHECK(compared[1].statistic == "most");
+    CHECK(compared[1].statistic == "max");
     CHECK(*compared[1].ours == Approx(4));
     CHECK_FALSE(compared[1].geometric_mean);
     CHECK(compared[2].statistic == "moe");

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <sys/prctl.h>
 #include <sys/types.h>
 #include <sys/wait.h>
@@ -10,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "switchyard/platform/experiment/process_pool.h"
+#include "switchyard/platform/system/process_pool.h"
 #include "switchyard/testbenches/catch.h"
 
 using namespace switchyard::platform;

@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <filesystem>
 
 #include "experiment_text.h"
-#include "switchyard/sw_scheduler/formats/error.h"
+#include "switchyard/sw_scheduler/base/error.h"
 #include "switchyard/testbenches/catch.h"
 
 using namespace switchyard;
@@ -60,7 +61,7 @@ TEST_CASE("an experiment file is read", "[experiment]") {
         "    marks: [{x: 1.5, text: here}]\n"
         "    source: a paper\n"
         "    published:\n"
-        "      - {sweep: 2, mean: 1.5, most: 2, networks: {second: 1.25}}\n"
+        "      - {sweep: 2, mean: 1.5, max: 2, networks: {second: 1.25}}\n"
         "      - {crossing: 1.75, source: another}\n");
     CHECK(read.title == "An experiment");
     CHECK(read.platform == "configs/platforms/mini.yaml");

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <nlohmann/json.hpp>
 
 #include "experiment_text.h"
 #include "switchyard/platform/experiment/experiment_report.h"
 #include "switchyard/platform/experiment/figure.h"
-#include "switchyard/sw_scheduler/formats/error.h"
+#include "switchyard/sw_scheduler/base/error.h"
 #include "switchyard/testbenches/catch.h"
 
 using namespace switchyard;
@@ -104,8 +105,8 @@ TEST_CASE("what is wrong with synthetic traffic is told with its line", "[experi
 }
 
 TEST_CASE("keys with a dot are those of a device file", "[experiment][traffic]") {
-    CHECK(option_objection("mem", "timing.tcl_cycles", "20").empty());
-    CHECK_FALSE(option_objection("noc", "timing.tcl_cycles", "20").empty());
+    CHECK(option_error("mem", "timing.tcl_cycles", "20").empty());
+    CHECK_FALSE(option_error("noc", "timing.tcl_cycles", "20").empty());
     TrafficPoint point{"mem", {{"requests", "2000"}, {"timing.tcl_cycles", "20"}, {"outstanding", "1"}}};
     const double slower = run_traffic(point).at("latency_ns").get<double>();
     point.options.erase("timing.tcl_cycles");

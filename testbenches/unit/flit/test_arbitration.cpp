@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whom the allocators serve: inputs in turn, or the oldest packet first, in one iteration or several.
 
 #include "switchyard/hw/noc/flit/masks.h"
@@ -70,12 +71,12 @@ TEST_CASE("flit: a second iteration of the switch allocator finds what the first
 TEST_CASE("flit: the least key wins, and the turn decides between equals", "[flit]") {
     const std::vector<unsigned> keys{7, 3, 9, 3, 3, 8};
     const auto key = [&](unsigned bit) { return keys[bit]; };
-    const auto least = [&](std::uint64_t mask, unsigned begin) { return hw::flit::least_from(mask, begin, key); };
-    CHECK(least(0b111111, 0) == 1);
-    CHECK(least(0b111111, 2) == 3);
-    CHECK(least(0b111111, 4) == 4);
-    CHECK(least(0b111111, 5) == 1);
-    CHECK(least(0b100101, 0) == 0);
-    CHECK(least(0b100100, 0) == 5);
-    CHECK(least(0b000100, 5) == 2);
+    const auto min = [&](std::uint64_t mask, unsigned begin) { return hw::flit::min_from(mask, begin, key); };
+    CHECK(min(0b111111, 0) == 1);
+    CHECK(min(0b111111, 2) == 3);
+    CHECK(min(0b111111, 4) == 4);
+    CHECK(min(0b111111, 5) == 1);
+    CHECK(min(0b100101, 0) == 0);
+    CHECK(min(0b100100, 0) == 5);
+    CHECK(min(0b000100, 5) == 2);
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Probes and acknowledges have virtual channels of their own, so that data that stands still does not stop them.
 
 #include "switchyard/hw/noc/traffic.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/hw/noc/traffic.h"
 #include "switchyard/testbenches/unit/flit/flit_bench.h"
 

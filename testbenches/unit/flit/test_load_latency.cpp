@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Load and latency against BookSim 2 (github.com/booksim/booksim2, 28f43299), which was run with its default router:
 // one cycle each for routing, VC allocation, switch allocation and switch traversal, 8-flit buffers, dim_order_torus,
 // links of two cycles, 8x8 nodes. Its figures are the average packet latency from generation to the last flit.
@@ -59,7 +60,7 @@ TEST_CASE("flit: saturates where BookSim 2 does", "[flit]") {
 }
 
 TEST_CASE("flit: transpose traffic on a torus has BookSim 2's latency, up to the edge", "[flit]") {
-    // Every row and column has a flow whose ways are equally long: on one of them alone a link is full at .25.
+    // Every row and column has a flow whose directions are equally long: on one of them alone a link is full at .25.
     const auto [rate, booksim_cycles] = GENERATE(std::pair{.15, 43.8}, std::pair{.20, 50.4});
     CHECK(measure(4, 8, rate, 20000, "transpose").mean_latency() == Approx(booksim_cycles).epsilon(0.03));
     const platform::NocMeasurement edge = measure(4, 8, .25, 20000, "transpose");

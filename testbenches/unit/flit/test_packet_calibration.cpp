@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The packet-level model against the flits: the same traffic, mean latencies within the bound that docs/models/noc.md
 // states wherever the model says of itself that it was validated.
 

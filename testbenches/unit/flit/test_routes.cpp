@@ -1,5 +1,6 @@
-// Why the torus cannot deadlock: the channels that packets hold and wait for form no ring. And how equally long ways
-// share the traffic.
+// SPDX-License-Identifier: Apache-2.0
+// Why the torus cannot deadlock: the channels that packets hold and wait for form no ring. And how equally long
+// directions share the traffic.
 
 #include <map>
 #include <set>
@@ -53,7 +54,7 @@ std::vector<Channel> path(const Config& config, const RouteTable& routes, unsign
     return channels;
 }
 
-/// Whether the channels' dependencies of all pairs, by all of their ways, form a ring.
+/// Whether the channels' dependencies of all pairs, by all of their routes, form a ring.
 bool has_ring(const Config& config) {
     const RouteTable routes(config);
     std::map<Channel, std::set<Channel>> next;
@@ -92,7 +93,7 @@ TEST_CASE("flit: dateline classes leave no ring of channels, a torus without the
     CHECK(has_ring(bare) == (columns > 3));  // half of a short ring is one link: nothing depends on it
 }
 
-TEST_CASE("flit: equally long ways share the load of every pattern", "[flit]") {
+TEST_CASE("flit: equally long directions share the load of every pattern", "[flit]") {
     const auto pattern = GENERATE("uniform", "transpose", "bitcomp", "bitrev", "shuffle", "tornado", "neighbour");
     const unsigned size = GENERATE(4u, 6u, 8u, 16u);
     if (size == 6 && (std::string(pattern) == "bitrev" || std::string(pattern) == "shuffle")) return;
@@ -100,8 +101,8 @@ TEST_CASE("flit: equally long ways share the load of every pattern", "[flit]") {
     const Config config = grid(true, size, size);
     const RouteTable routes(config);
     hw::SyntheticTraffic traffic(pattern, size, size, 0, 1, 1);
-    // Of each link: what it carries, what it would if every packet went both ways by halves, and how many endpoints
-    // have sent something there that could have gone another way.
+    // Of each link: what it carries, what it would if every packet went both directions by halves, and how many
+    // endpoints have sent something there that could have gone another way.
     struct Load {
         double flits = 0, even = 0;
         std::set<unsigned> choosers;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random traffic at and beyond saturation, with multicast and control packets among it: every message reaches every
 // destination once, none else, and in the order of its flow.
 
@@ -19,7 +20,7 @@ namespace {
 
 struct Load {
     Multicast multicast;
-    unsigned multicast_percent, most_destinations;
+    unsigned multicast_percent, max_destinations;
     std::uint64_t flits;  ///< to be injected at least
     std::uint64_t seed;
 };
@@ -77,7 +78,7 @@ private:
         message.bytes =
             control ? random_.below(64) : (random_.below(2) == 0 ? random_.below(3000) : random_.below(200));
         const bool multicast = !control && random_.below(100) < load_.multicast_percent;
-        const unsigned count = multicast ? 2 + random_.below(load_.most_destinations - 1) : 1;
+        const unsigned count = multicast ? 2 + random_.below(load_.max_destinations - 1) : 1;
         while (message.destinations.size() < count) {
             const auto destination = static_cast<std::uint16_t>(random_.below(endpoints_));
             if (std::find(message.destinations.begin(), message.destinations.end(), destination) !=
@@ -172,7 +173,7 @@ TEST_CASE("flit: the same traffic moves in the same way twice", "[flit]") {
     const auto run = [] {
         Stress stress(with_control(grid(true, 6, 6)), one_each(grid(true, 6, 6)), {Multicast::tree, 20, 9, 100000, 6});
         stress.run();
-        std::vector<std::uint64_t> seen{stress.network().cycle(), stress.transport().stats().most_parked};
+        std::vector<std::uint64_t> seen{stress.network().cycle(), stress.transport().stats().max_parked};
         for (unsigned r = 0; r < 36; ++r)
             for (unsigned p = 0; p < 5; ++p) seen.push_back(stress.network().link_flits(r, p));
         return seen;

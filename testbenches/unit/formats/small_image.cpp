@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "small_image.h"
 
 #include <cstdlib>
@@ -26,11 +27,11 @@ Kernel kernel_of(std::uint16_t op_id, std::uint16_t dyn_dim, std::uint16_t chann
     return kernel;
 }
 
-OperatorPlacement placement_of(std::uint16_t op_id, std::vector<std::uint16_t> tiles, std::uint16_t k_ways) {
+OperatorPlacement placement_of(std::uint16_t op_id, std::vector<std::uint16_t> tiles, std::uint16_t k_factor) {
     OperatorPlacement placement;
     placement.op_id = op_id;
     placement.shape = {OpKind::convolution, 16, 3, 8, 8, 8, 8, 3, 3, 1, 1};
-    placement.k_ways = k_ways;
+    placement.k_factor = k_factor;
     placement.units = 2;
     placement.unit_samples = 4;
     placement.tiles = std::move(tiles);

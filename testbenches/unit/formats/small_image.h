@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <string>
 
-#include "switchyard/sw_scheduler/formats/image.h"
+#include "switchyard/sw_scheduler/adyna/image/image.h"
 
 namespace switchyard::testing {
 

@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <random>
 #include <vector>
 
-#include "switchyard/sw_scheduler/formats/array_timing.h"
+#include "switchyard/sw_scheduler/adyna/image/array_timing.h"
 #include "switchyard/testbenches/catch.h"
 
 namespace switchyard {
@@ -15,8 +16,8 @@ ArrayBlock block(std::uint32_t rows, std::uint32_t columns, std::uint32_t reduct
     return block;
 }
 
-std::uint32_t up_to(std::mt19937& random, unsigned most) {
-    return 1 + static_cast<std::uint32_t>(random() % most);
+std::uint32_t up_to(std::mt19937& random, unsigned max) {
+    return 1 + static_cast<std::uint32_t>(random() % max);
 }
 
 ArrayBlock random_block(std::mt19937& random) {

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <map>
 #include <string>
 
 #include "small_image.h"
-#include "switchyard/sw_scheduler/formats/config.h"
+#include "switchyard/sw_scheduler/base/config.h"
 #include "switchyard/testbenches/catch.h"
 
 using namespace switchyard;
@@ -27,6 +28,7 @@ void describe(V& v, Config& c) {
     v.field("values", c.values, "Compute values");
     v.choice("impl", c.impl, {"fast", "detailed"}, "Model");
     v.field("label", c.label, "Name in reports");
+    v.renamed("model", "impl");
 }
 
 Config read(const YAML::Node& section, const std::string& file,
@@ -152,4 +154,10 @@ TEST_CASE("files that are no YAML", "[config]") {
     const TemporaryFile good("a: 1\nb:\n  c: 2\n");
     CHECK(line_of(load_yaml(good.path())["b"]["c"]) == 3);
     CHECK(line_of(load_yaml(good.path())["x"]) == 0);
+}
+
+TEST_CASE("an earlier name of a key is refused with the present one", "[config]") {
+    CHECK(error_in("  model: fast\n") == "p.yaml:2: noc.model: is called noc.impl now");
+    CHECK(set_error("noc.model", "fast") == "--set: noc.model: is called noc.impl now");
+    CHECK_THAT(error_in("  modell: fast\n"), !Catch::Matchers::ContainsSubstring("model,"));
 }

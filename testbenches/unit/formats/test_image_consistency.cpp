@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <functional>
 
 #include "small_image.h"
@@ -39,7 +40,7 @@ TEST_CASE("the chip's program is checked", "[image]") {
     CHECK(error_after([](Image& i) { i.chip.batch_samples = 9; }) ==
           "chip: batch_samples differs from the meta section's");
     CHECK(error_after([](Image& i) { i.chip.segments[0].tiles = {0, 1, 2}; }) == "chip: segment 0: tile 2 of 2");
-    CHECK(error_after([](Image& i) { i.chip.segments[0].units = 0; }) == "chip: segment 0: no hand-over units");
+    CHECK(error_after([](Image& i) { i.chip.segments[0].units = 0; }) == "chip: segment 0: no micro-batches");
 }
 
 TEST_CASE("a tile's program is checked against the image", "[image]") {
@@ -66,8 +67,8 @@ TEST_CASE("a tile's program is checked against the image", "[image]") {
           "tile 0: operator 1: 4 ranks on 2 tiles");
     CHECK(tile_error_after([](Image& i) { i.tiles[0].placements[1].partitions[0].p = 0; }) ==
           "tile 0: operator 1: 0 ranks on 2 tiles");
-    CHECK(tile_error_after([](Image& i) { i.tiles[0].placements[1].k_ways = 0; }) ==
-          "tile 0: operator 1: a placement without ways or units");
+    CHECK(tile_error_after([](Image& i) { i.tiles[0].placements[1].k_factor = 0; }) ==
+          "tile 0: operator 1: a placement without partition factors or units");
     CHECK(tile_error_after([](Image& i) { i.tiles[0].placements[1].shape.heads = 0; }) ==
           "tile 0: operator 1: 0 heads of 3 and 16 channels");
     CHECK(tile_error_after([](Image& i) { i.tiles[0].placements[1].shape.heads = 4; }) ==
@@ -153,8 +154,8 @@ TEST_CASE("the allocation is that in which the slower branch is fastest", "[imag
     CHECK(placement.best_fit(1, 3) == 1);
     CHECK(placement.best_fit(1, 5) == 2);
     CHECK(placement.best_fit(2, 3) == -1);
-    SampleFrame frame{SampleSet::range(0, 8), nullptr, SampleSet({1, 2})};
-    CHECK(placement.allocation_for(frame) == 1);
+    SampleIndexList index_list{SampleSet::range(0, 8), nullptr, SampleSet({1, 2})};
+    CHECK(placement.allocation_for(index_list) == 1);
 }
 
 TEST_CASE("a tile's operators are checked against its records", "[image]") {

@@ -1,22 +1,23 @@
-#include "switchyard/sw_scheduler/formats/json_text.h"
+// SPDX-License-Identifier: Apache-2.0
+#include "switchyard/sw_scheduler/base/json_text.h"
 
 #include <nlohmann/json.hpp>
 
-#include "switchyard/sw_scheduler/formats/error.h"
-#include "switchyard/sw_scheduler/formats/image_meta.h"
+#include "switchyard/sw_scheduler/adyna/image/image_meta.h"
+#include "switchyard/sw_scheduler/base/error.h"
 #include "switchyard/testbenches/catch.h"
 
 using namespace switchyard;
 
 namespace {
 
-std::string complaint(const std::string& text, int first_line = 1) {
+std::string error_of(const std::string& text, int first_line = 1) {
     try {
         parse_json(text, "file.json", first_line);
     } catch (const InputError& error) {
         return error.what();
     }
-    return "no complaint";
+    return "no error";
 }
 
 }  // namespace
@@ -27,16 +28,16 @@ TEST_CASE("JSON is read as it stands", "[json]") {
 }
 
 TEST_CASE("a key that an object has twice is refused with its place", "[json]") {
-    CHECK(complaint(R"({"a": 1, "a": 2})") == "file.json: a: is given twice");
-    CHECK(complaint(R"({"a": {"b": 1}, "c": {"d": [{"b": 1, "b": 1}]}})") == "file.json: c.d.b: is given twice");
+    CHECK(error_of(R"({"a": 1, "a": 2})") == "file.json: a: is given twice");
+    CHECK(error_of(R"({"a": {"b": 1}, "c": {"d": [{"b": 1, "b": 1}]}})") == "file.json: c.d.b: is given twice");
 }
 
 TEST_CASE("what is no JSON is refused with line and byte, not in the library's words", "[json]") {
-    CHECK(complaint("{\n\"a\": tru}") == "file.json:2: not JSON from byte 11 on");
-    CHECK(complaint("{\"a\": ", 7) == "file.json:7: not JSON from byte 7 on");
-    CHECK(complaint("{} {}") == "file.json:1: not JSON from byte 4 on");
-    CHECK(complaint("\xff") == "file.json:1: not JSON from byte 1 on");
-    CHECK(complaint("1e999") == "file.json:1: not JSON: a number is out of range");
+    CHECK(error_of("{\n\"a\": tru}") == "file.json:2: not JSON from byte 11 on");
+    CHECK(error_of("{\"a\": ", 7) == "file.json:7: not JSON from byte 7 on");
+    CHECK(error_of("{} {}") == "file.json:1: not JSON from byte 4 on");
+    CHECK(error_of("\xff") == "file.json:1: not JSON from byte 1 on");
+    CHECK(error_of("1e999") == "file.json:1: not JSON: a number is out of range");
 }
 
 TEST_CASE("image META says what it lacks, not in the library's words", "[json][image]") {
@@ -46,15 +47,15 @@ TEST_CASE("image META says what it lacks, not in the library's words", "[json][i
         } catch (const InputError& error) {
             return std::string(error.what());
         }
-        return std::string("no complaint");
+        return std::string("no error");
     };
     CHECK(refused("{") == "META: not JSON from byte 2 on");
     CHECK(refused("{}") == "META: key 'model' not found");
     CHECK(refused("[]").find("json.exception") == std::string::npos);
     std::string text = meta_to_json(ImageMeta());
-    CHECK(refused(text) == "no complaint");
+    CHECK(refused(text) == "no error");
     ImageMeta latin;
     latin.model = "caf\xe9";
-    CHECK(refused(meta_to_json(latin)) == "no complaint");
+    CHECK(refused(meta_to_json(latin)) == "no error");
     CHECK(refused("{\"model\": 1," + text.substr(1)) == "META: model: is given twice");
 }

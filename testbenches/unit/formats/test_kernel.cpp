@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <functional>
 #include <stdexcept>
 #include <string>
 
 #include "small_image.h"
-#include "switchyard/sw_scheduler/formats/kernel.h"
+#include "switchyard/sw_scheduler/adyna/image/kernel.h"
 #include "switchyard/testbenches/catch.h"
 
 using namespace switchyard;

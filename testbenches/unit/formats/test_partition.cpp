@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <random>
 #include <set>
 #include <stdexcept>
 #include <vector>
 
-#include "switchyard/sw_scheduler/formats/partition.h"
+#include "switchyard/sw_scheduler/adyna/image/partition.h"
 #include "switchyard/testbenches/catch.h"
 
 using namespace switchyard;
@@ -47,12 +48,12 @@ TEST_CASE("the boxes of all ranks cover the output exactly once", "[partition]")
         shape.out_channels = draw(random, 1, 20);
         shape.out_rows = draw(random, 1, 12);
         const Partition part{draw(random, 1, 16), draw(random, 1, 5), draw(random, 1, 4)};
-        const unsigned k_ways = draw(random, 1, 6);
+        const unsigned k_factor = draw(random, 1, 6);
         const std::uint32_t dyn_dim = draw(random, 0, part.dyn_dim);
         std::vector<int> count(dyn_dim * shape.out_channels * shape.out_rows, 0);
-        const unsigned ranks = part.n * part.p * k_ways;
+        const unsigned ranks = part.n * part.p * k_factor;
         for (unsigned rank = 0; rank < ranks; ++rank) {
-            const Box box = output_box(shape, part, k_ways, rank, dyn_dim);
+            const Box box = output_box(shape, part, k_factor, rank, dyn_dim);
             REQUIRE((!box.empty() || box == Box{}));
             for (std::uint32_t n = box.n0; n < box.n1; ++n)
                 for (std::uint32_t k = box.k0; k < box.k1; ++k)
@@ -60,7 +61,7 @@ TEST_CASE("the boxes of all ranks cover the output exactly once", "[partition]")
                         ++count.at((n * shape.out_channels + k) * shape.out_rows + p);
         }
         REQUIRE(std::all_of(count.begin(), count.end(), [](int times) { return times == 1; }));
-        REQUIRE(output_box(shape, part, k_ways, ranks, dyn_dim) == Box{});
+        REQUIRE(output_box(shape, part, k_factor, ranks, dyn_dim) == Box{});
     }
 }
 

@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <stdexcept>
 
 #include "small_image.h"
-#include "switchyard/sw_scheduler/formats/program.h"
+#include "switchyard/sw_scheduler/adyna/image/program.h"
 #include "switchyard/testbenches/catch.h"
 
 using namespace switchyard;
@@ -39,7 +40,7 @@ TEST_CASE("every field of a decoded program is the one that was encoded", "[prog
     CHECK(stem.shape.out_channels == 16);
     CHECK(stem.shape.in_channels == 3);
     CHECK(stem.shape.pad == 1);
-    CHECK(stem.k_ways == 2);
+    CHECK(stem.k_factor == 2);
     CHECK(stem.units == 2);
     CHECK(stem.unit_samples == 4);
     CHECK(stem.partitions.at(1).dyn_dim == 4);
@@ -55,9 +56,9 @@ TEST_CASE("every field of a decoded program is the one that was encoded", "[prog
     CHECK(input.store.bank_stride == 0x10000);
     CHECK(input.store.first_interface == 1);
     CHECK(input.store.interfaces == 2);
-    CHECK(input.store.frame_address == 0x7000);
-    CHECK(input.store.frame_bytes == 64);
-    CHECK(input.store.frame_samples == 4);
+    CHECK(input.store.index_list_address == 0x7000);
+    CHECK(input.store.index_list_bytes == 64);
+    CHECK(input.store.index_list_samples == 4);
     const Edge& branch = program.edge(4);
     CHECK(branch.reduce == EdgeReduce::global_pool);
     CHECK(branch.role == OperandRole::second_operand);
@@ -167,7 +168,7 @@ TEST_CASE("a placement is laid out as documented", "[program]") {
     TileProgram program;
     program.tile = 9;
     OperatorPlacement placement;
-    placement.op_id = 1, placement.segment = 2, placement.k_ways = 3, placement.units = 4, placement.unit_samples = 5;
+    placement.op_id = 1, placement.segment = 2, placement.k_factor = 3, placement.units = 4, placement.unit_samples = 5;
     placement.tiles = {6};
     placement.partitions = {{7, 8, 9}};
     placement.allocations = {{10, {{11, 12}}, {{13, 14}, {15, 16}}}};
@@ -178,7 +179,7 @@ TEST_CASE("a placement is laid out as documented", "[program]") {
         0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0,       // no operators, no orders, one placement
         1, 0, 2, 0};                              // op_id, segment
     const std::vector<std::uint8_t> middle{
-        3, 0, 4, 0, 5, 0, 0, 0,                   // k_ways, units, unit_samples
+        3, 0, 4, 0, 5, 0, 0, 0,                   // k_factor, units, unit_samples
         1, 0, 0, 0, 6, 0,                         // tiles
         1, 0, 0, 0, 7, 0, 8, 0, 9, 0};            // partitions
     const std::vector<std::uint8_t> after{

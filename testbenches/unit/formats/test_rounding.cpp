@@ -1,19 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <cstdint>
 #include <limits>
 #include <type_traits>
 
-#include "switchyard/sw_scheduler/formats/rounding.h"
+#include "switchyard/sw_scheduler/base/rounding.h"
 #include "switchyard/testbenches/catch.h"
 
 using namespace switchyard;
 
 TEST_CASE("a division is rounded up to the least product that is large enough", "[rounding]") {
     for (std::uint32_t b = 1; b <= 20; ++b) {
-        std::uint32_t least = 0;
+        std::uint32_t min = 0;
         for (std::uint32_t a = 0; a <= 100; ++a) {
-            while (least * b < a) ++least;
-            CHECK(ceil_div(a, b) == least);
-            CHECK(round_up(a, b) == least * b);
+            while (min * b < a) ++min;
+            CHECK(ceil_div(a, b) == min);
+            CHECK(round_up(a, b) == min * b);
         }
     }
 }

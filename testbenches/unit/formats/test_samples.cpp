@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <random>
 #include <set>
 #include <stdexcept>
 
 #include "small_image.h"
-#include "switchyard/sw_scheduler/formats/samples.h"
+#include "switchyard/sw_scheduler/adyna/image/samples.h"
 #include "switchyard/testbenches/catch.h"
 
 using namespace switchyard;
@@ -48,61 +49,61 @@ TEST_CASE("sample sets agree with std::set", "[samples]") {
 
 namespace {
 
-SampleFrame nested_frame() {
-    auto batch = std::make_shared<const SampleFrame>(SampleFrame{SampleSet::range(0, 4), nullptr});
-    auto outer = std::make_shared<const SampleFrame>(SampleFrame{SampleSet({0, 2, 3}), batch});
+SampleIndexList nested_list() {
+    auto batch = std::make_shared<const SampleIndexList>(SampleIndexList{SampleSet::range(0, 4), nullptr});
+    auto outer = std::make_shared<const SampleIndexList>(SampleIndexList{SampleSet({0, 2, 3}), batch});
     return {SampleSet({2}), outer};
 }
 
 }  // namespace
 
 TEST_CASE("popping goes outwards", "[samples]") {
-    const SampleFrame frame = nested_frame();
-    CHECK(popped(frame, 0).samples == SampleSet({2}));
-    CHECK(popped(frame, 1).samples == SampleSet({0, 2, 3}));
-    CHECK(popped(frame, 2).samples == SampleSet::range(0, 4));
-    CHECK_THROWS_AS(popped(frame, 3), std::out_of_range);
+    const SampleIndexList index_list = nested_list();
+    CHECK(popped(index_list, 0).samples == SampleSet({2}));
+    CHECK(popped(index_list, 1).samples == SampleSet({0, 2, 3}));
+    CHECK(popped(index_list, 2).samples == SampleSet::range(0, 4));
+    CHECK_THROWS_AS(popped(index_list, 3), std::out_of_range);
 }
 
-TEST_CASE("a serialised frame is depth, then counts and ids", "[samples]") {
-    const std::vector<std::uint8_t> bytes = serialise(nested_frame());
+TEST_CASE("a serialised index list is depth, then counts and ids", "[samples]") {
+    const std::vector<std::uint8_t> bytes = serialise(nested_list());
     const std::vector<std::uint32_t> words{3, 1, 2, 3, 0, 2, 3, 4, 0, 1, 2, 3};
     REQUIRE(bytes.size() == 4 * words.size());
     for (std::size_t i = 0; i < bytes.size(); ++i) CHECK(bytes[i] == (i % 4 == 0 ? words[i / 4] : 0));
 
     std::vector<std::uint8_t> room = bytes;
     room.resize(bytes.size() + 16, 0xEE);
-    const SampleFramePtr frame = deserialise_frame(room.data(), room.size());
-    CHECK(frame->samples == SampleSet({2}));
-    CHECK(popped(*frame, 2).samples == SampleSet::range(0, 4));
-    CHECK(popped(*frame, 2).outer == nullptr);
-    CHECK(serialise(*frame) == bytes);
+    const SampleIndexListPtr index_list = deserialise_index_list(room.data(), room.size());
+    CHECK(index_list->samples == SampleSet({2}));
+    CHECK(popped(*index_list, 2).samples == SampleSet::range(0, 4));
+    CHECK(popped(*index_list, 2).outer == nullptr);
+    CHECK(serialise(*index_list) == bytes);
 }
 
-TEST_CASE("a frame's partner is stored behind its samples", "[samples]") {
-    SampleFrame inner = nested_frame();
+TEST_CASE("a index list's partner is stored behind its samples", "[samples]") {
+    SampleIndexList inner = nested_list();
     inner.partner = SampleSet({0, 3});
     const std::vector<std::uint8_t> bytes = serialise(inner);
     const std::vector<std::uint32_t> words{3, 1, 2, 2, 0, 3, 3, 0, 2, 3, 0, 4, 0, 1, 2, 3, 0};
     REQUIRE(bytes.size() == 4 * words.size());
     for (std::size_t i = 0; i < bytes.size(); ++i) CHECK(bytes[i] == (i == 3 ? 0x80 : i % 4 == 0 ? words[i / 4] : 0));
-    const SampleFramePtr frame = deserialise_frame(bytes.data(), bytes.size());
-    CHECK(frame->partner == SampleSet({0, 3}));
-    CHECK(popped(*frame, 1).partner.empty());
-    CHECK(popped(*frame, 2).samples == SampleSet::range(0, 4));
-    CHECK(serialise(*frame) == bytes);
-    CHECK(error_of([&] { deserialise_frame(bytes.data(), 16); }) != "");
+    const SampleIndexListPtr index_list = deserialise_index_list(bytes.data(), bytes.size());
+    CHECK(index_list->partner == SampleSet({0, 3}));
+    CHECK(popped(*index_list, 1).partner.empty());
+    CHECK(popped(*index_list, 2).samples == SampleSet::range(0, 4));
+    CHECK(serialise(*index_list) == bytes);
+    CHECK(error_of([&] { deserialise_index_list(bytes.data(), 16); }) != "");
 }
 
-TEST_CASE("malformed frames are refused", "[samples]") {
-    const std::vector<std::uint8_t> good = serialise(nested_frame());
+TEST_CASE("malformed index lists are refused", "[samples]") {
+    const std::vector<std::uint8_t> good = serialise(nested_list());
     const auto error = [](const std::vector<std::uint8_t>& bytes) {
-        return error_of([&] { deserialise_frame(bytes.data(), bytes.size()); });
+        return error_of([&] { deserialise_index_list(bytes.data(), bytes.size()); });
     };
     for (std::size_t size = 0; size < good.size(); ++size) CHECK(error({good.begin(), good.begin() + size}) != "");
-    CHECK(error({0, 0, 0, 0}) == "offset 0: sample frame: a depth of 0 does not fit");
-    CHECK(error({255, 255, 255, 255, 0, 0, 0, 0}) == "offset 0: sample frame: a depth of 2147483647 does not fit");
+    CHECK(error({0, 0, 0, 0}) == "offset 0: sample-index list: a depth of 0 does not fit");
+    CHECK(error({255, 255, 255, 255, 0, 0, 0, 0}) == "offset 0: sample-index list: a depth of 2147483647 does not fit");
     CHECK(error({1, 0, 0, 0, 9, 0, 0, 0, 1, 0, 0, 0}) == "offset 4: a list of 9 items does not fit");
     CHECK(error({1, 0, 0, 0, 2, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0}) ==
-          "offset 12: sample frame: ids are not strictly increasing");
+          "offset 12: sample-index list: ids are not strictly increasing");
 }

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <numeric>
 #include <random>
 #include <stdexcept>
 
-#include "switchyard/sw_scheduler/formats/segment_order.h"
+#include "switchyard/sw_scheduler/adyna/image/segment_order.h"
 #include "switchyard/testbenches/catch.h"
 
 using namespace switchyard;

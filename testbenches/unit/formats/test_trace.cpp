@@ -1,11 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <fstream>
 #include <iterator>
 #include <string>
 #include <vector>
 
 #include "small_image.h"
-#include "switchyard/sw_scheduler/formats/error.h"
-#include "switchyard/sw_scheduler/formats/trace.h"
+#include "switchyard/sw_scheduler/base/error.h"
+#include "switchyard/sw_scheduler/workload/trace.h"
 #include "switchyard/testbenches/catch.h"
 
 using namespace switchyard;

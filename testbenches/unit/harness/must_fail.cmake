@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Runs each hidden [must-fail] test of TEST by itself: each has to fail, and to say why.
 set(expected
   "assertion in a child=answer == 42"

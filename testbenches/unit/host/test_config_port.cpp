@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/testbenches/unit/host/host_rig.h"
 
 using namespace switchyard;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 #include <numeric>
 #include <random>
@@ -179,7 +180,8 @@ SIM_TEST("host memory that sets no response status is told from one that refuses
         CHECK((r.wait_for_interrupt() & regs::kIrqError) != 0);
         CHECK(r.error_text() ==
               "a DMA ended after 0 bytes: host memory answered a read of 64 bytes at 0x2000 with "
-              "TLM_INCOMPLETE_RESPONSE: the target sets no response status; a switchyard::LenientBoundary in front of "
+              "TLM_INCOMPLETE_RESPONSE: the target sets no response status; a switchyard::ProtocolRepairAdapter in "
+              "front of "
               "it does (docs/tlm.md)");
     });
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lists of transfers: descriptors in host memory, little-endian: u64 host address, u64 chip address, u32 bytes, u32
 // control (as DMA_CONTROL), u64 reserved.
 
@@ -5,7 +6,7 @@
 #include <cmath>
 #include <random>
 
-#include "switchyard/sw_scheduler/formats/bytes.h"
+#include "switchyard/sw_scheduler/base/bytes.h"
 #include "switchyard/testbenches/unit/host/host_rig.h"
 
 using namespace switchyard;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/platform/driver/switchyard_driver.h"
 #include "switchyard/platform/driver/switchyard_registers.h"
 #include "switchyard/testbenches/unit/host/host_rig.h"

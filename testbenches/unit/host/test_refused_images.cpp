@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is no image is refused by an error code and an interrupt, and the image that was loaded before still runs.
 
 #include "switchyard/testbenches/unit/host/host_rig.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
@@ -16,9 +17,9 @@
 #include "switchyard/hw/noc/network.h"
 #include "switchyard/testbenches/sim_test.h"
 #include "switchyard/tlm/clock_period.h"
+#include "switchyard/tlm/dummy_buffer.h"
 #include "switchyard/tlm/memory_manager.h"
 #include "switchyard/tlm/simulation_registry.h"
-#include "switchyard/tlm/void_buffer.h"
 
 namespace switchyard::testing {
 
@@ -32,7 +33,7 @@ struct Arrival : RoutedExtension {
     }
 };
 
-/// Stands at one or more doors of a network or a memory: sends packets, and writes down those that arrive.
+/// Stands at one or more ports of a network or a memory: sends packets, and writes down those that arrive.
 class Ends : public sc_core::sc_module {
 public:
     sc_core::sc_vector<tlm_utils::simple_initiator_socket<Ends>> out;
@@ -41,7 +42,7 @@ public:
     /// Called in `b_transport`, after the arrival was written down.
     std::function<void(const Arrival&)> on_arrival;
 
-    /// `first`: endpoint of the first door.
+    /// `first`: endpoint of the first port.
     Ends(const sc_core::sc_module_name& name, std::size_t count, double clock_ghz = 1.0, Endpoint first = 0)
         : sc_module(name), out("out", count), in("in", count), clock_(clock_ghz), first_(first), pool_("ends") {
         for (std::size_t i = 0; i < count; ++i) in[i].register_b_transport(this, &Ends::arrive, static_cast<int>(i));
@@ -64,7 +65,7 @@ public:
         routed.tag = tag;
         const auto length = static_cast<unsigned>(payload_bytes > 0 ? payload_bytes : 1);
         payload->set_command(::tlm::TLM_WRITE_COMMAND);
-        payload->set_data_ptr(void_buffer(length));
+        payload->set_data_ptr(dummy_buffer(length));
         payload->set_data_length(length);
         payload->set_streaming_width(length);
         return payload;
@@ -89,11 +90,11 @@ private:
     void run() {
         if (script) script();
     }
-    void arrive(int door, ::tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
+    void arrive(int port, ::tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
         const auto& routed = *payload.get_extension<RoutedExtension>();
         Arrival arrival;
         static_cast<RoutedExtension&>(arrival) = routed;
-        arrival.at = static_cast<Endpoint>(first_ + static_cast<unsigned>(door));
+        arrival.at = static_cast<Endpoint>(first_ + static_cast<unsigned>(port));
         arrival.cycle = clock_.count(sc_core::sc_time_stamp() + delay);
         arrival.address = payload.get_address();
         if (routed.has_values)

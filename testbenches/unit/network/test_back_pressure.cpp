@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Buffers that end, and virtual channels that are taken: what the packet model knows of the flits'
 // (hw/noc/transit.cpp).
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/hw/noc/torus.h"
 #include "switchyard/testbenches/unit/network/network_bench.h"
 
@@ -7,11 +8,11 @@ using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
-void check_refused(NetworkBench& bench, PooledPayload payload, unsigned door, ::tlm::tlm_response_status status,
+void check_refused(NetworkBench& bench, PooledPayload payload, unsigned port, ::tlm::tlm_response_status status,
                    const std::string& text) {
     sc_core::sc_time delay;
-    CHECK_THROWS_WITH(bench.ends.out[door]->b_transport(*payload, delay),
-                      ContainsSubstring(text) && ContainsSubstring("network.router_" + std::to_string(door)));
+    CHECK_THROWS_WITH(bench.ends.out[port]->b_transport(*payload, delay),
+                      ContainsSubstring(text) && ContainsSubstring("network.router_" + std::to_string(port)));
     CHECK(payload->get_response_status() == status);
     CHECK(bench.ends.arrivals.empty());
 }

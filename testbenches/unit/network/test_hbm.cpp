@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/testbenches/unit/network/hbm_bench.h"
 
 using namespace switchyard;
@@ -201,7 +202,7 @@ TEST_CASE("a memory that cannot be built is refused", "[hbm]") {
     const auto refused = [](const std::function<void(hw::HbmConfig&)>& change) {
         hw::HbmConfig config;
         change(config);
-        return !hw::objection(config).empty();
+        return !hw::validation_error(config).empty();
     };
     CHECK_FALSE(refused([](hw::HbmConfig&) {}));
     CHECK(refused([](hw::HbmConfig& c) { c.impl = "banks"; }));

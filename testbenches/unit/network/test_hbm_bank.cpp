@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <map>
 #include <numeric>
 #include <random>
@@ -114,7 +115,7 @@ SIM_TEST("random reads of one burst each open a row each", "[hbm][bank]") {
         for (std::uint32_t i = 0; i < 10000; ++i) bench.read(random() % (bench.config.region_bytes / 32) * 32, 32, i);
     });
     const hw::dram::Device device = hw::interface_device(bench.config);
-    const double bound = hw::dram::activation_bounds(device).least() * (1 - device.refresh_share());
+    const double bound = hw::dram::activation_bounds(device).min() * (1 - device.refresh_share());
     CHECK(achieved(bench) == Approx(bound).epsilon(0.1));
     CHECK(bench.registry.sum("hbm", "activates") >= 9900);
     CHECK(bench.registry.sum("hbm", "row_hits") < 100);
@@ -147,23 +148,23 @@ TEST_CASE("a small request does not wait until large ones are through", "[hbm][b
 
 TEST_CASE("a configuration that the device contradicts is refused", "[hbm][bank]") {
     hw::HbmConfig config = with_impl("bank");
-    CHECK(hw::objection(config).empty());
+    CHECK(hw::validation_error(config).empty());
     config.pseudo_channel_gb_per_s = 16;
-    CHECK(hw::objection(config) ==
+    CHECK(hw::validation_error(config) ==
           "a pseudo-channel of device hbm2_2400 has 19.2 GB/s, pseudo_channel_gb_per_s says 16");
     config = with_impl("bank");
     config.burst_bytes = 64;
-    CHECK_THAT(hw::objection(config), ContainsSubstring("a burst of device hbm2_2400 has 32 bytes"));
+    CHECK_THAT(hw::validation_error(config), ContainsSubstring("a burst of device hbm2_2400 has 32 bytes"));
     config = with_impl("bank");
     config.region_bytes = 1ull << 40;
-    CHECK_THAT(hw::objection(config), ContainsSubstring("region_bytes says 1099511627776"));
+    CHECK_THAT(hw::validation_error(config), ContainsSubstring("region_bytes says 1099511627776"));
     config = with_impl("bank");
     config.pseudo_channels_per_interface = 3;
-    CHECK_THAT(hw::objection(config), ContainsSubstring("whole channels of 2 pseudo-channels"));
+    CHECK_THAT(hw::validation_error(config), ContainsSubstring("whole channels of 2 pseudo-channels"));
     config = with_impl("bank");
     config.mapping = "row";
-    CHECK_THAT(hw::objection(config), ContainsSubstring("device: hbm2_2400: controller.mapping: field channel"));
+    CHECK_THAT(hw::validation_error(config), ContainsSubstring("device: hbm2_2400: controller.mapping: field channel"));
     config = with_impl("bank");
     config.device = "sram";
-    CHECK_THAT(hw::objection(config), ContainsSubstring("device: sram: neither a known device"));
+    CHECK_THAT(hw::validation_error(config), ContainsSubstring("device: sram: neither a known device"));
 }

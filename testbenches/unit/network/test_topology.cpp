@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <deque>
 
 #include "switchyard/hw/noc/flit/route.h"
@@ -30,7 +31,7 @@ std::vector<unsigned> distances(const NocConfig& config, unsigned from) {
     return distance;
 }
 
-constexpr flit::TieChoice kWays[] = {{port::kEast, port::kSouth}, {port::kWest, port::kNorth}};
+constexpr flit::TieChoice kDirections[] = {{port::kEast, port::kSouth}, {port::kWest, port::kNorth}};
 
 }  // namespace
 
@@ -42,7 +43,7 @@ TEST_CASE("X-Y routing takes a shortest path, all of X first", "[topology]") {
         const std::vector<unsigned> distance = distances(config, from);
         for (unsigned to = 0; to < distance.size(); ++to) {
             // The source decides which way round.
-            for (const flit::TieChoice choice : kWays) {
+            for (const flit::TieChoice choice : kDirections) {
                 const unsigned x_port = routes.x_port(from, to, choice), y_port = routes.y_port(from, to, choice);
                 unsigned router = from, steps = 0;
                 for (; router != to; ++steps) {
@@ -59,10 +60,10 @@ TEST_CASE("X-Y routing takes a shortest path, all of X first", "[topology]") {
     }
 }
 
-TEST_CASE("equal ways round a torus are left to the packet's choice, others are not", "[topology]") {
+TEST_CASE("equal directions round a torus are left to the packet's choice, others are not", "[topology]") {
     const flit::RouteTable routes(flit_config(noc(4, 4)));
     const flit::RouteTable mesh(flit_config(noc(4, 4, "mesh")));
-    for (const flit::TieChoice choice : kWays) {
+    for (const flit::TieChoice choice : kDirections) {
         CHECK(routes.x_port(0, 2, choice) == choice.x_port);
         CHECK(routes.y_port(0, 8, choice) == choice.y_port);
         CHECK(routes.x_port(0, 3, choice) == port::kWest);
@@ -89,19 +90,19 @@ TEST_CASE("links lead back through the opposite port", "[topology]") {
 
 TEST_CASE("a network that cannot be built is refused", "[topology]") {
     auto config = noc(2, 2);
-    CHECK(objection(config).empty());
+    CHECK(validation_error(config).empty());
     config.topology = "ring";
-    CHECK_FALSE(objection(config).empty());
-    CHECK_FALSE(objection(noc(0, 2)).empty());
+    CHECK_FALSE(validation_error(config).empty());
+    CHECK_FALSE(validation_error(noc(0, 2)).empty());
     config = noc(2, 2);
     config.link_bytes_per_cycle = 0;
-    CHECK_FALSE(objection(config).empty());
+    CHECK_FALSE(validation_error(config).empty());
     config = noc(2, 2);
     config.header_bytes = 0;
-    CHECK_FALSE(objection(config).empty());
+    CHECK_FALSE(validation_error(config).empty());
     config = noc(2, 2);
     config.clock_ghz = 0;
-    CHECK_FALSE(objection(config).empty());
+    CHECK_FALSE(validation_error(config).empty());
     testing::in_child([] {
         SimulationRegistry registry;
         CHECK_THROWS_AS(Torus("odd", noc(2, 2, "ring"), registry, {0, 1}), ModelError);

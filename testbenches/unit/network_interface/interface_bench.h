@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <algorithm>
@@ -85,10 +86,10 @@ public:
         command.unit = unit;
         tell(command);
     }
-    void output(std::uint16_t unit, const SampleFramePtr& frame) {
+    void output(std::uint16_t unit, const SampleIndexListPtr& index_list) {
         ExtendedPayload<SendExtension> payload;
         payload->unit = unit;
-        payload->frame = frame;
+        payload->index_list = index_list;
         send(issue, payload.fresh());
     }
     void arrive(const RoutedExtension& routed) {
@@ -203,16 +204,16 @@ inline TileProgram switching() {
     return program;
 }
 
-inline SampleFramePtr whole(std::uint32_t first, std::uint32_t last) {
-    return std::make_shared<const SampleFrame>(SampleFrame{SampleSet::range(first, last), nullptr});
+inline SampleIndexListPtr whole(std::uint32_t first, std::uint32_t last) {
+    return std::make_shared<const SampleIndexList>(SampleIndexList{SampleSet::range(first, last), nullptr});
 }
 
-inline RoutedExtension probe(std::uint16_t unit, const SampleFramePtr& frame) {
+inline RoutedExtension probe(std::uint16_t unit, const SampleIndexListPtr& index_list) {
     RoutedExtension packet;
     packet.kind = PacketKind::probe;
     packet.source = 1;
     packet.unit = unit;
-    packet.frame = frame;
+    packet.index_list = index_list;
     return packet;
 }
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
 #include "switchyard/testbenches/sim_test.h"
@@ -59,7 +60,8 @@ SIM_TEST("bytes beyond the plan stop the simulation", "[network_interface]") {
 SIM_TEST("a unit without samples is ready as soon as it is announced", "[network_interface]") {
     InterfaceBench fixture("fixture", consumer());
     fixture.open(0);
-    RoutedExtension announcement = probe(0, std::make_shared<const SampleFrame>(SampleFrame{SampleSet(), nullptr}));
+    RoutedExtension announcement =
+        probe(0, std::make_shared<const SampleIndexList>(SampleIndexList{SampleSet(), nullptr}));
     fixture.arrive(announcement);
     fixture.run();
     CHECK(fixture.events(InterfaceEvent::Kind::unit_ready) == 1);
@@ -82,7 +84,7 @@ SIM_TEST("nothing passes a switch before its mask is complete", "[network_interf
     CHECK(probes[0].routed.dyn_dim == 1);
     CHECK(probes[1].routed.destinations == std::vector<Endpoint>{2, 3});
     CHECK(probes[1].routed.dyn_dim == 3);
-    CHECK(probes[1].routed.frame->samples.ids() == std::vector<std::uint32_t>{1, 2, 3});
+    CHECK(probes[1].routed.index_list->samples.ids() == std::vector<std::uint32_t>{1, 2, 3});
     CHECK(fixture.registry.sum("", "switch_0_branch_0_samples") == 1);
     CHECK(fixture.registry.sum("", "switch_0_branch_1_samples") == 3);
 }
@@ -116,7 +118,7 @@ SIM_TEST("each destination gets its samples once it has acknowledged", "[network
 SIM_TEST("an empty branch is announced and needs no acknowledge", "[network_interface]") {
     InterfaceBench fixture("fixture", switching());
     fixture.open(0);
-    fixture.output(0, std::make_shared<const SampleFrame>(SampleFrame{SampleSet(), nullptr}));
+    fixture.output(0, std::make_shared<const SampleIndexList>(SampleIndexList{SampleSet(), nullptr}));
     fixture.run();
     const auto probes = fixture.sent(PacketKind::probe);
     REQUIRE(probes.size() == 2);
@@ -138,7 +140,7 @@ SIM_TEST("a sample that takes every branch is sent to every branch", "[network_i
 SIM_TEST("one acknowledge tells all tiles that will send of the free slot", "[network_interface]") {
     TileProgram program = consumer();
     program.placements[0] = placement(0, {1, 2, 3});
-    program.placements[0].k_ways = 3;
+    program.placements[0].k_factor = 3;
     program.placements[0].partitions = {{4, 1, 1}};
     InterfaceBench fixture("fixture", std::move(program));
     fixture.open(0);
@@ -167,12 +169,12 @@ SIM_TEST("an acknowledge that comes before the output is kept for it", "[network
     CHECK(fixture.events(InterfaceEvent::Kind::output_sent) == 1);
 }
 
-/// Tile 0 runs operator 1 with three others, two k ways with two tiles each.
+/// Tile 0 runs operator 1 with three others, two k factors with two tiles each.
 TileProgram weighted(std::vector<std::uint16_t> tiles) {
     TileProgram program;
     program.operators = {tile_operator(1, {0}, {})};
     program.placements = {placement(1, std::move(tiles))};
-    program.placements[0].k_ways = 2;
+    program.placements[0].k_factor = 2;
     program.edges = {edge(0, kNone, 1)};
     program.edges[0].path = EdgePath::weights;
     program.edges[0].weight_bytes = 512;
@@ -256,7 +258,7 @@ SIM_TEST("a tensor in memory is read piece by piece, from the right bank", "[net
 TEST_CASE("tiles that need the same bytes of memory wait for each other", "[network_interface]") {
     TileProgram program = reader({0, 5});
     program.placements[0].shape.kind = OpKind::matmul;
-    program.placements[0].k_ways = 2;
+    program.placements[0].k_factor = 2;
     program.placements[0].partitions = {{4, 1, 1}};
     RoutedExtension acknowledge;
     acknowledge.kind = PacketKind::acknowledge;

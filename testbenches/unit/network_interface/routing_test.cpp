@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/hw/network_interface/packet_header.h"
 #include "switchyard/hw/network_interface/routing_blocks.h"
 #include "switchyard/testbenches/catch.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/hw/network_interface/transfer_plan.h"
 
 #include <algorithm>
@@ -19,12 +20,12 @@ struct Random {
     }
 };
 
-OperatorPlacement placement(const OperatorShape& shape, std::uint16_t k_ways, Partition part) {
+OperatorPlacement placement(const OperatorShape& shape, std::uint16_t k_factor, Partition part) {
     OperatorPlacement p;
     p.shape = shape;
-    p.k_ways = k_ways;
+    p.k_factor = k_factor;
     p.partitions = {part};
-    p.tiles.resize(std::size_t{part.n} * part.p * k_ways);
+    p.tiles.resize(std::size_t{part.n} * part.p * k_factor);
     std::iota(p.tiles.begin(), p.tiles.end(), std::uint16_t{0});
     return p;
 }
@@ -45,9 +46,9 @@ bool in(std::uint32_t value, std::uint32_t first, std::uint32_t last) {
 std::uint64_t brute_force(const Edge& edge, const OperatorPlacement& source, const OperatorPlacement& destination,
                           const SampleSet& source_set, const SampleSet& edge_set, const SampleSet& destination_set,
                           unsigned source_rank, unsigned destination_rank) {
-    const Box made = output_box(source.shape, source.partitions[0], source.k_ways, source_rank,
+    const Box made = output_box(source.shape, source.partitions[0], source.k_factor, source_rank,
                                 static_cast<std::uint32_t>(source_set.size()));
-    const Box out = output_box(destination.shape, destination.partitions[0], destination.k_ways, destination_rank,
+    const Box out = output_box(destination.shape, destination.partitions[0], destination.k_factor, destination_rank,
                                static_cast<std::uint32_t>(destination_set.size()));
     if (made.empty() || out.empty()) return 0;
     const OperatorShape& shape = destination.shape;
@@ -179,17 +180,17 @@ TEST_CASE("tiles of an attention get the heads that they compute, those of one h
     edge.rows = 5;
     const SampleSet samples = SampleSet::range(0, 3);
     const std::uint64_t head = 2u * 3 * 6 * 5;  // bytes of three samples
-    for (const std::uint16_t k_ways : {std::uint16_t{1}, std::uint16_t{2}, std::uint16_t{4}, std::uint16_t{8}}) {
+    for (const std::uint16_t k_factor : {std::uint16_t{1}, std::uint16_t{2}, std::uint16_t{4}, std::uint16_t{8}}) {
         const OperatorPlacement source = placement(producer, 1, Partition{3, 1, 1});
-        const OperatorPlacement destination = placement(attention, k_ways, Partition{3, 1, 1});
+        const OperatorPlacement destination = placement(attention, k_factor, Partition{3, 1, 1});
         const TransferPlan plan(edge, source, destination, samples, samples, samples);
-        const unsigned sharers = k_ways <= 4 ? 1 : k_ways / 4u;
-        for (unsigned rank = 0; rank < k_ways; ++rank) {
-            CHECK(plan.expected_bytes(rank) == head * (k_ways < 4 ? 4 / k_ways : 1));
+        const unsigned sharers = k_factor <= 4 ? 1 : k_factor / 4u;
+        for (unsigned rank = 0; rank < k_factor; ++rank) {
+            CHECK(plan.expected_bytes(rank) == head * (k_factor < 4 ? 4 / k_factor : 1));
             CHECK(plan.sharers(rank).size() == sharers);
             CHECK(plan.sharers(rank).front() == rank / sharers * sharers);
         }
-        CHECK(plan.groups_from(0).size() == k_ways / sharers);
+        CHECK(plan.groups_from(0).size() == k_factor / sharers);
     }
 }
 
@@ -205,9 +206,9 @@ TEST_CASE("a tensor in memory is written exactly once and read as it was written
         edge.channels = shape.out_channels;
         edge.rows = shape.out_rows;
         edge.columns = 3;
-        const auto rows_ways = [&] { return static_cast<std::uint16_t>(random(1, shape.out_rows)); };
+        const auto row_factor = [&] { return static_cast<std::uint16_t>(random(1, shape.out_rows)); };
         OperatorPlacement tensor =
-            placement(shape, 1, Partition{16, static_cast<std::uint16_t>(random(1, 16)), rows_ways()});
+            placement(shape, 1, Partition{16, static_cast<std::uint16_t>(random(1, 16)), row_factor()});
         tensor.segment = kNone;
         tensor.unit_samples = 16;
         const SampleSet source_set = subset(random, SampleSet::range(4, 12), 70);
@@ -218,9 +219,9 @@ TEST_CASE("a tensor in memory is written exactly once and read as it was written
         made.out_channels = made.in_channels = static_cast<std::uint16_t>(before + shape.out_channels + random(0, 4));
         Edge store = edge;
         store.first_channel = before;
-        const Partition ways{8, static_cast<std::uint16_t>(random(1, 4)), rows_ways()};
-        const OperatorPlacement makers = placement(made, static_cast<std::uint16_t>(random(1, 5)), ways);
-        const OperatorPlacement tiles = placement(shape, static_cast<std::uint16_t>(random(1, 3)), ways);
+        const Partition factors{8, static_cast<std::uint16_t>(random(1, 4)), row_factor()};
+        const OperatorPlacement makers = placement(made, static_cast<std::uint16_t>(random(1, 5)), factors);
+        const OperatorPlacement tiles = placement(shape, static_cast<std::uint16_t>(random(1, 3)), factors);
         const std::uint64_t sample = 2u * edge.channels * edge.rows * edge.columns;
         const auto piece_bytes = [&](unsigned piece) {
             const Box box = output_box(shape, tensor.partitions[0], 1, piece, 16);
@@ -358,10 +359,11 @@ TEST_CASE("the sizes of a unit choose the tiles of an operator that shares some"
     edge.partner = 0;
     edge.channels = 4;
     edge.rows = edge.columns = 8;
-    const SampleFramePtr unit = std::make_shared<const SampleFrame>(SampleFrame{SampleSet::range(0, 8), nullptr});
+    const SampleIndexListPtr unit =
+        std::make_shared<const SampleIndexList>(SampleIndexList{SampleSet::range(0, 8), nullptr});
     const auto receivers = [&](std::uint32_t here, std::uint32_t there) {
-        const SampleFrame frame{SampleSet::range(0, here), unit, SampleSet::range(here, here + there)};
-        const TransferPlan plan(edge, source, shares, frame);
+        const SampleIndexList index_list{SampleSet::range(0, here), unit, SampleSet::range(here, here + there)};
+        const TransferPlan plan(edge, source, shares, index_list);
         std::uint64_t bytes = 0;
         unsigned count = 0;
         for (unsigned rank = 0; rank < 3; ++rank) {
@@ -377,12 +379,13 @@ TEST_CASE("the sizes of a unit choose the tiles of an operator that shares some"
     CHECK(receivers(4, 4) == 1);
     CHECK(receivers(0, 8) == 0);
 
-    // The producer's allocation follows from the frame in front of a switch, the consumer's from that behind a merge.
+    // The producer's allocation follows from the index list in front of a switch, the consumer's from that behind a
+    // merge.
     Edge out = edge;
     out.switch_id = out.partner = kNone;
     out.pops = 1;
-    const SampleFrame frame{SampleSet::range(0, 7), unit, SampleSet::range(7, 8)};
-    CHECK(allocations_of(out, frame, shares, source).source == 1);
-    CHECK(allocations_of(edge, frame, source, shares).destination == 1);
-    CHECK(allocations_of(edge, frame, source, shares).source == 0);
+    const SampleIndexList index_list{SampleSet::range(0, 7), unit, SampleSet::range(7, 8)};
+    CHECK(allocations_of(out, index_list, shares, source).source == 1);
+    CHECK(allocations_of(edge, index_list, source, shares).destination == 1);
+    CHECK(allocations_of(edge, index_list, source, shares).source == 0);
 }

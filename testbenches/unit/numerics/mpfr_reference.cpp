@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/testbenches/unit/numerics/mpfr_reference.h"
 
 #include <mpfr.h>
@@ -16,7 +17,7 @@ struct Format {
     std::uint32_t exponent_mask() const { return (1u << exponent_bits) - 1; }
     int bias() const { return int(exponent_mask() >> 1); }
     /// Weight of the last place of a subnormal.
-    int least_exponent() const { return 1 - bias() - fraction_bits; }
+    int min_exponent() const { return 1 - bias() - fraction_bits; }
     std::uint32_t infinity() const { return exponent_mask() << fraction_bits; }
     std::uint32_t nan() const { return infinity() | 1u << (fraction_bits - 1); }
     std::uint32_t sign_bit() const { return 1u << (fraction_bits + exponent_bits); }
@@ -46,7 +47,7 @@ public:
             mpfr_set_zero(value_, sign);
         } else {
             const std::uint32_t significand = exponent == 0 ? fraction : fraction | 1u << format.fraction_bits;
-            const int scale = format.least_exponent() + int(exponent == 0 ? 0 : exponent - 1);
+            const int scale = format.min_exponent() + int(exponent == 0 ? 0 : exponent - 1);
             mpfr_set_ui_2exp(value_, significand, scale, MPFR_RNDN);
             mpfr_setsign(value_, value_, sign < 0, MPFR_RNDN);
         }
@@ -85,7 +86,7 @@ std::uint32_t rounded(const Format& format, const Operate& operate) {
     int direction = operate(result.get());
     const mpfr_exp_t emin = mpfr_get_emin();
     const mpfr_exp_t emax = mpfr_get_emax();
-    mpfr_set_emin(format.least_exponent() + 1);
+    mpfr_set_emin(format.min_exponent() + 1);
     mpfr_set_emax(format.bias() + 1);
     direction = mpfr_check_range(result.get(), direction, MPFR_RNDN);
     mpfr_subnormalize(result.get(), direction, MPFR_RNDN);
@@ -111,7 +112,7 @@ std::uint32_t convert(std::uint32_t bits, const Format& from, const Format& to) 
 /// Of an exact result.
 FpRemainder remainder(mpfr_ptr exact, const Format& format) {
     if (mpfr_zero_p(exact)) return FpRemainder::none;
-    const long last_place = std::max(long(mpfr_get_exp(exact)) - format.precision(), long(format.least_exponent()));
+    const long last_place = std::max(long(mpfr_get_exp(exact)) - format.precision(), long(format.min_exponent()));
     mpfr_abs(exact, exact, MPFR_RNDN);
     mpfr_mul_2si(exact, exact, -last_place, MPFR_RNDN);
     mpfr_frac(exact, exact, MPFR_RNDN);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Softmax and normalisation over the channels of a token against their formulas in binary64.
 
 #include <cmath>

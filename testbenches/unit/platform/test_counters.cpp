@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <systemc>
 
-#include "switchyard/platform/counters.h"
+#include "switchyard/platform/system/counters.h"
 #include "switchyard/testbenches/sim_test.h"
 
 using switchyard::SimulationRegistry;

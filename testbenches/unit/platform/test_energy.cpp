@@ -1,4 +1,5 @@
-#include "switchyard/platform/energy.h"
+// SPDX-License-Identifier: Apache-2.0
+#include "switchyard/platform/system/energy.h"
 #include "switchyard/testbenches/catch.h"
 
 using namespace switchyard::platform;

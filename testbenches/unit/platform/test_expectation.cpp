@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/platform/expectation.h"
-#include "switchyard/sw_scheduler/formats/error.h"
+#include "switchyard/sw_scheduler/base/error.h"
 #include "switchyard/testbenches/catch.h"
 
 using namespace switchyard;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Files of weights, and the slices that a chip gets of them.
 
 #include <cstring>
@@ -8,8 +9,8 @@
 #include <unistd.h>
 
 #include "switchyard/platform/network_weights.h"
-#include "switchyard/platform/npy.h"
-#include "switchyard/sw_scheduler/formats/error.h"
+#include "switchyard/platform/system/npy.h"
+#include "switchyard/sw_scheduler/base/error.h"
 #include "switchyard/testbenches/catch.h"
 #include "switchyard/testbenches/half.h"
 
@@ -46,18 +47,18 @@ struct Matmul {
     OperatorPlacement placement;
     TileOperator op;
 
-    Matmul(unsigned in, unsigned out, unsigned k_ways = 1) {
+    Matmul(unsigned in, unsigned out, unsigned k_factor = 1) {
         meta.name = "m";
         meta.parameters = "p";
         placement.shape.in_channels = static_cast<std::uint16_t>(in);
         placement.shape.out_channels = static_cast<std::uint16_t>(out);
-        placement.k_ways = static_cast<std::uint16_t>(k_ways);
+        placement.k_factor = static_cast<std::uint16_t>(k_factor);
         placement.partitions = {{4, 1, 1}};
     }
     /// Numbers of a slice.
     std::vector<float> slice(const Folder& folder, std::size_t ik, std::size_t count) const {
         const auto slices = weight_slices("model.yaml", folder.path(), meta, placement, op, 2 * count);
-        REQUIRE(slices.size() == placement.k_ways);
+        REQUIRE(slices.size() == placement.k_factor);
         REQUIRE(slices[ik].size() == 2 * count);
         std::vector<float> numbers;
         for (std::size_t i = 0; i < count; ++i) {

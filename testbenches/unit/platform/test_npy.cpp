@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <filesystem>
 #include <fstream>
 
 #include "switchyard/platform/network_values.h"
-#include "switchyard/platform/npy.h"
-#include "switchyard/sw_scheduler/formats/error.h"
+#include "switchyard/platform/system/npy.h"
+#include "switchyard/sw_scheduler/base/error.h"
 #include "switchyard/testbenches/catch.h"
 
 using namespace switchyard;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <unistd.h>
 
 #include <cstdio>
@@ -5,7 +6,7 @@
 #include <iterator>
 #include <string>
 
-#include "switchyard/platform/command_line.h"
+#include "switchyard/platform/apps/command_line.h"
 #include "switchyard/platform/platform_config.h"
 #include "switchyard/testbenches/sim_test.h"
 
@@ -37,7 +38,7 @@ private:
 };
 
 /// What reading `text` complains about, the file's name replaced by "FILE".
-std::string complaint(const std::string& text, const std::map<std::string, std::string>& overrides = {}) {
+std::string error_of(const std::string& text, const std::map<std::string, std::string>& overrides = {}) {
     const TemporaryFile file(text);
     try {
         read_platform(file.path(), overrides);
@@ -47,7 +48,7 @@ std::string complaint(const std::string& text, const std::map<std::string, std::
         if (at != std::string::npos) message.replace(at, file.path().size(), "FILE");
         return message;
     }
-    return "no complaint";
+    return "no error";
 }
 
 /// mini.yaml with `from` replaced.
@@ -130,11 +131,11 @@ TEST_CASE("an override wins over the file", "[platform]") {
 
 TEST_CASE("bad overrides name the key", "[platform]") {
     const std::string mini = read_text(kMini);
-    CHECK(complaint(mini, {{"noc.link_bytes_per_cycl", "96"}}) == "--set: noc.link_bytes_per_cycl: unknown key");
-    CHECK(complaint(mini, {{"link_bytes_per_cycle", "96"}}) == "--set: link_bytes_per_cycle: unknown key");
-    CHECK(complaint(mini, {{"noc.link_bytes_per_cycle", "96 GB/s"}}) ==
+    CHECK(error_of(mini, {{"noc.link_bytes_per_cycl", "96"}}) == "--set: noc.link_bytes_per_cycl: unknown key");
+    CHECK(error_of(mini, {{"link_bytes_per_cycle", "96"}}) == "--set: link_bytes_per_cycle: unknown key");
+    CHECK(error_of(mini, {{"noc.link_bytes_per_cycle", "96 GB/s"}}) ==
           "--set: noc.link_bytes_per_cycle: wants a plain integer in bytes per cycle, got \"96 GB/s\"");
-    CHECK(complaint(mini, {{"pe_array.rows", "0"}}) == "--set: pe_array.rows: wants 1 to 1024, got 0");
+    CHECK(error_of(mini, {{"pe_array.rows", "0"}}) == "--set: pe_array.rows: wants 1 to 1024, got 0");
     CHECK_THROWS_WITH(parse_overrides({"noc.link_bytes_per_cycle"}),
                       "--set: noc.link_bytes_per_cycle: wants section.key=value");
     CHECK_THROWS_WITH(parse_overrides({"=4"}), "--set: =4: wants section.key=value");
@@ -145,25 +146,24 @@ TEST_CASE("bad overrides name the key", "[platform]") {
 
 TEST_CASE("an unknown key is named with its line", "[platform]") {
     const std::string text = mini_with("  stacks: 1", "  stacks: 1\n  stacs: 2");
-    CHECK_THAT(complaint(text),
-               Catch::Matchers::StartsWith(at_line(text, "stacs") + "hbm.stacs: unknown key; known: "));
+    CHECK_THAT(error_of(text), Catch::Matchers::StartsWith(at_line(text, "stacs") + "hbm.stacs: unknown key; known: "));
 }
 
 TEST_CASE("a value with a unit is refused, and so is a key with another unit", "[platform]") {
     const std::string value = mini_with("clock_ghz: 1.0", "clock_ghz: 1000 MHz");
-    CHECK(complaint(value) ==
+    CHECK(error_of(value) ==
           at_line(value, "1000 MHz") + "chip.clock_ghz: wants a plain number in GHz, got \"1000 MHz\"");
     const std::string key = mini_with("clock_ghz: 1.0", "clock_mhz: 1000");
-    CHECK_THAT(complaint(key), Catch::Matchers::StartsWith(at_line(key, "clock_mhz") + "chip.clock_mhz: unknown key"));
+    CHECK_THAT(error_of(key), Catch::Matchers::StartsWith(at_line(key, "clock_mhz") + "chip.clock_mhz: unknown key"));
 }
 
 TEST_CASE("a value of the wrong type or out of range is refused", "[platform]") {
     const std::string type = mini_with("columns: 2", "columns: two");
-    CHECK(complaint(type) == at_line(type, "columns: two") + "chip.columns: wants a plain integer, got \"two\"");
+    CHECK(error_of(type) == at_line(type, "columns: two") + "chip.columns: wants a plain integer, got \"two\"");
     const std::string range = mini_with("rows: 8", "rows: 2000");
-    CHECK(complaint(range) == at_line(range, "2000") + "pe_array.rows: wants 1 to 1024, got 2000");
+    CHECK(error_of(range) == at_line(range, "2000") + "pe_array.rows: wants 1 to 1024, got 2000");
     const std::string choice = mini_with("topology: torus", "topology: ring");
-    CHECK_THAT(complaint(choice), Catch::Matchers::StartsWith(at_line(choice, "ring") + "noc.topology: wants one of "));
+    CHECK_THAT(error_of(choice), Catch::Matchers::StartsWith(at_line(choice, "ring") + "noc.topology: wants one of "));
 }
 
 TEST_CASE("single tiles have other implementations", "[platform]") {
@@ -173,39 +173,39 @@ TEST_CASE("single tiles have other implementations", "[platform]") {
     const PlatformConfig platform = read_platform(file.path());
     std::vector<std::string> impls;
     for (unsigned tile = 0; tile < platform.tiles(); ++tile)
-        impls.push_back(platform.pe_array_exceptions.impl_of(tile, platform.pe_array.impl));
+        impls.push_back(platform.pe_array_overrides.impl_of(tile, platform.pe_array.impl));
     CHECK(impls == std::vector<std::string>{"rtl", "cycle", "cycle", "lockstep"});
-    CHECK(platform.dispatcher_exceptions.impl_of(0, "walk") == "walk");
+    CHECK(platform.dispatcher_overrides.impl_of(0, "walk") == "walk");
 
-    CHECK(complaint(mini, {{"pe_array.impl_of_tiles", "0:rtl"}}) ==
+    CHECK(error_of(mini, {{"pe_array.impl_of_tiles", "0:rtl"}}) ==
           at_line(mini, "impl: cycle") + "pe_array: impl_of_tiles: wants tile=implementation, got \"0:rtl\"");
-    CHECK(complaint(mini, {{"pe_array.impl_of_tiles", "1=rtl 4=rtl"}}) ==
+    CHECK(error_of(mini, {{"pe_array.impl_of_tiles", "1=rtl 4=rtl"}}) ==
           at_line(mini, "impl: cycle") + "pe_array: impl_of_tiles: there is no tile 4 of 4");
-    CHECK(complaint(mini, {{"network_interface.impl_of_tiles", "1=packets 2=lockstep"}}) == "no complaint");
-    CHECK_THAT(complaint(mini, {{"network_interface.impl_of_tiles", "1=flit"}}),
+    CHECK(error_of(mini, {{"network_interface.impl_of_tiles", "1=packets 2=lockstep"}}) == "no error");
+    CHECK_THAT(error_of(mini, {{"network_interface.impl_of_tiles", "1=flit"}}),
                Catch::Matchers::EndsWith(
                    "network_interface: impl_of_tiles: no implementation \"flit\"; there is packets, rtl, lockstep"));
-    CHECK_THAT(complaint(mini, {{"dispatcher.impl_of_tiles", "1=cycle"}}),
+    CHECK_THAT(error_of(mini, {{"dispatcher.impl_of_tiles", "1=cycle"}}),
                Catch::Matchers::EndsWith(
                    "dispatcher: impl_of_tiles: no implementation \"cycle\"; there is analytic, walk, rtl, lockstep"));
 }
 
 TEST_CASE("sections are checked", "[platform]") {
-    CHECK(complaint(mini_with("energy: {}", "")) == "FILE:3: energy: section is missing");
+    CHECK(error_of(mini_with("energy: {}", "")) == "FILE:3: energy: section is missing");
     const std::string unknown = mini_with("energy: {}", "energy: {}\nl2_cache: {}");
-    CHECK_THAT(complaint(unknown),
+    CHECK_THAT(error_of(unknown),
                Catch::Matchers::StartsWith(at_line(unknown, "l2_cache") + "l2_cache: unknown section; known: chip, "));
     const std::string twice = mini_with("energy: {}", "energy: {}\nhost: {}");
-    CHECK(complaint(twice) ==
+    CHECK(error_of(twice) ==
           "FILE:" + std::to_string(line_of_text(twice, "energy: {}") + 1) + ": host: is given twice");
-    CHECK(complaint("- 1\n") == "FILE:1: wants a mapping of sections");
-    CHECK_THAT(complaint("chip: {\n"), Catch::Matchers::StartsWith("FILE:2: not YAML: "));
+    CHECK(error_of("- 1\n") == "FILE:1: wants a mapping of sections");
+    CHECK_THAT(error_of("chip: {\n"), Catch::Matchers::StartsWith("FILE:2: not YAML: "));
     CHECK_THROWS_WITH(read_platform("/nowhere.yaml"), "/nowhere.yaml: cannot be read");
 }
 
 TEST_CASE("sizes that contradict each other are refused", "[platform]") {
     const std::string text = mini_with("capacity_bytes: 131072", "capacity_bytes: 1024");
-    CHECK_THAT(complaint(text), Catch::Matchers::ContainsSubstring("kernel_share: leaves no room for a single kernel"));
+    CHECK_THAT(error_of(text), Catch::Matchers::ContainsSubstring("kernel_share: leaves no room for a single kernel"));
 }
 
 TEST_CASE("an image is bound to the sizes that it was compiled for, not to how quick they are", "[platform]") {
@@ -238,9 +238,9 @@ TEST_CASE("banks and a log of requests need every memory interface", "[platform]
     CHECK(read_platform("configs/platforms/adyna.yaml", {{"hbm.impl", "bank"}}).chip.impl == "tiles");
     CHECK(read_platform("configs/platforms/adyna.yaml", {{"hbm.request_log", "log"}}).chip.impl == "tiles");
     const std::string text = read_text(kMini);
-    CHECK(complaint(text, {{"chip.impl", "stages"}, {"hbm.impl", "bank"}}) ==
+    CHECK(error_of(text, {{"chip.impl", "stages"}, {"hbm.impl", "bank"}}) ==
           at_line(text, "impl: bandwidth") + "hbm: impl: bank needs chip.impl: tiles");
-    CHECK(complaint(text, {{"hbm.impl", "bank"}, {"hbm.mapping", "row-column"}}) ==
+    CHECK(error_of(text, {{"hbm.impl", "bank"}, {"hbm.mapping", "row-column"}}) ==
           at_line(text, "impl: bandwidth") +
               "hbm: device: hbm2_2400: controller.mapping: field channel is missing; it has 1 bits");
 }
@@ -249,7 +249,11 @@ TEST_CASE("the network interface's port of the scratchpad is at least as wide as
     CHECK(read_platform(kMini, {{"noc.link_bytes_per_cycle", "256"}}).scratchpad.network_bytes_per_cycle == 256);
     CHECK(read_platform(kMini, {{"scratchpad.network_bytes_per_cycle", "512"}}).scratchpad.network_bytes_per_cycle ==
           512);
-    CHECK_THAT(complaint(read_text(kMini), {{"scratchpad.network_bytes_per_cycle", "16"}}),
+    CHECK_THAT(error_of(read_text(kMini), {{"scratchpad.network_bytes_per_cycle", "16"}}),
                Catch::Matchers::ContainsSubstring("scratchpad: network_bytes_per_cycle: 16 is less than "
                                                   "noc.link_bytes_per_cycle, "));
+}
+
+TEST_CASE("keys that were renamed are refused with their present names", "[platform]") {
+    CHECK(error_of(read_text(kMini), {{"chip.values", "on"}}) == "--set: chip.values: is called chip.functional now");
 }

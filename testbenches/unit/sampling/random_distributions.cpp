@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "random_distributions.h"
 
 #include <algorithm>
@@ -26,7 +27,7 @@ void add_bell(std::mt19937& random, Frequency& f, double weight) {
     }
 }
 
-/// What a profiler counts of `units` hand-over units whose samples take the branch independently, with a probability
+/// What a profiler counts of `units` micro-batches whose samples take the branch independently, with a probability
 /// that drifts by `amplitude` around a random one.
 void count_units(std::mt19937& random, Frequency& f, unsigned units, double amplitude) {
     const auto n = static_cast<unsigned>(f.size() - 1);

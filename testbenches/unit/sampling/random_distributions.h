@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
@@ -5,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "switchyard/sw_scheduler/sampling/distribution.h"
+#include "switchyard/sw_scheduler/adyna/sampling/distribution.h"
 
 namespace switchyard::sched {
 

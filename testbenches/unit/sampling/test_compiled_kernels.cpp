@@ -1,14 +1,15 @@
-// What the compiler makes of a profile: which kernels an operator has, and how long its hand-over units take with them.
+// SPDX-License-Identifier: Apache-2.0
+// What the compiler makes of a profile: which kernels an operator has, and how long its micro-batches take with them.
 
 #include <algorithm>
 
 #include <fmt/format.h>
 
 #include "random_distributions.h"
-#include "switchyard/sw_scheduler/backend/compile.h"
-#include "switchyard/sw_scheduler/backend/kernel_search.h"
-#include "switchyard/sw_scheduler/formats/error.h"
-#include "switchyard/sw_scheduler/sampling/hand_over_units.h"
+#include "switchyard/sw_scheduler/adyna/compiler/compile.h"
+#include "switchyard/sw_scheduler/adyna/compiler/kernel_search.h"
+#include "switchyard/sw_scheduler/adyna/sampling/micro_batches.h"
+#include "switchyard/sw_scheduler/base/error.h"
 #include "switchyard/testbenches/catch.h"
 #include "switchyard/testbenches/unit/scheduler/model_text.h"
 #include "switchyard/testbenches/unit/scheduler_backend/chips.h"
@@ -41,7 +42,7 @@ HardwareDescription with_store(HardwareDescription chip, unsigned kernels) {
     return chip;
 }
 
-/// All hand-over units are whole batches, so that a profile's dyn_dims are those of the kernels.
+/// All micro-batches are whole batches, so that a profile's dyn_dims are those of the kernels.
 Image compiled(const HardwareDescription& chip, const Profile* profile, Sampling sampling,
                const std::string& design = "adyna") {
     CompileOptions options;
@@ -90,7 +91,7 @@ double unit_cycles(const HardwareDescription& chip, const Placed& placed, std::u
     if (samples == 0) return 0;
     const DynDims values = dyn_dims(placed);
     const auto k = static_cast<std::size_t>(std::lower_bound(values.begin(), values.end(), samples) - values.begin());
-    TileWork work = tile_work(placed.placement->shape, 1, placed.placement->partitions[k], placed.placement->k_ways);
+    TileWork work = tile_work(placed.placement->shape, 1, placed.placement->partitions[k], placed.placement->k_factor);
     work.size[kN] = static_cast<std::uint16_t>(std::min<std::uint32_t>(work.size[kN], samples));
     return static_cast<double>(nest_cost(chip, work, blocking_of(placed.kernels[k])).cycles);
 }
@@ -189,7 +190,7 @@ TEST_CASE("Sampled kernels take no more cycles than evenly spaced ones", "[sampl
     CHECK(sampled_cycles < 0.95 * uniform_cycles);
 }
 
-TEST_CASE("Profiles of other hand-over units are converted", "[sampling][compile]") {
+TEST_CASE("Profiles of other micro-batches are converted", "[sampling][compile]") {
     const HardwareDescription chip = with_store(mini_chip(), 8);
     Profile halves = profile_with({});
     const auto body = static_cast<std::size_t>(skipping_model().graph.find_operator("body"));

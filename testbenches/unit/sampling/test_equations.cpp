@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 // Section VII of Adyna, worked by hand.
 
 #include <limits>
 
-#include "switchyard/sw_scheduler/sampling/refinement.h"
-#include "switchyard/sw_scheduler/sampling/resampling.h"
+#include "switchyard/sw_scheduler/adyna/sampling/refinement.h"
+#include "switchyard/sw_scheduler/adyna/sampling/resampling.h"
 #include "switchyard/testbenches/catch.h"
 
 namespace switchyard::sched {
@@ -48,7 +49,7 @@ TEST_CASE("The initial kernels span 1 to the largest evenly", "[sampling]") {
 
 TEST_CASE("Profilers count the dyn_dims of a kernel's range", "[sampling]") {
     const Distribution phi({5, 1, 0, 2, 3, 0, 4});
-    const Samples counted = picked(phi, {2, 3, 6});
+    const Samples counted = selected_counts(phi, {2, 3, 6});
     CHECK(counted.values == DynDims{2, 3, 6});
     CHECK(counted.frequency == Values{1, 2, 7});
     const Distribution assumed = uniform_within_ranges({{2, 3, 6}, {1, 2, 6}}, 4);
@@ -60,7 +61,7 @@ TEST_CASE("Equation (1): removing a value costs its frequency times the step to 
     CHECK(calc_punish({{7}, {1}}) == Values{kInfinity});
     // ... which is the growth of the loss, whatever the distribution within the ranges.
     const Distribution phi({5, 1, 0, 2, 3, 0, 4});
-    const std::vector<double> punish = calc_punish(picked(phi, {2, 3, 6}));
+    const std::vector<double> punish = calc_punish(selected_counts(phi, {2, 3, 6}));
     const double before = expected_loss(phi, {2, 3, 6});
     CHECK(punish[0] == Approx(phi.total() * (expected_loss(phi, {3, 6}) - before)));
     CHECK(punish[1] == Approx(phi.total() * (expected_loss(phi, {2, 6}) - before)));

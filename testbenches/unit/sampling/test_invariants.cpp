@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <numeric>
 
 #include "random_distributions.h"
-#include "switchyard/sw_scheduler/sampling/optimal_dyn_dims.h"
-#include "switchyard/sw_scheduler/sampling/refinement.h"
-#include "switchyard/sw_scheduler/sampling/resampling.h"
+#include "switchyard/sw_scheduler/adyna/sampling/optimal_dyn_dims.h"
+#include "switchyard/sw_scheduler/adyna/sampling/refinement.h"
+#include "switchyard/sw_scheduler/adyna/sampling/resampling.h"
 #include "switchyard/testbenches/catch.h"
 
 namespace switchyard::sched {
@@ -37,14 +38,14 @@ TEST_CASE("Algorithm 2 conserves the total frequency", "[sampling]") {
     std::mt19937 random(1);
     for (unsigned i = 0; i < kCases; ++i) {
         const SamplingCase one = random_case(i);
-        const Samples samples = picked(one.phi, random_values(random, one.phi.largest()));
+        const Samples samples = selected_counts(one.phi, random_values(random, one.phi.largest()));
         const DynDims to = random_values(random, one.phi.largest());
         const std::vector<double> frequency = redistribute(samples, to);
         REQUIRE(frequency.size() == to.size());
         CHECK(sum(frequency) == Approx(sum(samples.frequency)).epsilon(1e-12));
         CHECK(*std::min_element(frequency.begin(), frequency.end()) >= -1e-12 * one.phi.total());
         // It is what the new kernels would count if the assumption held.
-        const std::vector<double> assumed = picked(uniform_within_ranges(samples), to).frequency;
+        const std::vector<double> assumed = selected_counts(uniform_within_ranges(samples), to).frequency;
         for (std::size_t k = 0; k < to.size(); ++k)
             CHECK(frequency[k] == Approx(assumed[k]).margin(1e-9 * one.phi.total()));
     }
@@ -53,7 +54,7 @@ TEST_CASE("Algorithm 2 conserves the total frequency", "[sampling]") {
 TEST_CASE("Every iteration of Algorithm 1 keeps the number of values, the largest and the total", "[sampling]") {
     for (unsigned i = 0; i < kCases; ++i) {
         const SamplingCase one = random_case(i);
-        Samples samples = picked(one.phi, uniform_dyn_dims(one.phi.largest(), one.kernels));
+        Samples samples = selected_counts(one.phi, uniform_dyn_dims(one.phi.largest(), one.kernels));
         const double total = sum(samples.frequency);
         unsigned iterations = 0;
         while (iterations < usual_iterations(one.kernels) && resample_once(samples)) {
@@ -61,7 +62,7 @@ TEST_CASE("Every iteration of Algorithm 1 keeps the number of values, the larges
             check_kernels(samples.values, one);
             CHECK(sum(samples.frequency) == Approx(total).epsilon(1e-9));
         }
-        CHECK(resample(picked(one.phi, uniform_dyn_dims(one.phi.largest(), one.kernels)), iterations).values ==
+        CHECK(resample(selected_counts(one.phi, uniform_dyn_dims(one.phi.largest(), one.kernels)), iterations).values ==
               samples.values);
     }
 }
@@ -73,7 +74,7 @@ TEST_CASE("Re-sampling never makes it worse, and respects the budget", "[samplin
         INFO("case " << i << ": " << one.kind << ", " << one.phi.largest() << ", " << one.kernels << " kernels");
         const DynDims even = uniform_dyn_dims(one.phi.largest(), one.kernels);
         const double initial = expected_loss(one.phi, even), rounding = 1e-12 * one.phi.largest();
-        const Samples counted = picked(one.phi, even);
+        const Samples counted = selected_counts(one.phi, even);
         const unsigned iterations = usual_iterations(one.kernels);
 
         // By the paper's assumption, by phi, and where phi is known.
@@ -105,7 +106,8 @@ TEST_CASE("The same frequencies give the same values", "[sampling]") {
         const DynDims even = uniform_dyn_dims(one.phi.largest(), one.kernels);
         CHECK(refine(even, one.phi) == refine(even, again.phi));
         CHECK(optimal_dyn_dims(one.phi, one.kernels) == optimal_dyn_dims(again.phi, one.kernels));
-        CHECK(resample_best(picked(one.phi, even), 100) == resample_best(picked(again.phi, even), 100));
+        CHECK(resample_best(selected_counts(one.phi, even), 100) ==
+              resample_best(selected_counts(again.phi, even), 100));
     }
 }
 

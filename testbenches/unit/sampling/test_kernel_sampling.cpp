@@ -1,8 +1,9 @@
-#include "switchyard/sw_scheduler/formats/error.h"
-#include "switchyard/sw_scheduler/sampling/kernel_sampling.h"
-#include "switchyard/sw_scheduler/sampling/optimal_dyn_dims.h"
-#include "switchyard/sw_scheduler/sampling/refinement.h"
-#include "switchyard/sw_scheduler/sampling/resampling.h"
+// SPDX-License-Identifier: Apache-2.0
+#include "switchyard/sw_scheduler/adyna/sampling/kernel_sampling.h"
+#include "switchyard/sw_scheduler/adyna/sampling/optimal_dyn_dims.h"
+#include "switchyard/sw_scheduler/adyna/sampling/refinement.h"
+#include "switchyard/sw_scheduler/adyna/sampling/resampling.h"
+#include "switchyard/sw_scheduler/base/error.h"
 #include "switchyard/testbenches/catch.h"
 
 namespace switchyard::sched {
@@ -51,10 +52,10 @@ TEST_CASE("Each sampling takes its way", "[sampling]") {
     // Other numbers of kernels, or other units: from evenly spaced ones, with the frequencies that they would have.
     const Distribution assumed = distribution_of(kByKernel, 32);
     CHECK(sample_dyn_dims(Sampling::profile, 32, 6, kByKernel) ==
-          resample_best(picked(assumed, uniform_dyn_dims(32, 6)), usual_iterations(6), assumed));
+          resample_best(selected_counts(assumed, uniform_dyn_dims(32, 6)), usual_iterations(6), assumed));
     const Distribution halves = distribution_of(kByKernel, 16);
     CHECK(sample_dyn_dims(Sampling::profile, 16, 4, kByKernel) ==
-          resample_best(picked(halves, {4, 8, 12, 16}), usual_iterations(4), halves));
+          resample_best(selected_counts(halves, {4, 8, 12, 16}), usual_iterations(4), halves));
 }
 
 TEST_CASE("Where there is nothing to choose, all samplings agree", "[sampling]") {
@@ -70,7 +71,7 @@ TEST_CASE("Where there is nothing to choose, all samplings agree", "[sampling]")
 }
 
 TEST_CASE("Round by round the chip's counts lead to the spike", "[sampling]") {
-    // What happens is always 10 or 11 samples of 32; the host only sees which kernels are picked.
+    // What happens is always 10 or 11 samples of 32; the host only sees which kernels are selected.
     std::vector<double> frequency(33, 0);
     frequency[10] = 70;
     frequency[11] = 30;
@@ -78,7 +79,7 @@ TEST_CASE("Round by round the chip's counts lead to the spike", "[sampling]") {
     DynDims kernels = uniform_dyn_dims(32, 8);
     const double initial = expected_loss(real, kernels);
     for (unsigned round = 0; round < 5; ++round) {
-        const Samples counted = picked(real, kernels);
+        const Samples counted = selected_counts(real, kernels);
         OperatorProfile profile{32, true, {{0, 0}}};
         for (std::size_t i = 0; i < kernels.size(); ++i)
             profile.frequency[kernels[i]] = static_cast<std::uint64_t>(counted.frequency[i]);

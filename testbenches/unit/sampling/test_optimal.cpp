@@ -1,25 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
 #include "random_distributions.h"
-#include "switchyard/sw_scheduler/sampling/optimal_dyn_dims.h"
+#include "switchyard/sw_scheduler/adyna/sampling/optimal_dyn_dims.h"
 #include "switchyard/testbenches/catch.h"
 
 namespace switchyard::sched {
 namespace {
 
 /// The least expected loss of all sets of `count` values with the largest.
-double least_of_all(const Distribution& phi, unsigned count) {
+double min_of_all(const Distribution& phi, unsigned count) {
     const unsigned largest = phi.largest();
-    double least = expected_loss(phi, {phi.largest()});
+    double min = expected_loss(phi, {phi.largest()});
     for (unsigned set = 0; set < 1u << (largest - 1); ++set) {
         DynDims values;
         for (unsigned v = 1; v < largest; ++v) {
             if ((set >> (v - 1) & 1) != 0) values.push_back(static_cast<std::uint16_t>(v));
         }
         values.push_back(phi.largest());
-        if (values.size() <= count) least = std::min(least, expected_loss(phi, values));
+        if (values.size() <= count) min = std::min(min, expected_loss(phi, values));
     }
-    return least;
+    return min;
 }
 
 TEST_CASE("The dynamic programme finds the best of all sets", "[sampling]") {
@@ -34,7 +35,7 @@ TEST_CASE("The dynamic programme finds the best of all sets", "[sampling]") {
             CHECK(values.size() == std::min<std::size_t>(count, largest));
             CHECK(values.back() == largest);
             CHECK(std::adjacent_find(values.begin(), values.end(), std::greater_equal<>()) == values.end());
-            CHECK(expected_loss(phi, values) == Approx(least_of_all(phi, count)).margin(1e-12));
+            CHECK(expected_loss(phi, values) == Approx(min_of_all(phi, count)).margin(1e-12));
         }
     }
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How close sampled kernels come to the best ones, over 1,000 random distributions: 100 of each kind of
 // random_distributions.cpp. Losses are counted in shares of the largest dyn_dim, so that small ones weigh as much as
 // large ones, and averaged over the distributions.
@@ -7,9 +8,9 @@
 #include <fmt/format.h>
 
 #include "random_distributions.h"
-#include "switchyard/sw_scheduler/sampling/optimal_dyn_dims.h"
-#include "switchyard/sw_scheduler/sampling/refinement.h"
-#include "switchyard/sw_scheduler/sampling/resampling.h"
+#include "switchyard/sw_scheduler/adyna/sampling/optimal_dyn_dims.h"
+#include "switchyard/sw_scheduler/adyna/sampling/refinement.h"
+#include "switchyard/sw_scheduler/adyna/sampling/resampling.h"
 #include "switchyard/testbenches/catch.h"
 
 namespace switchyard::sched {
@@ -36,8 +37,8 @@ Losses losses_of(const SamplingCase& one) {
     const auto loss = [&](const DynDims& values) { return expected_loss(one.phi, values) / largest; };
     const DynDims even = uniform_dyn_dims(one.phi.largest(), one.kernels);
     return {one.phi.mean() / largest, loss(even),
-            loss(resample_best(picked(one.phi, even), usual_iterations(even.size()))), loss(refine(even, one.phi)),
-            loss(optimal_dyn_dims(one.phi, one.kernels))};
+            loss(resample_best(selected_counts(one.phi, even), usual_iterations(even.size()))),
+            loss(refine(even, one.phi)), loss(optimal_dyn_dims(one.phi, one.kernels))};
 }
 
 TEST_CASE("Over 1,000 random distributions sampled kernels are close to the best ones", "[sampling]") {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The threshold of a logit is the inverse image of the threshold of the gate's result: every binary32 is on the same
 // side.
 
@@ -5,7 +6,7 @@
 #include <limits>
 #include <stdexcept>
 
-#include "switchyard/sw_scheduler/model/gate_decision.h"
+#include "switchyard/sw_scheduler/workload/gate_decision.h"
 #include "switchyard/testbenches/catch.h"
 
 using namespace switchyard;

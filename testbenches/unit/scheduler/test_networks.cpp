@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The networks of Adyna's evaluation beside SkipNet (test_workloads.cpp): sizes against what is published of them,
 // routes against what their files declare.
 
@@ -6,8 +7,8 @@
 #include <map>
 #include <numeric>
 
-#include "switchyard/sw_scheduler/model/model_reader.h"
-#include "switchyard/sw_scheduler/model/profile.h"
+#include "switchyard/sw_scheduler/workload/model_reader.h"
+#include "switchyard/sw_scheduler/workload/profile.h"
 #include "switchyard/testbenches/catch.h"
 
 using namespace switchyard;
@@ -190,7 +191,7 @@ TEST_CASE("FBSNet: a sample keeps the declared number of groups, and loads are s
         const Model model = read_model(files[network]);
         const auto batches = declared_routing(model, kBatches);
         const double trials = static_cast<double>(kBatches) * 128;
-        const auto least = static_cast<unsigned>(kept[network]);
+        const auto min = static_cast<unsigned>(kept[network]);
         bool some_idle = false;
         for (std::size_t id = 0; id < model.graph.switches.size(); ++id) {
             const std::vector<double>& declared = model.routing.distribution->switches[id].probability;
@@ -203,8 +204,8 @@ TEST_CASE("FBSNet: a sample keeps the declared number of groups, and loads are s
                 for (const std::uint64_t mask : batch.masks[id]) {
                     unsigned count = 0;
                     for (unsigned branch = 0; branch < 8; ++branch) count += mask >> branch & 1;
-                    REQUIRE(count >= least);
-                    REQUIRE(count <= (kept[network] > least ? least + 1 : least));
+                    REQUIRE(count >= min);
+                    REQUIRE(count <= (kept[network] > min ? min + 1 : min));
                     idle = idle && (mask >> 7) == 0;
                 }
                 some_idle = some_idle || idle;

@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "model_text.h"
-#include "switchyard/sw_scheduler/model/profile.h"
+#include "switchyard/sw_scheduler/workload/profile.h"
 #include "switchyard/testbenches/catch.h"
 
 using namespace switchyard;
@@ -23,7 +24,7 @@ TEST_CASE("the profile of Fig. 6 has the figure's expectations", "[profile]") {
     for (const double worst : worst_case_fractions(graph)) CHECK(worst == 1);
 }
 
-TEST_CASE("a profile counts hand-over units by dyn_dim", "[profile]") {
+TEST_CASE("a profile counts micro-batches by dyn_dim", "[profile]") {
     const DynGraph graph = read_model("testbenches/data/fig6.yaml").graph;
     BatchRouting batch;
     batch.samples = 8;
@@ -105,7 +106,7 @@ TEST_CASE("a profile that does not fit its model is refused", "[profile]") {
     const std::string b2 = ", \"b2a\": {\"3\": 2}, \"b2b\": {\"3\": 2}}}";
     CHECK(refused(head + "{\"b1\": {\"5\": 2}" + b2).empty());
     CHECK(refused(head + "\n{\"b1\": ") == "profile.json:2: not JSON from byte 76 on");
-    CHECK(refused(head + "{\"b1\": {\"5\": 3}" + b2) == "profile.json: operators.b1: counts 3 hand-over units, not 2");
+    CHECK(refused(head + "{\"b1\": {\"5\": 3}" + b2) == "profile.json: operators.b1: counts 3 micro-batches, not 2");
     CHECK(refused(head + "{\"b1\": {\"9\": 2}" + b2) == "profile.json: operators.b1: \"9\" is no dyn_dim of 0 to 8");
     CHECK(refused(head + "{\"b1\": {\"5\": 2}, \"b3\": {\"5\": 2}" + b2) ==
           "profile.json: operators.b3: model \"fig6\" has no such operator");
@@ -118,7 +119,7 @@ TEST_CASE("a profile that does not fit its model is refused", "[profile]") {
     CHECK(by_kernel("{\"kernels\": {\"8\": 2}}").empty());
     CHECK(by_kernel("{\"kernels\": {\"4\": 2}}") == "profile.json: operators.b1.kernels: lacks the largest, 8");
     CHECK(by_kernel("{\"unit_samples\": 4, \"kernels\": {\"4\": 2}}") ==
-          "profile.json: operators.b1.kernels: counts 2 hand-over units, not 4");
+          "profile.json: operators.b1.kernels: counts 2 micro-batches, not 4");
     CHECK(by_kernel("{\"unit_samples\": 4, \"kernels\": {\"8\": 4}}") ==
           "profile.json: operators.b1.kernels: \"8\" is no dyn_dim of 0 to 4");
     CHECK(by_kernel("{\"unit_samples\": 16, \"kernels\": {\"16\": 2}}") ==

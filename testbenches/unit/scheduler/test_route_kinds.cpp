@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Routes with a process behind them: a fixed number of branches, early exit by patience, samples folded into inputs.
 
 #include <algorithm>
@@ -5,7 +6,7 @@
 #include <numeric>
 
 #include "model_text.h"
-#include "switchyard/sw_scheduler/model/branch_sampling.h"
+#include "switchyard/sw_scheduler/workload/branch_sampling.h"
 #include "switchyard/testbenches/catch.h"
 
 using namespace switchyard;
@@ -114,7 +115,7 @@ TEST_CASE("a fixed number of branches has the declared probabilities", "[routing
             const auto branches = static_cast<std::uint32_t>(probability.size());
             const RouteGenerator generator(distribution, {any_of("s", branches)}, kSamples);
             const double sum = std::accumulate(probability.begin(), probability.end(), 0.0);
-            const auto least = static_cast<unsigned>(sum + 1e-9);
+            const auto min = static_cast<unsigned>(sum + 1e-9);
             std::vector<double> taken(branches, 0);
             for (std::uint64_t batch = 0; batch < kBatches; ++batch) {
                 const BatchRouting routing = generator.batch(batch);
@@ -124,8 +125,8 @@ TEST_CASE("a fixed number of branches has the declared probabilities", "[routing
                         count += mask >> branch & 1;
                         taken[branch] += static_cast<double>(mask >> branch & 1);
                     }
-                    REQUIRE(count >= least);
-                    REQUIRE(count <= (sum - least < 1e-9 ? least : least + 1));
+                    REQUIRE(count >= min);
+                    REQUIRE(count <= (sum - min < 1e-9 ? min : min + 1));
                 }
             }
             const double trials = static_cast<double>(kBatches * kSamples);
@@ -177,7 +178,7 @@ TEST_CASE("a fixed number of branches drifts and keeps its mean", "[routing]") {
     CHECK(mean == Approx(0.25).margin(bound(0.25, 4 * trials)));
 }
 
-TEST_CASE("patience: a sample leaves when its label has stayed the same so many times", "[routing]") {
+TEST_CASE("patience: a sample leaves when its label has stayed the same N times", "[routing]") {
     const std::size_t exits = 7;
     const unsigned patience = 3;
     const double agreement = 0.7;

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 // Layers that work on tokens: attention and pools over the samples of an input, steps across channels, positions,
 // factors, and exits with patience.
 
 #include "model_text.h"
-#include "switchyard/sw_scheduler/model/gate_decision.h"
+#include "switchyard/sw_scheduler/workload/gate_decision.h"
 #include "switchyard/testbenches/catch.h"
 
 using namespace switchyard;

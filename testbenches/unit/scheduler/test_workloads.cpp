@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 
-#include "switchyard/sw_scheduler/model/model_reader.h"
-#include "switchyard/sw_scheduler/model/profile.h"
+#include "switchyard/sw_scheduler/workload/model_reader.h"
+#include "switchyard/sw_scheduler/workload/profile.h"
 #include "switchyard/testbenches/catch.h"
 
 using namespace switchyard;

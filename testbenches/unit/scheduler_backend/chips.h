@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "switchyard/sw_scheduler/backend/hardware.h"
+#include "switchyard/sw_scheduler/adyna/compiler/hardware.h"
 
 namespace switchyard::sched {
 

@@ -1,9 +1,10 @@
-#include "switchyard/sw_scheduler/backend/alignment.h"
+// SPDX-License-Identifier: Apache-2.0
+#include "switchyard/sw_scheduler/adyna/compiler/alignment.h"
 
 #include <random>
 
-#include "switchyard/sw_scheduler/backend/segmentation.h"
-#include "switchyard/sw_scheduler/model/model_reader.h"
+#include "switchyard/sw_scheduler/adyna/compiler/segmentation.h"
+#include "switchyard/sw_scheduler/workload/model_reader.h"
 #include "switchyard/testbenches/catch.h"
 #include "switchyard/testbenches/unit/scheduler_backend/chips.h"
 
@@ -13,21 +14,21 @@ namespace {
 /// Pairs of ranks whose boxes overlap: `data` packets, tiles of one set of slices once, and an acknowledge for each
 /// tile.
 std::uint64_t counted(const Source& source, const Spread& producer, const Spread& consumer) {
-    const auto ranks = [](const Spread& s) { return unsigned{s.partition.n} * s.partition.p * s.k_ways; };
+    const auto ranks = [](const Spread& s) { return unsigned{s.partition.n} * s.partition.p * s.k_factor; };
     const bool second = source.role == OperandRole::second_operand;
     const std::uint32_t first_channel = source.first_channel();
     std::uint64_t packets = 0;
     for (unsigned from = 0; from < ranks(producer); ++from) {
         const Box made =
-            output_box(producer.shape, producer.partition, producer.k_ways, from, producer.partition.dyn_dim);
+            output_box(producer.shape, producer.partition, producer.k_factor, from, producer.partition.dyn_dim);
         Box before;
         for (unsigned to = 0; to < ranks(consumer); ++to) {
             const Box out =
-                output_box(consumer.shape, consumer.partition, consumer.k_ways, to, consumer.partition.dyn_dim);
+                output_box(consumer.shape, consumer.partition, consumer.k_factor, to, consumer.partition.dyn_dim);
             Box needed = input_box(consumer.shape, out, second);
             needed.k0 += first_channel;
             needed.k1 += first_channel;
-            const bool shared = to % consumer.k_ways != 0 && needed == before;
+            const bool shared = to % consumer.k_factor != 0 && needed == before;
             before = needed;
             if (made.empty() || needed.empty() || intersect(made, needed).empty()) continue;
             packets += shared ? 1 : 2;
@@ -38,7 +39,7 @@ std::uint64_t counted(const Source& source, const Spread& producer, const Spread
 
 TEST_CASE("Packets between two operators are pairs of tiles whose boxes overlap") {
     std::mt19937 random(20261121);
-    const auto upto = [&random](std::uint16_t most) { return static_cast<std::uint16_t>(1 + random() % most); };
+    const auto upto = [&random](std::uint16_t max) { return static_cast<std::uint16_t>(1 + random() % max); };
     for (int round = 0; round < 300; ++round) {
         OperatorShape made;
         made.kind = OpKind::convolution;
@@ -70,9 +71,9 @@ TEST_CASE("Packets between two operators are pairs of tiles whose boxes overlap"
             needs.out_channels = static_cast<std::uint16_t>(made.out_channels / 3);
         }
         const std::uint16_t unit = upto(6);
-        // Ways that leave no rank without work, as the search gives them.
-        const auto tight = [](std::uint16_t size, std::uint16_t ways) {
-            const unsigned block = (size + ways - 1u) / ways;
+        // Factors that leave no rank without work, as the search gives them.
+        const auto tight = [](std::uint16_t size, std::uint16_t factors) {
+            const unsigned block = (size + factors - 1u) / factors;
             return static_cast<std::uint16_t>((size + block - 1u) / block);
         };
         const Spread producer{made,
@@ -85,7 +86,7 @@ TEST_CASE("Packets between two operators are pairs of tiles whose boxes overlap"
     }
 }
 
-TEST_CASE("Alignment saves packets, and a segment stays what it was but for its ways") {
+TEST_CASE("Alignment saves packets, and a segment stays what it was but for its factors") {
     const HardwareDescription chip = large_chip();
     const Model model = read_model("configs/workloads/skipnet_resnet34.yaml");
     const Workload workload(model.graph, chip, std::vector<double>(model.graph.operators.size(), 0.6));
@@ -104,7 +105,7 @@ TEST_CASE("Alignment saves packets, and a segment stays what it was but for its 
         for (std::size_t i = 0; i < aligned.stages.size(); ++i) {
             const Stage& stage = aligned.stages[i];
             CHECK(stage.fits);
-            CHECK(unsigned{stage.largest.n} * stage.largest.p * stage.k_ways <= aligned.tiles[i]);
+            CHECK(unsigned{stage.largest.n} * stage.largest.p * stage.k_factor <= aligned.tiles[i]);
             tiles += aligned.tiles[i];
         }
         CHECK(tiles <= chip.tiles());

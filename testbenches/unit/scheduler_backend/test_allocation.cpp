@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <numeric>
 #include <random>
 #include <stdexcept>
 
-#include "switchyard/sw_scheduler/backend/allocation.h"
-#include "switchyard/sw_scheduler/backend/workload.h"
+#include "switchyard/sw_scheduler/adyna/compiler/allocation.h"
+#include "switchyard/sw_scheduler/adyna/compiler/workload.h"
 #include "switchyard/testbenches/catch.h"
 #include "switchyard/testbenches/unit/scheduler/model_text.h"
 #include "switchyard/testbenches/unit/scheduler_backend/chips.h"
@@ -54,8 +55,8 @@ TEST_CASE("Every operator gets its minimum and all tiles are given away") {
             loads.push_back(random() % 4 == 0 ? 0.0 : static_cast<double>(random() % 1000));
             minimum.push_back(1 + random() % 3);
         }
-        const unsigned least = std::accumulate(minimum.begin(), minimum.end(), 0u);
-        const unsigned tiles = least + static_cast<unsigned>(random() % 50);
+        const unsigned min = std::accumulate(minimum.begin(), minimum.end(), 0u);
+        const unsigned tiles = min + static_cast<unsigned>(random() % 50);
         const auto result = allocate_proportional(tiles, loads, minimum);
         CHECK(std::accumulate(result.begin(), result.end(), 0u) == tiles);
         for (std::size_t i = 0; i < count; ++i) CHECK(result[i] >= minimum[i]);

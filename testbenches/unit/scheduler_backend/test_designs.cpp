@@ -1,20 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include "switchyard/sw_scheduler/backend/compile.h"
-#include "switchyard/sw_scheduler/backend/design.h"
-#include "switchyard/sw_scheduler/formats/error.h"
-#include "switchyard/sw_scheduler/model/model_reader.h"
+#include "switchyard/sw_scheduler/adyna/compiler/compile.h"
+#include "switchyard/sw_scheduler/adyna/compiler/design.h"
+#include "switchyard/sw_scheduler/base/error.h"
+#include "switchyard/sw_scheduler/workload/model_reader.h"
 #include "switchyard/testbenches/catch.h"
 #include "switchyard/testbenches/unit/scheduler_backend/chips.h"
 
 namespace switchyard::sched {
 namespace {
 
-std::size_t most_kernels(const Image& image) {
-    std::size_t most = 0;
+std::size_t max_kernels(const Image& image) {
+    std::size_t max = 0;
     for (const TileProgram& tile : image.tiles)
-        for (const TileOperator& op : tile.operators) most = std::max<std::size_t>(most, op.kernel_count);
-    return most;
+        for (const TileOperator& op : tile.operators) max = std::max<std::size_t>(max, op.kernel_count);
+    return max;
 }
 
 TEST_CASE("A design does without a mechanism, and keeps the others") {
@@ -54,9 +55,9 @@ TEST_CASE("What a design cannot do without is refused") {
 TEST_CASE("One kernel an operator is what is left without several") {
     const Model model = read_model("testbenches/data/fig6.yaml");
     CompileOptions options;
-    CHECK(most_kernels(compile(model.graph, mini_chip(), options)) > 1);
+    CHECK(max_kernels(compile(model.graph, mini_chip(), options)) > 1);
     options.without = {"multi_kernel"};
-    CHECK(most_kernels(compile(model.graph, mini_chip(), options)) == 1);
+    CHECK(max_kernels(compile(model.graph, mini_chip(), options)) == 1);
 }
 
 TEST_CASE("Without frequency weighting it does not matter what is expected") {

@@ -1,7 +1,8 @@
-#include "switchyard/sw_scheduler/backend/compile.h"
-#include "switchyard/sw_scheduler/backend/gemm_graph.h"
-#include "switchyard/sw_scheduler/backend/segmentation.h"
-#include "switchyard/sw_scheduler/formats/error.h"
+// SPDX-License-Identifier: Apache-2.0
+#include "switchyard/sw_scheduler/adyna/compiler/compile.h"
+#include "switchyard/sw_scheduler/adyna/compiler/gemm_graph.h"
+#include "switchyard/sw_scheduler/adyna/compiler/segmentation.h"
+#include "switchyard/sw_scheduler/base/error.h"
 #include "switchyard/testbenches/catch.h"
 #include "switchyard/testbenches/unit/scheduler_backend/chips.h"
 

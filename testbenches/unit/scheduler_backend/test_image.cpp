@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <map>
 
-#include "switchyard/sw_scheduler/backend/compile.h"
-#include "switchyard/sw_scheduler/backend/schedule.h"
-#include "switchyard/sw_scheduler/formats/error.h"
-#include "switchyard/sw_scheduler/model/model_reader.h"
+#include "switchyard/sw_scheduler/adyna/compiler/compile.h"
+#include "switchyard/sw_scheduler/adyna/compiler/schedule.h"
+#include "switchyard/sw_scheduler/base/error.h"
+#include "switchyard/sw_scheduler/workload/model_reader.h"
 #include "switchyard/testbenches/catch.h"
 #include "switchyard/testbenches/unit/scheduler/model_text.h"
 #include "switchyard/testbenches/unit/scheduler_backend/chips.h"
@@ -98,8 +99,9 @@ void check_memory(const Image& image, const HardwareDescription& chip) {
             for (std::uint32_t bank = 0; bank < (store.bank_stride > 0 ? 2u : 1u); ++bank)
                 add(store.address(piece, bank, chip.region_bytes), bytes);
         }
-        if (store.frame_bytes > 0)
-            add(store.frame_address, std::uint64_t{store.frame_bytes} * placement.unit_samples / store.frame_samples);
+        if (store.index_list_bytes > 0)
+            add(store.index_list_address,
+                std::uint64_t{store.index_list_bytes} * placement.unit_samples / store.index_list_samples);
     }
     for (const ImageMeta::Switch& one : image.meta.switches) add(one.mask_address, 2 * one.bank_stride);
     for (const ImageMeta::Tensor& tensor : image.meta.tensors) {

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <limits>
 #include <map>
 #include <random>
 #include <set>
 
-#include "switchyard/sw_scheduler/backend/kernel_search.h"
-#include "switchyard/sw_scheduler/formats/error.h"
+#include "switchyard/sw_scheduler/adyna/compiler/kernel_search.h"
+#include "switchyard/sw_scheduler/base/error.h"
 #include "switchyard/testbenches/catch.h"
 #include "switchyard/testbenches/unit/scheduler_backend/chips.h"
 
@@ -25,14 +26,14 @@ TileWork random_work(std::mt19937& random) {
 }
 
 /// PEs that the outputs of one block lie in, along the rows or the columns of the array, and what the fullest holds.
-struct Lanes {
+struct PeIndices {
     std::map<std::array<std::uint32_t, 3>, std::uint64_t> outputs;
 
     std::uint32_t pes() const { return static_cast<std::uint32_t>(outputs.size()); }
     std::uint32_t deepest() const {
-        std::uint64_t most = 0;
-        for (const auto& [pe, count] : outputs) most = std::max(most, count);
-        return static_cast<std::uint32_t>(most);
+        std::uint64_t max = 0;
+        for (const auto& [pe, count] : outputs) max = std::max(max, count);
+        return static_cast<std::uint32_t>(max);
     }
     std::uint64_t sum() const {
         std::uint64_t all = 0;
@@ -52,7 +53,7 @@ NestCost walked_cost(const HardwareDescription& chip, const TileWork& work, cons
         const auto limit = [&](unsigned dim) {
             return std::min<std::uint32_t>(work.size[dim], at[dim] + blocking.extent(dim));
         };
-        Lanes rows, columns;  // row PEs are numbered by their place in n, p, q
+        PeIndices rows, columns;  // row PEs are numbered by their place in n, p, q
         for (std::uint32_t n = at[kN]; n < limit(kN); ++n) {
             for (std::uint32_t p = at[kP]; p < limit(kP); ++p) {
                 for (std::uint32_t q = at[kQ]; q < limit(kQ); ++q) {
@@ -140,16 +141,16 @@ TEST_CASE("The closed form of a nest equals a walk over its outputs") {
         Blocking blocking;
         for (unsigned dim = 0; dim < 4; ++dim) {
             blocking.reg[dim] = std::min(work.size[dim], up_to(random, 3));
-            const auto most = (work.size[dim] + blocking.reg[dim] - 1) / blocking.reg[dim];
-            blocking.pe[dim] = std::min<std::uint16_t>(static_cast<std::uint16_t>(most), up_to(random, 4));
+            const auto max = (work.size[dim] + blocking.reg[dim] - 1) / blocking.reg[dim];
+            blocking.pe[dim] = std::min<std::uint16_t>(static_cast<std::uint16_t>(max), up_to(random, 4));
         }
         const NestCost closed = nest_cost(chip, work, blocking), walked = walked_cost(chip, work, blocking);
         CHECK(closed.cycles == walked.cycles);
         CHECK(closed.scratchpad_bytes == walked.scratchpad_bytes);
-        const NestCost least = least_cost(chip, work, blocking);
-        CHECK(least.cycles <= closed.cycles);
-        CHECK(least.scratchpad_bytes == closed.scratchpad_bytes);
-        equal += least.cycles == closed.cycles;
+        const NestCost min = min_cost(chip, work, blocking);
+        CHECK(min.cycles <= closed.cycles);
+        CHECK(min.scratchpad_bytes == closed.scratchpad_bytes);
+        equal += min.cycles == closed.cycles;
     }
     CHECK(equal > 120);  // so that it rules out most blockings
 }
@@ -236,10 +237,10 @@ TEST_CASE("A kernel's blocks cover the operator, and its loops obey the format")
     for (int round = 0; round < 100; ++round) {
         const OperatorShape shape =
             convolution(up_to(random, 40), static_cast<std::uint16_t>(2 + up_to(random, 20)), up_to(random, 2));
-        const auto k_ways = up_to(random, 4);
+        const auto k_factor = up_to(random, 4);
         Partition partition{up_to(random, 64), up_to(random, 4), up_to(random, 4)};
         partition.n = std::min(partition.n, partition.dyn_dim);
-        const Kernel kernel = make_kernel(search, shape, 1, partition, k_ways, 7);
+        const Kernel kernel = make_kernel(search, shape, 1, partition, k_factor, 7);
         CHECK_NOTHROW(decode_kernel(encode(kernel).data()));
         for (unsigned dim = 0; dim < kDims; ++dim) {
             std::uint64_t product = 1;
@@ -247,7 +248,7 @@ TEST_CASE("A kernel's blocks cover the operator, and its loops obey the format")
             CHECK(product >= kernel.total[dim]);
         }
         CHECK(kernel.dyn_dim() == partition.dyn_dim);
-        CHECK(kernel.loop(Level::tile, Dim::k).block == k_ways);
+        CHECK(kernel.loop(Level::tile, Dim::k).block == k_factor);
         CHECK(kernel.loop(Level::reg, Dim::p).stride == shape.stride);
         for (unsigned level = 0; level < kLevels; ++level) {
             std::set<unsigned> orders;

@@ -1,11 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <map>
 #include <numeric>
 
-#include "switchyard/sw_scheduler/backend/compile.h"
-#include "switchyard/sw_scheduler/backend/memory_map.h"
-#include "switchyard/sw_scheduler/backend/tensor_layout.h"
-#include "switchyard/sw_scheduler/model/model_reader.h"
+#include "switchyard/sw_scheduler/adyna/compiler/compile.h"
+#include "switchyard/sw_scheduler/adyna/compiler/memory_map.h"
+#include "switchyard/sw_scheduler/adyna/compiler/tensor_layout.h"
+#include "switchyard/sw_scheduler/workload/model_reader.h"
 #include "switchyard/testbenches/catch.h"
 #include "switchyard/testbenches/unit/scheduler_backend/chips.h"
 
@@ -50,7 +51,7 @@ TEST_CASE("A piece lies at the closest of the least loaded interfaces") {
     CHECK(shared == std::vector<unsigned>{0, 0, 1, 1});
 }
 
-TEST_CASE("Of a network's tensors any two hand-over units are spread over the interfaces") {
+TEST_CASE("Of a network's tensors any two micro-batches are spread over the interfaces") {
     const HardwareDescription chip = large_chip();
     const Model model = read_model("configs/workloads/skipnet_resnet34.yaml");
     const Image image = compile(model.graph, chip);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <fstream>
 #include <iterator>
@@ -6,9 +7,9 @@
 #include <string>
 #include <utility>
 
-#include "switchyard/sw_scheduler/backend/reduction_slices.h"
-#include "switchyard/sw_scheduler/formats/error.h"
-#include "switchyard/sw_scheduler/model/model_reader.h"
+#include "switchyard/sw_scheduler/adyna/compiler/reduction_slices.h"
+#include "switchyard/sw_scheduler/base/error.h"
+#include "switchyard/sw_scheduler/workload/model_reader.h"
 #include "switchyard/testbenches/catch.h"
 #include "switchyard/testbenches/unit/scheduler/model_text.h"
 #include "switchyard/testbenches/unit/scheduler_backend/chips.h"

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <functional>
 #include <random>
 
-#include "switchyard/sw_scheduler/backend/segmentation.h"
-#include "switchyard/sw_scheduler/formats/error.h"
+#include "switchyard/sw_scheduler/adyna/compiler/segmentation.h"
+#include "switchyard/sw_scheduler/base/error.h"
 #include "switchyard/testbenches/catch.h"
 #include "switchyard/testbenches/unit/scheduler/model_text.h"
 #include "switchyard/testbenches/unit/scheduler_backend/chips.h"
@@ -44,12 +45,13 @@ struct Planned {
     Segmenter segmenter;
 };
 
-/// Calls visit(tiles) for every way to give at most `tiles` to `lanes`, each at least one.
-void for_each_allocation(unsigned tiles, std::size_t lanes, const std::function<void(std::vector<unsigned>)>& visit) {
+/// Calls visit(tiles) for every way to give at most `tiles` to `tile groups`, each at least one.
+void for_each_allocation(unsigned tiles, std::size_t tile_groups,
+                         const std::function<void(std::vector<unsigned>)>& visit) {
     std::vector<unsigned> given;
     const std::function<void(unsigned)> give = [&](unsigned left) {
-        if (given.size() == lanes) return visit(given);
-        const auto others = static_cast<unsigned>(lanes - given.size() - 1);
+        if (given.size() == tile_groups) return visit(given);
+        const auto others = static_cast<unsigned>(tile_groups - given.size() - 1);
         for (unsigned share = 1; share + others <= left; ++share) {
             given.push_back(share);
             give(left - share);
@@ -162,7 +164,7 @@ TEST_CASE("Tiles are shared out nearly as well as by exhaustive search") {
                 planned.segmenter.improve(*found);
                 CHECK(planned.segmenter.packets(*found) <= packets);
                 double best = found->cycles;
-                for_each_allocation(chip.tiles(), found->lanes.size(), [&](const std::vector<unsigned>& tiles) {
+                for_each_allocation(chip.tiles(), found->tile_groups.size(), [&](const std::vector<unsigned>& tiles) {
                     const std::optional<SegmentPlan> other = planned.segmenter.with_tiles(*found, tiles);
                     if (other && planned.segmenter.packets(*other) <= packets) best = std::min(best, other->cycles);
                 });
@@ -253,7 +255,7 @@ TEST_CASE("What does not fit is refused with its name and bytes") {
     CHECK_THROWS_WITH(one_tile.segmenter.best(), Catch::Matchers::ContainsSubstring("must share a segment"));
 }
 
-TEST_CASE("Hand-over units divide the batch") {
+TEST_CASE("Micro-batches divide the batch") {
     Planned planned(kTwoBranches);
     CHECK_NOTHROW(Segmenter(planned.search, 4, 4));
     CHECK_THROWS_AS(Segmenter(planned.search, 4, 3), InputError);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -5,11 +6,11 @@
 
 #include <fmt/format.h>
 
-#include "switchyard/sw_scheduler/backend/compile.h"
-#include "switchyard/sw_scheduler/backend/design.h"
-#include "switchyard/sw_scheduler/backend/sharing.h"
-#include "switchyard/sw_scheduler/model/model_reader.h"
-#include "switchyard/sw_scheduler/model/profile.h"
+#include "switchyard/sw_scheduler/adyna/compiler/compile.h"
+#include "switchyard/sw_scheduler/adyna/compiler/design.h"
+#include "switchyard/sw_scheduler/adyna/compiler/sharing.h"
+#include "switchyard/sw_scheduler/workload/model_reader.h"
+#include "switchyard/sw_scheduler/workload/profile.h"
 #include "switchyard/testbenches/catch.h"
 #include "switchyard/testbenches/unit/scheduler/model_text.h"
 #include "switchyard/testbenches/unit/scheduler_backend/chips.h"
@@ -72,7 +73,7 @@ TEST_CASE("A branch's tiles go where its load is", "[sharing]") {
     CHECK(shrunk(two, 3) == std::vector<unsigned>{3, 2});
     CHECK(shrunk(two, 6) == std::vector<unsigned>{1, 1});
     CHECK(shrunk(two, 7).empty());
-    // Operators with k ways get and give tiles by as many.
+    // Operators with k factors get and give tiles by as many.
     const std::vector<SharingOperator> sliced{{8, 6, 3}, {1, 4, 2}};
     CHECK(grown(sliced, 2) == std::vector<unsigned>{6, 4});
     CHECK(grown(sliced, 5) == std::vector<unsigned>{9, 4});
@@ -191,7 +192,7 @@ TEST_CASE("Those branches share that are least likely to be active together", "[
     REQUIRE(partners.size() == 4);
     CHECK(partners.at({0, 0}) == 2);
     CHECK(partners.at({0, 1}) == 3);
-    // Sample frames name one partner: in another segment no other one is chosen.
+    // sample-index lists name one partner: in another segment no other one is chosen.
     Partners fixed{{{0, 0}, 1}, {{0, 1}, 0}};
     SegmentPlan again = *segmenter.segment(first, first + 4);
     segmenter.share(again, &profile, 0, 0, fixed);
@@ -220,12 +221,12 @@ Image swing(const std::vector<std::string>& left_out, double margin = kAlways) {
 
 /// The first tiles of an operator's list, as many as its kernels of an allocation use.
 std::set<std::uint16_t> tiles_in(const OperatorPlacement& placement, unsigned allocation) {
-    std::size_t most = 0;
+    std::size_t max = 0;
     for (std::size_t i = placement.first_partition(allocation); i < placement.last_partition(allocation); ++i) {
         const Partition& part = placement.partitions[i];
-        most = std::max<std::size_t>(most, std::size_t{part.n} * part.p * placement.k_ways);
+        max = std::max<std::size_t>(max, std::size_t{part.n} * part.p * placement.k_factor);
     }
-    return {placement.tiles.begin(), placement.tiles.begin() + static_cast<std::ptrdiff_t>(most)};
+    return {placement.tiles.begin(), placement.tiles.begin() + static_cast<std::ptrdiff_t>(max)};
 }
 
 TEST_CASE("In no allocation two branches use the same tile", "[sharing]") {

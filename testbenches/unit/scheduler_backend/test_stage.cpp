@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <random>
 
-#include "switchyard/sw_scheduler/backend/kernel_search.h"
-#include "switchyard/sw_scheduler/backend/stage.h"
+#include "switchyard/sw_scheduler/adyna/compiler/kernel_search.h"
+#include "switchyard/sw_scheduler/adyna/compiler/stage.h"
 #include "switchyard/testbenches/catch.h"
 #include "switchyard/testbenches/unit/scheduler/model_text.h"
 #include "switchyard/testbenches/unit/scheduler_backend/chips.h"
@@ -26,19 +27,19 @@ TEST_CASE("Input slots are as large as what partition.h sends to the fullest til
             const auto dyn_dim = static_cast<std::uint16_t>(1 + random() % 8);
             const Partition part{dyn_dim, static_cast<std::uint16_t>(1 + random() % dyn_dim),
                                  static_cast<std::uint16_t>(1 + random() % op.shape.out_rows)};
-            const unsigned k_ways = 1 + random() % op.shape.out_channels;
-            const std::uint64_t slot = input_bytes(op.shape, source, tile_work(op.shape, 1, part, k_ways));
-            std::uint64_t most = 0;
-            for (unsigned rank = 0; rank < part.n * part.p * k_ways; ++rank) {
-                const Box in = input_box(op.shape, output_box(op.shape, part, k_ways, rank, dyn_dim));
-                most = std::max(most, std::uint64_t{2} * (in.n1 - in.n0) * (in.k1 - in.k0) * (in.p1 - in.p0) *
-                                          source.shape.columns);
+            const unsigned k_factor = 1 + random() % op.shape.out_channels;
+            const std::uint64_t slot = input_bytes(op.shape, source, tile_work(op.shape, 1, part, k_factor));
+            std::uint64_t max = 0;
+            for (unsigned rank = 0; rank < part.n * part.p * k_factor; ++rank) {
+                const Box in = input_box(op.shape, output_box(op.shape, part, k_factor, rank, dyn_dim));
+                max = std::max(
+                    max, std::uint64_t{2} * (in.n1 - in.n0) * (in.k1 - in.k0) * (in.p1 - in.p0) * source.shape.columns);
             }
-            CHECK(slot >= most);
+            CHECK(slot >= max);
             // Padding may hide a row of the window of every tile, never more than pad at each side.
             const std::uint64_t padding =
                 std::uint64_t{2} * part.dyn_dim * source.shape.channels * 2 * op.shape.pad * source.shape.columns;
-            CHECK(slot <= most + padding);
+            CHECK(slot <= max + padding);
         }
     }
 }
@@ -54,27 +55,27 @@ TEST_CASE("Input slots of an attention hold the heads that its fullest tile comp
     source.shape = {96, 8, 1};
     for (const std::uint16_t heads : {std::uint16_t{1}, std::uint16_t{4}, std::uint16_t{8}}) {
         shape.heads = heads;
-        for (unsigned k_ways = 1; k_ways <= 32; ++k_ways) {
+        for (unsigned k_factor = 1; k_factor <= 32; ++k_factor) {
             const Partition part{4, 2, 1};
-            const std::uint64_t slot = input_bytes(shape, source, tile_work(shape, 1, part, k_ways));
-            std::uint64_t most = 0;
+            const std::uint64_t slot = input_bytes(shape, source, tile_work(shape, 1, part, k_factor));
+            std::uint64_t max = 0;
             double read = 0, all = 0;
             Box before;
-            for (unsigned rank = 0; rank < 2 * k_ways; ++rank) {
-                const Box in = input_box(shape, output_box(shape, part, k_ways, rank, part.dyn_dim));
+            for (unsigned rank = 0; rank < 2 * k_factor; ++rank) {
+                const Box in = input_box(shape, output_box(shape, part, k_factor, rank, part.dyn_dim));
                 const std::uint64_t bytes = std::uint64_t{2} * (in.n1 - in.n0) * (in.k1 - in.k0) * (in.p1 - in.p0);
-                most = std::max(most, bytes);
+                max = std::max(max, bytes);
                 all += static_cast<double>(bytes);
                 if (!(in == before)) read += static_cast<double>(bytes);
                 before = in;
             }
-            INFO(heads << " heads, " << k_ways << " k ways");
-            CHECK(slot >= most);
-            CHECK(slot <= most + std::uint64_t{2} * 2 * 96 * 8 / heads);  // where slices and heads do not come out even
-            const bool even = 32 % k_ways == 0;
-            if (even) CHECK(slot == most);
-            if (even) CHECK(unit_read_bytes(shape, source, part, k_ways) == Approx(read));
-            if (even) CHECK(unit_read_bytes(shape, source, part, k_ways, false) == Approx(all));
+            INFO(heads << " heads, " << k_factor << " k factors");
+            CHECK(slot >= max);
+            CHECK(slot <= max + std::uint64_t{2} * 2 * 96 * 8 / heads);  // where slices and heads do not come out even
+            const bool even = 32 % k_factor == 0;
+            if (even) CHECK(slot == max);
+            if (even) CHECK(unit_read_bytes(shape, source, part, k_factor) == Approx(read));
+            if (even) CHECK(unit_read_bytes(shape, source, part, k_factor, false) == Approx(all));
         }
     }
 }
@@ -96,17 +97,17 @@ TEST_CASE("Bytes read for a unit are those of all input boxes, shared ones count
     REQUIRE(op.shape.kind == OpKind::convolution);
     const Source& source = op.inputs.front();
     const Partition part{8, 2, op.shape.out_rows};
-    for (const unsigned k_ways : {1u, 4u}) {
+    for (const unsigned k_factor : {1u, 4u}) {
         double bytes = 0;
-        for (unsigned rank = 0; rank < part.n * part.p * k_ways; rank += k_ways) {
-            const Box in = input_box(op.shape, output_box(op.shape, part, k_ways, rank, part.dyn_dim));
+        for (unsigned rank = 0; rank < part.n * part.p * k_factor; rank += k_factor) {
+            const Box in = input_box(op.shape, output_box(op.shape, part, k_factor, rank, part.dyn_dim));
             bytes += 2.0 * (in.n1 - in.n0) * (in.k1 - in.k0) * (in.p1 - in.p0) * source.shape.columns;
         }
         const double padding = 2.0 * part.dyn_dim * source.shape.channels * 2 * op.shape.pad * source.shape.columns;
-        CHECK(unit_read_bytes(op.shape, source, part, k_ways) >= bytes);
-        CHECK(unit_read_bytes(op.shape, source, part, k_ways) <= bytes + padding);
-        CHECK(unit_read_bytes(op.shape, source, part, k_ways, false) ==
-              k_ways * unit_read_bytes(op.shape, source, part, k_ways));
+        CHECK(unit_read_bytes(op.shape, source, part, k_factor) >= bytes);
+        CHECK(unit_read_bytes(op.shape, source, part, k_factor) <= bytes + padding);
+        CHECK(unit_read_bytes(op.shape, source, part, k_factor, false) ==
+              k_factor * unit_read_bytes(op.shape, source, part, k_factor));
     }
 }
 
@@ -151,7 +152,7 @@ TEST_CASE("More tiles never make a stage slower, and what fits stays within the 
             REQUIRE(stage.fits);
             CHECK(stage.cycles() <= before);
             CHECK(stage.footprint.total() <= chip.data_bytes());
-            CHECK(stage.k_ways * stage.largest.n * stage.largest.p <= tiles);
+            CHECK(stage.k_factor * stage.largest.n * stage.largest.p <= tiles);
             before = stage.cycles();
         }
     }

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 // Schedules of layers that work on tokens: what must stay on one tile, and labels between gates.
 
 #include <algorithm>
 
-#include "switchyard/sw_scheduler/backend/compile.h"
-#include "switchyard/sw_scheduler/formats/error.h"
-#include "switchyard/sw_scheduler/model/model_reader.h"
+#include "switchyard/sw_scheduler/adyna/compiler/compile.h"
+#include "switchyard/sw_scheduler/base/error.h"
+#include "switchyard/sw_scheduler/workload/model_reader.h"
 #include "switchyard/testbenches/catch.h"
 #include "switchyard/testbenches/unit/scheduler/model_text.h"
 #include "switchyard/testbenches/unit/scheduler_backend/chips.h"
@@ -36,10 +37,10 @@ TEST_CASE("tiles share out neither the channels of a norm nor the samples of an 
                     const OperatorPlacement& placement = program.placement(op.op_id);
                     if (std::any_of(op.epilogue.begin(), op.epilogue.end(), is_across_channels)) {
                         ++across;
-                        CHECK(placement.k_ways == 1);
+                        CHECK(placement.k_factor == 1);
                         CHECK(op.kept_offset == op.out_slot_bytes / 3);
                     }
-                    if (op.gate_rule == GateRule::patience) CHECK(placement.k_ways == 1);
+                    if (op.gate_rule == GateRule::patience) CHECK(placement.k_factor == 1);
                     if (placement.shape.joined == 1) continue;
                     ++joined;
                     CHECK(placement.shape.joined == 8);
@@ -80,7 +81,7 @@ TEST_CASE("gates with patience send labels along their chain", "[tokens]") {
     CHECK(labels[4] == nullptr);  // nobody asks behind the last exit
 }
 
-TEST_CASE("hand-over units are whole inputs where samples are joined", "[tokens]") {
+TEST_CASE("micro-batches are whole inputs where samples are joined", "[tokens]") {
     const Model model = read_model("configs/workloads/digits_moe.yaml");
     CHECK_NOTHROW(compiled(model, large_chip(), 64));
     CHECK_THROWS_WITH(

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The samples that ProgramMap says reach each operator, against those that the report's checks expect.
 
 #include <numeric>
@@ -5,9 +6,9 @@
 #include "switchyard/platform/expectation.h"
 #include "switchyard/platform/platform_config.h"
 #include "switchyard/platform/stages/program_map.h"
-#include "switchyard/sw_scheduler/backend/compile.h"
-#include "switchyard/sw_scheduler/formats/error.h"
-#include "switchyard/sw_scheduler/model/model_reader.h"
+#include "switchyard/sw_scheduler/adyna/compiler/compile.h"
+#include "switchyard/sw_scheduler/base/error.h"
+#include "switchyard/sw_scheduler/workload/model_reader.h"
 #include "switchyard/testbenches/catch.h"
 
 using namespace switchyard;

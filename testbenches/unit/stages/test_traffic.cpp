@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What TrafficBuilder says that packets cost, against the torus that carries them.
 
 #include <random>

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <memory>
 #include <vector>
 
 #include "switchyard/testbenches/sim_test.h"
+#include "switchyard/tlm/dummy_buffer.h"
 #include "switchyard/tlm/memory_manager.h"
-#include "switchyard/tlm/void_buffer.h"
 
 using namespace switchyard;
 using switchyard::testing::ExpectReport;
@@ -89,7 +90,7 @@ SIM_TEST("a routed payload keeps its extension, reset, with the room it had", "[
     RoutedPayloadPool pool("pool");
     RoutedExtension* extension = nullptr;
     const std::uint8_t* bytes = nullptr;
-    std::weak_ptr<const SampleFrame> frame;
+    std::weak_ptr<const SampleIndexList> index_list;
     {
         PooledPayload payload(pool);
         extension = &payload.routed();
@@ -99,13 +100,13 @@ SIM_TEST("a routed payload keeps its extension, reset, with the room it had", "[
         extension->values.resize(1000);
         extension->has_values = true;
         extension->tag = 7;
-        auto shared = std::make_shared<const SampleFrame>();
-        frame = shared;
-        extension->frame = std::move(shared);
+        auto shared = std::make_shared<const SampleIndexList>();
+        index_list = shared;
+        extension->index_list = std::move(shared);
         bytes = extension->values.data();
-        CHECK_FALSE(frame.expired());
+        CHECK_FALSE(index_list.expired());
     }
-    CHECK(frame.expired());
+    CHECK(index_list.expired());
     PooledPayload payload(pool);
     REQUIRE(&payload.routed() == extension);
     CHECK(extension->kind == PacketKind::data);
@@ -136,7 +137,7 @@ TEST_CASE("no field of a routed extension survives a reset", "[tlm][memory_manag
         bool wants_receipt;
         std::uint16_t receipt_tag;
         bool receipt_follows, has_values;
-        std::shared_ptr<int> frame, masks, labels, mask_samples;
+        std::shared_ptr<int> index_list, masks, labels, mask_samples;
         std::vector<std::uint8_t> values;
         std::shared_ptr<int> part;
         std::uint64_t first_byte;
@@ -157,7 +158,7 @@ TEST_CASE("no field of a routed extension survives a reset", "[tlm][memory_manag
     used.wants_receipt = used.receipt_follows = true;
     used.receipt_tag = 1;
     used.has_values = true;
-    used.frame = std::make_shared<const SampleFrame>();
+    used.index_list = std::make_shared<const SampleIndexList>();
     used.masks = std::make_shared<const std::vector<std::uint64_t>>();
     used.labels = std::make_shared<const std::vector<SampleLabel>>();
     used.mask_samples = std::make_shared<const SampleSet>();
@@ -179,7 +180,7 @@ TEST_CASE("no field of a routed extension survives a reset", "[tlm][memory_manag
     CHECK_FALSE(used.receipt_follows);
     CHECK(used.receipt_tag == 0);
     CHECK_FALSE(used.has_values);
-    CHECK_FALSE(used.frame);
+    CHECK_FALSE(used.index_list);
     CHECK_FALSE(used.masks);
     CHECK_FALSE(used.labels);
     CHECK_FALSE(used.mask_samples);
@@ -239,12 +240,13 @@ SIM_TEST("a handle shares a payload that it did not allocate", "[tlm][memory_man
     CHECK(pool.in_use() == 0);
 }
 
-TEST_CASE("the void buffer is as long as any payload, and stays where it was given out", "[tlm][memory_manager]") {
-    unsigned char* const small = void_buffer(1);
-    CHECK(void_buffer(4096) == small);
-    unsigned char* const buffer = void_buffer(std::size_t{4} << 30);
+TEST_CASE("the dummy data buffer is as long as any payload, and stays where it was given out",
+          "[tlm][memory_manager]") {
+    unsigned char* const small = dummy_buffer(1);
+    CHECK(dummy_buffer(4096) == small);
+    unsigned char* const buffer = dummy_buffer(std::size_t{4} << 30);
     buffer[(std::size_t{4} << 30) - 1] = 1;
-    CHECK(void_buffer(1) == buffer);
+    CHECK(dummy_buffer(1) == buffer);
     small[0] = 1;
-    CHECK_THROWS_AS(void_buffer((std::size_t{4} << 30) + 1), std::length_error);
+    CHECK_THROWS_AS(dummy_buffer((std::size_t{4} << 30) + 1), std::length_error);
 }

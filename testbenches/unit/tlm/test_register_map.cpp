@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <string>
 
-#include "switchyard/sw_scheduler/formats/error.h"
+#include "switchyard/sw_scheduler/base/error.h"
 #include "switchyard/testbenches/catch.h"
 #include "switchyard/tlm/register_map/register_map.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/testbenches/sim_test.h"
 #include "switchyard/tlm/simulation_registry.h"
 

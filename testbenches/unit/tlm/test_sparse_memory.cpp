@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "switchyard/tlm/sparse_memory.h"
 
 #include <sys/resource.h>
@@ -85,7 +86,7 @@ TEST_CASE("sparse memory takes address space for what is touched only", "[tlm][s
     SparseMemory memory(kTiB);
     const unsigned char byte = 1;
     for (std::uint64_t address = 0; address < kTiB; address += kTiB / 8) memory.write(address, &byte, 1);
-    CHECK_THROWS_AS(LazyMemory(kTiB), std::bad_alloc);
+    CHECK_THROWS_AS(DemandPagedMemory(kTiB), std::bad_alloc);
     setrlimit(RLIMIT_AS, &before);
 }
 #endif

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Boots the accelerator with the driver, runs a network on it, and says over the UART what came out. */
 #include "platform.h"
 #include "switchyard_driver.h"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Begin of every program: a stack, the trap vector, main(); the hart stops in `halted`.
     .option arch, +zicsr
     .section .text.start, "ax"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Checks the image of the package with the driver, and nothing else. */
 #include "../firmware/platform.h"
 #include "switchyard_driver.h"

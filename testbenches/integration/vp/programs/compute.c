@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Compiled twice, by the host's compiler and for RV32IM, and run twice: the results must be the same. Everything is
  * defined by C and IEEE 754; on RV32IM, doubles and 64-bit divisions are the compiler's own library code. */
 #include <stdint.h>

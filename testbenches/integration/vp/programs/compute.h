@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* How many words compute() writes. */
 #ifndef COMPUTE_H
 #define COMPUTE_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "compute.h"
 
 uint32_t results[COMPUTE_RESULTS];

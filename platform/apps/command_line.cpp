@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "switchyard/platform/apps/command_line.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <new>
+#include <system_error>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+#include <systemc>
+
+#include "switchyard/sw_scheduler/base/error.h"
+
+namespace switchyard::platform {
+
+namespace {
+
+constexpr int kBadInput = 2;
+constexpr const char* kNoMemory = "there is not enough memory";
+
+int complain(const std::string& program, std::string message) {
+    std::replace(message.begin(), message.end(), '\n', ' ');
+    fmt::print(stderr, "{}: {}\n", program, message);
+    return kBadInput;
+}
+
+std::string unwritable() {
+    return std::string("cannot be written") + (errno == 0 ? "" : std::string(": ") + std::strerror(errno));
+}
+
+}  // namespace
+
+std::map<std::string, std::string> parse_overrides(const std::vector<std::string>& texts) {
+    std::map<std::string, std::string> overrides;
+    for (const std::string& text : texts) {
+        const std::size_t equals = text.find('=');
+        if (equals == std::string::npos || equals == 0) throw InputError("--set", 0, text, "wants section.key=value");
+        const std::string key = text.substr(0, equals);
+        if (!overrides.emplace(key, text.substr(equals + 1)).second)
+            throw InputError("--set", 0, key, "is given twice");
+    }
+    return overrides;
+}
+
+void PlatformOptions::add_to(CLI::App& command) {
+    command.add_option("--platform", file, "platform description (YAML)")->required();
+    command.add_option("--set", settings, "override a key of the platform: section.key=value")
+        ->allow_extra_args(false)
+        ->type_name("KEY=VALUE");
+}
+
+int run_program(CLI::App& app, int argc, char** argv, const std::function<int()>& work) {
+    const std::string program = app.get_name();
+    // A file that gets too large is an error of write(), not the end of the process.
+    std::signal(SIGXFSZ, SIG_IGN);
+    try {
+        app.parse(argc, argv);
+        const int status = work();
+        errno = 0;
+        if (std::fflush(stdout) != 0) throw InputError("standard output", 0, "", unwritable());
+        return status;
+    } catch (const CLI::ParseError& error) {
+        if (error.get_exit_code() == 0) return app.exit(error);  // --help
+        return complain(program, error.what());
+    } catch (const sc_core::sc_report& report) {
+        const std::string message = report.get_msg();
+        const bool memory = message.find("std::bad_alloc") != std::string::npos;  // thrown in a simulated process
+        return complain(program, memory ? kNoMemory : message);
+    } catch (const std::bad_alloc&) {
+        return complain(program, kNoMemory);
+    } catch (const std::system_error& error) {
+        if (std::ferror(stdout) == 0) return complain(program, error.what());
+        return complain(program, "standard output: " + unwritable());
+    } catch (const std::exception& error) {
+        return complain(program, error.what());
+    }
+}
+
+}  // namespace switchyard::platform

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cstdint>
+#include <string>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+#include <systemc>
+
+#include "switchyard/platform/apps/command_line.h"
+#include "switchyard/platform/apps/number_options.h"
+#include "switchyard/platform/declared_trace.h"
+#include "switchyard/platform/expectation.h"
+#include "switchyard/platform/firmware_package.h"
+#include "switchyard/platform/network_image.h"
+#include "switchyard/platform/network_values.h"
+#include "switchyard/platform/platform_config.h"
+#include "switchyard/platform/report.h"
+#include "switchyard/platform/sampling_report.h"
+#include "switchyard/platform/system/npy.h"
+#include "switchyard/sw_scheduler/adyna/compiler/compile.h"
+#include "switchyard/sw_scheduler/adyna/image/image.h"
+#include "switchyard/sw_scheduler/base/files.h"
+#include "switchyard/sw_scheduler/workload/model_reader.h"
+#include "switchyard/sw_scheduler/workload/profile.h"
+#include "switchyard/sw_scheduler/workload/trace.h"
+
+using namespace switchyard;
+
+namespace {
+
+struct CompileCommand {
+    platform::PlatformOptions platform;
+    platform::NetworkImageOptions options;
+    std::string model, routing, output;
+    std::uint32_t batch = 0;
+
+    void add_to(CLI::App& app) {
+        app.add_option("model", model, "model file (YAML)")->required();
+        platform.add_to(app);
+        app.add_option("--design", options.design, "system to compile for: adyna, ...")->required();
+        app.add_option("--profile", options.profile,
+                       "profile to weight the operators with (JSON); default: routes of the model file");
+        app.add_option("--sampling", options.sampling,
+                       "dyn_dims that get kernels: uniform, profile or optimal; default: profile with --profile and a "
+                       "design that re-samples, otherwise uniform");
+        app.add_option("--routing", routing, "file with a routing section (YAML) instead of the model's");
+        app.add_option("--batch", batch, "model inputs a batch, instead of the model's")
+            ->check(platform::whole_number(1, sched::kLargestBatch));
+        app.add_option(
+            "--without", options.without,
+            fmt::format("mechanisms that the design is to do without: {}", fmt::join(sched::mechanism_names(), ", ")));
+        app.add_option("--unit-samples", options.unit_samples,
+                       "samples of a micro-batch, in every segment; default: chosen by cost")
+            ->check(platform::whole_number(1, sched::kLargestBatch));
+        app.add_option("-o,--output", output, "kernel image to write")->required();
+    }
+
+    sched::Model read_input() const {
+        sched::Model input = sched::read_model(model);
+        if (batch > 0) input.graph.batch_inputs = batch;
+        if (!routing.empty())
+            input.routing = sched::read_routing_file(routing, input.graph.signatures(), input.graph.samples_per_input);
+        return input;
+    }
+
+    int run() const {
+        const platform::PlatformConfig config =
+            platform::read_platform(platform.file, platform::parse_overrides(platform.settings));
+        const sched::Model input = read_input();
+        const Image image = platform::compile_network(input, config, options);
+        const std::vector<std::uint8_t> bytes = encode(image);
+        FileContents files{{output, std::string(bytes.begin(), bytes.end())}};
+        if (!input.routing.trace.empty())
+            files.emplace_back(platform::trace_link_path(output),
+                               platform::trace_link(input.routing.trace, bytes, output));
+        write_files(files);
+        fmt::print("{}: {} operators in {} segments on {} tiles of {}\n", output, input.graph.operators.size(),
+                   image.chip.segments.size(), config.tiles(), config.chip.name);
+        return 0;
+    }
+};
+
+struct SampleCommand {
+    std::string profile, name, json;
+    unsigned kernels = 1;
+
+    void add_to(CLI::App& app) {
+        app.add_option("--profile", profile, "profile with the operator's dyn_dims (JSON)")->required();
+        app.add_option("--operator", name, "operator of the profile")->required();
+        app.add_option("--kernels", kernels, "kernels that it may have")
+            ->required()
+            ->check(platform::whole_number(1, 0xFFFF));
+        app.add_option("--json", json, "file for the result");
+    }
+
+    int run() const {
+        const nlohmann::ordered_json result =
+            platform::sampling_json(profile, name, sched::read_operator_profile(profile, name), kernels);
+        if (!json.empty()) platform::write_json(result, json);
+        fmt::print("{}", platform::sampling_table(result));
+        return 0;
+    }
+};
+
+struct PackCommand {
+    platform::FirmwareJob job;
+    std::string image, weights, inputs, expected, trace, output;
+    std::uint32_t batches = 0;
+
+    void add_to(CLI::App& app) {
+        app.add_option("image", image, "kernel image")->required();
+        app.add_option("--weights", weights, "folder with the parameters (.npy)")->required();
+        app.add_option("--inputs", inputs, "input batches (.npy)")->required();
+        app.add_option("--address", job.address, "where the package will lie on the bus")
+            ->required()
+            ->check(platform::bus_address());
+        app.add_option("--batches", batches,
+                       "batches to run; default: those of the inputs, which begin anew if they are fewer")
+            ->check(platform::whole_number(1, 65536));
+        app.add_option("--expect", expected, "outputs (.npy) whose labels firmware may compare with its own");
+        app.add_option("--trace", trace, "recorded routes (JSON Lines) that it may compare with the computed ones");
+        app.add_option("-o,--output", output, "package to write")->required();
+    }
+
+    int run() {
+        const Image program = read_image(image);
+        const platform::NetworkValues values(program, weights, inputs);
+        job.batches = batches > 0 ? batches : values.batches();
+        const std::uint32_t distinct = std::min(job.batches, values.batches());
+        if (!expected.empty()) job.outputs = platform::read_npy(expected);
+        if (!trace.empty())
+            job.routing =
+                read_trace(trace, platform::signatures_of(program.meta), program.meta.batch_samples, distinct);
+        const std::vector<std::uint8_t> package = platform::make_firmware_package(program, values, job);
+        write_file({reinterpret_cast<const char*>(package.data()), package.size()}, output);
+        fmt::print("{}: {} bytes for {:#x}, {} batches of {} samples\n", output, package.size(), job.address,
+                   job.batches, program.meta.batch_samples);
+        return 0;
+    }
+};
+
+}  // namespace
+
+/// Debian's SystemC library asks for this symbol; the program has a main of its own.
+int sc_main(int, char**) {
+    return 0;
+}
+
+int main(int argc, char** argv) {
+    CLI::App app("Compiles dynamic neural networks to kernel images.", "sy-sched");
+    app.require_subcommand(1);
+
+    CompileCommand compile;
+    CLI::App* compile_command = app.add_subcommand("compile", "compile a model for a platform");
+    compile.add_to(*compile_command);
+
+    SampleCommand sample;
+    CLI::App* sample_command = app.add_subcommand("sample", "choose the dyn_dims of one operator's kernels");
+    sample.add_to(*sample_command);
+
+    PackCommand pack;
+    CLI::App* pack_command = app.add_subcommand("pack", "make the block of memory that firmware runs a network from");
+    pack.add_to(*pack_command);
+
+    std::string image;
+    CLI::App* inspect_command = app.add_subcommand("inspect", "print what is in a kernel image");
+    inspect_command->add_option("image", image, "kernel image")->required();
+
+    return platform::run_program(app, argc, argv, [&] {
+        if (compile_command->parsed()) return compile.run();
+        if (sample_command->parsed()) return sample.run();
+        if (pack_command->parsed()) return pack.run();
+        fmt::print("{}", sched::explain(read_image(image)));
+        return 0;
+    });
+}

@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+#include <systemc>
+
+#include "switchyard/platform/apps/baseline_command.h"
+#include "switchyard/platform/apps/command_line.h"
+#include "switchyard/platform/apps/memory_command.h"
+#include "switchyard/platform/apps/noc_command.h"
+#include "switchyard/platform/apps/number_options.h"
+#include "switchyard/platform/chip_choice.h"
+#include "switchyard/platform/declared_trace.h"
+#include "switchyard/platform/expectation.h"
+#include "switchyard/platform/experiment/run_experiment.h"
+#include "switchyard/platform/gemm.h"
+#include "switchyard/platform/kernel_profile.h"
+#include "switchyard/platform/platform_config.h"
+#include "switchyard/platform/report.h"
+#include "switchyard/platform/report_parts.h"
+#include "switchyard/platform/rescheduler.h"
+#include "switchyard/platform/simulation.h"
+#include "switchyard/platform/values_report.h"
+#include "switchyard/sw_scheduler/adyna/compiler/design.h"
+#include "switchyard/sw_scheduler/base/error.h"
+#include "switchyard/sw_scheduler/base/files.h"
+#include "switchyard/sw_scheduler/workload/routing.h"
+
+using namespace switchyard;
+
+namespace {
+
+constexpr std::size_t kGeneratedBatches = 40;
+constexpr int kFailedCheck = 1;
+
+platform::PlatformConfig read_platform(const platform::PlatformOptions& options) {
+    return platform::read_platform(options.file, platform::parse_overrides(options.settings));
+}
+
+struct RunCommand {
+    platform::PlatformOptions platform;
+    std::string image, trace, report, profile;
+    std::string weights, inputs, outputs, expected;
+    double bound = 0.05;
+    std::size_t batches = 0, spot_check = 0;
+    unsigned profile_interval = 0, reschedule_interval = 0;
+    std::string model;
+    std::optional<std::uint64_t> seed;
+
+    void add_to(CLI::App& app) {
+        platform.add_to(app);
+        app.add_option("--image", image, "kernel image")->required();
+        app.add_option("--trace", trace,
+                       "recorded routes (JSON Lines); otherwise the model's generator or trace has them");
+        app.add_option("--batches", batches, "batches to run; default: all of the trace, or 40")
+            ->check(platform::whole_number(1, platform::kMaxBatches));
+        app.add_option("--reschedule", reschedule_interval,
+                       "every N batches, compile the model again from the chip's profiles and load it; needs "
+                       "--model")
+            ->check(platform::whole_number(1, platform::kMaxBatches));
+        app.add_option("--model", model, "model file of the image, for --reschedule");
+        app.add_option("--weights", weights, "folder with the parameters (.npy); needs chip.functional");
+        app.add_option("--inputs", inputs, "input batches (.npy); needs chip.functional");
+        app.add_option("--outputs", outputs, "file for the network's outputs (.npy); needs chip.functional");
+        app.add_option("--expect", expected, "outputs to compare with (.npy); needs chip.functional");
+        app.add_option("--bound", bound,
+                       "largest error that is taken for rounding, by which labels may change; exit status 1 beyond it")
+            ->check(platform::number(0));
+        app.add_option("--report", report, "folder for report.json and speed.json");
+        app.add_option("--profile-every", profile_interval, "read the profilers back every N batches as well")
+            ->check(platform::whole_number(1, platform::kMaxBatches));
+        app.add_option("--write-profile", profile, "file for what the profilers counted: a profile for sy-sched");
+        app.add_option("--seed", seed, "seed of the route generator; without effect on a trace")
+            ->check(platform::whole_number(0));
+        app.add_option("--spot-check", spot_check,
+                       "after a run on stages, run the first N batches on tiles and print the difference")
+            ->check(platform::whole_number(1, platform::kMaxBatches));
+    }
+
+    std::vector<BatchRouting> recorded(const std::string& file, const std::vector<SwitchSignature>& switches,
+                                       std::uint32_t samples, platform::RoutingSource& source) const {
+        source.kind = "trace";
+        std::vector<BatchRouting> found = read_trace(file, switches, samples, batches);
+        if (found.size() < batches)
+            throw InputError(file, 0, "--batches",
+                             fmt::format("the trace has {} batches, not {}", found.size(), batches));
+        return found;
+    }
+
+    std::vector<BatchRouting> routes(const Image& program, const std::vector<std::uint8_t>& bytes,
+                                     platform::RoutingSource& source) const {
+        const std::vector<SwitchSignature> switches = platform::signatures_of(program.meta);
+        const std::uint32_t samples = program.meta.batch_samples;
+        if (!trace.empty()) return recorded(trace, switches, samples, source);
+        const std::size_t count = batches == 0 ? kGeneratedBatches : batches;
+        if (switches.empty()) {
+            source.kind = "none";
+            return std::vector<BatchRouting>(count, BatchRouting{samples, {}});
+        }
+        if (program.meta.routing_yaml.empty())
+            return recorded(platform::declared_trace(bytes, image), switches, samples, source);
+        sched::RouteDistribution distribution = sched::parse_distribution(program.meta.routing_yaml, switches, image);
+        if (seed) distribution.seed = *seed;
+        source = {"generator", distribution.seed};
+        const sched::RouteGenerator generator(std::move(distribution), switches, samples);
+        std::vector<BatchRouting> generated;
+        for (std::size_t i = 0; i < count; ++i) generated.push_back(generator.batch(i));
+        return generated;
+    }
+
+    /// Values are asked for on both sides or on none.
+    void check_values(const platform::PlatformConfig& config) const {
+        const bool given = !weights.empty() || !inputs.empty() || !outputs.empty() || !expected.empty();
+        if (config.chip.functional && (weights.empty() || inputs.empty()))
+            throw InputError(platform.file, 0, "chip.functional", "needs --weights and --inputs");
+        if (!config.chip.functional && given)
+            throw InputError(platform.file, 0, "chip.functional",
+                             "is no: --weights, --inputs, --outputs and --expect need it");
+    }
+
+    /// One batch for each of the inputs, or as many as are wanted; the chip finds the routes.
+    std::vector<BatchRouting> no_routes(const Image& program, const platform::NetworkValues& values) const {
+        if (batches > values.batches())
+            throw InputError(inputs, 0, "--batches", fmt::format("the file has {}, not {}", values.batches(), batches));
+        const std::uint32_t samples = program.meta.batch_samples;
+        const std::vector<std::uint64_t> none(samples, 0);
+        return std::vector<BatchRouting>(batches > 0 ? batches : values.batches(),
+                                         BatchRouting{samples, {program.meta.switches.size(), none}});
+    }
+
+    nlohmann::ordered_json values_json(const Image& program, const platform::NetworkValues& values,
+                                       const std::vector<BatchRouting>& routed, const platform::RunResult& run) const {
+        nlohmann::ordered_json result = {{"weights", weights}, {"inputs", inputs}};
+        for (const auto& [name, crc] : run.tensors) result["tensors_crc32"][name] = crc;
+        result.update(platform::compared_values(program, values.output(routed), routed, {expected, bound, trace}));
+        return result;
+    }
+
+    int run() const {
+        const platform::PlatformConfig config = read_platform(platform);
+        check_values(config);
+        const std::vector<std::uint8_t> bytes = read_bytes(image, kMaxImageBytes);
+        const Image program = platform::decode_image_for(config, bytes, image);
+        platform::RoutingSource source;
+        std::optional<platform::NetworkValues> values;
+        std::vector<BatchRouting> routing;
+        if (config.chip.functional) {
+            values.emplace(program, weights, inputs);
+            source.kind = "computed";
+            routing = no_routes(program, *values);
+        } else {
+            routing = routes(program, bytes, source);
+            if (!sched::design_of(program.meta).has(sched::Mechanism::routing)) {
+                source = {"every branch"};
+                routing.assign(routing.size(), platform::every_branch(program.meta));
+            }
+        }
+        platform::RunOptions options;
+        options.profile_interval = profile_interval;
+        options.values = values ? &*values : nullptr;
+        if (reschedule_interval > 0 && (model.empty() || config.chip.functional))
+            throw InputError(image, 0, "--reschedule",
+                             config.chip.functional ? "needs chip.functional: no" : "needs --model");
+        std::optional<sched::Model> network;
+        std::optional<platform::Rescheduler> rescheduler;
+        if (reschedule_interval > 0) {
+            network = sched::read_model(model);
+            if (network->graph.name != program.meta.model)
+                throw InputError(model, 0, "name", "is not the image's model, " + program.meta.model);
+            platform::NetworkImageOptions compiled;
+            compiled.design = program.meta.design;
+            compiled.without = program.meta.without;
+            rescheduler.emplace(*network, config, compiled, program);
+            options.reschedule_interval = reschedule_interval;
+            options.reschedule = [&](const platform::SimulatedHost::Profile& read) { return (*rescheduler)(read); };
+        }
+        const auto run_on = [&](const platform::PlatformConfig& chosen) {
+            const platform::RunResult result = platform::run_simulation(chosen, program, bytes, routing, options);
+            if (values) routing = result.host.routed;
+            nlohmann::ordered_json documents;
+            documents["report"] = platform::make_report(chosen, program, routing, source, result);
+            if (values) documents["report"]["values"] = values_json(program, *values, routing, result);
+            documents["speed"] = platform::make_speed(chosen, result);
+            documents["profile"] =
+                platform::kernel_profile(*result.host.phases.back().image, result.host.profiles.back());
+            return documents;
+        };
+        nlohmann::ordered_json tiles;
+        if (spot_check > 0 && config.chip.impl != "tiles")
+            tiles = platform::report_of_tiles(config, [&](const platform::PlatformConfig& chosen) {
+                routing.resize(std::min(spot_check, routing.size()));  // in the other process
+                return run_on(chosen);
+            });
+        nlohmann::ordered_json documents = platform::run_on_chosen_chip(config, run_on);
+        nlohmann::ordered_json& document = documents.at("report");
+        if (spot_check > 0) document["validation"]["spot_check"] = platform::spot_check(document, tiles);
+        FileContents files;
+        if (!outputs.empty()) files.emplace_back(outputs, platform::npy_bytes(values->output(routing)));
+        if (!report.empty()) {
+            files.emplace_back(report + "/report.json", platform::json_text(document));
+            files.emplace_back(report + "/speed.json", platform::json_text(documents.at("speed")));
+        }
+        if (!profile.empty()) files.emplace_back(profile, platform::json_text(documents.at("profile")));
+        write_files(files);
+        fmt::print("{}", platform::report_table(document));
+        std::string message;
+        if (values) {
+            fmt::print("{}", platform::values_rows(document.at("values")));
+            message = platform::values_error(document.at("values"));
+        }
+        fmt::print("{}", platform::speed_line(documents.at("speed")));
+        if (!message.empty()) fmt::print(stderr, "sy-sim: {}\n", message);
+        return document.at("ok").get<bool>() && message.empty() ? 0 : kFailedCheck;
+    }
+};
+
+struct GemmCommand {
+    platform::PlatformOptions platform;
+    platform::GemmSize size;
+    std::string json;
+
+    void add_to(CLI::App& app) {
+        const CLI::Validator size_check = platform::whole_number(1, 0xFFFFFFFF);
+        platform.add_to(app);
+        app.add_option("--m", size.m, "rows of A and C")->required()->check(size_check);
+        app.add_option("--n", size.n, "columns of B and C")->required()->check(size_check);
+        app.add_option("--k", size.k, "columns of A, rows of B")->required()->check(size_check);
+        app.add_option("--tiles", size.tiles, "use the first N tiles; default: all")->check(size_check);
+        app.add_option("--json", json, "file for the result");
+    }
+
+    int run() const {
+        const nlohmann::ordered_json result =
+            platform::run_on_chosen_chip(read_platform(platform), [this](const platform::PlatformConfig& chosen) {
+                return nlohmann::ordered_json{{platform::kReport, platform::run_gemm(chosen, size)}};
+            }).at(platform::kReport);
+        if (!json.empty()) platform::write_json(result, json);
+        fmt::print("gemm {}x{}x{} on {} tiles of {}: {} cycles, PE utilisation {:.2f} %, HBM bandwidth {:.2f} %\n",
+                   size.m, size.n, size.k, result.at("tiles").get<unsigned>(), result.at("platform").get<std::string>(),
+                   result.at("cycles").get<std::uint64_t>(), 100 * result.at("utilisation").get<double>(),
+                   100 * result.at("hbm_bandwidth").get<double>());
+        fmt::print("{}", platform::validation_rows(result.at("validation")));
+        if (result.at("ok").get<bool>()) return 0;
+        fmt::print("{}", platform::check_rows(result.at("conservation")));
+        return kFailedCheck;
+    }
+};
+
+struct ExperimentCommand {
+    std::string file, report;
+    std::vector<std::string> settings;
+    unsigned jobs = 0;
+
+    void add_to(CLI::App& app) {
+        app.add_option("experiment", file, "experiment file (YAML)")->required();
+        app.add_option("--report", report, "folder for results.json, table.txt and plots/")->required();
+        app.add_option("--jobs", jobs, "points at a time; default: one a core")->check(platform::whole_number(1, 4096));
+        app.add_option("--set", settings, "override batches, seed, or a key of the platform for all points")
+            ->allow_extra_args(false)
+            ->type_name("KEY=VALUE");
+    }
+
+    int run() const {
+        platform::Experiment experiment = platform::read_experiment(file);
+        platform::override_settings(experiment, platform::parse_overrides(settings));
+        return platform::run_experiment(experiment, report, jobs) ? 0 : kFailedCheck;
+    }
+};
+
+}  // namespace
+
+/// Debian's SystemC library asks for this symbol; the program has a main of its own.
+int sc_main(int, char**) {
+    return 0;
+}
+
+int main(int argc, char** argv) {
+    CLI::App app("Runs kernel images on a simulated accelerator.", "sy-sim");
+    app.require_subcommand(1);
+
+    RunCommand run;
+    CLI::App* run_command = app.add_subcommand("run", "run a kernel image and report");
+    run.add_to(*run_command);
+
+    GemmCommand gemm;
+    CLI::App* gemm_command = app.add_subcommand("gemm", "run one dense matrix multiplication");
+    gemm.add_to(*gemm_command);
+
+    platform::MemoryCommand mem;
+    CLI::App* mem_command = app.add_subcommand("mem", "characterise a memory: bandwidth, latency, row hits");
+    mem.add_to(*mem_command);
+
+    platform::BaselineCommand baseline;
+    CLI::App* baseline_command = app.add_subcommand("baseline", "run a model on a GPU or on tenants, both modelled");
+    baseline.add_to(*baseline_command);
+    ExperimentCommand experiment;
+    CLI::App* experiment_command = app.add_subcommand("experiment", "run an experiment: many points, tables and plots");
+    experiment.add_to(*experiment_command);
+
+    platform::NocCommand noc;
+    CLI::App* noc_command = app.add_subcommand("noc", "characterise a network under synthetic traffic");
+    noc.add_to(*noc_command);
+
+    CLI::App* keys_command = app.add_subcommand("keys", "print docs/platform_keys.md");
+    CLI::App* registers_command = app.add_subcommand("registers", "print docs/registers.md");
+
+    return platform::run_program(app, argc, argv, [&] {
+        if (run_command->parsed()) return run.run();
+        if (gemm_command->parsed()) return gemm.run();
+        if (mem_command->parsed()) return mem.run();
+        if (baseline_command->parsed()) return baseline.run();
+        if (experiment_command->parsed()) return experiment.run();
+        if (noc_command->parsed()) return noc.run();
+        if (keys_command->parsed()) fmt::print("{}", platform::platform_keys_markdown());
+        if (registers_command->parsed()) fmt::print("{}", platform::register_map_markdown());
+        return 0;
+    });
+}

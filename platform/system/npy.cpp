@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "switchyard/platform/system/npy.h"
+
+#include <cstdint>
+#include <cstring>
+#include <regex>
+
+#include <fmt/format.h>
+
+#include "switchyard/sw_scheduler/base/error.h"
+#include "switchyard/sw_scheduler/base/files.h"
+
+namespace switchyard::platform {
+
+namespace {
+
+constexpr char kMagic[] = "\x93NUMPY";
+constexpr std::size_t kMagicBytes = 6, kAlignment = 64;
+
+[[noreturn]] void fail(const std::string& path, const std::string& message) {
+    throw InputError(path, 0, "", message);
+}
+
+std::string match(const std::string& header, const char* pattern, const std::string& path, const char* what) {
+    std::smatch found;
+    if (!std::regex_search(header, found, std::regex(pattern))) fail(path, fmt::format("its header has no {}", what));
+    return found[1];
+}
+
+}  // namespace
+
+NpyArray read_npy(const std::string& path) {
+    const std::string bytes = read_file(path, kMaxArrayBytes);
+    if (bytes.size() < kMagicBytes + 4 || bytes.compare(0, kMagicBytes, kMagic) != 0) fail(path, "is no .npy file");
+    const auto byte = [&bytes](std::size_t at) {
+        return static_cast<std::size_t>(static_cast<std::uint8_t>(bytes[at]));
+    };
+    const std::size_t version = byte(kMagicBytes), width = version == 1 ? 2 : 4, begin = kMagicBytes + 2 + width;
+    if (version < 1 || version > 3) fail(path, fmt::format("is of format version {}, known are 1 to 3", version));
+    if (bytes.size() < begin) fail(path, "ends in its header");
+    std::size_t header_bytes = 0;
+    for (std::size_t i = 0; i < width; ++i) header_bytes |= byte(kMagicBytes + 2 + i) << 8 * i;
+    if (bytes.size() - begin < header_bytes) fail(path, "ends in its header");
+    const std::string header = bytes.substr(begin, header_bytes);
+    const std::string type = match(header, "'descr': *'([^']*)'", path, "descr");
+    if (type != "<f4") fail(path, fmt::format("holds {}, wanted is <f4 (little-endian binary32)", type));
+    if (match(header, "'fortran_order': *(True|False)", path, "fortran_order") == "True")
+        fail(path, "is in Fortran order");
+    NpyArray array;
+    const std::string shape = match(header, "'shape': *\\(([0-9, ]*)\\)", path, "shape");
+    std::size_t count = 1;
+    const std::regex number("[0-9]+");
+    for (std::sregex_iterator it(shape.begin(), shape.end(), number), end; it != end; ++it) {
+        array.shape.push_back(std::stoul(it->str()));
+        count *= array.shape.back();
+    }
+    const std::size_t data = begin + header_bytes;
+    if (bytes.size() - data != count * sizeof(float))
+        fail(path, fmt::format("has {} bytes of data, its shape wants {}", bytes.size() - data, count * sizeof(float)));
+    array.values.resize(count);
+    std::memcpy(array.values.data(), bytes.data() + data, count * sizeof(float));
+    return array;
+}
+
+std::string npy_bytes(const NpyArray& array) {
+    std::string shape;
+    for (const std::size_t size : array.shape) shape += fmt::format("{}, ", size);
+    std::string header = fmt::format("{{'descr': '<f4', 'fortran_order': False, 'shape': ({}), }}", shape);
+    const std::size_t prefix = kMagicBytes + 4;
+    header.resize((prefix + header.size() + kAlignment) / kAlignment * kAlignment - prefix - 1, ' ');
+    header += '\n';
+    std::string bytes(kMagic, kMagicBytes);
+    for (const std::size_t byte : {std::size_t{1}, std::size_t{0}, header.size() & 0xFF, header.size() >> 8})
+        bytes.push_back(static_cast<char>(byte));
+    bytes += header;
+    bytes.append(reinterpret_cast<const char*>(array.values.data()), array.values.size() * sizeof(float));
+    return bytes;
+}
+
+void write_npy(const NpyArray& array, const std::string& path) {
+    write_file(npy_bytes(array), path);
+}
+
+}  // namespace switchyard::platform

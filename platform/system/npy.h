@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace switchyard::platform {
+
+/// An array of numbers as NumPy stores it.
+struct NpyArray {
+    std::vector<std::size_t> shape;
+    std::vector<float> values;  ///< last dimension closest
+};
+
+/// Reads a .npy file of little-endian binary32 in C order (format versions 1 to 3). Throws InputError that names the
+/// file and what is wrong with it.
+NpyArray read_npy(const std::string& path);
+
+/// A .npy file of format version 1, and write_file() of it.
+std::string npy_bytes(const NpyArray& array);
+void write_npy(const NpyArray& array, const std::string& path);
+
+}  // namespace switchyard::platform

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "switchyard/sw_scheduler/adyna/compiler/design.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "switchyard/sw_scheduler/base/error.h"
+
+namespace switchyard::sched {
+
+namespace {
+
+struct NamedMechanism {
+    const char* name;
+    Mechanism mechanism;
+};
+
+/// Which kernels a design samples is for its own parameters to say: resampling and every_kernel have no name here.
+constexpr NamedMechanism kNamed[] = {{"frequency_weighting", Mechanism::frequency_weighting},
+                                     {"multi_kernel", Mechanism::multi_kernel},
+                                     {"pipelining", Mechanism::pipelining},
+                                     {"grouping", Mechanism::grouping},
+                                     {"sharing", Mechanism::sharing},
+                                     {"compaction", Mechanism::compaction},
+                                     {"routing", Mechanism::routing}};
+
+}  // namespace
+
+Design::Design(std::string name, std::initializer_list<Mechanism> mechanisms) : name_(std::move(name)) {
+    for (const Mechanism mechanism : mechanisms) mechanisms_.set(static_cast<std::size_t>(mechanism));
+}
+
+Design Design::without(const std::vector<std::string>& names) const {
+    Design rest = *this;
+    const auto drop = [&rest](Mechanism mechanism) { rest.mechanisms_.reset(static_cast<std::size_t>(mechanism)); };
+    for (const std::string& name : names) {
+        const auto* const found = std::find_if(std::begin(kNamed), std::end(kNamed),
+                                               [&name](const NamedMechanism& one) { return name == one.name; });
+        if (found == std::end(kNamed))
+            throw InputError(
+                fmt::format("mechanism {}: unknown; known mechanisms: {}", name, fmt::join(mechanism_names(), ", ")));
+        if (!rest.has(found->mechanism))
+            throw InputError(fmt::format("design {}: has no mechanism {} to do without", name_, name));
+        drop(found->mechanism);
+    }
+    if (!rest.has(Mechanism::routing)) {  // what lives on samples that take different branches
+        for (const Mechanism needy : {Mechanism::grouping, Mechanism::sharing, Mechanism::compaction}) drop(needy);
+    }
+    return rest;
+}
+
+const std::vector<Design>& designs() {
+    using M = Mechanism;
+    static const std::vector<Design> kKnown{
+        {"adyna",
+         {M::frequency_weighting, M::multi_kernel, M::resampling, M::pipelining, M::grouping, M::sharing, M::compaction,
+          M::routing}},
+        {"adyna-static",
+         {M::frequency_weighting, M::multi_kernel, M::pipelining, M::grouping, M::compaction, M::routing}},
+        {"full-kernel",
+         {M::frequency_weighting, M::multi_kernel, M::every_kernel, M::pipelining, M::grouping, M::sharing,
+          M::compaction, M::routing}},
+        {"real-time",
+         {M::frequency_weighting, M::multi_kernel, M::every_kernel, M::pipelining, M::grouping, M::sharing,
+          M::compaction, M::routing}},
+        {"m-tile", {M::pipelining}},
+    };
+    return kKnown;
+}
+
+const Design& find_design(const std::string& name) {
+    std::vector<std::string> names;
+    for (const Design& design : designs()) {
+        if (name == design.name()) return design;
+        names.push_back(design.name());
+    }
+    throw InputError(fmt::format("design {}: unknown; known designs: {}", name, fmt::join(names, ", ")));
+}
+
+Design design_of(const ImageMeta& meta) {
+    return find_design(meta.design).without(meta.without);
+}
+
+std::vector<std::string> mechanism_names() {
+    std::vector<std::string> names;
+    for (const NamedMechanism& one : kNamed) names.emplace_back(one.name);
+    return names;
+}
+
+}  // namespace switchyard::sched

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <bitset>
+#include <initializer_list>
+#include <string>
+#include <vector>
+
+#include "switchyard/sw_scheduler/adyna/image/image.h"
+
+namespace switchyard::sched {
+
+/// What a design may do beyond running one operator of a static network after another (sections: Adyna).
+enum class Mechanism : std::size_t {
+    frequency_weighting,  ///< loads from expected dyn_dims (V-A); otherwise from the largest
+    multi_kernel,         ///< kernels for several dyn_dims (VI-B); otherwise one, for the largest
+    resampling,           ///< may have kernels for the dyn_dims of a profile (VII)
+    every_kernel,         ///< a kernel for each dyn_dim, however many a tile can hold (VIII, full-kernel)
+    pipelining,           ///< operators of a segment work side by side (II-B); otherwise one after another, through HBM
+    grouping,             ///< rare branches may share tiles (V-B)
+    sharing,              ///< two branches may share tiles, as the sizes of each unit demand (V-B)
+    compaction,           ///< samples may be sorted by routes that are known
+    routing,              ///< the hardware switches and merges; otherwise every sample takes every branch
+    count
+};
+
+/// How a design uses the chip.
+class Design {
+public:
+    Design(std::string name, std::initializer_list<Mechanism> mechanisms);
+
+    const std::string& name() const { return name_; }
+    bool has(Mechanism mechanism) const { return mechanisms_[static_cast<std::size_t>(mechanism)]; }
+    /// The design without the mechanisms of these names, and without those that need one of them. Throws InputError: an
+    /// unknown one, or one that cannot be left out (lists those that can); one that the design does not have.
+    Design without(const std::vector<std::string>& names) const;
+
+private:
+    std::string name_;
+    std::bitset<static_cast<std::size_t>(Mechanism::count)> mechanisms_;
+};
+
+const std::vector<Design>& designs();
+/// Throws InputError that lists the known ones.
+const Design& find_design(const std::string& name);
+/// The one that an image was compiled for. Throws InputError, as find_design() and without().
+Design design_of(const ImageMeta& meta);
+/// Names of the mechanisms that an ablation may leave out, in the order of the enumeration.
+std::vector<std::string> mechanism_names();
+
+}  // namespace switchyard::sched

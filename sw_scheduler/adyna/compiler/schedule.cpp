@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "switchyard/sw_scheduler/adyna/compiler/schedule.h"
+
+#include <algorithm>
+
+#include "switchyard/sw_scheduler/adyna/compiler/memory_map.h"
+
+namespace switchyard::sched {
+
+namespace {
+
+/// What follows the best cut: segment by segment, and then beside their neighbours.
+std::vector<SegmentPlan> refined(std::vector<SegmentPlan> segments, Segmenter& segmenter) {
+    for (SegmentPlan& segment : segments) {
+        segmenter.align(segment);
+        segmenter.improve(segment);
+    }
+    const std::size_t count = segments.size();
+    for (std::size_t s = 0; s < count && count > 1; ++s) {
+        const std::uint32_t others = std::max(segments[(s + 1) % count].max_weight_bytes(),
+                                              segments[(s + count - 1) % count].max_weight_bytes());
+        segmenter.deepen(segments[s], others);
+    }
+    return segments;
+}
+
+/// False if the tiles' weights are more than there is room for, wherever the tiles are.
+bool may_stay(const std::vector<SegmentPlan>& segments, const HardwareDescription& hardware, unsigned tiles) {
+    std::uint64_t bytes = 0;
+    for (const SegmentPlan& segment : segments) {
+        for (std::size_t i = 0; i < segment.stages.size(); ++i)
+            bytes += std::uint64_t{segment.tiles[i]} * segment.stages[i].footprint.weights;
+    }
+    return bytes <= std::uint64_t{tiles} * hardware.data_bytes();
+}
+
+bool weights_stay(const std::vector<SegmentPlan>& segments, const Workload& workload,
+                  const HardwareDescription& hardware) {
+    Schedule placed;
+    placed.segments = segments;
+    place(placed, workload, hardware);
+    return weights_stay(placed.operators, hardware);
+}
+
+double cycles(const std::vector<SegmentPlan>& segments) {
+    double sum = 0;
+    for (const SegmentPlan& segment : segments) sum += segment.cycles;
+    return sum;
+}
+
+/// Segments by the segmenter's formulas. Which weights stay on their tiles from one batch to the next is known once
+/// tiles are given: planned as if all were loaded, and as if none were, which counts if it comes true.
+std::vector<SegmentPlan> plan_segments(Segmenter& segmenter, const Workload& workload,
+                                       const HardwareDescription& hardware, unsigned tiles) {
+    const auto stay = [&](const std::vector<SegmentPlan>& segments) {
+        return weights_stay(segments, workload, hardware);
+    };
+    std::vector<SegmentPlan> best = refined(segmenter.best(), segmenter);
+    segmenter.expect_resident_weights(true);
+    if (best.size() > 1 && stay(best)) {  // they have been counted as loaded, and do not need to be
+        std::vector<SegmentPlan> improved = best;
+        for (SegmentPlan& segment : improved) segmenter.improve(segment);
+        if (stay(improved)) best = std::move(improved);
+    }
+    std::vector<SegmentPlan> resident = segmenter.best_or_nothing();
+    if (!resident.empty() && may_stay(resident, hardware, tiles)) {
+        resident = refined(std::move(resident), segmenter);
+        if (cycles(resident) < cycles(best) && stay(resident)) return resident;
+    }
+    segmenter.expect_resident_weights(best.size() > 1 && stay(best));
+    return best;
+}
+
+/// Shares tiles wherever that helps. Pairs whose second set of weights would displace what
+/// now stays on the tiles from one batch to the next are not worth it: nothing is shared then.
+void choose_pairs(Schedule& schedule, Segmenter& segmenter, const Workload& workload,
+                  const HardwareDescription& hardware, const Profile* profile) {
+    const std::size_t count = schedule.segments.size();
+    Schedule shared;
+    shared.segments = schedule.segments;
+    for (std::size_t s = 0; s < count; ++s) {
+        const SegmentPlan &before = shared.segments[(s + count - 1) % count], &after = shared.segments[(s + 1) % count];
+        const bool alone = count == 1;
+        segmenter.share(shared.segments[s], profile,
+                        alone ? 0 : std::max(before.max_weight_bytes(), after.max_weight_bytes()),
+                        alone ? 0 : std::max(before.max_bytes(), after.max_bytes()), shared.partners);
+    }
+    if (shared.partners.empty()) return;
+    place(shared, workload, hardware);
+    if (weights_stay(schedule.segments, workload, hardware) && !weights_stay(shared.operators, hardware)) return;
+    schedule.segments = std::move(shared.segments);
+    schedule.partners = std::move(shared.partners);
+}
+
+}  // namespace
+
+Schedule make_schedule(const Workload& workload, const HardwareDescription& hardware, const Design& design,
+                       const Profile* profile, const KernelChoice& choice, unsigned tiles, std::uint32_t unit_samples,
+                       const Margins& margins) {
+    StageSearch stages(workload, hardware);
+    Schedule schedule;
+    Segmenter segmenter(stages, tiles, unit_samples, margins, design);
+    schedule.segments = plan_segments(segmenter, workload, hardware, tiles);
+    if (design.has(Mechanism::sharing)) choose_pairs(schedule, segmenter, workload, hardware, profile);
+    place(schedule, workload, hardware);
+    generate_kernels(schedule, segmenter, stages, design, choice);
+    return schedule;
+}
+
+}  // namespace switchyard::sched

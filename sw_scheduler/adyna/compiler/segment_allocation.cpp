@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+// Segmenter: how many tiles each tile group of a segment gets.
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "switchyard/sw_scheduler/adyna/compiler/allocation.h"
+#include "switchyard/sw_scheduler/adyna/compiler/segmentation.h"
+
+namespace switchyard::sched {
+
+unsigned Segmenter::min_tiles(const SegmentPlan& plan, const TileGroup& tile_group, unsigned weight_copies) {
+    unsigned max = 0;
+    for (const std::size_t i : tile_group) {
+        const unsigned tiles = search_.min_tiles(plan.first + static_cast<int>(i), plan.unit_samples, plan.slots[i],
+                                                 weight_copies, static_cast<unsigned>(tile_group.size()));
+        if (tiles == 0) return 0;
+        max = std::max(max, tiles);
+    }
+    return max;
+}
+
+bool Segmenter::allocate(SegmentPlan& plan, unsigned weight_copies) {
+    std::vector<unsigned> min;
+    std::vector<double> loads;
+    unsigned sum = 0;
+    for (const TileGroup& tile_group : plan.tile_groups) {
+        const unsigned tiles = min_tiles(plan, tile_group, weight_copies);
+        if (tiles == 0 || (sum += tiles) > tiles_) return false;
+        double load = 0;
+        for (const std::size_t i : tile_group) load += search_.workload().load(plan.first + static_cast<int>(i));
+        min.push_back(tiles);
+        loads.push_back(load);
+    }
+    const auto cycles = [&](std::size_t tile_group, unsigned tiles) {
+        return initiation_interval(plan, plan.tile_groups[tile_group],
+                                   stages(plan, plan.tile_groups[tile_group], tiles, weight_copies));
+    };
+    std::vector<unsigned> tiles = allocate_proportional(tiles_, loads, min);
+    refine(tiles, min, cycles);
+    return take(plan, tiles, weight_copies);
+}
+
+std::vector<const Stage*> Segmenter::stages(const SegmentPlan& plan, const TileGroup& tile_group, unsigned tiles,
+                                            unsigned weight_copies) {
+    std::vector<const Stage*> best;
+    for (const std::size_t i : tile_group) {
+        best.push_back(&search_.best(plan.first + static_cast<int>(i), tiles, plan.unit_samples, plan.slots[i],
+                                     weight_copies, static_cast<unsigned>(tile_group.size())));
+    }
+    return best;
+}
+
+bool Segmenter::take(SegmentPlan& plan, const TileGroup& tile_group, unsigned tiles, unsigned weight_copies) {
+    const std::vector<const Stage*> best = stages(plan, tile_group, tiles, weight_copies);
+    bool fits = true;
+    for (std::size_t m = 0; m < best.size(); ++m) {
+        plan.tiles[tile_group[m]] = tiles;
+        plan.stages[tile_group[m]] = *best[m];
+        fits &= best[m]->fits;
+    }
+    return fits;
+}
+
+bool Segmenter::take(SegmentPlan& plan, const std::vector<unsigned>& tiles, unsigned weight_copies) {
+    plan.tiles.resize(plan.slots.size());
+    plan.stages.resize(plan.slots.size());
+    for (std::size_t l = 0; l < plan.tile_groups.size(); ++l) {
+        if (!take(plan, plan.tile_groups[l], tiles[l], weight_copies)) return false;
+    }
+    return true;
+}
+
+std::optional<SegmentPlan> Segmenter::with_tiles(SegmentPlan plan, const std::vector<unsigned>& tiles) {
+    if (!take(plan, tiles, plan.prefetchable ? 2 : 1)) return std::nullopt;
+    add_all_cycles(plan);
+    return plan;
+}
+
+namespace {
+
+/// Of the tile groups, kTried are tried as those that get tiles, and for each of them as those that give them.
+constexpr std::size_t kTried = 6;
+
+template <class Value>
+std::vector<std::size_t> min(std::vector<std::size_t> tile_groups, std::size_t count, Value&& value) {
+    std::stable_sort(tile_groups.begin(), tile_groups.end(),
+                     [&](std::size_t a, std::size_t b) { return value(a) < value(b); });
+    if (tile_groups.size() > count) tile_groups.resize(count);
+    return tile_groups;
+}
+
+}  // namespace
+
+/// Tiles by tile group while a plan is improved.
+class Segmenter::TileExchange {
+public:
+    TileExchange(Segmenter& segmenter, SegmentPlan& plan)
+        : segmenter_(segmenter),
+          plan_(plan),
+          packets_(segmenter.packets(plan)),
+          copies_(plan.prefetchable ? 2 : 1),
+          free_(segmenter.tiles_) {
+        for (std::size_t l = 0; l < plan.tile_groups.size(); ++l) {
+            all_.push_back(l);
+            given_.push_back(plan.tiles[plan.tile_groups[l].front()]);
+            min_.push_back(segmenter.min_tiles(plan, plan.tile_groups[l], copies_));
+            free_ -= given_.back();
+        }
+    }
+
+    /// Makes the best of the exchanges that it tries; false if none makes the segment faster.
+    bool step() {
+        constexpr double kWorthwhile = 1 - 1e-6;
+        const double before = plan_.cycles;
+        double fewest = before * kWorthwhile;
+        std::vector<Change> best;
+        for (const std::size_t to : receivers()) {
+            for (std::vector<Change>& changes : exchanges(to)) {
+                const double cycles = cycles_with(changes, fewest);
+                if (cycles >= fewest) continue;
+                fewest = cycles;
+                best = std::move(changes);
+            }
+        }
+        if (best.empty()) return false;
+        apply(best);
+        segmenter_.add_all_cycles(plan_);
+        for (const Change& change : best) {
+            free_ += given_[change.tile_group] - change.tiles;
+            given_[change.tile_group] = change.tiles;
+        }
+        return true;
+    }
+
+private:
+    struct Change {
+        std::size_t tile_group;
+        unsigned tiles;
+    };
+
+    double initiation_interval(std::size_t tile_group, unsigned tiles) const {
+        return segmenter_.initiation_interval(plan_, plan_.tile_groups[tile_group],
+                                              segmenter_.stages(plan_, plan_.tile_groups[tile_group], tiles, copies_));
+    }
+    double compute(std::size_t tile_group, unsigned tiles) const {
+        double sum = 0;
+        for (const Stage* stage : segmenter_.stages(plan_, plan_.tile_groups[tile_group], tiles, copies_))
+            sum += stage->compute_cycles;
+        return sum;
+    }
+
+    /// The slowest, which the others wait for, and those that the first unit waits for longest.
+    std::vector<std::size_t> receivers() const {
+        std::vector<std::size_t> tile_groups =
+            min(all_, kTried / 2, [&](std::size_t l) { return -initiation_interval(l, given_[l]); });
+        for (const std::size_t l : min(all_, kTried / 2, [&](std::size_t i) { return -compute(i, given_[i]); })) {
+            if (std::find(tile_groups.begin(), tile_groups.end(), l) == tile_groups.end()) tile_groups.push_back(l);
+        }
+        return tile_groups;
+    }
+
+    /// Tiles more with which the tile group gets faster, or 0.
+    unsigned next_step(std::size_t tile_group) const {
+        constexpr unsigned kFarthest = 8;
+        const double now = initiation_interval(tile_group, given_[tile_group]),
+                     computes = compute(tile_group, given_[tile_group]);
+        for (unsigned more = 1; more <= kFarthest && given_[tile_group] + more <= segmenter_.tiles_; ++more) {
+            if (initiation_interval(tile_group, given_[tile_group] + more) < now ||
+                compute(tile_group, given_[tile_group] + more) < computes)
+                return more;
+        }
+        return 0;
+    }
+
+    /// Candidates for the tiles with which `to` gets faster: free ones, those of one other tile group, one each of
+    /// several.
+    std::vector<std::vector<Change>> exchanges(std::size_t to) const {
+        const unsigned more = next_step(to);
+        if (more == 0) return {};
+        const Change gets{to, given_[to] + more};
+        if (more <= free_) return {{gets}};
+        const unsigned missing = more - free_;
+        const auto able = [&](unsigned tiles) {
+            std::vector<std::size_t> tile_groups;
+            for (const std::size_t l : all_) {
+                if (l != to && given_[l] >= min_[l] + tiles) tile_groups.push_back(l);
+            }
+            return tile_groups;
+        };
+        const auto donors = [&](unsigned tiles, std::size_t count) {
+            return min(able(tiles), count, [&](std::size_t l) { return initiation_interval(l, given_[l] - tiles); });
+        };
+        std::vector<std::vector<Change>> result;
+        for (const std::size_t from : donors(missing, kTried)) result.push_back({gets, {from, given_[from] - missing}});
+        if (missing > 1) {
+            std::vector<Change> together{gets};
+            for (const std::size_t from : donors(1, missing)) together.push_back({from, given_[from] - 1});
+            if (together.size() == missing + 1) result.push_back(std::move(together));
+        }
+        return result;
+    }
+
+    bool apply(const std::vector<Change>& changes) {
+        bool fits = true;
+        for (const Change& change : changes)
+            fits &= segmenter_.take(plan_, plan_.tile_groups[change.tile_group], change.tiles, copies_);
+        return fits;
+    }
+
+    /// Infinite if something does not fit, or if packets become more.
+    double cycles_with(const std::vector<Change>& changes, double limit) {
+        std::vector<std::pair<std::size_t, Stage>> before;
+        for (const Change& change : changes) {
+            for (const std::size_t i : plan_.tile_groups[change.tile_group]) before.emplace_back(i, plan_.stages[i]);
+        }
+        double cycles = std::numeric_limits<double>::infinity();
+        if (apply(changes)) {
+            segmenter_.add_all_cycles(plan_);
+            if (plan_.cycles < limit && segmenter_.packets(plan_) <= packets_) cycles = plan_.cycles;
+        }
+        for (auto& [i, stage] : before) plan_.stages[i] = std::move(stage);
+        for (const Change& change : changes) {
+            for (const std::size_t i : plan_.tile_groups[change.tile_group]) plan_.tiles[i] = given_[change.tile_group];
+        }
+        return cycles;
+    }
+
+    Segmenter& segmenter_;
+    SegmentPlan& plan_;
+    std::uint64_t packets_;  ///< of the plan to begin with
+    unsigned copies_;
+    unsigned free_;
+    std::vector<std::size_t> all_;
+    std::vector<unsigned> given_, min_;
+};
+
+void Segmenter::improve(SegmentPlan& plan) {
+    add_all_cycles(plan);
+    SegmentPlan better = plan;
+    TileExchange exchange(*this, better);
+    while (exchange.step()) {
+    }
+    add_all_cycles(better);
+    if (better.cycles <= margins_.exchanged * plan.cycles) plan = std::move(better);
+}
+
+}  // namespace switchyard::sched

@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "switchyard/sw_scheduler/adyna/compiler/segmentation.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "switchyard/sw_scheduler/adyna/compiler/kernel_search.h"
+#include "switchyard/sw_scheduler/base/error.h"
+
+namespace switchyard::sched {
+
+namespace {
+
+constexpr double kNever = std::numeric_limits<double>::infinity();
+
+}  // namespace
+
+Segmenter::Segmenter(StageSearch& search, unsigned tiles, std::uint32_t unit_samples, const Margins& margins,
+                     const Design& design)
+    : search_(search),
+      tiles_(tiles),
+      margins_(margins),
+      pipelining_(design.has(Mechanism::pipelining)),
+      grouping_(design.has(Mechanism::grouping)),
+      compaction_(design.has(Mechanism::compaction)) {
+    const std::uint32_t batch = search.workload().graph.batch_samples();
+    constexpr std::uint32_t kLargestUnits = 0xFFFF;
+    std::uint32_t joined = 1;  // samples of an input, or one
+    for (const Operator& op : search.workload().graph.operators)
+        joined = std::max<std::uint32_t>(joined, op.shape.joined);
+    for (std::uint32_t size = std::min<std::uint32_t>(batch, 0xFFFF); size >= 1; --size) {
+        const bool whole_inputs = size % joined == 0;
+        if (batch % size == 0 && whole_inputs && batch / size <= kLargestUnits &&
+            (unit_samples == 0 || size == unit_samples)) {
+            unit_sizes_.push_back(size);
+        }
+    }
+    if (unit_sizes_.empty()) {
+        throw Infeasible(search.workload().graph.file, 0, "batch",
+                         unit_samples > 0
+                             ? fmt::format("{} samples cannot be cut into units of {}{}", batch, unit_samples,
+                                           joined > 1 ? fmt::format(" that are whole inputs of {}", joined) : "")
+                             : fmt::format("{} samples cannot be cut into equal micro-batches of at most "
+                                           "65535 (16 bits of the kernel format)",
+                                           batch));
+    }
+}
+
+std::vector<std::vector<int>> Segmenter::orders(int first, int last) const {
+    const DynGraph& graph = search_.workload().graph;
+    std::map<int, std::set<unsigned>> decided;  // branches inside the segment
+    const auto joins = [](const Operator& op) { return op.shape.joined > 1; };
+    const auto begin = graph.operators.begin();
+    if (std::any_of(begin + first, begin + last, joins)) return {{}};  // samples of an input follow one another
+    for (int op = first; op < last && compaction_; ++op) {
+        for (const BranchStep& step : graph.operators[op].path) {
+            if (graph.switches[step.switch_id].gate < first) decided[step.switch_id].insert(step.branch);
+        }
+    }
+    if (decided.empty()) return {{}};
+    std::vector<int> order;
+    bool side_by_side = false;
+    for (const auto& [switch_id, branches] : decided) {  // switches are numbered outer before inner
+        order.push_back(switch_id);
+        side_by_side |= graph.switches[switch_id].exclusive && branches.size() > 1;
+    }
+    std::vector<std::vector<int>> result{std::move(order)};
+    if (side_by_side) result.emplace_back();
+    return result;
+}
+
+std::vector<BufferSlots> Segmenter::slots_of(const Trial& trial) {
+    const int first = trial.first, last = trial.last;
+    const std::uint32_t unit_samples = trial.unit_samples;
+    const Workload& work = search_.workload();
+    // A gate can also stand behind the segment: useful_slices asks for operators one by one.
+    const auto inside = [first, last](int op) { return op >= first && op < last; };
+    double load = 0;
+    for (int op = first; op < last; ++op) load += work.load(op);
+    const double shortest_interval = load / tiles_ * unit_samples / work.graph.batch_samples();
+
+    // When an operator begins and ends its first unit, in units of the shortest initiation interval; what passes a
+    // switch waits for the gate as well. A stage takes at most one, by the allocation, and less if a single tile needs
+    // less.
+    std::vector<double> begin(static_cast<std::size_t>(last - first), 0), end(begin);
+    const auto leaves_at = [&](const Source& source) {
+        double at = end[source.producer - first];
+        if (source.switch_id != kNoSwitch) {
+            const int gate = work.graph.switches[source.switch_id].gate;
+            if (inside(gate)) at = std::max(at, end[gate - first]);
+        }
+        return at;
+    };
+    for (int op = first; op < last; ++op) {
+        const Operator& one = work.graph.operators[op];
+        double& start = begin[op - first];
+        for (const Source& source : one.inputs) {
+            if (inside(source.producer)) start = std::max(start, leaves_at(source));
+        }
+        const Partition on_one_tile{static_cast<std::uint16_t>(unit_samples), 1, 1};
+        const double alone =
+            search_.estimated_cycles(tile_work(one.shape, work.items[op].operands, on_one_tile, 1)) + transfer_cycles();
+        end[op - first] = start + (alone < shortest_interval ? alone / shortest_interval : 1.0);
+    }
+    std::vector<BufferSlots> result(begin.size());
+    const std::uint32_t units = work.graph.batch_samples() / unit_samples;
+    const bool own_reads = !search_.hardware().multicast_reads;
+    const auto slots_for = [units](double units_waiting) {
+        constexpr double kRounding = 1e-6;
+        const double slots = 2 + std::max(0.0, std::ceil(units_waiting - kRounding));
+        return static_cast<std::uint16_t>(std::min<double>(slots, units));
+    };
+    for (int op = first; op < last; ++op) {
+        BufferSlots& slots = result[op - first];
+        const BranchPath& path = work.graph.operators[op].path;
+        while (slots.decided_switches < path.size() &&
+               std::find(trial.order.begin(), trial.order.end(), path[slots.decided_switches].switch_id) !=
+                   trial.order.end()) {
+            ++slots.decided_switches;
+        }
+        for (const Source& source : work.graph.operators[op].inputs) {
+            if (!inside(source.producer) && own_reads && slots.in.size() < OwnReads::kMax)
+                slots.reads.inputs |= std::uint64_t{1} << slots.in.size();
+            slots.in.push_back(slots_for(inside(source.producer) ? begin[op - first] - leaves_at(source) : 0));
+        }
+        if (own_reads && loads_weights(first, last)) slots.reads.weight_units = units;
+        double waits = 0;  // an output with a switch stays until its gate has answered
+        for (const int fed : work.items[op].feeds) {
+            const int gate = work.graph.switches[fed].gate;
+            if (inside(gate)) waits = std::max(waits, end[gate - first] - end[op - first]);
+        }
+        slots.out = slots_for(waits);
+    }
+    return result;
+}
+
+void Segmenter::add_all_cycles(SegmentPlan& plan) const {
+    add_memory_cycles(plan);
+    add_pipeline_cycles(plan);
+    add_cycles(plan);
+}
+
+std::optional<SegmentPlan> Segmenter::plan(const Trial& trial) {
+    const auto count = static_cast<std::size_t>(trial.last - trial.first);
+    std::optional<SegmentPlan> separate = plan(trial, separate_tile_groups(count));
+    if (!grouping_) return separate;
+    // Where the operators of a group are too many for a tile, groups of half as many branches.
+    for (std::size_t max = count; max > 1;) {
+        std::vector<TileGroup> tile_groups =
+            shared_tile_groups(search_.workload(), trial.first, trial.last, trial.unit_samples, max, trial.order);
+        max = (longest(tile_groups) + 1) / 2;
+        if (tile_groups.size() == count) break;
+        std::optional<SegmentPlan> grouped = plan(trial, std::move(tile_groups));
+        if (!grouped) continue;
+        if (!separate || grouped->cycles < separate->cycles) return grouped;
+        break;
+    }
+    return separate;
+}
+
+std::optional<SegmentPlan> Segmenter::plan(const Trial& trial, std::vector<TileGroup> tile_groups) {
+    if (tile_groups.size() > tiles_) return std::nullopt;
+    SegmentPlan plan;
+    plan.tile_groups = std::move(tile_groups);
+    plan.first = trial.first;
+    plan.last = trial.last;
+    plan.unit_samples = trial.unit_samples;
+    plan.units = static_cast<std::uint16_t>(search_.workload().graph.batch_samples() / trial.unit_samples);
+    plan.order = trial.order;
+    plan.slots = slots_of(trial);
+    plan.prefetchable = trial.weight_copies > 1;
+    if (!allocate(plan, trial.weight_copies)) return std::nullopt;
+    add_all_cycles(plan);
+    return plan;
+}
+
+std::optional<SegmentPlan> Segmenter::segment(int first, int last) {
+    if (!grouping_ && last - first > static_cast<int>(tiles_)) return std::nullopt;
+    const bool whole_network = first == 0 && last == static_cast<int>(search_.workload().items.size());
+    const std::vector<std::vector<int>> sorted = orders(first, last), as_they_are{{}};
+    std::optional<SegmentPlan> best;
+    const auto try_copies = [&](std::initializer_list<unsigned> weight_copies) {
+        for (const std::uint32_t size : unit_sizes_) {
+            // A batch that is one unit need not be sorted.
+            const std::vector<std::vector<int>>& tried =
+                size == search_.workload().graph.batch_samples() ? as_they_are : sorted;
+            for (const unsigned copies : weight_copies) {
+                for (const std::vector<int>& order : tried) {
+                    std::optional<SegmentPlan> candidate = plan({first, last, size, copies, order});
+                    const bool same_units = best && best->unit_samples == size;
+                    if (candidate &&
+                        (!best || candidate->cycles < (same_units ? 1 : margins_.smaller_units) * best->cycles))
+                        best = std::move(candidate);
+                }
+            }
+        }
+    };
+    if (whole_network) {  // nothing follows
+        try_copies({1});
+    } else if (resident_weights_) {  // those of other segments need room
+        try_copies({2});
+    } else {
+        try_copies({2, 1});
+    }
+    return best;
+}
+
+bool Segmenter::fits(int first, int last) {
+    if (!grouping_ && last - first > static_cast<int>(tiles_)) return false;
+    return plan({first, last, unit_sizes_.back(), 1, {}}).has_value();
+}
+
+void Segmenter::deepen(SegmentPlan& plan, std::uint32_t other_weights) {
+    const Workload& work = search_.workload();
+    const auto dynamic = [&](int op) { return work.graph.operators[op].dynamic(); };
+    const auto deepened = [&](const TileGroup& tile_group, std::size_t i, BufferSlots slots) {
+        const Stage& stage = plan.stages[i];
+        const Stage trial = search_.spread(plan.first + static_cast<int>(i), stage.k_factor, stage.largest, slots, 1);
+        const std::uint64_t others = plan.tile_group_bytes(tile_group) - stage.footprint.total();
+        if (!trial.fits || trial.footprint.total() + others + other_weights > search_.hardware().data_bytes())
+            return false;
+        plan.slots[i] = std::move(slots);
+        plan.stages[i].footprint = trial.footprint;
+        return true;
+    };
+    const auto one_more = [&](const TileGroup& tile_group, std::size_t i) {
+        const int op = plan.first + static_cast<int>(i);
+        const std::vector<Source>& inputs = work.graph.operators[op].inputs;
+        BufferSlots slots = plan.slots[i];
+        bool more = false;
+        for (std::size_t s = 0; s < inputs.size(); ++s) {
+            const bool fluctuates = dynamic(op) || inputs[s].switch_id != kNoSwitch ||
+                                    (inputs[s].producer >= 0 && dynamic(inputs[s].producer));
+            if (!fluctuates || slots.in[s] >= std::min(plan.units, margins_.deepest)) continue;
+            ++slots.in[s];
+            more = true;
+        }
+        return more && deepened(tile_group, i, std::move(slots));
+    };
+    for (const TileGroup& tile_group : plan.tile_groups) {
+        for (bool more = true; more;) {  // the members of a tile group one slot at a time
+            more = false;
+            for (const std::size_t i : tile_group) more |= one_more(tile_group, i);
+        }
+    }
+}
+
+std::vector<SegmentPlan> Segmenter::best() {
+    int stuck = 0;
+    std::vector<SegmentPlan> segments = best_or_stuck(stuck);
+    if (segments.empty()) {
+        int last = stuck + 1;
+        while (!may_cut(last)) ++last;
+        fail(stuck, last);
+    }
+    return segments;
+}
+
+std::vector<SegmentPlan> Segmenter::best_or_nothing() {
+    int stuck = 0;
+    return best_or_stuck(stuck);
+}
+
+std::vector<SegmentPlan> Segmenter::best_or_stuck(int& stuck) {
+    const int count = static_cast<int>(search_.workload().items.size());
+    struct Step {
+        double cycles = kNever;
+        SegmentPlan segment;  ///< the last one
+    };
+    std::vector<Step> steps(static_cast<std::size_t>(count) + 1);
+    steps[0].cycles = 0;
+    for (int first = 0; first < count; ++first) {
+        if (steps[first].cycles == kNever || !may_cut(first)) continue;
+        stuck = first;
+        bool fitted = false;
+        for (int last = first + 1; last <= count; ++last) {
+            if (!may_cut(last)) continue;
+            std::optional<SegmentPlan> candidate = segment(first, last);
+            if (!candidate) {
+                if (fitted) break;  // more operators need more room
+                continue;
+            }
+            fitted = true;
+            const double cycles = steps[first].cycles + candidate->cycles;
+            if (cycles < steps[last].cycles) steps[last] = {cycles, std::move(*candidate)};
+            if (!pipelining_) break;
+        }
+    }
+    std::vector<SegmentPlan> result;
+    if (steps[count].cycles == kNever) return result;
+    for (int at = count; at > 0; at = result.back().first) result.push_back(std::move(steps[at].segment));
+    std::reverse(result.begin(), result.end());
+    return result;
+}
+
+void Segmenter::fail(int first, int last) {
+    const Workload& work = search_.workload();
+    const HardwareDescription& hardware = search_.hardware();
+    const std::uint32_t unit = unit_sizes_.back();
+    const auto slots = slots_of({first, last, unit, 1, {}});
+    unsigned sum = 0;
+    std::string needs;
+    for (int op = first; op < last; ++op) {
+        const Operator& one = work.graph.operators[op];
+        const unsigned min = search_.min_tiles(op, unit, slots[op - first], 1);
+        if (min == 0 || min > tiles_) {
+            const Footprint bytes = search_.smallest_footprint(op, tiles_, unit, slots[op - first]);
+            throw Infeasible(
+                work.graph.file, one.line, one.name,
+                fmt::format("does not fit: {} bytes of weights and {} bytes of buffers on each of {} tiles, which have "
+                            "{} bytes for data",
+                            bytes.weights, bytes.buffers, tiles_, hardware.data_bytes()));
+        }
+        sum += min;
+        needs += fmt::format("{}{} ({} tiles)", needs.empty() ? "" : ", ", one.name, min);
+    }
+    throw Infeasible(work.graph.file, work.graph.operators[first].line, work.graph.operators[first].name,
+                     fmt::format("must share a segment with the switch's other operators, which need {} tiles of {} "
+                                 "together: {}",
+                                 sum, tiles_, needs));
+}
+
+}  // namespace switchyard::sched

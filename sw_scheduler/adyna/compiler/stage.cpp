@@ -1,0 +1,387 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "switchyard/sw_scheduler/adyna/compiler/stage.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include "switchyard/sw_scheduler/adyna/compiler/kernel_search.h"
+#include "switchyard/sw_scheduler/adyna/compiler/splits.h"
+#include "switchyard/sw_scheduler/base/rounding.h"
+
+namespace switchyard::sched {
+
+namespace {
+
+std::uint16_t narrow(std::uint32_t value) {
+    return static_cast<std::uint16_t>(value);
+}
+
+/// What a gate or a step across channels keeps, binary32, lies behind the results.
+std::uint32_t output_slot_bytes(const Operator& op, const TileWork& work) {
+    const std::uint32_t results = aligned(work.output_bytes());
+    return op.gate_switch == kNoSwitch && !op.across_channels() ? results : kKeptSlotParts * results;
+}
+
+/// Tiles must not share out the channels of an operator that compares or normalises them.
+bool needs_all_channels(const DynGraph& graph, const Operator& op) {
+    const bool compares =
+        op.gate_switch != kNoSwitch && graph.switches[static_cast<std::size_t>(op.gate_switch)].patience > 0;
+    return compares || op.across_channels();
+}
+
+std::uint64_t needed_bytes(const Footprint& footprint, unsigned weight_copies) {
+    return std::uint64_t{weight_copies} * footprint.weights + footprint.buffers;
+}
+
+}  // namespace
+
+StageSearch::StageSearch(const Workload& workload, const HardwareDescription& hardware)
+    : workload_(workload), hardware_(hardware), recent_(workload.items.size()) {
+    std::map<std::string, int> known;
+    for (std::size_t op = 0; op < workload.items.size(); ++op) {
+        const Operator& one = workload.graph.operators[op];
+        const OperatorShape& s = one.shape;
+        std::string key;
+        const auto add = [&key](auto value) { key += std::to_string(value) + ","; };
+        for (const unsigned value :
+             {static_cast<unsigned>(s.kind), unsigned{s.out_channels}, unsigned{s.in_channels}, unsigned{s.out_rows},
+              unsigned{s.out_columns}, unsigned{s.in_rows}, unsigned{s.in_columns}, unsigned{s.filter_rows},
+              unsigned{s.filter_columns}, unsigned{s.stride}, unsigned{s.pad}, unsigned{s.heads},
+              workload.items[op].operands}) {
+            add(value);
+        }
+        add(unsigned{s.element_bytes});
+        add(unsigned{s.joined});
+        add(one.across_channels() ? 1 : 0);
+        add(needs_all_channels(workload.graph, one) ? 1 : 0);
+        add(one.gate_switch != kNoSwitch ? 1 : 0);
+        add(one.weight_bytes);
+        add(workload.items[op].expected_share);
+        for (unsigned level = 1; level < one.path.size(); ++level) add(workload.share_on(static_cast<int>(op), level));
+        for (unsigned i = 0; i < one.inputs.size(); ++i) {
+            const Source& source = one.inputs[i];
+            add(static_cast<int>(source.role) * 2 + static_cast<int>(source.reduce));
+            add(source.shape.channels);
+            add(source.groups);
+            add(source.shape.rows);
+            add(source.shape.columns);
+            add(unsigned{source.shape.element_bytes});
+            if (!hardware.multicast_reads) add(workload.edge_share({static_cast<int>(op), i}));
+        }
+        for (const Workload::Use& use : workload.items[op].uses) {
+            const Source& taken = workload.graph.operators[use.consumer].inputs[use.source];
+            add(static_cast<int>(taken.reduce));
+            add(taken.groups);
+            add(workload.edge_share(use));
+        }
+        class_.push_back(known.emplace(key, static_cast<int>(known.size())).first->second);
+    }
+}
+
+int StageSearch::class_of(int op) const {
+    return class_[static_cast<std::size_t>(op)];
+}
+
+unsigned StageSearch::max_k_factor(int op) const {
+    const Operator& one = workload_.graph.operators[op];
+    return needs_all_channels(workload_.graph, one) ? 1 : one.shape.out_channels;
+}
+
+unsigned StageSearch::max_p_factor(int op) const {
+    for (const Workload::Use& use : workload_.items[op].uses) {
+        const Source& source = workload_.graph.operators[use.consumer].inputs[use.source];
+        if (source.reduce == EdgeReduce::global_pool) return kMaxPooledParts;
+    }
+    return hardware_.tiles();
+}
+
+std::uint32_t StageSearch::row_passes(std::uint16_t n, std::uint16_t p, std::uint16_t q) {
+    const std::uint64_t key = std::uint64_t{n} << 32 | std::uint64_t{p} << 16 | q;
+    const auto found = passes_.find(key);
+    if (found != passes_.end()) return found->second;
+    std::uint32_t fewest = std::numeric_limits<std::uint32_t>::max();
+    const unsigned rows = hardware_.pe_rows;
+    for (unsigned a = 1; a <= std::min<unsigned>(n, rows); ++a) {
+        for (unsigned b = 1; b <= std::min<unsigned>(p, rows / a); ++b) {
+            fewest = std::min(fewest, ceil_div(n, a) * ceil_div(p, b) * ceil_div(q, rows / (a * b)));
+        }
+    }
+    return passes_.emplace(key, fewest).first->second;
+}
+
+double StageSearch::estimated_cycles(const TileWork& work) {
+    const double outputs = static_cast<double>(work.outputs());
+    if (work.vector_op) {
+        const double elements = outputs * work.reduction;
+        return std::max({std::ceil(elements / hardware_.pes()),
+                         work.operand_bytes * elements / hardware_.scratchpad_bytes_per_cycle,
+                         work.element_bytes * outputs / hardware_.scratchpad_write_bytes_per_cycle});
+    }
+    const double row_outputs = double{1} * work.size[kN] * work.size[kP] * work.size[kQ];
+    const double rows = std::min<double>(row_outputs, hardware_.pe_rows);
+    const double columns = std::min<double>(work.size[kK], hardware_.pe_columns);
+    const double passes = double{1} * row_passes(work.size[kN], work.size[kP], work.size[kQ]) *
+                          ceil_div(work.size[kK], hardware_.pe_columns);
+    const double inputs = work.channelwise ? rows * columns : rows;
+    const double block =
+        std::max({work.reduction * (work.channelwise ? columns : 1.0), rows,
+                  kElementBytes * work.reduction * (inputs + columns) / hardware_.scratchpad_bytes_per_cycle,
+                  work.element_bytes * rows * columns / hardware_.scratchpad_write_bytes_per_cycle});
+    return passes * block + 2 * rows + columns - 2;
+}
+
+Footprint StageSearch::footprint(int op, unsigned k_factor, const Partition& largest, const BufferSlots& slots) const {
+    const Operator& one = workload_.graph.operators[op];
+    const TileWork work = tile_work(one.shape, workload_.items[op].operands, largest, k_factor);
+    Footprint result;
+    result.slot_bytes.reserve(one.inputs.size());
+    const std::uint64_t channel = ceil_div(one.weight_bytes, one.shape.out_channels);
+    result.weights = aligned(channel * work.size[kK]);
+    for (std::size_t i = 0; i < one.inputs.size(); ++i) {
+        result.slot_bytes.push_back(aligned(input_bytes(one.shape, one.inputs[i], work)));
+        result.buffers += std::uint64_t{result.slot_bytes.back()} * slots.in[i];
+    }
+    result.out_slot_bytes = output_slot_bytes(one, work);
+    result.buffers += std::uint64_t{result.out_slot_bytes} * slots.out;
+    return result;
+}
+
+Stage StageSearch::timed(int op, unsigned k_factor, const Partition& partition) {
+    const Operator& one = workload_.graph.operators[op];
+    const Workload::Item& item = workload_.items[op];
+    const TileWork work = tile_work(one.shape, item.operands, partition, k_factor);
+    double in = 0, out = 0;
+    for (const Source& source : one.inputs) in += static_cast<double>(input_bytes(one.shape, source, work));
+    const double block_samples = work.size[kN], channels = work.size[kK];
+    for (const Workload::Use& use : item.uses) {
+        const Source& source = workload_.graph.operators[use.consumer].inputs[use.source];
+        const double area =
+            source.reduce == EdgeReduce::global_pool ? 1.0 : double{1} * work.size[kP] * source.shape.columns;
+        const double share = item.expected_share > 0 ? workload_.edge_share(use) / item.expected_share : 0;
+        out += source.shape.element_bytes * block_samples * channels / source.groups * area * share;
+    }
+    if (item.is_output) out += static_cast<double>(work.output_bytes());
+    Stage stage;
+    stage.k_factor = k_factor;
+    stage.compute_cycles = estimated_cycles(work);
+    stage.in_cycles = in / hardware_.link_bytes_per_cycle;
+    stage.out_cycles = out / hardware_.link_bytes_per_cycle;
+    return stage;
+}
+
+Stage StageSearch::fitted(int op, unsigned k_factor, const Partition& kernel, std::uint16_t samples) {
+    const std::uint32_t block = ceil_div(kernel.dyn_dim, kernel.n);
+    Stage stage = timed(op, k_factor, {narrow(std::min<std::uint32_t>(samples, block)), 1, kernel.p});
+    stage.largest = kernel;
+    stage.fits = true;
+    return stage;
+}
+
+Partition StageSearch::best_partition(int op, unsigned k_factor, unsigned factors, std::uint16_t dyn_dim,
+                                      const Footprint& limit, std::uint16_t rows_like) {
+    constexpr double kHardlySlower = 1.05;
+    const Operator& one = workload_.graph.operators[op];
+    Partition best{dyn_dim, 0, 0}, alike = best;
+    double fewest = std::numeric_limits<double>::infinity(), fewest_alike = fewest;
+    const auto consider = [&](std::uint32_t n, std::uint32_t p) {
+        const Partition candidate{dyn_dim, narrow(n), narrow(p)};
+        if (!keeps_groups(one.shape, candidate)) return;
+        const TileWork work = tile_work(one.shape, workload_.items[op].operands, candidate, k_factor);
+        if (output_slot_bytes(one, work) > limit.out_slot_bytes) return;
+        for (std::size_t i = 0; i < one.inputs.size(); ++i) {
+            if (input_bytes(one.shape, one.inputs[i], work) > limit.slot_bytes[i]) return;
+        }
+        const double cycles = timed(op, k_factor, candidate).cycles();
+        if (cycles < fewest) {
+            fewest = cycles;
+            best = candidate;
+        }
+        if (candidate.p == rows_like && cycles < fewest_alike) {
+            fewest_alike = cycles;
+            alike = candidate;
+        }
+    };
+    for_each_split(dyn_dim, one.shape.out_rows, factors, max_p_factor(op), consider);
+    if (rows_like <= factors) {
+        for_each_split(dyn_dim, rows_like, factors, rows_like, [&](std::uint32_t n, std::uint32_t) {
+            if (n * rows_like <= factors) consider(n, rows_like);
+        });
+    }
+    return fewest_alike <= kHardlySlower * fewest ? alike : best;
+}
+
+double StageSearch::memory_cycles(int op, unsigned k_factor, const Partition& largest, const OwnReads& reads) const {
+    const Operator& one = workload_.graph.operators[op];
+    double bytes = 0;
+    for (unsigned i = 0; i < std::min<std::size_t>(one.inputs.size(), OwnReads::kMax); ++i) {
+        if ((reads.inputs >> i & 1) == 0) continue;
+        bytes += unit_read_bytes(one.shape, one.inputs[i], largest, k_factor, false) * workload_.edge_share({op, i});
+    }
+    if (reads.weight_units > 0)
+        bytes += static_cast<double>(one.weight_bytes) * largest.n * largest.p / reads.weight_units;
+    return bytes > 0 ? bytes / hardware_.memory_bytes_per_cycle() : 0;
+}
+
+Stage StageSearch::spread(int op, unsigned k_factor, const Partition& largest, const BufferSlots& slots,
+                          unsigned weight_copies, unsigned sharers) {
+    Stage stage;
+    stage.k_factor = k_factor;
+    stage.largest = largest;
+    stage.footprint = footprint(op, k_factor, largest, slots);
+    if (!keeps_groups(workload_.graph.operators[op].shape, largest)) return stage;
+    if (needed_bytes(stage.footprint, weight_copies) > hardware_.data_bytes() / sharers) return stage;
+    const UsualTimes& times = usual_times(op, k_factor, largest, stage.footprint, slots.decided_switches);
+    stage.compute_cycles = times.compute_cycles;
+    stage.in_cycles = times.in_cycles;
+    stage.out_cycles = times.out_cycles;
+    stage.memory_cycles = memory_cycles(op, k_factor, largest, slots.reads);
+    stage.fits = times.fits;
+    return stage;
+}
+
+const StageSearch::UsualTimes& StageSearch::usual_times(int op, unsigned k_factor, const Partition& largest,
+                                                        const Footprint& limit, unsigned decided) {
+    const std::array<std::uint32_t, 6> key{
+        static_cast<std::uint32_t>(class_of(op)), k_factor, largest.dyn_dim, largest.n, largest.p, decided};
+    const auto [found, added] = usual_times_.try_emplace(key);
+    UsualTimes& times = found->second;
+    if (!added) return times;
+    const std::array<double, 2> usual = workload_.usual_samples(op, largest.dyn_dim, decided);
+    for (const double samples : usual) {
+        // The kernel for the next whole number, in proportion.
+        constexpr double kRounding = 1e-9;
+        const std::uint16_t dyn_dim = narrow(static_cast<std::uint32_t>(std::max(1.0, std::ceil(samples - kRounding))));
+        const double weight = samples / dyn_dim / static_cast<double>(usual.size());
+        const Partition partition =
+            dyn_dim == largest.dyn_dim
+                ? largest
+                : best_partition(op, k_factor, unsigned{largest.n} * largest.p, dyn_dim, limit, largest.p);
+        if (partition.n == 0) return times;
+        const Stage one_of_two = timed(op, k_factor, partition);
+        times.compute_cycles += weight * one_of_two.compute_cycles;
+        times.in_cycles += weight * one_of_two.in_cycles;
+        times.out_cycles += weight * one_of_two.out_cycles;
+    }
+    times.fits = true;
+    return times;
+}
+
+unsigned StageSearch::more_slices(int op, unsigned k_factor) const {
+    const std::uint32_t channels = workload_.graph.operators[op].shape.out_channels;
+    const std::uint32_t block = ceil_div(channels, k_factor);
+    if (max_k_factor(op) == 1) return channels + 1;
+    return block > 1 ? ceil_div(channels, block - 1) : channels + 1;
+}
+
+Partition StageSearch::tight(const Partition& partition, int op) const {
+    const OperatorShape& shape = workload_.graph.operators[op].shape;
+    const std::uint32_t rows = shape.out_rows;
+    const std::uint32_t groups = partition.dyn_dim / shape.joined;
+    return {
+        partition.dyn_dim, narrow(tight_factor(groups, std::min<std::uint32_t>(groups, partition.n))),
+        narrow(tight_factor(rows, std::min<std::uint32_t>(rows, std::min<unsigned>(partition.p, max_p_factor(op)))))};
+}
+
+const StageSearch::Choice& StageSearch::best_split(Series& known, int op, unsigned k_factor, unsigned factors,
+                                                   std::uint32_t unit_samples, const BufferSlots& slots,
+                                                   unsigned weight_copies, unsigned sharers) {
+    constexpr double kReadsCount = 0.05;  // of factors that are about as quick, those that read less
+    const std::uint32_t rows = workload_.graph.operators[op].shape.out_rows;
+    const unsigned max_rows = std::min<unsigned>(rows, max_p_factor(op));
+    // With more, no block gets smaller.
+    factors = static_cast<unsigned>(std::min<std::uint64_t>(factors, std::uint64_t{unit_samples} * max_rows));
+    const auto [found, added] = known.splits.try_emplace(std::uint64_t{k_factor} << 32 | factors);
+    Choice& best = found->second;
+    if (!added) return best;
+    for_each_split(unit_samples, rows, factors, max_rows, [&](std::uint32_t n, std::uint32_t p) {
+        const Partition cut{narrow(unit_samples), narrow(n), narrow(p)};
+        const Stage candidate = spread(op, k_factor, cut, slots, weight_copies, sharers);
+        if (!candidate.fits) return;
+        best.take({cut, candidate.cycles() + kReadsCount * candidate.memory_cycles,
+                   needed_bytes(candidate.footprint, weight_copies)});
+    });
+    return best;
+}
+
+Stage StageSearch::search(Series& known, int op, unsigned tiles, std::uint32_t unit_samples, const BufferSlots& slots,
+                          unsigned weight_copies, unsigned sharers) {
+    const OperatorShape& shape = workload_.graph.operators[op].shape;
+    Choice best;
+    unsigned slices = 0;
+    // Only the shares that leave another number of slices: the next one is just beyond the last with the same quotient.
+    for (unsigned share = 1, previous = 0; share <= tiles; share = tiles / (tiles / share) + 1) {
+        const unsigned k_factor = tight_factor(shape.out_channels, std::min<unsigned>(tiles / share, max_k_factor(op)));
+        if (k_factor == previous) continue;  // fewer n and p factors with the same slices: never better
+        previous = k_factor;
+        if (best.take(best_split(known, op, k_factor, tiles / k_factor, unit_samples, slots, weight_copies, sharers)))
+            slices = k_factor;
+    }
+    return slices == 0 ? Stage() : spread(op, slices, best.cut, slots, weight_copies, sharers);
+}
+
+Footprint StageSearch::smallest_footprint(int op, unsigned tiles, std::uint32_t unit_samples,
+                                          const BufferSlots& slots) const {
+    const OperatorShape& shape = workload_.graph.operators[op].shape;
+    Footprint smallest;
+    for_each_split(shape.out_channels, unit_samples, tiles, 1, [&](std::uint32_t k_factor, std::uint32_t) {
+        if (k_factor > max_k_factor(op)) return;
+        for_each_split(unit_samples, shape.out_rows, tiles / k_factor, max_p_factor(op),
+                       [&](std::uint32_t n, std::uint32_t p) {
+                           const Partition largest{narrow(unit_samples), narrow(n), narrow(p)};
+                           if (!keeps_groups(shape, largest)) return;
+                           const Footprint bytes = footprint(op, k_factor, largest, slots);
+                           if (smallest.slot_bytes.empty() || bytes.total() < smallest.total()) smallest = bytes;
+                       });
+    });
+    return smallest;
+}
+
+StageSearch::Series& StageSearch::series(int op, std::uint32_t unit_samples, const BufferSlots& slots,
+                                         unsigned weight_copies, unsigned sharers) {
+    Recent& recent = recent_[static_cast<std::size_t>(op)];
+    const auto rest = std::tie(unit_samples, slots.out, slots.decided_switches, slots.reads.inputs,
+                               slots.reads.weight_units, weight_copies, sharers);
+    if (recent.series == nullptr || recent.rest != rest || recent.in_slots != slots.in) {
+        recent.rest = rest;
+        recent.in_slots = slots.in;
+        recent.series = &series_[{class_of(op), recent.rest, recent.in_slots}];
+    }
+    return *recent.series;
+}
+
+const Stage& StageSearch::best(int op, unsigned tiles, std::uint32_t unit_samples, const BufferSlots& slots,
+                               unsigned weight_copies, unsigned sharers) {
+    Series& known = series(op, unit_samples, slots, weight_copies, sharers);
+    if (known.by_tiles.size() <= tiles) known.by_tiles.resize(tiles + 1);
+    std::unique_ptr<Stage>& stage = known.by_tiles[tiles];
+    if (stage) return *stage;
+    if (sharers > 1) {  // the best of all is the best of those that fit a part of the area, if it is one of them
+        const Stage& alone = best(op, tiles, unit_samples, slots, weight_copies);
+        if (!alone.fits || needed_bytes(alone.footprint, weight_copies) <= hardware_.data_bytes() / sharers)
+            stage = std::make_unique<Stage>(alone);
+    }
+    if (!stage) stage = std::make_unique<Stage>(search(known, op, tiles, unit_samples, slots, weight_copies, sharers));
+    return *stage;
+}
+
+unsigned StageSearch::min_tiles(int op, std::uint32_t unit_samples, const BufferSlots& slots, unsigned weight_copies,
+                                unsigned sharers) {
+    Series& known = series(op, unit_samples, slots, weight_copies, sharers);
+    if (known.min_tiles) return *known.min_tiles;
+    const auto fits = [&](unsigned count) { return best(op, count, unit_samples, slots, weight_copies, sharers).fits; };
+    unsigned tiles = 0;
+    if (fits(hardware_.tiles())) {  // more tiles never need more bytes on each: halve
+        unsigned too_few = 0;
+        tiles = hardware_.tiles();
+        while (tiles - too_few > 1) {
+            const unsigned middle = too_few + (tiles - too_few) / 2;
+            (fits(middle) ? tiles : too_few) = middle;
+        }
+    }
+    known.min_tiles = tiles;
+    return tiles;
+}
+
+}  // namespace switchyard::sched

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <memory>
+#include <optional>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
+
+#include <boost/functional/hash.hpp>
+
+#include "switchyard/sw_scheduler/adyna/compiler/cost_model.h"
+#include "switchyard/sw_scheduler/adyna/compiler/workload.h"
+
+namespace switchyard::sched {
+
+/// Bytes that tiles keep for one operator in one segment; each is 64-byte aligned and the largest over all ranks.
+struct Footprint {
+    std::uint32_t weights = 0;              ///< one slice
+    std::vector<std::uint32_t> slot_bytes;  ///< one input slot, by source
+    std::uint32_t out_slot_bytes = 0;       ///< one output slot
+    std::uint64_t buffers = 0;              ///< all input and output slots
+    std::uint64_t total() const { return weights + buffers; }
+};
+
+/// An operator on some tiles: one stage of a segment's pipeline.
+struct Stage {
+    bool fits = false;
+    unsigned k_factor = 1;
+    Partition largest;                     ///< of the kernel for a whole micro-batch
+    double compute_cycles = 0;             ///< mean over Workload::usual_samples, as are the next two
+    double in_cycles = 0, out_cycles = 0;  ///< on a tile's link
+    double memory_cycles = 0;              ///< of all HBM, for a unit's share of OwnReads
+    /// Between two units in the steady state: transfers are double-buffered.
+    double cycles() const { return std::max({compute_cycles, in_cycles, out_cycles, memory_cycles}); }
+    Footprint footprint;
+};
+
+/// What an operator's tiles each read from HBM for themselves: nothing on a chip with multicast reads.
+struct OwnReads {
+    static constexpr std::size_t kMax = 64;
+    std::uint64_t inputs = 0;        ///< sources, a bit each; those from the 65th on are left out
+    std::uint32_t weight_units = 0;  ///< micro-batches for which weights are loaded once; 0: they stay
+};
+
+/// Slots of an operator's buffers, each for a micro-batch, and what its units have in common.
+struct BufferSlots {
+    std::vector<std::uint16_t> in;  ///< by source
+    std::uint16_t out = 2;
+    /// Switches on its path, from the outermost on, whose branch there all samples of a unit take, or none: those by
+    /// whose routes the segment is compacted.
+    unsigned decided_switches = 0;
+    OwnReads reads = {};
+};
+
+/// Of an output slot of an operator that keeps binary32 values, a gate its logits: the first part holds the results,
+/// binary16, and the others what is kept.
+inline constexpr std::uint32_t kKeptSlotParts = 3;
+inline constexpr std::uint32_t kAlignment = 64;  ///< bytes: regions in scratchpads and in HBM
+std::uint32_t aligned(std::uint64_t bytes);
+
+/// p factors at most of an operator whose result is pooled on its way to another: each way sends a partial sum, and the
+/// consumer's slot has room for all of them.
+inline constexpr unsigned kMaxPooledParts = 32;
+
+/// Largest input slot that a tile needs for `source` when it computes `block` of n, k, p (sizes): the input's channels
+/// and rows that partition.h's input_box asks for; of a pooled tensor one value a channel and partial sum.
+std::uint64_t input_bytes(const OperatorShape& shape, const Source& source, const TileWork& block);
+
+/// Bytes of `source` that an operator's tiles read from HBM for a micro-batch of partition.dyn_dim samples: input
+/// slots of all tiles (halo included), with `multicast` those that need the same bytes counted once.
+double unit_read_bytes(const OperatorShape& shape, const Source& source, const Partition& partition, unsigned k_factor,
+                       bool multicast = true);
+
+/// Chooses k, n and p factors for an operator on a number of tiles.
+class StageSearch {
+public:
+    StageSearch(const Workload& workload, const HardwareDescription& hardware);
+
+    /// The partition factors with the fewest cycles a unit, the mean over Workload::usual_samples,
+    ///   max(compute, bytes into a tile / link, bytes out of a tile / link, OwnReads / HBM's bandwidth),
+    /// of those that fit this operator's part of a tile's data area with `weight_copies` copies of the weight slice (2:
+    /// the next segment's can be prefetched), and of those that are about as quick one that reads less. `sharers`
+    /// operators have equal parts of the area. Stage::fits is false if none does.
+    const Stage& best(int op, unsigned tiles, std::uint32_t unit_samples, const BufferSlots& slots,
+                      unsigned weight_copies, unsigned sharers = 1);
+
+    /// The stage with these factors; `largest` is for a whole micro-batch.
+    Stage spread(int op, unsigned k_factor, const Partition& largest, const BufferSlots& slots, unsigned weight_copies,
+                 unsigned sharers = 1);
+    /// The next larger number of k factors with smaller slices; more than the operator's channels if there is none.
+    unsigned more_slices(int op, unsigned k_factor) const;
+    /// n and p factors without those that have nothing to do.
+    Partition tight(const Partition& partition, int op) const;
+
+    /// The smallest number of tiles (up to the chip's) on which it fits, or 0.
+    unsigned min_tiles(int op, std::uint32_t unit_samples, const BufferSlots& slots, unsigned weight_copies,
+                       unsigned sharers = 1);
+
+    /// Best n and p for `dyn_dim` samples on at most `factor` = n x p tiles for each slice, whose boxes fit the
+    /// footprint. `rows_like`: the p factors of a whole unit's kernel, kept where they are hardly slower, because the
+    /// neighbours' boxes fit them.
+    Partition best_partition(int op, unsigned k_factor, unsigned factors, std::uint16_t dyn_dim, const Footprint& limit,
+                             std::uint16_t rows_like);
+
+    /// The stage when the kernel for `kernel` runs `samples` of its dyn_dim; without a footprint.
+    Stage fitted(int op, unsigned k_factor, const Partition& kernel, std::uint16_t samples);
+
+    /// The smallest footprint on `tiles` tiles, whether it fits or not.
+    Footprint smallest_footprint(int op, unsigned tiles, std::uint32_t unit_samples, const BufferSlots& slots) const;
+
+    /// Cycles of a kernel before it has been searched for: passes over the array, each as long as its reduction, its
+    /// operand reads or its drain. At most the cost of the best blocking with one output a PE.
+    double estimated_cycles(const TileWork& work);
+    /// Operators of one class are alike: same shape, weights, neighbours' shapes and shares.
+    int class_of(int op) const;
+    const Workload& workload() const { return workload_; }
+    const HardwareDescription& hardware() const { return hardware_; }
+
+private:
+    unsigned max_k_factor(int op) const;
+    unsigned max_p_factor(int op) const;
+    /// Passes over the array's rows that n x p x q outputs need, each PE one output.
+    std::uint32_t row_passes(std::uint16_t n, std::uint16_t p, std::uint16_t q);
+    double memory_cycles(int op, unsigned k_factor, const Partition& largest, const OwnReads& reads) const;
+    Footprint footprint(int op, unsigned k_factor, const Partition& largest, const BufferSlots& slots) const;
+    Stage timed(int op, unsigned k_factor, const Partition& partition);
+    /// Of a stage; how many slots it has does not matter, so that few stages are timed anew.
+    struct UsualTimes {
+        bool fits = false;
+        double compute_cycles = 0, in_cycles = 0, out_cycles = 0;
+    };
+    /// `limit`: sizes of one slot of each kind, which follow from the other arguments.
+    const UsualTimes& usual_times(int op, unsigned k_factor, const Partition& largest, const Footprint& limit,
+                                  unsigned decided);
+
+    /// The best of some partitions of an operator.
+    struct Choice {
+        Partition cut;
+        double cycles = std::numeric_limits<double>::infinity();
+        std::uint64_t bytes = std::numeric_limits<std::uint64_t>::max();
+        /// Takes the other if it is quicker, or as quick with fewer bytes.
+        bool take(const Choice& other) {
+            const bool better = other.cycles < cycles || (other.cycles == cycles && other.bytes < bytes);
+            if (better) *this = other;
+            return better;
+        }
+    };
+    /// What is known of operators of a class under the same conditions.
+    struct Series {
+        std::vector<std::unique_ptr<Stage>> by_tiles;
+        std::optional<unsigned> min_tiles;
+        /// By k factors and the most n x p factors beside them, which are the same for many numbers of tiles.
+        std::unordered_map<std::uint64_t, Choice> splits;
+    };
+    const Choice& best_split(Series& known, int op, unsigned k_factor, unsigned factors, std::uint32_t unit_samples,
+                             const BufferSlots& slots, unsigned weight_copies, unsigned sharers);
+    Stage search(Series& known, int op, unsigned tiles, std::uint32_t unit_samples, const BufferSlots& slots,
+                 unsigned weight_copies, unsigned sharers);
+    /// unit_samples; of BufferSlots out, decided_switches, reads.inputs, reads.weight_units; weight_copies, sharers.
+    using Conditions =
+        std::tuple<std::uint32_t, std::uint16_t, unsigned, std::uint64_t, std::uint32_t, unsigned, unsigned>;
+    /// An operator is mostly asked for under the same conditions again.
+    struct Recent {
+        Conditions rest;
+        std::vector<std::uint16_t> in_slots;
+        Series* series = nullptr;
+    };
+    Series& series(int op, std::uint32_t unit_samples, const BufferSlots& slots, unsigned weight_copies,
+                   unsigned sharers);
+
+    const Workload& workload_;
+    HardwareDescription hardware_;
+    std::vector<int> class_;                                                            ///< by operator
+    std::map<std::tuple<int, Conditions, std::vector<std::uint16_t>>, Series> series_;  ///< by class
+    std::vector<Recent> recent_;                                                        ///< by operator
+    std::unordered_map<std::uint64_t, std::uint32_t> passes_;
+    /// By class, k factors, dyn_dim, n, p, decided branches.
+    std::unordered_map<std::array<std::uint32_t, 6>, UsualTimes, boost::hash<std::array<std::uint32_t, 6>>>
+        usual_times_;
+};
+
+}  // namespace switchyard::sched

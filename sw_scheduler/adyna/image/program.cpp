@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "switchyard/sw_scheduler/adyna/image/program.h"
+
+#include <algorithm>
+#include <limits>
+#include <stdexcept>
+#include <utility>
+
+#include "switchyard/sw_scheduler/adyna/image/program_records.h"
+
+namespace switchyard {
+
+namespace {
+
+/// The item whose `id` member is `wanted` in a list sorted by it.
+template <class Item, class Id>
+const Item& find_sorted(const std::vector<Item>& items, Id Item::*id, Id wanted, const char* what) {
+    const auto found = std::lower_bound(items.begin(), items.end(), wanted,
+                                        [id](const Item& item, Id value) { return item.*id < value; });
+    if (found == items.end() || (*found).*id != wanted)
+        throw std::out_of_range(std::string(what) + " " + std::to_string(wanted) + " is not in the tile's program");
+    return *found;
+}
+
+template <class Item, class Id>
+bool sorted_by(const std::vector<Item>& items, Id Item::*id) {
+    return std::adjacent_find(items.begin(), items.end(),
+                              [id](const Item& a, const Item& b) { return a.*id >= b.*id; }) == items.end();
+}
+
+template <class Body>
+auto named(const char* record, Body body) {
+    try {
+        return body();
+    } catch (const InputError& error) {
+        throw InputError(std::string(record) + ": " + error.what());
+    }
+}
+
+constexpr std::uint64_t kNever = std::numeric_limits<std::uint64_t>::max() / 2;
+
+std::uint64_t cycles_of(const std::vector<UnitCycles>& costs, std::uint32_t dyn_dim) {
+    if (dyn_dim == 0) return 0;
+    const auto found =
+        std::lower_bound(costs.begin(), costs.end(), dyn_dim,
+                         [](const UnitCycles& cost, std::uint32_t value) { return cost.dyn_dim < value; });
+    return found == costs.end() ? kNever : found->cycles;
+}
+
+}  // namespace
+
+unsigned OperatorPlacement::allocation_for(std::uint32_t own, std::uint32_t partner) const {
+    unsigned best = 0;
+    std::pair<std::uint64_t, std::uint64_t> min{kNever, kNever};  // the slower branch, both together
+    for (unsigned i = 0; i < allocations.size(); ++i) {
+        const std::uint64_t here = cycles_of(allocations[i].own, own),
+                            there = cycles_of(allocations[i].partner, partner);
+        const std::pair<std::uint64_t, std::uint64_t> cycles{std::max(here, there), here + there};
+        if (cycles >= min) continue;
+        min = cycles;
+        best = i;
+    }
+    return best;
+}
+
+unsigned OperatorPlacement::allocation_for(const SampleIndexList& index_list) const {
+    return allocation_for(static_cast<std::uint32_t>(index_list.samples.size()),
+                          static_cast<std::uint32_t>(index_list.partner.size()));
+}
+
+int OperatorPlacement::best_fit(unsigned allocation, std::uint32_t dyn_dim) const {
+    return switchyard::best_fit(partitions, dyn_dim, first_partition(allocation), last_partition(allocation));
+}
+
+Box piece_box(const OperatorPlacement& tensor, std::uint32_t piece) {
+    const Partition& cut = tensor.partitions.front();
+    return output_box(tensor.shape, cut, tensor.k_factor, piece, cut.dyn_dim);
+}
+
+std::uint64_t piece_bytes(const OperatorPlacement& tensor, std::uint32_t piece) {
+    const Box box = piece_box(tensor, piece);
+    return std::uint64_t{tensor.shape.element_bytes} * (box.n1 - box.n0) * (box.k1 - box.k0) * (box.p1 - box.p0) *
+           tensor.shape.out_columns;
+}
+
+const OperatorPlacement& TileProgram::placement(std::uint16_t op_id) const {
+    return find_sorted(placements, &OperatorPlacement::op_id, op_id, "operator");
+}
+
+const Edge& TileProgram::edge(std::uint16_t id) const {
+    return find_sorted(edges, &Edge::id, id, "edge");
+}
+
+const SegmentOrder* TileProgram::order(std::uint16_t segment) const {
+    const auto found = std::find_if(orders.begin(), orders.end(),
+                                    [segment](const SegmentOrder& one) { return one.segment == segment; });
+    return found == orders.end() ? nullptr : &*found;
+}
+
+std::vector<std::uint8_t> encode(const TileProgram& program) {
+    ByteWriter writer;
+    writer(program);
+    return writer.take();
+}
+
+std::vector<std::uint8_t> encode(const ChipProgram& program) {
+    ByteWriter writer;
+    writer(program);
+    return writer.take();
+}
+
+TileProgram decode_tile_program(const std::uint8_t* bytes, std::size_t size) {
+    return named("tile program", [&] {
+        ByteReader reader(bytes, size);
+        TileProgram program;
+        reader(program);
+        reader.expect_end();
+        // placement() and edge() search by halving.
+        if (!sorted_by(program.placements, &OperatorPlacement::op_id))
+            reader.fail("placements are not sorted by op_id");
+        if (!sorted_by(program.edges, &Edge::id)) reader.fail("edges are not sorted by id");
+        return program;
+    });
+}
+
+ChipProgram decode_chip_program(const std::uint8_t* bytes, std::size_t size) {
+    return named("chip program", [&] {
+        ByteReader reader(bytes, size);
+        ChipProgram program;
+        reader(program);
+        reader.expect_end();
+        return program;
+    });
+}
+
+}  // namespace switchyard

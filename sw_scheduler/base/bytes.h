@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "switchyard/sw_scheduler/base/error.h"
+
+namespace switchyard {
+
+/// Appends little-endian fields. A record's `transfer(archive, record)` lists its fields once, for ByteWriter and
+/// ByteReader alike, so that the two directions cannot drift apart.
+class ByteWriter {
+public:
+    template <class T>
+    using Record = const T&;
+
+    template <class... Fields>
+    void operator()(const Fields&... fields) {
+        (put(fields), ...);
+    }
+    template <class E>
+    void enumeration(const E& value, E) {
+        put(static_cast<std::underlying_type_t<E>>(value));
+    }
+    template <class E>
+    void enumerations(const std::vector<E>& values, E last) {
+        put(static_cast<std::uint32_t>(values.size()));
+        for (const E value : values) enumeration(value, last);
+    }
+    void append(const std::uint8_t* bytes, std::size_t count) { bytes_.insert(bytes_.end(), bytes, bytes + count); }
+
+    std::size_t size() const { return bytes_.size(); }
+    std::vector<std::uint8_t> take() { return std::move(bytes_); }
+
+private:
+    template <class T>
+    void put(const T& value) {
+        if constexpr (std::is_integral_v<T>) {
+            for (std::size_t i = 0; i < sizeof(T); ++i)
+                bytes_.push_back(static_cast<std::uint8_t>(static_cast<std::uint64_t>(value) >> (8 * i)));
+        } else {
+            transfer(*this, value);
+        }
+    }
+    /// A list: u32 count, then the items.
+    template <class T>
+    void put(const std::vector<T>& items) {
+        put(static_cast<std::uint32_t>(items.size()));
+        for (const T& item : items) put(item);
+    }
+
+    std::vector<std::uint8_t> bytes_;
+};
+
+/// Reads what ByteWriter wrote. Errors are InputError "offset N: ...", N counted from the first byte given.
+class ByteReader {
+public:
+    template <class T>
+    using Record = T&;
+
+    ByteReader(const std::uint8_t* bytes, std::size_t size) : bytes_(bytes), size_(size) {}
+
+    template <class... Fields>
+    void operator()(Fields&... fields) {
+        (read(fields), ...);
+    }
+    template <class E>
+    void enumeration(E& value, E last) {
+        const auto code = get<std::underlying_type_t<E>>();
+        if (code > static_cast<std::underlying_type_t<E>>(last)) fail("unknown code " + std::to_string(code));
+        value = static_cast<E>(code);
+    }
+
+    template <class E>
+    void enumerations(std::vector<E>& values, E last) {
+        const auto count = get<std::uint32_t>();
+        if (count > remaining()) fail("a list of " + std::to_string(count) + " items does not fit");
+        values.resize(count);
+        for (E& value : values) enumeration(value, last);
+    }
+
+    template <class T>
+    T get() {
+        last_ = at_;
+        if (remaining() < sizeof(T)) fail("the record ends early");
+        std::uint64_t value = 0;
+        for (std::size_t i = 0; i < sizeof(T); ++i) value |= static_cast<std::uint64_t>(bytes_[at_ + i]) << (8 * i);
+        at_ += sizeof(T);
+        return static_cast<T>(value);
+    }
+    /// The next `count` bytes, which are skipped.
+    const std::uint8_t* take(std::size_t count) {
+        last_ = at_;
+        if (remaining() < count) fail("the record ends early");
+        at_ += count;
+        return bytes_ + last_;
+    }
+    void expect_end() {
+        last_ = at_;
+        if (remaining() > 0) fail(std::to_string(remaining()) + " bytes left over");
+    }
+
+    std::size_t remaining() const { return size_ - at_; }
+    std::size_t offset() const { return at_; }
+    /// Throws InputError with the offset of the field read last.
+    [[noreturn]] void fail(const std::string& message) const {
+        throw InputError("offset " + std::to_string(last_) + ": " + message);
+    }
+
+private:
+    template <class T>
+    void read(T& value) {
+        if constexpr (std::is_same_v<T, bool>) {
+            const auto byte = get<std::uint8_t>();
+            if (byte > 1) fail("a yes/no field is " + std::to_string(byte));
+            value = byte == 1;
+        } else if constexpr (std::is_integral_v<T>) {
+            value = get<T>();
+        } else {
+            transfer(*this, value);
+        }
+    }
+    template <class T>
+    void read(std::vector<T>& items) {
+        const auto count = get<std::uint32_t>();
+        // Every item takes a byte or more: a corrupt count must not reserve memory that the record cannot fill.
+        if (count > remaining()) fail("a list of " + std::to_string(count) + " items does not fit");
+        items.resize(count);
+        for (T& item : items) read(item);
+    }
+
+    const std::uint8_t* bytes_;
+    std::size_t size_, at_ = 0, last_ = 0;
+};
+
+}  // namespace switchyard

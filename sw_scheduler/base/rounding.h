@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+namespace switchyard {
+
+/// a / b, rounded up, of unsigned integers. Here since everything that may not include the scheduler sees formats/.
+template <class A, class B>
+constexpr auto ceil_div(A a, B b) {
+    static_assert(std::is_unsigned_v<A> && std::is_unsigned_v<B>);
+    using Result = std::common_type_t<A, B, std::uint32_t>;
+    // a + b - 1 might not fit.
+    return static_cast<Result>(Result{a} / b + (Result{a} % b != 0 ? 1 : 0));
+}
+
+/// The next multiple of `unit` from `a` on.
+template <class A, class B>
+constexpr auto round_up(A a, B unit) {
+    return ceil_div(a, unit) * unit;
+}
+
+}  // namespace switchyard

@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "switchyard/sw_scheduler/workload/graph_builder.h"
+
+#include <algorithm>
+#include <queue>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+#include "switchyard/sw_scheduler/workload/gate_decision.h"
+
+namespace switchyard::sched {
+
+namespace {
+
+std::size_t common_prefix(const BranchPath& a, const BranchPath& b) {
+    return static_cast<std::size_t>(std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first - a.begin());
+}
+
+}  // namespace
+
+GraphBuilder::GraphBuilder(DynGraph graph, const std::vector<LayerSpec>& layers)
+    : graph_(std::move(graph)), layers_(layers) {
+    for (std::size_t i = 0; i < layers.size(); ++i) index_[layers[i].name] = static_cast<int>(i);
+}
+
+DynGraph GraphBuilder::build(const std::vector<std::string>& outputs, int line) {
+    for (const int index : topological_order()) place(layers_[static_cast<std::size_t>(index)]);
+    for (const std::string& tensor : outputs) {
+        if (std::count(outputs.begin(), outputs.end(), tensor) > 1)
+            throw InputError(graph_.file, line, "outputs", "\"" + tensor + "\" is given twice");
+        LayerSpec output;
+        output.name = tensor;
+        output.line = line;
+        const Reference reference = resolve(tensor, line, "outputs");
+        if (reference.layer < 0)
+            throw InputError(graph_.file, line, "outputs", "\"input\" is not computed by the model");
+        Value result = value(tensor, output, "outputs");
+        const bool plain = result.source.switch_id == kNoSwitch && result.source.reduce == EdgeReduce::none;
+        if (!plain) result = identity(result, tensor + ".output", line);
+        graph_.outputs.push_back(result.source.producer);
+    }
+    for (std::size_t id = 0; id < graph_.operators.size(); ++id)
+        for (const BranchStep& step : graph_.operators[id].path)
+            graph_.switches[static_cast<std::size_t>(step.switch_id)].enclosed.push_back(static_cast<int>(id));
+    check_rules(graph_);
+    return std::move(graph_);
+}
+
+GraphBuilder::Reference GraphBuilder::resolve(const std::string& tensor, int line, const std::string& key) const {
+    const auto fail = [&](const std::string& message) -> Reference {
+        throw InputError(graph_.file, line, key, message);
+    };
+    if (tensor == "input") return {};
+    if (const auto found = index_.find(tensor); found != index_.end()) {
+        const LayerSpec& layer = layers_[static_cast<std::size_t>(found->second)];
+        if (layer.kind == LayerKind::switching)
+            return fail(fmt::format("\"{0}\" is a switch: take one of its branches, {0}.0 to {0}.{1}", tensor,
+                                    layer.branches - 1));
+        if (layer.kind == LayerKind::sink) return fail("\"" + tensor + "\" is a sink and has no result");
+        return {found->second, -1};
+    }
+    const std::size_t dot = tensor.rfind('.');
+    const auto found = dot == std::string::npos ? index_.end() : index_.find(tensor.substr(0, dot));
+    if (found == index_.end() || layers_[static_cast<std::size_t>(found->second)].kind != LayerKind::switching)
+        return fail("there is no layer \"" + tensor + "\"");
+    const LayerSpec& layer = layers_[static_cast<std::size_t>(found->second)];
+    for (unsigned branch = 0; branch < layer.branches; ++branch)
+        if (tensor.substr(dot + 1) == std::to_string(branch)) return {found->second, static_cast<int>(branch)};
+    return fail(fmt::format("switch \"{}\" has branches 0 to {}, not \"{}\"", layer.name, layer.branches - 1,
+                            tensor.substr(dot + 1)));
+}
+
+std::vector<int> GraphBuilder::dependencies(const LayerSpec& layer) const {
+    std::vector<int> result;
+    const auto depend = [&](const std::string& tensor, const std::string& field) {
+        const Reference reference = resolve(tensor, layer.line, layer.key(field));
+        if (reference.layer >= 0) result.push_back(reference.layer);
+    };
+    for (const std::string& tensor : layer.from) depend(tensor, "from");
+    if (!layer.added.empty()) depend(layer.added, "fused");
+    if (!layer.factor.empty()) depend(layer.factor, "fused");
+    if (!layer.gate.empty()) depend(layer.gate, "gate");
+    return result;
+}
+
+std::vector<int> GraphBuilder::topological_order() const {
+    std::vector<std::vector<int>> waits_for, successors(layers_.size());
+    std::vector<std::size_t> missing;
+    std::priority_queue<int, std::vector<int>, std::greater<>> ready;  // the file's order wherever it is one
+    for (std::size_t i = 0; i < layers_.size(); ++i) {
+        waits_for.push_back(dependencies(layers_[i]));
+        missing.push_back(waits_for[i].size());
+        for (const int layer : waits_for[i]) successors[static_cast<std::size_t>(layer)].push_back(static_cast<int>(i));
+        if (waits_for[i].empty()) ready.push(static_cast<int>(i));
+    }
+    std::vector<int> order;
+    std::vector<bool> done(layers_.size());
+    while (!ready.empty()) {
+        order.push_back(ready.top());
+        ready.pop();
+        done[static_cast<std::size_t>(order.back())] = true;
+        for (const int next : successors[static_cast<std::size_t>(order.back())])
+            if (--missing[static_cast<std::size_t>(next)] == 0) ready.push(next);
+    }
+    if (order.size() < layers_.size()) fail_cycle(waits_for, done);
+    return order;
+}
+
+void GraphBuilder::fail_cycle(const std::vector<std::vector<int>>& waits_for, const std::vector<bool>& done) const {
+    // Whatever is not done waits for something not done: following that comes back to where it was before.
+    std::vector<int> walk{static_cast<int>(std::find(done.begin(), done.end(), false) - done.begin())};
+    auto begin = walk.end();
+    while (begin == walk.end()) {
+        const std::vector<int>& blockers = waits_for[static_cast<std::size_t>(walk.back())];
+        const int next = *std::find_if(blockers.begin(), blockers.end(),
+                                       [&](int layer) { return !done[static_cast<std::size_t>(layer)]; });
+        const auto seen = std::find(walk.begin(), walk.end(), next) - walk.begin();
+        const bool closed = seen < static_cast<std::ptrdiff_t>(walk.size());
+        walk.push_back(next);
+        begin = closed ? walk.begin() + seen : walk.end();
+    }
+    std::string names;
+    for (auto at = begin; at != walk.end(); ++at)
+        names += (names.empty() ? "\"" : " <- \"") + layers_[static_cast<std::size_t>(*at)].name + "\"";
+    const LayerSpec& layer = layers_[static_cast<std::size_t>(*begin)];
+    throw InputError(graph_.file, layer.line, layer.key("from"), "cycle: " + names);
+}
+
+void GraphBuilder::place(const LayerSpec& layer) {
+    switch (layer.kind) {
+        case LayerKind::switching:
+            return place_switch(layer);
+        case LayerKind::sink:
+            return place_sink(layer);
+        case LayerKind::merge:
+            return place_merge(layer);
+        case LayerKind::global_pool: {
+            Value input = value(layer.from.front(), layer, "from");
+            if (input.source.producer == kModelInput) input = identity(input, layer.name + ".data", layer.line);
+            input.source.reduce = EdgeReduce::global_pool;
+            values_[layer.name] = input;
+            return;
+        }
+        default:
+            return place_operator(layer);
+    }
+}
+
+void GraphBuilder::place_switch(const LayerSpec& layer) {
+    Value data = value(layer.from.front(), layer, "from");
+    const bool fusable = data.source.producer != kModelInput && data.source.switch_id == kNoSwitch &&
+                         data.source.reduce == EdgeReduce::none;
+    if (!fusable) data = identity(data, layer.name + ".data", layer.line);
+
+    const Value mask = value(layer.gate, layer, "gate");
+    const LayerKind kind = layers_[static_cast<std::size_t>(index_.at(layer.gate))].kind;
+    const auto fail = [&](const std::string& message) {
+        throw InputError(graph_.file, layer.line, layer.key("gate"), message);
+    };
+    if (kind != LayerKind::matmul && kind != LayerKind::convolution)
+        fail("gate \"" + layer.gate + "\" must be a matmul or a convolution");
+    if (mask.shape().rows != 1 || mask.shape().columns != 1)
+        fail(fmt::format("gate \"{}\" gives {} a sample, not one decision", layer.gate, to_string(mask.shape())));
+    if (mask.path != data.path)
+        fail(fmt::format("gate \"{}\" ({}) and the data of switch \"{}\" ({}) differ in dyn_dim", layer.gate,
+                         to_string(mask.path, graph_.switches), layer.name, to_string(data.path, graph_.switches)));
+    Operator& gate = graph_.operators[static_cast<std::size_t>(mask.source.producer)];
+    if (gate.gate_switch != kNoSwitch)
+        fail(fmt::format("\"{}\" is the gate of switch \"{}\" already", layer.gate,
+                         graph_.switches[static_cast<std::size_t>(gate.gate_switch)].name));
+
+    if (layer.patience > 0 && gate.shape.out_channels < 2)
+        throw InputError(graph_.file, layer.line, layer.key("patience"),
+                         "wants a gate with an output a label, \"" + layer.gate + "\" has one");
+
+    const int id = static_cast<int>(graph_.switches.size());
+    gate.gate_switch = id;
+    graph_.switches.push_back({layer.name,
+                               data.source.producer,
+                               mask.source.producer,
+                               layer.branches,
+                               layer.exclusive,
+                               data.path,
+                               {},
+                               {},
+                               layer.line,
+                               layer.threshold.value_or(default_threshold(gate)),
+                               layer.patience,
+                               layer.patience > 0 ? switch_before(data.path) : kNoSwitch});
+    try {
+        const GateDecision decision = gate_decision(gate, graph_.switches.back());
+        if (layer.threshold && decision.rule == GateRule::largest)
+            throw std::domain_error("is not compared with: of several outputs the largest is chosen");
+    } catch (const std::domain_error& error) {
+        throw InputError(graph_.file, layer.line, layer.key("threshold"), error.what());
+    }
+    switch_ids_[layer.name] = id;
+}
+
+int GraphBuilder::switch_before(const BranchPath& path) const {
+    if (path.empty() || path.back().branch != 0) return kNoSwitch;
+    const int id = path.back().switch_id;
+    return graph_.switches[static_cast<std::size_t>(id)].patience > 0 ? id : kNoSwitch;
+}
+
+void GraphBuilder::place_sink(const LayerSpec& layer) {
+    const Value input = value(layer.from.front(), layer, "from");
+    if (input.source.switch_id == kNoSwitch)
+        throw InputError(graph_.file, layer.line, layer.key("from"),
+                         "a sink wants a branch of a switch, not \"" + layer.from.front() + "\"");
+    std::vector<unsigned>& sinks = graph_.switches[static_cast<std::size_t>(input.source.switch_id)].sinks;
+    const auto at = std::lower_bound(sinks.begin(), sinks.end(), input.source.branch);
+    if (at == sinks.end() || *at != input.source.branch) sinks.insert(at, input.source.branch);
+}
+
+void GraphBuilder::place_merge(const LayerSpec& layer) {
+    std::vector<Value> inputs;
+    for (const std::string& tensor : layer.from) inputs.push_back(value(tensor, layer, "from"));
+    std::size_t depth = inputs.front().path.size(), deepest = 0;
+    for (const Value& input : inputs) {
+        if (input.shape() != inputs.front().shape())
+            throw InputError(
+                graph_.file, layer.line, layer.key("from"),
+                fmt::format("\"{}\" is {} and \"{}\" is {}", layer.from.front(), to_string(inputs.front().shape()),
+                            layer.from[&input - inputs.data()], to_string(input.shape())));
+        depth = std::min(depth, common_prefix(inputs.front().path, input.path));
+        deepest = std::max(deepest, input.path.size());
+    }
+    if (deepest == depth)
+        throw InputError(graph_.file, layer.line, layer.key("from"),
+                         fmt::format("merge \"{}\" closes no switch: its sources all stand on {}; add them instead",
+                                     layer.name, to_string(inputs.front().path, graph_.switches)));
+
+    Operator op = infer_operator(layer, inputs.front().shape(), graph_.file, graph_.samples_per_input);
+    op.path.assign(inputs.front().path.begin(), inputs.front().path.begin() + static_cast<std::ptrdiff_t>(depth));
+    for (Value& input : inputs) {
+        input.source.pops = static_cast<unsigned>(input.path.size() - depth);
+        op.inputs.push_back(input.source);
+    }
+    values_[layer.name] = add_operator(std::move(op));
+}
+
+void GraphBuilder::place_operator(const LayerSpec& layer) {
+    Value input = value(layer.from.front(), layer, "from");
+    if (input.source.shape.channels % layer.groups != 0)
+        throw InputError(
+            graph_.file, layer.line, layer.key("groups"),
+            fmt::format("{} channels cannot be cut into {} groups", input.source.shape.channels, layer.groups));
+    input.source.group = layer.group;
+    input.source.groups = layer.groups;
+    Operator op = infer_operator(layer, input.shape(), graph_.file, graph_.samples_per_input);
+    op.path = input.path;
+    if (op.shape.joined > 1 && !op.path.empty())
+        throw InputError(graph_.file, layer.line, layer.key("over"),
+                         fmt::format("operator \"{}\" joins the samples of an input, so all of them must be there: it "
+                                     "stands on {}",
+                                     layer.name, to_string(op.path, graph_.switches)));
+    op.inputs.push_back(input.source);
+    if (!layer.factor.empty()) add_factor(layer, input, op);
+    if (!layer.added.empty()) {
+        Value addend = value(layer.added, layer, "fused");
+        require_same_path(layer, layer.added, input, addend);
+        if (addend.shape() != op.output())
+            throw InputError(graph_.file, layer.line, layer.key("fused"),
+                             fmt::format("adds \"{}\" of {} to a result of {}", layer.added, to_string(addend.shape()),
+                                         to_string(op.output())));
+        addend.source.role = OperandRole::second_operand;
+        op.inputs.push_back(addend.source);
+    }
+    values_[layer.name] = add_operator(std::move(op));
+}
+
+void GraphBuilder::add_factor(const LayerSpec& layer, const Value& input, Operator& op) const {
+    Value factor = value(layer.factor, layer, "fused");
+    require_same_path(layer, layer.factor, input, factor);
+    if (factor.source.reduce != EdgeReduce::none || factor.source.shape.rows != 1 || factor.source.shape.columns != 1)
+        throw InputError(graph_.file, layer.line, layer.key("fused"),
+                         fmt::format("scales with \"{}\" of {}: wants channels x 1 x 1 that an operator computes",
+                                     layer.factor, to_string(factor.shape())));
+    factor.source.role = OperandRole::factor;
+    op.inputs.push_back(factor.source);
+}
+
+void GraphBuilder::require_same_path(const LayerSpec& layer, const std::string& name, const Value& first,
+                                     const Value& second) const {
+    if (first.path == second.path) return;
+    const std::size_t fork = common_prefix(first.path, second.path);
+    const std::string& a = layer.from.front();
+    const std::string& b = name;
+    if (fork < first.path.size() && fork < second.path.size() &&
+        first.path[fork].switch_id == second.path[fork].switch_id)
+        throw InputError(
+            graph_.file, layer.line, layer.key("fused"),
+            fmt::format("operator \"{}\" stands on branches {} (through \"{}\") and {} (through \"{}\") of switch "
+                        "\"{}\": only a merge may",
+                        layer.name, first.path[fork].branch, a, second.path[fork].branch, b,
+                        graph_.switches[static_cast<std::size_t>(first.path[fork].switch_id)].name));
+    throw InputError(
+        graph_.file, layer.line, layer.key("fused"),
+        fmt::format("operator \"{}\" would have two dyn_dims: \"{}\" is {} and \"{}\" is {}", layer.name, a,
+                    to_string(first.path, graph_.switches), b, to_string(second.path, graph_.switches)));
+}
+
+GraphBuilder::Value GraphBuilder::value(const std::string& tensor, const LayerSpec& layer,
+                                        const std::string& field) const {
+    const Reference reference = resolve(tensor, layer.line, layer.key(field));
+    if (reference.layer < 0) {
+        Value input;
+        input.source.shape = graph_.input;
+        return input;
+    }
+    const LayerSpec& target = layers_[static_cast<std::size_t>(reference.layer)];
+    if (reference.branch < 0) return values_.at(target.name);
+    const int id = switch_ids_.at(target.name);
+    const Switch& gateway = graph_.switches[static_cast<std::size_t>(id)];
+    Value branch;
+    branch.source.producer = gateway.data;
+    branch.source.switch_id = id;
+    branch.source.branch = static_cast<unsigned>(reference.branch);
+    branch.source.shape = graph_.operators[static_cast<std::size_t>(gateway.data)].output();
+    branch.path = gateway.path;
+    branch.path.push_back({id, branch.source.branch});
+    return branch;
+}
+
+GraphBuilder::Value GraphBuilder::identity(const Value& input, const std::string& name, int line) {
+    if (index_.count(name))
+        throw InputError(graph_.file, line, "layers." + name, "this name is for an inserted operator");
+    LayerSpec layer;
+    layer.name = name;
+    layer.line = line;
+    Operator op = infer_operator(layer, input.shape(), graph_.file);
+    op.path = input.path;
+    op.inputs.push_back(input.source);
+    op.inserted = true;
+    return add_operator(std::move(op));
+}
+
+GraphBuilder::Value GraphBuilder::add_operator(Operator op) {
+    Value result;
+    result.source.producer = static_cast<int>(graph_.operators.size());
+    result.source.shape = op.output();
+    result.path = op.path;
+    if (graph_.operators.size() >= kNone)
+        throw InputError(graph_.file, op.line, "layers." + op.name, fmt::format("more than {} operators", kNone));
+    graph_.operators.push_back(std::move(op));
+    return result;
+}
+
+}  // namespace switchyard::sched

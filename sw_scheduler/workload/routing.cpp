@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "switchyard/sw_scheduler/workload/routing.h"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <numeric>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "switchyard/sw_scheduler/base/config.h"
+#include "switchyard/sw_scheduler/workload/branch_sampling.h"
+
+namespace switchyard::sched {
+
+namespace {
+
+constexpr double kRounding = 1e-6;  ///< of sums of probabilities that people write down
+
+double sum_of(const std::vector<double>& values) {
+    return std::accumulate(values.begin(), values.end(), 0.0);
+}
+
+std::vector<double> read_probability(MappingReader& reader, const std::string& key, const SwitchSignature& target) {
+    std::vector<double> result = reader.numbers(key, 0, 1);
+    if (result.size() != target.branches)
+        reader.fail(key, fmt::format("has {} probabilities for the {} branches of switch \"{}\"", result.size(),
+                                     target.branches, target.name));
+    const double sum = sum_of(result);
+    if (target.exclusive && std::abs(sum - 1) > kRounding)
+        reader.fail(key, fmt::format("adds up to {:g}, not to 1", sum));
+    if (sum == 0) reader.fail(key, "leaves no branch");
+    return result;
+}
+
+SwitchRoutes read_patience(MappingReader& reader, const SwitchSignature& target) {
+    if (!target.exclusive || target.branches != 2)
+        reader.fail("patience", fmt::format("wants a switch that chooses one of two branches, go on or leave, which "
+                                            "\"{}\" is not",
+                                            target.name));
+    SwitchRoutes routes;
+    routes.patience = static_cast<unsigned>(reader.integer("patience", 1, 1000));
+    reader.text("agreement");
+    routes.agreement = reader.number_or("agreement", 0, 1, 1);
+    return routes;
+}
+
+/// The keys that say which branches samples take; they stand in `routing` itself, for all switches that are not listed,
+/// or below the name of one.
+SwitchRoutes read_routes(MappingReader& reader, const SwitchSignature& target) {
+    const bool zipf = reader.has("zipf"), keep = reader.has("keep");
+    const bool listed = reader.has("probability"), patience = reader.has("patience");
+    reader.has("agreement");
+    if (patience && (zipf || listed || keep)) reader.fail("patience", "wants no other key than agreement beside it");
+    if (zipf && listed) reader.fail("zipf", "stands beside probability: one of them is enough");
+    if (patience) return read_patience(reader, target);
+    if (reader.has("agreement")) reader.fail("agreement", "wants patience beside it");
+
+    SwitchRoutes routes;
+    double count = 1;
+    if (keep) {
+        if (target.exclusive)
+            reader.fail("keep", fmt::format("wants a switch that chooses any, which \"{}\" is not", target.name));
+        count = reader.number_or("keep", 1, target.branches, 1);
+        routes.fixed_count = true;
+    } else if (zipf && !target.exclusive) {
+        reader.fail("zipf", fmt::format("wants keep beside it at \"{}\", which chooses any", target.name));
+    }
+    if (zipf) {
+        constexpr double kSteepest = 32;
+        const double exponent = reader.number_or("zipf", 0, kSteepest, 0);
+        routes.probability = inclusion_probabilities(zipf_shares(target.branches, exponent), count);
+    } else {
+        routes.probability = read_probability(reader, "probability", target);
+        const double sum = sum_of(routes.probability);
+        if (keep && std::abs(sum - count) > kRounding)
+            reader.fail("probability", fmt::format("adds up to {:g}, but keep is {:g}", sum, count));
+    }
+    return routes;
+}
+
+const std::vector<std::string> kRouteKeys = {"probability", "zipf", "keep", "patience", "agreement"};
+
+RouteDistribution read_distribution(MappingReader& routing, const std::vector<SwitchSignature>& switches,
+                                    std::uint32_t samples_per_input) {
+    RouteDistribution result;
+    result.seed = routing.integer_or("seed", 0, UINT64_MAX, 1);
+    result.correlation = routing.number_or("correlation", 0, 1, 0);
+    result.input_samples = samples_per_input;
+    if (routing.has("input")) {
+        MappingReader input = routing.mapping("input");
+        input.allow({"samples", "correlation"});
+        result.input_samples = static_cast<std::uint32_t>(input.integer_or("samples", 1, 1u << 20, samples_per_input));
+        result.input_correlation = input.number_or("correlation", 0, 1, 0);
+        input.finish();
+    }
+    if (routing.has("drift")) {
+        MappingReader drift = routing.mapping("drift");
+        drift.allow({"amplitude", "period_batches"});
+        // Below 1/4 the moved cumulative probabilities keep their order.
+        result.drift_amplitude = drift.number_or("amplitude", 0, 0.24, 0);
+        result.drift_period_batches = static_cast<std::uint32_t>(drift.integer("period_batches", 1, 1u << 30));
+        drift.finish();
+    }
+    // Known even if every switch is listed.
+    for (const std::string& key : kRouteKeys) routing.has(key);
+    std::optional<MappingReader> listed;
+    if (routing.has("switches")) listed = routing.mapping("switches");
+    for (const SwitchSignature& target : switches) {
+        if (!listed || !listed->has(target.name)) {
+            result.switches.push_back(read_routes(routing, target));
+        } else if (listed->node(target.name).IsMap()) {
+            MappingReader own = listed->mapping(target.name);
+            own.allow(kRouteKeys);
+            result.switches.push_back(read_routes(own, target));
+            own.finish();
+        } else {
+            result.switches.emplace_back().probability = read_probability(*listed, target.name, target);
+        }
+    }
+    if (listed) {
+        for (const auto& entry : listed->nodes()) {
+            const std::string& name = entry.first;
+            const auto named = [&name](const SwitchSignature& target) { return target.name == name; };
+            if (std::none_of(switches.begin(), switches.end(), named))
+                listed->fail(name, "the model has no such switch");
+        }
+    }
+    return result;
+}
+
+}  // namespace
+
+std::vector<std::string> routing_keys() {
+    std::vector<std::string> keys = {"trace", "seed", "correlation", "input", "drift", "switches"};
+    keys.insert(keys.end(), kRouteKeys.begin(), kRouteKeys.end());
+    return keys;
+}
+
+RoutingDeclaration read_routing(MappingReader routing, const std::vector<SwitchSignature>& switches,
+                                std::uint32_t samples_per_input) {
+    RoutingDeclaration result;
+    routing.allow(routing_keys());
+    if (routing.has("trace")) {
+        const std::filesystem::path trace = routing.text("trace");
+        result.trace = (std::filesystem::path(routing.file()).parent_path() / trace).string();
+    } else {
+        result.distribution = read_distribution(routing, switches, samples_per_input);
+    }
+    routing.finish();
+    return result;
+}
+
+RoutingDeclaration read_routing_file(const std::string& path, const std::vector<SwitchSignature>& switches,
+                                     std::uint32_t samples_per_input) {
+    return read_routing(MappingReader(load_yaml(path), path, ""), switches, samples_per_input);
+}
+
+std::string to_yaml(const RouteDistribution& distribution, const std::vector<SwitchSignature>& switches) {
+    std::string text = fmt::format(
+        "seed: {}\ncorrelation: {}\ninput: {{samples: {}, correlation: {}}}\n"
+        "drift: {{amplitude: {}, period_batches: {}}}\nswitches:\n",
+        distribution.seed, distribution.correlation, distribution.input_samples, distribution.input_correlation,
+        distribution.drift_amplitude, distribution.drift_period_batches);
+    for (std::size_t id = 0; id < switches.size(); ++id) {
+        const SwitchRoutes& routes = distribution.switches[id];
+        text += fmt::format("  {}: ", switches[id].name);
+        if (routes.patience > 0) {
+            text += fmt::format("{{patience: {}, agreement: {}}}\n", routes.patience, routes.agreement);
+            continue;
+        }
+        const std::string list = fmt::format("[{}]", fmt::join(routes.probability, ", "));
+        text += routes.fixed_count
+                    ? fmt::format("{{keep: {:.9g}, probability: {}}}\n", sum_of(routes.probability), list)
+                    : list + "\n";
+    }
+    return text;
+}
+
+RouteDistribution parse_distribution(const std::string& yaml, const std::vector<SwitchSignature>& switches,
+                                     const std::string& source) {
+    const RoutingDeclaration declaration =
+        read_routing(MappingReader(parse_yaml(yaml, source), source, "routing"), switches, 1);
+    if (!declaration.distribution) throw InputError(source, 0, "routing", "declares no distribution");
+    return *declaration.distribution;
+}
+
+}  // namespace switchyard::sched

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "switchyard/sw_scheduler/workload/trace.h"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <numeric>
+#include <optional>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "switchyard/sw_scheduler/base/error.h"
+#include "switchyard/sw_scheduler/base/files.h"
+#include "switchyard/sw_scheduler/base/json_text.h"
+
+namespace switchyard {
+
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::uint32_t kMaskBits = 64;
+
+/// Does sample `id` of the batch come to this switch? Outside every switch all do.
+bool reaches(const SwitchSignature& signature, const BatchRouting& routing, std::uint32_t id) {
+    return signature.parent < 0 || (routing.masks[signature.parent][id] >> signature.parent_branch & 1) != 0;
+}
+
+std::vector<std::uint32_t> first_ids(std::uint32_t count) {
+    std::vector<std::uint32_t> ids(count);
+    std::iota(ids.begin(), ids.end(), 0U);
+    return ids;
+}
+
+class TraceReader {
+public:
+    TraceReader(std::string path, const std::vector<SwitchSignature>& switches, std::uint32_t batch_samples)
+        : path_(std::move(path)), switches_(switches), batch_samples_(batch_samples), records_(switches.size()) {
+        for (std::size_t i = 0; i < switches.size(); ++i) index_[switches[i].name] = i;
+    }
+
+    std::vector<BatchRouting> read(std::size_t max_batches) {
+        std::ifstream file = open_input(path_);
+        std::string text;
+        for (int line = 1; read_line(file, text, path_, line); ++line) {
+            if (text.empty()) continue;
+            const Json object = parse(text, line);
+            const std::uint64_t batch = unsigned_field(object, "batch", line);
+            if (last_line_ > 0 && batch == batches_.size() + 1) {
+                finish_batch();
+                if (batches_.size() == max_batches) return std::move(batches_);
+            }
+            if (batch != batches_.size())
+                fail(line, "batch",
+                     fmt::format("{}, but {} is expected: batches are numbered from 0 without gaps", batch,
+                                 batches_.size()));
+            read_switch(object, line);
+            last_line_ = line;
+        }
+        if (last_line_ == 0) throw InputError(path_, 0, "", "holds no batch");
+        finish_batch();
+        return std::move(batches_);
+    }
+
+private:
+    struct Record {
+        int line = 0;
+        std::vector<std::uint32_t> ids;
+        std::vector<std::uint64_t> masks;
+    };
+
+    [[noreturn]] void fail(int line, const std::string& key, const std::string& message) const {
+        throw InputError(path_, line, key, message);
+    }
+
+    Json parse(const std::string& text, int line) const {
+        Json object = parse_json(text, path_, line);
+        if (!object.is_object()) fail(line, "", "not a JSON object");
+        for (const auto& [key, value] : object.items()) {
+            static const char* const kKeys[] = {"batch", "switch", "branches", "samples", "mask"};
+            if (std::find(std::begin(kKeys), std::end(kKeys), key) == std::end(kKeys)) fail(line, key, "unknown key");
+        }
+        return object;
+    }
+
+    const Json& field(const Json& object, const char* key, int line) const {
+        const auto found = object.find(key);
+        if (found == object.end()) fail(line, key, "is missing");
+        return *found;
+    }
+
+    std::uint64_t to_unsigned(const Json& value, const char* key, int line) const {
+        if (!value.is_number_unsigned()) fail(line, key, "wants a count or id, got " + value.dump());
+        return value.get<std::uint64_t>();
+    }
+
+    std::uint64_t unsigned_field(const Json& object, const char* key, int line) const {
+        return to_unsigned(field(object, key, line), key, line);
+    }
+
+    void read_switch(const Json& object, int line) {
+        const Json& name = field(object, "switch", line);
+        const auto found = name.is_string() ? index_.find(name.get_ref<const std::string&>()) : index_.end();
+        if (found == index_.end()) fail(line, "switch", "the model has no switch " + name.dump());
+        const SwitchSignature& signature = switches_[found->second];
+        std::optional<Record>& record = records_[found->second];
+        if (record)
+            fail(line, "switch",
+                 fmt::format("\"{}\" of batch {} was already given in line {}", signature.name, batches_.size(),
+                             record->line));
+        const std::uint64_t branches = unsigned_field(object, "branches", line);
+        if (branches != signature.branches)
+            fail(line, "branches",
+                 fmt::format("{}, but \"{}\" has {} in the model", branches, signature.name, signature.branches));
+        record = Record{line, read_samples(field(object, "samples", line), line), {}};
+        record->masks = read_masks(field(object, "mask", line), signature, record->ids, line);
+    }
+
+    /// A count N stands for 0 .. N-1.
+    std::vector<std::uint32_t> read_samples(const Json& samples, int line) const {
+        if (!samples.is_array()) {
+            const std::uint64_t count = to_unsigned(samples, "samples", line);
+            if (count > batch_samples_) fail_count(count, line);
+            return first_ids(static_cast<std::uint32_t>(count));
+        }
+        std::vector<std::uint32_t> ids;
+        ids.reserve(samples.size());
+        for (const Json& item : samples) {
+            const std::uint64_t id = to_unsigned(item, "samples", line);
+            if (id >= batch_samples_)
+                fail(line, "samples",
+                     fmt::format("id {}, but the model's batches have {} samples", id, batch_samples_));
+            if (!ids.empty() && id <= ids.back())
+                fail(line, "samples", fmt::format("id {} follows {}: ids must increase", id, ids.back()));
+            ids.push_back(static_cast<std::uint32_t>(id));
+        }
+        return ids;
+    }
+
+    [[noreturn]] void fail_count(std::uint64_t count, int line) const {
+        fail(line, "samples", fmt::format("{}, but the model's batches have {}", count, batch_samples_));
+    }
+
+    std::vector<std::uint64_t> read_masks(const Json& list, const SwitchSignature& signature,
+                                          const std::vector<std::uint32_t>& ids, int line) const {
+        if (!list.is_array()) fail(line, "mask", "wants a list, got " + list.dump());
+        if (list.size() != ids.size())
+            fail(line, "mask", fmt::format("{} entries for {} samples", list.size(), ids.size()));
+        const std::uint64_t known = ~std::uint64_t{0} >> (kMaskBits - signature.branches);
+        std::vector<std::uint64_t> masks;
+        masks.reserve(ids.size());
+        for (const Json& item : list) {
+            const std::uint32_t id = ids[masks.size()];
+            const std::uint64_t mask = to_unsigned(item, "mask", line);
+            if ((mask & ~known) != 0)
+                fail(line, "mask",
+                     fmt::format("{} of sample {} has a bit beyond the {} branches of \"{}\"", mask, id,
+                                 signature.branches, signature.name));
+            if (signature.exclusive && (mask == 0 || (mask & (mask - 1)) != 0))
+                fail(line, "mask",
+                     fmt::format("sample {} takes {}, but \"{}\" is exclusive", id,
+                                 mask == 0 ? "no branch" : "several branches", signature.name));
+            masks.push_back(mask);
+        }
+        return masks;
+    }
+
+    /// Puts the batch's records together once all have been read: a nested switch may stand before its parent.
+    void finish_batch() {
+        BatchRouting routing;
+        routing.samples = batch_samples_;
+        for (std::size_t i = 0; i < switches_.size(); ++i) {
+            if (!records_[i])
+                fail(last_line_, "switch",
+                     fmt::format("batch {} ends without \"{}\"", batches_.size(), switches_[i].name));
+            const Record& record = *records_[i];
+            if (switches_[i].parent < 0 && record.ids.size() != batch_samples_)
+                fail_count(record.ids.size(), record.line);
+        }
+        routing.masks.assign(switches_.size(), std::vector<std::uint64_t>(routing.samples, 0));
+        for (std::size_t i = 0; i < switches_.size(); ++i) place(*records_[i], routing.masks[i]);
+        for (std::size_t i = 0; i < switches_.size(); ++i)
+            if (switches_[i].parent >= 0) check_samples(switches_[i], *records_[i], routing);
+        batches_.push_back(std::move(routing));
+        records_.assign(switches_.size(), std::nullopt);
+    }
+
+    static void place(const Record& record, std::vector<std::uint64_t>& masks) {
+        for (std::size_t i = 0; i < record.ids.size(); ++i) masks[record.ids[i]] = record.masks[i];
+    }
+
+    void check_samples(const SwitchSignature& signature, const Record& record, const BatchRouting& routing) const {
+        std::size_t next = 0;
+        for (std::uint32_t id = 0; id < routing.samples; ++id) {
+            const bool listed = next < record.ids.size() && record.ids[next] == id;
+            next += listed;
+            if (listed == reaches(signature, routing, id)) continue;
+            const std::string branch =
+                fmt::format("branch {} of \"{}\"", signature.parent_branch, switches_[signature.parent].name);
+            fail(record.line, "samples",
+                 listed ? fmt::format("sample {} does not take {}", id, branch)
+                        : fmt::format("lacks sample {}, which takes {}", id, branch));
+        }
+    }
+
+    std::string path_;
+    const std::vector<SwitchSignature>& switches_;
+    std::uint32_t batch_samples_;
+    std::map<std::string, std::size_t> index_;
+    std::vector<std::optional<Record>> records_;  ///< of the batch that is being read, one a switch
+    int last_line_ = 0;
+    std::vector<BatchRouting> batches_;
+};
+
+}  // namespace
+
+std::vector<BatchRouting> read_trace(const std::string& path, const std::vector<SwitchSignature>& switches,
+                                     std::uint32_t batch_samples, std::size_t max_batches) {
+    return TraceReader(path, switches, batch_samples).read(max_batches);
+}
+
+void write_trace(const std::string& path, const std::vector<SwitchSignature>& switches,
+                 const std::vector<BatchRouting>& batches) {
+    OutputFile output(path);
+    for (std::size_t batch = 0; batch < batches.size(); ++batch) {
+        const BatchRouting& routing = batches[batch];
+        for (std::size_t i = 0; i < switches.size(); ++i) {
+            std::vector<std::uint32_t> ids;
+            std::vector<std::uint64_t> masks;
+            for (std::uint32_t id = 0; id < routing.samples; ++id) {
+                if (!reaches(switches[i], routing, id)) continue;
+                ids.push_back(id);
+                masks.push_back(routing.masks[i][id]);
+            }
+            const bool gapless = ids.empty() || ids.back() == ids.size() - 1;
+            output.stream() << fmt::format(
+                "{{\"batch\":{},\"switch\":{},\"branches\":{},\"samples\":{},\"mask\":[{}]}}\n", batch,
+                Json(switches[i].name).dump(), switches[i].branches,
+                gapless ? std::to_string(ids.size()) : fmt::format("[{}]", fmt::join(ids, ",")), fmt::join(masks, ","));
+        }
+    }
+    output.commit();
+}
+
+}  // namespace switchyard

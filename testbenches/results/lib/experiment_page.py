@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""usage: experiment_page.py EXPERIMENT.yaml RESULTS.json: the results of an experiment as Markdown tables."""
+import json
+import sys
+
+
+def text_of(value):
+    if value is None:
+        return "-"
+    if isinstance(value, list):
+        return " + ".join(text_of(part) for part in value)
+    if value == 0:
+        return "0"
+    return f"{value:.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+
+
+def row(cells):
+    return "| " + " | ".join(cells) + " |"
+
+
+def table(head, rows):
+    return "\n".join([row(head), row(["---"] * len(head)), *(row(r) for r in rows)])
+
+
+def figure_tables(figure):
+    lines = figure["kind"] == "lines"
+    groups = [text_of(x) if isinstance(x, (int, float)) else str(x) for x in figure["x"]] if lines else figure["groups"]
+    if len(groups) > 24:  # a line along batches: the plot shows it
+        return f"{len(groups)} values a line: see the plot that `--report` writes."
+    rows = [[series["name"], *(text_of(value) for value in series["values"])] for series in figure["series"]]
+    result = table([figure["series_of"], *groups], rows)
+    if figure.get("parts"):
+        result += "\n\nParts: " + ", ".join(figure["parts"]) + "."
+    return result
+
+
+def main():
+    name, results = sys.argv[1], json.load(open(sys.argv[2]))
+    print(f"# {results['title']}\n")
+    print(f"Written by `./run results {name.split('/')[-1].removesuffix('.yaml')}`, which runs\n")
+    print(f"    sy-sim experiment {name}\n")
+    chips = sorted({point["report"]["fidelity"]["chip"] for point in results["points"]
+                    if point["report"] and "fidelity" in point["report"]})
+    if chips:
+        print(f"{results['batches']} batches a point. Models of the chip: {', '.join(chips)}.")
+    gaps = [point for point in results["points"] if point["report"] is None]
+    for gap in gaps:
+        print(f"Gap: {gap.get('network')} on {gap['design']}: {gap['infeasible']}")
+    for figure in results["figures"]:
+        print(f"\n## {figure['title']}\n")
+        print(f"{figure['label']}.\n")
+        print(figure_tables(figure))
+        if figure["comparisons"]:
+            print("\nPublished numbers beside ours:\n")
+            print(table(["what", "statistic", "published", "ours", "ours, geometric mean", "source"],
+                        [[c["what"], c["statistic"], text_of(c["published"]), text_of(c["ours"]),
+                          text_of(c["ours_geometric_mean"]), c["source"]] for c in figure["comparisons"]]))
+
+
+main()
