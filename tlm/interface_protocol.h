@@ -46,7 +46,7 @@ struct InterfaceCommand : ::tlm::tlm_extension<InterfaceCommand> {
 /// Network interface to controller, at the time it happens.
 struct InterfaceEvent : ::tlm::tlm_extension<InterfaceEvent> {
     enum class Kind : std::uint8_t {
-        unit_ready,     ///< all of (edge, unit) lies in its slot; `index list` is the edge's sample-index list
+        unit_ready,     ///< all of (edge, unit) lies in its slot; `index_list` is the edge's sample-index list
         weights_ready,  ///< weights edge `edge` is complete
         masks_ready,    ///< recorded masks of (operator_index, unit) have been read
         output_sent,    ///< (operator_index, unit) has left on every out-edge and is acknowledged by memory

@@ -22,7 +22,7 @@ struct HbmConfig {
     double read_latency_ns = 34 / 1.2;    ///< closed page, to the first byte: tRCD 17 + CL 17
     double write_latency_ns = 20 / 1.2;   ///< closed page: tRCD 14 + CWL 6
     double refresh_share = 455.0 / 4682;  ///< time lost to refresh: (tRP + tRFC + tRCD) / tREFI
-    unsigned burst_bytes = 32;            ///< least access: burst of 4 on 64 bits
+    unsigned burst_bytes = 32;            ///< smallest access: burst of 4 on 64 bits
     unsigned interleave_bytes = 256;      ///< consecutive bytes on one pseudo-channel
     std::uint64_t region_bytes = 1ull << 30;
     unsigned max_packet_bytes = 16384;  ///< also the turns that requests take
@@ -53,7 +53,7 @@ void describe(V& v, HbmConfig& c) {
     v.field("write_latency_ns", c.write_latency_ns, 0, 1e6,
             "from a write's last byte until it is done; impl bandwidth");
     v.field("refresh_share", c.refresh_share, 0, 0.99, "share of the time that refresh takes; impl bandwidth");
-    v.field("burst_bytes", c.burst_bytes, 1, 4096, "least number of bytes that a pseudo-channel moves; power of 2");
+    v.field("burst_bytes", c.burst_bytes, 1, 4096, "smallest number of bytes that a pseudo-channel moves; power of 2");
     v.field("interleave_bytes", c.interleave_bytes, 1, 1 << 20,
             "consecutive bytes on one pseudo-channel; multiple of burst_bytes; impl bandwidth");
     v.field("region_bytes", c.region_bytes, 4096, 1ull << 40, "address space of each interface");

@@ -15,7 +15,7 @@ SampleIndexListPtr restricted(const SampleIndexListPtr& index_list, const Sample
 /// Level by level union of index lists of equal depth, by the merge of `blocks`. Throws RtlFault.
 SampleIndexListPtr united(const std::vector<SampleIndexListPtr>& index_lists, RoutingBlocks& blocks);
 
-/// A index list without switches: ids first .. last-1.
+/// An index list without switches: ids first .. last-1.
 SampleIndexListPtr whole_index_list(std::uint32_t first, std::uint32_t last);
 
 }  // namespace switchyard::hw

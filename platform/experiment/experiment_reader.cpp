@@ -86,7 +86,9 @@ private:
         std::map<std::string, std::string> result;
         MappingReader set = reader.mapping("set");
         for (const auto& [key, node] : set.nodes()) {
-            result[key] = set.scalar(node, key);
+            // Quoted, no text is a value too: hbm.device: "" names no device.
+            const bool nothing = node.IsScalar() && node.Scalar().empty() && node.Tag() == "!";
+            result[key] = nothing ? "" : set.scalar(node, key);
             if (experiment_.synthetic())
                 check_option(set, key, key, result[key]);
             else if (platform_only && key.find('.') == std::string::npos)

@@ -6,7 +6,7 @@
 #include <fstream>
 
 #include "switchyard/testbenches/compliance/accelerator_rig.h"
-#include "switchyard/testbenches/unit/formats/small_image.h"
+#include "switchyard/testbenches/unit/image/small_image.h"
 
 using namespace switchyard;
 using namespace switchyard::compliance;

@@ -42,8 +42,9 @@ bool Segmenter::cut_alike(SegmentPlan& plan, std::uint32_t n, std::uint32_t p) {
     unsigned used = 0;
     std::fill(plan.tiles.begin(), plan.tiles.end(), 0);
     const auto spread = [&](const TileGroup& tile_group, std::size_t i, unsigned k_factor, const Partition& cut) {
-        return search_.spread(plan.first + static_cast<int>(i), k_factor, cut, plan.slots[i], weight_copies,
-                              static_cast<unsigned>(tile_group.size()));
+        return search_.spread({plan.first + static_cast<int>(i), plan.unit_samples, plan.slots[i], weight_copies,
+                               static_cast<unsigned>(tile_group.size())},
+                              k_factor, cut);
     };
     const auto place = [&](const TileGroup& tile_group, std::size_t i, unsigned k_factor) {
         Stage stage = spread(tile_group, i, k_factor, cuts[i]);

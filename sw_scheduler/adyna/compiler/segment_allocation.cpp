@@ -14,8 +14,8 @@ namespace switchyard::sched {
 unsigned Segmenter::min_tiles(const SegmentPlan& plan, const TileGroup& tile_group, unsigned weight_copies) {
     unsigned max = 0;
     for (const std::size_t i : tile_group) {
-        const unsigned tiles = search_.min_tiles(plan.first + static_cast<int>(i), plan.unit_samples, plan.slots[i],
-                                                 weight_copies, static_cast<unsigned>(tile_group.size()));
+        const unsigned tiles = search_.min_tiles({plan.first + static_cast<int>(i), plan.unit_samples, plan.slots[i],
+                                                  weight_copies, static_cast<unsigned>(tile_group.size())});
         if (tiles == 0) return 0;
         max = std::max(max, tiles);
     }
@@ -47,8 +47,9 @@ std::vector<const Stage*> Segmenter::stages(const SegmentPlan& plan, const TileG
                                             unsigned weight_copies) {
     std::vector<const Stage*> best;
     for (const std::size_t i : tile_group) {
-        best.push_back(&search_.best(plan.first + static_cast<int>(i), tiles, plan.unit_samples, plan.slots[i],
-                                     weight_copies, static_cast<unsigned>(tile_group.size())));
+        best.push_back(&search_.best({plan.first + static_cast<int>(i), plan.unit_samples, plan.slots[i], weight_copies,
+                                      static_cast<unsigned>(tile_group.size())},
+                                     tiles));
     }
     return best;
 }

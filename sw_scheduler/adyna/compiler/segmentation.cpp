@@ -220,7 +220,8 @@ void Segmenter::deepen(SegmentPlan& plan, std::uint32_t other_weights) {
     const auto dynamic = [&](int op) { return work.graph.operators[op].dynamic(); };
     const auto deepened = [&](const TileGroup& tile_group, std::size_t i, BufferSlots slots) {
         const Stage& stage = plan.stages[i];
-        const Stage trial = search_.spread(plan.first + static_cast<int>(i), stage.k_factor, stage.largest, slots, 1);
+        const Stage trial =
+            search_.spread({plan.first + static_cast<int>(i), plan.unit_samples, slots}, stage.k_factor, stage.largest);
         const std::uint64_t others = plan.tile_group_bytes(tile_group) - stage.footprint.total();
         if (!trial.fits || trial.footprint.total() + others + other_weights > search_.hardware().data_bytes())
             return false;
@@ -307,9 +308,9 @@ void Segmenter::fail(int first, int last) {
     std::string needs;
     for (int op = first; op < last; ++op) {
         const Operator& one = work.graph.operators[op];
-        const unsigned min = search_.min_tiles(op, unit, slots[op - first], 1);
+        const unsigned min = search_.min_tiles({op, unit, slots[op - first]});
         if (min == 0 || min > tiles_) {
-            const Footprint bytes = search_.smallest_footprint(op, tiles_, unit, slots[op - first]);
+            const Footprint bytes = search_.smallest_footprint({op, unit, slots[op - first]}, tiles_);
             throw Infeasible(
                 work.graph.file, one.line, one.name,
                 fmt::format("does not fit: {} bytes of weights and {} bytes of buffers on each of {} tiles, which have "

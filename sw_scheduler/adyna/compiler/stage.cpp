@@ -224,19 +224,19 @@ double StageSearch::memory_cycles(int op, unsigned k_factor, const Partition& la
     return bytes > 0 ? bytes / hardware_.memory_bytes_per_cycle() : 0;
 }
 
-Stage StageSearch::spread(int op, unsigned k_factor, const Partition& largest, const BufferSlots& slots,
-                          unsigned weight_copies, unsigned sharers) {
+Stage StageSearch::spread(const StageQuery& query, unsigned k_factor, const Partition& largest) {
+    const int op = query.op;
     Stage stage;
     stage.k_factor = k_factor;
     stage.largest = largest;
-    stage.footprint = footprint(op, k_factor, largest, slots);
+    stage.footprint = footprint(op, k_factor, largest, query.slots);
     if (!keeps_groups(workload_.graph.operators[op].shape, largest)) return stage;
-    if (needed_bytes(stage.footprint, weight_copies) > hardware_.data_bytes() / sharers) return stage;
-    const UsualTimes& times = usual_times(op, k_factor, largest, stage.footprint, slots.decided_switches);
+    if (needed_bytes(stage.footprint, query.weight_copies) > hardware_.data_bytes() / query.sharers) return stage;
+    const UsualTimes& times = usual_times(op, k_factor, largest, stage.footprint, query.slots.decided_switches);
     stage.compute_cycles = times.compute_cycles;
     stage.in_cycles = times.in_cycles;
     stage.out_cycles = times.out_cycles;
-    stage.memory_cycles = memory_cycles(op, k_factor, largest, slots.reads);
+    stage.memory_cycles = memory_cycles(op, k_factor, largest, query.slots.reads);
     stage.fits = times.fits;
     return stage;
 }
@@ -284,45 +284,44 @@ Partition StageSearch::tight(const Partition& partition, int op) const {
         narrow(tight_factor(rows, std::min<std::uint32_t>(rows, std::min<unsigned>(partition.p, max_p_factor(op)))))};
 }
 
-const StageSearch::Choice& StageSearch::best_split(Series& known, int op, unsigned k_factor, unsigned factors,
-                                                   std::uint32_t unit_samples, const BufferSlots& slots,
-                                                   unsigned weight_copies, unsigned sharers) {
+const StageSearch::Choice& StageSearch::best_split(Series& known, const StageQuery& query, unsigned k_factor,
+                                                   unsigned factors) {
     constexpr double kReadsCount = 0.05;  // of factors that are about as quick, those that read less
-    const std::uint32_t rows = workload_.graph.operators[op].shape.out_rows;
-    const unsigned max_rows = std::min<unsigned>(rows, max_p_factor(op));
+    const std::uint32_t rows = workload_.graph.operators[query.op].shape.out_rows;
+    const unsigned max_rows = std::min<unsigned>(rows, max_p_factor(query.op));
     // With more, no block gets smaller.
-    factors = static_cast<unsigned>(std::min<std::uint64_t>(factors, std::uint64_t{unit_samples} * max_rows));
+    factors = static_cast<unsigned>(std::min<std::uint64_t>(factors, std::uint64_t{query.unit_samples} * max_rows));
     const auto [found, added] = known.splits.try_emplace(std::uint64_t{k_factor} << 32 | factors);
     Choice& best = found->second;
     if (!added) return best;
-    for_each_split(unit_samples, rows, factors, max_rows, [&](std::uint32_t n, std::uint32_t p) {
-        const Partition cut{narrow(unit_samples), narrow(n), narrow(p)};
-        const Stage candidate = spread(op, k_factor, cut, slots, weight_copies, sharers);
+    for_each_split(query.unit_samples, rows, factors, max_rows, [&](std::uint32_t n, std::uint32_t p) {
+        const Partition cut{narrow(query.unit_samples), narrow(n), narrow(p)};
+        const Stage candidate = spread(query, k_factor, cut);
         if (!candidate.fits) return;
         best.take({cut, candidate.cycles() + kReadsCount * candidate.memory_cycles,
-                   needed_bytes(candidate.footprint, weight_copies)});
+                   needed_bytes(candidate.footprint, query.weight_copies)});
     });
     return best;
 }
 
-Stage StageSearch::search(Series& known, int op, unsigned tiles, std::uint32_t unit_samples, const BufferSlots& slots,
-                          unsigned weight_copies, unsigned sharers) {
-    const OperatorShape& shape = workload_.graph.operators[op].shape;
+Stage StageSearch::search(Series& known, const StageQuery& query, unsigned tiles) {
+    const OperatorShape& shape = workload_.graph.operators[query.op].shape;
     Choice best;
     unsigned slices = 0;
     // Only the shares that leave another number of slices: the next one is just beyond the last with the same quotient.
     for (unsigned share = 1, previous = 0; share <= tiles; share = tiles / (tiles / share) + 1) {
-        const unsigned k_factor = tight_factor(shape.out_channels, std::min<unsigned>(tiles / share, max_k_factor(op)));
+        const unsigned k_factor =
+            tight_factor(shape.out_channels, std::min<unsigned>(tiles / share, max_k_factor(query.op)));
         if (k_factor == previous) continue;  // fewer n and p factors with the same slices: never better
         previous = k_factor;
-        if (best.take(best_split(known, op, k_factor, tiles / k_factor, unit_samples, slots, weight_copies, sharers)))
-            slices = k_factor;
+        if (best.take(best_split(known, query, k_factor, tiles / k_factor))) slices = k_factor;
     }
-    return slices == 0 ? Stage() : spread(op, slices, best.cut, slots, weight_copies, sharers);
+    return slices == 0 ? Stage() : spread(query, slices, best.cut);
 }
 
-Footprint StageSearch::smallest_footprint(int op, unsigned tiles, std::uint32_t unit_samples,
-                                          const BufferSlots& slots) const {
+Footprint StageSearch::smallest_footprint(const StageQuery& query, unsigned tiles) const {
+    const int op = query.op;
+    const std::uint32_t unit_samples = query.unit_samples;
     const OperatorShape& shape = workload_.graph.operators[op].shape;
     Footprint smallest;
     for_each_split(shape.out_channels, unit_samples, tiles, 1, [&](std::uint32_t k_factor, std::uint32_t) {
@@ -331,46 +330,44 @@ Footprint StageSearch::smallest_footprint(int op, unsigned tiles, std::uint32_t 
                        [&](std::uint32_t n, std::uint32_t p) {
                            const Partition largest{narrow(unit_samples), narrow(n), narrow(p)};
                            if (!keeps_groups(shape, largest)) return;
-                           const Footprint bytes = footprint(op, k_factor, largest, slots);
+                           const Footprint bytes = footprint(query.op, k_factor, largest, query.slots);
                            if (smallest.slot_bytes.empty() || bytes.total() < smallest.total()) smallest = bytes;
                        });
     });
     return smallest;
 }
 
-StageSearch::Series& StageSearch::series(int op, std::uint32_t unit_samples, const BufferSlots& slots,
-                                         unsigned weight_copies, unsigned sharers) {
-    Recent& recent = recent_[static_cast<std::size_t>(op)];
-    const auto rest = std::tie(unit_samples, slots.out, slots.decided_switches, slots.reads.inputs,
-                               slots.reads.weight_units, weight_copies, sharers);
+StageSearch::Series& StageSearch::series(const StageQuery& query) {
+    Recent& recent = recent_[static_cast<std::size_t>(query.op)];
+    const BufferSlots& slots = query.slots;
+    const auto rest = std::tie(query.unit_samples, slots.out, slots.decided_switches, slots.reads.inputs,
+                               slots.reads.weight_units, query.weight_copies, query.sharers);
     if (recent.series == nullptr || recent.rest != rest || recent.in_slots != slots.in) {
         recent.rest = rest;
         recent.in_slots = slots.in;
-        recent.series = &series_[{class_of(op), recent.rest, recent.in_slots}];
+        recent.series = &series_[{class_of(query.op), recent.rest, recent.in_slots}];
     }
     return *recent.series;
 }
 
-const Stage& StageSearch::best(int op, unsigned tiles, std::uint32_t unit_samples, const BufferSlots& slots,
-                               unsigned weight_copies, unsigned sharers) {
-    Series& known = series(op, unit_samples, slots, weight_copies, sharers);
+const Stage& StageSearch::best(const StageQuery& query, unsigned tiles) {
+    Series& known = series(query);
     if (known.by_tiles.size() <= tiles) known.by_tiles.resize(tiles + 1);
     std::unique_ptr<Stage>& stage = known.by_tiles[tiles];
     if (stage) return *stage;
-    if (sharers > 1) {  // the best of all is the best of those that fit a part of the area, if it is one of them
-        const Stage& alone = best(op, tiles, unit_samples, slots, weight_copies);
-        if (!alone.fits || needed_bytes(alone.footprint, weight_copies) <= hardware_.data_bytes() / sharers)
+    if (query.sharers > 1) {  // the best of all is the best of those that fit a part of the area, if it is one of them
+        const Stage& alone = best({query.op, query.unit_samples, query.slots, query.weight_copies}, tiles);
+        if (!alone.fits || needed_bytes(alone.footprint, query.weight_copies) <= hardware_.data_bytes() / query.sharers)
             stage = std::make_unique<Stage>(alone);
     }
-    if (!stage) stage = std::make_unique<Stage>(search(known, op, tiles, unit_samples, slots, weight_copies, sharers));
+    if (!stage) stage = std::make_unique<Stage>(search(known, query, tiles));
     return *stage;
 }
 
-unsigned StageSearch::min_tiles(int op, std::uint32_t unit_samples, const BufferSlots& slots, unsigned weight_copies,
-                                unsigned sharers) {
-    Series& known = series(op, unit_samples, slots, weight_copies, sharers);
+unsigned StageSearch::min_tiles(const StageQuery& query) {
+    Series& known = series(query);
     if (known.min_tiles) return *known.min_tiles;
-    const auto fits = [&](unsigned count) { return best(op, count, unit_samples, slots, weight_copies, sharers).fits; };
+    const auto fits = [&](unsigned count) { return best(query, count).fits; };
     unsigned tiles = 0;
     if (fits(hardware_.tiles())) {  // more tiles never need more bytes on each: halve
         unsigned too_few = 0;

@@ -77,6 +77,15 @@ std::uint64_t input_bytes(const OperatorShape& shape, const Source& source, cons
 double unit_read_bytes(const OperatorShape& shape, const Source& source, const Partition& partition, unsigned k_factor,
                        bool multicast = true);
 
+/// An operator, and the conditions under which partition factors are chosen for it.
+struct StageQuery {
+    int op = 0;
+    std::uint32_t unit_samples = 1;  ///< of a micro-batch
+    const BufferSlots& slots;
+    unsigned weight_copies = 1;  ///< of the weight slice; 2: the next segment's can be prefetched
+    unsigned sharers = 1;        ///< operators that have equal parts of a tile's data area
+};
+
 /// Chooses k, n and p factors for an operator on a number of tiles.
 class StageSearch {
 public:
@@ -84,23 +93,19 @@ public:
 
     /// The partition factors with the fewest cycles a unit, the mean over Workload::usual_samples,
     ///   max(compute, bytes into a tile / link, bytes out of a tile / link, OwnReads / HBM's bandwidth),
-    /// of those that fit this operator's part of a tile's data area with `weight_copies` copies of the weight slice (2:
-    /// the next segment's can be prefetched), and of those that are about as quick one that reads less. `sharers`
-    /// operators have equal parts of the area. Stage::fits is false if none does.
-    const Stage& best(int op, unsigned tiles, std::uint32_t unit_samples, const BufferSlots& slots,
-                      unsigned weight_copies, unsigned sharers = 1);
+    /// of those that fit this operator's part of a tile's data area, and of those that are about as quick one that
+    /// reads less. Stage::fits is false if none does.
+    const Stage& best(const StageQuery& query, unsigned tiles);
 
     /// The stage with these factors; `largest` is for a whole micro-batch.
-    Stage spread(int op, unsigned k_factor, const Partition& largest, const BufferSlots& slots, unsigned weight_copies,
-                 unsigned sharers = 1);
+    Stage spread(const StageQuery& query, unsigned k_factor, const Partition& largest);
     /// The next larger number of k factors with smaller slices; more than the operator's channels if there is none.
     unsigned more_slices(int op, unsigned k_factor) const;
     /// n and p factors without those that have nothing to do.
     Partition tight(const Partition& partition, int op) const;
 
     /// The smallest number of tiles (up to the chip's) on which it fits, or 0.
-    unsigned min_tiles(int op, std::uint32_t unit_samples, const BufferSlots& slots, unsigned weight_copies,
-                       unsigned sharers = 1);
+    unsigned min_tiles(const StageQuery& query);
 
     /// Best n and p for `dyn_dim` samples on at most `factor` = n x p tiles for each slice, whose boxes fit the
     /// footprint. `rows_like`: the p factors of a whole unit's kernel, kept where they are hardly slower, because the
@@ -112,7 +117,7 @@ public:
     Stage fitted(int op, unsigned k_factor, const Partition& kernel, std::uint16_t samples);
 
     /// The smallest footprint on `tiles` tiles, whether it fits or not.
-    Footprint smallest_footprint(int op, unsigned tiles, std::uint32_t unit_samples, const BufferSlots& slots) const;
+    Footprint smallest_footprint(const StageQuery& query, unsigned tiles) const;
 
     /// Cycles of a kernel before it has been searched for: passes over the array, each as long as its reduction, its
     /// operand reads or its drain. At most the cost of the best blocking with one output a PE.
@@ -158,10 +163,8 @@ private:
         /// By k factors and the most n x p factors beside them, which are the same for many numbers of tiles.
         std::unordered_map<std::uint64_t, Choice> splits;
     };
-    const Choice& best_split(Series& known, int op, unsigned k_factor, unsigned factors, std::uint32_t unit_samples,
-                             const BufferSlots& slots, unsigned weight_copies, unsigned sharers);
-    Stage search(Series& known, int op, unsigned tiles, std::uint32_t unit_samples, const BufferSlots& slots,
-                 unsigned weight_copies, unsigned sharers);
+    const Choice& best_split(Series& known, const StageQuery& query, unsigned k_factor, unsigned factors);
+    Stage search(Series& known, const StageQuery& query, unsigned tiles);
     /// unit_samples; of BufferSlots out, decided_switches, reads.inputs, reads.weight_units; weight_copies, sharers.
     using Conditions =
         std::tuple<std::uint32_t, std::uint16_t, unsigned, std::uint64_t, std::uint32_t, unsigned, unsigned>;
@@ -171,8 +174,7 @@ private:
         std::vector<std::uint16_t> in_slots;
         Series* series = nullptr;
     };
-    Series& series(int op, std::uint32_t unit_samples, const BufferSlots& slots, unsigned weight_copies,
-                   unsigned sharers);
+    Series& series(const StageQuery& query);
 
     const Workload& workload_;
     HardwareDescription hardware_;

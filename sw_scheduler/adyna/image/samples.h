@@ -51,7 +51,7 @@ struct MergedSamples {
 const SampleIndexList& popped(const SampleIndexList& index_list, unsigned levels);
 
 /// Index lists are stored beside tensors in HBM: little-endian u32 depth, then for each index list, innermost first,
-/// u32 count and count u32 ids. If a index list has a partner, bit 31 of depth is set and each index list's partner
+/// u32 count and count u32 ids. If an index list has a partner, bit 31 of depth is set and each index list's partner
 /// follows its samples.
 std::vector<std::uint8_t> serialise(const SampleIndexList& index_list);
 /// Throws InputError on a malformed record. Bytes behind the record are ignored: the room for it may be larger.

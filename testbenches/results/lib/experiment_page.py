@@ -39,8 +39,8 @@ def main():
     print(f"# {results['title']}\n")
     print(f"Written by `./run results {name.split('/')[-1].removesuffix('.yaml')}`, which runs\n")
     print(f"    sy-sim experiment {name}\n")
-    chips = sorted({point["report"]["fidelity"]["chip"] for point in results["points"]
-                    if point["report"] and "fidelity" in point["report"]})
+    fidelities = [point["report"].get("fidelity", {}) for point in results["points"] if point["report"]]
+    chips = sorted({fidelity["chip"] for fidelity in fidelities if "chip" in fidelity})
     if chips:
         print(f"{results['batches']} batches a point. Models of the chip: {', '.join(chips)}.")
     gaps = [point for point in results["points"] if point["report"] is None]

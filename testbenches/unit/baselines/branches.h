@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "switchyard/testbenches/unit/scheduler/model_text.h"
+#include "switchyard/testbenches/unit/workload/model_text.h"
 
 namespace switchyard::platform {
 

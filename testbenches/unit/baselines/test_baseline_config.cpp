@@ -3,7 +3,7 @@
 #include "switchyard/platform/baselines/tenant_config.h"
 #include "switchyard/sw_scheduler/base/error.h"
 #include "switchyard/testbenches/catch.h"
-#include "switchyard/testbenches/unit/scheduler/model_text.h"
+#include "switchyard/testbenches/unit/workload/model_text.h"
 
 using namespace switchyard;
 using namespace switchyard::platform;

@@ -5,7 +5,7 @@
 #include "switchyard/platform/baselines/tenant_batch.h"
 #include "switchyard/testbenches/catch.h"
 #include "switchyard/testbenches/unit/baselines/branches.h"
-#include "switchyard/testbenches/unit/scheduler_backend/chips.h"
+#include "switchyard/testbenches/unit/compiler/chips.h"
 
 using namespace switchyard;
 using namespace switchyard::platform;

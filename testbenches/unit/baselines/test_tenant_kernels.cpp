@@ -3,8 +3,8 @@
 #include "switchyard/sw_scheduler/base/error.h"
 #include "switchyard/sw_scheduler/workload/profile.h"
 #include "switchyard/testbenches/catch.h"
-#include "switchyard/testbenches/unit/scheduler/model_text.h"
-#include "switchyard/testbenches/unit/scheduler_backend/chips.h"
+#include "switchyard/testbenches/unit/compiler/chips.h"
+#include "switchyard/testbenches/unit/workload/model_text.h"
 
 using namespace switchyard;
 using namespace switchyard::platform;
@@ -40,7 +40,7 @@ TEST_CASE("a tenant's kernel is no slower than what the scheduler would do on as
         for (const unsigned tiles : {1u, 2u, 3u, 4u}) {
             for (const std::uint32_t samples : {1u, 3u, 8u}) {
                 const sched::BufferSlots slots{std::vector<std::uint16_t>(one.inputs.size(), 2), 2};
-                const sched::Stage& stage = stages.best(op, tiles, samples, slots, 1);
+                const sched::Stage& stage = stages.best({op, samples, slots}, tiles);
                 REQUIRE(stage.fits);
                 const sched::TileWork work =
                     sched::tile_work(one.shape, workload.items[op].operands, stage.largest, stage.k_factor);

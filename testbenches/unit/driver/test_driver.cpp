@@ -11,7 +11,7 @@
 #include "switchyard/platform/driver/switchyard_registers.h"
 #include "switchyard/sw_scheduler/adyna/image/image.h"
 #include "switchyard/testbenches/catch.h"
-#include "switchyard/testbenches/unit/formats/small_image.h"
+#include "switchyard/testbenches/unit/image/small_image.h"
 
 using namespace switchyard;
 using namespace switchyard::testing;

@@ -103,6 +103,12 @@ TEST_CASE("an experiment file is read", "[experiment]") {
     CHECK(figure.published[1].source == "another");
 }
 
+TEST_CASE("a quoted empty text is a value of a key that is set", "[experiment]") {
+    const std::string file = std::string(kHead) + "set: {hbm.device: \"\"}\n" + kFigures;
+    CHECK(experiment_of(file).set.at("hbm.device").empty());
+    refused(replaced(file, "\"\"", ""), "9: set.hbm.device: ");
+}
+
 TEST_CASE("what is wrong with an experiment file is named with its line", "[experiment][bad]") {
     const std::string good = std::string(kHead) + kFigures;
     REQUIRE_NOTHROW(experiment_of(good));

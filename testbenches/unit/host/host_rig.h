@@ -14,7 +14,7 @@
 
 #include "switchyard/hw/host/host_interface.h"
 #include "switchyard/testbenches/sim_test.h"
-#include "switchyard/testbenches/unit/formats/small_image.h"
+#include "switchyard/testbenches/unit/image/small_image.h"
 #include "switchyard/tlm/base_protocol_checker.h"
 
 namespace switchyard::testing {

@@ -16,7 +16,7 @@ SampleIndexListPtr index_list(std::vector<std::uint32_t> ids, SampleIndexListPtr
 
 }  // namespace
 
-TEST_CASE("a index list is cut at every level", "[index_lists]") {
+TEST_CASE("an index list is cut at every level", "[index_lists]") {
     const SampleIndexListPtr cut =
         restricted(index_list({1, 4, 9}, index_list({0, 1, 4, 5, 9})), SampleSet::range(4, 9));
     CHECK(cut->samples.ids() == std::vector<std::uint32_t>{4});
@@ -24,7 +24,7 @@ TEST_CASE("a index list is cut at every level", "[index_lists]") {
     CHECK(cut->outer->outer == nullptr);
 }
 
-TEST_CASE("cutting a index list into pieces and uniting them gives it back", "[index_lists]") {
+TEST_CASE("cutting an index list into pieces and uniting them gives it back", "[index_lists]") {
     const SampleIndexListPtr whole = index_list({2, 3, 7, 11}, index_list({0, 2, 3, 5, 7, 11}));
     const SampleIndexListPtr again =
         united({restricted(whole, SampleSet::range(0, 3)), restricted(whole, SampleSet({3, 5, 9})),

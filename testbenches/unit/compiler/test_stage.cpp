@@ -4,8 +4,8 @@
 #include "switchyard/sw_scheduler/adyna/compiler/kernel_search.h"
 #include "switchyard/sw_scheduler/adyna/compiler/stage.h"
 #include "switchyard/testbenches/catch.h"
-#include "switchyard/testbenches/unit/scheduler/model_text.h"
-#include "switchyard/testbenches/unit/scheduler_backend/chips.h"
+#include "switchyard/testbenches/unit/compiler/chips.h"
+#include "switchyard/testbenches/unit/workload/model_text.h"
 
 namespace switchyard::sched {
 namespace {
@@ -148,7 +148,7 @@ TEST_CASE("More tiles never make a stage slower, and what fits stays within the 
         const BufferSlots slots{std::vector<std::uint16_t>(model.graph.operators[op].inputs.size(), 2), 2};
         double before = 1e18;
         for (unsigned tiles = 1; tiles <= chip.tiles(); ++tiles) {
-            const Stage& stage = search.best(op, tiles, 8, slots, 1);
+            const Stage& stage = search.best({op, 8, slots}, tiles);
             REQUIRE(stage.fits);
             CHECK(stage.cycles() <= before);
             CHECK(stage.footprint.total() <= chip.data_bytes());

@@ -8,8 +8,8 @@
 #include "switchyard/sw_scheduler/adyna/compiler/tile_groups.h"
 #include "switchyard/sw_scheduler/workload/profile.h"
 #include "switchyard/testbenches/catch.h"
-#include "switchyard/testbenches/unit/scheduler/model_text.h"
-#include "switchyard/testbenches/unit/scheduler_backend/chips.h"
+#include "switchyard/testbenches/unit/compiler/chips.h"
+#include "switchyard/testbenches/unit/workload/model_text.h"
 
 namespace switchyard::sched {
 namespace {
@@ -246,11 +246,11 @@ TEST_CASE("What an operator gets beside sharers is the best that fits its part",
             double before = 0;
             bool fitted = true;
             for (unsigned sharers = 1; sharers <= 6; ++sharers) {
-                const Stage& stage = planned.search.best(op, tiles, unit, slots, 1, sharers);
+                const Stage& stage = planned.search.best({op, unit, slots, 1, sharers}, tiles);
                 CAPTURE(tiles, unit, sharers);
                 CHECK((fitted || !stage.fits));
                 fitted = stage.fits;
-                const unsigned min = planned.search.min_tiles(op, unit, slots, 1, sharers);
+                const unsigned min = planned.search.min_tiles({op, unit, slots, 1, sharers});
                 CHECK(stage.fits == (min > 0 && min <= tiles));
                 if (!stage.fits) continue;
                 CHECK(stage.footprint.total() * sharers <= planned.chip.data_bytes());

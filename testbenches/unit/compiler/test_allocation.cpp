@@ -6,8 +6,8 @@
 #include "switchyard/sw_scheduler/adyna/compiler/allocation.h"
 #include "switchyard/sw_scheduler/adyna/compiler/workload.h"
 #include "switchyard/testbenches/catch.h"
-#include "switchyard/testbenches/unit/scheduler/model_text.h"
-#include "switchyard/testbenches/unit/scheduler_backend/chips.h"
+#include "switchyard/testbenches/unit/compiler/chips.h"
+#include "switchyard/testbenches/unit/workload/model_text.h"
 
 namespace switchyard::sched {
 namespace {

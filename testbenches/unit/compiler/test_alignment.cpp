@@ -6,7 +6,7 @@
 #include "switchyard/sw_scheduler/adyna/compiler/segmentation.h"
 #include "switchyard/sw_scheduler/workload/model_reader.h"
 #include "switchyard/testbenches/catch.h"
-#include "switchyard/testbenches/unit/scheduler_backend/chips.h"
+#include "switchyard/testbenches/unit/compiler/chips.h"
 
 namespace switchyard::sched {
 namespace {

@@ -7,8 +7,8 @@
 #include "switchyard/sw_scheduler/base/error.h"
 #include "switchyard/sw_scheduler/workload/model_reader.h"
 #include "switchyard/testbenches/catch.h"
-#include "switchyard/testbenches/unit/scheduler/model_text.h"
-#include "switchyard/testbenches/unit/scheduler_backend/chips.h"
+#include "switchyard/testbenches/unit/compiler/chips.h"
+#include "switchyard/testbenches/unit/workload/model_text.h"
 
 namespace switchyard::sched {
 namespace {

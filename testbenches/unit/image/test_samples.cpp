@@ -80,7 +80,7 @@ TEST_CASE("a serialised index list is depth, then counts and ids", "[samples]") 
     CHECK(serialise(*index_list) == bytes);
 }
 
-TEST_CASE("a index list's partner is stored behind its samples", "[samples]") {
+TEST_CASE("an index list's partner is stored behind its samples", "[samples]") {
     SampleIndexList inner = nested_list();
     inner.partner = SampleSet({0, 3});
     const std::vector<std::uint8_t> bytes = serialise(inner);

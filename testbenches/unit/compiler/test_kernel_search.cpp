@@ -7,7 +7,7 @@
 #include "switchyard/sw_scheduler/adyna/compiler/kernel_search.h"
 #include "switchyard/sw_scheduler/base/error.h"
 #include "switchyard/testbenches/catch.h"
-#include "switchyard/testbenches/unit/scheduler_backend/chips.h"
+#include "switchyard/testbenches/unit/compiler/chips.h"
 
 namespace switchyard::sched {
 namespace {

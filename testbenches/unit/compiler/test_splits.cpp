@@ -66,14 +66,13 @@ TEST_CASE("the best stage is found among all partitions, on any number of tiles"
         const BufferSlots slots{std::vector<std::uint16_t>(one.inputs.size(), 2)};
         StageSearch search(workload, chip);
         for (const unsigned tiles : {1u, 2u, 3u, 7u, 12u, 144u}) {
-            const Stage& found = search.best(op, tiles, unit, slots, 1);
+            const Stage& found = search.best({op, unit, slots}, tiles);
             double fewest = std::numeric_limits<double>::infinity();
             for (std::uint32_t k = 1; k <= std::min<std::uint32_t>(tiles, one.shape.out_channels); ++k) {
                 for (const auto& [n, p] : one_by_one(unit, one.shape.out_rows, tiles / k, chip.tiles())) {
-                    const Stage stage = search.spread(op, k,
+                    const Stage stage = search.spread({op, unit, slots}, k,
                                                       {static_cast<std::uint16_t>(unit), static_cast<std::uint16_t>(n),
-                                                       static_cast<std::uint16_t>(p)},
-                                                      slots, 1);
+                                                       static_cast<std::uint16_t>(p)});
                     if (stage.fits) fewest = std::min(fewest, stage.cycles());
                 }
             }
