@@ -26,7 +26,7 @@ const std::string& long_network() {
 
 /// A short one, on a chip whose packets are under way for long.
 std::string digits(const char* chip) {
-    const std::string platform = std::string(" --platform ") + kMini + " --set noc.link_cycles=200 ";
+    const std::string platform = std::string(" --platform ") + kMini + " --set noc.link_cycles=60 ";
     static const std::string kImage = compiled(kDigits + platform + "--design adyna", "short_network.syk");
     return platform + "--image " + kImage + " --trace " + kDigitsTrace + " --batches 3 --set chip.impl=" + chip;
 }

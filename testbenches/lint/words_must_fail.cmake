@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # One old word of each kind in a scratch tree: words.sh has to find each, and nothing in a good tree.
+include(${CMAKE_CURRENT_LIST_DIR}/planted_faults.cmake)
+
 set(violations
   "hw/tile/a.h=/// The doors of a tile."
   "docs/a.md=A hand-over unit of four samples."
@@ -12,19 +14,4 @@ set(violations
 
 file(REMOVE_RECURSE ${SCRATCH})
 file(WRITE ${SCRATCH}/good/hw/tile/a.h "/// At most four sockets, at least one doorbell; SIMD lanes.\n")
-execute_process(COMMAND ${WORDS} ${SCRATCH}/good RESULT_VARIABLE status OUTPUT_VARIABLE output)
-if(NOT status EQUAL 0)
-  message(SEND_ERROR "a good tree is refused:\n${output}")
-endif()
-
-foreach(pair IN LISTS violations)
-  string(REGEX MATCH "^([^=]*)=(.*)$" matched "${pair}")
-  set(file ${CMAKE_MATCH_1})
-  file(REMOVE_RECURSE ${SCRATCH}/bad)
-  file(WRITE ${SCRATCH}/bad/${file} "first\n${CMAKE_MATCH_2}\n")
-  execute_process(COMMAND ${WORDS} ${SCRATCH}/bad RESULT_VARIABLE status OUTPUT_VARIABLE output)
-  string(FIND "${output}" "${file}:2:" found)
-  if(status EQUAL 0 OR NOT found EQUAL 0)
-    message(SEND_ERROR "${file} with \"${CMAKE_MATCH_2}\" is not refused: status ${status}, output \"${output}\"")
-  endif()
-endforeach()
+check_planted_faults(${WORDS} ${SCRATCH} "first" ${violations})

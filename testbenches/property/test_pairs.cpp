@@ -27,7 +27,7 @@ void check_pairs(std::uint64_t first, std::size_t count, PairSize size) {
     CHECK(all.tiles_failed == 0);
     CHECK(all.stages_failed == 0);
     // A bound on nothing would hold as well.
-    CHECK(validated_ones.pairs >= count / 40);
+    CHECK(validated_ones.pairs >= count / 20);
     CHECK(validated_ones.median <= 0.02);
     CHECK(validated_ones.percentile_95 <= 0.08);
     CHECK(validated_ones.worst <= 0.20);

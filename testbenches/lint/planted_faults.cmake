@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: Apache-2.0
+# check_planted_faults(<checker> <scratch> <first line> <fault>...): the checker accepts the tree SCRATCH/good, and finds
+# each fault, "file=text", as line 2 of a file in a tree of its own.
+function(check_planted_faults checker scratch first_line)
+  execute_process(COMMAND ${checker} ${scratch}/good RESULT_VARIABLE status OUTPUT_VARIABLE output)
+  if(NOT status EQUAL 0)
+    message(SEND_ERROR "a good tree is refused:\n${output}")
+  endif()
+  foreach(fault IN LISTS ARGN)
+    string(REGEX MATCH "^([^=]*)=(.*)$" matched "${fault}")
+    set(file ${CMAKE_MATCH_1})
+    set(text "${CMAKE_MATCH_2}")
+    file(REMOVE_RECURSE ${scratch}/bad)
+    file(WRITE ${scratch}/bad/${file} "${first_line}\n${text}\n")
+    execute_process(COMMAND ${checker} ${scratch}/bad RESULT_VARIABLE status OUTPUT_VARIABLE output)
+    string(FIND "${output}" "${file}:2:" found)
+    if(status EQUAL 0 OR NOT found EQUAL 0)
+      message(SEND_ERROR "${file} with \"${text}\" is not refused: status ${status}, output \"${output}\"")
+    endif()
+  endforeach()
+endfunction()

@@ -1,4 +1,0 @@
-#!/usr/bin/env bash
-# SPDX-License-Identifier: Apache-2.0
-# docs/results/adyna_table4.md. $1: the programs.
-exec "$(dirname "$0")/lib/experiment.sh" "$1" adyna_table4
