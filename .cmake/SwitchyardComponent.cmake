@@ -12,7 +12,7 @@ foreach(folder sw_scheduler tlm hw rtl platform testbenches)
   file(CREATE_LINK ${PROJECT_SOURCE_DIR}/${folder} ${SWITCHYARD_INCLUDE_ROOT}/switchyard/${folder} SYMBOLIC)
 endforeach()
 # The target that integrators link has the shortest name.
-file(CREATE_LINK ${PROJECT_SOURCE_DIR}/platform/accelerator.h ${SWITCHYARD_INCLUDE_ROOT}/switchyard/accelerator.h SYMBOLIC)
+file(CREATE_LINK ${PROJECT_SOURCE_DIR}/platform/systems/adyna/accelerator.h ${SWITCHYARD_INCLUDE_ROOT}/switchyard/accelerator.h SYMBOLIC)
 
 # Headers that sy-regs makes in the build, found under the same names as those of the tree.
 set(SWITCHYARD_GENERATED_ROOT ${PROJECT_BINARY_DIR}/generated)
@@ -43,6 +43,15 @@ function(switchyard_component folder)
   cmake_parse_arguments(ARG "" "" "SOURCES" ${ARGN})
   list(TRANSFORM ARG_SOURCES PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/)
   target_sources(switchyard_hw PRIVATE ${ARG_SOURCES})
+endfunction()
+
+# switchyard_system(<name> SOURCES ... [DEPENDS ...]): library Switchyard::<name> from the folder of this name, registered
+# with the programs: it defines std::unique_ptr<System> switchyard::platform::make_<name>_system().
+function(switchyard_system name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})
+  list(TRANSFORM ARG_SOURCES PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/${name}/)
+  switchyard_library(${name} SOURCES ${ARG_SOURCES} DEPENDS Switchyard::system ${ARG_DEPENDS} PRECOMPILED models)
+  set_property(GLOBAL APPEND PROPERTY SWITCHYARD_SYSTEMS ${name})
 endfunction()
 
 # switchyard_program(<name> SOURCES ... [DEPENDS ...]): a command-line program, built in bin/ and installed.

@@ -2,62 +2,59 @@
 #include "switchyard/platform/apps/baseline_command.h"
 
 #include <map>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "switchyard/platform/apps/number_options.h"
-#include "switchyard/platform/baselines/baseline_report.h"
-#include "switchyard/platform/baselines/gpu.h"
-#include "switchyard/platform/baselines/m_tenant.h"
+#include "switchyard/platform/system/config_section.h"
+#include "switchyard/platform/system/report_parts.h"
 #include "switchyard/sw_scheduler/base/error.h"
 
 namespace switchyard::platform {
 
 namespace {
 
-constexpr std::size_t kGeneratedBatches = 40;
 constexpr int kFailedCheck = 1;
+constexpr const char* kKeys = "keys";
 
-void refuse_left_over(const std::map<std::string, std::string>& overrides) {
-    if (!overrides.empty()) throw InputError("--set", 0, overrides.begin()->first, "unknown key");
+std::string parameters_markdown(const SystemRegistry& registry) {
+    std::string text =
+        "# Keys of the baselines\n\n"
+        "What `sy-sim baseline` reads: for `gpu` a file with the section `gpu` (`configs/platforms/a100.yaml`), for "
+        "`m-tenant` the\nplatform file of the chip (`docs/platform_keys.md`) and, with `--tenant`, a file with the "
+        "section `m_tenant`. Keys that are\nleft out have their defaults; `--set section.key=value` overrides them. "
+        "`docs/baselines.md` says what they stand for.\n\n"
+        "This file is printed by `sy-sim baseline keys`; a test compares the two.\n";
+    for (const auto& system : registry.systems()) text += system->parameters_markdown();
+    return text;
+}
+
+/// Overrides of the design's own section become its parameters.
+void sort_overrides(Point& point, const std::string& section, const std::map<std::string, std::string>& overrides) {
+    for (const auto& [key, value] : overrides) {
+        const bool own = !section.empty() && key.rfind(section + ".", 0) == 0;
+        if (own)
+            point.parameters[key.substr(section.size() + 1)] = value;
+        else
+            point.overrides[key] = value;
+    }
 }
 
 }  // namespace
 
-std::vector<BatchRouting> routes_of(const sched::Model& model, const std::string& trace, std::size_t batches,
-                                    const std::optional<std::uint64_t>& seed, RoutingSource& source) {
-    const std::string& file = trace.empty() ? model.routing.trace : trace;
-    const std::uint32_t samples = model.graph.batch_samples();
-    if (!file.empty()) {
-        source.kind = "trace";
-        std::vector<BatchRouting> recorded = read_trace(file, model.graph.signatures(), samples, batches);
-        if (recorded.size() < batches)
-            throw InputError(file, 0, "--batches",
-                             fmt::format("the trace has {} batches, not {}", recorded.size(), batches));
-        return recorded;
-    }
-    const std::size_t count = batches == 0 ? kGeneratedBatches : batches;
-    if (model.graph.switches.empty()) {
-        source.kind = "none";
-        return std::vector<BatchRouting>(count, BatchRouting{samples, {}});
-    }
-    sched::Model seeded = model;
-    if (seeded.routing.distribution) {
-        if (seed) seeded.routing.distribution->seed = *seed;
-        source = {"generator", seeded.routing.distribution->seed};
-    }
-    return sched::declared_routing(seeded, count);
-}
-
-void BaselineCommand::add_to(CLI::App& app) {
-    app.add_option("name", name, "gpu or m-tenant; keys prints docs/baseline_keys.md")
+void BaselineCommand::add_to(CLI::App& app, const SystemRegistry& registry) {
+    std::vector<std::string> names = registry.design_names();
+    names.emplace_back(kKeys);
+    app.add_option("name", name, "a design (sy-sim systems lists them); keys prints docs/baseline_keys.md")
         ->required()
-        ->check(CLI::IsMember({kGpuBaseline, kTenantBaseline, "keys"}));
+        ->check(CLI::IsMember(names));
     app.add_option("model", model, "model file");
-    app.add_option("--platform", platform.file, "gpu: its file; m-tenant: the chip's platform file");
-    app.add_option("--tenant", tenant, "m-tenant: file with its own keys; default: theirs");
+    app.add_option("--platform", platform.file, "platform file of the design's system");
+    app.add_option("--tenant", parameters_file, "m-tenant: file with its own keys; default: theirs");
     app.add_option("--set", platform.settings, "override a key: section.key=value")
         ->allow_extra_args(false)
         ->type_name("KEY=VALUE");
@@ -68,30 +65,38 @@ void BaselineCommand::add_to(CLI::App& app) {
     app.add_option("--report", report, "folder for report.json");
 }
 
-int BaselineCommand::run() const {
-    if (name == "keys") {
-        fmt::print("{}", baseline_keys_markdown());
+int BaselineCommand::run(const SystemRegistry& registry) const {
+    if (name == kKeys) {
+        fmt::print("{}", parameters_markdown(registry));
         return 0;
     }
     if (model.empty()) throw InputError("baseline", 0, name, "wants a model file");
     if (platform.file.empty()) throw InputError("baseline", 0, "--platform", "is required");
-    std::map<std::string, std::string> overrides = parse_overrides(platform.settings);
-    const sched::Model network = sched::read_model(model);
-    RoutingSource source;
-    nlohmann::ordered_json document;
-    if (name == kGpuBaseline) {
-        if (!tenant.empty()) throw InputError("baseline", 0, "--tenant", "is for m-tenant");
-        const GpuConfig gpu = read_gpu_config(platform.file, overrides);
-        refuse_left_over(overrides);
-        document = run_gpu(network.graph, routes_of(network, trace, batches, seed, source), source, gpu);
-    } else {
-        const TenantConfig config = read_tenant_config(tenant, overrides);
-        const PlatformConfig chip = read_platform(platform.file, overrides);
-        document = run_m_tenant(network.graph, routes_of(network, trace, batches, seed, source), source, chip, config);
+    const System& system = registry.system_of_design(name);
+    const SystemDesign design = registry.design(name);
+    Point point;
+    point.design = name;
+    point.workload = model;
+    if (design.reads_platform)
+        point.platform = platform.file;
+    else
+        point.parameters[kFileParameter] = platform.file;
+    point.work.trace = trace;
+    point.work.batches = batches;
+    point.work.seed = seed;
+    if (!parameters_file.empty()) {
+        if (!design.reads_platform || design.section.empty())
+            throw InputError("baseline", 0, "--tenant", "is for m-tenant");
+        point.parameters[kFileParameter] = parameters_file;
     }
+    sort_overrides(point, design.section, parse_overrides(platform.settings));
+    if (!design.reads_platform && !point.overrides.empty())
+        throw InputError("--set", 0, point.overrides.begin()->first, "unknown key");
+    system.check_platform(point);
+    const nlohmann::ordered_json document = system.prepare(point)->run();
     if (!report.empty()) write_json(document, report + "/report.json");
-    fmt::print("{}", baseline_table(document));
-    return document.at("ok").get<bool>() ? 0 : kFailedCheck;
+    fmt::print("{}", system.table(document));
+    return document.value("ok", true) ? 0 : kFailedCheck;
 }
 
 }  // namespace switchyard::platform

@@ -9,7 +9,7 @@
 
 #include "switchyard/platform/apps/command_line.h"
 #include "switchyard/platform/apps/number_options.h"
-#include "switchyard/platform/report.h"
+#include "switchyard/platform/system/report_parts.h"
 #include "switchyard/sw_scheduler/base/error.h"
 
 namespace switchyard::platform {

@@ -6,7 +6,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "switchyard/platform/memory_run.h"
+#include "switchyard/platform/characterisation/memory_run.h"
 
 namespace CLI {
 class App;

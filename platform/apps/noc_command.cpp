@@ -12,7 +12,7 @@
 #include "switchyard/hw/noc/flit/flit_network.h"
 #include "switchyard/hw/noc/traffic.h"
 #include "switchyard/platform/apps/number_options.h"
-#include "switchyard/platform/report.h"
+#include "switchyard/platform/system/report_parts.h"
 #include "switchyard/sw_scheduler/base/error.h"
 
 namespace switchyard::platform {

@@ -5,7 +5,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "switchyard/platform/noc/noc_run.h"
+#include "switchyard/platform/characterisation/noc_run.h"
 
 namespace CLI {
 class App;

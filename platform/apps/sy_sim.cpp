@@ -7,7 +7,9 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
+#include <boost/algorithm/string.hpp>
 #include <nlohmann/json.hpp>
 #include <systemc>
 
@@ -16,28 +18,29 @@
 #include "switchyard/platform/apps/memory_command.h"
 #include "switchyard/platform/apps/noc_command.h"
 #include "switchyard/platform/apps/number_options.h"
-#include "switchyard/platform/chip_choice.h"
-#include "switchyard/platform/declared_trace.h"
-#include "switchyard/platform/expectation.h"
+#include "switchyard/platform/apps/systems.h"
+#include "switchyard/platform/chip/platform_config.h"
 #include "switchyard/platform/experiment/run_experiment.h"
-#include "switchyard/platform/gemm.h"
-#include "switchyard/platform/kernel_profile.h"
-#include "switchyard/platform/platform_config.h"
-#include "switchyard/platform/report.h"
-#include "switchyard/platform/report_parts.h"
-#include "switchyard/platform/rescheduler.h"
-#include "switchyard/platform/simulation.h"
-#include "switchyard/platform/values_report.h"
+#include "switchyard/platform/system/report_parts.h"
+#include "switchyard/platform/systems/adyna/chip_choice.h"
+#include "switchyard/platform/systems/adyna/declared_trace.h"
+#include "switchyard/platform/systems/adyna/expectation.h"
+#include "switchyard/platform/systems/adyna/gemm.h"
+#include "switchyard/platform/systems/adyna/kernel_profile.h"
+#include "switchyard/platform/systems/adyna/report.h"
+#include "switchyard/platform/systems/adyna/rescheduler.h"
+#include "switchyard/platform/systems/adyna/simulation.h"
+#include "switchyard/platform/systems/adyna/values_report.h"
 #include "switchyard/sw_scheduler/adyna/compiler/design.h"
 #include "switchyard/sw_scheduler/base/error.h"
 #include "switchyard/sw_scheduler/base/files.h"
+#include "switchyard/sw_scheduler/workload/route_provider.h"
 #include "switchyard/sw_scheduler/workload/routing.h"
 
 using namespace switchyard;
 
 namespace {
 
-constexpr std::size_t kGeneratedBatches = 40;
 constexpr int kFailedCheck = 1;
 
 platform::PlatformConfig read_platform(const platform::PlatformOptions& options) {
@@ -84,35 +87,21 @@ struct RunCommand {
             ->check(platform::whole_number(1, platform::kMaxBatches));
     }
 
-    std::vector<BatchRouting> recorded(const std::string& file, const std::vector<SwitchSignature>& switches,
-                                       std::uint32_t samples, platform::RoutingSource& source) const {
-        source.kind = "trace";
-        std::vector<BatchRouting> found = read_trace(file, switches, samples, batches);
-        if (found.size() < batches)
-            throw InputError(file, 0, "--batches",
-                             fmt::format("the trace has {} batches, not {}", found.size(), batches));
-        return found;
-    }
-
-    std::vector<BatchRouting> routes(const Image& program, const std::vector<std::uint8_t>& bytes,
-                                     platform::RoutingSource& source) const {
-        const std::vector<SwitchSignature> switches = platform::signatures_of(program.meta);
-        const std::uint32_t samples = program.meta.batch_samples;
-        if (!trace.empty()) return recorded(trace, switches, samples, source);
-        const std::size_t count = batches == 0 ? kGeneratedBatches : batches;
-        if (switches.empty()) {
-            source.kind = "none";
-            return std::vector<BatchRouting>(count, BatchRouting{samples, {}});
+    sched::Routes routes(const Image& program, const std::vector<std::uint8_t>& bytes) const {
+        sched::RouteRequest request;
+        request.file = image;
+        request.switches = platform::signatures_of(program.meta);
+        request.batch_samples = program.meta.batch_samples;
+        request.batches = batches;
+        request.seed = seed;
+        request.trace = trace;
+        if (trace.empty() && !request.switches.empty()) {
+            if (program.meta.routing_yaml.empty())
+                request.trace = platform::declared_trace(bytes, image);
+            else
+                request.distribution = sched::parse_distribution(program.meta.routing_yaml, request.switches, image);
         }
-        if (program.meta.routing_yaml.empty())
-            return recorded(platform::declared_trace(bytes, image), switches, samples, source);
-        sched::RouteDistribution distribution = sched::parse_distribution(program.meta.routing_yaml, switches, image);
-        if (seed) distribution.seed = *seed;
-        source = {"generator", distribution.seed};
-        const sched::RouteGenerator generator(std::move(distribution), switches, samples);
-        std::vector<BatchRouting> generated;
-        for (std::size_t i = 0; i < count; ++i) generated.push_back(generator.batch(i));
-        return generated;
+        return sched::provide_routes(request);
     }
 
     /// Values are asked for on both sides or on none.
@@ -148,7 +137,7 @@ struct RunCommand {
         check_values(config);
         const std::vector<std::uint8_t> bytes = read_bytes(image, kMaxImageBytes);
         const Image program = platform::decode_image_for(config, bytes, image);
-        platform::RoutingSource source;
+        sched::RoutingSource source;
         std::optional<platform::NetworkValues> values;
         std::vector<BatchRouting> routing;
         if (config.chip.functional) {
@@ -156,7 +145,9 @@ struct RunCommand {
             source.kind = "computed";
             routing = no_routes(program, *values);
         } else {
-            routing = routes(program, bytes, source);
+            sched::Routes found = routes(program, bytes);
+            source = std::move(found.source);
+            routing = std::move(found.batches);
             if (!sched::design_of(program.meta).has(sched::Mechanism::routing)) {
                 source = {"every branch"};
                 routing.assign(routing.size(), platform::every_branch(program.meta));
@@ -267,12 +258,21 @@ struct ExperimentCommand {
             ->type_name("KEY=VALUE");
     }
 
-    int run() const {
-        platform::Experiment experiment = platform::read_experiment(file);
-        platform::override_settings(experiment, platform::parse_overrides(settings));
-        return platform::run_experiment(experiment, report, jobs) ? 0 : kFailedCheck;
+    int run(const platform::SystemRegistry& registry) const {
+        platform::Experiment experiment = platform::read_experiment(file, registry);
+        platform::override_settings(experiment, platform::parse_overrides(settings), registry);
+        return platform::run_experiment(experiment, registry, report, jobs) ? 0 : kFailedCheck;
     }
 };
+
+void print_systems(const platform::SystemRegistry& registry) {
+    for (const auto& system : registry.systems()) {
+        fmt::print("{}: {}\n", system->name(), system->summary());
+        for (const platform::SystemDesign& design : system->designs())
+            fmt::print("{}\n", boost::trim_right_copy(
+                                   fmt::format("  {:<14}{}", design.name, fmt::join(design.parameters, " "))));
+    }
+}
 
 }  // namespace
 
@@ -284,6 +284,7 @@ int sc_main(int, char**) {
 int main(int argc, char** argv) {
     CLI::App app("Runs kernel images on a simulated accelerator.", "sy-sim");
     app.require_subcommand(1);
+    const platform::SystemRegistry registry = platform::all_systems();
 
     RunCommand run;
     CLI::App* run_command = app.add_subcommand("run", "run a kernel image and report");
@@ -298,8 +299,8 @@ int main(int argc, char** argv) {
     mem.add_to(*mem_command);
 
     platform::BaselineCommand baseline;
-    CLI::App* baseline_command = app.add_subcommand("baseline", "run a model on a GPU or on tenants, both modelled");
-    baseline.add_to(*baseline_command);
+    CLI::App* baseline_command = app.add_subcommand("baseline", "run a model on a design of the registry");
+    baseline.add_to(*baseline_command, registry);
     ExperimentCommand experiment;
     CLI::App* experiment_command = app.add_subcommand("experiment", "run an experiment: many points, tables and plots");
     experiment.add_to(*experiment_command);
@@ -308,6 +309,7 @@ int main(int argc, char** argv) {
     CLI::App* noc_command = app.add_subcommand("noc", "characterise a network under synthetic traffic");
     noc.add_to(*noc_command);
 
+    CLI::App* systems_command = app.add_subcommand("systems", "list systems, designs and their parameters");
     CLI::App* keys_command = app.add_subcommand("keys", "print docs/platform_keys.md");
     CLI::App* registers_command = app.add_subcommand("registers", "print docs/registers.md");
 
@@ -315,9 +317,10 @@ int main(int argc, char** argv) {
         if (run_command->parsed()) return run.run();
         if (gemm_command->parsed()) return gemm.run();
         if (mem_command->parsed()) return mem.run();
-        if (baseline_command->parsed()) return baseline.run();
-        if (experiment_command->parsed()) return experiment.run();
+        if (baseline_command->parsed()) return baseline.run(registry);
+        if (experiment_command->parsed()) return experiment.run(registry);
         if (noc_command->parsed()) return noc.run();
+        if (systems_command->parsed()) print_systems(registry);
         if (keys_command->parsed()) fmt::print("{}", platform::platform_keys_markdown());
         if (registers_command->parsed()) fmt::print("{}", platform::register_map_markdown());
         return 0;

@@ -8,8 +8,7 @@
 #include <vector>
 
 #include "switchyard/platform/experiment/chart.h"
-#include "switchyard/platform/experiment/design_run.h"
-#include "switchyard/platform/experiment/traffic_run.h"
+#include "switchyard/platform/system/system_registry.h"
 
 namespace switchyard::platform {
 
@@ -48,8 +47,9 @@ struct FigureSpec {
     int line = 0;
 };
 
-/// An experiment file: points are all its networks with all its designs, those that are swept for each value. With
-/// synthetic traffic its kinds stand in the place of networks, and designs and sweep set options of the command.
+/// An experiment file: points are all its networks with all its designs, those that are swept for each value. With a
+/// system that makes its load, kinds of traffic stand in the place of networks, and designs and sweep set options of
+/// the command, which are the parameters of the only design of that system.
 struct Experiment {
     struct Network {
         std::string name, file, trace;  ///< paths as a program can open them
@@ -59,6 +59,7 @@ struct Experiment {
     };
     struct Design {
         std::string name, design;
+        std::string platform;  ///< file in place of the experiment's; empty: that one
         /// With a dot: platform keys; without: parameters of the design. Synthetic traffic: options of the command.
         std::map<std::string, std::string> set;
         bool swept = false;
@@ -72,7 +73,7 @@ struct Experiment {
     };
 
     std::string file, name, title;
-    std::string command = "run";  ///< "noc", "mem": synthetic traffic
+    std::string command = "run";  ///< or the name of a system that makes its load: "noc", "mem"
     std::string platform;
     std::map<std::string, std::string> set;
     std::size_t batches = 0;
@@ -89,22 +90,22 @@ struct Experiment {
 };
 
 /// Throws InputError "file:line: key: ..." for whatever is missing, unknown, contradictory, or not named in the file.
-/// Reads no other file.
-Experiment read_experiment(const std::string& path);
+/// Reads no other file. `registry`: whose designs there are.
+Experiment read_experiment(const std::string& path, const SystemRegistry& registry);
 
 /// A value of the sweep as a number, if it is one.
 std::optional<double> sweep_number(const std::string& text);
 
 /// `settings`: `batches` and `seed` replace what the file says, the rest are platform keys for all points. Throws
 /// InputError, also for a key that the sweep or a design sets.
-void override_settings(Experiment& experiment, const std::map<std::string, std::string>& settings);
+void override_settings(Experiment& experiment, const std::map<std::string, std::string>& settings,
+                       const SystemRegistry& registry);
 
 /// One point, with its place in the experiment.
 struct ExperimentPoint {
     std::string network, design;  ///< names
     std::string sweep;            ///< value, empty if the design is not swept
-    DesignPoint run;
-    std::optional<TrafficPoint> traffic;  ///< in place of `run`
+    Point run;
 
     std::string name() const;  ///< "skipnet, adyna, batch_size 16"
     std::string sweep_key;
@@ -113,6 +114,6 @@ struct ExperimentPoint {
 /// All points: networks in turn, for each the designs, for each the sweep's values. Reads networks and platforms once,
 /// so that what is wrong with one is known before anything has run. Throws InputError: that, an unknown design or
 /// parameter.
-std::vector<ExperimentPoint> points_of(const Experiment& experiment);
+std::vector<ExperimentPoint> points_of(const Experiment& experiment, const SystemRegistry& registry);
 
 }  // namespace switchyard::platform

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <limits>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "switchyard/platform/experiment/experiment.h"
-#include "switchyard/platform/platform_config.h"
 #include "switchyard/sw_scheduler/base/error.h"
 #include "switchyard/sw_scheduler/base/plain_number.h"
-#include "switchyard/sw_scheduler/workload/model_reader.h"
 
 namespace switchyard::platform {
 
@@ -30,20 +29,18 @@ T whole_number(const std::string& file, int line, const std::string& key, const 
 }
 
 /// Sorts a setting to where it belongs.
-void apply(const Experiment& experiment, int line, const std::string& key, const std::string& value,
-           DesignPoint& point) {
-    if (key == kBatchSize)
-        point.batch_inputs = whole_number<std::uint32_t>(experiment.file, line, key, value, 1);
+void apply(const Experiment& experiment, int line, const std::string& key, const std::string& value, Point& point) {
+    if (experiment.synthetic())
+        point.parameters[key] = value;
+    else if (key == kBatchSize)
+        point.work.batch_inputs = whole_number<std::uint32_t>(experiment.file, line, key, value, 1);
     else
         (is_platform_key(key) ? point.overrides : point.parameters)[key] = value;
 }
 
-void check_at(const Experiment& experiment, int line, const ExperimentPoint& point) {
+void check_at(const Experiment& experiment, int line, const Point& point, const SystemRegistry& registry) {
     try {
-        if (point.traffic)
-            check_traffic(*point.traffic);
-        else
-            check_design(point.run);
+        registry.system_of_design(point.design).check_parameters(point);
     } catch (const InputError& error) {
         throw InputError(experiment.file, line, "designs", error.what());
     }
@@ -56,32 +53,35 @@ ExperimentPoint point_of(const Experiment& experiment, const Experiment::Network
     point.network = network.name;
     point.design = design.name;
     if (experiment.synthetic()) {
-        point.traffic = TrafficPoint{experiment.command, experiment.set};
-        for (const auto* set : {&network.set, &design.set}) point.traffic->options.insert(set->begin(), set->end());
+        point.run.design = experiment.command;
+        point.run.parameters = experiment.set;
+        for (const auto* set : {&network.set, &design.set}) point.run.parameters.insert(set->begin(), set->end());
         return point;
     }
-    point.run.network = network.file;
-    point.run.trace = network.trace;
-    point.run.phases = network.phases;
+    point.run.workload = network.file;
+    point.run.work.trace = network.trace;
+    point.run.work.phases = network.phases;
+    point.run.work.batches = experiment.batches;
+    point.run.work.seed = experiment.seed;
     point.run.design = design.design;
-    point.run.platform = experiment.platform;
-    point.run.batches = experiment.batches;
-    point.run.seed = experiment.seed;
+    point.run.platform = design.platform;
     point.run.overrides = experiment.set;
     for (const auto& [key, value] : design.set) apply(experiment, design.line, key, value, point.run);
     return point;
 }
 
-/// Whatever can be wrong with the files, before anything runs.
-void check_files(const Experiment& experiment, const std::vector<ExperimentPoint>& points) {
-    std::set<std::string> networks;
-    std::set<std::map<std::string, std::string>> platforms;
+/// Whatever can be wrong with the files, before anything runs; each file once for a system.
+void check_files(const Experiment& experiment, const std::vector<ExperimentPoint>& points,
+                 const SystemRegistry& registry) {
+    std::set<std::pair<const System*, std::string>> workloads;
+    std::set<std::tuple<const System*, std::string, std::map<std::string, std::string>>> platforms;
     for (const ExperimentPoint& point : points) {
-        if (point.traffic) continue;
-        if (networks.insert(point.run.network).second) sched::read_model(point.run.network);
-        if (!platforms.insert(point.run.overrides).second) continue;
+        const System& system = registry.system_of_design(point.run.design);
+        if (system.makes_its_load()) continue;
+        if (workloads.insert({&system, point.run.workload}).second) system.check_workload(point.run);
+        if (!platforms.insert({&system, point.run.platform, point.run.overrides}).second) continue;
         try {
-            read_platform(point.run.platform, point.run.overrides);
+            system.check_platform(point.run);
         } catch (const InputError& error) {
             if (point.run.overrides.empty()) throw;
             throw InputError(experiment.file, 0, point.name(), error.what());
@@ -114,18 +114,20 @@ void set_for_all(Experiment& experiment, const std::string& key, const std::stri
     experiment.set[key] = value;
 }
 
-void set_option(Experiment& experiment, const std::string& key, const std::string& value) {
-    const std::string message = option_error(experiment.command, key, value);
+void set_option(Experiment& experiment, const std::string& key, const std::string& value,
+                const SystemRegistry& registry) {
+    const std::string message = registry.system(experiment.command).parameter_error(experiment.command, key, value);
     if (!message.empty()) throw InputError("--set", 0, key, message);
     set_for_all(experiment, key, value);
 }
 
 }  // namespace
 
-void override_settings(Experiment& experiment, const std::map<std::string, std::string>& settings) {
+void override_settings(Experiment& experiment, const std::map<std::string, std::string>& settings,
+                       const SystemRegistry& registry) {
     for (const auto& [key, value] : settings) {
         if (experiment.synthetic()) {
-            set_option(experiment, key, value);
+            set_option(experiment, key, value, registry);
         } else if (key == "batches") {
             experiment.batches = whole_number<std::size_t>("--set", 0, key, value, 1);
         } else if (key == "seed") {
@@ -144,12 +146,14 @@ std::string ExperimentPoint::name() const {
     return text;
 }
 
-std::vector<ExperimentPoint> points_of(const Experiment& experiment) {
+std::vector<ExperimentPoint> points_of(const Experiment& experiment, const SystemRegistry& registry) {
     std::vector<ExperimentPoint> points;
     for (const Experiment::Network& network : experiment.networks) {
         for (const Experiment::Design& design : experiment.designs) {
             ExperimentPoint point = point_of(experiment, network, design);
-            check_at(experiment, design.line, point);
+            check_at(experiment, design.line, point.run, registry);
+            if (point.run.platform.empty() && registry.design(point.run.design).reads_platform)
+                point.run.platform = experiment.platform;
             if (!design.swept) {
                 points.push_back(std::move(point));
                 continue;
@@ -158,16 +162,13 @@ std::vector<ExperimentPoint> points_of(const Experiment& experiment) {
             for (const std::string& value : experiment.sweep->values) {
                 ExperimentPoint swept = point;
                 swept.sweep = value;
-                if (swept.traffic)
-                    swept.traffic->options[swept.sweep_key] = value;
-                else
-                    apply(experiment, experiment.sweep->line, swept.sweep_key, value, swept.run);
-                check_at(experiment, experiment.sweep->line, swept);
+                apply(experiment, experiment.sweep->line, swept.sweep_key, value, swept.run);
+                check_at(experiment, experiment.sweep->line, swept.run, registry);
                 points.push_back(std::move(swept));
             }
         }
     }
-    check_files(experiment, points);
+    check_files(experiment, points, registry);
     return points;
 }
 

@@ -23,11 +23,12 @@ constexpr std::uint64_t kMaxBatches = 1000000;
 
 class Reader {
 public:
-    explicit Reader(const std::string& path) : file_(load_yaml(path), path, "") {}
+    Reader(const std::string& path, const SystemRegistry& registry)
+        : registry_(registry), file_(load_yaml(path), path, "") {}
 
     Experiment read() {
         experiment_.file = file_.file();
-        experiment_.command = file_.choice_or("command", {"run", "noc", "mem"});
+        experiment_.command = file_.choice_or("command", commands());
         std::vector<std::string> known = {
             "name", "title", "set", "designs", "sweep", "figures", experiment_.networks_key()};
         if (!experiment_.synthetic()) known.insert(known.end(), {"platform", "batches", "seed"});
@@ -45,7 +46,7 @@ public:
         each(experiment_.networks_key(),
              experiment_.synthetic() ? Keys{"name", "set"} : Keys{"file", "name", "trace", "phases"},
              [this](MappingReader& entry, bool whole) { add_network(entry, whole); });
-        each("designs", experiment_.synthetic() ? Keys{"name", "set"} : Keys{"design", "name", "set"},
+        each("designs", experiment_.synthetic() ? Keys{"name", "set"} : Keys{"design", "name", "platform", "set"},
              [this](MappingReader& entry, bool whole) { add_design(entry, whole); });
         if (experiment_.synthetic()) check_options_are_set_once();
         if (file_.has("sweep")) read_sweep(file_.mapping("sweep"));
@@ -60,6 +61,14 @@ public:
     }
 
 private:
+    /// "run", and the systems that make their load.
+    std::vector<std::string> commands() const {
+        std::vector<std::string> words{"run"};
+        for (const auto& system : registry_.systems())
+            if (system->makes_its_load()) words.push_back(system->name());
+        return words;
+    }
+
     /// Calls visit(reader, true) for each mapping of the list, and visit({file: TEXT}, false) for each text.
     template <class Visit>
     void each(const std::string& key, const std::vector<std::string>& known, Visit visit) {
@@ -99,7 +108,8 @@ private:
 
     void check_option(const MappingReader& at, const std::string& key, const std::string& name,
                       const std::string& value) const {
-        const std::string message = option_error(experiment_.command, name, value);
+        const std::string message =
+            registry_.system(experiment_.command).parameter_error(experiment_.command, name, value);
         if (!message.empty()) at.fail(key, message);
     }
 
@@ -163,6 +173,7 @@ private:
         } else {
             design.design = whole ? entry.text("design") : text_;
             design.name = whole ? entry.text_or("name", design.design) : text_;
+            if (whole && entry.has("platform")) design.platform = resolved(entry.text("platform"));
         }
         if (whole && entry.has("set")) design.set = settings(entry, false);
         for (const Experiment::Design& other : experiment_.designs)
@@ -207,6 +218,7 @@ private:
     }
     [[noreturn]] void fail(const std::string& key, const std::string& message) const { fail_at(line_, key, message); }
 
+    const SystemRegistry& registry_;
     MappingReader file_;
     Experiment experiment_;
     std::string text_;  ///< of the list's element that is a text
@@ -215,8 +227,8 @@ private:
 
 }  // namespace
 
-Experiment read_experiment(const std::string& path) {
-    return Reader(path).read();
+Experiment read_experiment(const std::string& path, const SystemRegistry& registry) {
+    return Reader(path, registry).read();
 }
 
 const Experiment::Design& Experiment::design(const std::string& design_name) const {

@@ -224,12 +224,8 @@ ordered_json results_json(const Experiment& experiment, const std::vector<PointR
         ordered_json point = {{experiment.word(Dimension::network), result.point.network},
                               {"design", result.point.design}};
         if (!result.point.sweep.empty()) point[result.point.sweep_key] = result.point.sweep;
-        if (result.point.traffic) {
-            point["set"] = result.point.traffic->options;
-        } else {
-            point["set"] = result.point.run.overrides;
-            for (const auto& [key, value] : result.point.run.parameters) point["set"][key] = value;
-        }
+        point["set"] = result.point.run.overrides;
+        for (const auto& [key, value] : result.point.run.parameters) point["set"][key] = value;
         point["report"] = result.report;
         if (!result.infeasible.empty()) point["infeasible"] = result.infeasible;
         points.push_back(std::move(point));

@@ -351,7 +351,7 @@ void check_measures(const Experiment& experiment, const PointResult& result) {
         const std::size_t found =
             stacks ? parts_at(result.report, figure.measure).size() : numbers_at(result.report, figure.measure).size();
         const bool list = figure.across == Dimension::batch;
-        if (list ? found != result.point.run.batches : found == 0)
+        if (list ? found != result.point.run.work.batches : found == 0)
             throw InputError(experiment.file, figure.line, "figures." + figure.name + ".measure",
                              fmt::format("{}: the report has {} under {}", result.point.name(),
                                          found == 0 ? "no number" : fmt::format("{} numbers", found), figure.measure));

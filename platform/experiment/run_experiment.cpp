@@ -20,8 +20,8 @@
 #include "switchyard/platform/experiment/experiment_report.h"
 #include "switchyard/platform/experiment/figure.h"
 #include "switchyard/platform/experiment/measure.h"
-#include "switchyard/platform/report.h"
 #include "switchyard/platform/system/process_pool.h"
+#include "switchyard/platform/system/report_parts.h"
 #include "switchyard/sw_scheduler/base/error.h"
 #include "switchyard/sw_scheduler/base/files.h"
 
@@ -47,9 +47,9 @@ std::string one_line(const nlohmann::ordered_json& document) {
 }
 
 /// A report, or why there is none.
-std::string work_on(const ExperimentPoint& point) {
+std::string work_on(const ExperimentPoint& point, const SystemRegistry& registry) {
     try {
-        return one_line(point.traffic ? run_traffic(*point.traffic) : run_point(point.run));
+        return one_line(registry.system_of_design(point.run.design).prepare(point.run)->run());
     } catch (const Infeasible& reason) {
         return one_line({{kInfeasible, reason.what()}});
     } catch (const sc_core::sc_report& report) {
@@ -64,7 +64,7 @@ PointResult result_of(const ExperimentPoint& point, const std::string& text) {
 }
 
 std::vector<PointResult> run_all(const Experiment& experiment, const std::vector<ExperimentPoint>& points,
-                                 unsigned jobs) {
+                                 const SystemRegistry& registry, unsigned jobs) {
     std::vector<PointResult> results(points.size());
     std::size_t ended = 0;
     const auto finished = [&](std::size_t index, const std::string& text, double seconds) {
@@ -82,7 +82,7 @@ std::vector<PointResult> run_all(const Experiment& experiment, const std::vector
     };
     try {
         run_in_processes(
-            points.size(), jobs, [&](std::size_t index) { return work_on(points[index]); }, finished);
+            points.size(), jobs, [&](std::size_t index) { return work_on(points[index], registry); }, finished);
     } catch (const WorkFailed& failure) {
         throw std::runtime_error(
             fmt::format("{}: {}: {}", experiment.file, points[failure.index].name(), failure.what()));
@@ -114,13 +114,14 @@ void write_results(const Experiment& experiment, const std::vector<Figure>& figu
 
 }  // namespace
 
-bool run_experiment(const Experiment& experiment, const std::string& folder, unsigned jobs) {
+bool run_experiment(const Experiment& experiment, const SystemRegistry& registry, const std::string& folder,
+                    unsigned jobs) {
     const auto started = std::chrono::steady_clock::now();
-    const std::vector<ExperimentPoint> points = points_of(experiment);
+    const std::vector<ExperimentPoint> points = points_of(experiment, registry);
     if (jobs == 0) jobs = std::max(1u, std::thread::hardware_concurrency());
     prepare_folder(folder);
     fmt::print(stderr, "{}: {} points, {} at a time\n", experiment.name, points.size(), jobs);
-    const std::vector<PointResult> results = run_all(experiment, points, jobs);
+    const std::vector<PointResult> results = run_all(experiment, points, registry, jobs);
     const auto fits = [](const PointResult& result) { return result.infeasible.empty(); };
     if (std::none_of(results.begin(), results.end(), fits))
         throw Infeasible(experiment.file, 0, results.front().point.name(),

@@ -14,6 +14,7 @@ namespace switchyard::platform {
 ///
 /// Returns true if the conservation checks of all points that ran hold. Throws InputError for bad input, Infeasible if
 /// no point fits, std::runtime_error that names the point if one fails. No SystemC object may exist in this process.
-bool run_experiment(const Experiment& experiment, const std::string& folder, unsigned jobs);
+bool run_experiment(const Experiment& experiment, const SystemRegistry& registry, const std::string& folder,
+                    unsigned jobs);
 
 }  // namespace switchyard::platform

@@ -43,16 +43,4 @@ Model read_model(const std::string& path) {
     return model;
 }
 
-std::vector<BatchRouting> declared_routing(const Model& model, std::size_t batches) {
-    const std::vector<SwitchSignature> switches = model.graph.signatures();
-    const std::uint32_t samples = model.graph.batch_samples();
-    if (!model.routing.trace.empty()) return read_trace(model.routing.trace, switches, samples, batches);
-    if (!model.routing.distribution)
-        throw InputError(model.graph.file, 0, "routing", "the model declares neither a trace nor a distribution");
-    const RouteGenerator generator(*model.routing.distribution, switches, samples);
-    std::vector<BatchRouting> result;
-    for (std::size_t batch = 0; batch < batches; ++batch) result.push_back(generator.batch(batch));
-    return result;
-}
-
 }  // namespace switchyard::sched

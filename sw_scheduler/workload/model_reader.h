@@ -20,8 +20,4 @@ struct Model {
 /// Reads and checks a model file (docs/model_format.md). Throws InputError "file:line: key: message".
 Model read_model(const std::string& path);
 
-/// The batches that the file declares: those of its trace (at most `batches`), or `batches` generated ones. Throws
-/// InputError if the trace does not match the model or the file declares no routing.
-std::vector<BatchRouting> declared_routing(const Model& model, std::size_t batches);
-
 }  // namespace switchyard::sched

@@ -4,7 +4,7 @@
 #include <benchmark/benchmark.h>
 #include <systemc>
 
-#include "switchyard/platform/memory_run.h"
+#include "switchyard/platform/characterisation/memory_run.h"
 
 // Processor time of the bank-level DRAM model at full stream, and of the bandwidth model beside it: requests per
 // second.

@@ -7,8 +7,8 @@
 #include <benchmark/benchmark.h>
 #include <systemc>
 
-#include "switchyard/platform/network_image.h"
-#include "switchyard/platform/platform_config.h"
+#include "switchyard/platform/chip/platform_config.h"
+#include "switchyard/platform/systems/adyna/network_image.h"
 #include "switchyard/sw_scheduler/adyna/compiler/compile.h"
 #include "switchyard/sw_scheduler/adyna/image/image.h"
 #include "switchyard/sw_scheduler/adyna/sampling/optimal_dyn_dims.h"

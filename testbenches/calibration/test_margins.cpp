@@ -13,11 +13,12 @@
 
 #include <fmt/format.h>
 
-#include "switchyard/platform/network_image.h"
-#include "switchyard/platform/rescheduler.h"
-#include "switchyard/platform/simulation.h"
+#include "switchyard/platform/systems/adyna/network_image.h"
+#include "switchyard/platform/systems/adyna/rescheduler.h"
+#include "switchyard/platform/systems/adyna/simulation.h"
 #include "switchyard/sw_scheduler/adyna/compiler/compile.h"
 #include "switchyard/sw_scheduler/workload/model_reader.h"
+#include "switchyard/sw_scheduler/workload/route_provider.h"
 #include "switchyard/testbenches/sim_test.h"
 
 using namespace switchyard;

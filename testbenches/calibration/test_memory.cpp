@@ -14,10 +14,11 @@
 
 #include <fmt/format.h>
 
-#include "switchyard/platform/memory_run.h"
-#include "switchyard/platform/simulation.h"
+#include "switchyard/platform/characterisation/memory_run.h"
+#include "switchyard/platform/systems/adyna/simulation.h"
 #include "switchyard/sw_scheduler/adyna/compiler/compile.h"
 #include "switchyard/sw_scheduler/workload/model_reader.h"
+#include "switchyard/sw_scheduler/workload/route_provider.h"
 #include "switchyard/testbenches/sim_test.h"
 
 using namespace switchyard;

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "switchyard/platform/network_image.h"
 #include "switchyard/platform/system/npy.h"
+#include "switchyard/platform/systems/adyna/network_image.h"
 #include "switchyard/sw_scheduler/workload/model_reader.h"
 
 namespace switchyard::compliance {

@@ -11,8 +11,8 @@
 
 #include "switchyard/accelerator.h"
 #include "switchyard/hw/host/host_registers.h"
-#include "switchyard/platform/host_memory.h"
-#include "switchyard/platform/network_values.h"
+#include "switchyard/platform/chip/host_memory.h"
+#include "switchyard/platform/systems/adyna/network_values.h"
 #include "switchyard/testbenches/compliance/port_initiator.h"
 #include "switchyard/testbenches/sim_test.h"
 #include "switchyard/tlm/base_protocol_checker.h"

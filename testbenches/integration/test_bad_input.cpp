@@ -42,7 +42,7 @@ TEST_CASE("bad platforms are refused with file, line and key", "[cli][bad]") {
     check_refused(compile(kDigits, variant(kMini, "  stacks: 1", "  stacks: 1\n  stacs: 1")),
                   {"sy-sched: ", "variant.yaml:", "hbm.stacs: unknown key"});
     check_refused(compile(kDigits, variant(kMini, "clock_ghz: 1.0", "clock_ghz: 1 GHz")),
-                  {"variant.yaml:7: chip.clock_ghz: wants a plain number in GHz"});
+                  {"variant.yaml:8: chip.clock_ghz: wants a plain number in GHz"});
     check_refused(compile(kDigits, variant(kMini, "energy: {}", "")), {"variant.yaml:", "energy: section is missing"});
     check_refused(compile(kDigits, scratch("nowhere.yaml")), {"nowhere.yaml: cannot be read"});
     check_refused(run("--set noc.link_bytes_per_cycl=96"), {"sy-sim: --set: noc.link_bytes_per_cycl: unknown key"});

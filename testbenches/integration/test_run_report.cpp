@@ -3,9 +3,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "switchyard/platform/chip.h"
-#include "switchyard/platform/expectation.h"
-#include "switchyard/platform/report.h"
+#include "switchyard/platform/chip/chip.h"
+#include "switchyard/platform/systems/adyna/expectation.h"
+#include "switchyard/platform/systems/adyna/report.h"
 #include "switchyard/testbenches/integration/programs.h"
 #include "switchyard/testbenches/sim_test.h"
 #include "switchyard/tlm/base_protocol_checker.h"

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "switchyard/platform/conservation.h"
-#include "switchyard/platform/expectation.h"
-#include "switchyard/platform/network_values.h"
-#include "switchyard/platform/report.h"
+#include "switchyard/platform/systems/adyna/conservation.h"
+#include "switchyard/platform/systems/adyna/expectation.h"
+#include "switchyard/platform/systems/adyna/network_values.h"
+#include "switchyard/platform/systems/adyna/report.h"
 #include "switchyard/sw_scheduler/adyna/compiler/compile.h"
 #include "switchyard/sw_scheduler/workload/model_reader.h"
 #include "switchyard/testbenches/integration/programs.h"

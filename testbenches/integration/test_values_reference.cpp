@@ -7,8 +7,8 @@
 #include <functional>
 #include <random>
 
-#include "switchyard/platform/network_values.h"
-#include "switchyard/platform/simulation.h"
+#include "switchyard/platform/systems/adyna/network_values.h"
+#include "switchyard/platform/systems/adyna/simulation.h"
 #include "switchyard/testbenches/half.h"
 #include "switchyard/testbenches/integration/programs.h"
 #include "switchyard/testbenches/sim_test.h"

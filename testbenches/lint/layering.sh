@@ -3,7 +3,8 @@
 # Usage: layering.sh ROOT. Includes run one way:
 #   platform -> {hw, rtl, sw_scheduler} -> tlm; hw, rtl and tlm see of sw_scheduler base/, workload/operator.h and
 #   adyna/image/ only; sw_scheduler sees none of the others, and no SystemC; in it adyna/ -> workload/ -> base/;
-#   in platform, {apps, experiment, baselines} -> the chip -> system/; a component of hw/ or rtl/ never sees another component,
+#   in platform, apps -> {experiment, systems/X, characterisation} -> chip -> system/, where experiment sees system/ only,
+#   a system never sees another, system/ sees of sw_scheduler base/ and workload/ only, and no SystemC; a component of hw/ or rtl/ never sees another component,
 #   but the component that it implements: rtl/X sees hw/X, and rtl/router hw/noc, whose router it is; all see hw/numerics/ (arithmetic) and rtl/ sees rtl/common/.
 # Prints each include that does not, as file:line, and fails.
 set -euo pipefail
@@ -29,7 +30,7 @@ grep -rnHE '^[[:space:]]*#[[:space:]]*include[[:space:]]*[<"]' --include='*.h' -
         }
         if (!within(target, "switchyard")) { refuse("ours begin with \"switchyard/\""); next }
         target = substr(target, length("switchyard/") + 1)
-        if (target == "accelerator.h") target = "platform/accelerator.h"
+        if (target == "accelerator.h") target = "platform/systems/adyna/accelerator.h"
         split(target, to, "/")
 
         if (layer == "sw_scheduler") {
@@ -41,11 +42,21 @@ grep -rnHE '^[[:space:]]*#[[:space:]]*include[[:space:]]*[<"]' --include='*.h' -
         } else if (layer == "platform") {
             if (to[1] !~ /^(platform|hw|rtl|sw_scheduler|tlm)$/) refuse("not a library")
             else if (from[2] == "system" && !within(target, "platform/system") && !within(target, "sw_scheduler/base") &&
-                     to[1] != "tlm")
+                     !within(target, "sw_scheduler/workload") && to[1] != "tlm")
                 refuse("system/ knows no system")
-            else if (from[2] !~ /^(apps|baselines|experiment)$/ && to[1] == "platform" &&
-                     to[2] ~ /^(apps|baselines|experiment)$/)
-                refuse("the chip knows no experiment and no program")
+            else if (from[2] == "experiment" && !within(target, "platform/experiment") &&
+                     !within(target, "platform/system") && !within(target, "sw_scheduler/base") &&
+                     !within(target, "sw_scheduler/workload"))
+                refuse("experiments know the System interface only")
+            else if (from[2] != "apps" && to[1] == "platform" && to[2] == "apps")
+                refuse("no library knows a program")
+            else if (from[2] ~ /^(chip|characterisation|systems)$/ && to[1] == "platform" &&
+                     to[2] !~ /^(system|chip|driver)$/ && to[2] != from[2])
+                refuse("it knows neither experiments nor systems")
+            else if (from[2] == "chip" && to[1] == "platform" && to[2] == "driver")
+                refuse("the chip knows no driver")
+            else if (from[2] == "systems" && within(target, "platform/systems") && to[3] != from[3])
+                refuse("a system never includes another")
         } else if (to[1] == "sw_scheduler") {
             if (to[2] != "base" && target != "sw_scheduler/workload/operator.h" &&
                 !within(target, "sw_scheduler/adyna/image"))

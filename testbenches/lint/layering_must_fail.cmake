@@ -18,9 +18,16 @@ set(violations
   "rtl/router/a.h=\"switchyard/rtl/dispatcher/dispatcher.h\""
   "hw/noc/a.h=\"switchyard/rtl/noc/a.h\""
   "platform/a.cpp=\"switchyard/testbenches/catch.h\""
-  "platform/a.cpp=\"switchyard/platform/experiment/chart.h\""
-  "platform/stages/a.cpp=\"switchyard/platform/apps/command_line.h\""
-  "platform/system/a.h=\"switchyard/platform/chip.h\"")
+  "platform/chip/a.cpp=\"switchyard/platform/experiment/chart.h\""
+  "platform/chip/a.cpp=\"switchyard/platform/driver/switchyard_driver.h\""
+  "platform/systems/adyna/a.cpp=\"switchyard/platform/apps/command_line.h\""
+  "platform/systems/adyna/a.cpp=\"switchyard/platform/experiment/chart.h\""
+  "platform/systems/adyna/a.cpp=\"switchyard/platform/systems/m_tenant/m_tenant.h\""
+  "platform/experiment/a.cpp=\"switchyard/platform/systems/adyna/report.h\""
+  "platform/experiment/a.cpp=\"switchyard/platform/chip/platform_config.h\""
+  "platform/experiment/a.cpp=\"switchyard/sw_scheduler/adyna/image/image.h\""
+  "platform/system/a.h=\"switchyard/sw_scheduler/adyna/image/image.h\""
+  "platform/system/a.h=\"switchyard/platform/chip/chip.h\"")
 
 file(WRITE ${SCRATCH}/good/hw/tile/a.h "#include <systemc>\n#include \"switchyard/hw/tile/b.h\"\n"
   "#include \"switchyard/hw/numerics/fp16.h\"\n#include \"switchyard/tlm/a.h\"\n#include \"switchyard/sw_scheduler/adyna/image/kernel.h\"\n")

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "switchyard/testbenches/property/pair.h"
+#include "switchyard/sw_scheduler/workload/route_provider.h"
 
 #include <sys/resource.h>
 #include <unistd.h>
@@ -15,11 +16,11 @@
 #include <nlohmann/json.hpp>
 #include <systemc>
 
-#include "switchyard/platform/expectation.h"
-#include "switchyard/platform/network_image.h"
-#include "switchyard/platform/report.h"
-#include "switchyard/platform/simulation.h"
 #include "switchyard/platform/system/process_pool.h"
+#include "switchyard/platform/systems/adyna/expectation.h"
+#include "switchyard/platform/systems/adyna/network_image.h"
+#include "switchyard/platform/systems/adyna/report.h"
+#include "switchyard/platform/systems/adyna/simulation.h"
 #include "switchyard/sw_scheduler/adyna/compiler/design.h"
 #include "switchyard/sw_scheduler/base/error.h"
 #include "switchyard/sw_scheduler/workload/model_reader.h"

@@ -11,7 +11,8 @@
 #include <systemc>
 
 #include "switchyard/platform/apps/command_line.h"
-#include "switchyard/platform/report.h"
+#include "switchyard/platform/system/report_parts.h"
+#include "switchyard/platform/systems/adyna/report.h"
 #include "switchyard/testbenches/property/pair.h"
 #include "switchyard/testbenches/property/summary.h"
 

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "switchyard/platform/platform_config.h"
+#include "switchyard/platform/chip/platform_config.h"
 
 namespace switchyard::testing {
 

@@ -6,7 +6,7 @@
 #include <set>
 #include <string>
 
-#include "switchyard/platform/platform_config.h"
+#include "switchyard/platform/chip/platform_config.h"
 #include "switchyard/testbenches/catch.h"
 #include "switchyard/testbenches/property/random_network.h"
 #include "switchyard/testbenches/property/random_platform.h"

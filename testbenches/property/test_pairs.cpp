@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Random networks on random chips: nothing is lost or made in either model, and where chip.impl: auto takes stages
 // their latencies are those of tiles within the bounds of docs/models/stages.md. The seeds are others than those with
-// which the bounds of platform/stages/validated_domain.cpp were chosen.
+// which the bounds of platform/systems/adyna/stages/validated_domain.cpp were chosen.
 
 #include <algorithm>
 #include <string>

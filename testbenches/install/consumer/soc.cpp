@@ -5,7 +5,7 @@
 //   soc CONFIGS IMAGE lt QUANTUM_NS | at
 #include <switchyard/accelerator.h>
 #include <switchyard/hw/host/host_registers.h>
-#include <switchyard/platform/network_values.h>
+#include <switchyard/platform/systems/adyna/network_values.h>
 #include <switchyard/sw_scheduler/adyna/image/image.h>
 #include <switchyard/tlm/base_protocol_checker.h>
 

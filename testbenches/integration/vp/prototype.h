@@ -6,8 +6,8 @@
 #include <systemc>
 
 #include "switchyard/accelerator.h"
-#include "switchyard/platform/host_memory.h"
-#include "switchyard/platform/platform_config.h"
+#include "switchyard/platform/chip/host_memory.h"
+#include "switchyard/platform/chip/platform_config.h"
 #include "switchyard/testbenches/integration/vp/bus.h"
 #include "switchyard/testbenches/integration/vp/elf_file.h"
 #include "switchyard/testbenches/integration/vp/peripherals.h"

@@ -6,6 +6,7 @@
 #include "switchyard/sw_scheduler/adyna/compiler/schedule.h"
 #include "switchyard/sw_scheduler/base/error.h"
 #include "switchyard/sw_scheduler/workload/model_reader.h"
+#include "switchyard/sw_scheduler/workload/route_provider.h"
 #include "switchyard/testbenches/catch.h"
 #include "switchyard/testbenches/unit/compiler/chips.h"
 #include "switchyard/testbenches/unit/workload/model_text.h"

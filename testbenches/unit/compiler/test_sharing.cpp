@@ -11,6 +11,7 @@
 #include "switchyard/sw_scheduler/adyna/compiler/sharing.h"
 #include "switchyard/sw_scheduler/workload/model_reader.h"
 #include "switchyard/sw_scheduler/workload/profile.h"
+#include "switchyard/sw_scheduler/workload/route_provider.h"
 #include "switchyard/testbenches/catch.h"
 #include "switchyard/testbenches/unit/compiler/chips.h"
 #include "switchyard/testbenches/unit/workload/model_text.h"

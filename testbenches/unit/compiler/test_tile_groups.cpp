@@ -7,6 +7,7 @@
 #include "switchyard/sw_scheduler/adyna/compiler/segmentation.h"
 #include "switchyard/sw_scheduler/adyna/compiler/tile_groups.h"
 #include "switchyard/sw_scheduler/workload/profile.h"
+#include "switchyard/sw_scheduler/workload/route_provider.h"
 #include "switchyard/testbenches/catch.h"
 #include "switchyard/testbenches/unit/compiler/chips.h"
 #include "switchyard/testbenches/unit/workload/model_text.h"

@@ -4,7 +4,7 @@
 #include <random>
 #include <string>
 
-#include "switchyard/platform/platform_config.h"
+#include "switchyard/platform/chip/platform_config.h"
 #include "switchyard/sw_scheduler/adyna/compiler/compile.h"
 #include "switchyard/sw_scheduler/adyna/compiler/kernel_search.h"
 #include "switchyard/sw_scheduler/workload/model_reader.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "switchyard/platform/memory_run.h"
+#include "switchyard/platform/characterisation/memory_run.h"
 #include "switchyard/testbenches/catch.h"
 
 using namespace switchyard;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "switchyard/hw/memory/bank_costs.h"
 #include "switchyard/hw/memory/hbm.h"
-#include "switchyard/platform/memory_run.h"
+#include "switchyard/platform/characterisation/memory_run.h"
 #include "switchyard/testbenches/catch.h"
 
 using namespace switchyard;

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "switchyard/platform/apps/systems.h"
 #include "switchyard/testbenches/catch.h"
 
 namespace switchyard::platform {
@@ -25,6 +26,11 @@ const char* const kFigures =
     "figures:\n"
     "  - {name: f, measure: summary.latency_us.mean, over: m-tile, inverse: yes}\n";
 
+const SystemRegistry& registry() {
+    static const SystemRegistry kSystems = all_systems();
+    return kSystems;
+}
+
 Experiment experiment_of(const std::string& text) {
     const fs::path folder = fs::temp_directory_path() / ("switchyard_experiment_" + std::to_string(getpid()));
     fs::create_directories(folder);
@@ -35,7 +41,7 @@ Experiment experiment_of(const std::string& text) {
         ~Remove() { fs::remove_all(folder); }
     } remove{folder};
 
-    Experiment experiment = read_experiment(file.string());
+    Experiment experiment = read_experiment(file.string(), registry());
     const auto here = [&folder](std::string& path) {
         if (!path.empty()) path = fs::path(path).lexically_relative(folder).string();
     };

@@ -12,6 +12,9 @@ extern const char* const kHead;
 /// One figure, speedup over m-tile.
 extern const char* const kFigures;
 
+/// Every system of this build.
+const SystemRegistry& registry();
+
 /// Reads `text` as an experiment file "experiment.yaml" in the repository's root; messages name it so.
 Experiment experiment_of(const std::string& text);
 

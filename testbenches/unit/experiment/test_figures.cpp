@@ -27,7 +27,7 @@ ordered_json report(double latency, double energy = 1) {
 template <class Latency>
 std::vector<PointResult> results_of(const Experiment& experiment, Latency latency) {
     std::vector<PointResult> results;
-    for (const ExperimentPoint& point : points_of(experiment))
+    for (const ExperimentPoint& point : points_of(experiment, registry()))
         results.push_back({point, latency(point.network, point.design, point.sweep)});
     return results;
 }

@@ -24,22 +24,22 @@ TEST_CASE("points are all networks with all designs, the swept ones for each val
     Experiment experiment = experiment_of(std::string(kHead) +
                                           "sweep: {key: batch_size, values: [8, 16], designs: adyna}\n"
                                           "figures: [{name: f, measure: a, series: sweep, designs: adyna}]\n");
-    override_settings(experiment, {{"batches", "3"}, {"seed", "9"}, {"noc.link_cycles", "2"}});
-    const std::vector<ExperimentPoint> points = points_of(experiment);
+    override_settings(experiment, {{"batches", "3"}, {"seed", "9"}, {"noc.link_cycles", "2"}}, registry());
+    const std::vector<ExperimentPoint> points = points_of(experiment, registry());
     CHECK(names(points) == std::vector<std::string>{"moe, m-tile", "moe, adyna-static", "moe, adyna, batch_size 8",
                                                     "moe, adyna, batch_size 16", "early_exit, m-tile",
                                                     "early_exit, adyna-static", "early_exit, adyna, batch_size 8",
                                                     "early_exit, adyna, batch_size 16"});
-    const DesignPoint& last = points.back().run;
-    CHECK(last.network == "testbenches/data/early_exit.yaml");
+    const Point& last = points.back().run;
+    CHECK(last.workload == "testbenches/data/early_exit.yaml");
     CHECK(last.platform == "configs/platforms/mini.yaml");
     CHECK(last.design == "adyna");
-    CHECK(last.batch_inputs == 16);
-    CHECK(last.batches == 3);
-    CHECK(last.seed == 9);
+    CHECK(last.work.batch_inputs == 16);
+    CHECK(last.work.batches == 3);
+    CHECK(last.work.seed == 9);
     CHECK(last.overrides == std::map<std::string, std::string>{{"noc.link_cycles", "2"}});
     CHECK(last.parameters == std::map<std::string, std::string>{{"sampling", "profile"}});
-    CHECK(points.front().run.batch_inputs == 0);
+    CHECK(points.front().run.work.batch_inputs == 0);
     CHECK(points.front().run.parameters.empty());
 }
 
@@ -47,13 +47,14 @@ TEST_CASE("a swept key is a platform key, a parameter, or the batch size", "[exp
     const auto swept = [](const std::string& key, const std::string& value) {
         return points_of(
                    experiment_of(std::string(kHead) + "sweep: {key: " + key + ", values: [" + value +
-                                 "], designs: adyna-static}\nfigures: [{name: f, measure: a, designs: m-tile}]\n"))
+                                 "], designs: adyna-static}\nfigures: [{name: f, measure: a, designs: m-tile}]\n"),
+                   registry())
             .at(1)
             .run;
     };
     CHECK(swept("noc.link_bytes_per_cycle", "96").overrides.at("noc.link_bytes_per_cycle") == "96");
     CHECK(swept("without", "multi_kernel").parameters.at("without") == "multi_kernel");
-    CHECK(swept("batch_size", "3").batch_inputs == 3);
+    CHECK(swept("batch_size", "3").work.batch_inputs == 3);
     CHECK_THROWS_WITH(swept("batch_size", "0"), ContainsSubstring("experiment.yaml:9: batch_size: wants an integer"));
     CHECK_THROWS_WITH(swept("noc.link_bytes_per_cycl", "96"),
                       ContainsSubstring("noc.link_bytes_per_cycl: unknown key"));
@@ -67,7 +68,7 @@ TEST_CASE("designs, parameters and files are checked before anything runs", "[ex
         std::string text = std::string(kHead) + kFigures;
         text.replace(text.find(from), from.size(), to);
         INFO(text);
-        CHECK_THROWS_WITH(points_of(experiment_of(text)), ContainsSubstring(message));
+        CHECK_THROWS_WITH(points_of(experiment_of(text), registry()), ContainsSubstring(message));
     };
     refused("- adyna-static", "- adyna-statik",
             "experiment.yaml:7: designs: design adyna-statik: unknown; known designs: adyna, adyna-static");
@@ -95,7 +96,7 @@ TEST_CASE("settings that contradict the experiment are refused", "[experiment][b
             std::string(kHead) + "  - {design: adyna, name: wide, set: {noc.link_bytes_per_cycle: 384}}\n" +
             "sweep: {key: noc.link_cycles, values: [1, 2], designs: adyna}\n" +
             "figures: [{name: f, measure: a, designs: m-tile}]\n");
-        CHECK_THROWS_WITH(override_settings(experiment, {{key, value}}), ContainsSubstring(message));
+        CHECK_THROWS_WITH(override_settings(experiment, {{key, value}}, registry()), ContainsSubstring(message));
     };
     refused("batches", "0", "--set: batches: wants an integer from 1, got \"0\"");
     refused("seed", "x", "--set: seed: wants an integer from 0, got \"x\"");

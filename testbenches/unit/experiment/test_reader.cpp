@@ -180,7 +180,7 @@ TEST_CASE("every experiment of the project can be read", "[experiment]") {
     std::size_t files = 0;
     for (const auto& entry : std::filesystem::directory_iterator("configs/experiments")) {
         INFO(entry.path());
-        const Experiment experiment = read_experiment(entry.path().string());
+        const Experiment experiment = read_experiment(entry.path().string(), registry());
         CHECK(experiment.name == entry.path().stem());
         CHECK((experiment.synthetic() || std::filesystem::exists(experiment.platform)));
         ++files;

@@ -32,7 +32,7 @@ const std::string kLines =
 
 void refused(const std::string& text, const std::string& message) {
     INFO(text);
-    CHECK_THROWS_WITH(points_of(experiment_of(text)), ContainsSubstring("experiment.yaml:" + message));
+    CHECK_THROWS_WITH(points_of(experiment_of(text), registry()), ContainsSubstring("experiment.yaml:" + message));
 }
 
 std::string replaced(std::string text, const std::string& from, const std::string& to) {
@@ -50,22 +50,21 @@ ordered_json report(const ExperimentPoint& point) {
 }  // namespace
 
 TEST_CASE("an experiment with synthetic traffic: points are its options put together", "[experiment][traffic]") {
-    const std::vector<ExperimentPoint> points = points_of(experiment_of(kNoc + kLines));
+    const std::vector<ExperimentPoint> points = points_of(experiment_of(kNoc + kLines), registry());
     REQUIRE(points.size() == 8);  // narrow is swept, ideal is not
     CHECK(points[1].name() == "short, narrow, rate 0.2");
-    REQUIRE(points[1].traffic);
-    CHECK(points[1].traffic->command == "noc");
+    CHECK(points[1].run.design == "noc");
     CHECK(
-        points[1].traffic->options ==
+        points[1].run.parameters ==
         std::map<std::string, std::string>{
             {"cycles", "1000"}, {"seed", "3"}, {"packet-flits", "1"}, {"vcs", "2"}, {"size", "4x4"}, {"rate", "0.2"}});
-    CHECK(points[7].traffic->options.count("rate") == 0);
+    CHECK(points[7].run.parameters.count("rate") == 0);
 }
 
 TEST_CASE("lines end where `until` says so, with published numbers beside them", "[experiment][traffic]") {
     const Experiment experiment = experiment_of(kNoc + kLines);
     std::vector<PointResult> results;
-    for (const ExperimentPoint& point : points_of(experiment)) results.push_back({point, report(point)});
+    for (const ExperimentPoint& point : points_of(experiment, registry())) results.push_back({point, report(point)});
     const std::vector<Figure> figures = {make_figure(experiment.figures.front(), experiment, results)};
     const ordered_json drawn = results_json(experiment, results, figures);
     const ordered_json& figure = drawn.at("figures").at(0);
@@ -105,24 +104,28 @@ TEST_CASE("what is wrong with synthetic traffic is told with its line", "[experi
 }
 
 TEST_CASE("keys with a dot are those of a device file", "[experiment][traffic]") {
-    CHECK(option_error("mem", "timing.tcl_cycles", "20").empty());
-    CHECK_FALSE(option_error("noc", "timing.tcl_cycles", "20").empty());
-    TrafficPoint point{"mem", {{"requests", "2000"}, {"timing.tcl_cycles", "20"}, {"outstanding", "1"}}};
-    const double slower = run_traffic(point).at("latency_ns").get<double>();
-    point.options.erase("timing.tcl_cycles");
-    CHECK(slower == Approx(run_traffic(point).at("latency_ns").get<double>() + 6).margin(1));
-    point.options["timing.tcl"] = "20";
-    CHECK_THROWS_AS(check_traffic(point), InputError);
-    point.options = {{"pattern", "trace"}};
-    CHECK_THROWS_WITH(check_traffic(point), ContainsSubstring("goes with --pattern trace"));
+    const System& mem = registry().system("mem");
+    CHECK(mem.parameter_error("mem", "timing.tcl_cycles", "20").empty());
+    CHECK_FALSE(registry().system("noc").parameter_error("noc", "timing.tcl_cycles", "20").empty());
+    Point point;
+    point.design = "mem";
+    point.parameters = {{"requests", "2000"}, {"timing.tcl_cycles", "20"}, {"outstanding", "1"}};
+    const auto latency_ns = [&] { return mem.prepare(point)->run().at("latency_ns").get<double>(); };
+    const double slower = latency_ns();
+    point.parameters.erase("timing.tcl_cycles");
+    CHECK(slower == Approx(latency_ns() + 6).margin(1));
+    point.parameters["timing.tcl"] = "20";
+    CHECK_THROWS_AS(mem.check_parameters(point), InputError);
+    point.parameters = {{"pattern", "trace"}};
+    CHECK_THROWS_WITH(mem.check_parameters(point), ContainsSubstring("goes with --pattern trace"));
 }
 
 TEST_CASE("--set sets an option for all points, or says why not", "[experiment][traffic]") {
     Experiment experiment = experiment_of(kNoc + kLines);
-    override_settings(experiment, {{"cycles", "200"}, {"buffer", "4"}});
+    override_settings(experiment, {{"cycles", "200"}, {"buffer", "4"}}, registry());
     CHECK(experiment.set.at("cycles") == "200");
     const auto says = [&](const char* key, const char* message) {
-        CHECK_THROWS_WITH(override_settings(experiment, {{key, "1"}}), ContainsSubstring(message));
+        CHECK_THROWS_WITH(override_settings(experiment, {{key, "1"}}, registry()), ContainsSubstring(message));
     };
     says("rate", "is swept by");
     says("vcs", "is set by design \"narrow\"");

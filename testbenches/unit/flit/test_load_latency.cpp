@@ -3,7 +3,7 @@
 // one cycle each for routing, VC allocation, switch allocation and switch traversal, 8-flit buffers, dim_order_torus,
 // links of two cycles, 8x8 nodes. Its figures are the average packet latency from generation to the last flit.
 
-#include "switchyard/platform/noc/noc_run.h"
+#include "switchyard/platform/characterisation/noc_run.h"
 #include "switchyard/testbenches/unit/flit/flit_bench.h"
 
 using namespace switchyard;

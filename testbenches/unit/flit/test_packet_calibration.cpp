@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "switchyard/platform/noc/noc_run.h"
+#include "switchyard/platform/characterisation/noc_run.h"
 #include "switchyard/testbenches/sim_test.h"
 #include "switchyard/testbenches/unit/flit/flit_bench.h"
 

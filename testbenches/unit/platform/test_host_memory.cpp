@@ -4,7 +4,7 @@
 
 #include <tlm_utils/simple_initiator_socket.h>
 
-#include "switchyard/platform/host_memory.h"
+#include "switchyard/platform/chip/host_memory.h"
 #include "switchyard/testbenches/sim_test.h"
 #include "switchyard/tlm/base_protocol_checker.h"
 #include "switchyard/tlm/tile_protocol.h"

@@ -8,8 +8,8 @@
 
 #include <unistd.h>
 
-#include "switchyard/platform/network_weights.h"
 #include "switchyard/platform/system/npy.h"
+#include "switchyard/platform/systems/adyna/network_weights.h"
 #include "switchyard/sw_scheduler/base/error.h"
 #include "switchyard/testbenches/catch.h"
 #include "switchyard/testbenches/half.h"

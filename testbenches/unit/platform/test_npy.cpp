@@ -2,8 +2,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "switchyard/platform/network_values.h"
 #include "switchyard/platform/system/npy.h"
+#include "switchyard/platform/systems/adyna/network_values.h"
 #include "switchyard/sw_scheduler/base/error.h"
 #include "switchyard/testbenches/catch.h"
 

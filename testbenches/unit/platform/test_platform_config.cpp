@@ -7,7 +7,7 @@
 #include <string>
 
 #include "switchyard/platform/apps/command_line.h"
-#include "switchyard/platform/platform_config.h"
+#include "switchyard/platform/chip/platform_config.h"
 #include "switchyard/testbenches/sim_test.h"
 
 using namespace switchyard;

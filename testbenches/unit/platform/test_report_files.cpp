@@ -6,7 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "switchyard/platform/report.h"
+#include "switchyard/platform/system/report_parts.h"
 #include "switchyard/sw_scheduler/base/error.h"
 #include "switchyard/testbenches/catch.h"
 

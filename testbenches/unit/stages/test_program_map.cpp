@@ -3,9 +3,9 @@
 
 #include <numeric>
 
-#include "switchyard/platform/expectation.h"
-#include "switchyard/platform/platform_config.h"
-#include "switchyard/platform/stages/program_map.h"
+#include "switchyard/platform/chip/platform_config.h"
+#include "switchyard/platform/systems/adyna/expectation.h"
+#include "switchyard/platform/systems/adyna/stages/program_map.h"
 #include "switchyard/sw_scheduler/adyna/compiler/compile.h"
 #include "switchyard/sw_scheduler/base/error.h"
 #include "switchyard/sw_scheduler/workload/model_reader.h"

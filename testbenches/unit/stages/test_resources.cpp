@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "switchyard/platform/stages/resources.h"
+#include "switchyard/platform/systems/adyna/stages/resources.h"
 #include "switchyard/testbenches/catch.h"
 
 using namespace switchyard;

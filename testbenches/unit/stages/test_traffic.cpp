@@ -4,7 +4,7 @@
 #include <random>
 
 #include "switchyard/hw/noc/torus.h"
-#include "switchyard/platform/stages/traffic.h"
+#include "switchyard/platform/systems/adyna/stages/traffic.h"
 #include "switchyard/testbenches/unit/network/network_bench.h"
 
 using namespace switchyard;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model_text.h"
 #include "switchyard/sw_scheduler/workload/profile.h"
+#include "switchyard/sw_scheduler/workload/route_provider.h"
 #include "switchyard/testbenches/catch.h"
 
 using namespace switchyard;

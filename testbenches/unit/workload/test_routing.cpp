@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "model_text.h"
+#include "switchyard/sw_scheduler/workload/route_provider.h"
 #include "switchyard/testbenches/catch.h"
 
 using namespace switchyard;

@@ -3,6 +3,7 @@
 
 #include "switchyard/sw_scheduler/workload/model_reader.h"
 #include "switchyard/sw_scheduler/workload/profile.h"
+#include "switchyard/sw_scheduler/workload/route_provider.h"
 #include "switchyard/testbenches/catch.h"
 
 using namespace switchyard;

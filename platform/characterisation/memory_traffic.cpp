@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "switchyard/platform/characterisation/memory_traffic.h"
+
+#include <algorithm>
+#include <cstdio>
+
+#include <fmt/format.h>
+
+#include "switchyard/hw/memory/dram/address_mapping.h"
+#include "switchyard/sw_scheduler/base/error.h"
+#include "switchyard/sw_scheduler/base/files.h"
+
+namespace switchyard::platform {
+namespace {
+
+/// The request log of a memory interface, in order of arrival.
+std::vector<MemoryRequest> read_request_log(const std::string& path) {
+    std::ifstream file = open_input(path);
+    std::vector<MemoryRequest> requests;
+    std::string line;
+    for (int number = 1; read_line(file, line, path, number); ++number) {
+        if (number == 1) continue;
+        double time_ns = 0;
+        char operation = 0;
+        unsigned long long address = 0, bytes = 0;
+        int end = 0;
+        const int read = std::sscanf(line.c_str(), "%lf,%c,%llu,%llu%n", &time_ns, &operation, &address, &bytes, &end);
+        if (read != 4 || static_cast<std::size_t>(end) != line.size() || (operation != 'R' && operation != 'W') ||
+            bytes == 0)
+            throw InputError(path, number, "", "wants time_ns,R or W,address,bytes");
+        requests.push_back({address, bytes, operation == 'W', time_ns});
+    }
+    if (requests.empty()) throw InputError(path, 0, "", "holds no requests");
+    // A request is logged when it is sent, and may overtake another on its way.
+    std::stable_sort(requests.begin(), requests.end(),
+                     [](const MemoryRequest& a, const MemoryRequest& b) { return a.time_ns < b.time_ns; });
+    return requests;
+}
+
+std::uint64_t row_stride_bytes(const hw::dram::Device& device) {
+    hw::dram::Location next_row;
+    next_row.row = 1;
+    return hw::dram::AddressMapping(device.policy.mapping, device.geometry).address_of(next_row);
+}
+
+}  // namespace
+
+const std::vector<std::string>& memory_patterns() {
+    static const std::vector<std::string> kPatterns{"sequential",  "random", "strided",      "streams",
+                                                    "alternating", "copy",   "row-conflict", "trace"};
+    return kPatterns;
+}
+
+MemoryTrafficSource::MemoryTrafficSource(const MemoryTraffic& traffic, const hw::dram::Device& device)
+    : traffic_(traffic),
+      capacity_bytes_(device.geometry.bytes()),
+      slots_(capacity_bytes_ / std::max<std::uint64_t>(traffic.request_bytes, 1)),
+      row_stride_bytes_(row_stride_bytes(device)),
+      random_(traffic.seed) {
+    if (traffic.pattern == "trace") {
+        trace_ = read_request_log(traffic.trace);
+    } else if (slots_ < 2) {
+        throw InputError("--request-bytes", 0, "", fmt::format("the memory has only {} bytes", capacity_bytes_));
+    } else if (traffic.pattern == "streams" && (traffic.streams == 0 || traffic.streams > slots_)) {
+        throw InputError("--streams", 0, "",
+                         fmt::format("wants 1 to {} streams, as many requests as the memory holds", slots_));
+    } else if (traffic.pattern == "row-conflict" && traffic.request_bytes > row_stride_bytes_) {
+        throw InputError(
+            "--request-bytes", 0, "",
+            fmt::format("row-conflict wants {} bytes at most, the distance of two rows of a bank", row_stride_bytes_));
+    }
+}
+
+MemoryRequest MemoryTrafficSource::next() {
+    const std::uint64_t i = sent_++;
+    if (traffic_.load_gb_per_s > 0)
+        next_ns_ +=
+            static_cast<double>(trace_.empty() ? traffic_.request_bytes : trace_[i].bytes) / traffic_.load_gb_per_s;
+    if (!trace_.empty()) return trace_[i];
+    MemoryRequest request{address(i), traffic_.request_bytes, false, 0};
+    constexpr double kUnit = 0x1p-53;
+    if (turns())
+        request.write = i % 2 == 1;
+    else if (traffic_.read_share < 1)
+        request.write = static_cast<double>(random_() >> 11) * kUnit >= traffic_.read_share;
+    return request;
+}
+
+std::uint64_t MemoryTrafficSource::address(std::uint64_t i) {
+    const std::uint64_t bytes = traffic_.request_bytes;
+    if (traffic_.pattern == "random") return random_() % slots_ * bytes;
+    if (traffic_.pattern == "strided") {
+        // Once through the memory, then again one request further on.
+        const std::uint64_t steps = std::max<std::uint64_t>(capacity_bytes_ / traffic_.stride_bytes, 1);
+        return (i % steps * traffic_.stride_bytes + i / steps * bytes) % capacity_bytes_;
+    }
+    if (traffic_.pattern == "streams" || traffic_.pattern == "copy") {
+        const std::uint64_t streams = traffic_.pattern == "copy" ? 2 : traffic_.streams;
+        const std::uint64_t share = slots_ / streams;
+        return (i % streams * share + i / streams % share) * bytes;
+    }
+    if (traffic_.pattern == "row-conflict") {
+        // The address bits below and above the lowest bit of the row count up, that bit takes turns.
+        const std::uint64_t position = i / 2 % (slots_ / 2) * bytes;
+        return position / row_stride_bytes_ * 2 * row_stride_bytes_ + position % row_stride_bytes_ +
+               i % 2 * row_stride_bytes_;
+    }
+    return i % slots_ * bytes;
+}
+
+}  // namespace switchyard::platform

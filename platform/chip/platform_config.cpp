@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "switchyard/platform/chip/platform_config.h"
+
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "switchyard/hw/host/host_register_document.h"
+
+namespace switchyard::platform {
+
+namespace {
+
+/// What a platform file of chips of tiles may say of itself beside its sections.
+constexpr const char* kSystemKey = "system";
+constexpr const char* kSystem = "adyna";
+
+/// Calls visit(name, meaning, describe) for every section; the one list of sections, for reading and for the docs.
+template <class Visit>
+void for_each_section(PlatformConfig& p, Visit&& visit) {
+    visit("chip", "the chip as a whole", [&p](ConfigReader& reader) { describe(reader, p.chip); });
+    visit("pe_array", "the PE array of a tile", [&p](ConfigReader& reader) {
+        describe(reader, p.pe_array);
+        describe(reader, p.pe_array_overrides);
+    });
+    visit("scratchpad", "the scratchpad of a tile", [&p](ConfigReader& reader) { describe(reader, p.scratchpad); });
+    visit("dispatcher", "the kernel dispatcher of a tile", [&p](ConfigReader& reader) {
+        describe(reader, p.dispatcher);
+        describe(reader, p.dispatcher_overrides);
+    });
+    visit("controller", "the controller of a tile", [&p](ConfigReader& reader) { describe(reader, p.controller); });
+    visit("network_interface", "the network interface of a tile", [&p](ConfigReader& reader) {
+        describe(reader, p.network_interface);
+        describe(reader, p.network_interface_overrides);
+    });
+    visit("noc", "routers and links of the 2D torus", [&p](ConfigReader& reader) {
+        describe(reader, p.noc);
+        describe(reader, p.noc_overrides);
+    });
+    visit("hbm", "off-chip memory", [&p](ConfigReader& reader) { describe(reader, p.hbm); });
+    visit("host", "host interface of the chip, and the host's memory", [&p](ConfigReader& reader) {
+        describe(reader, p.host);
+        describe(reader, p.host_memory);
+    });
+    visit("energy", "energy of an event, power of what is always on",
+          [&p](ConfigReader& reader) { describe(reader, p.energy); });
+}
+
+void check_sections(const YAML::Node& root, const std::string& path, PlatformConfig& platform) {
+    if (!root.IsMap()) throw InputError(path, line_of(root), "", "wants a mapping of sections");
+    std::set<std::string> known;
+    for_each_section(platform, [&known](const char* name, const char*, auto&&) { known.insert(name); });
+    std::set<std::string> found;
+    for (const auto& item : root) {
+        const std::string& name = item.first.Scalar();
+        if (name == kSystemKey) {
+            if (!item.second.IsScalar() || item.second.Scalar() != kSystem)
+                throw InputError(path, line_of(item.second), name,
+                                 fmt::format("wants {}: a platform of another system has other sections", kSystem));
+            continue;
+        }
+        if (known.count(name) == 0)
+            throw InputError(path, line_of(item.first), name,
+                             fmt::format("unknown section; known: {}", fmt::join(known, ", ")));
+        if (!found.insert(name).second) throw InputError(path, line_of(item.first), name, "is given twice");
+    }
+    for (const std::string& name : known)
+        if (found.count(name) == 0) throw InputError(path, line_of(root), name, "section is missing");
+}
+
+/// Whatever a component must know of its surroundings.
+void derive(PlatformConfig& p) {
+    p.pe_array.clock_ghz = p.scratchpad.clock_ghz = p.dispatcher.clock_ghz = p.controller.clock_ghz =
+        p.network_interface.clock_ghz = p.noc.clock_ghz = p.hbm.clock_ghz = p.host.clock_ghz = p.chip.clock_ghz;
+    p.controller.values = p.network_interface.values = p.chip.functional;
+    p.network_interface.packet_format = p.noc.packet_format();
+    p.noc.columns = p.chip.columns;
+    p.noc.rows = p.chip.rows;
+    if (p.scratchpad.network_bytes_per_cycle == 0) p.scratchpad.network_bytes_per_cycle = p.noc.link_bytes_per_cycle;
+    if (p.noc_overrides.text.empty()) return;
+    for (unsigned router = 0; router < p.tiles(); ++router)
+        p.noc.impl_of_router.push_back(p.noc_overrides.impl_of(router, p.noc.impl));
+}
+
+/// `auto` stays where both chips are possible: run_on_chosen_chip() knows more.
+void choose_chip(PlatformConfig& p) {
+    if (p.chip.impl != "auto") return;
+    const bool analytic = p.pe_array.impl == "analytic" && p.dispatcher.impl == "analytic" &&
+                          p.network_interface.impl == "packets" && p.noc.impl == "packet" &&
+                          p.hbm.impl == "bandwidth" && p.hbm.request_log.empty() && p.pe_array_overrides.text.empty() &&
+                          p.dispatcher_overrides.text.empty() && p.network_interface_overrides.text.empty();
+    if (p.chip.ideal_kernel_store || !p.chip.kernel_fitting || p.chip.online_scheduling_us > 0) {
+        p.chip.impl = "stages";
+    } else if (!analytic || p.chip.functional || p.chip.check_protocol) {
+        p.chip.impl = "tiles";
+    }
+}
+
+/// Keys that are fine one by one and contradict each other.
+void check(const PlatformConfig& p, const YAML::Node& root, const std::string& path) {
+    const auto fail = [&](const char* section, const std::string& message) {
+        throw InputError(path, line_of(root[section]), section, message);
+    };
+    const auto check_overrides = [&](const char* section, const TileOverrides& overrides, const auto& known) {
+        const std::string message = overrides.validation_error(p.tiles(), known);
+        if (!message.empty()) fail(section, "impl_of_tiles: " + message);
+    };
+    check_overrides("pe_array", p.pe_array_overrides, hw::kPeArrayImplementations);
+    check_overrides("dispatcher", p.dispatcher_overrides, hw::kDispatcherImplementations);
+    check_overrides("network_interface", p.network_interface_overrides, hw::kNetworkInterfaceImplementations);
+    check_overrides("noc", p.noc_overrides, std::vector<std::string>{"flit", "rtl", "lockstep"});
+    if (p.noc.impl == "packet" && !p.noc_overrides.text.empty()) fail("noc", "impl_of_tiles needs impl: flit");
+    if (const std::string message = hw::validation_error(p.noc, p.router_of_endpoint()); !message.empty())
+        fail("noc", message);
+    if (p.scratchpad.network_bytes_per_cycle < p.noc.link_bytes_per_cycle)
+        fail("scratchpad", fmt::format("network_bytes_per_cycle: {} is less than noc.link_bytes_per_cycle, {}: the "
+                                       "network interface takes flits at the rate of a link",
+                                       p.scratchpad.network_bytes_per_cycle, p.noc.link_bytes_per_cycle));
+    if (const std::string message = hw::validation_error(p.hbm); !message.empty()) fail("hbm", message);
+    if (p.chip.impl == "stages" && p.network_interface.impl != "packets")
+        fail("network_interface", "impl: " + p.network_interface.impl + " needs chip.impl: tiles");
+    if (p.chip.impl == "stages" && p.noc.impl != "packet")
+        fail("noc", "impl: " + p.noc.impl + " needs chip.impl: tiles");
+    if (p.chip.impl == "stages" && p.chip.functional) fail("chip", "functional: yes needs impl: tiles");
+    if (p.chip.impl == "stages" && p.hbm.impl != "bandwidth")
+        fail("hbm", "impl: " + p.hbm.impl + " needs chip.impl: tiles");
+    if (p.chip.impl == "stages" && !p.hbm.request_log.empty()) fail("hbm", "request_log needs chip.impl: tiles");
+    if (p.chip.impl == "stages" && !(p.pe_array_overrides.text.empty() && p.dispatcher_overrides.text.empty() &&
+                                     p.network_interface_overrides.text.empty()))
+        fail("chip", "impl_of_tiles needs impl: tiles");
+    if (p.chip.impl == "tiles" && p.chip.ideal_kernel_store) fail("chip", "ideal_kernel_store needs impl: stages");
+    if (p.chip.impl == "tiles" && !p.chip.kernel_fitting) fail("chip", "kernel_fitting: no needs impl: stages");
+    if (p.chip.impl == "tiles" && p.chip.online_scheduling_us > 0)
+        fail("chip", "online_scheduling_us needs impl: stages");
+    if (p.tiles() + p.hbm.interfaces() + 1 > 0xFFFF) fail("chip", "more endpoints than 16 bits can number");
+    try {
+        make_hardware_description(p).check();
+    } catch (const InputError& error) {
+        throw InputError(path, 0, "", error.what());
+    }
+}
+
+}  // namespace
+
+PlatformConfig PlatformConfig::from_yaml_file(const std::string& path, std::map<std::string, std::string> overrides) {
+    return read_platform(path, std::move(overrides));
+}
+
+std::vector<unsigned> PlatformConfig::router_of_endpoint() const {
+    std::vector<unsigned> routers;
+    for (unsigned tile = 0; tile < tiles(); ++tile) routers.push_back(tile);
+    const unsigned interfaces = hbm.interfaces();
+    for (unsigned i = 0; i < interfaces; ++i) {
+        const bool left = i % 2 == 0;
+        const unsigned on_this_edge = left ? (interfaces + 1) / 2 : interfaces / 2;
+        const unsigned row = (2 * (i / 2) + 1) * chip.rows / (2 * on_this_edge);
+        routers.push_back(row * chip.columns + (left ? 0 : chip.columns - 1));
+    }
+    routers.push_back(0);
+    return routers;
+}
+
+sched::HardwareDescription make_hardware_description(const PlatformConfig& p) {
+    sched::HardwareDescription hardware;
+    hardware.name = p.chip.name;
+    hardware.columns = p.chip.columns;
+    hardware.rows = p.chip.rows;
+    hardware.pe_rows = p.pe_array.rows;
+    hardware.pe_columns = p.pe_array.columns;
+    hardware.clock_ghz = p.chip.clock_ghz;
+    hardware.pe_register_bytes = p.pe_array.register_bytes;
+    hardware.wide_partial_sums = p.pe_array.partial_sums == "fp32";
+    hardware.scratchpad_bytes = static_cast<std::uint32_t>(p.scratchpad.capacity_bytes);
+    hardware.scratchpad_bytes_per_cycle = p.scratchpad.bytes_per_cycle;
+    hardware.scratchpad_write_bytes_per_cycle = p.scratchpad.write_bytes_per_cycle;
+    hardware.kernel_share = p.scratchpad.kernel_share;
+    hardware.link_bytes_per_cycle = p.noc.link_bytes_per_cycle;
+    hardware.hop_cycles = p.noc.router_cycles + p.noc.link_cycles;
+    hardware.header_bytes = p.noc.header_bytes;
+    hardware.region_bytes = p.hbm.region_bytes;
+    hardware.memory_latency_cycles = p.cycles(p.hbm.read_latency_ns);
+    hardware.setup_cycles = p.network_interface.setup_cycles;
+    hardware.multicast_reads = p.network_interface.multicast_reads();
+    const std::vector<unsigned> routers = p.router_of_endpoint();
+    const double bytes_per_cycle = p.hbm.peak_bytes_per_cycle() * (1 - p.hbm.refresh_share);
+    for (unsigned i = 0; i < p.hbm.interfaces(); ++i)
+        hardware.memory.push_back({static_cast<std::uint16_t>(routers[p.tiles() + i]), bytes_per_cycle});
+    return hardware;
+}
+
+PlatformConfig read_platform(const std::string& path, std::map<std::string, std::string> overrides) {
+    const YAML::Node root = load_yaml(path);
+    PlatformConfig platform;
+    check_sections(root, path, platform);
+    for_each_section(platform, [&](const char* name, const char*, auto&& describe_section) {
+        ConfigReader reader(root[name], path, name, &overrides);
+        describe_section(reader);
+        reader.finish();
+    });
+    if (!overrides.empty()) throw InputError("--set", 0, overrides.begin()->first, "unknown key");
+    derive(platform);
+    choose_chip(platform);
+    check(platform, root, path);
+    return platform;
+}
+
+std::vector<KeyDescription> platform_keys() {
+    std::vector<KeyDescription> keys;
+    PlatformConfig defaults;
+    for_each_section(defaults, [&keys](const char* name, const char*, auto&& describe_section) {
+        ConfigReader reader(YAML::Node(), "", name, nullptr, &keys);
+        describe_section(reader);
+    });
+    return keys;
+}
+
+std::string platform_keys_markdown() {
+    std::string text =
+        "# Platform keys\n\n"
+        "A platform is a YAML file with one section a component (`configs/platforms/`). Every section must be there; a "
+        "key that is\nleft out has its default. `system: adyna` may stand in front of the sections: the system whose "
+        "platform it is\n(`sy-sim systems`). `--set section.key=value` overrides a key on the command line. An "
+        "unknown section or key, a value\nof the wrong type and a value out of range are errors that name the file, "
+        "the "
+        "line and the key. Units are part of the\nkeys' names, values are plain numbers.\n\n"
+        "This file is printed by `sy-sim keys`; a test compares the two.\n";
+    PlatformConfig defaults;
+    for_each_section(defaults, [&text](const char* name, const char* meaning, auto&& describe_section) {
+        std::vector<KeyDescription> keys;
+        ConfigReader reader(YAML::Node(), "", name, nullptr, &keys);
+        describe_section(reader);
+        text += fmt::format("\n## {}\n\n{}\n\n{}", name, meaning, key_table(keys));
+    });
+    return text;
+}
+
+std::string register_map_markdown() {
+    return hw::host_registers::kDocument;
+}
+
+}  // namespace switchyard::platform

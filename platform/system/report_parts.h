@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "switchyard/platform/system/checks.h"
+#include "switchyard/platform/system/energy.h"
+
+namespace switchyard::platform {
+
+/// Parts of docs/report_format.md that the reports of all systems have in common.
+
+/// `summary.latency_us` of at least one batch: min, mean, max.
+nlohmann::ordered_json latency_json(const std::vector<double>& microseconds);
+
+/// `energy` of a run of N nanoseconds and batches.
+nlohmann::ordered_json energy_json(const std::vector<Energy::Part>& parts, double total_picojoules, double nanoseconds,
+                                   std::size_t batches);
+
+/// `conservation`.
+nlohmann::ordered_json checks_json(const std::vector<Check>& checks);
+
+/// Lines of the table for people: one of `name` and `value`; `energy` by part; `conservation`, with the checks that
+/// failed.
+std::string report_row(const std::string& name, const std::string& value);
+std::string energy_rows(const nlohmann::ordered_json& energy);
+std::string check_rows(const nlohmann::ordered_json& checks);
+
+/// A document as files have it, and write_file() of it, into a folder that need not exist.
+std::string json_text(const nlohmann::ordered_json& document);
+void write_json(const nlohmann::ordered_json& document, const std::string& path);
+
+}  // namespace switchyard::platform

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "switchyard/platform/system/system.h"
+
+namespace switchyard::platform {
+
+/// The systems that a program knows. The experiment runner and the commands find designs here and know no system.
+class SystemRegistry {
+public:
+    /// Throws std::logic_error if a system or a design of this name is there.
+    void add(std::unique_ptr<System> system);
+
+    /// Throw InputError that lists the known ones.
+    const System& system_of_design(const std::string& design) const;
+    SystemDesign design(const std::string& name) const;
+    const System& system(const std::string& name) const;
+
+    const std::vector<std::unique_ptr<System>>& systems() const { return systems_; }
+    /// Of all systems but those that make their load, in order of registration.
+    std::vector<std::string> design_names() const;
+
+private:
+    const System* find_design(const std::string& design) const;
+
+    std::vector<std::unique_ptr<System>> systems_;
+};
+
+}  // namespace switchyard::platform

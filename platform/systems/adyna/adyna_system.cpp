@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <boost/algorithm/string.hpp>
+#include <nlohmann/json.hpp>
+
+#include "switchyard/platform/chip/platform_config.h"
+#include "switchyard/platform/system/network_work.h"
+#include "switchyard/platform/system/system.h"
+#include "switchyard/platform/systems/adyna/chip_choice.h"
+#include "switchyard/platform/systems/adyna/expectation.h"
+#include "switchyard/platform/systems/adyna/network_image.h"
+#include "switchyard/platform/systems/adyna/report.h"
+#include "switchyard/platform/systems/adyna/rescheduler.h"
+#include "switchyard/platform/systems/adyna/simulation.h"
+#include "switchyard/sw_scheduler/adyna/compiler/design.h"
+#include "switchyard/sw_scheduler/base/error.h"
+#include "switchyard/sw_scheduler/base/plain_number.h"
+
+namespace switchyard::platform {
+
+using nlohmann::ordered_json;
+
+namespace {
+
+constexpr const char* kSampling = "sampling";
+constexpr const char* kWithout = "without";
+constexpr const char* kUnitSamples = "unit_samples";
+constexpr const char* kReschedule = "reschedule";
+
+std::string parameter(const Point& point, const char* key) {
+    const auto found = point.parameters.find(key);
+    return found == point.parameters.end() ? "" : found->second;
+}
+
+/// 0 if the parameter is not there. Throws InputError unless it is a number from 1 on.
+std::uint32_t number(const Point& point, const char* key, const char* wanted) {
+    const std::string text = parameter(point, key);
+    std::uint32_t value = 0;
+    if (text.empty()) return 0;
+    if (parse_plain_number(text, value) != Parsed::ok || value == 0)
+        throw InputError(fmt::format("design {}: {}: wants {}, not {}", point.design, key, wanted, text));
+    return value;
+}
+
+NetworkImageOptions options_of(const Point& point) {
+    NetworkImageOptions options;
+    options.design = point.design;
+    options.sampling = parameter(point, kSampling);
+    const std::string without = parameter(point, kWithout);
+    if (!without.empty()) boost::split(options.without, without, boost::is_space(), boost::token_compress_on);
+    options.unit_samples = number(point, kUnitSamples, "a number of samples");
+    return options;
+}
+
+/// A kernel image, with everything that a run of it needs.
+class KernelImagePlan : public Plan {
+public:
+    explicit KernelImagePlan(const Point& point)
+        : platform_(read_platform(point.platform, point.overrides)),
+          work_(read_network_work(point)),
+          options_(options_of(point)),
+          reschedule_interval_(number(point, kReschedule, "a number of batches")),
+          bytes_(encode(compile_network(work_.model, platform_, options_))),
+          image_(decode_image_for(platform_, bytes_, point.workload)) {
+        if (sched::design_of(image_.meta).has(sched::Mechanism::routing)) return;
+        work_.routes.source = {"every branch", 0};
+        work_.routes.batches.assign(work_.routes.batches.size(), every_branch(image_.meta));
+    }
+
+    ordered_json cost() const override {
+        std::size_t kernels = 0;
+        for (const TileProgram& tile : image_.tiles) kernels += tile.kernels.size();
+        return {{"image_bytes", bytes_.size()}, {"kernels", kernels}, {"segments", image_.chip.segments.size()}};
+    }
+
+    ordered_json run() override {
+        RunOptions run;
+        Rescheduler rescheduler(work_.model, platform_, options_, image_, expected_routes(work_.model, options_));
+        run.reschedule_interval = reschedule_interval_;
+        if (run.reschedule_interval > 0)
+            run.reschedule = [&rescheduler](const SimulatedHost::Profile& read_back) { return rescheduler(read_back); };
+        const auto run_on = [&](const PlatformConfig& chosen) {
+            const RunResult result = run_simulation(chosen, image_, bytes_, work_.routes.batches, run);
+            return ordered_json{
+                {kReport, make_report(chosen, image_, work_.routes.batches, work_.routes.source, result)}};
+        };
+        return run_on_chosen_chip(platform_, run_on).at(kReport);
+    }
+
+private:
+    PlatformConfig platform_;
+    NetworkWork work_;
+    NetworkImageOptions options_;
+    std::uint32_t reschedule_interval_;
+    std::vector<std::uint8_t> bytes_;
+    Image image_;
+};
+
+/// Adyna, its ablations and M-tile, which runs on the same chip: a scheduler and one kernel image each.
+class AdynaSystem : public System {
+public:
+    std::string name() const override { return "adyna"; }
+    std::string summary() const override {
+        return "tiles with many kernels, dynamic dispatch, switch and merge in the network interface";
+    }
+    std::vector<SystemDesign> designs() const override {
+        return {{"adyna", {kSampling, kWithout, kUnitSamples, kReschedule}},
+                {"adyna-static", {kWithout, kUnitSamples}},
+                {"full-kernel", {kWithout, kUnitSamples, kReschedule}},
+                {"real-time", {kWithout, kUnitSamples}},
+                {"m-tile", {kWithout, kUnitSamples}}};
+    }
+    void check_workload(const Point& point) const override { sched::read_model(point.workload); }
+    void check_platform(const Point& point) const override { read_platform(point.platform, point.overrides); }
+    std::unique_ptr<Plan> prepare(const Point& point) const override {
+        check_parameters(point);
+        return std::make_unique<KernelImagePlan>(point);
+    }
+    std::string table(const ordered_json& report) const override { return report_table(report); }
+};
+
+}  // namespace
+
+std::unique_ptr<System> make_adyna_system() {
+    return std::make_unique<AdynaSystem>();
+}
+
+}  // namespace switchyard::platform

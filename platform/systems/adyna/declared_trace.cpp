@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "switchyard/platform/systems/adyna/declared_trace.h"
+
+#include <filesystem>
+#include <fstream>
+#include <vector>
+
+#include <fmt/format.h>
+#include <boost/crc.hpp>
+#include <nlohmann/json.hpp>
+
+#include "switchyard/sw_scheduler/base/error.h"
+#include "switchyard/sw_scheduler/base/files.h"
+#include "switchyard/sw_scheduler/base/json_text.h"
+
+namespace switchyard::platform {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+std::uint32_t checksum_of(const std::string& path) {
+    std::ifstream file = open_input(path);
+    std::vector<char> chunk(std::size_t{1} << 20);
+    boost::crc_32_type crc;
+    while (file.read(chunk.data(), static_cast<std::streamsize>(chunk.size())) || file.gcount() > 0)
+        crc.process_bytes(chunk.data(), static_cast<std::size_t>(file.gcount()));
+    if (file.bad()) throw InputError(path, 0, "", "cannot be read");
+    return crc.checksum();
+}
+
+std::uint32_t checksum_of(const std::vector<std::uint8_t>& bytes) {
+    boost::crc_32_type crc;
+    crc.process_bytes(bytes.data(), bytes.size());
+    return crc.checksum();
+}
+
+fs::path folder_of(const std::string& image_path) {
+    return fs::weakly_canonical(fs::absolute(image_path)).parent_path();
+}
+
+}  // namespace
+
+std::string trace_link_path(const std::string& image_path) {
+    return image_path + ".trace";
+}
+
+std::string trace_link(const std::string& trace, const std::vector<std::uint8_t>& image_bytes,
+                       const std::string& image_path) {
+    const nlohmann::ordered_json link = {
+        {"format", "switchyard-trace-link"},
+        {"version", 1},
+        {"trace", fs::weakly_canonical(fs::absolute(trace)).lexically_relative(folder_of(image_path)).string()},
+        {"trace_crc32", checksum_of(trace)},
+        {"image_crc32", checksum_of(image_bytes)}};
+    return link.dump(2) + "\n";
+}
+
+std::string declared_trace(const std::vector<std::uint8_t>& image_bytes, const std::string& image_path) {
+    const auto needed = [&image_path](const std::string& why) {
+        return InputError(image_path, 0, "--trace", "is needed: " + why);
+    };
+    const std::string link_path = trace_link_path(image_path);
+    std::error_code error;
+    if (!fs::is_regular_file(link_path, error)) throw needed("the model declares no route generator");
+    std::string path;
+    try {
+        const nlohmann::json link = parse_json(read_file(link_path, kMaxTextBytes), link_path);
+        if (link.at("image_crc32") != checksum_of(image_bytes))
+            throw needed(fmt::format("{} is of another image", link_path));
+        path = (folder_of(image_path) / link.at("trace").get<std::string>()).lexically_normal().string();
+        if (!fs::is_regular_file(path, error)) throw needed(fmt::format("the trace of the model is not at {}", path));
+        if (checksum_of(path) != link.at("trace_crc32"))
+            throw needed(fmt::format("{} is not the trace that the image was compiled with", path));
+    } catch (const nlohmann::json::exception&) {
+        throw needed(fmt::format("{} is no trace link", link_path));
+    }
+    return path;
+}
+
+}  // namespace switchyard::platform

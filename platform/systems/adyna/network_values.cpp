@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "switchyard/platform/systems/adyna/network_values.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "switchyard/hw/numerics/fp16.h"
+#include "switchyard/platform/systems/adyna/expectation.h"
+#include "switchyard/platform/systems/adyna/network_weights.h"
+#include "switchyard/sw_scheduler/base/error.h"
+
+namespace switchyard::platform {
+
+namespace {
+
+std::size_t elements(const OperatorShape& shape) {
+    return std::size_t{shape.out_channels} * shape.out_rows * shape.out_columns;
+}
+
+/// Calls visit(index of the element in a batch's tensor) for the elements of a piece in their order.
+template <class Visit>
+void for_each_element(const OperatorPlacement& tensor, std::size_t piece, Visit&& visit) {
+    const Box box = piece_box(tensor, static_cast<std::uint32_t>(piece));
+    const OperatorShape& shape = tensor.shape;
+    for (std::size_t n = box.n0; n < box.n1; ++n) {
+        for (std::size_t k = 0; k < shape.out_channels; ++k) {
+            for (std::size_t p = box.p0; p < box.p1; ++p) {
+                for (std::size_t q = 0; q < shape.out_columns; ++q) {
+                    visit(((n * shape.out_channels + k) * shape.out_rows + p) * shape.out_columns + q);
+                }
+            }
+        }
+    }
+}
+
+}  // namespace
+
+NetworkValues::NetworkValues(const Image& image, const std::string& folder, const std::string& inputs)
+    : image_(image), inputs_(read_npy(inputs)) {
+    std::map<std::uint16_t, const OperatorPlacement*> placements;
+    std::map<std::uint16_t, const TileOperator*> operators;
+    for (const TileProgram& tile : image.tiles) {
+        for (const OperatorPlacement& placement : tile.placements) placements.emplace(placement.op_id, &placement);
+        for (const TileOperator& op : tile.operators) operators.emplace(op.op_id, &op);
+    }
+    std::map<std::string, std::uint16_t> ids;
+    for (std::size_t id = 0; id < image.meta.operators.size(); ++id) {
+        const auto placement = placements.find(static_cast<std::uint16_t>(id));
+        if (placement == placements.end()) continue;
+        const std::string& name = image.meta.operators[id].name;
+        if (placement->second->in_memory()) {
+            tensors_.emplace(name, placement->second);
+        } else {
+            ids.emplace(name, static_cast<std::uint16_t>(id));
+        }
+    }
+    for (const ImageMeta::Tensor& tensor : image.meta.tensors) {
+        if (tensor.kind == "weights") {
+            const std::uint16_t id = ids.at(tensor.name);
+            weights_.emplace(tensor.name,
+                             weight_slices(image.meta.model, folder, image.meta.operators[id], *placements.at(id),
+                                           *operators.at(id), tensor.piece_bytes.front()));
+        } else if (tensor.kind == "output") {
+            add_output(tensor);
+        } else {
+            check_inputs(inputs, placement_of(tensor).shape);
+        }
+    }
+}
+
+void NetworkValues::add_output(const ImageMeta::Tensor& tensor) {
+    const OperatorShape& shape = placement_of(tensor).shape;
+    std::vector<std::size_t> dimensions{0, shape.out_channels, shape.out_rows, shape.out_columns};
+    while (dimensions.size() > 2 && dimensions.back() == 1) dimensions.pop_back();
+    if (!outputs_.empty() &&
+        (outputs_.front().values.shape != dimensions || outputs_.front().tensor->per_input != tensor.per_input))
+        throw InputError(
+            image_.meta.model, 0, tensor.name,
+            fmt::format("is an output of another shape than {}: of several outputs a sample's result is the "
+                        "last one that it reaches",
+                        outputs_.front().tensor->name));
+    outputs_.push_back({&tensor, {dimensions, {}}});
+}
+
+void NetworkValues::check_inputs(const std::string& file, const OperatorShape& shape) {
+    const std::size_t batch = image_.meta.batch_samples, fold = image_.meta.samples_per_input, size = elements(shape);
+    // Dimensions of one may be left out, and samples folded into inputs or not, so it is the number that counts.
+    const std::size_t first = inputs_.shape.empty() ? 0 : inputs_.shape[0], count = inputs_.values.size();
+    if ((count != first * size && count != first * fold * size) || count < batch * size)
+        throw InputError(
+            file, 0, "shape",
+            fmt::format("is ({}), the network wants batches of ({}, {}, {}, {})", fmt::join(inputs_.shape, ", "), batch,
+                        shape.out_channels, shape.out_rows, shape.out_columns));
+    batches_ = static_cast<std::uint32_t>(count / size / batch);
+}
+
+const OperatorPlacement& NetworkValues::placement_of(const ImageMeta::Tensor& tensor) const {
+    return *tensors_.at(tensor.name);
+}
+
+std::vector<std::uint8_t> NetworkValues::piece(const ImageMeta::Tensor& tensor, std::size_t piece,
+                                               std::uint32_t batch) const {
+    if (tensor.kind == "weights") return weights_.at(tensor.name).at(piece);
+    const OperatorPlacement& placement = placement_of(tensor);
+    const std::size_t first = std::size_t{batch} * image_.meta.batch_samples * elements(placement.shape);
+    HalfWriter writer;
+    for_each_element(placement, piece, [&](std::size_t i) { writer.add(inputs_.values[first + i]); });
+    return writer.take(tensor.piece_bytes[piece]);
+}
+
+void NetworkValues::take(const ImageMeta::Tensor& tensor, std::size_t piece, std::uint32_t batch,
+                         const std::vector<std::uint8_t>& bytes) {
+    const OperatorPlacement& placement = placement_of(tensor);
+    const auto output = std::find_if(outputs_.begin(), outputs_.end(),
+                                     [&tensor](const Output& one) { return one.tensor->name == tensor.name; });
+    NpyArray& array = output->values;
+    const std::size_t batch_elements = image_.meta.batch_samples * elements(placement.shape);
+    array.shape[0] = std::max<std::size_t>(array.shape[0], (batch + 1u) * image_.meta.batch_samples);
+    array.values.resize(std::max(array.values.size(), (batch + 1u) * batch_elements));
+    std::size_t at = 0;
+    for_each_element(placement, piece, [&](std::size_t i) {
+        std::uint16_t bits = 0;
+        std::memcpy(&bits, &bytes[at], kElementBytes);
+        at += kElementBytes;
+        array.values[batch * batch_elements + i] = numerics::widen(bits);
+    });
+}
+
+NpyArray NetworkValues::output() const {
+    return outputs_.back().values;
+}
+
+NpyArray NetworkValues::output(const std::vector<BatchRouting>& routed) const {
+    const std::size_t size = elements(placement_of(*outputs_.front().tensor).shape);
+    const std::size_t step = outputs_.front().tensor->per_input ? image_.meta.samples_per_input : 1;
+    const std::size_t rows = image_.meta.batch_samples / step;  // of a batch
+    NpyArray result;
+    result.shape = outputs_.front().values.shape;
+    result.shape[0] = routed.size() * rows;
+    result.values.assign(result.shape[0] * size, 0);
+    for (std::size_t batch = 0; batch < routed.size(); ++batch) {
+        for (const Output& output : outputs_) {
+            const std::uint16_t op_id = placement_of(*output.tensor).op_id;
+            for (const std::uint32_t id : samples_at(image_, routed[batch], op_id)) {
+                if (id % step != 0) continue;
+                const std::size_t from = (batch * image_.meta.batch_samples + id) * size,
+                                  to = (batch * rows + id / step) * size;
+                if (from + size <= output.values.values.size())
+                    std::copy_n(&output.values.values[from], size, &result.values[to]);
+            }
+        }
+    }
+    return result;
+}
+
+OutputComparison compare_outputs(const NpyArray& got, const NpyArray& expected, double bound) {
+    const auto per_sample = [](const NpyArray& array) {
+        return array.shape.empty() || array.shape[0] == 0 ? 0 : array.values.size() / array.shape[0];
+    };
+    const std::size_t outputs = per_sample(expected);
+    if (outputs == 0 || per_sample(got) != outputs)
+        throw InputError(fmt::format("outputs of shape ({}) cannot be compared with ({})", fmt::join(got.shape, ", "),
+                                     fmt::join(expected.shape, ", ")));
+    OutputComparison result;
+    result.samples = std::min(got.shape[0], expected.shape[0]);
+    double sum = 0;
+    for (std::size_t sample = 0; sample < result.samples; ++sample) {
+        const auto a = got.values.begin() + static_cast<std::ptrdiff_t>(sample * outputs);
+        const auto b = expected.values.begin() + static_cast<std::ptrdiff_t>(sample * outputs);
+        const auto end = static_cast<std::ptrdiff_t>(outputs);
+        for (std::ptrdiff_t i = 0; i < end; ++i) {
+            const double difference = std::abs(double{a[i]} - b[i]);
+            const double error = std::isnan(difference) ? std::numeric_limits<double>::infinity() : difference;
+            if (error > result.largest_error) {
+                result.largest_error = error;
+                result.worst_sample = sample;
+                result.worst_output = static_cast<std::size_t>(i);
+            }
+            sum += error;
+        }
+        const auto label = std::max_element(a, a + end) - a, wanted = std::max_element(b, b + end) - b;
+        if (label == wanted) continue;
+        ++result.different_labels;
+        std::vector<float> sorted(b, b + end);
+        std::partial_sort(sorted.begin(), sorted.begin() + 2, sorted.end(), std::greater<>());
+        if (double{sorted[0]} - sorted[1] > bound) ++result.wrong_labels;
+    }
+    result.mean_error = sum / static_cast<double>(result.samples * outputs);
+    return result;
+}
+
+}  // namespace switchyard::platform

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "switchyard/platform/systems/adyna/network_weights.h"
+
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "switchyard/hw/numerics/fp16.h"
+#include "switchyard/platform/system/npy.h"
+#include "switchyard/sw_scheduler/base/error.h"
+
+namespace switchyard::platform {
+
+void HalfWriter::add(double value) {
+    const std::uint16_t bits = numerics::narrow(value);
+    bytes_.push_back(static_cast<std::uint8_t>(bits));
+    bytes_.push_back(static_cast<std::uint8_t>(bits >> 8));
+}
+
+std::vector<std::uint8_t> HalfWriter::take(std::size_t bytes) {
+    bytes_.resize(bytes, 0);
+    return std::move(bytes_);
+}
+
+namespace {
+
+/// Values of each output channel.
+struct Parameter {
+    std::size_t per_channel = 1;
+    std::vector<double> values;  ///< channel by channel
+};
+
+class WeightFiles {
+public:
+    WeightFiles(const std::string& model, const std::string& folder, const ImageMeta::Operator& meta,
+                const OperatorShape& shape)
+        : model_(model), folder_(folder), meta_(meta), shape_(shape) {}
+
+    /// What is multiplied: the operator's group of the input channels, scaled. No values if there is nothing.
+    Parameter products() const {
+        Parameter result{filter_elements(shape_), {}};
+        if (result.per_channel == 0) return result;
+        const std::size_t stored = result.per_channel * meta_.groups, first = meta_.group * result.per_channel;
+        const std::vector<float> whole = meta_.expert < 0 ? matrix(stored) : expert(stored);
+        for (std::size_t k = 0; k < shape_.out_channels; ++k) {
+            const float* const channel = &whole[channel_in_file(k) * stored + first];
+            for (std::size_t i = 0; i < result.per_channel; ++i)
+                result.values.push_back(static_cast<double>(channel[i]) * meta_.weight_scale);
+        }
+        return result;
+    }
+
+    /// A value a channel.
+    Parameter vector(const char* what) const {
+        const Parameter file = vector(meta_.parameters, what);
+        Parameter result;
+        for (std::size_t k = 0; k < shape_.out_channels; ++k) result.values.push_back(file.values[channel_in_file(k)]);
+        return result;
+    }
+    Parameter norm(const char* what) const { return vector(meta_.norm_parameters, what); }
+
+    /// Of (tokens, channels).
+    Parameter position(std::size_t tokens) const {
+        const std::string path = named(meta_.position_parameters, "positions") + ".npy";
+        const NpyArray array = read_npy(path);
+        if (array.shape != std::vector<std::size_t>{tokens, shape_.out_channels})
+            wrong_shape(path, array, fmt::format("{} tokens of {} channels", tokens, shape_.out_channels));
+        Parameter result{tokens, {}};
+        for (std::size_t k = 0; k < shape_.out_channels; ++k)
+            for (std::size_t token = 0; token < tokens; ++token)
+                result.values.push_back(array.values[token * shape_.out_channels + k]);
+        return result;
+    }
+
+private:
+    std::string named(const std::string& parameters, const char* what) const {
+        if (parameters.empty())
+            throw InputError(model_, 0, meta_.name,
+                             fmt::format("has {}, and the model names no parameters for them", what));
+        return folder_ + "/" + parameters;
+    }
+    /// "enc.0.norm1" and "weight": enc.0.norm1.weight.npy. "in_proj_" and "weight": in_proj_weight.npy.
+    std::string path_of(const std::string& parameters, const char* what) const {
+        const std::string base = named(parameters, "weights");
+        return fmt::format("{}{}{}.npy", base, base.back() == '_' ? "" : ".", what);
+    }
+    [[noreturn]] void wrong_shape(const std::string& path, const NpyArray& array, const std::string& wanted) const {
+        throw InputError(
+            path, 0, "shape",
+            fmt::format("is ({}), operator {} wants {}", fmt::join(array.shape, ", "), meta_.name, wanted));
+    }
+
+    /// Channel k of the chip, which wants queries, keys and values head by head.
+    std::size_t channel_in_file(std::size_t k) const {
+        if (meta_.heads <= 1) return k;
+        const std::size_t all = shape_.out_channels / 3u, head = all / meta_.heads;
+        const std::size_t part = k % (3 * head) / head;
+        return part * all + k / (3 * head) * head + k % head;
+    }
+
+    std::vector<float> matrix(std::size_t stored) const {
+        const std::string path = path_of(meta_.parameters, "weight");
+        NpyArray array = read_npy(path);
+        if (array.shape.empty() || array.shape[0] != shape_.out_channels ||
+            array.values.size() != stored * shape_.out_channels)
+            wrong_shape(path, array, fmt::format("{} channels of {} weights", shape_.out_channels, stored));
+        return std::move(array.values);
+    }
+
+    /// One matrix of (experts, in, out), as out, in.
+    std::vector<float> expert(std::size_t stored) const {
+        const std::string path = named(meta_.parameters, "weights") + ".npy";
+        const NpyArray array = read_npy(path);
+        const auto index = static_cast<std::size_t>(meta_.expert);
+        if (array.shape.size() != 3 || array.shape[0] <= index || array.shape[1] != stored ||
+            array.shape[2] != shape_.out_channels)
+            wrong_shape(path, array,
+                        fmt::format("more than {} experts of {} x {} weights", index, stored, shape_.out_channels));
+        std::vector<float> values;
+        for (std::size_t k = 0; k < shape_.out_channels; ++k)
+            for (std::size_t i = 0; i < stored; ++i)
+                values.push_back(array.values[(index * stored + i) * shape_.out_channels + k]);
+        return values;
+    }
+
+    Parameter vector(const std::string& parameters, const char* what) const {
+        const std::string path = path_of(parameters, what);
+        const NpyArray array = read_npy(path);
+        if (array.values.size() != shape_.out_channels)
+            wrong_shape(path, array, fmt::format("{} channels", shape_.out_channels));
+        return {1, {array.values.begin(), array.values.end()}};
+    }
+
+    const std::string& model_;
+    const std::string& folder_;
+    const ImageMeta::Operator& meta_;
+    const OperatorShape& shape_;
+};
+
+}  // namespace
+
+std::vector<std::vector<std::uint8_t>> weight_slices(const std::string& model, const std::string& folder,
+                                                     const ImageMeta::Operator& meta,
+                                                     const OperatorPlacement& placement, const TileOperator& op,
+                                                     std::size_t slice_bytes) {
+    const OperatorShape& shape = placement.shape;
+    const WeightFiles files(model, folder, meta, shape);
+    std::vector<Parameter> parameters{files.products()};
+    const auto folded_norm = [&] {
+        parameters.push_back(files.vector("gain"));
+        parameters.push_back(files.vector("offset"));
+    };
+    if (shape.kind == OpKind::norm) folded_norm();
+    for (const EpilogueStep step : op.epilogue) {
+        if (step == EpilogueStep::bias) parameters.push_back(files.vector("bias"));
+        if (step == EpilogueStep::norm) folded_norm();
+        if (step == EpilogueStep::layer_norm) {
+            parameters.push_back(files.norm("weight"));
+            parameters.push_back(files.norm("bias"));
+        }
+        if (step == EpilogueStep::position) parameters.push_back(files.position(op.position_tokens));
+    }
+    std::vector<std::vector<std::uint8_t>> slices;
+    const Partition& cut = placement.partitions.back();
+    for (unsigned ik = 0; ik < placement.k_factor; ++ik) {
+        const Box box = output_box(shape, cut, placement.k_factor, ik, cut.dyn_dim);
+        HalfWriter writer;
+        for (const Parameter& parameter : parameters) {
+            for (std::size_t i = box.k0 * parameter.per_channel; i < box.k1 * parameter.per_channel; ++i)
+                writer.add(parameter.values[i]);
+        }
+        slices.push_back(writer.take(slice_bytes));
+    }
+    return slices;
+}
+
+}  // namespace switchyard::platform

@@ -1,0 +1,417 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "switchyard/platform/systems/adyna/stages/stage_fabric.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "switchyard/hw/tile/profiler.h"
+#include "switchyard/sw_scheduler/base/error.h"
+#include "switchyard/tlm/dummy_buffer.h"
+
+namespace switchyard::platform {
+
+namespace {
+
+// The pipelines' lead over simulated time, for which they do not see what the host begins: as long as a chunk of DMA is
+// on the host's link, within what costs little host time and what a batch does not notice. Without DMA it grows.
+constexpr double kMinQuantumCycles = 256, kMaxQuantumCycles = 4096;
+constexpr unsigned kMaxQuanta = 16;
+
+}  // namespace
+
+StageFabric::Loaded::Loaded(const PlatformConfig& platform, const std::vector<const TileProgram*>& programs,
+                            std::uint32_t batch_samples, KernelMeter& kernels, NetworkMeter& network,
+                            Resources& resources)
+    : map(programs),
+      counts(map, batch_samples),
+      transfers(platform, map, network),
+      timeline(platform, map, counts, transfers, kernels, resources) {}
+
+StageFabric::StageFabric(const sc_core::sc_module_name& module_name, const PlatformConfig& platform,
+                         SimulationRegistry& registry)
+    : sc_module(module_name),
+      from_host("from_host"),
+      to_host("to_host"),
+      platform_(platform),
+      registry_(registry),
+      clock_(platform.chip.clock_ghz),
+      host_(platform.host_endpoint()),
+      first_memory_(platform.first_memory_endpoint()),
+      packets_of_host_(platform.noc, platform.hbm, platform.router_of_endpoint()),
+      kernels_("kernels", platform),
+      network_("network_meter", platform),
+      counters_(get_parent_object() != nullptr ? get_parent_object()->name() : name(), platform,
+                packets_of_host_.router_links(), packets_of_host_.links(), registry, [this] { refresh(); }),
+      tiles_(platform.tiles()),
+      resources_(platform, packets_of_host_.router_links(), packets_of_host_.links()),
+      quantum_(cycles(std::clamp(platform.host.dma_chunk_bytes / platform.host.link_bytes_per_cycle, kMinQuantumCycles,
+                                 kMaxQuantumCycles))),
+      packets_(std::string(name()) + ".packets"),
+      travels_("travels") {
+    for (unsigned i = 0; i < platform.hbm.interfaces(); ++i) memory_.emplace_back(platform.hbm.region_bytes);
+    from_host.register_b_transport(this, &StageFabric::accept);
+
+    SC_HAS_PROCESS(StageFabric);
+    SC_THREAD(serve);  // a thread, since it calls b_transport
+}
+
+sc_core::sc_time StageFabric::cycles(double count) const {
+    return clock_.cycles(static_cast<std::uint64_t>(std::ceil(count)));
+}
+
+double StageFabric::now_cycles() const {
+    return static_cast<double>(clock_.count(sc_core::sc_time_stamp()));
+}
+
+void StageFabric::accept(Payload& payload, sc_core::sc_time& delay) {
+    const auto* const packet = payload.get_extension<RoutedExtension>();
+    if (packet == nullptr || packet->destinations.empty()) {
+        payload.set_response_status(::tlm::TLM_GENERIC_ERROR_RESPONSE);
+        return;
+    }
+    const Endpoint endpoints = host_;
+    for (const Endpoint destination : packet->destinations) {
+        if (destination < endpoints) continue;
+        payload.set_response_status(::tlm::TLM_ADDRESS_ERROR_RESPONSE);
+        registry_.add_error(*this, fmt::format("a packet to endpoint {}", destination));
+        return;
+    }
+    if (delay == sc_core::SC_ZERO_TIME) {
+        depart(PooledPayload::share(payload));
+    } else {
+        travels_.push({PooledPayload::share(payload), Travel::State::departs}, delay);
+    }
+    std::uint64_t travel = 0;
+    for (const Endpoint destination : packet->destinations)
+        travel = std::max(travel, packets_of_host_.packet_cycles(host_, destination, packet->payload_bytes));
+    delay += clock_.cycles(travel);  // if nothing else is on its way
+    payload.set_response_status(::tlm::TLM_OK_RESPONSE);
+}
+
+void StageFabric::depart(PooledPayload payload, const sc_core::sc_time& after) {
+    const RoutedExtension& packet = payload.routed();
+    std::uint64_t head = 0;
+    for (const Endpoint destination : packet.destinations)
+        head = std::max(head, packets_of_host_.head_cycles(packet.source, destination));
+    packets_of_host_.add_packet(packet.source, packet.destinations, packet.payload_bytes);
+    const Traffic traffic = packets_of_host_.take();
+    counters_.add(traffic, 1);
+    const double now = now_cycles(), start = now + static_cast<double>(clock_.count(after));
+    sc_core::sc_time delay = cycles(resources_.carry(traffic, start) - now + static_cast<double>(head));
+    if (packet.source == host_) {
+        travels_.push({std::move(payload), Travel::State::arrives}, delay);
+        return;
+    }
+    to_host->b_transport(*payload, delay);
+    if (!payload->is_response_ok()) throw ModelError(*this, "the host interface refuses a packet");
+}
+
+void StageFabric::serve() {
+    for (;;) {
+        Travel travel;
+        while (travels_.pop_due(travel)) {
+            if (travel.state == Travel::State::departs) {
+                depart(std::move(travel.payload));
+            } else {
+                serve(*travel.payload, travel.payload.routed());
+            }
+        }
+        travel.payload = {};
+        const bool running = loaded_ && loaded_->timeline.running();
+        const sc_core::sc_time lead = lead_;
+        if (running) run_ahead(lead);
+        if (running && loaded_->timeline.running()) {
+            wait(lead, travels_.event());
+        } else {
+            wait(travels_.event());
+        }
+    }
+}
+
+void StageFabric::run_ahead(const sc_core::sc_time& lead) {
+    counted_ = false;
+    try {
+        loaded_->timeline.run_until(now_cycles() + static_cast<double>(clock_.count(lead)));
+    } catch (const std::runtime_error& error) {
+        throw ModelError(*this, error.what());
+    }
+    lead_ = std::min(2 * lead, kMaxQuanta * quantum_);
+    if (!loaded_->timeline.running()) end_segment();
+}
+
+void StageFabric::serve(Payload& payload, const RoutedExtension& packet) {
+    switch (packet.kind) {
+        case PacketKind::config:
+            for (const Endpoint tile : packet.destinations) {
+                if (payload.is_write()) {
+                    write_config(payload, tile);
+                } else if (payload.get_address() == kTileProfileRead) {
+                    read_profile(tile);
+                } else {
+                    throw ModelError(*this, "config read of an unmapped address");
+                }
+            }
+            return;
+        case PacketKind::control:
+            if (packet.tag != static_cast<std::uint32_t>(ControlCode::segment_start))
+                throw ModelError(*this, fmt::format("unknown control packet {}", packet.tag));
+            begin_segment(packet);
+            return;
+        case PacketKind::read_request:
+            read_memory(payload, packet);
+            return;
+        case PacketKind::write_request:
+            write_memory(payload, packet);
+            return;
+        default:
+            throw ModelError(*this, fmt::format("unexpected packet of kind {}", static_cast<int>(packet.kind)));
+    }
+}
+
+PooledPayload StageFabric::packet(PacketKind kind, Endpoint source, ::tlm::tlm_command command, std::uint64_t address,
+                                  std::uint64_t bytes) {
+    PooledPayload payload(packets_);
+    RoutedExtension& extension = payload.routed();
+    extension.kind = kind;
+    extension.source = source;
+    extension.destinations = {host_};
+    extension.payload_bytes = bytes;
+    const auto length = static_cast<unsigned>(std::max<std::uint64_t>(bytes, 1));
+    payload->set_command(command);
+    payload->set_address(address);
+    payload->set_data_ptr(dummy_buffer(length));
+    payload->set_data_length(length);
+    payload->set_streaming_width(length);
+    return payload;
+}
+
+void StageFabric::answer(PooledPayload payload, const sc_core::sc_time& after) {
+    travels_.push({std::move(payload), Travel::State::departs}, after);
+}
+
+void StageFabric::write_config(const Payload& payload, Endpoint tile) {
+    const std::uint64_t address = payload.get_address();
+    const std::size_t size = payload.get_data_length();
+    TileMemory& memory = tiles_.at(tile);
+    std::uint32_t word = 0;
+    if (address >= kTileProgramCommit && size == sizeof word) std::memcpy(&word, payload.get_data_ptr(), sizeof word);
+    if (address == kTileProgramCommit) {
+        commit(tile, word);
+    } else if (address == kTileProfileClear) {
+        if (loaded_) loaded_->timeline.clear_selected();
+    } else if (address < kTileProgramCommit) {
+        memory.bytes.resize(std::max<std::size_t>(memory.bytes.size(), address + size));
+        std::copy_n(payload.get_data_ptr(), size, memory.bytes.begin() + static_cast<std::ptrdiff_t>(address));
+    } else {
+        throw ModelError(*this, "config write to an unmapped address");
+    }
+}
+
+void StageFabric::commit(Endpoint tile, std::size_t size) {
+    refresh();
+    loaded_.reset();
+    kernels_.clear();
+    TileMemory& memory = tiles_[tile];
+    ControlCode code = ControlCode::program_ready;
+    try {
+        if (size > memory.bytes.size()) throw InputError("program is shorter than its commit says");
+        auto program = std::make_unique<TileProgram>(decode_tile_program(memory.bytes.data(), size));
+        const auto room = static_cast<std::uint64_t>(platform_.scratchpad.kernel_share *
+                                                     static_cast<double>(platform_.scratchpad.capacity_bytes));
+        if (!platform_.chip.ideal_kernel_store && program->kernels.size() * kKernelBytes > room)
+            throw InputError("kernel store is full");
+        memory.ready_at = now_cycles() + static_cast<double>(kernels_.configuration_cycles(*program));
+        memory.program = std::move(program);
+    } catch (const InputError&) {
+        code = ControlCode::program_error;
+    }
+    PooledPayload reply = packet(PacketKind::control, tile, ::tlm::TLM_WRITE_COMMAND, 0, 0);
+    reply.routed().tag = static_cast<std::uint32_t>(code);
+    depart(std::move(reply));
+}
+
+void StageFabric::read_profile(Endpoint tile) {
+    std::vector<ProfileRecord> records;
+    const TileProgram* const program = tiles_.at(tile).program.get();
+    if (program != nullptr && loaded_) {
+        hw::Profiler profiler;
+        profiler.reset(*program);
+        for (std::size_t i = 0; i < program->operators.size(); ++i) {
+            const int stage = loaded_->map.stage_of(program->operators[i].op_id);
+            const std::vector<std::uint32_t>& selected = loaded_->timeline.selected(static_cast<unsigned>(stage));
+            for (std::size_t kernel = 0; kernel < selected.size(); ++kernel)
+                profiler.count(i, static_cast<int>(kernel) - 1, selected[kernel]);
+        }
+        records = profiler.records(*program);
+    }
+    PooledPayload reply =
+        packet(PacketKind::config, tile, ::tlm::TLM_WRITE_COMMAND, 0, records.size() * sizeof(ProfileRecord));
+    RoutedExtension& extension = reply.routed();
+    extension.has_values = true;
+    if (!records.empty()) {  // a tile without an operator has none
+        extension.values.resize(records.size() * sizeof(ProfileRecord));
+        std::memcpy(extension.values.data(), records.data(), extension.values.size());
+        reply->set_data_ptr(extension.values.data());
+    }
+    depart(std::move(reply));
+}
+
+SparseMemory& StageFabric::stored(std::uint64_t address, std::uint64_t bytes) {
+    const std::uint64_t region = platform_.hbm.region_bytes, interface = address / region, offset = address % region;
+    if (interface >= memory_.size() || bytes > region - offset)
+        throw ModelError(*this, fmt::format("address {} + {} lies outside of memory", address, bytes));
+    return memory_[interface];
+}
+
+void StageFabric::fetch(std::uint64_t address, void* values, std::uint64_t bytes) {
+    stored(address, bytes).read(address % platform_.hbm.region_bytes, static_cast<unsigned char*>(values), bytes);
+}
+
+void StageFabric::read_memory(const Payload& payload, const RoutedExtension& packet) {
+    const std::uint64_t address = payload.get_address(), bytes = packet.requested_bytes;
+    const SparseMemory& memory = stored(address, bytes);
+    const sc_core::sc_time ready = access(address, bytes, false);
+    PooledPayload reply =
+        this->packet(PacketKind::data, packet.destinations.front(), ::tlm::TLM_WRITE_COMMAND, address, bytes);
+    RoutedExtension& extension = reply.routed();
+    extension.tag = packet.tag;
+    extension.has_values = packet.has_values;
+    if (packet.has_values) {
+        extension.values.resize(bytes);
+        memory.read(address % platform_.hbm.region_bytes, extension.values.data(), bytes);
+        reply->set_data_ptr(extension.values.data());
+    }
+    answer(std::move(reply), ready);
+}
+
+void StageFabric::write_memory(const Payload& payload, const RoutedExtension& packet) {
+    const std::uint64_t address = payload.get_address(), bytes = packet.payload_bytes;
+    SparseMemory& memory = stored(address, bytes);
+    if (packet.has_values) memory.write(address % platform_.hbm.region_bytes, payload.get_data_ptr(), bytes);
+    const sc_core::sc_time ready = access(address, bytes, true);
+    PooledPayload reply =
+        this->packet(PacketKind::write_done, packet.destinations.front(), ::tlm::TLM_WRITE_COMMAND, address, 0);
+    reply.routed().tag = packet.tag;
+    answer(std::move(reply), ready);
+}
+
+sc_core::sc_time StageFabric::access(std::uint64_t address, std::uint64_t bytes, bool write) {
+    packets_of_host_.add_request(address, bytes, write);
+    const Traffic requested = packets_of_host_.take();
+    counters_.add(requested, 1);
+    lead_ = quantum_;
+    const double now = now_cycles();
+    return cycles(resources_.serve(requested, now).last - now);
+}
+
+void StageFabric::load() {
+    std::vector<const TileProgram*> programs;
+    std::uint32_t batch_samples = 1;
+    for (const TileMemory& tile : tiles_) {
+        if (!tile.program) continue;
+        programs.push_back(tile.program.get());
+        for (const TileOperator& op : tile.program->operators) {
+            const OperatorPlacement& placement = tile.program->placement(op.op_id);
+            batch_samples = std::max(batch_samples, placement.units * placement.unit_samples);
+        }
+    }
+    try {
+        loaded_ = std::make_unique<Loaded>(platform_, programs, batch_samples, kernels_, network_, resources_);
+        for (std::size_t tile = 0; tile < tiles_.size(); ++tile)
+            if (tiles_[tile].program)
+                loaded_->timeline.begin_not_before(static_cast<Endpoint>(tile), tiles_[tile].ready_at);
+    } catch (const InputError& error) {
+        throw ModelError(*this, error.what());
+    }
+}
+
+void StageFabric::read_masks(const std::vector<unsigned>& stages, std::uint32_t batch) {
+    std::vector<const Stage*> gates;
+    for (const unsigned index : stages) {
+        const Stage& gate = loaded_->map.stages()[index];
+        if (gate.share->gate_switch == kNone) continue;
+        gates.push_back(&gate);
+        const std::uint32_t samples = gate.placement->units * gate.placement->unit_samples;
+        std::vector<std::uint64_t> masks(samples);
+        fetch(gate.share->mask_address + batch % 2 * gate.share->mask_bank_stride, masks.data(),
+              samples * sizeof(std::uint64_t));
+        loaded_->counts.set_masks(gate.share->gate_switch, std::move(masks));
+    }
+    // A gate behind another one sees the samples that this one lets through, whichever of the two comes first.
+    for (const Stage* const gate : gates) {
+        const std::vector<std::uint64_t>& masks = loaded_->counts.masks(gate->share->gate_switch);
+        std::vector<std::uint64_t> taken(gate->share->gate_branches, 0);
+        for (std::uint32_t id = 0; id < masks.size(); ++id) {
+            if (loaded_->counts.count(gate->samples, id, id + 1) == 0) continue;
+            for (std::size_t branch = 0; branch < taken.size(); ++branch) taken[branch] += masks[id] >> branch & 1U;
+        }
+        for (std::size_t branch = 0; branch < taken.size(); ++branch)
+            counters_.add_samples(gate->share->gate_switch, static_cast<std::uint16_t>(branch), taken[branch]);
+    }
+}
+
+void StageFabric::sort_samples(unsigned segment, std::uint32_t batch) {
+    const SegmentOrder* const order = loaded_->map.order(segment);
+    if (order == nullptr) return;
+    std::vector<std::vector<std::uint64_t>> masks;
+    for (const SegmentOrder::Key& key : order->keys) {
+        masks.emplace_back(order->samples);
+        const std::uint64_t bytes = order->samples * sizeof(std::uint64_t);
+        fetch(key.mask_address + batch % 2 * key.mask_bank_stride, masks.back().data(), bytes);
+    }
+    loaded_->counts.begin_segment(ordered_samples(*order, masks));
+}
+
+void StageFabric::begin_segment(const RoutedExtension& start) {
+    if (!loaded_) load();
+    if (start.segment >= loaded_->map.segments().size() || loaded_->map.segments()[start.segment].empty())
+        throw ModelError(*this, fmt::format("no tile has a program for segment {}", start.segment));
+    if (start.batch != batch_ || start.segment <= segment_) loaded_->counts.begin_batch();
+    batch_ = start.batch;
+    segment_ = start.segment;
+    const std::vector<unsigned>& stages = loaded_->map.segments()[start.segment];
+    loaded_->counts.begin_segment({});
+    read_masks(stages, start.batch);
+    sort_samples(start.segment, start.batch);
+    segment_tiles_ = start.destinations;
+    lead_ = quantum_;
+    counted_ = false;
+    loaded_->timeline.begin_segment(start.segment, now_cycles());
+}
+
+void StageFabric::end_segment() {
+    const double now = now_cycles();
+    std::vector<double> done_at(tiles_.size(), now);
+    for (const unsigned stage : loaded_->map.segments()[segment_]) {
+        for (const Endpoint tile : loaded_->map.stages()[stage].placement->tiles)
+            done_at[tile] = std::max(done_at[tile], loaded_->timeline.done_at(stage));
+    }
+    for (const Endpoint tile : segment_tiles_) {
+        counters_.add_segment(tile);
+        PooledPayload done = packet(PacketKind::control, tile, ::tlm::TLM_WRITE_COMMAND, 0, 0);
+        done.routed().tag = static_cast<std::uint32_t>(ControlCode::segment_done);
+        done.routed().segment = segment_;
+        done.routed().batch = batch_;
+        depart(std::move(done), cycles(done_at[tile] - now));
+    }
+}
+
+void StageFabric::refresh() {
+    if (!loaded_ || counted_) return;
+    counted_ = true;
+    loaded_->timeline.take_work(
+        [this](const Stage& stage, std::uint32_t dyn_dim, unsigned allocation, std::uint64_t units) {
+            counters_.add(*stage.placement, kernels_.work(stage, dyn_dim, allocation), units);
+        });
+    counters_.add(loaded_->timeline.take_spent());
+    loaded_->transfers.for_each([this](Transfer& transfer) {
+        if (transfer.uses > 0) counters_.add(transfer, transfer.uses);
+        transfer.uses = 0;
+    });
+}
+
+}  // namespace switchyard::platform

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "switchyard/platform/systems/adyna/stages/timeline.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+namespace switchyard::platform {
+
+Timeline::Timeline(const PlatformConfig& platform, const ProgramMap& map, const SampleCounts& counts,
+                   TransferCosts& transfers, KernelMeter& kernels, Resources& resources)
+    : map_(map),
+      counts_(counts),
+      transfers_(transfers),
+      kernels_(kernels),
+      resources_(resources),
+      mask_prefetch_units_(platform.controller.mask_prefetch_units),
+      scheduling_cycles_(platform.cycles(platform.chip.online_scheduling_us * 1e3)),
+      stages_(map.stages().size()),
+      edges_(map.edges().size()) {
+    for (std::size_t i = 0; i < stages_.size(); ++i) {
+        const Stage& stage = map_.stages()[i];
+        stages_[i].selected.assign(stage.share->kernel_count + std::size_t{1}, 0);
+        stages_[i].computed.assign((stage.placement->unit_samples + std::size_t{1}) *
+                                       std::max<std::size_t>(1, stage.placement->allocations.size()),
+                                   0);
+        stages_[i].resident = std::all_of(stage.weights.begin(), stage.weights.end(),
+                                          [&stage](std::uint16_t id) { return stage.program->edge(id).resident; });
+        if (stage.weights.empty()) continue;
+        stages_[i].first_slice = static_cast<unsigned>(slices_.size());
+        stages_[i].slices = stages_[i].slices_missing =
+            std::min<unsigned>(stage.placement->k_factor, static_cast<unsigned>(stage.placement->tiles.size()));
+        for (unsigned slice = 0; slice < stages_[i].slices; ++slice)
+            slices_.push_back({static_cast<unsigned>(i), slice, Weights::absent, 0, 0, 0});
+    }
+    derive_groups();
+    derive_prefetches();
+}
+
+void Timeline::push(double time, EventKind kind, std::uint32_t index, std::uint32_t unit) {
+    events_.push({time, sequence_++, kind, index, unit});
+}
+
+void Timeline::begin_not_before(Endpoint tile, double time) {
+    for (std::size_t i = 0; i < stages_.size(); ++i) {
+        const std::vector<std::uint16_t>& tiles = map_.stages()[i].placement->tiles;
+        if (std::find(tiles.begin(), tiles.end(), tile) != tiles.end())
+            stages_[i].ready_at = std::max(stages_[i].ready_at, time);
+    }
+}
+
+void Timeline::begin_segment(unsigned segment, double start) {
+    run_until(start);  // what is left of the segments before: weights on their way
+    segment_ = static_cast<int>(segment);
+    const std::vector<unsigned>& members = map_.segments().at(segment);
+    stages_missing_ = static_cast<unsigned>(members.size());
+    for (const unsigned stage : members) begin_stage(stage, start);
+    for (const unsigned stage : members) {
+        for (const std::uint16_t id : map_.stages()[stage].inputs) {
+            if (map_.edge(id).source_stage < 0) request_index_lists(id, start);
+        }
+        request_masks(stage, start);
+        try_dispatch(stage, start);
+    }
+}
+
+void Timeline::run_until(double time) {
+    const bool segment = running();
+    while (!events_.empty() && events_.top().time <= time) {
+        const Event event = events_.top();
+        events_.pop();
+        handle(event);
+        if (segment && !running()) return;
+    }
+    if (running() && events_.empty()) throw std::runtime_error("no progress: " + waits());
+}
+
+void Timeline::begin_stage(unsigned index, double time) {
+    StageState& state = stages_[index];
+    const Stage& stage = map_.stages()[index];
+    const unsigned units = stage.units();
+    state.active = true;
+    state.done = false;
+    const bool online = scheduling_cycles_ > 0 && stage.samples != 0;
+    state.scheduling = online ? StageState::Scheduling::none : StageState::Scheduling::done;
+    state.next_unit = state.in_flight = state.masks_requested = 0;
+    state.masks_read.assign(stage.share->gate_switch == kNone ? 0 : units, 0);
+    state.unit_in_slot.assign(stage.share->out_slots, -1);
+    state.edges_missing.assign(units, 0);
+    state.complete.assign(units, 0);
+    const auto reset = [&](std::uint16_t id) {
+        EdgeState& edge = edges_[id];
+        edge.released = edge.window = 0;
+        edge.ready.assign(units, 0);
+        edge.complete_at.assign(units, -1);
+        edge.masks_known.assign(map_.edge(id).edge->path == EdgePath::mask ? units : 0, 0);
+    };
+    for (const std::uint16_t id : stage.inputs) reset(id);
+    for (const std::uint16_t id : stage.outputs) reset(id);
+    prefetch(index, false, -1, time);
+    for (unsigned i = 0; i < state.slices; ++i) {
+        Slice& slice = slices_[state.first_slice + i];
+        if (slice.weights == Weights::absent) request_weights(slice, time);
+        if (slice.weights == Weights::present) prefetch(index, false, static_cast<int>(i), time);
+    }
+}
+
+void Timeline::handle(const Event& event) {
+    const double time = event.time;
+    const auto edge = static_cast<std::uint16_t>(event.index);
+    switch (event.kind) {
+        case EventKind::computed:
+            computed(event.index, event.unit, time);
+            break;
+        case EventKind::heads_arrive:
+            heads_arrive(edge, event.unit, time);
+            break;
+        case EventKind::requests_arrive:
+            requests_arrive(edge, event.unit, time);
+            break;
+        case EventKind::stores_leave:
+            stores_leave(edge, event.unit, time);
+            break;
+        case EventKind::unit_ready:
+            edges_[edge].ready[event.unit] = 1;
+            try_dispatch(static_cast<unsigned>(map_.edge(edge).destination_stage), time);
+            break;
+        case EventKind::edge_done:
+            edge_done(static_cast<unsigned>(map_.edge(edge).source_stage), event.unit, time);
+            break;
+        case EventKind::masks_known:
+            masks_known(edge, event.unit, time);
+            break;
+        case EventKind::masks_read: {
+            std::vector<std::uint8_t>& read = stages_[event.index].masks_read;
+            if (event.unit == kAllUnits) {
+                std::fill(read.begin(), read.end(), 1);
+            } else {
+                read[event.unit] = 1;
+            }
+            try_dispatch(event.index, time);
+            break;
+        }
+        case EventKind::index_lists_read:
+            edges_[edge].index_list_known = true;
+            open_loads(edge, time);
+            break;
+        case EventKind::scheduled:
+            stages_[event.index].scheduling = StageState::Scheduling::done;
+            try_dispatch(event.index, time);
+            break;
+        case EventKind::data_ready:
+            data_ready(event.index, time);
+            break;
+        case EventKind::turn_ready:
+            turn_ready(event.index, time);
+            break;
+        case EventKind::weights_asked:
+            move(transfers_.weights(edge_of(event.unit), slices_[event.index].index, reader_of(event.unit)), time,
+                 EventKind::weights_there, event.index, 0);
+            break;
+        case EventKind::weights_there:
+            weights_there(event.index, time);
+            break;
+    }
+}
+
+void Timeline::try_group(unsigned group, double time) {
+    for (const unsigned stage : groups_[group]) try_dispatch(stage, time);
+}
+
+void Timeline::try_dispatch(unsigned index, double time) {
+    StageState& state = stages_[index];
+    const Stage& stage = map_.stages()[index];
+    const unsigned unit = state.next_unit;
+    if (!state.active || group_busy_[state.group] != 0 || unit == stage.units() ||
+        state.in_flight >= stage.share->out_slots || state.slices_missing > 0) {
+        return;
+    }
+    for (const std::uint16_t id : stage.inputs) {
+        if (edges_[id].ready[unit] == 0) return;
+    }
+    if (!state.masks_read.empty() && state.masks_read[unit] == 0) return;
+    if (state.scheduling != StageState::Scheduling::done) {
+        if (state.scheduling == StageState::Scheduling::asked) return;
+        state.scheduling = StageState::Scheduling::asked;
+        scheduler_free_ = std::max(scheduler_free_, time) + scheduling_cycles_;
+        push(scheduler_free_, EventKind::scheduled, index, unit);
+        return;
+    }
+    const std::uint32_t dyn_dim = counts_.count(stage.samples, *stage.placement, unit);
+    int& slot = state.unit_in_slot[unit % state.unit_in_slot.size()];
+    if (dyn_dim > 0) {
+        if (slot >= 0) return;
+        slot = static_cast<int>(unit);
+    }
+    const unsigned allocation = counts_.allocation(stage.samples, *stage.placement, unit);
+    const StageWork& work = kernels_.work(stage, dyn_dim, allocation);
+    ++state.selected[work.kernel < 0 ? 0 : static_cast<std::size_t>(work.kernel) + 1];
+    ++state.computed[allocation * (stage.placement->unit_samples + std::size_t{1}) + dyn_dim];
+    ++state.in_flight;
+    group_busy_[state.group] = 1;
+    const double end = end_on_tiles(stage, work, allocation, dyn_dim, std::max(time, state.ready_at));
+    spent_.kernels += end - time;
+    push(end, EventKind::computed, index, unit);
+}
+
+void Timeline::computed(unsigned index, unsigned unit, double time) {
+    StageState& state = stages_[index];
+    const Stage& stage = map_.stages()[index];
+    group_busy_[state.group] = 0;
+    ++state.next_unit;
+    state.complete[unit] = 1;
+    for (const std::uint16_t id : stage.inputs) release(id, unit, time);
+    request_masks(index, time);
+    state.edges_missing[unit] = static_cast<std::uint16_t>(stage.outputs.size());
+    if (stage.outputs.empty()) {
+        state.edges_missing[unit] = 1;
+        edge_done(index, unit, time);
+    }
+    for (const std::uint16_t id : stage.outputs) {
+        if (!masks_missing(*map_.edge(id).edge, index, unit)) start_output(id, unit, time);
+    }
+    try_group(state.group, time);
+}
+
+void Timeline::edge_done(unsigned index, unsigned unit, double time) {
+    StageState& state = stages_[index];
+    if (--state.edges_missing[unit] > 0) return;
+    --state.in_flight;
+    int& slot = state.unit_in_slot[unit % state.unit_in_slot.size()];
+    if (slot == static_cast<int>(unit)) slot = -1;
+    check_done(index, time);
+    try_dispatch(index, time);
+}
+
+void Timeline::check_done(unsigned index, double time) {
+    StageState& state = stages_[index];
+    const Stage& stage = map_.stages()[index];
+    if (state.next_unit < stage.units() || state.in_flight > 0 || !state.active) return;
+    state.active = false;
+    state.done = true;
+    state.done_at = time;
+    for (unsigned i = 0; i < state.slices; ++i) {
+        Slice& slice = slices_[state.first_slice + i];
+        slice.conditions_missing = slice.conditions;
+        if (!state.resident) slice.weights = Weights::absent;
+    }
+    if (!state.resident) state.slices_missing = state.slices;
+    --stages_missing_;
+    prefetch(index, true, -1, time);
+}
+
+void Timeline::clear_selected() {
+    for (StageState& state : stages_) std::fill(state.selected.begin(), state.selected.end(), 0);
+}
+
+std::string Timeline::waits() const {
+    std::string text;
+    for (const unsigned index : map_.segments().at(static_cast<std::size_t>(segment_))) {
+        const StageState& state = stages_[index];
+        const Stage& stage = map_.stages()[index];
+        if (state.done) continue;
+        text +=
+            fmt::format("{}operator {} unit {}:", text.empty() ? "" : "; ", stage.placement->op_id, state.next_unit);
+        if (state.next_unit == stage.units()) {
+            text += fmt::format(" {} outputs to be taken", state.in_flight);
+            continue;
+        }
+        if (state.slices_missing > 0) text += " weights";
+        for (const std::uint16_t id : stage.inputs) {
+            if (edges_[id].ready[state.next_unit] == 0) text += fmt::format(" input (edge {})", id);
+        }
+        if (state.in_flight >= stage.share->out_slots) text += " output slot";
+        if (!state.masks_read.empty() && state.masks_read[state.next_unit] == 0) text += " recorded masks";
+    }
+    return text;
+}
+
+}  // namespace switchyard::platform

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <queue>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "switchyard/platform/systems/adyna/stages/kernel_meter.h"
+#include "switchyard/platform/systems/adyna/stages/program_map.h"
+#include "switchyard/platform/systems/adyna/stages/resources.h"
+#include "switchyard/platform/systems/adyna/stages/transfer_costs.h"
+
+namespace switchyard::platform {
+
+/// The pipelines of the chip, stage by stage and micro-batch by micro-batch: what the tile controllers and
+/// network interfaces of all tiles of a stage do together. A unit is computed when all of it is there, for all tiles at
+/// once; slots, probes, acknowledges, routing masks, weights and their prefetch follow the rules of hw::TileController
+/// and hw::NetworkInterface. Times in cycles; events of one chip in one queue.
+class Timeline {
+public:
+    /// Books on `resources` what moves; others may book there too.
+    Timeline(const PlatformConfig& platform, const ProgramMap& map, const SampleCounts& counts,
+             TransferCosts& transfers, KernelMeter& kernels, Resources& resources);
+
+    /// The tile computes nothing before `time`.
+    void begin_not_before(Endpoint tile, double time);
+    /// Begins a segment at `start`, no earlier than the end of the last one.
+    void begin_segment(unsigned segment, double start);
+    /// What happens until `time`, or until the segment has ended. Throws std::runtime_error that says which stage waits
+    /// for what if nothing can happen any more.
+    void run_until(double time);
+    /// The segment that was begun last has not ended.
+    bool running() const { return stages_missing_ > 0; }
+    /// When the stage had finished the segment that was begun last.
+    double done_at(unsigned stage) const { return stages_[stage].done_at; }
+    /// Units of a stage by kernel; first those that no sample reached.
+    const std::vector<std::uint32_t>& selected(unsigned stage) const { return stages_[stage].selected; }
+    void clear_selected();
+    /// Where the units' time has gone since the last call, in cycles, summed over all units and transfers of tensors
+    /// and weights.
+    struct Spent {
+        double kernels = 0;    ///< on tiles
+        double flights = 0;    ///< probes, acknowledges, requests, latencies: what is no data
+        double transfers = 0;  ///< data on links and memory interfaces, alone
+        double waits = 0;      ///< for links and memory that others use
+        /// Data of the first unit of each tensor from or to memory, of a stage on several tiles: the tiles need not
+        /// wait for each other's, stages do.
+        double skew = 0;
+    };
+    Spent take_spent() { return std::exchange(spent_, {}); }
+    /// The units that every stage computed with each number of samples in each allocation, since the last call:
+    /// visit(stage, dyn_dim, allocation, units).
+    template <class Visit>
+    void take_work(Visit&& visit) {
+        for (std::size_t i = 0; i < stages_.size(); ++i) {
+            const std::size_t sizes = map_.stages()[i].placement->unit_samples + std::size_t{1};
+            for (std::size_t at = 0; at < stages_[i].computed.size(); ++at) {
+                std::uint64_t& units = stages_[i].computed[at];
+                if (units > 0) {
+                    visit(map_.stages()[i], static_cast<std::uint32_t>(at % sizes), static_cast<unsigned>(at / sizes),
+                          units);
+                }
+                units = 0;
+            }
+        }
+    }
+
+private:
+    enum class EventKind : std::uint8_t {
+        computed,          ///< stage, unit
+        heads_arrive,      ///< edge, unit: of a transfer on the chip
+        requests_arrive,   ///< edge, unit: at memory
+        stores_leave,      ///< edge, unit
+        unit_ready,        ///< edge, unit: in its slot
+        edge_done,         ///< edge, unit: the producer has no more to do with it
+        masks_known,       ///< mask edge, unit
+        masks_read,        ///< gate, unit
+        index_lists_read,  ///< edge from HBM: rank 0 knows the samples of every unit
+        scheduled,         ///< stage: by the online scheduler
+        data_ready,        ///< flow: the first data of a transfer from memory leave it
+        turn_ready,        ///< flow: the data of one turn leave memory
+        weights_asked,     ///< slice, edge and reader: the request has arrived at memory
+        weights_there      ///< slice: of one edge and reader
+    };
+    struct Event {
+        double time;
+        std::uint64_t sequence;
+        EventKind kind;
+        std::uint32_t index;
+        std::uint32_t unit;
+        bool operator<(const Event& o) const {  // std::priority_queue: the largest comes first
+            return time != o.time ? time > o.time : sequence > o.sequence;
+        }
+    };
+    enum class Weights : std::uint8_t { absent, loading, present };
+    /// Weights of the tiles of a stage that hold the same: every weights edge has as many slices as the stage has k
+    /// factors.
+    struct Slice {
+        unsigned stage = 0, index = 0;
+        Weights weights = Weights::absent;
+        unsigned reads_missing = 0;
+        unsigned conditions_missing = 0, conditions = 0;  ///< see Prefetch
+    };
+    /// A slice of a later segment whose tiles may fetch it once these tiles have this stage's own slice, or, if the two
+    /// overlap in the scratchpad, once the stage has ended.
+    struct Prefetch {
+        unsigned slice = 0;
+        int own_slice = -1;  ///< -1: the stage has no weights
+        bool after_end = false;
+        bool operator<(const Prefetch& o) const {
+            return std::tie(slice, own_slice, after_end) < std::tie(o.slice, o.own_slice, o.after_end);
+        }
+    };
+    struct StageState {
+        unsigned group = 0;  ///< of stages of a segment that share tiles: one computes at a time
+        std::vector<Prefetch> next;
+        unsigned first_slice = 0, slices = 0, slices_missing = 0;
+        bool resident = false;
+
+        bool active = false, done = false;
+        unsigned next_unit = 0, in_flight = 0;
+        std::vector<int> unit_in_slot;  ///< output slots: whose result is there, -1 of none; empty units take none
+        unsigned masks_requested = 0;
+        enum class Scheduling : std::uint8_t { none, asked, done } scheduling = Scheduling::none;
+        std::vector<std::uint8_t> masks_read;      ///< a gate's, by unit
+        std::vector<std::uint16_t> edges_missing;  ///< of an output, by unit
+        std::vector<std::uint8_t> complete;        ///< by unit: computed
+        double done_at = 0, ready_at = 0;          ///< ready_at: all of its tiles are configured
+        std::vector<std::uint32_t> selected;
+        std::vector<std::uint64_t> computed;  ///< units by dyn_dim, one allocation after another
+    };
+    struct EdgeState {
+        unsigned released = 0, window = 0;
+        bool index_list_known = false;          ///< from HBM: rank 0 knows the samples of every unit
+        std::vector<std::uint8_t> ready;        ///< by unit
+        std::vector<double> complete_at;        ///< by unit: the producer's output waits for a slot since; < 0: no
+        std::vector<std::uint8_t> masks_known;  ///< mask edges
+    };
+
+    /// A transfer from memory.
+    struct Flow {
+        Transfer* transfer = nullptr;
+        Event then{};                       ///< when all is there
+        std::uint64_t given = 0, done = 0;  ///< bytes of a single request that have got a turn; whose turn is over
+        double end = 0;                     ///< of what memory has read; of turns: of what the links have carried
+        double began = 0;
+    };
+    static constexpr std::uint32_t kAllUnits = 0xFFFFFFFF;
+    /// As an event's unit.
+    static std::uint32_t edge_and_reader(std::uint16_t edge, unsigned reader) { return reader << 16 | edge; }
+    static std::uint16_t edge_of(std::uint32_t both) { return static_cast<std::uint16_t>(both); }
+    static unsigned reader_of(std::uint32_t both) { return both >> 16; }
+
+    void push(double time, EventKind kind, std::uint32_t index, std::uint32_t unit);
+    void handle(const Event& event);
+    void begin_stage(unsigned stage, double time);
+    void try_dispatch(unsigned stage, double time);
+    void try_group(unsigned group, double time);
+    void computed(unsigned stage, unsigned unit, double time);
+    void edge_done(unsigned stage, unsigned unit, double time);
+    void check_done(unsigned stage, double time);
+
+    // unit_transfers.cpp
+    EdgeCounts counts(const EdgeEnds& ends, unsigned unit) const;
+    Transfer& transfer(std::uint16_t edge, unsigned unit);
+    bool masks_missing(const Edge& edge, unsigned stage, unsigned unit) const;
+    void start_output(std::uint16_t edge, unsigned unit, double time);
+    void heads_arrive(std::uint16_t edge, unsigned unit, double time);
+    void stores_leave(std::uint16_t edge, unsigned unit, double time);
+    void masks_known(std::uint16_t edge, unsigned unit, double time);
+    void release(std::uint16_t edge, unsigned unit, double time);
+    void request_index_lists(std::uint16_t edge, double time);
+    void open_loads(std::uint16_t edge, double time);
+    void requests_arrive(std::uint16_t edge, unsigned unit, double time);
+    void request_masks(unsigned stage, double time);
+
+    // memory_flow.cpp
+    /// A transfer whose requests arrive at memory at `time`, or, to memory, whose packets leave then. When all of it is
+    /// there, `then` happens to `index` and `unit`. `displacement`: TransferCosts::displacement().
+    void move(Transfer& transfer, double time, EventKind then, std::uint32_t index, std::uint32_t unit,
+              std::uint64_t displacement = 0);
+    unsigned begin_flow(Transfer& transfer, double time, EventKind then, std::uint32_t index, std::uint32_t unit);
+    void data_ready(unsigned flow, double time);
+    void give_turns(unsigned flow, double time);
+    void turn_ready(unsigned flow, double time);
+    void end_flow(unsigned flow, double time);
+    /// Adds a transfer that took from `begin` to `end`, heads included, to what the units have spent. `first`: of the
+    /// first unit of a tensor from or to memory.
+    void spend(Transfer& transfer, double begin, double end, bool first = false);
+
+    // weight_prefetch.cpp
+    void derive_prefetches();
+    void request_weights(Slice& slice, double time);
+    void weights_there(unsigned slice, double time);
+    /// Of the slices that wait for the stage's end, or for its slice `own_slice`.
+    void prefetch(unsigned stage, bool at_end, int own_slice, double time);
+
+    // shared_tiles.cpp
+    void derive_groups();
+    /// When a unit that begins at `time` is complete. An operator that shares tiles with another branch uses those of
+    /// its kernel alone; each of them works on one unit after another, whichever operator's.
+    double end_on_tiles(const Stage& stage, const StageWork& work, unsigned allocation, std::uint32_t dyn_dim,
+                        double time);
+
+    std::string waits() const;
+
+    const ProgramMap& map_;
+    const SampleCounts& counts_;
+    TransferCosts& transfers_;
+    KernelMeter& kernels_;
+    Resources& resources_;
+    unsigned mask_prefetch_units_;
+    double scheduling_cycles_;  ///< of the online scheduler, an operator
+    double scheduler_free_ = 0;
+    std::priority_queue<Event> events_;
+    std::uint64_t sequence_ = 0;
+    std::vector<StageState> stages_;
+    std::vector<Slice> slices_;
+    std::vector<Flow> flows_;
+    std::vector<unsigned> spare_flows_;
+    std::vector<EdgeState> edges_;
+    std::vector<std::vector<unsigned>> groups_;
+    std::vector<std::uint8_t> group_busy_;
+    std::vector<double> tile_free_;  ///< since when, of tiles of operators with allocations
+    Spent spent_;
+    int segment_ = -1;
+    unsigned stages_missing_ = 0;
+};
+
+}  // namespace switchyard::platform

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// The runner knows the interface only: a system that this file makes up runs as those of the library do.
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <memory>
+
+#include <nlohmann/json.hpp>
+
+#include "experiment_text.h"
+#include "switchyard/platform/experiment/run_experiment.h"
+#include "switchyard/sw_scheduler/base/error.h"
+#include "switchyard/sw_scheduler/base/files.h"
+#include "switchyard/testbenches/catch.h"
+
+using namespace switchyard;
+using namespace switchyard::platform;
+using Catch::Matchers::ContainsSubstring;
+using nlohmann::ordered_json;
+
+namespace {
+
+/// A machine that serves a batch in `batch_us` and knows no network, no platform and no route.
+class ToyPlan : public Plan {
+public:
+    explicit ToyPlan(const Point& point)
+        : batch_us_(std::stod(point.parameters.at("batch_us"))), batches_(point.work.batches) {}
+    ordered_json run() override {
+        ordered_json batches = ordered_json::array();
+        for (std::size_t i = 0; i < batches_; ++i) batches.push_back({{"latency_us", batch_us_}});
+        return {{"summary", {{"latency_us", {{"mean", batch_us_}}}}}, {"batches", batches}};
+    }
+
+private:
+    double batch_us_;
+    std::size_t batches_;
+};
+
+class ToySystem : public System {
+public:
+    std::string name() const override { return "toy"; }
+    std::string summary() const override { return "a machine of constant latency"; }
+    std::vector<SystemDesign> designs() const override { return {{"toy", {"batch_us"}}}; }
+    std::unique_ptr<Plan> prepare(const Point& point) const override { return std::make_unique<ToyPlan>(point); }
+    std::string table(const ordered_json& report) const override { return report.dump(); }
+};
+
+struct Folder {
+    std::filesystem::path path =
+        std::filesystem::temp_directory_path() / ("switchyard_toy_" + std::to_string(getpid()));
+    Folder() { std::filesystem::create_directories(path); }
+    Folder(const Folder&) = delete;
+    Folder& operator=(const Folder&) = delete;
+    ~Folder() { std::filesystem::remove_all(path); }
+};
+
+std::string text_of(const std::filesystem::path& path) {
+    return read_file(path.string(), 1 << 20);
+}
+
+}  // namespace
+
+TEST_CASE("the registry has the seven designs of the Adyna evaluation", "[experiment][systems]") {
+    CHECK(registry().design_names() ==
+          std::vector<std::string>{"adyna", "adyna-static", "full-kernel", "real-time", "m-tile", "m-tenant", "gpu"});
+    CHECK(registry().system_of_design("m-tile").name() == "adyna");
+    CHECK(registry().system_of_design("gpu").name() == "gpu_roofline");
+    CHECK_THROWS_WITH(registry().system("npu"), ContainsSubstring("known systems: adyna, m_tenant, gpu_roofline, noc"));
+    SystemRegistry twice;
+    twice.add(std::make_unique<ToySystem>());
+    CHECK_THROWS_AS(twice.add(std::make_unique<ToySystem>()), std::logic_error);
+}
+
+TEST_CASE("a system that the library does not have runs through the experiment runner", "[experiment][systems]") {
+    SystemRegistry systems;
+    systems.add(std::make_unique<ToySystem>());
+    const Folder folder;
+    const std::string file = (folder.path / "toy.yaml").string();
+    std::ofstream(file) << "name: toy\nplatform: none.yaml\nbatches: 3\nnetworks: [a.yaml, b.yaml]\n"
+                           "designs:\n  - {design: toy, name: slow, set: {batch_us: 8}}\n"
+                           "  - {design: toy, name: fast, set: {batch_us: 2}}\n"
+                           "figures: [{name: speedup, measure: summary.latency_us.mean, over: slow, inverse: yes}]\n";
+    const Experiment experiment = read_experiment(file, systems);
+    CHECK(run_experiment(experiment, systems, (folder.path / "out").string(), 2));
+    const ordered_json results = ordered_json::parse(text_of(folder.path / "out/results.json"));
+    REQUIRE(results.at("points").size() == 4);
+    CHECK(results.at("points").at(1).at("report").at("batches").size() == 3);
+    CHECK(results.at("figures").at(0).at("series").at(1).at("values").at(0) == 4.0);
+    CHECK_THAT(text_of(folder.path / "out/plots/speedup.svg"), ContainsSubstring("</svg>"));
+    CHECK_THAT(text_of(folder.path / "out/table.txt"), ContainsSubstring("fast"));
+
+    std::ofstream(file) << "name: toy\nplatform: none.yaml\nbatches: 3\nnetworks: [a.yaml]\n"
+                           "designs:\n  - {design: toy, set: {batch: 8}}\n"
+                           "figures: [{name: f, measure: summary.latency_us.mean}]\n";
+    CHECK_THROWS_WITH(points_of(read_experiment(file, systems), systems),
+                      ContainsSubstring("design toy: unknown parameter batch; known parameters: batch_us"));
+}
