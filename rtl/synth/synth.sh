@@ -39,7 +39,9 @@ synthesise() {
     }
 }
 
-for unit in fp16_fma fp16_fma_pipe fp16_mac32 fp16_mac32_pipe; do synthesise $unit pe_array $unit; done
+for unit in fp16_fma fp16_mac32; do synthesise $unit pe_array $unit; done
+synthesise fp16_fma_pipe pe_array fp16_mac_pipe ACC_FP16 1
+synthesise fp16_mac32_pipe pe_array fp16_mac_pipe ACC_FP16 0
 synthesise pe_array pe_array pe_array ROWS 32 COLS 32
 synthesise dispatcher dispatcher dispatcher KERNELS 256
 # A narrow one: buffers and switch grow with the width of the link, the rest does not.
@@ -61,9 +63,11 @@ awk -v json="$out/synth.json" -v paper_array=1.981 -v paper_scratchpad=1.413 -v 
         sub(/[.]stat$/, "", block)
         blocks[++block_count] = block
         in_hierarchy = 0
+        top = ""
     }
     /^=== / { module = $2; in_hierarchy = /design hierarchy/; next }
-    in_hierarchy && NF == 2 && !/:/ && ((block, $1) in module_area) && $1 != block {
+    in_hierarchy && NF == 2 && !/:/ && top == "" { top = $1; next }
+    in_hierarchy && NF == 2 && !/:/ && ((block, $1) in module_area) {
         part = base($1)
         if (!((block, part) in instances)) parts[block] = parts[block] " " part
         instances[block, part] += $2

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "switchyard/sw_scheduler/adyna/compiler/design.h"
 #include "switchyard/sw_scheduler/adyna/compiler/reduction_slices.h"
 #include "switchyard/sw_scheduler/adyna/compiler/segmentation.h"
 #include "switchyard/sw_scheduler/base/error.h"
@@ -68,6 +69,7 @@ GemmSlicing best_gemm_slicing(std::uint32_t m, std::uint32_t n, std::uint32_t k,
         widths.insert(each * tiles);
     }
 
+    const Design plain("plain", {});  // no mechanism bears on one operator of a network without switches
     GemmSlicing best{0, 0};
     double fewest = std::numeric_limits<double>::infinity();
     for (std::uint32_t in_parts = 1; in_parts <= k; in_parts *= 2) {
@@ -81,7 +83,7 @@ GemmSlicing best_gemm_slicing(std::uint32_t m, std::uint32_t n, std::uint32_t k,
             const DynGraph pair = gemm_graph(m, width, 2 * depth, {width, depth});
             const Workload workload(pair, hardware, std::vector<double>(pair.operators.size(), 1.0));
             StageSearch stages(workload, hardware);
-            const auto plan = Segmenter(stages, tiles, 0).segment(1, 2);
+            const auto plan = Segmenter(stages, plain, tiles, 0).segment(1, 2);
             if (!plan) continue;
             fitted = true;
             const double cycles = plan->cycles * slices;

@@ -2,6 +2,7 @@
 #include "switchyard/sw_scheduler/adyna/compiler/schedule.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "switchyard/sw_scheduler/adyna/compiler/memory_map.h"
 
@@ -48,27 +49,31 @@ double cycles(const std::vector<SegmentPlan>& segments) {
     return sum;
 }
 
-/// Segments by the segmenter's formulas. Which weights stay on their tiles from one batch to the next is known once
-/// tiles are given: planned as if all were loaded, and as if none were, which counts if it comes true.
-std::vector<SegmentPlan> plan_segments(Segmenter& segmenter, const Workload& workload,
-                                       const HardwareDescription& hardware, unsigned tiles) {
+struct PlannedSegments {
+    std::vector<SegmentPlan> segments;
+    Weights weights;  ///< what comes true on the tiles that they get
+};
+
+/// Segments by the segmenters' formulas. Which weights stay on their tiles from one batch to the next is known once
+/// tiles are given: planned as if all were loaded, and as if all were resident, which counts if it comes true.
+PlannedSegments plan_segments(Segmenter& loading, Segmenter& resident, const Workload& workload,
+                              const HardwareDescription& hardware, unsigned tiles) {
     const auto stay = [&](const std::vector<SegmentPlan>& segments) {
         return weights_stay(segments, workload, hardware);
     };
-    std::vector<SegmentPlan> best = refined(segmenter.best(), segmenter);
-    segmenter.expect_resident_weights(true);
+    std::vector<SegmentPlan> best = refined(loading.best(), loading);
     if (best.size() > 1 && stay(best)) {  // they have been counted as loaded, and do not need to be
         std::vector<SegmentPlan> improved = best;
-        for (SegmentPlan& segment : improved) segmenter.improve(segment);
+        for (SegmentPlan& segment : improved) resident.improve(segment);
         if (stay(improved)) best = std::move(improved);
     }
-    std::vector<SegmentPlan> resident = segmenter.best_or_nothing();
-    if (!resident.empty() && may_stay(resident, hardware, tiles)) {
-        resident = refined(std::move(resident), segmenter);
-        if (cycles(resident) < cycles(best) && stay(resident)) return resident;
+    std::vector<SegmentPlan> staying = resident.best_or_nothing();
+    if (!staying.empty() && may_stay(staying, hardware, tiles)) {
+        staying = refined(std::move(staying), resident);
+        if (cycles(staying) < cycles(best) && stay(staying)) return {std::move(staying), Weights::resident};
     }
-    segmenter.expect_resident_weights(best.size() > 1 && stay(best));
-    return best;
+    const Weights weights = best.size() > 1 && stay(best) ? Weights::resident : Weights::loaded;
+    return {std::move(best), weights};
 }
 
 /// Shares tiles wherever that helps. Pairs whose second set of weights would displace what
@@ -99,8 +104,11 @@ Schedule make_schedule(const Workload& workload, const HardwareDescription& hard
                        const Margins& margins) {
     StageSearch stages(workload, hardware);
     Schedule schedule;
-    Segmenter segmenter(stages, tiles, unit_samples, margins, design);
-    schedule.segments = plan_segments(segmenter, workload, hardware, tiles);
+    Segmenter loading(stages, design, tiles, unit_samples, margins, Weights::loaded);
+    Segmenter resident(stages, design, tiles, unit_samples, margins, Weights::resident);
+    PlannedSegments planned = plan_segments(loading, resident, workload, hardware, tiles);
+    schedule.segments = std::move(planned.segments);
+    Segmenter& segmenter = planned.weights == Weights::resident ? resident : loading;
     if (design.has(Mechanism::sharing)) choose_pairs(schedule, segmenter, workload, hardware, profile);
     place(schedule, workload, hardware);
     generate_kernels(schedule, segmenter, stages, design, choice);

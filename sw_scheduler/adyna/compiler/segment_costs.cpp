@@ -278,7 +278,7 @@ void Segmenter::add_pipeline_cycles(SegmentPlan& plan) const {
 
 bool Segmenter::loads_weights(int first, int last) const {
     const bool whole_network = first == 0 && last == static_cast<int>(search_.workload().items.size());
-    return !whole_network && !resident_weights_;
+    return !whole_network && weights_ == Weights::loaded;
 }
 
 void Segmenter::add_memory_cycles(SegmentPlan& plan) const {

@@ -20,14 +20,15 @@ constexpr double kNever = std::numeric_limits<double>::infinity();
 
 }  // namespace
 
-Segmenter::Segmenter(StageSearch& search, unsigned tiles, std::uint32_t unit_samples, const Margins& margins,
-                     const Design& design)
+Segmenter::Segmenter(StageSearch& search, const Design& design, unsigned tiles, std::uint32_t unit_samples,
+                     const Margins& margins, Weights weights)
     : search_(search),
       tiles_(tiles),
       margins_(margins),
       pipelining_(design.has(Mechanism::pipelining)),
       grouping_(design.has(Mechanism::grouping)),
-      compaction_(design.has(Mechanism::compaction)) {
+      compaction_(design.has(Mechanism::compaction)),
+      weights_(weights) {
     const std::uint32_t batch = search.workload().graph.batch_samples();
     constexpr std::uint32_t kLargestUnits = 0xFFFF;
     std::uint32_t joined = 1;  // samples of an input, or one
@@ -202,7 +203,7 @@ std::optional<SegmentPlan> Segmenter::segment(int first, int last) {
     };
     if (whole_network) {  // nothing follows
         try_copies({1});
-    } else if (resident_weights_) {  // those of other segments need room
+    } else if (weights_ == Weights::resident) {  // those of other segments need room
         try_copies({2});
     } else {
         try_copies({2, 1});

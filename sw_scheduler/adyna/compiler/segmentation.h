@@ -93,19 +93,25 @@ struct Normal {
 /// The larger of two, as if it were normal.
 Normal larger_of(const Normal& a, const Normal& b, double covariance);
 
+/// What a segment's plan says of its weights.
+enum class Weights {
+    loaded,   ///< each batch loads them, but for those of a network that is one segment
+    resident  ///< those of all segments stay on their tiles from one batch to the next
+};
+
 /// Cuts the topological order into segments and gives tiles to their operators (Adyna section V-A, Tangram's
 /// inter-layer pipelining). Costs and constraints: docs/scheduler.md.
 class Segmenter {
 public:
     /// `tiles`: how many of the chip's to use. `unit_samples`: 0, or the only size of a micro-batch to consider.
+    /// `search` must outlive it; several segmenters may use one. Throws Infeasible if the batch cannot be cut into such
+    /// micro-batches.
+    ///
     /// Of the design's mechanisms counts pipelining (a segment has as many operators as pay, otherwise as few as must
     /// be together), grouping (rare branches may share tiles, tile_groups.h, where that makes a segment faster) and
     /// compaction (samples may be sorted by routes that are known when a segment begins).
-    Segmenter(StageSearch& search, unsigned tiles, std::uint32_t unit_samples, const Margins& margins = {},
-              const Design& design = find_design("m-tile"));
-
-    /// From now on as if no segment loaded weights: all of them stay on their tiles from one batch to the next.
-    void expect_resident_weights(bool stay) { resident_weights_ = stay; }
+    Segmenter(StageSearch& search, const Design& design, unsigned tiles, std::uint32_t unit_samples,
+              const Margins& margins = {}, Weights weights = Weights::loaded);
 
     /// The cut points with the smallest sum of segment cycles. Throws InputError that names the operator which does not
     /// fit, and the bytes.
@@ -213,7 +219,6 @@ private:
     /// Bytes a batch between HBM and the tiles of an operator of the segment: of an operand, of the result.
     double loaded_bytes(const SegmentPlan& plan, int op, unsigned source) const;
     double stored_bytes(const SegmentPlan& plan, int op) const;
-    /// False: weights stay on their tiles from one batch to the next, as those of a network that is one segment.
     bool loads_weights(int first, int last) const;
     std::vector<BufferSlots> slots_of(const Trial& trial);
     [[noreturn]] void fail(int first, int last);
@@ -222,7 +227,7 @@ private:
     unsigned tiles_;
     Margins margins_;
     bool pipelining_, grouping_, compaction_;
-    bool resident_weights_ = false;
+    Weights weights_;
     std::vector<std::uint32_t> unit_sizes_;  ///< candidates, largest first
 };
 

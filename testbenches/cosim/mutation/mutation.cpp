@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "switchyard/testbenches/cosim/mutation/mutation.h"
 
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
 #include <verilated.h>
 
 #include <array>
@@ -15,6 +12,8 @@
 #include <optional>
 #include <stdexcept>
 #include <tuple>
+
+#include "switchyard/testbenches/cosim/mutation/mutant_processes.h"
 
 namespace {
 unsigned selected_mutant = 0;
@@ -67,51 +66,6 @@ std::map<Key, Survivor> read_survivors() {
         survivors[{row[0], row[1], row[2], static_cast<unsigned>(std::stoul(row[3]))}] = {verdict == "equivalent"};
     }
     return survivors;
-}
-
-/// "" if the mutant survives. A crash, a simulation that does not settle and a hang are all found.
-std::string how_it_is_found(const Mutant& mutant, const MutantRegression& regression, unsigned cpu_seconds) {
-    std::array<int, 2> pipe{};
-    if (::pipe(pipe.data()) != 0) throw std::runtime_error("pipe() failed");
-    std::fflush(nullptr);
-    const pid_t child = ::fork();
-    if (child < 0) throw std::runtime_error("fork() failed");
-    if (child == 0) {
-        ::close(pipe[0]);
-        // Messages of assertions, by the thousand.
-        if (std::freopen("/dev/null", "w", stdout) == nullptr || std::freopen("/dev/null", "w", stderr) == nullptr)
-            ::_exit(3);
-        const rlimit limit{cpu_seconds, cpu_seconds + 1};
-        ::setrlimit(RLIMIT_CPU, &limit);
-        const rlimit none{0, 0};
-        ::setrlimit(RLIMIT_CORE, &none);
-        std::string found;
-        try {
-            select_mutant(mutant.number);
-            found = regression(mutant);
-            // A missing reset shows with some values alone.
-            for (int seed = 1; mutant.kind == "reset" && seed <= 6 && found.empty(); ++seed) {
-                select_mutant(mutant.number, seed == 1 ? 1 : 2, seed);
-                found = regression(mutant);
-            }
-        } catch (const std::exception& error) {
-            found = std::string("throws ") + error.what();
-        }
-        if (found.size() > 300) found.resize(300);
-        if (::write(pipe[1], found.data(), found.size()) < 0) ::_exit(3);
-        ::_exit(0);
-    }
-    ::close(pipe[1]);
-    std::string found;
-    std::array<char, 512> buffer{};
-    for (ssize_t count = 0; (count = ::read(pipe[0], buffer.data(), buffer.size())) > 0;)
-        found.append(buffer.data(), static_cast<std::size_t>(count));
-    ::close(pipe[0]);
-    int status = 0;
-    ::waitpid(child, &status, 0);
-    if (!found.empty()) return found;
-    if (WIFSIGNALED(status)) return "ends by signal " + std::to_string(WTERMSIG(status));
-    return WEXITSTATUS(status) == 0 ? "" : "ends with status " + std::to_string(WEXITSTATUS(status));
 }
 
 /// The scores as rows of a table, and the survivors as survivors.tsv would list them, less the reason.
@@ -171,28 +125,43 @@ void select_mutant(unsigned number, int registers, int seed) {
 
 MutationReport run_mutants(const std::string& block, const std::vector<Mutant>& mutants, unsigned stride,
                            const MutantRegression& regression, unsigned cpu_seconds) {
-    MutationReport report;
-    std::map<Key, Survivor> survivors = read_survivors();
-    std::map<std::string, MutantScore> scores;
-    std::vector<Mutant> left;
     const std::optional<Range> chosen = chosen_range();
     const bool all = stride == 1 && !chosen;
+    std::map<std::string, MutantScore> scores;
+    std::vector<MutantRun> runs;
+    for (const Mutant& mutant : mutants) {
+        scores.emplace(mutant.file, MutantScore{mutant.file});
+        if (chosen && (mutant.number < chosen->first || mutant.number > chosen->last)) continue;
+        if ((mutant.number - 1) % stride == 0 || mutant.kind == "selected") runs.push_back({mutant, cpu_seconds});
+    }
+    const std::size_t count = runs.size();
+    // The original passes whatever part of the regression a file's mutants are given to.
+    for (const auto& [file, score] : scores)
+        if (all) runs.push_back({{0, file, 0, "", "", "", 0}, 10 * cpu_seconds});
+
     std::ofstream log;
     if (stride == 1) {
         std::filesystem::create_directories(MUTATION_REPORTS);
         log.open(std::string(MUTATION_REPORTS) + "/" + block + (chosen ? "." + std::to_string(chosen->first) : "") +
                  ".log");
     }
-    for (const Mutant& mutant : mutants) {
-        auto& score = scores.emplace(mutant.file, MutantScore{mutant.file}).first->second;
-        if (chosen && (mutant.number < chosen->first || mutant.number > chosen->last)) continue;
-        if ((mutant.number - 1) % stride != 0 && mutant.kind != "selected") continue;
-        const std::string found = how_it_is_found(mutant, regression, cpu_seconds);
-        log << mutant.text() << "\t" << (found.empty() ? "SURVIVES" : found.substr(0, found.find('\n'))) << std::endl;
+    const auto write_log = [&](std::size_t run, const MutantOutcome& outcome) {
+        log << runs[run].mutant.text() << '\t' << outcome.cpu_seconds << " s\t"
+            << (outcome.found.empty() ? "SURVIVES" : outcome.found.substr(0, outcome.found.find('\n'))) << std::endl;
+    };
+    const std::vector<MutantOutcome> outcomes = run_in_processes(runs, regression, write_log);
+
+    MutationReport report;
+    std::map<Key, Survivor> survivors = read_survivors();
+    std::vector<Mutant> left;
+    for (std::size_t run = 0; run < count; ++run) {
+        const Mutant& mutant = runs[run].mutant;
+        const bool found = !outcomes[run].found.empty();
+        MutantScore& score = scores.at(mutant.file);
         const auto listed = survivors.find(key_of(mutant));
         if (listed != survivors.end()) listed->second.met = true;
         ++score.mutants;
-        if (!found.empty()) {
+        if (found) {
             ++score.killed;
             if (listed != survivors.end()) report.errors.push_back("listed, but found: " + mutant.text());
             continue;
@@ -204,12 +173,10 @@ MutationReport run_mutants(const std::string& block, const std::vector<Mutant>& 
             score.equivalent += listed->second.equivalent;
         }
     }
+    for (std::size_t run = count; run < runs.size(); ++run) report.original += outcomes[run].found;
     for (const auto& [file, score] : scores) {
         report.scores.push_back(score);
         if (!all) continue;
-        // The original passes whatever part of the regression the file's mutants are given to.
-        const Mutant original{0, file, 0, "", "", "", 0};
-        report.original += how_it_is_found(original, regression, 10 * cpu_seconds);
         for (const auto& [key, survivor] : survivors)
             if (std::get<0>(key) == file && !survivor.met)
                 report.errors.push_back("listed, but no such mutant: " + file + ": " + std::get<1>(key) + "  ->  " +

@@ -49,8 +49,8 @@ struct MutationReport {
 /// with `cpu_seconds` (a mutant that needs more is found: it hangs). survivors.tsv beside this file lists the mutants
 /// that survive, with the reason: a survivor that it does not list is an error, as is a listed one that is found or,
 /// with a stride of 1, does not exist. A stride of 1 writes <block>.md, the scores, <block>.survivors.tsv and
-/// <block>.log, how each one was found, into the build folder's mutation/. Environment SWITCHYARD_MUTANTS=FIRST-LAST:
-/// only these numbers.
+/// <block>.log, how each one was found and after how many seconds, into the build folder's mutation/. Environment
+/// SWITCHYARD_MUTANTS=FIRST-LAST: only these numbers.
 MutationReport run_mutants(const std::string& block, const std::vector<Mutant>& mutants, unsigned stride,
                            const MutantRegression& regression, unsigned cpu_seconds = 30);
 

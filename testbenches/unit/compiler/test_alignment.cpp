@@ -91,7 +91,7 @@ TEST_CASE("Alignment saves packets, and a segment stays what it was but for its 
     const Model model = read_model("configs/workloads/skipnet_resnet34.yaml");
     const Workload workload(model.graph, chip, std::vector<double>(model.graph.operators.size(), 0.6));
     StageSearch search(workload, chip);
-    Segmenter segmenter(search, chip.tiles(), 0);
+    Segmenter segmenter(search, find_design("m-tile"), chip.tiles(), 0);
     double before = 0, after = 0;
     std::size_t changed = 0;
     for (const SegmentPlan& planned : segmenter.best()) {

@@ -13,7 +13,8 @@ double planned_cycles(const DynGraph& graph, const HardwareDescription& chip) {
     const Workload workload(graph, chip, std::vector<double>(graph.operators.size(), 1.0));
     StageSearch search(workload, chip);
     double sum = 0;
-    for (const SegmentPlan& segment : Segmenter(search, chip.tiles(), 0).best()) sum += segment.cycles;
+    for (const SegmentPlan& segment : Segmenter(search, find_design("m-tile"), chip.tiles(), 0).best())
+        sum += segment.cycles;
     return sum;
 }
 

@@ -177,7 +177,7 @@ TEST_CASE("An operator that whole cannot be on the chip with its feeder is cut w
         StageSearch search(workload, chip);
         double cycles = 0;
         bool together = false;  // the last pair of feed-forward layers
-        for (const SegmentPlan& plan : Segmenter(search, chip.tiles(), 0, {}, design).best()) {
+        for (const SegmentPlan& plan : Segmenter(search, design, chip.tiles(), 0).best()) {
             cycles += plan.cycles;
             const int up = cut.graph.find_operator("layer12.up"), down = cut.graph.find_operator("layer12.down");
             together |= plan.first <= up && down < plan.last;
@@ -207,7 +207,7 @@ TEST_CASE("An operator of which not even all slices fit on the chip at once is c
         const Workload workload(cut.graph, chip, cut.of(all));
         StageSearch search(workload, chip);
         double sum = 0, work = 0;
-        for (const SegmentPlan& plan : Segmenter(search, chip.tiles(), 0, {}, design).best()) sum += plan.cycles;
+        for (const SegmentPlan& plan : Segmenter(search, design, chip.tiles(), 0).best()) sum += plan.cycles;
         for (std::size_t op = 0; op < cut.graph.operators.size(); ++op) work += workload.load(static_cast<int>(op));
         CHECK(sum > work / chip.tiles());
         CHECK(sum < 1.3 * work / chip.tiles());

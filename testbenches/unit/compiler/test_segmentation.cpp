@@ -31,7 +31,7 @@ struct Planned {
           chip(std::move(with)),
           workload(model.graph, chip, fractions(model.graph, taken)),
           search(workload, chip),
-          segmenter(search, chip.tiles(), 0) {}
+          segmenter(search, find_design("m-tile"), chip.tiles(), 0) {}
     static std::vector<double> fractions(const DynGraph& graph, double taken) {
         std::vector<double> result;
         for (const Operator& one : graph.operators)
@@ -62,10 +62,10 @@ void for_each_allocation(unsigned tiles, std::size_t tile_groups,
 }
 
 TEST_CASE("Weights that are expected to stay are not counted as loaded") {
-    Planned loads(kThreeInARow), stays(kThreeInARow);
-    stays.segmenter.expect_resident_weights(true);
+    Planned planned(kThreeInARow);
+    Segmenter resident(planned.search, find_design("m-tile"), planned.chip.tiles(), 0, {}, Weights::resident);
     for (int op = 0; op < 3; ++op) {
-        const auto loading = loads.segmenter.segment(op, op + 1), staying = stays.segmenter.segment(op, op + 1);
+        const auto loading = planned.segmenter.segment(op, op + 1), staying = resident.segment(op, op + 1);
         REQUIRE(loading);
         REQUIRE(staying);
         CHECK(loading->weight_cycles > 0);
@@ -212,7 +212,7 @@ TEST_CASE("A gate that is quick beside the other stages holds up the switch's ou
     Planned planned(kTwoBranches);  // 4 tiles: the convolutions take many times as long as the gate
     const DynGraph& graph = planned.model.graph;
     const Switch& one = graph.switches.front();
-    Segmenter of_one_sample(planned.search, 4, 1);
+    Segmenter of_one_sample(planned.search, find_design("m-tile"), 4, 1);
     const auto segment = of_one_sample.segment(one.data, one.gate + 1);
     REQUIRE(segment);
     CHECK(segment->slots.front().out == 3);
@@ -230,8 +230,8 @@ TEST_CASE("Few pieces are charged to the interfaces that hold them") {
     // One tile's result in one piece: half of a chip's two interfaces has nothing to do.
     const std::string store = with_layers("  - {name: only, kind: elementwise, from: input, fused: [relu]}\n");
     Planned planned(store);
-    const auto on_one = Segmenter(planned.search, 1, 1).segment(0, 1);
-    const auto on_two = Segmenter(planned.search, 2, 1).segment(0, 1);
+    const auto on_one = Segmenter(planned.search, find_design("m-tile"), 1, 1).segment(0, 1);
+    const auto on_two = Segmenter(planned.search, find_design("m-tile"), 2, 1).segment(0, 1);
     REQUIRE(on_one);
     REQUIRE(on_two);
     CHECK(on_one->memory_cycles >= on_two->memory_cycles);
@@ -257,8 +257,8 @@ TEST_CASE("What does not fit is refused with its name and bytes") {
 
 TEST_CASE("Micro-batches divide the batch") {
     Planned planned(kTwoBranches);
-    CHECK_NOTHROW(Segmenter(planned.search, 4, 4));
-    CHECK_THROWS_AS(Segmenter(planned.search, 4, 3), InputError);
+    CHECK_NOTHROW(Segmenter(planned.search, find_design("m-tile"), 4, 4));
+    CHECK_THROWS_AS(Segmenter(planned.search, find_design("m-tile"), 4, 3), InputError);
 }
 
 }  // namespace

@@ -136,7 +136,7 @@ struct Fig6 {
           chip(eight_tiles()),
           workload(model.graph, chip, expected_fractions(profile)),
           search(workload, chip),
-          segmenter(search, chip.tiles(), 8, margins(margin)),
+          segmenter(search, find_design("m-tile"), chip.tiles(), 8, margins(margin)),
           plan(*segmenter.with_tiles(
               *segmenter.segment(model.graph.find_operator("b1"), model.graph.find_operator("b2b") + 1),
               {4, 2, 2})) {  // in proportion to expected loads, as in the figure
@@ -185,7 +185,7 @@ TEST_CASE("Those branches share that are least likely to be active together", "[
     StageSearch search(workload, chip);
     Margins margins;
     margins.sharing = kAlways;
-    Segmenter segmenter(search, chip.tiles(), 2, margins);
+    Segmenter segmenter(search, find_design("m-tile"), chip.tiles(), 2, margins);
     const int first = model.graph.find_operator("part0");
     SegmentPlan plan = *segmenter.segment(first, first + 4);
     Partners partners;

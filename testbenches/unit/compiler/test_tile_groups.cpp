@@ -156,8 +156,8 @@ struct Grouped {
               model.graph, chip,
               expected_fractions(profile_of(model.graph, declared_routing(model, 40), model.graph.batch_samples()))),
           search(workload, chip),
-          grouping(search, chip.tiles(), unit_samples, always(), find_design("adyna").without({"compaction"})),
-          separate(search, chip.tiles(), unit_samples, always()) {}
+          grouping(search, find_design("adyna").without({"compaction"}), chip.tiles(), unit_samples, always()),
+          separate(search, find_design("m-tile"), chip.tiles(), unit_samples, always()) {}
     /// Any gain counts.
     static Margins always() {
         Margins margins;
