@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include <fmt/format.h>
@@ -25,6 +26,7 @@
 #include "switchyard/sw_scheduler/base/files.h"
 #include "switchyard/sw_scheduler/workload/model_reader.h"
 #include "switchyard/sw_scheduler/workload/profile.h"
+#include "switchyard/sw_scheduler/workload/route_provider.h"
 #include "switchyard/sw_scheduler/workload/trace.h"
 
 using namespace switchyard;
@@ -105,6 +107,36 @@ struct SampleCommand {
     }
 };
 
+struct RoutesCommand {
+    std::string model, routing, output;
+    std::size_t batches = sched::kGeneratedBatches;
+    std::optional<std::uint64_t> seed;
+
+    void add_to(CLI::App& app) {
+        app.add_option("model", model, "model file (YAML)")->required();
+        app.add_option("--routing", routing, "file with a routing section (YAML) instead of the model's");
+        app.add_option("--batches", batches, "batches to write; default: 40")
+            ->check(platform::whole_number(1, platform::kMaxBatches));
+        app.add_option("--seed", seed, "seed of the route generator; without effect on a trace")
+            ->check(platform::whole_number(0));
+        app.add_option("-o,--output", output, "trace to write (JSON Lines)")->required();
+    }
+
+    int run() const {
+        sched::Model input = sched::read_model(model);
+        if (!routing.empty())
+            input.routing = sched::read_routing_file(routing, input.graph.signatures(), input.graph.samples_per_input);
+        sched::RouteRequest request = sched::declared_routes(input);
+        request.batches = batches;
+        request.seed = seed;
+        const sched::Routes routes = sched::provide_routes(request);
+        write_trace(output, request.switches, routes.batches);
+        fmt::print("{}: {} batches of {} samples, {} switches, routes: {}\n", output, routes.batches.size(),
+                   request.batch_samples, request.switches.size(), routes.source.kind);
+        return 0;
+    }
+};
+
 struct PackCommand {
     platform::FirmwareJob job;
     std::string image, weights, inputs, expected, trace, output;
@@ -161,6 +193,10 @@ int main(int argc, char** argv) {
     CLI::App* sample_command = app.add_subcommand("sample", "choose the dyn_dims of one operator's kernels");
     sample.add_to(*sample_command);
 
+    RoutesCommand routes;
+    CLI::App* routes_command = app.add_subcommand("routes", "write the routes that a model declares as a trace");
+    routes.add_to(*routes_command);
+
     PackCommand pack;
     CLI::App* pack_command = app.add_subcommand("pack", "make the block of memory that firmware runs a network from");
     pack.add_to(*pack_command);
@@ -172,6 +208,7 @@ int main(int argc, char** argv) {
     return platform::run_program(app, argc, argv, [&] {
         if (compile_command->parsed()) return compile.run();
         if (sample_command->parsed()) return sample.run();
+        if (routes_command->parsed()) return routes.run();
         if (pack_command->parsed()) return pack.run();
         fmt::print("{}", sched::explain(read_image(image)));
         return 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -78,12 +79,16 @@ struct Experiment {
     std::map<std::string, std::string> set;
     std::size_t batches = 0;
     std::optional<std::uint64_t> seed;
+    /// Stated error of the models: of a ratio of two designs, a share by which it may differ from one and says nothing.
+    double model_error = 0;
     std::vector<Network> networks;
     std::vector<Design> designs;
     std::optional<Sweep> sweep;
     std::vector<FigureSpec> figures;
 
     const Design& design(const std::string& design_name) const;  ///< must be there
+    /// The ratio of two designs is within the models' stated error.
+    bool equal_within_error(double ratio) const { return ratio != 1 && std::abs(ratio - 1) <= model_error; }
     bool synthetic() const { return command != "run"; }
     const char* word(Dimension dimension) const;  ///< that the file has for it
     const char* networks_key() const { return synthetic() ? "traffic" : "networks"; }

@@ -89,12 +89,14 @@ ordered_json figure_json(const Experiment& experiment, const Figure& figure) {
     ordered_json series = ordered_json::array(), comparisons = ordered_json::array();
     for (std::size_t i = 0; i < chart.series.size(); ++i) series.push_back(series_json(figure, i));
     for (const Comparison& one : figure.comparisons) {
+        const bool equal = one.is_ratio && one.ours && experiment.equal_within_error(*one.ours);
         comparisons.push_back({{"what", one.what},
                                {"statistic", one.statistic},
                                {"published", one.published},
                                {"ours", or_null(one.ours)},
                                {"ours_geometric_mean", or_null(one.geometric_mean)},
                                {"source", one.source}});
+        if (experiment.model_error > 0) comparisons.back()["equal_within_error"] = equal;
     }
     ordered_json result = {{"name", spec.name},
                            {"title", spec.title},
@@ -153,14 +155,22 @@ std::string stacks_table(const Figure& figure) {
     return aligned(rows);
 }
 
-std::string values_table(const Figure& figure) {
+/// A ratio of two designs within the models' stated error shows nothing but that.
+std::string ratio_or_equal(const Experiment& experiment, bool is_ratio, const std::optional<double>& value) {
+    if (!value) return "-";
+    return is_ratio && experiment.equal_within_error(*value) ? "equal" : short_number(*value);
+}
+
+std::string values_table(const Experiment& experiment, const Figure& figure) {
     const Chart& chart = figure.chart;
     std::vector<std::vector<std::string>> rows(1, {chart.group_label});
     for (const Chart::Series& series : chart.series) rows.front().push_back(series.name);
     for (std::size_t g = 0; g < chart.groups.size(); ++g) {
         rows.push_back({chart.groups[g]});
         for (const Chart::Series& series : chart.series)
-            rows.back().push_back(series.values[g].empty() ? "-" : short_number(series.values[g].front()));
+            rows.back().push_back(
+                ratio_or_equal(experiment, !figure.spec->over.empty(),
+                               series.values[g].empty() ? std::nullopt : std::optional(series.values[g].front())));
     }
     if (figure.spec->crossing) {
         rows.push_back({fmt::format("reaches {}", short_number(*figure.spec->crossing))});
@@ -169,12 +179,13 @@ std::string values_table(const Figure& figure) {
     return aligned(rows);
 }
 
-std::string comparison_table(const std::vector<Comparison>& comparisons) {
+std::string comparison_table(const Experiment& experiment, const std::vector<Comparison>& comparisons) {
     if (comparisons.empty()) return "";
     std::vector<std::vector<std::string>> rows{{"", "published", "ours", "ours, geometric mean"}};
     for (const Comparison& one : comparisons)
-        rows.push_back({one.what + ", " + one.statistic, short_number(one.published), or_dash(one.ours),
-                        or_dash(one.geometric_mean)});
+        rows.push_back({one.what + ", " + one.statistic, short_number(one.published),
+                        ratio_or_equal(experiment, one.is_ratio, one.ours),
+                        ratio_or_equal(experiment, one.is_ratio, one.geometric_mean)});
     std::string text = aligned(rows);
     std::vector<std::string> sources;
     for (const Comparison& one : comparisons)
@@ -240,6 +251,7 @@ ordered_json results_json(const Experiment& experiment, const std::vector<PointR
         document["command"] = experiment.command;
     else
         document["batches"] = experiment.batches;
+    if (experiment.model_error > 0) document["model_error"] = experiment.model_error;
     document["figures"] = drawn;
     document["points"] = points;
     return document;
@@ -254,9 +266,11 @@ std::string results_table(const Experiment& experiment, const std::vector<PointR
     for (const Figure& figure : figures) {
         const FigureSpec& spec = *figure.spec;
         text += fmt::format("\n{}: {} [{}]\n", spec.name, spec.title, spec.label);
-        text += spec.kind == FigureSpec::Kind::stacks ? stacks_table(figure) : values_table(figure);
-        text += comparison_table(figure.comparisons);
+        text += spec.kind == FigureSpec::Kind::stacks ? stacks_table(figure) : values_table(experiment, figure);
+        text += comparison_table(experiment, figure.comparisons);
     }
+    if (experiment.model_error > 0)
+        text += fmt::format("\nequal: within the models' stated error of {:g} %\n", 100 * experiment.model_error);
     if (const auto count = std::count_if(results.begin(), results.end(), not_validated); count > 0)
         text += fmt::format(
             "\nchip.impl: stages is not validated for {} of {} points (results.json, validation; "

@@ -278,7 +278,8 @@ private:
             (published.sweep.empty() ? "" : fmt::format(", {} {}", experiment_.sweep->key, published.sweep));
         const auto add = [&](const std::string& statistic, double value, std::optional<double> our_value,
                              std::optional<double> geometric) {
-            figure_.comparisons.push_back({what, statistic, value, our_value, geometric, published.source});
+            figure_.comparisons.push_back(
+                {what, statistic, value, !published.over.empty(), our_value, geometric, published.source});
         };
         std::vector<double> all;
         all.reserve(spec_.networks.size());

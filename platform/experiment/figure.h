@@ -24,6 +24,7 @@ struct Comparison {
     std::string what;       ///< "adyna over m-tile"
     std::string statistic;  ///< "mean", "max", "crossing", or a network's name
     double published = 0;
+    bool is_ratio = false;                 ///< of two designs
     std::optional<double> ours;            ///< mean: arithmetic; nothing if no line crosses, or a point is a gap
     std::optional<double> geometric_mean;  ///< mean and crossing of a ratio
     std::string source;

@@ -52,6 +52,7 @@ ordered_json batch_report(const sched::DynGraph& graph, const sched::RoutingSour
               {"samples_per_batch", graph.batch_samples()},
               {"run_us", run_us},
               {"latency_us", latency_json(run.latency_us)},
+              {"batch_us", batch_time_json(run.latency_us, 0, run_us)},
               {"batches_per_second", per_second},
               {"samples_per_second", per_second * graph.batch_samples()}}},
             {"utilisation",

@@ -31,6 +31,14 @@ ordered_json latency_json(const std::vector<double>& microseconds) {
     return {{"min", *min}, {"mean", sum / static_cast<double>(microseconds.size())}, {"max", *max}};
 }
 
+ordered_json batch_time_json(const std::vector<double>& latency_us, double reconfigurations_us, double run_us) {
+    const auto batches = static_cast<double>(latency_us.size());
+    const double sum_us = std::accumulate(latency_us.begin(), latency_us.end(), 0.0);
+    return {{"chip", sum_us / batches},
+            {"with_reconfiguration", (sum_us + reconfigurations_us) / batches},
+            {"with_host", run_us / batches}};
+}
+
 ordered_json energy_json(const std::vector<Energy::Part>& parts, double total_picojoules, double nanoseconds,
                          std::size_t batches) {
     constexpr double kPicojoulesToMillijoules = 1e-9, kPicojoulesANanosecondToWatts = 1e-3;

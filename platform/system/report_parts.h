@@ -16,6 +16,12 @@ namespace switchyard::platform {
 /// `summary.latency_us` of at least one batch: min, mean, max.
 nlohmann::ordered_json latency_json(const std::vector<double>& microseconds);
 
+/// `summary.batch_us`, what a batch takes for its user: latency on the chip alone; with re-configurations between
+/// batches; from the first batch's begin to the last one's end, so that the host's transfers are in it as well.
+/// `latency_us`: of each batch, one at least; the others in microseconds, of the whole run.
+nlohmann::ordered_json batch_time_json(const std::vector<double>& latency_us, double reconfigurations_us,
+                                       double run_us);
+
 /// `energy` of a run of N nanoseconds and batches.
 nlohmann::ordered_json energy_json(const std::vector<Energy::Part>& parts, double total_picojoules, double nanoseconds,
                                    std::size_t batches);

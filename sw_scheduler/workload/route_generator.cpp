@@ -71,18 +71,22 @@ BatchRouting RouteGenerator::batch(std::uint64_t index) const {
     const std::uint32_t period = distribution_.drift_period_batches;
     const double shift =
         distribution_.drift_amplitude * std::sin(2 * M_PI * static_cast<double>(index % period) / period);
-    const Blend within_sample(distribution_.correlation), within_input(distribution_.input_correlation);
+    const Blend within_sample(distribution_.correlation), within_input(distribution_.input_correlation),
+        within_batch(distribution_.batch_correlation);
     const bool folded = distribution_.input_samples > 1 && distribution_.input_correlation > 0;
 
     BatchRouting routing;
     routing.samples = batch_samples_;
     routing.masks.assign(switches_.size(), std::vector<std::uint64_t>(batch_samples_, 0));
+    const bool alike = distribution_.batch_correlation > 0;
+    const double batch_difficulty = alike ? random.normal() : 0;
     double input_difficulty = 0;
     std::vector<unsigned> agreed(switches_.size());  // labels in a row that are the same, up to each switch
     for (std::uint32_t sample = 0; sample < batch_samples_; ++sample) {
         if (folded && sample % distribution_.input_samples == 0) input_difficulty = random.normal();
         const double own = random.normal();
-        const double difficulty = folded ? within_input(input_difficulty, own) : own;
+        const double single = folded ? within_input(input_difficulty, own) : own;
+        const double difficulty = alike ? within_batch(batch_difficulty, single) : single;
         const auto quantile = [&] { return quantile_of(within_sample(difficulty, random.normal())); };
         for (std::size_t id = 0; id < switches_.size(); ++id) {
             const SwitchSignature& item = switches_[id];

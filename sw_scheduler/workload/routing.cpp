@@ -95,6 +95,12 @@ RouteDistribution read_distribution(MappingReader& routing, const std::vector<Sw
         result.input_correlation = input.number_or("correlation", 0, 1, 0);
         input.finish();
     }
+    if (routing.has("batch")) {
+        MappingReader batch = routing.mapping("batch");
+        batch.allow({"correlation"});
+        result.batch_correlation = batch.number_or("correlation", 0, 1, 0);
+        batch.finish();
+    }
     if (routing.has("drift")) {
         MappingReader drift = routing.mapping("drift");
         drift.allow({"amplitude", "period_batches"});
@@ -133,7 +139,7 @@ RouteDistribution read_distribution(MappingReader& routing, const std::vector<Sw
 }  // namespace
 
 std::vector<std::string> routing_keys() {
-    std::vector<std::string> keys = {"trace", "seed", "correlation", "input", "drift", "switches"};
+    std::vector<std::string> keys = {"trace", "seed", "correlation", "input", "batch", "drift", "switches"};
     keys.insert(keys.end(), kRouteKeys.begin(), kRouteKeys.end());
     return keys;
 }
@@ -158,10 +164,13 @@ RoutingDeclaration read_routing_file(const std::string& path, const std::vector<
 }
 
 std::string to_yaml(const RouteDistribution& distribution, const std::vector<SwitchSignature>& switches) {
+    const std::string batch = distribution.batch_correlation > 0
+                                  ? fmt::format("batch: {{correlation: {}}}\n", distribution.batch_correlation)
+                                  : "";
     std::string text = fmt::format(
-        "seed: {}\ncorrelation: {}\ninput: {{samples: {}, correlation: {}}}\n"
+        "seed: {}\ncorrelation: {}\ninput: {{samples: {}, correlation: {}}}\n{}"
         "drift: {{amplitude: {}, period_batches: {}}}\nswitches:\n",
-        distribution.seed, distribution.correlation, distribution.input_samples, distribution.input_correlation,
+        distribution.seed, distribution.correlation, distribution.input_samples, distribution.input_correlation, batch,
         distribution.drift_amplitude, distribution.drift_period_batches);
     for (std::size_t id = 0; id < switches.size(); ++id) {
         const SwitchRoutes& routes = distribution.switches[id];

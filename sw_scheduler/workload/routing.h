@@ -23,7 +23,8 @@ struct SwitchRoutes {
 };
 
 /// Declared distribution of routes. Each sample has a latent difficulty, standard normal; difficulties of the samples
-/// of one input correlate by `input_correlation`. The latent of a switch is sqrt(correlation) * difficulty +
+/// of one input correlate by `input_correlation`, and all of a batch by `batch_correlation` besides, as when images of
+/// one kind come together. The latent of a switch is sqrt(correlation) * difficulty +
 /// sqrt(1 - correlation) * noise, so any two switches' latents correlate by `correlation`; q is its quantile.
 /// - Choose one: the first branch whose cumulative probability is above q, so a difficult sample takes a later branch.
 /// - Choose any: one latent a branch, which is taken if q is above 1 - probability; if none is, the closest.
@@ -37,6 +38,7 @@ struct RouteDistribution {
     double correlation = 0;           ///< 0 to 1
     std::uint32_t input_samples = 1;  ///< consecutive samples that come from one input
     double input_correlation = 0;     ///< 0 to 1
+    double batch_correlation = 0;     ///< 0 to 1; of the samples of one batch, whatever their input
     double drift_amplitude = 0;       ///< of a probability of one half, 0 to 0.24
     std::uint32_t drift_period_batches = 1;
     std::vector<SwitchRoutes> switches;  ///< by switch id

@@ -55,6 +55,44 @@ TEST_CASE("another load of the experts is another run", "[workloads]") {
     CHECK(first > last);
 }
 
+TEST_CASE("a trace of the declared routes is the run that the generator makes", "[workloads][cli]") {
+    const std::string model = "testbenches/data/moe.yaml", trace = scratch("declared.jsonl");
+    const std::string image = compiled(model + " --platform " + kMini + " --design adyna", "declared.syk");
+    const Outcome written = sy_sched("routes " + model + " --batches 3 --seed 11 -o " + trace);
+    INFO(written.err);
+    REQUIRE(written.status == 0);
+    CHECK_THAT(written.out, Catch::Matchers::ContainsSubstring("3 batches of "));
+    json generated = report_of(kMini, image, "--batches 3 --seed 11");
+    json recorded = report_of(kMini, image, "--trace " + trace);
+    CHECK(generated.at("routing") == json{{"source", "generator"}, {"seed", 11}});
+    CHECK(recorded.at("routing") == json{{"source", "trace"}});
+    generated.erase("routing");
+    recorded.erase("routing");
+    CHECK(generated == recorded);
+    check_refused(sy_sched("routes testbenches/data/early_exit.yaml --batches 0 -o " + trace), {"--batches"});
+}
+
+TEST_CASE("what a batch takes: on the chip, with re-configurations, with the host", "[workloads][report]") {
+    const std::string model = "testbenches/data/moe.yaml";
+    const std::string image = compiled(model + " --platform " + kMini + " --design adyna", "metrics.syk");
+    const json once = report_of(kMini, image, "--batches 6");
+    const json often = report_of(kMini, image, "--batches 6 --reschedule 2 --model " + model);
+    for (const json& report : {once, often}) {
+        const json& summary = report.at("summary");
+        const json& batch_us = summary.at("batch_us");
+        CHECK(batch_us.at("chip").get<double>() == Approx(summary.at("latency_us").at("mean").get<double>()));
+        CHECK(batch_us.at("with_host").get<double>() == Approx(summary.at("run_us").get<double>() / 6));
+        CHECK(batch_us.at("with_host") >= batch_us.at("with_reconfiguration"));
+    }
+    double reconfigurations_us = 0;
+    for (const json& phase : often.at("phases")) reconfigurations_us += phase.at("reconfiguration_us").get<double>();
+    const json& batch_us = often.at("summary").at("batch_us");
+    CHECK(reconfigurations_us > 0);
+    CHECK(batch_us.at("with_reconfiguration").get<double>() - batch_us.at("chip").get<double>() ==
+          Approx(reconfigurations_us / 6));
+    CHECK(once.at("summary").at("batch_us").at("with_reconfiguration") == once.at("summary").at("batch_us").at("chip"));
+}
+
 TEST_CASE("the digits' networks run on their recorded routes", "[workloads]") {
     for (const char* network : {"channel_gate", "moe", "early_exit", "patch_select"}) {
         INFO(network);

@@ -117,6 +117,9 @@ ordered_json summary_json(const PlatformConfig& p, const Image& image, const Run
     std::vector<double> latencies;
     for (const SimulatedHost::Batch& batch : result.host.batches)
         latencies.push_back(nanoseconds(batch.interrupt - batch.doorbell) * kNanosecondsToMicroseconds);
+    double reconfigurations_us = 0;
+    for (const SimulatedHost::Phase& phase : result.host.phases)
+        reconfigurations_us += nanoseconds(phase.reconfiguration) * kNanosecondsToMicroseconds;
     const auto batches = static_cast<double>(result.host.batches.size());
     const double per_second = batches / (run.nanoseconds * kNanosecondsToSeconds);
     return {{"batches", result.host.batches.size()},
@@ -124,6 +127,7 @@ ordered_json summary_json(const PlatformConfig& p, const Image& image, const Run
             {"run_cycles", whole_cycles(p, sc_core::sc_time(run.nanoseconds, sc_core::SC_NS))},
             {"run_us", run.nanoseconds * kNanosecondsToMicroseconds},
             {"latency_us", latency_json(latencies)},
+            {"batch_us", batch_time_json(latencies, reconfigurations_us, run.nanoseconds * kNanosecondsToMicroseconds)},
             {"batches_per_second", per_second},
             {"samples_per_second", per_second * image.meta.batch_samples}};
 }

@@ -59,7 +59,8 @@ private:
     double launch(const Traffic& traffic, double arithmetic_us) {
         const double memory = traffic.memory_read + traffic.memory_written;
         const double us = std::max({arithmetic_us, memory / (gpu_.memory_bytes_per_us() * gpu_.memory_efficiency),
-                                    traffic.cache / gpu_.l2_bytes_per_us()});
+                                    traffic.cache / gpu_.l2_bytes_per_us()}) /
+                          gpu_.achieved_share;
         queue_.launch(us);
         result_.read_bytes += traffic.memory_read;
         result_.written_bytes += traffic.memory_written;

@@ -23,7 +23,9 @@ struct GpuConfig {
     std::uint64_t l2_bytes = 40ull << 20;
     double l2_bytes_per_cycle = 5120;
     unsigned max_split_k = 16;
+    double achieved_share = 1;
     double launch_us = 2.26;
+    double framework_us = 0;
     double queued_kernel_us = 1.5;
     double synchronisation_us = 10;
     double host_link_gb_per_s = 32;
@@ -61,8 +63,14 @@ void describe(V& v, GpuConfig& c) {
     v.renamed("most_split_k", "max_split_k");
     v.field("max_split_k", c.max_split_k, 1, 1024,
             "slices at most into which a GEMM's reduction is cut (NVIDIA, Matrix Multiplication Background, 2.3)");
+    v.field("achieved_share", c.achieved_share, 0.001, 1,
+            "share of the roofline's speed that kernels of whole networks reach: their times are divided by it; 1: the "
+            "roofline itself, a bound (configs/platforms/a100_measured.yaml: what ResNet-50 was measured at)");
     v.field("launch_us", c.launch_us, 0, 1e6,
             "of the host for a launch, until the kernel may start (null kernel, PCIe A100: arXiv 2504.11750)");
+    v.field("framework_us", c.framework_us, 0, 1e6,
+            "of the host for a launch besides launch_us, in the framework: declared, no figure for the A100 was found; "
+            "sweep");
     v.field("queued_kernel_us", c.queued_kernel_us, 0, 1e6, "between two kernels of a queue (secondary source; sweep)");
     v.field("synchronisation_us", c.synchronisation_us, 0, 1e6,
             "of the host with an empty queue, the copied value included (a 4-byte copy to the host: 9.2 to 9.7 us at "

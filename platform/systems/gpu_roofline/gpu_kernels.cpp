@@ -72,7 +72,7 @@ bool TensorCache::touch(const Tensor& tensor, std::uint64_t bytes) {
 }
 
 void LaunchQueue::launch(double kernel_us) {
-    host_us_ += gpu_.launch_us;
+    host_us_ += gpu_.framework_us + gpu_.launch_us;
     const double free_us = launches_ > 0 ? end_us_ + gpu_.queued_kernel_us : 0;
     end_us_ = std::max(host_us_, free_us) + kernel_us;
     busy_us_ += kernel_us;

@@ -14,6 +14,12 @@ def text_of(value):
     return f"{value:.0f}" if abs(value) >= 1000 else f"{value:.4g}"
 
 
+def ratio_or_equal(results, is_ratio, value):
+    """A ratio of two designs within the models' stated error shows nothing but that."""
+    equal = is_ratio and isinstance(value, (int, float)) and value != 1 and abs(value - 1) <= results.get("model_error", 0)
+    return "equal" if equal else text_of(value)
+
+
 def row(cells):
     return "| " + " | ".join(cells) + " |"
 
@@ -22,12 +28,14 @@ def table(head, rows):
     return "\n".join([row(head), row(["---"] * len(head)), *(row(r) for r in rows)])
 
 
-def figure_tables(figure):
+def figure_tables(results, figure):
     lines = figure["kind"] == "lines"
     groups = [text_of(x) if isinstance(x, (int, float)) else str(x) for x in figure["x"]] if lines else figure["groups"]
     if len(groups) > 24:  # a line along batches: the plot shows it
         return f"{len(groups)} values a line: see the plot that `--report` writes."
-    rows = [[series["name"], *(text_of(value) for value in series["values"])] for series in figure["series"]]
+    ratio = bool(figure["over"]) and figure["kind"] != "stacks"
+    rows = [[series["name"], *(ratio_or_equal(results, ratio, value) for value in series["values"])]
+            for series in figure["series"]]
     result = table([figure["series_of"], *groups], rows)
     if figure.get("parts"):
         result += "\n\nParts: " + ", ".join(figure["parts"]) + "."
@@ -43,18 +51,21 @@ def main():
     chips = sorted({fidelity["chip"] for fidelity in fidelities if "chip" in fidelity})
     if chips:
         print(f"{results['batches']} batches a point. Models of the chip: {', '.join(chips)}.")
+    if "model_error" in results:
+        print(f"\n`equal`: a ratio within {100 * results['model_error']:g} % of 1, the models' stated error.")
     gaps = [point for point in results["points"] if point["report"] is None]
     for gap in gaps:
         print(f"Gap: {gap.get('network')} on {gap['design']}: {gap['infeasible']}")
     for figure in results["figures"]:
         print(f"\n## {figure['title']}\n")
         print(f"{figure['label']}.\n")
-        print(figure_tables(figure))
+        print(figure_tables(results, figure))
         if figure["comparisons"]:
             print("\nPublished numbers beside ours:\n")
             print(table(["what", "statistic", "published", "ours", "ours, geometric mean", "source"],
-                        [[c["what"], c["statistic"], text_of(c["published"]), text_of(c["ours"]),
-                          text_of(c["ours_geometric_mean"]), c["source"]] for c in figure["comparisons"]]))
+                        [[c["what"], c["statistic"], text_of(c["published"]),
+                          *(ratio_or_equal(results, " over " in c["what"], c[key]) for key in ("ours", "ours_geometric_mean")),
+                          c["source"]] for c in figure["comparisons"]]))
 
 
 main()

@@ -254,6 +254,30 @@ TEST_CASE("a design that another is divided by has no zero", "[experiment][bad]"
     CHECK_THROWS_WITH(made(kFigures, zero), ContainsSubstring("experiment.yaml:10: figures.f: divides by zero"));
 }
 
+TEST_CASE("ratios within the models' stated error are shown as equal", "[experiment]") {
+    const auto close = [](const std::string&, const std::string& design, const std::string&) {
+        return report(design == "m-tile" ? 10 : design == "adyna" ? 9.5 : 5);
+    };
+    const std::string figure =
+        "figures:\n"
+        "  - {name: f, measure: summary.latency_us.mean, over: m-tile, inverse: yes, source: s,\n"
+        "     published: [{design: adyna, mean: 1.7}, {design: adyna-static, mean: 1.4}]}\n";
+    const Made all = made("model_error: 0.06\n" + figure, close);
+    const std::string table = results_table(all.experiment, all.results, {all.figure});
+    CHECK_THAT(table, ContainsSubstring("moe                1.00          2.00  equal\n"));
+    CHECK_THAT(table, ContainsSubstring("equal: within the models' stated error of 6 %"));
+    const ordered_json results = results_json(all.experiment, all.results, {all.figure});
+    CHECK(results.at("model_error") == 0.06);
+    const ordered_json& comparisons = results.at("figures").at(0).at("comparisons");
+    CHECK(comparisons.at(0).at("equal_within_error") == true);
+    CHECK(comparisons.at(0).at("ours").get<double>() == Approx(10 / 9.5));
+    CHECK(comparisons.at(1).at("equal_within_error") == false);
+
+    const Made none = made(figure, close);
+    CHECK_THAT(results_table(none.experiment, none.results, {none.figure}), !ContainsSubstring("equal"));
+    CHECK_THROWS_WITH(made("model_error: 2\n" + figure, close), ContainsSubstring("model_error: wants 0 to 1"));
+}
+
 TEST_CASE("results and table hold every number", "[experiment]") {
     const Made all = made(std::string(kFigures).insert(std::string(kFigures).size() - 2,
                                                        ", source: s, published: [{design: adyna, mean: 1.7}]"),

@@ -311,6 +311,6 @@ TEST_CASE("a routing section in a file of its own", "[routing]") {
     const TextFile bad("routing.yaml", "seed: 5\nprobabilities: [0.25, 0.75]\n");
     CHECK_THROWS_WITH(read_routing_file(bad.path(), switches, 1),
                       bad.path() +
-                          ":2: probabilities: unknown key; known: agreement, correlation, drift, input, keep, "
+                          ":2: probabilities: unknown key; known: agreement, batch, correlation, drift, input, keep, "
                           "patience, probability, seed, switches, trace, zipf");
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cmath>
 
 #include "model_text.h"
@@ -86,6 +87,32 @@ TEST_CASE("a sample's difficulty ties its switches together", "[routing]") {
     }
 }
 
+TEST_CASE("batches of samples that are alike vary as a normal latent of their own", "[routing]") {
+    const std::uint64_t batches = 4000;
+    for (const double correlation : {0.0, 0.25, 0.75}) {
+        CAPTURE(correlation);
+        RouteDistribution distribution;
+        distribution.correlation = 1;
+        distribution.batch_correlation = correlation;
+        distribution.switches = routes({{0.5, 0.5}, {0.5, 0.5}});
+        const RouteGenerator generator(distribution, two_switches(), kSamples);
+        double sum = 0, squares = 0;
+        for (std::uint64_t batch = 0; batch < batches; ++batch) {
+            const auto masks = generator.batch(batch).masks[0];
+            const double share =
+                static_cast<double>(std::count(masks.begin(), masks.end(), 1)) / static_cast<double>(kSamples);
+            sum += share;
+            squares += share * share;
+        }
+        const double mean = sum / batches, variance = squares / batches - mean * mean;
+        // Two samples of a batch take the same branch with the orthant probability (Sheppard, 1899).
+        const double together = std::asin(correlation) / (2 * M_PI);
+        const double expected = together + (0.25 - together) / kSamples;
+        CHECK(variance == Approx(expected).epsilon(0.1));
+        CHECK(mean == Approx(0.5).margin(5 * std::sqrt(expected / batches)));
+    }
+}
+
 TEST_CASE("rates drift as declared and keep their mean", "[routing]") {
     RouteDistribution distribution;
     distribution.drift_amplitude = 0.2;
@@ -144,6 +171,10 @@ TEST_CASE("a distribution written as YAML is read back", "[routing]") {
     const RouteDistribution back = parse_distribution(text, switches, "image");
     CHECK(to_yaml(back, switches) == text);
     CHECK(RouteGenerator(back, switches, 128).batch(2).masks == declared_routing(model, 3)[2].masks);
+
+    RouteDistribution alike = back;
+    alike.batch_correlation = 0.375;
+    CHECK(parse_distribution(to_yaml(alike, switches), switches, "image").batch_correlation == 0.375);
 }
 
 TEST_CASE("a wrong routing section is named by file, line and key", "[routing]") {
@@ -164,6 +195,8 @@ TEST_CASE("a wrong routing section is named by file, line and key", "[routing]")
           "model.yaml:12: routing.drift.period_batches: is missing");
     CHECK(refused("  probability: [1, 0]\n  drift: {amplitude: 0.3, period_batches: 4}\n") ==
           "model.yaml:12: routing.drift.amplitude: wants 0 to 0.24, got 0.3");
+    CHECK(refused("  probability: [1, 0]\n  batch: {correlation: 2}\n") ==
+          "model.yaml:12: routing.batch.correlation: wants 0 to 1, got 2");
     CHECK(refused("  trace: a.jsonl\n  seed: 3\n") == "model.yaml:12: routing.seed: unknown key; known: trace");
     CHECK_THROWS_WITH(declared_routing(read_model("testbenches/data/static_chain.yaml"), 1),
                       "testbenches/data/static_chain.yaml: routing: the model declares neither a trace nor a "
