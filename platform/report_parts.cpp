@@ -12,17 +12,6 @@ namespace switchyard::platform {
 
 using nlohmann::ordered_json;
 
-namespace {
-
-std::string text_of(const ordered_json& value) {
-    return value.get<std::string>();
-}
-double number_of(const ordered_json& value) {
-    return value.get<double>();
-}
-
-}  // namespace
-
 ordered_json platform_json(const PlatformConfig& p) {
     return {{"name", p.chip.name},
             {"fingerprint", fmt::format("{:016x}", make_hardware_description(p).fingerprint())},
