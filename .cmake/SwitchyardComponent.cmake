@@ -17,6 +17,9 @@ file(CREATE_LINK ${PROJECT_SOURCE_DIR}/platform/systems/adyna/accelerator.h ${SW
 # Headers that sy-regs makes in the build, found under the same names as those of the tree.
 set(SWITCHYARD_GENERATED_ROOT ${PROJECT_BINARY_DIR}/generated)
 
+# Everything that is made before the first source is compiled: what clang-tidy needs beside the sources.
+add_custom_target(switchyard_made_headers)
+
 # switchyard_library(<name> [SOURCES ...] [DEPENDS ...] [SOURCES_DEPEND ...] [PRECOMPILED <kind>]): library
 # Switchyard::<name>, shared if BUILD_SHARED_LIBS says so. PRECOMPILED: as for switchyard_precompile(). SOURCES_DEPEND: headers alone, which no header of ours includes; who links it need not have them.
 function(switchyard_library name)
@@ -88,11 +91,18 @@ function(switchyard_ctest name)
 endfunction()
 
 # switchyard_test(<name> SOURCES ... [DEPENDS ...] [LABELS ...] [SECONDS <n>] [BY_SOURCE]): one Catch2 executable, one ctest.
+# The target tests_<label> builds all of a label.
 # BY_SOURCE: a ctest <name>_<x> for each source test_<x>.cpp with tests that are not hidden, which run side by side.
 function(switchyard_test name)
   cmake_parse_arguments(ARG "BY_SOURCE" "SECONDS" "SOURCES;DEPENDS;LABELS" ${ARGN})
   add_executable(test_${name} ${ARG_SOURCES})
   target_link_libraries(test_${name} PRIVATE ${ARG_DEPENDS} switchyard_test_main switchyard_test_flags)
+  foreach(label IN LISTS ARG_LABELS)
+    if(NOT TARGET tests_${label})
+      add_custom_target(tests_${label})
+    endif()
+    add_dependencies(tests_${label} test_${name})
+  endforeach()
   if("cosim" IN_LIST ARG_LABELS)
     switchyard_precompile(test_${name} cosim)
   else()

@@ -14,7 +14,7 @@ file(MAKE_DIRECTORY ${SWITCHYARD_COVERAGE_FOLDER})
 set(runtime ${SWITCHYARD_VERILATOR_ROOT}/include)
 add_library(switchyard_verilated STATIC
   ${runtime}/verilated.cpp ${runtime}/verilated_threads.cpp ${runtime}/verilated_fst_c.cpp ${runtime}/verilated_cov.cpp)
-set_target_properties(switchyard_verilated PROPERTIES EXPORT_NAME verilated)
+set_target_properties(switchyard_verilated PROPERTIES EXPORT_NAME verilated UNITY_BUILD OFF)
 target_include_directories(switchyard_verilated SYSTEM PUBLIC $<BUILD_INTERFACE:${runtime}>
   $<BUILD_INTERFACE:${runtime}/vltstd>)
 # Simulated time is the context's: the models need no sc_time_stamp().
@@ -66,7 +66,10 @@ function(switchyard_verilate name)
     DEPENDS ${sources} ${headers} ${gather}
     COMMENT "Verilating ${name}" VERBATIM)
 
+  add_custom_target(${name}_made DEPENDS ${fast} ${slow} ${folder}/V${name}.h)
+  add_dependencies(switchyard_made_headers ${name}_made)
   add_library(${name} STATIC ${fast} ${slow} ${folder}/V${name}.h)
+  add_dependencies(${name} ${name}_made)
   target_compile_features(${name} PUBLIC cxx_std_17)
   target_include_directories(${name} SYSTEM PUBLIC $<BUILD_INTERFACE:${folder}>)
   target_link_libraries(${name} PUBLIC switchyard_verilated)

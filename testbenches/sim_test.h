@@ -23,7 +23,7 @@
 ///   }
 ///
 /// Every SC_WARNING, SC_ERROR and SC_FATAL fails the test, unless it is expected (ExpectReport).
-#define SIM_TEST(...) SWITCHYARD_SIM_TEST(SWITCHYARD_SIM_TEST_NAME(switchyard_sim_test_, __LINE__), __VA_ARGS__)
+#define SIM_TEST(...) SWITCHYARD_SIM_TEST(SWITCHYARD_SIM_TEST_NAME(switchyard_sim_test_, __COUNTER__), __VA_ARGS__)
 
 #define SWITCHYARD_SIM_TEST_JOIN(a, b) a##b
 #define SWITCHYARD_SIM_TEST_NAME(a, b) SWITCHYARD_SIM_TEST_JOIN(a, b)

@@ -23,4 +23,9 @@ private:
     std::uint64_t ticks_;
 };
 
+/// Units of the simulator's resolution in a nanosecond.
+inline double ticks_per_ns() {
+    return static_cast<double>(sc_core::sc_time(1, sc_core::SC_NS).value());
+}
+
 }  // namespace switchyard

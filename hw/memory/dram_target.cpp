@@ -1,17 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "switchyard/hw/memory/dram_target.h"
 
+#include "switchyard/tlm/clock_period.h"
 #include "switchyard/tlm/memory_access.h"
 
 namespace switchyard::hw {
-
-namespace {
-
-double ticks_per_ns() {
-    return static_cast<double>(sc_core::sc_time(1, sc_core::SC_NS).value());
-}
-
-}  // namespace
 
 DramTarget::DramTarget(const sc_core::sc_module_name& module_name, const Config& config, SimulationRegistry& registry)
     : sc_module(module_name),

@@ -6,17 +6,11 @@
 #include <exception>
 
 #include "switchyard/sw_scheduler/base/error.h"
+#include "switchyard/tlm/clock_period.h"
 #include "switchyard/tlm/dummy_buffer.h"
 #include "switchyard/tlm/memory_access.h"
 
 namespace switchyard::hw {
-namespace {
-
-double ticks_per_ns() {
-    return static_cast<double>(sc_core::sc_time(1, sc_core::SC_NS).value());
-}
-
-}  // namespace
 
 MemoryInterface::MemoryInterface(const sc_core::sc_module_name& module_name, const Config& config,
                                  const BankCosts& costs, const dram::Device* device, SimulationRegistry& registry,

@@ -13,8 +13,6 @@ namespace switchyard::hw {
 namespace {
 
 constexpr unsigned kMaxPorts = 64;
-constexpr const char* kDirections[port::kLocal] = {"north", "east", "south", "west"};
-
 /// What both configurations have by the same name, for either conversion.
 struct SharedNumber {
     unsigned NocConfig::*noc;
@@ -280,7 +278,7 @@ void FlitTorus::register_counters(SimulationRegistry& registry) {
         const auto add_link = [&](const std::string& prefix, unsigned p) {
             register_link_counters(registry, module, prefix, [this, r, p] { return link(r, p); });
         };
-        for (unsigned p = 0; p < port::kLocal; ++p) add_link(std::string(kDirections[p]) + "_out", p);
+        for (unsigned p = 0; p < port::kLocal; ++p) add_link(std::string(port::kDirections[p]) + "_out", p);
         for (std::size_t e = 0; e < router_of_endpoint_.size(); ++e)
             if (router_of_endpoint_[e] == r)
                 add_link("endpoint_" + std::to_string(e) + "_out", network_.local_port(static_cast<unsigned>(e)));

@@ -11,10 +11,9 @@
 namespace switchyard::hw {
 namespace {
 
-constexpr const char* kDirections[port::kLocal] = {"north", "east", "south", "west"};
-
 std::string port_name(const std::vector<Endpoint>& endpoints, std::size_t index) {
-    return index < port::kLocal ? kDirections[index] : "endpoint_" + std::to_string(endpoints[index - port::kLocal]);
+    return index < port::kLocal ? port::kDirections[index]
+                                : "endpoint_" + std::to_string(endpoints[index - port::kLocal]);
 }
 
 std::vector<Endpoint> attached(unsigned index, const std::vector<unsigned>& router_of_endpoint) {

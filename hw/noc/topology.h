@@ -76,7 +76,8 @@ void describe(V& v, NocConfig& c) {
 /// From `kLocal` on: one port an endpoint.
 namespace port {
 inline constexpr unsigned kNorth = 0, kEast = 1, kSouth = 2, kWest = 3, kLocal = 4;
-}
+inline constexpr const char* kDirections[kLocal] = {"north", "east", "south", "west"};
+}  // namespace port
 
 /// "" or what is wrong with the configuration.
 std::string validation_error(const NocConfig& config);

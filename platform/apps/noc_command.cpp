@@ -38,7 +38,7 @@ std::array<unsigned, Count> numbers(const std::string& option, const std::string
     return found;
 }
 
-std::string text_of(const nlohmann::ordered_json& report) {
+std::string table_of(const nlohmann::ordered_json& report) {
     const auto& latency = report.at("latency_cycles");
     return fmt::format(
         "{} {} {}x{}, {} traffic of {}-flit packets at {} flits/node/cycle: latency {:.2f} cycles (p50 {}, p99 {}, max "
@@ -149,7 +149,7 @@ int NocCommand::run() {
     resolve();
     const nlohmann::ordered_json result = report();
     if (!json.empty()) write_json(result, json);
-    fmt::print("{}{}{}", text_of(result), validity_of(result), heat_map ? heat_map_of(result) : "");
+    fmt::print("{}{}{}", table_of(result), validity_of(result), heat_map ? heat_map_of(result) : "");
     return 0;
 }
 

@@ -65,14 +65,6 @@ ordered_json batch_report(const sched::DynGraph& graph, const sched::RoutingSour
             {"conservation", checks_json(checks)}};
 }
 
-namespace {
-
-double number_of(const ordered_json& value) {
-    return value.get<double>();
-}
-
-}  // namespace
-
 std::string batch_table(const ordered_json& report) {
     const ordered_json& summary = report.at("summary");
     const ordered_json& latency = summary.at("latency_us");

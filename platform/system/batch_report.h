@@ -14,6 +14,9 @@
 
 namespace switchyard::platform {
 
+/// Relative difference of two sums that add up the same in another order.
+inline constexpr double kSumTolerance = 1e-9;
+
 /// When batches begin and end if the host moves the next batch's input and the last one's output while one runs, as
 /// SimulatedHost does: a batch begins when the one before has ended and its input is there.
 class BatchClock {

@@ -14,17 +14,6 @@ namespace switchyard::platform {
 
 using nlohmann::ordered_json;
 
-namespace {
-
-std::string text_of(const ordered_json& value) {
-    return value.get<std::string>();
-}
-double number_of(const ordered_json& value) {
-    return value.get<double>();
-}
-
-}  // namespace
-
 ordered_json latency_json(const std::vector<double>& microseconds) {
     const auto [min, max] = std::minmax_element(microseconds.begin(), microseconds.end());
     const double sum = std::accumulate(microseconds.begin(), microseconds.end(), 0.0);

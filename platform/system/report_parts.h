@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json_fwd.hpp>
+#include <nlohmann/json.hpp>
 
 #include "switchyard/platform/system/checks.h"
 #include "switchyard/platform/system/energy.h"
@@ -28,6 +28,14 @@ nlohmann::ordered_json energy_json(const std::vector<Energy::Part>& parts, doubl
 
 /// `conservation`.
 nlohmann::ordered_json checks_json(const std::vector<Check>& checks);
+
+/// A value of a report; throws nlohmann's type_error if it is none of these.
+inline std::string text_of(const nlohmann::ordered_json& value) {
+    return value.get<std::string>();
+}
+inline double number_of(const nlohmann::ordered_json& value) {
+    return value.get<double>();
+}
 
 /// Lines of the table for people: one of `name` and `value`; `energy` by part; `conservation`, with the checks that
 /// failed.

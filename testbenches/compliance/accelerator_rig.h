@@ -24,6 +24,9 @@ namespace switchyard::compliance {
 
 namespace regs = hw::host_registers;
 
+inline constexpr auto kRead = ::tlm::TLM_READ_COMMAND;
+inline constexpr auto kWrite = ::tlm::TLM_WRITE_COMMAND;
+
 inline sc_core::sc_time ns(double count) {
     return {count, sc_core::SC_NS};
 }

@@ -45,8 +45,8 @@ struct Memory : sc_core::sc_module {
 };
 
 /// Initiator, checker, TlmToAxi, wires with their checker, AxiToTlm, checker, memory.
-struct Rig : sc_core::sc_module {
-    tlm_utils::simple_initiator_socket<Rig> initiator{"initiator"};
+struct AxiRig : sc_core::sc_module {
+    tlm_utils::simple_initiator_socket<AxiRig> initiator{"initiator"};
     BaseProtocolChecker<> near{"near"}, far{"far"};
     sc_core::sc_clock clock{"clock", ns(2)};
     sc_core::sc_signal<bool, sc_core::SC_MANY_WRITERS> aresetn{"aresetn"};
@@ -56,8 +56,8 @@ struct Rig : sc_core::sc_module {
     AxiChecker checker;
     Memory memory{"memory"};
 
-    Rig(const AxiConfig& config, unsigned stall_percent, unsigned callers, std::function<void(Rig&, unsigned)> caller,
-        const sc_core::sc_module_name& name = "rig")
+    AxiRig(const AxiConfig& config, unsigned stall_percent, unsigned callers,
+           std::function<void(AxiRig&, unsigned)> caller, const sc_core::sc_module_name& name = "rig")
         : sc_module(name),
           wires("wires", config),
           from_tlm("from_tlm", wires, {stall_percent, 1}),
@@ -103,7 +103,7 @@ struct Rig : sc_core::sc_module {
 };
 
 /// Random accesses to a third of the memory, against a copy of it.
-void random_traffic(Rig& rig, unsigned caller) {
+void random_traffic(AxiRig& rig, unsigned caller) {
     std::mt19937 random(caller + 1);
     const std::uint64_t base = caller * 8192;
     Bytes copy(8192);
@@ -152,7 +152,7 @@ TEST_CASE("random transactions cross AXI wires unharmed, whoever stalls", "[axi]
         for (const unsigned stall_percent : {0u, 40u, 85u}) {
             INFO(link.name << ", " << stall_percent << " % stalls");
             in_child([&] {
-                Rig rig(link.config, stall_percent, 3, random_traffic);
+                AxiRig rig(link.config, stall_percent, 3, random_traffic);
                 sc_core::sc_start();
                 CHECK(rig.finished);
                 CHECK(rig.checker.writes() > 150);
@@ -169,7 +169,7 @@ TEST_CASE("errors come back as what they were", "[axi]") {
     for (const Link& link : links()) {
         INFO(link.name);
         in_child([&] {
-            Rig rig(link.config, 30, 1, [](Rig& r, unsigned) {
+            AxiRig rig(link.config, 30, 1, [](AxiRig& r, unsigned) {
                 Bytes data(8);
                 const std::uint64_t end = r.memory.bytes.size();
                 CHECK(r.access(::tlm::TLM_READ_COMMAND, end, data) == ::tlm::TLM_ADDRESS_ERROR_RESPONSE);
@@ -184,7 +184,7 @@ TEST_CASE("errors come back as what they were", "[axi]") {
 
 TEST_CASE("a reset answers who waits, and the link works afterwards", "[axi]") {
     in_child([] {
-        Rig rig({false, 8, 4}, 0, 1, [](Rig& r, unsigned) {
+        AxiRig rig({false, 8, 4}, 0, 1, [](AxiRig& r, unsigned) {
             Bytes data(4000, 7), back(4000);
             sc_core::sc_spawn([&r] {
                 sc_core::wait(ns(300));
@@ -268,7 +268,7 @@ struct Hand : sc_core::sc_module {
     }
 };
 
-constexpr unsigned kFixed = 0, kIncr = 1, kWrap = 2;
+constexpr unsigned kFixedBurst = 0, kIncrBurst = 1, kWrapBurst = 2;
 
 }  // namespace
 
@@ -279,26 +279,26 @@ SIM_TEST("wrapping, fixed, narrow and unaligned bursts reach the target as the s
                          h.memory.bytes.begin() + static_cast<std::ptrdiff_t>(at + count));
         };
         // WRAP from 0x108: 0x108, 0x10C, 0x100, 0x104, in one transaction.
-        CHECK(h.write({0x108, 3, 3, 2, kWrap}, {0x03020100, 0x07060504, 0x0B0A0908, 0x0F0E0D0C}, 0xF) == 0);
+        CHECK(h.write({0x108, 3, 3, 2, kWrapBurst}, {0x03020100, 0x07060504, 0x0B0A0908, 0x0F0E0D0C}, 0xF) == 0);
         CHECK(bytes(0x100, 16) == Bytes{8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7});
         CHECK(h.memory.log.back() == std::pair<std::uint64_t, unsigned>{0x100, 16});
-        CHECK(h.read({0x108, 3, 3, 2, kWrap}) ==
+        CHECK(h.read({0x108, 3, 3, 2, kWrapBurst}) ==
               std::vector<std::uint32_t>{0x03020100, 0x07060504, 0x0B0A0908, 0x0F0E0D0C});
         // FIXED: the same word three times, one transaction each.
         h.memory.log.clear();
-        CHECK(h.write({0x200, 1, 2, 2, kFixed}, {1, 2, 3}, 0xF) == 0);
+        CHECK(h.write({0x200, 1, 2, 2, kFixedBurst}, {1, 2, 3}, 0xF) == 0);
         CHECK(h.memory.log.size() == 3);
         CHECK(bytes(0x200, 4) == Bytes{3, 0, 0, 0});
-        CHECK(h.read({0x200, 1, 1, 2, kFixed}) == std::vector<std::uint32_t>{3, 3});
+        CHECK(h.read({0x200, 1, 1, 2, kFixedBurst}) == std::vector<std::uint32_t>{3, 3});
         // Narrow: bytes at 0x305, 0x306, 0x307, each in its lane.
-        CHECK(h.write({0x306, 0, 0, 0, kIncr}, {0x00AA0000}, 0x4) == 0);
+        CHECK(h.write({0x306, 0, 0, 0, kIncrBurst}, {0x00AA0000}, 0x4) == 0);
         CHECK(bytes(0x304, 4) == Bytes{0, 0, 0xAA, 0});
-        CHECK(h.read({0x305, 0, 2, 0, kIncr}) == std::vector<std::uint32_t>{0, 0x00AA0000, 0});
+        CHECK(h.read({0x305, 0, 2, 0, kIncrBurst}) == std::vector<std::uint32_t>{0, 0x00AA0000, 0});
         // Unaligned: the first beat is short.
-        CHECK(h.write({0x403, 0, 1, 2, kIncr}, {0x44000000, 0x48474645}, 0xF & 0x8) == 0);
+        CHECK(h.write({0x403, 0, 1, 2, kIncrBurst}, {0x44000000, 0x48474645}, 0xF & 0x8) == 0);
         CHECK(bytes(0x400, 8) == Bytes{0, 0, 0, 0x44, 0, 0, 0, 0x48});
-        CHECK(h.read({0x403, 0, 1, 2, kIncr}) == std::vector<std::uint32_t>{0x44000000, 0x48000000});
-        CHECK(h.write({0x10000, 5, 0, 2, kIncr}, {1}, 0xF) == static_cast<unsigned>(AxiResponse::decerr));
+        CHECK(h.read({0x403, 0, 1, 2, kIncrBurst}) == std::vector<std::uint32_t>{0x44000000, 0x48000000});
+        CHECK(h.write({0x10000, 5, 0, 2, kIncrBurst}, {1}, 0xF) == static_cast<unsigned>(AxiResponse::decerr));
     });
     sc_core::sc_start();
     CHECK(hand.checker.writes() == 5);

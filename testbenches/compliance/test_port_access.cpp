@@ -13,8 +13,6 @@ namespace {
 
 using Bytes = std::vector<unsigned char>;
 
-constexpr auto kRead = ::tlm::TLM_READ_COMMAND;
-constexpr auto kWrite = ::tlm::TLM_WRITE_COMMAND;
 constexpr auto kIgnore = ::tlm::TLM_IGNORE_COMMAND;
 const std::uint64_t kWindowBytes = switchyard::hw::HostInterface::Config{}.image_window_bytes;
 const std::uint64_t kWindowEnd = regs::kImageWindow + kWindowBytes;

@@ -13,9 +13,6 @@ using namespace switchyard::testing;
 
 namespace {
 
-constexpr auto kRead = ::tlm::TLM_READ_COMMAND;
-constexpr auto kWrite = ::tlm::TLM_WRITE_COMMAND;
-
 PlatformConfig with_values() {
     return mini({{"chip.functional", "yes"}});
 }

@@ -23,13 +23,13 @@ namespace {
 const sc_core::sc_time kTen(10, sc_core::SC_NS);
 
 /// Initiator, checker, boundary, checker, target; what each side does wrong is up to the test.
-class Rig : public sc_core::sc_module {
+class RepairRig : public sc_core::sc_module {
 public:
-    tlm_utils::simple_initiator_socket<Rig> initiator{"initiator"};
+    tlm_utils::simple_initiator_socket<RepairRig> initiator{"initiator"};
     BaseProtocolChecker<> near{"near"};
     ProtocolRepairAdapter<> boundary{"boundary"};
     BaseProtocolChecker<> far{"far"};
-    tlm_utils::simple_target_socket<Rig> target{"target"};
+    tlm_utils::simple_target_socket<RepairRig> target{"target"};
 
     std::function<void(Payload&)> spoil_request = [](Payload&) {};
     std::function<void(Payload&, sc_core::sc_time&)> spoil_response = [](Payload&, sc_core::sc_time&) {};
@@ -37,18 +37,18 @@ public:
     std::vector<unsigned char> seen;  ///< by the target
     std::set<BaseProtocolRule> broken_near, broken_far;
 
-    explicit Rig(const sc_core::sc_module_name& name = "rig") : sc_module(name) {
+    explicit RepairRig(const sc_core::sc_module_name& name = "rig") : sc_module(name) {
         initiator.bind(near.target_socket);
         near.initiator_socket.bind(boundary.target_socket);
         boundary.initiator_socket.bind(far.target_socket);
         far.initiator_socket.bind(target);
         near.monitor().set_handler([this](const BaseProtocolViolation& v) { broken_near.insert(v.rule); });
         far.monitor().set_handler([this](const BaseProtocolViolation& v) { broken_far.insert(v.rule); });
-        target.register_b_transport(this, &Rig::b_transport);
-        target.register_nb_transport_fw(this, &Rig::nb_transport_fw);
-        target.register_transport_dbg(this, &Rig::transport_dbg);
-        initiator.register_nb_transport_bw(this, &Rig::nb_transport_bw);
-        SC_HAS_PROCESS(Rig);
+        target.register_b_transport(this, &RepairRig::b_transport);
+        target.register_nb_transport_fw(this, &RepairRig::nb_transport_fw);
+        target.register_transport_dbg(this, &RepairRig::transport_dbg);
+        initiator.register_nb_transport_bw(this, &RepairRig::nb_transport_bw);
+        SC_HAS_PROCESS(RepairRig);
         SC_THREAD(run);
         SC_METHOD(respond);
         sensitive << respond_;
@@ -164,7 +164,7 @@ TEST_CASE("a boundary repairs what one side does wrong, and reports it once", "[
             INFO(to_string(fault.repair) << (phases ? ", AT" : ", LT"));
             in_child([&] {
                 INFO(to_string(fault.repair) << (phases ? ", AT" : ", LT"));
-                Rig rig;
+                RepairRig rig;
                 rig.phases = phases;
                 rig.spoil_request = fault.request;
                 rig.spoil_response = fault.response;
@@ -196,7 +196,7 @@ TEST_CASE("a boundary repairs what one side does wrong, and reports it once", "[
 TEST_CASE("what is well passes a boundary unchanged", "[protocol_repair]") {
     for (const bool phases : {false, true}) {
         in_child([&] {
-            Rig rig;
+            RepairRig rig;
             rig.phases = phases;
             sc_core::sc_start();
             CHECK(rig.status == ::tlm::TLM_OK_RESPONSE);
@@ -209,7 +209,7 @@ TEST_CASE("what is well passes a boundary unchanged", "[protocol_repair]") {
 }
 
 SIM_TEST("an address that a debug access left changed is restored", "[protocol_repair]") {
-    Rig rig;
+    RepairRig rig;
     rig.spoil_response = [](Payload& p, sc_core::sc_time&) { p.set_address(1); };
     const ExpectReport warning("switchyard/protocol_repair_adapter/address_not_restored");
     sc_core::sc_start(sc_core::SC_ZERO_TIME);

@@ -59,6 +59,62 @@ must "installation fails: so does run" test $code = 100
 must "installation fails: nothing is built" silent '^cmake'
 must "installation fails: says what it was installing" grep -q '^run: installing cmake' output
 
+# Sanitizers: the build without the RTL, random pairs and the unit tests.
+pretend apt-get
+pretend dpkg-query 'shift 2; for package; do echo "installed $package"; done'
+pretend ctest
+mkdir -p project/build/asan-unit/bin
+cp bin/ctest project/build/asan-unit/bin/property_pairs
+call sanitize
+must "sanitize: succeeds" test $code = 0
+must "sanitize: builds its preset" logged 'cmake --build --preset asan-unit'
+must "sanitize: tests it at last" test "$(tail -n 1 log | cut -d ' ' -f 1-3)" = 'ctest --preset asan-unit'
+
+# Lint of what has changed: the sources of changed headers, no more than asked for, and a status that says what failed.
+commit() { git -C project -c user.name=n -c user.email=e -c init.defaultBranch=main "$@" >/dev/null; }
+pretend clang-format
+pretend clang-tidy 'if [[ $* == *bad* ]]; then exit 1; fi'
+mkdir -p project/hw project/build/lint
+printf '/build\n' >project/.gitignore
+for file in old good bad; do echo "int $file;" >"project/hw/$file.cpp"; done
+for file in old good bad driver; do
+    if [[ $file == driver ]]; then file=driver.c; else file=$file.cpp; fi
+    echo "{\"file\": \"$PWD/project/hw/$file\"}"
+done >project/build/lint/compile_commands.json
+echo 'int h;' >project/hw/old.h
+commit init
+commit add -A
+commit commit -q -m before
+echo 'int h2;' >>project/hw/old.h
+printf 'int d;\nint e;\n' >project/hw/driver.c
+echo 'int unknown;' >project/hw/unknown.cpp
+commit add -A
+commit commit -q -m after
+call lint HEAD~1
+must "lint: succeeds" test $code = 0
+must "lint: builds compile commands alone" silent 'cmake --build --preset release'
+must "lint: checks a changed source in C" logged 'clang-tidy .*hw/driver.c'
+must "lint: checks the source of a changed header" logged 'clang-tidy .*hw/old.cpp'
+must "lint: checks nothing else" silent 'clang-tidy .*\(good\|unknown\)'
+must "lint: says how many" grep -q 'clang-tidy of 2 of 2 sources that changed since HEAD~1' output
+call lint HEAD~1 1
+must "lint with a limit: the most changed source" logged 'clang-tidy .*hw/driver.c'
+must "lint with a limit: no other" silent 'clang-tidy .*hw/old.cpp'
+must "lint with a limit: says how many" grep -q 'clang-tidy of 1 of 2 sources' output
+call lint nowhere
+must "lint since no commit: status 2" test $code = 2
+echo 'int worse;' >>project/hw/bad.cpp
+call lint HEAD
+must "lint with a finding: status 1" test $code = 1
+must "lint with a finding: says of what" grep -q '^lint: findings of clang-tidy' output
+pretend clang-tidy 'kill -9 $$'
+call lint HEAD
+must "clang-tidy is killed: no finding" test $code = 2
+pretend cmake 'exit 1'
+call lint HEAD
+must "no compile commands: no finding" test $code = 2
+must "no compile commands: nothing is checked" silent "^clang-format"
+
 for bad in 'unknown' 'test now' 'build release debug'; do
     # shellcheck disable=SC2086  # words on purpose
     call $bad

@@ -35,7 +35,7 @@ private:
     fs::path path_;
 };
 
-Outcome run(const std::string& program, const std::string& arguments) {
+Outcome run_program(const std::string& program, const std::string& arguments) {
     const std::string out = scratch("stdout"), err = scratch("stderr");
     const int status = std::system((program + " " + arguments + " >" + out + " 2>" + err).c_str());
     Outcome outcome;
@@ -48,14 +48,14 @@ Outcome run(const std::string& program, const std::string& arguments) {
 }  // namespace
 
 Outcome sy_sched(const std::string& arguments) {
-    return run(SY_SCHED, arguments);
+    return run_program(SY_SCHED, arguments);
 }
 Outcome sy_sim(const std::string& arguments) {
-    return run(SY_SIM, arguments);
+    return run_program(SY_SIM, arguments);
 }
 
 Outcome sy_sim_in(const std::string& folder, const std::string& arguments) {
-    return run("cd " + folder + " && " SY_SIM, arguments);
+    return run_program("cd " + folder + " && " SY_SIM, arguments);
 }
 
 namespace {
@@ -68,13 +68,13 @@ std::string limit(unsigned kib, const std::string& program) {
 }  // namespace
 
 Outcome sy_sim_within(const std::string& limits, const std::string& arguments) {
-    return run(limits + "; " SY_SIM, arguments);
+    return run_program(limits + "; " SY_SIM, arguments);
 }
 Outcome limited(unsigned kib, const std::string& arguments) {
-    return run(limit(kib, SY_SIM), arguments);
+    return run_program(limit(kib, SY_SIM), arguments);
 }
 Outcome limited_sched(unsigned kib, const std::string& arguments) {
-    return run(limit(kib, SY_SCHED), arguments);
+    return run_program(limit(kib, SY_SCHED), arguments);
 }
 
 std::string scratch(const std::string& file) {

@@ -27,7 +27,7 @@ Outcome compile(const std::string& model, const std::string& platform, const std
                     more);
 }
 
-Outcome run(const std::string& arguments) {
+Outcome run_digits(const std::string& arguments) {
     return sy_sim(std::string("run --platform ") + kMini + " --image " + digits_image() + " " + arguments);
 }
 
@@ -45,9 +45,11 @@ TEST_CASE("bad platforms are refused with file, line and key", "[cli][bad]") {
                   {"variant.yaml:8: chip.clock_ghz: wants a plain number in GHz"});
     check_refused(compile(kDigits, variant(kMini, "energy: {}", "")), {"variant.yaml:", "energy: section is missing"});
     check_refused(compile(kDigits, scratch("nowhere.yaml")), {"nowhere.yaml: cannot be read"});
-    check_refused(run("--set noc.link_bytes_per_cycl=96"), {"sy-sim: --set: noc.link_bytes_per_cycl: unknown key"});
-    check_refused(run("--set noc.link_bytes_per_cycle"), {"wants section.key=value"});
-    check_refused(run("--set noc.link_bytes_per_cycle=wide"), {"noc.link_bytes_per_cycle: wants a plain integer"});
+    check_refused(run_digits("--set noc.link_bytes_per_cycl=96"),
+                  {"sy-sim: --set: noc.link_bytes_per_cycl: unknown key"});
+    check_refused(run_digits("--set noc.link_bytes_per_cycle"), {"wants section.key=value"});
+    check_refused(run_digits("--set noc.link_bytes_per_cycle=wide"),
+                  {"noc.link_bytes_per_cycle: wants a plain integer"});
     check_refused(sy_sim("gemm --platform " + variant(kMini, "rows: 8", "rows: -8") + " --m 1 --n 1 --k 1"),
                   {"variant.yaml:", "pe_array.rows: wants 1 to 1024"});
 }
@@ -55,20 +57,20 @@ TEST_CASE("bad platforms are refused with file, line and key", "[cli][bad]") {
 TEST_CASE("values that do not fit the network are refused", "[cli][bad][values]") {
     const std::string folder = "configs/workloads/digits/skipnet/";
     const std::string weights = " --weights " + folder + "weights", inputs = " --inputs " + folder + "input_batch0.npy";
-    check_refused(run("--set chip.functional=yes"), {"chip.functional: needs --weights and --inputs"});
-    check_refused(run(weights + inputs), {"chip.functional: is no"});
-    check_refused(run("--set chip.functional=yes" + inputs + " --weights " + scratch("nothing")),
+    check_refused(run_digits("--set chip.functional=yes"), {"chip.functional: needs --weights and --inputs"});
+    check_refused(run_digits(weights + inputs), {"chip.functional: is no"});
+    check_refused(run_digits("--set chip.functional=yes" + inputs + " --weights " + scratch("nothing")),
                   {"nothing/stem.weight.npy: cannot be read"});
-    check_refused(run("--set chip.functional=yes --inputs " + folder + "weights/head.weight.npy" + weights),
+    check_refused(run_digits("--set chip.functional=yes --inputs " + folder + "weights/head.weight.npy" + weights),
                   {"head.weight.npy: shape: is (10, 16), the network wants batches of (128, 1, 8, 8)"});
-    check_refused(run("--set chip.functional=yes --batches 2" + weights + inputs),
+    check_refused(run_digits("--set chip.functional=yes --batches 2" + weights + inputs),
                   {"--batches: the file has 1, not 2"});
     const std::string broken = scratch("broken");
     std::filesystem::create_directories(broken);
     std::filesystem::copy(folder + "weights", broken, std::filesystem::copy_options::recursive);
     std::filesystem::copy_file(folder + "weights/head.bias.npy", broken + "/a.3.bias.npy",
                                std::filesystem::copy_options::overwrite_existing);
-    check_refused(run("--set chip.functional=yes --weights " + broken + inputs),
+    check_refused(run_digits("--set chip.functional=yes --weights " + broken + inputs),
                   {"a.3.bias.npy: shape: is (10), operator block3.a wants 16 channels"});
 }
 
@@ -87,27 +89,28 @@ TEST_CASE("bad models are refused with file, line and key", "[cli][bad]") {
 }
 
 TEST_CASE("traces that do not match the model are refused with file, line and key", "[cli][bad]") {
-    check_refused(run("--batches 1 --trace " + trace_with("\"block0\"", "\"block9\"")),
+    check_refused(run_digits("--batches 1 --trace " + trace_with("\"block0\"", "\"block9\"")),
                   {"sy-sim: ", "variant.jsonl:1: ", "block9"});
-    check_refused(run("--batches 1 --trace " + trace_with("\"branches\":2", "\"branches\":3")),
+    check_refused(run_digits("--batches 1 --trace " + trace_with("\"branches\":2", "\"branches\":3")),
                   {"variant.jsonl:1: ", "branches"});
-    check_refused(run("--batches 1 --trace " + trace_with("\"samples\":128", "\"samples\":129")),
+    check_refused(run_digits("--batches 1 --trace " + trace_with("\"samples\":128", "\"samples\":129")),
                   {"variant.jsonl:1: ", "samples"});
-    check_refused(run("--batches 1 --trace " + trace_with("\"mask\":[2,", "\"mask\":[4,")),
+    check_refused(run_digits("--batches 1 --trace " + trace_with("\"mask\":[2,", "\"mask\":[4,")),
                   {"variant.jsonl:1: ", "mask"});
-    check_refused(run("--batches 1 --trace " + trace_with("\"mask\":[2,", "\"mask\":[0,")),
+    check_refused(run_digits("--batches 1 --trace " + trace_with("\"mask\":[2,", "\"mask\":[0,")),
                   {"variant.jsonl:1: ", "mask"});
-    check_refused(run("--batches 1 --trace " + trace_with("{\"batch\":0", "{batch:0")), {"variant.jsonl:1: "});
-    check_refused(run("--batches 1 --trace " + scratch("nowhere.jsonl")), {"nowhere.jsonl"});
-    check_refused(run(std::string("--batches 201 --trace ") + kDigitsTrace), {"the trace has 200 batches, not 201"});
+    check_refused(run_digits("--batches 1 --trace " + trace_with("{\"batch\":0", "{batch:0")), {"variant.jsonl:1: "});
+    check_refused(run_digits("--batches 1 --trace " + scratch("nowhere.jsonl")), {"nowhere.jsonl"});
+    check_refused(run_digits(std::string("--batches 201 --trace ") + kDigitsTrace),
+                  {"the trace has 200 batches, not 201"});
 }
 
 TEST_CASE("bad command lines are refused in one line", "[cli][bad]") {
     check_refused(sy_sim(""), {"sy-sim: "});
     check_refused(sy_sim("fly"), {"sy-sim: A subcommand is required"});
-    check_refused(run("--batches 0"), {"--batches"});
-    check_refused(run("--batches many"), {"--batches"});
-    check_refused(run("--trce x"), {"--trce"});
+    check_refused(run_digits("--batches 0"), {"--batches"});
+    check_refused(run_digits("--batches many"), {"--batches"});
+    check_refused(run_digits("--trce x"), {"--trce"});
     check_refused(sy_sim(std::string("run --platform ") + kMini), {"--image"});
     check_refused(sy_sched("compile"), {"sy-sched: "});
     check_refused(sy_sched(std::string("compile ") + kDigits + " --platform " + kMini + " --design adjna -o " +
@@ -122,6 +125,6 @@ TEST_CASE("bad command lines are refused in one line", "[cli][bad]") {
 }
 
 TEST_CASE("a report that cannot be written is an error", "[cli][bad]") {
-    check_refused(run(std::string("--batches 1 --trace ") + kDigitsTrace + " --report /dev/null/x"),
+    check_refused(run_digits(std::string("--batches 1 --trace ") + kDigitsTrace + " --report /dev/null/x"),
                   {"/dev/null/x/report.json: cannot be written"});
 }

@@ -13,7 +13,7 @@ using nlohmann::json;
 
 namespace {
 
-json run(const std::string& network, const std::string& options) {
+json run_network(const std::string& network, const std::string& options) {
     const std::string platform = " --platform configs/platforms/adyna.yaml";
     const std::string image =
         compiled("configs/workloads/" + network + ".yaml" + platform + " --design adyna" + options);
@@ -28,7 +28,7 @@ TEST_CASE("a batch that is sorted by its routes takes less time for the same wor
     // Blocks that are skipped, patches that are dropped, samples that leave early.
     const std::string network = GENERATE("skipnet_resnet34", "dpsnet", "pabee_bert");
     CAPTURE(network);
-    const json sorted = run(network, ""), by_id = run(network, " --without compaction");
+    const json sorted = run_network(network, ""), by_id = run_network(network, " --without compaction");
     CHECK(sorted.at("sorts") == true);
     CHECK(by_id.at("sorts") == false);
     CHECK(mean_latency_us(sorted) < mean_latency_us(by_id));

@@ -13,8 +13,8 @@ using nlohmann::json;
 
 namespace {
 
-json run(const std::string& design, const std::string& chip, const std::string& settings = "",
-         const std::string& without = "") {
+json run_design(const std::string& design, const std::string& chip, const std::string& settings = "",
+                const std::string& without = "") {
     const std::string platform = std::string(" --platform ") + kMini;
     const std::string image = compiled(
         kDigits + platform + " --design " + design + (without.empty() ? "" : " --without " + without), design + ".syk");
@@ -33,7 +33,7 @@ const json& op(const json& report, const std::string& name) {
 
 TEST_CASE("m-tile computes every branch for every sample, with one kernel", "[designs]") {
     const std::string chip = GENERATE("tiles", "stages");
-    const json m_tile = run("m-tile", chip), adyna = run("adyna", chip);
+    const json m_tile = run_design("m-tile", chip), adyna = run_design("adyna", chip);
     for (const char* const name : {"block0.a", "block7.b", "block3.out"}) {
         CAPTURE(name);
         CHECK(op(m_tile, name).at("samples_per_batch") == 128);
@@ -45,8 +45,8 @@ TEST_CASE("m-tile computes every branch for every sample, with one kernel", "[de
 }
 
 TEST_CASE("full-kernel has a kernel for every dyn_dim, which takes an ideal store", "[designs]") {
-    const json full = run("full-kernel", "stages", " --set chip.ideal_kernel_store=true");
-    const json adyna = run("adyna", "stages");
+    const json full = run_design("full-kernel", "stages", " --set chip.ideal_kernel_store=true");
+    const json adyna = run_design("adyna", "stages");
     // Kernel fitting can do no better than the kernel that was made for the size; the search takes a cycle less.
     CHECK(mean_latency_us(full) < mean_latency_us(adyna));
     CHECK(op(full, "block0.a").at("kernels").size() > op(adyna, "block0.a").at("kernels").size());
@@ -60,7 +60,7 @@ TEST_CASE("full-kernel has a kernel for every dyn_dim, which takes an ideal stor
 }
 
 TEST_CASE("adyna without routing computes every branch for every sample, with its kernels", "[designs]") {
-    const json m_tile = run("m-tile", "stages"), all = run("adyna", "stages", "", "routing");
+    const json m_tile = run_design("m-tile", "stages"), all = run_design("adyna", "stages", "", "routing");
     CHECK(all.at("design") == "adyna");
     CHECK(all.at("without") == json{"routing"});
     CHECK(all.at("routing").at("source") == "every branch");
@@ -70,12 +70,13 @@ TEST_CASE("adyna without routing computes every branch for every sample, with it
 
 TEST_CASE("without kernel fitting a kernel takes the time of the size that it was made for", "[designs]") {
     const std::string off = " --set chip.kernel_fitting=no", ideal = " --set chip.ideal_kernel_store=yes";
-    const json fitted = run("adyna", "stages"), whole = run("adyna", "stages", off);
+    const json fitted = run_design("adyna", "stages"), whole = run_design("adyna", "stages", off);
     CHECK(mean_latency_us(whole) > mean_latency_us(fitted));
     CHECK(whole.at("batches") != fitted.at("batches"));
     CHECK(whole.at("batches").at(0).at("macs") == fitted.at("batches").at(0).at("macs"));
     // Where every size has a kernel of its own there is nothing to fit.
-    CHECK(run("full-kernel", "stages", ideal).at("batches") == run("full-kernel", "stages", ideal + off).at("batches"));
+    CHECK(run_design("full-kernel", "stages", ideal).at("batches") ==
+          run_design("full-kernel", "stages", ideal + off).at("batches"));
     check_refused(sy_sim(std::string("run --platform ") + kMini + " --image " + scratch("adyna.syk") + " --trace " +
                          kDigitsTrace + " --batches 1 --set chip.impl=tiles" + off),
                   {"mini.yaml", "chip", "kernel_fitting: no needs impl: stages"});
@@ -83,9 +84,9 @@ TEST_CASE("without kernel fitting a kernel takes the time of the size that it wa
 
 TEST_CASE("an online scheduler delays each dynamic operator", "[designs]") {
     const std::string ideal = " --set chip.ideal_kernel_store=true --set chip.online_scheduling_us=";
-    const double none = mean_latency_us(run("real-time", "stages", ideal + "0"));
-    const double some = mean_latency_us(run("real-time", "stages", ideal + "1"));
-    const double more = mean_latency_us(run("real-time", "stages", ideal + "50"));
+    const double none = mean_latency_us(run_design("real-time", "stages", ideal + "0"));
+    const double some = mean_latency_us(run_design("real-time", "stages", ideal + "1"));
+    const double more = mean_latency_us(run_design("real-time", "stages", ideal + "50"));
     CHECK(none < some);
     // 16 dynamic convolutions, one after another on the host's processor; where the pipeline has nothing else to do,
     // all of it shows.

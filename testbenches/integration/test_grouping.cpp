@@ -13,7 +13,8 @@ using nlohmann::json;
 
 namespace {
 
-json run(const std::string& model, const std::string& platform, const std::string& chip, const std::string& options) {
+json run_model(const std::string& model, const std::string& platform, const std::string& chip,
+               const std::string& options) {
     const std::string file = " --platform configs/platforms/" + platform + ".yaml";
     const std::string image = compiled(model + file + " --design adyna" + options);
     json report = report_of_run(file + " --image " + image + " --batches 10 --set chip.impl=" + chip);
@@ -38,7 +39,8 @@ TEST_CASE("rare experts on shared tiles take less time for the same work", "[gro
     const std::string chip = GENERATE("tiles", "stages"), platform = GENERATE("mini", "adyna");
     CAPTURE(chip, platform);
     const std::string model = platform == "mini" ? small_experts() : "testbenches/data/moe16.yaml";
-    const json grouped = run(model, platform, chip, ""), separate = run(model, platform, chip, " --without grouping");
+    const json grouped = run_model(model, platform, chip, ""),
+               separate = run_model(model, platform, chip, " --without grouping");
     CHECK(grouped.at("shares") == true);
     CHECK(separate.at("shares") == false);
     CHECK(mean_latency_us(grouped) < mean_latency_us(separate));
@@ -48,8 +50,8 @@ TEST_CASE("rare experts on shared tiles take less time for the same work", "[gro
 
 TEST_CASE("branches that are not rare keep tiles of their own", "[grouping]") {
     const std::string platform = GENERATE("mini", "adyna");
-    const json grouped = run("testbenches/data/moe.yaml", platform, "tiles", ""),
-               separate = run("testbenches/data/moe.yaml", platform, "tiles", " --without grouping");
+    const json grouped = run_model("testbenches/data/moe.yaml", platform, "tiles", ""),
+               separate = run_model("testbenches/data/moe.yaml", platform, "tiles", " --without grouping");
     CHECK(grouped.at("shares") == false);
     CHECK(mean_latency_us(grouped) == mean_latency_us(separate));
 }

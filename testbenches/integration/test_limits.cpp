@@ -32,7 +32,7 @@ Outcome compile(const std::string& model, const std::string& more = "", const st
                     " " + more);
 }
 
-Outcome run(const std::string& arguments) {
+Outcome run_mini(const std::string& arguments) {
     return sy_sim(std::string("run --platform ") + kMini + " --image " + digits_image() + " --batches 1 " + arguments);
 }
 
@@ -62,7 +62,7 @@ TEST_CASE("files that never end and networks that fill the memory are refused", 
     check_refused(compile("/dev/zero"), {"/dev/zero: is neither file nor pipe"});
     check_refused(compile(kDigits, "", "/dev/zero"), {"/dev/zero: is neither file nor pipe"});
     check_refused(compile(kDigits, "--profile /dev/zero"), {"/dev/zero: is neither file nor pipe"});
-    check_refused(run("--trace /dev/zero"), {"/dev/zero: is neither file nor pipe"});
+    check_refused(run_mini("--trace /dev/zero"), {"/dev/zero: is neither file nor pipe"});
     check_refused(sy_sched("inspect /dev/zero"), {"/dev/zero: is neither file nor pipe"});
     check_refused(sy_sim(std::string("run --platform ") + kMini + " --image /dev/zero"),
                   {"/dev/zero: is neither file nor pipe"});
@@ -72,24 +72,25 @@ TEST_CASE("files that never end and networks that fill the memory are refused", 
 
 TEST_CASE("messages are our own, not those of libraries", "[cli][limits]") {
     const std::string folder = fs::current_path().string();
-    check_refused(run("--trace " + folder), {": is a directory"});
+    check_refused(run_mini("--trace " + folder), {": is a directory"});
     check_refused(sy_sim(std::string("run --platform ") + kMini + " --image " + folder), {": is a directory"});
     check_refused(compile(kDigits, "--profile " + folder), {": is a directory"});
     check_refused(
-        run("--set chip.functional=yes --weights configs/workloads/digits/skipnet/weights --inputs " + folder),
+        run_mini("--set chip.functional=yes --weights configs/workloads/digits/skipnet/weights --inputs " + folder),
         {": is a directory"});
     check_refused(sy_sim("mem --pattern trace --trace " + folder), {": is a directory"});
-    check_refused(run("--trace " + file_of("broken.jsonl", "{\"batch\": 0,")), {"broken.jsonl:1: not JSON from byte"});
+    check_refused(run_mini("--trace " + file_of("broken.jsonl", "{\"batch\": 0,")),
+                  {"broken.jsonl:1: not JSON from byte"});
     check_refused(compile(kDigits, "--profile " + file_of("broken.json", "{\n\"batches\": 1,,\n}")),
                   {"broken.json:2: not JSON from byte 16 on"});
 }
 
 TEST_CASE("numbers that are none are refused, with what is wanted", "[cli][limits]") {
-    check_refused(run("--batches 0"), {"--batches: wants an integer of 1 to 1000000, got 0\n"});
-    check_refused(run("--batches -1"), {"--batches: wants an integer of 1 to 1000000, got -1\n"});
-    check_refused(run("--batches 010"), {"--batches: wants an integer of 1 to 1000000, got 010\n"});
-    check_refused(run("--seed -3"), {"--seed: wants an integer of 0 or more, got -3\n"});
-    check_refused(run("--bound nan"), {"--bound: wants a number of 0 or more, got nan\n"});
+    check_refused(run_mini("--batches 0"), {"--batches: wants an integer of 1 to 1000000, got 0\n"});
+    check_refused(run_mini("--batches -1"), {"--batches: wants an integer of 1 to 1000000, got -1\n"});
+    check_refused(run_mini("--batches 010"), {"--batches: wants an integer of 1 to 1000000, got 010\n"});
+    check_refused(run_mini("--seed -3"), {"--seed: wants an integer of 0 or more, got -3\n"});
+    check_refused(run_mini("--bound nan"), {"--bound: wants a number of 0 or more, got nan\n"});
     check_refused(sy_sim("mem --load nan"), {"--load: wants a number above 0, got nan\n"});
     check_refused(sy_sim("mem --load 0"), {"--load: wants a number above 0, got 0\n"});
     check_refused(sy_sim("mem --requests 0"), {"--requests: wants an integer of 1 to 4294967296, got 0\n"});
@@ -121,7 +122,7 @@ TEST_CASE("files that can be read in two ways are refused", "[cli][limits]") {
                   {"second.yaml:", "a second YAML document begins; a file has one"});
     check_refused(compile(kDigits, "--profile " + file_of("twice.json", R"({"batches": 1, "batches": 2})")),
                   {"twice.json: batches: is given twice"});
-    check_refused(run("--trace " + file_of("twice.jsonl", R"({"batch": 0, "batch": 0})")),
+    check_refused(run_mini("--trace " + file_of("twice.jsonl", R"({"batch": 0, "batch": 0})")),
                   {"twice.jsonl: batch: is given twice"});
 }
 
@@ -139,10 +140,10 @@ TEST_CASE("a misspelt key is named, also where it leaves another missing", "[cli
 
 TEST_CASE("settings and documents agree", "[cli][limits]") {
     const std::string run_bank = std::string("--trace ") + kDigitsTrace + " --set hbm.device= --set hbm.impl=bandwidth";
-    CHECK(run(run_bank).status == 0);
-    check_refused(run("--set hbm.stacks="), {"--set: hbm.stacks: wants a plain integer, got \"\""});
+    CHECK(run_mini(run_bank).status == 0);
+    check_refused(run_mini("--set hbm.stacks="), {"--set: hbm.stacks: wants a plain integer, got \"\""});
     for (const char* share : {"0", "1"})
-        check_refused(run(std::string("--set scratchpad.kernel_share=") + share),
+        check_refused(run_mini(std::string("--set scratchpad.kernel_share=") + share),
                       {"--set: scratchpad.kernel_share: wants 0.0001 to 0.9999, got "});
     CHECK_THAT(read_text("docs/platform_keys.md"),
                ContainsSubstring("`scratchpad.kernel_share` | number | 0.05 | 0.0001 to 0.9999 |"));
@@ -192,6 +193,6 @@ TEST_CASE("an image that does not fit the chip's window is refused by scheduler,
                   {"digits_skipnet.yaml: does not fit: its image has ",
                    " bytes, the image window of mini 65536 (host.image_window_bytes)"});
     CHECK_FALSE(fs::exists(scratch("never.syk")));
-    check_refused(run(std::string("--trace ") + kDigitsTrace + " --set host.image_window_bytes=65536"),
+    check_refused(run_mini(std::string("--trace ") + kDigitsTrace + " --set host.image_window_bytes=65536"),
                   {"digits_skipnet.syk: has ", " bytes, the image window of platform mini 65536"});
 }

@@ -21,7 +21,8 @@ std::string planned(const std::string& model, const std::string& platform, const
     return compiled(model + " --platform " + platform + reads(how) + " --design m-tile", "reads_" + how + ".syk");
 }
 
-json run(const std::string& image, const std::string& platform, const std::string& how, const std::string& options) {
+json run_reading(const std::string& image, const std::string& platform, const std::string& how,
+                 const std::string& options) {
     return report_of_run("--platform " + platform + " --image " + image + reads(how) + options);
 }
 
@@ -39,7 +40,8 @@ TEST_CASE("without multicast HBM is read once for each tile that gets the bytes"
     CAPTURE(chip);
     const std::string image = planned(kDigits, kMini, "multicast");
     const std::string options = std::string(" --trace ") + kDigitsTrace + " --batches 2 --set chip.impl=" + chip;
-    const json together = run(image, kMini, "multicast", options), apart = run(image, kMini, "unicast", options);
+    const json together = run_reading(image, kMini, "multicast", options),
+               apart = run_reading(image, kMini, "unicast", options);
     constexpr double kBursts = 0.001;  // memory reads whole ones
     CHECK(read_bytes(together) < delivered_bytes(together));
     CHECK(read_bytes(apart) >= delivered_bytes(apart));
@@ -56,8 +58,9 @@ TEST_CASE("the scheduler chooses partitions with fewer readers where each reads 
     CAPTURE(model);
     const std::string platform = "configs/platforms/adyna.yaml", options = " --batches 2 --set chip.impl=stages";
     const std::string together = planned(model, platform, "multicast"), apart = planned(model, platform, "unicast");
-    const json foreign = run(together, platform, "unicast", options), own = run(apart, platform, "unicast", options);
-    const json best = run(together, platform, "multicast", options);
+    const json foreign = run_reading(together, platform, "unicast", options),
+               own = run_reading(apart, platform, "unicast", options);
+    const json best = run_reading(together, platform, "multicast", options);
     CHECK(read_bytes(own) < 0.7 * read_bytes(foreign));
     CHECK(mean_latency_us(own) < 0.9 * mean_latency_us(foreign));
     CHECK(mean_latency_us(best) < mean_latency_us(own));

@@ -18,7 +18,7 @@ namespace {
 /// Room for more kernels than the two an operator that mini.yaml has.
 const std::string kRoomy = " --set scratchpad.kernel_share=0.1";
 
-json run(const std::string& chip, const std::string& options) {
+json run_chip(const std::string& chip, const std::string& options) {
     const std::string platform = std::string(" --platform ") + kMini + kRoomy;
     const std::string image = compiled(kDigits + platform + " --design adyna");
     return report_of_run(platform + " --image " + image + " --trace " + kDigitsTrace +
@@ -47,8 +47,8 @@ Approx same_latency(const json& report, unsigned batch) {
 
 TEST_CASE("a run goes on with images that follow its profiles", "[rescheduling]") {
     const std::string chip = GENERATE("tiles", "stages");
-    const json once = run(chip, "");
-    const json often = run(chip, std::string(" --reschedule 4 --model ") + kDigits);
+    const json once = run_chip(chip, "");
+    const json often = run_chip(chip, std::string(" --reschedule 4 --model ") + kDigits);
     CHECK(often.at("ok") == true);  // invocations of three images add up, no sample is lost at a change
     REQUIRE(once.at("phases").size() == 1);
     REQUIRE(often.at("phases").size() == 3);

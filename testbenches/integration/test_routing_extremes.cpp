@@ -33,7 +33,7 @@ std::string trace_line(const std::string& name, unsigned branches, const std::ve
 }
 
 /// Runs one batch of the trace with checkers on every link; every conservation check must hold, whichever chip it is.
-json run(const std::string& chip, const std::string& image, const std::string& trace) {
+json run_trace(const std::string& chip, const std::string& image, const std::string& trace) {
     write_text(scratch("extreme.jsonl"), trace);
     return report_of_run(std::string("--platform ") + kMini + " --image " + image + " --trace " +
                          scratch("extreme.jsonl") + " --set chip.check_protocol=true --set chip.impl=" + chip);
@@ -52,11 +52,11 @@ double samples_of(const json& report, const std::string& name) {
 TEST_CASE("a branch that gets no sample", "[routing]") {
     const std::string chip = GENERATE("tiles", "stages");
     const std::string image = small_image("fig6");
-    const json all_long = run(chip, image, trace_line("block", 2, std::vector<std::uint64_t>(8, 2)));
+    const json all_long = run_trace(chip, image, trace_line("block", 2, std::vector<std::uint64_t>(8, 2)));
     CHECK(samples_of(all_long, "b1") == 0);
     CHECK(samples_of(all_long, "b2b") == 8);
     CHECK(samples_of(all_long, "out") == 8);
-    const json all_short = run(chip, image, trace_line("block", 2, std::vector<std::uint64_t>(8, 1)));
+    const json all_short = run_trace(chip, image, trace_line("block", 2, std::vector<std::uint64_t>(8, 1)));
     CHECK(samples_of(all_short, "b1") == 8);
     CHECK(samples_of(all_short, "b2a") == 0);
     CHECK(samples_of(all_short, "out") == 8);
@@ -64,7 +64,8 @@ TEST_CASE("a branch that gets no sample", "[routing]") {
 
 TEST_CASE("every sample takes every branch", "[routing]") {
     const std::string chip = GENERATE("tiles", "stages");
-    const json report = run(chip, small_image("moe"), trace_line("experts", 4, std::vector<std::uint64_t>(64, 15)));
+    const json report =
+        run_trace(chip, small_image("moe"), trace_line("experts", 4, std::vector<std::uint64_t>(64, 15)));
     for (const char* name : {"expert0", "expert1", "expert2", "expert3", "sum"}) CHECK(samples_of(report, name) == 64);
 }
 
@@ -72,7 +73,7 @@ TEST_CASE("samples that take no branch at all", "[routing]") {
     const std::string chip = GENERATE("tiles", "stages");
     std::vector<std::uint64_t> masks(64, 0);
     masks[63] = 4;
-    const json report = run(chip, small_image("moe"), trace_line("experts", 4, masks));
+    const json report = run_trace(chip, small_image("moe"), trace_line("experts", 4, masks));
     CHECK(samples_of(report, "expert0") == 0);
     CHECK(samples_of(report, "expert2") == 1);
     CHECK(samples_of(report, "sum") == 64);
@@ -81,7 +82,7 @@ TEST_CASE("samples that take no branch at all", "[routing]") {
 TEST_CASE("a batch of one", "[routing]") {
     const std::string chip = GENERATE("tiles", "stages");
     for (const std::uint64_t mask : {1, 2}) {
-        const json report = run(chip, small_image("fig6", 1), trace_line("block", 2, {mask}));
+        const json report = run_trace(chip, small_image("fig6", 1), trace_line("block", 2, {mask}));
         CHECK(samples_of(report, "b1") == (mask == 1 ? 1 : 0));
         CHECK(samples_of(report, "b2a") == (mask == 2 ? 1 : 0));
     }
@@ -90,13 +91,13 @@ TEST_CASE("a batch of one", "[routing]") {
 TEST_CASE("everybody leaves at the first exit, and nobody does", "[routing]") {
     const std::string chip = GENERATE("tiles", "stages");
     const std::string image = small_image("early_exit");
-    const json leave =
-        run(chip, image, trace_line("exit0", 2, std::vector<std::uint64_t>(16, 2)) + trace_line("exit1", 2, {}, "0"));
+    const json leave = run_trace(
+        chip, image, trace_line("exit0", 2, std::vector<std::uint64_t>(16, 2)) + trace_line("exit1", 2, {}, "0"));
     CHECK(samples_of(leave, "head0") == 16);
     CHECK(samples_of(leave, "attention1") == 0);
-    const json stay = run(chip, image,
-                          trace_line("exit0", 2, std::vector<std::uint64_t>(16, 1)) +
-                              trace_line("exit1", 2, std::vector<std::uint64_t>(16, 1)));
+    const json stay = run_trace(chip, image,
+                                trace_line("exit0", 2, std::vector<std::uint64_t>(16, 1)) +
+                                    trace_line("exit1", 2, std::vector<std::uint64_t>(16, 1)));
     CHECK(samples_of(stay, "head0") == 0);
     CHECK(samples_of(stay, "head2") == 16);
 }

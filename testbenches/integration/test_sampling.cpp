@@ -23,7 +23,7 @@ std::string roomy_image(const std::string& name, const std::string& more, const 
 }
 
 /// Runs ten batches; the profile is in NAME.json of scratch().
-json run(const std::string& image, const std::string& name) {
+json run_roomy(const std::string& image, const std::string& name) {
     return report_of_run(std::string("--platform ") + kMini + kStore + " --image " + image + " --trace " +
                          kDigitsTrace + " --batches 10 --write-profile " + scratch(name + ".json"));
 }
@@ -32,7 +32,7 @@ json run(const std::string& image, const std::string& name) {
 
 TEST_CASE("what the profilers count becomes a profile, and the profile better kernels", "[cli][sampling]") {
     const std::string initial = roomy_image("initial", "");
-    const json report = run(initial, "initial");
+    const json report = run_roomy(initial, "initial");
     const std::string file = scratch("initial.json");
     const json profile = json::parse(read_text(file));
     CHECK(profile.at("batches") == 10);
@@ -63,7 +63,7 @@ TEST_CASE("what the profilers count becomes a profile, and the profile better ke
     CHECK(read_text(resampled) == read_text(roomy_image("again", "--sampling profile --profile " + file)));
     const std::string even = roomy_image("even", "--sampling uniform --profile " + file);
     CHECK(read_text(resampled) != read_text(even));
-    CHECK(mean_latency_us(run(resampled, "resampled")) < mean_latency_us(run(even, "even")));
+    CHECK(mean_latency_us(run_roomy(resampled, "resampled")) < mean_latency_us(run_roomy(even, "even")));
 }
 
 TEST_CASE("kernels for the declared routes are quicker than evenly spaced ones", "[cli][sampling]") {
@@ -71,11 +71,11 @@ TEST_CASE("kernels for the declared routes are quicker than evenly spaced ones",
     const std::string kAlone = "--without compaction";
     const std::string even = roomy_image("declared_even", kAlone);
     CHECK(read_text(even) == read_text(roomy_image("declared_uniform", kAlone + " --sampling uniform")));
-    const double before = mean_latency_us(run(even, "declared_even"));
+    const double before = mean_latency_us(run_roomy(even, "declared_even"));
     const double sampled =
-        mean_latency_us(run(roomy_image("declared_sampled", kAlone + " --sampling profile"), "declared_sampled"));
+        mean_latency_us(run_roomy(roomy_image("declared_sampled", kAlone + " --sampling profile"), "declared_sampled"));
     const double optimal =
-        mean_latency_us(run(roomy_image("declared_optimal", kAlone + " --sampling optimal"), "declared_optimal"));
+        mean_latency_us(run_roomy(roomy_image("declared_optimal", kAlone + " --sampling optimal"), "declared_optimal"));
     INFO(before << ", " << sampled << ", " << optimal << " us");
     CHECK(sampled < 0.98 * before);
     CHECK(optimal < 0.98 * before);

@@ -35,7 +35,7 @@ bool shares(const std::string& image) {
     return sy_sched("inspect " + image).out.find("    shares ") != std::string::npos;
 }
 
-json run(const std::string& image, const std::string& chip, const std::string& options = "") {
+json run_shared(const std::string& image, const std::string& chip, const std::string& options = "") {
     return report_of_run("--image " + image + kChip + " --batches 12 --set chip.impl=" + chip + options);
 }
 
@@ -46,10 +46,10 @@ TEST_CASE("branches whose sizes swing take less time on shared tiles, for the sa
     CAPTURE(chip);
     const std::string image = compile(kSwing, "");
     REQUIRE(shares(image));
-    const json together = run(image, chip);
+    const json together = run_shared(image, chip);
     const std::string separate = compile(kSwing, " --without sharing");
     REQUIRE_FALSE(shares(separate));
-    const json apart = run(separate, chip);
+    const json apart = run_shared(separate, chip);
     CHECK(mean_latency_us(together) < 0.95 * mean_latency_us(apart));
     for (std::size_t batch = 0; batch < 12; ++batch)
         CHECK(together.at("batches").at(batch).at("macs") == apart.at("batches").at(batch).at("macs"));
@@ -57,7 +57,7 @@ TEST_CASE("branches whose sizes swing take less time on shared tiles, for the sa
 
 TEST_CASE("pipelines choose the allocations that tiles choose", "[sharing][stages]") {
     const std::string image = compile(kSwing, "");
-    const json tiles = run(image, "tiles"), stages = run(image, "stages");
+    const json tiles = run_shared(image, "tiles"), stages = run_shared(image, "stages");
     constexpr double kBound = 0.15;  // stages let a transfer hold its links for too long here (docs/models/stages.md)
     CHECK(std::abs(mean_latency_us(stages) / mean_latency_us(tiles) - 1) < kBound);
     for (const char* const counter :
@@ -72,7 +72,7 @@ TEST_CASE("pipelines choose the allocations that tiles choose", "[sharing][stage
 
 TEST_CASE("the profile of an operator on shared tiles is that of all its allocations", "[sharing]") {
     const std::string profile = scratch("sharing_profile.json");
-    run(compile(kSwing, ""), "stages", " --write-profile " + profile);
+    run_shared(compile(kSwing, ""), "stages", " --write-profile " + profile);
     const json counted = json::parse(read_text(profile));
     for (const char* const branch : {"left", "right"}) {
         const json& one = counted.at("operators").at(branch);
@@ -87,7 +87,7 @@ TEST_CASE("the profile of an operator on shared tiles is that of all its allocat
 
 TEST_CASE("the host schedules branches with shared tiles anew while they run", "[sharing]") {
     const std::string image = compile(kSwing, "");
-    const json report = run(image, "stages", " --reschedule 4 --model " + std::string(kSwing));
+    const json report = run_shared(image, "stages", " --reschedule 4 --model " + std::string(kSwing));
     CHECK(report.at("batches").size() == 12);
 }
 

@@ -13,13 +13,6 @@ using nlohmann::ordered_json;
 
 namespace {
 
-std::string text_of(const ordered_json& value) {
-    return value.get<std::string>();
-}
-double number_of(const ordered_json& value) {
-    return value.get<double>();
-}
-
 std::string percent(const ordered_json& share) {
     return fmt::format("{:.2f} %", 100 * number_of(share));
 }

@@ -15,7 +15,6 @@ using nlohmann::ordered_json;
 
 namespace {
 
-constexpr double kSumTolerance = 1e-9;
 constexpr double kFlopsPerMac = 2;
 
 std::vector<Check> check(const GpuConfig& gpu, const BatchRun& run, const GpuBatch& all, double expected_macs,

@@ -19,8 +19,6 @@ using nlohmann::ordered_json;
 
 namespace {
 
-constexpr double kSumTolerance = 1e-9;  // shares of operators that were done on one group after another add up to one
-
 /// All batches.
 struct Sum {
     TenantBatch all;              ///< `most_` are the largest of all

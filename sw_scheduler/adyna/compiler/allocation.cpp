@@ -3,17 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
 #include <stdexcept>
 
+#include "switchyard/sw_scheduler/adyna/compiler/cost_model.h"
+
 namespace switchyard::sched {
-
-namespace {
-
-constexpr double kNever = std::numeric_limits<double>::infinity();
-
-}  // namespace
 
 std::vector<unsigned> allocate_proportional(unsigned tiles, const std::vector<double>& loads,
                                             const std::vector<unsigned>& minimum) {

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 
 #include "switchyard/sw_scheduler/adyna/compiler/hardware.h"
 #include "switchyard/sw_scheduler/adyna/image/array_timing.h"
@@ -21,6 +22,9 @@ bool is_vector(OpKind kind);
 /// The dimensions that are blocked: n, k, p, q, as indices of Blocking's arrays.
 inline constexpr std::array<Dim, 4> kBlockedDims{Dim::n, Dim::k, Dim::p, Dim::q};
 enum BlockedDim : unsigned { kN, kK, kP, kQ };
+
+/// The cycles of what cannot be done.
+inline constexpr double kNever = std::numeric_limits<double>::infinity();
 
 /// What one tile computes in one invocation: n x k x p x q outputs of `reduction` products each.
 struct TileWork {

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -20,7 +19,6 @@ namespace {
 constexpr std::array<unsigned, 5> kTried{2, 3, 4, 6, 8};
 /// An operator with less of the work is not worth a try.
 constexpr double kSmall = 0.002;
-constexpr double kNever = std::numeric_limits<double>::infinity();
 
 std::size_t step_of_addition(const Operator& op) {
     return static_cast<std::size_t>(std::find(op.fused.begin(), op.fused.end(), FusedStep::add) - op.fused.begin());

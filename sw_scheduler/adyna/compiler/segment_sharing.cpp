@@ -3,10 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <set>
 #include <tuple>
 
+#include "switchyard/sw_scheduler/adyna/compiler/cost_model.h"
 #include "switchyard/sw_scheduler/adyna/compiler/segmentation.h"
 #include "switchyard/sw_scheduler/adyna/compiler/sharing.h"
 #include "switchyard/sw_scheduler/adyna/sampling/kernel_sampling.h"
@@ -14,8 +14,6 @@
 namespace switchyard::sched {
 
 namespace {
-
-constexpr double kNever = std::numeric_limits<double>::infinity();
 
 SizeChances sizes_of(const Workload& workload, const Profile* profile, int op, std::uint32_t unit_samples) {
     if (profile == nullptr) return binomial_sizes(unit_samples, workload.items[op].expected_share);

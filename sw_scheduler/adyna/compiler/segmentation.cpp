@@ -3,22 +3,16 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
 #include <set>
 
 #include <fmt/format.h>
 
+#include "switchyard/sw_scheduler/adyna/compiler/cost_model.h"
 #include "switchyard/sw_scheduler/adyna/compiler/kernel_search.h"
 #include "switchyard/sw_scheduler/base/error.h"
 
 namespace switchyard::sched {
-
-namespace {
-
-constexpr double kNever = std::numeric_limits<double>::infinity();
-
-}  // namespace
 
 Segmenter::Segmenter(StageSearch& search, const Design& design, unsigned tiles, std::uint32_t unit_samples,
                      const Margins& margins, Weights weights)

@@ -10,7 +10,7 @@
 namespace switchyard {
 namespace {
 
-constexpr std::int64_t kNever = -(std::int64_t{1} << 60);  // the sum of two is still a number
+constexpr std::int64_t kMinusInfinity = -(std::int64_t{1} << 60);  // the sum of two is still a number
 
 enum Time : std::size_t { kFed, kFetched, kDrained, kReleasedBefore, kReleased, kWritten };
 
@@ -57,14 +57,14 @@ struct ArrayTimeline::Matrix {
     static Matrix identity() {
         Matrix matrix;
         for (std::size_t j = 0; j < matrix.columns.size(); ++j) {
-            matrix.columns[j].fill(kNever);
+            matrix.columns[j].fill(kMinusInfinity);
             matrix.columns[j][j] = 0;
         }
         return matrix;
     }
     State after(const State& before) const {
         State result;
-        result.fill(kNever);
+        result.fill(kMinusInfinity);
         for (std::size_t j = 0; j < columns.size(); ++j)
             for (std::size_t i = 0; i < result.size(); ++i) result[i] = std::max(result[i], columns[j][i] + before[j]);
         return result;

@@ -17,9 +17,9 @@ using platform::NpyArray;
 using Vector = std::vector<double>;
 using Tokens = std::vector<Vector>;  ///< channels of each token
 
-class Parameters {
+class TransformerParameters {
 public:
-    explicit Parameters(std::string folder) : folder_(std::move(folder)) {}
+    explicit TransformerParameters(std::string folder) : folder_(std::move(folder)) {}
     NpyArray operator()(const std::string& name) const { return platform::read_npy(folder_ + "/" + name + ".npy"); }
 
 private:
@@ -102,7 +102,7 @@ Tokens attention(const Tokens& qkv, std::size_t heads) {
     return result;
 }
 
-Tokens embedded(const Parameters& parameters, const float* image) {
+Tokens embedded(const TransformerParameters& parameters, const float* image) {
     const NpyArray weight = parameters("embed.weight"), bias = parameters("embed.bias"), position = parameters("pos");
     Tokens tokens;
     for (std::size_t t = 0; t < kTokens; ++t) {
@@ -136,7 +136,7 @@ Vector expert_of(const Vector& x, const NpyArray& up, const NpyArray& down, std:
 
 std::vector<ReferenceGates> early_exit_labels(const std::string& folder, const float* image, std::size_t last) {
     constexpr unsigned kStepsOfLayer = 6;
-    const Parameters parameters(folder);
+    const TransformerParameters parameters(folder);
     Tokens h = embedded(parameters, image);
     std::vector<ReferenceGates> result;
     for (std::size_t layer = 0; layer <= last; ++layer) {
@@ -171,7 +171,7 @@ std::vector<ReferenceGates> early_exit_labels(const std::string& folder, const f
 std::vector<ReferenceGates> moe_routers(const std::string& folder, const float* image,
                                         const std::vector<TokenExperts>& experts) {
     constexpr unsigned kStepsToRouter = 6, kStepsOfExperts = 4;
-    const Parameters parameters(folder);
+    const TransformerParameters parameters(folder);
     Tokens h = embedded(parameters, image);
     unsigned steps = 1;
     for (std::size_t layer = 0;; ++layer) {

@@ -11,12 +11,12 @@ using namespace switchyard::testing;
 
 namespace {
 
-constexpr unsigned kRows = 16, kColumns = 8;
+constexpr unsigned kTileRows = 16, kTileColumns = 8;
 
 ComputeConfig configuration(const std::string& impl) {
     ComputeConfig config;
-    config.pe_array.rows = kRows;
-    config.pe_array.columns = kColumns;
+    config.pe_array.rows = kTileRows;
+    config.pe_array.columns = kTileColumns;
     config.scratchpad.bytes_per_cycle = 32;  // so that some blocks wait for their operands, some for the way out
     config.scratchpad.write_bytes_per_cycle = 16;
     return with_dispatcher(config, impl);
@@ -30,7 +30,7 @@ std::uint64_t steady_cycles(const Kernel& kernel, const CountedNest& nest) {
         // Accumulators of a PE in its two directions: what a row (column) of PEs holds of distinct rows (columns).
         const std::uint64_t lanes = block.rows.size() * block.columns.size(), passes = block.deepest();
         if (kernel.vector_op != 0)
-            cycles += std::max({ceil(lanes * passes * nest.reduction, kRows * kColumns),
+            cycles += std::max({ceil(lanes * passes * nest.reduction, kTileRows * kTileColumns),
                                 ceil(lanes * passes * nest.reduction * 2, 32), ceil(lanes * passes * 2, 16)});
         waves += nest.reduction * passes;
         beats += block.rows.size() * passes;
@@ -56,7 +56,7 @@ SIM_TEST("dispatcher: implementations agree on random kernels", "[dispatcher]") 
     for (unsigned trial = 0; trial < 120; ++trial) {
         std::vector<Kernel> kernels;
         for (unsigned made_for = 1 + random() % 6; made_for <= 24; made_for += 1 + random() % 9)
-            kernels.push_back(random_kernel(random, kRows, kColumns, made_for));
+            kernels.push_back(random_kernel(random, kTileRows, kTileColumns, made_for));
         for (const auto& bench : benches) REQUIRE(bench->load(kernels).status == ::tlm::TLM_OK_RESPONSE);
         sc_core::sc_start(1, sc_core::SC_MS);
         for (unsigned repeat = 0; repeat < 6; ++repeat) {
@@ -101,7 +101,7 @@ SIM_TEST("dispatcher: implementations agree on random kernels", "[dispatcher]") 
         const auto& pes = bench->pe_array.stats();
         const auto& store = bench->scratchpad.stats();
         CHECK(pes.macs + pes.vector_elements == macs);
-        CHECK(pes.macs + pes.vector_elements <= pes.busy_cycles * kRows * kColumns);
+        CHECK(pes.macs + pes.vector_elements <= pes.busy_cycles * kTileRows * kTileColumns);
         CHECK(bench->sent.size() == 720);
         CHECK(store.read_bytes == analytic.scratchpad.stats().read_bytes);
         CHECK(store.write_bytes == analytic.scratchpad.stats().write_bytes);

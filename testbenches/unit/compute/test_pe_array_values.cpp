@@ -88,28 +88,28 @@ private:
     bool dmi_;
 };
 
-constexpr unsigned kRows = 5, kColumns = 7;
+constexpr unsigned kArrayRows = 5, kArrayColumns = 7;
 
 }  // namespace
 
 SIM_TEST("PE array: values with binary32 accumulation", "[pe_array]") {
-    check_layers({kRows, kColumns, false, false}, 100);
+    check_layers({kArrayRows, kArrayColumns, false, false}, 100);
 }
 
 SIM_TEST("PE array: values with binary16 accumulation", "[pe_array]") {
-    check_layers({kRows, kColumns, true, false}, 100);
+    check_layers({kArrayRows, kArrayColumns, true, false}, 100);
 }
 
 SIM_TEST("PE array: infinities, NaNs and subnormals", "[pe_array]") {
-    check_layers({kRows, kColumns, false, true}, 60);
+    check_layers({kArrayRows, kArrayColumns, false, true}, 60);
 }
 
 SIM_TEST("PE array: infinities, NaNs and subnormals with binary16 accumulation", "[pe_array]") {
-    check_layers({kRows, kColumns, true, true}, 60);
+    check_layers({kArrayRows, kArrayColumns, true, true}, 60);
 }
 
 TEST_CASE("PE array: addresses that contradict the sizes or do not exist are refused", "[pe_array]") {
-    const RandomLayer::Limits limits{kRows, kColumns, false, false};
+    const RandomLayer::Limits limits{kArrayRows, kArrayColumns, false, false};
     for (const std::string impl : {"analytic", "cycle"})
         in_child([&] {
             ArrayBench bench(impl.c_str(), array_of(impl, limits));

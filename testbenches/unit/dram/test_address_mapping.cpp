@@ -12,7 +12,7 @@ using namespace switchyard::hw::dram;
 
 namespace {
 
-Geometry small() {
+Geometry small_geometry() {
     Geometry g;
     g.channels = 2;
     g.pseudo_channels = 2;
@@ -31,7 +31,7 @@ std::tuple<unsigned, unsigned, unsigned, unsigned, unsigned, unsigned> key(const
 }  // namespace
 
 TEST_CASE("fields are cut from the highest bits down", "[dram]") {
-    const AddressMapping mapping("row-bank-bankgroup-pseudochannel-column-channel", small());
+    const AddressMapping mapping("row-bank-bankgroup-pseudochannel-column-channel", small_geometry());
     // Below the fields: 5 bits of a burst. channel 1, column 4, pseudochannel 1, bankgroup 2, bank 1, row 3 bits.
     const std::uint64_t address = (((((5ull << 1 | 1) << 2 | 2) << 1 | 0) << 4 | 9) << 1 | 1) << 5 | 17;
     CHECK(key(mapping.locate(address)) == key({1, 0, 2, 1, 5, 9}));
@@ -40,7 +40,7 @@ TEST_CASE("fields are cut from the highest bits down", "[dram]") {
 }
 
 TEST_CASE("a field may come in pieces", "[dram]") {
-    const AddressMapping mapping("row-bank-column:3-channel-pseudochannel-bankgroup-column:1", small());
+    const AddressMapping mapping("row-bank-column:3-channel-pseudochannel-bankgroup-column:1", small_geometry());
     CHECK(mapping.locate(32).column == 1);
     CHECK(mapping.locate(64).bank_group == 1);
     CHECK(mapping.locate(256).pseudo_channel == 1);
@@ -54,7 +54,7 @@ TEST_CASE("every burst has a place of its own, and its address comes back", "[dr
          {"row-bank-bankgroup-pseudochannel-column-channel", "channel-row-column-bank-bankgroup-pseudochannel",
           "column:2-row:1-bank-channel-row:2-column:2-bankgroup-pseudochannel"}) {
         CAPTURE(text);
-        const Geometry g = small();
+        const Geometry g = small_geometry();
         const AddressMapping mapping(text, g);
         std::set<std::tuple<unsigned, unsigned, unsigned, unsigned, unsigned, unsigned>> seen;
         for (std::uint64_t address = 0; address < g.bytes(); address += g.burst_bytes) {
@@ -67,7 +67,7 @@ TEST_CASE("every burst has a place of its own, and its address comes back", "[dr
 }
 
 TEST_CASE("what is wrong with a mapping names the field and its bits", "[dram]") {
-    const Geometry g = small();
+    const Geometry g = small_geometry();
     const auto wrong = [&g](const char* text) { return AddressMapping::validation_error(text, g); };
     CHECK(wrong("row-bank-bankgroup-pseudochannel-column-channel").empty());
     CHECK(wrong("row-bank-bankgroup-column-channel") == "field pseudochannel is missing; it has 1 bits");
@@ -84,7 +84,7 @@ TEST_CASE("what is wrong with a mapping names the field and its bits", "[dram]")
 }
 
 TEST_CASE("fields without bits may be left out or named", "[dram]") {
-    Geometry g = small();
+    Geometry g = small_geometry();
     g.channels = g.pseudo_channels = 1;
     CHECK(AddressMapping::validation_error("row-bank-bankgroup-column", g).empty());
     CHECK(AddressMapping::validation_error("row-bank-bankgroup-pseudochannel-column-channel", g).empty());

@@ -124,7 +124,7 @@ struct TargetBench : sc_core::sc_module {
     std::vector<::tlm::tlm_response_status> statuses;
 };
 
-hw::DramTargetConfig small() {
+hw::DramTargetConfig small_target() {
     hw::DramTargetConfig config;
     config.device = "ddr4";
     config.bytes = 1 << 20;
@@ -141,7 +141,7 @@ double ns(const sc_time& time) {
 }  // namespace
 
 SIM_TEST("a blocking read waits for the access and brings what was written", "[dram][tlm]") {
-    TargetBench bench("bench", small());
+    TargetBench bench("bench", small_target());
     bench.script = [&] {
         CHECK(bench.blocking(bench.payload(::tlm::TLM_READ_COMMAND, 0x1000, 64)) == ::tlm::TLM_OK_RESPONSE);
         CHECK(ns(sc_core::sc_time_stamp()) == Approx(kReadNs).margin(1));
@@ -157,7 +157,7 @@ SIM_TEST("a blocking read waits for the access and brings what was written", "[d
 }
 
 SIM_TEST("four phases: the latency of a closed bank, and the initiator's data", "[dram][tlm]") {
-    TargetBench bench("bench", small());
+    TargetBench bench("bench", small_target());
     bench.script = [&] {
         bench.post(bench.payload(::tlm::TLM_WRITE_COMMAND, 0x40, 64, 7));
         wait(1, sc_core::SC_US);
@@ -171,7 +171,7 @@ SIM_TEST("four phases: the latency of a closed bank, and the initiator's data", 
 }
 
 SIM_TEST("no more requests are accepted than there are places", "[dram][tlm]") {
-    hw::DramTargetConfig config = small();
+    hw::DramTargetConfig config = small_target();
     config.outstanding = 4;
     TargetBench bench("bench", config);
     bench.hold_responses = true;
@@ -194,7 +194,7 @@ SIM_TEST("no more requests are accepted than there are places", "[dram][tlm]") {
 }
 
 SIM_TEST("a stream through nb_transport gets nearly the pin bandwidth", "[dram][tlm]") {
-    hw::DramTargetConfig config = small();
+    hw::DramTargetConfig config = small_target();
     config.outstanding = 64;
     TargetBench bench("bench", config);
     const unsigned count = 4000;
@@ -207,7 +207,7 @@ SIM_TEST("a stream through nb_transport gets nearly the pin bandwidth", "[dram][
 }
 
 SIM_TEST("random transactions of both kinds leave what a plain memory would hold", "[dram][tlm]") {
-    TargetBench bench("bench", small());
+    TargetBench bench("bench", small_target());
     std::vector<unsigned char> reference(1 << 14, 0);
     bench.script = [&] {
         std::mt19937 random(5);
@@ -239,7 +239,7 @@ SIM_TEST("random transactions of both kinds leave what a plain memory would hold
 }
 
 SIM_TEST("what cannot be served is answered with the error of the standard", "[dram][tlm]") {
-    TargetBench bench("bench", small());
+    TargetBench bench("bench", small_target());
     bench.script = [&] {
         CHECK(bench.blocking(bench.payload(::tlm::TLM_READ_COMMAND, (1 << 20) - 8, 64)) ==
               ::tlm::TLM_ADDRESS_ERROR_RESPONSE);
@@ -260,10 +260,10 @@ SIM_TEST("what cannot be served is answered with the error of the standard", "[d
 TEST_CASE("a target that cannot be built says why", "[dram][tlm]") {
     testing::in_child([] {
         SimulationRegistry registry;
-        hw::DramTargetConfig config = small();
+        hw::DramTargetConfig config = small_target();
         config.bytes = 1ull << 40;
         CHECK_THROWS_AS(hw::DramTarget("large", config, registry), ModelError);
-        config = small();
+        config = small_target();
         config.outstanding = 0;
         CHECK_THROWS_AS(hw::DramTarget("none", config, registry), ModelError);
     });

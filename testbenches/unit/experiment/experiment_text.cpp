@@ -53,4 +53,10 @@ Experiment experiment_of(const std::string& text) {
     return experiment;
 }
 
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+    const std::size_t at = text.find(from);
+    REQUIRE(at != std::string::npos);
+    return text.replace(at, from.size(), to);
+}
+
 }  // namespace switchyard::platform

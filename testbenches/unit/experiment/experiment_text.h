@@ -18,4 +18,7 @@ const SystemRegistry& registry();
 /// Reads `text` as an experiment file "experiment.yaml" in the repository's root; messages name it so.
 Experiment experiment_of(const std::string& text);
 
+/// `text` with the first `from` replaced; the test fails if there is none.
+std::string replaced(std::string text, const std::string& from, const std::string& to);
+
 }  // namespace switchyard::platform

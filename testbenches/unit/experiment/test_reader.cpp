@@ -23,12 +23,6 @@ void refused_figure(const std::string& figure, const std::string& message) {
             message);
 }
 
-std::string replaced(std::string text, const std::string& from, const std::string& to) {
-    const std::size_t at = text.find(from);
-    REQUIRE(at != std::string::npos);
-    return text.replace(at, from.size(), to);
-}
-
 }  // namespace
 
 TEST_CASE("an experiment file is read", "[experiment]") {

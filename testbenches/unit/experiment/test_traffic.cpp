@@ -30,15 +30,9 @@ const std::string kLines =
     "  - {name: f, kind: lines, across: sweep, traffic: long, measure: latency_cycles.mean, until: saturated,\n"
     "     source: s, published: [{design: narrow, line: {0.1: 20, 0.9: 100}}]}\n";
 
-void refused(const std::string& text, const std::string& message) {
+void refused_points(const std::string& text, const std::string& message) {
     INFO(text);
     CHECK_THROWS_WITH(points_of(experiment_of(text), registry()), ContainsSubstring("experiment.yaml:" + message));
-}
-
-std::string replaced(std::string text, const std::string& from, const std::string& to) {
-    const std::size_t at = text.find(from);
-    REQUIRE(at != std::string::npos);
-    return text.replace(at, from.size(), to);
 }
 
 /// Made up: saturated at 0.9.
@@ -82,25 +76,27 @@ TEST_CASE("lines end where `until` says so, with published numbers beside them",
 
 TEST_CASE("what is wrong with synthetic traffic is told with its line", "[experiment][traffic][bad]") {
     const std::string good = kNoc + kLines;
-    refused(replaced(good, "noc", "cpu"), "2: command: wants one of run, noc, mem, got \"cpu\"");
-    refused(replaced(good, "cycles", "cycle"), "3: set.cycle: is no option of the command for experiments");
-    refused(replaced(good, "seed: 3", "json: a"), "3: set.json: is no option of the command for experiments");
-    refused(replaced(good, "packet-flits: 1", "packet-flits: 0"), "5: traffic[0].set.packet-flits: --packet-flits");
-    refused(replaced(good, "vcs: 2", "vcs: many"), "8: designs[0].set.vcs: ");
-    refused(replaced(good, "vcs: 2", "packet-flits: 2"), "8: designs: sets packet-flits, as traffic \"short\" does");
-    refused(replaced(good, "vcs: 2", "seed: 2"), "8: designs: sets seed, as the experiment does");
-    refused(replaced(good, "packet-flits: 8", "cycles: 8"), "6: traffic: sets cycles, as the experiment does");
-    refused(replaced(good, "packet-flits: 8", "rate: 1"), "6: traffic: \"long\" sets rate, which is swept");
-    refused(replaced(good, "size: 4x4", "size: 4y4"), "8: designs: ");
-    refused(replaced(good, "0.9]", "fast]"), "10: sweep.values: ");
-    refused(replaced(good, "name: long", "name: short"), "6: traffic: two traffic are called \"short\"");
-    refused(replaced(good, "name: e\n", "name: e\nbatches: 3\n"), "2: batches: ");
-    refused(replaced(good, "traffic: long, measure", "networks: long, measure"),
-            "12: figures[0].networks: unknown key; known: across, ");
-    refused(replaced(good, "across: sweep", "across: batch"), "12: figures[0].across: wants one of sweep");
-    refused(replaced(good, "0.9: 100", "0.8: 100"), "13: published.line.sweep: is no value of the sweep: 0.8");
-    refused(replaced(good, "traffic: long, measure", "series: traffic, designs: narrow, measure"),
-            "12: figures[0].until: is for one of traffic only");
+    refused_points(replaced(good, "noc", "cpu"), "2: command: wants one of run, noc, mem, got \"cpu\"");
+    refused_points(replaced(good, "cycles", "cycle"), "3: set.cycle: is no option of the command for experiments");
+    refused_points(replaced(good, "seed: 3", "json: a"), "3: set.json: is no option of the command for experiments");
+    refused_points(replaced(good, "packet-flits: 1", "packet-flits: 0"),
+                   "5: traffic[0].set.packet-flits: --packet-flits");
+    refused_points(replaced(good, "vcs: 2", "vcs: many"), "8: designs[0].set.vcs: ");
+    refused_points(replaced(good, "vcs: 2", "packet-flits: 2"),
+                   "8: designs: sets packet-flits, as traffic \"short\" does");
+    refused_points(replaced(good, "vcs: 2", "seed: 2"), "8: designs: sets seed, as the experiment does");
+    refused_points(replaced(good, "packet-flits: 8", "cycles: 8"), "6: traffic: sets cycles, as the experiment does");
+    refused_points(replaced(good, "packet-flits: 8", "rate: 1"), "6: traffic: \"long\" sets rate, which is swept");
+    refused_points(replaced(good, "size: 4x4", "size: 4y4"), "8: designs: ");
+    refused_points(replaced(good, "0.9]", "fast]"), "10: sweep.values: ");
+    refused_points(replaced(good, "name: long", "name: short"), "6: traffic: two traffic are called \"short\"");
+    refused_points(replaced(good, "name: e\n", "name: e\nbatches: 3\n"), "2: batches: ");
+    refused_points(replaced(good, "traffic: long, measure", "networks: long, measure"),
+                   "12: figures[0].networks: unknown key; known: across, ");
+    refused_points(replaced(good, "across: sweep", "across: batch"), "12: figures[0].across: wants one of sweep");
+    refused_points(replaced(good, "0.9: 100", "0.8: 100"), "13: published.line.sweep: is no value of the sweep: 0.8");
+    refused_points(replaced(good, "traffic: long, measure", "series: traffic, designs: narrow, measure"),
+                   "12: figures[0].until: is for one of traffic only");
 }
 
 TEST_CASE("keys with a dot are those of a device file", "[experiment][traffic]") {

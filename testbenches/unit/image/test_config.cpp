@@ -41,7 +41,7 @@ Config read(const YAML::Node& section, const std::string& file,
 }
 
 /// The error in a file whose second and following lines are `keys`, behind the file's name.
-std::string error_in(const std::string& keys) {
+std::string section_error(const std::string& keys) {
     return error_of([&] { read(YAML::Load("noc:\n" + keys)["noc"], "p.yaml"); });
 }
 
@@ -73,42 +73,43 @@ TEST_CASE("keys are read, absent ones keep their defaults", "[config]") {
 }
 
 TEST_CASE("errors name file, line and key", "[config]") {
-    CHECK(error_in("  label: x\n  link_bytes: 3\n") ==
+    CHECK(section_error("  label: x\n  link_bytes: 3\n") ==
           "p.yaml:3: noc.link_bytes: unknown key; known: capacity_bytes, frequency_ghz, impl, label, "
           "link_bytes_per_cycle, values");
-    CHECK(error_in("  label: x\n  label: y\n") == "p.yaml:3: noc.label: is given twice");
-    CHECK(error_in("  capacity_bytes: 32 kB\n") ==
+    CHECK(section_error("  label: x\n  label: y\n") == "p.yaml:3: noc.label: is given twice");
+    CHECK(section_error("  capacity_bytes: 32 kB\n") ==
           "p.yaml:2: noc.capacity_bytes: wants a plain integer in bytes, got \"32 kB\"");
-    CHECK(error_in("  label: x\n  link_bytes_per_cycle: 1.5\n") ==
+    CHECK(section_error("  label: x\n  link_bytes_per_cycle: 1.5\n") ==
           "p.yaml:3: noc.link_bytes_per_cycle: wants a plain integer in bytes per cycle, got \"1.5\"");
-    CHECK(error_in("  link_bytes_per_cycle: 1e3\n") ==
+    CHECK(section_error("  link_bytes_per_cycle: 1e3\n") ==
           "p.yaml:2: noc.link_bytes_per_cycle: wants a plain integer in bytes per cycle, got \"1e3\"");
-    CHECK(error_in("  link_bytes_per_cycle: [1, 2]\n") ==
+    CHECK(section_error("  link_bytes_per_cycle: [1, 2]\n") ==
           "p.yaml:2: noc.link_bytes_per_cycle: wants a plain integer in bytes per cycle, got a list");
-    CHECK(error_in("  link_bytes_per_cycle:\n") ==
+    CHECK(section_error("  link_bytes_per_cycle:\n") ==
           "p.yaml:2: noc.link_bytes_per_cycle: wants a plain integer in bytes per cycle, got nothing");
-    CHECK(error_in("  frequency_ghz: 1 GHz\n") ==
+    CHECK(section_error("  frequency_ghz: 1 GHz\n") ==
           "p.yaml:2: noc.frequency_ghz: wants a plain number in GHz, got \"1 GHz\"");
-    CHECK(error_in("  values: maybe\n") == "p.yaml:2: noc.values: wants yes or no, got \"maybe\"");
-    CHECK(error_in("  impl: rtl\n") == "p.yaml:2: noc.impl: wants one of fast, detailed, got \"rtl\"");
-    CHECK(error_in("  impl: {}\n") == "p.yaml:2: noc.impl: wants one of fast, detailed, got a mapping");
-    CHECK(error_in("  label: [x]\n") == "p.yaml:2: noc.label: wants text, got a list");
-    CHECK(error_in("  - 1\n") == "p.yaml:2: noc: wants a mapping of keys, got a list");
-    CHECK(error_in("  3\n") == "p.yaml:2: noc: wants a mapping of keys, got \"3\"");
-    CHECK(error_in("  [1]: 3\n") == "p.yaml:2: noc: a key must be text, got a list");
+    CHECK(section_error("  values: maybe\n") == "p.yaml:2: noc.values: wants yes or no, got \"maybe\"");
+    CHECK(section_error("  impl: rtl\n") == "p.yaml:2: noc.impl: wants one of fast, detailed, got \"rtl\"");
+    CHECK(section_error("  impl: {}\n") == "p.yaml:2: noc.impl: wants one of fast, detailed, got a mapping");
+    CHECK(section_error("  label: [x]\n") == "p.yaml:2: noc.label: wants text, got a list");
+    CHECK(section_error("  - 1\n") == "p.yaml:2: noc: wants a mapping of keys, got a list");
+    CHECK(section_error("  3\n") == "p.yaml:2: noc: wants a mapping of keys, got \"3\"");
+    CHECK(section_error("  [1]: 3\n") == "p.yaml:2: noc: a key must be text, got a list");
 }
 
 TEST_CASE("values out of range name the range", "[config]") {
-    CHECK(error_in("  link_bytes_per_cycle: 0\n") ==
+    CHECK(section_error("  link_bytes_per_cycle: 0\n") ==
           "p.yaml:2: noc.link_bytes_per_cycle: wants 1 to 4096 in bytes per cycle, got 0");
-    CHECK(error_in("  link_bytes_per_cycle: 4097\n") ==
+    CHECK(section_error("  link_bytes_per_cycle: 4097\n") ==
           "p.yaml:2: noc.link_bytes_per_cycle: wants 1 to 4096 in bytes per cycle, got 4097");
-    CHECK(error_in("  link_bytes_per_cycle: -5\n") ==
+    CHECK(section_error("  link_bytes_per_cycle: -5\n") ==
           "p.yaml:2: noc.link_bytes_per_cycle: wants 1 to 4096 in bytes per cycle, got -5");
-    CHECK(error_in("  link_bytes_per_cycle: 99999999999999999999\n") ==
+    CHECK(section_error("  link_bytes_per_cycle: 99999999999999999999\n") ==
           "p.yaml:2: noc.link_bytes_per_cycle: wants 1 to 4096 in bytes per cycle, got 99999999999999999999");
-    CHECK(error_in("  frequency_ghz: 1e-4\n") == "p.yaml:2: noc.frequency_ghz: wants 0.001 to 10 in GHz, got 1e-4");
-    CHECK(error_in("  frequency_ghz: inf\n") == "p.yaml:2: noc.frequency_ghz: wants 0.001 to 10 in GHz, got inf");
+    CHECK(section_error("  frequency_ghz: 1e-4\n") ==
+          "p.yaml:2: noc.frequency_ghz: wants 0.001 to 10 in GHz, got 1e-4");
+    CHECK(section_error("  frequency_ghz: inf\n") == "p.yaml:2: noc.frequency_ghz: wants 0.001 to 10 in GHz, got inf");
 }
 
 TEST_CASE("overrides win over the file and are used up", "[config]") {
@@ -157,7 +158,7 @@ TEST_CASE("files that are no YAML", "[config]") {
 }
 
 TEST_CASE("an earlier name of a key is refused with the present one", "[config]") {
-    CHECK(error_in("  model: fast\n") == "p.yaml:2: noc.model: is called noc.impl now");
+    CHECK(section_error("  model: fast\n") == "p.yaml:2: noc.model: is called noc.impl now");
     CHECK(set_error("noc.model", "fast") == "--set: noc.model: is called noc.impl now");
-    CHECK_THAT(error_in("  modell: fast\n"), !Catch::Matchers::ContainsSubstring("model,"));
+    CHECK_THAT(section_error("  modell: fast\n"), !Catch::Matchers::ContainsSubstring("model,"));
 }

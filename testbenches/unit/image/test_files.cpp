@@ -41,7 +41,7 @@ std::string text_of(const std::string& path) {
     return read_file(path, kMaxTextBytes);
 }
 
-std::string error_of(const std::function<void()>& work) {
+std::string file_error(const std::function<void()>& work) {
     try {
         work();
     } catch (const InputError& error) {
@@ -55,7 +55,7 @@ std::string error_of(const std::function<void()>& work) {
 TEST_CASE("a file takes its name when it is whole", "[files]") {
     const Folder folder;
     const std::string path = folder / "deep/er/file";
-    CHECK(error_of([&] { write_file("text", path); }) == path + ": cannot be written: No such file or directory");
+    CHECK(file_error([&] { write_file("text", path); }) == path + ": cannot be written: No such file or directory");
     make_folder_of(path);
     OutputFile file(path);
     file.write("half");
@@ -87,17 +87,18 @@ TEST_CASE("on a full disk the old file stays and the error says which and why", 
     const std::string wanted = path + ": cannot be written: File too large";
     {
         const FullDisk full(4);
-        CHECK(error_of([&] { write_file("more than four", path); }) == wanted);
-        CHECK(error_of([&] {
+        CHECK(file_error([&] { write_file("more than four", path); }) == wanted);
+        CHECK(file_error([&] {
                   OutputFile file(path);
                   file.stream() << "more than four";
                   file.commit();
               }) == wanted);
-        CHECK(error_of([&] { write_file(std::string(100000, 'x'), path); }) == wanted);
+        CHECK(file_error([&] { write_file(std::string(100000, 'x'), path); }) == wanted);
     }
     CHECK(text_of(path) == "old");
     CHECK(folder.entries() == 1);
-    CHECK(error_of([] { write_file("text", "/dev/full"); }) == "/dev/full: cannot be written: No space left on device");
+    CHECK(file_error([] { write_file("text", "/dev/full"); }) ==
+          "/dev/full: cannot be written: No space left on device");
 }
 
 TEST_CASE("images and traces keep the old file on a full disk", "[files]") {
@@ -110,7 +111,7 @@ TEST_CASE("images and traces keep the old file on a full disk", "[files]") {
         write_file("old", path);
         {
             const FullDisk full(64);
-            CHECK(error_of(write) == path + ": cannot be written: File too large");
+            CHECK(file_error(write) == path + ": cannot be written: File too large");
         }
         CHECK(text_of(path) == "old");
         CHECK(folder.entries() == 1);
@@ -124,7 +125,7 @@ TEST_CASE("files that belong together are all written or none", "[files]") {
     write_files({{folder / "a", "one"}, {folder / "b", "two"}});
     {
         const FullDisk full(4);
-        CHECK_THAT(error_of([&] {
+        CHECK_THAT(file_error([&] {
                        write_files({{folder / "a", "1"}, {folder / "b", "too long"}});
                    }),
                    ContainsSubstring("/b: cannot be written"));
@@ -146,25 +147,25 @@ TEST_CASE("links, modes and devices stay what they are", "[files]") {
     write_file("gone", "/dev/null");
     CHECK(fs::is_character_file("/dev/null"));
     fs::create_directory(folder / "folder");
-    CHECK(error_of([&] { write_file("text", folder / "folder"); }) ==
+    CHECK(file_error([&] { write_file("text", folder / "folder"); }) ==
           (folder / "folder") + ": cannot be written: Is a directory");
-    CHECK(error_of([] { write_file("text", "/dev/null/file"); }) ==
+    CHECK(file_error([] { write_file("text", "/dev/null/file"); }) ==
           "/dev/null/file: cannot be written: Not a directory");
 }
 
 TEST_CASE("what may never end is not read", "[files]") {
     const Folder folder;
-    CHECK(error_of([] { text_of("/dev/zero"); }) == "/dev/zero: is neither file nor pipe");
-    CHECK(error_of([&] { text_of(folder / "."); }) == (folder / ".") + ": is a directory");
-    CHECK(error_of([&] { text_of(folder / "none"); }) == (folder / "none") + ": cannot be read");
+    CHECK(file_error([] { text_of("/dev/zero"); }) == "/dev/zero: is neither file nor pipe");
+    CHECK(file_error([&] { text_of(folder / "."); }) == (folder / ".") + ": is a directory");
+    CHECK(file_error([&] { text_of(folder / "none"); }) == (folder / "none") + ": cannot be read");
     write_file("", folder / "sparse");
     fs::resize_file(folder / "sparse", kMaxTextBytes + 1);
-    CHECK(error_of([&] { text_of(folder / "sparse"); }) ==
+    CHECK(file_error([&] { text_of(folder / "sparse"); }) ==
           (folder / "sparse") + ": has more than 16777216 bytes, the most for such a file");
     fs::resize_file(folder / "sparse", kMaxTextBytes);
     CHECK(text_of(folder / "sparse").size() == kMaxTextBytes);
-    CHECK(error_of([] { read_image("/dev/zero"); }) == "/dev/zero: is neither file nor pipe");
-    CHECK(error_of([] { read_trace("/dev/zero", {}, 1); }) == "/dev/zero: is neither file nor pipe");
+    CHECK(file_error([] { read_image("/dev/zero"); }) == "/dev/zero: is neither file nor pipe");
+    CHECK(file_error([] { read_trace("/dev/zero", {}, 1); }) == "/dev/zero: is neither file nor pipe");
 }
 
 TEST_CASE("lines end, at the latest where they are too long", "[files]") {
@@ -180,6 +181,6 @@ TEST_CASE("lines end, at the latest where they are too long", "[files]") {
     const Folder folder;
     write_file("", folder / "endless");
     fs::resize_file(folder / "endless", kMaxLineBytes + 1);
-    CHECK(error_of([&] { read_trace(folder / "endless", {}, 1); }) ==
+    CHECK(file_error([&] { read_trace(folder / "endless", {}, 1); }) ==
           (folder / "endless") + ":1: the line has more than 67108864 bytes");
 }

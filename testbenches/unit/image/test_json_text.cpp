@@ -11,7 +11,7 @@ using namespace switchyard;
 
 namespace {
 
-std::string error_of(const std::string& text, int first_line = 1) {
+std::string parse_error(const std::string& text, int first_line = 1) {
     try {
         parse_json(text, "file.json", first_line);
     } catch (const InputError& error) {
@@ -28,16 +28,16 @@ TEST_CASE("JSON is read as it stands", "[json]") {
 }
 
 TEST_CASE("a key that an object has twice is refused with its place", "[json]") {
-    CHECK(error_of(R"({"a": 1, "a": 2})") == "file.json: a: is given twice");
-    CHECK(error_of(R"({"a": {"b": 1}, "c": {"d": [{"b": 1, "b": 1}]}})") == "file.json: c.d.b: is given twice");
+    CHECK(parse_error(R"({"a": 1, "a": 2})") == "file.json: a: is given twice");
+    CHECK(parse_error(R"({"a": {"b": 1}, "c": {"d": [{"b": 1, "b": 1}]}})") == "file.json: c.d.b: is given twice");
 }
 
 TEST_CASE("what is no JSON is refused with line and byte, not in the library's words", "[json]") {
-    CHECK(error_of("{\n\"a\": tru}") == "file.json:2: not JSON from byte 11 on");
-    CHECK(error_of("{\"a\": ", 7) == "file.json:7: not JSON from byte 7 on");
-    CHECK(error_of("{} {}") == "file.json:1: not JSON from byte 4 on");
-    CHECK(error_of("\xff") == "file.json:1: not JSON from byte 1 on");
-    CHECK(error_of("1e999") == "file.json:1: not JSON: a number is out of range");
+    CHECK(parse_error("{\n\"a\": tru}") == "file.json:2: not JSON from byte 11 on");
+    CHECK(parse_error("{\"a\": ", 7) == "file.json:7: not JSON from byte 7 on");
+    CHECK(parse_error("{} {}") == "file.json:1: not JSON from byte 4 on");
+    CHECK(parse_error("\xff") == "file.json:1: not JSON from byte 1 on");
+    CHECK(parse_error("1e999") == "file.json:1: not JSON: a number is out of range");
 }
 
 TEST_CASE("image META says what it lacks, not in the library's words", "[json][image]") {

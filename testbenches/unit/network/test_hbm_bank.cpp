@@ -29,7 +29,7 @@ double achieved(const HbmBench& bench) {
     return bytes / last;
 }
 
-std::vector<std::uint8_t> bytes_from(std::size_t count, std::uint8_t first) {
+std::vector<std::uint8_t> counting_bytes(std::size_t count, std::uint8_t first) {
     std::vector<std::uint8_t> bytes(count);
     std::iota(bytes.begin(), bytes.end(), first);
     return bytes;
@@ -44,7 +44,7 @@ TEST_CASE("both models answer alike, but for the time", "[hbm][bank]") {
             hw::HbmConfig config = with_impl(impl);
             config.max_packet_bytes = 4096;
             HbmBench bench(config);
-            const auto older = bytes_from(6000, 1), newer = bytes_from(6000, 99);
+            const auto older = counting_bytes(6000, 1), newer = counting_bytes(6000, 99);
             std::mt19937_64 random(3);
             std::map<std::uint32_t, std::uint64_t> wanted;
             bench.run([&] {

@@ -8,15 +8,15 @@
 namespace switchyard::testing {
 namespace {
 
-struct Format {
+struct Layout {
     int fraction_bits, bias;
     int min_scale() const { return 1 - bias - fraction_bits; }  // of the last place of a subnormal
 };
-constexpr Format kBinary16{10, 15};
-constexpr Format kBinary32{23, 127};
+constexpr Layout kLayout16{10, 15};
+constexpr Layout kLayout32{23, 127};
 
 /// The bits of +-significand * 2^scale, or nothing if `format` has no such value.
-std::optional<std::uint32_t> encode(const Format& format, bool negative, std::uint64_t significand, int scale) {
+std::optional<std::uint32_t> encode(const Layout& format, bool negative, std::uint64_t significand, int scale) {
     const std::uint32_t sign = negative ? std::uint32_t(2 * format.bias + 2) << format.fraction_bits : 0;
     if (significand == 0) return sign;
     for (; significand % 2 == 0; ++scale) significand /= 2;
@@ -42,9 +42,9 @@ struct Operands {
 /// Ways to write a product: with its scale in `a`, in `b` and shared, subnormal operands among them.
 std::vector<Operands> operands(const Product& product, bool negative) {
     std::vector<Operands> all;
-    for (int scale = kBinary16.min_scale(); scale <= kBinary16.bias; ++scale) {
-        const auto a = encode(kBinary16, negative, product.m, scale);
-        const auto b = encode(kBinary16, false, product.n, product.scale - scale);
+    for (int scale = kLayout16.min_scale(); scale <= kLayout16.bias; ++scale) {
+        const auto a = encode(kLayout16, negative, product.m, scale);
+        const auto b = encode(kLayout16, false, product.n, product.scale - scale);
         if (a && b) all.push_back({std::uint16_t(*a), std::uint16_t(*b)});
     }
     if (all.size() > 3) return {all.front(), all[all.size() / 2], all.back()};
@@ -104,7 +104,7 @@ const std::vector<Product>& products_with_remainder(int places) {
     return kProducts[std::size_t(places)];
 }
 
-std::vector<std::uint64_t> kept_significands(const Format& format, bool subnormal) {
+std::vector<std::uint64_t> kept_significands(const Layout& format, bool subnormal) {
     const std::uint64_t one = std::uint64_t{1} << format.fraction_bits;
     std::vector<std::uint64_t> all{one, one + 1, one + 2, one + one / 2, one + one / 2 - 1, 2 * one - 2, 2 * one - 1};
     if (subnormal) all.insert(all.end(), {0, 1, 2, 3, one / 2 - 2, one / 2 - 1, one - 2, one - 1});
@@ -113,7 +113,7 @@ std::vector<std::uint64_t> kept_significands(const Format& format, bool subnorma
 
 /// Calls add(a, b, c) for results whose last place is 2^ulp.
 template <class Add>
-void ties_at(const Format& format, int ulp, const Add& add) {
+void ties_at(const Layout& format, int ulp, const Add& add) {
     const auto combine = [&](const Product& product, bool product_negative, std::uint64_t significand, int scale,
                              bool addend_negative) {
         const auto c = encode(format, addend_negative, significand, scale);
@@ -134,11 +134,11 @@ void ties_at(const Format& format, int ulp, const Add& add) {
             for (Product product : products_with_remainder(places)) {
                 product.scale += ulp;
                 for (const std::uint64_t moved : {one, one + one / 2, std::uint64_t{0}, std::uint64_t{1}}) {
-                    if (moved < one && &format == &kBinary32) continue;
+                    if (moved < one && &format == &kLayout32) continue;
                     combine(product, negative, moved, ulp, negative);
                     combine(product, negative, moved, ulp, !negative);
                 }
-                for (int bit = ulp - 2; places == 1 && &format == &kBinary16 && bit >= kBinary16.min_scale(); --bit) {
+                for (int bit = ulp - 2; places == 1 && &format == &kLayout16 && bit >= kLayout16.min_scale(); --bit) {
                     combine(product, negative, 1, bit, negative);
                     combine(product, negative, 1, bit, !negative);
                 }
@@ -166,8 +166,8 @@ void ties_at(const Format& format, int ulp, const Add& add) {
 const std::vector<FpStimulus::Triple16>& ties16() {
     static const auto kTriples = [] {
         std::vector<FpStimulus::Triple16> triples;
-        for (int ulp = kBinary16.min_scale(); ulp <= kBinary16.bias - kBinary16.fraction_bits; ++ulp)
-            ties_at(kBinary16, ulp, [&](std::uint16_t a, std::uint16_t b, std::uint32_t c) {
+        for (int ulp = kLayout16.min_scale(); ulp <= kLayout16.bias - kLayout16.fraction_bits; ++ulp)
+            ties_at(kLayout16, ulp, [&](std::uint16_t a, std::uint16_t b, std::uint32_t c) {
                 triples.push_back({a, b, std::uint16_t(c)});
             });
         return triples;
@@ -180,7 +180,7 @@ const std::vector<FpStimulus::Triple32>& ties32() {
         std::vector<FpStimulus::Triple32> triples;
         // Half of the last place is a product of binary16 values: 2^-48 to below 2^32.
         for (int ulp = -47; ulp <= 32; ++ulp)
-            ties_at(kBinary32, ulp, [&](std::uint16_t a, std::uint16_t b, std::uint32_t c) {
+            ties_at(kLayout32, ulp, [&](std::uint16_t a, std::uint16_t b, std::uint32_t c) {
                 triples.push_back({a, b, c});
             });
         return triples;

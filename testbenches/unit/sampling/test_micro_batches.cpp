@@ -8,7 +8,7 @@
 namespace switchyard::sched {
 namespace {
 
-double sum(const std::vector<double>& values) {
+double total(const std::vector<double>& values) {
     return std::accumulate(values.begin(), values.end(), 0.0);
 }
 
@@ -39,7 +39,7 @@ TEST_CASE("A part of a unit has any of its samples", "[sampling]") {
                 const std::vector<double> factors = enumerated(whole, d, part);
                 REQUIRE(parts.size() == factors.size());
                 for (unsigned k = 0; k <= part; ++k)
-                    CHECK(parts[k] == Approx(3.0 * whole / part * factors[k] / sum(factors)).margin(1e-12));
+                    CHECK(parts[k] == Approx(3.0 * whole / part * factors[k] / total(factors)).margin(1e-12));
             }
         }
     }

@@ -16,7 +16,7 @@
 namespace switchyard::sched {
 namespace {
 
-constexpr unsigned kCases = 1000;
+constexpr unsigned kQualityCases = 1000;
 
 struct Losses {
     double mean = 0;  ///< of the dyn_dims themselves
@@ -45,7 +45,7 @@ TEST_CASE("Over 1,000 random distributions sampled kernels are close to the best
     std::map<std::string, Losses> by_kind;
     Losses all;
     unsigned worse_by_kernel = 0;
-    for (unsigned i = 0; i < kCases; ++i) {
+    for (unsigned i = 0; i < kQualityCases; ++i) {
         const SamplingCase one = random_case(i);
         const Losses losses = losses_of(one);
         INFO("case " << i << ": " << one.kind << ", " << one.phi.largest() << ", " << one.kernels << " kernels");
@@ -70,7 +70,7 @@ TEST_CASE("Over 1,000 random distributions sampled kernels are close to the best
     // it is within 5 % too. What it does not know may be worse, rarely.
     CHECK(all.by_kernel - all.optimal <= 0.4 * (all.uniform - all.optimal));
     CHECK(all.mean + all.by_kernel <= 1.05 * (all.mean + all.optimal));
-    CHECK(worse_by_kernel <= kCases / 100);
+    CHECK(worse_by_kernel <= kQualityCases / 100);
     CHECK(all.uniform >= 1.5 * all.optimal);
 }
 

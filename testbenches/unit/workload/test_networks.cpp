@@ -19,7 +19,7 @@ namespace {
 
 constexpr double kMega = 1e6, kMebi = 1 << 20;
 /// Batches that make up whole periods of the declared drift.
-constexpr std::size_t kBatches = 400;
+constexpr std::size_t kDeclaredBatches = 400;
 
 const Operator& named(const DynGraph& graph, const std::string& name) {
     const int id = graph.find_operator(name);
@@ -45,7 +45,7 @@ double dense_macs(const DynGraph& graph) {
 }
 
 /// Five standard deviations of a rate.
-double bound(double probability, double trials) {
+double share_bound(double probability, double trials) {
     return 5 * std::sqrt(probability * (1 - probability) / trials) + 1e-9;
 }
 
@@ -101,7 +101,7 @@ TEST_CASE("PABEE: sentences leave after the published number of layers on averag
     const std::size_t exits = model.graph.switches.size();
     REQUIRE(exits == 11);
     const unsigned patience = model.routing.distribution->switches[0].patience;
-    const auto batches = declared_routing(model, kBatches);
+    const auto batches = declared_routing(model, kDeclaredBatches);
     double sum = 0, squares = 0, samples = 0;
     std::vector<double> left(exits + 1, 0);
     for (const BatchRouting& batch : batches) {
@@ -143,19 +143,19 @@ TEST_CASE("Tutel-MoE has the layers of the public example and as many experts as
 
 TEST_CASE("Tutel-MoE: loads of the experts are those declared, uniform or by Zipf's law", "[workloads]") {
     Model model = read_model("configs/workloads/tutel_moe.yaml");
-    const auto uniform = declared_routing(model, kBatches);
-    const double trials = static_cast<double>(kBatches) * 128;
+    const auto uniform = declared_routing(model, kDeclaredBatches);
+    const double trials = static_cast<double>(kDeclaredBatches) * 128;
     for (const double share : branch_shares(uniform, 0, 16))
-        CHECK(share == Approx(1.0 / 16).margin(bound(1.0 / 16, trials)));
+        CHECK(share == Approx(1.0 / 16).margin(share_bound(1.0 / 16, trials)));
     check_any_batch_alone(model, uniform);
 
     model.routing = read_routing_file("configs/workloads/routing/tutel_moe_zipf.yaml", model.graph.signatures(), 1);
-    const std::vector<double> skewed = branch_shares(declared_routing(model, kBatches), 0, 16);
+    const std::vector<double> skewed = branch_shares(declared_routing(model, kDeclaredBatches), 0, 16);
     double harmonic = 0;
     for (int rank = 1; rank <= 16; ++rank) harmonic += 1.0 / rank;
     for (std::size_t expert = 0; expert < 16; ++expert) {
         const double expected = 1 / (harmonic * static_cast<double>(expert + 1));
-        CHECK(skewed[expert] == Approx(expected).margin(bound(expected, trials)));
+        CHECK(skewed[expert] == Approx(expected).margin(share_bound(expected, trials)));
     }
 }
 
@@ -190,8 +190,8 @@ TEST_CASE("FBSNet: a sample keeps the declared number of groups, and loads are s
     for (std::size_t network = 0; network < 2; ++network) {
         INFO(files[network]);
         const Model model = read_model(files[network]);
-        const auto batches = declared_routing(model, kBatches);
-        const double trials = static_cast<double>(kBatches) * 128;
+        const auto batches = declared_routing(model, kDeclaredBatches);
+        const double trials = static_cast<double>(kDeclaredBatches) * 128;
         const auto min = static_cast<unsigned>(kept[network]);
         bool some_idle = false;
         for (std::size_t id = 0; id < model.graph.switches.size(); ++id) {
@@ -199,7 +199,7 @@ TEST_CASE("FBSNet: a sample keeps the declared number of groups, and loads are s
             CHECK(std::accumulate(declared.begin(), declared.end(), 0.0) == Approx(kept[network]));
             const std::vector<double> shares = branch_shares(batches, id, 8);
             for (std::size_t branch = 0; branch < 8; ++branch)
-                CHECK(shares[branch] == Approx(declared[branch]).margin(bound(declared[branch], trials)));
+                CHECK(shares[branch] == Approx(declared[branch]).margin(share_bound(declared[branch], trials)));
             for (const BatchRouting& batch : batches) {
                 bool idle = true;
                 for (const std::uint64_t mask : batch.masks[id]) {
@@ -219,7 +219,7 @@ TEST_CASE("FBSNet: a sample keeps the declared number of groups, and loads are s
 
 TEST_CASE("FBSNet: what M-CifarNet saves on its inputs is half of what it can", "[workloads]") {
     const Model model = read_model("configs/workloads/fbsnet_mcifarnet.yaml");
-    const auto fractions = expected_fractions(profile_of(model.graph, declared_routing(model, kBatches), 128));
+    const auto fractions = expected_fractions(profile_of(model.graph, declared_routing(model, kDeclaredBatches), 128));
     double run = 0;
     for (std::size_t id = 0; id < fractions.size(); ++id) {
         const Operator& op = model.graph.operators[id];

@@ -11,7 +11,7 @@ using namespace switchyard::sched;
 
 namespace {
 
-const std::uint32_t kSamples = 128;
+const std::uint32_t kBatchSamples = 128;
 
 std::vector<SwitchSignature> two_switches(std::uint32_t branches = 2, bool exclusive = true) {
     return {{"s", branches, -1, 0, exclusive}, {"t", branches, -1, 0, exclusive}};
@@ -39,8 +39,8 @@ double rate(const RouteGenerator& generator, std::uint64_t batches, Test test) {
 }
 
 /// Five standard deviations of a rate measured on `batches` batches.
-double bound(double probability, std::uint64_t batches) {
-    return 5 * std::sqrt(probability * (1 - probability) / (static_cast<double>(batches) * kSamples));
+double rate_bound(double probability, std::uint64_t batches) {
+    return 5 * std::sqrt(probability * (1 - probability) / (static_cast<double>(batches) * kBatchSamples));
 }
 
 }  // namespace
@@ -50,13 +50,13 @@ TEST_CASE("generated routes have the declared rates", "[routing]") {
     RouteDistribution distribution;
     distribution.correlation = 0.5;
     distribution.switches = routes({{0.1, 0.3, 0.0, 0.6}, {0.25, 0.25, 0.25, 0.25}});
-    const RouteGenerator generator(distribution, two_switches(4), kSamples);
+    const RouteGenerator generator(distribution, two_switches(4), kBatchSamples);
     for (unsigned branch = 0; branch < 4; ++branch) {
         const double first = distribution.switches[0].probability[branch];
         CHECK(rate(generator, batches, [&](auto s, auto) { return s == 1u << branch; }) ==
-              Approx(first).margin(bound(first, batches) + 1e-12));
+              Approx(first).margin(rate_bound(first, batches) + 1e-12));
         CHECK(rate(generator, batches, [&](auto, auto t) { return t == 1u << branch; }) ==
-              Approx(0.25).margin(bound(0.25, batches)));
+              Approx(0.25).margin(rate_bound(0.25, batches)));
     }
 }
 
@@ -64,13 +64,13 @@ TEST_CASE("a switch that chooses any branch always chooses one", "[routing]") {
     const std::uint64_t batches = 200;
     RouteDistribution distribution;
     distribution.switches = routes({{0.4, 0.4, 0.4, 0.4}, {0.4, 0.4, 0.4, 0.4}});
-    const RouteGenerator generator(distribution, two_switches(4, false), kSamples);
+    const RouteGenerator generator(distribution, two_switches(4, false), kBatchSamples);
     CHECK(rate(generator, batches, [](auto s, auto t) { return s == 0 || t == 0; }) == 0);
     // Four equal branches: each has a quarter of the cases in which none was drawn.
     const double expected = 0.4 + std::pow(0.6, 4) / 4;
     for (unsigned branch = 0; branch < 4; ++branch)
         CHECK(rate(generator, batches, [&](auto s, auto) { return s >> branch & 1; }) ==
-              Approx(expected).margin(bound(expected, batches)));
+              Approx(expected).margin(rate_bound(expected, batches)));
 }
 
 TEST_CASE("a sample's difficulty ties its switches together", "[routing]") {
@@ -79,11 +79,11 @@ TEST_CASE("a sample's difficulty ties its switches together", "[routing]") {
         RouteDistribution distribution;
         distribution.correlation = correlation;
         distribution.switches = routes({{0.5, 0.5}, {0.5, 0.5}});
-        const RouteGenerator generator(distribution, two_switches(), kSamples);
+        const RouteGenerator generator(distribution, two_switches(), kBatchSamples);
         // Orthant probability of two normal variables (Sheppard, 1899).
         const double expected = 0.25 + std::asin(correlation) / (2 * M_PI);
         CHECK(rate(generator, batches, [](auto s, auto t) { return s == 2 && t == 2; }) ==
-              Approx(expected).margin(bound(expected, batches)));
+              Approx(expected).margin(rate_bound(expected, batches)));
     }
 }
 
@@ -122,18 +122,18 @@ TEST_CASE("rates drift as declared and keep their mean", "[routing]") {
     for (std::uint64_t phase = 0; phase < 4; ++phase) {
         double hits = 0;
         const std::uint64_t batches = 100;
-        const RouteGenerator generator(distribution, two_switches(), kSamples);
+        const RouteGenerator generator(distribution, two_switches(), kBatchSamples);
         for (std::uint64_t batch = 0; batch < batches; ++batch) {
             const auto masks = generator.batch(4 * batch + phase).masks[0];
             for (const std::uint64_t mask : masks) hits += mask == 1;
         }
-        const double measured = hits / (batches * kSamples);
+        const double measured = hits / (batches * kBatchSamples);
         const double sine[] = {0, 1, 0, -1};
         const double expected = 0.3 + 4 * 0.2 * 0.3 * 0.7 * sine[phase];
-        CHECK(measured == Approx(expected).margin(bound(expected, batches)));
+        CHECK(measured == Approx(expected).margin(rate_bound(expected, batches)));
         mean += measured / 4;
     }
-    CHECK(mean == Approx(0.3).margin(bound(0.3, 400)));
+    CHECK(mean == Approx(0.3).margin(rate_bound(0.3, 400)));
 }
 
 TEST_CASE("a nested switch sees only the samples that are sent to it", "[routing]") {
