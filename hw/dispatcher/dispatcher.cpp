@@ -23,11 +23,7 @@ KernelDispatcher::KernelDispatcher(sc_core::sc_module_name name, const Config& c
     fetch_.set_read();
     fetch_.set_data_length(kKernelBytes);
     fetch_.set_streaming_width(kKernelBytes);
-    registry.add(*this, "dispatches", "1", stats_.dispatches);
-    registry.add(*this, "blocks_issued", "1", stats_.blocks_issued);
-    registry.add(*this, "blocks_skipped", "1", stats_.blocks_skipped);
-    registry.add(*this, "search_cycles", "cycles", stats_.search_cycles);
-    registry.add(*this, "none_found", "1", stats_.none_found);
+    register_counters(registry, this->name(), kCounters, [this]() -> const Stats& { return stats_; });
 }
 
 void KernelDispatcher::transport_dispatch(::tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {

@@ -18,6 +18,7 @@
 #include "switchyard/tlm/clock_period.h"
 #include "switchyard/tlm/extended_payload.h"
 #include "switchyard/tlm/simulation_registry.h"
+#include "switchyard/tlm/stat_counters.h"
 #include "switchyard/tlm/tile_protocol.h"
 
 namespace switchyard::hw {
@@ -53,6 +54,12 @@ public:
         std::uint64_t search_cycles = 0;
         std::uint64_t none_found = 0;  ///< dispatches with a dyn_dim beyond every kernel
     };
+    /// Those that reports have.
+    static constexpr StatCounter<Stats> kCounters[] = {{"dispatches", "1", &Stats::dispatches},
+                                                       {"blocks_issued", "1", &Stats::blocks_issued},
+                                                       {"blocks_skipped", "1", &Stats::blocks_skipped},
+                                                       {"search_cycles", "cycles", &Stats::search_cycles},
+                                                       {"none_found", "1", &Stats::none_found}};
 
     tlm_utils::simple_target_socket<KernelDispatcher> dispatch;   ///< DispatchExtension
     tlm_utils::simple_target_socket<KernelDispatcher> configure;  ///< number of kernels

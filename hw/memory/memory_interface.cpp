@@ -34,10 +34,7 @@ MemoryInterface::MemoryInterface(const sc_core::sc_module_name& module_name, con
     SC_THREAD(serve);
     sensitive << queue_.event() << banks_event_;
 
-    registry.add(*this, "requests", "1", stats_.requests);
-    registry.add(*this, "read_bytes", "bytes", stats_.read_bytes);
-    registry.add(*this, "write_bytes", "bytes", stats_.write_bytes);
-    registry.add(*this, "busy_cycles", "cycles", [this] { return stats().busy_cycles; });
+    register_counters(registry, this->name(), kCounters, [this] { return stats(); });
     registry.add(*this, "peak_bytes_per_cycle", "bytes", [this] { return config_.peak_bytes_per_cycle(); });
     if (banks_) {
         const auto count = [&](const char* counter, std::uint64_t dram::ChannelStats::*value) {

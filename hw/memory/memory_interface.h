@@ -21,6 +21,7 @@
 #include "switchyard/tlm/routed_extension.h"
 #include "switchyard/tlm/simulation_registry.h"
 #include "switchyard/tlm/sparse_memory.h"
+#include "switchyard/tlm/stat_counters.h"
 #include "switchyard/tlm/timed_queue.h"
 
 namespace switchyard::hw {
@@ -61,6 +62,11 @@ public:
         std::uint64_t read_bytes = 0, write_bytes = 0;  ///< asked for; bursts move more where they are not filled
         double busy_cycles = 0;                         ///< mean of the pseudo-channels, refresh share included
     };
+    /// Those that reports have.
+    static constexpr StatCounter<Stats> kCounters[] = {{"requests", "1", &Stats::requests},
+                                                       {"read_bytes", "bytes", &Stats::read_bytes},
+                                                       {"write_bytes", "bytes", &Stats::write_bytes},
+                                                       {"busy_cycles", "cycles", &Stats::busy_cycles}};
 
     tlm_utils::simple_target_socket<MemoryInterface> in;
     tlm_utils::simple_initiator_socket<MemoryInterface> out;

@@ -38,16 +38,7 @@ NetworkInterface::NetworkInterface(const sc_core::sc_module_name& name, const Co
     SC_THREAD(process);  // a thread, since it calls b_transport
     sensitive << queue_.event();
 
-    registry.add(*this, "sent_bytes", "bytes", stats_.sent_bytes);
-    registry.add(*this, "delivered_copy_bytes", "bytes", stats_.delivered_copy_bytes);
-    registry.add(*this, "received_bytes", "bytes", stats_.received_bytes);
-    registry.add(*this, "memory_requested_bytes", "bytes", stats_.memory_requested_bytes);
-    registry.add(*this, "memory_written_bytes", "bytes", stats_.memory_written_bytes);
-    registry.add(*this, "probes", "1", stats_.probes);
-    registry.add(*this, "acknowledges", "1", stats_.acknowledges);
-    registry.add(*this, "packets", "1", stats_.packets);
-    registry.add(*this, "samples_sent", "1", stats_.samples_sent);
-    registry.add(*this, "samples_received", "1", stats_.samples_received);
+    register_counters(registry, this->name(), kCounters, [this]() -> const Stats& { return stats_; });
     registry.add_waiter(*this, [this] { return waits(); });
 }
 

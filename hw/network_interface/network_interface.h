@@ -24,6 +24,7 @@
 #include "switchyard/tlm/memory_manager.h"
 #include "switchyard/tlm/routed_extension.h"
 #include "switchyard/tlm/simulation_registry.h"
+#include "switchyard/tlm/stat_counters.h"
 #include "switchyard/tlm/tile_protocol.h"
 #include "switchyard/tlm/timed_queue.h"
 
@@ -73,6 +74,22 @@ public:
         std::uint64_t samples_received =
             0;  ///< the same, counted where they arrive (first channel slice, first row slice)
     };
+    /// Those that reports have.
+    static constexpr StatCounter<Stats> kCounters[] = {
+        {"sent_bytes", "bytes", &Stats::sent_bytes},
+        {"delivered_copy_bytes", "bytes", &Stats::delivered_copy_bytes},
+        {"received_bytes", "bytes", &Stats::received_bytes},
+        {"memory_requested_bytes", "bytes", &Stats::memory_requested_bytes},
+        {"memory_written_bytes", "bytes", &Stats::memory_written_bytes},
+        {"probes", "1", &Stats::probes},
+        {"acknowledges", "1", &Stats::acknowledges},
+        {"packets", "1", &Stats::packets},
+        {"samples_sent", "1", &Stats::samples_sent},
+        {"samples_received", "1", &Stats::samples_received}};
+    /// Name of a counter of samples that took a branch; each is registered with the first one.
+    static std::string branch_samples(std::uint16_t switch_id, unsigned branch) {
+        return "switch_" + std::to_string(switch_id) + "_branch_" + std::to_string(branch) + "_samples";
+    }
 
     tlm_utils::simple_target_socket<NetworkInterface> issue;
     tlm_utils::simple_target_socket<NetworkInterface> control;

@@ -77,12 +77,7 @@ SampleIndexListPtr NetworkInterface::switched_list(Output& output, const Edge& e
                 if (!(mask >> branch & 1U)) continue;
                 const auto [entry, added] = branch_samples_.try_emplace({edge.switch_id, branch}, 0);
                 ++entry->second;
-                if (added) {
-                    registry_.add(
-                        *this,
-                        "switch_" + std::to_string(edge.switch_id) + "_branch_" + std::to_string(branch) + "_samples",
-                        "1", entry->second);
-                }
+                if (added) registry_.add(*this, branch_samples(edge.switch_id, branch), "1", entry->second);
             }
         }
     }

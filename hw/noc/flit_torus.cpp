@@ -274,7 +274,7 @@ FlitTorus::Stats FlitTorus::stats() const {
 void FlitTorus::register_counters(SimulationRegistry& registry) {
     for (unsigned r = 0; r < routers_.size(); ++r) {
         const std::string module = std::string(this->name()) + ".router_" + std::to_string(r);
-        register_router_counters(registry, module, [this, r] { return stats_of(r); });
+        switchyard::register_counters(registry, module, kRouterCounters, [this, r] { return stats_of(r); });
         const auto add_link = [&](const std::string& prefix, unsigned p) {
             register_link_counters(registry, module, prefix, [this, r, p] { return link(r, p); });
         };

@@ -33,22 +33,6 @@ NetworkStats& NetworkStats::operator+=(const NetworkStats& o) {
     return *this;
 }
 
-void register_router_counters(SimulationRegistry& registry, const std::string& module,
-                              const std::function<NetworkStats()>& read) {
-    const auto add = [&](const char* counter, const char* unit, std::uint64_t NetworkStats::*member) {
-        registry.add(module, counter, unit, [read, member] { return static_cast<double>(read().*member); });
-    };
-    add("injected_packets", "1", &NetworkStats::injected_packets);
-    add("injected_bytes", "bytes", &NetworkStats::injected_bytes);
-    add("addressed_packets", "1", &NetworkStats::addressed_packets);
-    add("addressed_bytes", "bytes", &NetworkStats::addressed_bytes);
-    add("ejected_packets", "1", &NetworkStats::ejected_packets);
-    add("ejected_bytes", "bytes", &NetworkStats::ejected_bytes);
-    add("link_packets", "1", &NetworkStats::link_packets);
-    add("link_bytes", "bytes", &NetworkStats::link_bytes);
-    add("link_busy_cycles", "cycles", &NetworkStats::link_busy_cycles);
-}
-
 void register_link_counters(SimulationRegistry& registry, const std::string& module, const std::string& link,
                             const std::function<LinkStats()>& read) {
     const auto add = [&](const char* counter, const char* unit, std::uint64_t LinkStats::*member) {
@@ -57,6 +41,13 @@ void register_link_counters(SimulationRegistry& registry, const std::string& mod
     add("_packets", "1", &LinkStats::packets);
     add("_bytes", "bytes", &LinkStats::bytes);
     add("_busy_cycles", "cycles", &LinkStats::busy_cycles);
+}
+
+void register_network_counters(SimulationRegistry& registry, const std::string& module, unsigned links,
+                               const std::function<NetworkStats()>& read) {
+    registry.add(module, "links", "1", [links] { return static_cast<double>(links); });
+    registry.add(module, "max_link_busy_cycles", "cycles",
+                 [read] { return static_cast<double>(read().max_link_busy_cycles); });
 }
 
 Network::Network(const sc_core::sc_module_name& name, const Config& config, SimulationRegistry& registry,
@@ -72,9 +63,7 @@ Network::Network(const sc_core::sc_module_name& name, const Config& config, Simu
     const unsigned count = config.columns * config.rows;
     for (unsigned r = 0; r < count; ++r)
         for (unsigned p = 0; p < port::kLocal; ++p) links_ += neighbour(config_, r, p) >= 0 ? 1 : 0;
-    registry.add(*this, "links", "1", [this] { return static_cast<double>(links_); });
-    registry.add(*this, "max_link_busy_cycles", "cycles",
-                 [this] { return static_cast<double>(stats().max_link_busy_cycles); });
+    register_network_counters(registry, this->name(), links_, [this] { return stats(); });
 }
 
 std::uint64_t Network::zero_load_cycles(Endpoint from, Endpoint to, std::uint64_t payload_bytes) const {

@@ -15,6 +15,7 @@
 #include "switchyard/hw/noc/topology.h"
 #include "switchyard/tlm/routed_extension.h"
 #include "switchyard/tlm/simulation_registry.h"
+#include "switchyard/tlm/stat_counters.h"
 
 namespace switchyard::hw {
 
@@ -39,12 +40,23 @@ struct NetworkStats {
     NetworkStats& operator+=(const NetworkStats& o);
 };
 
-/// The counters of a router, alike whichever model has one: of all its ports, and of each link by its name
-/// ("east_out", "endpoint_3_out").
-void register_router_counters(SimulationRegistry& registry, const std::string& module,
-                              const std::function<NetworkStats()>& read);
+/// The counters of a router, alike whichever model has one: of all its ports.
+inline constexpr StatCounter<NetworkStats> kRouterCounters[] = {
+    {"injected_packets", "1", &NetworkStats::injected_packets},
+    {"injected_bytes", "bytes", &NetworkStats::injected_bytes},
+    {"addressed_packets", "1", &NetworkStats::addressed_packets},
+    {"addressed_bytes", "bytes", &NetworkStats::addressed_bytes},
+    {"ejected_packets", "1", &NetworkStats::ejected_packets},
+    {"ejected_bytes", "bytes", &NetworkStats::ejected_bytes},
+    {"link_packets", "1", &NetworkStats::link_packets},
+    {"link_bytes", "bytes", &NetworkStats::link_bytes},
+    {"link_busy_cycles", "cycles", &NetworkStats::link_busy_cycles}};
+/// Registers those of one of its links, by the link's name ("east_out", "endpoint_3_out").
 void register_link_counters(SimulationRegistry& registry, const std::string& module, const std::string& link,
                             const std::function<LinkStats()>& read);
+/// Registers those of a network beside its routers': its `links` between routers, and the longest that one was busy.
+void register_network_counters(SimulationRegistry& registry, const std::string& module, unsigned links,
+                               const std::function<NetworkStats()>& read);
 
 /// The network of the chip: columns x rows routers, their links, and a pair of sockets for each endpoint. Several
 /// endpoints may share a router; each has links of its own.

@@ -128,7 +128,7 @@ void Router::end_of_elaboration() {
 }
 
 void Router::register_counters(SimulationRegistry& registry) {
-    register_router_counters(registry, this->name(), [this] { return stats(); });
+    switchyard::register_counters(registry, this->name(), kRouterCounters, [this] { return stats(); });
     const auto add_link = [&](const std::string& link, const LinkStats& stats) {
         register_link_counters(registry, this->name(), link, [&stats] { return stats; });
     };

@@ -47,10 +47,7 @@ PeArray::PeArray(sc_core::sc_module_name name, const Config& config, SimulationR
         throw ModelError(*this, "no accumulator type called \"" + config.acc + "\"");
     command.register_b_transport(this, &PeArray::b_transport);
     scratchpad.register_invalidate_direct_mem_ptr(this, &PeArray::invalidate_direct_mem_ptr);
-    registry.add(*this, "commands", "1", stats_.commands);
-    registry.add(*this, "macs", "1", stats_.macs);
-    registry.add(*this, "vector_elements", "1", stats_.vector_elements);
-    registry.add(*this, "busy_cycles", "cycles", stats_.busy_cycles);
+    register_counters(registry, this->name(), kCounters, [this]() -> const Stats& { return stats_; });
 }
 
 void PeArray::b_transport(::tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {

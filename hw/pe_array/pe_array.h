@@ -15,6 +15,7 @@
 #include "switchyard/tlm/clock_period.h"
 #include "switchyard/tlm/extended_payload.h"
 #include "switchyard/tlm/simulation_registry.h"
+#include "switchyard/tlm/stat_counters.h"
 #include "switchyard/tlm/tile_protocol.h"
 
 namespace switchyard::hw {
@@ -52,6 +53,11 @@ public:
         std::uint64_t vector_elements = 0;  ///< elements read by vector work
         std::uint64_t busy_cycles = 0;      ///< with a command in progress
     };
+    /// Those that reports have.
+    static constexpr StatCounter<Stats> kCounters[] = {{"commands", "1", &Stats::commands},
+                                                       {"macs", "1", &Stats::macs},
+                                                       {"vector_elements", "1", &Stats::vector_elements},
+                                                       {"busy_cycles", "cycles", &Stats::busy_cycles}};
 
     tlm_utils::simple_target_socket<PeArray> command;        ///< PeWorkExtension
     tlm_utils::simple_initiator_socket<PeArray> scratchpad;  ///< RepeatExtension

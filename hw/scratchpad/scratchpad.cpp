@@ -33,10 +33,7 @@ Scratchpad::Scratchpad(sc_core::sc_module_name name, const Config& config, Simul
         read_[port].bytes_per_cycle = network ? config.network_bytes_per_cycle : config.bytes_per_cycle;
         write_[port].bytes_per_cycle = network ? config.network_bytes_per_cycle : config.write_bytes_per_cycle;
     }
-    registry.add(*this, "read_bytes", "bytes", stats_.read_bytes);
-    registry.add(*this, "write_bytes", "bytes", stats_.write_bytes);
-    registry.add(*this, "accesses", "1", stats_.accesses);
-    registry.add(*this, "busy_cycles", "cycles", [this] { return static_cast<double>(stats().busy_cycles); });
+    register_counters(registry, this->name(), kCounters, [this] { return stats(); });
 }
 
 Scratchpad::Stats Scratchpad::stats() const {

@@ -12,6 +12,7 @@
 #include "switchyard/tlm/clock_period.h"
 #include "switchyard/tlm/demand_paged_memory.h"
 #include "switchyard/tlm/simulation_registry.h"
+#include "switchyard/tlm/stat_counters.h"
 #include "switchyard/tlm/tile_protocol.h"
 
 namespace switchyard::hw {
@@ -40,6 +41,11 @@ public:
         std::uint64_t accesses = 0;     ///< bursts, each repeat counted
         std::uint64_t busy_cycles = 0;  ///< with a burst on some port; never more than have passed
     };
+    /// Those that reports have.
+    static constexpr StatCounter<Stats> kCounters[] = {{"read_bytes", "bytes", &Stats::read_bytes},
+                                                       {"write_bytes", "bytes", &Stats::write_bytes},
+                                                       {"accesses", "1", &Stats::accesses},
+                                                       {"busy_cycles", "cycles", &Stats::busy_cycles}};
 
     tlm_utils::simple_target_socket_tagged<Scratchpad> pe_array, network_interface, dispatcher, controller;
 

@@ -24,11 +24,7 @@ TileController::TileController(const sc_core::sc_module_name& name, const Config
     SC_THREAD(process);  // a thread, since it calls b_transport
     sensitive << wake_ << completions_.event();
 
-    registry.add(*this, "units", "1", stats_.units);
-    registry.add(*this, "empty_units", "1", stats_.empty_units);
-    registry.add(*this, "busy_cycles", "cycles", stats_.busy_cycles);
-    registry.add(*this, "macs", "1", stats_.macs);
-    registry.add(*this, "segments", "1", stats_.segments);
+    register_counters(registry, this->name(), kCounters, [this]() -> const Stats& { return stats_; });
     registry.add_waiter(*this, [this] { return waits(); });
 }
 

@@ -17,6 +17,7 @@
 #include "switchyard/tlm/interface_protocol.h"
 #include "switchyard/tlm/memory_manager.h"
 #include "switchyard/tlm/simulation_registry.h"
+#include "switchyard/tlm/stat_counters.h"
 #include "switchyard/tlm/tile_protocol.h"
 #include "switchyard/tlm/timed_queue.h"
 
@@ -47,6 +48,12 @@ public:
         std::uint64_t macs = 0;
         std::uint64_t segments = 0;
     };
+    /// Those that reports have.
+    static constexpr StatCounter<Stats> kCounters[] = {{"units", "1", &Stats::units},
+                                                       {"empty_units", "1", &Stats::empty_units},
+                                                       {"busy_cycles", "cycles", &Stats::busy_cycles},
+                                                       {"macs", "1", &Stats::macs},
+                                                       {"segments", "1", &Stats::segments}};
 
     tlm_utils::simple_target_socket<TileController> events;
     tlm_utils::simple_initiator_socket<TileController> interface;

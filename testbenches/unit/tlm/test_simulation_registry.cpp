@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "switchyard/testbenches/sim_test.h"
 #include "switchyard/tlm/simulation_registry.h"
+#include "switchyard/tlm/stat_counters.h"
 
 using namespace switchyard;
 
@@ -16,6 +17,14 @@ struct Part : sc_core::sc_module {
     std::string reason;
 };
 
+struct Stats {
+    std::uint64_t requests = 0, refused = 0;
+    double busy_cycles = 0;
+};
+constexpr StatCounter<Stats> kCounters[] = {{"requests", "1", &Stats::requests},
+                                            {"refused", "1", &Stats::refused},
+                                            {"busy_cycles", "cycles", &Stats::busy_cycles}};
+
 }  // namespace
 
 SIM_TEST("counters are read when asked and summed by prefix and name", "[tlm][registry]") {
@@ -30,6 +39,23 @@ SIM_TEST("counters are read when asked and summed by prefix and name", "[tlm][re
     CHECK(registry.sum("tile_2", "macs") == 7);
     CHECK(registry.sum("tile_", "utilisation") == Approx(1.2));
     CHECK(registry.sum("tile_1", "bytes") == 0);
+}
+
+SIM_TEST("a component's counters are those of its list, but for what is not counted", "[tlm][registry]") {
+    SimulationRegistry registry;
+    Stats stats;
+    register_counters(registry, "chip.memory", kCounters, [&]() -> const Stats& { return stats; });
+    register_counters(registry, "chip.stand_in", kCounters, [&] { return stats; }, {&Stats::refused});
+    stats = {3, 1, 2.5};
+    REQUIRE(registry.counters().size() == 5);
+    CHECK(registry.counters()[2].name == "busy_cycles");
+    CHECK(registry.counters()[2].unit == "cycles");
+    CHECK(registry.sum("chip.memory", "requests") == 3);
+    CHECK(registry.sum("chip.memory", "refused") == 1);
+    CHECK(registry.sum("chip.memory", "busy_cycles") == 2.5);
+    CHECK(registry.sum("chip.stand_in", "refused") == 0);
+    CHECK(registry.sum("", "requests") == 6);
+    CHECK(registry.sum("", "busy_cycles") == 5);
 }
 
 SIM_TEST("those who wait are listed in order of registration", "[tlm][registry]") {

@@ -20,46 +20,18 @@ StageCounters::StageCounters(const std::string& chip, const PlatformConfig& plat
       memories_(platform.hbm.interfaces()),
       link_cycles_(links, 0) {
     const std::string torus = chip + ".torus";
-    count(torus, "injected_packets", "1", network_.packets);
-    count(torus, "injected_bytes", "bytes", network_.payload_bytes);
-    count(torus, "addressed_packets", "1", network_.addressed_packets);
-    count(torus, "addressed_bytes", "bytes", network_.addressed_bytes);
-    count(torus, "ejected_packets", "1", network_.ejected_packets);
-    count(torus, "ejected_bytes", "bytes", network_.ejected_bytes);
-    count(torus, "link_packets", "1", network_.link_packets);
-    count(torus, "link_bytes", "bytes", network_.link_bytes);
+    unsigned wires = 0;  // links between routers that exist
     for (unsigned router = 0; router < platform.tiles(); ++router)
         for (unsigned port = 0; port < hw::port::kLocal; ++port)
-            wires_ += hw::neighbour(platform.noc, router, port) >= 0 ? 1 : 0;
-    registry.add(torus, "links", "1", [this] { return static_cast<double>(wires_); });
-    registry.add(torus, "link_busy_cycles", "cycles", [this] {
-        refresh_();
-        return std::accumulate(link_cycles_.begin(), link_cycles_.begin() + router_links_, 0.0);
-    });
-    registry.add(torus, "max_link_busy_cycles", "cycles", [this] {
-        refresh_();
-        return static_cast<double>(*std::max_element(link_cycles_.begin(), link_cycles_.begin() + router_links_));
-    });
+            wires += hw::neighbour(platform.noc, router, port) >= 0 ? 1 : 0;
+    const auto of_network = [this] { return network_stats(); };
+    register_counters(registry, torus, hw::kRouterCounters, of_network);
+    hw::register_network_counters(registry, torus, wires, of_network);
     for (std::size_t i = 0; i < memories_.size(); ++i) {
-        const std::string module = fmt::format("{}.hbm.interface_{}", chip, i);
-        count(module, "read_bytes", "bytes", memories_[i].read_bytes);
-        count(module, "write_bytes", "bytes", memories_[i].write_bytes);
-        registry.add(module, "busy_cycles", "cycles", [this, i] {
-            refresh_();
-            return memories_[i].busy_cycles;
-        });
+        count(fmt::format("{}.hbm.interface_{}", chip, i), hw::MemoryInterface::kCounters, memories_[i],
+              {&hw::MemoryInterface::Stats::requests});
     }
-    const std::string interfaces = chip + ".stages.network_interface";
-    count(interfaces, "sent_bytes", "bytes", interfaces_.sent_bytes);
-    count(interfaces, "delivered_copy_bytes", "bytes", interfaces_.delivered_copy_bytes);
-    count(interfaces, "received_bytes", "bytes", interfaces_.received_bytes);
-    count(interfaces, "memory_requested_bytes", "bytes", interfaces_.memory_requested_bytes);
-    count(interfaces, "memory_written_bytes", "bytes", interfaces_.memory_written_bytes);
-    count(interfaces, "probes", "1", interfaces_.probes);
-    count(interfaces, "acknowledges", "1", interfaces_.acknowledges);
-    count(interfaces, "packets", "1", interfaces_.packets);
-    count(interfaces, "samples_sent", "1", interfaces_.samples_sent);
-    count(interfaces, "samples_received", "1", interfaces_.samples_received);
+    count(chip + ".stages.network_interface", hw::NetworkInterface::kCounters, interfaces_);
     const auto spend = [&](const char* name, const double& value) {
         registry_.add(chip + ".stages.pipelines", name, "cycles", [this, &value] {
             refresh_();
@@ -74,34 +46,27 @@ StageCounters::StageCounters(const std::string& chip, const PlatformConfig& plat
     for (std::size_t i = 0; i < tiles_.size(); ++i) {
         const std::string tile = fmt::format("{}.tile_{}", chip, i);
         const Tile& counts = tiles_[i];
-        count(tile + ".controller", "units", "1", counts.units);
-        count(tile + ".controller", "empty_units", "1", counts.empty_units);
-        count(tile + ".controller", "busy_cycles", "cycles", counts.kernel_cycles);
-        count(tile + ".controller", "segments", "1", counts.segments);
-        count(tile + ".dispatcher", "dispatches", "1", counts.dispatches);
-        count(tile + ".dispatcher", "blocks_issued", "1", counts.blocks_issued);
-        count(tile + ".dispatcher", "blocks_skipped", "1", counts.blocks_skipped);
-        count(tile + ".dispatcher", "search_cycles", "cycles", counts.search_cycles);
-        count(tile + ".pe_array", "commands", "1", counts.pe_array.commands);
-        count(tile + ".pe_array", "macs", "1", counts.pe_array.macs);
-        count(tile + ".pe_array", "vector_elements", "1", counts.pe_array.vector_elements);
-        count(tile + ".pe_array", "busy_cycles", "cycles", counts.pe_array.busy_cycles);
-        count(tile + ".scratchpad", "read_bytes", "bytes", counts.scratchpad.read_bytes);
-        count(tile + ".scratchpad", "write_bytes", "bytes", counts.scratchpad.write_bytes);
-        count(tile + ".scratchpad", "busy_cycles", "cycles", counts.scratchpad.busy_cycles);
+        count(tile + ".controller", hw::TileController::kCounters, counts.controller,
+              {&hw::TileController::Stats::macs});
+        count(tile + ".dispatcher", hw::KernelDispatcher::kCounters, counts.dispatcher,
+              {&hw::KernelDispatcher::Stats::none_found});
+        count(tile + ".pe_array", hw::PeArray::kCounters, counts.pe_array);
+        count(tile + ".scratchpad", hw::Scratchpad::kCounters, counts.scratchpad, {&hw::Scratchpad::Stats::accesses});
     }
 }
 
-void StageCounters::count(const std::string& module, const char* name, const char* unit, const std::uint64_t& value) {
-    registry_.add(module, name, unit, [this, &value] {
-        refresh_();
-        return static_cast<double>(value);
-    });
+hw::NetworkStats StageCounters::network_stats() const {
+    refresh_();
+    hw::NetworkStats stats = network_;
+    const auto end = link_cycles_.begin() + router_links_;
+    stats.link_busy_cycles = std::accumulate(link_cycles_.begin(), end, std::uint64_t{0});
+    stats.max_link_busy_cycles = *std::max_element(link_cycles_.begin(), end);
+    return stats;
 }
 
 void StageCounters::add(const Traffic& traffic, std::uint64_t times) {
-    network_.packets += traffic.packets * times;
-    network_.payload_bytes += traffic.payload_bytes * times;
+    network_.injected_packets += traffic.packets * times;
+    network_.injected_bytes += traffic.payload_bytes * times;
     network_.addressed_packets += traffic.addressed_packets * times;
     network_.addressed_bytes += traffic.addressed_bytes * times;
     network_.ejected_packets += traffic.ejected_packets * times;
@@ -110,7 +75,7 @@ void StageCounters::add(const Traffic& traffic, std::uint64_t times) {
     network_.link_bytes += traffic.link_bytes * times;
     for (const Traffic::LinkUse& use : traffic.links) link_cycles_[use.link] += use.cycles * times;
     for (const Traffic::MemoryUse& use : traffic.memory) {
-        Memory& memory = memories_[use.interface];
+        hw::MemoryInterface::Stats& memory = memories_[use.interface];
         (use.write ? memory.write_bytes : memory.read_bytes) += use.bytes * times;
         memory.busy_cycles +=
             static_cast<double>(use.moved_bytes) / memory_bytes_per_cycle_ * static_cast<double>(times);
@@ -140,13 +105,13 @@ void StageCounters::add(const OperatorPlacement& placement, const StageWork& wor
     for (std::size_t rank = 0; rank < placement.tiles.size(); ++rank) {
         const KernelUse& use = work.kinds[work.kind_of_rank[rank]];
         Tile& tile = tiles_[placement.tiles[rank]];
-        tile.units += times;
-        tile.empty_units += work.kernel < 0 ? times : 0;
-        tile.kernel_cycles += use.cycles * times;
-        tile.dispatches += times;
-        tile.blocks_issued += use.blocks_issued * times;
-        tile.blocks_skipped += use.blocks_skipped * times;
-        tile.search_cycles += use.search_cycles * times;
+        tile.controller.units += times;
+        tile.controller.empty_units += work.kernel < 0 ? times : 0;
+        tile.controller.busy_cycles += use.cycles * times;
+        tile.dispatcher.dispatches += times;
+        tile.dispatcher.blocks_issued += use.blocks_issued * times;
+        tile.dispatcher.blocks_skipped += use.blocks_skipped * times;
+        tile.dispatcher.search_cycles += use.search_cycles * times;
         tile.pe_array.commands += use.pe_array.commands * times;
         tile.pe_array.macs += use.pe_array.macs * times;
         tile.pe_array.vector_elements += use.pe_array.vector_elements * times;
@@ -168,9 +133,12 @@ void StageCounters::add(const Timeline::Spent& spent) {
 void StageCounters::add_samples(std::uint16_t switch_id, std::uint16_t branch, std::uint64_t samples) {
     const auto [entry, added] = branch_samples_.try_emplace({switch_id, branch}, 0);
     entry->second += samples;
-    if (added)
-        count(chip_ + ".stages.network_interface",
-              fmt::format("switch_{}_branch_{}_samples", switch_id, branch).c_str(), "1", entry->second);
+    if (!added) return;
+    registry_.add(chip_ + ".stages.network_interface", hw::NetworkInterface::branch_samples(switch_id, branch), "1",
+                  [this, &value = entry->second] {
+                      refresh_();
+                      return static_cast<double>(value);
+                  });
 }
 
 }  // namespace switchyard::platform

@@ -94,6 +94,7 @@ void Timeline::begin_stage(unsigned index, double time) {
         edge.released = edge.window = 0;
         edge.ready.assign(units, 0);
         edge.complete_at.assign(units, -1);
+        edge.transfers.assign(units, nullptr);
         edge.masks_known.assign(map_.edge(id).edge->path == EdgePath::mask ? units : 0, 0);
     };
     for (const std::uint16_t id : stage.inputs) reset(id);

@@ -139,6 +139,7 @@ private:
         std::vector<std::uint8_t> ready;        ///< by unit
         std::vector<double> complete_at;        ///< by unit: the producer's output waits for a slot since; < 0: no
         std::vector<std::uint8_t> masks_known;  ///< mask edges
+        std::vector<Transfer*> transfers;       ///< by unit, of tensors; nullptr: not derived yet
     };
 
     /// A transfer from memory.
@@ -166,6 +167,7 @@ private:
 
     // unit_transfers.cpp
     EdgeCounts counts(const EdgeEnds& ends, unsigned unit) const;
+    /// A unit's samples do not change while a segment runs.
     Transfer& transfer(std::uint16_t edge, unsigned unit);
     bool masks_missing(const Edge& edge, unsigned stage, unsigned unit) const;
     void start_output(std::uint16_t edge, unsigned unit, double time);

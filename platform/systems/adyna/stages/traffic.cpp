@@ -170,7 +170,6 @@ void TrafficBuilder::add_request(std::uint64_t address, std::uint64_t bytes, boo
 }
 
 Traffic TrafficBuilder::take() {
-    std::sort(used_.begin(), used_.end());
     sum_.links.reserve(used_.size());
     for (const std::uint16_t link : used_) {
         sum_.links.push_back({link, cycles_[link]});

@@ -25,7 +25,7 @@ struct Traffic {
         std::vector<std::uint64_t> channel_bytes;  ///< moved on each of its pseudo-channels
         bool write = false;
     };
-    std::vector<LinkUse> links;  ///< each link once, sorted
+    std::vector<LinkUse> links;  ///< each link once, in no order
     std::vector<MemoryUse> memory;
     std::uint64_t packets = 0, addressed_packets = 0;
     std::uint64_t payload_bytes = 0, addressed_bytes = 0;  ///< injected once; times the destinations

@@ -23,7 +23,9 @@ EdgeCounts Timeline::counts(const EdgeEnds& ends, unsigned unit) const {
 }
 
 Transfer& Timeline::transfer(std::uint16_t edge, unsigned unit) {
-    return transfers_.tensor(edge, unit, counts(map_.edge(edge), unit));
+    Transfer*& known = edges_[edge].transfers[unit];
+    if (known == nullptr) known = &transfers_.tensor(edge, unit, counts(map_.edge(edge), unit));
+    return *known;
 }
 
 bool Timeline::masks_missing(const Edge& edge, unsigned index, unsigned unit) const {
