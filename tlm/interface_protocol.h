@@ -9,7 +9,6 @@
 
 #include "switchyard/sw_scheduler/adyna/image/program.h"
 #include "switchyard/sw_scheduler/adyna/image/samples.h"
-#include "switchyard/tlm/routed_extension.h"
 
 /// Commands and events between a tile's controller and its network interface: extensions on payloads with
 /// TLM_IGNORE_COMMAND, sent by b_transport, served at once (no time passes but what is added to `delay`).

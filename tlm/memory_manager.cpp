@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "switchyard/tlm/memory_manager.h"
 
-#include <deque>
-
 #include <systemc>
 
 namespace switchyard {
@@ -22,59 +20,34 @@ void set_defaults(::tlm::tlm_generic_payload& payload) {
 
 }  // namespace
 
-class PayloadPool::Store : public ::tlm::tlm_mm_interface {
-public:
-    explicit Store(bool routed) : routed_(routed) {}
-
-    ~Store() override {
-        for (Slot& slot : slots_) slot.clear_extension<RoutedExtension>();
-    }
-
-    ::tlm::tlm_generic_payload& allocate() {
-        if (free_.empty()) grow();
-        Slot& payload = *free_.back();
-        free_.pop_back();
-        payload.acquire();
-        return payload;
-    }
-
-    void free(::tlm::tlm_generic_payload* payload) override {
-        Slot& slot = static_cast<Slot&>(*payload);
-        slot.reset();
-        set_defaults(slot);
-        if (routed_) slot.routed.reset();
-        free_.push_back(&slot);
-        if (orphaned_ && in_use() == 0) delete this;
-    }
-
-    /// The pool is gone: live on for the payloads that are still in use.
-    void orphan() {
-        orphaned_ = true;
-        if (in_use() == 0) delete this;
-    }
-
-    std::size_t in_use() const { return slots_.size() - free_.size(); }
-    std::size_t capacity() const { return slots_.size(); }
-
-private:
-    struct Slot : ::tlm::tlm_generic_payload {
-        RoutedExtension routed;
-    };
-
-    void grow() {
-        Slot& slot = slots_.emplace_back();
+::tlm::tlm_generic_payload& PayloadPool::Store::allocate() {
+    if (free_.empty()) {
+        Slot& slot = make();
         slot.set_mm(this);
-        if (routed_) slot.set_extension(&slot.routed);
         free_.push_back(&slot);
+        ++capacity_;
     }
+    Slot& payload = *free_.back();
+    free_.pop_back();
+    payload.acquire();
+    return payload;
+}
 
-    bool routed_;
-    bool orphaned_ = false;
-    std::deque<Slot> slots_;
-    std::vector<Slot*> free_;
-};
+void PayloadPool::Store::free(::tlm::tlm_generic_payload* payload) {
+    Slot& slot = static_cast<Slot&>(*payload);
+    slot.reset();
+    set_defaults(slot);
+    slot.reset_kept();
+    free_.push_back(&slot);
+    if (orphaned_ && in_use() == 0) delete this;
+}
 
-PayloadPool::PayloadPool(std::string name, bool routed) : name_(std::move(name)), store_(new Store(routed)) {}
+void PayloadPool::Store::orphan() {
+    orphaned_ = true;
+    if (in_use() == 0) delete this;
+}
+
+PayloadPool::PayloadPool(std::string name) : PayloadPool(std::move(name), new StoreOf<Slot>) {}
 
 PayloadPool::~PayloadPool() {
     const std::size_t leaked = store_->in_use();

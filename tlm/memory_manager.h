@@ -2,15 +2,16 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
+#include <deque>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include <tlm>
 
-#include "switchyard/tlm/routed_extension.h"
+#include "switchyard/tlm/packet.h"
 
 namespace switchyard {
 
@@ -23,7 +24,7 @@ namespace switchyard {
 /// scheduled, or ended by an exception.
 class PayloadPool {
 public:
-    explicit PayloadPool(std::string name) : PayloadPool(std::move(name), false) {}
+    explicit PayloadPool(std::string name);
     ~PayloadPool();
     PayloadPool(const PayloadPool&) = delete;
     PayloadPool& operator=(const PayloadPool&) = delete;
@@ -35,20 +36,67 @@ public:
     std::size_t capacity() const;
 
 protected:
-    class Store;
-    PayloadPool(std::string name, bool routed);
+    /// A payload of the pool, and what it keeps for life.
+    class Slot : public ::tlm::tlm_generic_payload {
+    public:
+        /// Sets what is kept back to its defaults.
+        virtual void reset_kept() {}
+    };
+    /// Where the payloads live: as long as the pool and its last payload.
+    class Store : public ::tlm::tlm_mm_interface {
+    public:
+        ::tlm::tlm_generic_payload& allocate();
+        void free(::tlm::tlm_generic_payload* payload) override;
+        /// The pool is gone: live on for the payloads that are still in use.
+        void orphan();
+        std::size_t in_use() const { return capacity_ - free_.size(); }
+        std::size_t capacity() const { return capacity_; }
+
+    protected:
+        virtual Slot& make() = 0;
+
+    private:
+        bool orphaned_ = false;
+        std::size_t capacity_ = 0;
+        std::vector<Slot*> free_;
+    };
+    template <class AnySlot>
+    class StoreOf : public Store {
+        Slot& make() override { return slots_.emplace_back(); }
+        std::deque<AnySlot> slots_;
+    };
+
+    PayloadPool(std::string name, Store* store) : name_(std::move(name)), store_(store) {}
 
 private:
     std::string name_;
     Store* store_;  ///< deletes itself after the pool and its last payload
 };
 
-/// A pool of payloads that each keep their RoutedExtension for life (a sticky extension, 14.5): it is reset, not freed,
-/// when the payload returns, so that a packet costs no allocation once the pool is warm.
-class RoutedPayloadPool : public PayloadPool {
+/// A pool of payloads that each keep one of each of `Extensions` for life (sticky extensions, 14.5): they are reset
+/// (`reset()`), not freed, when the payload returns, so that a packet costs no allocation once the pool is warm.
+template <class... Extensions>
+class ExtendedPayloadPool : public PayloadPool {
 public:
-    explicit RoutedPayloadPool(std::string name) : PayloadPool(std::move(name), true) {}
+    explicit ExtendedPayloadPool(std::string name) : PayloadPool(std::move(name), new StoreOf<ExtendedSlot>) {}
+
+private:
+    class ExtendedSlot : public Slot {
+    public:
+        ExtendedSlot() { (this->set_extension(&std::get<Extensions>(kept_)), ...); }
+        ~ExtendedSlot() override {
+            // ~tlm_generic_payload would free them.
+            for (unsigned id = 0; id < ::tlm::max_num_extensions(); ++id) this->set_extension(id, nullptr);
+        }
+        void reset_kept() override { (std::get<Extensions>(kept_).reset(), ...); }
+
+    private:
+        std::tuple<Extensions...> kept_;
+    };
 };
+
+/// A pool of packets that carry nothing but themselves.
+using PacketPayloadPool = ExtendedPayloadPool<PacketExtension>;
 
 /// One reference to a pooled payload, or none: releases it at the end of its scope.
 class PooledPayload {
@@ -73,8 +121,12 @@ public:
 
     ::tlm::tlm_generic_payload& operator*() const { return *payload_; }
     ::tlm::tlm_generic_payload* operator->() const { return payload_; }
-    /// Of a payload from a RoutedPayloadPool.
-    RoutedExtension& routed() const { return *payload_->get_extension<RoutedExtension>(); }
+    /// An extension that the payload has.
+    template <class Extension>
+    Extension& extension() const {
+        return *payload_->template get_extension<Extension>();
+    }
+    PacketExtension& packet() const { return extension<PacketExtension>(); }
 
 private:
     ::tlm::tlm_generic_payload* payload_ = nullptr;

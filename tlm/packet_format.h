@@ -7,6 +7,15 @@
 
 namespace switchyard {
 
+/// Number of an endpoint of a network: what the composition attaches gets its number from an EndpointMap
+/// (hw/noc/endpoint_map.h).
+using Endpoint = std::uint16_t;
+
+/// Traffic that cannot be blocked by the other: a network may give control packets virtual channels and queues of their
+/// own, so that they do not wait behind data. The sender chooses control for packets without data that nobody needs in
+/// order with data.
+enum class TrafficClass : std::uint8_t { data, control };
+
 /// Sizes of what goes over a link of the network, in bytes. Here since the network and those who send over it count
 /// flits alike. Knows no SystemC.
 struct PacketFormat {

@@ -117,7 +117,7 @@ struct ProfileRecord {
 };
 static_assert(sizeof(ProfileRecord) == 8);
 
-/// RoutedExtension::tag of `control` packets.
+/// AdynaMessage::control.
 enum class ControlCode : std::uint32_t { segment_start = 1, segment_done = 2, program_ready = 3, program_error = 4 };
 
 }  // namespace switchyard

@@ -112,10 +112,11 @@ void HostInterface::dma_to_chip() {
     direction_ = kDmaToChip;
     while (goes(kDmaToChip) && !dma_failed() && !discarding_) {
         const Chunk chunk = next_chunk();
-        PooledPayload write = packet(PacketKind::write_request, {memory_of(chunk.chip_address)},
-                                     ::tlm::TLM_WRITE_COMMAND, chunk.chip_address, chunk.bytes);
+        PooledPayload write = packet(
+            {memory_of(chunk.chip_address)},
+            {MessageKind::data, MemoryOperation::write, ::tlm::TLM_WRITE_COMMAND, chunk.chip_address, chunk.bytes});
         if (chunk.values) carry(write, std::vector<std::uint8_t>(chunk.bytes));
-        write.routed().tag = next_tag_;
+        write.extension<MemoryExtension>().tag = next_tag_;
         // The engine asks for the next chunk while this one is on the link: only the first one's latency shows.
         sc_time arrival;
         if (!access_host_memory(false, chunk.host_address, write->get_data_ptr(), chunk.bytes, chunk.values, arrival))
@@ -138,12 +139,14 @@ void HostInterface::dma_from_chip() {
             store_reply();
         } else if (more() && next_request <= sc_time_stamp()) {
             const Chunk chunk = next_chunk();
-            PooledPayload read = packet(PacketKind::read_request, {memory_of(chunk.chip_address)},
-                                        ::tlm::TLM_READ_COMMAND, chunk.chip_address, 0);
-            read.routed().tag = next_tag_;
-            read.routed().requested_bytes = chunk.bytes;
-            read.routed().reply_to = {chip_.host};
-            read.routed().has_values = chunk.values;
+            const PooledPayload read =
+                packet({memory_of(chunk.chip_address)},
+                       {MessageKind::data, MemoryOperation::read, ::tlm::TLM_READ_COMMAND, chunk.chip_address, 0});
+            auto& request = read.extension<MemoryExtension>();
+            request.tag = next_tag_;
+            request.requested_bytes = chunk.bytes;
+            request.reply_to = {chip_.host};
+            read.packet().has_values = chunk.values;
             chunks_[next_tag_++] = chunk;
             next_request += link_time(chunk.bytes);
             send(read);
@@ -159,8 +162,8 @@ void HostInterface::dma_from_chip() {
 void HostInterface::store_reply() {
     const PooledPayload payload = std::move(replies_.front());
     replies_.pop_front();
-    const RoutedExtension& reply = payload.routed();
-    const auto found = chunks_.find(reply.tag);
+    const PacketExtension& reply = payload.packet();
+    const auto found = chunks_.find(payload.extension<MemoryExtension>().tag);
     Chunk& chunk = found->second;
     const auto bytes = static_cast<std::uint32_t>(reply.payload_bytes);
     link_free_ = std::max(link_free_, sc_time_stamp()) + link_time(bytes);
@@ -209,9 +212,9 @@ bool HostInterface::access_host_memory(bool write, std::uint64_t address, unsign
     return access->is_response_ok();
 }
 
-void HostInterface::dma_answer(Payload& payload, const RoutedExtension& packet) {
-    const auto found = chunks_.find(packet.tag);
-    const bool is_data = packet.kind == PacketKind::data;
+void HostInterface::dma_answer(Payload& payload, const PacketExtension& packet, const MemoryExtension& memory) {
+    const auto found = chunks_.find(memory.tag);
+    const bool is_data = memory.operation == MemoryOperation::read_data;
     bool expected = is_data == (direction_ == kDmaFromChip) && found != chunks_.end();
     if (expected && is_data) {
         const Chunk& chunk = found->second;
@@ -220,7 +223,7 @@ void HostInterface::dma_answer(Payload& payload, const RoutedExtension& packet) 
     }
     if (!expected)
         throw ModelError(*this,
-                         fmt::format("unexpected answer from endpoint {} with tag {}", packet.source, packet.tag));
+                         fmt::format("unexpected answer from endpoint {} with tag {}", packet.source, memory.tag));
     if (is_data) {
         replies_.push_back(PooledPayload::share(payload));
     } else {

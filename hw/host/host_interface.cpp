@@ -102,67 +102,71 @@ void HostInterface::receive() {
     PooledPayload payload;
     while (arrivals_.pop_due(payload)) {
         ++stats_.packets_received;
-        receive(*payload, payload.routed());
+        receive(*payload);
     }
 }
 
-void HostInterface::receive(Payload& payload, RoutedExtension& packet) {
-    switch (packet.kind) {
-        case PacketKind::control:
-            receive_control(packet);
-            return;
-        case PacketKind::config:
-            if (!(activities_ & kProfileActivity) || packet.source != profile_tile_ || !packet.has_values)
-                throw ModelError(*this, fmt::format("unexpected profile from endpoint {}", packet.source));
-            profile_.assign(payload.get_data_ptr(), payload.get_data_ptr() + packet.payload_bytes);
-            profile_arrived_.notify();
-            return;
-        case PacketKind::data:
-        case PacketKind::write_done:
-            dma_answer(payload, packet);
-            return;
-        default:
-            throw ModelError(*this, fmt::format("unexpected packet of kind {} from endpoint {}",
-                                                static_cast<unsigned>(packet.kind), packet.source));
+void HostInterface::receive(Payload& payload) {
+    const auto& packet = *payload.get_extension<PacketExtension>();
+    const auto* const memory = payload.get_extension<MemoryExtension>();
+    if (memory &&
+        (memory->operation == MemoryOperation::read_data || memory->operation == MemoryOperation::write_done)) {
+        dma_answer(payload, packet, *memory);
+        return;
+    }
+    const auto* const message = payload.get_extension<AdynaMessage>();
+    if (message && message->kind == MessageKind::control) {
+        receive_control(packet, *message);
+    } else if (message && message->kind == MessageKind::config) {
+        if (!(activities_ & kProfileActivity) || packet.source != profile_tile_ || !packet.has_values)
+            throw ModelError(*this, fmt::format("unexpected profile from endpoint {}", packet.source));
+        profile_.assign(payload.get_data_ptr(), payload.get_data_ptr() + packet.payload_bytes);
+        profile_arrived_.notify();
+    } else {
+        throw ModelError(*this, fmt::format("unexpected packet{} from endpoint {}",
+                                            message ? fmt::format(" of kind {}", static_cast<unsigned>(message->kind))
+                                                    : std::string(" without a message"),
+                                            packet.source));
     }
 }
 
-void HostInterface::receive_control(const RoutedExtension& packet) {
-    const auto code = static_cast<ControlCode>(packet.tag);
+void HostInterface::receive_control(const PacketExtension& packet, const AdynaMessage& message) {
+    const auto code = static_cast<ControlCode>(message.control);
     const bool answers_load = code == ControlCode::program_ready || code == ControlCode::program_error;
     const bool answers_segment =
-        code == ControlCode::segment_done && packet.batch == batch_ && packet.segment == segment_;
+        code == ControlCode::segment_done && message.batch == batch_ && message.segment == segment_;
     const bool expected = (job_ == Job::load && answers_load) || (job_ == Job::batch && answers_segment);
     if (!expected || pending_tiles_.erase(packet.source) == 0) {
         throw ModelError(*this, fmt::format("unexpected control packet {} from endpoint {} (batch {}, segment {})",
-                                            packet.tag, packet.source, packet.batch, packet.segment));
+                                            message.control, packet.source, message.batch, message.segment));
     }
     if (code == ControlCode::program_error) rejecting_tiles_.insert(packet.source);
     if (pending_tiles_.empty()) tile_answered_.notify();
 }
 
-PooledPayload HostInterface::packet(PacketKind kind, std::vector<Endpoint> destinations, ::tlm::tlm_command command,
-                                    std::uint64_t address, std::uint64_t bytes) {
-    PooledPayload packet(packets_);
-    RoutedExtension& routed = packet.routed();
-    routed.kind = kind;
-    routed.source = chip_.host;
-    routed.destinations = std::move(destinations);
-    routed.payload_bytes = bytes;
-    const auto length = static_cast<unsigned>(std::max<std::uint64_t>(bytes, 1));
-    packet->set_command(command);
-    packet->set_address(address);
-    packet->set_data_ptr(dummy_buffer(length));
-    packet->set_data_length(length);
-    packet->set_streaming_width(length);
-    return packet;
+PooledPayload HostInterface::packet(std::vector<Endpoint> destinations, const Contents& contents) {
+    PooledPayload payload(packets_);
+    PacketExtension& packet = payload.packet();
+    packet.source = chip_.host;
+    packet.destinations = std::move(destinations);
+    packet.traffic = contents.operation == MemoryOperation::read ? TrafficClass::control : TrafficClass::data;
+    packet.payload_bytes = contents.bytes;
+    payload.extension<MemoryExtension>().operation = contents.operation;
+    payload.extension<AdynaMessage>().kind = contents.kind;
+    const auto length = static_cast<unsigned>(std::max<std::uint64_t>(contents.bytes, 1));
+    payload->set_command(contents.command);
+    payload->set_address(contents.address);
+    payload->set_data_ptr(dummy_buffer(length));
+    payload->set_data_length(length);
+    payload->set_streaming_width(length);
+    return payload;
 }
 
-void HostInterface::carry(PooledPayload& packet, std::vector<std::uint8_t> values) {
-    RoutedExtension& routed = packet.routed();
-    routed.has_values = true;
-    routed.values = std::move(values);
-    packet->set_data_ptr(routed.values.data());
+void HostInterface::carry(PooledPayload& payload, std::vector<std::uint8_t> values) {
+    PacketExtension& packet = payload.packet();
+    packet.has_values = true;
+    packet.values = std::move(values);
+    payload->set_data_ptr(packet.values.data());
 }
 
 void HostInterface::send(const PooledPayload& packet, const sc_time& after) {

@@ -16,6 +16,7 @@
 #include "switchyard/hw/host/host_registers.h"
 #include "switchyard/sw_scheduler/adyna/image/image.h"
 #include "switchyard/tlm/address_map.h"
+#include "switchyard/tlm/adyna_message.h"
 #include "switchyard/tlm/at_target.h"
 #include "switchyard/tlm/clock_period.h"
 #include "switchyard/tlm/demand_paged_memory.h"
@@ -125,13 +126,19 @@ private:
     // host_interface.cpp: packets, interrupt
     void noc_transport(Payload& payload, sc_core::sc_time& delay);
     void receive();
-    void receive(Payload& payload, RoutedExtension& packet);
-    void receive_control(const RoutedExtension& packet);
-    /// A packet from the pool, addressed and of the right size; `bytes` on the wire behind the header.
-    PooledPayload packet(PacketKind kind, std::vector<Endpoint> destinations, ::tlm::tlm_command command,
-                         std::uint64_t address, std::uint64_t bytes);
+    void receive(Payload& payload);
+    void receive_control(const PacketExtension& packet, const AdynaMessage& message);
+    /// What a packet is sent with.
+    struct Contents {
+        MessageKind kind = MessageKind::data;
+        MemoryOperation operation = MemoryOperation::none;
+        ::tlm::tlm_command command = ::tlm::TLM_WRITE_COMMAND;
+        std::uint64_t address = 0, bytes = 0;  ///< on the wire behind the header
+    };
+    /// A packet from the pool, addressed and of the right size.
+    PooledPayload packet(std::vector<Endpoint> destinations, const Contents& contents);
     /// Gives the packet its values; they are the bytes on the wire.
-    static void carry(PooledPayload& packet, std::vector<std::uint8_t> values);
+    static void carry(PooledPayload& payload, std::vector<std::uint8_t> values);
     /// Injects the packet `after` from now.
     void send(const PooledPayload& packet, const sc_core::sc_time& after = sc_core::SC_ZERO_TIME);
     sc_core::sc_time link_time(std::uint64_t bytes) const;
@@ -181,7 +188,7 @@ private:
     Chunk next_chunk();
     bool access_host_memory(bool write, std::uint64_t address, unsigned char* data, std::uint32_t bytes, bool values,
                             sc_core::sc_time& delay);
-    void dma_answer(Payload& payload, const RoutedExtension& packet);
+    void dma_answer(Payload& payload, const PacketExtension& packet, const MemoryExtension& memory);
     Endpoint memory_of(std::uint64_t address) const;
 
     Config config_;
@@ -196,7 +203,7 @@ private:
     std::vector<std::uint8_t> profile_;
     std::string error_text_;
     sc_core::sc_time access_delay_;  ///< of the configuration access in progress: when it takes effect
-    RoutedPayloadPool packets_;
+    AdynaPacketPool packets_;
     PayloadPool messages_;
     AtTarget at_;
     TimedQueue<PooledPayload> arrivals_;

@@ -118,8 +118,9 @@ void HostInterface::send_program(const TileProgram& program) {
     const std::vector<std::uint8_t> bytes = encode(program);
     for (std::size_t begin = 0; begin < bytes.size(); begin += config_.config_packet_bytes) {
         const std::size_t end = std::min(bytes.size(), begin + config_.config_packet_bytes);
-        PooledPayload part = packet(PacketKind::config, {program.tile}, ::tlm::TLM_WRITE_COMMAND,
-                                    kTileProgramWindow + begin, end - begin);
+        PooledPayload part =
+            packet({program.tile}, {MessageKind::config, MemoryOperation::none, ::tlm::TLM_WRITE_COMMAND,
+                                    kTileProgramWindow + begin, end - begin});
         carry(part,
               {bytes.begin() + static_cast<std::ptrdiff_t>(begin), bytes.begin() + static_cast<std::ptrdiff_t>(end)});
         send(part);
@@ -127,8 +128,8 @@ void HostInterface::send_program(const TileProgram& program) {
     // The network keeps the order of packets between two endpoints: the commit comes last.
     pending_tiles_.insert(program.tile);
     const std::vector<std::uint8_t> size = little_endian(static_cast<std::uint32_t>(bytes.size()));
-    PooledPayload commit =
-        packet(PacketKind::config, {program.tile}, ::tlm::TLM_WRITE_COMMAND, kTileProgramCommit, size.size());
+    PooledPayload commit = packet({program.tile}, {MessageKind::config, MemoryOperation::none, ::tlm::TLM_WRITE_COMMAND,
+                                                   kTileProgramCommit, size.size()});
     carry(commit, size);
     send(commit);
     stats_.config_bytes += bytes.size() + size.size();
@@ -163,10 +164,12 @@ void HostInterface::run_batch() {
 
 void HostInterface::start_segment(const std::vector<Endpoint>& tiles) {
     pending_tiles_.insert(tiles.begin(), tiles.end());
-    PooledPayload start = packet(PacketKind::control, tiles, ::tlm::TLM_WRITE_COMMAND, 0, kControlBytes);
-    start.routed().tag = static_cast<std::uint32_t>(ControlCode::segment_start);
-    start.routed().batch = batch_;
-    start.routed().segment = segment_;
+    const PooledPayload start =
+        packet(tiles, {MessageKind::control, MemoryOperation::none, ::tlm::TLM_WRITE_COMMAND, 0, kControlBytes});
+    auto& message = start.extension<AdynaMessage>();
+    message.control = static_cast<std::uint32_t>(ControlCode::segment_start);
+    message.batch = batch_;
+    message.segment = segment_;
     send(start);
 }
 
@@ -175,7 +178,8 @@ void HostInterface::run_profiles() {
         wait(profile_started_);
         if (!status(kProfileBusy)) continue;
         begins(kProfileActivity);
-        send(packet(PacketKind::config, {profile_tile_}, ::tlm::TLM_READ_COMMAND, kTileProfileRead, 0));
+        send(packet({profile_tile_},
+                    {MessageKind::config, MemoryOperation::none, ::tlm::TLM_READ_COMMAND, kTileProfileRead, 0}));
         wait(profile_arrived_);
         if (discarding_) {
             profile_.clear();

@@ -66,27 +66,29 @@ bool MemoryInterface::owns(std::uint64_t address, std::uint64_t bytes) const {
 }
 
 void MemoryInterface::b_transport(Payload& payload, sc_core::sc_time& delay) {
-    const auto* const packet = payload.get_extension<RoutedExtension>();
-    if (!packet) fail(payload, ::tlm::TLM_GENERIC_ERROR_RESPONSE, "payload without a RoutedExtension");
-    Request& request = accept(payload, *packet);
+    const auto* const packet = payload.get_extension<PacketExtension>();
+    const auto* const asked = payload.get_extension<MemoryExtension>();
+    if (!packet) fail(payload, ::tlm::TLM_GENERIC_ERROR_RESPONSE, "payload without a PacketExtension");
+    if (!asked || (asked->operation != MemoryOperation::read && asked->operation != MemoryOperation::write))
+        fail(payload, ::tlm::TLM_COMMAND_ERROR_RESPONSE,
+             "packet from endpoint " + std::to_string(packet->source) + " is no request to memory");
+    Request& request = accept(payload, *packet, *asked);
     if (log_) log(request, delay);
     queue_.push(&request, delay);
     payload.set_response_status(::tlm::TLM_OK_RESPONSE);
 }
 
-MemoryInterface::Request& MemoryInterface::accept(Payload& payload, const RoutedExtension& packet) {
-    const bool read = packet.kind == PacketKind::read_request;
-    if (!read && packet.kind != PacketKind::write_request)
-        fail(payload, ::tlm::TLM_COMMAND_ERROR_RESPONSE,
-             "packet of kind " + std::to_string(static_cast<int>(packet.kind)) + " is no request to memory");
+MemoryInterface::Request& MemoryInterface::accept(Payload& payload, const PacketExtension& packet,
+                                                  const MemoryExtension& asked) {
+    const bool read = asked.operation == MemoryOperation::read;
     const std::uint64_t address = payload.get_address();
-    const std::uint64_t bytes = read ? packet.requested_bytes : packet.payload_bytes;
+    const std::uint64_t bytes = read ? asked.requested_bytes : packet.payload_bytes;
     if (!owns(address, bytes))
         fail(payload, ::tlm::TLM_ADDRESS_ERROR_RESPONSE,
              "address " + std::to_string(address) + " + " + std::to_string(bytes) + " lies outside " +
                  std::to_string(base_) + " + " + std::to_string(config_.region_bytes));
     if (bytes == 0) fail(payload, ::tlm::TLM_BURST_ERROR_RESPONSE, "request for no bytes");
-    if (read && packet.reply_to.empty())
+    if (read && asked.reply_to.empty())
         fail(payload, ::tlm::TLM_GENERIC_ERROR_RESPONSE, "read request without anybody to reply to");
     if (payload.get_byte_enable_ptr())
         fail(payload, ::tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE, "packets have no byte enables");
@@ -107,22 +109,15 @@ MemoryInterface::Request& MemoryInterface::accept(Payload& payload, const Routed
     if (banks_) request.completed.assign(lookahead_bytes_ / config_.max_packet_bytes + 2, 0);
     request.values.clear();
     if (!read && packet.has_values) request.values.assign(payload.get_data_ptr(), payload.get_data_ptr() + bytes);
-    RoutedExtension& reply = request.reply;
-    reply.kind = read ? PacketKind::data : PacketKind::write_done;
-    reply.source = endpoint_;
+    request.read = read;
+    request.has_values = read && packet.has_values;
+    request.tag = asked.tag;
     if (read)
-        reply.destinations = packet.reply_to;
+        request.destinations = asked.reply_to;
     else
-        reply.destinations.assign(1, packet.source);
-    reply.batch = packet.batch;
-    reply.segment = packet.segment;
-    reply.operator_id = packet.operator_id;
-    reply.edge = packet.edge;
-    reply.unit = packet.unit;
-    reply.tag = packet.tag;
-    reply.has_values = read && packet.has_values;
-    reply.part = packet.part;
-    request.runs = packet.runs;
+        request.destinations.assign(1, packet.source);
+    request.sender.take(payload);
+    request.runs = asked.runs;
     if (request.runs) {
         std::uint64_t sum = 0;
         for (const MemoryRun& run : *request.runs) {
@@ -146,8 +141,7 @@ MemoryInterface::Stats MemoryInterface::stats() const {
 
 void MemoryInterface::log(const Request& request, const sc_core::sc_time& delay) {
     log_->stream() << ((sc_core::sc_time_stamp() + delay) / sc_core::sc_time(1, sc_core::SC_NS)) << ','
-                   << (request.reply.kind == PacketKind::data ? 'R' : 'W') << ',' << request.address - base_ << ','
-                   << request.bytes << '\n';
+                   << (request.read ? 'R' : 'W') << ',' << request.address - base_ << ',' << request.bytes << '\n';
 }
 
 void MemoryInterface::finish_log() {
@@ -220,8 +214,8 @@ void MemoryInterface::for_each_run(const Request& request, Visit&& visit) {
 void MemoryInterface::start(Request& request) {
     request.arrived = true;
     ++stats_.requests;
-    if (request.reply.kind == PacketKind::data) {
-        if (!request.reply.has_values) return;
+    if (request.read) {
+        if (!request.has_values) return;
         request.values.reserve(request.bytes);
         for_each_run(request, [this, &request](std::uint64_t at, std::uint64_t bytes) {
             request.values.resize(request.values.size() + bytes);
@@ -254,16 +248,15 @@ std::uint64_t MemoryInterface::chunk_bytes(const Request& request, std::uint64_t
 
 void MemoryInterface::reserve(Request& request) {
     const Tick now = sc_core::sc_time_stamp().value();
-    const bool write = request.reply.kind != PacketKind::data;
     const std::uint64_t begin = request.address - base_;
     while (request.given < request.bytes && request.given - request.done < lookahead_bytes_) {
         const std::uint64_t first = request.given;
         request.given += chunk_bytes(request, first);
         if (banks_) {
             const std::uint64_t owner = std::uint64_t{request.number} << 32 | (first / config_.max_packet_bytes);
-            banks_->submit(begin + first, request.given - first, write, now, owner);
+            banks_->submit(begin + first, request.given - first, !request.read, now, owner);
         } else {
-            bandwidth_.place(request.progress, begin, begin + request.given, write, now);
+            bandwidth_.place(request.progress, begin, begin + request.given, !request.read, now);
             queue_.push(&request, sc_core::sc_time::from_value(request.progress.ready - now));
         }
     }
@@ -271,9 +264,8 @@ void MemoryInterface::reserve(Request& request) {
 
 void MemoryInterface::finish_chunk(Request& request) {
     const std::uint64_t bytes = chunk_bytes(request, request.done);
-    const bool read = request.reply.kind == PacketKind::data;
-    (read ? stats_.read_bytes : stats_.write_bytes) += bytes;
-    if (read) {
+    (request.read ? stats_.read_bytes : stats_.write_bytes) += bytes;
+    if (request.read) {
         send_reply(request, bytes);
     } else if (request.done + bytes == request.bytes) {
         send_reply(request, 0);
@@ -283,10 +275,17 @@ void MemoryInterface::finish_chunk(Request& request) {
 
 void MemoryInterface::send_reply(Request& request, std::uint64_t bytes) {
     PooledPayload payload(pool_);
-    RoutedExtension& packet = payload.routed();
-    packet = request.reply;
+    PacketExtension& packet = payload.packet();
+    packet.source = endpoint_;
+    packet.destinations = request.destinations;
+    packet.traffic = request.read ? TrafficClass::data : TrafficClass::control;
     packet.payload_bytes = bytes;
-    packet.first_byte = request.done;
+    packet.has_values = request.has_values;
+    auto& reply = payload.extension<MemoryExtension>();
+    reply.operation = request.read ? MemoryOperation::read_data : MemoryOperation::write_done;
+    reply.tag = request.tag;
+    reply.first_byte = request.done;
+    payload.extension<SenderExtensions>().show(request.sender, *payload);
     const auto length = static_cast<unsigned>(std::max<std::uint64_t>(bytes, 1));
     payload->set_command(::tlm::TLM_WRITE_COMMAND);
     payload->set_address(request.address + request.done);

@@ -15,10 +15,11 @@
 
 #include "switchyard/hw/memory/bandwidth_timing.h"
 #include "switchyard/hw/memory/hbm_config.h"
+#include "switchyard/hw/memory/sender_extensions.h"
 #include "switchyard/hw/memory/timed_dram.h"
 #include "switchyard/sw_scheduler/base/files.h"
 #include "switchyard/tlm/memory_manager.h"
-#include "switchyard/tlm/routed_extension.h"
+#include "switchyard/tlm/memory_request.h"
 #include "switchyard/tlm/simulation_registry.h"
 #include "switchyard/tlm/sparse_memory.h"
 #include "switchyard/tlm/stat_counters.h"
@@ -29,11 +30,12 @@ namespace switchyard::hw {
 /// One memory interface: the pseudo-channels of HBM2 behind one port of the network, for the addresses
 /// [index * region_bytes, (index + 1) * region_bytes).
 ///
-/// Packets in: read_request (requested_bytes from the payload's address to `reply_to`), write_request (payload_bytes at
-/// the payload's address). Packets out: data, cut at max_packet_bytes, each with the HBM address of its first byte in
-/// the payload and tag, edge, unit, operator_id, segment and batch of the request; write_done to the writer, with the
-/// same fields. A packet leaves at the time at which it is ready, by an event of its own, never ahead of time.
-/// has_values: the data array of a write is stored; a read returns what had been stored when the request arrived.
+/// Packets in (MemoryExtension): read (requested_bytes from the payload's address to `reply_to`), write (payload_bytes
+/// at the payload's address). Packets out: read_data, cut at max_packet_bytes, each with the HBM address of its first
+/// byte in the payload; write_done to the writer, of the control class. Both have the request's tag, and copies of all
+/// other extensions that its sender has put on the request (SenderExtensions). A packet leaves at the time at which it
+/// is ready, by an event of its own, never ahead of time. has_values: the data array of a write is stored; a read
+/// returns what had been stored when the request arrived.
 ///
 /// Two models of what lies behind, exchangeable by `impl`:
 /// bandwidth (BandwidthTiming): addresses interleave over the pseudo-channels, each of which moves whole bursts at its
@@ -49,7 +51,7 @@ namespace switchyard::hw {
 /// burst, and is ready when its last burst is, though never before the chunks of its request that came first. Modelled
 /// and not modelled there: see dram::ChannelController.
 ///
-/// Bad packets (other kinds, no bytes, nobody to reply to, addresses beyond the region) set an error response and throw
+/// Bad packets (no requests, no bytes, nobody to reply to, addresses beyond the region) set an error response and throw
 /// ModelError. DMI is not offered: the sockets carry packets, whose timing is the model. transport_dbg reads and writes
 /// the bytes at the payload's address.
 class MemoryInterface : public sc_core::sc_module {
@@ -96,8 +98,13 @@ private:
         std::uint64_t address = 0, bytes = 0, given = 0, done = 0;
         BandwidthTiming::Progress progress;   ///< impl bandwidth
         std::vector<std::uint8_t> completed;  ///< impl bank: of the chunks in flight, by chunk number modulo its size
-        RoutedExtension reply;                ///< what all reply packets have in common; kind: data, write_done
-        std::vector<std::uint8_t> values;     ///< to be written, or as read; empty without values
+        // What all reply packets have in common.
+        bool read = false, has_values = false;
+        std::uint32_t tag = 0;
+        std::vector<Endpoint> destinations;
+        SenderExtensions sender;
+
+        std::vector<std::uint8_t> values;                    ///< to be written, or as read; empty without values
         std::shared_ptr<const std::vector<MemoryRun>> runs;  ///< where the values lie; none: together
     };
 
@@ -119,7 +126,7 @@ private:
     void await_banks();
     void log(const Request& request, const sc_core::sc_time& delay);
 
-    Request& accept(Payload& payload, const RoutedExtension& packet);
+    Request& accept(Payload& payload, const PacketExtension& packet, const MemoryExtension& asked);
     bool owns(std::uint64_t address, std::uint64_t bytes) const;
     [[noreturn]] void fail(Payload& payload, ::tlm::tlm_response_status status, const std::string& message) const;
     /// Calls visit(address in memory_, bytes) for each run of a request's values.
@@ -134,7 +141,7 @@ private:
     sc_core::sc_event banks_event_;
     std::uint64_t lookahead_bytes_;
     SparseMemory memory_;
-    RoutedPayloadPool pool_;
+    ExtendedPayloadPool<PacketExtension, MemoryExtension, SenderExtensions> pool_;
     TimedQueue<Request*> queue_;  ///< due when they arrive, and when a chunk of theirs is ready
     std::deque<Request> requests_;
     std::vector<Request*> spare_;  ///< of these, to be used again

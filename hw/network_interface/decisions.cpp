@@ -112,17 +112,16 @@ void NetworkInterface::send_decisions(Output& output, const Edge& edge) {
         const bool labels = edge.path == EdgePath::labels;
         if (config_.values && !labels) store_masks(output, ids, decisions.masks);
         const std::uint64_t bytes = ids.size() * (labels ? kLabelBytes : (op.gate_branches + 7U) / 8U);
-        RoutedExtension* packet = nullptr;
-        Payload& payload = make_packet(PacketKind::mask, program_->placement(edge.dst_op).tiles, bytes, packet);
-        packet->edge = op.gate_switch;
-        packet->unit = output.unit;
-        packet->batch = output.batch;
-        packet->mask_samples = std::make_shared<const SampleSet>(SampleSet(std::move(ids)));
+        const Packet packet = make_packet(MessageKind::mask, program_->placement(edge.dst_op).tiles, bytes);
+        packet.message.edge = op.gate_switch;
+        packet.message.unit = output.unit;
+        packet.message.batch = output.batch;
+        packet.message.mask_samples = std::make_shared<const SampleSet>(SampleSet(std::move(ids)));
         if (labels)
-            packet->labels = std::make_shared<const std::vector<SampleLabel>>(std::move(decisions.labels));
+            packet.message.labels = std::make_shared<const std::vector<SampleLabel>>(std::move(decisions.labels));
         else
-            packet->masks = std::make_shared<const std::vector<std::uint64_t>>(std::move(decisions.masks));
-        inject(payload, clock_.cycles(config_.setup_cycles));
+            packet.message.masks = std::make_shared<const std::vector<std::uint64_t>>(std::move(decisions.masks));
+        inject(packet, clock_.cycles(config_.setup_cycles));
     }
     finish_step(output.operator_index, output.unit);
 }
@@ -143,7 +142,7 @@ void NetworkInterface::store_masks(Output& output, const std::vector<std::uint32
             runs->push_back({address, sizeof(std::uint64_t)});
         }
     }
-    write_memory(output, op.gate_switch, base, bytes.size(), &bytes, runs);
+    write_memory(output, {op.gate_switch, base, bytes.size(), &bytes, runs});
 }
 
 void NetworkInterface::start_parked(Output& output) {
@@ -157,30 +156,31 @@ void NetworkInterface::start_parked(Output& output) {
     finish_step(op, unit);
 }
 
-void NetworkInterface::on_masks(const RoutedExtension& packet) {
-    SwitchUnit& unit = switches_[{packet.edge, packet.unit}];
-    for (std::size_t i = 0; i < packet.mask_samples->size(); ++i) unit[(*packet.mask_samples)[i]] = (*packet.masks)[i];
-    const auto waits = [this, &packet](const Output& output) {
-        return output.unit == packet.unit &&
-               std::any_of(output.parked.begin(), output.parked.end(), [this, &packet](std::uint16_t id) {
+void NetworkInterface::on_masks(const AdynaMessage& message) {
+    SwitchUnit& unit = switches_[{message.edge, message.unit}];
+    for (std::size_t i = 0; i < message.mask_samples->size(); ++i)
+        unit[(*message.mask_samples)[i]] = (*message.masks)[i];
+    const auto waits = [this, &message](const Output& output) {
+        return output.unit == message.unit &&
+               std::any_of(output.parked.begin(), output.parked.end(), [this, &message](std::uint16_t id) {
                    const Edge& edge = program_->edge(id);
-                   return edge.switch_id == packet.edge && !carries_decisions(edge.path);
+                   return edge.switch_id == message.edge && !carries_decisions(edge.path);
                });
     };
     const auto output = std::find_if(outputs_.begin(), outputs_.end(), waits);
     if (output != outputs_.end()) start_parked(*output);
 }
 
-void NetworkInterface::on_labels(const RoutedExtension& packet) {
+void NetworkInterface::on_labels(const AdynaMessage& message) {
     for (auto it = labels_.begin(); it != labels_.end();)  // of samples that have left since
-        it = it->first.second + 1 < packet.batch ? labels_.erase(it) : std::next(it);
-    auto& known = labels_[{packet.edge, packet.batch}];
-    for (std::size_t i = 0; i < packet.mask_samples->size(); ++i)
-        known[(*packet.mask_samples)[i]] = (*packet.labels)[i];
-    const auto waits = [this, &packet](const Output& output) {
+        it = it->first.second + 1 < message.batch ? labels_.erase(it) : std::next(it);
+    auto& known = labels_[{message.edge, message.batch}];
+    for (std::size_t i = 0; i < message.mask_samples->size(); ++i)
+        known[(*message.mask_samples)[i]] = (*message.labels)[i];
+    const auto waits = [this, &message](const Output& output) {
         const auto decides = [this](std::uint16_t id) { return carries_decisions(program_->edge(id).path); };
         return std::any_of(output.parked.begin(), output.parked.end(), decides) &&
-               program_->operators[output.operator_index].previous_switch == packet.edge && labels_known(output);
+               program_->operators[output.operator_index].previous_switch == message.edge && labels_known(output);
     };
     for (;;) {  // outputs that start may be gone afterwards
         const auto output = std::find_if(outputs_.begin(), outputs_.end(), waits);

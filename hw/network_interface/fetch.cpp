@@ -13,24 +13,22 @@
 
 namespace switchyard::hw {
 
-void NetworkInterface::request(std::uint64_t address, std::uint64_t bytes, const std::vector<Endpoint>& reply_to,
-                               std::uint16_t edge, std::uint16_t unit, std::uint32_t tag, bool values,
-                               std::shared_ptr<const TensorPart> part,
-                               std::shared_ptr<const std::vector<MemoryRun>> runs) {
-    RoutedExtension* packet = nullptr;
-    Payload& payload = make_packet(PacketKind::read_request, {memory_of(address)}, 0, packet);
-    payload.set_command(::tlm::TLM_READ_COMMAND);
-    payload.set_address(address);
-    packet->requested_bytes = bytes;
-    packet->reply_to = reply_to;
-    packet->edge = edge;
-    packet->unit = unit;
-    packet->tag = tag;
-    packet->has_values = values;
-    packet->part = std::move(part);
-    packet->runs = std::move(runs);
-    stats_.memory_requested_bytes += bytes * reply_to.size();
-    inject(payload, clock_.cycles(config_.setup_cycles));
+void NetworkInterface::request(Fetch fetch) {
+    const Packet packet = make_packet(MessageKind::data, {memory_of(fetch.address)}, 0);
+    packet.payload->set_command(::tlm::TLM_READ_COMMAND);
+    packet.payload->set_address(fetch.address);
+    packet.packet.traffic = TrafficClass::control;
+    packet.packet.has_values = fetch.values;
+    packet.memory.operation = MemoryOperation::read;
+    packet.memory.requested_bytes = fetch.bytes;
+    stats_.memory_requested_bytes += fetch.bytes * fetch.reply_to.size();
+    packet.memory.reply_to = std::move(fetch.reply_to);
+    packet.memory.runs = std::move(fetch.runs);
+    packet.message.content = fetch.content;
+    packet.message.edge = fetch.edge;
+    packet.message.unit = fetch.unit;
+    packet.message.part = std::move(fetch.part);
+    inject(packet, clock_.cycles(config_.setup_cycles));
 }
 
 bool NetworkInterface::tells_samples(const InEdge& in) const {
@@ -58,8 +56,8 @@ void NetworkInterface::start_loads(InEdge& in) {
     }
 }
 
-std::uint64_t NetworkInterface::samples_record_bytes(const InEdge& in, std::uint32_t tag) const {
-    if (tag == kOrderTag) return program_->order(in.segment)->samples * sizeof(std::uint64_t);
+std::uint64_t NetworkInterface::samples_record_bytes(const InEdge& in, MessageContent content) const {
+    if (content == MessageContent::order) return program_->order(in.segment)->samples * sizeof(std::uint64_t);
     const TensorStore& store = in.source->store;
     const std::uint32_t records = ceil_div(in.source->unit_samples, store.index_list_samples);
     return std::uint64_t{records} * store.index_list_bytes;
@@ -68,23 +66,27 @@ std::uint64_t NetworkInterface::samples_record_bytes(const InEdge& in, std::uint
 void NetworkInterface::request_samples(InEdge& in) {
     in.samples = {};
     if (in.rank != 0 || !tells_samples(in)) return;
-    const auto ask = [&](std::uint64_t address, std::uint32_t tag, std::size_t key) {
+    const auto ask = [&](std::uint64_t address, MessageContent content, std::size_t key) {
         ++in.samples.records_missing;
-        request(address, samples_record_bytes(in, tag), {address_.tile}, in.edge->id, static_cast<std::uint16_t>(key),
-                tag, true);
+        Fetch fetch{content, in.edge->id, static_cast<std::uint16_t>(key), address, samples_record_bytes(in, content)};
+        fetch.reply_to = {address_.tile};
+        fetch.values = true;
+        request(std::move(fetch));
     };
-    if (in.source->store.index_list_bytes > 0) ask(in.source->store.index_list_address, kIndexListTag, 0);
+    if (in.source->store.index_list_bytes > 0) ask(in.source->store.index_list_address, MessageContent::index_lists, 0);
     const SegmentOrder* const order = program_->order(in.segment);
     if (order == nullptr) return;
     in.samples.masks.resize(order->keys.size());
     for (std::size_t key = 0; key < order->keys.size(); ++key) {
-        ask(order->keys[key].mask_address + in.batch % 2 * order->keys[key].mask_bank_stride, kOrderTag, key);
+        ask(order->keys[key].mask_address + in.batch % 2 * order->keys[key].mask_bank_stride, MessageContent::order,
+            key);
     }
 }
 
-void NetworkInterface::on_samples(InEdge& in, std::uint32_t tag, unsigned key, const std::vector<std::uint8_t>& bytes) {
+void NetworkInterface::on_samples(InEdge& in, MessageContent content, unsigned key,
+                                  const std::vector<std::uint8_t>& bytes) {
     BatchSamples& samples = in.samples;
-    if (tag == kIndexListTag) {
+    if (content == MessageContent::index_lists) {
         const std::uint32_t room = in.source->store.index_list_bytes;
         std::vector<SampleIndexListPtr> parts;
         for (std::size_t at = 0; at < bytes.size(); at += room)
@@ -118,14 +120,15 @@ void NetworkInterface::issue_load(InEdge& in, unsigned unit) {
     const std::vector<Endpoint> readers = tiles_of(in, tensor_readers(plan, in.rank, config_.multicast_reads()));
     for (const TransferPlan::Access& access : plan.reads(in.rank)) {
         const std::uint64_t piece = in.source->store.address(access.piece, in.batch, address_.region_bytes);
-        std::shared_ptr<const TensorPart> part;
-        std::shared_ptr<const std::vector<MemoryRun>> runs;
+        Fetch fetch{MessageContent::tensor, in.edge->id, static_cast<std::uint16_t>(unit), piece + access.offset,
+                    access.bytes};
+        fetch.reply_to = readers;
+        fetch.values = config_.values;
         if (config_.values) {
-            part = std::make_shared<const TensorPart>(plan.part(access.piece, in.rank));
-            runs = runs_of(*part, *in.source, plan.made(access.piece), piece);
+            fetch.part = std::make_shared<const TensorPart>(plan.part(access.piece, in.rank));
+            fetch.runs = runs_of(*fetch.part, *in.source, plan.made(access.piece), piece);
         }
-        request(piece + access.offset, access.bytes, readers, in.edge->id, static_cast<std::uint16_t>(unit), kTensorTag,
-                config_.values, std::move(part), std::move(runs));
+        request(std::move(fetch));
     }
 }
 
@@ -229,7 +232,10 @@ void NetworkInterface::open_weights(std::uint16_t edge_id) {
 
 void NetworkInterface::issue_weights(InEdge& in) {
     const std::uint64_t slice = in.edge->slice_addresses.at(in.rank % in.destination->k_factor);
-    request(slice, in.edge->weight_bytes, tiles_of(in, readers(in, 0)), in.edge->id, 0, kTensorTag, config_.values);
+    Fetch fetch{MessageContent::tensor, in.edge->id, 0, slice, in.edge->weight_bytes};
+    fetch.reply_to = tiles_of(in, readers(in, 0));
+    fetch.values = config_.values;
+    request(std::move(fetch));
 }
 
 std::uint64_t NetworkInterface::mask_record_bytes(std::uint16_t operator_index) const {
@@ -244,24 +250,27 @@ void NetworkInterface::fetch_masks(std::uint16_t operator_index, std::uint16_t u
     const bool compacted = program_->order(op.segment) != nullptr;
     if (compacted && unit > 0) return;  // came, or comes, with the first unit's
     const std::uint64_t bytes = mask_record_bytes(operator_index);
-    request(op.mask_address + batch % 2 * op.mask_bank_stride + unit * bytes, bytes, {address_.tile}, operator_index,
-            unit, kMaskTag, true);
+    Fetch fetch{MessageContent::masks, operator_index, unit,
+                op.mask_address + batch % 2 * op.mask_bank_stride + unit * bytes, bytes};
+    fetch.reply_to = {address_.tile};
+    fetch.values = true;
+    request(std::move(fetch));
 }
 
-void NetworkInterface::on_recorded_masks(const RoutedExtension& packet, const std::vector<std::uint8_t>& bytes) {
-    const TileOperator& op = program_->operators.at(packet.edge);
+void NetworkInterface::on_recorded_masks(const AdynaMessage& message, const std::vector<std::uint8_t>& bytes) {
+    const TileOperator& op = program_->operators.at(message.edge);
     const OperatorPlacement& placement = program_->placement(op.op_id);
     const bool compacted = program_->order(op.segment) != nullptr;
     const auto count = static_cast<std::uint32_t>(bytes.size() / sizeof(std::uint64_t));
-    const std::uint32_t first = packet.unit * placement.unit_samples;
+    const std::uint32_t first = message.unit * placement.unit_samples;
     for (std::uint32_t i = 0; i < count; ++i) {
-        std::memcpy(&recorded_masks_[packet.edge][first + i], bytes.data() + i * sizeof(std::uint64_t),
+        std::memcpy(&recorded_masks_[message.edge][first + i], bytes.data() + i * sizeof(std::uint64_t),
                     sizeof(std::uint64_t));
     }
-    for (unsigned unit = packet.unit; unit < (compacted ? placement.units : packet.unit + 1U); ++unit) {
+    for (unsigned unit = message.unit; unit < (compacted ? placement.units : message.unit + 1U); ++unit) {
         InterfaceEvent event;
         event.kind = InterfaceEvent::Kind::masks_ready;
-        event.operator_index = packet.edge;
+        event.operator_index = message.edge;
         event.unit = static_cast<std::uint16_t>(unit);
         tell_controller(event);
     }

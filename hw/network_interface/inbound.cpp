@@ -24,9 +24,7 @@ void NetworkInterface::open_segment(std::uint16_t segment, std::uint32_t batch) 
         std::vector<Payload*> early;
         early.swap(in.early);
         for (Payload* payload : early) {
-            RoutedExtension* packet = nullptr;
-            payload->get_extension(packet);
-            on_probe(*payload, *packet);
+            on_probe(*payload, *payload->get_extension<AdynaMessage>());
             payload->release();
         }
         std::vector<EarlyGrant> grants;
@@ -59,14 +57,14 @@ void NetworkInterface::release_unit(std::uint16_t edge_id, std::uint16_t unit) {
     if (in.edge->path == EdgePath::memory) start_loads(in);
 }
 
-void NetworkInterface::on_probe(Payload& payload, const RoutedExtension& packet) {
-    InEdge& in = in_edge(packet.edge);
-    if (!in.open || in.batch != packet.batch) {
+void NetworkInterface::on_probe(Payload& payload, const AdynaMessage& message) {
+    InEdge& in = in_edge(message.edge);
+    if (!in.open || in.batch != message.batch) {
         payload.acquire();
         in.early.push_back(&payload);
         return;
     }
-    if (!in.units.at(packet.unit).announced) announce(in, packet.unit, packet.index_list);
+    if (!in.units.at(message.unit).announced) announce(in, message.unit, message.index_list);
 }
 
 void NetworkInterface::grant(InEdge& in, unsigned unit) {
@@ -77,13 +75,13 @@ void NetworkInterface::grant(InEdge& in, unsigned unit) {
 }
 
 void NetworkInterface::acknowledge(const InEdge& in, unsigned unit, std::vector<Endpoint> senders) {
-    RoutedExtension* packet = nullptr;
-    Payload& payload = make_packet(PacketKind::acknowledge, std::move(senders), 0, packet);
-    packet->edge = in.edge->id;
-    packet->unit = static_cast<std::uint16_t>(unit);
-    packet->batch = in.batch;
+    const Packet packet = make_packet(MessageKind::acknowledge, std::move(senders), 0);
+    packet.packet.traffic = TrafficClass::control;
+    packet.message.edge = in.edge->id;
+    packet.message.unit = static_cast<std::uint16_t>(unit);
+    packet.message.batch = in.batch;
     ++stats_.acknowledges;
-    inject(payload);
+    inject(packet);
 }
 
 void NetworkInterface::announce(InEdge& in, unsigned unit, const SampleIndexListPtr& index_list) {
@@ -143,21 +141,23 @@ void NetworkInterface::announce_ready(InEdge& in, unsigned unit) {
     tell_controller(event);
 }
 
-void NetworkInterface::expect_tensor(const RoutedExtension& packet, const sc_core::sc_time& delay) {
-    InputUnit& input = in_edge(packet.edge).units.at(packet.unit);
-    if (packet.has_values) place_values(packet);  // nobody looks into the slot before the unit is complete
+void NetworkInterface::expect_tensor(const Payload& payload, const sc_core::sc_time& delay) {
+    const auto& packet = *payload.get_extension<PacketExtension>();
+    const auto& message = *payload.get_extension<AdynaMessage>();
+    InputUnit& input = in_edge(message.edge).units.at(message.unit);
+    if (packet.has_values) place_values(payload);  // nobody looks into the slot before the unit is complete
     input.received += packet.payload_bytes;
     stats_.received_bytes += packet.payload_bytes;
     if (input.received > input.expected) {
-        fail("edge " + std::to_string(packet.edge) + " unit " + std::to_string(packet.unit) + ": " +
+        fail("edge " + std::to_string(message.edge) + " unit " + std::to_string(message.unit) + ": " +
              std::to_string(input.received) + " bytes arrived, " + std::to_string(input.expected) + " were expected");
     }
     input.complete_at = std::max(input.complete_at, sc_core::sc_time_stamp() + delay);
     if (input.received < input.expected) return;
     Item item;
     item.kind = Item::Kind::unit_complete;
-    item.edge = packet.edge;
-    item.unit = packet.unit;
+    item.edge = message.edge;
+    item.unit = message.unit;
     queue_.push(std::move(item), input.complete_at - sc_core::sc_time_stamp());
 }
 
@@ -179,19 +179,19 @@ void NetworkInterface::complete_unit(InEdge& in, unsigned unit) {
     tell_controller(event);
 }
 
-void NetworkInterface::on_values(Payload& payload, const RoutedExtension& packet) {
-    std::vector<std::uint8_t>& bytes = partial_values_[{packet.tag, packet.edge, packet.unit}];
+void NetworkInterface::on_values(const Payload& payload, const AdynaMessage& message) {
+    std::vector<std::uint8_t>& bytes = partial_values_[{message.content, message.edge, message.unit}];
     bytes.insert(bytes.end(), payload.get_data_ptr(), payload.get_data_ptr() + payload.get_data_length());
-    stats_.received_bytes += packet.payload_bytes;
-    if (packet.tag == kIndexListTag || packet.tag == kOrderTag) {
-        InEdge& in = in_edge(packet.edge);
-        if (bytes.size() < samples_record_bytes(in, packet.tag)) return;
-        on_samples(in, packet.tag, packet.unit, bytes);
+    stats_.received_bytes += payload.get_extension<PacketExtension>()->payload_bytes;
+    if (message.content == MessageContent::masks) {
+        if (bytes.size() < mask_record_bytes(message.edge)) return;
+        on_recorded_masks(message, bytes);
     } else {
-        if (bytes.size() < mask_record_bytes(packet.edge)) return;
-        on_recorded_masks(packet, bytes);
+        InEdge& in = in_edge(message.edge);
+        if (bytes.size() < samples_record_bytes(in, message.content)) return;
+        on_samples(in, message.content, message.unit, bytes);
     }
-    partial_values_.erase({packet.tag, packet.edge, packet.unit});
+    partial_values_.erase({message.content, message.edge, message.unit});
 }
 
 }  // namespace switchyard::hw

@@ -8,6 +8,20 @@
 #include "switchyard/tlm/dummy_buffer.h"
 
 namespace switchyard::hw {
+namespace {
+
+MemoryOperation operation_of(const ::tlm::tlm_generic_payload& payload) {
+    const auto* const memory = payload.get_extension<MemoryExtension>();
+    return memory ? memory->operation : MemoryOperation::none;
+}
+
+/// From a tile or from memory.
+bool is_tensor(const ::tlm::tlm_generic_payload& payload, const AdynaMessage& message) {
+    return message.kind == MessageKind::data && message.content == MessageContent::tensor &&
+           operation_of(payload) != MemoryOperation::write_done;
+}
+
+}  // namespace
 
 NetworkInterface::NetworkInterface(const sc_core::sc_module_name& name, const Config& config, const Address& address,
                                    SimulationRegistry& registry, const RoutingBlocksFactory& make_blocks)
@@ -98,19 +112,17 @@ void NetworkInterface::control_transport(Payload& payload, sc_core::sc_time&) {
             fetch_masks(command->operator_index, command->unit, command->batch);
             break;
         case Kind::send_control: {
-            RoutedExtension* packet = nullptr;
-            Payload& out = make_packet(PacketKind::control, {address_.host}, 8, packet);
-            packet->tag = command->control;
-            packet->batch = command->batch;
-            packet->segment = command->segment;
+            const Packet out = make_packet(MessageKind::control, {address_.host}, 8);
+            out.message.control = command->control;
+            out.message.batch = command->batch;
+            out.message.segment = command->segment;
             inject(out);
             break;
         }
         case Kind::send_profile: {
-            RoutedExtension* packet = nullptr;
-            Payload& out = make_packet(PacketKind::config, {address_.host}, command->bytes.size(), packet);
-            out.set_address(kTileProfileRead);
-            carry_values(out, *packet, command->bytes);
+            Packet out = make_packet(MessageKind::config, {address_.host}, command->bytes.size());
+            out.payload->set_address(kTileProfileRead);
+            carry_values(out, command->bytes);
             inject(out);
             break;
         }
@@ -119,13 +131,12 @@ void NetworkInterface::control_transport(Payload& payload, sc_core::sc_time&) {
 }
 
 void NetworkInterface::noc_transport(Payload& payload, sc_core::sc_time& delay) {
-    RoutedExtension* packet = nullptr;
-    payload.get_extension(packet);
     payload.set_response_status(::tlm::TLM_OK_RESPONSE);
-    if (packet->kind == PacketKind::data && packet->tag == kTensorTag) {  // also with values
-        expect_tensor(*packet, delay);
-    } else if (packet->kind == PacketKind::acknowledge) {
-        expect_acknowledge(*packet, delay);
+    const auto* const message = payload.get_extension<AdynaMessage>();
+    if (message && is_tensor(payload, *message)) {  // also with values
+        expect_tensor(payload, delay);
+    } else if (message && message->kind == MessageKind::acknowledge) {
+        expect_acknowledge(payload, delay);
     } else {
         payload.acquire();
         Item item;
@@ -165,31 +176,46 @@ void NetworkInterface::process() {
 }
 
 void NetworkInterface::handle(Payload& payload) {
-    RoutedExtension* packet = nullptr;
-    payload.get_extension(packet);
-    switch (packet->kind) {
-        case PacketKind::probe:
-            on_probe(payload, *packet);
+    const auto& packet = *payload.get_extension<PacketExtension>();
+    if (packet.is_receipt) {
+        finish_step(static_cast<std::uint16_t>(packet.receipt_tag >> 16),
+                    static_cast<std::uint16_t>(packet.receipt_tag));
+        return;
+    }
+    const auto* const found = payload.get_extension<AdynaMessage>();
+    if (!found) fail("a packet without a message from endpoint " + std::to_string(packet.source));
+    const AdynaMessage& message = *found;
+    switch (operation_of(payload)) {
+        case MemoryOperation::write_done:
+            finish_step(message.operator_id, message.unit);
+            return;
+        case MemoryOperation::read:
+        case MemoryOperation::write:
+            fail("a tile got a request for memory");
+        case MemoryOperation::none:
+        case MemoryOperation::read_data:
             break;
-        case PacketKind::data:
-            on_values(payload, *packet);
+    }
+    switch (message.kind) {
+        case MessageKind::probe:
+            on_probe(payload, message);
             break;
-        case PacketKind::mask:
-            packet->labels ? on_labels(*packet) : on_masks(*packet);
+        case MessageKind::data:
+            on_values(payload, message);
             break;
-        case PacketKind::write_done:
-            finish_step(packet->operator_id, packet->unit);
+        case MessageKind::mask:
+            message.labels ? on_labels(message) : on_masks(message);
             break;
-        case PacketKind::control: {
+        case MessageKind::control: {
             InterfaceEvent event;
             event.kind = InterfaceEvent::Kind::control;
-            event.control = packet->tag;
-            event.batch = packet->batch;
-            event.segment = packet->segment;
+            event.control = message.control;
+            event.batch = message.batch;
+            event.segment = message.segment;
             tell_controller(event);
             break;
         }
-        case PacketKind::config: {
+        case MessageKind::config: {
             InterfaceEvent event;
             event.kind = payload.is_read() ? InterfaceEvent::Kind::config_read : InterfaceEvent::Kind::config_write;
             event.address = payload.get_address();
@@ -198,14 +224,8 @@ void NetworkInterface::handle(Payload& payload) {
             tell_controller(event);
             break;
         }
-        case PacketKind::receipt:
-            finish_step(static_cast<std::uint16_t>(packet->tag), packet->unit);
+        case MessageKind::acknowledge:  // served in noc_transport
             break;
-        case PacketKind::acknowledge:  // served in noc_transport
-            break;
-        case PacketKind::read_request:
-        case PacketKind::write_request:
-            fail("a tile got a request for memory");
     }
 }
 
@@ -241,39 +261,38 @@ void NetworkInterface::load_program(const std::shared_ptr<const TileProgram>& pr
     }
 }
 
-NetworkInterface::Payload& NetworkInterface::make_packet(PacketKind kind, std::vector<Endpoint> destinations,
-                                                         std::uint64_t payload_bytes, RoutedExtension*& extension) {
-    Payload& payload = packets_.allocate();
-    payload.get_extension(extension);
-    extension->kind = kind;
-    extension->source = address_.tile;
-    extension->destinations = std::move(destinations);
-    extension->payload_bytes = payload_bytes;
+NetworkInterface::Packet NetworkInterface::make_packet(MessageKind kind, std::vector<Endpoint> destinations,
+                                                       std::uint64_t payload_bytes) {
+    PooledPayload payload(packets_);
+    PacketExtension& packet = payload.packet();
+    MemoryExtension& memory = payload.extension<MemoryExtension>();
+    AdynaMessage& message = payload.extension<AdynaMessage>();
+    message.kind = kind;
+    packet.source = address_.tile;
+    packet.destinations = std::move(destinations);
+    packet.payload_bytes = payload_bytes;
     const auto length = static_cast<unsigned>(std::max<std::uint64_t>(payload_bytes, 1));
-    payload.set_command(::tlm::TLM_WRITE_COMMAND);
-    payload.set_data_ptr(dummy_buffer(length));
-    payload.set_data_length(length);
-    payload.set_streaming_width(length);
-    return payload;
+    payload->set_command(::tlm::TLM_WRITE_COMMAND);
+    payload->set_data_ptr(dummy_buffer(length));
+    payload->set_data_length(length);
+    payload->set_streaming_width(length);
+    return {std::move(payload), packet, memory, message};
 }
 
-NetworkInterface::Injection NetworkInterface::inject(Payload& payload, const sc_core::sc_time& after) {
-    const std::unique_ptr<Payload, void (*)(Payload*)> guard(&payload, [](Payload* sent) { sent->release(); });
+NetworkInterface::Injection NetworkInterface::inject(const Packet& packet, const sc_core::sc_time& after) {
     sc_core::sc_time delay = after;
     ++stats_.packets;
-    if (blocks_->packetises()) packetise(payload, *payload.get_extension<RoutedExtension>());
-    noc_out->b_transport(payload, delay);
-    const bool ok = payload.is_response_ok();
-    const std::string status = ok ? std::string() : payload.get_response_string();
-    const bool receipt_follows = payload.get_extension<RoutedExtension>()->receipt_follows;
-    if (!ok) fail("the network refused a packet: " + status);
-    return {delay, receipt_follows};
+    if (blocks_->packetises()) packetise(packet);
+    noc_out->b_transport(*packet.payload, delay);
+    if (!packet.payload->is_response_ok())
+        fail("the network refused a packet: " + packet.payload->get_response_string());
+    return {delay, packet.packet.receipt_follows};
 }
 
-void NetworkInterface::carry_values(Payload& payload, RoutedExtension& extension, std::vector<std::uint8_t> bytes) {
-    extension.has_values = true;
-    extension.values = std::move(bytes);
-    if (!extension.values.empty()) payload.set_data_ptr(extension.values.data());
+void NetworkInterface::carry_values(Packet& packet, std::vector<std::uint8_t> bytes) {
+    packet.packet.has_values = true;
+    packet.packet.values = std::move(bytes);
+    if (!packet.packet.values.empty()) packet.payload->set_data_ptr(packet.packet.values.data());
 }
 
 NetworkInterface::Payload& NetworkInterface::make_message(::tlm::tlm_command command, std::uint64_t address,

@@ -19,10 +19,10 @@
 #include "switchyard/hw/network_interface/transfer_plan.h"
 #include "switchyard/hw/network_interface/value_region.h"
 #include "switchyard/sw_scheduler/adyna/image/program.h"
+#include "switchyard/tlm/adyna_message.h"
 #include "switchyard/tlm/clock_period.h"
 #include "switchyard/tlm/interface_protocol.h"
 #include "switchyard/tlm/memory_manager.h"
-#include "switchyard/tlm/routed_extension.h"
 #include "switchyard/tlm/simulation_registry.h"
 #include "switchyard/tlm/stat_counters.h"
 #include "switchyard/tlm/tile_protocol.h"
@@ -106,8 +106,30 @@ public:
 
 private:
     using Payload = ::tlm::tlm_generic_payload;
-    /// RoutedExtension::tag of read requests, back in the replies.
-    enum Tag : std::uint32_t { kTensorTag, kIndexListTag, kMaskTag, kOrderTag };
+    /// A packet of this interface's, with its extensions.
+    struct Packet {
+        PooledPayload payload;
+        PacketExtension& packet;
+        MemoryExtension& memory;
+        AdynaMessage& message;
+    };
+    /// A read request to memory.
+    struct Fetch {
+        MessageContent content = MessageContent::tensor;
+        std::uint16_t edge = 0, unit = 0;
+        std::uint64_t address = 0, bytes = 0;
+        std::vector<Endpoint> reply_to = {};
+        bool values = false;
+        std::shared_ptr<const TensorPart> part = {};
+        std::shared_ptr<const std::vector<MemoryRun>> runs = {};
+    };
+    /// A write request to memory.
+    struct Store {
+        std::uint16_t edge = 0;
+        std::uint64_t address = 0, bytes = 0;
+        std::vector<std::uint8_t>* values = nullptr;         ///< null: only sizes move
+        std::shared_ptr<const std::vector<MemoryRun>> runs;  ///< as MemoryExtension
+    };
 
     /// One micro-batch of an in-edge.
     struct InputUnit {
@@ -205,15 +227,13 @@ private:
     void process();
     void handle(Payload& payload);
     void load_program(const std::shared_ptr<const TileProgram>& program);
-    Payload& make_packet(PacketKind kind, std::vector<Endpoint> destinations, std::uint64_t payload_bytes,
-                         RoutedExtension*& extension);
+    Packet make_packet(MessageKind kind, std::vector<Endpoint> destinations, std::uint64_t payload_bytes);
     struct Injection {
         sc_core::sc_time arrival;  ///< time until the tail of the last copy has arrived, unless a receipt will say it
         bool receipt_follows;
     };
-    /// Sends and releases the packet.
-    Injection inject(Payload& payload, const sc_core::sc_time& after = sc_core::SC_ZERO_TIME);
-    static void carry_values(Payload& payload, RoutedExtension& extension, std::vector<std::uint8_t> bytes);
+    Injection inject(const Packet& packet, const sc_core::sc_time& after = sc_core::SC_ZERO_TIME);
+    static void carry_values(Packet& packet, std::vector<std::uint8_t> bytes);
     Payload& make_message(::tlm::tlm_command command, std::uint64_t address, std::uint64_t bytes);
     void tell_controller(InterfaceEvent& event);
     void touch_scratchpad(bool write, std::uint64_t address, std::uint64_t bytes);
@@ -227,12 +247,12 @@ private:
     void open_segment(std::uint16_t segment, std::uint32_t batch);
     void close_segment(std::uint16_t segment);
     void release_unit(std::uint16_t edge_id, std::uint16_t unit);
-    void on_probe(Payload& payload, const RoutedExtension& packet);
+    void on_probe(Payload& payload, const AdynaMessage& message);
     /// Tensor bytes count when they are on their way; the unit is complete when the last of them has arrived. One event
     /// a unit instead of one a packet.
-    void expect_tensor(const RoutedExtension& packet, const sc_core::sc_time& delay);
+    void expect_tensor(const Payload& payload, const sc_core::sc_time& delay);
     void complete_unit(InEdge& in, unsigned unit);
-    void on_values(Payload& payload, const RoutedExtension& packet);
+    void on_values(const Payload& payload, const AdynaMessage& message);
     void announce(InEdge& in, unsigned unit, const SampleIndexListPtr& index_list);
     void announce_ready(InEdge& in, unsigned unit);
     std::shared_ptr<const Share> receiving_share(const InEdge& in, const SampleIndexList& index_list);
@@ -254,16 +274,14 @@ private:
     std::vector<std::uint8_t> group_values(const Outbound& outbound, const Outbound::Group& group,
                                            std::shared_ptr<const TensorPart>& part);
     /// The same for acknowledges: what they allow happens when the last has arrived.
-    void expect_acknowledge(const RoutedExtension& packet, const sc_core::sc_time& delay);
+    void expect_acknowledge(const Payload& payload, const sc_core::sc_time& delay);
     void take_grant(Outbound& outbound, const EarlyGrant& grant);
     void release_group(std::uint16_t edge, std::uint16_t unit, std::uint16_t group);
     void finish_step(std::uint16_t operator_index, std::uint16_t unit);
     std::shared_ptr<const Share> sending_share(const Edge& edge, const SampleIndexList& index_list, unsigned rank);
     SampleIndexListPtr switched_list(Output& output, const Edge& edge);
 
-    /// `values`: null if only sizes move; runs: as RoutedExtension.
-    void write_memory(Output& output, std::uint16_t edge, std::uint64_t address, std::uint64_t bytes,
-                      std::vector<std::uint8_t>* values, std::shared_ptr<const std::vector<MemoryRun>> runs);
+    void write_memory(Output& output, Store store);
 
     // routing.cpp: the blocks that can be exchanged
     template <class Call>
@@ -279,7 +297,7 @@ private:
     std::shared_ptr<const MergedSamples> merged_inputs(const InEdge& in, unsigned unit);
     SampleIndexListPtr united_records(const std::vector<SampleIndexListPtr>& index_lists);
     /// Through the packetiser: the packet is what its flits hold.
-    void packetise(Payload& payload, RoutedExtension& packet);
+    void packetise(const Packet& packet);
 
     // values.cpp: tensors with values
     void access_scratchpad(::tlm::tlm_command command, std::uint64_t address, std::uint8_t* bytes, std::uint64_t size);
@@ -287,7 +305,7 @@ private:
     std::vector<std::uint8_t> output_values(const Output& output, const Edge& edge, const TransferPlan& plan,
                                             const TensorPart& part);
     /// Into the slot of the packet's edge and unit.
-    void place_values(const RoutedExtension& packet);
+    void place_values(const Payload& payload);
     ValueRegion input_region(const InEdge& in, unsigned unit, const TransferPlan& plan) const;
     /// Partial sums of a global pool, each in binary16, are added up in binary32 in the order of their rows.
     void add_partial_sums(const InEdge& in, unsigned unit);
@@ -307,17 +325,17 @@ private:
     void send_decisions(Output& output, const Edge& edge);
     void store_masks(Output& output, const std::vector<std::uint32_t>& ids, const std::vector<std::uint64_t>& masks);
     void start_parked(Output& output);
-    void on_masks(const RoutedExtension& packet);
-    void on_labels(const RoutedExtension& packet);
+    void on_masks(const AdynaMessage& message);
+    void on_labels(const AdynaMessage& message);
 
     // fetch.cpp: tensors, weights, index lists and recorded masks from memory
     void start_loads(InEdge& in);
     /// False: every tile knows by itself that all samples are there, in the order of their ids.
     bool tells_samples(const InEdge& in) const;
     void request_samples(InEdge& in);
-    /// A record of Tag `tag`: all index lists of the tensor, or the masks of key `key` of the segment's order.
-    void on_samples(InEdge& in, std::uint32_t tag, unsigned key, const std::vector<std::uint8_t>& bytes);
-    std::uint64_t samples_record_bytes(const InEdge& in, std::uint32_t tag) const;
+    /// A record: all index lists of the tensor, or the masks of key `key` of the segment's order.
+    void on_samples(InEdge& in, MessageContent content, unsigned key, const std::vector<std::uint8_t>& bytes);
+    std::uint64_t samples_record_bytes(const InEdge& in, MessageContent content) const;
     TransferPlan load_plan(const InEdge& in, unsigned unit) const;
     /// Ranks that get what one of them asks memory for, this one among them (memory_readers.h).
     std::vector<std::uint16_t> readers(const InEdge& in, unsigned unit) const;
@@ -332,12 +350,10 @@ private:
     void open_weights(std::uint16_t edge_id);
     void issue_weights(InEdge& in);
     void fetch_masks(std::uint16_t operator_index, std::uint16_t unit, std::uint32_t batch);
-    void on_recorded_masks(const RoutedExtension& packet, const std::vector<std::uint8_t>& bytes);
+    void on_recorded_masks(const AdynaMessage& message, const std::vector<std::uint8_t>& bytes);
     /// Of a unit; where the segment is compacted, of the batch.
     std::uint64_t mask_record_bytes(std::uint16_t operator_index) const;
-    void request(std::uint64_t address, std::uint64_t bytes, const std::vector<Endpoint>& reply_to, std::uint16_t edge,
-                 std::uint16_t unit, std::uint32_t tag, bool values, std::shared_ptr<const TensorPart> part = nullptr,
-                 std::shared_ptr<const std::vector<MemoryRun>> runs = nullptr);
+    void request(Fetch fetch);
     /// Where a part lies in one piece of a tensor in HBM that holds it.
     std::shared_ptr<const std::vector<MemoryRun>> runs_of(const TensorPart& part, const OperatorPlacement& tensor,
                                                           const TransferPlan::Extent& piece, std::uint64_t address);
@@ -348,7 +364,7 @@ private:
     SimulationRegistry& registry_;
     Stats stats_;
     std::unique_ptr<RoutingBlocks> blocks_;
-    RoutedPayloadPool packets_;
+    AdynaPacketPool packets_;
     PayloadPool messages_;  ///< to the tile's other components
     TimedQueue<Item> queue_;
 
@@ -362,7 +378,7 @@ private:
     std::deque<Outbound> outbounds_;
     std::map<std::pair<std::uint16_t, std::uint16_t>, std::vector<EarlyGrant>> early_grants_;  ///< by edge and unit
     std::deque<Output> outputs_;
-    std::map<std::tuple<std::uint32_t, std::uint16_t, std::uint16_t>, std::vector<std::uint8_t>> partial_values_;
+    std::map<std::tuple<MessageContent, std::uint16_t, std::uint16_t>, std::vector<std::uint8_t>> partial_values_;
     std::map<std::pair<std::uint16_t, std::uint16_t>, SwitchUnit> switches_;  ///< (switch, unit)
     std::map<std::uint16_t, SwitchUnit> recorded_masks_;                      ///< by operator index
     /// Of the gates before those of this tile, by switch and batch: a gate's and the next one's segments may differ.

@@ -12,16 +12,16 @@ void NetworkInterface::probe(const Edge& edge, std::uint16_t unit, std::uint32_t
                              const SampleIndexListPtr& index_list, std::vector<Endpoint> destinations) {
     if (destinations.empty()) return;
     const std::uint64_t bytes = 8 + (program_->placement(edge.dst_op).unit_samples + 7) / 8;  // a bitmap of the samples
-    RoutedExtension* packet = nullptr;
-    Payload& payload = make_packet(PacketKind::probe, std::move(destinations), bytes, packet);
-    packet->edge = edge.id;
-    packet->unit = unit;
-    packet->batch = batch;
-    packet->operator_id = edge.src_op;
-    packet->dyn_dim = static_cast<std::uint32_t>(index_list->samples.size());
-    packet->index_list = index_list;
+    const Packet packet = make_packet(MessageKind::probe, std::move(destinations), bytes);
+    packet.packet.traffic = TrafficClass::control;
+    packet.message.edge = edge.id;
+    packet.message.unit = unit;
+    packet.message.batch = batch;
+    packet.message.operator_id = edge.src_op;
+    packet.message.dyn_dim = static_cast<std::uint32_t>(index_list->samples.size());
+    packet.message.index_list = index_list;
     ++stats_.probes;
-    inject(payload, clock_.cycles(config_.setup_cycles));
+    inject(packet, clock_.cycles(config_.setup_cycles));
 }
 
 void NetworkInterface::begin_send(const SendExtension& send) {
@@ -141,20 +141,22 @@ void NetworkInterface::send_on_chip(const Output& output, const Edge& edge, cons
     for (const EarlyGrant& grant : grants) take_grant(outbounds_.back(), grant);
 }
 
-void NetworkInterface::expect_acknowledge(const RoutedExtension& packet, const sc_core::sc_time& delay) {
-    const EarlyGrant grant{packet.batch, packet.unit, packet.source, sc_core::sc_time_stamp() + delay};
+void NetworkInterface::expect_acknowledge(const Payload& payload, const sc_core::sc_time& delay) {
+    const auto& message = *payload.get_extension<AdynaMessage>();
+    const EarlyGrant grant{message.batch, message.unit, payload.get_extension<PacketExtension>()->source,
+                           sc_core::sc_time_stamp() + delay};
     // Of an edge that ends here only those acknowledge who read along, of others the consumers.
-    if (packet.edge < in_edge_index_.size() && in_edge_index_[packet.edge] >= 0) {
-        take_grant(in_edge(packet.edge), grant);
+    if (message.edge < in_edge_index_.size() && in_edge_index_[message.edge] >= 0) {
+        take_grant(in_edge(message.edge), grant);
         return;
     }
     for (Outbound& outbound : outbounds_) {
-        if (outbound.edge == packet.edge && outbound.unit == packet.unit && outbound.batch == packet.batch) {
+        if (outbound.edge == message.edge && outbound.unit == message.unit && outbound.batch == message.batch) {
             take_grant(outbound, grant);
             return;
         }
     }
-    early_grants_[{packet.edge, packet.unit}].push_back(grant);
+    early_grants_[{message.edge, message.unit}].push_back(grant);
 }
 
 void NetworkInterface::take_grant(Outbound& outbound, const EarlyGrant& grant) {
@@ -198,28 +200,27 @@ void NetworkInterface::send_group(const Outbound& outbound, const Outbound::Grou
     for (std::uint64_t sent = 0; sent < group.bytes;) {
         const std::uint64_t bytes = std::min<std::uint64_t>(group.bytes - sent, config_.max_packet_bytes);
         touch_scratchpad(false, op.out_offset + std::uint64_t{outbound.unit} % op.out_slots * op.out_slot_bytes, bytes);
-        RoutedExtension* packet = nullptr;
-        Payload& payload = make_packet(PacketKind::data, group.destinations, bytes, packet);
-        packet->edge = edge.id;
-        packet->unit = outbound.unit;
-        packet->batch = outbound.batch;
-        packet->segment = op.segment;
-        packet->operator_id = edge.src_op;
-        packet->dyn_dim = static_cast<std::uint32_t>(outbound.index_list->samples.size());
-        packet->last_sample = group.samples;
+        Packet packet = make_packet(MessageKind::data, group.destinations, bytes);
+        packet.message.edge = edge.id;
+        packet.message.unit = outbound.unit;
+        packet.message.batch = outbound.batch;
+        packet.message.segment = op.segment;
+        packet.message.operator_id = edge.src_op;
+        packet.message.dyn_dim = static_cast<std::uint32_t>(outbound.index_list->samples.size());
+        packet.message.last_sample = group.samples;
         if (config_.values) {
             const auto first = values.begin() + static_cast<std::ptrdiff_t>(sent);
-            carry_values(payload, *packet, {first, first + static_cast<std::ptrdiff_t>(bytes)});
-            packet->part = part;
-            packet->first_byte = sent;
+            carry_values(packet, {first, first + static_cast<std::ptrdiff_t>(bytes)});
+            packet.message.part = part;
+            packet.message.first_byte = sent;
         }
         stats_.sent_bytes += bytes;
         stats_.delivered_copy_bytes += bytes * group.destinations.size();
         sent += bytes;
         // The last group's end is the edge's end; earlier ones need not be told apart.
-        packet->wants_receipt = outbound.groups_missing == 1 && sent == group.bytes;
-        packet->receipt_tag = outbound.operator_index;
-        const auto [arrival, receipt_follows] = inject(payload);
+        packet.packet.wants_receipt = outbound.groups_missing == 1 && sent == group.bytes;
+        packet.packet.receipt_tag = std::uint32_t{outbound.operator_index} << 16 | outbound.unit;
+        const auto [arrival, receipt_follows] = inject(packet);
         done = std::max(done, arrival);
         receipt_due = receipt_follows;
     }
@@ -254,8 +255,8 @@ void NetworkInterface::send_to_memory(Output& output, const Edge& edge, const Sa
         std::vector<std::uint8_t> record = serialise(*index_list);
         if (record.size() > store.index_list_bytes) fail("sample-index list does not fit its place in memory");
         record.resize(store.index_list_bytes);
-        write_memory(output, edge.id, store.index_list_address + std::uint64_t{output.unit} * store.index_list_bytes,
-                     record.size(), &record, nullptr);
+        write_memory(output, {edge.id, store.index_list_address + std::uint64_t{output.unit} * store.index_list_bytes,
+                              record.size(), &record, nullptr});
     }
     const TransferPlan plan(edge, program_->placement(edge.src_op), tensor, *index_list);
     for (const TransferPlan::Access& access : plan.writes(op.rank)) {
@@ -265,35 +266,33 @@ void NetworkInterface::send_to_memory(Output& output, const Edge& edge, const Sa
             const TensorPart part = plan.part(op.rank, access.piece);
             std::vector<std::uint8_t> values = output_values(output, edge, plan, part);
             touch_scratchpad(false, slot, access.bytes);
-            write_memory(output, edge.id, piece + access.offset, access.bytes, &values,
-                         runs_of(part, tensor, plan.needed(access.piece), piece));
+            write_memory(output, {edge.id, piece + access.offset, access.bytes, &values,
+                                  runs_of(part, tensor, plan.needed(access.piece), piece)});
             continue;
         }
         for (std::uint64_t done = 0; done < access.bytes;) {
             const std::uint64_t bytes = std::min<std::uint64_t>(access.bytes - done, config_.max_packet_bytes);
             touch_scratchpad(false, slot, bytes);
-            write_memory(output, edge.id, piece + access.offset + done, bytes, nullptr, nullptr);
+            write_memory(output, {edge.id, piece + access.offset + done, bytes, nullptr, nullptr});
             done += bytes;
         }
     }
     finish_step(output.operator_index, output.unit);
 }
 
-void NetworkInterface::write_memory(Output& output, std::uint16_t edge, std::uint64_t address, std::uint64_t bytes,
-                                    std::vector<std::uint8_t>* values,
-                                    std::shared_ptr<const std::vector<MemoryRun>> runs) {
-    RoutedExtension* packet = nullptr;
-    Payload& payload = make_packet(PacketKind::write_request, {memory_of(address)}, bytes, packet);
-    packet->edge = edge;
-    packet->unit = output.unit;
-    packet->batch = output.batch;
-    packet->operator_id = output.operator_index;
-    packet->runs = std::move(runs);
-    payload.set_address(address);
-    if (values) carry_values(payload, *packet, std::move(*values));
+void NetworkInterface::write_memory(Output& output, Store store) {
+    Packet packet = make_packet(MessageKind::data, {memory_of(store.address)}, store.bytes);
+    packet.memory.operation = MemoryOperation::write;
+    packet.memory.runs = std::move(store.runs);
+    packet.message.edge = store.edge;
+    packet.message.unit = output.unit;
+    packet.message.batch = output.batch;
+    packet.message.operator_id = output.operator_index;
+    packet.payload->set_address(store.address);
+    if (store.values) carry_values(packet, std::move(*store.values));
     ++output.steps_missing;
-    stats_.memory_written_bytes += bytes;
-    inject(payload, clock_.cycles(config_.setup_cycles));
+    stats_.memory_written_bytes += store.bytes;
+    inject(packet, clock_.cycles(config_.setup_cycles));
 }
 
 void NetworkInterface::finish_step(std::uint16_t operator_index, std::uint16_t unit) {

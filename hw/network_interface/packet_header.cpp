@@ -6,9 +6,11 @@
 namespace switchyard::hw {
 namespace {
 
+constexpr std::uint8_t kHasValues = 0x80;
+
 struct Header {
-    PacketKind kind = PacketKind::data;
-    std::uint8_t has_values = 0;
+    MessageKind kind = MessageKind::data;
+    std::uint8_t operation = 0;  ///< and kHasValues
     Endpoint source = 0, destination = 0;
     std::uint16_t destinations = 0, edge = 0, unit = 0;
     std::uint32_t payload_bytes = 0;
@@ -16,29 +18,32 @@ struct Header {
 
 template <class Archive>
 void transfer(Archive& archive, typename Archive::template Record<Header> header) {
-    archive.enumeration(header.kind, PacketKind::receipt);
-    archive(header.has_values, header.source, header.destination, header.destinations, header.edge, header.unit,
+    archive.enumeration(header.kind, MessageKind::control);
+    archive(header.operation, header.source, header.destination, header.destinations, header.edge, header.unit,
             header.payload_bytes);
 }
 
 }  // namespace
 
-std::vector<std::uint8_t> packet_header(const RoutedExtension& packet) {
+std::vector<std::uint8_t> packet_header(const PacketHeaderFields& fields) {
+    const auto& [packet, memory, message] = fields;
     Header header;
-    header.kind = packet.kind;
-    header.has_values = packet.has_values ? 1 : 0;
+    header.kind = message.kind;
+    header.operation = static_cast<std::uint8_t>(memory.operation);
+    if (packet.has_values) header.operation |= kHasValues;
     header.source = packet.source;
     header.destination = packet.destinations.front();
     header.destinations = static_cast<std::uint16_t>(packet.destinations.size());
-    header.edge = packet.edge;
-    header.unit = packet.unit;
+    header.edge = message.edge;
+    header.unit = message.unit;
     header.payload_bytes = static_cast<std::uint32_t>(packet.payload_bytes);
     ByteWriter writer;
     transfer(writer, header);
     return writer.take();
 }
 
-bool read_packet_header(const std::uint8_t* bytes, RoutedExtension& packet) {
+bool read_packet_header(const std::uint8_t* bytes, const PacketHeaderFields& fields) {
+    const auto& [packet, memory, message] = fields;
     Header header;
     try {
         ByteReader reader(bytes, kPacketHeaderBytes);
@@ -46,13 +51,16 @@ bool read_packet_header(const std::uint8_t* bytes, RoutedExtension& packet) {
     } catch (const InputError&) {
         return false;
     }
-    if (header.destinations != packet.destinations.size() || (header.has_values != 0) != packet.has_values)
+    const unsigned operation = header.operation & ~unsigned{kHasValues};
+    if (header.destinations != packet.destinations.size() || operation > unsigned(MemoryOperation::write_done) ||
+        ((header.operation & kHasValues) != 0) != packet.has_values)
         return false;
-    packet.kind = header.kind;
+    message.kind = header.kind;
+    memory.operation = static_cast<MemoryOperation>(operation);
     packet.source = header.source;
     packet.destinations.front() = header.destination;
-    packet.edge = header.edge;
-    packet.unit = header.unit;
+    message.edge = header.edge;
+    message.unit = header.unit;
     packet.payload_bytes = header.payload_bytes;
     return true;
 }

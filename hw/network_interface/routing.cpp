@@ -88,28 +88,30 @@ SampleIndexListPtr NetworkInterface::united_records(const std::vector<SampleInde
     return with_blocks([&] { return united(index_lists, *blocks_); });
 }
 
-void NetworkInterface::packetise(Payload& payload, RoutedExtension& packet) {
+void NetworkInterface::packetise(const Packet& sent) {
+    PacketExtension& packet = sent.packet;
     const PacketFormat& format = config_.packet_format;
     const bool values = packet.has_values && packet.values.size() == packet.payload_bytes;
     PacketBytes whole;
-    whole.header = packet_header(packet);
+    whole.header = packet_header({packet, sent.memory, sent.message});
     whole.header.resize(format.header_bytes);
     whole.payload_bytes = packet.payload_bytes;
     whole.payload = values ? packet.values.data() : nullptr;
-    whole.control = may_overtake_data(packet.kind);
+    whole.control = packet.traffic == TrafficClass::control;
     const std::uint64_t max = blocks_->limits().payload_bytes;
     if (packet.payload_bytes > max)
         fail("impl: " + config_.impl + " has been built for packets of at most " + std::to_string(max) +
              " bytes, one has " + std::to_string(packet.payload_bytes));
     const PacketFlits flits = with_blocks([&] { return blocks_->packetise(whole); });
-    if (!read_packet_header(flits.bytes.data(), packet)) fail("the packetiser's flits begin with no header");
+    if (!read_packet_header(flits.bytes.data(), {packet, sent.memory, sent.message}))
+        fail("the packetiser's flits begin with no header");
     if (packet.payload_bytes != whole.payload_bytes || flits.marks.size() != format.flits(packet.payload_bytes)) {
         fail("the packetiser made " + std::to_string(flits.marks.size()) + " flits, the network counts " +
              std::to_string(format.flits(whole.payload_bytes)));
     }
     if (!values || packet.values.empty()) return;
     std::memcpy(packet.values.data(), flits.bytes.data() + format.header_bytes, packet.values.size());
-    payload.set_data_ptr(packet.values.data());
+    sent.payload->set_data_ptr(packet.values.data());
 }
 
 }  // namespace switchyard::hw

@@ -6,7 +6,7 @@
 
 #include "switchyard/sw_scheduler/adyna/image/program.h"
 #include "switchyard/sw_scheduler/adyna/image/samples.h"
-#include "switchyard/tlm/routed_extension.h"
+#include "switchyard/tlm/adyna_message.h"
 
 namespace switchyard::hw {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "switchyard/sw_scheduler/adyna/image/partition.h"
-#include "switchyard/tlm/routed_extension.h"
+#include "switchyard/tlm/adyna_message.h"
 
 namespace switchyard::hw {
 

@@ -82,25 +82,30 @@ std::vector<std::uint8_t> NetworkInterface::output_values(const Output& output, 
     return values;
 }
 
-void NetworkInterface::place_values(const RoutedExtension& packet) {
-    InEdge& in = in_edge(packet.edge);
+void NetworkInterface::place_values(const Payload& payload) {
+    const auto& message = *payload.get_extension<AdynaMessage>();
+    const std::vector<std::uint8_t>& values = payload.get_extension<PacketExtension>()->values;
+    const auto* const memory = payload.get_extension<MemoryExtension>();
+    const bool read = memory && memory->operation == MemoryOperation::read_data;
+    const std::uint64_t first_byte = read ? memory->first_byte : message.first_byte;
+    InEdge& in = in_edge(message.edge);
     const auto write = [&](std::uint64_t address, const std::uint8_t* bytes, std::uint64_t size) {
         access_scratchpad(::tlm::TLM_WRITE_COMMAND, address, const_cast<std::uint8_t*>(bytes), size);
     };
     if (in.edge->path == EdgePath::weights) {
-        write(in.edge->slot_offset + packet.first_byte, packet.values.data(), packet.values.size());
+        write(in.edge->slot_offset + first_byte, values.data(), values.size());
         return;
     }
-    const SampleIndexList& index_list = *in.units.at(packet.unit).index_list;
+    const SampleIndexList& index_list = *in.units.at(message.unit).index_list;
     const EdgeSets sets = sets_of(*in.edge, index_list);
     const TransferPlan plan(*in.edge, *in.source, *in.destination, index_list);
     const TransferPlan::Extent needed = plan.needed(in.rank);
-    ValueRegion region = input_region(in, packet.unit, plan);
+    ValueRegion region = input_region(in, message.unit, plan);
     // A source of a merge has only some of the consumer's samples; its slot holds these alone.
     const std::size_t first = sets.edge->index_of((*sets.destination)[needed.first_position]);
     const auto position = [&](std::uint32_t id) { return static_cast<std::uint32_t>(sets.edge->index_of(id) - first); };
-    const std::uint8_t* next = packet.values.data();
-    for_each_run(*packet.part, region, packet.first_byte, packet.first_byte + packet.values.size(), position,
+    const std::uint8_t* next = values.data();
+    for_each_run(*message.part, region, first_byte, first_byte + values.size(), position,
                  [&](std::uint64_t address, std::uint64_t bytes) {
                      write(address, next, bytes);
                      next += bytes;

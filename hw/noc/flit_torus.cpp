@@ -47,10 +47,6 @@ auto built(const sc_core::sc_object& module, Build&& build) {
 
 }  // namespace
 
-flit::TrafficClass class_of(PacketKind kind) {
-    return may_overtake_data(kind) ? flit::TrafficClass::control : flit::TrafficClass::data;
-}
-
 flit::Config flit_config(const NocConfig& config) {
     flit::Config flits;
     flits.torus = config.topology == "torus";
@@ -118,7 +114,7 @@ FlitTorus::~FlitTorus() {
 }
 
 void FlitTorus::b_transport(int endpoint, Payload& payload, sc_core::sc_time& delay) {
-    RoutedExtension& packet =
+    PacketExtension& packet =
         checked_packet(*this, payload, static_cast<Endpoint>(endpoint), router_of_endpoint_.size());
     std::vector<Endpoint> sorted = packet.destinations;
     std::sort(sorted.begin(), sorted.end());
@@ -143,7 +139,7 @@ void FlitTorus::b_transport(int endpoint, Payload& payload, sc_core::sc_time& de
 }
 
 unsigned FlitTorus::debug_transport(int, Payload& payload) {
-    const auto* const packet = payload.get_extension<RoutedExtension>();
+    const auto* const packet = payload.get_extension<PacketExtension>();
     if (!packet || packet->destinations.size() != 1 || packet->destinations[0] >= out_.size()) return 0;
     return out_[packet->destinations[0]]->transport_dbg(payload);
 }
@@ -182,9 +178,9 @@ void FlitTorus::queue_packets(std::uint64_t cycle) {
         std::pop_heap(waiting_.begin(), waiting_.end());
         Payload* const payload = waiting_.back().payload;
         waiting_.pop_back();
-        const RoutedExtension& packet = *payload->get_extension<RoutedExtension>();
+        const PacketExtension& packet = *payload->get_extension<PacketExtension>();
         const std::uint32_t message =
-            transport_.send(packet.source, packet.destinations, packet.payload_bytes, class_of(packet.kind));
+            transport_.send(packet.source, packet.destinations, packet.payload_bytes, packet.traffic);
         if (in_flight_.size() <= message) in_flight_.resize(message + std::size_t{1});
         in_flight_[message] = payload;
         RouterStats& stats = routers_[router_of_endpoint_[packet.source]];
@@ -197,7 +193,7 @@ void FlitTorus::queue_packets(std::uint64_t cycle) {
 
 void FlitTorus::deliver(const flit::Transport::Arrival& arrival) {
     Payload& payload = *in_flight_[arrival.message];
-    RoutedExtension& packet = *payload.get_extension<RoutedExtension>();
+    PacketExtension& packet = *payload.get_extension<PacketExtension>();
     RouterStats& stats = routers_[router_of_endpoint_[arrival.endpoint]];
     ++stats.ejected_packets;
     stats.ejected_bytes += packet.payload_bytes;
@@ -209,18 +205,13 @@ void FlitTorus::deliver(const flit::Transport::Arrival& arrival) {
     payload.release();
 }
 
-void FlitTorus::send_receipt(const RoutedExtension& packet) {
+void FlitTorus::send_receipt(const PacketExtension& packet) {
     PooledPayload payload(receipts_);
-    RoutedExtension& receipt = payload.routed();
-    receipt.kind = PacketKind::receipt;
+    PacketExtension& receipt = payload.packet();
+    receipt.is_receipt = true;
     receipt.source = packet.source;
     receipt.destinations.assign(1, packet.source);
-    receipt.batch = packet.batch;
-    receipt.segment = packet.segment;
-    receipt.operator_id = packet.operator_id;
-    receipt.edge = packet.edge;
-    receipt.unit = packet.unit;
-    receipt.tag = packet.receipt_tag;
+    receipt.receipt_tag = packet.receipt_tag;
     payload->set_command(::tlm::TLM_WRITE_COMMAND);
     payload->set_data_ptr(dummy_buffer(1));
     payload->set_data_length(1);

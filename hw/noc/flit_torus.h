@@ -16,8 +16,6 @@
 
 namespace switchyard::hw {
 
-/// Control is what may_overtake_data().
-flit::TrafficClass class_of(PacketKind kind);
 /// What the flit-level network is built from; `control_vcs` and the rest as in NocConfig.
 flit::Config flit_config(const NocConfig& config);
 /// The way back: a network of such routers, the rest by default.
@@ -25,7 +23,7 @@ NocConfig noc_config(const flit::Config& flits);
 
 /// The network of the chip, flit by flit: flit::FlitNetwork behind the sockets of Network, `impl: flit`.
 ///
-/// Modelled: see FlitNetwork and Transport. Traffic classes as in class_of().
+/// Modelled: see FlitNetwork and Transport.
 /// Not modelled: the room in an endpoint's interface for packets that wait to be injected or to be put in order.
 ///
 /// Works a cycle at a time while anything is in flight, at the clock edge that ends the cycle, so that it does not
@@ -64,7 +62,7 @@ private:
     void step();
     void queue_packets(std::uint64_t cycle);
     void deliver(const flit::Transport::Arrival& arrival);
-    void send_receipt(const RoutedExtension& packet);
+    void send_receipt(const PacketExtension& packet);
     void call(Endpoint endpoint, Payload& payload);
     Stats stats_of(unsigned router) const;
     void register_counters(SimulationRegistry& registry);
@@ -81,7 +79,7 @@ private:
     std::vector<RouterStats> routers_;
     mutable std::vector<LinkStats> links_seen_;  ///< by router * 64 + port, made on request
     sc_core::sc_event next_edge_;
-    RoutedPayloadPool receipts_;
+    PacketPayloadPool receipts_;
 };
 
 }  // namespace switchyard::hw

@@ -100,17 +100,17 @@ std::unique_ptr<Network> make_network(const sc_core::sc_module_name& name, const
     return std::make_unique<Torus>(name, config, registry, std::move(router_of_endpoint));
 }
 
-RoutedExtension& extension_of(const sc_core::sc_object& module, ::tlm::tlm_generic_payload& payload) {
-    auto* const packet = payload.get_extension<RoutedExtension>();
-    if (!packet) refuse(module, payload, ::tlm::TLM_GENERIC_ERROR_RESPONSE, "payload without a RoutedExtension");
+PacketExtension& extension_of(const sc_core::sc_object& module, ::tlm::tlm_generic_payload& payload) {
+    auto* const packet = payload.get_extension<PacketExtension>();
+    if (!packet) refuse(module, payload, ::tlm::TLM_GENERIC_ERROR_RESPONSE, "payload without a PacketExtension");
     if (packet->destinations.empty())
         refuse(module, payload, ::tlm::TLM_ADDRESS_ERROR_RESPONSE, "packet without destination");
     return *packet;
 }
 
-RoutedExtension& checked_packet(const sc_core::sc_object& module, ::tlm::tlm_generic_payload& payload, Endpoint source,
+PacketExtension& checked_packet(const sc_core::sc_object& module, ::tlm::tlm_generic_payload& payload, Endpoint source,
                                 std::size_t endpoints) {
-    RoutedExtension& packet = extension_of(module, payload);
+    PacketExtension& packet = extension_of(module, payload);
     if (packet.source != source)
         refuse(
             module, payload, ::tlm::TLM_GENERIC_ERROR_RESPONSE,

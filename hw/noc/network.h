@@ -13,7 +13,7 @@
 #include "switchyard/hw/noc/flit/external_router.h"
 #include "switchyard/hw/noc/flit/route.h"
 #include "switchyard/hw/noc/topology.h"
-#include "switchyard/tlm/routed_extension.h"
+#include "switchyard/tlm/packet.h"
 #include "switchyard/tlm/simulation_registry.h"
 #include "switchyard/tlm/stat_counters.h"
 
@@ -61,7 +61,7 @@ void register_network_counters(SimulationRegistry& registry, const std::string& 
 /// The network of the chip: columns x rows routers, their links, and a pair of sockets for each endpoint. Several
 /// endpoints may share a router; each has links of its own.
 ///
-/// A packet is a payload with a RoutedExtension. It goes in by b_transport at its source's `inject`, at the time of the
+/// A packet is a payload with a PacketExtension. It goes in by b_transport at its source's `inject`, at the time of the
 /// call plus `delay`, and comes out by b_transport at the `eject` of every destination, where `destinations` holds that
 /// one alone. An endpoint does not wait in its b_transport; one that needs the packet afterwards acquires the payload
 /// and does not read `destinations` again. Packets of one source, destination and traffic class (TrafficClass) arrive
@@ -70,8 +70,8 @@ void register_network_counters(SimulationRegistry& registry, const std::string& 
 /// An implementation that knows all about a packet's way when it is injected delivers it in the same call, and adds to
 /// `delay` the time until the last copy's tail has arrived. Another one leaves `delay` as it is, keeps the payload,
 /// which must have a memory manager, and delivers it when its tail arrives, with a delay of zero. Who must know when
-/// the last copy has arrived sets RoutedExtension::wants_receipt: then `receipt_follows` is set on return, and a packet
-/// of kind `receipt` comes by its `eject` at that time.
+/// the last copy has arrived sets PacketExtension::wants_receipt: then `receipt_follows` is set on return, and a packet
+/// that is a receipt, with the receipt_tag of the first, comes by its `eject` at that time.
 class Network : public sc_core::sc_module {
 public:
     using Config = NocConfig;
@@ -116,9 +116,9 @@ std::unique_ptr<Network> make_network(const sc_core::sc_module_name& name, const
 /// Checks a packet that `source` injects into a network of `endpoints` and returns what it says. A bad one (no
 /// extension, no destination or one that does not exist, another source) gets an error response, and `module` throws
 /// ModelError.
-RoutedExtension& checked_packet(const sc_core::sc_object& module, ::tlm::tlm_generic_payload& payload, Endpoint source,
+PacketExtension& checked_packet(const sc_core::sc_object& module, ::tlm::tlm_generic_payload& payload, Endpoint source,
                                 std::size_t endpoints);
 /// The same for a payload of which only the extension is to be there, with a destination.
-RoutedExtension& extension_of(const sc_core::sc_object& module, ::tlm::tlm_generic_payload& payload);
+PacketExtension& extension_of(const sc_core::sc_object& module, ::tlm::tlm_generic_payload& payload);
 
 }  // namespace switchyard::hw

@@ -194,7 +194,7 @@ void Router::fail(Payload& payload, ::tlm::tlm_response_status status, const std
 }
 
 void Router::b_transport(int in_port, Payload& payload, sc_core::sc_time& delay) {
-    RoutedExtension& packet = extension_of(*this, payload);
+    PacketExtension& packet = extension_of(*this, payload);
     const auto port = static_cast<unsigned>(in_port);
     if (port >= port::kLocal) {
         checked_packet(*this, payload, endpoints_[port - port::kLocal], targets_.size());
@@ -206,7 +206,7 @@ void Router::b_transport(int in_port, Payload& payload, sc_core::sc_time& delay)
 }
 
 void Router::send_copies(unsigned port, Payload& payload, sc_core::sc_time& delay) {
-    RoutedExtension& packet = *payload.get_extension<RoutedExtension>();
+    PacketExtension& packet = *payload.get_extension<PacketExtension>();
     const std::vector<Endpoint> destinations = packet.destinations;
     std::vector<Endpoint>& sorted = packet.destinations;
     std::sort(sorted.begin(), sorted.end());
@@ -227,9 +227,9 @@ void Router::send_copies(unsigned port, Payload& payload, sc_core::sc_time& dela
 }
 
 void Router::carry(unsigned port, Payload& payload, sc_core::sc_time& delay) {
-    RoutedExtension& packet = *payload.get_extension<RoutedExtension>();
+    PacketExtension& packet = *payload.get_extension<PacketExtension>();
     const Tick now = sc_core::sc_time_stamp().value(), start = now + delay.value();
-    const bool control = config_.control_vcs > 0 && class_of(packet.kind) == flit::TrafficClass::control;
+    const bool control = config_.control_vcs > 0 && packet.traffic == TrafficClass::control;
     if (spare_lists_.empty()) spare_lists_.push_back(std::make_unique<Lists>());
     std::unique_ptr<Lists> lists = std::move(spare_lists_.back());
     spare_lists_.pop_back();
@@ -257,7 +257,7 @@ void Router::break_ties(std::vector<Target>& targets, flit::TieBreaker& tie_brea
 }
 
 unsigned Router::debug_transport(int, Payload& payload) {
-    const auto* const packet = payload.get_extension<RoutedExtension>();
+    const auto* const packet = payload.get_extension<PacketExtension>();
     if (!packet || packet->destinations.size() != 1 || packet->destinations[0] >= targets_.size()) return 0;
     return links_[port_to(targets_[packet->destinations[0]])].next->transport_dbg(payload);
 }

@@ -15,7 +15,7 @@
 #include "switchyard/hw/noc/link_calendar.h"
 #include "switchyard/hw/noc/network.h"
 #include "switchyard/hw/noc/topology.h"
-#include "switchyard/tlm/routed_extension.h"
+#include "switchyard/tlm/packet.h"
 #include "switchyard/tlm/simulation_registry.h"
 
 namespace switchyard::hw {
@@ -34,7 +34,7 @@ inline constexpr unsigned kMaxRouterPorts = 32;
 /// is called with the arrival of the tail. `delay` comes back as the arrival of the last copy's tail.
 ///
 /// Multicast follows the X-Y tree: one copy a port, with those destinations that lie behind it. An endpoint finds
-/// itself, and nobody else, in RoutedExtension::destinations; the caller gets back the list that it gave. An endpoint
+/// itself, and nobody else, in PacketExtension::destinations; the caller gets back the list that it gave. An endpoint
 /// does not wait in its b_transport; one that needs the packet afterwards acquires the payload, and does not read
 /// `destinations` again.
 ///
@@ -151,10 +151,10 @@ private:
     /// A packet on its way, with what is the same at every router.
     struct Journey {
         Payload& payload;
-        RoutedExtension& packet;
+        PacketExtension& packet;
         Lists& lists;
         Tick now, duration;  ///< time of the call; for which a link is taken
-        unsigned group;      ///< of VCs: flit::TrafficClass, if it has some of its own
+        unsigned group;      ///< of VCs: TrafficClass, if it has some of its own
         Tick ready = 0;      ///< its head, which has come from another router by a link bound by hand, can leave
         Tick turn = 0;       ///< it is the first in its source's queue
         Tick arrival = 0;    ///< of the last tail

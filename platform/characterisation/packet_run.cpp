@@ -60,7 +60,7 @@ private:
     }
     void send(unsigned source, unsigned destination, bool counts) {
         PooledPayload payload(pool_);
-        RoutedExtension& packet = payload.routed();
+        PacketExtension& packet = payload.packet();
         packet.source = static_cast<Endpoint>(source);
         packet.destinations.assign(1, static_cast<Endpoint>(destination));
         packet.payload_bytes = payload_bytes_;
@@ -99,7 +99,7 @@ private:
     ClockPeriod clock_;
     hw::SyntheticTraffic traffic_;
     std::uint64_t payload_bytes_;
-    RoutedPayloadPool pool_;
+    PacketPayloadPool pool_;
 };
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include "switchyard/hw/noc/torus.h"
 #include "switchyard/tlm/dummy_buffer.h"
 #include "switchyard/tlm/memory_manager.h"
+#include "switchyard/tlm/memory_request.h"
 
 // Host time of the network's and the memory's transactions on the chip of 12 x 12 tiles and 24 memory interfaces.
 namespace {
@@ -57,7 +58,7 @@ struct Chip {
     hw::Torus torus{"noc", network(), registry, routers()};
     hw::Hbm hbm{"hbm", memory, registry, kTiles};
     Tiles tiles{"tiles"};
-    RoutedPayloadPool pool{"bench"};
+    ExtendedPayloadPool<PacketExtension, MemoryExtension> pool{"bench"};
 
     Chip() {
         for (unsigned t = 0; t < kTiles; ++t) {
@@ -69,18 +70,17 @@ struct Chip {
             torus.eject[kTiles + i].bind(hbm.in[i]);
         }
     }
-    PooledPayload packet(PacketKind kind, Endpoint source, std::uint64_t bytes) {
+    PooledPayload packet(Endpoint source, std::uint64_t bytes) {
         PooledPayload payload(pool);
-        payload.routed().kind = kind;
-        payload.routed().source = source;
-        payload.routed().payload_bytes = bytes;
+        payload.packet().source = source;
+        payload.packet().payload_bytes = bytes;
         payload->set_data_ptr(dummy_buffer(1));
         payload->set_data_length(1);
         return payload;
     }
     void send(PooledPayload& payload) {
         sc_core::sc_time delay;
-        tiles.out[payload.routed().source]->b_transport(*payload, delay);
+        tiles.out[payload.packet().source]->b_transport(*payload, delay);
         benchmark::DoNotOptimize(delay);
     }
 };
@@ -97,8 +97,8 @@ void unicast(benchmark::State& state) {
     std::mt19937 random(1);
     std::vector<PooledPayload> packets;
     for (std::size_t i = 0; i < 4096; ++i) {
-        packets.push_back(chip->packet(PacketKind::data, static_cast<Endpoint>(random() % kTiles), random() % 4096));
-        packets.back().routed().destinations = {static_cast<Endpoint>(random() % kTiles)};
+        packets.push_back(chip->packet(static_cast<Endpoint>(random() % kTiles), random() % 4096));
+        packets.back().packet().destinations = {static_cast<Endpoint>(random() % kTiles)};
     }
     std::size_t i = 0;
     for (auto _ : state) {
@@ -120,8 +120,8 @@ void broadcast(benchmark::State& state) {
     std::iota(everybody.begin(), everybody.end(), Endpoint{0});
     std::vector<PooledPayload> packets;
     for (Endpoint tile = 0; tile < kTiles; ++tile) {
-        packets.push_back(chip->packet(PacketKind::data, tile, 1024));
-        packets.back().routed().destinations = everybody;
+        packets.push_back(chip->packet(tile, 1024));
+        packets.back().packet().destinations = everybody;
     }
     std::size_t i = 0;
     for (auto _ : state) {
@@ -140,13 +140,16 @@ BENCHMARK(broadcast);
 /// Argument: bytes of each read; time of the request, the memory, and the replies' way back.
 void read_memory(benchmark::State& state) {
     const auto bytes = static_cast<std::uint64_t>(state.range(0));
-    PooledPayload request = chip->packet(PacketKind::read_request, 17, 0);
-    request.routed().requested_bytes = bytes;
-    request.routed().reply_to = {17};
+    PooledPayload request = chip->packet(17, 0);
+    request.packet().traffic = TrafficClass::control;
+    auto& read = request.extension<MemoryExtension>();
+    read.operation = MemoryOperation::read;
+    read.requested_bytes = bytes;
+    read.reply_to = {17};
     const std::uint64_t before = chip->tiles.arrived;
     unsigned interface = 0;
     for (auto _ : state) {
-        request.routed().destinations = {static_cast<Endpoint>(kTiles + interface)};
+        request.packet().destinations = {static_cast<Endpoint>(kTiles + interface)};
         request->set_address(interface * chip->memory.region_bytes);
         chip->send(request);
         interface = (interface + 1) % kInterfaces;

@@ -5,7 +5,8 @@
 #   adyna/image/ only; sw_scheduler sees none of the others, and no SystemC; in it adyna/ -> workload/ -> base/;
 #   in platform, apps -> {experiment, systems/X, characterisation} -> chip -> system/, where experiment sees system/ only,
 #   a system never sees another, system/ sees of sw_scheduler base/ and workload/ only, and no SystemC; a component of hw/ or rtl/ never sees another component,
-#   but the component that it implements: rtl/X sees hw/X, and rtl/router hw/noc, whose router it is; all see hw/numerics/ (arithmetic) and rtl/ sees rtl/common/.
+#   but the component that it implements: rtl/X sees hw/X, and rtl/router hw/noc, whose router it is; all see hw/numerics/ (arithmetic) and rtl/ sees rtl/common/;
+#   network, memory and the routers in RTL serve any system: hw/noc, hw/memory and rtl/router see no system's messages (tlm/*_message.h).
 # Prints each include that does not, as file:line, and fails.
 set -euo pipefail
 cd "$1"
@@ -57,6 +58,9 @@ grep -rnHE '^[[:space:]]*#[[:space:]]*include[[:space:]]*[<"]' --include='*.h' -
                 refuse("the chip knows no driver")
             else if (from[2] == "systems" && within(target, "platform/systems") && to[3] != from[3])
                 refuse("a system never includes another")
+        } else if ((from[2] == "noc" || from[2] == "memory" || from[2] == "router") && to[1] == "tlm" &&
+                   to[2] ~ /_message\.h$/) {
+            refuse("network and memory serve any system")
         } else if (to[1] == "sw_scheduler") {
             if (to[2] != "base" && target != "sw_scheduler/workload/operator.h" &&
                 !within(target, "sw_scheduler/adyna/image"))

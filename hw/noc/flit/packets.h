@@ -4,10 +4,9 @@
 #include <cstdint>
 #include <vector>
 
-namespace switchyard::hw::flit {
+#include "switchyard/tlm/packet_format.h"
 
-/// Traffic that cannot be blocked by the other: virtual channels and source queues of their own.
-enum class TrafficClass : std::uint8_t { data, control };
+namespace switchyard::hw::flit {
 
 /// A packet in the network; while it is unicast, all that a router must know to pass it on.
 struct Packet {

@@ -83,10 +83,10 @@ TileProgram merging() {
 /// A source's samples of unit 0 arrive, 16 bytes each.
 void arrive(InterfaceBench& bench, std::uint16_t source, std::vector<std::uint32_t> ids) {
     const auto bytes = 16 * ids.size();
-    RoutedExtension announced =
+    InterfaceBench::Extensions announced =
         probe(0, std::make_shared<const SampleIndexList>(SampleIndexList{SampleSet(std::move(ids)), whole(0, 4)}));
-    RoutedExtension values = data(0, bytes);
-    announced.edge = values.edge = source;
+    InterfaceBench::Extensions values = data(0, bytes);
+    announced.message.edge = values.message.edge = source;
     bench.arrive(announced);
     bench.run();
     bench.arrive(values);
@@ -149,7 +149,7 @@ SIM_TEST("network interface lockstep: leaves no file when there is no difference
         InterfaceBench bench("same", switching());
         pass_switch(bench);
         send_profile(bench);
-        CHECK(bench.sent(PacketKind::probe).size() == 2);
+        CHECK(bench.sent(MessageKind::probe).size() == 2);
     }
     CHECK(!std::filesystem::exists("same.interface.lockstep.fst"));
 }
@@ -158,15 +158,15 @@ SIM_TEST("network interface RTL: what the blocks make of a unit or packet is wha
          "[network_interface]") {
     InterfaceBench bench("used", switching(), mutants("rtl"));
     pass_switch(bench);
-    const auto probes = bench.sent(PacketKind::probe);
+    const auto probes = bench.sent(MessageKind::probe);
     REQUIRE(probes.size() == 2);
-    CHECK(probes[0].routed.index_list->samples == SampleSet({0, 2, 3}));
-    CHECK(probes[1].routed.index_list->samples == SampleSet({1}));  // 2 and 3 went to the first branch alone
+    CHECK(probes[0].message.index_list->samples == SampleSet({0, 2, 3}));
+    CHECK(probes[1].message.index_list->samples == SampleSet({1}));  // 2 and 3 went to the first branch alone
     send_profile(bench);
-    const auto packets = bench.sent(PacketKind::config);
+    const auto packets = bench.sent(MessageKind::config);
     REQUIRE(packets.size() == 1);
-    CHECK(packets[0].routed.values.at(175) == 176);
-    CHECK(packets[0].routed.values.at(176) == 1);
+    CHECK(packets[0].packet.values.at(175) == 176);
+    CHECK(packets[0].packet.values.at(176) == 1);
 }
 
 SIM_TEST("network interface RTL: what it was not built for is refused in a line", "[network_interface]") {

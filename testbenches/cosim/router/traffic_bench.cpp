@@ -30,7 +30,7 @@ RouterRun run_routers(const RouterLoad& load, const std::function<RouterImpl(uns
     std::uint64_t packets = 0;
     const auto offer = [&](unsigned source) {
         const bool control = load.network.control_vcs > 0 && random.below(8) == 0;
-        const auto traffic = control ? hw::flit::TrafficClass::control : hw::flit::TrafficClass::data;
+        const auto traffic = control ? TrafficClass::control : TrafficClass::data;
         if (endpoints > 2 && random.below(100) < load.multicast_percent) {
             std::vector<std::uint16_t> all(endpoints);
             std::iota(all.begin(), all.end(), std::uint16_t{0});

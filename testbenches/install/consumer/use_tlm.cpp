@@ -5,10 +5,10 @@
 #include <cstdio>
 
 int sc_main(int, char**) {
-    switchyard::RoutedPayloadPool pool("packets");
+    switchyard::PacketPayloadPool pool("packets");
     {
         switchyard::PooledPayload packet(pool);
-        packet.routed().dyn_dim = 5;
+        packet.packet().payload_bytes = 5;
         if (pool.in_use() != 1) return 1;
     }
     std::printf("%zu packets in use\n", pool.in_use());

@@ -6,9 +6,9 @@
 
 using namespace switchyard;
 using namespace switchyard::testing;
+using TrafficClass;
 using hw::flit::Config;
 using hw::flit::FlitNetwork;
-using hw::flit::TrafficClass;
 
 namespace {
 

@@ -10,10 +10,10 @@
 
 using namespace switchyard;
 using namespace switchyard::testing;
+using TrafficClass;
 using hw::flit::Config;
 using hw::flit::FlitNetwork;
 using hw::flit::Multicast;
-using hw::flit::TrafficClass;
 using hw::flit::Transport;
 
 namespace {

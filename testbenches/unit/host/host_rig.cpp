@@ -32,7 +32,7 @@ void FakeChip::run() {
                 sc_core::sc_time delay = ns(kNetworkNs);
                 to_host->b_transport(*item.payload, delay);
             } else {
-                arrive(*item.payload, *item.payload->get_extension<RoutedExtension>());
+                arrive(*item.payload, *item.payload->get_extension<PacketExtension>());
             }
             item.payload->release();
         }
@@ -40,45 +40,43 @@ void FakeChip::run() {
     }
 }
 
-void FakeChip::arrive(Payload& payload, const RoutedExtension& packet) {
+void FakeChip::arrive(Payload& payload, const PacketExtension& packet) {
     REQUIRE(packet.source == kHost);
-    switch (packet.kind) {
-        case PacketKind::config:
-            configure(payload, packet);
-            break;
-        case PacketKind::control:
-            starts.push_back({packet.batch, packet.segment, packet.destinations, sc_core::sc_time_stamp()});
-            for (const Endpoint tile : packet.destinations)
-                if (!silent.count(tile))
-                    send_control(tile, ControlCode::segment_done, packet.batch, packet.segment, tile_delay[tile]);
-            break;
-        case PacketKind::write_request: {
-            CHECK(packet.destinations == std::vector<Endpoint>{Endpoint(kTiles + payload.get_address() / kRegion)});
-            CHECK(payload.get_data_length() == packet.payload_bytes);
-            write_sizes.push_back(payload.get_data_length());
-            writes_had_values.push_back(packet.has_values);
-            write_times.push_back(sc_core::sc_time_stamp());
-            if (packet.has_values)
-                std::copy_n(payload.get_data_ptr(), payload.get_data_length(), &hbm[payload.get_address()]);
-            PooledPayload done = reply(PacketKind::write_done, packet.destinations[0], packet.tag, {});
-            send(done, ns(kMemoryNs));
-            break;
-        }
-        case PacketKind::read_request:
-            serve_read(payload, packet);
-            break;
-        default:
-            FAIL("a packet of another kind");
+    const auto& request = *payload.get_extension<MemoryExtension>();
+    const auto& message = *payload.get_extension<AdynaMessage>();
+    if (request.operation == MemoryOperation::read) {
+        CHECK(packet.traffic == TrafficClass::control);
+        serve_read(payload, packet, request);
+    } else if (request.operation == MemoryOperation::write) {
+        CHECK(packet.destinations == std::vector<Endpoint>{Endpoint(kTiles + payload.get_address() / kRegion)});
+        CHECK(payload.get_data_length() == packet.payload_bytes);
+        write_sizes.push_back(payload.get_data_length());
+        writes_had_values.push_back(packet.has_values);
+        write_times.push_back(sc_core::sc_time_stamp());
+        if (packet.has_values)
+            std::copy_n(payload.get_data_ptr(), payload.get_data_length(), &hbm[payload.get_address()]);
+        PooledPayload done = reply(MemoryOperation::write_done, packet.destinations[0], request.tag, {});
+        send(done, ns(kMemoryNs));
+    } else if (message.kind == MessageKind::config) {
+        configure(payload, packet);
+    } else if (message.kind == MessageKind::control) {
+        starts.push_back({message.batch, message.segment, packet.destinations, sc_core::sc_time_stamp()});
+        for (const Endpoint tile : packet.destinations)
+            if (!silent.count(tile))
+                send_control(tile, ControlCode::segment_done, message.batch, message.segment, tile_delay[tile]);
+    } else {
+        FAIL("a packet of another kind");
     }
 }
 
-void FakeChip::configure(Payload& payload, const RoutedExtension& packet) {
+void FakeChip::configure(Payload& payload, const PacketExtension& packet) {
     const Endpoint tile = packet.destinations.at(0);
     if (payload.is_read()) {
         CHECK(payload.get_address() == kTileProfileRead);
         std::vector<std::uint8_t> bytes(profile.size() * sizeof(ProfileRecord));
         if (!bytes.empty()) std::memcpy(bytes.data(), profile.data(), bytes.size());
-        PooledPayload answer = reply(PacketKind::config, tile, 0, bytes);
+        PooledPayload answer = this->packet(tile, bytes);
+        answer.extension<AdynaMessage>().kind = MessageKind::config;
         if (!silent.count(tile)) send(answer, sc_core::SC_ZERO_TIME);
         return;
     }
@@ -102,37 +100,43 @@ void FakeChip::configure(Payload& payload, const RoutedExtension& packet) {
     send_control(tile, code, 0, 0, tile_delay[tile]);
 }
 
-void FakeChip::serve_read(Payload& payload, const RoutedExtension& packet) {
-    CHECK(packet.reply_to == std::vector<Endpoint>{kHost});
-    read_sizes.push_back(static_cast<std::uint32_t>(packet.requested_bytes));
+void FakeChip::serve_read(Payload& payload, const PacketExtension& packet, const MemoryExtension& request) {
+    CHECK(request.reply_to == std::vector<Endpoint>{kHost});
+    read_sizes.push_back(static_cast<std::uint32_t>(request.requested_bytes));
     reads_wanted_values.push_back(packet.has_values);
-    for (std::uint64_t offset = 0; offset < packet.requested_bytes; offset += kReplyBytes) {
+    for (std::uint64_t offset = 0; offset < request.requested_bytes; offset += kReplyBytes) {
         const std::uint64_t address = payload.get_address() + offset;
-        const std::uint64_t bytes = std::min<std::uint64_t>(kReplyBytes, packet.requested_bytes - offset);
-        PooledPayload data =
-            reply(PacketKind::data, packet.destinations[0], packet.tag, {&hbm[address], &hbm[address] + bytes});
-        data.routed().has_values = packet.has_values;
+        const std::uint64_t bytes = std::min<std::uint64_t>(kReplyBytes, request.requested_bytes - offset);
+        PooledPayload data = reply(MemoryOperation::read_data, packet.destinations[0], request.tag,
+                                   {&hbm[address], &hbm[address] + bytes});
+        data.packet().has_values = packet.has_values;
         data->set_address(address);
         send(data, ns(kMemoryNs));
     }
 }
 
-PooledPayload FakeChip::reply(PacketKind kind, Endpoint source, std::uint32_t tag, std::vector<std::uint8_t> values) {
-    PooledPayload packet(pool_);
-    RoutedExtension& routed = packet.routed();
-    routed.kind = kind;
-    routed.source = source;
-    routed.destinations = {kHost};
-    routed.tag = tag;
-    routed.has_values = true;
-    routed.payload_bytes = values.size();
-    routed.values = std::move(values);
-    routed.values.resize(std::max<std::size_t>(routed.values.size(), 1));
-    packet->set_write();
-    packet->set_data_ptr(routed.values.data());
-    packet->set_data_length(static_cast<unsigned>(routed.values.size()));
-    packet->set_streaming_width(packet->get_data_length());
-    return packet;
+PooledPayload FakeChip::packet(Endpoint source, std::vector<std::uint8_t> values) {
+    PooledPayload payload(pool_);
+    PacketExtension& packet = payload.packet();
+    packet.source = source;
+    packet.destinations = {kHost};
+    packet.has_values = true;
+    packet.payload_bytes = values.size();
+    packet.values = std::move(values);
+    packet.values.resize(std::max<std::size_t>(packet.values.size(), 1));
+    payload->set_write();
+    payload->set_data_ptr(packet.values.data());
+    payload->set_data_length(static_cast<unsigned>(packet.values.size()));
+    payload->set_streaming_width(payload->get_data_length());
+    return payload;
+}
+
+PooledPayload FakeChip::reply(MemoryOperation operation, Endpoint source, std::uint32_t tag,
+                              std::vector<std::uint8_t> values) {
+    PooledPayload payload = packet(source, std::move(values));
+    payload.extension<MemoryExtension>().operation = operation;
+    payload.extension<MemoryExtension>().tag = tag;
+    return payload;
 }
 
 void FakeChip::send(PooledPayload& packet, const sc_core::sc_time& delay) {
@@ -142,10 +146,13 @@ void FakeChip::send(PooledPayload& packet, const sc_core::sc_time& delay) {
 
 void FakeChip::send_control(Endpoint tile, ControlCode code, std::uint32_t batch, std::uint16_t segment,
                             const sc_core::sc_time& delay) {
-    PooledPayload packet = reply(PacketKind::control, tile, static_cast<std::uint32_t>(code), {});
-    packet.routed().batch = batch;
-    packet.routed().segment = segment;
-    send(packet, delay);
+    PooledPayload payload = packet(tile, {});
+    auto& message = payload.extension<AdynaMessage>();
+    message.kind = MessageKind::control;
+    message.control = static_cast<std::uint32_t>(code);
+    message.batch = batch;
+    message.segment = segment;
+    send(payload, delay);
 }
 
 namespace {

@@ -71,13 +71,16 @@ private:
     };
     void b_transport(Payload& payload, sc_core::sc_time& delay);
     void run();
-    void arrive(Payload& payload, const RoutedExtension& packet);
-    void configure(Payload& payload, const RoutedExtension& packet);
-    void serve_read(Payload& payload, const RoutedExtension& packet);
-    PooledPayload reply(PacketKind kind, Endpoint source, std::uint32_t tag, std::vector<std::uint8_t> values);
+    void arrive(Payload& payload, const PacketExtension& packet);
+    void configure(Payload& payload, const PacketExtension& packet);
+    void serve_read(Payload& payload, const PacketExtension& packet, const MemoryExtension& request);
+    PooledPayload packet(Endpoint source, std::vector<std::uint8_t> values);
+    /// From memory.
+    PooledPayload reply(MemoryOperation operation, Endpoint source, std::uint32_t tag,
+                        std::vector<std::uint8_t> values);
     void send(PooledPayload& packet, const sc_core::sc_time& delay);
 
-    RoutedPayloadPool pool_{"fake"};
+    AdynaPacketPool pool_{"fake"};
     TimedQueue<Item> queue_{"queue"};
     std::map<Endpoint, std::vector<std::uint8_t>> windows_;
 };

@@ -40,11 +40,11 @@ struct HbmBench {
     }
     PooledPayload read_packet(std::uint64_t address, std::uint64_t bytes, std::vector<Endpoint> reply_to = {1},
                               std::uint32_t tag = 0, bool values = false) {
-        PooledPayload payload = ends.packet(1, {kFirst}, 0, tag, PacketKind::read_request);
+        PooledPayload payload = ends.packet(1, {kFirst}, 0, tag, MemoryOperation::read);
         payload->set_address(address);
-        payload.routed().requested_bytes = bytes;
-        payload.routed().reply_to = std::move(reply_to);
-        payload.routed().has_values = values;
+        payload.extension<MemoryExtension>().requested_bytes = bytes;
+        payload.extension<MemoryExtension>().reply_to = std::move(reply_to);
+        payload.packet().has_values = values;
         return payload;
     }
     void read(std::uint64_t address, std::uint64_t bytes, std::uint32_t tag = 0, std::uint64_t delay_cycles = 0,
@@ -54,12 +54,12 @@ struct HbmBench {
     }
     void write(std::uint64_t address, std::uint64_t bytes, std::uint32_t tag = 0, std::uint64_t delay_cycles = 0,
                std::vector<std::uint8_t> values = {}) {
-        PooledPayload payload = ends.packet(7, {kFirst}, bytes, tag, PacketKind::write_request);
+        PooledPayload payload = ends.packet(7, {kFirst}, bytes, tag, MemoryOperation::write);
         payload->set_address(address);
         if (!values.empty()) {
-            payload.routed().has_values = true;
-            payload.routed().values = std::move(values);
-            payload->set_data_ptr(payload.routed().values.data());
+            payload.packet().has_values = true;
+            payload.packet().values = std::move(values);
+            payload->set_data_ptr(payload.packet().values.data());
         }
         request(static_cast<unsigned>(address / config.region_bytes), payload, delay_cycles);
     }

@@ -19,12 +19,29 @@
 #include "switchyard/tlm/clock_period.h"
 #include "switchyard/tlm/dummy_buffer.h"
 #include "switchyard/tlm/memory_manager.h"
+#include "switchyard/tlm/memory_request.h"
 #include "switchyard/tlm/simulation_registry.h"
 
 namespace switchyard::testing {
 
-/// A packet as an endpoint got it: its routing (`values`: the data array, if it is real), and when and where.
-struct Arrival : RoutedExtension {
+/// What the test's system has to say, which neither network nor memory knows.
+struct Note : ::tlm::tlm_extension<Note> {
+    std::uint32_t number = 0;
+    std::shared_ptr<const std::string> text;
+
+    void reset() {
+        number = 0;
+        text.reset();
+    }
+    ::tlm::tlm_extension_base* clone() const override { return new Note(*this); }
+    void copy_from(const ::tlm::tlm_extension_base& other) override { *this = static_cast<const Note&>(other); }
+};
+
+/// A packet as an endpoint got it (`values`: the data array, if it is real), and when and where.
+struct Arrival : PacketExtension {
+    MemoryOperation operation = MemoryOperation::none;
+    std::uint32_t tag = 0;
+    Note note;
     Endpoint at = 0;
     std::uint64_t cycle = 0, address = 0;
 
@@ -55,14 +72,15 @@ public:
 
     /// A pooled packet from `source`, with the fields that the tests need.
     PooledPayload packet(Endpoint source, std::vector<Endpoint> destinations, std::uint64_t payload_bytes,
-                         std::uint32_t tag = 0, PacketKind kind = PacketKind::data) {
+                         std::uint32_t tag = 0, MemoryOperation operation = MemoryOperation::none) {
         PooledPayload payload(pool_);
-        RoutedExtension& routed = payload.routed();
-        routed.kind = kind;
-        routed.source = source;
-        routed.destinations = std::move(destinations);
-        routed.payload_bytes = payload_bytes;
-        routed.tag = tag;
+        PacketExtension& packet = payload.packet();
+        packet.source = source;
+        packet.destinations = std::move(destinations);
+        packet.payload_bytes = payload_bytes;
+        packet.traffic = operation == MemoryOperation::read ? TrafficClass::control : TrafficClass::data;
+        payload.extension<MemoryExtension>().operation = operation;
+        payload.extension<MemoryExtension>().tag = tag;
         const auto length = static_cast<unsigned>(payload_bytes > 0 ? payload_bytes : 1);
         payload->set_command(::tlm::TLM_WRITE_COMMAND);
         payload->set_data_ptr(dummy_buffer(length));
@@ -73,7 +91,7 @@ public:
     /// Sends it `delay` cycles from now; the cycle (of simulated time) at which the call says that it has arrived.
     std::uint64_t send(PooledPayload& payload, std::uint64_t delay = 0) {
         sc_core::sc_time time = clock_.cycles(delay);
-        out[payload.routed().source - first_]->b_transport(*payload, time);
+        out[payload.packet().source - first_]->b_transport(*payload, time);
         REQUIRE(payload->is_response_ok());
         return clock_.count(sc_core::sc_time_stamp() + time);
     }
@@ -91,13 +109,18 @@ private:
         if (script) script();
     }
     void arrive(int port, ::tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
-        const auto& routed = *payload.get_extension<RoutedExtension>();
+        const auto& packet = *payload.get_extension<PacketExtension>();
         Arrival arrival;
-        static_cast<RoutedExtension&>(arrival) = routed;
+        static_cast<PacketExtension&>(arrival) = packet;
+        if (const auto* const memory = payload.get_extension<MemoryExtension>()) {
+            arrival.operation = memory->operation;
+            arrival.tag = memory->tag;
+        }
+        if (const auto* const note = payload.get_extension<Note>()) arrival.note = *note;
         arrival.at = static_cast<Endpoint>(first_ + static_cast<unsigned>(port));
         arrival.cycle = clock_.count(sc_core::sc_time_stamp() + delay);
         arrival.address = payload.get_address();
-        if (routed.has_values)
+        if (packet.has_values)
             arrival.values.assign(payload.get_data_ptr(), payload.get_data_ptr() + payload.get_data_length());
         arrivals.push_back(arrival);
         payload.set_response_status(::tlm::TLM_OK_RESPONSE);
@@ -106,7 +129,7 @@ private:
 
     ClockPeriod clock_;
     unsigned first_;
-    RoutedPayloadPool pool_;
+    ExtendedPayloadPool<PacketExtension, MemoryExtension, Note> pool_;
 };
 
 /// A network whose endpoints are all in the hands of the test; by default one a router.

@@ -46,7 +46,7 @@ SIM_TEST("a payload without routing is refused", "[noc]") {
     bench.run([&] {
         ::tlm::tlm_generic_payload plain;
         sc_core::sc_time delay;
-        CHECK_THROWS_WITH(bench.ends.out[0]->b_transport(plain, delay), ContainsSubstring("without a RoutedExtension"));
+        CHECK_THROWS_WITH(bench.ends.out[0]->b_transport(plain, delay), ContainsSubstring("without a PacketExtension"));
         CHECK(plain.get_response_status() == ::tlm::TLM_GENERIC_ERROR_RESPONSE);
         CHECK(bench.ends.out[0]->transport_dbg(plain) == 0);
         ::tlm::tlm_dmi dmi;

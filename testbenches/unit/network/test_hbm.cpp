@@ -63,7 +63,8 @@ SIM_TEST("a write is done after its last byte and the write latency", "[hbm]") {
         bench.ends.wait_cycles(5000);
         REQUIRE(bench.ends.arrivals.size() == 1);
         const Arrival& done = bench.ends.arrivals[0];
-        CHECK(done.kind == PacketKind::write_done);
+        CHECK(done.operation == MemoryOperation::write_done);
+        CHECK(done.traffic == TrafficClass::control);
         CHECK(done.tag == 42);
         CHECK(done.source == HbmBench::kFirst);
         CHECK(done.destinations == std::vector<Endpoint>{7});
@@ -81,27 +82,22 @@ SIM_TEST("a reply carries what the request carried, cut into packets in order", 
     };
     bench.run([&] {
         PooledPayload payload = bench.read_packet(1000, 10000, {3, 4, 9}, 77);
-        RoutedExtension& request = payload.routed();
-        request.batch = 5;
-        request.segment = 6;
-        request.operator_id = 8;
-        request.edge = 9;
-        request.unit = 10;
+        payload.extension<Note>().number = 5;
+        payload.extension<Note>().text = std::make_shared<const std::string>("whatever a system says");
         bench.request(0, payload);
+        payload.extension<Note>().reset();  // memory has a copy
         bench.ends.wait_cycles(5000);
         REQUIRE(bench.ends.arrivals.size() == 3);
         std::uint64_t address = 1000;
         for (std::size_t i = 0; i < 3; ++i) {
             const Arrival& reply = bench.ends.arrivals[i];
-            CHECK(reply.kind == PacketKind::data);
+            CHECK(reply.operation == MemoryOperation::read_data);
+            CHECK(reply.traffic == TrafficClass::data);
             CHECK(reply.source == HbmBench::kFirst);
             CHECK(reply.destinations == std::vector<Endpoint>{3, 4, 9});
             CHECK(reply.tag == 77);
-            CHECK(reply.batch == 5);
-            CHECK(reply.segment == 6);
-            CHECK(reply.operator_id == 8);
-            CHECK(reply.edge == 9);
-            CHECK(reply.unit == 10);
+            CHECK(reply.note.number == 5);
+            CHECK(*reply.note.text == "whatever a system says");
             CHECK(reply.values.empty());
             CHECK(reply.payload_bytes == (i < 2 ? 4096u : 10000u - 8192u));
             CHECK(reply.address == address);
@@ -184,8 +180,8 @@ SIM_TEST("bad requests are refused with interface and address", "[hbm]") {
         check_refused(bench, 0, bench.read_packet(0, 0), ::tlm::TLM_BURST_ERROR_RESPONSE, "no bytes");
         check_refused(bench, 0, bench.read_packet(0, 8, {}), ::tlm::TLM_GENERIC_ERROR_RESPONSE, "reply to");
         check_refused(bench, 0, bench.ends.packet(1, {100}, 8), ::tlm::TLM_COMMAND_ERROR_RESPONSE, "no request");
-        PooledPayload short_write = bench.ends.packet(1, {100}, 8, 0, PacketKind::write_request);
-        short_write.routed().has_values = true;
+        PooledPayload short_write = bench.ends.packet(1, {100}, 8, 0, MemoryOperation::write);
+        short_write.packet().has_values = true;
         short_write->set_data_length(7);
         check_refused(bench, 0, std::move(short_write), ::tlm::TLM_BURST_ERROR_RESPONSE, "too short");
         PooledPayload enables = bench.read_packet(0, 8);

@@ -47,10 +47,10 @@ struct Chip {
     }
     void read(Endpoint tile, std::uint64_t address, std::uint64_t bytes, std::vector<Endpoint> reply_to) {
         PooledPayload payload = tiles.packet(tile, {static_cast<Endpoint>(16 + address / memory.region_bytes)}, 0, 5,
-                                             PacketKind::read_request);
+                                             MemoryOperation::read);
         payload->set_address(address);
-        payload.routed().requested_bytes = bytes;
-        payload.routed().reply_to = std::move(reply_to);
+        payload.extension<MemoryExtension>().requested_bytes = bytes;
+        payload.extension<MemoryExtension>().reply_to = std::move(reply_to);
         tiles.send(payload);
     }
     void run(std::function<void()> script) {
@@ -140,7 +140,7 @@ SIM_TEST("debug accesses reach the memory through the network", "[hbm][noc]") {
         payload->set_data_ptr(back.data());
         CHECK(chip.tiles.out[2]->transport_dbg(*payload) == 5);
         CHECK(back == bytes);
-        payload.routed().destinations = {16};
+        payload.packet().destinations = {16};
         CHECK(chip.tiles.out[2]->transport_dbg(*payload) == 0);
         CHECK(chip.torus.stats().injected_packets == 0);
     });

@@ -51,7 +51,7 @@ SIM_TEST("links that are bound socket to socket carry the same packets at the sa
             ends.wait_cycles(1000);
             PooledPayload packet = ends.packet(source, everybody, i * 50, i);
             ends.send(packet, i % 3);
-            CHECK(packet.routed().destinations == everybody);
+            CHECK(packet.packet().destinations == everybody);
             ends.wait_cycles(1000);  // what waits behind such a link does not hold up what is before it
         }
     };

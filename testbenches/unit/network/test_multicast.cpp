@@ -55,7 +55,7 @@ SIM_TEST("the caller finds its list of destinations again", "[noc]") {
         PooledPayload payload = bench.ends.packet(6, list, 100);
         payload->set_address(0x1234);
         bench.ends.send(payload);
-        CHECK(payload.routed().destinations == list);
+        CHECK(payload.packet().destinations == list);
         CHECK(payload->get_address() == 0x1234);
         CHECK(bench.ends.arrivals.size() == list.size());
     });
@@ -126,7 +126,7 @@ SIM_TEST("an endpoint may send from within its b_transport", "[noc]") {
     bench.run([&] {
         PooledPayload payload = bench.ends.packet(0, {4, 5, 6, 7, 10}, 64, 1);
         bench.ends.send(payload);
-        CHECK(payload.routed().destinations == std::vector<Endpoint>{4, 5, 6, 7, 10});
+        CHECK(payload.packet().destinations == std::vector<Endpoint>{4, 5, 6, 7, 10});
         std::multiset<std::pair<std::uint32_t, Endpoint>> got, due;
         for (const Arrival& arrival : bench.ends.arrivals) got.emplace(arrival.tag, arrival.at);
         for (const Endpoint e : {4, 5, 6, 7, 10}) due.emplace(1, e);

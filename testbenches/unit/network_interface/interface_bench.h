@@ -35,9 +35,14 @@ struct InterfaceBlocks {
 /// A network interface of tile 0 between a scripted controller and a network that keeps every packet.
 class InterfaceBench : public sc_core::sc_module {
 public:
-    struct Packet {
-        RoutedExtension routed;
-        std::uint64_t address;
+    /// A packet's extensions: those that it was sent with, or shall arrive with.
+    struct Extensions {
+        PacketExtension packet;
+        MemoryExtension memory;
+        AdynaMessage message;
+    };
+    struct Packet : Extensions {
+        std::uint64_t address = 0;
         sc_core::sc_time at;
     };
 
@@ -92,10 +97,11 @@ public:
         payload->index_list = index_list;
         send(issue, payload.fresh());
     }
-    void arrive(const RoutedExtension& routed) {
-        RoutedPayloadPool& pool = pool_;
-        PooledPayload payload(pool);
-        payload.routed() = routed;
+    void arrive(const Extensions& packet) {
+        PooledPayload payload(pool_);
+        payload.packet() = packet.packet;
+        payload.extension<MemoryExtension>() = packet.memory;
+        payload.extension<AdynaMessage>() = packet.message;
         payload->set_command(::tlm::TLM_WRITE_COMMAND);
         payload->set_data_ptr(bytes_);
         payload->set_data_length(1);
@@ -104,10 +110,18 @@ public:
     }
     void run() { sc_core::sc_start(10, sc_core::SC_US); }
 
-    std::vector<Packet> sent(PacketKind kind) const {
+    /// Packets that are no requests to memory.
+    std::vector<Packet> sent(MessageKind kind) const {
+        std::vector<Packet> found;
+        std::copy_if(packets.begin(), packets.end(), std::back_inserter(found), [kind](const Packet& packet) {
+            return packet.memory.operation == MemoryOperation::none && packet.message.kind == kind;
+        });
+        return found;
+    }
+    std::vector<Packet> sent(MemoryOperation operation) const {
         std::vector<Packet> found;
         std::copy_if(packets.begin(), packets.end(), std::back_inserter(found),
-                     [kind](const Packet& packet) { return packet.routed.kind == kind; });
+                     [operation](const Packet& packet) { return packet.memory.operation == operation; });
         return found;
     }
     std::size_t events(InterfaceEvent::Kind kind) const {
@@ -137,8 +151,13 @@ private:
         REQUIRE(payload.is_response_ok());
     }
     void keep(Payload& payload, sc_core::sc_time& delay) {
-        packets.push_back(
-            {*payload.get_extension<RoutedExtension>(), payload.get_address(), sc_core::sc_time_stamp() + delay});
+        Packet packet;
+        packet.packet = *payload.get_extension<PacketExtension>();
+        packet.memory = *payload.get_extension<MemoryExtension>();
+        packet.message = *payload.get_extension<AdynaMessage>();
+        packet.address = payload.get_address();
+        packet.at = sc_core::sc_time_stamp() + delay;
+        packets.push_back(packet);
         delay += sc_core::sc_time(20, sc_core::SC_NS);
         payload.set_response_status(::tlm::TLM_OK_RESPONSE);
     }
@@ -148,7 +167,7 @@ private:
     }
     void accept(Payload& payload, sc_core::sc_time&) { payload.set_response_status(::tlm::TLM_OK_RESPONSE); }
 
-    RoutedPayloadPool pool_{"packets"};
+    AdynaPacketPool pool_{"packets"};
     unsigned char bytes_[1] = {};
 };
 
@@ -208,32 +227,33 @@ inline SampleIndexListPtr whole(std::uint32_t first, std::uint32_t last) {
     return std::make_shared<const SampleIndexList>(SampleIndexList{SampleSet::range(first, last), nullptr});
 }
 
-inline RoutedExtension probe(std::uint16_t unit, const SampleIndexListPtr& index_list) {
-    RoutedExtension packet;
-    packet.kind = PacketKind::probe;
-    packet.source = 1;
-    packet.unit = unit;
-    packet.index_list = index_list;
+inline InterfaceBench::Extensions probe(std::uint16_t unit, const SampleIndexListPtr& index_list) {
+    InterfaceBench::Extensions packet;
+    packet.message.kind = MessageKind::probe;
+    packet.packet.source = 1;
+    packet.message.unit = unit;
+    packet.message.index_list = index_list;
     return packet;
 }
 
-inline RoutedExtension data(std::uint16_t unit, std::uint64_t bytes) {
-    RoutedExtension packet;
-    packet.kind = PacketKind::data;
-    packet.source = 1;
-    packet.unit = unit;
-    packet.payload_bytes = bytes;
+inline InterfaceBench::Extensions data(std::uint16_t unit, std::uint64_t bytes) {
+    InterfaceBench::Extensions packet;
+    packet.message.kind = MessageKind::data;
+    packet.packet.source = 1;
+    packet.message.unit = unit;
+    packet.packet.payload_bytes = bytes;
     return packet;
 }
 
-inline RoutedExtension masks(std::uint16_t unit, std::vector<std::uint32_t> ids, std::vector<std::uint64_t> values) {
-    RoutedExtension packet;
-    packet.kind = PacketKind::mask;
-    packet.source = 5;
-    packet.unit = unit;
-    packet.dyn_dim = 4;
-    packet.mask_samples = std::make_shared<const SampleSet>(SampleSet(std::move(ids)));
-    packet.masks = std::make_shared<const std::vector<std::uint64_t>>(std::move(values));
+inline InterfaceBench::Extensions masks(std::uint16_t unit, std::vector<std::uint32_t> ids,
+                                        std::vector<std::uint64_t> values) {
+    InterfaceBench::Extensions packet;
+    packet.message.kind = MessageKind::mask;
+    packet.packet.source = 5;
+    packet.message.unit = unit;
+    packet.message.dyn_dim = 4;
+    packet.message.mask_samples = std::make_shared<const SampleSet>(SampleSet(std::move(ids)));
+    packet.message.masks = std::make_shared<const std::vector<std::uint64_t>>(std::move(values));
     return packet;
 }
 

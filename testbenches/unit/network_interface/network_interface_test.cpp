@@ -14,15 +14,15 @@ SIM_TEST("a probe is acknowledged when a slot is free, and not before", "[networ
     fixture.arrive(probe(0, whole(0, 4)));
     fixture.arrive(probe(1, whole(4, 8)));
     fixture.run();
-    REQUIRE(fixture.sent(PacketKind::acknowledge).size() == 1);
-    CHECK(fixture.sent(PacketKind::acknowledge)[0].routed.unit == 0);
+    REQUIRE(fixture.sent(MessageKind::acknowledge).size() == 1);
+    CHECK(fixture.sent(MessageKind::acknowledge)[0].message.unit == 0);
     fixture.arrive(data(0, 64));
     fixture.run();
     CHECK(fixture.events(InterfaceEvent::Kind::unit_ready) == 1);
     fixture.release(0, 0);
     fixture.run();
-    REQUIRE(fixture.sent(PacketKind::acknowledge).size() == 2);
-    CHECK(fixture.sent(PacketKind::acknowledge)[1].routed.unit == 1);
+    REQUIRE(fixture.sent(MessageKind::acknowledge).size() == 2);
+    CHECK(fixture.sent(MessageKind::acknowledge)[1].message.unit == 1);
 }
 
 SIM_TEST("a probe for a segment that has not begun here waits for it", "[network_interface]") {
@@ -32,20 +32,20 @@ SIM_TEST("a probe for a segment that has not begun here waits for it", "[network
     CHECK(fixture.packets.empty());
     fixture.open(0);
     fixture.run();
-    CHECK(fixture.sent(PacketKind::acknowledge).size() == 1);
+    CHECK(fixture.sent(MessageKind::acknowledge).size() == 1);
 }
 
 SIM_TEST("a probe of another batch waits for that batch", "[network_interface]") {
     InterfaceBench fixture("fixture", consumer());
     fixture.open(0, 6);
-    RoutedExtension early = probe(0, whole(0, 4));
-    early.batch = 7;
+    InterfaceBench::Extensions early = probe(0, whole(0, 4));
+    early.message.batch = 7;
     fixture.arrive(early);
     fixture.run();
     CHECK(fixture.packets.empty());
     fixture.open(0, 7);
     fixture.run();
-    CHECK(fixture.sent(PacketKind::acknowledge).size() == 1);
+    CHECK(fixture.sent(MessageKind::acknowledge).size() == 1);
 }
 
 SIM_TEST("bytes beyond the plan stop the simulation", "[network_interface]") {
@@ -60,7 +60,7 @@ SIM_TEST("bytes beyond the plan stop the simulation", "[network_interface]") {
 SIM_TEST("a unit without samples is ready as soon as it is announced", "[network_interface]") {
     InterfaceBench fixture("fixture", consumer());
     fixture.open(0);
-    RoutedExtension announcement =
+    InterfaceBench::Extensions announcement =
         probe(0, std::make_shared<const SampleIndexList>(SampleIndexList{SampleSet(), nullptr}));
     fixture.arrive(announcement);
     fixture.run();
@@ -78,13 +78,13 @@ SIM_TEST("nothing passes a switch before its mask is complete", "[network_interf
     CHECK_THAT(fixture.registry.waits().at(0), Catch::Matchers::ContainsSubstring("routing mask of switch 0"));
     fixture.arrive(masks(0, {2, 3}, {2, 2}));
     fixture.run();
-    const auto probes = fixture.sent(PacketKind::probe);
+    const auto probes = fixture.sent(MessageKind::probe);
     REQUIRE(probes.size() == 2);
-    CHECK(probes[0].routed.destinations == std::vector<Endpoint>{1});
-    CHECK(probes[0].routed.dyn_dim == 1);
-    CHECK(probes[1].routed.destinations == std::vector<Endpoint>{2, 3});
-    CHECK(probes[1].routed.dyn_dim == 3);
-    CHECK(probes[1].routed.index_list->samples.ids() == std::vector<std::uint32_t>{1, 2, 3});
+    CHECK(probes[0].packet.destinations == std::vector<Endpoint>{1});
+    CHECK(probes[0].message.dyn_dim == 1);
+    CHECK(probes[1].packet.destinations == std::vector<Endpoint>{2, 3});
+    CHECK(probes[1].message.dyn_dim == 3);
+    CHECK(probes[1].message.index_list->samples.ids() == std::vector<std::uint32_t>{1, 2, 3});
     CHECK(fixture.registry.sum("", "switch_0_branch_0_samples") == 1);
     CHECK(fixture.registry.sum("", "switch_0_branch_1_samples") == 3);
 }
@@ -95,23 +95,23 @@ SIM_TEST("each destination gets its samples once it has acknowledged", "[network
     fixture.output(0, whole(0, 4));
     fixture.arrive(masks(0, {0, 1, 2, 3}, {1, 2, 2, 2}));
     fixture.run();
-    CHECK(fixture.sent(PacketKind::data).empty());
+    CHECK(fixture.sent(MessageKind::data).empty());
     const auto acknowledge = [&fixture](Endpoint source, std::uint16_t of) {
-        RoutedExtension packet;
-        packet.kind = PacketKind::acknowledge;
-        packet.source = source;
-        packet.edge = of;
+        InterfaceBench::Extensions packet;
+        packet.message.kind = MessageKind::acknowledge;
+        packet.packet.source = source;
+        packet.message.edge = of;
         fixture.arrive(packet);
         fixture.run();
     };
     acknowledge(3, 1);
-    REQUIRE(fixture.sent(PacketKind::data).size() == 1);
-    CHECK(fixture.sent(PacketKind::data)[0].routed.payload_bytes == 16);  // sample 3: blocks of two samples a tile
+    REQUIRE(fixture.sent(MessageKind::data).size() == 1);
+    CHECK(fixture.sent(MessageKind::data)[0].packet.payload_bytes == 16);  // sample 3: blocks of two samples a tile
     acknowledge(2, 1);
-    CHECK(fixture.sent(PacketKind::data)[1].routed.payload_bytes == 32);
+    CHECK(fixture.sent(MessageKind::data)[1].packet.payload_bytes == 32);
     CHECK(fixture.events(InterfaceEvent::Kind::output_sent) == 0);
     acknowledge(1, 0);
-    CHECK(fixture.sent(PacketKind::data)[2].routed.payload_bytes == 16);
+    CHECK(fixture.sent(MessageKind::data)[2].packet.payload_bytes == 16);
     CHECK(fixture.events(InterfaceEvent::Kind::output_sent) == 1);
 }
 
@@ -120,9 +120,9 @@ SIM_TEST("an empty branch is announced and needs no acknowledge", "[network_inte
     fixture.open(0);
     fixture.output(0, std::make_shared<const SampleIndexList>(SampleIndexList{SampleSet(), nullptr}));
     fixture.run();
-    const auto probes = fixture.sent(PacketKind::probe);
+    const auto probes = fixture.sent(MessageKind::probe);
     REQUIRE(probes.size() == 2);
-    CHECK(probes[0].routed.dyn_dim == 0);
+    CHECK(probes[0].message.dyn_dim == 0);
     CHECK(fixture.events(InterfaceEvent::Kind::output_sent) == 1);
 }
 
@@ -132,7 +132,7 @@ SIM_TEST("a sample that takes every branch is sent to every branch", "[network_i
     fixture.output(0, whole(0, 4));
     fixture.arrive(masks(0, {0, 1, 2, 3}, {3, 3, 3, 3}));
     fixture.run();
-    for (const auto& sent : fixture.sent(PacketKind::probe)) CHECK(sent.routed.dyn_dim == 4);
+    for (const auto& sent : fixture.sent(MessageKind::probe)) CHECK(sent.message.dyn_dim == 4);
     CHECK(fixture.registry.sum("", "switch_0_branch_0_samples") == 4);
     CHECK(fixture.registry.sum("", "switch_0_branch_1_samples") == 4);
 }
@@ -147,25 +147,25 @@ SIM_TEST("one acknowledge tells all tiles that will send of the free slot", "[ne
     fixture.arrive(probe(0, whole(0, 4)));
     fixture.run();
     REQUIRE(fixture.packets.size() == 1);
-    CHECK(fixture.packets[0].routed.kind == PacketKind::acknowledge);
-    CHECK(fixture.packets[0].routed.destinations == std::vector<Endpoint>{1, 2, 3});
+    CHECK(fixture.packets[0].message.kind == MessageKind::acknowledge);
+    CHECK(fixture.packets[0].packet.destinations == std::vector<Endpoint>{1, 2, 3});
 }
 
 SIM_TEST("an acknowledge that comes before the output is kept for it", "[network_interface]") {
     InterfaceBench fixture("fixture", switching());
     fixture.open(0);
     for (const Endpoint source : {2, 3}) {
-        RoutedExtension packet;
-        packet.kind = PacketKind::acknowledge;
-        packet.source = source;
-        packet.edge = 1;
+        InterfaceBench::Extensions packet;
+        packet.message.kind = MessageKind::acknowledge;
+        packet.packet.source = source;
+        packet.message.edge = 1;
         fixture.arrive(packet);
     }
     fixture.run();
     fixture.output(0, whole(0, 4));
     fixture.arrive(masks(0, {0, 1, 2, 3}, {2, 2, 2, 2}));
     fixture.run();
-    CHECK(fixture.sent(PacketKind::data).size() == 2);
+    CHECK(fixture.sent(MessageKind::data).size() == 2);
     CHECK(fixture.events(InterfaceEvent::Kind::output_sent) == 1);
 }
 
@@ -189,16 +189,16 @@ SIM_TEST("weights are asked for once, for all tiles that share a slice", "[netwo
     fixture.tell(open);
     fixture.run();
     CHECK(fixture.packets.empty());  // tile 2 has to say that it is ready
-    RoutedExtension acknowledge;
-    acknowledge.kind = PacketKind::acknowledge;
-    acknowledge.source = 2;
+    InterfaceBench::Extensions acknowledge;
+    acknowledge.message.kind = MessageKind::acknowledge;
+    acknowledge.packet.source = 2;
     fixture.arrive(acknowledge);
     fixture.run();
-    const auto requests = fixture.sent(PacketKind::read_request);
+    const auto requests = fixture.sent(MemoryOperation::read);
     REQUIRE(requests.size() == 1);
-    CHECK(requests[0].routed.destinations == std::vector<Endpoint>{kFirstMemory});
-    CHECK(requests[0].routed.reply_to == std::vector<Endpoint>{0, 2});
-    CHECK(requests[0].routed.requested_bytes == 512);
+    CHECK(requests[0].packet.destinations == std::vector<Endpoint>{kFirstMemory});
+    CHECK(requests[0].memory.reply_to == std::vector<Endpoint>{0, 2});
+    CHECK(requests[0].memory.requested_bytes == 512);
     CHECK(requests[0].address == 4096);
     fixture.arrive(data(0, 512));
     fixture.run();
@@ -214,8 +214,8 @@ SIM_TEST("without multicast reads each tile asks for its slice", "[network_inter
     fixture.tell(open);
     fixture.run();
     REQUIRE(fixture.packets.size() == 1);
-    CHECK(fixture.packets[0].routed.kind == PacketKind::read_request);
-    CHECK(fixture.packets[0].routed.reply_to == std::vector<Endpoint>{0});
+    CHECK(fixture.packets[0].memory.operation == MemoryOperation::read);
+    CHECK(fixture.packets[0].memory.reply_to == std::vector<Endpoint>{0});
     CHECK(fixture.packets[0].address == 1 << 20);
 }
 
@@ -239,20 +239,20 @@ SIM_TEST("a tensor in memory is read piece by piece, from the right bank", "[net
     InterfaceBench fixture("fixture", reader({0}));
     fixture.open(1, 3);
     fixture.run();
-    const auto requests = fixture.sent(PacketKind::read_request);
+    const auto requests = fixture.sent(MemoryOperation::read);
     REQUIRE(requests.size() == 2);  // one slot: the first unit only
     CHECK(requests[0].address == 11000);
-    CHECK(requests[0].routed.requested_bytes == 32);
+    CHECK(requests[0].memory.requested_bytes == 32);
     CHECK(requests[1].address == (1 << 20) + 11000);
-    CHECK(requests[1].routed.destinations == std::vector<Endpoint>{kFirstMemory + 1});
+    CHECK(requests[1].packet.destinations == std::vector<Endpoint>{kFirstMemory + 1});
     fixture.arrive(data(0, 32));
     fixture.arrive(data(0, 32));
     fixture.run();
     CHECK(fixture.events(InterfaceEvent::Kind::unit_ready) == 1);
     fixture.release(0, 0);
     fixture.run();
-    REQUIRE(fixture.sent(PacketKind::read_request).size() == 4);
-    CHECK(fixture.sent(PacketKind::read_request)[2].address == 11064);
+    REQUIRE(fixture.sent(MemoryOperation::read).size() == 4);
+    CHECK(fixture.sent(MemoryOperation::read)[2].address == 11064);
 }
 
 TEST_CASE("tiles that need the same bytes of memory wait for each other", "[network_interface]") {
@@ -260,10 +260,10 @@ TEST_CASE("tiles that need the same bytes of memory wait for each other", "[netw
     program.placements[0].shape.kind = OpKind::matmul;
     program.placements[0].k_factor = 2;
     program.placements[0].partitions = {{4, 1, 1}};
-    RoutedExtension acknowledge;
-    acknowledge.kind = PacketKind::acknowledge;
-    acknowledge.source = 5;
-    acknowledge.batch = 3;
+    InterfaceBench::Extensions acknowledge;
+    acknowledge.message.kind = MessageKind::acknowledge;
+    acknowledge.packet.source = 5;
+    acknowledge.message.batch = 3;
     SECTION("the first one asks once the other has a slot, however early it says so") {
         const bool early = GENERATE(false, true);
         in_child([&] {
@@ -276,8 +276,8 @@ TEST_CASE("tiles that need the same bytes of memory wait for each other", "[netw
                 fixture.arrive(acknowledge);
                 fixture.run();
             }
-            REQUIRE(fixture.sent(PacketKind::read_request).size() == 2);
-            CHECK(fixture.sent(PacketKind::read_request)[0].routed.reply_to == std::vector<Endpoint>{0, 5});
+            REQUIRE(fixture.sent(MemoryOperation::read).size() == 2);
+            CHECK(fixture.sent(MemoryOperation::read)[0].memory.reply_to == std::vector<Endpoint>{0, 5});
         });
     }
     SECTION("the other one tells the first") {
@@ -288,8 +288,8 @@ TEST_CASE("tiles that need the same bytes of memory wait for each other", "[netw
             fixture.open(1, 3);
             fixture.run();
             REQUIRE(fixture.packets.size() == 1);
-            CHECK(fixture.packets[0].routed.kind == PacketKind::acknowledge);
-            CHECK(fixture.packets[0].routed.destinations == std::vector<Endpoint>{5});
+            CHECK(fixture.packets[0].message.kind == MessageKind::acknowledge);
+            CHECK(fixture.packets[0].packet.destinations == std::vector<Endpoint>{5});
         });
     }
     SECTION("without multicast reads each asks for itself") {
@@ -301,8 +301,8 @@ TEST_CASE("tiles that need the same bytes of memory wait for each other", "[netw
             fixture.run();
             REQUIRE(fixture.packets.size() == 2);
             for (const InterfaceBench::Packet& packet : fixture.packets) {
-                CHECK(packet.routed.kind == PacketKind::read_request);
-                CHECK(packet.routed.reply_to == std::vector<Endpoint>{0});
+                CHECK(packet.memory.operation == MemoryOperation::read);
+                CHECK(packet.memory.reply_to == std::vector<Endpoint>{0});
             }
         });
     }

@@ -45,27 +45,40 @@ TEST_CASE("without RTL there is the model alone", "[routing]") {
 }
 
 TEST_CASE("a packet's header can be read back, and one that is none cannot", "[routing]") {
-    RoutedExtension packet;
-    packet.kind = PacketKind::write_request;
-    packet.source = 143;
-    packet.destinations = {147, 3};
-    packet.edge = 513;
-    packet.unit = 17;
-    packet.payload_bytes = 70000;
-    std::vector<std::uint8_t> header = packet_header(packet);
+    struct Extensions {
+        PacketExtension packet;
+        MemoryExtension memory;
+        AdynaMessage message;
+    } sent, read;
+    sent.memory.operation = MemoryOperation::write;
+    sent.message.kind = MessageKind::data;
+    sent.packet.source = 143;
+    sent.packet.destinations = {147, 3};
+    sent.packet.has_values = read.packet.has_values = true;
+    sent.message.edge = 513;
+    sent.message.unit = 17;
+    sent.packet.payload_bytes = 70000;
+    std::vector<std::uint8_t> header = packet_header({sent.packet, sent.memory, sent.message});
     CHECK(header.size() == kPacketHeaderBytes);
-    RoutedExtension read;
-    read.destinations = {0, 3};
-    REQUIRE(read_packet_header(header.data(), read));
-    CHECK(read.kind == packet.kind);
-    CHECK(read.source == 143);
-    CHECK(read.destinations == packet.destinations);
-    CHECK(read.edge == 513);
-    CHECK(read.unit == 17);
-    CHECK(read.payload_bytes == 70000);
-    read.destinations = {0};
-    CHECK(!read_packet_header(header.data(), read));
-    read.destinations = {0, 3};
+    read.packet.destinations = {0, 3};
+    const PacketHeaderFields fields{read.packet, read.memory, read.message};
+    REQUIRE(read_packet_header(header.data(), fields));
+    CHECK(read.memory.operation == MemoryOperation::write);
+    CHECK(read.message.kind == MessageKind::data);
+    CHECK(read.packet.source == 143);
+    CHECK(read.packet.destinations == sent.packet.destinations);
+    CHECK(read.message.edge == 513);
+    CHECK(read.message.unit == 17);
+    CHECK(read.packet.payload_bytes == 70000);
+    read.packet.destinations = {0};
+    CHECK(!read_packet_header(header.data(), fields));
+    read.packet.destinations = {0, 3};
+    read.packet.has_values = false;
+    CHECK(!read_packet_header(header.data(), fields));
+    read.packet.has_values = true;
+    header[1] = 0x80 | 5;
+    CHECK(!read_packet_header(header.data(), fields));
+    header[1] = 0x80;
     header[0] = 99;
-    CHECK(!read_packet_header(header.data(), read));
+    CHECK(!read_packet_header(header.data(), fields));
 }

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "switchyard/testbenches/sim_test.h"
+#include "switchyard/tlm/adyna_message.h"
 #include "switchyard/tlm/dummy_buffer.h"
 #include "switchyard/tlm/memory_manager.h"
 
@@ -86,108 +87,133 @@ SIM_TEST("automatic extensions go with the last reference, others stay", "[tlm][
     CHECK(again->get_extension<CountedExtension>() == nullptr);
 }
 
-SIM_TEST("a routed payload keeps its extension, reset, with the room it had", "[tlm][memory_manager]") {
-    RoutedPayloadPool pool("pool");
-    RoutedExtension* extension = nullptr;
+SIM_TEST("a packet keeps its extensions, reset, with the room they had", "[tlm][memory_manager]") {
+    AdynaPacketPool pool("pool");
+    PacketExtension* extension = nullptr;
     const std::uint8_t* bytes = nullptr;
     std::weak_ptr<const SampleIndexList> index_list;
     {
         PooledPayload payload(pool);
-        extension = &payload.routed();
-        extension->kind = PacketKind::probe;
+        extension = &payload.packet();
         extension->destinations = {1, 2, 3};
-        extension->reply_to = {4};
         extension->values.resize(1000);
         extension->has_values = true;
-        extension->tag = 7;
+        payload.extension<MemoryExtension>().reply_to = {4};
+        payload.extension<MemoryExtension>().tag = 7;
         auto shared = std::make_shared<const SampleIndexList>();
         index_list = shared;
-        extension->index_list = std::move(shared);
+        payload.extension<AdynaMessage>().kind = MessageKind::probe;
+        payload.extension<AdynaMessage>().index_list = std::move(shared);
         bytes = extension->values.data();
         CHECK_FALSE(index_list.expired());
     }
     CHECK(index_list.expired());
     PooledPayload payload(pool);
-    REQUIRE(&payload.routed() == extension);
-    CHECK(extension->kind == PacketKind::data);
+    REQUIRE(&payload.packet() == extension);
     CHECK(extension->destinations.empty());
     CHECK(extension->destinations.capacity() >= 3);
-    CHECK(extension->reply_to.empty());
-    CHECK(extension->tag == 0);
     CHECK_FALSE(extension->has_values);
     CHECK(extension->values.empty());
+    CHECK(payload.extension<MemoryExtension>().reply_to.empty());
+    CHECK(payload.extension<MemoryExtension>().reply_to.capacity() >= 1);
+    CHECK(payload.extension<MemoryExtension>().tag == 0);
+    CHECK(payload.extension<AdynaMessage>().kind == MessageKind::data);
     extension->values.resize(1000);
     CHECK(extension->values.data() == bytes);
     CHECK(pool.capacity() == 1);
 }
 
-TEST_CASE("no field of a routed extension survives a reset", "[tlm][memory_manager]") {
+TEST_CASE("no field of a packet's extensions survives a reset", "[tlm][memory_manager]") {
     // Changed? Then reset() and this test have a field to learn.
-    struct AllFields {
-        ::tlm::tlm_extension<RoutedExtension>* base;
-        PacketKind kind;
+    struct PacketFields {
+        ::tlm::tlm_extension<PacketExtension>* base;
         Endpoint source;
         std::vector<Endpoint> destinations;
-        std::uint32_t batch;
-        std::uint16_t segment, operator_id, edge, unit;
-        std::uint32_t dyn_dim, first_sample, last_sample;
-        std::uint64_t payload_bytes, requested_bytes;
-        std::vector<Endpoint> reply_to;
-        std::uint32_t tag;
-        bool wants_receipt;
-        std::uint16_t receipt_tag;
-        bool receipt_follows, has_values;
-        std::shared_ptr<int> index_list, masks, labels, mask_samples;
+        TrafficClass traffic;
+        bool has_values;
+        std::uint64_t payload_bytes;
+        bool wants_receipt, receipt_follows, is_receipt;
+        std::uint32_t receipt_tag;
         std::vector<std::uint8_t> values;
-        std::shared_ptr<int> part;
+    };
+    STATIC_REQUIRE(sizeof(PacketFields) == sizeof(PacketExtension));
+    struct MemoryFields {
+        ::tlm::tlm_extension<MemoryExtension>* base;
+        MemoryOperation operation;
+        std::uint32_t tag;
+        std::uint64_t requested_bytes;
+        std::vector<Endpoint> reply_to;
         std::uint64_t first_byte;
         std::shared_ptr<int> runs;
     };
-    STATIC_REQUIRE(sizeof(AllFields) == sizeof(RoutedExtension));
+    STATIC_REQUIRE(sizeof(MemoryFields) == sizeof(MemoryExtension));
+    struct MessageFields {
+        ::tlm::tlm_extension<AdynaMessage>* base;
+        MessageKind kind;
+        MessageContent content;
+        std::uint16_t segment, operator_id, edge, unit;
+        std::uint32_t batch, dyn_dim, first_sample, last_sample, control;
+        std::uint64_t first_byte;
+        std::shared_ptr<int> index_list, masks, labels, mask_samples, part;
+    };
+    STATIC_REQUIRE(sizeof(MessageFields) == sizeof(AdynaMessage));
 
-    RoutedExtension used;
-    used.kind = PacketKind::write_done;
-    used.source = 1;
-    used.destinations = {1};
-    used.batch = 1;
-    used.segment = used.operator_id = used.edge = used.unit = 1;
-    used.dyn_dim = used.first_sample = used.last_sample = 1;
-    used.payload_bytes = used.requested_bytes = 1;
-    used.reply_to = {1};
-    used.tag = 1;
-    used.wants_receipt = used.receipt_follows = true;
-    used.receipt_tag = 1;
-    used.has_values = true;
-    used.index_list = std::make_shared<const SampleIndexList>();
-    used.masks = std::make_shared<const std::vector<std::uint64_t>>();
-    used.labels = std::make_shared<const std::vector<SampleLabel>>();
-    used.mask_samples = std::make_shared<const SampleSet>();
-    used.values = {1};
-    used.part = std::make_shared<const TensorPart>();
-    used.first_byte = 1;
-    used.runs = std::make_shared<const std::vector<MemoryRun>>();
-    used.reset();
-    CHECK(used.kind == PacketKind::data);
-    CHECK(used.source == 0);
-    CHECK(used.destinations.empty());
-    CHECK(used.batch == 0);
-    CHECK(used.segment + used.operator_id + used.edge + used.unit == 0);
-    CHECK(used.dyn_dim + used.first_sample + used.last_sample == 0);
-    CHECK(used.payload_bytes + used.requested_bytes == 0);
-    CHECK(used.reply_to.empty());
-    CHECK(used.tag == 0);
-    CHECK_FALSE(used.wants_receipt);
-    CHECK_FALSE(used.receipt_follows);
-    CHECK(used.receipt_tag == 0);
-    CHECK_FALSE(used.has_values);
-    CHECK_FALSE(used.index_list);
-    CHECK_FALSE(used.masks);
-    CHECK_FALSE(used.labels);
-    CHECK_FALSE(used.mask_samples);
-    CHECK(used.values.empty());
-    CHECK_FALSE(used.part);
-    CHECK(used.first_byte == 0);
-    CHECK_FALSE(used.runs);
+    PacketExtension packet;
+    packet.source = 1;
+    packet.destinations = {1};
+    packet.traffic = TrafficClass::control;
+    packet.has_values = true;
+    packet.payload_bytes = 1;
+    packet.wants_receipt = packet.receipt_follows = packet.is_receipt = true;
+    packet.receipt_tag = 1;
+    packet.values = {1};
+    packet.reset();
+    CHECK(packet.source == 0);
+    CHECK(packet.destinations.empty());
+    CHECK(packet.traffic == TrafficClass::data);
+    CHECK_FALSE(packet.has_values);
+    CHECK(packet.payload_bytes == 0);
+    CHECK_FALSE(packet.wants_receipt);
+    CHECK_FALSE(packet.receipt_follows);
+    CHECK_FALSE(packet.is_receipt);
+    CHECK(packet.receipt_tag == 0);
+    CHECK(packet.values.empty());
+
+    MemoryExtension memory;
+    memory.operation = MemoryOperation::write_done;
+    memory.tag = 1;
+    memory.requested_bytes = memory.first_byte = 1;
+    memory.reply_to = {1};
+    memory.runs = std::make_shared<const std::vector<MemoryRun>>();
+    memory.reset();
+    CHECK(memory.operation == MemoryOperation::none);
+    CHECK(memory.tag == 0);
+    CHECK(memory.requested_bytes + memory.first_byte == 0);
+    CHECK(memory.reply_to.empty());
+    CHECK_FALSE(memory.runs);
+
+    AdynaMessage message;
+    message.kind = MessageKind::control;
+    message.content = MessageContent::order;
+    message.segment = message.operator_id = message.edge = message.unit = 1;
+    message.batch = message.dyn_dim = message.first_sample = message.last_sample = message.control = 1;
+    message.first_byte = 1;
+    message.index_list = std::make_shared<const SampleIndexList>();
+    message.masks = std::make_shared<const std::vector<std::uint64_t>>();
+    message.labels = std::make_shared<const std::vector<SampleLabel>>();
+    message.mask_samples = std::make_shared<const SampleSet>();
+    message.part = std::make_shared<const TensorPart>();
+    message.reset();
+    CHECK(message.kind == MessageKind::data);
+    CHECK(message.content == MessageContent::tensor);
+    CHECK(message.segment + message.operator_id + message.edge + message.unit == 0);
+    CHECK(message.batch + message.dyn_dim + message.first_sample + message.last_sample + message.control == 0);
+    CHECK(message.first_byte == 0);
+    CHECK_FALSE(message.index_list);
+    CHECK_FALSE(message.masks);
+    CHECK_FALSE(message.labels);
+    CHECK_FALSE(message.mask_samples);
+    CHECK_FALSE(message.part);
 }
 
 SIM_TEST("a handle moves its reference", "[tlm][memory_manager]") {
@@ -205,7 +231,7 @@ SIM_TEST("a handle moves its reference", "[tlm][memory_manager]") {
 
 SIM_TEST("a payload that is never released is reported when its pool goes", "[tlm][memory_manager]") {
     ExpectReport leak("switchyard/payload_leak");
-    auto pool = std::make_unique<RoutedPayloadPool>("chip.tile_3");
+    auto pool = std::make_unique<PacketPayloadPool>("chip.tile_3");
     ::tlm::tlm_generic_payload& payload = pool->allocate();
     pool.reset();
     REQUIRE(leak.messages().size() == 1);

@@ -33,7 +33,7 @@ std::uint64_t NetworkMeter::measure(std::vector<Packet> packets) {
     sc_core::sc_time end = begin;
     for (Packet& packet : packets) {
         PooledPayload payload(pool_);
-        RoutedExtension& extension = payload.routed();
+        PacketExtension& extension = payload.packet();
         extension.source = packet.source;
         extension.destinations = std::move(packet.destinations);
         extension.payload_bytes = packet.payload_bytes;

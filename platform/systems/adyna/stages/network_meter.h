@@ -42,7 +42,7 @@ private:
     hw::Torus network_;
     sc_core::sc_vector<tlm_utils::simple_initiator_socket<NetworkMeter>> out_;
     sc_core::sc_vector<tlm_utils::simple_target_socket<NetworkMeter>> in_;
-    RoutedPayloadPool pool_;
+    PacketPayloadPool pool_;
     sc_core::sc_time free_;  ///< when the last transfer has left the network
 };
 

@@ -68,7 +68,7 @@ double StageFabric::now_cycles() const {
 }
 
 void StageFabric::accept(Payload& payload, sc_core::sc_time& delay) {
-    const auto* const packet = payload.get_extension<RoutedExtension>();
+    const auto* const packet = payload.get_extension<PacketExtension>();
     if (packet == nullptr || packet->destinations.empty()) {
         payload.set_response_status(::tlm::TLM_GENERIC_ERROR_RESPONSE);
         return;
@@ -93,7 +93,7 @@ void StageFabric::accept(Payload& payload, sc_core::sc_time& delay) {
 }
 
 void StageFabric::depart(PooledPayload payload, const sc_core::sc_time& after) {
-    const RoutedExtension& packet = payload.routed();
+    const PacketExtension& packet = payload.packet();
     std::uint64_t head = 0;
     for (const Endpoint destination : packet.destinations)
         head = std::max(head, packets_of_host_.head_cycles(packet.source, destination));
@@ -117,7 +117,7 @@ void StageFabric::serve() {
             if (travel.state == Travel::State::departs) {
                 depart(std::move(travel.payload));
             } else {
-                serve(*travel.payload, travel.payload.routed());
+                serve(*travel.payload);
             }
         }
         travel.payload = {};
@@ -143,49 +143,52 @@ void StageFabric::run_ahead(const sc_core::sc_time& lead) {
     if (!loaded_->timeline.running()) end_segment();
 }
 
-void StageFabric::serve(Payload& payload, const RoutedExtension& packet) {
-    switch (packet.kind) {
-        case PacketKind::config:
-            for (const Endpoint tile : packet.destinations) {
-                if (payload.is_write()) {
-                    write_config(payload, tile);
-                } else if (payload.get_address() == kTileProfileRead) {
-                    read_profile(tile);
-                } else {
-                    throw ModelError(*this, "config read of an unmapped address");
-                }
+void StageFabric::serve(Payload& payload) {
+    const auto& packet = *payload.get_extension<PacketExtension>();
+    if (const auto* const request = payload.get_extension<MemoryExtension>()) {
+        if (request->operation == MemoryOperation::read) return read_memory(payload, packet, *request);
+        if (request->operation == MemoryOperation::write) return write_memory(payload, packet, *request);
+    }
+    const auto* const message = payload.get_extension<AdynaMessage>();
+    if (message && message->kind == MessageKind::config) {
+        for (const Endpoint tile : packet.destinations) {
+            if (payload.is_write()) {
+                write_config(payload, tile);
+            } else if (payload.get_address() == kTileProfileRead) {
+                read_profile(tile);
+            } else {
+                throw ModelError(*this, "config read of an unmapped address");
             }
-            return;
-        case PacketKind::control:
-            if (packet.tag != static_cast<std::uint32_t>(ControlCode::segment_start))
-                throw ModelError(*this, fmt::format("unknown control packet {}", packet.tag));
-            begin_segment(packet);
-            return;
-        case PacketKind::read_request:
-            read_memory(payload, packet);
-            return;
-        case PacketKind::write_request:
-            write_memory(payload, packet);
-            return;
-        default:
-            throw ModelError(*this, fmt::format("unexpected packet of kind {}", static_cast<int>(packet.kind)));
+        }
+    } else if (message && message->kind == MessageKind::control) {
+        if (message->control != static_cast<std::uint32_t>(ControlCode::segment_start))
+            throw ModelError(*this, fmt::format("unknown control packet {}", message->control));
+        begin_segment(packet, *message);
+    } else {
+        throw ModelError(*this, fmt::format("unexpected packet from endpoint {}", packet.source));
     }
 }
 
-PooledPayload StageFabric::packet(PacketKind kind, Endpoint source, ::tlm::tlm_command command, std::uint64_t address,
-                                  std::uint64_t bytes) {
+PooledPayload StageFabric::packet(Endpoint source, std::uint64_t address, std::uint64_t bytes) {
     PooledPayload payload(packets_);
-    RoutedExtension& extension = payload.routed();
-    extension.kind = kind;
-    extension.source = source;
-    extension.destinations = {host_};
-    extension.payload_bytes = bytes;
+    PacketExtension& packet = payload.packet();
+    packet.source = source;
+    packet.destinations = {host_};
+    packet.payload_bytes = bytes;
     const auto length = static_cast<unsigned>(std::max<std::uint64_t>(bytes, 1));
-    payload->set_command(command);
+    payload->set_command(::tlm::TLM_WRITE_COMMAND);
     payload->set_address(address);
     payload->set_data_ptr(dummy_buffer(length));
     payload->set_data_length(length);
     payload->set_streaming_width(length);
+    return payload;
+}
+
+PooledPayload StageFabric::control_packet(Endpoint tile, ControlCode code) {
+    PooledPayload payload = packet(tile, 0, 0);
+    auto& message = payload.extension<AdynaMessage>();
+    message.kind = MessageKind::control;
+    message.control = static_cast<std::uint32_t>(code);
     return payload;
 }
 
@@ -229,9 +232,7 @@ void StageFabric::commit(Endpoint tile, std::size_t size) {
     } catch (const InputError&) {
         code = ControlCode::program_error;
     }
-    PooledPayload reply = packet(PacketKind::control, tile, ::tlm::TLM_WRITE_COMMAND, 0, 0);
-    reply.routed().tag = static_cast<std::uint32_t>(code);
-    depart(std::move(reply));
+    depart(control_packet(tile, code));
 }
 
 void StageFabric::read_profile(Endpoint tile) {
@@ -248,9 +249,9 @@ void StageFabric::read_profile(Endpoint tile) {
         }
         records = profiler.records(*program);
     }
-    PooledPayload reply =
-        packet(PacketKind::config, tile, ::tlm::TLM_WRITE_COMMAND, 0, records.size() * sizeof(ProfileRecord));
-    RoutedExtension& extension = reply.routed();
+    PooledPayload reply = packet(tile, 0, records.size() * sizeof(ProfileRecord));
+    reply.extension<AdynaMessage>().kind = MessageKind::config;
+    PacketExtension& extension = reply.packet();
     extension.has_values = true;
     if (!records.empty()) {  // a tile without an operator has none
         extension.values.resize(records.size() * sizeof(ProfileRecord));
@@ -271,14 +272,15 @@ void StageFabric::fetch(std::uint64_t address, void* values, std::uint64_t bytes
     stored(address, bytes).read(address % platform_.hbm.region_bytes, static_cast<unsigned char*>(values), bytes);
 }
 
-void StageFabric::read_memory(const Payload& payload, const RoutedExtension& packet) {
-    const std::uint64_t address = payload.get_address(), bytes = packet.requested_bytes;
+void StageFabric::read_memory(const Payload& payload, const PacketExtension& packet, const MemoryExtension& request) {
+    const std::uint64_t address = payload.get_address(), bytes = request.requested_bytes;
     const SparseMemory& memory = stored(address, bytes);
     const sc_core::sc_time ready = access(address, bytes, false);
-    PooledPayload reply =
-        this->packet(PacketKind::data, packet.destinations.front(), ::tlm::TLM_WRITE_COMMAND, address, bytes);
-    RoutedExtension& extension = reply.routed();
-    extension.tag = packet.tag;
+    PooledPayload reply = this->packet(packet.destinations.front(), address, bytes);
+    auto& answered = reply.extension<MemoryExtension>();
+    answered.operation = MemoryOperation::read_data;
+    answered.tag = request.tag;
+    PacketExtension& extension = reply.packet();
     extension.has_values = packet.has_values;
     if (packet.has_values) {
         extension.values.resize(bytes);
@@ -288,14 +290,15 @@ void StageFabric::read_memory(const Payload& payload, const RoutedExtension& pac
     answer(std::move(reply), ready);
 }
 
-void StageFabric::write_memory(const Payload& payload, const RoutedExtension& packet) {
+void StageFabric::write_memory(const Payload& payload, const PacketExtension& packet, const MemoryExtension& request) {
     const std::uint64_t address = payload.get_address(), bytes = packet.payload_bytes;
     SparseMemory& memory = stored(address, bytes);
     if (packet.has_values) memory.write(address % platform_.hbm.region_bytes, payload.get_data_ptr(), bytes);
     const sc_core::sc_time ready = access(address, bytes, true);
-    PooledPayload reply =
-        this->packet(PacketKind::write_done, packet.destinations.front(), ::tlm::TLM_WRITE_COMMAND, address, 0);
-    reply.routed().tag = packet.tag;
+    PooledPayload reply = this->packet(packet.destinations.front(), address, 0);
+    auto& answered = reply.extension<MemoryExtension>();
+    answered.operation = MemoryOperation::write_done;
+    answered.tag = request.tag;
     answer(std::move(reply), ready);
 }
 
@@ -366,7 +369,7 @@ void StageFabric::sort_samples(unsigned segment, std::uint32_t batch) {
     loaded_->counts.begin_segment(ordered_samples(*order, masks));
 }
 
-void StageFabric::begin_segment(const RoutedExtension& start) {
+void StageFabric::begin_segment(const PacketExtension& packet, const AdynaMessage& start) {
     if (!loaded_) load();
     if (start.segment >= loaded_->map.segments().size() || loaded_->map.segments()[start.segment].empty())
         throw ModelError(*this, fmt::format("no tile has a program for segment {}", start.segment));
@@ -377,7 +380,7 @@ void StageFabric::begin_segment(const RoutedExtension& start) {
     loaded_->counts.begin_segment({});
     read_masks(stages, start.batch);
     sort_samples(start.segment, start.batch);
-    segment_tiles_ = start.destinations;
+    segment_tiles_ = packet.destinations;
     lead_ = quantum_;
     counted_ = false;
     loaded_->timeline.begin_segment(start.segment, now_cycles());
@@ -392,10 +395,10 @@ void StageFabric::end_segment() {
     }
     for (const Endpoint tile : segment_tiles_) {
         counters_.add_segment(tile);
-        PooledPayload done = packet(PacketKind::control, tile, ::tlm::TLM_WRITE_COMMAND, 0, 0);
-        done.routed().tag = static_cast<std::uint32_t>(ControlCode::segment_done);
-        done.routed().segment = segment_;
-        done.routed().batch = batch_;
+        PooledPayload done = control_packet(tile, ControlCode::segment_done);
+        auto& message = done.extension<AdynaMessage>();
+        message.segment = segment_;
+        message.batch = batch_;
         depart(std::move(done), cycles(done_at[tile] - now));
     }
 }

@@ -16,6 +16,7 @@
 #include "switchyard/platform/systems/adyna/stages/kernel_meter.h"
 #include "switchyard/platform/systems/adyna/stages/stage_counters.h"
 #include "switchyard/platform/systems/adyna/stages/timeline.h"
+#include "switchyard/tlm/adyna_message.h"
 #include "switchyard/tlm/clock_period.h"
 #include "switchyard/tlm/memory_manager.h"
 #include "switchyard/tlm/sparse_memory.h"
@@ -72,13 +73,13 @@ private:
     /// A packet that is sent `after` from now, behind all that was sent before.
     void depart(PooledPayload payload, const sc_core::sc_time& after = sc_core::SC_ZERO_TIME);
     void serve();
-    void serve(Payload& payload, const RoutedExtension& packet);
+    void serve(Payload& payload);
     void write_config(const Payload& payload, Endpoint tile);
     void read_profile(Endpoint tile);
     void commit(Endpoint tile, std::size_t size);
-    void read_memory(const Payload& payload, const RoutedExtension& packet);
-    void write_memory(const Payload& payload, const RoutedExtension& packet);
-    void begin_segment(const RoutedExtension& packet);
+    void read_memory(const Payload& payload, const PacketExtension& packet, const MemoryExtension& request);
+    void write_memory(const Payload& payload, const PacketExtension& packet, const MemoryExtension& request);
+    void begin_segment(const PacketExtension& packet, const AdynaMessage& start);
     /// Lets the pipelines run ahead of simulated time, and reports the segment's end to the host.
     void run_ahead(const sc_core::sc_time& lead);
     void end_segment();
@@ -89,8 +90,8 @@ private:
     /// What the gates of these stages will decide.
     void read_masks(const std::vector<unsigned>& stages, std::uint32_t batch);
     /// A packet from `source` to the host.
-    PooledPayload packet(PacketKind kind, Endpoint source, ::tlm::tlm_command command, std::uint64_t address,
-                         std::uint64_t bytes);
+    PooledPayload packet(Endpoint source, std::uint64_t address, std::uint64_t bytes);
+    PooledPayload control_packet(Endpoint tile, ControlCode code);
     /// Sends it `after` from now, in the order of these times.
     void answer(PooledPayload payload, const sc_core::sc_time& after);
     /// A request by the host to memory that has arrived: until it is done.
@@ -119,7 +120,7 @@ private:
     std::uint32_t batch_ = 0;
     std::uint16_t segment_ = 0;
     std::vector<Endpoint> segment_tiles_;  ///< that tell the host of the segment's end
-    RoutedPayloadPool packets_;
+    AdynaPacketPool packets_;
     TimedQueue<Travel> travels_;
 };
 

@@ -8,7 +8,7 @@
 #include "switchyard/hw/noc/flit/route.h"
 #include "switchyard/hw/noc/flit/tie_breaker.h"
 #include "switchyard/hw/noc/topology.h"
-#include "switchyard/tlm/routed_extension.h"
+#include "switchyard/tlm/packet_format.h"
 
 namespace switchyard::platform {
 

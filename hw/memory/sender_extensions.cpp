@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "switchyard/hw/memory/sender_extensions.h"
+
+#include <algorithm>
+
+#include "switchyard/tlm/memory_request.h"
+#include "switchyard/tlm/packet.h"
+
+namespace switchyard::hw {
+
+void SenderExtensions::take(const ::tlm::tlm_generic_payload& payload) {
+    for (Kept& kept : kept_) kept.present = false;
+    for (unsigned id = 0; id < ::tlm::max_num_extensions(); ++id) {
+        if (id == PacketExtension::ID || id == MemoryExtension::ID || id == SenderExtensions::ID) continue;
+        if (const ::tlm::tlm_extension_base* const extension = payload.get_extension(id)) keep(id, *extension);
+    }
+}
+
+void SenderExtensions::show(const SenderExtensions& other, ::tlm::tlm_generic_payload& payload) {
+    copy(other);
+    for (const Kept& kept : kept_) payload.set_extension(kept.id, kept.present ? kept.copy.get() : nullptr);
+}
+
+void SenderExtensions::copy(const SenderExtensions& other) {
+    for (Kept& kept : kept_) kept.present = false;
+    for (const Kept& kept : other.kept_)
+        if (kept.present) keep(kept.id, *kept.copy);
+}
+
+void SenderExtensions::keep(unsigned id, const ::tlm::tlm_extension_base& extension) {
+    auto kept = std::find_if(kept_.begin(), kept_.end(), [id](const Kept& candidate) { return candidate.id == id; });
+    if (kept == kept_.end()) {
+        kept_.emplace_back().id = id;
+        kept = kept_.end() - 1;
+        kept->copy.reset(extension.clone());
+    } else {
+        kept->copy->copy_from(extension);
+    }
+    kept->present = true;
+}
+
+}  // namespace switchyard::hw
