@@ -58,7 +58,7 @@ public:
     /// Where this tile stands in the network's numbering.
     struct Address {
         Endpoint tile = 0;
-        Endpoint first_memory = 0;
+        std::vector<Endpoint> memory;  ///< interfaces
         Endpoint host = 0;
         std::uint64_t region_bytes = 1;  ///< HBM address / region_bytes = memory interface
     };
@@ -221,7 +221,7 @@ private:
     void tell_controller(InterfaceEvent& event);
     void touch_scratchpad(bool write, std::uint64_t address, std::uint64_t bytes);
     Endpoint memory_of(std::uint64_t address) const {
-        return static_cast<Endpoint>(address_.first_memory + address / address_.region_bytes);
+        return address_.memory.at(address / address_.region_bytes);
     }
     [[noreturn]] void fail(const std::string& message) const;
     std::string waits() const;

@@ -28,9 +28,7 @@ StageCounters::StageCounters(const std::string& chip, const PlatformConfig& plat
     count(torus, "ejected_bytes", "bytes", network_.ejected_bytes);
     count(torus, "link_packets", "1", network_.link_packets);
     count(torus, "link_bytes", "bytes", network_.link_bytes);
-    for (unsigned router = 0; router < platform.tiles(); ++router)
-        for (unsigned port = 0; port < hw::port::kLocal; ++port)
-            wires_ += hw::neighbour(platform.noc, router, port) >= 0 ? 1 : 0;
+    wires_ = hw::links_of(*hw::make_topology(platform.noc));
     registry.add(torus, "links", "1", [this] { return static_cast<double>(wires_); });
     registry.add(torus, "link_busy_cycles", "cycles", [this] {
         refresh_();
