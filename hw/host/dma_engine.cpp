@@ -63,7 +63,7 @@ void HostInterface::run_dma() {
 
 std::string HostInterface::validation_error(const Transfer& transfer) const {
     const std::uint32_t direction = transfer.bits & ~kDmaSizeOnly;
-    const std::uint64_t capacity = chip_.region_bytes * chip_.memory_interfaces;
+    const std::uint64_t capacity = chip_.region_bytes * chip_.memory.size();
     const std::uint64_t chip = transfer.chip_address, bytes = transfer.bytes;
     if (transfer.bits == kDmaList && bytes > 0 && bytes % kDescriptorBytes == 0 && bytes <= kLongestList) return {};
     if (transfer.bits == kDmaList)
@@ -233,7 +233,7 @@ void HostInterface::dma_answer(Payload& payload, const PacketExtension& packet, 
 }
 
 Endpoint HostInterface::memory_of(std::uint64_t address) const {
-    return static_cast<Endpoint>(chip_.first_memory + address / chip_.region_bytes);
+    return chip_.memory.at(address / chip_.region_bytes);
 }
 
 }  // namespace switchyard::hw

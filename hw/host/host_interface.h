@@ -60,9 +60,8 @@ public:
     /// What the composer knows of the chip around it.
     struct Chip {
         std::uint64_t platform_fingerprint = 0;
-        unsigned tiles = 1;         ///< endpoints 0 .. tiles-1
-        Endpoint first_memory = 1;  ///< endpoint of the first memory interface
-        unsigned memory_interfaces = 1;
+        unsigned tiles = 1;              ///< endpoints 0 .. tiles-1
+        std::vector<Endpoint> memory;    ///< endpoints of the memory interfaces
         std::uint64_t region_bytes = 1;  ///< HBM address / region_bytes = memory interface
         Endpoint host = 2;               ///< own endpoint
     };

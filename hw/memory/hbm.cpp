@@ -95,7 +95,7 @@ std::string validation_error(const HbmConfig& config) {
 }
 
 Hbm::Hbm(const sc_core::sc_module_name& name, const Config& config, SimulationRegistry& registry,
-         Endpoint first_endpoint)
+         const std::vector<Endpoint>& endpoints)
     : sc_module(name), in("in", config.interfaces()), out("out", config.interfaces()), interfaces_("interface") {
     const std::string message = validation_error(config);
     if (!message.empty()) throw ModelError(*this, message);
@@ -104,7 +104,7 @@ Hbm::Hbm(const sc_core::sc_module_name& name, const Config& config, SimulationRe
     if (config.impl == "bank") device = interface_device(config);
     interfaces_.init(config.interfaces(), [&](const char* interface_name, std::size_t index) {
         return new MemoryInterface(interface_name, config, costs, device ? &*device : nullptr, registry,
-                                   static_cast<unsigned>(index), static_cast<Endpoint>(first_endpoint + index));
+                                   static_cast<unsigned>(index), endpoints.at(index));
     });
     for (std::size_t i = 0; i < interfaces_.size(); ++i) {
         in[i].bind(interfaces_[i].in);

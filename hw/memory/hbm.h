@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include <systemc>
 #include <tlm>
@@ -12,7 +13,7 @@
 namespace switchyard::hw {
 
 /// All stacks of HBM2 of the chip as interfaces at the edge of the network. Interface i serves the addresses
-/// [i * region_bytes, (i + 1) * region_bytes) and is endpoint first_endpoint + i.
+/// [i * region_bytes, (i + 1) * region_bytes) and has an endpoint of its own.
 ///
 /// Modelled, and not modelled: see MemoryInterface.
 class Hbm : public sc_core::sc_module {
@@ -23,9 +24,9 @@ public:
     sc_core::sc_vector<::tlm::tlm_target_socket<>> in;      ///< by interface: requests
     sc_core::sc_vector<::tlm::tlm_initiator_socket<>> out;  ///< by interface: replies
 
-    /// Throws ModelError if the configuration cannot be built.
+    /// `endpoints`: by interface. Throws ModelError if the configuration cannot be built.
     Hbm(const sc_core::sc_module_name& name, const Config& config, SimulationRegistry& registry,
-        Endpoint first_endpoint);
+        const std::vector<Endpoint>& endpoints);
 
     Stats stats() const;  ///< summed over the interfaces
     /// MemoryInterface::finish_log() of all.

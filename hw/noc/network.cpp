@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "switchyard/hw/noc/flit_torus.h"
+#include "switchyard/hw/noc/packet_network.h"
 #include "switchyard/hw/noc/router.h"
-#include "switchyard/hw/noc/torus.h"
+#include "switchyard/hw/noc/wormhole_network.h"
 
 namespace switchyard::hw {
 namespace {
@@ -51,29 +51,33 @@ void register_network_counters(SimulationRegistry& registry, const std::string& 
 }
 
 Network::Network(const sc_core::sc_module_name& name, const Config& config, SimulationRegistry& registry,
-                 std::vector<unsigned> router_of_endpoint)
+                 TopologyPtr topology, std::vector<unsigned> router_of_endpoint)
     : sc_module(name),
       inject("inject", router_of_endpoint.size()),
       eject("eject", router_of_endpoint.size()),
       config_(config),
-      routes_(flit_config(config)),
-      router_of_endpoint_(std::move(router_of_endpoint)) {
-    const std::string message = validation_error(config, router_of_endpoint_);
+      topology_(topology ? std::move(topology) : built([&] { return make_topology(config); })),
+      router_of_endpoint_(std::move(router_of_endpoint)),
+      links_(links_of(*topology_)) {
+    const std::string message = validation_error(config, *topology_, router_of_endpoint_);
     if (!message.empty()) throw ModelError(*this, message);
-    const unsigned count = config.columns * config.rows;
-    for (unsigned r = 0; r < count; ++r)
-        for (unsigned p = 0; p < port::kLocal; ++p) links_ += neighbour(config_, r, p) >= 0 ? 1 : 0;
     register_network_counters(registry, this->name(), links_, [this] { return stats(); });
 }
 
 std::uint64_t Network::zero_load_cycles(Endpoint from, Endpoint to, std::uint64_t payload_bytes) const {
-    return hw::zero_load_cycles(config_, routes_.hops(router_of_endpoint_.at(from), router_of_endpoint_.at(to)),
+    return hw::zero_load_cycles(config_, topology_->hops(router_of_endpoint_.at(from), router_of_endpoint_.at(to)),
                                 payload_bytes);
 }
 
 std::string validation_error(const NocConfig& config, const std::vector<unsigned>& router_of_endpoint) {
-    std::string message = validation_error(config);
-    std::vector<unsigned> endpoints(config.columns * config.rows);
+    const std::string message = validation_error(config);
+    return message.empty() ? validation_error(config, *make_topology(config), router_of_endpoint) : message;
+}
+
+std::string validation_error(const NocConfig& config, const Topology& topology,
+                             const std::vector<unsigned>& router_of_endpoint) {
+    std::string message = validation_error_of_routers(config);
+    std::vector<unsigned> endpoints(topology.routers());
     for (std::size_t e = 0; message.empty() && e < router_of_endpoint.size(); ++e) {
         if (router_of_endpoint[e] >= endpoints.size())
             message = "endpoint " + std::to_string(e) + " at router " + std::to_string(router_of_endpoint[e]) + " of " +
@@ -82,22 +86,29 @@ std::string validation_error(const NocConfig& config, const std::vector<unsigned
             ++endpoints[router_of_endpoint[e]];
     }
     if (!message.empty() || endpoints.empty()) return message;
-    const unsigned max = *std::max_element(endpoints.begin(), endpoints.end());
+    const unsigned max = *std::max_element(endpoints.begin(), endpoints.end()), first = topology.router_ports();
     if (config.impl == "packet")
-        return max + port::kLocal <= kMaxRouterPorts
+        return max + first <= kMaxRouterPorts
                    ? ""
-                   : std::to_string(max) + " endpoints: at most " + std::to_string(kMaxRouterPorts - port::kLocal) +
-                         " fit a router";
-    return flit::validation_error(flit_config(config),
-                                  port::kLocal + *std::max_element(endpoints.begin(), endpoints.end()));
+                   : std::to_string(max) + " endpoints: at most " +
+                         std::to_string(kMaxRouterPorts - std::min(first, kMaxRouterPorts)) + " fit a router";
+    return flit::validation_error(flit_config(config), topology, first + max);
+}
+
+std::unique_ptr<Network> make_network(const sc_core::sc_module_name& name, const NocConfig& config,
+                                      SimulationRegistry& registry, TopologyPtr topology,
+                                      std::vector<unsigned> router_of_endpoint,
+                                      const flit::RouterFactory& make_router) {
+    if (config.impl != "packet")
+        return std::make_unique<WormholeNetwork>(name, config, registry, std::move(topology),
+                                                 std::move(router_of_endpoint), make_router);
+    return std::make_unique<PacketNetwork>(name, config, registry, std::move(topology), std::move(router_of_endpoint));
 }
 
 std::unique_ptr<Network> make_network(const sc_core::sc_module_name& name, const NocConfig& config,
                                       SimulationRegistry& registry, std::vector<unsigned> router_of_endpoint,
                                       const flit::RouterFactory& make_router) {
-    if (config.impl != "packet")
-        return std::make_unique<FlitTorus>(name, config, registry, std::move(router_of_endpoint), make_router);
-    return std::make_unique<Torus>(name, config, registry, std::move(router_of_endpoint));
+    return make_network(name, config, registry, nullptr, std::move(router_of_endpoint), make_router);
 }
 
 PacketExtension& extension_of(const sc_core::sc_object& module, ::tlm::tlm_generic_payload& payload) {

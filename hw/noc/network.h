@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -11,7 +12,7 @@
 #include <tlm>
 
 #include "switchyard/hw/noc/flit/external_router.h"
-#include "switchyard/hw/noc/flit/route.h"
+#include "switchyard/hw/noc/noc_config.h"
 #include "switchyard/hw/noc/topology.h"
 #include "switchyard/tlm/packet.h"
 #include "switchyard/tlm/simulation_registry.h"
@@ -58,8 +59,9 @@ void register_link_counters(SimulationRegistry& registry, const std::string& mod
 void register_network_counters(SimulationRegistry& registry, const std::string& module, unsigned links,
                                const std::function<NetworkStats()>& read);
 
-/// The network of the chip: columns x rows routers, their links, and a pair of sockets for each endpoint. Several
-/// endpoints may share a router; each has links of its own.
+/// A network: the routers of a Topology, their links, and a pair of sockets for each endpoint. Several endpoints may
+/// share a router; each has links of its own. It knows of packets what PacketExtension says, and of endpoints their
+/// numbers (EndpointMap).
 ///
 /// A packet is a payload with a PacketExtension. It goes in by b_transport at its source's `inject`, at the time of the
 /// call plus `delay`, and comes out by b_transport at the `eject` of every destination, where `destinations` holds that
@@ -81,22 +83,33 @@ public:
     sc_core::sc_vector<::tlm::tlm_initiator_socket<>> eject;  ///< by endpoint: packets for it, `delay` = tail's arrival
 
     virtual Stats stats() const = 0;
-    /// The link that leaves `router` by `port` (port::kNorth .. kWest, then its endpoints).
+    /// The link that leaves `router` by `port` (those of the topology, then its endpoints).
     virtual const LinkStats& link(unsigned router, unsigned port) const = 0;
 
     const Config& config() const { return config_; }
+    const Topology& topology() const { return *topology_; }
     /// Links between routers, counted in each direction.
     unsigned links() const { return links_; }
     /// Closed form: cycles from injection to the tail's arrival while nothing else is in the network.
     std::uint64_t zero_load_cycles(Endpoint from, Endpoint to, std::uint64_t payload_bytes) const;
 
 protected:
-    /// Throws ModelError if the configuration cannot be built.
+    /// `topology`: null for the one that the configuration names. Throws ModelError if the configuration cannot be
+    /// built.
     Network(const sc_core::sc_module_name& name, const Config& config, SimulationRegistry& registry,
-            std::vector<unsigned> router_of_endpoint);
+            TopologyPtr topology, std::vector<unsigned> router_of_endpoint);
+    /// build(), whose std::invalid_argument becomes the module's ModelError.
+    template <class Build>
+    auto built(Build&& build) const {
+        try {
+            return build();
+        } catch (const std::invalid_argument& error) {
+            throw ModelError(*this, error.what());
+        }
+    }
 
     Config config_;
-    flit::RouteTable routes_;
+    TopologyPtr topology_;
     std::vector<unsigned> router_of_endpoint_;
 
 private:
@@ -105,10 +118,18 @@ private:
 
 /// "" or what is wrong with the configuration of a network with these endpoints.
 std::string validation_error(const NocConfig& config, const std::vector<unsigned>& router_of_endpoint);
+/// The same for another topology than the one that the configuration names.
+std::string validation_error(const NocConfig& config, const Topology& topology,
+                             const std::vector<unsigned>& router_of_endpoint);
 
-/// The implementation that `config.impl` names: packet (Torus) or flit (FlitTorus), whose routers `make_router` makes
-/// where impl, or impl_of_router, is rtl or lockstep. `router_of_endpoint`: where each endpoint is attached. Throws
-/// ModelError if the configuration cannot be built.
+/// The implementation that `config.impl` names: packet (PacketNetwork) or flit (WormholeNetwork), whose routers
+/// `make_router` makes where impl, or impl_of_router, is rtl or lockstep. `router_of_endpoint`: where each endpoint is
+/// attached. Throws ModelError if the configuration cannot be built.
+std::unique_ptr<Network> make_network(const sc_core::sc_module_name& name, const NocConfig& config,
+                                      SimulationRegistry& registry, TopologyPtr topology,
+                                      std::vector<unsigned> router_of_endpoint,
+                                      const flit::RouterFactory& make_router = {});
+/// On the topology that the configuration names.
 std::unique_ptr<Network> make_network(const sc_core::sc_module_name& name, const NocConfig& config,
                                       SimulationRegistry& registry, std::vector<unsigned> router_of_endpoint,
                                       const flit::RouterFactory& make_router = {});

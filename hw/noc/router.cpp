@@ -4,16 +4,15 @@
 #include <algorithm>
 #include <utility>
 
-#include "switchyard/hw/noc/flit/route.h"
-#include "switchyard/hw/noc/flit_torus.h"
 #include "switchyard/tlm/clock_period.h"
 
 namespace switchyard::hw {
 namespace {
 
-std::string port_name(const std::vector<Endpoint>& endpoints, std::size_t index) {
-    return index < port::kLocal ? port::kDirections[index]
-                                : "endpoint_" + std::to_string(endpoints[index - port::kLocal]);
+std::string port_name(const Topology& topology, const std::vector<Endpoint>& endpoints, std::size_t index) {
+    const unsigned first = topology.router_ports();
+    return index < first ? topology.port_name(static_cast<unsigned>(index))
+                         : "endpoint_" + std::to_string(endpoints[index - first]);
 }
 
 std::vector<Endpoint> attached(unsigned index, const std::vector<unsigned>& router_of_endpoint) {
@@ -25,35 +24,39 @@ std::vector<Endpoint> attached(unsigned index, const std::vector<unsigned>& rout
 
 }  // namespace
 
-Router::Router(const sc_core::sc_module_name& name, const Config& config, SimulationRegistry& registry, unsigned index,
-               const std::vector<unsigned>& router_of_endpoint)
+Router::Router(const sc_core::sc_module_name& name, const Config& config, SimulationRegistry& registry,
+               TopologyPtr topology, unsigned index, const std::vector<unsigned>& router_of_endpoint)
     : sc_module(name),
       in("in"),
       out("out"),
       config_(config),
-      x_(index % config.columns),
-      y_(index / config.columns),
+      topology_(std::move(topology)),
+      index_(index),
+      first_local_(topology_->router_ports()),
+      routers_(topology_->routers()),
       cycle_(ClockPeriod(config.clock_ghz).cycles(1).value()),
       router_latency_(config.router_cycles * cycle_),
       link_latency_(config.link_cycles * cycle_),
       endpoint_link_latency_(config.endpoint_link_cycles * cycle_),
       endpoints_(attached(index, router_of_endpoint)),
-      links_(port::kLocal + endpoints_.size()),
+      links_(first_local_ + endpoints_.size()),
       injection_(endpoints_.size()) {
     if (links_.size() > kMaxRouterPorts)
         throw ModelError(*this, std::to_string(endpoints_.size()) + " endpoints: at most " +
-                                    std::to_string(kMaxRouterPorts - port::kLocal) + " fit a router");
+                                    std::to_string(kMaxRouterPorts - std::min(first_local_, kMaxRouterPorts)) +
+                                    " fit a router");
     look_up_routes(index, router_of_endpoint);
-    for (std::size_t p = port::kLocal; p < links_.size(); ++p)
+    for (std::size_t p = first_local_; p < links_.size(); ++p)
         links_[p].last_of_flow.resize(2 * router_of_endpoint.size());
     set_up_flow_control();
 
     in.init(links_.size(), [this](const char*, std::size_t p) {
-        return new tlm_utils::simple_target_socket_tagged_optional<Router>((port_name(endpoints_, p) + "_in").c_str());
+        return new tlm_utils::simple_target_socket_tagged_optional<Router>(
+            (port_name(*topology_, endpoints_, p) + "_in").c_str());
     });
     out.init(links_.size(), [this](const char*, std::size_t p) {
         return new tlm_utils::simple_initiator_socket_tagged_optional<Router>(
-            (port_name(endpoints_, p) + "_out").c_str());
+            (port_name(*topology_, endpoints_, p) + "_out").c_str());
     });
     for (std::size_t p = 0; p < in.size(); ++p) {
         in[p].register_b_transport(this, &Router::b_transport, static_cast<int>(p));
@@ -63,26 +66,26 @@ Router::Router(const sc_core::sc_module_name& name, const Config& config, Simula
 }
 
 void Router::look_up_routes(unsigned index, const std::vector<unsigned>& router_of_endpoint) {
-    const flit::RouteTable routes(flit_config(config_));
-    std::vector<unsigned> taken(config_.columns * config_.rows, port::kLocal);
-    constexpr flit::TieChoice kForward{port::kEast, port::kSouth}, kBackward{port::kWest, port::kNorth};
+    const Topology& topology = *topology_;
+    ports_to_.resize(std::size_t{topology.choices()} * routers_);
+    for (unsigned choice = 0; choice < topology.choices(); ++choice)
+        for (unsigned to = 0; to < routers_; ++to)
+            if (to != index)
+                ports_to_[std::size_t{choice} * routers_ + to] =
+                    static_cast<std::uint8_t>(topology.port_to(index, to, choice));
+    std::vector<unsigned> taken(routers_, first_local_);
     for (std::size_t e = 0; e < router_of_endpoint.size(); ++e) {
         const unsigned home = router_of_endpoint[e];
         Target target{};
         target.endpoint = static_cast<Endpoint>(e);
-        target.x = static_cast<std::uint16_t>(routes.x(home));
-        target.y = static_cast<std::uint16_t>(routes.y(home));
-        target.x_port = static_cast<std::uint8_t>(routes.x_port(index, home, kForward));
-        target.y_port = static_cast<std::uint8_t>(routes.y_port(index, home, kForward));
-        target.x_tie = routes.x_tie(index, home);
-        target.y_tie = routes.y_tie(index, home);
+        target.router = static_cast<std::uint16_t>(home);
         target.local_port = static_cast<std::uint8_t>(taken[home]++);
-        for (const flit::TieChoice directions : {kForward, kBackward})
-            for (const unsigned port : {routes.x_port(index, home, directions), routes.y_port(index, home, directions)})
-                if (routes.crosses(index, home, port)) target.crosses |= static_cast<std::uint8_t>(1u << port);
+        target.has_choice = topology.has_choice(index, home);
+        for (unsigned p = 0; p < first_local_; ++p)
+            if (topology.second_class(index, home, p)) target.second_class |= 1u << p;
         targets_.push_back(target);
     }
-    tie_breakers_.assign(links_.size(), flit::TieBreaker(routes, config_.columns, index));
+    for (std::size_t p = 0; p < links_.size(); ++p) choosers_.push_back(topology.make_chooser(index));
 }
 
 /// Both from the flit router (hw/noc/flit): which VCs a packet may take, and how long those and slots stay taken.
@@ -92,7 +95,7 @@ void Router::set_up_flow_control() {
     const auto set_ranges = [this](unsigned group, unsigned first, unsigned count) {
         const VcRange any{first, count};
         const unsigned half = std::max(1u, count / 2);
-        const bool halves = config_.topology == "torus";
+        const bool halves = topology_->vc_classes() == 2;
         vcs_[group][0] = halves ? VcRange{first, half} : any;
         vcs_[group][1] = halves ? VcRange{first + count - half, half} : any;
         vcs_[group][2] = any;
@@ -100,7 +103,7 @@ void Router::set_up_flow_control() {
     set_ranges(0, 0, config_.vcs);
     set_ranges(1, config_.vcs, config_.control_vcs);
     buffer_ = config_.buffer_flits * cycle_;
-    for (std::size_t p = 0; p < port::kLocal; ++p) {
+    for (std::size_t p = 0; p < first_local_; ++p) {
         links_[p].onward = link_latency_ + router_latency_;
         links_[p].to_router = true;
     }
@@ -132,16 +135,17 @@ void Router::register_counters(SimulationRegistry& registry) {
     const auto add_link = [&](const std::string& link, const LinkStats& stats) {
         register_link_counters(registry, this->name(), link, [&stats] { return stats; });
     };
-    for (std::size_t p = 0; p < links_.size(); ++p) add_link(port_name(endpoints_, p) + "_out", links_[p].stats);
+    for (std::size_t p = 0; p < links_.size(); ++p)
+        add_link(port_name(*topology_, endpoints_, p) + "_out", links_[p].stats);
     for (std::size_t p = 0; p < injection_.size(); ++p)
-        add_link(port_name(endpoints_, p + port::kLocal) + "_in", injection_[p].stats);
+        add_link(port_name(*topology_, endpoints_, p + first_local_) + "_in", injection_[p].stats);
 }
 
 unsigned Router::local_port(Endpoint endpoint) const {
     const auto it = std::find(endpoints_.begin(), endpoints_.end(), endpoint);
     if (it == endpoints_.end())
         throw ModelError(*this, "endpoint " + std::to_string(endpoint) + " is attached to another router");
-    return port::kLocal + static_cast<unsigned>(it - endpoints_.begin());
+    return first_local_ + static_cast<unsigned>(it - endpoints_.begin());
 }
 
 Router::Stats Router::stats() const {
@@ -157,7 +161,7 @@ Router::Stats Router::stats() const {
     stats.addressed_bytes = addressed_bytes_;
     for (std::size_t p = 0; p < links_.size(); ++p) {
         const LinkStats& link = links_[p].stats;
-        if (p < port::kLocal) {
+        if (p < first_local_) {
             stats.link_packets += link.packets;
             stats.link_bytes += link.bytes;
             stats.link_busy_cycles += link.busy_cycles;
@@ -196,8 +200,8 @@ void Router::fail(Payload& payload, ::tlm::tlm_response_status status, const std
 void Router::b_transport(int in_port, Payload& payload, sc_core::sc_time& delay) {
     PacketExtension& packet = extension_of(*this, payload);
     const auto port = static_cast<unsigned>(in_port);
-    if (port >= port::kLocal) {
-        checked_packet(*this, payload, endpoints_[port - port::kLocal], targets_.size());
+    if (port >= first_local_) {
+        checked_packet(*this, payload, endpoints_[port - first_local_], targets_.size());
         addressed_packets_ += packet.destinations.size();
         addressed_bytes_ += packet.destinations.size() * packet.payload_bytes;
         if (packet.destinations.size() > 1 && config_.multicast == "source") return send_copies(port, payload, delay);
@@ -234,10 +238,10 @@ void Router::carry(unsigned port, Payload& payload, sc_core::sc_time& delay) {
     std::unique_ptr<Lists> lists = std::move(spare_lists_.back());
     spare_lists_.pop_back();
     const std::uint64_t cycles = serialisation_cycles(config_, packet.payload_bytes, packet.destinations.size());
-    Journey journey{payload, packet, *lists, now, cycles * cycle_, control ? 1u : 0u};
     lists->targets.clear();
     for (const Endpoint endpoint : packet.destinations) lists->targets.push_back(targets_[endpoint]);
-    break_ties(lists->targets, tie_breakers_[port], static_cast<std::uint32_t>(cycles));
+    const unsigned choice = choose(*lists, port, static_cast<std::uint32_t>(cycles));
+    Journey journey{payload, packet, *lists, now, cycles * cycle_, control ? 1u : 0u, choice};
     plan(journey, port, start);
     book(journey, port);
     deliver(journey);
@@ -245,21 +249,18 @@ void Router::carry(unsigned port, Payload& payload, sc_core::sc_time& delay) {
     spare_lists_.push_back(std::move(lists));
 }
 
-void Router::break_ties(std::vector<Target>& targets, flit::TieBreaker& tie_breaker, std::uint32_t flits) {
-    if (std::none_of(targets.begin(), targets.end(), [](const Target& t) { return t.x_tie || t.y_tie; })) return;
-    const flit::TieChoice choice = tie_breaker.choose(flits, [&](auto&& visit) {
-        for (const Target& target : targets) visit(target.x, target.x_tie, target.y_tie);
-    });
-    for (Target& target : targets) {
-        if (target.x_tie) target.x_port = choice.x_port;
-        if (target.y_tie) target.y_port = choice.y_port;
-    }
+unsigned Router::choose(Lists& lists, unsigned port, std::uint32_t flits) {
+    const std::vector<Target>& targets = lists.targets;
+    if (std::none_of(targets.begin(), targets.end(), [](const Target& target) { return target.has_choice; })) return 0;
+    lists.routers.clear();
+    for (const Target& target : targets) lists.routers.push_back(target.router);
+    return choosers_[port]->choose(flits, lists.routers.data(), lists.routers.size());
 }
 
 unsigned Router::debug_transport(int, Payload& payload) {
     const auto* const packet = payload.get_extension<PacketExtension>();
     if (!packet || packet->destinations.size() != 1 || packet->destinations[0] >= targets_.size()) return 0;
-    return links_[port_to(targets_[packet->destinations[0]])].next->transport_dbg(payload);
+    return links_[port_to(targets_[packet->destinations[0]], 0)].next->transport_dbg(payload);
 }
 
 }  // namespace switchyard::hw

@@ -11,9 +11,9 @@
 #include <systemc>
 #include <tlm>
 
-#include "switchyard/hw/noc/flit/tie_breaker.h"
 #include "switchyard/hw/noc/link_calendar.h"
 #include "switchyard/hw/noc/network.h"
+#include "switchyard/hw/noc/noc_config.h"
 #include "switchyard/hw/noc/topology.h"
 #include "switchyard/tlm/packet.h"
 #include "switchyard/tlm/simulation_registry.h"
@@ -23,7 +23,7 @@ namespace switchyard::hw {
 /// Ports of a Router: a bit each where a packet fans out.
 inline constexpr unsigned kMaxRouterPorts = 32;
 
-/// A router of a 2D torus or mesh with X-Y routing (Adyna section VI-A).
+/// A router of a topology: of a 2D torus or mesh with X-Y routing (Adyna section VI-A), or of any other.
 ///
 /// Modelled: packets that reserve what they need on their whole way in the call that injects them (transit.cpp). A
 /// packet is one b_transport; its `delay` is the time at which its head gets here. A head leaves by a link
@@ -33,17 +33,17 @@ inline constexpr unsigned kMaxRouterPorts = 32;
 /// calendar. What they cost follows from the keys of the flit router alone (NocConfig; flit::FlitNetwork). An endpoint
 /// is called with the arrival of the tail. `delay` comes back as the arrival of the last copy's tail.
 ///
-/// Multicast follows the X-Y tree: one copy a port, with those destinations that lie behind it. An endpoint finds
-/// itself, and nobody else, in PacketExtension::destinations; the caller gets back the list that it gave. An endpoint
-/// does not wait in its b_transport; one that needs the packet afterwards acquires the payload, and does not read
-/// `destinations` again.
+/// Multicast follows the tree of the routes: one copy a port, with those destinations that lie behind it. An endpoint
+/// finds itself, and nobody else, in PacketExtension::destinations; the caller gets back the list that it gave. An
+/// endpoint does not wait in its b_transport; one that needs the packet afterwards acquires the payload, and does not
+/// read `destinations` again.
 ///
 /// Packets of one source and traffic class arrive at one destination in the order in which they were injected, even
 /// where a small one found an earlier gap on the way.
 ///
 /// Deadlock: the wrap-around closes rings, but a packet gets its whole path in the one call that injects it, so all
-/// packets reserve in one total order and none waits for one that comes after it. The hardware's dateline classes are
-/// those of flit::RouteTable, and flit::TieBreaker decides between equally long directions.
+/// packets reserve in one total order and none waits for one that comes after it. The hardware's dateline classes, and
+/// the choice between equally long directions, are those of the topology.
 ///
 /// Accuracy: exact in an idle network; otherwise docs/models/noc.md, "Packets against flits".
 /// Not modelled: other arbitration than oldest_first (first injected, first served, but for the gaps that later ones
@@ -60,14 +60,14 @@ public:
     using LinkStats = hw::LinkStats;
     using Stats = NetworkStats;
 
-    /// Indexed by port; north .. west stay unbound where there is no neighbour. Local ports belong to the endpoints of
-    /// this router in the order of their ids.
+    /// Indexed by port; those of the topology stay unbound where there is no link. Local ports belong to the endpoints
+    /// of this router in the order of their ids.
     sc_core::sc_vector<tlm_utils::simple_target_socket_tagged_optional<Router>> in;
     sc_core::sc_vector<tlm_utils::simple_initiator_socket_tagged_optional<Router>> out;
 
-    /// `index` = row * columns + column; `router_of_endpoint` tells where every endpoint of the network is attached.
-    Router(const sc_core::sc_module_name& name, const Config& config, SimulationRegistry& registry, unsigned index,
-           const std::vector<unsigned>& router_of_endpoint);
+    /// `index`: of the topology's routers; `router_of_endpoint` tells where every endpoint of the network is attached.
+    Router(const sc_core::sc_module_name& name, const Config& config, SimulationRegistry& registry,
+           TopologyPtr topology, unsigned index, const std::vector<unsigned>& router_of_endpoint);
 
     /// Binds the sockets of one link to the next router. Packets cross it by a direct call with what the first router
     /// has looked up; debug accesses take the sockets. A link that is bound by hand carries b_transport.
@@ -110,12 +110,12 @@ private:
     };
     /// A destination, and the way to it, which is the same for all routers.
     struct Target {
+        std::uint32_t second_class;  ///< a bit for each port by which it leaves routers in the second class of VCs
         Endpoint endpoint;
-        std::uint16_t x, y;  ///< of its router
-        std::uint8_t x_port, y_port, local_port;
-        bool x_tie, y_tie;     ///< both directions are equally long
-        std::uint8_t crosses;  ///< a bit for each port by which it will have crossed the dateline
-        std::uint8_t port;     ///< out of the router at which fan_out looks
+        std::uint16_t router;
+        std::uint8_t local_port;
+        bool has_choice;    ///< the source chooses between several ways
+        std::uint8_t port;  ///< out of the router at which fan_out looks
     };
     /// Destinations of one packet that lie behind the same link; reordered on the way.
     struct Span {
@@ -144,9 +144,10 @@ private:
     /// What a journey needs memory for, kept for the next one.
     struct Lists {
         std::vector<Target> targets;
-        std::vector<Step> steps;        ///< a tree: each behind the one before it
-        std::vector<Booking> bookings;  ///< those before the steps' last ones
-        std::vector<Endpoint> given;    ///< destinations, as the caller gave them
+        std::vector<Step> steps;             ///< a tree: each behind the one before it
+        std::vector<Booking> bookings;       ///< those before the steps' last ones
+        std::vector<Endpoint> given;         ///< destinations, as the caller gave them
+        std::vector<std::uint16_t> routers;  ///< of the targets, to choose a way
     };
     /// A packet on its way, with what is the same at every router.
     struct Journey {
@@ -155,6 +156,7 @@ private:
         Lists& lists;
         Tick now, duration;  ///< time of the call; for which a link is taken
         unsigned group;      ///< of VCs: TrafficClass, if it has some of its own
+        unsigned choice;     ///< of its source, among Topology::choices()
         Tick ready = 0;      ///< its head, which has come from another router by a link bound by hand, can leave
         Tick turn = 0;       ///< it is the first in its source's queue
         Tick arrival = 0;    ///< of the last tail
@@ -167,13 +169,13 @@ private:
     /// `multicast: source`: one packet to each destination, one behind the other.
     void send_copies(unsigned port, Payload& payload, sc_core::sc_time& delay);
     unsigned debug_transport(int in_port, Payload& payload);
-    /// Decides between equally long directions, for a packet of `flits`.
-    static void break_ties(std::vector<Target>& targets, flit::TieBreaker& tie_breaker, std::uint32_t flits);
+    /// The way of a packet of `flits` that comes by `port`.
+    unsigned choose(Lists& lists, unsigned port, std::uint32_t flits);
     void look_up_routes(unsigned index, const std::vector<unsigned>& router_of_endpoint);
     void set_up_flow_control();
 
     // transit.cpp
-    unsigned port_to(const Target& target) const;
+    unsigned port_to(const Target& target, unsigned choice) const;
     /// Finds a packet's times on its whole way; nothing is taken. `start`: it is offered by its endpoint, or its head
     /// is in this router.
     void plan(Journey& journey, unsigned in_port, Tick start);
@@ -202,17 +204,19 @@ private:
     void register_counters(SimulationRegistry& registry);
 
     Config config_;
-    unsigned x_, y_;  ///< column, row
+    TopologyPtr topology_;
+    unsigned index_, first_local_, routers_;  ///< port of the first endpoint; routers of the topology
     Tick cycle_, router_latency_, link_latency_, endpoint_link_latency_;
     Tick buffer_;                  ///< for which a link at full rate fills a buffer
     Tick refill_;                  ///< from a tail's leaving a buffer until the head behind it can ask for the switch
     Tick reallocation_;            ///< from a tail's leaving until the next head in the VC can leave
     VcRange vcs_[2][3];            ///< by group; dateline class 0, 1, any
     std::vector<Target> targets_;  ///< by endpoint: the way from here
-    std::vector<flit::TieBreaker> tie_breakers_;  ///< by port of entry
-    std::vector<Endpoint> endpoints_;             ///< by local port
-    std::vector<Link> links_;                     ///< by port
-    std::vector<Link> injection_;                 ///< by local port: the way in
+    std::vector<std::uint8_t> ports_to_;                   ///< by choice and router
+    std::vector<std::unique_ptr<RouteChooser>> choosers_;  ///< by port of entry
+    std::vector<Endpoint> endpoints_;                      ///< by local port
+    std::vector<Link> links_;                              ///< by port
+    std::vector<Link> injection_;                          ///< by local port: the way in
     std::uint64_t addressed_packets_ = 0, addressed_bytes_ = 0;
     std::vector<std::unique_ptr<Lists>> spare_lists_;  ///< for the next packet
 };

@@ -1,104 +1,82 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "switchyard/hw/noc/flit/multicast_pieces.h"
-#include "switchyard/tlm/packet_format.h"
-
 namespace switchyard::hw {
 
-/// What the routers of one network have in common.
-struct NocConfig {
-    std::string impl = "packet";
-    std::string topology = "torus";
-    unsigned link_bytes_per_cycle = 192;  ///< Adyna Table III: 192 GB/s a tile, at 1 GHz
-    unsigned router_cycles = 4;           ///< route computation, VC allocation, switch allocation, switch traversal:
-                                          ///< one cycle each, as BookSim 2's input-queued router has by default
-    unsigned link_cycles = 1;             ///< between routers; BookSim 2 with use_noc_latency = 0
-    unsigned endpoint_link_cycles = 1;    ///< between an endpoint and its router; BookSim 2: always 1
-    unsigned header_bytes = 16;           ///< kind, batch, ids, ranges and address in front of every payload
+class Grid;
 
-    // impl: flit. Stages, VCs and buffers as flit::Config has them; the stages add up to router_cycles.
-    unsigned vcs = 4, control_vcs = 2, buffer_flits = 8;
-    unsigned routing_cycles = 1, vc_alloc_cycles = 1, switch_alloc_cycles = 1, switch_cycles = 1, credit_cycles = 0;
-    std::string arbitration = "round_robin", multicast = "tree";
-    unsigned switch_iterations = 1;
-    unsigned watchdog_cycles = 100000;
-
-    // The chip's, set by the composer.
-    unsigned columns = 1, rows = 1;
-    double clock_ghz = 1.0;
-    std::vector<std::string> impl_of_router;  ///< flit, rtl or lockstep; empty: `impl` for all
-
-    PacketFormat packet_format() const { return {link_bytes_per_cycle, header_bytes}; }
+/// Which of the ways that a topology offers the packets of one source take. It may count what it has chosen.
+class RouteChooser {
+public:
+    virtual ~RouteChooser() = default;
+    /// For a packet of `flits` to `count` routers: a number below Topology::choices(), the same for all of them.
+    virtual unsigned choose(std::uint32_t flits, const std::uint16_t* routers, std::size_t count) = 0;
 };
 
-template <class V>
-void describe(V& v, NocConfig& c) {
-    v.choice("impl", c.impl, {"packet", "flit", "rtl", "lockstep"},
-             "packets that reserve links; or flits, virtual channels and credits, cycle by cycle, with routers as "
-             "models, as "
-             "Verilated RTL, or both side by side (these three need impl: tiles)");
-    v.choice("topology", c.topology, {"torus", "mesh"}, "how the routers are connected");
-    v.field("link_bytes_per_cycle", c.link_bytes_per_cycle, 1, 65536, "width of each link, in each direction");
-    v.field("router_cycles", c.router_cycles, 0, 1000, "router pipeline, in front of each outgoing link");
-    v.field("link_cycles", c.link_cycles, 0, 1000, "flight time of a link between routers");
-    v.field("endpoint_link_cycles", c.endpoint_link_cycles, 0, 1000,
-            "flight time of a link between an endpoint and its router");
-    v.field("header_bytes", c.header_bytes, 1, 4096, "bytes in front of each packet's payload");
-    v.field("vcs", c.vcs, 1, 12, "virtual channels of an input for data; flit: even on a torus");
-    v.field(
-        "control_vcs", c.control_vcs, 0, 12,
-        "more of them for packets without data (probes, acknowledges, read requests, confirmed writes) alone; 0: these "
-        "use those of the data; flit: even on a torus");
-    v.field("buffer_flits", c.buffer_flits, 1, 1024, "depth of a virtual channel's buffer");
-    v.field("routing_cycles", c.routing_cycles, 0, 100, "flit: route computation; 0: look-ahead");
-    v.field("vc_alloc_cycles", c.vc_alloc_cycles, 1, 100, "flit: virtual channel allocation");
-    v.field("switch_alloc_cycles", c.switch_alloc_cycles, 1, 100, "flit: switch allocation");
-    v.field("switch_cycles", c.switch_cycles, 1, 100, "flit: switch traversal; the four add up to router_cycles");
-    v.field("credit_cycles", c.credit_cycles, 0, 100, "flit: until a credit that has arrived counts");
-    v.choice("arbitration", c.arbitration, {"round_robin", "oldest_first"},
-             "flit: whom the allocators of a router serve: inputs in turn, or the packet first that was sent first");
-    v.field(
-        "switch_iterations", c.switch_iterations, 1, 16,
-        "flit: of the switch allocator; later ones, in the same cycle, match inputs and outputs that are still free");
-    v.choice(
-        "multicast", c.multicast, {"tree", "source"},
-        "flit: copied by the routers, in pieces that fit a buffer; or sent by the source once for each destination");
-    v.field("watchdog_cycles", c.watchdog_cycles, 0, 1000000000,
-            "flit: without any movement while flits are in flight, until the simulation gives up; 0: never");
-}
+/// How the routers of a network are connected, and which ways packets take. The packet network (PacketNetwork, Router)
+/// and the flit network (flit::FlitNetwork) carry packets over any topology; make_topology() has those that a platform
+/// can name. Plain C++.
+///
+/// Routers are numbered from 0. A router has ports 0 .. router_ports() - 1 for links to other routers, of which some
+/// may have no link; the ports behind them belong to its endpoints.
+///
+/// A route depends on the source's choice and the destination alone, so that the routes to several destinations form a
+/// tree: where two of them part they do not meet again. Deadlock: the channels that routes use one behind the other,
+/// a channel being a link and a class of virtual channels, must close no ring. Where links close rings, vc_classes() is
+/// 2 and second_class() says which packets use the second half of the virtual channels of a link.
+class Topology {
+public:
+    struct Far {
+        unsigned router = 0, port = 0;
+    };
 
-/// Where a packet leaves a router: x grows to the east, y to the south; routers are numbered row by row.
-/// From `kLocal` on: one port an endpoint.
-namespace port {
-inline constexpr unsigned kNorth = 0, kEast = 1, kSouth = 2, kWest = 3, kLocal = 4;
-inline constexpr const char* kDirections[kLocal] = {"north", "east", "south", "west"};
-}  // namespace port
+    virtual ~Topology() = default;
 
-/// "" or what is wrong with the configuration.
-std::string validation_error(const NocConfig& config);
+    virtual unsigned routers() const = 0;
+    virtual unsigned router_ports() const = 0;
+    /// For counters and messages, without blanks: "north".
+    virtual std::string port_name(unsigned port) const = 0;
+    /// For messages: "(3,0)".
+    virtual std::string router_name(unsigned router) const { return std::to_string(router); }
 
-/// The router behind port north .. west, or -1 at the edge of a mesh and in a dimension of one router.
-int neighbour(const NocConfig& config, unsigned router, unsigned out_port);
+    /// The router behind a port, and the port at which the link ends there; nothing where there is no link. Links run
+    /// in both directions: what leaves by the far port comes back by this one.
+    virtual std::optional<Far> behind(unsigned router, unsigned port) const = 0;
+    virtual unsigned hops(unsigned from, unsigned to) const = 0;
 
-/// Cycles for which a packet to N endpoints occupies a link: a cycle a flit. A multicast along a tree travels in
-/// pieces, each with a header of its own.
-inline std::uint64_t serialisation_cycles(const NocConfig& config, std::uint64_t payload_bytes,
-                                          std::size_t destinations = 1) {
-    const PacketFormat format = config.packet_format();
-    const flit::MulticastPieces pieces(format, config.buffer_flits);
-    if (destinations < 2 || config.multicast != "tree" || pieces.room() == 0) return format.flits(payload_bytes);
-    return pieces.flits_of(payload_bytes);
-}
-/// Cycles from the injection of a packet into an idle network until its tail has arrived: the injection link, a
-/// pipeline for each of the `hops` + 1 routers, the links between them, the ejection link and the serialisation.
-inline std::uint64_t zero_load_cycles(const NocConfig& config, unsigned hop_count, std::uint64_t payload_bytes) {
-    return 2ull * config.endpoint_link_cycles + (hop_count + 1ull) * config.router_cycles +
-           std::uint64_t{hop_count} * config.link_cycles + serialisation_cycles(config, payload_bytes);
-}
+    /// The port by which a packet to router `to` leaves router `at`, which is another one.
+    virtual unsigned port_to(unsigned at, unsigned to, unsigned choice) const = 0;
+    /// Ways among which a source chooses, packet by packet.
+    virtual unsigned choices() const { return 1; }
+    /// The choice matters to a packet from `from` to `to`.
+    virtual bool has_choice(unsigned /*from*/, unsigned /*to*/) const { return false; }
+    /// For the packets of an endpoint at `router`.
+    virtual std::unique_ptr<RouteChooser> make_chooser(unsigned router) const;
+
+    /// 1 or 2.
+    virtual unsigned vc_classes() const { return 1; }
+    /// Whether a packet from `from` to `to` uses the second class on the links that it leaves routers by `port`.
+    virtual bool second_class(unsigned /*from*/, unsigned /*to*/, unsigned /*port*/) const { return false; }
+
+    /// This topology, if it is a grid: RTL routers know no other.
+    virtual const Grid* grid() const { return nullptr; }
+};
+
+using TopologyPtr = std::shared_ptr<const Topology>;
+
+/// The topologies that a platform can name.
+const std::vector<std::string>& topologies();
+/// One of them, of columns x rows routers. Throws std::invalid_argument for another name or without routers.
+TopologyPtr make_topology(const std::string& name, unsigned columns, unsigned rows);
+
+/// Links between routers, counted in each direction.
+unsigned links_of(const Topology& topology);
 
 }  // namespace switchyard::hw

@@ -23,10 +23,8 @@ constexpr unsigned kAnyClass = 2;
 
 }  // namespace
 
-unsigned Router::port_to(const Target& target) const {
-    if (x_ != target.x) return target.x_port;
-    if (y_ != target.y) return target.y_port;
-    return target.local_port;
+unsigned Router::port_to(const Target& target, unsigned choice) const {
+    return target.router == index_ ? target.local_port : ports_to_[std::size_t{choice} * routers_ + target.router];
 }
 
 void Router::plan(Journey& journey, unsigned in_port, Tick start) {
@@ -34,9 +32,9 @@ void Router::plan(Journey& journey, unsigned in_port, Tick start) {
     journey.lists.bookings.clear();
     Target* const first = journey.lists.targets.data();
     const Span all{first, first + journey.lists.targets.size()};
-    if (in_port >= port::kLocal) {
+    if (in_port >= first_local_) {
         const Tick edge = round_up(start, cycle_);  // all that follows are whole cycles
-        Link& link = injection_[in_port - port::kLocal];
+        Link& link = injection_[in_port - first_local_];
         const LinkCalendar& queue = link.turns[journey.group];
         journey.turn = queue.first_gap(edge, journey.duration);
         cross(journey, link, vcs_[journey.group][kAnyClass], all, kNone, journey.turn);
@@ -51,12 +49,12 @@ void Router::plan(Journey& journey, unsigned in_port, Tick start) {
 void Router::fan_out(Journey& journey, Span targets, unsigned before) {
     auto [first, last] = targets;
     if (last - first == 1) {
-        first->port = static_cast<std::uint8_t>(port_to(*first));
+        first->port = static_cast<std::uint8_t>(port_to(*first, journey.choice));
         return leave(journey, targets, before);
     }
     std::uint32_t ports = 0;
     for (Target* target = first; target != last; ++target) {
-        target->port = static_cast<std::uint8_t>(port_to(*target));
+        target->port = static_cast<std::uint8_t>(port_to(*target, journey.choice));
         ports |= 1u << target->port;
     }
     for (; (ports & (ports - 1)) != 0; ports &= ports - 1) {
@@ -70,11 +68,11 @@ void Router::fan_out(Journey& journey, Span targets, unsigned before) {
 
 void Router::leave(Journey& journey, Span targets, unsigned before) {
     const unsigned port = targets.first->port;
-    if (port >= port::kLocal && targets.last - targets.first != 1)
+    if (port >= first_local_ && targets.last - targets.first != 1)
         refuse_twice(journey.payload, targets.first->endpoint);
     const bool crosses = std::any_of(targets.first, targets.last,
-                                     [port](const Target& target) { return (target.crosses >> port & 1) != 0; });
-    const VcRange& vcs = vcs_[journey.group][port >= port::kLocal ? kAnyClass : crosses ? 1 : 0];
+                                     [port](const Target& target) { return (target.second_class >> port & 1) != 0; });
+    const VcRange& vcs = vcs_[journey.group][port >= first_local_ ? kAnyClass : crosses ? 1 : 0];
     const std::vector<Step>& steps = journey.lists.steps;
     const auto step = static_cast<unsigned>(steps.size());
     Link& link = links_[port];
@@ -223,7 +221,7 @@ void Router::book(Journey& journey, unsigned in_port) {
         }
         link.next_vc = static_cast<unsigned>(step.vc - link.vcs.data()) + 1;
     }
-    if (in_port < port::kLocal) return;
+    if (in_port < first_local_) return;
     const Step& injected = journey.lists.steps[0];
     injected.link->turns[journey.group].take(journey.turn, injected.chunk.end, journey.now);
 }

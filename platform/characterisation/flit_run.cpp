@@ -4,7 +4,7 @@
 #include <string>
 
 #include "switchyard/hw/noc/flit/flit_network.h"
-#include "switchyard/hw/noc/topology.h"
+#include "switchyard/hw/noc/noc_config.h"
 #include "switchyard/hw/noc/traffic.h"
 #include "switchyard/platform/characterisation/noc_run.h"
 #if defined(SWITCHYARD_RTL)

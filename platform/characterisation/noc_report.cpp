@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "switchyard/hw/noc/flit/route.h"
-#include "switchyard/hw/noc/topology.h"
+#include "switchyard/hw/noc/noc_config.h"
 #include "switchyard/platform/characterisation/noc_run.h"
 
 namespace switchyard::platform {

@@ -56,7 +56,7 @@ bool packets_validated(const NocMeasurement& measured);
 /// impl flit, rtl or lockstep. Throws std::invalid_argument for what the network, its RTL or the traffic does not take,
 /// hw::flit::NoProgress, RtlFault.
 NocMeasurement run_flit_network(const NocRun& run);
-/// The same traffic on the packet-level model, hw::Torus. At most once a process: SystemC elaborates once.
+/// The same traffic on the packet-level model, hw::PacketNetwork. At most once a process: SystemC elaborates once.
 NocMeasurement run_packet_network(const NocRun& run);
 
 /// docs/cli.md describes it.

@@ -8,9 +8,9 @@
 #include <systemc>
 #include <tlm>
 
-#include "switchyard/hw/noc/flit_torus.h"
-#include "switchyard/hw/noc/torus.h"
+#include "switchyard/hw/noc/packet_network.h"
 #include "switchyard/hw/noc/traffic.h"
+#include "switchyard/hw/noc/wormhole_network.h"
 #include "switchyard/platform/characterisation/noc_run.h"
 #include "switchyard/tlm/clock_period.h"
 #include "switchyard/tlm/dummy_buffer.h"
@@ -28,7 +28,7 @@ public:
     NocMeasurement measured;
 
     Endpoints(const sc_core::sc_module_name& name, const NocRun& run, const hw::NocConfig& config,
-              const hw::Torus& torus)
+              const hw::PacketNetwork& torus)
         : sc_module(name),
           out("out", run.network.routers()),
           in("in", run.network.routers()),
@@ -95,7 +95,7 @@ private:
     }
 
     NocRun run_;
-    const hw::Torus& torus_;
+    const hw::PacketNetwork& torus_;
     ClockPeriod clock_;
     hw::SyntheticTraffic traffic_;
     std::uint64_t payload_bytes_;
@@ -111,7 +111,7 @@ NocMeasurement run_packet_network(const NocRun& run) {
     SimulationRegistry registry;
     std::vector<unsigned> routers(run.network.routers());
     std::iota(routers.begin(), routers.end(), 0u);
-    hw::Torus torus("torus", config, registry, routers);
+    hw::PacketNetwork torus("torus", config, registry, routers);
     Endpoints endpoints("endpoints", run, config, torus);
     for (std::size_t e = 0; e < routers.size(); ++e) {
         endpoints.out[e].bind(torus.inject[e]);

@@ -22,11 +22,10 @@ hw::HostInterface::Chip surroundings_of_host(const PlatformConfig& platform);
 ///
 /// Sockets: the configuration port `host.config` (memory mapped, docs/registers.md), the initiator port
 /// `host.host_memory` and the interrupt `host.irq`. Nothing else leads in or out.
-/// Network endpoints: tile y * columns + x at its router, then the memory interfaces at the edge routers, then the
-/// host interface at router 0.
+/// Network endpoints: PlatformConfig::endpoints().
 class Chip : public sc_core::sc_module {
 public:
-    std::unique_ptr<hw::Network> torus;  ///< `noc.impl`; a mesh, if that is the topology
+    std::unique_ptr<hw::Network> torus;  ///< `noc.impl`, over `noc.topology`
     hw::Hbm hbm;
     hw::HostInterface host;
     sc_core::sc_vector<Tile> tiles;
@@ -34,6 +33,9 @@ public:
     Chip(const sc_core::sc_module_name& name, const PlatformConfig& platform, SimulationRegistry& registry);
 
 private:
+    Chip(const sc_core::sc_module_name& name, const PlatformConfig& platform, const ChipEndpoints& endpoints,
+         SimulationRegistry& registry);
+
     LinkBinder links_;
 };
 

@@ -111,7 +111,8 @@ void check(const PlatformConfig& p, const YAML::Node& root, const std::string& p
     check_overrides("network_interface", p.network_interface_overrides, hw::kNetworkInterfaceImplementations);
     check_overrides("noc", p.noc_overrides, std::vector<std::string>{"flit", "rtl", "lockstep"});
     if (p.noc.impl == "packet" && !p.noc_overrides.text.empty()) fail("noc", "impl_of_tiles needs impl: flit");
-    if (const std::string message = hw::validation_error(p.noc, p.router_of_endpoint()); !message.empty())
+    if (p.tiles() + p.hbm.interfaces() + 1 > 0xFFFF) fail("chip", "more endpoints than 16 bits can number");
+    if (const std::string message = hw::validation_error(p.noc, p.endpoints().map.routers()); !message.empty())
         fail("noc", message);
     if (p.scratchpad.network_bytes_per_cycle < p.noc.link_bytes_per_cycle)
         fail("scratchpad", fmt::format("network_bytes_per_cycle: {} is less than noc.link_bytes_per_cycle, {}: the "
@@ -133,7 +134,6 @@ void check(const PlatformConfig& p, const YAML::Node& root, const std::string& p
     if (p.chip.impl == "tiles" && !p.chip.kernel_fitting) fail("chip", "kernel_fitting: no needs impl: stages");
     if (p.chip.impl == "tiles" && p.chip.online_scheduling_us > 0)
         fail("chip", "online_scheduling_us needs impl: stages");
-    if (p.tiles() + p.hbm.interfaces() + 1 > 0xFFFF) fail("chip", "more endpoints than 16 bits can number");
     try {
         make_hardware_description(p).check();
     } catch (const InputError& error) {
@@ -147,18 +147,19 @@ PlatformConfig PlatformConfig::from_yaml_file(const std::string& path, std::map<
     return read_platform(path, std::move(overrides));
 }
 
-std::vector<unsigned> PlatformConfig::router_of_endpoint() const {
-    std::vector<unsigned> routers;
-    for (unsigned tile = 0; tile < tiles(); ++tile) routers.push_back(tile);
+ChipEndpoints PlatformConfig::endpoints() const {
+    ChipEndpoints endpoints;
+    for (unsigned tile = 0; tile < tiles(); ++tile) endpoints.map.attach(fmt::format("tile_{}", tile), tile);
     const unsigned interfaces = hbm.interfaces();
     for (unsigned i = 0; i < interfaces; ++i) {
         const bool left = i % 2 == 0;
         const unsigned on_this_edge = left ? (interfaces + 1) / 2 : interfaces / 2;
         const unsigned row = (2 * (i / 2) + 1) * chip.rows / (2 * on_this_edge);
-        routers.push_back(row * chip.columns + (left ? 0 : chip.columns - 1));
+        const unsigned router = row * chip.columns + (left ? 0 : chip.columns - 1);
+        endpoints.memory.push_back(endpoints.map.attach(fmt::format("hbm_{}", i), router));
     }
-    routers.push_back(0);
-    return routers;
+    endpoints.host = endpoints.map.attach("host", 0);
+    return endpoints;
 }
 
 sched::HardwareDescription make_hardware_description(const PlatformConfig& p) {
@@ -182,10 +183,11 @@ sched::HardwareDescription make_hardware_description(const PlatformConfig& p) {
     hardware.memory_latency_cycles = p.cycles(p.hbm.read_latency_ns);
     hardware.setup_cycles = p.network_interface.setup_cycles;
     hardware.multicast_reads = p.network_interface.multicast_reads();
-    const std::vector<unsigned> routers = p.router_of_endpoint();
+    const ChipEndpoints endpoints = p.endpoints();
     const double bytes_per_cycle = p.hbm.peak_bytes_per_cycle() * (1 - p.hbm.refresh_share);
     for (unsigned i = 0; i < p.hbm.interfaces(); ++i)
-        hardware.memory.push_back({static_cast<std::uint16_t>(routers[p.tiles() + i]), bytes_per_cycle});
+        hardware.memory.push_back(
+            {static_cast<std::uint16_t>(endpoints.map.routers()[endpoints.memory[i]]), bytes_per_cycle});
     return hardware;
 }
 

@@ -10,6 +10,7 @@
 #include "switchyard/hw/host/host_interface.h"
 #include "switchyard/hw/memory/hbm.h"
 #include "switchyard/hw/network_interface/network_interface.h"
+#include "switchyard/hw/noc/endpoint_map.h"
 #include "switchyard/hw/noc/network.h"
 #include "switchyard/hw/pe_array/pe_array.h"
 #include "switchyard/hw/scratchpad/scratchpad.h"
@@ -21,6 +22,13 @@
 #include "switchyard/sw_scheduler/base/config.h"
 
 namespace switchyard::platform {
+
+/// Endpoints of a chip's network.
+struct ChipEndpoints {
+    hw::EndpointMap map;
+    std::vector<Endpoint> memory;  ///< by interface
+    Endpoint host = 0;
+};
 
 struct ChipConfig {
     std::string name = "chip";
@@ -84,12 +92,10 @@ struct PlatformConfig {
     double pes() const { return static_cast<double>(tiles()) * pe_array.rows * pe_array.columns; }
     double cycles(double nanoseconds) const { return nanoseconds * chip.clock_ghz; }
 
-    /// Endpoints of the network: tiles 0 .. T-1 (row * columns + column), memory interfaces T .. T+M-1, host T+M.
-    Endpoint first_memory_endpoint() const { return static_cast<Endpoint>(tiles()); }
-    Endpoint host_endpoint() const { return static_cast<Endpoint>(tiles() + hbm.interfaces()); }
-    /// The router of every endpoint: a tile's own, the host's is 0. Memory interfaces stand in turn at the left and the
-    /// right edge, those of one edge spread evenly over its rows.
-    std::vector<unsigned> router_of_endpoint() const;
+    /// Attaches what the chip has to the routers of its network: a tile to its own, the host interface to router 0, and
+    /// memory interfaces in turn to the left and the right edge, those of one edge spread evenly over its rows. Tiles
+    /// come first: a tile's number, by which an image names it, is its endpoint.
+    ChipEndpoints endpoints() const;
 };
 
 /// Reads a platform file; `overrides` ("noc.link_bytes_per_cycle" -> "96") win over it. Every section must be there.

@@ -12,7 +12,7 @@
 #include <systemc>
 
 #include "switchyard/hw/memory/hbm.h"
-#include "switchyard/hw/noc/torus.h"
+#include "switchyard/hw/noc/packet_network.h"
 #include "switchyard/tlm/dummy_buffer.h"
 #include "switchyard/tlm/memory_manager.h"
 #include "switchyard/tlm/memory_request.h"
@@ -37,6 +37,12 @@ std::vector<unsigned> routers() {
     return routers;
 }
 
+std::vector<Endpoint> interfaces() {
+    std::vector<Endpoint> endpoints(kInterfaces);
+    std::iota(endpoints.begin(), endpoints.end(), static_cast<Endpoint>(kTiles));
+    return endpoints;
+}
+
 /// Tiles that only take what comes.
 struct Tiles : sc_core::sc_module {
     sc_core::sc_vector<tlm_utils::simple_initiator_socket<Tiles>> out{"out", kTiles};
@@ -55,8 +61,8 @@ struct Tiles : sc_core::sc_module {
 struct Chip {
     SimulationRegistry registry;
     hw::HbmConfig memory;
-    hw::Torus torus{"noc", network(), registry, routers()};
-    hw::Hbm hbm{"hbm", memory, registry, kTiles};
+    hw::PacketNetwork torus{"noc", network(), registry, routers()};
+    hw::Hbm hbm{"hbm", memory, registry, interfaces()};
     Tiles tiles{"tiles"};
     ExtendedPayloadPool<PacketExtension, MemoryExtension> pool{"bench"};
 

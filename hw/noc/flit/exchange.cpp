@@ -8,7 +8,8 @@
 
 #include "switchyard/hw/noc/flit/flit_network.h"
 #include "switchyard/hw/noc/flit/masks.h"
-#include "switchyard/hw/noc/topology.h"
+#include "switchyard/hw/noc/grid.h"
+#include "switchyard/hw/noc/grid_ports.h"
 
 namespace switchyard::hw::flit {
 namespace {
@@ -47,6 +48,7 @@ const char* side(unsigned port) {
 
 void FlitNetwork::exchange(unsigned router, std::unique_ptr<ExternalRouter> external, bool lockstep) {
     if (cycle_ != 0) throw std::logic_error("a router can be exchanged only before the first cycle");
+    if (topology_->grid() == nullptr) throw std::invalid_argument("only routers of a grid can be exchanged");
     auto rtl = std::make_unique<RtlRouter>();
     rtl->external = std::move(external);
     rtl->lockstep = lockstep;
@@ -70,26 +72,28 @@ void FlitNetwork::exchange(unsigned router, std::unique_ptr<ExternalRouter> exte
 std::vector<PinDestination> FlitNetwork::destinations_of(std::uint32_t id) const {
     const Packet& packet = pool_[id];
     std::vector<PinDestination> destinations;
-    // What a unicast packet's ports are is its choice, too, where there was one.
-    const TieChoice choice{packet.x_port, packet.y_port};
+    const TieChoice choice = Grid::directions(packet.choice);
+    const RouteTable& routes = topology_->grid()->routes();
     const auto add = [&](unsigned endpoint) {
         const unsigned from = packet.source_router, to = home_[endpoint];
-        const unsigned x_port = routes_.x_port(from, to, choice), y_port = routes_.y_port(from, to, choice);
+        const unsigned x_port = routes.x_port(from, to, choice), y_port = routes.y_port(from, to, choice);
         PinDestination destination;
-        destination.x = static_cast<std::uint8_t>(routes_.x(to));
-        destination.y = static_cast<std::uint8_t>(routes_.y(to));
+        destination.x = static_cast<std::uint8_t>(routes.x(to));
+        destination.y = static_cast<std::uint8_t>(routes.y(to));
         destination.local = static_cast<std::uint8_t>(local_[endpoint] - port::kLocal);
         destination.to_west = x_port == port::kWest;
-        destination.x_crosses = routes_.crosses(from, to, x_port);
+        destination.x_crosses = routes.crosses(from, to, x_port);
         destination.to_north = y_port == port::kNorth;
-        destination.y_crosses = routes_.crosses(from, to, y_port);
+        destination.y_crosses = routes.crosses(from, to, y_port);
         destinations.push_back(destination);
     };
     if (packet.whole())
         pool_.for_each(packet.set, add);
     else
         add(packet.endpoint);
-    const auto rank = [this](const PinDestination& d) { return (d.y * config_.columns + d.x) * ports_ + d.local; };
+    const auto rank = [this](const PinDestination& d) {
+        return (d.y * topology_->grid()->columns() + d.x) * ports_ + d.local;
+    };
     std::sort(destinations.begin(), destinations.end(),
               [&](const PinDestination& a, const PinDestination& b) { return rank(a) < rank(b); });
     return destinations;
@@ -165,7 +169,7 @@ void FlitNetwork::leave_rtl(unsigned router, unsigned port, const PinFlit& flit)
             pool_[id] = pool_[original];
             pool_[id].set = set;
             for (const PinDestination& to : flit.destinations) {
-                const unsigned at = (to.y * config_.columns + to.x) * ports_ + port::kLocal + to.local;
+                const unsigned at = (to.y * topology_->grid()->columns() + to.x) * ports_ + port::kLocal + to.local;
                 pool_.insert(set, endpoint_of_[at]);
             }
             ++stats_.copies;
@@ -286,9 +290,9 @@ void FlitNetwork::compare_state(unsigned router) {
 void FlitNetwork::differ(unsigned router, const std::string& signal, const std::string& model,
                          const std::string& external) {
     const std::string evidence = routers_[router].rtl->external->evidence();
-    throw RtlFault("lockstep: cycle " + std::to_string(cycle_) + ", router (" + std::to_string(routes_.x(router)) +
-                   "," + std::to_string(routes_.y(router)) + "): " + signal + " differs. Model: " + model +
-                   ". RTL: " + external + "." + (evidence.empty() ? "" : " " + evidence));
+    throw RtlFault("lockstep: cycle " + std::to_string(cycle_) + ", router " + topology_->router_name(router) + ": " +
+                   signal + " differs. Model: " + model + ". RTL: " + external + "." +
+                   (evidence.empty() ? "" : " " + evidence));
 }
 
 }  // namespace switchyard::hw::flit

@@ -4,6 +4,10 @@
 #include <cstdint>
 #include <string>
 
+namespace switchyard::hw {
+class Topology;
+}
+
 namespace switchyard::hw::flit {
 
 /// A network of input-buffered wormhole routers. The defaults are those of BookSim 2's `iq` router
@@ -39,8 +43,10 @@ inline unsigned max_ports(const Config& config) {
     return 64 / config.all_vcs();
 }
 
-/// "" or what is wrong. `ports`: of the router with the most endpoints.
+/// "" or what is wrong with a grid of such routers. `ports`: of the router with the most endpoints.
 std::string validation_error(const Config& config, unsigned ports);
+/// The same for another topology: `torus`, `columns` and `rows` are not looked at.
+std::string validation_error(const Config& config, const Topology& topology, unsigned ports);
 
 /// Cycles from the call that offers a packet of `flits` flits to an idle network until its last flit has arrived,
 /// `hops` links between routers away: a link to the first router, `router_cycles` in each of the hops + 1 routers,

@@ -2,23 +2,23 @@
 #include "switchyard/hw/noc/flit/flit_network.h"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "switchyard/hw/noc/flit/masks.h"
-#include "switchyard/hw/noc/topology.h"
 
 namespace switchyard::hw::flit {
 namespace {
 
-unsigned max_ports_of(const Config& config, const std::vector<unsigned>& router_of_endpoint) {
-    std::vector<unsigned> endpoints(config.routers());
+unsigned max_ports_of(const Topology& topology, const std::vector<unsigned>& router_of_endpoint) {
+    std::vector<unsigned> endpoints(topology.routers());
     for (const unsigned router : router_of_endpoint) {
         if (router >= endpoints.size())
             throw std::invalid_argument("an endpoint at router " + std::to_string(router) + " of " +
                                         std::to_string(endpoints.size()));
         ++endpoints[router];
     }
-    return port::kLocal + (endpoints.empty() ? 0 : *std::max_element(endpoints.begin(), endpoints.end()));
+    return topology.router_ports() + (endpoints.empty() ? 0 : *std::max_element(endpoints.begin(), endpoints.end()));
 }
 
 unsigned longest_delay(const Config& config) {
@@ -29,20 +29,25 @@ unsigned longest_delay(const Config& config) {
 }  // namespace
 
 FlitNetwork::FlitNetwork(const Config& config, const std::vector<unsigned>& router_of_endpoint)
+    : FlitNetwork(config, make_topology(config.torus ? "torus" : "mesh", config.columns, config.rows),
+                  router_of_endpoint) {}
+
+FlitNetwork::FlitNetwork(const Config& config, TopologyPtr topology, const std::vector<unsigned>& router_of_endpoint)
     : config_(config),
-      routes_(config),
+      topology_(std::move(topology)),
+      first_local_(topology_->router_ports()),
       vcs_(config.all_vcs()),
-      ports_(max_ports_of(config, router_of_endpoint)),
+      ports_(max_ports_of(*topology_, router_of_endpoint)),
       stride_(ports_ * vcs_),
       pool_(router_of_endpoint.size()),
       flits_(longest_delay(config)),
       credit_events_(longest_delay(config)) {
-    const std::string message = validation_error(config, ports_);
+    const std::string message = validation_error(config, *topology_, ports_);
     if (!message.empty()) throw std::invalid_argument(message);
 
     const auto set_ranges = [&](unsigned group, unsigned first, unsigned count) {
         const std::uint64_t all = low_bits(count) << first;
-        const bool halves = config.torus && config.dateline;
+        const bool halves = topology_->vc_classes() == 2 && config.dateline;
         vc_range_[group][0] = halves ? low_bits(count / 2) << first : all;
         vc_range_[group][1] = halves ? all & ~vc_range_[group][0] : all;
         vc_range_[group][kAnyClass] = all;
@@ -53,7 +58,7 @@ FlitNetwork::FlitNetwork(const Config& config, const std::vector<unsigned>& rout
         port_of_[i] = static_cast<std::uint8_t>(i / vcs_);
         vc_of_[i] = static_cast<std::uint8_t>(i % vcs_);
     }
-    const std::size_t routers = config.routers(), input_vcs = routers * stride_, ports = routers * ports_;
+    const std::size_t routers = topology_->routers(), input_vcs = routers * stride_, ports = routers * ports_;
     routers_.resize(routers);
     active_.resize((routers + 63) / 64);
     buffer_.resize(input_vcs * config.buffer_flits);
@@ -84,25 +89,21 @@ FlitNetwork::FlitNetwork(const Config& config, const std::vector<unsigned>& rout
 }
 
 void FlitNetwork::connect(const std::vector<unsigned>& router_of_endpoint) {
-    NocConfig grid;
-    grid.topology = config_.torus ? "torus" : "mesh";
-    grid.columns = config_.columns;
-    grid.rows = config_.rows;
-    for (unsigned r = 0; r < config_.routers(); ++r) {
-        for (unsigned p = 0; p < port::kLocal; ++p) {
-            const int next = neighbour(grid, r, p);
-            if (next < 0) continue;
-            const unsigned far_port = static_cast<unsigned>(next) * ports_ + (p + 2) % port::kLocal;
+    for (unsigned r = 0; r < topology_->routers(); ++r) {
+        for (unsigned p = 0; p < first_local_; ++p) {
+            const std::optional<Topology::Far> far = topology_->behind(r, p);
+            if (!far) continue;
+            const unsigned far_port = far->router * ports_ + far->port;
             downstream_[r * ports_ + p] = far_port * vcs_;
             upstream_[far_port] = (r * ports_ + p) * vcs_;
         }
         routers_[r].free_vcs = low_bits(stride_);
     }
-    std::vector<unsigned> attached(config_.routers());
+    std::vector<unsigned> attached(topology_->routers());
     for (std::size_t e = 0; e < router_of_endpoint.size(); ++e) {
-        const unsigned router = router_of_endpoint[e], local = port::kLocal + attached[router]++;
+        const unsigned router = router_of_endpoint[e], local = first_local_ + attached[router]++;
         home_.push_back(static_cast<std::uint16_t>(router));
-        tie_breakers_.emplace_back(routes_, config_.columns, router);
+        choosers_.push_back(topology_->make_chooser(router));
         local_.push_back(static_cast<std::uint8_t>(local));
         endpoint_of_[router * ports_ + local] = static_cast<std::uint16_t>(e);
         upstream_[router * ports_ + local] = kEndpoint | static_cast<std::uint32_t>(e * vcs_);
@@ -146,15 +147,9 @@ void FlitNetwork::multicast(unsigned source, const std::uint16_t* destinations, 
         if (destinations[i] >= home_.size()) throw std::out_of_range("no endpoint " + std::to_string(destinations[i]));
         pool_.insert(pool_[id].set, destinations[i]);
     }
-    const unsigned from = home_[source];
-    const TieChoice choice = tie_breakers_[source].choose(flits, [&](auto&& visit) {
-        std::for_each(destinations, destinations + count, [&](unsigned endpoint) {
-            const unsigned to = home_[endpoint];
-            visit(routes_.x(to), routes_.x_tie(from, to), routes_.y_tie(from, to));
-        });
-    });
-    pool_[id].x_port = choice.x_port;
-    pool_[id].y_port = choice.y_port;
+    routers_of_multicast_.clear();
+    for (std::size_t i = 0; i < count; ++i) routers_of_multicast_.push_back(home_[destinations[i]]);
+    pool_[id].choice = static_cast<std::uint8_t>(choosers_[source]->choose(flits, routers_of_multicast_.data(), count));
     enqueue(source, id);
 }
 

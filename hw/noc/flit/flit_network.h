@@ -13,8 +13,7 @@
 #include "switchyard/hw/noc/flit/external_router.h"
 #include "switchyard/hw/noc/flit/flit_config.h"
 #include "switchyard/hw/noc/flit/packets.h"
-#include "switchyard/hw/noc/flit/route.h"
-#include "switchyard/hw/noc/flit/tie_breaker.h"
+#include "switchyard/hw/noc/topology.h"
 #include "switchyard/tlm/rtl_fault.h"
 
 namespace switchyard::hw::flit {
@@ -31,13 +30,13 @@ public:
 /// Modelled, after BookSim 2's `iq` router: input buffers of `buffer_flits` for each virtual channel; credits; a
 /// pipeline of route computation, VC allocation, switch allocation and switch traversal, each of any number of cycles;
 /// separable allocators with round-robin arbiters whose pointers move with accepted grants (iSLIP without
-/// speculation; switch_iterations), or arbiters that serve the oldest packet first (Config::oldest_first); X-Y routes
-/// and dateline classes (RouteTable, TieBreaker); links and credit wires of several cycles; endpoints that inject one
+/// speculation; switch_iterations), or arbiters that serve the oldest packet first (Config::oldest_first); the routes
+/// and classes of virtual channels of a Topology; links and credit wires of several cycles; endpoints that inject one
 /// packet after the other of each traffic class, a flit a cycle, and take every flit that reaches them.
 ///
-/// Multicast: a packet with several destinations is copied in the routers, along the X-Y tree (multicast.cpp). Such a
-/// packet must fit a VC's buffer, and a router sends its head on only where the next buffer has room for all of it: a
-/// copy never waits for another one, which is what makes trees of wormholes deadlock.
+/// Multicast: a packet with several destinations is copied in the routers, along the tree of its routes
+/// (multicast.cpp). Such a packet must fit a VC's buffer, and a router sends its head on only where the next buffer has
+/// room for all of it: a copy never waits for another one, which is what makes trees of wormholes deadlock.
 ///
 /// Order: flits of a packet stay in order. Packets of one flow may overtake each other in different VCs, as in BookSim;
 /// who needs them in order numbers them (Transport).
@@ -59,11 +58,13 @@ public:
     };
 
     /// `router_of_endpoint`: where each endpoint is attached. Throws std::invalid_argument with its validation_error().
+    FlitNetwork(const Config& config, TopologyPtr topology, const std::vector<unsigned>& router_of_endpoint);
+    /// On the grid of `config`.
     FlitNetwork(const Config& config, const std::vector<unsigned>& router_of_endpoint);
 
     /// Lets `external` be `router`, or, with `lockstep`, run beside its model: both get the same flits and credits, and
     /// the first difference at the pins or in the state makes end_cycle() throw RtlFault, which names the router, the
-    /// signal and both values. Only before the first cycle.
+    /// signal and both values. Only before the first cycle. Throws std::invalid_argument if the topology is no grid.
     void exchange(unsigned router, std::unique_ptr<ExternalRouter> external, bool lockstep);
 
     /// Puts a packet of `flits` (> 0) into its source's queue, from this cycle on. `padding`: bytes of its last flit
@@ -98,9 +99,9 @@ public:
     /// Packets that wait at an endpoint, the one that is being injected included.
     std::size_t queued(unsigned endpoint) const;
     const Config& config() const { return config_; }
-    const RouteTable& routes() const { return routes_; }
+    const Topology& topology() const { return *topology_; }
     unsigned ports() const { return ports_; }  ///< of every router
-    unsigned hops(unsigned from, unsigned to) const { return routes_.hops(home_[from], home_[to]); }
+    unsigned hops(unsigned from, unsigned to) const { return topology_->hops(home_[from], home_[to]); }
     /// Port of an endpoint at its router.
     unsigned local_port(unsigned endpoint) const { return local_[endpoint]; }
 
@@ -252,9 +253,12 @@ private:
     /// The input VC for which a blocked one waits.
     std::uint32_t waits_for(std::uint32_t input_vc) const;
     std::string place(std::uint32_t input_vc) const;
+    /// Of a ring of input VCs on a grid: in which column or row, and which way round.
+    std::string direction_of(const std::vector<std::uint32_t>& ring) const;
 
     Config config_;
-    RouteTable routes_;
+    TopologyPtr topology_;
+    unsigned first_local_;           ///< port of a router's first endpoint
     unsigned vcs_, ports_, stride_;  ///< of a port; of a router; ports_ * vcs_
     std::uint64_t cycle_ = 0, last_movement_ = 0, flits_in_flight_ = 0, queued_packets_ = 0;
     PacketPool pool_;
@@ -296,12 +300,13 @@ private:
     // By endpoint.
     std::vector<std::uint16_t> home_;
     std::vector<std::uint8_t> local_;
-    std::vector<TieBreaker> tie_breakers_;
+    std::vector<std::unique_ptr<RouteChooser>> choosers_;
     std::vector<SourceQueue> queues_;            ///< endpoint * kGroups + group
     std::vector<std::uint16_t> source_credits_;  ///< endpoint * vcs_ + vc
     std::vector<std::uint8_t> last_group_;
-    std::vector<std::uint64_t> sending_;      ///< a bit an endpoint with a queue that is not empty
-    std::vector<std::uint16_t> endpoint_of_;  ///< by port of the whole network
+    std::vector<std::uint64_t> sending_;               ///< a bit an endpoint with a queue that is not empty
+    std::vector<std::uint16_t> endpoint_of_;           ///< by port of the whole network
+    std::vector<std::uint16_t> routers_of_multicast_;  ///< scratch
 
     EventWheel<FlitEvent> flits_;
     EventWheel<std::uint32_t> credit_events_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Multicast in the routers. A packet with several destinations is copied where the X-Y routes to them part. Each copy
+// Multicast in the routers. A packet with several destinations is copied where the routes to them part. Each copy
 // takes its own output VC and goes at its own rate; a flit's slot in the buffer is free when the last copy has it.
 //
 // Wormholes that fork deadlock where one copy holds a VC and stands still because another copy waits. So a multicast
@@ -11,30 +11,28 @@
 
 #include "switchyard/hw/noc/flit/flit_network.h"
 #include "switchyard/hw/noc/flit/masks.h"
-#include "switchyard/hw/noc/topology.h"
 
 namespace switchyard::hw::flit {
 
 void FlitNetwork::route_multicast(unsigned router, unsigned vc, std::uint32_t id) {
     const unsigned source = pool_[id].source_router, group = pool_[id].group;
-    const TieChoice choice{pool_[id].x_port, pool_[id].y_port};
+    const unsigned choice = pool_[id].choice;
     // By output port: whether anybody behind it lies beyond the dateline. Those that do lie farther than the others, so
     // that every router on the way comes to the same answer.
     bool crosses[64] = {};
     std::uint64_t ports = 0;
     const auto port_to = [&](unsigned endpoint) -> unsigned {
         const unsigned to = home_[endpoint];
-        if (routes_.x(router) != routes_.x(to)) return routes_.x_port(source, to, choice);
-        if (routes_.y(router) != routes_.y(to)) return routes_.y_port(source, to, choice);
-        return local_[endpoint];
+        return router == to ? local_[endpoint] : topology_->port_to(router, to, choice);
     };
     pool_.for_each(pool_[id].set, [&](unsigned endpoint) {
         const unsigned port = port_to(endpoint);
         ports |= bit(port);
-        crosses[port] = crosses[port] || routes_.crosses(source, home_[endpoint], port);
+        if (port < first_local_)
+            crosses[port] = crosses[port] || topology_->second_class(source, home_[endpoint], port);
     });
     const auto wanted = [&](unsigned port) {
-        return output_vcs(group, port >= port::kLocal ? kAnyClass : (crosses[port] ? 1 : 0), port);
+        return output_vcs(group, port >= first_local_ ? kAnyClass : (crosses[port] ? 1 : 0), port);
     };
     const std::uint32_t input_vc = router * stride_ + vc;
     if ((ports & (ports - 1)) == 0) {

@@ -18,8 +18,7 @@ struct Packet {
     std::uint16_t source_router = 0, router = 0;  ///< router: of the destination
     std::uint16_t endpoint = 0;                   ///< the destination
     std::uint8_t local_port = 0;                  ///< of the destination at its router
-    std::uint8_t x_port = 0, y_port = 0;          ///< multicast: its TieChoice
-    std::uint8_t x_class = 0, y_class = 0;        ///< dateline
+    std::uint8_t choice = 0;                      ///< of its source, among Topology::choices()
     std::uint8_t group = 0;                       ///< TrafficClass if it has VCs of its own, else 0
 
     static constexpr std::uint32_t kNoSet = 0xFFFFFFFF;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "switchyard/hw/noc/flit/route.h"
 
-#include "switchyard/hw/noc/topology.h"
+#include "switchyard/hw/noc/grid_ports.h"
 
 namespace switchyard::hw::flit {
 namespace {

@@ -1,20 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "switchyard/hw/noc/flit/flit_network.h"
 #include "switchyard/hw/noc/flit/masks.h"
-#include "switchyard/hw/noc/topology.h"
 
 namespace switchyard::hw::flit {
 
 void FlitNetwork::set_destination(Packet& packet, unsigned source, unsigned endpoint) {
-    const unsigned from = packet.source_router, to = home_[endpoint];
-    const TieChoice choice = tie_breakers_[source].choose(routes_, from, to, packet.flits);
-    packet.router = static_cast<std::uint16_t>(to);
+    packet.router = home_[endpoint];
     packet.endpoint = static_cast<std::uint16_t>(endpoint);
     packet.local_port = local_[endpoint];
-    packet.x_port = static_cast<std::uint8_t>(routes_.x_port(from, to, choice));
-    packet.y_port = static_cast<std::uint8_t>(routes_.y_port(from, to, choice));
-    packet.x_class = routes_.crosses(from, to, packet.x_port) ? 1 : 0;
-    packet.y_class = routes_.crosses(from, to, packet.y_port) ? 1 : 0;
+    packet.choice = static_cast<std::uint8_t>(choosers_[source]->choose(packet.flits, &packet.router, 1));
 }
 
 void FlitNetwork::compute_routes(unsigned router) {
@@ -34,12 +28,9 @@ void FlitNetwork::compute_routes(unsigned router) {
             continue;
         }
         unsigned port = packet.local_port, dateline_class = kAnyClass;
-        if (routes_.x(router) != routes_.x(packet.router)) {
-            port = packet.x_port;
-            dateline_class = packet.x_class;
-        } else if (routes_.y(router) != routes_.y(packet.router)) {
-            port = packet.y_port;
-            dateline_class = packet.y_class;
+        if (router != packet.router) {
+            port = topology_->port_to(router, packet.router, packet.choice);
+            dateline_class = topology_->second_class(packet.source_router, packet.router, port) ? 1 : 0;
         }
         wanted_[input_vc] = output_vcs(packet.group, dateline_class, port);
     }

@@ -5,7 +5,6 @@
 
 #include "switchyard/hw/noc/flit/flit_network.h"
 #include "switchyard/hw/noc/flit/masks.h"
-#include "switchyard/hw/noc/topology.h"
 
 namespace switchyard::hw::flit {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "switchyard/hw/noc/flit/route.h"
-#include "switchyard/hw/noc/topology.h"
+#include "switchyard/hw/noc/grid_ports.h"
 
 namespace switchyard::hw::flit {
 

@@ -7,22 +7,21 @@
 
 #include "switchyard/hw/noc/flit/flit_network.h"
 #include "switchyard/hw/noc/flit/masks.h"
-#include "switchyard/hw/noc/topology.h"
+#include "switchyard/hw/noc/grid.h"
+#include "switchyard/hw/noc/grid_ports.h"
 
 namespace switchyard::hw::flit {
 namespace {
 
 constexpr std::uint32_t kNobody = 0xFFFFFFFF;
-constexpr const char* kSides[port::kLocal] = {"north", "east", "south", "west"};
 
 }  // namespace
 
 std::string FlitNetwork::place(std::uint32_t input_vc) const {
     const unsigned router = input_vc / stride_, vc = input_vc % stride_, port = port_of_[vc];
-    const std::string side =
-        port < port::kLocal ? kSides[port] : "endpoint " + std::to_string(endpoint_of_[router * ports_ + port]);
-    return "(" + std::to_string(routes_.x(router)) + "," + std::to_string(routes_.y(router)) + ") from " + side +
-           " VC " + std::to_string(vc_of_[vc]);
+    const std::string side = port < first_local_ ? topology_->port_name(port)
+                                                 : "endpoint " + std::to_string(endpoint_of_[router * ports_ + port]);
+    return topology_->router_name(router) + " from " + side + " VC " + std::to_string(vc_of_[vc]);
 }
 
 std::uint32_t FlitNetwork::waits_for(std::uint32_t input_vc) const {
@@ -58,6 +57,30 @@ std::uint32_t FlitNetwork::waits_for(std::uint32_t input_vc) const {
     return source / stride_ * stride_ + holder_[source];
 }
 
+std::string FlitNetwork::direction_of(const std::vector<std::uint32_t>& ring) const {
+    const Grid* const grid = topology_->grid();
+    if (grid == nullptr) return "";
+    // All in one column, or row: then the ring is that of its links, and packets that have just turned into it.
+    const auto same = [&](auto coordinate) {
+        return std::all_of(ring.begin(), ring.end(), [&](std::uint32_t vc) {
+            return coordinate(vc / stride_) == coordinate(ring.front() / stride_);
+        });
+    };
+    const RouteTable& routes = grid->routes();
+    const bool column = same([&routes](unsigned router) { return routes.x(router); });
+    const bool row = !column && same([&routes](unsigned router) { return routes.y(router); });
+    std::string text;
+    if (column) text += " of column " + std::to_string(routes.x(ring.front() / stride_));
+    if (row) text += " of row " + std::to_string(routes.y(ring.front() / stride_));
+    for (const std::uint32_t input_vc : ring) {
+        const unsigned side = port_of_[input_vc % stride_];
+        const bool vertical = side == port::kNorth || side == port::kSouth;
+        if (side >= port::kLocal || !(column ? vertical : row && !vertical)) continue;
+        return text + ", " + grid->port_name((side + 2) % port::kLocal) + "ward";
+    }
+    return text;
+}
+
 std::string FlitNetwork::no_progress_report() const {
     std::string text = "no flit has moved for " + std::to_string(config_.watchdog_cycles) + " cycles, cycle " +
                        std::to_string(cycle_) + ": " + std::to_string(flits_in_flight_) + " flits in flight, " +
@@ -76,24 +99,7 @@ std::string FlitNetwork::no_progress_report() const {
 
         std::vector<std::uint32_t> ring{at};
         for (std::uint32_t next = waits_for(at); next != at; next = waits_for(next)) ring.push_back(next);
-        // All in one column, or row: then the ring is that of its links, and packets that have just turned into it.
-        const auto same = [&](auto coordinate) {
-            return std::all_of(ring.begin(), ring.end(), [&](std::uint32_t vc) {
-                return coordinate(vc / stride_) == coordinate(ring.front() / stride_);
-            });
-        };
-        const bool column = same([this](unsigned router) { return routes_.x(router); });
-        const bool row = !column && same([this](unsigned router) { return routes_.y(router); });
-        text += "; ring";
-        if (column) text += " of column " + std::to_string(routes_.x(ring.front() / stride_));
-        if (row) text += " of row " + std::to_string(routes_.y(ring.front() / stride_));
-        for (const std::uint32_t input_vc : ring) {
-            const unsigned side = port_of_[input_vc % stride_];
-            const bool vertical = side == port::kNorth || side == port::kSouth;
-            if (side >= port::kLocal || !(column ? vertical : row && !vertical)) continue;
-            text += std::string(", ") + kSides[(side + 2) % port::kLocal] + "ward";
-            break;
-        }
+        text += "; ring" + direction_of(ring);
         text += ": ";
         for (const std::uint32_t input_vc : ring) text += place(input_vc) + " waits for ";
         return text + place(ring.front());

@@ -2,7 +2,7 @@
 #include <map>
 
 #include "switchyard/hw/noc/flit/transport.h"
-#include "switchyard/hw/noc/topology.h"
+#include "switchyard/hw/noc/noc_config.h"
 #include "switchyard/testbenches/unit/flit/flit_bench.h"
 
 using namespace switchyard;

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "switchyard/hw/noc/flit/tie_breaker.h"
-#include "switchyard/hw/noc/topology.h"
+#include "switchyard/hw/noc/grid.h"
 #include "switchyard/hw/noc/traffic.h"
 #include "switchyard/testbenches/unit/flit/flit_bench.h"
 
@@ -36,16 +36,13 @@ TieChoice choice_of(unsigned x, unsigned y) {
 
 std::vector<Channel> path(const Config& config, const RouteTable& routes, unsigned from, unsigned to,
                           TieChoice choice) {
-    hw::NocConfig noc;
-    noc.topology = config.torus ? "torus" : "mesh";
-    noc.columns = config.columns;
-    noc.rows = config.rows;
+    const hw::Grid grid(config.torus, config.columns, config.rows);
     std::vector<Channel> channels;
     unsigned at = from;
     const auto go = [&](unsigned port, auto there) {
         while (!there()) {
             channels.push_back({at, port, config.dateline && routes.crosses(from, to, port) ? 1u : 0u});
-            at = static_cast<unsigned>(hw::neighbour(noc, at, port));
+            at = grid.behind(at, port).value().router;
         }
     };
     go(routes.x_port(from, to, choice), [&] { return routes.x(at) == routes.x(to); });

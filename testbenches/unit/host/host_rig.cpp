@@ -161,8 +161,8 @@ hw::HostInterface::Chip chip_around() {
     hw::HostInterface::Chip chip;
     chip.platform_fingerprint = small_image().platform_fingerprint;
     chip.tiles = FakeChip::kTiles;
-    chip.first_memory = FakeChip::kTiles;
-    chip.memory_interfaces = FakeChip::kInterfaces;
+    for (unsigned i = 0; i < FakeChip::kInterfaces; ++i)
+        chip.memory.push_back(static_cast<Endpoint>(FakeChip::kTiles + i));
     chip.region_bytes = FakeChip::kRegion;
     chip.host = FakeChip::kHost;
     return chip;

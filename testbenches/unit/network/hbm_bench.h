@@ -25,13 +25,18 @@ struct HbmBench {
     Ends ends;
 
     explicit HbmBench(const hw::HbmConfig& c = {})
-        : config(c), hbm("hbm", c, registry, kFirst), ends("ends", c.interfaces()) {
+        : config(c), hbm("hbm", c, registry, endpoints(kFirst, c)), ends("ends", c.interfaces()) {
         for (unsigned i = 0; i < c.interfaces(); ++i) {
             ends.out[i].bind(hbm.in[i]);
             hbm.out[i].bind(ends.in[i]);
         }
     }
 
+    static std::vector<Endpoint> endpoints(Endpoint first, const hw::HbmConfig& c) {
+        std::vector<Endpoint> all(c.interfaces());
+        std::iota(all.begin(), all.end(), first);
+        return all;
+    }
     void request(unsigned interface, PooledPayload& payload, std::uint64_t delay_cycles = 0) {
         sc_core::sc_time delay = ends.clock().cycles(delay_cycles);
         ends.out[interface]->b_transport(*payload, delay);

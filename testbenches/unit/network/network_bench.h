@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -41,7 +42,7 @@ struct Note : ::tlm::tlm_extension<Note> {
 struct Arrival : PacketExtension {
     MemoryOperation operation = MemoryOperation::none;
     std::uint32_t tag = 0;
-    Note note;
+    std::optional<Note> note;
     Endpoint at = 0;
     std::uint64_t cycle = 0, address = 0;
 
@@ -142,7 +143,10 @@ struct NetworkBench {
     explicit NetworkBench(const hw::NocConfig& config) : NetworkBench(config, one_each(config)) {}
     NetworkBench(const hw::NocConfig& config, const std::vector<unsigned>& router_of_endpoint,
                  const std::string& name = "network")
-        : network(hw::make_network(name.c_str(), config, registry, router_of_endpoint)),
+        : NetworkBench(config, nullptr, router_of_endpoint, name) {}
+    NetworkBench(const hw::NocConfig& config, const hw::TopologyPtr& topology,
+                 const std::vector<unsigned>& router_of_endpoint, const std::string& name)
+        : network(hw::make_network(name.c_str(), config, registry, topology, router_of_endpoint)),
           torus(*network),
           ends((name + "_ends").c_str(), router_of_endpoint.size(), config.clock_ghz) {
         for (std::size_t e = 0; e < router_of_endpoint.size(); ++e) {
@@ -151,6 +155,15 @@ struct NetworkBench {
         }
     }
 
+    /// On a topology of the test's own, with the routers of `config`; one endpoint a router.
+    NetworkBench(const hw::NocConfig& config, const hw::TopologyPtr& topology)
+        : NetworkBench(config, topology, consecutive(topology->routers()), "network") {}
+
+    static std::vector<unsigned> consecutive(unsigned count) {
+        std::vector<unsigned> routers(count);
+        std::iota(routers.begin(), routers.end(), 0u);
+        return routers;
+    }
     static std::vector<unsigned> one_each(const hw::NocConfig& config) {
         std::vector<unsigned> routers(std::size_t{config.columns} * config.rows);
         std::iota(routers.begin(), routers.end(), 0u);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "switchyard/hw/noc/torus.h"
+#include "switchyard/hw/noc/packet_network.h"
 #include "switchyard/testbenches/unit/network/network_bench.h"
 
 using namespace switchyard;
@@ -56,7 +56,7 @@ SIM_TEST("a payload without routing is refused", "[noc]") {
 
 SIM_TEST("an endpoint's error is the multicast's", "[noc]") {
     SimulationRegistry registry;
-    hw::Torus torus("network", noc(2, 1), registry, {0, 1});
+    hw::PacketNetwork torus("network", noc(2, 1), registry, {0, 1});
     Ends ends("ends", 1);
     struct Refuser : sc_core::sc_module {
         tlm_utils::simple_target_socket<Refuser> in{"in"};

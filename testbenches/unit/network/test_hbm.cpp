@@ -96,13 +96,35 @@ SIM_TEST("a reply carries what the request carried, cut into packets in order", 
             CHECK(reply.source == HbmBench::kFirst);
             CHECK(reply.destinations == std::vector<Endpoint>{3, 4, 9});
             CHECK(reply.tag == 77);
-            CHECK(reply.note.number == 5);
-            CHECK(*reply.note.text == "whatever a system says");
+            REQUIRE(reply.note);
+            CHECK(reply.note->number == 5);
+            CHECK(*reply.note->text == "whatever a system says");
             CHECK(reply.values.empty());
             CHECK(reply.payload_bytes == (i < 2 ? 4096u : 10000u - 8192u));
             CHECK(reply.address == address);
             address += reply.payload_bytes;
         }
+    });
+}
+
+SIM_TEST("a reply has the extensions of its own request alone", "[hbm]") {
+    HbmBench bench(one_interface());
+    ExtendedPayloadPool<PacketExtension, MemoryExtension> bare("bare");
+    bench.run([&] {
+        PooledPayload first = bench.read_packet(0, 64);
+        first.extension<Note>().number = 5;
+        bench.request(0, first);
+        bench.ends.wait_cycles(1000);
+        PooledPayload second(bare);
+        second.packet() = first.packet();
+        second.extension<MemoryExtension>() = first.extension<MemoryExtension>();
+        second->set_command(::tlm::TLM_READ_COMMAND);
+        bench.request(0, second);
+        bench.ends.wait_cycles(1000);
+        REQUIRE(bench.ends.arrivals.size() == 2);
+        REQUIRE(bench.ends.arrivals[0].note);
+        CHECK(bench.ends.arrivals[0].note->number == 5);
+        CHECK_FALSE(bench.ends.arrivals[1].note);
     });
 }
 
@@ -216,6 +238,6 @@ TEST_CASE("a memory that cannot be built is refused", "[hbm]") {
         hw::HbmConfig config;
         config.burst_bytes = 48;
         SimulationRegistry registry;
-        CHECK_THROWS_AS(hw::Hbm("hbm", config, registry, 0), ModelError);
+        CHECK_THROWS_AS(hw::Hbm("hbm", config, registry, {0}), ModelError);
     });
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "switchyard/hw/noc/torus.h"
+#include "switchyard/hw/noc/packet_network.h"
 #include "switchyard/testbenches/unit/network/hbm_bench.h"
 
 using namespace switchyard;
@@ -12,14 +12,14 @@ struct Chip {
     SimulationRegistry registry;
     hw::NocConfig network = noc(4, 4);
     hw::HbmConfig memory;
-    hw::Torus torus;
+    hw::PacketNetwork torus;
     hw::Hbm hbm;
     Ends tiles;
 
     Chip()
         : memory(two_interfaces()),
           torus("noc", network, registry, routers()),
-          hbm("hbm", memory, registry, 16),
+          hbm("hbm", memory, registry, {16, 17}),
           tiles("tiles", 16) {
         for (unsigned t = 0; t < 16; ++t) {
             tiles.out[t].bind(torus.inject[t]);

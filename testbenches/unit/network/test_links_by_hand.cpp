@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <memory>
 
-#include "switchyard/hw/noc/torus.h"
+#include "switchyard/hw/noc/packet_network.h"
 #include "switchyard/testbenches/unit/network/network_bench.h"
 
 using namespace switchyard;
@@ -18,8 +18,8 @@ struct Row {
 
     explicit Row(const hw::NocConfig& config) : router_of_endpoint(two_each(config.columns)), ends("row", 8) {
         for (unsigned r = 0; r < config.columns; ++r)
-            routers.push_back(std::make_unique<hw::Router>(("router_" + std::to_string(r)).c_str(), config, registry, r,
-                                                           router_of_endpoint));
+            routers.push_back(std::make_unique<hw::Router>(("router_" + std::to_string(r)).c_str(), config, registry,
+                                                           hw::make_topology(config), r, router_of_endpoint));
         for (unsigned r = 0; r + 1 < config.columns; ++r) {
             routers[r]->out[hw::port::kEast].bind(routers[r + 1]->in[hw::port::kWest]);
             routers[r + 1]->out[hw::port::kWest].bind(routers[r]->in[hw::port::kEast]);

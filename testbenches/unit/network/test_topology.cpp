@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <deque>
 
+#include "switchyard/hw/noc/endpoint_map.h"
 #include "switchyard/hw/noc/flit/route.h"
-#include "switchyard/hw/noc/flit_torus.h"
-#include "switchyard/hw/noc/torus.h"
+#include "switchyard/hw/noc/grid.h"
+#include "switchyard/hw/noc/packet_network.h"
+#include "switchyard/hw/noc/wormhole_network.h"
 #include "switchyard/testbenches/unit/network/network_bench.h"
 
 using namespace switchyard;
@@ -12,20 +14,20 @@ using switchyard::testing::noc;
 
 namespace {
 
-/// Fewest links from `from` to every router, by breadth-first search over `neighbour`.
-std::vector<unsigned> distances(const NocConfig& config, unsigned from) {
-    const unsigned count = config.columns * config.rows;
+/// Fewest links from `from` to every router, by breadth-first search.
+std::vector<unsigned> distances(const Topology& topology, unsigned from) {
+    const unsigned count = topology.routers();
     std::vector<unsigned> distance(count, count);
     std::deque<unsigned> open{from};
     distance[from] = 0;
     while (!open.empty()) {
         const unsigned router = open.front();
         open.pop_front();
-        for (unsigned p = 0; p < port::kLocal; ++p) {
-            const int next = neighbour(config, router, p);
-            if (next < 0 || distance[static_cast<unsigned>(next)] != count) continue;
-            distance[static_cast<unsigned>(next)] = distance[router] + 1;
-            open.push_back(static_cast<unsigned>(next));
+        for (unsigned p = 0; p < topology.router_ports(); ++p) {
+            const auto far = topology.behind(router, p);
+            if (!far || distance[far->router] != count) continue;
+            distance[far->router] = distance[router] + 1;
+            open.push_back(far->router);
         }
     }
     return distance;
@@ -38,24 +40,28 @@ constexpr flit::TieChoice kDirections[] = {{port::kEast, port::kSouth}, {port::k
 TEST_CASE("X-Y routing takes a shortest path, all of X first", "[topology]") {
     const auto config = GENERATE(noc(1, 1), noc(2, 2), noc(3, 5), noc(4, 4), noc(1, 7), noc(12, 12), noc(4, 3, "mesh"),
                                  noc(12, 12, "mesh"), noc(6, 1, "mesh"));
-    const flit::RouteTable routes(flit_config(config));
-    for (unsigned from = 0; from < config.columns * config.rows; ++from) {
-        const std::vector<unsigned> distance = distances(config, from);
+    const TopologyPtr topology = make_topology(config);
+    const flit::RouteTable& routes = topology->grid()->routes();
+    for (unsigned from = 0; from < topology->routers(); ++from) {
+        const std::vector<unsigned> distance = distances(*topology, from);
         for (unsigned to = 0; to < distance.size(); ++to) {
-            // The source decides which way round.
-            for (const flit::TieChoice choice : kDirections) {
-                const unsigned x_port = routes.x_port(from, to, choice), y_port = routes.y_port(from, to, choice);
+            for (unsigned choice = 0; choice < topology->choices(); ++choice) {
                 unsigned router = from, steps = 0;
                 for (; router != to; ++steps) {
                     REQUIRE(steps < distance.size());
-                    const bool along_x = routes.x(router) != routes.x(to);
-                    const int next = neighbour(config, router, along_x ? x_port : y_port);
-                    REQUIRE(next >= 0);
-                    router = static_cast<unsigned>(next);
+                    const unsigned port = topology->port_to(router, to, choice);
+                    const bool along_x = port == port::kEast || port == port::kWest;
+                    REQUIRE(along_x == (routes.x(router) != routes.x(to)));
+                    // The source's directions hold for the whole way.
+                    REQUIRE(port == (along_x ? routes.x_port(from, to, Grid::directions(choice))
+                                             : routes.y_port(from, to, Grid::directions(choice))));
+                    const auto far = topology->behind(router, port);
+                    REQUIRE(far);
+                    router = far->router;
                 }
                 REQUIRE(steps == distance[to]);
             }
-            REQUIRE(routes.hops(from, to) == distance[to]);
+            REQUIRE(topology->hops(from, to) == distance[to]);
         }
     }
 }
@@ -78,14 +84,32 @@ TEST_CASE("equal directions round a torus are left to the packet's choice, other
 
 TEST_CASE("links lead back through the opposite port", "[topology]") {
     const auto config = GENERATE(noc(2, 2), noc(3, 5), noc(5, 2, "mesh"));
-    for (unsigned router = 0; router < config.columns * config.rows; ++router)
-        for (unsigned p = 0; p < port::kLocal; ++p) {
-            const int next = neighbour(config, router, p);
-            if (next >= 0)
-                CHECK(neighbour(config, static_cast<unsigned>(next), (p + 2) % 4) == static_cast<int>(router));
+    const TopologyPtr topology = make_topology(config);
+    for (unsigned router = 0; router < topology->routers(); ++router)
+        for (unsigned p = 0; p < topology->router_ports(); ++p) {
+            const auto far = topology->behind(router, p);
+            if (!far) continue;
+            CHECK(far->port == (p + 2) % 4);
+            const auto back = topology->behind(far->router, far->port);
+            REQUIRE(back);
+            CHECK(back->router == router);
+            CHECK(back->port == p);
         }
-    CHECK(neighbour(noc(5, 2, "mesh"), 0, port::kWest) == -1);
-    CHECK(neighbour(noc(1, 3), 0, port::kEast) == -1);
+    CHECK_FALSE(make_topology("mesh", 5, 2)->behind(0, port::kWest));
+    CHECK_FALSE(make_topology("torus", 1, 3)->behind(0, port::kEast));
+}
+
+TEST_CASE("endpoints get their numbers in the order in which they are attached", "[topology]") {
+    EndpointMap map;
+    CHECK(map.attach("camera", 3) == 0);
+    CHECK(map.attach("memory", 1) == 1);
+    CHECK(map.attach("display", 3) == 2);
+    CHECK(map.routers() == std::vector<unsigned>{3, 1, 3});
+    CHECK(map.number_of("memory") == 1);
+    CHECK(map.name_of(2) == "display");
+    CHECK_THROWS_AS(map.attach("memory", 0), std::invalid_argument);
+    CHECK(map.size() == 3);
+    CHECK_THROWS_AS(map.number_of("camera_2"), std::out_of_range);
 }
 
 TEST_CASE("a network that cannot be built is refused", "[topology]") {
@@ -105,10 +129,10 @@ TEST_CASE("a network that cannot be built is refused", "[topology]") {
     CHECK_FALSE(validation_error(config).empty());
     testing::in_child([] {
         SimulationRegistry registry;
-        CHECK_THROWS_AS(Torus("odd", noc(2, 2, "ring"), registry, {0, 1}), ModelError);
-        CHECK_THROWS_WITH(Torus("beyond", noc(2, 2), registry, {0, 4}),
+        CHECK_THROWS_AS(PacketNetwork("odd", noc(2, 2, "ring"), registry, {0, 1}), ModelError);
+        CHECK_THROWS_WITH(PacketNetwork("beyond", noc(2, 2), registry, {0, 4}),
                           Catch::Matchers::ContainsSubstring("endpoint 1 at router 4"));
-        CHECK_THROWS_WITH(Torus("crowded", noc(2, 2), registry, std::vector<unsigned>(29, 3u)),
+        CHECK_THROWS_WITH(PacketNetwork("crowded", noc(2, 2), registry, std::vector<unsigned>(29, 3u)),
                           Catch::Matchers::ContainsSubstring("29 endpoints: at most 28"));
     });
 }

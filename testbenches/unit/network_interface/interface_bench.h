@@ -49,8 +49,8 @@ public:
     InterfaceBench(const sc_core::sc_module_name& name, TileProgram program, const InterfaceBlocks& blocks = {},
                    const std::string& memory_reads = "multicast")
         : sc_module(name),
-          interface("interface", config_of(blocks, memory_reads), {0, kFirstMemory, kHost, 1 << 20}, registry,
-                    blocks.make),
+          interface("interface", config_of(blocks, memory_reads), {0, {kFirstMemory, kFirstMemory + 1}, kHost, 1 << 20},
+                    registry, blocks.make),
           network("network"),
           controller("controller"),
           scratchpad("scratchpad"),

@@ -104,7 +104,8 @@ TEST_CASE("the clock and the size of the chip reach every component", "[platform
 
 TEST_CASE("endpoints are tiles, then memory interfaces at the edges, then the host", "[platform]") {
     const PlatformConfig adyna = read_platform("configs/platforms/adyna.yaml");
-    const std::vector<unsigned> routers = adyna.router_of_endpoint();
+    const ChipEndpoints endpoints = adyna.endpoints();
+    const std::vector<unsigned>& routers = endpoints.map.routers();
     REQUIRE(routers.size() == 144 + 24 + 1);
     for (unsigned tile = 0; tile < 144; ++tile) CHECK(routers[tile] == tile);
     for (unsigned i = 0; i < 24; ++i) {
@@ -112,8 +113,11 @@ TEST_CASE("endpoints are tiles, then memory interfaces at the edges, then the ho
         CHECK(routers[144 + i] % 12 == (i % 2 == 0 ? 0 : 11));
     }
     CHECK(routers.back() == 0);
-    CHECK(adyna.first_memory_endpoint() == 144);
-    CHECK(adyna.host_endpoint() == 168);
+    REQUIRE(endpoints.memory.size() == 24);
+    for (unsigned i = 0; i < 24; ++i) CHECK(endpoints.memory[i] == 144 + i);
+    CHECK(endpoints.host == 168);
+    CHECK(endpoints.map.name_of(143) == "tile_143");
+    CHECK(endpoints.map.number_of("hbm_23") == 167);
 
     const sched::HardwareDescription hardware = make_hardware_description(adyna);
     REQUIRE(hardware.memory.size() == 24);

@@ -3,7 +3,7 @@
 
 #include <random>
 
-#include "switchyard/hw/noc/torus.h"
+#include "switchyard/hw/noc/packet_network.h"
 #include "switchyard/platform/systems/adyna/stages/traffic.h"
 #include "switchyard/testbenches/unit/network/network_bench.h"
 
@@ -50,7 +50,7 @@ TEST_CASE("random packets hold each link for as long as on the torus", "[traffic
             }
         });
         const Traffic traffic = builder.take();
-        const hw::Torus::Stats stats = bench.torus.stats();
+        const hw::PacketNetwork::Stats stats = bench.torus.stats();
         CHECK(traffic.packets == stats.injected_packets);
         CHECK(traffic.payload_bytes == stats.injected_bytes);
         CHECK(traffic.addressed_packets == stats.addressed_packets);
@@ -69,7 +69,7 @@ TEST_CASE("random packets hold each link for as long as on the torus", "[traffic
             }
         }
         for (std::size_t e = 0; e < routers.size(); ++e) {
-            const hw::Router& router = dynamic_cast<const hw::Torus&>(bench.torus).router(routers[e]);
+            const hw::Router& router = dynamic_cast<const hw::PacketNetwork&>(bench.torus).router(routers[e]);
             const auto endpoint = static_cast<Endpoint>(e);
             CHECK(cycles[builder.router_links() + builder.endpoints() + e] ==
                   router.link(router.local_port(endpoint)).busy_cycles);

@@ -11,9 +11,9 @@ namespace switchyard::platform {
 NetworkMeter::NetworkMeter(const sc_core::sc_module_name& module_name, const PlatformConfig& platform)
     : sc_module(module_name),
       clock_(platform.chip.clock_ghz),
-      network_("network", platform.noc, registry_, platform.router_of_endpoint()),
-      out_("out", platform.host_endpoint() + 1U),
-      in_("in", platform.host_endpoint() + 1U),
+      network_("network", platform.noc, registry_, platform.endpoints().map.routers()),
+      out_("out", network_.inject.size()),
+      in_("in", network_.inject.size()),
       pool_(std::string(name()) + ".packets") {
     for (std::size_t e = 0; e < out_.size(); ++e) {
         out_[e].bind(network_.inject[e]);

@@ -9,7 +9,7 @@
 #include <systemc>
 #include <tlm>
 
-#include "switchyard/hw/noc/torus.h"
+#include "switchyard/hw/noc/packet_network.h"
 #include "switchyard/platform/chip/platform_config.h"
 #include "switchyard/tlm/clock_period.h"
 #include "switchyard/tlm/memory_manager.h"
@@ -17,9 +17,9 @@
 
 namespace switchyard::platform {
 
-/// Measures a transfer on an idle network of its own: the packet model of the platform's network (hw::Torus), with its
-/// virtual channels and buffers. Packets of one transfer wait for each other, so the transfer takes longer than its
-/// busiest link is used. How much longer follows from the network's parameters alone.
+/// Measures a transfer on an idle network of its own: the packet model of the platform's network (hw::PacketNetwork),
+/// with its virtual channels and buffers. Packets of one transfer wait for each other, so the transfer takes longer
+/// than its busiest link is used. How much longer follows from the network's parameters alone.
 class NetworkMeter : public sc_core::sc_module {
 public:
     struct Packet {
@@ -39,7 +39,7 @@ private:
 
     ClockPeriod clock_;
     SimulationRegistry registry_;  ///< own: what happens here is not what the chip does
-    hw::Torus network_;
+    hw::PacketNetwork network_;
     sc_core::sc_vector<tlm_utils::simple_initiator_socket<NetworkMeter>> out_;
     sc_core::sc_vector<tlm_utils::simple_target_socket<NetworkMeter>> in_;
     PacketPayloadPool pool_;

@@ -20,18 +20,14 @@ StageCounters::StageCounters(const std::string& chip, const PlatformConfig& plat
       memories_(platform.hbm.interfaces()),
       link_cycles_(links, 0) {
     const std::string torus = chip + ".torus";
-    unsigned wires = 0;  // links between routers that exist
-    for (unsigned router = 0; router < platform.tiles(); ++router)
-        for (unsigned port = 0; port < hw::port::kLocal; ++port)
-            wires += hw::neighbour(platform.noc, router, port) >= 0 ? 1 : 0;
     const auto of_network = [this] { return network_stats(); };
     register_counters(registry, torus, hw::kRouterCounters, of_network);
-    hw::register_network_counters(registry, torus, wires, of_network);
+    hw::register_network_counters(registry, torus, hw::links_of(*hw::make_topology(platform.noc)), of_network);
     for (std::size_t i = 0; i < memories_.size(); ++i) {
         count(fmt::format("{}.hbm.interface_{}", chip, i), hw::MemoryInterface::kCounters, memories_[i],
               {&hw::MemoryInterface::Stats::requests});
     }
-    count(chip + ".stages.network_interface", hw::NetworkInterface::kCounters, interfaces_);
+    count(chip + ".stages.network_interface", hw::kNetworkInterfaceCounters, interfaces_);
     const auto spend = [&](const char* name, const double& value) {
         registry_.add(chip + ".stages.pipelines", name, "cycles", [this, &value] {
             refresh_();
@@ -134,7 +130,7 @@ void StageCounters::add_samples(std::uint16_t switch_id, std::uint16_t branch, s
     const auto [entry, added] = branch_samples_.try_emplace({switch_id, branch}, 0);
     entry->second += samples;
     if (!added) return;
-    registry_.add(chip_ + ".stages.network_interface", hw::NetworkInterface::branch_samples(switch_id, branch), "1",
+    registry_.add(chip_ + ".stages.network_interface", hw::branch_samples(switch_id, branch), "1",
                   [this, &value = entry->second] {
                       refresh_();
                       return static_cast<double>(value);

@@ -106,7 +106,7 @@ private:
     const PlatformConfig& platform_;
     SimulationRegistry& registry_;
     ClockPeriod clock_;
-    Endpoint host_, first_memory_;
+    Endpoint host_;
     TrafficBuilder packets_of_host_;
     KernelMeter kernels_;
     NetworkMeter network_;

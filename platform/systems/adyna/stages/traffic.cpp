@@ -4,34 +4,28 @@
 #include <algorithm>
 #include <utility>
 
-#include "switchyard/hw/noc/flit_torus.h"
 #include "switchyard/sw_scheduler/base/rounding.h"
 
 namespace switchyard::platform {
-namespace {
-
-constexpr hw::flit::TieChoice kDirections[] = {{hw::port::kEast, hw::port::kSouth},
-                                               {hw::port::kWest, hw::port::kNorth}};
-
-}  // namespace
-
 TrafficBuilder::TrafficBuilder(const hw::NocConfig& noc, const hw::HbmConfig& memory,
                                std::vector<unsigned> router_of_endpoint)
     : noc_(noc),
       memory_(memory),
       router_of_endpoint_(std::move(router_of_endpoint)),
-      router_links_(noc.columns * noc.rows * hw::port::kLocal),
-      routes_(hw::flit_config(noc)) {
-    for (unsigned router = 0; router < noc.columns * noc.rows; ++router) {
-        for (unsigned p = 0; p < hw::port::kLocal; ++p) neighbour_.push_back(hw::neighbour(noc, router, p));
-    }
-    for (const unsigned router : router_of_endpoint_) tie_breakers_.emplace_back(routes_, noc_.columns, router);
+      topology_(hw::make_topology(noc)),
+      router_links_(topology_->routers() * topology_->router_ports()) {
+    for (unsigned router = 0; router < topology_->routers(); ++router)
+        for (unsigned p = 0; p < topology_->router_ports(); ++p) {
+            const std::optional<hw::Topology::Far> far = topology_->behind(router, p);
+            neighbour_.push_back(far ? static_cast<int>(far->router) : -1);
+        }
+    for (const unsigned router : router_of_endpoint_) choosers_.push_back(topology_->make_chooser(router));
     cycles_.assign(links(), 0);
     visited_.assign(links(), 0);
 }
 
 unsigned TrafficBuilder::hops(Endpoint from, Endpoint to) const {
-    return routes_.hops(router_of_endpoint_[from], router_of_endpoint_[to]);
+    return topology_->hops(router_of_endpoint_[from], router_of_endpoint_[to]);
 }
 
 std::uint64_t TrafficBuilder::head_cycles(Endpoint from, Endpoint to) const {
@@ -96,43 +90,34 @@ void TrafficBuilder::add_packet(Endpoint source, const std::vector<Endpoint>& de
     sum_.ejected_bytes += payload_bytes * destinations.size();
 
     const unsigned from = router_of_endpoint_[source];
-    const bool tie = std::any_of(destinations.begin(), destinations.end(), [&](Endpoint destination) {
+    const bool chooses = std::any_of(destinations.begin(), destinations.end(), [&](Endpoint destination) {
         const unsigned to = router_of_endpoint_[destination];
-        return routes_.x_tie(from, to) || routes_.y_tie(from, to);
+        return topology_->has_choice(from, to);
     });
-    if (!tie) return add_route(from, destinations, {}, {packets, cycles, wire_bytes});
-    Share shares[2][2];  // by the choice
+    if (!chooses) return add_route(from, destinations, 0, {packets, cycles, wire_bytes});
+    shares_.assign(topology_->choices(), {});
+    routers_.clear();
+    for (const Endpoint to : destinations) routers_.push_back(static_cast<std::uint16_t>(router_of_endpoint_[to]));
     for (std::uint64_t i = 0; i < packets; ++i) {
         const std::uint64_t bytes = i < whole ? max_payload_bytes : rest;
         const std::uint64_t flits = this->flits(bytes, destinations.size());
-        const hw::flit::TieChoice choice =
-            tie_breakers_[source].choose(static_cast<std::uint32_t>(flits), [&](auto&& visit) {
-                for (const Endpoint destination : destinations) {
-                    const unsigned to = router_of_endpoint_[destination];
-                    visit(routes_.x(to), routes_.x_tie(from, to), routes_.y_tie(from, to));
-                }
-            });
         Share& share =
-            shares[choice.x_port == kDirections[1].x_port ? 1 : 0][choice.y_port == kDirections[1].y_port ? 1 : 0];
+            shares_[choosers_[source]->choose(static_cast<std::uint32_t>(flits), routers_.data(), routers_.size())];
         share.packets += 1;
         share.cycles += flits;
         share.wire_bytes += bytes + noc_.header_bytes;
     }
-    for (unsigned x = 0; x < 2; ++x)
-        for (unsigned y = 0; y < 2; ++y)
-            if (shares[x][y].packets > 0)
-                add_route(from, destinations, {kDirections[x].x_port, kDirections[y].y_port}, shares[x][y]);
+    for (unsigned choice = 0; choice < shares_.size(); ++choice)
+        if (shares_[choice].packets > 0) add_route(from, destinations, choice, shares_[choice]);
 }
 
-void TrafficBuilder::add_route(unsigned from, const std::vector<Endpoint>& destinations, hw::flit::TieChoice choice,
+void TrafficBuilder::add_route(unsigned from, const std::vector<Endpoint>& destinations, unsigned choice,
                                const Share& share) {
     ++packet_;
     for (const Endpoint destination : destinations) {
         const unsigned to = router_of_endpoint_[destination];
-        const unsigned x_port = routes_.x_port(from, to, choice), y_port = routes_.y_port(from, to, choice);
         for (unsigned at = from; at != to;) {
-            const unsigned port = routes_.x(at) != routes_.x(to) ? x_port : y_port;
-            const unsigned link = at * hw::port::kLocal + port;
+            const unsigned link = at * topology_->router_ports() + topology_->port_to(at, to, choice);
             if (visited_[link] != packet_) {
                 visited_[link] = packet_;
                 use(link, share.packets, share.cycles);

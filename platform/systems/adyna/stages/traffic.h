@@ -2,11 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "switchyard/hw/memory/hbm_config.h"
-#include "switchyard/hw/noc/flit/route.h"
-#include "switchyard/hw/noc/flit/tie_breaker.h"
+#include "switchyard/hw/noc/noc_config.h"
 #include "switchyard/hw/noc/topology.h"
 #include "switchyard/tlm/packet_format.h"
 
@@ -36,9 +36,9 @@ struct Traffic {
     double stretch = 1;
 };
 
-/// Turns packets into what they cost on the links of hw::Torus: the X-Y routes of flit::RouteTable with the tie rule of
-/// flit::TieBreaker, multicast along their tree. Links: 4 a router (north, east, south, west), then the way in of each
-/// endpoint, then the way out.
+/// Turns packets into what they cost on the links of hw::PacketNetwork: the routes of the topology, multicast along
+/// their tree. Links: those of each router in the order of its ports, then the way in of each endpoint, then the way
+/// out.
 class TrafficBuilder {
 public:
     TrafficBuilder(const hw::NocConfig& noc, const hw::HbmConfig& memory, std::vector<unsigned> router_of_endpoint);
@@ -72,8 +72,7 @@ private:
     struct Share {
         std::uint64_t packets = 0, cycles = 0, wire_bytes = 0;
     };
-    void add_route(unsigned from, const std::vector<Endpoint>& destinations, hw::flit::TieChoice choice,
-                   const Share& share);
+    void add_route(unsigned from, const std::vector<Endpoint>& destinations, unsigned choice, const Share& share);
     void use(unsigned link, std::uint64_t packets, std::uint64_t cycles);
     /// For which the packet occupies a link: its flits.
     std::uint64_t flits(std::uint64_t payload_bytes, std::size_t destinations) const {
@@ -86,10 +85,12 @@ private:
     hw::NocConfig noc_;
     hw::HbmConfig memory_;
     std::vector<unsigned> router_of_endpoint_;
+    hw::TopologyPtr topology_;
     unsigned router_links_;
-    hw::flit::RouteTable routes_;
-    std::vector<hw::flit::TieBreaker> tie_breakers_;  ///< by endpoint
-    std::vector<int> neighbour_;                      ///< [router][port]
+    std::vector<std::unique_ptr<hw::RouteChooser>> choosers_;  ///< by endpoint
+    std::vector<int> neighbour_;                               ///< [router][port]
+    std::vector<Share> shares_;                                ///< by the choice; scratch
+    std::vector<std::uint16_t> routers_;                       ///< scratch
     Traffic sum_;
     std::uint64_t stretched_cycles_ = 0, flit_cycles_ = 0;  ///< over the packets of sum_
     std::vector<std::uint32_t> cycles_;                     ///< by link, of sum_

@@ -58,8 +58,8 @@ TransferCosts::TransferCosts(const PlatformConfig& platform, const ProgramMap& m
     : platform_(platform),
       map_(map),
       network_(network),
-      traffic_(platform.noc, platform.hbm, platform.router_of_endpoint()),
-      first_memory_(platform.first_memory_endpoint()),
+      traffic_(platform.noc, platform.hbm, platform.endpoints().map.routers()),
+      memory_(platform.endpoints().memory),
       setup_cycles_(platform.network_interface.setup_cycles),
       multicast_reads_(platform.network_interface.multicast_reads()) {}
 

@@ -124,15 +124,13 @@ private:
               std::uint64_t bytes, bool in_scratchpad = true);
     void write(Transfer& transfer, Endpoint writer, std::uint64_t address, std::uint64_t bytes, bool from_scratchpad);
     void finish(Transfer& transfer);
-    Endpoint memory_of(std::uint64_t address) const {
-        return static_cast<Endpoint>(first_memory_ + traffic_.interface_of(address));
-    }
+    Endpoint memory_of(std::uint64_t address) const { return memory_[traffic_.interface_of(address)]; }
 
     const PlatformConfig& platform_;
     const ProgramMap& map_;
     NetworkMeter& network_;
     TrafficBuilder traffic_;
-    Endpoint first_memory_;
+    std::vector<Endpoint> memory_;  ///< by interface
     std::uint64_t setup_cycles_;
     bool multicast_reads_;
     boost::unordered_map<Key, Transfer> known_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "switchyard/hw/noc/flit_torus.h"
+#include "switchyard/hw/noc/wormhole_network.h"
 
 #include <algorithm>
 #include <string>
@@ -35,16 +35,6 @@ constexpr SharedNumber kSharedNumbers[] = {
     {&NocConfig::watchdog_cycles, &flit::Config::watchdog_cycles},
 };
 
-/// `build()`, whose std::invalid_argument becomes the module's ModelError.
-template <class Build>
-auto built(const sc_core::sc_object& module, Build&& build) {
-    try {
-        return build();
-    } catch (const std::invalid_argument& error) {
-        throw ModelError(module, error.what());
-    }
-}
-
 }  // namespace
 
 flit::Config flit_config(const NocConfig& config) {
@@ -64,37 +54,36 @@ NocConfig noc_config(const flit::Config& flits) {
     return config;
 }
 
-FlitTorus::FlitTorus(const sc_core::sc_module_name& name, const Config& config, SimulationRegistry& registry,
-                     std::vector<unsigned> router_of_endpoint, const flit::RouterFactory& make_router)
-    : Network(name, config, registry, std::move(router_of_endpoint)),
+WormholeNetwork::WormholeNetwork(const sc_core::sc_module_name& name, const Config& config,
+                                 SimulationRegistry& registry, TopologyPtr topology,
+                                 std::vector<unsigned> router_of_endpoint, const flit::RouterFactory& make_router)
+    : Network(name, config, registry, std::move(topology), std::move(router_of_endpoint)),
       in_("in", router_of_endpoint_.size()),
       out_("out", router_of_endpoint_.size()),
       cycle_ticks_(ClockPeriod(config.clock_ghz).cycles(1).value()),
-      network_(built(*this, [&] { return flit::FlitNetwork(flit_config(config), router_of_endpoint_); })),
-      transport_(built(*this,
-                       [&] {
-                           const flit::Multicast how =
-                               config.multicast == "source" ? flit::Multicast::source : flit::Multicast::tree;
-                           return flit::Transport(network_, router_of_endpoint_.size(), config.packet_format(), how);
-                       })),
-      routers_(config.columns * config.rows),
-      links_seen_(std::size_t{config.columns} * config.rows * kMaxPorts),
+      network_(built([&] { return flit::FlitNetwork(flit_config(config), topology_, router_of_endpoint_); })),
+      transport_(built([&] {
+          const flit::Multicast how = config.multicast == "source" ? flit::Multicast::source : flit::Multicast::tree;
+          return flit::Transport(network_, router_of_endpoint_.size(), config.packet_format(), how);
+      })),
+      routers_(topology_->routers()),
+      links_seen_(std::size_t{topology_->routers()} * kMaxPorts),
       next_edge_("next_edge"),
       receipts_("receipts") {
     for (std::size_t e = 0; e < in_.size(); ++e) {
-        in_[e].register_b_transport(this, &FlitTorus::b_transport, static_cast<int>(e));
-        in_[e].register_transport_dbg(this, &FlitTorus::debug_transport, static_cast<int>(e));
+        in_[e].register_b_transport(this, &WormholeNetwork::b_transport, static_cast<int>(e));
+        in_[e].register_transport_dbg(this, &WormholeNetwork::debug_transport, static_cast<int>(e));
         inject[e].bind(in_[e]);
         out_[e].bind(eject[e]);
     }
     exchange_routers(make_router);
-    SC_HAS_PROCESS(FlitTorus);
+    SC_HAS_PROCESS(WormholeNetwork);
     SC_THREAD(run);  // a thread, since it calls b_transport
     register_counters(registry);
     registry.add_waiter(*this, [this] { return waits(); });
 }
 
-void FlitTorus::exchange_routers(const flit::RouterFactory& make_router) {
+void WormholeNetwork::exchange_routers(const flit::RouterFactory& make_router) {
     for (unsigned r = 0; r < routers_.size(); ++r) {
         const std::string& impl = config_.impl_of_router.empty() ? config_.impl : config_.impl_of_router.at(r);
         if (impl == "flit") continue;
@@ -102,18 +91,17 @@ void FlitTorus::exchange_routers(const flit::RouterFactory& make_router) {
         const bool lockstep = impl == "lockstep";
         const std::string waveform =
             lockstep ? std::string(this->name()) + ".router_" + std::to_string(r) + ".lockstep.fst" : "";
-        network_.exchange(
-            r, built(*this, [&] { return make_router(network_.config(), r, network_.ports(), waveform); }), lockstep);
+        built([&] { network_.exchange(r, make_router(network_.config(), r, network_.ports(), waveform), lockstep); });
     }
 }
 
-FlitTorus::~FlitTorus() {
+WormholeNetwork::~WormholeNetwork() {
     for (Payload* const payload : in_flight_)
         if (payload) payload->release();
     for (const Waiting& packet : waiting_) packet.payload->release();
 }
 
-void FlitTorus::b_transport(int endpoint, Payload& payload, sc_core::sc_time& delay) {
+void WormholeNetwork::b_transport(int endpoint, Payload& payload, sc_core::sc_time& delay) {
     PacketExtension& packet =
         checked_packet(*this, payload, static_cast<Endpoint>(endpoint), router_of_endpoint_.size());
     std::vector<Endpoint> sorted = packet.destinations;
@@ -138,20 +126,20 @@ void FlitTorus::b_transport(int endpoint, Payload& payload, sc_core::sc_time& de
     payload.set_response_status(::tlm::TLM_OK_RESPONSE);
 }
 
-unsigned FlitTorus::debug_transport(int, Payload& payload) {
+unsigned WormholeNetwork::debug_transport(int, Payload& payload) {
     const auto* const packet = payload.get_extension<PacketExtension>();
     if (!packet || packet->destinations.size() != 1 || packet->destinations[0] >= out_.size()) return 0;
     return out_[packet->destinations[0]]->transport_dbg(payload);
 }
 
-void FlitTorus::run() {
+void WormholeNetwork::run() {
     while (true) {
         wait(next_edge_);
         step();
     }
 }
 
-void FlitTorus::step() {
+void WormholeNetwork::step() {
     const std::uint64_t now = sc_core::sc_time_stamp().value() / cycle_ticks_;
     if (network_.cycle() + 1 < now) {
         network_.skip_to(now - 1);
@@ -173,7 +161,7 @@ void FlitTorus::step() {
         next_edge_.notify(sc_core::sc_time::from_value((std::max(waiting_.front().due, now) + 1 - now) * cycle_ticks_));
 }
 
-void FlitTorus::queue_packets(std::uint64_t cycle) {
+void WormholeNetwork::queue_packets(std::uint64_t cycle) {
     while (!waiting_.empty() && waiting_.front().due <= cycle) {
         std::pop_heap(waiting_.begin(), waiting_.end());
         Payload* const payload = waiting_.back().payload;
@@ -191,7 +179,7 @@ void FlitTorus::queue_packets(std::uint64_t cycle) {
     }
 }
 
-void FlitTorus::deliver(const flit::Transport::Arrival& arrival) {
+void WormholeNetwork::deliver(const flit::Transport::Arrival& arrival) {
     Payload& payload = *in_flight_[arrival.message];
     PacketExtension& packet = *payload.get_extension<PacketExtension>();
     RouterStats& stats = routers_[router_of_endpoint_[arrival.endpoint]];
@@ -205,7 +193,7 @@ void FlitTorus::deliver(const flit::Transport::Arrival& arrival) {
     payload.release();
 }
 
-void FlitTorus::send_receipt(const PacketExtension& packet) {
+void WormholeNetwork::send_receipt(const PacketExtension& packet) {
     PooledPayload payload(receipts_);
     PacketExtension& receipt = payload.packet();
     receipt.is_receipt = true;
@@ -219,7 +207,7 @@ void FlitTorus::send_receipt(const PacketExtension& packet) {
     call(packet.source, *payload);
 }
 
-void FlitTorus::call(Endpoint endpoint, Payload& payload) {
+void WormholeNetwork::call(Endpoint endpoint, Payload& payload) {
     payload.set_response_status(::tlm::TLM_INCOMPLETE_RESPONSE);
     sc_core::sc_time delay;
     out_[endpoint]->b_transport(payload, delay);
@@ -228,7 +216,7 @@ void FlitTorus::call(Endpoint endpoint, Payload& payload) {
             *this, "endpoint " + std::to_string(endpoint) + " refused a packet: " + payload.get_response_string());
 }
 
-const LinkStats& FlitTorus::link(unsigned router, unsigned port) const {
+const LinkStats& WormholeNetwork::link(unsigned router, unsigned port) const {
     LinkStats& seen = links_seen_[std::size_t{router} * kMaxPorts + port];
     const std::uint64_t flits = network_.link_flits(router, port);
     seen.busy_cycles = flits;
@@ -237,7 +225,7 @@ const LinkStats& FlitTorus::link(unsigned router, unsigned port) const {
     return seen;
 }
 
-FlitTorus::Stats FlitTorus::stats_of(unsigned router) const {
+WormholeNetwork::Stats WormholeNetwork::stats_of(unsigned router) const {
     const RouterStats& counted = routers_[router];
     Stats stats;
     stats.injected_packets = counted.injected_packets;
@@ -246,7 +234,7 @@ FlitTorus::Stats FlitTorus::stats_of(unsigned router) const {
     stats.addressed_bytes = counted.addressed_bytes;
     stats.ejected_packets = counted.ejected_packets;
     stats.ejected_bytes = counted.ejected_bytes;
-    for (unsigned p = 0; p < port::kLocal; ++p) {
+    for (unsigned p = 0; p < topology_->router_ports(); ++p) {
         const LinkStats& one = link(router, p);
         stats.link_packets += one.packets;
         stats.link_bytes += one.bytes;
@@ -256,20 +244,20 @@ FlitTorus::Stats FlitTorus::stats_of(unsigned router) const {
     return stats;
 }
 
-FlitTorus::Stats FlitTorus::stats() const {
+WormholeNetwork::Stats WormholeNetwork::stats() const {
     Stats total;
     for (unsigned r = 0; r < routers_.size(); ++r) total += stats_of(r);
     return total;
 }
 
-void FlitTorus::register_counters(SimulationRegistry& registry) {
+void WormholeNetwork::register_counters(SimulationRegistry& registry) {
     for (unsigned r = 0; r < routers_.size(); ++r) {
         const std::string module = std::string(this->name()) + ".router_" + std::to_string(r);
         switchyard::register_counters(registry, module, kRouterCounters, [this, r] { return stats_of(r); });
         const auto add_link = [&](const std::string& prefix, unsigned p) {
             register_link_counters(registry, module, prefix, [this, r, p] { return link(r, p); });
         };
-        for (unsigned p = 0; p < port::kLocal; ++p) add_link(std::string(port::kDirections[p]) + "_out", p);
+        for (unsigned p = 0; p < topology_->router_ports(); ++p) add_link(topology_->port_name(p) + "_out", p);
         for (std::size_t e = 0; e < router_of_endpoint_.size(); ++e)
             if (router_of_endpoint_[e] == r)
                 add_link("endpoint_" + std::to_string(e) + "_out", network_.local_port(static_cast<unsigned>(e)));
@@ -279,7 +267,7 @@ void FlitTorus::register_counters(SimulationRegistry& registry) {
                  [this] { return static_cast<double>(transport_.stats().max_parked); });
 }
 
-std::string FlitTorus::waits() const {
+std::string WormholeNetwork::waits() const {
     if (network_.idle()) return "";
     return std::to_string(transport_.in_flight()) + " packets to arrive";
 }

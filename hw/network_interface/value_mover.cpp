@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values of tensors, when they are on: from output slots into packets, from packets into input slots, partial sums of
-// global pools.
+#include "switchyard/hw/network_interface/value_mover.h"
 
 #include <cstring>
 
-#include "switchyard/hw/network_interface/network_interface.h"
-#include "switchyard/hw/network_interface/value_region.h"
 #include "switchyard/hw/numerics/fp16.h"
 
 namespace switchyard::hw {
@@ -25,22 +22,10 @@ void set_element(std::uint8_t* bytes, float value) {
 
 }  // namespace
 
-void NetworkInterface::access_scratchpad(::tlm::tlm_command command, std::uint64_t address, std::uint8_t* bytes,
-                                         std::uint64_t size) {
-    Payload& payload = make_message(command, address, size);
-    payload.set_data_ptr(bytes);
-    const unsigned done = scratchpad->transport_dbg(payload);
-    payload.release();
-    if (done != size) {
-        fail("scratchpad gives " + std::to_string(done) + " of " + std::to_string(size) + " bytes at offset " +
-             std::to_string(address));
-    }
-}
-
-std::vector<std::uint8_t> NetworkInterface::output_values(const Output& output, const Edge& edge,
-                                                          const TransferPlan& plan, const TensorPart& part) {
-    const TileOperator& op = program_->operators[output.operator_index];
-    const OperatorPlacement& placement = program_->placement(edge.src_op);
+std::vector<std::uint8_t> ValueMover::output_values(const Output& output, const Edge& edge, const TransferPlan& plan,
+                                                    const TensorPart& part) {
+    const TileOperator& op = ports_.program().operators[output.operator_index];
+    const OperatorPlacement& placement = ports_.program().placement(edge.src_op);
     const SampleSet& samples = output.index_list->samples;
     const TransferPlan::Extent made = plan.made(op.rank);
     const Partition& cut = placement.partitions.at(static_cast<std::size_t>(
@@ -57,7 +42,7 @@ std::vector<std::uint8_t> NetworkInterface::output_values(const Output& output, 
     if (edge.reduce == EdgeReduce::none) {
         auto next = values.begin();
         for_each_run(part, region, 0, values.size(), position, [&](std::uint64_t address, std::uint64_t bytes) {
-            access_scratchpad(::tlm::TLM_READ_COMMAND, address, &*next, bytes);
+            ports_.access_scratchpad(::tlm::TLM_READ_COMMAND, address, &*next, bytes);
             next += static_cast<std::ptrdiff_t>(bytes);
         });
         return values;
@@ -69,8 +54,8 @@ std::vector<std::uint8_t> NetworkInterface::output_values(const Output& output, 
     std::uint8_t* out = values.data();
     for (const std::uint32_t id : part.samples) {
         for (std::uint32_t k = part.first_channel; k < part.first_channel + part.channels; ++k) {
-            access_scratchpad(::tlm::TLM_READ_COMMAND, region.address(position(id), k, box.p0), channel.data(),
-                              channel.size());
+            ports_.access_scratchpad(::tlm::TLM_READ_COMMAND, region.address(position(id), k, box.p0), channel.data(),
+                                     channel.size());
             float sum = 0;
             for (std::uint32_t i = 0; i < elements; ++i) sum += element(channel.data() + kElementBytes * i);
             const bool first = plan.partial_sums() || part.first_row == made.first_row;
@@ -82,15 +67,14 @@ std::vector<std::uint8_t> NetworkInterface::output_values(const Output& output, 
     return values;
 }
 
-void NetworkInterface::place_values(const Payload& payload) {
+void ValueMover::place(const InEdge& in, const ::tlm::tlm_generic_payload& payload) {
     const auto& message = *payload.get_extension<AdynaMessage>();
     const std::vector<std::uint8_t>& values = payload.get_extension<PacketExtension>()->values;
     const auto* const memory = payload.get_extension<MemoryExtension>();
     const bool read = memory && memory->operation == MemoryOperation::read_data;
     const std::uint64_t first_byte = read ? memory->first_byte : message.first_byte;
-    InEdge& in = in_edge(message.edge);
     const auto write = [&](std::uint64_t address, const std::uint8_t* bytes, std::uint64_t size) {
-        access_scratchpad(::tlm::TLM_WRITE_COMMAND, address, const_cast<std::uint8_t*>(bytes), size);
+        ports_.access_scratchpad(::tlm::TLM_WRITE_COMMAND, address, const_cast<std::uint8_t*>(bytes), size);
     };
     if (in.edge->path == EdgePath::weights) {
         write(in.edge->slot_offset + first_byte, values.data(), values.size());
@@ -112,7 +96,7 @@ void NetworkInterface::place_values(const Payload& payload) {
                  });
 }
 
-ValueRegion NetworkInterface::input_region(const InEdge& in, unsigned unit, const TransferPlan& plan) const {
+ValueRegion ValueMover::input_region(const InEdge& in, unsigned unit, const TransferPlan& plan) {
     const TransferPlan::Extent needed = plan.needed(in.rank);
     const std::uint64_t slot = in.edge->slot_offset + std::uint64_t{unit} % in.edge->slots * in.edge->slot_bytes;
     if (in.edge->reduce == EdgeReduce::none) {
@@ -123,11 +107,11 @@ ValueRegion NetworkInterface::input_region(const InEdge& in, unsigned unit, cons
     return {slot, needed.first_channel, needed.channels, 0, sums, 1, kElementBytes};
 }
 
-void NetworkInterface::add_partial_sums(const InEdge& in, unsigned unit) {
+void ValueMover::add_partial_sums(const InEdge& in, unsigned unit) {
     const TransferPlan plan(*in.edge, *in.source, *in.destination, *in.units[unit].index_list);
     const ValueRegion region = input_region(in, unit, plan);
     std::vector<std::uint8_t> sums(in.units[unit].expected);
-    access_scratchpad(::tlm::TLM_READ_COMMAND, region.base, sums.data(), sums.size());
+    ports_.access_scratchpad(::tlm::TLM_READ_COMMAND, region.base, sums.data(), sums.size());
     const std::size_t results = sums.size() / kElementBytes / region.rows;
     for (std::size_t i = 0; i < results; ++i) {
         float sum = 0;
@@ -136,7 +120,23 @@ void NetworkInterface::add_partial_sums(const InEdge& in, unsigned unit) {
         }
         set_element(sums.data() + kElementBytes * i, sum);
     }
-    access_scratchpad(::tlm::TLM_WRITE_COMMAND, region.base, sums.data(), kElementBytes * results);
+    ports_.access_scratchpad(::tlm::TLM_WRITE_COMMAND, region.base, sums.data(), kElementBytes * results);
+}
+
+std::shared_ptr<const std::vector<MemoryRun>> runs_of(const TensorPart& part, const OperatorPlacement& tensor,
+                                                      const TransferPlan::Extent& piece, std::uint64_t address) {
+    const ValueRegion region{address,    piece.first_channel,      piece.channels,    piece.first_row,
+                             piece.rows, tensor.shape.out_columns, part.element_bytes};
+    auto runs = std::make_shared<std::vector<MemoryRun>>();
+    const auto position = [&piece](std::uint32_t id) { return id - piece.first_position; };
+    for_each_run(part, region, 0, bytes_of(part), position, [&runs](std::uint64_t at, std::uint64_t bytes) {
+        if (!runs->empty() && runs->back().address + runs->back().bytes == at) {
+            runs->back().bytes += bytes;
+        } else {
+            runs->push_back({at, bytes});
+        }
+    });
+    return runs;
 }
 
 }  // namespace switchyard::hw

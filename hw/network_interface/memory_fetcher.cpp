@@ -1,41 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a network interface reads from HBM: tensors of earlier segments, which samples are where, weights, recorded
-// masks. Of all tiles that read together the lowest rank leads: the others tell it when they have a slot, and it
-// asks memory to send to all.
+#include "switchyard/hw/network_interface/memory_fetcher.h"
 
 #include <algorithm>
 #include <cstring>
 
+#include "switchyard/hw/network_interface/inbound_slots.h"
 #include "switchyard/hw/network_interface/index_lists.h"
 #include "switchyard/hw/network_interface/memory_readers.h"
-#include "switchyard/hw/network_interface/network_interface.h"
+#include "switchyard/hw/network_interface/value_mover.h"
 #include "switchyard/sw_scheduler/base/rounding.h"
 
 namespace switchyard::hw {
 
-void NetworkInterface::request(Fetch fetch) {
-    const Packet packet = make_packet(MessageKind::data, {memory_of(fetch.address)}, 0);
+void MemoryFetcher::request(Fetch fetch) {
+    const InterfacePorts::Packet packet = ports_.make_packet(MessageKind::data, {ports_.memory_of(fetch.address)}, 0);
     packet.payload->set_command(::tlm::TLM_READ_COMMAND);
     packet.payload->set_address(fetch.address);
     packet.packet.traffic = TrafficClass::control;
     packet.packet.has_values = fetch.values;
     packet.memory.operation = MemoryOperation::read;
     packet.memory.requested_bytes = fetch.bytes;
-    stats_.memory_requested_bytes += fetch.bytes * fetch.reply_to.size();
+    ports_.stats().memory_requested_bytes += fetch.bytes * fetch.reply_to.size();
     packet.memory.reply_to = std::move(fetch.reply_to);
     packet.memory.runs = std::move(fetch.runs);
     packet.message.content = fetch.content;
     packet.message.edge = fetch.edge;
     packet.message.unit = fetch.unit;
     packet.message.part = std::move(fetch.part);
-    inject(packet, clock_.cycles(config_.setup_cycles));
+    ports_.inject(packet, ports_.setup());
 }
 
-bool NetworkInterface::tells_samples(const InEdge& in) const {
-    return in.source->store.index_list_bytes > 0 || program_->order(in.segment) != nullptr;
+void MemoryFetcher::open(InEdge& in) {
+    request_samples(in);
+    start_loads(in);
 }
 
-void NetworkInterface::start_loads(InEdge& in) {
+bool MemoryFetcher::tells_samples(const InEdge& in) const {
+    return in.source->store.index_list_bytes > 0 || ports_.program().order(in.segment) != nullptr;
+}
+
+void MemoryFetcher::start_loads(InEdge& in) {
     const std::size_t window = std::min<std::size_t>(in.released + in.edge->slots, in.units.size());
     for (std::size_t u = in.released; u < window; ++u) {
         const auto unit = static_cast<unsigned>(u);
@@ -43,38 +47,38 @@ void NetworkInterface::start_loads(InEdge& in) {
             start_load(in, unit);
         } else if (!tells_samples(in)) {
             const std::uint32_t size = in.destination->unit_samples;
-            announce(in, unit, whole_index_list(unit * size, (unit + 1) * size));
+            slots_.announce(in, unit, whole_index_list(unit * size, (unit + 1) * size));
         } else if (!in.samples.units.empty()) {
             const SampleIndexListPtr index_list = restricted(in.samples.index_list, in.samples.units[u]);
             std::vector<Endpoint> others;
             for (const std::uint16_t tile : in.destination->tiles) {
-                if (tile != address_.tile) others.push_back(tile);
+                if (tile != ports_.address().tile) others.push_back(tile);
             }
-            probe(*in.edge, static_cast<std::uint16_t>(unit), in.batch, index_list, std::move(others));
-            if (!in.units[u].announced) announce(in, unit, index_list);
+            ports_.probe(*in.edge, static_cast<std::uint16_t>(unit), in.batch, index_list, std::move(others));
+            if (!in.units[u].announced) slots_.announce(in, unit, index_list);
         }
     }
 }
 
-std::uint64_t NetworkInterface::samples_record_bytes(const InEdge& in, MessageContent content) const {
-    if (content == MessageContent::order) return program_->order(in.segment)->samples * sizeof(std::uint64_t);
+std::uint64_t MemoryFetcher::samples_record_bytes(const InEdge& in, MessageContent content) const {
+    if (content == MessageContent::order) return ports_.program().order(in.segment)->samples * sizeof(std::uint64_t);
     const TensorStore& store = in.source->store;
     const std::uint32_t records = ceil_div(in.source->unit_samples, store.index_list_samples);
     return std::uint64_t{records} * store.index_list_bytes;
 }
 
-void NetworkInterface::request_samples(InEdge& in) {
+void MemoryFetcher::request_samples(InEdge& in) {
     in.samples = {};
     if (in.rank != 0 || !tells_samples(in)) return;
     const auto ask = [&](std::uint64_t address, MessageContent content, std::size_t key) {
         ++in.samples.records_missing;
         Fetch fetch{content, in.edge->id, static_cast<std::uint16_t>(key), address, samples_record_bytes(in, content)};
-        fetch.reply_to = {address_.tile};
+        fetch.reply_to = {ports_.address().tile};
         fetch.values = true;
         request(std::move(fetch));
     };
     if (in.source->store.index_list_bytes > 0) ask(in.source->store.index_list_address, MessageContent::index_lists, 0);
-    const SegmentOrder* const order = program_->order(in.segment);
+    const SegmentOrder* const order = ports_.program().order(in.segment);
     if (order == nullptr) return;
     in.samples.masks.resize(order->keys.size());
     for (std::size_t key = 0; key < order->keys.size(); ++key) {
@@ -83,22 +87,22 @@ void NetworkInterface::request_samples(InEdge& in) {
     }
 }
 
-void NetworkInterface::on_samples(InEdge& in, MessageContent content, unsigned key,
-                                  const std::vector<std::uint8_t>& bytes) {
+void MemoryFetcher::on_samples(InEdge& in, MessageContent content, unsigned key,
+                               const std::vector<std::uint8_t>& bytes) {
     BatchSamples& samples = in.samples;
     if (content == MessageContent::index_lists) {
         const std::uint32_t room = in.source->store.index_list_bytes;
         std::vector<SampleIndexListPtr> parts;
         for (std::size_t at = 0; at < bytes.size(); at += room)
             parts.push_back(deserialise_index_list(bytes.data() + at, room));
-        samples.index_list = united_records(parts);
+        samples.index_list = routing_.united(parts);
     } else {
         samples.masks[key].resize(bytes.size() / sizeof(std::uint64_t));
         std::memcpy(samples.masks[key].data(), bytes.data(), bytes.size());
     }
     if (--samples.records_missing > 0) return;
     const std::uint32_t size = in.destination->unit_samples;
-    const SegmentOrder* const order = program_->order(in.segment);
+    const SegmentOrder* const order = ports_.program().order(in.segment);
     if (order != nullptr) {
         samples.units = units_of(ordered_samples(*order, samples.masks), size);
     } else {
@@ -111,20 +115,21 @@ void NetworkInterface::on_samples(InEdge& in, MessageContent content, unsigned k
     start_loads(in);
 }
 
-TransferPlan NetworkInterface::load_plan(const InEdge& in, unsigned unit) const {
+TransferPlan MemoryFetcher::load_plan(const InEdge& in, unsigned unit) {
     return TransferPlan(*in.edge, *in.source, *in.destination, *in.units[unit].index_list);
 }
 
-void NetworkInterface::issue_load(InEdge& in, unsigned unit) {
+void MemoryFetcher::issue_load(InEdge& in, unsigned unit) {
     const TransferPlan plan = load_plan(in, unit);
-    const std::vector<Endpoint> readers = tiles_of(in, tensor_readers(plan, in.rank, config_.multicast_reads()));
+    const std::vector<Endpoint> readers =
+        tiles_of(in, tensor_readers(plan, in.rank, ports_.config().multicast_reads()));
     for (const TransferPlan::Access& access : plan.reads(in.rank)) {
-        const std::uint64_t piece = in.source->store.address(access.piece, in.batch, address_.region_bytes);
+        const std::uint64_t piece = in.source->store.address(access.piece, in.batch, ports_.address().region_bytes);
         Fetch fetch{MessageContent::tensor, in.edge->id, static_cast<std::uint16_t>(unit), piece + access.offset,
                     access.bytes};
         fetch.reply_to = readers;
-        fetch.values = config_.values;
-        if (config_.values) {
+        fetch.values = ports_.config().values;
+        if (ports_.config().values) {
             fetch.part = std::make_shared<const TensorPart>(plan.part(access.piece, in.rank));
             fetch.runs = runs_of(*fetch.part, *in.source, plan.made(access.piece), piece);
         }
@@ -132,50 +137,33 @@ void NetworkInterface::issue_load(InEdge& in, unsigned unit) {
     }
 }
 
-std::shared_ptr<const std::vector<MemoryRun>> NetworkInterface::runs_of(const TensorPart& part,
-                                                                        const OperatorPlacement& tensor,
-                                                                        const TransferPlan::Extent& piece,
-                                                                        std::uint64_t address) {
-    const ValueRegion region{address,    piece.first_channel,      piece.channels,    piece.first_row,
-                             piece.rows, tensor.shape.out_columns, part.element_bytes};
-    auto runs = std::make_shared<std::vector<MemoryRun>>();
-    const auto position = [&piece](std::uint32_t id) { return id - piece.first_position; };
-    for_each_run(part, region, 0, bytes_of(part), position, [&runs](std::uint64_t at, std::uint64_t bytes) {
-        if (!runs->empty() && runs->back().address + runs->back().bytes == at) {
-            runs->back().bytes += bytes;
-        } else {
-            runs->push_back({at, bytes});
-        }
-    });
-    return runs;
+std::vector<std::uint16_t> MemoryFetcher::readers(const InEdge& in, unsigned unit) const {
+    if (in.edge->path == EdgePath::weights)
+        return weight_readers(*in.destination, in.rank, ports_.config().multicast_reads());
+    return tensor_readers(load_plan(in, unit), in.rank, ports_.config().multicast_reads());
 }
 
-std::vector<std::uint16_t> NetworkInterface::readers(const InEdge& in, unsigned unit) const {
-    if (in.edge->path == EdgePath::weights) return weight_readers(*in.destination, in.rank, config_.multicast_reads());
-    return tensor_readers(load_plan(in, unit), in.rank, config_.multicast_reads());
-}
-
-std::vector<Endpoint> NetworkInterface::tiles_of(const InEdge& in, const std::vector<std::uint16_t>& ranks) {
+std::vector<Endpoint> MemoryFetcher::tiles_of(const InEdge& in, const std::vector<std::uint16_t>& ranks) {
     std::vector<Endpoint> tiles;
     tiles.reserve(ranks.size());
     for (const std::uint16_t rank : ranks) tiles.push_back(in.destination->tiles[rank]);
     return tiles;
 }
 
-std::vector<Endpoint> NetworkInterface::load_leader(const InEdge& in, unsigned unit) const {
+std::vector<Endpoint> MemoryFetcher::load_leader(const InEdge& in, unsigned unit) const {
     const std::uint16_t leader = readers(in, unit).front();
     if (leader == in.rank) return {};
     return {in.destination->tiles[leader]};
 }
 
-void NetworkInterface::start_load(InEdge& in, unsigned unit) {
+void MemoryFetcher::start_load(InEdge& in, unsigned unit) {
     InputUnit& input = in.units[unit];
-    if (input.load_started || input.expected == 0 || !has_slot(in, unit)) return;
+    if (input.load_started || input.expected == 0 || !in.has_slot(unit)) return;
     input.load_started = true;
     issue_when_granted(in, unit);
 }
 
-void NetworkInterface::take_grant(InEdge& in, const EarlyGrant& grant) {
+void MemoryFetcher::take_grant(InEdge& in, const Grant& grant) {
     const bool weights = in.edge->path == EdgePath::weights;
     if (!weights && (!in.open || in.batch != grant.batch)) {
         in.early_grants.push_back(grant);
@@ -187,7 +175,7 @@ void NetworkInterface::take_grant(InEdge& in, const EarlyGrant& grant) {
     if (weights ? in.open : input.load_started) issue_when_granted(in, grant.unit);
 }
 
-void NetworkInterface::issue_when_granted(InEdge& in, unsigned unit) {
+void MemoryFetcher::issue_when_granted(InEdge& in, unsigned unit) {
     InputUnit& input = in.units[unit];
     const std::vector<std::uint16_t> together = readers(in, unit);
     if (together.front() != in.rank) return;
@@ -199,14 +187,14 @@ void NetworkInterface::issue_when_granted(InEdge& in, unsigned unit) {
         issue_acknowledged(in, unit);
         return;
     }
-    Item item;
-    item.kind = Item::Kind::load_acknowledged;
-    item.edge = in.edge->id;
-    item.unit = static_cast<std::uint16_t>(unit);
-    queue_.push(std::move(item), input.acknowledged_at - now);
+    InterfaceTask task;
+    task.kind = InterfaceTask::Kind::load_acknowledged;
+    task.edge = in.edge->id;
+    task.unit = static_cast<std::uint16_t>(unit);
+    ports_.schedule(std::move(task), input.acknowledged_at - now);
 }
 
-void NetworkInterface::issue_acknowledged(InEdge& in, unsigned unit) {
+void MemoryFetcher::issue_acknowledged(InEdge& in, unsigned unit) {
     if (in.edge->path == EdgePath::weights) {
         issue_weights(in);
     } else {
@@ -214,8 +202,7 @@ void NetworkInterface::issue_acknowledged(InEdge& in, unsigned unit) {
     }
 }
 
-void NetworkInterface::open_weights(std::uint16_t edge_id) {
-    InEdge& in = in_edge(edge_id);
+void MemoryFetcher::open_weights(InEdge& in) {
     InputUnit& input = in.units.front();
     input.received = 0;
     input.complete_at = sc_core::SC_ZERO_TIME;
@@ -226,54 +213,64 @@ void NetworkInterface::open_weights(std::uint16_t edge_id) {
     if (leader.empty()) {
         issue_when_granted(in, 0);
     } else {
-        acknowledge(in, 0, leader);
+        ports_.acknowledge(in, 0, leader);
     }
 }
 
-void NetworkInterface::issue_weights(InEdge& in) {
+void MemoryFetcher::issue_weights(InEdge& in) {
     const std::uint64_t slice = in.edge->slice_addresses.at(in.rank % in.destination->k_factor);
     Fetch fetch{MessageContent::tensor, in.edge->id, 0, slice, in.edge->weight_bytes};
     fetch.reply_to = tiles_of(in, readers(in, 0));
-    fetch.values = config_.values;
+    fetch.values = ports_.config().values;
     request(std::move(fetch));
 }
 
-std::uint64_t NetworkInterface::mask_record_bytes(std::uint16_t operator_index) const {
-    const TileOperator& op = program_->operators.at(operator_index);
-    const SegmentOrder* const order = program_->order(op.segment);
-    const std::uint64_t samples = order != nullptr ? order->samples : program_->placement(op.op_id).unit_samples;
+std::uint64_t MemoryFetcher::mask_record_bytes(std::uint16_t operator_index) const {
+    const TileOperator& op = ports_.program().operators.at(operator_index);
+    const SegmentOrder* const order = ports_.program().order(op.segment);
+    const std::uint64_t samples = order != nullptr ? order->samples : ports_.program().placement(op.op_id).unit_samples;
     return samples * sizeof(std::uint64_t);
 }
 
-void NetworkInterface::fetch_masks(std::uint16_t operator_index, std::uint16_t unit, std::uint32_t batch) {
-    const TileOperator& op = program_->operators.at(operator_index);
-    const bool compacted = program_->order(op.segment) != nullptr;
+void MemoryFetcher::fetch_masks(std::uint16_t operator_index, std::uint16_t unit, std::uint32_t batch) {
+    const TileOperator& op = ports_.program().operators.at(operator_index);
+    const bool compacted = ports_.program().order(op.segment) != nullptr;
     if (compacted && unit > 0) return;  // came, or comes, with the first unit's
     const std::uint64_t bytes = mask_record_bytes(operator_index);
     Fetch fetch{MessageContent::masks, operator_index, unit,
                 op.mask_address + batch % 2 * op.mask_bank_stride + unit * bytes, bytes};
-    fetch.reply_to = {address_.tile};
+    fetch.reply_to = {ports_.address().tile};
     fetch.values = true;
     request(std::move(fetch));
 }
 
-void NetworkInterface::on_recorded_masks(const AdynaMessage& message, const std::vector<std::uint8_t>& bytes) {
-    const TileOperator& op = program_->operators.at(message.edge);
-    const OperatorPlacement& placement = program_->placement(op.op_id);
-    const bool compacted = program_->order(op.segment) != nullptr;
-    const auto count = static_cast<std::uint32_t>(bytes.size() / sizeof(std::uint64_t));
-    const std::uint32_t first = message.unit * placement.unit_samples;
-    for (std::uint32_t i = 0; i < count; ++i) {
-        std::memcpy(&recorded_masks_[message.edge][first + i], bytes.data() + i * sizeof(std::uint64_t),
-                    sizeof(std::uint64_t));
-    }
+void MemoryFetcher::on_recorded_masks(const AdynaMessage& message, const std::vector<std::uint8_t>& bytes) {
+    const TileOperator& op = ports_.program().operators.at(message.edge);
+    const OperatorPlacement& placement = ports_.program().placement(op.op_id);
+    const bool compacted = ports_.program().order(op.segment) != nullptr;
+    decisions_.take_recorded(message.edge, message.unit * placement.unit_samples, bytes);
     for (unsigned unit = message.unit; unit < (compacted ? placement.units : message.unit + 1U); ++unit) {
         InterfaceEvent event;
         event.kind = InterfaceEvent::Kind::masks_ready;
         event.operator_index = message.edge;
         event.unit = static_cast<std::uint16_t>(unit);
-        tell_controller(event);
+        ports_.tell_controller(event);
     }
+}
+
+void MemoryFetcher::on_record(const ::tlm::tlm_generic_payload& payload, const AdynaMessage& message) {
+    std::vector<std::uint8_t>& bytes = partial_[{message.content, message.edge, message.unit}];
+    bytes.insert(bytes.end(), payload.get_data_ptr(), payload.get_data_ptr() + payload.get_data_length());
+    ports_.stats().received_bytes += payload.get_extension<PacketExtension>()->payload_bytes;
+    if (message.content == MessageContent::masks) {
+        if (bytes.size() < mask_record_bytes(message.edge)) return;
+        on_recorded_masks(message, bytes);
+    } else {
+        InEdge& in = slots_.in_edge(message.edge);
+        if (bytes.size() < samples_record_bytes(in, message.content)) return;
+        on_samples(in, message.content, message.unit, bytes);
+    }
+    partial_.erase({message.content, message.edge, message.unit});
 }
 
 }  // namespace switchyard::hw

@@ -21,7 +21,7 @@ flit::Config flit_config(const NocConfig& config);
 /// The way back: a network of such routers, the rest by default.
 NocConfig noc_config(const flit::Config& flits);
 
-/// The network of the chip, flit by flit: flit::FlitNetwork behind the sockets of Network, `impl: flit`.
+/// A network, flit by flit: flit::FlitNetwork behind the sockets of Network, `impl: flit`.
 ///
 /// Modelled: see FlitNetwork and Transport.
 /// Not modelled: the room in an endpoint's interface for packets that wait to be injected or to be put in order.
@@ -31,11 +31,13 @@ NocConfig noc_config(const flit::Config& flits);
 ///
 /// A deadlock, or anything else that lets no flit move for watchdog_cycles, is a ModelError that names the ring; so is
 /// the first difference of a router in lockstep, with its waveform in <module>.router_<n>.lockstep.fst.
-class FlitTorus : public Network {
+class WormholeNetwork : public Network {
 public:
-    FlitTorus(const sc_core::sc_module_name& name, const Config& config, SimulationRegistry& registry,
-              std::vector<unsigned> router_of_endpoint, const flit::RouterFactory& make_router = {});
-    ~FlitTorus() override;
+    /// `topology`: as Network.
+    WormholeNetwork(const sc_core::sc_module_name& name, const Config& config, SimulationRegistry& registry,
+                    TopologyPtr topology, std::vector<unsigned> router_of_endpoint,
+                    const flit::RouterFactory& make_router = {});
+    ~WormholeNetwork() override;
 
     Stats stats() const override;
     const LinkStats& link(unsigned router, unsigned port) const override;
@@ -68,8 +70,8 @@ private:
     void register_counters(SimulationRegistry& registry);
     std::string waits() const;
 
-    sc_core::sc_vector<tlm_utils::simple_target_socket_tagged<FlitTorus>> in_;
-    sc_core::sc_vector<tlm_utils::simple_initiator_socket_tagged<FlitTorus>> out_;
+    sc_core::sc_vector<tlm_utils::simple_target_socket_tagged<WormholeNetwork>> in_;
+    sc_core::sc_vector<tlm_utils::simple_initiator_socket_tagged<WormholeNetwork>> out_;
     std::uint64_t cycle_ticks_;
     flit::FlitNetwork network_;
     flit::Transport transport_;
