@@ -78,6 +78,7 @@ struct Experiment {
     std::string platform;
     std::map<std::string, std::string> set;
     std::size_t batches = 0;
+    std::size_t first_batch = 0;  ///< number of the first one: those before it may be what schedules were made for
     std::optional<std::uint64_t> seed;
     /// Stated error of the models: of a ratio of two designs, a share by which it may differ from one and says nothing.
     double model_error = 0;

@@ -62,6 +62,7 @@ ExperimentPoint point_of(const Experiment& experiment, const Experiment::Network
     point.run.work.trace = network.trace;
     point.run.work.phases = network.phases;
     point.run.work.batches = experiment.batches;
+    point.run.work.first_batch = experiment.first_batch;
     point.run.work.seed = experiment.seed;
     point.run.design = design.design;
     point.run.platform = design.platform;

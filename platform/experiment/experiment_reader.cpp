@@ -31,13 +31,14 @@ public:
         experiment_.command = file_.choice_or("command", commands());
         std::vector<std::string> known = {
             "name", "title", "set", "designs", "sweep", "figures", experiment_.networks_key()};
-        if (!experiment_.synthetic()) known.insert(known.end(), {"platform", "batches", "seed", "model_error"});
+        if (!experiment_.synthetic()) known.insert(known.end(), {"platform", "batches", "first_batch", "seed", "model_error"});
         file_.allow(known);
         experiment_.name = file_.text("name");
         experiment_.title = file_.text_or("title", experiment_.name);
         if (!experiment_.synthetic()) {
             experiment_.platform = resolved(file_.text("platform"));
             experiment_.batches = static_cast<std::size_t>(file_.integer("batches", 1, kMaxBatches));
+            experiment_.first_batch = static_cast<std::size_t>(file_.integer_or("first_batch", 0, kMaxBatches, 0));
             experiment_.model_error = file_.number_or("model_error", 0, 1, 0);
             if (file_.has("seed"))
                 experiment_.seed = file_.integer("seed", 0, std::numeric_limits<std::uint64_t>::max());

@@ -251,6 +251,7 @@ ordered_json results_json(const Experiment& experiment, const std::vector<PointR
         document["command"] = experiment.command;
     else
         document["batches"] = experiment.batches;
+    if (experiment.first_batch > 0) document["first_batch"] = experiment.first_batch;
     if (experiment.model_error > 0) document["model_error"] = experiment.model_error;
     document["figures"] = drawn;
     document["points"] = points;

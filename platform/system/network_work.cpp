@@ -31,6 +31,7 @@ NetworkWork read_network_work(const Point& point) {
     sched::RouteRequest request = sched::declared_routes(model);
     request.seed = work.seed;
     request.batches = work.batches;
+    request.first_batch = work.first_batch;
     for (const RoutePhase& phase : work.phases)
         if (phase.from_batch > 0) request.phases.push_back({phase.from_batch, distribution_of(phase, model.graph)});
     result.routes = sched::provide_routes(request);

@@ -23,6 +23,7 @@ struct RoutePhase {
 /// What arrives at run time: batches of a network, with their routes.
 struct Work {
     std::size_t batches = 0;            ///< 0: all of the trace, or sched::kGeneratedBatches
+    std::size_t first_batch = 0;        ///< number of the first batch, of a trace or a generator
     std::uint32_t batch_inputs = 0;     ///< model inputs a batch; 0: the model's own number
     std::optional<std::uint64_t> seed;  ///< of all generators during the run; without effect on a trace
     std::string trace;                  ///< recorded routes in place of what the model declares; empty: the model's own

@@ -13,10 +13,14 @@ namespace switchyard::sched {
 namespace {
 
 Routes recorded(const RouteRequest& request) {
-    Routes routes{read_trace(request.trace, request.switches, request.batch_samples, request.batches), {"trace"}};
-    if (routes.batches.size() < request.batches)
+    const std::size_t wanted = request.batches == 0 ? 0 : request.first_batch + request.batches;
+    Routes routes{read_trace(request.trace, request.switches, request.batch_samples, wanted), {"trace"}};
+    const std::size_t needed = request.first_batch + std::max<std::size_t>(request.batches, 1);
+    if (routes.batches.size() < needed)
         throw InputError(request.trace, 0, "batches",
-                         fmt::format("the trace has {} batches, not {}", routes.batches.size(), request.batches));
+                         fmt::format("the trace has {} batches, not {}", routes.batches.size(), needed));
+    routes.batches.erase(routes.batches.begin(),
+                         routes.batches.begin() + static_cast<std::ptrdiff_t>(request.first_batch));
     return routes;
 }
 
@@ -37,7 +41,7 @@ Routes generated(const RouteRequest& request, std::size_t batches) {
     Routes routes{{}, {"generator", request.seed.value_or(first.seed)}};
     for (std::size_t batch = 0; batch < batches; ++batch) {
         const auto next = std::upper_bound(begins.begin(), begins.end(), batch);
-        routes.batches.push_back(generators[static_cast<std::size_t>(next - begins.begin()) - 1].batch(batch));
+        routes.batches.push_back(generators[static_cast<std::size_t>(next - begins.begin()) - 1].batch(request.first_batch + batch));
     }
     return routes;
 }

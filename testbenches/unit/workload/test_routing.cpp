@@ -164,6 +164,28 @@ TEST_CASE("a batch depends on the seed and its index only", "[routing]") {
     CHECK(masks[1] == std::vector<std::uint64_t>{2, 2, 1, 1, 2, 1, 2, 2});
 }
 
+TEST_CASE("routes may begin with a later batch, generated or recorded", "[routing]") {
+    RouteRequest request = declared_routes(read_model("configs/workloads/skipnet_resnet34.yaml"));
+    request.batches = 6;
+    const std::vector<BatchRouting> all = provide_routes(request).batches;
+    request.batches = 2;
+    request.first_batch = 4;
+    const std::vector<BatchRouting> late = provide_routes(request).batches;
+    REQUIRE(late.size() == 2);
+    CHECK(late[0].masks == all[4].masks);
+    CHECK(late[1].masks == all[5].masks);
+
+    request = declared_routes(read_model("configs/workloads/digits_early_exit.yaml"));
+    const std::vector<BatchRouting> recorded = provide_routes(request).batches;
+    request.first_batch = 40;
+    const Routes rest = provide_routes(request);
+    CHECK(rest.source.kind == "trace");
+    REQUIRE(rest.batches.size() == recorded.size() - 40);
+    CHECK(rest.batches.front().masks == recorded[40].masks);
+    request.batches = recorded.size();
+    CHECK_THROWS_WITH(provide_routes(request), Catch::Matchers::ContainsSubstring("batches: the trace has 200 batches"));
+}
+
 TEST_CASE("a distribution written as YAML is read back", "[routing]") {
     const Model model = read_model("configs/workloads/skipnet_resnet101.yaml");
     const auto switches = model.graph.signatures();
