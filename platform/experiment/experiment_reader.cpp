@@ -31,7 +31,8 @@ public:
         experiment_.command = file_.choice_or("command", commands());
         std::vector<std::string> known = {
             "name", "title", "set", "designs", "sweep", "figures", experiment_.networks_key()};
-        if (!experiment_.synthetic()) known.insert(known.end(), {"platform", "batches", "first_batch", "seed", "model_error"});
+        if (!experiment_.synthetic())
+            known.insert(known.end(), {"platform", "batches", "first_batch", "seed", "model_error"});
         file_.allow(known);
         experiment_.name = file_.text("name");
         experiment_.title = file_.text_or("title", experiment_.name);

@@ -41,7 +41,8 @@ Routes generated(const RouteRequest& request, std::size_t batches) {
     Routes routes{{}, {"generator", request.seed.value_or(first.seed)}};
     for (std::size_t batch = 0; batch < batches; ++batch) {
         const auto next = std::upper_bound(begins.begin(), begins.end(), batch);
-        routes.batches.push_back(generators[static_cast<std::size_t>(next - begins.begin()) - 1].batch(request.first_batch + batch));
+        routes.batches.push_back(
+            generators[static_cast<std::size_t>(next - begins.begin()) - 1].batch(request.first_batch + batch));
     }
     return routes;
 }

@@ -40,8 +40,8 @@ struct RouteRequest {
     std::vector<DistributionPhase> phases;  ///< by increasing `from_batch`
     std::optional<std::uint64_t> seed;      ///< of all generators; without effect on a trace
     std::size_t batches = 0;                ///< 0: all of the trace, or kGeneratedBatches
-    /// Number of the first batch: of a trace, those before it are left out; a generator begins with it. Phases count from
-    /// here.
+    /// Number of the first batch: of a trace, those before it are left out; a generator begins with it. Phases count
+    /// from here.
     std::size_t first_batch = 0;
 };
 

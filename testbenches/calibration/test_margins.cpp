@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The scheduler's margins (sched::Margins) against other values, by what compiled networks take on the chip. None of these
-// networks is in an experiment of the evaluation: the test `calibration_apart`.
+// The scheduler's margins (sched::Margins) against other values, by what compiled networks take on the chip. None of
+// these networks is in an experiment of the evaluation: the test `calibration_apart`.
 
 #include <cmath>
 #include <filesystem>
@@ -29,10 +29,10 @@ using namespace switchyard::testing;
 namespace {
 
 const std::vector<std::string> kNetworks{
-    "testbenches/calibration/networks/gated_blocks.yaml",   "testbenches/calibration/networks/exits.yaml",
-    "testbenches/calibration/networks/experts.yaml",        "testbenches/calibration/networks/channel_groups.yaml",
-    "testbenches/calibration/networks/patches.yaml",        "configs/workloads/digits_skipnet.yaml",
-    "configs/workloads/digits_channel_gate.yaml",           "configs/workloads/digits_early_exit.yaml"};
+    "testbenches/calibration/networks/gated_blocks.yaml", "testbenches/calibration/networks/exits.yaml",
+    "testbenches/calibration/networks/experts.yaml",      "testbenches/calibration/networks/channel_groups.yaml",
+    "testbenches/calibration/networks/patches.yaml",      "configs/workloads/digits_skipnet.yaml",
+    "configs/workloads/digits_channel_gate.yaml",         "configs/workloads/digits_early_exit.yaml"};
 
 /// What `measure` returns, from a process of its own: one simulation a process.
 double measured(const std::function<double()>& measure) {
@@ -47,8 +47,7 @@ double measured(const std::function<double()>& measure) {
 }
 
 struct Compiled {
-    Compiled(const std::string& network, const sched::Margins& margins)
-        : model(sched::read_model(network)) {
+    Compiled(const std::string& network, const sched::Margins& margins) : model(sched::read_model(network)) {
         options.margins = margins;
         image = compile_network(model, chip, options);
     }
@@ -131,8 +130,8 @@ TEST_CASE("no other margins are better by more than 2 %", "[calibration]") {
 }
 
 TEST_CASE("no other share of moved load is better by more than 2 %", "[calibration]") {
-    // Not those whose batches wait for the host's transfers, of which there are more or fewer by the output's layout, or
-    // whose routes are recorded.
+    // Not those whose batches wait for the host's transfers, of which there are more or fewer by the output's layout,
+    // or whose routes are recorded.
     const std::vector<std::string> networks(kNetworks.begin(), kNetworks.begin() + 4);
     const auto mean = [&](double moved) {
         sched::Margins margins;

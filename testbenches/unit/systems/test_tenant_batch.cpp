@@ -5,8 +5,8 @@
 #include "switchyard/sw_scheduler/workload/dataflow.h"
 #include "switchyard/sw_scheduler/workload/route_provider.h"
 #include "switchyard/testbenches/catch.h"
-#include "switchyard/testbenches/unit/systems/branches.h"
 #include "switchyard/testbenches/unit/compiler/chips.h"
+#include "switchyard/testbenches/unit/systems/branches.h"
 
 using namespace switchyard;
 using namespace switchyard::platform;

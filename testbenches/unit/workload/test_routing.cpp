@@ -95,19 +95,19 @@ TEST_CASE("batches of samples that are alike vary as a normal latent of their ow
         distribution.correlation = 1;
         distribution.batch_correlation = correlation;
         distribution.switches = routes({{0.5, 0.5}, {0.5, 0.5}});
-        const RouteGenerator generator(distribution, two_switches(), kSamples);
+        const RouteGenerator generator(distribution, two_switches(), kBatchSamples);
         double sum = 0, squares = 0;
         for (std::uint64_t batch = 0; batch < batches; ++batch) {
             const auto masks = generator.batch(batch).masks[0];
             const double share =
-                static_cast<double>(std::count(masks.begin(), masks.end(), 1)) / static_cast<double>(kSamples);
+                static_cast<double>(std::count(masks.begin(), masks.end(), 1)) / static_cast<double>(kBatchSamples);
             sum += share;
             squares += share * share;
         }
         const double mean = sum / batches, variance = squares / batches - mean * mean;
         // Two samples of a batch take the same branch with the orthant probability (Sheppard, 1899).
         const double together = std::asin(correlation) / (2 * M_PI);
-        const double expected = together + (0.25 - together) / kSamples;
+        const double expected = together + (0.25 - together) / kBatchSamples;
         CHECK(variance == Approx(expected).epsilon(0.1));
         CHECK(mean == Approx(0.5).margin(5 * std::sqrt(expected / batches)));
     }
@@ -183,7 +183,8 @@ TEST_CASE("routes may begin with a later batch, generated or recorded", "[routin
     REQUIRE(rest.batches.size() == recorded.size() - 40);
     CHECK(rest.batches.front().masks == recorded[40].masks);
     request.batches = recorded.size();
-    CHECK_THROWS_WITH(provide_routes(request), Catch::Matchers::ContainsSubstring("batches: the trace has 200 batches"));
+    CHECK_THROWS_WITH(provide_routes(request),
+                      Catch::Matchers::ContainsSubstring("batches: the trace has 200 batches"));
 }
 
 TEST_CASE("a distribution written as YAML is read back", "[routing]") {
