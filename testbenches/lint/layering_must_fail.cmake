@@ -8,6 +8,8 @@ set(violations
   "sw_scheduler/adyna/image/a.h=\"switchyard/sw_scheduler/adyna/compiler/stage.h\""
   "sw_scheduler/workload/a.h=\"switchyard/tlm/a.h\""
   "sw_scheduler/workload/a.cpp=<systemc>"
+  "sw_scheduler/ace/a.h=\"switchyard/sw_scheduler/adyna/image/kernel.h\""
+  "hw/scheduling_window/a.h=\"switchyard/sw_scheduler/ace/dependence.h\""
   "tlm/a.h=\"switchyard/hw/tile/tile.h\""
   "tlm/a.h=\"switchyard/sw_scheduler/workload/graph.h\""
   "hw/tile/a.h=\"switchyard/hw/noc/router.h\""

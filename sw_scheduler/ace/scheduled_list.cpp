@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "switchyard/sw_scheduler/ace/scheduled_list.h"
+
+#include <stdexcept>
+#include <utility>
+
+namespace switchyard::sched::ace {
+
+ScheduledList::ScheduledList(std::size_t kernels, DependenceRule rule) : kernels_(kernels), rule_(rule) {
+    if (kernels < 1 || kernels > kMaxScheduledKernels)
+        throw std::invalid_argument("a scheduled_list holds 1 to 255 kernels: ids have 8 bits");
+}
+
+WindowEntry ScheduledList::send(Footprint footprint) {
+    WindowEntry entry{next_++, {}};
+    for (const Listed& earlier : listed_) {
+        ++checks_;
+        if (depends_on(footprint, earlier.footprint, rule_)) entry.upstream.push_back(earlier.id);
+    }
+    if (listed_.size() == kernels_) listed_.pop_front();
+    listed_.push_back({entry.id, std::move(footprint)});
+    return entry;
+}
+
+}  // namespace switchyard::sched::ace

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "switchyard/sw_scheduler/workload/kernel_stream.h"
+
+#include <algorithm>
+#include <limits>
+#include <set>
+#include <sstream>
+
+#include <fmt/format.h>
+#include <boost/crc.hpp>
+#include <nlohmann/json.hpp>
+
+#include "switchyard/sw_scheduler/base/bytes.h"
+#include "switchyard/sw_scheduler/base/error.h"
+#include "switchyard/sw_scheduler/base/files.h"
+#include "switchyard/sw_scheduler/base/json_text.h"
+
+namespace switchyard::sched {
+
+// Found by the archives through the namespace of the records.
+template <class Archive>
+void transfer(Archive& archive, typename Archive::template Record<MemorySegment> segment) {
+    archive(segment.start, segment.size);
+}
+
+/// Names are lists of bytes in the format.
+struct BinaryKernel {
+    std::vector<std::uint8_t> name;
+    GpuKernel kernel;
+};
+
+template <class Archive>
+void transfer(Archive& archive, typename Archive::template Record<BinaryKernel> record) {
+    auto& k = record.kernel;
+    archive(record.name, k.grid[0], k.grid[1], k.grid[2], k.block[0], k.block[1], k.block[2], k.registers_per_thread,
+            k.shared_bytes, k.work.flops, k.work.tensor_flops, k.work.read_bytes, k.work.written_bytes, k.reads,
+            k.writes);
+}
+
+namespace {
+
+constexpr char kMagic[] = {'S', 'Y', 'K', 'S'};
+constexpr std::uint16_t kVersion = 1;
+constexpr std::size_t kChecksumBytes = 4;
+
+std::string segments_error(const char* key, const std::vector<MemorySegment>& segments) {
+    if (segments.size() > kMaxSegments)
+        return fmt::format("{}: {} segments, a kernel has {} at most", key, segments.size(), kMaxSegments);
+    for (const MemorySegment& segment : segments) {
+        if (segment.start >= kAddressSpace)
+            return fmt::format("{}: address {} has more than {} bits", key, segment.start, kAddressBits);
+        if (segment.size > kAddressSpace)
+            return fmt::format("{}: {} bytes are more than the address space", key, segment.size);
+    }
+    return "";
+}
+
+/// One line of a stream.
+class LineReader {
+public:
+    LineReader(const std::string& text, std::string path, int line) : path_(std::move(path)), line_(line) {
+        object_ = parse_json(text, path_, line_);
+        if (!object_.is_object()) fail("", "wants a JSON object");
+        static const std::set<std::string> kKnown{"name",         "grid",  "block",        "registers",
+                                                  "shared_bytes", "flops", "tensor_flops", "read_bytes",
+                                                  "writes",       "reads", "written_bytes"};
+        for (const auto& [key, value] : object_.items())
+            if (kKnown.count(key) == 0) fail(key, "unknown key");
+    }
+
+    GpuKernel read() const {
+        GpuKernel kernel;
+        kernel.name = text("name");
+        kernel.grid = dimensions("grid");
+        kernel.block = dimensions("block");
+        kernel.registers_per_thread = small("registers", kernel.registers_per_thread);
+        kernel.shared_bytes = small("shared_bytes", 0);
+        kernel.work.flops = number("flops");
+        kernel.work.tensor_flops = number("tensor_flops");
+        kernel.work.read_bytes = number("read_bytes");
+        kernel.work.written_bytes = number("written_bytes");
+        kernel.reads = segments("reads");
+        kernel.writes = segments("writes");
+        const std::string message = validation_error(kernel);
+        if (!message.empty()) fail("", message);
+        return kernel;
+    }
+
+private:
+    [[noreturn]] void fail(const std::string& key, const std::string& message) const {
+        throw InputError(path_, line_, key, message);
+    }
+    std::uint64_t whole(const std::string& key, const nlohmann::json& value) const {
+        if (!value.is_number_unsigned()) fail(key, "wants an integer of 0 or more");
+        return value.get<std::uint64_t>();
+    }
+    std::uint64_t number(const char* key) const { return object_.contains(key) ? whole(key, object_.at(key)) : 0; }
+    std::uint32_t narrow(const char* key, std::uint64_t value) const {
+        if (value > std::numeric_limits<std::uint32_t>::max()) fail(key, fmt::format("{} does not fit 32 bits", value));
+        return static_cast<std::uint32_t>(value);
+    }
+    std::uint32_t small(const char* key, std::uint32_t otherwise) const {
+        return object_.contains(key) ? narrow(key, number(key)) : otherwise;
+    }
+    std::string text(const char* key) const {
+        if (!object_.contains(key)) fail(key, "is missing");
+        if (!object_.at(key).is_string()) fail(key, "wants a text");
+        return object_.at(key).get<std::string>();
+    }
+    std::array<std::uint32_t, 3> dimensions(const char* key) const {
+        if (!object_.contains(key)) fail(key, "is missing");
+        const nlohmann::json& list = object_.at(key);
+        if (!list.is_array() || list.empty() || list.size() > 3) fail(key, "wants a list of one to three integers");
+        std::array<std::uint32_t, 3> result{1, 1, 1};
+        for (std::size_t i = 0; i < list.size(); ++i) result[i] = narrow(key, whole(key, list[i]));
+        return result;
+    }
+    std::vector<MemorySegment> segments(const char* key) const {
+        std::vector<MemorySegment> result;
+        if (!object_.contains(key)) return result;
+        if (!object_.at(key).is_array()) fail(key, "wants a list of [address, bytes]");
+        for (const nlohmann::json& pair : object_.at(key)) {
+            if (!pair.is_array() || pair.size() != 2) fail(key, "wants a list of [address, bytes]");
+            result.push_back({whole(key, pair[0]), whole(key, pair[1])});
+        }
+        return result;
+    }
+
+    std::string path_;
+    int line_;
+    nlohmann::json object_;
+};
+
+template <class Read>
+std::vector<GpuKernel> read_lines(std::istream& input, const std::string& source, Read read) {
+    std::vector<GpuKernel> kernels;
+    std::string text;
+    for (int line = 1; read(input, text, line); ++line)
+        if (!text.empty()) kernels.push_back(LineReader(text, source, line).read());
+    if (kernels.empty()) throw InputError(source, 0, "", "holds no kernel");
+    return kernels;
+}
+
+std::uint32_t checksum(const std::uint8_t* bytes, std::size_t count) {
+    boost::crc_32_type crc;
+    crc.process_bytes(bytes, count);
+    return crc.checksum();
+}
+
+}  // namespace
+
+std::string validation_error(const GpuKernel& kernel) {
+    for (unsigned i = 0; i < 3; ++i) {
+        const std::uint32_t limit = i == 0 ? kMaxGridX : kMaxGridYz;
+        if (kernel.grid[i] < 1 || kernel.grid[i] > limit)
+            return fmt::format("grid: {} is not 1 to {}", kernel.grid[i], limit);
+        if (kernel.block[i] < 1) return "block: a dimension is 0";
+    }
+    const std::uint64_t threads = std::uint64_t{kernel.block[0]} * kernel.block[1];
+    if (threads > kMaxThreadsPerCta || threads * kernel.block[2] > kMaxThreadsPerCta)
+        return fmt::format("block: a CTA has {} threads at most", kMaxThreadsPerCta);
+    if (kernel.registers_per_thread < 1 || kernel.registers_per_thread > kMaxRegistersPerThread)
+        return fmt::format("registers: {} is not 1 to {}", kernel.registers_per_thread, kMaxRegistersPerThread);
+    if (kernel.shared_bytes > kMaxSharedBytes)
+        return fmt::format("shared_bytes: {} is more than {}", kernel.shared_bytes, kMaxSharedBytes);
+    const std::string message = segments_error("reads", kernel.reads);
+    return message.empty() ? segments_error("writes", kernel.writes) : message;
+}
+
+std::vector<GpuKernel> read_kernel_stream(const std::string& path) {
+    std::ifstream file = open_input(path);
+    return read_lines(file, path, [&path](std::istream& input, std::string& text, int line) {
+        return read_line(input, text, path, line);
+    });
+}
+
+std::vector<GpuKernel> parse_kernel_stream(const std::string& text, const std::string& source) {
+    std::istringstream input(text);
+    return read_lines(input, source,
+                      [](std::istream& from, std::string& line, int) { return !!std::getline(from, line); });
+}
+
+std::string kernel_stream_text(const std::vector<GpuKernel>& kernels) {
+    std::string text;
+    const auto list = [](const std::vector<MemorySegment>& segments) {
+        nlohmann::ordered_json result = nlohmann::ordered_json::array();
+        for (const MemorySegment& segment : segments) result.push_back({segment.start, segment.size});
+        return result;
+    };
+    for (const GpuKernel& kernel : kernels) {
+        const nlohmann::ordered_json line = {{"name", kernel.name},
+                                             {"grid", kernel.grid},
+                                             {"block", kernel.block},
+                                             {"registers", kernel.registers_per_thread},
+                                             {"shared_bytes", kernel.shared_bytes},
+                                             {"flops", kernel.work.flops},
+                                             {"tensor_flops", kernel.work.tensor_flops},
+                                             {"read_bytes", kernel.work.read_bytes},
+                                             {"written_bytes", kernel.work.written_bytes},
+                                             {"reads", list(kernel.reads)},
+                                             {"writes", list(kernel.writes)}};
+        text += line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+    }
+    return text;
+}
+
+std::vector<std::uint8_t> encode_kernel_stream(const std::vector<GpuKernel>& kernels) {
+    ByteWriter writer;
+    for (const char letter : kMagic) writer(static_cast<std::uint8_t>(letter));
+    writer(kVersion, static_cast<std::uint32_t>(kernels.size()));
+    for (const GpuKernel& kernel : kernels) writer(BinaryKernel{{kernel.name.begin(), kernel.name.end()}, kernel});
+    std::vector<std::uint8_t> bytes = writer.take();
+    const std::uint32_t crc = checksum(bytes.data(), bytes.size());
+    for (unsigned i = 0; i < kChecksumBytes; ++i) bytes.push_back(static_cast<std::uint8_t>(crc >> (8 * i)));
+    return bytes;
+}
+
+std::vector<GpuKernel> decode_kernel_stream(const std::vector<std::uint8_t>& bytes, const std::string& source) {
+    if (bytes.size() < sizeof(kMagic) + kChecksumBytes || !std::equal(kMagic, kMagic + sizeof(kMagic), bytes.begin()))
+        throw InputError(source, 0, "", "is no kernel stream");
+    const std::size_t size = bytes.size() - kChecksumBytes;
+    std::uint32_t stored = 0;
+    for (unsigned i = 0; i < kChecksumBytes; ++i) stored |= std::uint32_t{bytes[size + i]} << (8 * i);
+    if (stored != checksum(bytes.data(), size))
+        throw InputError(source, 0, "", "the checksum is wrong: the stream is truncated or damaged");
+    try {
+        ByteReader reader(bytes.data(), size);
+        reader.take(sizeof(kMagic));
+        const auto version = reader.get<std::uint16_t>();
+        if (version != kVersion) reader.fail(fmt::format("version {}, this program reads {}", version, kVersion));
+        const auto count = reader.get<std::uint32_t>();
+        std::vector<GpuKernel> kernels;
+        for (std::uint32_t i = 0; i < count; ++i) {
+            BinaryKernel record;
+            reader(record);
+            record.kernel.name.assign(record.name.begin(), record.name.end());
+            const std::string message = validation_error(record.kernel);
+            if (!message.empty()) reader.fail(fmt::format("kernel {}: {}", i, message));
+            kernels.push_back(std::move(record.kernel));
+        }
+        reader.expect_end();
+        if (kernels.empty()) reader.fail("holds no kernel");
+        return kernels;
+    } catch (const InputError& error) {
+        throw InputError(source, 0, "", error.what());
+    }
+}
+
+}  // namespace switchyard::sched
