@@ -6,7 +6,6 @@
 
 using namespace switchyard;
 using namespace switchyard::testing;
-using TrafficClass;
 using hw::flit::Config;
 using hw::flit::FlitNetwork;
 

@@ -10,7 +10,6 @@
 
 using namespace switchyard;
 using namespace switchyard::testing;
-using TrafficClass;
 using hw::flit::Config;
 using hw::flit::FlitNetwork;
 using hw::flit::Multicast;
