@@ -89,6 +89,7 @@ unsigned Grid::port_to(unsigned at, unsigned to, unsigned choice) const {
 }
 
 std::unique_ptr<RouteChooser> Grid::make_chooser(unsigned router) const {
+    if (!torus_) return Topology::make_chooser(router);
     return std::make_unique<TieChooser>(routes_, columns_, router);
 }
 

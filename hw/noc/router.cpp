@@ -240,8 +240,8 @@ void Router::carry(unsigned port, Payload& payload, sc_core::sc_time& delay) {
     const std::uint64_t cycles = serialisation_cycles(config_, packet.payload_bytes, packet.destinations.size());
     lists->targets.clear();
     for (const Endpoint endpoint : packet.destinations) lists->targets.push_back(targets_[endpoint]);
-    const unsigned choice = choose(*lists, port, static_cast<std::uint32_t>(cycles));
-    Journey journey{payload, packet, *lists, now, cycles * cycle_, control ? 1u : 0u, choice};
+    const unsigned ways = choose(*lists, port, static_cast<std::uint32_t>(cycles)) * routers_;
+    Journey journey{payload, packet, *lists, now, cycles * cycle_, control ? 1u : 0u, ways};
     plan(journey, port, start);
     book(journey, port);
     deliver(journey);
@@ -260,7 +260,9 @@ unsigned Router::choose(Lists& lists, unsigned port, std::uint32_t flits) {
 unsigned Router::debug_transport(int, Payload& payload) {
     const auto* const packet = payload.get_extension<PacketExtension>();
     if (!packet || packet->destinations.size() != 1 || packet->destinations[0] >= targets_.size()) return 0;
-    return links_[port_to(targets_[packet->destinations[0]], 0)].next->transport_dbg(payload);
+    const Target& target = targets_[packet->destinations[0]];
+    const unsigned port = target.router == index_ ? target.local_port : ports_to_[target.router];
+    return links_[port].next->transport_dbg(payload);
 }
 
 }  // namespace switchyard::hw

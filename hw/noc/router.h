@@ -156,7 +156,7 @@ private:
         Lists& lists;
         Tick now, duration;  ///< time of the call; for which a link is taken
         unsigned group;      ///< of VCs: TrafficClass, if it has some of its own
-        unsigned choice;     ///< of its source, among Topology::choices()
+        unsigned ways;       ///< where ports_to_ of each router has those of its source's choice
         Tick ready = 0;      ///< its head, which has come from another router by a link bound by hand, can leave
         Tick turn = 0;       ///< it is the first in its source's queue
         Tick arrival = 0;    ///< of the last tail
@@ -175,7 +175,7 @@ private:
     void set_up_flow_control();
 
     // transit.cpp
-    unsigned port_to(const Target& target, unsigned choice) const;
+    unsigned port_to(const Journey& journey, const Target& target) const;
     /// Finds a packet's times on its whole way; nothing is taken. `start`: it is offered by its endpoint, or its head
     /// is in this router.
     void plan(Journey& journey, unsigned in_port, Tick start);

@@ -23,8 +23,8 @@ constexpr unsigned kAnyClass = 2;
 
 }  // namespace
 
-unsigned Router::port_to(const Target& target, unsigned choice) const {
-    return target.router == index_ ? target.local_port : ports_to_[std::size_t{choice} * routers_ + target.router];
+inline unsigned Router::port_to(const Journey& journey, const Target& target) const {
+    return target.router == index_ ? target.local_port : ports_to_[journey.ways + target.router];
 }
 
 void Router::plan(Journey& journey, unsigned in_port, Tick start) {
@@ -49,12 +49,12 @@ void Router::plan(Journey& journey, unsigned in_port, Tick start) {
 void Router::fan_out(Journey& journey, Span targets, unsigned before) {
     auto [first, last] = targets;
     if (last - first == 1) {
-        first->port = static_cast<std::uint8_t>(port_to(*first, journey.choice));
+        first->port = static_cast<std::uint8_t>(port_to(journey, *first));
         return leave(journey, targets, before);
     }
     std::uint32_t ports = 0;
     for (Target* target = first; target != last; ++target) {
-        target->port = static_cast<std::uint8_t>(port_to(*target, journey.choice));
+        target->port = static_cast<std::uint8_t>(port_to(journey, *target));
         ports |= 1u << target->port;
     }
     for (; (ports & (ports - 1)) != 0; ports &= ports - 1) {

@@ -5,7 +5,6 @@
 #include <functional>
 #include <memory>
 #include <numeric>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -42,7 +41,8 @@ struct Note : ::tlm::tlm_extension<Note> {
 struct Arrival : PacketExtension {
     MemoryOperation operation = MemoryOperation::none;
     std::uint32_t tag = 0;
-    std::shared_ptr<const Note> note;  ///< null: the packet has none
+    bool has_note = false;
+    Note note;
     Endpoint at = 0;
     std::uint64_t cycle = 0, address = 0;
 
@@ -117,7 +117,10 @@ private:
             arrival.operation = memory->operation;
             arrival.tag = memory->tag;
         }
-        if (const auto* const note = payload.get_extension<Note>()) arrival.note = std::make_shared<const Note>(*note);
+        if (const auto* const note = payload.get_extension<Note>()) {
+            arrival.has_note = true;
+            arrival.note = *note;
+        }
         arrival.at = static_cast<Endpoint>(first_ + static_cast<unsigned>(port));
         arrival.cycle = clock_.count(sc_core::sc_time_stamp() + delay);
         arrival.address = payload.get_address();

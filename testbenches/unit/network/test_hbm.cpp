@@ -96,9 +96,9 @@ SIM_TEST("a reply carries what the request carried, cut into packets in order", 
             CHECK(reply.source == HbmBench::kFirst);
             CHECK(reply.destinations == std::vector<Endpoint>{3, 4, 9});
             CHECK(reply.tag == 77);
-            REQUIRE(reply.note);
-            CHECK(reply.note->number == 5);
-            CHECK(*reply.note->text == "whatever a system says");
+            REQUIRE(reply.has_note);
+            CHECK(reply.note.number == 5);
+            CHECK(*reply.note.text == "whatever a system says");
             CHECK(reply.values.empty());
             CHECK(reply.payload_bytes == (i < 2 ? 4096u : 10000u - 8192u));
             CHECK(reply.address == address);
@@ -122,9 +122,9 @@ SIM_TEST("a reply has the extensions of its own request alone", "[hbm]") {
         bench.request(0, second);
         bench.ends.wait_cycles(1000);
         REQUIRE(bench.ends.arrivals.size() == 2);
-        REQUIRE(bench.ends.arrivals[0].note);
-        CHECK(bench.ends.arrivals[0].note->number == 5);
-        CHECK_FALSE(bench.ends.arrivals[1].note);
+        CHECK(bench.ends.arrivals[0].has_note);
+        CHECK(bench.ends.arrivals[0].note.number == 5);
+        CHECK_FALSE(bench.ends.arrivals[1].has_note);
     });
 }
 
