@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -32,6 +33,7 @@ public:
         refusals();
         for (unsigned trial = 0; trial < 40; ++trial) random_kernels();
         for (unsigned trial = 0; trial < 200; ++trial) wide_kernels();
+        padding();
     }
     rtl::DispatcherModel& model() { return bench_.model(); }
 
@@ -204,6 +206,28 @@ private:
         std::sort(kernels.begin(), kernels.end(),
                   [](const Kernel& a, const Kernel& b) { return a.dyn_dim() < b.dyn_dim(); });
         run_on(kernels, 12);
+    }
+    /// Windows that end above, within and below the padding behind the last row. Where the second sample begins says
+    /// how many rows the tile has of the first one.
+    void padding() {
+        for (unsigned pad = 0; pad < 4; ++pad) {
+            phase("padding");
+            Kernel kernel = smallest_kernel(2);
+            kernel.pad = static_cast<std::uint8_t>(pad);
+            kernel.loop(Level::pe, Dim::n).block = 1;
+            kernel.loop(Level::spm, Dim::n).block = 2;
+            for (const auto& [dim, size] : {std::pair{Dim::p, 4}, std::pair{Dim::r, 3}})
+                kernel.total[static_cast<unsigned>(dim)] = kernel.loop(Level::spm, dim).block =
+                    static_cast<std::uint16_t>(size);
+            store({kernel});
+            std::vector<PinCommand> commands{configure(1)};
+            for (std::uint16_t rows = 1; rows <= 8; ++rows) {
+                commands.push_back(dispatch(0, 1, 2));
+                commands.back().in_rows = rows;
+                commands.back().in_columns = commands.back().in_channels = 1;
+            }
+            check(commands);
+        }
     }
     void run_on(const std::vector<Kernel>& kernels, unsigned dispatches) {
         store(kernels);
