@@ -33,7 +33,7 @@ correlation: 0.5
 batch: {correlation: $correlation}
 probability: [0.2224, 0.7776]
 END
-    "$bin/sy-sched" routes configs/workloads/skipnet_resnet34.yaml --routing "$scratch/routing.yaml" --batches 200 -o "$trace"
+    "$bin/sy-sched" routes configs/workloads/skipnet_resnet34.yaml --routing "$scratch/routing.yaml" --batches 200 -o "$trace" >/dev/null
     generated+=("$trace")
 done
 python3 "$here/route_correlation.py" "${generated[@]}" | sed "s#$scratch/##"
