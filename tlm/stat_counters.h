@@ -30,9 +30,9 @@ struct StatCounter {
 
 /// Registers the counters of the module with this path. `stats()` returns its Stats, by reference or value, whenever a
 /// counter is read. `uncounted`: members that are always 0 here and that reports are not to have.
-template <class Stats, std::size_t kCount, class Read>
+template <class Stats, std::size_t Count, class Read>
 void register_counters(SimulationRegistry& registry, const std::string& module,
-                       const StatCounter<Stats> (&counters)[kCount], Read stats,
+                       const StatCounter<Stats> (&counters)[Count], Read stats,
                        std::initializer_list<std::uint64_t Stats::*> uncounted = {}) {
     for (const StatCounter<Stats>& counter : counters) {
         bool counted = true;

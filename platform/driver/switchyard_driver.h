@@ -87,7 +87,8 @@ switchyard_result switchyard_check_image(const void* image, size_t bytes);
 /* Checks the image, writes it into the window, commits it and waits until the tiles have it. In switchyard_image.c. */
 switchyard_result switchyard_load_image(switchyard_device* device, const void* image, size_t bytes);
 /* The same, and leaves the check to the chip, which makes the same one and more when the image is committed: an image
- * that is no good ends with SWITCHYARD_CHIP_ERROR and a code SWITCHYARD_ERROR_IMAGE_..., and the image that was loaded before stays. */
+ * that is no good ends with SWITCHYARD_CHIP_ERROR and a code SWITCHYARD_ERROR_IMAGE_..., and the image that was loaded
+ * before stays. */
 switchyard_result switchyard_load_unchecked_image(switchyard_device* device, const void* image, size_t bytes);
 /* Forgets the loaded image, the last error and the queue. SWITCHYARD_CHIP_ERROR if a batch is running. */
 switchyard_result switchyard_forget_image(switchyard_device* device);

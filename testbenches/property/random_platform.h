@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "switchyard/testbenches/property/random_network.h"
 #include "switchyard/sw_scheduler/base/random_source.h"
+#include "switchyard/testbenches/property/random_network.h"
 
 namespace switchyard::testing {
 

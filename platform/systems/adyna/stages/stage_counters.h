@@ -51,8 +51,8 @@ private:
         hw::Scratchpad::Stats scratchpad;
     };
     /// Registers those of a module that `stats` stands for.
-    template <class Stats, std::size_t kCount>
-    void count(const std::string& module, const StatCounter<Stats> (&counters)[kCount], const Stats& stats,
+    template <class Stats, std::size_t Count>
+    void count(const std::string& module, const StatCounter<Stats> (&counters)[Count], const Stats& stats,
                std::initializer_list<std::uint64_t Stats::*> uncounted = {}) {
         const auto refreshed = [this, &stats]() -> const Stats& {
             refresh_();
