@@ -17,9 +17,9 @@ struct Named {
     TopologyPtr (*make)(unsigned columns, unsigned rows);
 };
 
-template <bool torus>
+template <bool Torus>
 TopologyPtr grid(unsigned columns, unsigned rows) {
-    return std::make_shared<const Grid>(torus, columns, rows);
+    return std::make_shared<const Grid>(Torus, columns, rows);
 }
 
 /// Another topology is one more line here.
@@ -32,12 +32,12 @@ std::unique_ptr<RouteChooser> Topology::make_chooser(unsigned) const {
 }
 
 const std::vector<std::string>& topologies() {
-    static const std::vector<std::string> names = [] {
+    static const std::vector<std::string> kNames = [] {
         std::vector<std::string> all;
         for (const Named& named : kTopologies) all.emplace_back(named.name);
         return all;
     }();
-    return names;
+    return kNames;
 }
 
 TopologyPtr make_topology(const std::string& name, unsigned columns, unsigned rows) {
