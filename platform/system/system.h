@@ -46,7 +46,7 @@ struct SystemDesign {
     std::string name;
     std::vector<std::string> parameters;  ///< keys without a dot
     /// Keys of this section of `--set` are parameters, "gpu.launch_us" is `launch_us`; empty: all are of the platform.
-    std::string section = "";
+    std::string section{};
     /// False: the platform is the file of the parameter `file`, with that section only, and may be left out.
     bool reads_platform = true;
 };
