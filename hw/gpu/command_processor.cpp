@@ -194,11 +194,11 @@ void CommandProcessor::process(unsigned q, sc_time fetched) {
         case Kind::kernel:
             ++stats_.kernels;
             await_turn(queue, fetched);
-            hand_over(q, kernels);
+            dispatch(q, kernels);
             return;
         case Kind::copy:
             ++stats_.copies;
-            hand_over(q, copies);
+            dispatch(q, copies);
             return;
         case Kind::event_wait:
             ++stats_.event_waits;
@@ -217,7 +217,7 @@ void CommandProcessor::process(unsigned q, sc_time fetched) {
     complete(q, queue.packet);
 }
 
-void CommandProcessor::hand_over(unsigned q, tlm_utils::simple_initiator_socket<CommandProcessor>& socket) {
+void CommandProcessor::dispatch(unsigned q, tlm_utils::simple_initiator_socket<CommandProcessor>& socket) {
     Queue& queue = *queues_[q];
     const std::uint64_t handle = handles_++;
     in_flight_.emplace(handle, InFlight{q, queue.packet});

@@ -104,7 +104,7 @@ private:
     void run(unsigned queue);
     void retire();
     void process(unsigned queue, sc_core::sc_time fetched);
-    void hand_over(unsigned queue, tlm_utils::simple_initiator_socket<CommandProcessor>& socket);
+    void dispatch(unsigned queue, tlm_utils::simple_initiator_socket<CommandProcessor>& socket);
     void await_earlier(Queue& queue);
     void await_event(Queue& queue);
     void await_turn(Queue& queue, sc_core::sc_time fetched);

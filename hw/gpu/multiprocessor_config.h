@@ -18,7 +18,7 @@ struct MultiprocessorConfig {
     unsigned registers = 65536;
     unsigned shared_bytes = 167936;         ///< 164 KiB
     unsigned register_unit = 256;           ///< registers are given to a warp in multiples of this
-    unsigned warp_unit = 4;                 ///< and to a CTA for a multiple of so many warps
+    unsigned warp_unit = 4;                 ///< and to a CTA for a multiple of this many warps
     unsigned shared_unit_bytes = 128;       ///< shared memory is given in multiples of this
     unsigned reserved_shared_bytes = 1024;  ///< for the system, a CTA
     // What they do.
@@ -41,7 +41,7 @@ void describe(V& v, MultiprocessorConfig& c) {
     v.field("registers", c.registers, 1, 1 << 24, "32-bit registers of an SM");
     v.field("shared_bytes", c.shared_bytes, 0, 1 << 30, "shared memory of an SM");
     v.field("register_unit", c.register_unit, 1, 65536, "registers are given to a warp in multiples of this");
-    v.field("warp_unit", c.warp_unit, 1, 64, "and to a CTA for a multiple of so many warps");
+    v.field("warp_unit", c.warp_unit, 1, 64, "and to a CTA for a multiple of this many warps");
     v.field("shared_unit_bytes", c.shared_unit_bytes, 1, 65536, "shared memory is given to a CTA in multiples of this");
     v.field("reserved_shared_bytes", c.reserved_shared_bytes, 0, 65536,
             "shared memory that the system takes for each CTA");
