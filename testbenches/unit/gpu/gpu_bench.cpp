@@ -18,7 +18,7 @@ hw::Gpu::Config plain_gpu(const std::string& impl) {
     config.multiprocessors.warp_latency_cycles = 1;
     config.memory.l2_latency_ns = 0;
     config.memory.memory_latency_ns = 0;
-    config.command_processor = {8, 0, 0, 0, 0, 0};
+    config.command_processor = {8, 0, 0, 0, 0, 0, 0};
     config.cta_scheduler.kernel_end_ns = 0;
     config.cta_scheduler.keep_records = true;
     config.copy_engines.setup_ns = 0;
