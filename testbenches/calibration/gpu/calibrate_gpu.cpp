@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// usage: calibrate_gpu fit | page
+// usage: calibrate_gpu fit | page | keys | evaluate FILE.csv
 // fit: repeats the calibration on all measured kernels and prints the keys of the platform files.
 // page: docs/results/gpu_kernels.md.
+// keys: docs/gpu_keys.md.
+// evaluate: simulates the kernels of another file of the same columns with the platform files as they are, and prints
+// each beside its measured time, and errors by operator and size.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -11,6 +14,7 @@
 #include <fmt/format.h>
 #include <systemc>
 
+#include "switchyard/platform/gpu/gpu_platform.h"
 #include "switchyard/testbenches/calibration/gpu/simulated_kernels.h"
 
 using namespace switchyard;
@@ -107,10 +111,12 @@ void print_halves(const std::vector<FitKernel>& kernels) {
 
 void print_page(const std::vector<FitKernel>& kernels) {
     const std::vector<double> ours = simulate_us(kernels);
-    std::vector<double> values, bounds, distances;
+    std::vector<double> values, bounds, with_overhead, distances;
     for (std::size_t i = 0; i < kernels.size(); ++i) {
         values.push_back(ours[i] / kernels[i].measured.us);
         bounds.push_back(roofline_us(kernels[i].measured) / kernels[i].measured.us);
+        const sched::GpuDescription gpu = a100(kernels[i].measured.device, file_parameters());
+        with_overhead.push_back(bounds.back() + gpu.kernel_overhead_ns / 1000 / kernels[i].measured.us);
         distances.push_back(ours[i] / kernels[i].us(file_parameters()));
     }
     fmt::print(
@@ -124,6 +130,7 @@ void print_page(const std::vector<FitKernel>& kernels) {
     fmt::print("| model | {}", kErrorHead);
     fmt::print("| `cta`, parameters of the platform files | {}\n", cells(summarise(values)));
     fmt::print("| roofline: peak FP32 or bytes at the pins, no launch | {}\n", cells(summarise(bounds)));
+    fmt::print("| the same and the calibrated overhead of a kernel | {}\n", cells(summarise(with_overhead)));
     fmt::print(
         "\nThe simulation against the closed form that chooses schedules (`estimate_ns()`), as ours / measured "
         "above: p10 {:.3f}, median {:.3f}, p90 {:.3f}, largest difference {:.1f} %.\n",
@@ -139,11 +146,32 @@ void print_page(const std::vector<FitKernel>& kernels) {
     print_worst(kernels, ours);
 }
 
+void evaluate(const std::vector<FitKernel>& kernels) {
+    const std::vector<double> ours = simulate_us(kernels);
+    std::vector<double> values;
+    fmt::print("ours_us,ours_over_measured,line\n");
+    for (std::size_t i = 0; i < kernels.size(); ++i) {
+        values.push_back(ours[i] / kernels[i].measured.us);
+        fmt::print("{:.2f},{:.3f},{}\n", ours[i], values.back(), kernels[i].measured.line);
+    }
+    fmt::print("\n| all | {}| all | {}\n", kErrorHead, cells(summarise(values)));
+    print_groups("operator", kernels, ours, [](const MeasuredKernel& k) { return type_of(k.op); });
+    print_groups("measured time", kernels, ours, [](const MeasuredKernel& k) { return size_of(k.us); });
+}
+
 }  // namespace
 
 int sc_main(int argc, char** argv) {
     try {
-        const std::string command = argc == 2 ? argv[1] : "";
+        const std::string command = argc >= 2 ? argv[1] : "";
+        if (command == "evaluate" && argc == 3) {
+            evaluate(fit_kernels(read_measured_kernels(argv[2])));
+            return 0;
+        }
+        if (command == "keys") {
+            fmt::print("{}", platform::gpu_keys_markdown());
+            return 0;
+        }
         const std::vector<FitKernel> kernels = fit_kernels(read_measured_kernels(kData));
         if (command == "page") {
             print_page(kernels);
@@ -157,7 +185,7 @@ int sc_main(int argc, char** argv) {
                 p.l2_efficiency, p.warp_latency_cycles, p.memory_instruction_cycles);
             fmt::print("errors: {}\n", cells(summarise(ratios(kernels, all_of(kernels), p))));
         } else {
-            fmt::print(stderr, "usage: calibrate_gpu fit | page\n");
+            fmt::print(stderr, "usage: calibrate_gpu fit | page | keys | evaluate FILE.csv\n");
             return 2;
         }
         return 0;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Occupancy, fair shares, the L2: without simulation.
+#include <fstream>
+#include <iterator>
+
 #include "switchyard/hw/gpu/fair_share.h"
 #include "switchyard/hw/gpu/kernel_cost.h"
 #include "switchyard/hw/gpu/l2_cache.h"
@@ -72,6 +75,12 @@ TEST_CASE("a GPU's file is refused with file, line and key", "[gpu]") {
                       ContainsSubstring("configs/platforms/adyna.yaml:"));
     CHECK_THROWS_WITH(platform::read_gpu_platform("configs/gpus/v100.yaml", {{"memory.l2_block_bytes", "5000"}}),
                       ContainsSubstring("l2_block_bytes: no power of two"));
+}
+
+TEST_CASE("docs/gpu_keys.md is what the program prints", "[gpu]") {
+    std::ifstream file("docs/gpu_keys.md");
+    const std::string page((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+    CHECK(page == platform::gpu_keys_markdown());
 }
 
 TEST_CASE("shares are max-min fair and add up", "[gpu]") {
