@@ -81,7 +81,8 @@ std::string gpu_keys_markdown() {
         "# Keys of a GPU\n\n"
         "A GPU is a YAML file with the sections below (`configs/gpus/`); what is left out has its default. Keys that "
         "are "
-        "called calibrated are those of `docs/results/gpu_kernels.md`. `calibrate_gpu keys` prints this page; a test compares the two.\n";
+        "called calibrated are those of `docs/results/gpu_kernels.md`. `calibrate_gpu keys` prints this page; a test "
+        "compares the two.\n";
     GpuPlatform defaults;
     for_each_gpu_section(defaults, [&text](const char* name, const char* meaning, auto& config) {
         std::vector<KeyDescription> keys;
