@@ -97,10 +97,10 @@ void StageFabric::depart(PooledPayload payload, const sc_core::sc_time& after) {
     for (const Endpoint destination : packet.destinations)
         head = std::max(head, packets_of_host_.head_cycles(packet.source, destination));
     packets_of_host_.add_packet(packet.source, packet.destinations, packet.payload_bytes);
-    const Traffic traffic = packets_of_host_.take();
-    counters_.add(traffic, 1);
+    packets_of_host_.take(of_packet_);
+    counters_.add(of_packet_, 1);
     const double now = now_cycles(), start = now + static_cast<double>(clock_.count(after));
-    sc_core::sc_time delay = cycles(resources_.carry(traffic, start) - now + static_cast<double>(head));
+    sc_core::sc_time delay = cycles(resources_.carry(of_packet_, start) - now + static_cast<double>(head));
     if (packet.source == host_) {
         travels_.push({std::move(payload), Travel::State::arrives}, delay);
         return;
@@ -303,11 +303,11 @@ void StageFabric::write_memory(const Payload& payload, const PacketExtension& pa
 
 sc_core::sc_time StageFabric::access(std::uint64_t address, std::uint64_t bytes, bool write) {
     packets_of_host_.add_request(address, bytes, write);
-    const Traffic requested = packets_of_host_.take();
-    counters_.add(requested, 1);
+    packets_of_host_.take(of_packet_);
+    counters_.add(of_packet_, 1);
     lead_ = quantum_;
     const double now = now_cycles();
-    return cycles(resources_.serve(requested, now).last - now);
+    return cycles(resources_.serve(of_packet_, now).last - now);
 }
 
 void StageFabric::load() {
