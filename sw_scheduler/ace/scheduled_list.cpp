@@ -15,6 +15,7 @@ WindowEntry ScheduledList::send(Footprint footprint) {
     WindowEntry entry{next_++, {}};
     for (const Listed& earlier : listed_) {
         ++checks_;
+        segment_pairs_ += ace::segment_pairs(footprint, earlier.footprint, rule_);
         if (depends_on(footprint, earlier.footprint, rule_)) entry.upstream.push_back(earlier.id);
     }
     if (listed_.size() == kernels_) listed_.pop_front();

@@ -22,6 +22,7 @@ public:
     WindowEntry send(Footprint footprint);
     /// Pairs of kernels that were compared since the beginning.
     std::uint64_t checks() const { return checks_; }
+    std::uint64_t segment_pairs() const { return segment_pairs_; }  ///< that these comparisons look at
 
 private:
     struct Listed {
@@ -33,7 +34,7 @@ private:
     DependenceRule rule_;
     std::deque<Listed> listed_;  ///< oldest first
     KernelId next_ = 0;
-    std::uint64_t checks_ = 0;
+    std::uint64_t checks_ = 0, segment_pairs_ = 0;
 };
 
 }  // namespace switchyard::sched::ace

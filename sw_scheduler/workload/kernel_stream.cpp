@@ -34,13 +34,13 @@ void transfer(Archive& archive, typename Archive::template Record<BinaryKernel> 
     auto& k = record.kernel;
     archive(record.name, k.grid[0], k.grid[1], k.grid[2], k.block[0], k.block[1], k.block[2], k.registers_per_thread,
             k.shared_bytes, k.work.flops, k.work.tensor_flops, k.work.read_bytes, k.work.written_bytes, k.reads,
-            k.writes);
+            k.writes, k.schedule.l2_bytes, k.schedule.other_instructions, k.schedule.dependent_loads);
 }
 
 namespace {
 
 constexpr char kMagic[] = {'S', 'Y', 'K', 'S'};
-constexpr std::uint16_t kVersion = 1;
+constexpr std::uint16_t kVersion = 2;
 constexpr std::size_t kChecksumBytes = 4;
 
 std::string segments_error(const char* key, const std::vector<MemorySegment>& segments) {
@@ -61,9 +61,20 @@ public:
     LineReader(const std::string& text, std::string path, int line) : path_(std::move(path)), line_(line) {
         object_ = parse_json(text, path_, line_);
         if (!object_.is_object()) fail("", "wants a JSON object");
-        static const std::set<std::string> kKnown{"name",         "grid",  "block",        "registers",
-                                                  "shared_bytes", "flops", "tensor_flops", "read_bytes",
-                                                  "writes",       "reads", "written_bytes"};
+        static const std::set<std::string> kKnown{"name",
+                                                  "grid",
+                                                  "block",
+                                                  "registers",
+                                                  "shared_bytes",
+                                                  "flops",
+                                                  "tensor_flops",
+                                                  "read_bytes",
+                                                  "writes",
+                                                  "reads",
+                                                  "written_bytes",
+                                                  "l2_bytes",
+                                                  "other_instructions",
+                                                  "dependent_loads"};
         for (const auto& [key, value] : object_.items())
             if (kKnown.count(key) == 0) fail(key, "unknown key");
     }
@@ -79,6 +90,9 @@ public:
         kernel.work.tensor_flops = number("tensor_flops");
         kernel.work.read_bytes = number("read_bytes");
         kernel.work.written_bytes = number("written_bytes");
+        kernel.schedule.l2_bytes = number("l2_bytes");
+        kernel.schedule.other_instructions = number("other_instructions");
+        kernel.schedule.dependent_loads = small("dependent_loads", 0);
         kernel.reads = segments("reads");
         kernel.writes = segments("writes");
         const std::string message = validation_error(kernel);
@@ -188,17 +202,20 @@ std::string kernel_stream_text(const std::vector<GpuKernel>& kernels) {
         return result;
     };
     for (const GpuKernel& kernel : kernels) {
-        const nlohmann::ordered_json line = {{"name", kernel.name},
-                                             {"grid", kernel.grid},
-                                             {"block", kernel.block},
-                                             {"registers", kernel.registers_per_thread},
-                                             {"shared_bytes", kernel.shared_bytes},
-                                             {"flops", kernel.work.flops},
-                                             {"tensor_flops", kernel.work.tensor_flops},
-                                             {"read_bytes", kernel.work.read_bytes},
-                                             {"written_bytes", kernel.work.written_bytes},
-                                             {"reads", list(kernel.reads)},
-                                             {"writes", list(kernel.writes)}};
+        nlohmann::ordered_json line = {{"name", kernel.name},
+                                       {"grid", kernel.grid},
+                                       {"block", kernel.block},
+                                       {"registers", kernel.registers_per_thread},
+                                       {"shared_bytes", kernel.shared_bytes},
+                                       {"flops", kernel.work.flops},
+                                       {"tensor_flops", kernel.work.tensor_flops},
+                                       {"read_bytes", kernel.work.read_bytes},
+                                       {"written_bytes", kernel.work.written_bytes},
+                                       {"reads", list(kernel.reads)},
+                                       {"writes", list(kernel.writes)}};
+        if (kernel.schedule.l2_bytes > 0) line["l2_bytes"] = kernel.schedule.l2_bytes;
+        if (kernel.schedule.other_instructions > 0) line["other_instructions"] = kernel.schedule.other_instructions;
+        if (kernel.schedule.dependent_loads > 0) line["dependent_loads"] = kernel.schedule.dependent_loads;
         text += line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
     }
     return text;
@@ -244,6 +261,13 @@ std::vector<GpuKernel> decode_kernel_stream(const std::vector<std::uint8_t>& byt
     } catch (const InputError& error) {
         throw InputError(source, 0, "", error.what());
     }
+}
+
+std::vector<GpuKernel> load_kernel_stream(const std::string& path) {
+    const std::vector<std::uint8_t> bytes = read_bytes(path, kMaxImageBytes);
+    const bool binary = bytes.size() >= sizeof(kMagic) && std::equal(kMagic, kMagic + sizeof(kMagic), bytes.begin());
+    return binary ? decode_kernel_stream(bytes, path)
+                  : parse_kernel_stream(std::string(bytes.begin(), bytes.end()), path);
 }
 
 }  // namespace switchyard::sched

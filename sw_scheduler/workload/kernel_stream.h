@@ -18,6 +18,13 @@ struct KernelWork {
     std::uint64_t written_bytes = 0;
 };
 
+/// How a kernel goes about its work, all threads together. 0: not known, the GPU's model takes what its text says.
+struct KernelSchedule {
+    std::uint64_t l2_bytes = 0;            ///< between multiprocessors and L2; unknown: as global memory
+    std::uint64_t other_instructions = 0;  ///< of warps, besides arithmetic: addresses, shared memory, loads
+    std::uint32_t dependent_loads = 0;     ///< of a CTA, one after another, with nothing to do meanwhile; unknown: 1
+};
+
 /// One kernel launch of a GPU, as the application issues it.
 struct GpuKernel {
     std::string name;
@@ -27,6 +34,7 @@ struct GpuKernel {
     std::uint32_t shared_bytes = 0;  ///< of a CTA
     KernelWork work;
     std::vector<MemorySegment> reads, writes;
+    KernelSchedule schedule;
 
     std::uint64_t ctas() const { return std::uint64_t{grid[0]} * grid[1] * grid[2]; }
     std::uint32_t threads_per_cta() const { return block[0] * block[1] * block[2]; }
@@ -45,16 +53,20 @@ std::string validation_error(const GpuKernel& kernel);
 ///     {"name": "gemm", "grid": [16, 4, 1], "block": [128, 1, 1], "registers": 64, "shared_bytes": 16384,
 ///      "flops": 0, "tensor_flops": 4194304, "read_bytes": 65536, "written_bytes": 32768,
 ///      "reads": [[4096, 32768], [65536, 32768]], "writes": [[131072, 32768]]}
-/// `name`, `grid` and `block` must be there. Throws InputError "file:line: key: ...", also for a stream without
+/// `name`, `grid` and `block` must be there; `l2_bytes`, `other_instructions` and `dependent_loads` are written only if
+/// they are known. Throws InputError "file:line: key: ...", also for a stream without
 /// kernels.
 std::vector<GpuKernel> read_kernel_stream(const std::string& path);
 /// The same from its text; `source` is for messages.
 std::vector<GpuKernel> parse_kernel_stream(const std::string& text, const std::string& source);
 std::string kernel_stream_text(const std::vector<GpuKernel>& kernels);
 
-/// The same in binary: "SYKS", u16 version 1, u32 kernels, the kernels, u32 CRC-32 of all before it; little-endian.
+/// The same in binary: "SYKS", u16 version 2, u32 kernels, the kernels, u32 CRC-32 of all before it; little-endian.
 /// Throws InputError: another format or version, a length or a checksum that does not fit, a kernel out of the limits.
 std::vector<std::uint8_t> encode_kernel_stream(const std::vector<GpuKernel>& kernels);
 std::vector<GpuKernel> decode_kernel_stream(const std::vector<std::uint8_t>& bytes, const std::string& source);
+
+/// A file in either form, which its first bytes tell. Throws InputError.
+std::vector<GpuKernel> load_kernel_stream(const std::string& path);
 
 }  // namespace switchyard::sched

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include <tlm_utils/simple_initiator_socket.h>
+#include <tlm_utils/simple_target_socket.h>
+#include <systemc>
+#include <tlm>
+
+#include "switchyard/hw/gpu/kernel_cost.h"
+#include "switchyard/hw/gpu/kernel_launch.h"
+#include "switchyard/hw/gpu/l2_cache.h"
+#include "switchyard/hw/gpu/multiprocessor_config.h"
+#include "switchyard/tlm/simulation_registry.h"
+
+namespace switchyard::hw {
+
+/// All multiprocessors of a GPU with the L2 and the device memory that they share. `ctas` starts CTAs (CtaExtension),
+/// of which `finished` tells when they are done. Who starts them keeps within the resources (occupancy.h).
+///
+/// Two implementations, by name (make_multiprocessors()): `cta` (CtaMultiprocessors) and `warp` (WarpMultiprocessors).
+class Multiprocessors : public sc_core::sc_module {
+public:
+    struct Stats {
+        std::uint64_t ctas = 0;
+        double compute_ns = 0;    ///< of multiprocessors, summed: arithmetic and issue at the rates of the Config
+        double l2_bytes = 0;      ///< between multiprocessors and L2
+        double memory_bytes = 0;  ///< of device memory, kernels only
+        double warp_ns = 0;       ///< resident warps * time, for occupancy
+        double busy_ns = 0;       ///< of multiprocessors with a CTA or more, summed
+    };
+
+    tlm_utils::simple_target_socket<Multiprocessors> ctas;
+    tlm_utils::simple_initiator_socket<Multiprocessors> finished;
+
+    const Stats& stats() const { return stats_; }
+
+protected:
+    Multiprocessors(const sc_core::sc_module_name& name, const MultiprocessorConfig& config,
+                    const GpuMemoryConfig& memory, SimulationRegistry& registry);
+
+    /// `count` CTAs start now on a multiprocessor.
+    virtual void start(std::shared_ptr<const KernelLaunch> kernel, unsigned multiprocessor, std::uint32_t count) = 0;
+    /// From a thread.
+    void finish(const std::shared_ptr<const KernelLaunch>& kernel, unsigned multiprocessor, std::uint32_t count);
+    /// What a kernel that starts now moves: its segments through the L2; without segments all bytes of its work.
+    MemoryTraffic traffic_of(const KernelLaunch& kernel);
+
+    MultiprocessorConfig config_;
+    GpuMemoryConfig memory_;
+    Stats stats_;
+
+private:
+    void b_transport(::tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
+
+    L2Cache l2_;
+};
+
+/// `impl`: "cta" or "warp". Throws InputError for another.
+std::unique_ptr<Multiprocessors> make_multiprocessors(const std::string& impl, const char* name,
+                                                      const MultiprocessorConfig& config, const GpuMemoryConfig& memory,
+                                                      SimulationRegistry& registry);
+
+}  // namespace switchyard::hw

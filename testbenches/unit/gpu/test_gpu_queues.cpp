@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// Queues, events, copies, errors.
+#include "switchyard/testbenches/unit/gpu/gpu_bench.h"
+
+using namespace switchyard;
+using namespace switchyard::testing;
+using Catch::Matchers::ContainsSubstring;
+using hw::GpuPacket;
+
+namespace {
+
+GpuPacket event(GpuPacket::Kind kind, std::uint64_t address, std::uint64_t value) {
+    GpuPacket packet;
+    packet.kind = kind;
+    packet.event_address = address;
+    packet.event_value = value;
+    return packet;
+}
+
+constexpr std::uint64_t kEvent = 64;
+
+}  // namespace
+
+TEST_CASE("a packet is what was encoded", "[gpu]") {
+    sched::GpuKernel kernel = compute_kernel(7, 1000);
+    kernel.reads = {{4096, 10}};
+    kernel.schedule = {11, 12, 13};
+    GpuPacket packet = hw::kernel_packet(kernel, 99, 1 << 20);
+    packet.event_address = kEvent;
+    packet.event_value = 5;
+    packet.in_order = false;
+    const GpuPacket decoded = hw::decode_gpu_packet(hw::encode(packet));
+    CHECK(decoded.ctas() == 7);
+    CHECK(decoded.tag == 99);
+    CHECK(decoded.event_value == 5);
+    CHECK_FALSE(decoded.in_order);
+    CHECK(decoded.schedule.dependent_loads == 13);
+    CHECK(decoded.segments_address == 1 << 20);
+    CHECK(decoded.read_segments == 1);
+    CHECK(decoded.write_segments == 0);
+    hw::GpuPacketBytes bytes = hw::encode(packet);
+    bytes[0] = 77;
+    CHECK_THROWS_WITH(hw::decode_gpu_packet(bytes), ContainsSubstring("unknown code 77"));
+}
+
+SIM_TEST("kernels of a queue run one after another, unless they need not", "[gpu]") {
+    hw::Gpu::Config config = plain_gpu();
+    config.command_processor.dependent_launch_ns = 100;
+    config.command_processor.launch_ns = 400;
+    GpuBench bench("bench", config);
+    bench.push(0, compute_kernel(1, 128000), 1);
+    bench.push(0, compute_kernel(1, 128000), 2);
+    bench.push(0, compute_kernel(1, 128000), 3, false);
+    bench.run();
+    CHECK(GpuBench::ns(bench.record(1).started) == Approx(400).epsilon(0.01));
+    CHECK(GpuBench::ns(bench.record(2).started) == Approx(1500).epsilon(0.01));
+    CHECK(GpuBench::ns(bench.record(3).started) == Approx(1900).epsilon(0.01));
+}
+
+SIM_TEST("a queue waits for the event that another signals", "[gpu]") {
+    GpuBench bench("bench", plain_gpu());
+    bench.push(0, event(GpuPacket::Kind::event_wait, kEvent, 3));
+    bench.push(0, compute_kernel(1, 128000), 1);
+    bench.push(1, compute_kernel(1, 256000), 2);
+    bench.push(1, event(GpuPacket::Kind::event_signal, kEvent, 3));
+    bench.run();
+    CHECK(bench.record(1).started >= bench.record(2).completed);
+    CHECK(bench.word(kEvent) == 3);
+    CHECK(bench.gpu.idle());
+    CHECK(bench.gpu.stall().empty());
+}
+
+SIM_TEST("the host hears of a completion by interrupt, register and event", "[gpu]") {
+    GpuBench bench("bench", plain_gpu());
+    GpuPacket packet = hw::kernel_packet(compute_kernel(1, 128000), 1);
+    packet.interrupt = true;
+    packet.event_address = kEvent;
+    packet.event_value = 17;
+    bench.push(3, packet);
+    bool heard = false;
+    bench.run([&] {
+        sc_core::wait(bench.irq.posedge_event());
+        heard = true;
+        namespace reg = hw::gpu_registers;
+        CHECK(bench.read_register(reg::queue(3, reg::kCompleted)) == 1);
+        CHECK(bench.word(kEvent) == 17);
+        bench.write_register(reg::queue(3, reg::kInterrupt), 1);
+        sc_core::wait(sc_core::sc_time(1, sc_core::SC_NS));
+        CHECK_FALSE(bench.irq.read());
+    });
+    CHECK(heard);
+}
+
+SIM_TEST("queues that wait for each other are named, with the cycle", "[gpu]") {
+    GpuBench bench("bench", plain_gpu());
+    bench.push(0, event(GpuPacket::Kind::event_wait, kEvent, 1));
+    bench.push(0, event(GpuPacket::Kind::event_signal, kEvent + 8, 1));
+    bench.push(1, event(GpuPacket::Kind::event_wait, kEvent + 8, 1));
+    bench.push(1, event(GpuPacket::Kind::event_signal, kEvent, 1));
+    bench.run();
+    CHECK(
+        bench.gpu.stall() ==
+        "queue 0 (packet 0, tag 0) waits for event 0x40 to be 1 (it is 0), which packet 1 of queue 1 signals; "
+        "queue 1 (packet 0, tag 0) waits for event 0x48 to be 1 (it is 0), which packet 1 of queue 0 signals: a cycle");
+    REQUIRE(bench.registry.waits().size() == 1);
+}
+
+SIM_TEST("a queue that nobody signals says so", "[gpu]") {
+    GpuBench bench("bench", plain_gpu());
+    bench.push(2, event(GpuPacket::Kind::event_wait, kEvent, 9));
+    bench.run();
+    CHECK(bench.gpu.stall() ==
+          "queue 2 (packet 0, tag 0) waits for event 0x40 to be 9 (it is 0), which no packet signals");
+}
+
+SIM_TEST("a kernel that fits no multiprocessor is refused with one line", "[gpu]") {
+    GpuBench bench("bench", plain_gpu());
+    sched::GpuKernel kernel = compute_kernel(1, 1000);
+    kernel.shared_bytes = 200000;
+    bench.push(1, kernel, 42);
+    ExpectReport report("uncaught exception");
+    try {
+        bench.run();
+        FAIL("it ran");
+    } catch (const sc_core::sc_report& error) {
+        CHECK_THAT(error.get_msg(), ContainsSubstring("queue 1: packet 0: "));
+        CHECK_THAT(error.get_msg(), ContainsSubstring("kernel 42: shared_bytes: a CTA takes 201088, an SM has 167936"));
+    }
+}
+
+SIM_TEST("copies move bytes both ways at the rate of the link", "[gpu]") {
+    hw::PcieLink::Config link;
+    GpuBench bench("bench", plain_gpu(), link);
+    constexpr std::uint64_t kBytes = 1 << 20;
+    for (std::uint64_t i = 0; i < kBytes; ++i) bench.host_bytes()[i] = static_cast<std::uint8_t>(i * 7);
+    GpuPacket packet;
+    packet.kind = GpuPacket::Kind::copy;
+    packet.bytes = kBytes;
+    packet.source = 0;
+    packet.destination = 1ull << 30;
+    bench.push(0, packet);
+    packet.direction = GpuPacket::Direction::device_to_host;
+    packet.source = 1ull << 30;
+    packet.destination = 2 << 20;
+    bench.push(0, packet);
+    double first = 0, second = 0;
+    bench.run([&] {
+        namespace reg = hw::gpu_registers;
+        while (bench.read_register(reg::queue(0, reg::kCompleted)) < 1)
+            sc_core::wait(sc_core::sc_time(10, sc_core::SC_NS));
+        first = GpuBench::now();
+        while (bench.read_register(reg::queue(0, reg::kCompleted)) < 2)
+            sc_core::wait(sc_core::sc_time(10, sc_core::SC_NS));
+        second = GpuBench::now() - first;
+    });
+    CHECK(std::equal(bench.host_bytes().begin(), bench.host_bytes().begin() + kBytes,
+                     bench.host_bytes().begin() + (2 << 20)));
+    const double ns = kBytes / (hw::pcie_link_gb_per_s(link) * hw::pcie_payload_share(link));
+    // Both ways once more for the first and the last chunk, and what a chunk takes that is alone on the link.
+    CHECK(first == Approx(ns).margin(2 * link.latency_ns + ns / 16));
+    CHECK(second == Approx(ns).margin(2 * link.latency_ns + ns / 16));
+}
