@@ -76,9 +76,8 @@ void GateDecisions::count_branches(Output& output, const Edge& edge) {
     const OperatorPlacement& placement = ports_.program().placement(edge.src_op);
     output.counted = true;
     const TileOperator& op = ports_.program().operators[output.operator_index];
-    const int index =
-        placement.best_fit(placement.allocation_for(*output.index_list), static_cast<std::uint32_t>(samples.size()));
-    const Box box = output_box(placement.shape, placement.partitions.at(static_cast<std::size_t>(index)),
+    const int index = placement.best_fit(*output.index_list);
+    const Box box = output_box(placement.shape, placement.unit_partition(static_cast<std::size_t>(index)),
                                placement.k_factor, op.rank, static_cast<std::uint32_t>(samples.size()));
     for (std::uint32_t n = box.n0; n < box.n1 && box.k0 == 0 && box.p0 == 0; ++n) {
         const std::uint64_t mask = switches_.at({edge.switch_id, output.unit}).at(samples[n]);
@@ -95,10 +94,10 @@ Box GateDecisions::decided_box(const Output& output) const {
     const TileOperator& op = ports_.program().operators[output.operator_index];
     const OperatorPlacement& gate = ports_.program().placement(op.op_id);
     const auto size = static_cast<std::uint32_t>(output.index_list->samples.size());
-    const int index = gate.best_fit(gate.allocation_for(*output.index_list), size);
+    const int index = gate.best_fit(*output.index_list);
     if (index < 0) ports_.fail("gate has no kernel for dyn_dim " + std::to_string(size));
     const Box box =
-        output_box(gate.shape, gate.partitions[static_cast<std::size_t>(index)], gate.k_factor, op.rank, size);
+        output_box(gate.shape, gate.unit_partition(static_cast<std::size_t>(index)), gate.k_factor, op.rank, size);
     return box.k0 == 0 && box.p0 == 0 ? box : Box{};
 }
 

@@ -124,7 +124,12 @@ std::shared_ptr<const InboundSlots::Share> InboundSlots::share_of(const InEdge& 
     const EdgeAllocations allocations = allocations_of(*in.edge, index_list, *in.source, *in.destination);
     const auto size = static_cast<std::uint32_t>(sets.edge->size());
     const bool cached = sets.source->size() == size && sets.destination->size() == size;
-    const ShareKey key{in.edge->id, size, allocations.source, allocations.destination};
+    const ShareKey key{in.edge->id,
+                       size,
+                       allocations.source,
+                       allocations.destination,
+                       allocations.source_batch,
+                       allocations.destination_batch};
     if (cached) {
         const auto found = shares_.find(key);
         if (found != shares_.end()) return found->second;

@@ -35,10 +35,15 @@ SampleSet merged(const std::vector<const SampleSet*>& sets, RoutingBlocks& block
 
 }  // namespace
 
-SampleIndexListPtr restricted(const SampleIndexListPtr& index_list, const SampleSet& unit) {
+SampleIndexListPtr restricted(const SampleIndexListPtr& index_list, const SampleSet& unit, bool of_batch) {
     if (!index_list) return nullptr;
-    return std::make_shared<const SampleIndexList>(SampleIndexList{
-        members(index_list->samples, unit), restricted(index_list->outer, unit), members(index_list->partner, unit)});
+    SampleIndexList result{members(index_list->samples, unit), restricted(index_list->outer, unit, of_batch),
+                           members(index_list->partner, unit)};
+    if (of_batch) {
+        result.batch_samples = static_cast<std::uint32_t>(index_list->samples.size());
+        result.batch_partner = static_cast<std::uint32_t>(index_list->partner.size());
+    }
+    return std::make_shared<const SampleIndexList>(std::move(result));
 }
 
 SampleIndexListPtr united(const std::vector<SampleIndexListPtr>& index_lists, RoutingBlocks& blocks) {
@@ -55,8 +60,9 @@ SampleIndexListPtr united(const std::vector<SampleIndexListPtr>& index_lists, Ro
         SampleIndexList{merged(samples, blocks), united(outers, blocks), merged(partners, blocks)});
 }
 
-SampleIndexListPtr whole_index_list(std::uint32_t first, std::uint32_t last) {
-    return std::make_shared<const SampleIndexList>(SampleIndexList{SampleSet::range(first, last), nullptr});
+SampleIndexListPtr whole_index_list(std::uint32_t first, std::uint32_t last, std::uint32_t batch_samples) {
+    return std::make_shared<const SampleIndexList>(
+        SampleIndexList{SampleSet::range(first, last), nullptr, {}, batch_samples});
 }
 
 }  // namespace switchyard::hw

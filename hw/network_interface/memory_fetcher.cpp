@@ -41,15 +41,17 @@ bool MemoryFetcher::tells_samples(const InEdge& in) const {
 
 void MemoryFetcher::start_loads(InEdge& in) {
     const std::size_t window = std::min<std::size_t>(in.released + in.edge->slots, in.units.size());
+    const bool by_batch = in.destination->invoked_by_batch();
     for (std::size_t u = in.released; u < window; ++u) {
         const auto unit = static_cast<unsigned>(u);
         if (in.units[u].announced) {
             start_load(in, unit);
         } else if (!tells_samples(in)) {
             const std::uint32_t size = in.destination->unit_samples;
-            slots_.announce(in, unit, whole_index_list(unit * size, (unit + 1) * size));
+            const auto batch = static_cast<std::uint32_t>(by_batch ? in.units.size() * size : 0);
+            slots_.announce(in, unit, whole_index_list(unit * size, (unit + 1) * size, batch));
         } else if (!in.samples.units.empty()) {
-            const SampleIndexListPtr index_list = restricted(in.samples.index_list, in.samples.units[u]);
+            const SampleIndexListPtr index_list = restricted(in.samples.index_list, in.samples.units[u], by_batch);
             std::vector<Endpoint> others;
             for (const std::uint16_t tile : in.destination->tiles) {
                 if (tile != ports_.address().tile) others.push_back(tile);

@@ -76,7 +76,12 @@ std::shared_ptr<const OutboundSender::Share> OutboundSender::share_of(const Edge
     const EdgeAllocations allocations = allocations_of(edge, index_list, source, destination);
     const auto size = static_cast<std::uint32_t>(sets.edge->size());
     const bool cached = sets.source->size() == size && sets.destination->size() == size;
-    const ShareKey key{edge.id, size, allocations.source, allocations.destination};
+    const ShareKey key{edge.id,
+                       size,
+                       allocations.source,
+                       allocations.destination,
+                       allocations.source_batch,
+                       allocations.destination_batch};
     if (cached) {
         const auto found = shares_.find(key);
         if (found != shares_.end()) return found->second;

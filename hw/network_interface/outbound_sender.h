@@ -60,7 +60,8 @@ private:
         std::vector<Group> groups;
         std::uint32_t samples = 0;
     };
-    using ShareKey = std::tuple<std::uint16_t, std::uint32_t, unsigned, unsigned>;  ///< as InboundSlots::ShareKey
+    /// As InboundSlots::ShareKey.
+    using ShareKey = std::tuple<std::uint16_t, std::uint32_t, unsigned, unsigned, std::uint32_t, std::uint32_t>;
     /// A write request to memory.
     struct Store {
         std::uint16_t edge = 0;

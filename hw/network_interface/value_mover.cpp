@@ -28,8 +28,7 @@ std::vector<std::uint8_t> ValueMover::output_values(const Output& output, const 
     const OperatorPlacement& placement = ports_.program().placement(edge.src_op);
     const SampleSet& samples = output.index_list->samples;
     const TransferPlan::Extent made = plan.made(op.rank);
-    const Partition& cut = placement.partitions.at(static_cast<std::size_t>(
-        placement.best_fit(placement.allocation_for(*output.index_list), static_cast<std::uint32_t>(samples.size()))));
+    const Partition cut = placement.unit_partition(static_cast<std::size_t>(placement.best_fit(*output.index_list)));
     const Box box =
         output_box(placement.shape, cut, placement.k_factor, op.rank, static_cast<std::uint32_t>(samples.size()));
     const std::uint64_t slot = op.out_offset + std::uint64_t{output.unit} % op.out_slots * op.out_slot_bytes;

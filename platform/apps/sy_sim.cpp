@@ -168,6 +168,7 @@ struct RunCommand {
             platform::NetworkImageOptions compiled;
             compiled.design = program.meta.design;
             compiled.without = program.meta.without;
+            compiled.invocation = program.meta.invocation;
             rescheduler.emplace(*network, config, compiled, program);
             options.reschedule_interval = reschedule_interval;
             options.reschedule = [&](const platform::SimulatedHost::Profile& read) { return (*rescheduler)(read); };

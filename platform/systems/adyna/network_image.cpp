@@ -35,6 +35,7 @@ sched::CompileOptions compile_options(const NetworkImageOptions& options) {
     sched::CompileOptions compile;
     compile.design = options.design;
     compile.without = options.without;
+    compile.invocation = sched::parse_invocation(options.invocation);
     compile.unit_samples = options.unit_samples;
     compile.margins = options.margins;
     return compile;

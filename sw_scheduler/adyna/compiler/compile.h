@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "switchyard/sw_scheduler/adyna/compiler/design.h"
 #include "switchyard/sw_scheduler/adyna/compiler/hardware.h"
 #include "switchyard/sw_scheduler/adyna/compiler/segmentation.h"
 #include "switchyard/sw_scheduler/adyna/image/image.h"
@@ -17,6 +18,7 @@ struct CompileOptions {
     std::string design = "adyna";
     /// Mechanisms of the design that are left out (design.h, mechanism_names()).
     std::vector<std::string> without;
+    Invocation invocation = Invocation::micro_batch;
     /// Expected share of the batch at each operator; nullptr: the model's own expectations.
     const Profile* profile = nullptr;
     /// How a dynamic operator gets the dyn_dims of its kernels; all but uniform need a profile and a design that

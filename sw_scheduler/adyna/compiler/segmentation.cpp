@@ -174,7 +174,20 @@ std::optional<SegmentPlan> Segmenter::plan(const Trial& trial, std::vector<TileG
     return plan;
 }
 
+/// Which way the samples of a batch go is known when its gate has seen all of them.
+bool Segmenter::switches_inside(int first, int last) const {
+    const DynGraph& graph = search_.workload().graph;
+    const auto inside = [&](const Source& source) {
+        if (source.switch_id == kNoSwitch || source.producer < first) return false;
+        const int gate = graph.switches[static_cast<std::size_t>(source.switch_id)].gate;
+        return gate >= first && gate < last;
+    };
+    return std::any_of(graph.operators.begin() + first, graph.operators.begin() + last,
+                       [&](const Operator& op) { return std::any_of(op.inputs.begin(), op.inputs.end(), inside); });
+}
+
 std::optional<SegmentPlan> Segmenter::segment(int first, int last) {
+    if (search_.by_batch() && switches_inside(first, last)) return std::nullopt;
     if (!grouping_ && last - first > static_cast<int>(tiles_)) return std::nullopt;
     const bool whole_network = first == 0 && last == static_cast<int>(search_.workload().items.size());
     const std::vector<std::vector<int>> sorted = orders(first, last), as_they_are{{}};

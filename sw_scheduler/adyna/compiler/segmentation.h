@@ -155,6 +155,8 @@ private:
         unsigned weight_copies;
         std::vector<int> order;
     };
+    /// A switch leads from one of the operators to another: not where kernels are invoked once a batch.
+    bool switches_inside(int first, int last) const;
     /// The faster one of a plan with separate tile groups and one with grouped ones.
     std::optional<SegmentPlan> plan(const Trial& trial);
     std::optional<SegmentPlan> plan(const Trial& trial, std::vector<TileGroup> tile_groups);
@@ -203,6 +205,11 @@ private:
     struct Candidate;
     std::vector<Candidate> candidates(const SegmentPlan& plan, const Profile* profile, const Partners& partners) const;
     bool add_pair(SegmentPlan& plan, BranchPair pair, std::uint64_t weights_beside, std::uint64_t bytes_beside) const;
+    /// Of the batch or of a micro-batch: what sizes of shared tiles are chosen by.
+    std::uint32_t invocation_samples(const SegmentPlan& plan) const {
+        return plan.unit_samples * (search_.by_batch() ? plan.units : 1);
+    }
+    /// Of a unit, by the samples of its invocation.
     std::vector<double> branch_cycles(const SegmentPlan& plan, const TileGroup& operators,
                                       std::size_t allocation) const;
     void add_pipeline_cycles(SegmentPlan& plan) const;

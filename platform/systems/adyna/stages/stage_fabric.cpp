@@ -405,10 +405,10 @@ void StageFabric::end_segment() {
 void StageFabric::refresh() {
     if (!loaded_ || counted_) return;
     counted_ = true;
-    loaded_->timeline.take_work(
-        [this](const Stage& stage, std::uint32_t dyn_dim, unsigned allocation, std::uint64_t units) {
-            counters_.add(*stage.placement, kernels_.work(stage, dyn_dim, allocation), units);
-        });
+    loaded_->timeline.take_work([this](const Stage& stage, std::uint32_t dyn_dim, unsigned allocation,
+                                       const UnitOfBatch& of_batch, std::uint64_t units) {
+        counters_.add(*stage.placement, kernels_.work(stage, dyn_dim, allocation, of_batch), units);
+    });
     counters_.add(loaded_->timeline.take_spent());
     loaded_->transfers.for_each([this](Transfer& transfer) {
         if (transfer.uses > 0) counters_.add(transfer, transfer.uses);
