@@ -2,6 +2,7 @@
 #include <Vscheduling_window_covered.h>
 #include <Vscheduling_window_faulty.h>
 
+#include <deque>
 #include <filesystem>
 
 #include "switchyard/rtl/scheduling_window/lockstep_window.h"
@@ -76,6 +77,35 @@ TEST_CASE("scheduling window: coverage", "[cosim][coverage]") {
         window.save_coverage(std::string(SWITCHYARD_COVERAGE_FOLDER) + "/scheduling_window_" + std::to_string(i) +
                              ".dat");
     }
+
+    // The oldest kernel executes while as many come and go as the longest list of the host has; so do long stale lists.
+    const hw::WindowShape longest{3, 255};
+    rtl::VerilatedWindow<Vscheduling_window_covered, false> window(longest);
+    std::deque<unsigned> executing;
+    unsigned next = 0, completed = 0, stale = 0;
+    hw::WindowInputs in;
+    in.dispatch_ready = true;
+    while (completed < longest.scheduled_kernels) {
+        in.entry_valid = next < longest.scheduled_kernels && stale == 0;
+        in.entry_id = static_cast<sched::ace::KernelId>(next);
+        in.entry_count = static_cast<std::uint8_t>(next);
+        in.upstream_valid = stale > 0;
+        in.upstream_id = 255;  // of no kernel here
+        const bool oldest_stays = completed + 1 < longest.scheduled_kernels;
+        in.complete_valid = executing.size() > (oldest_stays ? 1 : 0);
+        if (in.complete_valid) in.complete_id = static_cast<sched::ace::KernelId>(executing[oldest_stays ? 1 : 0]);
+        const hw::WindowOutputs out = window.settle(in);
+        if (in.entry_valid && out.entry_ready) stale = next++;
+        if (in.upstream_valid && out.upstream_ready) --stale;
+        if (out.dispatch_valid) executing.push_back(out.dispatch_id);
+        if (in.complete_valid && out.complete_ready) {
+            executing.erase(executing.begin() + (oldest_stays ? 1 : 0));
+            ++completed;
+        }
+        window.clock();
+    }
+    CHECK(executing.empty());
+    window.save_coverage(std::string(SWITCHYARD_COVERAGE_FOLDER) + "/scheduling_window_longest.dat");
 }
 
 TEST_CASE("scheduling window: lockstep finds a fault and leaves its waveform", "[cosim][bad]") {
