@@ -57,6 +57,7 @@ struct RuntimeConfig {
 struct Job {
     const std::vector<Footprint>* kernels = nullptr;
     RuntimeConfig config;
+    KernelId first_id = 0;  ///< ACE-HW: of the first kernel; that of the next one on this device
 };
 
 /// What a runtime did on the host.

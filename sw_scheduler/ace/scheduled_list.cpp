@@ -6,7 +6,8 @@
 
 namespace switchyard::sched::ace {
 
-ScheduledList::ScheduledList(std::size_t kernels, DependenceRule rule) : kernels_(kernels), rule_(rule) {
+ScheduledList::ScheduledList(std::size_t kernels, DependenceRule rule, KernelId first)
+    : kernels_(kernels), rule_(rule), next_(first) {
     if (kernels < 1 || kernels > kMaxScheduledKernels)
         throw std::invalid_argument("a scheduled_list holds 1 to 255 kernels: ids have 8 bits");
 }

@@ -119,7 +119,7 @@ void run_ace_hw(HostThread& host, const Job& job, RuntimeStats& stats) {
         issued = true;
         thread.changed();
     });
-    ScheduledList list(job.config.scheduled, job.config.rule);
+    ScheduledList list(job.config.scheduled, job.config.rule, job.first_id);
     for (KernelNumber k = 0; k < job.kernels->size(); ++k) {
         host.await([&fifo] { return !fifo->kernels.empty(); }, "a kernel in the input FIFO");
         fifo->kernels.pop_front();

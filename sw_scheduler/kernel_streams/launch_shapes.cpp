@@ -20,7 +20,7 @@ struct Tile {
     std::uint32_t rows, columns, threads, registers_per_thread;
 };
 
-/// A thread holds 8 x 8, 8 x 4, 4 x 4 or 2 x 2 sums.
+/// A thread holds 8 x 8, 8 x 4 or 4 x 4 sums.
 constexpr Tile kTiles[] = {
     {128, 128, 256, 128}, {128, 64, 256, 96}, {64, 64, 256, 64}, {64, 32, 128, 64}, {32, 32, 64, 64}};
 /// Columns of the left and rows of the right matrix that lie in shared memory, twice: one is computed with, one loaded.
@@ -44,7 +44,7 @@ LaunchShape reduction_shape(std::uint64_t outputs) {
     return in_x(quotient_up(outputs, 16), 512, 32);
 }
 
-LaunchShape matrix_product_shape(std::uint64_t rows, std::uint64_t columns) {
+LaunchShape matrix_product_shape(std::uint64_t rows, std::uint64_t columns, std::uint64_t depth) {
     const auto ctas = [&](const Tile& tile) {
         return quotient_up(rows, tile.rows) * quotient_up(columns, tile.columns);
     };
@@ -53,6 +53,7 @@ LaunchShape matrix_product_shape(std::uint64_t rows, std::uint64_t columns) {
     if (chosen == std::end(kTiles)) --chosen;
     LaunchShape shape = in_x(ctas(*chosen), chosen->threads, chosen->registers_per_thread);
     shape.shared_bytes = (chosen->rows + chosen->columns) * kTileDepth * kBuffers * kElementBytes;
+    shape.schedule.l2_bytes = ctas(*chosen) * (std::uint64_t{chosen->rows} + chosen->columns) * depth * kElementBytes;
     return shape;
 }
 

@@ -55,7 +55,8 @@ FeatureMap NetworkLayers::convolution(const FeatureMap& x, std::uint32_t channel
     const FeatureMap y = strided(channels, x, filter);
     const std::uint64_t macs = y.elements() * x.channels * filter.rows * filter.columns;
     multiply_accumulates_ += macs;
-    stream_.launch(fmt::format("conv{}x{}", filter.rows, filter.columns), matrix_product_shape(y.pixels(), channels),
+    stream_.launch(fmt::format("conv{}x{}", filter.rows, filter.columns),
+                   matrix_product_shape(y.pixels(), channels, std::uint64_t{x.channels} * filter.rows * filter.columns),
                    2 * macs, {x.segment, weights}, {y.segment});
     return y;
 }

@@ -39,6 +39,7 @@ void StreamBuilder::launch(const std::string& name, const LaunchShape& shape, st
     kernel.block = {shape.threads, 1, 1};
     kernel.registers_per_thread = shape.registers_per_thread;
     kernel.shared_bytes = shape.shared_bytes;
+    kernel.schedule = shape.schedule;
     kernel.work.flops = flops;
     kernel.work.read_bytes = distinct_bytes(reads);
     kernel.work.written_bytes = distinct_bytes(writes);

@@ -16,6 +16,7 @@ struct LaunchShape {
     std::uint32_t threads = 1;  ///< of a CTA
     std::uint32_t registers_per_thread = 32;
     std::uint32_t shared_bytes = 0;
+    KernelSchedule schedule{};
 };
 
 /// Collects the kernels of a stream and gives each array a segment of its own, so that two kernels share a segment only

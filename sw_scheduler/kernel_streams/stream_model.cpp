@@ -18,18 +18,18 @@ namespace {
 struct GeneratorKind {
     const char* name;
     StreamGenerator (*read)(MappingReader&);
-    bool input_dependent;
+    bool input_dependent, graph_changes;
 };
 
-constexpr GeneratorKind kKinds[] = {{"brax", read_brax, false},
-                                    {"squeezenet", read_squeezenet, false},
-                                    {"nasnet", read_nasnet, false},
-                                    {"amoebanet", read_amoebanet, false},
-                                    {"random_wiring", read_random_wiring, false},
-                                    {"instanas", read_instanas, true},
-                                    {"dynamic_routing", read_dynamic_routing, true},
-                                    {"condconv", read_condconv, false},
-                                    {"recorded", read_recorded, false}};
+constexpr GeneratorKind kKinds[] = {{"brax", read_brax, false, true},
+                                    {"squeezenet", read_squeezenet, false, false},
+                                    {"nasnet", read_nasnet, false, false},
+                                    {"amoebanet", read_amoebanet, false, false},
+                                    {"random_wiring", read_random_wiring, false, false},
+                                    {"instanas", read_instanas, true, true},
+                                    {"dynamic_routing", read_dynamic_routing, true, true},
+                                    {"condconv", read_condconv, false, true},
+                                    {"recorded", read_recorded, false, true}};
 
 }  // namespace
 
@@ -46,6 +46,7 @@ StreamModel read_stream_model(const std::string& path) {
         file.fail("generator", fmt::format("\"{}\" is none of {}", model.generator, fmt::join(names, ", ")));
     }
     model.input_dependent = kind->input_dependent;
+    model.graph_changes = kind->graph_changes;
     model.generate = kind->read(file);
     file.finish();
     return model;

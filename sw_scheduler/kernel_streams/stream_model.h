@@ -27,7 +27,9 @@ using StreamGenerator = std::function<GeneratedStream(const StreamRequest&)>;
 struct StreamModel {
     std::string name, generator;
     bool input_dependent = false;  ///< another input has another stream
-    StreamGenerator generate;      ///< throws InputError
+    /// The application does not know the graph before it runs (ACE, section 2.3), whether or not it comes out the same.
+    bool graph_changes = false;
+    StreamGenerator generate;  ///< throws InputError
 };
 
 /// Throws InputError.
