@@ -28,6 +28,7 @@ void GateDecisions::clear() {
 
 void GateDecisions::close_segment() {
     switches_.clear();
+    batch_lists_.clear();
     recorded_masks_.clear();
 }
 
@@ -68,6 +69,23 @@ const BranchLists* GateDecisions::branch_lists(Output& output, std::uint16_t swi
         routing_.check_mask(mask->second);
     }
     return &(output.branches[switch_id] = routing_.split(samples, masks));
+}
+
+const BranchLists* GateDecisions::batch_lists(std::uint16_t switch_id, const SampleSet& samples) {
+    const auto known = batch_lists_.find(switch_id);
+    if (known != batch_lists_.end()) return &known->second;
+    Masks all;
+    for (auto unit = switches_.lower_bound({switch_id, std::uint16_t{0}});
+         unit != switches_.end() && unit->first.first == switch_id; ++unit)
+        all.insert(unit->second.begin(), unit->second.end());
+    std::vector<std::uint64_t> masks;
+    for (const std::uint32_t id : samples.ids()) {
+        const auto mask = all.find(id);
+        if (mask == all.end()) return nullptr;
+        masks.push_back(mask->second);
+        routing_.check_mask(mask->second);
+    }
+    return &(batch_lists_[switch_id] = routing_.split(samples, masks));
 }
 
 void GateDecisions::count_branches(Output& output, const Edge& edge) {

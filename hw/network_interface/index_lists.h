@@ -13,6 +13,16 @@ namespace switchyard::hw {
 /// (SampleIndexList::batch_samples).
 SampleIndexListPtr restricted(const SampleIndexListPtr& index_list, const SampleSet& unit, bool of_batch = false);
 
+/// Those of `all` at the positions [unit * unit_samples, (unit + 1) * unit_samples).
+SampleSet unit_of(const SampleSet& all, std::size_t unit, std::uint32_t unit_samples);
+/// Those of `set` that are in `other`.
+SampleSet members(const SampleSet& set, const SampleSet& other);
+/// What a consumer that packs its samples knows of one of its units, on an edge that closes `pops` switches: of
+/// `whole`, the edge's index list for the batch, the members of the consumer's unit; outside the switches that it
+/// closes, the units of the operators there.
+SampleIndexListPtr packed_unit(const SampleIndexListPtr& whole, unsigned pops, std::size_t unit,
+                               std::uint32_t unit_samples);
+
 /// Level by level union of index lists of equal depth, by the merge of `blocks`. Throws RtlFault.
 SampleIndexListPtr united(const std::vector<SampleIndexListPtr>& index_lists, RoutingBlocks& blocks);
 

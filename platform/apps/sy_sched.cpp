@@ -57,6 +57,9 @@ struct CompileCommand {
             fmt::format("mechanisms that the design is to do without: {}", fmt::join(sched::mechanism_names(), ", ")));
         app.add_option("--invocation", options.invocation,
                        "what one invocation of a kernel takes: micro_batch or batch; default: micro_batch");
+        app.add_option("--sample-routing", options.routing,
+                       "where samples of different branches come together: sorted_reload or on_chip; default: "
+                       "sorted_reload");
         app.add_option("--unit-samples", options.unit_samples,
                        "samples of a micro-batch, in every segment; default: chosen by cost")
             ->check(platform::whole_number(1, sched::kLargestBatch));

@@ -169,6 +169,7 @@ struct RunCommand {
             compiled.design = program.meta.design;
             compiled.without = program.meta.without;
             compiled.invocation = program.meta.invocation;
+            compiled.routing = program.meta.routing;
             rescheduler.emplace(*network, config, compiled, program);
             options.reschedule_interval = reschedule_interval;
             options.reschedule = [&](const platform::SimulatedHost::Profile& read) { return (*rescheduler)(read); };

@@ -101,6 +101,47 @@ TEST_CASE("tiles and stages agree on invocations for batches", "[invocation]") {
     CHECK(ratio < 1.08);
 }
 
+TEST_CASE("operators that pack their samples do the same work, and are invoked once a batch", "[invocation]") {
+    const std::string platform = " --platform configs/platforms/adyna.yaml";
+    const auto image = [&](const std::string& network, const std::string& routing) {
+        const std::string units = network == "moe" ? "64" : "16";
+        return compiled("configs/workloads/digits_" + network + ".yaml" + platform +
+                            " --design adyna --invocation batch --sample-routing " + routing + " --unit-samples " +
+                            units,
+                        network + routing + ".syk");
+    };
+    const std::string network = GENERATE("early_exit", "moe", "channel_gate", "skipnet");
+    CAPTURE(network);
+    const std::string options = " --trace configs/workloads/digits/" + network +
+                                "/routing.jsonl --batches 3 --set chip.impl=tiles --write-profile ";
+    const std::string packed = image(network, "on_chip"), sorted = image(network, "sorted_reload");
+    CHECK(sy_sched("inspect " + packed).out.find("\n0 of ") == std::string::npos);
+    CHECK(sy_sched("inspect " + sorted).out.find("\n0 of ") != std::string::npos);
+    const json on_chip = report_of_run(platform + " --image " + packed + options + scratch("packed.json")),
+               reload = report_of_run(platform + " --image " + sorted + options + scratch("sorted.json"));
+    CHECK(on_chip.at("sample_routing") == "on_chip");
+    for (unsigned b = 0; b < 3; ++b)
+        CHECK(on_chip.at("batches").at(b).at("macs") == reload.at("batches").at(b).at("macs"));
+    const json profile = json::parse(read_text(scratch("packed.json")));
+    for (const auto& [name, counted] : profile.at("operators").items()) {
+        CAPTURE(name);
+        unsigned invocations = 0;
+        for (const auto& [dyn_dim, count] : counted.at("kernels").items()) invocations += count.get<unsigned>();
+        CHECK(invocations == 3);
+    }
+}
+
+TEST_CASE("stages do not pack samples, so that auto takes tiles", "[invocation]") {
+    const std::string platform = std::string(" --platform ") + kMini;
+    const std::string image =
+        compiled(kDigits + platform + " --design adyna --invocation batch --sample-routing on_chip", "packed.syk");
+    const std::string run = platform + " --image " + image + " --trace " + kDigitsTrace + " --batches 1";
+    const Outcome refused = sy_sim("run" + run + " --set chip.impl=stages");
+    CHECK(refused.status != 0);
+    CHECK(refused.err.find("routing: on_chip") != std::string::npos);
+    CHECK(report_of_run(run + " --set chip.impl=auto").at("validation").at("chip") == "tiles");
+}
+
 TEST_CASE("an image for batches says so, and m-tile has none", "[invocation]") {
     const std::string image = compiled_for("adyna", "batch");
     CHECK(sy_sched("inspect " + image).out.find("kernels are invoked once a batch") != std::string::npos);
@@ -109,4 +150,7 @@ TEST_CASE("an image for batches says so, and m-tile has none", "[invocation]") {
                   {"design m-tile", "invocation: batch"});
     check_refused(sy_sched("compile " + m_tile + " --invocation sample -o " + scratch("m.syk")),
                   {"invocation sample: unknown; known are micro_batch, batch"});
+    check_refused(sy_sched(std::string("compile ") + kDigits + " --platform " + kMini +
+                           " --design adyna --sample-routing on_chip -o " + scratch("m.syk")),
+                  {"design adyna", "routing: on_chip needs invocation: batch"});
 }

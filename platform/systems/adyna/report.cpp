@@ -13,6 +13,7 @@
 #include "switchyard/platform/system/report_parts.h"
 #include "switchyard/platform/systems/adyna/conservation.h"
 #include "switchyard/platform/systems/adyna/stages/validated_domain.h"
+#include "switchyard/sw_scheduler/adyna/compiler/compile.h"
 #include "switchyard/sw_scheduler/base/files.h"
 
 namespace switchyard::platform {
@@ -225,6 +226,9 @@ ordered_json make_report(const PlatformConfig& platform, const Image& image, con
         {"counters", counters_json(result)},
         {"conservation", checks_json(checks)}};
     if (image.meta.invocation != ImageMeta{}.invocation) report["invocation"] = image.meta.invocation;
+    if (image.meta.routing != ImageMeta{}.routing) report["sample_routing"] = image.meta.routing;
+    if (image.meta.invocation != ImageMeta{}.invocation)
+        report["switches"] = {{"all", image.meta.switches.size()}, {"on_chip", sched::switches_on_chip(image)}};
     return report;
 }
 

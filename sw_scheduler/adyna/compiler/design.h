@@ -22,6 +22,7 @@ enum class Mechanism : std::size_t {
     compaction,           ///< samples may be sorted by routes that are known
     routing,              ///< the hardware switches and merges; otherwise every sample takes every branch
     batch_invocation,     ///< Invocation::batch
+    packing,              ///< SampleRouting::on_chip
     count
 };
 
@@ -33,6 +34,15 @@ enum class Invocation {
 inline const std::vector<std::string> kInvocations{"micro_batch", "batch"};  ///< by Invocation
 /// Throws InputError that lists the known ones.
 Invocation parse_invocation(const std::string& name);
+
+/// Where samples that take different branches come together.
+enum class SampleRouting {
+    sorted_reload,  ///< mostly in HBM: a segment ends at a gate, and the next one reads the samples sorted
+    on_chip         ///< on the tiles: each operator packs its samples as they arrive (Adyna section VI-C)
+};
+inline const std::vector<std::string> kSampleRoutings{"sorted_reload", "on_chip"};  ///< by SampleRouting
+/// Throws InputError that lists the known ones.
+SampleRouting parse_sample_routing(const std::string& name);
 
 /// How a design uses the chip.
 class Design {
@@ -50,6 +60,9 @@ public:
     /// The design with such invocations. Throws InputError if it has no mechanism routing: where every sample takes
     /// every branch, micro-batches are alike.
     Design invoking(Invocation invocation) const;
+    /// The design with such routing, which takes the place of compaction and of shared tiles. Throws InputError unless
+    /// kernels are invoked once a batch: the packet that brings a branch its first samples says how many will come.
+    Design routing(SampleRouting routing) const;
 
 private:
     std::string name_;

@@ -137,18 +137,6 @@ void explain_operator(Text& out, const Image& image, const Collected& all, const
     fmt::format_to(out, "\n");
 }
 
-/// Switches whose samples go from tile to tile on every branch, not through HBM.
-std::size_t switches_on_chip(const Collected& all) {
-    std::map<std::uint16_t, bool> on_chip;
-    for (const auto& [id, edge] : all.edges) {
-        if (edge->switch_id == kNone || carries_decisions(edge->path)) continue;
-        const auto [known, added] = on_chip.emplace(edge->switch_id, true);
-        known->second = known->second && edge->path == EdgePath::on_chip;
-    }
-    return static_cast<std::size_t>(
-        std::count_if(on_chip.begin(), on_chip.end(), [](const auto& one) { return one.second; }));
-}
-
 /// ", samples sorted by ...", or nothing.
 std::string order_text(const Image& image, std::uint16_t segment) {
     std::string names;
@@ -165,6 +153,19 @@ std::string order_text(const Image& image, std::uint16_t segment) {
 }
 
 }  // namespace
+
+std::size_t switches_on_chip(const Image& image) {
+    std::map<std::uint16_t, bool> on_chip;
+    for (const TileProgram& program : image.tiles) {
+        for (const Edge& edge : program.edges) {
+            if (edge.switch_id == kNone || carries_decisions(edge.path)) continue;
+            const auto [known, added] = on_chip.emplace(edge.switch_id, true);
+            known->second = known->second && edge.path == EdgePath::on_chip;
+        }
+    }
+    return static_cast<std::size_t>(
+        std::count_if(on_chip.begin(), on_chip.end(), [](const auto& one) { return one.second; }));
+}
 
 std::string explain(const Image& image) {
     std::string text;
@@ -186,7 +187,8 @@ std::string explain(const Image& image) {
     }
     const Collected all = collect(image);
     if (!meta.switches.empty())
-        fmt::format_to(out, "{} of {} switches are routed on the chip\n", switches_on_chip(all), meta.switches.size());
+        fmt::format_to(out, "{} of {} switches are routed on the chip\n", switches_on_chip(image),
+                       meta.switches.size());
     for (std::size_t s = 0; s < image.chip.segments.size(); ++s) {
         const SegmentInfo& segment = image.chip.segments[s];
         fmt::format_to(out, "segment {}: {} units of {} samples, {} tiles{}\n", s, segment.units, segment.unit_samples,

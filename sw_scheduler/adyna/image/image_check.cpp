@@ -228,7 +228,8 @@ private:
                 "edge {}: elements of {} bytes, the source's have {}", edge.id, edge.element_bytes,
                 source ? source->shape.element_bytes : 0);
         if (edge.switch_id == kNone) return;
-        require(!source || edge.path != EdgePath::on_chip || !source->invoked_by_batch(),
+        const SegmentOrder* const order = source && !source->in_memory() ? program.order(source->segment) : nullptr;
+        require(!source || edge.path != EdgePath::on_chip || !source->invoked_by_batch() || (order && order->packs()),
                 "edge {}: passes switch {} on the chip, where the batch's samples are not known when the first arrive; "
                 "kernels are invoked once a batch",
                 edge.id, edge.switch_id);

@@ -117,6 +117,48 @@ TEST_CASE("Designs that do not route are refused an invocation for each batch") 
     CHECK(parse_invocation("batch") == Invocation::batch);
 }
 
+Image on_chip(const std::string& file, unsigned unit_samples = 0) {
+    CompileOptions options;
+    options.invocation = Invocation::batch;
+    options.routing = SampleRouting::on_chip;
+    options.unit_samples = unit_samples;
+    return compile(read_model(file).graph, large_chip(), options);
+}
+
+TEST_CASE("Routing on the chip keeps gates and their branches in a segment, with room for the batch at the switch") {
+    const char* const file = GENERATE("configs/workloads/digits_early_exit.yaml", "configs/workloads/digits_moe.yaml",
+                                      "configs/workloads/digits_channel_gate.yaml");
+    CAPTURE(file);
+    const unsigned unit_samples = std::string(file).find("moe") != std::string::npos ? 64 : 16;
+    Image image = on_chip(file, unit_samples);
+    check(image);
+    CHECK(image.meta.routing == "on_chip");
+    unsigned switched = 0;
+    for_each_operator(image, [&](TileProgram& tile, const TileOperator& op, const OperatorPlacement& placement) {
+        CAPTURE(op.op_id);
+        CHECK(placement.allocations.empty());
+        const SegmentOrder* const order = tile.order(op.segment);
+        REQUIRE(order != nullptr);
+        CHECK(order->packs());
+        for (const std::uint16_t id : op.out_edges) {
+            const Edge& edge = tile.edge(id);
+            if (edge.path != EdgePath::on_chip || edge.switch_id == kNone) continue;
+            ++switched;
+            CHECK(op.out_slots == placement.units);
+        }
+    });
+    CHECK(switched > 0);
+    const Image read = decode_image(encode(image), "image");
+    CHECK(design_of(read.meta).has(Mechanism::packing));
+    CHECK(!design_of(read.meta).has(Mechanism::compaction));
+}
+
+TEST_CASE("Routing on the chip needs to know a batch's samples when the first arrive") {
+    CHECK_THROWS_WITH(find_design("adyna").routing(SampleRouting::on_chip),
+                      "design adyna: routing: on_chip needs invocation: batch");
+    CHECK_THROWS_WITH(parse_sample_routing("hbm"), "routing hbm: unknown; known are sorted_reload, on_chip");
+}
+
 TEST_CASE("An image whose kernels do not fit the units of its invocations is refused") {
     Image image = by_batch("configs/workloads/digits_skipnet.yaml", "adyna", 16);
     SECTION("on the chip the samples of a batch are known too late") {

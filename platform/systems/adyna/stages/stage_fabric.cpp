@@ -316,6 +316,9 @@ void StageFabric::load() {
     for (const TileMemory& tile : tiles_) {
         if (!tile.program) continue;
         programs.push_back(tile.program.get());
+        for (const SegmentOrder& order : tile.program->orders)
+            if (order.packs())
+                throw ModelError(*this, "operators that pack their samples (routing: on_chip) need chip.impl: tiles");
         for (const TileOperator& op : tile.program->operators) {
             const OperatorPlacement& placement = tile.program->placement(op.op_id);
             batch_samples = std::max(batch_samples, placement.units * placement.unit_samples);
