@@ -60,7 +60,7 @@ private:
         for (const T& item : items) put(item);
     }
 
-    /// Of so many bytes more.
+    /// For N more bytes.
     std::uint8_t* room(std::size_t count) {
         if (bytes_.size() - size_ < count) bytes_.resize(2 * bytes_.size() + count);
         return bytes_.data() + std::exchange(size_, size_ + count);
