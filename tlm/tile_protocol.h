@@ -68,6 +68,8 @@ struct DispatchExtension : ::tlm::tlm_extension<DispatchExtension> {
     std::uint16_t unit = 0;
     std::uint32_t batch = 0;
     std::uint32_t dyn_dim = 0;
+    std::uint32_t invocation_samples = 0;  ///< dyn_dim by which the kernel is selected; 0: the unit's own
+    bool continued = false;                ///< a later unit of an invocation, which has been counted
     std::uint32_t input_offset = 0, weight_offset = 0, output_offset = 0;
     bool multicast = false;                            ///< the output goes out on more than one edge
     bool channelwise = false;                          ///< of multiply-accumulate work, as in PeWorkExtension
@@ -78,6 +80,8 @@ struct DispatchExtension : ::tlm::tlm_extension<DispatchExtension> {
     int kernel = -1;                     ///< result: index in the kernel store, -1: none is large enough
     std::uint64_t cycles = 0, macs = 0;  ///< results
     std::uint64_t blocks_issued = 0, blocks_skipped = 0;  ///< results: kernel fitting
+
+    std::uint32_t selected_by() const { return invocation_samples > 0 ? invocation_samples : dyn_dim; }
 
     ::tlm::tlm_extension_base* clone() const override { return new DispatchExtension(*this); }
     void copy_from(const ::tlm::tlm_extension_base& other) override {

@@ -107,7 +107,7 @@ std::string KernelDispatcher::order_error(std::size_t begin, std::size_t end) {
 
 std::string KernelDispatcher::fit_error(const DispatchExtension& request, std::uint32_t largest) {
     return fmt::format("no kernel of operator {} is large enough for dyn_dim {}; the largest is {}",
-                       request.operator_index, request.dyn_dim, largest);
+                       request.operator_index, request.selected_by(), largest);
 }
 
 std::string KernelDispatcher::changed_error(std::uint32_t index) {

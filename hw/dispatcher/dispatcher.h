@@ -37,6 +37,9 @@ namespace switchyard::hw {
 /// `lockstep` that and `walk` side by side (Switchyard::rtl).
 /// Accuracy: exact, given the PE array's cycles. Skipped blocks cost nothing: indices only grow, so a loop ends at the
 /// first one beyond its bound.
+/// One invocation may walk several units (Level::unit): the first dispatch of it selects the kernel by
+/// DispatchExtension::invocation_samples; those of its later units name that kernel, a search of one cycle, and are not
+/// counted as selected again. Every unit fetches the kernel, since other operators of the tile may run between them.
 /// With DispatchExtension::values, commands carry the addresses of their operands (value_addresses.h). Operand bursts
 /// carry the base offsets always.
 /// Errors (TLM_GENERIC_ERROR_RESPONSE, cause in SimulationRegistry::errors()): no kernel is large enough, a kernel with

@@ -25,8 +25,9 @@ std::uint64_t covered(const Kernel& kernel, Dim dim) {
 }
 
 void check_levels(const Kernel& kernel) {
-    for (Dim dim : {Dim::n, Dim::k, Dim::c, Dim::p, Dim::q, Dim::r, Dim::s})
+    for (Dim dim : {Dim::k, Dim::c, Dim::p, Dim::q, Dim::r, Dim::s})
         require(kernel.loop(Level::unit, dim).block == 1, NestFault::units);
+    require(kernel.dyn_dim() % kernel.loop(Level::unit, Dim::n).block == 0, NestFault::units);
     for (Dim dim : {Dim::q, Dim::c, Dim::r, Dim::s})
         require(kernel.loop(Level::tile, dim).block == 1, NestFault::tiles);
     for (Dim dim : {Dim::c, Dim::r, Dim::s}) {
@@ -40,13 +41,13 @@ void check_levels(const Kernel& kernel) {
     }
 }
 
-/// The rank's part of the output, from the kernel alone: only channels and rows of the shape are cut up.
+/// The rank's part of the output of a unit, from the kernel alone: only channels and rows of the shape are cut up.
 Box box_of(const Kernel& kernel, unsigned rank, std::uint32_t dyn_dim) {
     OperatorShape shape;
     shape.out_channels = kernel.size(Dim::k);
     shape.out_rows = kernel.size(Dim::p);
     Partition partition;
-    partition.dyn_dim = kernel.dyn_dim();
+    partition.dyn_dim = kernel.unit_samples();
     partition.n = kernel.loop(Level::tile, Dim::n).block;
     partition.p = kernel.loop(Level::tile, Dim::p).block;
     return output_box(shape, partition, kernel.loop(Level::tile, Dim::k).block, rank, dyn_dim);
@@ -57,7 +58,7 @@ Box box_of(const Kernel& kernel, unsigned rank, std::uint32_t dyn_dim) {
 const char* text(NestFault fault) {
     switch (fault) {
         case NestFault::units:
-            return "iterates over micro-batches";
+            return "iterates over units that are no equal parts of n";
         case NestFault::tiles:
             return "spreads q, c, r or s over tiles";
         case NestFault::pes:

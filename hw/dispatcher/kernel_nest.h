@@ -31,10 +31,11 @@ const char* text(NestFault fault);
 /// Output-stationary: a block is one iteration of the scratchpad-level loops over n, k, p, q; its PEs take n, p, q
 /// along the rows and k along the columns, PE i of a dimension holding the reg-level outputs [i * reg, (i + 1) * reg).
 /// The whole reduction over c, r, s runs inside the block, at whichever temporal level the kernel puts it.
+/// A kernel of several units has the same nest for each of them: `dyn_dim` is then the unit's, not the batch's.
 class KernelNest {
 public:
     /// Throws std::domain_error if the kernel does not cover its operator, spreads c, r or s over PEs or anything but
-    /// n, k, p over tiles, or iterates over units.
+    /// n, k, p over tiles, or iterates over units of anything but n.
     KernelNest(const Kernel& kernel, unsigned rank, std::uint32_t dyn_dim);
 
     /// Blocks of the kernel with at least one output that is wanted, and the others.

@@ -33,7 +33,7 @@ void ModelDispatcher::execute(DispatchExtension& request, sc_core::sc_time& dela
     const std::uint32_t index = search(request, delay);
     request.kernel = static_cast<int>(index);
     if (request.dyn_dim > 0) {
-        ++stats_.kernels_selected[index];
+        if (!request.continued) ++stats_.kernels_selected[index];
         fetch(index, delay);
         try {
             run(directory_[index].kernel, request, delay);
@@ -54,7 +54,7 @@ std::uint32_t ModelDispatcher::search(const DispatchExtension& request, sc_core:
     const unsigned steps = search_steps(count);
     stats_.search_cycles += steps;
     delay += clock().cycles(steps);
-    const std::size_t fit = directory_.best_fit(first, count, request.dyn_dim);
+    const std::size_t fit = directory_.best_fit(first, count, request.selected_by());
     if (fit == first + count) {
         ++stats_.none_found;
         throw std::domain_error(fit_error(request, directory_.largest(first, count)));

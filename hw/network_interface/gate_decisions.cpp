@@ -28,6 +28,7 @@ void GateDecisions::clear() {
 
 void GateDecisions::close_segment() {
     switches_.clear();
+    batch_lists_.clear();
     recorded_masks_.clear();
 }
 
@@ -70,15 +71,31 @@ const BranchLists* GateDecisions::branch_lists(Output& output, std::uint16_t swi
     return &(output.branches[switch_id] = routing_.split(samples, masks));
 }
 
+const BranchLists* GateDecisions::batch_lists(std::uint16_t switch_id, const SampleSet& samples) {
+    const auto known = batch_lists_.find(switch_id);
+    if (known != batch_lists_.end()) return &known->second;
+    Masks all;
+    for (auto unit = switches_.lower_bound({switch_id, std::uint16_t{0}});
+         unit != switches_.end() && unit->first.first == switch_id; ++unit)
+        all.insert(unit->second.begin(), unit->second.end());
+    std::vector<std::uint64_t> masks;
+    for (const std::uint32_t id : samples.ids()) {
+        const auto mask = all.find(id);
+        if (mask == all.end()) return nullptr;
+        masks.push_back(mask->second);
+        routing_.check_mask(mask->second);
+    }
+    return &(batch_lists_[switch_id] = routing_.split(samples, masks));
+}
+
 void GateDecisions::count_branches(Output& output, const Edge& edge) {
     if (output.counted) return;
     const SampleSet& samples = output.index_list->samples;
     const OperatorPlacement& placement = ports_.program().placement(edge.src_op);
     output.counted = true;
     const TileOperator& op = ports_.program().operators[output.operator_index];
-    const int index =
-        placement.best_fit(placement.allocation_for(*output.index_list), static_cast<std::uint32_t>(samples.size()));
-    const Box box = output_box(placement.shape, placement.partitions.at(static_cast<std::size_t>(index)),
+    const int index = placement.best_fit(*output.index_list);
+    const Box box = output_box(placement.shape, placement.unit_partition(static_cast<std::size_t>(index)),
                                placement.k_factor, op.rank, static_cast<std::uint32_t>(samples.size()));
     for (std::uint32_t n = box.n0; n < box.n1 && box.k0 == 0 && box.p0 == 0; ++n) {
         const std::uint64_t mask = switches_.at({edge.switch_id, output.unit}).at(samples[n]);
@@ -95,10 +112,10 @@ Box GateDecisions::decided_box(const Output& output) const {
     const TileOperator& op = ports_.program().operators[output.operator_index];
     const OperatorPlacement& gate = ports_.program().placement(op.op_id);
     const auto size = static_cast<std::uint32_t>(output.index_list->samples.size());
-    const int index = gate.best_fit(gate.allocation_for(*output.index_list), size);
+    const int index = gate.best_fit(*output.index_list);
     if (index < 0) ports_.fail("gate has no kernel for dyn_dim " + std::to_string(size));
     const Box box =
-        output_box(gate.shape, gate.partitions[static_cast<std::size_t>(index)], gate.k_factor, op.rank, size);
+        output_box(gate.shape, gate.unit_partition(static_cast<std::size_t>(index)), gate.k_factor, op.rank, size);
     return box.k0 == 0 && box.p0 == 0 ? box : Box{};
 }
 

@@ -2,8 +2,11 @@
 #include "switchyard/hw/network_interface/inbound_slots.h"
 
 #include <algorithm>
+#include <set>
 
+#include "switchyard/hw/network_interface/index_lists.h"
 #include "switchyard/hw/network_interface/memory_fetcher.h"
+#include "switchyard/hw/network_interface/packed_parts.h"
 
 namespace switchyard::hw {
 
@@ -89,7 +92,11 @@ void InboundSlots::on_probe(::tlm::tlm_generic_payload& payload, const AdynaMess
         in.early.push_back(&payload);
         return;
     }
-    if (!in.units.at(message.unit).announced) announce(in, message.unit, message.index_list);
+    if (in.units.at(message.unit).announced) return;
+    if (in.edge->path == EdgePath::on_chip && ports_.packs(in.segment))
+        announce_packed(in, message.index_list);
+    else
+        announce(in, message.unit, message.index_list);
 }
 
 void InboundSlots::grant(InEdge& in, unsigned unit) {
@@ -119,12 +126,46 @@ void InboundSlots::announce(InEdge& in, unsigned unit, const SampleIndexListPtr&
     if (in.edge->path == EdgePath::memory) fetcher_.start_load(in, unit);
 }
 
+void InboundSlots::announce_packed(InEdge& in, const SampleIndexListPtr& whole) {
+    const std::uint32_t unit_samples = in.destination->unit_samples;
+    const SampleSet& at_source = *sets_of(*in.edge, *whole).source;
+    for (std::size_t u = 0; u < in.units.size(); ++u) {
+        const auto unit = static_cast<unsigned>(u);
+        InputUnit& input = in.units[u];
+        input.announced = true;
+        input.index_list = packed_unit(whole, in.edge->pops, u, unit_samples);
+        std::set<Endpoint> senders;
+        for (const PackedPart& part : packed_parts_to(*in.edge, *in.source, at_source, *whole, *input.index_list)) {
+            const TransferPlan plan(*in.edge, *in.source, *in.destination, part.source, part.edge, part.destination,
+                                    part.allocations);
+            input.expected += plan.expected_bytes(in.rank);
+            ports_.stats().samples_received += plan.samples_received(in.rank);
+            for (const std::uint16_t rank : plan.senders(in.rank)) senders.insert(in.source->tiles[rank]);
+        }
+        if (input.expected > in.edge->slot_bytes)
+            ports_.fail("edge " + std::to_string(in.edge->id) + " unit " + std::to_string(unit) + " needs " +
+                        std::to_string(input.expected) + " bytes, its slot has " + std::to_string(in.edge->slot_bytes));
+        input.senders.assign(senders.begin(), senders.end());
+    }
+    for (unsigned unit = 0; unit < in.units.size(); ++unit) {
+        if (in.units[unit].expected == 0)
+            announce_ready(in, unit);
+        else
+            grant(in, unit);
+    }
+}
+
 std::shared_ptr<const InboundSlots::Share> InboundSlots::share_of(const InEdge& in, const SampleIndexList& index_list) {
     const EdgeSets sets = sets_of(*in.edge, index_list);
     const EdgeAllocations allocations = allocations_of(*in.edge, index_list, *in.source, *in.destination);
     const auto size = static_cast<std::uint32_t>(sets.edge->size());
     const bool cached = sets.source->size() == size && sets.destination->size() == size;
-    const ShareKey key{in.edge->id, size, allocations.source, allocations.destination};
+    const ShareKey key{in.edge->id,
+                       size,
+                       allocations.source,
+                       allocations.destination,
+                       allocations.source_batch,
+                       allocations.destination_batch};
     if (cached) {
         const auto found = shares_.find(key);
         if (found != shares_.end()) return found->second;

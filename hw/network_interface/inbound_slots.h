@@ -51,10 +51,12 @@ private:
         std::uint64_t expected = 0;
         std::uint32_t samples = 0;
     };
-    /// By edge, size and allocations of its ends, for units in which producer, edge and consumer have the same samples:
+    /// By edge, size and EdgeAllocations, for units in which producer, edge and consumer have the same samples:
     /// then the plan depends on nothing else.
-    using ShareKey = std::tuple<std::uint16_t, std::uint32_t, unsigned, unsigned>;
+    using ShareKey = std::tuple<std::uint16_t, std::uint32_t, unsigned, unsigned, std::uint32_t, std::uint32_t>;
 
+    /// All units of an edge on the chip whose consumer packs its samples: `whole` is its index list for the batch.
+    void announce_packed(InEdge& in, const SampleIndexListPtr& whole);
     void announce_ready(InEdge& in, unsigned unit);
     std::shared_ptr<const Share> share_of(const InEdge& in, const SampleIndexList& index_list);
     /// Tells those that will send a unit, or ask memory for it, that it has a slot.

@@ -35,6 +35,7 @@ struct InterfaceTask {
     ::tlm::tlm_generic_payload* payload = nullptr;
     std::unique_ptr<SendExtension> send = {};
     std::uint16_t operator_index = 0, edge = 0, unit = 0, group = 0;
+    std::uint16_t source_unit = 0;  ///< OutboundSender
 };
 
 /// What the parts of a network interface share: configuration, program and counters, and the ways out of it: packets to
@@ -69,6 +70,11 @@ public:
     /// Only once there is one.
     const TileProgram& program() const { return *program_; }
     void use(std::shared_ptr<const TileProgram> program) { program_ = std::move(program); }
+    /// Operators of the segment pack their own samples.
+    bool packs(std::uint16_t segment) const {
+        const SegmentOrder* const order = program_->order(segment);
+        return order != nullptr && order->packs();
+    }
     Endpoint memory_of(std::uint64_t address) const { return address_.memory.at(address / address_.region_bytes); }
 
     Packet make_packet(MessageKind kind, std::vector<Endpoint> destinations, std::uint64_t payload_bytes);

@@ -36,20 +36,27 @@ void MemoryFetcher::open(InEdge& in) {
 }
 
 bool MemoryFetcher::tells_samples(const InEdge& in) const {
-    return in.source->store.index_list_bytes > 0 || ports_.program().order(in.segment) != nullptr;
+    const SegmentOrder* const order = ports_.program().order(in.segment);
+    return in.source->store.index_list_bytes > 0 || (order != nullptr && !order->packs());
 }
 
 void MemoryFetcher::start_loads(InEdge& in) {
     const std::size_t window = std::min<std::size_t>(in.released + in.edge->slots, in.units.size());
+    const bool by_batch = in.destination->invoked_by_batch(), packs = ports_.packs(in.segment);
     for (std::size_t u = in.released; u < window; ++u) {
         const auto unit = static_cast<unsigned>(u);
         if (in.units[u].announced) {
             start_load(in, unit);
         } else if (!tells_samples(in)) {
             const std::uint32_t size = in.destination->unit_samples;
-            slots_.announce(in, unit, whole_index_list(unit * size, (unit + 1) * size));
+            const auto batch = static_cast<std::uint32_t>(in.units.size() * size);
+            slots_.announce(in, unit,
+                            packs ? packed_unit(whole_index_list(0, batch), in.edge->pops, u, size)
+                                  : whole_index_list(unit * size, (unit + 1) * size, by_batch ? batch : 0));
         } else if (!in.samples.units.empty()) {
-            const SampleIndexListPtr index_list = restricted(in.samples.index_list, in.samples.units[u]);
+            const SampleIndexListPtr index_list =
+                packs ? packed_unit(in.samples.index_list, in.edge->pops, u, in.destination->unit_samples)
+                      : restricted(in.samples.index_list, in.samples.units[u], by_batch);
             std::vector<Endpoint> others;
             for (const std::uint16_t tile : in.destination->tiles) {
                 if (tile != ports_.address().tile) others.push_back(tile);
@@ -103,7 +110,7 @@ void MemoryFetcher::on_samples(InEdge& in, MessageContent content, unsigned key,
     if (--samples.records_missing > 0) return;
     const std::uint32_t size = in.destination->unit_samples;
     const SegmentOrder* const order = ports_.program().order(in.segment);
-    if (order != nullptr) {
+    if (order != nullptr && !order->packs()) {
         samples.units = units_of(ordered_samples(*order, samples.masks), size);
     } else {
         for (std::uint32_t u = 0; u < in.units.size(); ++u)

@@ -173,7 +173,7 @@ void NetworkInterface::serve(InterfaceTask& task) {
             slots_.complete_unit(slots_.in_edge(task.edge), task.unit);
             break;
         case InterfaceTask::Kind::group_acknowledged:
-            sender_.release_group(task.edge, task.unit, task.group);
+            sender_.release_group(task.edge, task.unit, task.source_unit, task.group);
             break;
         case InterfaceTask::Kind::load_acknowledged:
             fetcher_.issue_acknowledged(slots_.in_edge(task.edge), task.unit);

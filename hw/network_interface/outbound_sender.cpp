@@ -36,6 +36,12 @@ bool OutboundSender::start_edge(Output& output, const Edge& edge) {
         send_decisions(output, edge);
         return true;
     }
+    if (edge.path == EdgePath::on_chip && output.index_list->whole) {
+        const SampleIndexListPtr whole = packed_list(output, edge);
+        if (!whole) return false;
+        send_packed(output, edge, whole);
+        return true;
+    }
     const SampleIndexListPtr index_list = edge.switch_id == kNone ? output.index_list : switched_list(output, edge);
     if (!index_list) return false;
     if (edge.path == EdgePath::on_chip) {
@@ -67,6 +73,14 @@ SampleIndexListPtr OutboundSender::switched_list(Output& output, const Edge& edg
         SampleIndexList{std::move(taken), output.index_list, std::move(partner)});
 }
 
+SampleIndexListPtr OutboundSender::packed_list(const Output& output, const Edge& edge) {
+    const SampleIndexListPtr& whole = output.index_list->whole;
+    if (edge.switch_id == kNone) return whole;
+    const BranchLists* const lists = decisions_.batch_lists(edge.switch_id, whole->samples);
+    if (!lists) return nullptr;
+    return std::make_shared<const SampleIndexList>(SampleIndexList{lists->at(edge.branch), whole});
+}
+
 std::shared_ptr<const OutboundSender::Share> OutboundSender::share_of(const Edge& edge,
                                                                       const SampleIndexList& index_list,
                                                                       unsigned rank) {
@@ -76,7 +90,12 @@ std::shared_ptr<const OutboundSender::Share> OutboundSender::share_of(const Edge
     const EdgeAllocations allocations = allocations_of(edge, index_list, source, destination);
     const auto size = static_cast<std::uint32_t>(sets.edge->size());
     const bool cached = sets.source->size() == size && sets.destination->size() == size;
-    const ShareKey key{edge.id, size, allocations.source, allocations.destination};
+    const ShareKey key{edge.id,
+                       size,
+                       allocations.source,
+                       allocations.destination,
+                       allocations.source_batch,
+                       allocations.destination_batch};
     if (cached) {
         const auto found = shares_.find(key);
         if (found != shares_.end()) return found->second;
@@ -103,7 +122,7 @@ void OutboundSender::send_on_chip(const Output& output, const Edge& edge, const 
 
     Outbound outbound;
     outbound.edge = edge.id;
-    outbound.unit = output.unit;
+    outbound.unit = outbound.source_unit = output.unit;
     outbound.operator_index = output.operator_index;
     outbound.batch = output.batch;
     outbound.index_list = index_list;
@@ -124,7 +143,61 @@ void OutboundSender::send_on_chip(const Output& output, const Edge& edge, const 
     for (const Grant& grant : grants) take_grant(outbounds_.back(), grant);
 }
 
+void OutboundSender::send_packed(Output& output, const Edge& edge, const SampleIndexListPtr& whole) {
+    const TileOperator& op = ports_.program().operators[output.operator_index];
+    const OperatorPlacement &source = ports_.program().placement(edge.src_op),
+                            &destination = ports_.program().placement(edge.dst_op);
+    if (edge.switch_id != kNone) {
+        decisions_.branch_lists(output, edge.switch_id);
+        decisions_.count_branches(output, edge);
+    }
+    // The first one says everything of the batch.
+    if (op.rank == 0 && output.unit == 0) ports_.probe(edge, output.unit, output.batch, whole, destination.tiles);
+    for (PackedPart& one : packed_parts_from(edge, destination, output.index_list->samples, output.unit, *whole)) {
+        const auto part = std::make_shared<const PackedPart>(std::move(one));
+        const TransferPlan plan(edge, source, destination, part->source, part->edge, part->destination,
+                                part->allocations);
+        Outbound outbound;
+        outbound.edge = edge.id;
+        outbound.unit = part->unit;
+        outbound.source_unit = output.unit;
+        outbound.operator_index = output.operator_index;
+        outbound.batch = output.batch;
+        outbound.index_list = whole;
+        outbound.part = part;
+        for (const TransferPlan::Group& planned : plan.groups_from(op.rank)) {
+            Group group;
+            group.bytes = planned.bytes;
+            group.samples = planned.samples;
+            for (const std::uint16_t receiver : planned.ranks)
+                group.destinations.push_back(destination.tiles[receiver]);
+            group.acks_missing = static_cast<unsigned>(group.destinations.size());
+            outbound.groups.push_back(std::move(group));
+        }
+        ports_.stats().samples_sent += plan.samples_sent(op.rank);
+        outbound.groups_missing = static_cast<unsigned>(outbound.groups.size());
+        if (outbound.groups.empty()) continue;
+        ++output.steps_missing;
+        outbounds_.push_back(std::move(outbound));
+        const auto known = early_grants_.find({edge.id, part->unit});
+        if (known == early_grants_.end()) continue;
+        for (const Grant& grant : known->second)
+            if (grant.batch == output.batch) take_grant(outbounds_.back(), grant);
+    }
+    finish_step(output.operator_index, output.unit);
+}
+
 void OutboundSender::take_grant(std::uint16_t edge, const Grant& grant) {
+    if (ports_.packs(ports_.program().placement(ports_.program().edge(edge).src_op).segment)) {
+        // For all that this tile has, and will have, for the unit.
+        std::vector<Grant>& grants = early_grants_[{edge, grant.unit}];
+        if (!grants.empty() && grants.front().batch != grant.batch) grants.clear();
+        grants.push_back(grant);
+        for (Outbound& outbound : outbounds_)
+            if (outbound.edge == edge && outbound.unit == grant.unit && outbound.batch == grant.batch)
+                take_grant(outbound, grant);
+        return;
+    }
     for (Outbound& outbound : outbounds_) {
         if (outbound.edge == edge && outbound.unit == grant.unit && outbound.batch == grant.batch) {
             take_grant(outbound, grant);
@@ -146,18 +219,21 @@ void OutboundSender::take_grant(Outbound& outbound, const Grant& grant) {
         task.kind = InterfaceTask::Kind::group_acknowledged;
         task.edge = outbound.edge;
         task.unit = outbound.unit;
+        task.source_unit = outbound.source_unit;
         task.group = static_cast<std::uint16_t>(i);
         const sc_core::sc_time now = sc_core::sc_time_stamp();
         ports_.schedule(std::move(task), std::max(group.acknowledged_at, now) - now);
         return;
     }
+    if (outbound.part) return;  // of another unit of this tile's
     ports_.fail("edge " + std::to_string(outbound.edge) + ": tile " + std::to_string(grant.source) +
                 " acknowledges what it will not get");
 }
 
-void OutboundSender::release_group(std::uint16_t edge, std::uint16_t unit, std::uint16_t group) {
-    const auto outbound = std::find_if(outbounds_.begin(), outbounds_.end(), [edge, unit](const Outbound& candidate) {
-        return candidate.edge == edge && candidate.unit == unit;
+void OutboundSender::release_group(std::uint16_t edge, std::uint16_t unit, std::uint16_t source_unit,
+                                   std::uint16_t group) {
+    const auto outbound = std::find_if(outbounds_.begin(), outbounds_.end(), [&](const Outbound& candidate) {
+        return candidate.edge == edge && candidate.unit == unit && candidate.source_unit == source_unit;
     });
     outbound->groups[group].sent = true;
     send_group(*outbound, outbound->groups[group]);
@@ -174,8 +250,8 @@ void OutboundSender::send_group(const Outbound& outbound, const Group& group) {
     if (ports_.config().values) values = group_values(outbound, group, part);
     for (std::uint64_t sent = 0; sent < group.bytes;) {
         const std::uint64_t bytes = std::min<std::uint64_t>(group.bytes - sent, ports_.config().max_packet_bytes);
-        ports_.touch_scratchpad(false, op.out_offset + std::uint64_t{outbound.unit} % op.out_slots * op.out_slot_bytes,
-                                bytes);
+        ports_.touch_scratchpad(
+            false, op.out_offset + std::uint64_t{outbound.source_unit} % op.out_slots * op.out_slot_bytes, bytes);
         InterfacePorts::Packet packet = ports_.make_packet(MessageKind::data, group.destinations, bytes);
         packet.message.edge = edge.id;
         packet.message.unit = outbound.unit;
@@ -195,7 +271,7 @@ void OutboundSender::send_group(const Outbound& outbound, const Group& group) {
         sent += bytes;
         // The last group's end is the edge's end; earlier ones need not be told apart.
         packet.packet.wants_receipt = outbound.groups_missing == 1 && sent == group.bytes;
-        packet.packet.receipt_tag = std::uint32_t{outbound.operator_index} << 16 | outbound.unit;
+        packet.packet.receipt_tag = std::uint32_t{outbound.operator_index} << 16 | outbound.source_unit;
         const auto [arrival, receipt_follows] = ports_.inject(packet);
         done = std::max(done, arrival);
         receipt_due = receipt_follows;
@@ -204,7 +280,7 @@ void OutboundSender::send_group(const Outbound& outbound, const Group& group) {
         InterfaceTask task;
         task.kind = InterfaceTask::Kind::group_sent;
         task.operator_index = outbound.operator_index;
-        task.unit = outbound.unit;
+        task.unit = outbound.source_unit;
         ports_.schedule(std::move(task), done);
     }
 }
@@ -213,12 +289,16 @@ std::vector<std::uint8_t> OutboundSender::group_values(const Outbound& outbound,
                                                        std::shared_ptr<const TensorPart>& part) {
     const Edge& edge = ports_.program().edge(outbound.edge);
     const OperatorPlacement& destination = ports_.program().placement(edge.dst_op);
-    const TransferPlan plan(edge, ports_.program().placement(edge.src_op), destination, *outbound.index_list);
+    const OperatorPlacement& source = ports_.program().placement(edge.src_op);
+    const PackedPart* const packed = outbound.part.get();
+    const TransferPlan plan = packed != nullptr ? TransferPlan(edge, source, destination, packed->source, packed->edge,
+                                                               packed->destination, packed->allocations)
+                                                : TransferPlan(edge, source, destination, *outbound.index_list);
     const auto receiver = std::find(destination.tiles.begin(), destination.tiles.end(), group.destinations.front());
     part = std::make_shared<const TensorPart>(plan.part(ports_.program().operators[outbound.operator_index].rank,
                                                         static_cast<unsigned>(receiver - destination.tiles.begin())));
     const auto output = std::find_if(outputs_.begin(), outputs_.end(), [&outbound](const Output& candidate) {
-        return candidate.operator_index == outbound.operator_index && candidate.unit == outbound.unit;
+        return candidate.operator_index == outbound.operator_index && candidate.unit == outbound.source_unit;
     });
     return values_.output_values(*output, edge, plan, *part);
 }
@@ -317,6 +397,18 @@ void OutboundSender::store_masks(Output& output, const std::vector<std::uint32_t
 
 void OutboundSender::on_masks(const AdynaMessage& message) {
     decisions_.take_masks(message);
+    std::vector<std::pair<std::uint16_t, std::uint16_t>> parked;
+    for (const Output& output : outputs_)
+        if (output.index_list->whole && !output.parked.empty()) parked.emplace_back(output.operator_index, output.unit);
+    if (!parked.empty()) {  // the last masks let go outputs of any unit
+        for (const auto& [op, unit] : parked) {
+            const auto output = std::find_if(
+                outputs_.begin(), outputs_.end(),
+                [op = op, unit = unit](const Output& one) { return one.operator_index == op && one.unit == unit; });
+            if (output != outputs_.end()) start_parked(*output);
+        }
+        return;
+    }
     const auto waits = [this, &message](const Output& output) {
         return output.unit == message.unit &&
                std::any_of(output.parked.begin(), output.parked.end(), [this, &message](std::uint16_t id) {

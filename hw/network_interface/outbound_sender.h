@@ -13,6 +13,7 @@
 #include "switchyard/hw/network_interface/gate_decisions.h"
 #include "switchyard/hw/network_interface/interface_ports.h"
 #include "switchyard/hw/network_interface/output.h"
+#include "switchyard/hw/network_interface/packed_parts.h"
 #include "switchyard/hw/network_interface/value_mover.h"
 
 namespace switchyard::hw {
@@ -30,7 +31,7 @@ public:
     void finish_step(std::uint16_t operator_index, std::uint16_t unit);
     /// A consumer's acknowledge; what it allows happens when the last has arrived.
     void take_grant(std::uint16_t edge, const Grant& grant);
-    void release_group(std::uint16_t edge, std::uint16_t unit, std::uint16_t group);
+    void release_group(std::uint16_t edge, std::uint16_t unit, std::uint16_t source_unit, std::uint16_t group);
     void on_masks(const AdynaMessage& message);
     void on_labels(const AdynaMessage& message);
 
@@ -50,8 +51,10 @@ private:
     /// One edge of one unit on its way out, from the first probe to the last byte.
     struct Outbound {
         std::uint16_t edge = 0, unit = 0, operator_index = 0;
+        std::uint16_t source_unit = 0;  ///< `unit`, but where the consumer packs its samples
         std::uint32_t batch = 0;
         SampleIndexListPtr index_list;
+        std::shared_ptr<const PackedPart> part;  ///< where the consumer packs its samples
         std::vector<Group> groups;
         unsigned groups_missing = 0;
     };
@@ -60,7 +63,8 @@ private:
         std::vector<Group> groups;
         std::uint32_t samples = 0;
     };
-    using ShareKey = std::tuple<std::uint16_t, std::uint32_t, unsigned, unsigned>;  ///< as InboundSlots::ShareKey
+    /// As InboundSlots::ShareKey.
+    using ShareKey = std::tuple<std::uint16_t, std::uint32_t, unsigned, unsigned, std::uint32_t, std::uint32_t>;
     /// A write request to memory.
     struct Store {
         std::uint16_t edge = 0;
@@ -74,6 +78,10 @@ private:
     SampleIndexListPtr switched_list(Output& output, const Edge& edge);
     std::shared_ptr<const Share> share_of(const Edge& edge, const SampleIndexList& index_list, unsigned rank);
     void send_on_chip(const Output& output, const Edge& edge, const SampleIndexListPtr& index_list);
+    /// To a consumer that packs its samples: to each of its units what it gets of this one.
+    void send_packed(Output& output, const Edge& edge, const SampleIndexListPtr& whole);
+    /// The edge's index list for the batch, or null while masks are missing.
+    SampleIndexListPtr packed_list(const Output& output, const Edge& edge);
     void send_to_memory(Output& output, const Edge& edge, const SampleIndexListPtr& index_list);
     void send_decisions(Output& output, const Edge& edge);
     /// Where the host finds which way the samples went.

@@ -11,13 +11,16 @@ namespace switchyard::hw {
 
 namespace {
 
-Partition fitting_partition(const OperatorPlacement& placement, unsigned allocation, std::size_t dyn_dim) {
-    const int index = placement.best_fit(allocation, static_cast<std::uint32_t>(dyn_dim));
+/// `batch`: EdgeAllocations.
+Partition fitting_partition(const OperatorPlacement& placement, unsigned allocation, std::uint32_t batch,
+                            std::uint32_t dyn_dim) {
+    if (batch > 0 && !placement.in_memory()) dyn_dim = batch;
+    const int index = placement.best_fit(allocation, dyn_dim);
     if (index < 0) {
         throw std::domain_error("operator " + std::to_string(placement.op_id) + " has no kernel for dyn_dim " +
                                 std::to_string(dyn_dim));
     }
-    return placement.partitions[static_cast<std::size_t>(index)];
+    return placement.unit_partition(static_cast<std::size_t>(index));
 }
 
 /// Rows of the edge's tensor that come from the producer's output rows [p0, p1): a pool fused into the producer
@@ -46,10 +49,12 @@ EdgeSets sets_of(const Edge& edge, const SampleIndexList& index_list) {
 EdgeAllocations allocations_of(const Edge& edge, const SampleIndexList& index_list, const OperatorPlacement& source,
                                const OperatorPlacement& destination) {
     EdgeAllocations result;
-    if (!source.allocations.empty())
-        result.source = source.allocation_for(edge.switch_id == kNone ? index_list : popped(index_list, 1));
-    if (!destination.allocations.empty())
-        result.destination = destination.allocation_for(popped(index_list, edge.pops));
+    const SampleIndexList &at_source = edge.switch_id == kNone ? index_list : popped(index_list, 1),
+                          &at_destination = popped(index_list, edge.pops);
+    result.source_batch = at_source.batch_samples;
+    result.destination_batch = at_destination.batch_samples;
+    if (!source.allocations.empty()) result.source = source.allocation_for(at_source);
+    if (!destination.allocations.empty()) result.destination = destination.allocation_for(at_destination);
     return result;
 }
 
@@ -67,8 +72,9 @@ TransferPlan::TransferPlan(const Edge& edge, const OperatorPlacement& source, co
       dst_(destination),
       source_size_(positions(source, source_set)),
       destination_size_(positions(destination, destination_set)) {
-    source_ = fitting_partition(source, allocations.source, source_size_);
-    destination_ = fitting_partition(destination, allocations.destination, destination_size_);
+    source_ = fitting_partition(source, allocations.source, allocations.source_batch, source_size_);
+    destination_ =
+        fitting_partition(destination, allocations.destination, allocations.destination_batch, destination_size_);
     const bool pooled = edge.reduce == EdgeReduce::global_pool;
     partial_sums_ = pooled && !source.in_memory() && !destination.in_memory();
     const std::uint32_t rows = pooled ? 1 : edge.rows;

@@ -18,11 +18,13 @@ struct EdgeSets {
 };
 EdgeSets sets_of(const Edge& edge, const SampleIndexList& index_list);
 
-/// The allocation of the operators at both ends, if they share tiles (OperatorPlacement::allocations).
+/// What both ends' kernels depend on beside the sizes of the sets: the allocations of operators that share tiles
+/// (OperatorPlacement::allocations), and the batch's samples where kernels are invoked once a batch, otherwise 0.
 struct EdgeAllocations {
     unsigned source = 0, destination = 0;
+    std::uint32_t source_batch = 0, destination_batch = 0;
 };
-/// Follows from the sizes of both ends' sets and their partners', so every tile finds the same.
+/// Follows from the index list, so every tile finds the same.
 EdgeAllocations allocations_of(const Edge& edge, const SampleIndexList& index_list, const OperatorPlacement& source,
                                const OperatorPlacement& destination);
 

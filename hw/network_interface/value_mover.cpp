@@ -20,6 +20,16 @@ void set_element(std::uint8_t* bytes, float value) {
     std::memcpy(bytes, &bits, sizeof bits);
 }
 
+/// What arrives of a unit. From several units of a producer, if the consumer packs its samples: only the consumer's end
+/// counts then.
+TransferPlan arriving(const InEdge& in, const SampleIndexList& index_list) {
+    if (!index_list.whole || in.source->in_memory())
+        return TransferPlan(*in.edge, *in.source, *in.destination, index_list);
+    const EdgeSets sets = sets_of(*in.edge, index_list);
+    return TransferPlan(*in.edge, *in.source, *in.destination, *sets.edge, *sets.edge, *sets.destination,
+                        allocations_of(*in.edge, index_list, *in.source, *in.destination));
+}
+
 }  // namespace
 
 std::vector<std::uint8_t> ValueMover::output_values(const Output& output, const Edge& edge, const TransferPlan& plan,
@@ -28,8 +38,7 @@ std::vector<std::uint8_t> ValueMover::output_values(const Output& output, const 
     const OperatorPlacement& placement = ports_.program().placement(edge.src_op);
     const SampleSet& samples = output.index_list->samples;
     const TransferPlan::Extent made = plan.made(op.rank);
-    const Partition& cut = placement.partitions.at(static_cast<std::size_t>(
-        placement.best_fit(placement.allocation_for(*output.index_list), static_cast<std::uint32_t>(samples.size()))));
+    const Partition cut = placement.unit_partition(static_cast<std::size_t>(placement.best_fit(*output.index_list)));
     const Box box =
         output_box(placement.shape, cut, placement.k_factor, op.rank, static_cast<std::uint32_t>(samples.size()));
     const std::uint64_t slot = op.out_offset + std::uint64_t{output.unit} % op.out_slots * op.out_slot_bytes;
@@ -82,7 +91,7 @@ void ValueMover::place(const InEdge& in, const ::tlm::tlm_generic_payload& paylo
     }
     const SampleIndexList& index_list = *in.units.at(message.unit).index_list;
     const EdgeSets sets = sets_of(*in.edge, index_list);
-    const TransferPlan plan(*in.edge, *in.source, *in.destination, index_list);
+    const TransferPlan plan = arriving(in, index_list);
     const TransferPlan::Extent needed = plan.needed(in.rank);
     ValueRegion region = input_region(in, message.unit, plan);
     // A source of a merge has only some of the consumer's samples; its slot holds these alone.
@@ -108,7 +117,7 @@ ValueRegion ValueMover::input_region(const InEdge& in, unsigned unit, const Tran
 }
 
 void ValueMover::add_partial_sums(const InEdge& in, unsigned unit) {
-    const TransferPlan plan(*in.edge, *in.source, *in.destination, *in.units[unit].index_list);
+    const TransferPlan plan = arriving(in, *in.units[unit].index_list);
     const ValueRegion region = input_region(in, unit, plan);
     std::vector<std::uint8_t> sums(in.units[unit].expected);
     ports_.access_scratchpad(::tlm::TLM_READ_COMMAND, region.base, sums.data(), sums.size());

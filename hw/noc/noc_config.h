@@ -89,15 +89,19 @@ inline TopologyPtr make_topology(const NocConfig& config) {
 inline std::uint64_t serialisation_cycles(const NocConfig& config, std::uint64_t payload_bytes,
                                           std::size_t destinations = 1) {
     const PacketFormat format = config.packet_format();
+    if (destinations < 2 || config.multicast != "tree") return format.flits(payload_bytes);
     const flit::MulticastPieces pieces(format, config.buffer_flits);
-    if (destinations < 2 || config.multicast != "tree" || pieces.room() == 0) return format.flits(payload_bytes);
-    return pieces.flits_of(payload_bytes);
+    return pieces.room() == 0 ? format.flits(payload_bytes) : pieces.flits_of(payload_bytes);
 }
-/// Cycles from the injection of a packet into an idle network until its tail has arrived: the injection link, a
-/// pipeline for each of the `hops` + 1 routers, the links between them, the ejection link and the serialisation.
-inline std::uint64_t zero_load_cycles(const NocConfig& config, unsigned hop_count, std::uint64_t payload_bytes) {
+/// Cycles from the injection of a packet's head into an idle network until it has left the last router: the injection
+/// link, a pipeline for each of the `hops` + 1 routers, the links between them, the ejection link.
+inline std::uint64_t head_cycles(const NocConfig& config, unsigned hop_count) {
     return 2ull * config.endpoint_link_cycles + (hop_count + 1ull) * config.router_cycles +
-           std::uint64_t{hop_count} * config.link_cycles + serialisation_cycles(config, payload_bytes);
+           std::uint64_t{hop_count} * config.link_cycles;
+}
+/// Cycles from the injection of a packet into an idle network until its tail has arrived.
+inline std::uint64_t zero_load_cycles(const NocConfig& config, unsigned hop_count, std::uint64_t payload_bytes) {
+    return head_cycles(config, hop_count) + serialisation_cycles(config, payload_bytes);
 }
 
 }  // namespace switchyard::hw

@@ -93,6 +93,8 @@ void TileController::start_segment(std::uint16_t segment, std::uint32_t batch) {
         op.masks_requested = 0;
         op.next_unit = 0;
         op.outputs_in_flight = 0;
+        op.invoked_kernel = -1;
+        op.invocation_counted = false;
         op.units_in_slots.assign(op.op->out_slots, Operator::kFree);
         load_weights(op);
     }
@@ -268,6 +270,12 @@ bool TileController::try_dispatch(std::size_t index) {
     const std::size_t first = op.placement->first_partition(allocation);
     dispatch.kernel_first = static_cast<std::uint16_t>(op.op->kernel_first + first);
     dispatch.kernel_count = static_cast<std::uint16_t>(op.placement->last_partition(allocation) - first);
+    if (op.invoked_kernel >= 0) {
+        dispatch.kernel_first = static_cast<std::uint16_t>(op.invoked_kernel);
+        dispatch.kernel_count = 1;
+    }
+    dispatch.invocation_samples = index_list->batch_samples;
+    dispatch.continued = op.invocation_counted;
     dispatch.rank = op.op->rank;
     dispatch.unit = static_cast<std::uint16_t>(unit);
     dispatch.batch = batch_;
@@ -289,7 +297,13 @@ bool TileController::try_dispatch(std::size_t index) {
         throw ModelError(*this, "operator " + std::to_string(op.op->op_id) + ": no kernel for dyn_dim " +
                                     std::to_string(dispatch.dyn_dim));
     }
-    profiler_.count(index, dispatch.dyn_dim == 0 ? -1 : dispatch.kernel - op.op->kernel_first);
+    // An invocation counts with its first unit, by the samples that it is for.
+    if (op.invoked_kernel < 0)
+        profiler_.count(index, dispatch.selected_by() == 0 ? -1 : dispatch.kernel - op.op->kernel_first);
+    if (op.placement->invoked_by_batch()) {
+        op.invoked_kernel = dispatch.kernel;
+        op.invocation_counted |= !empty;
+    }
     ++stats_.units;
     stats_.empty_units += dispatch.dyn_dim == 0 ? 1 : 0;
     stats_.busy_cycles += dispatch.cycles;

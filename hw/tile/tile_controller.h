@@ -92,6 +92,8 @@ private:
         unsigned masks_requested = 0;
         unsigned next_unit = 0;
         unsigned outputs_in_flight = 0;
+        int invoked_kernel = -1;          ///< in the store, of the batch's invocation; -1: none, or one for each unit
+        bool invocation_counted = false;  ///< by the dispatcher
         /// Of each output slot the unit that lies there, or kFree. Outputs leave in any order: one without samples
         /// needs no slot and may overtake those before it.
         std::vector<unsigned> units_in_slots;

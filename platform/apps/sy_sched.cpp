@@ -24,6 +24,7 @@
 #include "switchyard/sw_scheduler/adyna/compiler/compile.h"
 #include "switchyard/sw_scheduler/adyna/image/image.h"
 #include "switchyard/sw_scheduler/base/files.h"
+#include "switchyard/sw_scheduler/kernel_streams/stream_model.h"
 #include "switchyard/sw_scheduler/workload/model_reader.h"
 #include "switchyard/sw_scheduler/workload/profile.h"
 #include "switchyard/sw_scheduler/workload/route_provider.h"
@@ -54,6 +55,11 @@ struct CompileCommand {
         app.add_option(
             "--without", options.without,
             fmt::format("mechanisms that the design is to do without: {}", fmt::join(sched::mechanism_names(), ", ")));
+        app.add_option("--invocation", options.invocation,
+                       "what one invocation of a kernel takes: micro_batch or batch; default: micro_batch");
+        app.add_option("--sample-routing", options.routing,
+                       "where samples of different branches come together: sorted_reload or on_chip; default: "
+                       "sorted_reload");
         app.add_option("--unit-samples", options.unit_samples,
                        "samples of a micro-batch, in every segment; default: chosen by cost")
             ->check(platform::whole_number(1, sched::kLargestBatch));
@@ -137,6 +143,42 @@ struct RoutesCommand {
     }
 };
 
+struct KernelsCommand {
+    std::string model, output;
+    sched::StreamRequest request;
+    bool binary = false;
+
+    void add_to(CLI::App& app) {
+        app.add_option("model", model, "description of the application (YAML)")->required();
+        app.add_option("--seed", request.seed, "seed of what depends on the input; default: 1")
+            ->check(platform::whole_number(0));
+        app.add_option("--input", request.input, "number of the input; default: 0")->check(platform::whole_number(0));
+        app.add_flag("--binary", binary, "binary instead of JSON Lines");
+        app.add_option("-o,--output", output, "kernel stream to write")->required();
+    }
+
+    int run() const {
+        const sched::StreamModel description = sched::read_stream_model(model);
+        const sched::GeneratedStream stream = description.generate(request);
+        if (binary) {
+            const std::vector<std::uint8_t> bytes = sched::encode_kernel_stream(stream.kernels);
+            write_file({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, output);
+        } else {
+            write_file(sched::kernel_stream_text(stream.kernels), output);
+        }
+        std::uint64_t ctas = 0, flops = 0, bytes = 0;
+        for (const sched::GpuKernel& kernel : stream.kernels) {
+            ctas += kernel.ctas();
+            flops += kernel.work.flops + kernel.work.tensor_flops;
+            bytes += kernel.work.read_bytes + kernel.work.written_bytes;
+        }
+        fmt::print("{}: {} kernels of {}, {:.1f} CTAs each, {:.3f} GFLOP, {:.1f} MB\n", output, stream.kernels.size(),
+                   description.name, static_cast<double>(ctas) / static_cast<double>(stream.kernels.size()),
+                   static_cast<double>(flops) * 1e-9, static_cast<double>(bytes) * 1e-6);
+        return 0;
+    }
+};
+
 struct PackCommand {
     platform::FirmwareJob job;
     std::string image, weights, inputs, expected, trace, output;
@@ -197,6 +239,11 @@ int main(int argc, char** argv) {
     CLI::App* routes_command = app.add_subcommand("routes", "write the routes that a model declares as a trace");
     routes.add_to(*routes_command);
 
+    KernelsCommand kernels;
+    CLI::App* kernels_command =
+        app.add_subcommand("kernels", "write the kernels that an application launches on a GPU");
+    kernels.add_to(*kernels_command);
+
     PackCommand pack;
     CLI::App* pack_command = app.add_subcommand("pack", "make the block of memory that firmware runs a network from");
     pack.add_to(*pack_command);
@@ -209,6 +256,7 @@ int main(int argc, char** argv) {
         if (compile_command->parsed()) return compile.run();
         if (sample_command->parsed()) return sample.run();
         if (routes_command->parsed()) return routes.run();
+        if (kernels_command->parsed()) return kernels.run();
         if (pack_command->parsed()) return pack.run();
         fmt::print("{}", sched::explain(read_image(image)));
         return 0;

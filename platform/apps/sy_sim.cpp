@@ -168,6 +168,8 @@ struct RunCommand {
             platform::NetworkImageOptions compiled;
             compiled.design = program.meta.design;
             compiled.without = program.meta.without;
+            compiled.invocation = program.meta.invocation;
+            compiled.routing = program.meta.routing;
             rescheduler.emplace(*network, config, compiled, program);
             options.reschedule_interval = reschedule_interval;
             options.reschedule = [&](const platform::SimulatedHost::Profile& read) { return (*rescheduler)(read); };

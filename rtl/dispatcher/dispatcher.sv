@@ -5,7 +5,9 @@
 //
 // Ports, all ready/valid:
 //   cmd     configure: read `count` kernels from the beginning of the scratchpad and rebuild the directory;
-//           otherwise: run an operator whose kernels are [first, first + count) on `dyn_dim` samples
+//           otherwise: run an operator whose kernels are [first, first + count) on `dyn_dim` samples, of a batch of
+//           `invocation` if the kernel is selected by that (0: it is not); `continued`: a later unit of an invocation,
+//           which the profiler has counted
 //   fetch   a kernel's index, then its 128 bytes
 //   instr   one word a block (load, multiply-accumulate and store together), then one to send (unicast or multicast);
 //           `instr_error_i` with the handshake: refused, and the command ends
@@ -29,6 +31,8 @@ module dispatcher #(
     input logic [15:0] cmd_first_i,
     input logic [31:0] cmd_count_i,
     input logic [31:0] cmd_dyn_dim_i,
+    input logic [31:0] cmd_invocation_i,
+    input logic cmd_continued_i,
     input logic [15:0] cmd_rank_i,
     input logic cmd_multicast_i,
     input logic [31:0] cmd_input_offset_i,
@@ -85,7 +89,7 @@ module dispatcher #(
     dispatcher_pkg::status_e status_d, status_q;
 
     // The command.
-    logic accept, dispatching;
+    logic accept, dispatching, continued_q;
     dispatcher_pkg::command_t command_d, command_q;
 
     assign cmd_ready_o = state_q == dispatcher_pkg::StateIdle;
@@ -104,9 +108,20 @@ module dispatcher #(
     assign command_d.output_offset = cmd_output_offset_i;
 
     always_ff @(posedge clk_i or negedge rst_ni) begin
-        if (!rst_ni) command_q <= '0;
-        else if (accept) command_q <= command_d;
+        if (!rst_ni) begin
+            command_q <= '0;
+            continued_q <= 1'b0;
+        end else if (accept) begin
+            command_q <= command_d;
+            continued_q <= cmd_continued_i;
+        end
     end
+
+    // By which the kernel is selected; one bit more, as above.
+    logic [31:0] selecting;
+    logic [Width:0] wanted;
+    assign selecting = cmd_invocation_i != '0 ? cmd_invocation_i : cmd_dyn_dim_i;
+    assign wanted = {selecting[31:Width] != '0, selecting[Width-1:0]};
 
     // Kernel store: directory, search, profiler.
     logic [32:0] range_end;
@@ -149,7 +164,7 @@ module dispatcher #(
         .start_i(search_start),
         .first_i(cmd_first_i[IndexWidth-1:0]),
         .count_i(cmd_count_i[IndexWidth:0]),
-        .wanted_i(command_d.dyn_dim),
+        .wanted_i(wanted),
         .busy_o(search_busy),
         .done_o(search_done),
         .hit_o(search_hit),
@@ -163,7 +178,7 @@ module dispatcher #(
     ) u_profiler (
         .clk_i,
         .clear_i(append),
-        .count_i(state_q == dispatcher_pkg::StateFetch && fetch_valid_o && fetch_ready_i),
+        .count_i(state_q == dispatcher_pkg::StateFetch && fetch_valid_o && fetch_ready_i && !continued_q),
         .index_i(index_q),
         .count_o(result_invocations_o)
     );

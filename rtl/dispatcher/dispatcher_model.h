@@ -43,7 +43,8 @@ enum DispatcherOp : unsigned { kOpLoad = 1, kOpMac = 2, kOpStore = 4, kOpUnicast
 struct DispatcherInputs {
     bool cmd_valid = false, cmd_configure = false, cmd_multicast = false, cmd_channelwise = false;
     std::uint16_t cmd_first = 0, cmd_rank = 0;
-    std::uint32_t cmd_count = 0, cmd_dyn_dim = 0;
+    std::uint32_t cmd_count = 0, cmd_dyn_dim = 0, cmd_invocation = 0;
+    bool cmd_continued = false;
     std::uint32_t cmd_input_offset = 0, cmd_weight_offset = 0, cmd_output_offset = 0;
     std::uint16_t cmd_in_channels = 0, cmd_in_rows = 0, cmd_in_columns = 0;
     bool fetch_ready = false, data_valid = false, data_error = false;

@@ -52,7 +52,7 @@ package dispatcher_pkg;
         StatusBadKernel = 5'd6,    // checksum, reserved byte or field
         StatusChanged = 5'd7,      // a good kernel, but not the one that was configured
         // Kernel fitting: rules of the template that the kernel breaks
-        StatusUnits = 5'd8,        // iterates over micro-batches
+        StatusUnits = 5'd8,        // iterates over units that are no equal parts of n
         StatusTiles = 5'd9,        // spreads q, c, r or s over tiles
         StatusPes = 5'd10,         // spreads c, r or s over PEs
         StatusReduction = 5'd11,   // does not cover c, r or s

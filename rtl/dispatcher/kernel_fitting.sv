@@ -2,6 +2,7 @@
 // Kernel fitting: the part of the output that this rank computes for the real dyn_dim, as the bounds of a loop nest.
 // Combinational: the bounds are ready with the kernel.
 //
+// The unit level cuts n into units of equal size, of which this is the fitting of one: the kernel's n is below a unit's.
 // The tile level splits n, p and k over the ranks, rank = (in * p factors + ip) * k factors + ik, into shares of equal size
 // (the last ones may be short or empty) of the sizes that the kernel was made for; the share of n is then clipped to the
 // real dyn_dim. Along an axis a block holds reg * pe outputs, and the spm level makes steps of a block. c, r and s run
@@ -13,7 +14,7 @@ module kernel_fitting #(
     input logic [dispatcher_pkg::Axes*4-1:0] orders_i,  // of n, k, p, q at the spm level
     input logic [dispatcher_pkg::Dims*WIDTH-1:0] totals_i,
     input logic [WIDTH-1:0] rank_i,
-    input logic [WIDTH-1:0] dyn_dim_i,  // real; no greater than the kernel's
+    input logic [WIDTH-1:0] dyn_dim_i,  // real, of the unit; no greater than the kernel's
     output dispatcher_pkg::status_e status_o,
     // Axes n, k, p, q of the tile's output box.
     output logic [3*WIDTH-1:0] begins_o,  // of n, k and p in the operator's output; q begins at 0
@@ -28,6 +29,10 @@ module kernel_fitting #(
     localparam int unsigned Axes = dispatcher_pkg::Axes;
     localparam int unsigned Dims = dispatcher_pkg::Dims;
 
+    logic [WIDTH-1:0] unit_blocks, unit_samples;
+    assign unit_blocks = blocks_i[WIDTH*(dispatcher_pkg::LevelUnit*Dims+dispatcher_pkg::DimN)+:WIDTH];
+    assign unit_samples = totals_i[WIDTH*dispatcher_pkg::DimN+:WIDTH] / unit_blocks;
+
     logic [WIDTH-1:0] total [Dims];
     logic [WIDTH-1:0] reg_block [Dims];
     logic [WIDTH-1:0] pe_block [Dims];
@@ -41,7 +46,11 @@ module kernel_fitting #(
         assign pe_block[d] = blocks_i[WIDTH*(dispatcher_pkg::LevelPe*Dims+d)+:WIDTH];
         assign spm_block[d] = blocks_i[WIDTH*(dispatcher_pkg::LevelSpm*Dims+d)+:WIDTH];
         assign tile_block[d] = blocks_i[WIDTH*(dispatcher_pkg::LevelTile*Dims+d)+:WIDTH];
-        assign iterates[d] = blocks_i[WIDTH*(dispatcher_pkg::LevelUnit*Dims+d)+:WIDTH] != WIDTH'(1);
+        if (d == dispatcher_pkg::DimN) begin : gen_units
+            assign iterates[d] = (2 * WIDTH)'(unit_samples) * (2 * WIDTH)'(unit_blocks) != (2 * WIDTH)'(total[d]);
+        end else begin : gen_one_unit
+            assign iterates[d] = blocks_i[WIDTH*(dispatcher_pkg::LevelUnit*Dims+d)+:WIDTH] != WIDTH'(1);
+        end
         assign spread_tiles[d] = tile_block[d] != WIDTH'(1);
         assign spread_pes[d] = pe_block[d] != WIDTH'(1);
         assign covered = reg_block[d] * spm_block[d];
@@ -78,7 +87,7 @@ module kernel_fitting #(
         logic [2*WIDTH-1:0] from, to, block, reach;
         logic [WIDTH-1:0] box_end;
         // An axis that is not split has one share of one way.
-        assign axis_total[a] = total[Dim];
+        assign axis_total[a] = a == dispatcher_pkg::AxisN ? unit_samples : total[Dim];
         assign axis_factor[a] = a == dispatcher_pkg::AxisQ ? WIDTH'(1) : tile_block[Dim];
         assign rounded_up = {1'b0, axis_total[a]} + {1'b0, axis_factor[a]} - 1'b1;
         assign share = rounded_up / {1'b0, axis_factor[a]};

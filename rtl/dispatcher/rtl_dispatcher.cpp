@@ -30,6 +30,8 @@ void RtlDispatcher::execute(DispatchExtension& request, sc_core::sc_time& delay)
     in.cmd_first = request.kernel_first;
     in.cmd_count = request.kernel_count;
     in.cmd_dyn_dim = request.dyn_dim;
+    in.cmd_invocation = request.invocation_samples;
+    in.cmd_continued = request.continued;
     in.cmd_rank = request.rank;
     in.cmd_multicast = request.multicast;
     in.cmd_input_offset = request.input_offset;

@@ -39,6 +39,8 @@ private:
         top_.cmd_first_i = in.cmd_first;
         top_.cmd_count_i = in.cmd_count;
         top_.cmd_dyn_dim_i = in.cmd_dyn_dim;
+        top_.cmd_invocation_i = in.cmd_invocation;
+        top_.cmd_continued_i = in.cmd_continued;
         top_.cmd_rank_i = in.cmd_rank;
         top_.cmd_multicast_i = in.cmd_multicast;
         top_.cmd_input_offset_i = in.cmd_input_offset;

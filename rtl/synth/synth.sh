@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Usage: synth.sh FOLDER
-# Maps the blocks of a tile, and a router, to generic gates (gates.lib) with yosys and prints cells and gate equivalents a block, and
+# Maps the blocks of a tile, a router, and a GPU's scheduling window to generic gates (gates.lib) with yosys and prints cells and gate equivalents a block, and
 # the dispatcher's share of a tile beside Table IV of the Adyna paper; the same goes into FOLDER/synth.json, yosys' logs
 # and statistics into FOLDER/*.log and *.stat. A gate equivalent is a two-input NAND.
 #
@@ -48,6 +48,7 @@ synthesise dispatcher dispatcher dispatcher KERNELS 256
 synthesise router router router PORTS 5 VCS 4 DEPTH 8 COLUMNS 4 ROWS 4 PAYLOAD_BITS 32
 for block in switch_splitter merge_reorder; do synthesise $block network_interface $block BRANCHES 4 ID_WIDTH 16; done
 synthesise packetiser network_interface packetiser FLIT_BYTES 16 HEADER_BYTES 8 VCS 4 DEPTH 8
+synthesise scheduling_window scheduling_window scheduling_window SLOTS 32
 
 # Table IV of the Adyna paper, mm2 in 28 nm: a tile with 32x32 PEs. Scratchpad and router are not synthesised: a tile of
 # ours has them in Table IV's proportion to its PE array.
@@ -114,4 +115,4 @@ awk -v json="$out/synth.json" -v paper_array=1.981 -v paper_scratchpad=1.413 -v 
             dispatcher / array, paper_dispatcher / paper_array > json
         printf "    \"of_tile\": %.6f, \"of_tile_table_iv\": %.6f\n  }\n}\n", dispatcher / tile,
             paper_dispatcher / paper_tile > json
-    }' "$out"/{fp16_fma,fp16_fma_pipe,fp16_mac32,fp16_mac32_pipe,pe_array,dispatcher,router,switch_splitter,merge_reorder,packetiser}.stat
+    }' "$out"/{fp16_fma,fp16_fma_pipe,fp16_mac32,fp16_mac32_pipe,pe_array,dispatcher,router,switch_splitter,merge_reorder,packetiser,scheduling_window}.stat

@@ -31,4 +31,9 @@ bool depends_on(const Footprint& later, const Footprint& earlier, DependenceRule
            any_pair(later.reads, earlier.writes, overlap);
 }
 
+std::uint64_t segment_pairs(const Footprint& later, const Footprint& earlier, DependenceRule rule) {
+    const std::uint64_t of_writes = later.writes.size() * (earlier.writes.size() + earlier.reads.size());
+    return rule == DependenceRule::as_printed ? of_writes : of_writes + later.reads.size() * earlier.writes.size();
+}
+
 }  // namespace switchyard::sched::ace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "switchyard/sw_scheduler/workload/memory_segment.h"
@@ -23,5 +24,8 @@ enum class DependenceRule {
 
 /// The kernel `later` must not start before `earlier`, which was issued before it, has completed.
 bool depends_on(const Footprint& later, const Footprint& earlier, DependenceRule rule);
+
+/// Pairs of segments that this compares if none overlaps.
+std::uint64_t segment_pairs(const Footprint& later, const Footprint& earlier, DependenceRule rule);
 
 }  // namespace switchyard::sched::ace

@@ -6,7 +6,8 @@
 
 namespace switchyard::sched::ace {
 
-ScheduledList::ScheduledList(std::size_t kernels, DependenceRule rule) : kernels_(kernels), rule_(rule) {
+ScheduledList::ScheduledList(std::size_t kernels, DependenceRule rule, KernelId first)
+    : kernels_(kernels), rule_(rule), next_(first) {
     if (kernels < 1 || kernels > kMaxScheduledKernels)
         throw std::invalid_argument("a scheduled_list holds 1 to 255 kernels: ids have 8 bits");
 }
@@ -15,6 +16,7 @@ WindowEntry ScheduledList::send(Footprint footprint) {
     WindowEntry entry{next_++, {}};
     for (const Listed& earlier : listed_) {
         ++checks_;
+        segment_pairs_ += ace::segment_pairs(footprint, earlier.footprint, rule_);
         if (depends_on(footprint, earlier.footprint, rule_)) entry.upstream.push_back(earlier.id);
     }
     if (listed_.size() == kernels_) listed_.pop_front();

@@ -15,13 +15,14 @@ namespace switchyard::sched::ace {
 /// kernel while one of those in its window is older than the last M.
 class ScheduledList {
 public:
-    /// `kernels`: M, 1 to kMaxScheduledKernels. Throws std::invalid_argument.
-    ScheduledList(std::size_t kernels, DependenceRule rule);
+    /// `kernels`: M, 1 to kMaxScheduledKernels; `first`: id of the first kernel. Throws std::invalid_argument.
+    ScheduledList(std::size_t kernels, DependenceRule rule, KernelId first = 0);
 
     /// The next kernel of the stream: its id, and those of the listed kernels on which it depends.
     WindowEntry send(Footprint footprint);
     /// Pairs of kernels that were compared since the beginning.
     std::uint64_t checks() const { return checks_; }
+    std::uint64_t segment_pairs() const { return segment_pairs_; }  ///< that these comparisons look at
 
 private:
     struct Listed {
@@ -32,8 +33,8 @@ private:
     std::size_t kernels_;
     DependenceRule rule_;
     std::deque<Listed> listed_;  ///< oldest first
-    KernelId next_ = 0;
-    std::uint64_t checks_ = 0;
+    KernelId next_;
+    std::uint64_t checks_ = 0, segment_pairs_ = 0;
 };
 
 }  // namespace switchyard::sched::ace

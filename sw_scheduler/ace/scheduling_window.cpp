@@ -14,9 +14,15 @@ void SchedulingWindow::insert(KernelNumber number, Footprint footprint) {
     Slot slot{number, std::move(footprint), {}, false};
     for (const Slot& earlier : kernels_) {
         ++checks_;
+        segment_pairs_ += ace::segment_pairs(slot.footprint, earlier.footprint, rule_);
         if (depends_on(slot.footprint, earlier.footprint, rule_)) slot.upstream.push_back(earlier.number);
     }
     kernels_.push_back(std::move(slot));
+}
+
+bool SchedulingWindow::ready() const {
+    return std::any_of(kernels_.begin(), kernels_.end(),
+                       [](const Slot& slot) { return !slot.executing && slot.upstream.empty(); });
 }
 
 std::optional<KernelNumber> SchedulingWindow::take_ready() {

@@ -23,6 +23,8 @@ public:
 
     bool full() const { return kernels_.size() == slots_; }
     bool empty() const { return kernels_.empty(); }
+    /// Some kernel can be taken.
+    bool ready() const;
 
     /// Throws std::logic_error if the window is full or the number is not larger than the last one.
     void insert(KernelNumber number, Footprint footprint);
@@ -35,6 +37,7 @@ public:
     std::vector<KernelNumber> upstream(KernelNumber number) const;
     /// Pairs of kernels that were compared since the beginning.
     std::uint64_t checks() const { return checks_; }
+    std::uint64_t segment_pairs() const { return segment_pairs_; }  ///< that these comparisons look at
 
 private:
     struct Slot {
@@ -48,7 +51,7 @@ private:
     std::size_t slots_;
     DependenceRule rule_;
     std::deque<Slot> kernels_;  ///< oldest first
-    std::uint64_t checks_ = 0;
+    std::uint64_t checks_ = 0, segment_pairs_ = 0;
 };
 
 }  // namespace switchyard::sched::ace

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -31,17 +32,23 @@ public:
         put(static_cast<std::uint32_t>(values.size()));
         for (const E value : values) enumeration(value, last);
     }
-    void append(const std::uint8_t* bytes, std::size_t count) { bytes_.insert(bytes_.end(), bytes, bytes + count); }
+    void append(const std::uint8_t* bytes, std::size_t count) {
+        if (count > 0) std::memcpy(room(count), bytes, count);
+    }
 
-    std::size_t size() const { return bytes_.size(); }
-    std::vector<std::uint8_t> take() { return std::move(bytes_); }
+    std::size_t size() const { return size_; }
+    std::vector<std::uint8_t> take() {
+        bytes_.resize(std::exchange(size_, 0));
+        return std::exchange(bytes_, {});
+    }
 
 private:
     template <class T>
     void put(const T& value) {
         if constexpr (std::is_integral_v<T>) {
+            std::uint8_t* const bytes = room(sizeof(T));
             for (std::size_t i = 0; i < sizeof(T); ++i)
-                bytes_.push_back(static_cast<std::uint8_t>(static_cast<std::uint64_t>(value) >> (8 * i)));
+                bytes[i] = static_cast<std::uint8_t>(static_cast<std::uint64_t>(value) >> (8 * i));
         } else {
             transfer(*this, value);
         }
@@ -53,7 +60,14 @@ private:
         for (const T& item : items) put(item);
     }
 
-    std::vector<std::uint8_t> bytes_;
+    /// For N more bytes.
+    std::uint8_t* room(std::size_t count) {
+        if (bytes_.size() - size_ < count) bytes_.resize(2 * bytes_.size() + count);
+        return bytes_.data() + std::exchange(size_, size_ + count);
+    }
+
+    std::vector<std::uint8_t> bytes_;  ///< of which the first size_ are written
+    std::size_t size_ = 0;
 };
 
 /// Reads what ByteWriter wrote. Errors are InputError "offset N: ...", N counted from the first byte given.

@@ -263,4 +263,11 @@ std::vector<GpuKernel> decode_kernel_stream(const std::vector<std::uint8_t>& byt
     }
 }
 
+std::vector<GpuKernel> load_kernel_stream(const std::string& path) {
+    const std::vector<std::uint8_t> bytes = read_bytes(path, kMaxImageBytes);
+    const bool binary = bytes.size() >= sizeof(kMagic) && std::equal(kMagic, kMagic + sizeof(kMagic), bytes.begin());
+    return binary ? decode_kernel_stream(bytes, path)
+                  : parse_kernel_stream(std::string(bytes.begin(), bytes.end()), path);
+}
+
 }  // namespace switchyard::sched

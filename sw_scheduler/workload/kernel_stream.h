@@ -66,4 +66,7 @@ std::string kernel_stream_text(const std::vector<GpuKernel>& kernels);
 std::vector<std::uint8_t> encode_kernel_stream(const std::vector<GpuKernel>& kernels);
 std::vector<GpuKernel> decode_kernel_stream(const std::vector<std::uint8_t>& bytes, const std::string& source);
 
+/// A file in either form, which its first bytes tell. Throws InputError.
+std::vector<GpuKernel> load_kernel_stream(const std::string& path);
+
 }  // namespace switchyard::sched

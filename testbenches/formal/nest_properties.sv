@@ -48,8 +48,10 @@ module nest_properties #(
         .reduction_o(reduction)
     );
 
-    // What the dispatcher makes sure of: no field is 0, the real dyn_dim is no greater than the kernel's, one kernel at
-    // a time, and a nest has something to do.
+    // What the dispatcher makes sure of: no field is 0, the real dyn_dim is no greater than that of one of the kernel's
+    // units, one kernel at a time, and a nest has something to do.
+    logic [WIDTH-1:0] units;
+    assign units = blocks_i[WIDTH*(dispatcher_pkg::LevelUnit*Dims+dispatcher_pkg::DimN)+:WIDTH];
     logic [Levels*Dims-1:0] no_block;
     logic [Dims-1:0] no_total;
     logic start, busy;
@@ -60,7 +62,8 @@ module nest_properties #(
         assign no_total[d] = totals_i[WIDTH*d+:WIDTH] == '0;
     end
     assign start = start_i && !busy && no_block == '0 && no_total == '0 &&
-        dyn_dim_i <= totals_i[WIDTH*dispatcher_pkg::DimN+:WIDTH] && status == dispatcher_pkg::StatusOk && extents != '0;
+        (2 * WIDTH)'(dyn_dim_i) * (2 * WIDTH)'(units) <= (2 * WIDTH)'(totals_i[WIDTH*dispatcher_pkg::DimN+:WIDTH]) &&
+        status == dispatcher_pkg::StatusOk && extents != '0;
 
     always_ff @(posedge clk_i) begin
         if (start) begin

@@ -32,6 +32,8 @@ namespace {
 constexpr const char* kSampling = "sampling";
 constexpr const char* kWithout = "without";
 constexpr const char* kUnitSamples = "unit_samples";
+constexpr const char* kInvocation = "invocation";
+constexpr const char* kRouting = "routing";
 constexpr const char* kReschedule = "reschedule";
 
 std::string parameter(const Point& point, const char* key) {
@@ -55,6 +57,10 @@ NetworkImageOptions options_of(const Point& point) {
     options.sampling = parameter(point, kSampling);
     const std::string without = parameter(point, kWithout);
     if (!without.empty()) boost::split(options.without, without, boost::is_space(), boost::token_compress_on);
+    const std::string invocation = parameter(point, kInvocation);
+    if (!invocation.empty()) options.invocation = invocation;
+    const std::string routing = parameter(point, kRouting);
+    if (!routing.empty()) options.routing = routing;
     options.unit_samples = number(point, kUnitSamples, "a number of samples");
     return options;
 }
@@ -111,10 +117,10 @@ public:
         return "tiles with many kernels, dynamic dispatch, switch and merge in the network interface";
     }
     std::vector<SystemDesign> designs() const override {
-        return {{"adyna", {kSampling, kWithout, kUnitSamples, kReschedule}},
-                {"adyna-static", {kWithout, kUnitSamples}},
-                {"full-kernel", {kWithout, kUnitSamples, kReschedule}},
-                {"real-time", {kWithout, kUnitSamples}},
+        return {{"adyna", {kSampling, kWithout, kInvocation, kRouting, kUnitSamples, kReschedule}},
+                {"adyna-static", {kWithout, kInvocation, kRouting, kUnitSamples}},
+                {"full-kernel", {kWithout, kInvocation, kRouting, kUnitSamples, kReschedule}},
+                {"real-time", {kWithout, kInvocation, kRouting, kUnitSamples}},
                 {"m-tile", {kWithout, kUnitSamples}}};
     }
     void check_workload(const Point& point) const override { sched::read_model(point.workload); }

@@ -52,8 +52,11 @@ void check_work(Checks& checks, const PlatformConfig& platform, const std::vecto
     for (std::size_t i = 0; i < phases.size(); ++i) {
         const std::size_t end = i + 1 < phases.size() ? phases[i + 1].first_batch : expected.size();
         for (const TileProgram& tile : phases[i].image->tiles)
-            for (const TileOperator& op : tile.operators)
-                invocations += tile.placement(op.op_id).units * static_cast<double>(end - phases[i].first_batch);
+            for (const TileOperator& op : tile.operators) {
+                const OperatorPlacement& placement = tile.placement(op.op_id);
+                const double a_batch = placement.invoked_by_batch() ? 1 : placement.units;
+                invocations += a_batch * static_cast<double>(end - phases[i].first_batch);
+            }
     }
     for (const SimulatedHost::Profile* profile : result.host.last_profiles())
         for (const auto& tile : profile->by_tile)

@@ -32,7 +32,10 @@ ordered_json kernel_profile(const Image& image, const SimulatedHost::Profile& re
         for (const TileOperator& op : tile.operators) {
             const ImageMeta::Operator& meta = image.meta.operators[op.op_id];
             if (op.rank != 0 || !meta.dynamic || meta.partial) continue;  // a model's operators only
-            by_operator[op.op_id] = {{"unit_samples", tile.placement(op.op_id).unit_samples},
+            const OperatorPlacement& placement = tile.placement(op.op_id);
+            const std::uint32_t counted =
+                placement.invoked_by_batch() ? image.meta.batch_samples : placement.unit_samples;
+            by_operator[op.op_id] = {{"unit_samples", counted},
                                      {"kernels", invocations(tile, op, read_back.by_tile.at(t))}};
         }
     }

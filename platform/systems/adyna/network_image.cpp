@@ -35,6 +35,8 @@ sched::CompileOptions compile_options(const NetworkImageOptions& options) {
     sched::CompileOptions compile;
     compile.design = options.design;
     compile.without = options.without;
+    compile.invocation = sched::parse_invocation(options.invocation);
+    compile.routing = sched::parse_sample_routing(options.routing);
     compile.unit_samples = options.unit_samples;
     compile.margins = options.margins;
     return compile;

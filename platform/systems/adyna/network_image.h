@@ -19,8 +19,10 @@ struct NetworkImageOptions {
     std::string profile;               ///< file; empty: 40 batches of the routes that the model declares, if it does
     std::string sampling;              ///< empty: "profile" with a file and a design that re-samples, or else "uniform"
     std::vector<std::string> without;  ///< mechanisms that the design does without (sched::mechanism_names)
-    std::uint32_t unit_samples = 0;    ///< of a micro-batch, in every segment; 0: chosen by cost
-    sched::Margins margins;            ///< calibrated; others for calibrations
+    std::string invocation = "micro_batch";  ///< sched::kInvocations
+    std::string routing = "sorted_reload";   ///< sched::kSampleRoutings
+    std::uint32_t unit_samples = 0;          ///< of a micro-batch, in every segment; 0: chosen by cost
+    sched::Margins margins;                  ///< calibrated; others for calibrations
 };
 
 /// What the scheduler is to be told, but for profile and sampling.

@@ -13,6 +13,7 @@
 #include "switchyard/platform/system/report_parts.h"
 #include "switchyard/platform/systems/adyna/conservation.h"
 #include "switchyard/platform/systems/adyna/stages/validated_domain.h"
+#include "switchyard/sw_scheduler/adyna/compiler/compile.h"
 #include "switchyard/sw_scheduler/base/files.h"
 
 namespace switchyard::platform {
@@ -203,26 +204,32 @@ ordered_json make_report(const PlatformConfig& platform, const Image& image, con
 
     ordered_json routes = {{"source", source.kind}};
     if (source.kind == "generator") routes["seed"] = source.seed;
-    return {{"format", "switchyard-report"},
-            {"version", 1},
-            {"ok", std::all_of(checks.begin(), checks.end(), [](const Check& check) { return check.ok; })},
-            {"model", image.meta.model},
-            {"design", image.meta.design},
-            {"without", image.meta.without},
-            {"platform", platform_json(platform)},
-            {"routing", routes},
-            {"fidelity", fidelity_json(platform)},
-            {"validation", validation_json(platform, result)},
-            {"load", load_json(platform, result)},
-            {"summary", summary_json(platform, image, run, result)},
-            {"utilisation", utilisation_json(platform, run, result)},
-            {"energy", energy_json(energy_of(platform.energy, run.chip).parts(), run.total_picojoules, run.nanoseconds,
-                                   result.host.batches.size())},
-            {"phases", phases_json(platform, result)},
-            {"batches", batches_json(platform, expected, result)},
-            {"operators", operators_json(image, expected, result)},
-            {"counters", counters_json(result)},
-            {"conservation", checks_json(checks)}};
+    ordered_json report = {
+        {"format", "switchyard-report"},
+        {"version", 1},
+        {"ok", std::all_of(checks.begin(), checks.end(), [](const Check& check) { return check.ok; })},
+        {"model", image.meta.model},
+        {"design", image.meta.design},
+        {"without", image.meta.without},
+        {"platform", platform_json(platform)},
+        {"routing", routes},
+        {"fidelity", fidelity_json(platform)},
+        {"validation", validation_json(platform, result)},
+        {"load", load_json(platform, result)},
+        {"summary", summary_json(platform, image, run, result)},
+        {"utilisation", utilisation_json(platform, run, result)},
+        {"energy", energy_json(energy_of(platform.energy, run.chip).parts(), run.total_picojoules, run.nanoseconds,
+                               result.host.batches.size())},
+        {"phases", phases_json(platform, result)},
+        {"batches", batches_json(platform, expected, result)},
+        {"operators", operators_json(image, expected, result)},
+        {"counters", counters_json(result)},
+        {"conservation", checks_json(checks)}};
+    if (image.meta.invocation != ImageMeta{}.invocation) report["invocation"] = image.meta.invocation;
+    if (image.meta.routing != ImageMeta{}.routing) report["sample_routing"] = image.meta.routing;
+    if (image.meta.invocation != ImageMeta{}.invocation)
+        report["switches"] = {{"all", image.meta.switches.size()}, {"on_chip", sched::switches_on_chip(image)}};
+    return report;
 }
 
 ordered_json make_speed(const PlatformConfig& platform, const RunResult& result) {

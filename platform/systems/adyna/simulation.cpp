@@ -10,6 +10,7 @@
 #include <boost/crc.hpp>
 #include <systemc>
 
+#include "switchyard/platform/system/no_progress.h"
 #include "switchyard/platform/systems/adyna/chip_model.h"
 #include "switchyard/sw_scheduler/base/error.h"
 #include "switchyard/tlm/simulation_registry.h"
@@ -17,16 +18,6 @@
 namespace switchyard::platform {
 
 namespace {
-
-std::runtime_error no_progress(const SimulationRegistry& registry) {
-    constexpr std::size_t kShown = 8;
-    const std::vector<std::string> waits = registry.waits();
-    std::string text = fmt::format("no progress after {}: ", sc_core::sc_time_stamp().to_string());
-    if (waits.empty()) text += "no module says what it waits for";
-    for (std::size_t i = 0; i < waits.size() && i < kShown; ++i) text += (i == 0 ? "" : "; ") + waits[i];
-    if (waits.size() > kShown) text += fmt::format("; and {} more", waits.size() - kShown);
-    return std::runtime_error(text);
-}
 
 std::map<std::string, std::uint32_t> tensors_in_memory(ChipModel& chip, const PlatformConfig& platform,
                                                        const Image& image, std::size_t batches) {

@@ -7,7 +7,6 @@
 #include <set>
 
 #include "switchyard/sw_scheduler/adyna/compiler/allocation.h"
-#include "switchyard/sw_scheduler/workload/dataflow.h"
 
 namespace switchyard::platform {
 
@@ -57,16 +56,7 @@ std::vector<unsigned> share_tiles(const TenantConfig& config, unsigned tiles, co
 
 TenantChip::TenantChip(const sched::DynGraph& graph, const sched::HardwareDescription& hardware,
                        const TenantConfig& config)
-    : graph_(graph),
-      config_(config),
-      kernels_(graph, hardware),
-      consumers_(graph.consumers()),
-      switch_consumers_(graph.switches.size()) {
-    for (std::size_t op = 0; op < graph.operators.size(); ++op)
-        for (const sched::Source& source : graph.operators[op].inputs)
-            if (source.switch_id != sched::kNoSwitch)
-                switch_consumers_[static_cast<std::size_t>(source.switch_id)].push_back(static_cast<int>(op));
-}
+    : graph_(graph), config_(config), kernels_(graph, hardware, config.exact_kernels), readers_(graph) {}
 
 /// One batch, event by event.
 class TenantChip::Run {
@@ -74,20 +64,16 @@ public:
     Run(TenantChip& chip, const BatchRouting& routing)
         : chip_(chip),
           graph_(chip.graph_),
-          routing_(routing),
           hardware_(chip.kernels_.hardware()),
-          counts_(sample_counts(chip.graph_, routing)),
-          done_(counts_.size(), kNever),
-          ready_(counts_.size(), kNever),
-          switch_ready_(chip.graph_.switches.size(), kNever) {
+          order_(chip.readers_, routing, chip.config_,
+                 chip.config_.host_synchronisation_us * 1e3 * chip.kernels_.hardware().clock_ghz) {
         access_cycles_ = chip.kernels_.access_cycles();
-        host_cycles_ = chip.config_.host_synchronisation_us * 1e3 * hardware_.clock_ghz;
-        result_.operator_cycles.assign(counts_.size(), 0);
-        result_.operator_tiles.assign(counts_.size(), 0);
+        result_.operator_cycles.assign(graph_.operators.size(), 0);
+        result_.operator_tiles.assign(graph_.operators.size(), 0);
     }
 
     TenantBatch run() {
-        for (std::size_t op = 0; op < counts_.size(); ++op) announce(static_cast<int>(op));
+        announce(order_.begin());
         while (!events_.empty() || !running_.empty()) {
             const double next = next_event();
             if (running_.empty()) result_.idle_cycles += next - now_;
@@ -96,6 +82,7 @@ public:
             share_out();
         }
         result_.cycles = now_;
+        result_.synchronisations = order_.synchronisations();
         return std::move(result_);
     }
 
@@ -122,46 +109,15 @@ private:
     };
 
     const sched::Operator& at(int op) const { return graph_.operators[static_cast<std::size_t>(op)]; }
-    std::uint32_t count(int op) const { return counts_[static_cast<std::size_t>(op)]; }
-    bool is_task(int op) const { return count(op) > 0 && !is_index_only(at(op)); }
-
-    double synchronise(unsigned times) {
-        result_.synchronisations += times;
-        return times * host_cycles_;
-    }
-
-    /// Makes an event of an operator whose operands have just become complete.
-    void announce(int op) {
-        const auto id = static_cast<std::size_t>(op);
-        if (ready_[id] != kNever) return;
-        double ready = now_;
-        for (const sched::Source& source : at(op).inputs) {
-            if (source.producer != sched::kModelInput)
-                ready = std::max(ready, done_[static_cast<std::size_t>(source.producer)]);
-            if (source.switch_id != sched::kNoSwitch)
-                ready = std::max(ready, switch_ready_[static_cast<std::size_t>(source.switch_id)]);
-        }
-        if (ready == kNever) return;
-        if (at(op).shape.kind == OpKind::merge && count(op) > 0)
-            ready += synchronise(chip_.config_.synchronisations_per_merge);
-        ready_[id] = ready;
-        if (is_task(op)) {
-            events_.insert({ready + access_cycles_, true, op});
-        } else {
-            events_.insert({ready, false, op});
-        }
+    std::uint32_t count(int op) const { return order_.count(op); }
+    void announce(const std::vector<TenantOrder::Ready>& list) {
+        for (const TenantOrder::Ready& ready : list)
+            events_.insert({ready.cycle + (ready.is_task ? access_cycles_ : 0), ready.is_task, ready.op});
     }
 
     void complete(int op) {
-        const auto id = static_cast<std::size_t>(op);
-        done_[id] = now_;
-        result_.operator_cycles[id] = now_ - ready_[id];
-        for (const int consumer : chip_.consumers_[id]) announce(consumer);
-        const int gated = at(op).gate_switch;
-        if (gated == sched::kNoSwitch) return;
-        double& ready = switch_ready_[static_cast<std::size_t>(gated)];
-        ready = now_ + (count(op) > 0 ? synchronise(chip_.config_.synchronisations_per_switch) : 0);
-        for (const int consumer : chip_.switch_consumers_[static_cast<std::size_t>(gated)]) announce(consumer);
+        result_.operator_cycles[static_cast<std::size_t>(op)] = now_ - order_.ready_cycle(op);
+        announce(order_.complete(op, now_));
     }
 
     double next_event() const {
@@ -197,23 +153,10 @@ private:
         const auto id = static_cast<std::size_t>(task.op);
         const double samples = count(task.op);
         result_.macs += share * samples * static_cast<double>(at(task.op).macs_per_sample);
-        if (sched::is_vector(at(task.op).shape.kind)) result_.vector_elements += share * samples * elements(task.op);
+        if (sched::is_vector(at(task.op).shape.kind))
+            result_.vector_elements += share * samples * chip_.kernels_.elements_per_sample(task.op);
         result_.tile_cycles += task.tiles * cycles;
         result_.operator_tiles[id] += task.tiles * cycles;
-    }
-
-    double input_share(int op) const {
-        if (at(op).shape.kind != OpKind::merge) return 1;
-        double samples = 0;
-        for (const sched::Source& source : at(op).inputs) samples += source_samples(graph_, source, routing_, counts_);
-        return samples / (double{1} * count(op) * static_cast<double>(at(op).inputs.size()));
-    }
-
-    double elements(int op) const {
-        const OperatorShape& shape = at(op).shape;
-        const auto loops =
-            sched::reduction_loops(shape, chip_.kernels_.workload().items[static_cast<std::size_t>(op)].operands);
-        return double{1} * shape.out_channels * shape.out_rows * shape.out_columns * loops[0] * loops[1] * loops[2];
     }
 
     void handle_events() {
@@ -224,7 +167,7 @@ private:
                 Task task;
                 task.op = event.op;
                 task.begin = now_;
-                task.input_share = input_share(event.op);
+                task.input_share = order_.input_share(event.op);
                 result_.min_read_bytes +=
                     chip_.kernels_.min_read_bytes_per_sample(event.op) * count(event.op) * task.input_share +
                     static_cast<double>(at(event.op).weight_bytes);
@@ -249,7 +192,7 @@ private:
             task.tiles = shares[i];
             task.cycles = kNever;
             if (task.tiles == 0) continue;
-            task.kernel = &chip_.kernels_.best(task.op, count(task.op), task.tiles, task.input_share);
+            task.kernel = &chip_.kernels_.kernel(task.op, count(task.op), task.tiles, task.input_share);
             const double bandwidth = hardware_.memory_bytes_per_cycle() * task.tiles / busy;
             task.cycles = task.kernel->cycles_at(bandwidth);
             bytes_per_cycle += task.kernel->hbm_bytes() / task.cycles;
@@ -260,12 +203,9 @@ private:
 
     TenantChip& chip_;
     const sched::DynGraph& graph_;
-    const BatchRouting& routing_;
     const sched::HardwareDescription& hardware_;
-    std::vector<std::uint32_t> counts_;
+    TenantOrder order_;
     double access_cycles_ = 0;  ///< from the request to the first byte, or from the last byte until it is written
-    double host_cycles_ = 0;
-    std::vector<double> done_, ready_, switch_ready_;
     std::set<Event> events_;
     std::vector<Task> running_;
     double now_ = 0;

@@ -6,6 +6,7 @@
 
 #include "switchyard/platform/systems/m_tenant/tenant_config.h"
 #include "switchyard/platform/systems/m_tenant/tenant_kernels.h"
+#include "switchyard/platform/systems/m_tenant/tenant_order.h"
 #include "switchyard/sw_scheduler/workload/trace.h"
 
 namespace switchyard::platform {
@@ -42,10 +43,11 @@ public:
     /// `graph` must outlive it.
     TenantChip(const sched::DynGraph& graph, const sched::HardwareDescription& hardware, const TenantConfig& config);
 
-    /// Throws InputError (sample_counts(), TenantKernels::best()).
+    /// Throws InputError (sample_counts(), TenantKernels::kernel()).
     TenantBatch run(const BatchRouting& routing);
 
     TenantKernels& kernels() { return kernels_; }
+    const TenantGraph& readers() const { return readers_; }
 
 private:
     class Run;
@@ -53,8 +55,7 @@ private:
     const sched::DynGraph& graph_;
     TenantConfig config_;
     TenantKernels kernels_;
-    std::vector<std::vector<int>> consumers_;         ///< by operator
-    std::vector<std::vector<int>> switch_consumers_;  ///< by switch
+    TenantGraph readers_;
 };
 
 }  // namespace switchyard::platform

@@ -11,6 +11,9 @@ namespace switchyard::platform {
 
 /// What the multi-tenant baseline has beside the chip's platform file: docs/baselines.md.
 struct TenantConfig {
+    std::string impl = "formula";
+    bool exact_kernels = false;
+    double reallocation_gain = 0.1;
     std::string groups = "free";
     std::string shares = "work";
     double host_synchronisation_us = 10;
@@ -20,6 +23,16 @@ struct TenantConfig {
 
 template <class V>
 void describe(V& v, TenantConfig& c) {
+    v.choice(
+        "impl", c.impl, {"formula", "tiles"},
+        "tasks as shares of the chip that progress evenly; or tiles, network and memory simulated, round by round");
+    v.field("exact_kernels", c.exact_kernels,
+            "kernels for any number of samples, in favour of the tenants; no: for a whole batch, of which rounds and "
+            "blocks that a batch does not need are left out (Adyna, Table II and section VIII: kernels for each amount "
+            "of resources)");
+    v.field("reallocation_gain", c.reallocation_gain, 0, 10,
+            "impl tiles: a tenant that runs is stopped for a larger group of tiles if that has more than this share "
+            "more of them");
     v.choice(
         "groups", c.groups, {"free", "power_of_two"},
         "tiles that a tenant may get: any number, as Planaria's scheduler gives subarrays, or powers of two, as its "

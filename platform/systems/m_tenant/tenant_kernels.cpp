@@ -27,15 +27,6 @@ std::uint16_t narrow(std::uint32_t value) {
     return static_cast<std::uint16_t>(value);
 }
 
-/// What a tile computes in one round, but for the part of the reduction.
-TileWork block_of(const TileWork& share, const TenantKernel& kernel) {
-    TileWork block = share;
-    block.size[kK] = narrow(ceil_div(share.size[kK], kernel.k_rounds));
-    block.size[kP] = narrow(ceil_div(share.size[kP], kernel.p_rounds));
-    block.size[kN] = narrow(ceil_div(share.size[kN], kernel.n_rounds));
-    return block;
-}
-
 /// Times that inputs which all k slices need pass, and that weights do.
 struct Sweeps {
     double inputs = 1, weights = 1;
@@ -127,14 +118,53 @@ double TenantKernel::cycles_at(double bytes_per_cycle) const {
            std::max(last_bytes / bytes_per_cycle, last_cycles);
 }
 
-TenantKernels::TenantKernels(const sched::DynGraph& graph, const sched::HardwareDescription& hardware)
+TenantKernels::TenantKernels(const sched::DynGraph& graph, const sched::HardwareDescription& hardware, bool exact)
     : graph_(graph),
       hardware_(hardware),
       workload_(graph, hardware, sched::worst_case_fractions(graph)),
       stages_(workload_, hardware),
       kernels_(hardware),
       uses_(tensor_uses(graph)),
-      mean_hops_(mean_hops(hardware)) {}
+      mean_hops_(mean_hops(hardware)),
+      exact_(exact) {}
+
+TileWork TenantKernels::block_of(const TileWork& share, const TenantKernel& kernel) {
+    TileWork block = share;
+    block.size[kK] = narrow(ceil_div(share.size[kK], kernel.k_rounds));
+    block.size[kP] = narrow(ceil_div(share.size[kP], kernel.p_rounds));
+    block.size[kN] = narrow(ceil_div(share.size[kN], kernel.n_rounds));
+    return block;
+}
+
+TileWork TenantKernels::share_of(int op, const TenantKernel& kernel, std::uint32_t samples) const {
+    const unsigned operands = workload_.items[static_cast<std::size_t>(op)].operands;
+    return sched::tile_work(at(op).shape, operands, {narrow(samples), narrow(kernel.n_factor), narrow(kernel.p_factor)},
+                            kernel.k_factor);
+}
+
+double TenantKernels::block_bytes(int op, const sched::Source& source, const TileWork& block) const {
+    return static_cast<double>(sched::input_bytes(at(op).shape, source, block));
+}
+
+bool TenantKernels::shared_by_slices(int op, const sched::Source& source) const {
+    return shared_by_k_slices(at(op).shape, source);
+}
+
+double TenantKernels::elements_per_sample(int op) const {
+    const OperatorShape& shape = at(op).shape;
+    const auto loops = sched::reduction_loops(shape, workload_.items[static_cast<std::size_t>(op)].operands);
+    return double{1} * shape.out_channels * shape.out_rows * shape.out_columns * loops[0] * loops[1] * loops[2];
+}
+
+double TenantKernels::round_cycles(const TenantKernel& kernel, const TileWork& block) {
+    if (kernel.made_for_samples == 0) return static_cast<double>(kernels_.best(block).cost.cycles);
+    TileWork whole = block;
+    whole.size[kN] = narrow(kernel.made_for_samples);
+    const sched::KernelSearch::Result& best = kernels_.best(whole);
+    const std::uint32_t extent = best.blocking.extent(kN);
+    return static_cast<double>(best.cost.cycles) * ceil_div(block.size[kN], extent) /
+           ceil_div(kernel.made_for_samples, extent);
+}
 
 double TenantKernels::written_bytes_per_sample(int op) const {
     const sched::TensorShape output = at(op).output();
@@ -182,6 +212,27 @@ const TenantKernel& TenantKernels::best(int op, std::uint32_t samples, unsigned 
     const auto found = known_.find(key);
     if (found != known_.end()) return found->second;
     return known_.emplace(key, search(op, samples, tiles, input_share)).first->second;
+}
+
+const TenantKernel& TenantKernels::kernel(int op, std::uint32_t samples, unsigned tiles, double input_share) {
+    if (exact_) return best(op, samples, tiles, input_share);
+    const auto key = std::make_tuple(stages_.class_of(op), written_bytes_per_sample(op), samples, tiles, input_share);
+    const auto found = fitted_.find(key);
+    if (found != fitted_.end()) return found->second;
+    return fitted_.emplace(key, fitted(op, samples, tiles, input_share)).first->second;
+}
+
+TenantKernel TenantKernels::fitted(int op, std::uint32_t samples, unsigned tiles, double input_share) {
+    const std::uint32_t batch = graph_.batch_samples();
+    TenantKernel kernel = best(op, batch, tiles);
+    const std::uint32_t block = block_of(share_of(op, kernel, batch), kernel).size[kN];
+    kernel.made_for_samples = block;
+    const TileWork share = share_of(op, kernel, samples);
+    kernel.n_rounds = ceil_div(share.size[kN], block);
+    kernel.bytes = {};
+    count_bytes(op, samples, input_share, share, kernel);
+    settle(op, samples, kernel);
+    return kernel;
 }
 
 TenantKernels::Inputs TenantKernels::tile_inputs(int op, const TileWork& block) const {
@@ -386,22 +437,27 @@ TenantKernel TenantKernels::search(int op, std::uint32_t samples, unsigned tiles
                          fmt::format("one row and channel of one sample do not fit the {} bytes of a tile's data area",
                                      hardware_.data_bytes()));
 
-    const TileWork share = sched::tile_work(
-        shape, operands, {narrow(samples), narrow(best.n_factor), narrow(best.p_factor)}, best.k_factor);
+    settle(op, samples, best);
+    return best;
+}
+
+void TenantKernels::settle(int op, std::uint32_t samples, TenantKernel& kernel) {
+    const OperatorShape& shape = at(op).shape;
     double array_bytes_per_output = 0;
-    count_cycles(op, share, best, [&](const TileWork& work) {
-        const sched::NestCost& cost = kernels_.best(work).cost;
+    count_cycles(op, share_of(op, kernel, samples), kernel, [&](const TileWork& work) {
+        TileWork whole = work;
+        if (kernel.made_for_samples > 0) whole.size[kN] = narrow(kernel.made_for_samples);
+        const sched::NestCost& cost = kernels_.best(whole).cost;
         array_bytes_per_output = std::max(
-            array_bytes_per_output, static_cast<double>(cost.scratchpad_bytes) / static_cast<double>(work.outputs()));
-        return static_cast<double>(cost.cycles);
+            array_bytes_per_output, static_cast<double>(cost.scratchpad_bytes) / static_cast<double>(whole.outputs()));
+        return round_cycles(kernel, work);
     });
     // Of each round of input channels: what the kernel reads, and its result. Sums of all but the last are binary32,
     // and read again.
     const double outputs = double{1} * samples * shape.out_channels * shape.out_rows * shape.out_columns;
-    const double partial_sums = 2.0 * kElementBytes * outputs * (best.c_rounds - 1);
-    best.bytes.scratchpad_read += (array_bytes_per_output - kElementBytes) * outputs * best.c_rounds + partial_sums;
-    best.bytes.scratchpad_written += kElementBytes * outputs + partial_sums;
-    return best;
+    const double partial_sums = 2.0 * kElementBytes * outputs * (kernel.c_rounds - 1);
+    kernel.bytes.scratchpad_read += (array_bytes_per_output - kElementBytes) * outputs * kernel.c_rounds + partial_sums;
+    kernel.bytes.scratchpad_written += kElementBytes * outputs + partial_sums;
 }
 
 }  // namespace switchyard::platform

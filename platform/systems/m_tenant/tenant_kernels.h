@@ -50,6 +50,9 @@ struct TenantKernel {
     unsigned k_factor = 1, n_factor = 1, p_factor = 1;
     std::uint32_t k_rounds = 1, n_rounds = 1, p_rounds = 1, c_rounds = 1;
     Stays stays = Stays::weights;
+    /// Samples of a round for which the blocking was made, of which a round of fewer leaves out whole blocks; 0: the
+    /// blocking is made for the round.
+    std::uint32_t made_for_samples = 0;
 
     double block_cycles = 0;                   ///< of a round on the fullest tile, by the scheduler's cost model
     double in_cycles = 0, out_cycles = 0;      ///< of a round on its link
@@ -74,8 +77,13 @@ struct TenantKernel {
 /// the scratchpad in binary32; their accesses count as bytes, not as cycles.
 class TenantKernels {
 public:
-    /// `graph` must outlive it.
-    TenantKernels(const sched::DynGraph& graph, const sched::HardwareDescription& hardware);
+    /// `graph` must outlive it. `exact`: kernel() has kernels for any number of samples, otherwise for the batch alone.
+    TenantKernels(const sched::DynGraph& graph, const sched::HardwareDescription& hardware, bool exact = true);
+
+    /// What a tenant runs: best() of these samples, or best() of all samples of a batch, of which the rounds and blocks
+    /// that the real number does not need are left out (Adyna's Table II: kernels for each amount of resources, not for
+    /// each size). Arguments and errors as of best().
+    const TenantKernel& kernel(int op, std::uint32_t samples, unsigned tiles, double input_share = 1);
 
     /// The kernel with the fewest cycles_at() its tiles' share of the bandwidth, of those that fit; of kernels within a
     /// few percent the one that reads and writes less. Results are kept.
@@ -93,6 +101,18 @@ public:
     /// The same without the rows that a stride larger than the filter passes over: what any kernel reads at least.
     double min_read_bytes_per_sample(int op) const;
 
+    /// Elements that a sample's vector operations go through.
+    double elements_per_sample(int op) const;
+    /// Of a round on a tile: what it computes, but for the part of the reduction.
+    sched::TileWork share_of(int op, const TenantKernel& kernel, std::uint32_t samples) const;
+    static sched::TileWork block_of(const sched::TileWork& share, const TenantKernel& kernel);
+    /// Bytes of a source that a tile reads for a block, and if all k slices read the same.
+    double block_bytes(int op, const sched::Source& source, const sched::TileWork& block) const;
+    bool shared_by_slices(int op, const sched::Source& source) const;
+    /// Cycles of a block whose reduction is one round's.
+    double round_cycles(const TenantKernel& kernel, const sched::TileWork& block);
+
+    const sched::DynGraph& graph() const { return graph_; }
     const sched::HardwareDescription& hardware() const { return hardware_; }
     const sched::Workload& workload() const { return workload_; }
     /// TenantKernel::access_cycles of every kernel.
@@ -106,6 +126,10 @@ private:
     };
 
     TenantKernel search(int op, std::uint32_t samples, unsigned tiles, double input_share);
+    /// The kernel for a whole batch with `samples` of its samples.
+    TenantKernel fitted(int op, std::uint32_t samples, unsigned tiles, double input_share);
+    /// Cycles and bytes of the kernel's rounds by the costs of its real blocks.
+    void settle(int op, std::uint32_t samples, TenantKernel& kernel);
     /// Calls visit(kernel) for the rounds worth trying with these factors.
     template <class Visit>
     void for_each_rounds(int op, const TenantKernel& factors, const sched::TileWork& share, Visit&& visit) const;
@@ -127,7 +151,8 @@ private:
     sched::KernelSearch kernels_;
     std::vector<TensorUses> uses_;
     double mean_hops_ = 0;  ///< between a tile and a memory interface
-    std::map<std::tuple<int, double, std::uint32_t, unsigned, double>, TenantKernel> known_;
+    bool exact_;
+    std::map<std::tuple<int, double, std::uint32_t, unsigned, double>, TenantKernel> known_, fitted_;
 };
 
 }  // namespace switchyard::platform

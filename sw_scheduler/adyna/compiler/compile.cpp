@@ -48,7 +48,8 @@ std::vector<std::string> design_names() {
 }
 
 Image compile(const DynGraph& graph, const HardwareDescription& hardware, const CompileOptions& options) {
-    const Design design = find_design(options.design).without(options.without);
+    const Design design =
+        find_design(options.design).without(options.without).invoking(options.invocation).routing(options.routing);
     check_sampling(design, options, graph);
     hardware.check();
     if (graph.operators.empty()) throw InputError(graph.file, 0, graph.name, "has no operators");
@@ -83,6 +84,8 @@ Image compile(const DynGraph& graph, const HardwareDescription& hardware, const 
                                             options.unit_samples, options.margins);
     Image image = build_image(schedule, workload, hardware, design);
     image.meta.without = options.without;
+    image.meta.routing = kSampleRoutings[static_cast<std::size_t>(options.routing)];
+    image.meta.invocation = kInvocations[static_cast<std::size_t>(options.invocation)];
     for (std::size_t op = 0; op < cut.partial.size(); ++op) image.meta.operators[op].partial = cut.partial[op] != 0;
     return image;
 }

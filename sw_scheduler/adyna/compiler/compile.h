@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "switchyard/sw_scheduler/adyna/compiler/design.h"
 #include "switchyard/sw_scheduler/adyna/compiler/hardware.h"
 #include "switchyard/sw_scheduler/adyna/compiler/segmentation.h"
 #include "switchyard/sw_scheduler/adyna/image/image.h"
@@ -17,6 +18,8 @@ struct CompileOptions {
     std::string design = "adyna";
     /// Mechanisms of the design that are left out (design.h, mechanism_names()).
     std::vector<std::string> without;
+    Invocation invocation = Invocation::micro_batch;
+    SampleRouting routing = SampleRouting::sorted_reload;
     /// Expected share of the batch at each operator; nullptr: the model's own expectations.
     const Profile* profile = nullptr;
     /// How a dynamic operator gets the dyn_dims of its kernels; all but uniform need a profile and a design that
@@ -44,6 +47,9 @@ bool resamples(const std::string& design);
 /// The model's inputs are entries of ImageMeta::operators too (kind "input", after all real operators); their
 /// OperatorPlacement has segment kNone and memory interfaces as tiles, and edges from them have src_op = that op_id.
 Image compile(const DynGraph& graph, const HardwareDescription& hardware, const CompileOptions& options = {});
+
+/// Switches of which every branch goes from tile to tile, not through HBM.
+std::size_t switches_on_chip(const Image& image);
 
 /// What `sy-sched inspect` prints: segments, tiles and partitions of each operator, kernels, scratchpad map.
 std::string explain(const Image& image);

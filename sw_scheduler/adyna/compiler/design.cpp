@@ -51,6 +51,41 @@ Design Design::without(const std::vector<std::string>& names) const {
     return rest;
 }
 
+Design Design::invoking(Invocation invocation) const {
+    Design result = *this;
+    if (invocation == Invocation::micro_batch) return result;
+    if (!has(Mechanism::routing))
+        throw InputError(fmt::format(
+            "design {}: invocation: batch is for designs that route samples; here micro-batches are alike", name_));
+    result.mechanisms_.set(static_cast<std::size_t>(Mechanism::batch_invocation));
+    return result;
+}
+
+Design Design::routing(SampleRouting routing) const {
+    Design result = *this;
+    if (routing == SampleRouting::sorted_reload) return result;
+    if (!has(Mechanism::batch_invocation))
+        throw InputError(fmt::format("design {}: routing: on_chip needs invocation: batch", name_));
+    result.mechanisms_.set(static_cast<std::size_t>(Mechanism::packing));
+    for (const Mechanism replaced : {Mechanism::compaction, Mechanism::sharing})
+        result.mechanisms_.reset(static_cast<std::size_t>(replaced));
+    return result;
+}
+
+SampleRouting parse_sample_routing(const std::string& name) {
+    const auto found = std::find(kSampleRoutings.begin(), kSampleRoutings.end(), name);
+    if (found == kSampleRoutings.end())
+        throw InputError(fmt::format("routing {}: unknown; known are {}", name, fmt::join(kSampleRoutings, ", ")));
+    return static_cast<SampleRouting>(found - kSampleRoutings.begin());
+}
+
+Invocation parse_invocation(const std::string& name) {
+    const auto found = std::find(kInvocations.begin(), kInvocations.end(), name);
+    if (found == kInvocations.end())
+        throw InputError(fmt::format("invocation {}: unknown; known are {}", name, fmt::join(kInvocations, ", ")));
+    return static_cast<Invocation>(found - kInvocations.begin());
+}
+
 const std::vector<Design>& designs() {
     using M = Mechanism;
     static const std::vector<Design> kKnown{
@@ -80,7 +115,10 @@ const Design& find_design(const std::string& name) {
 }
 
 Design design_of(const ImageMeta& meta) {
-    return find_design(meta.design).without(meta.without);
+    return find_design(meta.design)
+        .without(meta.without)
+        .invoking(parse_invocation(meta.invocation))
+        .routing(parse_sample_routing(meta.routing));
 }
 
 std::vector<std::string> mechanism_names() {

@@ -154,6 +154,19 @@ std::string order_text(const Image& image, std::uint16_t segment) {
 
 }  // namespace
 
+std::size_t switches_on_chip(const Image& image) {
+    std::map<std::uint16_t, bool> on_chip;
+    for (const TileProgram& program : image.tiles) {
+        for (const Edge& edge : program.edges) {
+            if (edge.switch_id == kNone || carries_decisions(edge.path)) continue;
+            const auto [known, added] = on_chip.emplace(edge.switch_id, true);
+            known->second = known->second && edge.path == EdgePath::on_chip;
+        }
+    }
+    return static_cast<std::size_t>(
+        std::count_if(on_chip.begin(), on_chip.end(), [](const auto& one) { return one.second; }));
+}
+
 std::string explain(const Image& image) {
     std::string text;
     Text out(text);
@@ -165,12 +178,17 @@ std::string explain(const Image& image) {
     fmt::format_to(out, "{} samples a batch, {} operators, {} switches, {} segments, at most {} kernels a tile\n",
                    meta.batch_samples, meta.operators.size(), meta.switches.size(), image.chip.segments.size(),
                    max_kernels);
+    if (meta.invocation != ImageMeta{}.invocation)
+        fmt::format_to(out, "kernels are invoked once a {}\n", meta.invocation);
     for (const ImageMeta::Switch& one : meta.switches) {
         fmt::format_to(out, "switch {}: {} branches, {}{}\n", one.name, one.branches,
                        one.exclusive ? "one a sample" : "any of them",
                        one.parent.empty() ? "" : fmt::format(", in {}.{}", one.parent, one.parent_branch));
     }
     const Collected all = collect(image);
+    if (!meta.switches.empty())
+        fmt::format_to(out, "{} of {} switches are routed on the chip\n", switches_on_chip(image),
+                       meta.switches.size());
     for (std::size_t s = 0; s < image.chip.segments.size(); ++s) {
         const SegmentInfo& segment = image.chip.segments[s];
         fmt::format_to(out, "segment {}: {} units of {} samples, {} tiles{}\n", s, segment.units, segment.unit_samples,

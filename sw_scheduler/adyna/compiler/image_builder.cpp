@@ -70,8 +70,8 @@ std::uint32_t bits_of(float value) {
 
 class TileProgramBuilder {
 public:
-    TileProgramBuilder(const Schedule& schedule, const Workload& workload, const EdgeBuilder& edges)
-        : schedule_(schedule), workload_(workload), edges_(edges) {
+    TileProgramBuilder(const Schedule& schedule, const Workload& workload, const EdgeBuilder& edges, bool packs)
+        : schedule_(schedule), workload_(workload), edges_(edges), packs_(packs) {
         in_.resize(schedule.operators.size());
         out_.resize(schedule.operators.size());
         for (const Edge& edge : edges.edges) {
@@ -121,7 +121,7 @@ public:
         for (const TileOperator& op : program.operators) segments.insert(op.segment);
         for (const std::uint16_t segment : segments) {
             const std::vector<int>& switches = schedule_.segments[segment].order;
-            if (switches.empty()) continue;
+            if (switches.empty() && !packs_) continue;
             SegmentOrder order;
             order.segment = segment;
             order.samples = workload_.graph.batch_samples();
@@ -167,6 +167,7 @@ private:
     const Schedule& schedule_;
     const Workload& workload_;
     const EdgeBuilder& edges_;
+    bool packs_;                                        ///< SegmentOrder::packs
     std::vector<std::vector<std::uint16_t>> in_, out_;  ///< edge ids, by operator
 };
 
@@ -198,7 +199,7 @@ Image build_image(const Schedule& schedule, const Workload& workload, const Hard
     image.tiles.resize(hardware.tiles());
     for (std::size_t tile = 0; tile < image.tiles.size(); ++tile)
         image.tiles[tile].tile = static_cast<std::uint16_t>(tile);
-    TileProgramBuilder programs(schedule, workload, edges);
+    TileProgramBuilder programs(schedule, workload, edges, design.has(Mechanism::packing));
     for (const PlacedOperator& placed : schedule.operators) {
         for (std::size_t rank = 0; rank < placed.placement.tiles.size(); ++rank) {
             programs.add(image.tiles[placed.placement.tiles[rank]], placed, static_cast<std::uint16_t>(rank));

@@ -121,7 +121,7 @@ TileWork tile_work(const OperatorShape& shape, unsigned operands, const Partitio
 }
 
 Kernel make_kernel(KernelSearch& search, const OperatorShape& shape, unsigned operands, const Partition& partition,
-                   unsigned k_factor, std::uint16_t op_id) {
+                   unsigned k_factor, std::uint16_t op_id, unsigned units) {
     const TileWork work = tile_work(shape, operands, partition, k_factor);
     const Blocking& blocking = search.best(work).blocking;
     constexpr std::uint8_t kLargestStride = 15;
@@ -129,13 +129,23 @@ Kernel make_kernel(KernelSearch& search, const OperatorShape& shape, unsigned op
         throw InputError("a stride of " + std::to_string(shape.stride) + " does not fit the kernel format's 4 bits");
     }
 
+    constexpr std::uint32_t kLargestSize = 0xFFFF;
+    const std::uint32_t samples = std::uint32_t{partition.dyn_dim} * units;
+    if (samples > kLargestSize)
+        throw InputError("a batch of " + std::to_string(samples) + " samples does not fit the kernel format's 16 bits");
+
     Kernel kernel;
     kernel.op_id = op_id;
     kernel.vector_op = work.vector_op ? 1 : 0;
     kernel.pad = static_cast<std::uint8_t>(shape.pad);
     const auto loops = reduction_loops(shape, operands);
-    kernel.total = {partition.dyn_dim, shape.out_channels, loops[0], shape.out_rows,
-                    shape.out_columns, loops[1],           loops[2]};
+    kernel.total = {static_cast<std::uint16_t>(samples),
+                    shape.out_channels,
+                    loops[0],
+                    shape.out_rows,
+                    shape.out_columns,
+                    loops[1],
+                    loops[2]};
     const std::array<std::uint16_t, 4> factors{partition.n, static_cast<std::uint16_t>(k_factor), partition.p, 1};
     for (unsigned i = 0; i < 4; ++i) {
         const Dim dim = kBlockedDims[i];
@@ -144,6 +154,7 @@ Kernel make_kernel(KernelSearch& search, const OperatorShape& shape, unsigned op
         kernel.loop(Level::spm, dim).block = static_cast<std::uint16_t>(ceil_div(work.size[i], blocking.extent(i)));
         kernel.loop(Level::tile, dim).block = factors[i];
     }
+    kernel.loop(Level::unit, Dim::n).block = static_cast<std::uint16_t>(units);
     kernel.loop(Level::spm, Dim::c).block = loops[0];
     kernel.loop(Level::spm, Dim::r).block = loops[1];
     kernel.loop(Level::spm, Dim::s).block = loops[2];

@@ -41,9 +41,9 @@ private:
 /// What the fullest tile computes when an operator runs `partition.dyn_dim` samples on k_factor x n x p tiles.
 TileWork tile_work(const OperatorShape& shape, unsigned operands, const Partition& partition, unsigned k_factor);
 
-/// The kernel of operator `op_id` for the partition: loops, orders, strides and totals.
+/// The kernel of operator `op_id` for `units` units that have the partition: loops, orders, strides and totals.
 /// Throws InputError if a size does not fit the format's 16 bits.
 Kernel make_kernel(KernelSearch& search, const OperatorShape& shape, unsigned operands, const Partition& partition,
-                   unsigned k_factor, std::uint16_t op_id);
+                   unsigned k_factor, std::uint16_t op_id, unsigned units = 1);
 
 }  // namespace switchyard::sched

@@ -19,6 +19,8 @@ namespace {
 /// three allocations each (Adyna, section VII).
 constexpr unsigned kMaxSharedKernels = 32;
 
+constexpr std::uint32_t kLargestDynDim = 0xFFFF;  ///< of the kernel format
+
 /// One allocation of an operator: its kernels, and their partitions.
 struct KernelList {
     std::vector<Partition> partitions;
@@ -82,15 +84,17 @@ public:
         for (const unsigned tiles : allocations_of(segment_of(schedule_, placed), i)) {
             KernelList list;
             for (const std::uint16_t dyn_dim : dyn_dims) {
-                const bool planned = lists.empty() && dyn_dim == placed.placement.unit_samples;
+                const auto unit =
+                    static_cast<std::uint16_t>(std::min<std::uint32_t>(dyn_dim, placed.placement.unit_samples));
+                const bool planned = lists.empty() && unit == placed.placement.unit_samples;
                 const Partition partition =
                     planned ? stage.largest
-                            : stages_.best_partition(placed.op, stage.k_factor, tiles / stage.k_factor, dyn_dim,
+                            : stages_.best_partition(placed.op, stage.k_factor, tiles / stage.k_factor, unit,
                                                      placed.footprint, stage.largest.p);
                 if (partition.n == 0 && !lists.empty()) break;
-                list.partitions.push_back(partition);
+                list.partitions.push_back({dyn_dim, partition.n, partition.p});
                 list.kernels.push_back(make_kernel(search_, one.shape, stages_.workload().items[placed.op].operands,
-                                                   partition, stage.k_factor, placed.placement.op_id));
+                                                   partition, stage.k_factor, placed.placement.op_id, dyn_dim / unit));
             }
             if (list.kernels.empty()) {
                 list.partitions.push_back(lists.front().partitions.front());
@@ -130,18 +134,23 @@ private:
         return lists.size() > 1 ? lists[allocation] : lists.front();
     }
 
-    /// What a unit takes on the slowest operator of a branch, for all sizes that each of them has a kernel for.
+    /// What a unit takes on the slowest operator of a branch, for all sizes that each of them has a kernel for. Sizes
+    /// are those of an invocation: of the batch, whose samples are taken to be evenly spread over its units, or of the
+    /// unit.
     std::vector<UnitCycles> cycles_of(const SegmentPlan& segment, const TileGroup& branch, std::size_t allocation) {
         std::vector<UnitCycles> costs;
-        for (std::uint32_t samples = 1; samples <= segment.unit_samples; ++samples) {
+        const std::uint32_t units = stages_.by_batch() ? segment.units : 1;
+        for (std::uint32_t samples = 1; samples <= segment.unit_samples * units; ++samples) {
             double slowest = 0;
             for (const std::size_t i : branch) {
                 const KernelList& list = list_of(segment, i, allocation);
                 const int fit = best_fit(list.partitions, samples);
                 if (fit < 0 || list.for_empty_units) return costs;
                 const auto at = static_cast<std::size_t>(fit);
-                slowest =
-                    std::max(slowest, initiation_interval(segment, i, list.partitions[at], list.kernels[at], samples));
+                Partition partition = list.partitions[at];
+                partition.dyn_dim = list.kernels[at].unit_samples();
+                slowest = std::max(
+                    slowest, initiation_interval(segment, i, partition, list.kernels[at], ceil_div(samples, units)));
             }
             const auto cycles = static_cast<std::uint32_t>(
                 std::min<double>(std::ceil(slowest), std::numeric_limits<std::uint32_t>::max()));
@@ -187,6 +196,19 @@ private:
 
 }  // namespace
 
+namespace {
+
+/// A kernel that walks several units is for whole ones: for other sizes it would be the same loops.
+DynDims in_whole_units(DynDims dyn_dims, std::uint32_t unit_samples) {
+    for (std::uint16_t& dyn_dim : dyn_dims)
+        if (dyn_dim > unit_samples)
+            dyn_dim = static_cast<std::uint16_t>(ceil_div<std::uint32_t>(dyn_dim, unit_samples) * unit_samples);
+    dyn_dims.erase(std::unique(dyn_dims.begin(), dyn_dims.end()), dyn_dims.end());
+    return dyn_dims;
+}
+
+}  // namespace
+
 void generate_kernels(Schedule& schedule, const Segmenter& segmenter, StageSearch& stages, const Design& design,
                       const KernelChoice& choice) {
     const HardwareDescription& hardware = stages.hardware();
@@ -200,15 +222,22 @@ void generate_kernels(Schedule& schedule, const Segmenter& segmenter, StageSearc
                              fmt::format("no room for a kernel: a tile's {} bytes hold {}",
                                          hardware.kernel_region_bytes(), hardware.kernel_store_size()));
         }
-        const auto largest = static_cast<std::uint16_t>(placed.placement.unit_samples);
+        const bool by_batch = design.has(Mechanism::batch_invocation);
+        const std::uint32_t samples = placed.placement.unit_samples * (by_batch ? placed.placement.units : 1);
+        if (samples > kLargestDynDim)
+            throw Infeasible(
+                stages.workload().graph.file, 0, "batch",
+                fmt::format("invocations of {} samples: a kernel has {} at most", samples, kLargestDynDim));
+        const auto largest = static_cast<std::uint16_t>(samples);
         unsigned count = design.has(Mechanism::multi_kernel) && one.dynamic() ? budget : 1;
         if (design.has(Mechanism::every_kernel) && one.dynamic()) count = largest;
-        const bool compacted = one.dynamic() && placed.slots.decided_switches == one.path.size();
-        writer.add(placed, choice.profile == nullptr || design.has(Mechanism::every_kernel)
-                               ? uniform_dyn_dims(largest, count)
-                               : sample_dyn_dims(choice.sampling, largest, count,
-                                                 choice.profile->operators[static_cast<std::size_t>(placed.op)],
-                                                 compacted ? stages.workload().graph.batch_samples() : 0));
+        const bool compacted = !by_batch && one.dynamic() && placed.slots.decided_switches == one.path.size();
+        const DynDims dyn_dims = choice.profile == nullptr || design.has(Mechanism::every_kernel)
+                                     ? uniform_dyn_dims(largest, count)
+                                     : sample_dyn_dims(choice.sampling, largest, count,
+                                                       choice.profile->operators[static_cast<std::size_t>(placed.op)],
+                                                       compacted ? stages.workload().graph.batch_samples() : 0);
+        writer.add(placed, in_whole_units(dyn_dims, placed.placement.unit_samples));
     }
     writer.finish();
 }

@@ -171,7 +171,7 @@ public:
         : slices_(std::move(slices)),
           cut_(sliced(whole, slices_, hardware.wide_partial_sums)),
           workload_(cut_.graph, hardware, cut_.of(expected_share)),
-          search_(workload_, hardware),
+          search_(workload_, hardware, design.invocation()),
           segmenter_(search_, design, tiles, unit_samples, margins) {
         for (const unsigned count : slices_)
             last_.push_back((last_.empty() ? 0 : last_.back()) + static_cast<int>(count));

@@ -102,7 +102,7 @@ void choose_pairs(Schedule& schedule, Segmenter& segmenter, const Workload& work
 Schedule make_schedule(const Workload& workload, const HardwareDescription& hardware, const Design& design,
                        const Profile* profile, const KernelChoice& choice, unsigned tiles, std::uint32_t unit_samples,
                        const Margins& margins) {
-    StageSearch stages(workload, hardware);
+    StageSearch stages(workload, hardware, design.invocation());
     Schedule schedule;
     Segmenter loading(stages, design, tiles, unit_samples, margins, Weights::loaded);
     Segmenter resident(stages, design, tiles, unit_samples, margins, Weights::resident);

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <iterator>
 #include <limits>
+#include <map>
 #include <set>
 #include <tuple>
 
@@ -234,6 +235,18 @@ double Segmenter::usual_initiation_interval(const SegmentPlan& plan, const std::
     return std::max(mean, memory);
 }
 
+double Segmenter::packed_interval(const SegmentPlan& plan) const {
+    const std::vector<unsigned> gates = gates_in_front(plan.first, plan.last);
+    std::map<unsigned, double> slowest;  // by gates in front
+    for (const TileGroup& tile_group : plan.tile_groups) {
+        double& cycles = slowest[gates[tile_group.front()]];
+        cycles = std::max(cycles, samples(plan, tile_group).active * initiation_interval(plan, tile_group));
+    }
+    double sum = 0;
+    for (const auto& [count, cycles] : slowest) sum += cycles;
+    return std::max(sum, plan.memory_cycles / plan.units);
+}
+
 void Segmenter::add_pipeline_cycles(SegmentPlan& plan) const {
     const Workload& work = search_.workload();
     const double unit_bandwidth = search_.hardware().memory_bytes_per_cycle() * plan.units;
@@ -273,7 +286,8 @@ void Segmenter::add_pipeline_cycles(SegmentPlan& plan) const {
         const double stored = stored_bytes(plan, op) / unit_bandwidth;
         fill = std::max(fill, done[i] + (stored > 0 ? store_latency() + std::max(stage.out_cycles, stored) : 0));
     }
-    plan.pipeline_cycles = fill + (plan.units - 1.0) * usual_initiation_interval(plan);
+    plan.pipeline_cycles =
+        fill + (plan.units - 1.0) * (packing_ ? packed_interval(plan) : usual_initiation_interval(plan));
 }
 
 bool Segmenter::loads_weights(int first, int last) const {

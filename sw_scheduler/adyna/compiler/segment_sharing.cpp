@@ -101,7 +101,7 @@ std::vector<Segmenter::Candidate> Segmenter::candidates(const SegmentPlan& plan,
                     continue;
                 const BranchPair pair{switch_id, {a->first, b->first}, {a->second, b->second}, 1};
                 PairSizes sizes = pair_sizes(search_.workload(), profile, switch_id, pair.branches,
-                                             {front(a->second), front(b->second)}, plan.unit_samples);
+                                             {front(a->second), front(b->second)}, invocation_samples(plan));
                 const double active = sizes.both_active();
                 found.push_back({pair, std::move(sizes), active});
             }
@@ -162,17 +162,22 @@ bool Segmenter::add_pair(SegmentPlan& plan, BranchPair pair, std::uint64_t weigh
 
 std::vector<double> Segmenter::branch_cycles(const SegmentPlan& plan, const TileGroup& operators,
                                              std::size_t allocation) const {
-    std::vector<double> cycles(plan.unit_samples + std::size_t{1}, 0.0);
+    const std::uint32_t invoked = invocation_samples(plan), units = invoked / plan.unit_samples;
+    std::vector<double> cycles(invoked + std::size_t{1}, 0.0);
     for (const std::size_t i : operators) {
         const Stage& stage = plan.stages[i];
         const int op = plan.first + static_cast<int>(i);
-        for (std::uint32_t samples = 1; samples <= plan.unit_samples; ++samples) {
-            const auto dyn_dim = static_cast<std::uint16_t>(samples);
-            const bool planned = allocation == 0 && samples == plan.unit_samples;
-            const Partition kernel =
-                planned ? stage.largest
-                        : search_.best_partition(op, stage.k_factor, plan.shared[i][allocation] / stage.k_factor,
-                                                 dyn_dim, stage.footprint, stage.largest.p);
+        Partition kernel;
+        for (std::uint32_t samples = 1; samples <= invoked; ++samples) {
+            const auto dyn_dim = static_cast<std::uint16_t>(ceil_div(samples, units));
+            const std::uint32_t laid_out = std::min(samples, plan.unit_samples);
+            const bool planned = allocation == 0 && laid_out == plan.unit_samples;
+            if (samples <= plan.unit_samples) {  // those of more units are alike
+                kernel = planned ? stage.largest
+                                 : search_.best_partition(
+                                       op, stage.k_factor, plan.shared[i][allocation] / stage.k_factor,
+                                       static_cast<std::uint16_t>(laid_out), stage.footprint, stage.largest.p);
+            }
             cycles[samples] =
                 kernel.n == 0
                     ? kNever

@@ -22,6 +22,7 @@ Segmenter::Segmenter(StageSearch& search, const Design& design, unsigned tiles, 
       pipelining_(design.has(Mechanism::pipelining)),
       grouping_(design.has(Mechanism::grouping)),
       compaction_(design.has(Mechanism::compaction)),
+      packing_(design.has(Mechanism::packing)),
       weights_(weights) {
     const std::uint32_t batch = search.workload().graph.batch_samples();
     constexpr std::uint32_t kLargestUnits = 0xFFFF;
@@ -83,11 +84,13 @@ std::vector<BufferSlots> Segmenter::slots_of(const Trial& trial) {
     // switch waits for the gate as well. A stage takes at most one, by the allocation, and less if a single tile needs
     // less.
     std::vector<double> begin(static_cast<std::size_t>(last - first), 0), end(begin);
+    // What is packed waits for the gate's last unit.
+    const double after_gate = packing_ ? work.graph.batch_samples() / unit_samples - 1 : 0;
     const auto leaves_at = [&](const Source& source) {
         double at = end[source.producer - first];
         if (source.switch_id != kNoSwitch) {
             const int gate = work.graph.switches[source.switch_id].gate;
-            if (inside(gate)) at = std::max(at, end[gate - first]);
+            if (inside(gate)) at = std::max(at, end[gate - first] + after_gate);
         }
         return at;
     };
@@ -118,6 +121,7 @@ std::vector<BufferSlots> Segmenter::slots_of(const Trial& trial) {
                    trial.order.end()) {
             ++slots.decided_switches;
         }
+        if (packing_) slots.decided_switches = static_cast<unsigned>(path.size());
         for (const Source& source : work.graph.operators[op].inputs) {
             if (!inside(source.producer) && own_reads && slots.in.size() < OwnReads::kMax)
                 slots.reads.inputs |= std::uint64_t{1} << slots.in.size();
@@ -127,7 +131,11 @@ std::vector<BufferSlots> Segmenter::slots_of(const Trial& trial) {
         double waits = 0;  // an output with a switch stays until its gate has answered
         for (const int fed : work.items[op].feeds) {
             const int gate = work.graph.switches[fed].gate;
-            if (inside(gate)) waits = std::max(waits, end[gate - first] - end[op - first]);
+            const auto& uses = work.items[op].uses;
+            const bool passes = std::any_of(uses.begin(), uses.end(), [&](const Workload::Use& use) {
+                return inside(use.consumer) && work.graph.operators[use.consumer].inputs[use.source].switch_id == fed;
+            });
+            if (inside(gate)) waits = std::max(waits, end[gate - first] + (passes ? after_gate : 0) - end[op - first]);
         }
         slots.out = slots_for(waits);
     }
@@ -174,7 +182,31 @@ std::optional<SegmentPlan> Segmenter::plan(const Trial& trial, std::vector<TileG
     return plan;
 }
 
+bool Segmenter::switched_inside(const Source& source, int first, int last) const {
+    if (source.switch_id == kNoSwitch || source.producer < first) return false;
+    const int gate = search_.workload().graph.switches[static_cast<std::size_t>(source.switch_id)].gate;
+    return gate >= first && gate < last;
+}
+
+std::vector<unsigned> Segmenter::gates_in_front(int first, int last) const {
+    const DynGraph& graph = search_.workload().graph;
+    std::vector<unsigned> gates(static_cast<std::size_t>(last - first), 0);
+    for (int op = first; op < last; ++op) {
+        unsigned& here = gates[static_cast<std::size_t>(op - first)];
+        for (const Source& source : graph.operators[static_cast<std::size_t>(op)].inputs) {
+            if (source.producer < first) continue;
+            const unsigned waits = switched_inside(source, first, last) ? 1 : 0;
+            here = std::max(here, gates[static_cast<std::size_t>(source.producer - first)] + waits);
+        }
+    }
+    return gates;
+}
+
 std::optional<SegmentPlan> Segmenter::segment(int first, int last) {
+    if (search_.by_batch() && !packing_) {  // which way a batch's samples go is known when the gate has seen them all
+        const std::vector<unsigned> gates = gates_in_front(first, last);
+        if (std::any_of(gates.begin(), gates.end(), [](unsigned count) { return count > 0; })) return std::nullopt;
+    }
     if (!grouping_ && last - first > static_cast<int>(tiles_)) return std::nullopt;
     const bool whole_network = first == 0 && last == static_cast<int>(search_.workload().items.size());
     const std::vector<std::vector<int>> sorted = orders(first, last), as_they_are{{}};

@@ -155,6 +155,13 @@ private:
         unsigned weight_copies;
         std::vector<int> order;
     };
+    /// Of a source of an operator in a segment: it passes a switch whose gate is inside.
+    bool switched_inside(const Source& source, int first, int last) const;
+    /// By operator - first: gates inside the segment that it waits for one after another. Where samples are packed each
+    /// of them waits for the whole batch; otherwise kernels that are invoked once a batch have none.
+    std::vector<unsigned> gates_in_front(int first, int last) const;
+    /// Cycles between units, added up over the parts of a packed segment that wait for each other.
+    double packed_interval(const SegmentPlan& plan) const;
     /// The faster one of a plan with separate tile groups and one with grouped ones.
     std::optional<SegmentPlan> plan(const Trial& trial);
     std::optional<SegmentPlan> plan(const Trial& trial, std::vector<TileGroup> tile_groups);
@@ -203,6 +210,11 @@ private:
     struct Candidate;
     std::vector<Candidate> candidates(const SegmentPlan& plan, const Profile* profile, const Partners& partners) const;
     bool add_pair(SegmentPlan& plan, BranchPair pair, std::uint64_t weights_beside, std::uint64_t bytes_beside) const;
+    /// Of the batch or of a micro-batch: what sizes of shared tiles are chosen by.
+    std::uint32_t invocation_samples(const SegmentPlan& plan) const {
+        return plan.unit_samples * (search_.by_batch() ? plan.units : 1);
+    }
+    /// Of a unit, by the samples of its invocation.
     std::vector<double> branch_cycles(const SegmentPlan& plan, const TileGroup& operators,
                                       std::size_t allocation) const;
     void add_pipeline_cycles(SegmentPlan& plan) const;
@@ -226,7 +238,7 @@ private:
     StageSearch& search_;
     unsigned tiles_;
     Margins margins_;
-    bool pipelining_, grouping_, compaction_;
+    bool pipelining_, grouping_, compaction_, packing_;
     Weights weights_;
     std::vector<std::uint32_t> unit_sizes_;  ///< candidates, largest first
 };

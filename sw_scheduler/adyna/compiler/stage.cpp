@@ -37,8 +37,8 @@ std::uint64_t needed_bytes(const Footprint& footprint, unsigned weight_copies) {
 
 }  // namespace
 
-StageSearch::StageSearch(const Workload& workload, const HardwareDescription& hardware)
-    : workload_(workload), hardware_(hardware), recent_(workload.items.size()) {
+StageSearch::StageSearch(const Workload& workload, const HardwareDescription& hardware, Invocation invocation)
+    : workload_(workload), hardware_(hardware), invocation_(invocation), recent_(workload.items.size()) {
     std::map<std::string, int> known;
     for (std::size_t op = 0; op < workload.items.size(); ++op) {
         const Operator& one = workload.graph.operators[op];
@@ -249,11 +249,23 @@ const StageSearch::UsualTimes& StageSearch::usual_times(int op, unsigned k_facto
     UsualTimes& times = found->second;
     if (!added) return times;
     const std::array<double, 2> usual = workload_.usual_samples(op, largest.dyn_dim, decided);
+    Partition of_batch = largest;
+    if (const std::uint16_t layout = by_batch() ? laid_out(op, largest.dyn_dim) : largest.dyn_dim;
+        layout != largest.dyn_dim)
+        of_batch = best_partition(op, k_factor, unsigned{largest.n} * largest.p, layout, limit, largest.p);
+    if (of_batch.n == 0) return times;
     for (const double samples : usual) {
         // The kernel for the next whole number, in proportion.
         constexpr double kRounding = 1e-9;
         const std::uint16_t dyn_dim = narrow(static_cast<std::uint32_t>(std::max(1.0, std::ceil(samples - kRounding))));
         const double weight = samples / dyn_dim / static_cast<double>(usual.size());
+        if (by_batch()) {  // whatever the unit's samples, the kernel is the batch's
+            const Stage one_of_two = fitted(op, k_factor, of_batch, dyn_dim);
+            times.compute_cycles += weight * one_of_two.compute_cycles;
+            times.in_cycles += weight * one_of_two.in_cycles;
+            times.out_cycles += weight * one_of_two.out_cycles;
+            continue;
+        }
         const Partition partition =
             dyn_dim == largest.dyn_dim
                 ? largest
@@ -266,6 +278,13 @@ const StageSearch::UsualTimes& StageSearch::usual_times(int op, unsigned k_facto
     }
     times.fits = true;
     return times;
+}
+
+std::uint16_t StageSearch::laid_out(int op, std::uint16_t unit_samples) const {
+    const std::uint32_t joined = workload_.graph.operators[op].shape.joined;
+    const double batch = workload_.items[op].expected_share * workload_.graph.batch_samples();
+    const auto inputs = static_cast<std::uint32_t>(std::max(1.0, std::ceil(batch / joined)));
+    return narrow(std::min<std::uint32_t>(unit_samples, inputs * joined));
 }
 
 unsigned StageSearch::more_slices(int op, unsigned k_factor) const {

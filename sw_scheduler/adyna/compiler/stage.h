@@ -15,6 +15,7 @@
 #include <boost/functional/hash.hpp>
 
 #include "switchyard/sw_scheduler/adyna/compiler/cost_model.h"
+#include "switchyard/sw_scheduler/adyna/compiler/design.h"
 #include "switchyard/sw_scheduler/adyna/compiler/workload.h"
 
 namespace switchyard::sched {
@@ -89,7 +90,8 @@ struct StageQuery {
 /// Chooses k, n and p factors for an operator on a number of tiles.
 class StageSearch {
 public:
-    StageSearch(const Workload& workload, const HardwareDescription& hardware);
+    StageSearch(const Workload& workload, const HardwareDescription& hardware,
+                Invocation invocation = Invocation::micro_batch);
 
     /// The partition factors with the fewest cycles a unit, the mean over Workload::usual_samples,
     ///   max(compute, bytes into a tile / link, bytes out of a tile / link, OwnReads / HBM's bandwidth),
@@ -126,6 +128,7 @@ public:
     int class_of(int op) const;
     const Workload& workload() const { return workload_; }
     const HardwareDescription& hardware() const { return hardware_; }
+    bool by_batch() const { return invocation_ == Invocation::batch; }
 
 private:
     unsigned max_k_factor(int op) const;
@@ -176,8 +179,12 @@ private:
     };
     Series& series(const StageQuery& query);
 
+    /// Samples for which the kernel of a batch with the expected samples lays out a unit of `unit_samples`.
+    std::uint16_t laid_out(int op, std::uint16_t unit_samples) const;
+
     const Workload& workload_;
     HardwareDescription hardware_;
+    Invocation invocation_;
     std::vector<int> class_;                                                            ///< by operator
     std::map<std::tuple<int, Conditions, std::vector<std::uint16_t>>, Series> series_;  ///< by class
     std::vector<Recent> recent_;                                                        ///< by operator

@@ -52,8 +52,10 @@ struct ImageMeta {
         bool per_input = false;                  ///< output: the samples of an input all have the same
     };
     std::string model, design, platform;
-    std::vector<std::string> without;  ///< mechanisms that the design does without
-    std::uint32_t batch_samples = 1;   ///< samples a batch after folding
+    std::vector<std::string> without;        ///< mechanisms that the design does without
+    std::string invocation = "micro_batch";  ///< or "batch": what an invocation of a kernel takes
+    std::string routing = "sorted_reload";   ///< or "on_chip": operators pack their samples as they arrive
+    std::uint32_t batch_samples = 1;         ///< samples a batch after folding
     std::uint32_t samples_per_input = 1;
     std::vector<Operator> operators;  ///< index = op_id
     std::vector<Switch> switches;     ///< index = switch_id

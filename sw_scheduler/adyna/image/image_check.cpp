@@ -157,8 +157,12 @@ private:
             const std::uint64_t ranks = std::uint64_t{part.n} * part.p * placement.k_factor;
             require(ranks > 0 && ranks <= placement.tiles.size(), "operator {}: {} ranks on {} tiles", id, ranks,
                     placement.tiles.size());
-            require(keeps_groups(placement.shape, part), "operator {}: {} parts over {} samples, of which it joins {}",
-                    id, part.n, part.dyn_dim, placement.shape.joined);
+            require(keeps_groups(placement.shape, placement.unit_partition(i)),
+                    "operator {}: {} parts over {} samples, of which it joins {}", id, part.n, part.dyn_dim,
+                    placement.shape.joined);
+            require(part.dyn_dim <= placement.unit_samples || part.dyn_dim % placement.unit_samples == 0,
+                    "operator {}: a kernel for {} samples, which are no whole number of units of {}", id, part.dyn_dim,
+                    placement.unit_samples);
         }
     }
 
@@ -224,6 +228,11 @@ private:
                 "edge {}: elements of {} bytes, the source's have {}", edge.id, edge.element_bytes,
                 source ? source->shape.element_bytes : 0);
         if (edge.switch_id == kNone) return;
+        const SegmentOrder* const order = source && !source->in_memory() ? program.order(source->segment) : nullptr;
+        require(!source || edge.path != EdgePath::on_chip || !source->invoked_by_batch() || (order && order->packs()),
+                "edge {}: passes switch {} on the chip, where the batch's samples are not known when the first arrive; "
+                "kernels are invoked once a batch",
+                edge.id, edge.switch_id);
         require(edge.switch_id < image_.meta.switches.size(), "edge {}: unknown switch {}", edge.id, edge.switch_id);
         require(edge.partner == kNone ||
                     (edge.partner < image_.meta.switches[edge.switch_id].branches && edge.partner != edge.branch),
@@ -291,6 +300,9 @@ private:
             require(kernel.op_id == op.op_id && kernel.dyn_dim() == placement.partitions[i].dyn_dim,
                     "operator {}: kernel {} is of operator {} for {} samples", op.op_id, op.kernel_first + i,
                     kernel.op_id, kernel.dyn_dim());
+            require(kernel.unit_samples() == placement.unit_partition(i).dyn_dim,
+                    "operator {}: kernel {} walks units of {} samples instead of {}", op.op_id, op.kernel_first + i,
+                    kernel.unit_samples(), placement.unit_partition(i).dyn_dim);
         }
     }
 

@@ -17,14 +17,28 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ImageMeta::Tensor, name, kind, bytes, address
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ImageMeta, model, design, platform, without, batch_samples, samples_per_input,
                                    operators, switches, tensors, routing_yaml)
 
+namespace {
+
+/// Only where they are not the usual ones: older readers of images ignore them.
+constexpr const char *kInvocation = "invocation", *kRouting = "routing";
+
+}  // namespace
+
 std::string meta_to_json(const ImageMeta& meta) {
+    nlohmann::json json(meta);
+    if (meta.invocation != ImageMeta{}.invocation) json[kInvocation] = meta.invocation;
+    if (meta.routing != ImageMeta{}.routing) json[kRouting] = meta.routing;
     // A model's name need not be UTF-8.
-    return nlohmann::json(meta).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 ImageMeta meta_from_json(const std::uint8_t* bytes, std::size_t size) {
     try {
-        return parse_json({reinterpret_cast<const char*>(bytes), size}, "META", 0).get<ImageMeta>();
+        const nlohmann::json json = parse_json({reinterpret_cast<const char*>(bytes), size}, "META", 0);
+        auto meta = json.get<ImageMeta>();
+        meta.invocation = json.value(kInvocation, meta.invocation);
+        meta.routing = json.value(kRouting, meta.routing);
+        return meta;
     } catch (const nlohmann::json::exception& error) {
         // Behind the library's own number stands what is missing or of another type.
         const std::string text = error.what();

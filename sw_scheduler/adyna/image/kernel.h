@@ -13,8 +13,9 @@ inline constexpr unsigned kDims = 7;
 
 /// The five levels of the nest, innermost first.
 /// reg: outputs that one PE holds; pe: spatial over the PE array (n, p, q over rows, k over columns);
-/// spm: temporal, operands in the scratchpad; tile: spatial over the tiles of the operator; unit: temporal, over
-/// micro-batches (always 1 inside one invocation).
+/// spm: temporal, operands in the scratchpad; tile: spatial over the tiles of the operator; unit: temporal, over the
+/// micro-batches of n that one invocation takes as they come and passes on as they are finished (1: an invocation for
+/// each micro-batch).
 enum class Level : unsigned { reg, pe, spm, tile, unit };
 inline constexpr unsigned kLevels = 5;
 
@@ -34,6 +35,10 @@ struct Kernel {
     std::uint8_t pad = 0;        ///< zero rows/columns on each side of the input (p and q alike)
 
     std::uint16_t dyn_dim() const { return total[static_cast<unsigned>(Dim::n)]; }
+    /// Samples of one iteration of the unit level, which must divide dyn_dim().
+    std::uint16_t unit_samples() const {
+        return static_cast<std::uint16_t>(dyn_dim() / loop(Level::unit, Dim::n).block);
+    }
     Loop& loop(Level level, Dim dim) { return loops[static_cast<unsigned>(level)][static_cast<unsigned>(dim)]; }
     const Loop& loop(Level level, Dim dim) const {
         return loops[static_cast<unsigned>(level)][static_cast<unsigned>(dim)];

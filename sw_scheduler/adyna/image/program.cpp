@@ -64,12 +64,17 @@ unsigned OperatorPlacement::allocation_for(std::uint32_t own, std::uint32_t part
 }
 
 unsigned OperatorPlacement::allocation_for(const SampleIndexList& index_list) const {
-    return allocation_for(static_cast<std::uint32_t>(index_list.samples.size()),
-                          static_cast<std::uint32_t>(index_list.partner.size()));
+    return allocation_for(index_list.invocation_samples(), index_list.invocation_partner());
 }
 
 int OperatorPlacement::best_fit(unsigned allocation, std::uint32_t dyn_dim) const {
     return switchyard::best_fit(partitions, dyn_dim, first_partition(allocation), last_partition(allocation));
+}
+
+Partition OperatorPlacement::unit_partition(std::size_t kernel) const {
+    Partition partition = partitions.at(kernel);
+    partition.dyn_dim = static_cast<std::uint16_t>(std::min<std::uint32_t>(partition.dyn_dim, unit_samples));
+    return partition;
 }
 
 Box piece_box(const OperatorPlacement& tensor, std::uint32_t piece) {

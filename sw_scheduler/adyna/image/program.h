@@ -80,6 +80,16 @@ struct OperatorPlacement {
     }
     /// Index of the best-fit kernel of an allocation, or -1 (switchyard::best_fit).
     int best_fit(unsigned allocation, std::uint32_t dyn_dim) const;
+    /// The same for the invocation to which a unit with this index list belongs.
+    int best_fit(const SampleIndexList& index_list) const {
+        return best_fit(allocation_for(index_list), index_list.invocation_samples());
+    }
+    /// How a kernel spreads one unit over the tiles: that of a kernel for several units is the same for each of them.
+    Partition unit_partition(std::size_t kernel) const;
+    /// Kernels are invoked once a batch and walk its units; otherwise once for each unit.
+    bool invoked_by_batch() const {
+        return !in_memory() && !partitions.empty() && partitions[last_partition(0) - 1].dyn_dim > unit_samples;
+    }
 };
 
 /// The part of a tensor in HBM that lies in one of its pieces, and its bytes.

@@ -38,6 +38,20 @@ struct SampleIndexList {
     SampleSet samples;
     std::shared_ptr<const SampleIndexList> outer;  ///< before the innermost switch; null outside every switch
     SampleSet partner{};  ///< on a branch that shares tiles with another one: the samples that take that one
+    /// Where kernels are invoked once a batch: how many of the batch `samples` and `partner` are from, the dyn_dim that
+    /// the first packet brings (Adyna section VI-B). 0: none, or kernels are invoked for each micro-batch.
+    std::uint32_t batch_samples = 0, batch_partner = 0;
+    /// Where operators pack their own samples (SegmentOrder::packs): this level for the whole batch, from which every
+    /// operator's units follow; null elsewhere.
+    std::shared_ptr<const SampleIndexList> whole = nullptr;
+
+    /// By which the kernel is selected.
+    std::uint32_t invocation_samples() const {
+        return batch_samples > 0 ? batch_samples : static_cast<std::uint32_t>(samples.size());
+    }
+    std::uint32_t invocation_partner() const {
+        return batch_partner > 0 ? batch_partner : static_cast<std::uint32_t>(partner.size());
+    }
 };
 using SampleIndexListPtr = std::shared_ptr<const SampleIndexList>;
 

@@ -22,7 +22,9 @@ struct SegmentOrder {
     };
     std::uint16_t segment = 0;
     std::uint32_t samples = 1;  ///< of a batch
-    std::vector<Key> keys;      ///< the first counts most
+    std::vector<Key> keys;      ///< the first counts most; none: operators pack their samples
+    /// No sorting: unit u of each operator has its own samples at the positions [u * unit_samples, ...), by id.
+    bool packs() const { return keys.empty(); }
 };
 
 /// Sample ids by position: ascending masks of the first key, then of the second, and so on, then ascending ids. A

@@ -126,7 +126,8 @@ std::vector<Kernel> faulty_kernels() {
         bad.loop(level, dim).block = u16(block);
         all.push_back(bad);
     };
-    for (Dim dim : {Dim::n, Dim::k, Dim::c, Dim::p, Dim::q, Dim::r, Dim::s}) with(Level::unit, dim, 2);
+    for (Dim dim : {Dim::n, Dim::k, Dim::c, Dim::p, Dim::q, Dim::r, Dim::s})
+        with(Level::unit, dim, dim == Dim::n ? 5 : 2);  // of 8
     for (Dim dim : {Dim::q, Dim::c, Dim::r, Dim::s}) with(Level::tile, dim, 2);
     for (Dim dim : {Dim::c, Dim::r, Dim::s}) with(Level::pe, dim, 2);
     for (Dim dim : {Dim::c, Dim::r, Dim::s, Dim::n, Dim::k, Dim::p, Dim::q}) with(Level::spm, dim, 2);

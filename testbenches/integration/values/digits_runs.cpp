@@ -10,9 +10,9 @@ using nlohmann::json;
 
 std::string options_of(const DigitsNetwork& network) {
     const std::string folder = kDigitsFolder + network.folder;
-    const std::string image = compiled(
-        "configs/workloads/digits_" + network.name + ".yaml --platform " + kMini + " --design adyna" + network.settings,
-        "digits_" + network.name + ".syk");
+    const std::string image = compiled("configs/workloads/digits_" + network.name + ".yaml --platform " + kMini +
+                                           " --design adyna" + network.settings + network.compile,
+                                       "digits_" + network.name + ".syk");
     return std::string("--platform ") + kMini + " --set chip.functional=yes" + network.settings + " --image " + image +
            " --weights " + folder + "/weights --inputs " + network.inputs + " --expect " + folder + "/" +
            network.expected + " --trace " + folder + "/routing.jsonl";

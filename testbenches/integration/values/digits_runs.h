@@ -21,6 +21,7 @@ struct DigitsNetwork {
     std::string folder;  ///< of its parameters, expected outputs and routes
     std::string inputs = kDigitsInputs, expected = "logits_batch0_to_19.npy";
     std::string settings = {};
+    std::string compile = {};  ///< more options of `sy-sched compile`
 };
 
 /// What `sy-sim run` needs to compute its values on the chip of kMini.

@@ -95,6 +95,26 @@ TEST_CASE("a SkipNet decides as its logits do, over twenty batches", "[values]")
     check_skipnet("skipnet", 4);
 }
 
+TEST_CASE("labels stay what they are with kernels that are invoked once a batch, and with packed samples", "[values]") {
+    const std::vector<Network> networks{
+        {"skipnet", "skipnet"},
+        {"channel_gate", "channel_gate"},
+        {"patch_select", "patch_select", kDigitsFolder + "patch_select/inputs_batch0_to_4.npy",
+         "logits_batch0_to_4.npy"},
+        {"early_exit", "early_exit"},
+        {"moe", "moe", kDigitsFolder + "moe/inputs_batch0_to_19.npy"}};
+    for (Network network : networks) {
+        for (const char* const routing : {"sorted_reload", "on_chip"}) {
+            network.compile = std::string(" --invocation batch --sample-routing ") + routing;
+            INFO(network.name << network.compile);
+            const json values = values_of(network, " --batches 1");
+            CHECK(values.at("outputs").at("samples").get<unsigned>() % 128 == 0);
+            CHECK(values.at("outputs").at("different_labels") == 0);
+            CHECK(values.at("routing").at("differences").empty());
+        }
+    }
+}
+
 TEST_CASE("SkipNets of other seeds decide as their logits do, over twenty batches", "[.values-long]") {
     check_skipnet("skipnet_seed1", 4);
     check_skipnet("skipnet_seed2", 4);

@@ -62,6 +62,56 @@ TEST_CASE("dispatcher selects the smallest dyn_dim that is no less than the real
     });
 }
 
+TEST_CASE("dispatcher: an invocation for a batch selects by the batch's samples and walks one unit after another",
+          "[dispatcher]") {
+    with_each([](ComputeBench& bench) {
+        // For 4 and 16 samples, and for whole units of 16: 32 and 64 samples.
+        std::vector<Kernel> kernels = {gemm_kernel(4, 32, 64, 4, 32), gemm_kernel(16, 32, 64, 16, 32)};
+        for (const std::uint16_t units : {2, 4}) {
+            kernels.push_back(kernels[1]);
+            kernels.back().loop(Level::unit, Dim::n).block = units;
+            kernels.back().total[static_cast<unsigned>(Dim::n)] = static_cast<std::uint16_t>(16 * units);
+        }
+        REQUIRE(bench.load(kernels).status == ::tlm::TLM_OK_RESPONSE);
+        // 40 samples of a batch come as units of 0, 16, 9 and 15.
+        std::uint64_t macs = 0;
+        int selected = -1;
+        bool counted = false;
+        for (const unsigned samples : {0u, 16u, 9u, 15u}) {
+            DispatchExtension dispatch = request(samples, 4);
+            dispatch.invocation_samples = 40;
+            dispatch.continued = counted;
+            if (selected >= 0) {
+                dispatch.kernel_first = static_cast<std::uint16_t>(selected);
+                dispatch.kernel_count = 1;
+            }
+            const std::uint64_t searched = bench.dispatcher.stats().search_cycles;
+            CHECK(bench.dispatch(dispatch).status == ::tlm::TLM_OK_RESPONSE);
+            CHECK(bench.dispatcher.stats().search_cycles - searched == (selected < 0 ? 3 : 1));
+            CHECK(dispatch.kernel == 3);
+            CHECK(dispatch.macs == samples * 32ull * 64);
+            selected = dispatch.kernel;
+            counted |= samples > 0;
+            macs += dispatch.macs;
+            sc_core::sc_start(10, sc_core::SC_US);
+        }
+        CHECK(macs == 40 * 32ull * 64);
+        CHECK(bench.dispatcher.stats().kernels_selected == std::vector<std::uint64_t>{0, 0, 0, 1});
+        CHECK(bench.sent.size() == 4);
+
+        // Few samples of a batch: the kernel for as few, in whichever unit they come.
+        DispatchExtension few = request(1, 4);
+        few.invocation_samples = 3;
+        CHECK(bench.dispatch(few).status == ::tlm::TLM_OK_RESPONSE);
+        CHECK(few.kernel == 0);
+
+        DispatchExtension many = request(16, 4);
+        many.invocation_samples = 65;
+        CHECK(bench.dispatch(many).status == ::tlm::TLM_GENERIC_ERROR_RESPONSE);
+        CHECK_THAT(bench.registry.errors().back(), ContainsSubstring("is large enough for dyn_dim 65"));
+    });
+}
+
 TEST_CASE("dispatcher: cycles are search, fetch and blocks; kernel fitting skips the rest", "[dispatcher]") {
     with_each([](ComputeBench& bench) {
         bench.load(three_kernels());

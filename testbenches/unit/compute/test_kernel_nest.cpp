@@ -117,5 +117,32 @@ TEST_CASE("kernel nest refuses kernels that break the template's rules", "[dispa
         CHECK_THROWS_AS(KernelNest(with(Level::tile, dim, 2), 0, 4), std::domain_error);
     for (Dim dim : {Dim::c, Dim::r, Dim::s})
         CHECK_THROWS_AS(KernelNest(with(Level::pe, dim, 2), 0, 4), std::domain_error);
-    CHECK_THROWS_AS(KernelNest(with(Level::unit, Dim::n, 2), 0, 4), std::domain_error);
+    for (Dim dim : {Dim::k, Dim::c, Dim::p, Dim::q, Dim::r, Dim::s})
+        CHECK_THROWS_AS(KernelNest(with(Level::unit, dim, 2), 0, 4), std::domain_error);
+    CHECK_THROWS_AS(KernelNest(with(Level::unit, Dim::n, 3), 0, 1), std::domain_error);  // 4 samples
+}
+
+TEST_CASE("a kernel of several units has the nest of a kernel for one of them", "[dispatcher]") {
+    Kernel unit;
+    unit.total = {6, 5, 4, 3, 3, 1, 1};
+    unit.loop(Level::pe, Dim::n).block = 2;
+    unit.loop(Level::pe, Dim::k).block = 5;
+    unit.loop(Level::spm, Dim::n).block = 2;
+    unit.loop(Level::spm, Dim::p).block = unit.loop(Level::spm, Dim::q).block = 3;
+    unit.loop(Level::spm, Dim::c).block = 4;
+    unit.loop(Level::tile, Dim::n).block = 2;
+    Kernel batch = unit;
+    batch.loop(Level::unit, Dim::n).block = 4;
+    batch.total[static_cast<unsigned>(Dim::n)] = 24;
+    CHECK(batch.unit_samples() == 6);
+    for (const unsigned rank : {0u, 1u}) {
+        for (std::uint32_t samples = 1; samples <= 6; ++samples) {
+            const KernelNest one(unit, rank, samples), many(batch, rank, samples);
+            CAPTURE(rank, samples);
+            CHECK(many.box() == one.box());
+            CHECK(many.issued() == one.issued());
+            CHECK(many.skipped() == one.skipped());
+            CHECK(many.loops() == one.loops());
+        }
+    }
 }

@@ -45,6 +45,20 @@ TEST_CASE("what takes the partner branch is cut and united like the samples", "[
     CHECK(united({first, second}, blocks)->partner == whole->partner);
 }
 
+TEST_CASE("a piece says how many samples the batch has at each level, if kernels are invoked once a batch",
+          "[index_lists]") {
+    const SampleIndexListPtr whole = std::make_shared<const SampleIndexList>(
+        SampleIndexList{SampleSet({2, 7}), index_list({0, 2, 3, 5, 7, 11}), SampleSet({0, 3, 11})});
+    const SampleIndexListPtr piece = restricted(whole, SampleSet::range(0, 4), true);
+    CHECK(piece->invocation_samples() == 2);
+    CHECK(piece->invocation_partner() == 3);
+    CHECK(piece->outer->invocation_samples() == 6);
+    const SampleIndexListPtr alone = restricted(whole, SampleSet::range(0, 4));
+    CHECK(alone->batch_samples == 0);
+    CHECK(alone->invocation_samples() == 1);
+    CHECK(whole_index_list(8, 11, 128)->invocation_samples() == 128);
+}
+
 TEST_CASE("an empty piece keeps the depth of its index list", "[index_lists]") {
     const SampleIndexListPtr cut = restricted(index_list({1}, index_list({0, 1})), SampleSet::range(8, 16));
     CHECK(cut->samples.empty());

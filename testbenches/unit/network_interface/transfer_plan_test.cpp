@@ -25,6 +25,7 @@ OperatorPlacement placement(const OperatorShape& shape, std::uint16_t k_factor, 
     p.shape = shape;
     p.k_factor = k_factor;
     p.partitions = {part};
+    p.unit_samples = part.dyn_dim;
     p.tiles.resize(std::size_t{part.n} * part.p * k_factor);
     std::iota(p.tiles.begin(), p.tiles.end(), std::uint16_t{0});
     return p;
@@ -340,6 +341,37 @@ TEST_CASE("a plan without a kernel that is large enough is refused", "[transfer_
     const OperatorPlacement small = placement(OperatorShape{}, 1, {4, 1, 1});
     const SampleSet samples = SampleSet::range(0, 5);
     CHECK_THROWS_AS(TransferPlan(Edge{}, small, small, samples, samples, samples), std::domain_error);
+}
+
+TEST_CASE("the batch's samples choose the kernels of its units, where kernels are invoked once a batch",
+          "[transfer_plan]") {
+    OperatorShape shape;
+    shape.kind = OpKind::convolution;
+    shape.out_channels = shape.in_channels = 4;
+    shape.out_rows = shape.in_rows = shape.out_columns = shape.in_columns = 8;
+    const OperatorPlacement source = placement(shape, 1, {32, 1, 1});
+    // One tile for up to two samples of a batch, two for up to a unit, four for more.
+    OperatorPlacement tiles = placement(shape, 1, {8, 4, 1});
+    tiles.units = 4;
+    tiles.partitions = {{2, 1, 1}, {8, 2, 1}, {32, 4, 1}};
+    CHECK(tiles.invoked_by_batch());
+    CHECK_FALSE(source.invoked_by_batch());
+    Edge edge;
+    edge.channels = 4;
+    edge.rows = edge.columns = 8;
+    const auto samples_of = [&](std::uint32_t unit, std::uint32_t batch) {
+        const SampleIndexList index_list{SampleSet::range(0, unit), nullptr, {}, batch};
+        const TransferPlan plan(edge, source, tiles, index_list);
+        std::vector<std::uint64_t> samples;
+        for (unsigned rank = 0; rank < 4; ++rank) samples.push_back(plan.expected_bytes(rank) / (2 * 4 * 8 * 8));
+        return samples;
+    };
+    CHECK(samples_of(2, 2) == std::vector<std::uint64_t>{2, 0, 0, 0});
+    CHECK(samples_of(2, 7) == std::vector<std::uint64_t>{2, 0, 0, 0});
+    CHECK(samples_of(7, 7) == std::vector<std::uint64_t>{4, 3, 0, 0});
+    CHECK(samples_of(7, 20) == std::vector<std::uint64_t>{2, 2, 2, 1});
+    CHECK(samples_of(1, 32) == std::vector<std::uint64_t>{1, 0, 0, 0});
+    CHECK_THROWS_AS(samples_of(1, 33), std::domain_error);
 }
 
 TEST_CASE("the sizes of a unit choose the tiles of an operator that shares some", "[transfer_plan][sharing]") {

@@ -37,19 +37,21 @@ void KernelMeter::take_output(::tlm::tlm_generic_payload& payload, sc_core::sc_t
     payload.set_response_status(::tlm::TLM_OK_RESPONSE);
 }
 
-const StageWork& KernelMeter::work(const Stage& stage, std::uint32_t dyn_dim, unsigned allocation) {
-    const auto key = std::make_tuple(&stage, dyn_dim, allocation);
+const StageWork& KernelMeter::work(const Stage& stage, std::uint32_t dyn_dim, unsigned allocation,
+                                   const UnitOfBatch& of_batch) {
+    const auto key = std::make_tuple(&stage, dyn_dim, allocation, of_batch.samples, of_batch.later);
     const auto known = known_.find(key);
     if (known != known_.end()) return known->second;
-    return known_.emplace(key, measure(stage, dyn_dim, allocation)).first->second;
+    return known_.emplace(key, measure(stage, dyn_dim, {allocation, of_batch})).first->second;
 }
 
-StageWork KernelMeter::measure(const Stage& stage, std::uint32_t dyn_dim, unsigned allocation) {
+StageWork KernelMeter::measure(const Stage& stage, std::uint32_t dyn_dim, const Invocation& invocation) {
     const OperatorPlacement& placement = *stage.placement;
-    const int fit = placement.best_fit(allocation, dyn_dim);
+    const int fit = placement.best_fit(invocation.allocation, invocation.samples(dyn_dim));
     if (fit < 0)
-        throw ModelError(*this, fmt::format("operator {}: no kernel for dyn_dim {}", placement.op_id, dyn_dim));
-    const Partition& partition = placement.partitions[static_cast<std::size_t>(fit)];
+        throw ModelError(
+            *this, fmt::format("operator {}: no kernel for dyn_dim {}", placement.op_id, invocation.samples(dyn_dim)));
+    const Partition partition = placement.unit_partition(static_cast<std::size_t>(fit));
     StageWork work;
     const std::uint32_t walked = fitting_ || dyn_dim == 0 ? dyn_dim : partition.dyn_dim;
     std::map<std::array<std::uint32_t, 4>, std::uint8_t> kinds;
@@ -60,7 +62,7 @@ StageWork KernelMeter::measure(const Stage& stage, std::uint32_t dyn_dim, unsign
                                                    box.p1 - box.p0};
         const auto [kind, added] = kinds.emplace(extents, static_cast<std::uint8_t>(work.kinds.size()));
         if (added) {
-            work.kinds.push_back(use(stage, rank, dyn_dim, walked, allocation, work.kernel));
+            work.kinds.push_back(use(stage, rank, dyn_dim, walked, invocation, work.kernel));
             work.cycles = std::max(work.cycles, work.kinds.back().cycles);
         }
         work.kind_of_rank.push_back(kind->second);
@@ -70,22 +72,30 @@ StageWork KernelMeter::measure(const Stage& stage, std::uint32_t dyn_dim, unsign
 }
 
 KernelUse KernelMeter::use(const Stage& stage, unsigned rank, std::uint32_t dyn_dim, std::uint32_t walked,
-                           unsigned allocation, int& kernel) {
-    KernelUse use = run(stage, rank, dyn_dim, allocation, kernel);
+                           const Invocation& invocation, int& kernel) {
+    KernelUse use = run(stage, rank, dyn_dim, invocation, kernel);
     if (walked == dyn_dim) return use;
     // All blocks of the kernel, of which those for the real samples are the useful ones.
     const hw::PeArray::Stats useful = use.pe_array;
-    use = run(stage, rank, walked, allocation, kernel);
+    use = run(stage, rank, walked, invocation, kernel);
     use.pe_array.macs = useful.macs;
     use.pe_array.vector_elements = useful.vector_elements;
     return use;
 }
 
-KernelUse KernelMeter::run(const Stage& stage, unsigned rank, std::uint32_t dyn_dim, unsigned allocation, int& kernel) {
-    load_kernels(stage, dyn_dim, allocation);
+KernelUse KernelMeter::run(const Stage& stage, unsigned rank, std::uint32_t dyn_dim, const Invocation& invocation,
+                           int& kernel) {
+    load_kernels(stage, dyn_dim, invocation);
     const Edge& input = stage.program->edge(stage.inputs.front());
     DispatchExtension& request = request_.extension();
     request.kernel_first = 0;
+    request.kernel_count = static_cast<std::uint16_t>(kernels_loaded_);
+    if (invocation.of_batch.later) {  // names the kernel of the invocation
+        const int fit = stage.placement->best_fit(invocation.allocation, invocation.samples(dyn_dim));
+        request.kernel_first = static_cast<std::uint16_t>(static_cast<std::uint32_t>(fit) - first_kernel_);
+        request.kernel_count = 1;
+    }
+    request.invocation_samples = invocation.of_batch.samples;
     request.rank = static_cast<std::uint16_t>(rank);
     request.dyn_dim = dyn_dim;
     request.input_offset = input.slot_offset;
@@ -128,9 +138,10 @@ KernelUse KernelMeter::run(const Stage& stage, unsigned rank, std::uint32_t dyn_
     return use;
 }
 
-void KernelMeter::load_kernels(const Stage& stage, std::uint32_t dyn_dim, unsigned allocation) {
+void KernelMeter::load_kernels(const Stage& stage, std::uint32_t dyn_dim, const Invocation& invocation) {
+    const unsigned allocation = invocation.allocation;
     const bool fit = stage.share->kernel_count * kKernelBytes <= scratchpad_.kernel_region_bytes();
-    const auto best = static_cast<std::uint32_t>(stage.placement->best_fit(allocation, dyn_dim));
+    const auto best = static_cast<std::uint32_t>(stage.placement->best_fit(allocation, invocation.samples(dyn_dim)));
     const auto begin = static_cast<std::uint32_t>(stage.placement->first_partition(allocation));
     const auto end = static_cast<std::uint32_t>(stage.placement->last_partition(allocation));
     const std::uint32_t first = fit ? begin : best;
@@ -143,7 +154,7 @@ void KernelMeter::load_kernels(const Stage& stage, std::uint32_t dyn_dim, unsign
         write(store_, i * kKernelBytes, bytes.data(), kKernelBytes);
     }
     write(configure_, 0, reinterpret_cast<unsigned char*>(&count), sizeof count);
-    request_->kernel_count = static_cast<std::uint16_t>(count);
+    kernels_loaded_ = count;
 }
 
 std::uint64_t KernelMeter::configuration_cycles(const TileProgram& program) {

@@ -54,17 +54,24 @@ public:
     std::uint64_t configuration_cycles(const TileProgram& program);
     /// Throws ModelError if no kernel of the stage is large enough for `dyn_dim` samples, or one is refused.
     /// `allocation`: of a stage that shares tiles (OperatorPlacement::allocations).
-    const StageWork& work(const Stage& stage, std::uint32_t dyn_dim, unsigned allocation = 0);
+    const StageWork& work(const Stage& stage, std::uint32_t dyn_dim, unsigned allocation = 0,
+                          const UnitOfBatch& of_batch = {});
 
 private:
-    StageWork measure(const Stage& stage, std::uint32_t dyn_dim, unsigned allocation);
+    /// By what the kernel of a unit is found.
+    struct Invocation {
+        unsigned allocation = 0;
+        UnitOfBatch of_batch;
+        std::uint32_t samples(std::uint32_t dyn_dim) const { return of_batch.samples > 0 ? of_batch.samples : dyn_dim; }
+    };
+    StageWork measure(const Stage& stage, std::uint32_t dyn_dim, const Invocation& invocation);
     /// What a tile does for a unit of `dyn_dim` samples when the kernel's walk ends behind those of `walked`.
-    KernelUse use(const Stage& stage, unsigned rank, std::uint32_t dyn_dim, std::uint32_t walked, unsigned allocation,
-                  int& kernel);
-    KernelUse run(const Stage& stage, unsigned rank, std::uint32_t dyn_dim, unsigned allocation, int& kernel);
+    KernelUse use(const Stage& stage, unsigned rank, std::uint32_t dyn_dim, std::uint32_t walked,
+                  const Invocation& invocation, int& kernel);
+    KernelUse run(const Stage& stage, unsigned rank, std::uint32_t dyn_dim, const Invocation& invocation, int& kernel);
     /// The allocation's kernels; the best-fit one alone if the store cannot hold all of the stage's
     /// (chip.ideal_kernel_store).
-    void load_kernels(const Stage& stage, std::uint32_t dyn_dim, unsigned allocation);
+    void load_kernels(const Stage& stage, std::uint32_t dyn_dim, const Invocation& invocation);
     /// When it is done.
     sc_core::sc_time write(tlm_utils::simple_initiator_socket<KernelMeter>& socket, std::uint64_t address,
                            unsigned char* bytes, unsigned size);
@@ -84,7 +91,8 @@ private:
     const Stage* loaded_ = nullptr;
     std::uint64_t kernel_read_cycles_ = 0;  ///< 0: not measured yet
     std::uint32_t first_kernel_ = 0;        ///< of the stage's, in the store
-    std::map<std::tuple<const Stage*, std::uint32_t, unsigned>, StageWork> known_;
+    std::uint32_t kernels_loaded_ = 0;
+    std::map<std::tuple<const Stage*, std::uint32_t, unsigned, std::uint32_t, bool>, StageWork> known_;
 };
 
 }  // namespace switchyard::platform

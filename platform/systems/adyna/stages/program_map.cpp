@@ -169,6 +169,8 @@ std::uint32_t SampleCounts::count(SetId set, std::uint32_t first, std::uint32_t 
 unsigned SampleCounts::allocation(SetId set, const OperatorPlacement& placement, unsigned unit) const {
     if (placement.allocations.empty()) return 0;
     const SetId partner = map_.sets()[set].partner;
+    if (placement.invoked_by_batch())
+        return placement.allocation_for(of_batch(set, placement), partner == 0 ? 0 : of_batch(partner, placement));
     return placement.allocation_for(count(set, placement, unit), partner == 0 ? 0 : count(partner, placement, unit));
 }
 

@@ -13,6 +13,12 @@ namespace switchyard::platform {
 /// Index of a set of samples: those that took certain branches of certain switches. 0: every sample.
 using SetId = std::uint32_t;
 
+/// What a unit is of the batch's invocation, where kernels are invoked once a batch.
+struct UnitOfBatch {
+    std::uint32_t samples = 0;  ///< of the batch; 0: none, or kernels are invoked for each unit
+    bool later = false;         ///< the invocation began with another unit
+};
+
 /// An operator on all of its tiles.
 struct Stage {
     const OperatorPlacement* placement = nullptr;
@@ -89,6 +95,13 @@ public:
     /// The same of a micro-batch of an operator.
     std::uint32_t count(SetId set, const OperatorPlacement& placement, unsigned unit) const {
         return count(set, unit * placement.unit_samples, (unit + 1) * placement.unit_samples);
+    }
+    /// EdgeAllocations: samples of the batch where the operator's kernels are invoked once a batch, otherwise 0.
+    std::uint32_t of_batch(SetId set, const OperatorPlacement& placement) const {
+        return placement.invoked_by_batch() ? count(set, 0, batch_samples_) : 0;
+    }
+    UnitOfBatch unit_of_batch(SetId set, const OperatorPlacement& placement, unsigned unit) const {
+        return {of_batch(set, placement), placement.invoked_by_batch() && unit > 0};
     }
     /// The allocation that an operator whose samples are `set` has for a unit.
     unsigned allocation(SetId set, const OperatorPlacement& placement, unsigned unit) const;

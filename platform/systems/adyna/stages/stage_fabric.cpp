@@ -97,10 +97,10 @@ void StageFabric::depart(PooledPayload payload, const sc_core::sc_time& after) {
     for (const Endpoint destination : packet.destinations)
         head = std::max(head, packets_of_host_.head_cycles(packet.source, destination));
     packets_of_host_.add_packet(packet.source, packet.destinations, packet.payload_bytes);
-    const Traffic traffic = packets_of_host_.take();
-    counters_.add(traffic, 1);
+    packets_of_host_.take(of_packet_);
+    counters_.add(of_packet_, 1);
     const double now = now_cycles(), start = now + static_cast<double>(clock_.count(after));
-    sc_core::sc_time delay = cycles(resources_.carry(traffic, start) - now + static_cast<double>(head));
+    sc_core::sc_time delay = cycles(resources_.carry(of_packet_, start) - now + static_cast<double>(head));
     if (packet.source == host_) {
         travels_.push({std::move(payload), Travel::State::arrives}, delay);
         return;
@@ -303,11 +303,11 @@ void StageFabric::write_memory(const Payload& payload, const PacketExtension& pa
 
 sc_core::sc_time StageFabric::access(std::uint64_t address, std::uint64_t bytes, bool write) {
     packets_of_host_.add_request(address, bytes, write);
-    const Traffic requested = packets_of_host_.take();
-    counters_.add(requested, 1);
+    packets_of_host_.take(of_packet_);
+    counters_.add(of_packet_, 1);
     lead_ = quantum_;
     const double now = now_cycles();
-    return cycles(resources_.serve(requested, now).last - now);
+    return cycles(resources_.serve(of_packet_, now).last - now);
 }
 
 void StageFabric::load() {
@@ -316,6 +316,9 @@ void StageFabric::load() {
     for (const TileMemory& tile : tiles_) {
         if (!tile.program) continue;
         programs.push_back(tile.program.get());
+        for (const SegmentOrder& order : tile.program->orders)
+            if (order.packs())
+                throw ModelError(*this, "operators that pack their samples (routing: on_chip) need chip.impl: tiles");
         for (const TileOperator& op : tile.program->operators) {
             const OperatorPlacement& placement = tile.program->placement(op.op_id);
             batch_samples = std::max(batch_samples, placement.units * placement.unit_samples);
@@ -405,10 +408,10 @@ void StageFabric::end_segment() {
 void StageFabric::refresh() {
     if (!loaded_ || counted_) return;
     counted_ = true;
-    loaded_->timeline.take_work(
-        [this](const Stage& stage, std::uint32_t dyn_dim, unsigned allocation, std::uint64_t units) {
-            counters_.add(*stage.placement, kernels_.work(stage, dyn_dim, allocation), units);
-        });
+    loaded_->timeline.take_work([this](const Stage& stage, std::uint32_t dyn_dim, unsigned allocation,
+                                       const UnitOfBatch& of_batch, std::uint64_t units) {
+        counters_.add(*stage.placement, kernels_.work(stage, dyn_dim, allocation, of_batch), units);
+    });
     counters_.add(loaded_->timeline.take_spent());
     loaded_->transfers.for_each([this](Transfer& transfer) {
         if (transfer.uses > 0) counters_.add(transfer, transfer.uses);

@@ -108,6 +108,7 @@ private:
     ClockPeriod clock_;
     Endpoint host_;
     TrafficBuilder packets_of_host_;
+    Traffic of_packet_;  ///< scratch
     KernelMeter kernels_;
     NetworkMeter network_;
     StageCounters counters_;

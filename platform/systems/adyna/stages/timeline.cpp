@@ -197,12 +197,23 @@ void Timeline::try_dispatch(unsigned index, double time) {
         slot = static_cast<int>(unit);
     }
     const unsigned allocation = counts_.allocation(stage.samples, *stage.placement, unit);
-    const StageWork& work = kernels_.work(stage, dyn_dim, allocation);
-    ++state.selected[work.kernel < 0 ? 0 : static_cast<std::size_t>(work.kernel) + 1];
-    ++state.computed[allocation * (stage.placement->unit_samples + std::size_t{1}) + dyn_dim];
+    const UnitOfBatch of_batch = counts_.unit_of_batch(stage.samples, *stage.placement, unit);
+    const StageWork& work = kernels_.work(stage, dyn_dim, allocation, of_batch);
+    if (stage.placement->invoked_by_batch()) {
+        // An invocation counts with its first unit, by the samples that it is for.
+        if (!of_batch.later)
+            ++state.selected[of_batch.samples == 0 ? 0
+                                                   : static_cast<std::size_t>(
+                                                         stage.placement->best_fit(allocation, of_batch.samples) + 1)];
+        ++state.computed_of_batch[{dyn_dim, allocation, of_batch.samples, of_batch.later}];
+    } else {
+        ++state.selected[work.kernel < 0 ? 0 : static_cast<std::size_t>(work.kernel) + 1];
+        ++state.computed[allocation * (stage.placement->unit_samples + std::size_t{1}) + dyn_dim];
+    }
     ++state.in_flight;
     group_busy_[state.group] = 1;
-    const double end = end_on_tiles(stage, work, allocation, dyn_dim, std::max(time, state.ready_at));
+    const double end = end_on_tiles(stage, work, allocation, of_batch.samples > 0 ? of_batch.samples : dyn_dim,
+                                    std::max(time, state.ready_at));
     spent_.kernels += end - time;
     push(end, EventKind::computed, index, unit);
 }

@@ -53,7 +53,7 @@ public:
     };
     Spent take_spent() { return std::exchange(spent_, {}); }
     /// The units that every stage computed with each number of samples in each allocation, since the last call:
-    /// visit(stage, dyn_dim, allocation, units).
+    /// visit(stage, dyn_dim, allocation, unit of the batch, units).
     template <class Visit>
     void take_work(Visit&& visit) {
         for (std::size_t i = 0; i < stages_.size(); ++i) {
@@ -62,10 +62,15 @@ public:
                 std::uint64_t& units = stages_[i].computed[at];
                 if (units > 0) {
                     visit(map_.stages()[i], static_cast<std::uint32_t>(at % sizes), static_cast<unsigned>(at / sizes),
-                          units);
+                          UnitOfBatch{}, units);
                 }
                 units = 0;
             }
+            for (const auto& [key, units] : stages_[i].computed_of_batch) {
+                const auto [dyn_dim, allocation, samples, later] = key;
+                visit(map_.stages()[i], dyn_dim, allocation, UnitOfBatch{samples, later}, units);
+            }
+            stages_[i].computed_of_batch.clear();
         }
     }
 
@@ -132,6 +137,8 @@ private:
         double done_at = 0, ready_at = 0;          ///< ready_at: all of its tiles are configured
         std::vector<std::uint32_t> selected;
         std::vector<std::uint64_t> computed;  ///< units by dyn_dim, one allocation after another
+        /// The same where kernels are invoked once a batch, by UnitOfBatch as well.
+        std::map<std::tuple<std::uint32_t, unsigned, std::uint32_t, bool>, std::uint64_t> computed_of_batch;
     };
     struct EdgeState {
         unsigned released = 0, window = 0;
@@ -204,8 +211,8 @@ private:
     // shared_tiles.cpp
     void derive_groups();
     /// When a unit that begins at `time` is complete. An operator that shares tiles with another branch uses those of
-    /// its kernel alone; each of them works on one unit after another, whichever operator's.
-    double end_on_tiles(const Stage& stage, const StageWork& work, unsigned allocation, std::uint32_t dyn_dim,
+    /// its kernel, the one for `samples`, alone; each of them works on one unit after another, whichever operator's.
+    double end_on_tiles(const Stage& stage, const StageWork& work, unsigned allocation, std::uint32_t samples,
                         double time);
 
     std::string waits() const;

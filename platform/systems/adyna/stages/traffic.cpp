@@ -29,13 +29,13 @@ unsigned TrafficBuilder::hops(Endpoint from, Endpoint to) const {
 }
 
 std::uint64_t TrafficBuilder::head_cycles(Endpoint from, Endpoint to) const {
-    return hw::zero_load_cycles(noc_, hops(from, to), 0) - hw::serialisation_cycles(noc_, 0);
+    return hw::head_cycles(noc_, hops(from, to));
 }
 
 std::uint64_t TrafficBuilder::packet_cycles(Endpoint from, Endpoint to, std::uint64_t payload_bytes) const {
     const std::uint64_t flits = this->flits(payload_bytes, 1);
     const unsigned hops = this->hops(from, to);
-    return hw::zero_load_cycles(noc_, hops, payload_bytes) + (stretched(flits, hops > 0) - flits);
+    return hw::head_cycles(noc_, hops) + stretched(flits, hops > 0);
 }
 
 std::uint64_t TrafficBuilder::serialisation_cycles(Endpoint from, const std::vector<Endpoint>& to,
@@ -74,11 +74,12 @@ void TrafficBuilder::add_packet(Endpoint source, const std::vector<Endpoint>& de
     }
     const std::uint64_t whole = payload_bytes / max_payload_bytes, rest = payload_bytes % max_payload_bytes;
     const std::uint64_t packets = whole + (rest > 0 || whole == 0 ? 1 : 0);
-    const std::uint64_t cycles = whole * (whole > 0 ? flits(max_payload_bytes, destinations.size()) : 0) +
-                                 (packets > whole ? flits(rest, destinations.size()) : 0);
+    const std::uint64_t whole_flits = whole > 0 ? flits(max_payload_bytes, destinations.size()) : 0;
+    const std::uint64_t rest_flits = packets > whole ? flits(rest, destinations.size()) : 0;
+    const std::uint64_t cycles = whole * whole_flits + rest_flits;
+    const bool crosses = this->crosses(source, destinations);
     flit_cycles_ += cycles;
-    stretched_cycles_ += whole * (whole > 0 ? serialisation_cycles(source, destinations, max_payload_bytes) : 0) +
-                         (packets > whole ? serialisation_cycles(source, destinations, rest) : 0);
+    stretched_cycles_ += whole * stretched(whole_flits, crosses) + stretched(rest_flits, crosses);
     const std::uint64_t wire_bytes = payload_bytes + packets * noc_.header_bytes;
     sum_.packets += packets;
     sum_.payload_bytes += payload_bytes;
@@ -100,7 +101,7 @@ void TrafficBuilder::add_packet(Endpoint source, const std::vector<Endpoint>& de
     for (const Endpoint to : destinations) routers_.push_back(static_cast<std::uint16_t>(router_of_endpoint_[to]));
     for (std::uint64_t i = 0; i < packets; ++i) {
         const std::uint64_t bytes = i < whole ? max_payload_bytes : rest;
-        const std::uint64_t flits = this->flits(bytes, destinations.size());
+        const std::uint64_t flits = i < whole ? whole_flits : rest_flits;
         Share& share =
             shares_[choosers_[source]->choose(static_cast<std::uint32_t>(flits), routers_.data(), routers_.size())];
         share.packets += 1;
@@ -111,19 +112,28 @@ void TrafficBuilder::add_packet(Endpoint source, const std::vector<Endpoint>& de
         if (shares_[choice].packets > 0) add_route(from, destinations, choice, shares_[choice]);
 }
 
+const std::vector<std::uint16_t>& TrafficBuilder::route(unsigned from, unsigned to, unsigned choice) {
+    const std::uint64_t key = (std::uint64_t{from} * topology_->routers() + to) * topology_->choices() + choice;
+    const auto [known, added] = routes_.try_emplace(key);
+    if (added) {
+        for (unsigned at = from; at != to;) {
+            const unsigned link = at * topology_->router_ports() + topology_->port_to(at, to, choice);
+            known->second.push_back(static_cast<std::uint16_t>(link));
+            at = static_cast<unsigned>(neighbour_[link]);
+        }
+    }
+    return known->second;
+}
+
 void TrafficBuilder::add_route(unsigned from, const std::vector<Endpoint>& destinations, unsigned choice,
                                const Share& share) {
     ++packet_;
     for (const Endpoint destination : destinations) {
-        const unsigned to = router_of_endpoint_[destination];
-        for (unsigned at = from; at != to;) {
-            const unsigned link = at * topology_->router_ports() + topology_->port_to(at, to, choice);
-            if (visited_[link] != packet_) {
-                visited_[link] = packet_;
-                use(link, share.packets, share.cycles);
-                sum_.link_bytes += share.wire_bytes;
-            }
-            at = static_cast<unsigned>(neighbour_[link]);
+        for (const std::uint16_t link : route(from, router_of_endpoint_[destination], choice)) {
+            if (visited_[link] == packet_) continue;
+            visited_[link] = packet_;
+            use(link, share.packets, share.cycles);
+            sum_.link_bytes += share.wire_bytes;
         }
     }
 }
@@ -154,7 +164,7 @@ void TrafficBuilder::add_request(std::uint64_t address, std::uint64_t bytes, boo
         found->channel_bytes[channel] += before(end, channel) - before(begin, channel);
 }
 
-Traffic TrafficBuilder::take() {
+void TrafficBuilder::take(Traffic& traffic) {
     sum_.links.reserve(used_.size());
     for (const std::uint16_t link : used_) {
         sum_.links.push_back({link, cycles_[link]});
@@ -163,7 +173,14 @@ Traffic TrafficBuilder::take() {
     used_.clear();
     if (flit_cycles_ > 0) sum_.stretch = static_cast<double>(stretched_cycles_) / static_cast<double>(flit_cycles_);
     flit_cycles_ = stretched_cycles_ = 0;
-    return std::exchange(sum_, Traffic{});
+    std::swap(sum_, traffic);
+    std::vector<Traffic::LinkUse> links = std::move(sum_.links);
+    std::vector<Traffic::MemoryUse> memory = std::move(sum_.memory);
+    links.clear();
+    memory.clear();
+    sum_ = Traffic{};
+    sum_.links = std::move(links);
+    sum_.memory = std::move(memory);
 }
 
 }  // namespace switchyard::platform

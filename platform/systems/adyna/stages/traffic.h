@@ -5,6 +5,8 @@
 #include <memory>
 #include <vector>
 
+#include <boost/unordered_map.hpp>
+
 #include "switchyard/hw/memory/hbm_config.h"
 #include "switchyard/hw/noc/noc_config.h"
 #include "switchyard/hw/noc/topology.h"
@@ -64,8 +66,13 @@ public:
     const Traffic& so_far() const { return sum_; }
     /// Each once.
     const std::vector<std::uint16_t>& links_so_far() const { return used_; }
-    /// All that was added since the last call.
-    Traffic take();
+    /// All that was added since the last call. What stood in `traffic` is lost, but for the room that it has.
+    void take(Traffic& traffic);
+    Traffic take() {
+        Traffic traffic;
+        take(traffic);
+        return traffic;
+    }
 
 private:
     /// Of the packets of a transfer, those that take the same way.
@@ -74,6 +81,8 @@ private:
     };
     void add_route(unsigned from, const std::vector<Endpoint>& destinations, unsigned choice, const Share& share);
     void use(unsigned link, std::uint64_t packets, std::uint64_t cycles);
+    /// Links that a packet crosses between two routers, in their order.
+    const std::vector<std::uint16_t>& route(unsigned from, unsigned to, unsigned choice);
     /// For which the packet occupies a link: its flits.
     std::uint64_t flits(std::uint64_t payload_bytes, std::size_t destinations) const {
         return hw::serialisation_cycles(noc_, payload_bytes, destinations);
@@ -89,6 +98,7 @@ private:
     unsigned router_links_;
     std::vector<std::unique_ptr<hw::RouteChooser>> choosers_;  ///< by endpoint
     std::vector<int> neighbour_;                               ///< [router][port]
+    boost::unordered_map<std::uint64_t, std::vector<std::uint16_t>> routes_;  ///< those taken so far
     std::vector<Share> shares_;                                ///< by the choice; scratch
     std::vector<std::uint16_t> routers_;                       ///< scratch
     Traffic sum_;

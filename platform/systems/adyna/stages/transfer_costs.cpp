@@ -48,6 +48,12 @@ unsigned first_alike(unsigned unit, std::uint32_t unit_samples, std::uint32_t ro
     return unit % (round / std::gcd(unit_samples, round));
 }
 
+/// An allocation and the batch's samples (EdgeAllocations): a kernel has 65535 at most, an operator few allocations.
+std::uint32_t with_batch(unsigned allocation, std::uint32_t batch) {
+    constexpr unsigned kAllocationBits = 8;
+    return batch << kAllocationBits | allocation;
+}
+
 std::uint64_t probe_bytes(const OperatorPlacement& destination) {
     return 8 + (destination.unit_samples + 7) / 8;
 }
@@ -88,8 +94,10 @@ Transfer& TransferCosts::tensor(std::uint16_t id, unsigned unit, const EdgeCount
         phase = unit * samples % round;  // NOLINT(clang-analyzer-core.DivideZero): no image has an empty cut
         unit = first_alike(unit, samples, round);
     }
-    const auto [known, added] = known_.try_emplace({kTensor, id, phase, counts.source, counts.edge, counts.destination,
-                                                    counts.allocations.source, counts.allocations.destination});
+    const auto [known, added] =
+        known_.try_emplace({kTensor, id, phase, counts.source, counts.edge, counts.destination,
+                            with_batch(counts.allocations.source, counts.allocations.source_batch),
+                            with_batch(counts.allocations.destination, counts.allocations.destination_batch)});
     Transfer& transfer = known->second;
     if (!added) return transfer;
     std::vector<NetworkMeter::Packet> packets;
@@ -330,17 +338,17 @@ Transfer& TransferCosts::weights(std::uint16_t id, unsigned slice, unsigned read
     return transfer;
 }
 
-Transfer& TransferCosts::masks(std::uint16_t id, std::uint32_t samples, unsigned allocation) {
-    const auto [known, added] = known_.try_emplace({kMasks, id, 0, samples, 0, 0, allocation});
+Transfer& TransferCosts::masks(std::uint16_t id, std::uint32_t samples, unsigned allocation, std::uint32_t batch) {
+    const auto [known, added] = known_.try_emplace({kMasks, id, 0, samples, 0, 0, with_batch(allocation, batch)});
     Transfer& transfer = known->second;
     if (!added) return transfer;
     const EdgeEnds& ends = map_.edge(id);
     const OperatorPlacement& gate = *ends.source;
     const Stage& stage = map_.stages()[static_cast<std::size_t>(ends.source_stage)];
-    const int fit = gate.best_fit(allocation, samples);
+    const int fit = gate.best_fit(allocation, batch > 0 ? batch : samples);
     for (unsigned rank = 0; rank < gate.tiles.size() && fit >= 0; ++rank) {
         const Box box =
-            output_box(gate.shape, gate.partitions[static_cast<std::size_t>(fit)], gate.k_factor, rank, samples);
+            output_box(gate.shape, gate.unit_partition(static_cast<std::size_t>(fit)), gate.k_factor, rank, samples);
         if (box.empty() || box.k0 != 0 || box.p0 != 0) continue;
         const std::uint32_t each =
             ends.edge->path == EdgePath::labels ? kLabelBytes : (stage.share->gate_branches + 7U) / 8U;

@@ -18,7 +18,7 @@
 
 namespace switchyard::platform {
 
-/// How many samples of a micro-batch are at each end of an edge and on it, and the allocations of its ends.
+/// How many samples of a micro-batch are at each end of an edge and on it, and what else both ends' kernels depend on.
 struct EdgeCounts {
     std::uint32_t source = 0, edge = 0, destination = 0;
     hw::EdgeAllocations allocations;
@@ -67,8 +67,9 @@ public:
     Transfer& weights(std::uint16_t edge, unsigned slice, unsigned reader);
     /// How many reads bring a slice to all of its tiles.
     unsigned weight_readers(std::uint16_t edge, unsigned slice) const;
-    /// Routing masks of `samples` samples from a gate, in this allocation, to the tiles of the switch.
-    Transfer& masks(std::uint16_t edge, std::uint32_t samples, unsigned allocation);
+    /// Routing masks of `samples` samples from a gate, in this allocation, to the tiles of the switch. `batch`: as
+    /// EdgeAllocations.
+    Transfer& masks(std::uint16_t edge, std::uint32_t samples, unsigned allocation, std::uint32_t batch);
     /// A gate's recorded masks, from HBM: of a unit, or of `samples` samples.
     Transfer& recorded_masks(const Stage& gate, std::uint32_t samples);
     /// What rank 0 of the consumer must know before it can load from a tensor in HBM: its sample-index lists, and the
@@ -98,7 +99,7 @@ private:
     struct Flights {
         Mean announce, acknowledge, request, head, back;
     };
-    using Key = std::array<std::uint32_t, 8>;  ///< kind, edge or operator, phase, counts, allocations
+    using Key = std::array<std::uint32_t, 8>;  ///< kind, edge or operator, phase, counts, what else kernels depend on
 
     /// Pieces of a tensor in HBM go round the interfaces.
     struct Round {

@@ -18,7 +18,9 @@ EdgeCounts Timeline::counts(const EdgeEnds& ends, unsigned unit) const {
                              : counts_.count(ends.destination_samples, placement, unit);
     counts.allocations = {
         ends.source_stage < 0 ? 0 : counts_.allocation(ends.source_samples, *ends.source, unit),
-        ends.destination_stage < 0 ? 0 : counts_.allocation(ends.destination_samples, *ends.destination, unit)};
+        ends.destination_stage < 0 ? 0 : counts_.allocation(ends.destination_samples, *ends.destination, unit),
+        ends.source_stage < 0 ? 0 : counts_.of_batch(ends.source_samples, *ends.source),
+        ends.destination_stage < 0 ? 0 : counts_.of_batch(ends.destination_samples, *ends.destination)};
     return counts;
 }
 
@@ -45,7 +47,8 @@ void Timeline::start_output(std::uint16_t id, unsigned unit, double time) {
     const EdgeEnds& ends = map_.edge(id);
     if (ends.edge->path == EdgePath::labels) {  // the next gate's results come later than they
         Transfer& sent = transfers_.masks(id, counts_.count(ends.source_samples, *ends.source, unit),
-                                          counts_.allocation(ends.source_samples, *ends.source, unit));
+                                          counts_.allocation(ends.source_samples, *ends.source, unit),
+                                          counts_.of_batch(ends.source_samples, *ends.source));
         ++sent.uses;
         resources_.carry(sent.traffic, time);
         push(time, EventKind::edge_done, id, unit);
@@ -53,7 +56,8 @@ void Timeline::start_output(std::uint16_t id, unsigned unit, double time) {
     }
     if (ends.edge->path == EdgePath::mask) {
         const std::uint32_t decided = counts_.count(ends.source_samples, *ends.source, unit);
-        Transfer& sent = transfers_.masks(id, decided, counts_.allocation(ends.source_samples, *ends.source, unit));
+        Transfer& sent = transfers_.masks(id, decided, counts_.allocation(ends.source_samples, *ends.source, unit),
+                                          counts_.of_batch(ends.source_samples, *ends.source));
         ++sent.uses;
         if (!sent.empty) {
             push(std::max(time + static_cast<double>(sent.announce), resources_.carry(sent.traffic, time)),

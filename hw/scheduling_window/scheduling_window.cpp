@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "switchyard/hw/scheduling_window/scheduling_window.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "switchyard/tlm/rtl_fault.h"
+
+namespace switchyard::hw {
+
+using sched::ace::KernelId;
+
+std::string validation_error(const SchedulingWindow::Config& config) {
+    return validation_error(WindowShape{config.slots, config.scheduled_kernels});
+}
+
+SchedulingWindow::SchedulingWindow(const sc_core::sc_module_name& module_name, const Config& config,
+                                   SimulationRegistry& registry, const WindowCoreFactory& make_core)
+    : sc_module(module_name),
+      entries("entries"),
+      kernels("kernels"),
+      completed("completed"),
+      config_(config),
+      clock_(config.clock_ghz),
+      registry_(registry),
+      core_(make_core(config.impl, {config.slots, config.scheduled_kernels}, name())),
+      dispatched_("dispatched") {
+    SC_HAS_PROCESS(SchedulingWindow);
+    SC_THREAD(run);
+    SC_THREAD(dispatch);
+    entries.register_b_transport(this, &SchedulingWindow::take_entry);
+    completed.register_b_transport(this, &SchedulingWindow::take_completion);
+    register_counters(registry, name(), kCounters, [this]() -> const Stats& { return stats_; });
+    registry.add_waiter(*this, [this] { return stall(); });
+}
+
+std::vector<std::uint8_t> SchedulingWindow::encode(const sched::ace::WindowEntry& entry,
+                                                   const std::vector<std::uint8_t>& packet) {
+    std::vector<std::uint8_t> bytes;
+    bytes.reserve(2 + entry.upstream.size() + packet.size());
+    bytes.push_back(entry.id);
+    bytes.push_back(static_cast<std::uint8_t>(entry.upstream.size()));
+    bytes.insert(bytes.end(), entry.upstream.begin(), entry.upstream.end());
+    bytes.insert(bytes.end(), packet.begin(), packet.end());
+    return bytes;
+}
+
+void SchedulingWindow::refuse(::tlm::tlm_generic_payload& payload, const std::string& message) {
+    registry_.add_error(*this, message);
+    payload.set_response_status(::tlm::TLM_GENERIC_ERROR_RESPONSE);
+}
+
+void SchedulingWindow::take_entry(::tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
+    if (payload.get_command() != ::tlm::TLM_WRITE_COMMAND || payload.get_byte_enable_ptr() != nullptr)
+        return payload.set_response_status(::tlm::TLM_COMMAND_ERROR_RESPONSE);
+    if (payload.get_address() != 0) return payload.set_response_status(::tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    const unsigned char* data = payload.get_data_ptr();
+    const unsigned length = payload.get_data_length();
+    if (length < 2 || length < 2U + data[1])
+        return refuse(payload, fmt::format("an entry of {} bytes ends before its upstream ids", length));
+    if (data[0] != next_) return refuse(payload, fmt::format("entry {} comes where {} should", data[0], next_));
+    Entry entry;
+    entry.window.id = data[0];
+    entry.window.upstream.assign(data + 2, data + 2 + data[1]);
+    entry.packet.assign(data + 2 + data[1], data + length);
+    ++next_;
+
+    wait(delay);
+    delay = sc_core::SC_ZERO_TIME;
+    while (queue_.size() >= config_.queue_entries) wait(place_);
+    queue_.push_back(std::move(entry));
+    work_.notify(sc_core::SC_ZERO_TIME);
+    payload.set_response_status(::tlm::TLM_OK_RESPONSE);
+}
+
+void SchedulingWindow::take_completion(::tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
+    if (payload.get_command() != ::tlm::TLM_WRITE_COMMAND)
+        return payload.set_response_status(::tlm::TLM_COMMAND_ERROR_RESPONSE);
+    const auto found =
+        payload.get_address() <= 0xFF ? inside_.find(static_cast<KernelId>(payload.get_address())) : inside_.end();
+    if (found == inside_.end() || !found->second.executing)
+        return refuse(payload, fmt::format("kernel {} completes and does not execute", payload.get_address()));
+    found->second.executing = false;
+    wait(delay);
+    delay = sc_core::SC_ZERO_TIME;
+    done_.push_back(found->first);
+    work_.notify(sc_core::SC_ZERO_TIME);
+    payload.set_response_status(::tlm::TLM_OK_RESPONSE);
+}
+
+void SchedulingWindow::wait_for_work() {
+    wait(work_);
+    // To the next edge of the clock.
+    const sc_core::sc_time now = sc_core::sc_time_stamp();
+    wait(clock_.cycles(clock_.count(now)) - now);
+}
+
+void SchedulingWindow::run() {
+    try {
+        for (;;) {
+            cycle();
+            const WindowOutputs after = core_->settle({});
+            const bool can_insert = !queue_.empty() && after.entry_ready;
+            const bool can_dispatch = after.dispatch_valid;
+            if (after.settled && done_.empty() && !can_insert && !can_dispatch) {
+                const sc_core::sc_time begin = sc_core::sc_time_stamp();
+                const bool entry_waits = !queue_.empty();
+                wait_for_work();
+                // The cycles in which it stood still with an entry before it.
+                if (entry_waits) {
+                    const std::uint64_t cycles = clock_.count(sc_core::sc_time_stamp() - begin);
+                    (inside_.size() == config_.slots ? stats_.full_cycles : stats_.blocked_cycles) += cycles;
+                }
+            } else {
+                wait(clock_.cycles(1));
+            }
+        }
+    } catch (const RtlFault& fault) {
+        throw ModelError(*this, fault.what());
+    }
+}
+
+void SchedulingWindow::cycle() {
+    WindowInputs in;
+    in.complete_valid = !done_.empty();
+    if (in.complete_valid) in.complete_id = done_.front();
+    in.entry_valid = !queue_.empty();
+    if (in.entry_valid) {
+        in.entry_id = queue_.front().window.id;
+        in.entry_count = static_cast<std::uint8_t>(queue_.front().window.upstream.size());
+    }
+    in.upstream_valid = !upstream_.empty();
+    if (in.upstream_valid) in.upstream_id = upstream_.front();
+    in.dispatch_ready = true;
+    const WindowOutputs out = core_->settle(in);
+    core_->clock();
+    ++stats_.cycles;
+
+    if (in.upstream_valid && out.upstream_ready) upstream_.pop_front();
+    if (in.dispatch_ready && out.dispatch_valid) {
+        inside_.at(out.dispatch_id).executing = true;
+        dispatched_.push(out.dispatch_id, sc_core::sc_time(config_.dispatch_ns, sc_core::SC_NS));
+        ++stats_.dispatched;
+    }
+    if (in.complete_valid && out.complete_ready) {
+        inside_.erase(in.complete_id);
+        done_.pop_front();
+        ++stats_.completed;
+    }
+    if (in.entry_valid && out.entry_ready) {
+        Entry entry = std::move(queue_.front());
+        queue_.pop_front();
+        place_.notify(sc_core::SC_ZERO_TIME);
+        upstream_.assign(entry.window.upstream.begin(), entry.window.upstream.end());
+        stats_.upstream_ids += upstream_.size();
+        const KernelId id = entry.window.id;
+        inside_.emplace(id, Kernel{std::move(entry), false});
+        ++stats_.inserted;
+        stats_.max_kernels = std::max<std::uint64_t>(stats_.max_kernels, inside_.size());
+    } else if (in.entry_valid && out.complete_ready && !in.complete_valid) {
+        ++(inside_.size() == config_.slots ? stats_.full_cycles : stats_.blocked_cycles);
+    }
+}
+
+void SchedulingWindow::dispatch() {
+    ::tlm::tlm_generic_payload payload;
+    for (;;) {
+        KernelId id = 0;
+        while (!dispatched_.pop_due(id)) wait(dispatched_.event());
+        std::vector<std::uint8_t> packet = inside_.at(id).entry.packet;
+        sc_core::sc_time delay;
+        payload.set_command(::tlm::TLM_WRITE_COMMAND);
+        payload.set_address(id);
+        payload.set_data_ptr(packet.data());
+        payload.set_data_length(static_cast<unsigned>(packet.size()));
+        payload.set_streaming_width(static_cast<unsigned>(packet.size()));
+        payload.set_byte_enable_ptr(nullptr);
+        payload.set_dmi_allowed(false);
+        payload.set_response_status(::tlm::TLM_INCOMPLETE_RESPONSE);
+        kernels->b_transport(payload, delay);
+        wait(delay);
+        if (payload.is_response_error()) {
+            const std::vector<std::string>& errors = registry_.errors();
+            throw ModelError(*this, errors.empty() ? fmt::format("kernel {} was refused", id) : errors.front());
+        }
+        wait(sc_core::sc_time(config_.interval_ns, sc_core::SC_NS));
+    }
+}
+
+std::string SchedulingWindow::stall() const {
+    if (idle()) return "";
+    std::vector<std::string> executing, waiting;
+    for (const auto& [id, kernel] : inside_) {
+        if (kernel.executing) {
+            executing.push_back(std::to_string(id));
+            continue;
+        }
+        std::vector<std::string> upstream;
+        for (const KernelId from : kernel.entry.window.upstream)
+            if (inside_.count(from) != 0) upstream.push_back(std::to_string(from));
+        waiting.push_back(
+            fmt::format("{} ({})", id, upstream.empty() ? "ready" : fmt::format("{}", fmt::join(upstream, " "))));
+    }
+    return fmt::format("completions of kernels {}; in the window wait {}; in front of it {}",
+                       executing.empty() ? "none" : fmt::format("{}", fmt::join(executing, " ")),
+                       waiting.empty() ? "none" : fmt::format("{}", fmt::join(waiting, ", ")), queue_.size());
+}
+
+}  // namespace switchyard::hw

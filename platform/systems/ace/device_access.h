@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include <tlm_utils/simple_initiator_socket.h>
+#include <tlm_utils/simple_target_socket.h>
+#include <systemc>
+#include <tlm>
+
+#include "switchyard/tlm/simulation_registry.h"
+
+namespace switchyard::platform::ace {
+
+/// Where the GPU's parts are for the host, behind the link.
+inline constexpr std::uint64_t kMemoryBar = 0;  ///< device memory
+inline constexpr std::uint64_t kRegisterBar = std::uint64_t{1} << 62;
+inline constexpr std::uint64_t kWindowBar = std::uint64_t{1} << 63;  ///< entries of the scheduling window
+
+/// Base address registers of the GPU: hands each access on, its address relative to the part.
+class BaseAddresses : public sc_core::sc_module {
+public:
+    tlm_utils::simple_target_socket<BaseAddresses> in;
+    tlm_utils::simple_initiator_socket<BaseAddresses> memory, registers, window;
+
+    explicit BaseAddresses(const sc_core::sc_module_name& name);
+
+private:
+    using Socket = tlm_utils::simple_initiator_socket<BaseAddresses>;
+    Socket& select(std::uint64_t address, std::uint64_t& base);
+    void b_transport(::tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
+    unsigned transport_dbg(::tlm::tlm_generic_payload& payload);
+};
+
+/// The host's end of the link. Writes are posted: post() returns at once, and they arrive in their order.
+class DeviceAccess : public sc_core::sc_module {
+public:
+    tlm_utils::simple_initiator_socket<DeviceAccess> link;
+
+    DeviceAccess(const sc_core::sc_module_name& name, SimulationRegistry& registry);
+
+    void post(std::uint64_t address, std::vector<std::uint8_t> bytes);
+    void post_word(std::uint64_t address, std::uint32_t value);
+    /// Threads only; time passes until it is there or has been answered.
+    void write(std::uint64_t address, std::vector<std::uint8_t> bytes);
+    std::uint32_t read_word(std::uint64_t address);
+    /// In no time.
+    void debug_write(std::uint64_t address, std::vector<std::uint8_t> bytes);
+
+private:
+    struct Write {
+        std::uint64_t address;
+        std::vector<std::uint8_t> bytes;
+    };
+    /// A thread that carries a posted write; there are as many as are under way at a time.
+    struct Carrier {
+        sc_core::sc_event go;
+    };
+    void carry(Carrier& carrier);
+    void check(const ::tlm::tlm_generic_payload& payload) const;
+
+    SimulationRegistry& registry_;
+    std::deque<Carrier> carriers_;
+    std::deque<Write> posted_;  ///< whichever carrier runs first takes the first one
+    std::vector<Carrier*> idle_;
+};
+
+}  // namespace switchyard::platform::ace

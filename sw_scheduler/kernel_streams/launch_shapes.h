@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "switchyard/sw_scheduler/kernel_streams/stream_builder.h"
+
+namespace switchyard::sched {
+
+/// How the libraries that ACE's workloads use divide work into CTAs. They choose by rules that are public (PyTorch,
+/// XLA) or by measurement (cuDNN, cuBLAS); for the latter, one rule stands for all GPUs.
+
+/// PyTorch's element-wise kernels: 128 threads, four elements each (aten/src/ATen/native/cuda/CUDALoops.cuh).
+LaunchShape elementwise_shape(std::uint64_t elements);
+
+/// One output a thread, 256 threads: PyTorch's pooling, interpolation and depthwise kernels.
+LaunchShape one_output_shape(std::uint64_t outputs);
+
+/// XLA's loop fusions: one element a thread, 128 threads (xla/service/gpu/launch_dimensions.cc: the smallest CTA with
+/// which an SM of 1536 or 2048 threads and 16 CTAs is full).
+LaunchShape loop_fusion_shape(std::uint64_t elements);
+
+/// Reductions: a warp makes one output, 16 a CTA (aten/src/ATen/native/cuda/Reduce.cuh: 32 x 16 threads).
+LaunchShape reduction_shape(std::uint64_t outputs);
+
+/// A matrix product of rows x depth by depth x columns, also a convolution as implicit matrix product. A CTA makes a
+/// tile of the result: the largest of 128x128, 128x64, 64x64, 64x32 and 32x32 (the tiles of CUTLASS's and cuDNN's FP32
+/// kernels) with which there are kWantedCtas or more; 32x32 if there is none. A CTA reads its rows and columns through
+/// the L2.
+LaunchShape matrix_product_shape(std::uint64_t rows, std::uint64_t columns, std::uint64_t depth);
+inline constexpr std::uint64_t kWantedCtas = 40;
+
+}  // namespace switchyard::sched

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// One invocation of a kernel an operator and batch: which kernels, and what stays as it is.
+
+#include <map>
+#include <sstream>
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "switchyard/testbenches/catch.h"
+#include "switchyard/testbenches/integration/programs.h"
+
+using namespace switchyard::testing;
+using nlohmann::json;
+
+namespace {
+
+constexpr unsigned kBatches = 6;
+
+std::string compiled_for(const std::string& design, const std::string& invocation, const std::string& more = "") {
+    return compiled(
+        kDigits + std::string(" --platform ") + kMini + " --design " + design + " --invocation " + invocation + more,
+        design + invocation + ".syk");
+}
+
+struct Run {
+    json report, profile;
+};
+
+Run run(const std::string& image, const std::string& settings) {
+    const std::string profile = scratch("profile.json");
+    Run result;
+    result.report =
+        report_of_run(std::string(" --platform ") + kMini + " --image " + image + " --trace " + kDigitsTrace +
+                      " --batches " + std::to_string(kBatches) + " --write-profile " + profile + settings);
+    result.profile = json::parse(read_text(profile));
+    return result;
+}
+
+/// Samples of each batch that take branch 1 of each switch, as recorded.
+std::map<std::string, std::vector<unsigned>> recorded_samples() {
+    std::map<std::string, std::vector<unsigned>> result;
+    std::istringstream lines(read_text(kDigitsTrace));
+    for (std::string line; std::getline(lines, line);) {
+        const json record = json::parse(line);
+        if (record.at("batch") >= kBatches) break;
+        unsigned samples = 0;
+        for (const unsigned mask : record.at("mask")) samples += mask >> 1 & 1;
+        result[record.at("switch")].push_back(samples);
+    }
+    return result;
+}
+
+}  // namespace
+
+TEST_CASE("an operator is invoked once a batch, with the smallest kernel for the batch's samples", "[invocation]") {
+    const std::string design = GENERATE("adyna", "adyna-static");
+    const std::string chip = GENERATE(" --set chip.impl=tiles", " --set chip.impl=stages",
+                                      " --set chip.impl=tiles --set dispatcher.impl=walk");
+    CAPTURE(design, chip);
+    const Run batch = run(compiled_for(design, "batch"), chip);
+    CHECK(batch.report.at("invocation") == "batch");
+    const auto recorded = recorded_samples();
+    unsigned operators = 0;
+    for (const auto& [name, counted] : batch.profile.at("operators").items()) {
+        CAPTURE(name);
+        const auto samples = recorded.find(name.substr(0, name.find('.')));
+        REQUIRE(samples != recorded.end());
+        CHECK(counted.at("unit_samples") == 128);
+        // What the rule selects, of the kernels that the operator has.
+        std::map<unsigned, unsigned> expected;
+        for (const auto& [dyn_dim, count] : counted.at("kernels").items()) expected[std::stoul(dyn_dim)] = 0;
+        for (const unsigned real : samples->second) ++expected.lower_bound(real)->second;
+        unsigned invocations = 0;
+        for (const auto& [dyn_dim, count] : counted.at("kernels").items()) {
+            CHECK(count == expected.at(std::stoul(dyn_dim)));
+            invocations += count.get<unsigned>();
+        }
+        CHECK(invocations == kBatches);
+        ++operators;
+    }
+    CHECK(operators == 16);
+}
+
+TEST_CASE("invocations for batches do the work of those for micro-batches", "[invocation]") {
+    const std::string chip = GENERATE("tiles", "stages");
+    const std::string settings = " --set chip.impl=" + chip;
+    const Run batch = run(compiled_for("adyna", "batch"), settings),
+              unit = run(compiled_for("adyna", "micro_batch"), settings);
+    CHECK(unit.report.count("invocation") == 0);
+    for (unsigned b = 0; b < kBatches; ++b)
+        CHECK(batch.report.at("batches").at(b).at("macs") == unit.report.at("batches").at(b).at("macs"));
+}
+
+TEST_CASE("tiles and stages agree on invocations for batches", "[invocation]") {
+    const std::string image = compiled_for("adyna", "batch");
+    const Run tiles = run(image, " --set chip.impl=tiles"), stages = run(image, " --set chip.impl=stages");
+    CHECK(tiles.profile == stages.profile);
+    const double ratio = mean_latency_us(stages.report) / mean_latency_us(tiles.report);
+    CHECK(ratio > 0.92);
+    CHECK(ratio < 1.08);
+}
+
+TEST_CASE("operators that pack their samples do the same work, and are invoked once a batch", "[invocation]") {
+    const std::string platform = " --platform configs/platforms/adyna.yaml";
+    const auto image = [&](const std::string& network, const std::string& routing) {
+        const std::string units = network == "moe" ? "64" : "16";
+        return compiled("configs/workloads/digits_" + network + ".yaml" + platform +
+                            " --design adyna --invocation batch --sample-routing " + routing + " --unit-samples " +
+                            units,
+                        network + routing + ".syk");
+    };
+    const std::string network = GENERATE("early_exit", "moe", "channel_gate", "skipnet");
+    CAPTURE(network);
+    const std::string options = " --trace configs/workloads/digits/" + network +
+                                "/routing.jsonl --batches 3 --set chip.impl=tiles --write-profile ";
+    const std::string packed = image(network, "on_chip"), sorted = image(network, "sorted_reload");
+    CHECK(sy_sched("inspect " + packed).out.find("\n0 of ") == std::string::npos);
+    CHECK(sy_sched("inspect " + sorted).out.find("\n0 of ") != std::string::npos);
+    const json on_chip = report_of_run(platform + " --image " + packed + options + scratch("packed.json")),
+               reload = report_of_run(platform + " --image " + sorted + options + scratch("sorted.json"));
+    CHECK(on_chip.at("sample_routing") == "on_chip");
+    for (unsigned b = 0; b < 3; ++b)
+        CHECK(on_chip.at("batches").at(b).at("macs") == reload.at("batches").at(b).at("macs"));
+    const json profile = json::parse(read_text(scratch("packed.json")));
+    for (const auto& [name, counted] : profile.at("operators").items()) {
+        CAPTURE(name);
+        unsigned invocations = 0;
+        for (const auto& [dyn_dim, count] : counted.at("kernels").items()) invocations += count.get<unsigned>();
+        CHECK(invocations == 3);
+    }
+}
+
+TEST_CASE("stages do not pack samples, so that auto takes tiles", "[invocation]") {
+    const std::string platform = std::string(" --platform ") + kMini;
+    const std::string image =
+        compiled(kDigits + platform + " --design adyna --invocation batch --sample-routing on_chip", "packed.syk");
+    const std::string run = platform + " --image " + image + " --trace " + kDigitsTrace + " --batches 1";
+    const Outcome refused = sy_sim("run" + run + " --set chip.impl=stages");
+    CHECK(refused.status != 0);
+    CHECK(refused.err.find("routing: on_chip") != std::string::npos);
+    CHECK(report_of_run(run + " --set chip.impl=auto").at("validation").at("chip") == "tiles");
+}
+
+TEST_CASE("an image for batches says so, and m-tile has none", "[invocation]") {
+    const std::string image = compiled_for("adyna", "batch");
+    CHECK(sy_sched("inspect " + image).out.find("kernels are invoked once a batch") != std::string::npos);
+    const std::string m_tile = kDigits + std::string(" --platform ") + kMini + " --design m-tile";
+    check_refused(sy_sched("compile " + m_tile + " --invocation batch -o " + scratch("m.syk")),
+                  {"design m-tile", "invocation: batch"});
+    check_refused(sy_sched("compile " + m_tile + " --invocation sample -o " + scratch("m.syk")),
+                  {"invocation sample: unknown; known are micro_batch, batch"});
+    check_refused(sy_sched(std::string("compile ") + kDigits + " --platform " + kMini +
+                           " --design adyna --sample-routing on_chip -o " + scratch("m.syk")),
+                  {"design adyna", "routing: on_chip needs invocation: batch"});
+}
