@@ -166,9 +166,12 @@ void CommandProcessor::await_earlier(Queue& queue) {
 }
 
 void CommandProcessor::await_turn(Queue& queue, sc_time fetched) {
-    sc_time start = std::max(sc_time_stamp(), fetched + nanoseconds(config_.launch_ns));
+    const bool graph = queue.packet.graph;
+    const double after_fetch = graph ? config_.graph_launch_ns : config_.launch_ns;
+    const double after_completion = graph ? config_.graph_launch_ns : config_.dependent_launch_ns;
+    sc_time start = std::max(sc_time_stamp(), fetched + nanoseconds(after_fetch));
     if (queue.packet.in_order && queue.any_completion)
-        start = std::max(start, queue.last_completion + nanoseconds(config_.dependent_launch_ns));
+        start = std::max(start, queue.last_completion + nanoseconds(after_completion));
     start = std::max(start, next_kernel_);
     next_kernel_ = start + nanoseconds(config_.kernel_interval_ns);
     wait(start - sc_time_stamp());

@@ -39,9 +39,10 @@ inline constexpr std::uint64_t queue(unsigned index, std::uint64_t offset) {
 ///
 /// A queue is a ring of packets; the host writes packets there and then WRITE_INDEX. Each queue takes its packets one
 /// after another; `in_order` packets wait until all earlier ones of their queue are complete. A kernel starts launch_ns
-/// after its packet was read, and dependent_launch_ns after what it had to wait for; over all queues one kernel in
-/// kernel_interval_ns. Kernels go to `kernels` and copies to `copies` as packets, with a handle as address; a write to
-/// the handle on `completed` tells of the completion. Then the packet's event is written, and COMPLETED counts it.
+/// after its packet was read, and dependent_launch_ns after what it had to wait for; kernels of a graph graph_launch_ns
+/// after both; over all queues one kernel in kernel_interval_ns. Kernels go to `kernels` and copies to `copies` as
+/// packets, with a handle as address; a write to the handle on `completed` tells of the completion. Then the packet's
+/// event is written, and COMPLETED counts it.
 ///
 /// Errors (ModelError, one line with queue and packet): a packet that is none, a kernel that fits no multiprocessor,
 /// memory that does not answer, an index beyond the ring. Queues that wait for events that nobody signals, cyclic or
@@ -54,6 +55,7 @@ public:
         double doorbell_ns = 100;
         double launch_ns = 1500;
         double dependent_launch_ns = 700;
+        double graph_launch_ns = 400;
         double kernel_interval_ns = 100;
         double event_ns = 100;
     };
@@ -139,6 +141,7 @@ void describe(V& v, CommandProcessor::Config& c) {
     v.field("launch_ns", c.launch_ns, 0, 1e6, "from a kernel's packet to its first CTA");
     v.field("dependent_launch_ns", c.dependent_launch_ns, 0, 1e6,
             "from the completion that a kernel had to wait for to its first CTA");
+    v.field("graph_launch_ns", c.graph_launch_ns, 0, 1e6, "takes the place of both for the kernels of a graph");
     v.field("kernel_interval_ns", c.kernel_interval_ns, 0, 1e6, "between two kernels, whatever their queues");
     v.field("event_ns", c.event_ns, 0, 1e6, "to write an event, and to go on after one");
 }

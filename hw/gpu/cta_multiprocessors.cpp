@@ -152,8 +152,8 @@ void CtaMultiprocessors::share_globally() {
             kernels_[i].*grant = users_[i].granted < users_[i].demand ? users_[i].granted / users_[i].demand : 1;
         for (Batch& batch : batches_) batch.rate *= kernels_[batch.kernel].*grant;
     };
-    share(memory_.l2_bytes_per_cycle * config_.clock_ghz, &CtaCost::l2_bytes, &Kernel::l2_grant);
-    share(memory_.memory_gb_per_s, &CtaCost::memory_bytes, &Kernel::memory_grant);
+    share(memory_.l2_gb_per_s(config_.clock_ghz), &CtaCost::l2_bytes, &Kernel::l2_grant);
+    share(memory_.kernels_gb_per_s(), &CtaCost::memory_bytes, &Kernel::memory_grant);
 }
 
 }  // namespace switchyard::hw

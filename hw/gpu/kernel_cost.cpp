@@ -7,7 +7,9 @@ namespace switchyard::hw {
 
 namespace {
 
-constexpr double kFlopsOfInstruction = 64;  ///< a multiply-accumulate of each thread of a warp
+constexpr double kFlopsOfInstruction = 64;          ///< a multiply-accumulate of each thread of a warp
+constexpr double kTensorFlopsOfInstruction = 4096;  ///< mma.m16n8k16
+constexpr double kBytesOfInstruction = 128;         ///< 4 bytes of each thread
 
 }  // namespace
 
@@ -17,18 +19,23 @@ CtaCost cta_cost(const MultiprocessorConfig& multiprocessors, const GpuMemoryCon
     const double cycle_ns = 1 / multiprocessors.clock_ghz;
     const auto flops = static_cast<double>(kernel.work.flops) / ctas;
     const auto tensor_flops = static_cast<double>(kernel.work.tensor_flops) / ctas;
-    const double instructions =
-        flops / kFlopsOfInstruction + static_cast<double>(kernel.schedule.other_instructions) / ctas;
-    double cycles =
-        std::max(flops / multiprocessors.fp32_flops_per_cycle, instructions / multiprocessors.issue_per_cycle);
-    if (tensor_flops > 0) cycles = std::max(cycles, tensor_flops / multiprocessors.tensor_flops_per_cycle);
-    cycles /= multiprocessors.issue_efficiency;
-
-    CtaCost cost;
-    cost.compute_ns = cycles * cycle_ns;
     const double l2_bytes = kernel.schedule.l2_bytes > 0
                                 ? static_cast<double>(kernel.schedule.l2_bytes)
                                 : static_cast<double>(kernel.work.read_bytes + kernel.work.written_bytes);
+    const double memory_instructions =
+        (kernel.schedule.memory_instructions > 0 ? static_cast<double>(kernel.schedule.memory_instructions)
+                                                 : l2_bytes / kBytesOfInstruction) /
+        ctas;
+    const double instructions =
+        flops / kFlopsOfInstruction + tensor_flops / kTensorFlopsOfInstruction + memory_instructions;
+    double arithmetic = flops / multiprocessors.fp32_flops_per_cycle;
+    if (tensor_flops > 0) arithmetic = std::max(arithmetic, tensor_flops / multiprocessors.tensor_flops_per_cycle);
+    const double cycles = std::max({arithmetic / multiprocessors.arithmetic_efficiency,
+                                    memory_instructions * multiprocessors.memory_instruction_cycles,
+                                    instructions / multiprocessors.issue_per_cycle});
+
+    CtaCost cost;
+    cost.compute_ns = cycles * cycle_ns;
     cost.l2_bytes = l2_bytes / ctas;
     cost.memory_bytes = (traffic.read_bytes + traffic.written_bytes) / ctas;
 

@@ -20,7 +20,8 @@ struct CtaCost {
     double memory_bytes = 0;  ///< of device memory
 };
 
-/// compute_ns: the longest of FP32, tensor and issue time at issue_efficiency.
+/// compute_ns: the longest of FP32 or tensor time at arithmetic_efficiency, memory instructions at
+/// memory_instruction_cycles each, and the issue of both.
 /// alone_ns: a cycle, cta_launch_ns, `dependent_loads` latencies of L2 or memory in the mix of the kernel's traffic,
 /// and the compute time of as many warps as there are: a warp issues one instruction in warp_latency_cycles at most,
 /// and only on its own partition.

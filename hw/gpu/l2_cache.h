@@ -15,9 +15,14 @@ struct GpuMemoryConfig {
     std::uint64_t l2_bytes = 40ull << 20;
     unsigned l2_block_bytes = 4096;
     double l2_bytes_per_cycle = 5120;
+    double l2_efficiency = 1;              ///< share of it that kernels reach
     double l2_latency_ns = 142;            ///< 200 cycles
     double memory_latency_ns = 407;        ///< 574 cycles
-    double memory_gb_per_s = 1555 * 0.93;  ///< sustained; set by the composer from a device file
+    double memory_gb_per_s = 1555 * 0.93;  ///< what the device sustains; a composer sets it from a device file
+    double memory_efficiency = 1;          ///< share of that that kernels reach
+
+    double l2_gb_per_s(double clock_ghz) const { return l2_bytes_per_cycle * clock_ghz * l2_efficiency; }
+    double kernels_gb_per_s() const { return memory_gb_per_s * memory_efficiency; }
 };
 
 template <class V>
@@ -25,10 +30,12 @@ void describe(V& v, GpuMemoryConfig& c) {
     v.field("l2_bytes", c.l2_bytes, 0, 1ull << 40, "capacity of the L2");
     v.field("l2_block_bytes", c.l2_block_bytes, 32, 1 << 20, "pieces in which the model fills and evicts it");
     v.field("l2_bytes_per_cycle", c.l2_bytes_per_cycle, 0.01, 1e9, "of all its slices");
+    v.field("l2_efficiency", c.l2_efficiency, 0.01, 1, "share of that bandwidth that kernels reach; calibrated");
     v.field("l2_latency_ns", c.l2_latency_ns, 0, 1e6, "of a load that hits the L2");
     v.field("memory_latency_ns", c.memory_latency_ns, 0, 1e6, "of a load that misses it");
     v.field("memory_gb_per_s", c.memory_gb_per_s, 0.001, 1e6,
-            "that device memory sustains; 0.001 at least; the composer of a platform sets it from the device file");
+            "that device memory sustains; a platform file with a device takes it from there");
+    v.field("memory_efficiency", c.memory_efficiency, 0.01, 1, "share of it that kernels reach; calibrated");
 }
 
 /// Which blocks of memory the L2 holds: least recently used goes first, written blocks are written back when they go.

@@ -18,7 +18,6 @@ struct MultiprocessorConfig {
     unsigned registers = 65536;
     unsigned shared_bytes = 167936;         ///< 164 KiB
     unsigned register_unit = 256;           ///< registers are given to a warp in multiples of this
-    unsigned warp_unit = 4;                 ///< and to a CTA for a multiple of this many warps
     unsigned shared_unit_bytes = 128;       ///< shared memory is given in multiples of this
     unsigned reserved_shared_bytes = 1024;  ///< for the system, a CTA
     // What they do.
@@ -27,9 +26,11 @@ struct MultiprocessorConfig {
     double tensor_flops_per_cycle = 2048;
     double issue_per_cycle = 4;           ///< warp instructions
     double l2_port_bytes_per_cycle = 64;  ///< between an SM and the L2
-    double issue_efficiency = 1;          ///< share of the rates above that the best kernels reach
-    double warp_latency_cycles = 8;       ///< of an instruction that the next of its warp needs, per independent one
     double cta_launch_ns = 0;             ///< before the first instruction of a CTA
+    // What no data sheet says (docs/models/gpu.md: calibration).
+    double arithmetic_efficiency = 1;      ///< share of the arithmetic rates that kernels reach
+    double memory_instruction_cycles = 1;  ///< of an SM, for a warp's access to shared or global memory
+    double warp_latency_cycles = 4;        ///< between two instructions of a warp
 };
 
 template <class V>
@@ -41,7 +42,6 @@ void describe(V& v, MultiprocessorConfig& c) {
     v.field("registers", c.registers, 1, 1 << 24, "32-bit registers of an SM");
     v.field("shared_bytes", c.shared_bytes, 0, 1 << 30, "shared memory of an SM");
     v.field("register_unit", c.register_unit, 1, 65536, "registers are given to a warp in multiples of this");
-    v.field("warp_unit", c.warp_unit, 1, 64, "and to a CTA for a multiple of this many warps");
     v.field("shared_unit_bytes", c.shared_unit_bytes, 1, 65536, "shared memory is given to a CTA in multiples of this");
     v.field("reserved_shared_bytes", c.reserved_shared_bytes, 0, 65536,
             "shared memory that the system takes for each CTA");
@@ -51,9 +51,12 @@ void describe(V& v, MultiprocessorConfig& c) {
     v.field("tensor_flops_per_cycle", c.tensor_flops_per_cycle, 0, 1e6, "of an SM's tensor cores; 0: it has none");
     v.field("issue_per_cycle", c.issue_per_cycle, 0.01, 1000, "warp instructions of an SM");
     v.field("l2_port_bytes_per_cycle", c.l2_port_bytes_per_cycle, 0.01, 1e6, "between an SM and the L2");
-    v.field("issue_efficiency", c.issue_efficiency, 0.01, 1, "share of these rates that the best kernels reach");
+    v.field("arithmetic_efficiency", c.arithmetic_efficiency, 0.01, 1,
+            "share of the arithmetic rates that kernels reach; calibrated");
+    v.field("memory_instruction_cycles", c.memory_instruction_cycles, 0.01, 1000,
+            "of an SM, for a warp's access to shared or global memory; 1 without bank conflicts; calibrated");
     v.field("warp_latency_cycles", c.warp_latency_cycles, 0, 1000,
-            "mean cycles between two instructions of a warp that has its partition to itself");
+            "mean cycles between two instructions of a warp that has its partition to itself; calibrated");
     v.field("cta_launch_ns", c.cta_launch_ns, 0, 1e6, "before the first instruction of a CTA");
 }
 

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "switchyard/hw/gpu/cta_multiprocessors.h"
+#include "switchyard/hw/gpu/warp_multiprocessors.h"
 #include "switchyard/sw_scheduler/base/error.h"
 
 namespace switchyard::hw {
@@ -81,6 +82,7 @@ std::unique_ptr<Multiprocessors> make_multiprocessors(const std::string& impl, c
                                                       const MultiprocessorConfig& config, const GpuMemoryConfig& memory,
                                                       SimulationRegistry& registry) {
     if (impl == "cta") return std::make_unique<CtaMultiprocessors>(name, config, memory, registry);
+    if (impl == "warp") return std::make_unique<WarpMultiprocessors>(name, config, memory, registry);
     throw InputError("gpu.impl: " + impl + " is none of cta, warp");
 }
 

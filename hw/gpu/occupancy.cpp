@@ -50,7 +50,9 @@ CtaResources capacity(const MultiprocessorConfig& config) {
 CtaResources cta_resources(const MultiprocessorConfig& config, const GpuPacket& kernel) {
     const std::uint32_t warps = kernel.warps_per_cta();
     const std::uint32_t warp_registers = multiple(32 * kernel.registers_per_thread, config.register_unit);
-    return {1, warps, multiple(warps, config.warp_unit) * warp_registers,
+    const std::uint32_t partition_registers = config.registers / config.partitions;
+    const std::uint32_t warps_of_partition = std::max(1u, partition_registers / warp_registers);
+    return {1, warps, warps * std::max(warp_registers, partition_registers / warps_of_partition),
             multiple(kernel.shared_bytes + config.reserved_shared_bytes, config.shared_unit_bytes)};
 }
 

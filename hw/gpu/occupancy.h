@@ -22,7 +22,8 @@ struct CtaResources {
 CtaResources capacity(const MultiprocessorConfig& config);
 
 /// What one CTA of the kernel takes, by the rules of the CUDA Occupancy Calculator: registers are given warp by warp in
-/// multiples of register_unit, for a multiple of warp_unit warps; shared memory in multiples of shared_unit_bytes, with
+/// multiples of register_unit, and a partition holds whole warps, so that each counts as its share of a partition;
+/// shared memory in multiples of shared_unit_bytes, with
 /// reserved_shared_bytes on top.
 CtaResources cta_resources(const MultiprocessorConfig& config, const GpuPacket& kernel);
 

@@ -11,14 +11,14 @@ namespace switchyard::hw {
 
 namespace {
 
-constexpr std::uint8_t kInOrder = 1u << 0, kInterrupt = 1u << 1;
+constexpr std::uint8_t kInOrder = 1u << 0, kInterrupt = 1u << 1, kGraph = 1u << 2;
 
 /// The fields behind the header, in the order of the layout.
 template <class Archive>
 void transfer_kernel(Archive& archive, typename Archive::template Record<GpuPacket> p) {
     archive(p.grid[0], p.grid[1], p.grid[2], p.block[0], p.block[1], p.block[2], p.registers_per_thread, p.shared_bytes,
             p.work.flops, p.work.tensor_flops, p.work.read_bytes, p.work.written_bytes, p.schedule.l2_bytes,
-            p.schedule.other_instructions, p.schedule.dependent_loads, p.read_segments, p.write_segments,
+            p.schedule.memory_instructions, p.schedule.dependent_loads, p.read_segments, p.write_segments,
             p.segments_address);
 }
 
@@ -54,8 +54,8 @@ std::vector<std::uint8_t> encode_segments(const sched::GpuKernel& kernel) {
 
 GpuPacketBytes encode(const GpuPacket& packet) {
     ByteWriter writer;
-    const auto flags =
-        static_cast<std::uint8_t>((packet.in_order ? kInOrder : 0) | (packet.interrupt ? kInterrupt : 0));
+    const auto flags = static_cast<std::uint8_t>((packet.in_order ? kInOrder : 0) |
+                                                 (packet.interrupt ? kInterrupt : 0) | (packet.graph ? kGraph : 0));
     writer.enumeration(packet.kind, GpuPacket::Kind::copy);
     writer(flags, std::uint16_t{0}, std::uint32_t{0}, packet.tag, packet.event_address, packet.event_value);
     if (packet.kind == GpuPacket::Kind::kernel) transfer_kernel(writer, packet);
@@ -78,6 +78,7 @@ GpuPacket decode_gpu_packet(const GpuPacketBytes& bytes) {
     reader(flags, half, word, packet.tag, packet.event_address, packet.event_value);
     packet.in_order = (flags & kInOrder) != 0;
     packet.interrupt = (flags & kInterrupt) != 0;
+    packet.graph = (flags & kGraph) != 0;
     if (packet.kind == GpuPacket::Kind::kernel) transfer_kernel(reader, packet);
     if (packet.kind == GpuPacket::Kind::copy) transfer_copy(reader, packet);
     return packet;

@@ -30,6 +30,7 @@ struct GpuPacket {
     /// Not before all earlier packets of the queue are complete, as in a CUDA stream. event_signal and barrier always.
     bool in_order = true;
     bool interrupt = false;           ///< raises the interrupt of the queue when complete
+    bool graph = false;               ///< of a graph that was instantiated before: graph_launch_ns for its launch
     std::uint64_t tag = 0;            ///< the host's name for it, in messages and records
     std::uint64_t event_address = 0;  ///< of a word of 8 bytes in device memory; kernel, barrier, copy: 0 for none,
     std::uint64_t event_value = 0;    ///< otherwise it is written there on completion

@@ -34,7 +34,7 @@ void transfer(Archive& archive, typename Archive::template Record<BinaryKernel> 
     auto& k = record.kernel;
     archive(record.name, k.grid[0], k.grid[1], k.grid[2], k.block[0], k.block[1], k.block[2], k.registers_per_thread,
             k.shared_bytes, k.work.flops, k.work.tensor_flops, k.work.read_bytes, k.work.written_bytes, k.reads,
-            k.writes, k.schedule.l2_bytes, k.schedule.other_instructions, k.schedule.dependent_loads);
+            k.writes, k.schedule.l2_bytes, k.schedule.memory_instructions, k.schedule.dependent_loads);
 }
 
 namespace {
@@ -73,7 +73,7 @@ public:
                                                   "reads",
                                                   "written_bytes",
                                                   "l2_bytes",
-                                                  "other_instructions",
+                                                  "memory_instructions",
                                                   "dependent_loads"};
         for (const auto& [key, value] : object_.items())
             if (kKnown.count(key) == 0) fail(key, "unknown key");
@@ -91,7 +91,7 @@ public:
         kernel.work.read_bytes = number("read_bytes");
         kernel.work.written_bytes = number("written_bytes");
         kernel.schedule.l2_bytes = number("l2_bytes");
-        kernel.schedule.other_instructions = number("other_instructions");
+        kernel.schedule.memory_instructions = number("memory_instructions");
         kernel.schedule.dependent_loads = small("dependent_loads", 0);
         kernel.reads = segments("reads");
         kernel.writes = segments("writes");
@@ -214,7 +214,7 @@ std::string kernel_stream_text(const std::vector<GpuKernel>& kernels) {
                                        {"reads", list(kernel.reads)},
                                        {"writes", list(kernel.writes)}};
         if (kernel.schedule.l2_bytes > 0) line["l2_bytes"] = kernel.schedule.l2_bytes;
-        if (kernel.schedule.other_instructions > 0) line["other_instructions"] = kernel.schedule.other_instructions;
+        if (kernel.schedule.memory_instructions > 0) line["memory_instructions"] = kernel.schedule.memory_instructions;
         if (kernel.schedule.dependent_loads > 0) line["dependent_loads"] = kernel.schedule.dependent_loads;
         text += line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
     }

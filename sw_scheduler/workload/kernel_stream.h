@@ -21,7 +21,7 @@ struct KernelWork {
 /// How a kernel goes about its work, all threads together. 0: not known, the GPU's model takes what its text says.
 struct KernelSchedule {
     std::uint64_t l2_bytes = 0;            ///< between multiprocessors and L2; unknown: as global memory
-    std::uint64_t other_instructions = 0;  ///< of warps, besides arithmetic: addresses, shared memory, loads
+    std::uint64_t memory_instructions = 0;  ///< of warps, to shared and global memory; unknown: 128 bytes of l2_bytes each
     std::uint32_t dependent_loads = 0;     ///< of a CTA, one after another, with nothing to do meanwhile; unknown: 1
 };
 
@@ -53,7 +53,7 @@ std::string validation_error(const GpuKernel& kernel);
 ///     {"name": "gemm", "grid": [16, 4, 1], "block": [128, 1, 1], "registers": 64, "shared_bytes": 16384,
 ///      "flops": 0, "tensor_flops": 4194304, "read_bytes": 65536, "written_bytes": 32768,
 ///      "reads": [[4096, 32768], [65536, 32768]], "writes": [[131072, 32768]]}
-/// `name`, `grid` and `block` must be there; `l2_bytes`, `other_instructions` and `dependent_loads` are written only if
+/// `name`, `grid` and `block` must be there; `l2_bytes`, `memory_instructions` and `dependent_loads` are written only if
 /// they are known. Throws InputError "file:line: key: ...", also for a stream without
 /// kernels.
 std::vector<GpuKernel> read_kernel_stream(const std::string& path);

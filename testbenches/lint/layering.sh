@@ -3,7 +3,7 @@
 # Usage: layering.sh ROOT. Includes run one way:
 #   platform -> {hw, rtl, sw_scheduler} -> tlm; hw, rtl and tlm see of sw_scheduler base/ and formats only (operators,
 #   kernel streams, adyna/image/, ace/window_entry.h); sw_scheduler sees none of the others, and no SystemC; in it {adyna, ace, kernel_streams} -> workload/ -> base/;
-#   in platform, apps -> {experiment, systems/X, characterisation} -> chip -> system/, where experiment sees system/ only,
+#   in platform, apps -> {experiment, systems/X, characterisation} -> {chip, gpu} -> system/, where experiment sees system/ only,
 #   a system never sees another, system/ sees of sw_scheduler base/ and workload/ only, and no SystemC; a component of hw/ or rtl/ never sees another component,
 #   but the component that it implements: rtl/X sees hw/X, and rtl/router hw/noc, whose router it is; all see hw/numerics/ (arithmetic) and rtl/ sees rtl/common/;
 #   network, memory and the routers in RTL serve any system: hw/noc, hw/memory and rtl/router see no system's messages (tlm/*_message.h).
@@ -53,8 +53,8 @@ grep -rnHE '^[[:space:]]*#[[:space:]]*include[[:space:]]*[<"]' --include='*.h' -
                 refuse("experiments know the System interface only")
             else if (from[2] != "apps" && to[1] == "platform" && to[2] == "apps")
                 refuse("no library knows a program")
-            else if (from[2] ~ /^(chip|characterisation|systems)$/ && to[1] == "platform" &&
-                     to[2] !~ /^(system|chip|driver)$/ && to[2] != from[2])
+            else if (from[2] ~ /^(chip|gpu|characterisation|systems)$/ && to[1] == "platform" &&
+                     to[2] !~ /^(system|chip|gpu|driver)$/ && to[2] != from[2])
                 refuse("it knows neither experiments nor systems")
             else if (from[2] == "chip" && to[1] == "platform" && to[2] == "driver")
                 refuse("the chip knows no driver")

@@ -18,7 +18,7 @@ hw::Gpu::Config plain_gpu(const std::string& impl) {
     config.multiprocessors.warp_latency_cycles = 1;
     config.memory.l2_latency_ns = 0;
     config.memory.memory_latency_ns = 0;
-    config.command_processor = {8, 0, 0, 0, 0, 0};
+    config.command_processor = {8, 0, 0, 0, 0, 0, 0};
     config.cta_scheduler.kernel_end_ns = 0;
     config.cta_scheduler.keep_records = true;
     config.copy_engines.setup_ns = 0;
@@ -47,15 +47,23 @@ hw::DeviceMemory::Config instant_memory() {
 }  // namespace
 
 GpuBench::GpuBench(const sc_core::sc_module_name& module_name, const hw::Gpu::Config& config,
-                   const hw::PcieLink::Config& link_config)
+                   const hw::PcieLink::Config& link_config, const std::string& dram_device)
     : sc_module(module_name),
       gpu("gpu", config, registry),
-      memory("memory", instant_memory(), registry),
       link("link", link_config, registry),
       written_(config.command_processor.queues),
       host_bytes_(1 << 22) {
     gpu.device_memory.bind(memory_checker_.target_socket);
-    memory_checker_.initiator_socket.bind(memory.socket);
+    if (dram_device.empty()) {
+        memory = std::make_unique<hw::DeviceMemory>("memory", instant_memory(), registry);
+        memory_checker_.initiator_socket.bind(memory->socket);
+    } else {
+        hw::DramTarget::Config dram_config;
+        dram_config.device = dram_device;
+        dram_config.check_timing = true;
+        dram = std::make_unique<hw::DramTarget>("dram", dram_config, registry);
+        memory_checker_.initiator_socket.bind(dram->socket);
+    }
     gpu.irq.bind(irq);
     registers.bind(register_checker_.target_socket);
     register_checker_.initiator_socket.bind(gpu.registers);

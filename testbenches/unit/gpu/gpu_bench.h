@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,7 @@
 
 #include "switchyard/hw/gpu/gpu.h"
 #include "switchyard/hw/link/pcie_link.h"
+#include "switchyard/hw/memory/dram_target.h"
 #include "switchyard/testbenches/sim_test.h"
 #include "switchyard/tlm/base_protocol_checker.h"
 
@@ -27,7 +29,9 @@ sched::GpuKernel compute_kernel(std::uint32_t ctas, std::uint64_t flops_of_cta, 
 /// A host that drives a GPU: queues in device memory, a link, host memory, protocol checkers on every bus.
 class GpuBench : public sc_core::sc_module {
 public:
-    GpuBench(const sc_core::sc_module_name& name, const hw::Gpu::Config& config, const hw::PcieLink::Config& link = {});
+    /// `dram`: device memory is a DramTarget of this device; empty: a DeviceMemory that takes no time.
+    GpuBench(const sc_core::sc_module_name& name, const hw::Gpu::Config& config, const hw::PcieLink::Config& link = {},
+             const std::string& dram = "");
 
     /// Appends a packet to a queue; rings nothing. Segments of a kernel are stored too.
     void push(unsigned queue, hw::GpuPacket packet);
@@ -49,7 +53,8 @@ public:
 
     SimulationRegistry registry;
     hw::Gpu gpu;
-    hw::DeviceMemory memory;
+    std::unique_ptr<hw::DeviceMemory> memory;
+    std::unique_ptr<hw::DramTarget> dram;
     hw::PcieLink link;
     sc_core::sc_signal<bool> irq;
     tlm_utils::simple_initiator_socket<GpuBench> window{"window"}, registers{"registers"};

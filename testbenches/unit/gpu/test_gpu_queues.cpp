@@ -160,3 +160,24 @@ SIM_TEST("copies move bytes both ways at the rate of the link", "[gpu]") {
     CHECK(first == Approx(ns).margin(2 * link.latency_ns + ns / 16));
     CHECK(second == Approx(ns).margin(2 * link.latency_ns + ns / 16));
 }
+
+TEST_CASE("device memory may be a DRAM, command by command", "[gpu]") {
+    for (const char* device : {"hbm2_2000", "gddr6_14"}) {
+        in_child([device] {
+            INFO(device);
+            GpuBench bench("bench", plain_gpu(), {}, device);
+            sched::GpuKernel kernel = compute_kernel(1, 128000);
+            kernel.reads = {{1 << 24, 4096}};
+            for (std::uint64_t tag = 1; tag <= 3; ++tag) bench.push(0, kernel, tag);
+            bench.push(0, event(GpuPacket::Kind::event_signal, kEvent, 7));
+            bench.run();
+            CHECK(bench.word(kEvent) == 7);
+            CHECK(bench.gpu.idle());
+            // Packets are read from it: more than the kernels' own time, and not much more.
+            const double us = GpuBench::ns(bench.record(3).completed) / 1000;
+            CHECK(us > 3.01);
+            CHECK(us < 4);
+            CHECK(bench.dram->stats().read_bytes == 4 * hw::kGpuPacketBytes);
+        });
+    }
+}

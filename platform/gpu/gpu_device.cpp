@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "switchyard/platform/gpu/gpu_device.h"
+
+#include <fmt/format.h>
+
+namespace switchyard::platform {
+
+GpuDevice::GpuDevice(const sc_core::sc_module_name& module_name, const GpuPlatform& platform,
+                     SimulationRegistry& registry)
+    : sc_module(module_name),
+      from_host("from_host"),
+      to_host("to_host"),
+      irq("irq"),
+      gpu_("gpu", platform.gpu, registry),
+      memory_("memory", platform.memory_config(), registry),
+      link_("link", platform.host_link, registry),
+      bar_("bar"),
+      registers_("registers"),
+      window_("window") {
+    from_host.bind(link_.from_host);
+    link_.to_device.bind(bar_);
+    bar_.register_b_transport(this, &GpuDevice::b_transport);
+    bar_.register_transport_dbg(this, &GpuDevice::debug_transport);
+    registers_.bind(gpu_.registers);
+    window_.bind(gpu_.window);
+    gpu_.device_memory.bind(memory_.socket);
+    gpu_.host_memory.bind(link_.from_device);
+    link_.to_host.bind(to_host);
+    gpu_.irq.bind(irq);
+}
+
+void GpuDevice::b_transport(::tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
+    const std::uint64_t address = payload.get_address();
+    if (address < kGpuWindow) {
+        registers_->b_transport(payload, delay);
+        return;
+    }
+    payload.set_address(address - kGpuWindow);
+    window_->b_transport(payload, delay);
+    payload.set_address(address);
+}
+
+unsigned GpuDevice::debug_transport(::tlm::tlm_generic_payload& payload) {
+    const std::uint64_t address = payload.get_address();
+    if (address < kGpuWindow) return registers_->transport_dbg(payload);
+    payload.set_address(address - kGpuWindow);
+    const unsigned count = window_->transport_dbg(payload);
+    payload.set_address(address);
+    return count;
+}
+
+void GpuDevice::debug(bool write, std::uint64_t address, void* data, unsigned bytes) {
+    ::tlm::tlm_generic_payload payload;
+    hw::set_access(payload, write, address, data, bytes);
+    if (window_->transport_dbg(payload) != bytes)
+        throw ModelError(*this, fmt::format("{} bytes at {:#x} are beyond device memory", bytes, address));
+}
+
+void GpuDevice::write_memory(std::uint64_t address, const void* data, unsigned bytes) {
+    debug(true, address, const_cast<void*>(data), bytes);  // a payload has no pointer to constant data
+}
+
+void GpuDevice::read_memory(std::uint64_t address, void* data, unsigned bytes) {
+    debug(false, address, data, bytes);
+}
+
+}  // namespace switchyard::platform
