@@ -32,6 +32,8 @@ public:
 
     /// Appends a kernel of the application's stream of kernels to a stream of the device.
     virtual void launch(unsigned stream, KernelNumber kernel) = 0;
+    /// The same for a kernel of a graph that was instantiated.
+    virtual void launch_node(unsigned stream, KernelNumber kernel) = 0;
     /// Appends the record of an event: it has happened when all before it in the stream is complete.
     virtual void record_event(unsigned stream, EventId event) = 0;
     /// What is appended from now on to the stream waits for the event.

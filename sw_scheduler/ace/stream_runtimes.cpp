@@ -25,21 +25,31 @@ struct StreamPlan {
     }
 };
 
-/// Appends a kernel with its events; the calls cost what is given.
-void append(HostThread& host, const StreamPlan& plan, KernelNumber kernel, double wait_us, double launch_us,
-            double record_us, RuntimeStats& stats) {
+/// Of the calls for a kernel, microseconds.
+struct CallCosts {
+    double wait_us, launch_us, record_us;
+    bool node;  ///< of a graph
+};
+
+/// Appends a kernel with its events.
+void append(HostThread& host, const StreamPlan& plan, KernelNumber kernel, const CallCosts& costs,
+            RuntimeStats& stats) {
     const unsigned stream = plan.stream[kernel];
     for (const KernelNumber from : plan.graph[kernel]) {
         if (plan.stream[from] == stream) continue;
-        host.work(wait_us);
+        host.work(costs.wait_us);
         host.wait_event(stream, from);
         ++stats.event_waits;
     }
-    host.work(launch_us);
-    host.launch(stream, kernel);
+    host.work(costs.launch_us);
+    if (costs.node) {
+        host.launch_node(stream, kernel);
+    } else {
+        host.launch(stream, kernel);
+    }
     ++stats.launches;
     if (!plan.recorded[kernel]) return;
-    host.work(record_us);
+    host.work(costs.record_us);
     host.record_event(stream, kernel);
     ++stats.event_records;
 }
@@ -75,7 +85,7 @@ void run_multi_stream(HostThread& host, const Job& job, RuntimeStats& stats) {
     if (!job.config.prepared) stats.construction_us = kernels * (costs.issue_us + costs.plan_us);
     host.work(stats.construction_us);
     for (KernelNumber k = 0; k < job.kernels->size(); ++k)
-        append(host, plan, k, costs.event_wait_us, costs.launch_us, costs.event_record_us, stats);
+        append(host, plan, k, {costs.event_wait_us, costs.launch_us, costs.event_record_us, false}, stats);
     synchronise_all(host, plan, costs, stats);
 }
 
@@ -88,7 +98,7 @@ void run_graph(HostThread& host, const Job& job, RuntimeStats& stats) {
     host.work(stats.construction_us);
     host.work(costs.graph_launch_us);
     for (KernelNumber k = 0; k < job.kernels->size(); ++k)
-        append(host, plan, k, 0, costs.graph_launch_node_us, 0, stats);
+        append(host, plan, k, {0, costs.graph_launch_node_us, 0, true}, stats);
     synchronise_all(host, plan, costs, stats);
 }
 

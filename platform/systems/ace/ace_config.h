@@ -5,9 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "switchyard/hw/gpu/gpu.h"
-#include "switchyard/hw/link/pcie_link.h"
 #include "switchyard/hw/scheduling_window/scheduling_window.h"
+#include "switchyard/platform/gpu/gpu_platform.h"
 #include "switchyard/sw_scheduler/ace/runtime.h"
 #include "switchyard/sw_scheduler/base/config.h"
 
@@ -36,19 +35,17 @@ void describe(V& v, RunConfig& c) {
 
 /// A GPU with its host, as a platform file with `system: ace` describes it.
 struct AceConfig {
-    hw::Gpu::Config gpu;
-    hw::DeviceMemory::Config device_memory;
-    hw::PcieLink::Config link;
+    GpuPlatform gpu;
     hw::SchedulingWindow::Config window;
     sched::ace::HostCosts host;
     RunConfig run;
 };
 
-/// An empty `path`: the defaults. Overrides "section.key" win over the file. Throws InputError, also for an override of
-/// a key that is none.
+/// `gpu_file` names the file of the GPU (configs/gpus), relative to this one. An empty `path`: the defaults. Overrides
+/// "section.key" win over both files. Throws InputError, also for an override of a key that is none.
 AceConfig read_ace_config(const std::string& path, std::map<std::string, std::string> overrides);
 
-/// Of all sections.
+/// Of the sections besides the GPU's (docs/gpu_keys.md).
 std::vector<KeyDescription> ace_keys();
 
 }  // namespace switchyard::platform::ace

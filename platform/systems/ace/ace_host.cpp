@@ -41,6 +41,11 @@ public:
     }
 
     void launch(unsigned stream, KernelNumber kernel) override { host_.push(stream, host_.packets_.at(kernel)); }
+    void launch_node(unsigned stream, KernelNumber kernel) override {
+        hw::GpuPacket packet = host_.packets_.at(kernel);
+        packet.graph = true;
+        host_.push(stream, packet);
+    }
     void record_event(unsigned stream, EventId event) override {
         push_event(stream, hw::GpuPacket::Kind::event_signal, event);
     }

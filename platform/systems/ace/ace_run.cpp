@@ -82,8 +82,8 @@ public:
           design_(design),
           layout_(layout_of(work, config.run.streams)),
           gpu_("gpu", gpu_config(config), registry_),
-          memory_("memory", config.device_memory, registry_),
-          link_("link", config.link, registry_),
+          memory_("memory", config.gpu.memory_config(), registry_),
+          link_("link", config.gpu.host_link, registry_),
           bars_("bars"),
           access_("access", registry_),
           window_("scheduling_window", config.window, registry_, kMakeWindowCore),
@@ -121,7 +121,7 @@ private:
     };
 
     static hw::Gpu::Config gpu_config(const AceConfig& config) {
-        hw::Gpu::Config gpu = config.gpu;
+        hw::Gpu::Config gpu = config.gpu.gpu;
         gpu.kernel_sources = kSources;
         gpu.command_processor.queues = std::max(gpu.command_processor.queues, config.run.streams);
         return gpu;
@@ -290,7 +290,7 @@ ordered_json AceChip::report() const {
     const double total_us = std::accumulate(us.begin(), us.end(), 0.0);
     for (const hw::KernelRecord& record : gpu_.records()) kernel_us += us_of(record.completed - record.started);
     const hw::Multiprocessors::Stats& stats = gpu_.multiprocessors().stats();
-    const auto& sm = config_.gpu.multiprocessors;
+    const auto& sm = config_.gpu.gpu.multiprocessors;
     const ordered_json kernels = kernels_json(), host = host_json();
 
     Checks checks;
@@ -317,8 +317,8 @@ ordered_json AceChip::report() const {
                         {"ok", std::all_of(held.begin(), held.end(), [](const Check& check) { return check.ok; })},
                         {"model", work_.model.name},
                         {"design", design_},
-                        {"fidelity", {{"gpu", config_.gpu.impl}, {"scheduling_window", config_.window.impl}}},
-                        {"gpu", config_.gpu.name},
+                        {"fidelity", {{"gpu", config_.gpu.gpu.impl}, {"scheduling_window", config_.window.impl}}},
+                        {"gpu", config_.gpu.gpu.name},
                         {"summary",
                          {{"batches", results_.size()},
                           {"latency_us", latency_json(us)},

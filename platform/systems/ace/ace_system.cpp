@@ -34,7 +34,8 @@ void check_kernels(const ace::AceWork& work, const ace::AceConfig& config, const
     for (const sched::GeneratedStream& input : work.inputs) {
         std::size_t number = 0;
         for (const sched::GpuKernel& kernel : input.kernels) {
-            const std::string message = hw::fit_error(config.gpu.multiprocessors, hw::kernel_packet(kernel, number, 0));
+            const std::string message =
+                hw::fit_error(config.gpu.gpu.multiprocessors, hw::kernel_packet(kernel, number, 0));
             if (!message.empty())
                 throw InputError(workload, 0, "", fmt::format("kernel {} ({}): {}", number, kernel.name, message));
             ++number;
@@ -86,8 +87,10 @@ public:
                check_rows(report.at("conservation"));
     }
     std::string parameters_markdown() const override {
-        return section_markdown("ace", "the GPU, its host and its scheduling window (a platform file's sections)",
-                                ace::ace_keys());
+        return section_markdown(
+            "ace",
+            "the host of a GPU and its scheduling window, sections of a platform file (the GPU: docs/gpu_keys.md)",
+            ace::ace_keys());
     }
 };
 
