@@ -60,15 +60,15 @@ double us_of(const sc_core::sc_time& time) {
 /// Where rings, events and segments lie: room for every kernel with three packets in one queue.
 DeviceLayout layout_of(const AceWork& work, unsigned queues) {
     DeviceLayout layout;
-    std::size_t packets = 0, most_kernels = 0, edges = 0;
+    std::size_t packets = 0, max_kernels = 0, edges = 0;
     for (const sched::GeneratedStream& input : work.inputs) {
         packets += 2 * input.kernels.size();
-        most_kernels = std::max(most_kernels, input.kernels.size());
+        max_kernels = std::max(max_kernels, input.kernels.size());
         for (const sched::GpuKernel& kernel : input.kernels) edges += kernel.reads.size();
     }
     layout.ring_packets = power_of_two_from(packets + 4 * edges + 64);
     layout.events = layout.rings + std::uint64_t{queues} * layout.ring_packets * hw::kGpuPacketBytes;
-    layout.segments = layout.events + 8 * most_kernels;
+    layout.segments = layout.events + 8 * max_kernels;
     return layout;
 }
 
