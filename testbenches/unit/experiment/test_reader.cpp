@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <filesystem>
 
 #include "experiment_text.h"
@@ -175,8 +176,12 @@ TEST_CASE("every experiment of the project can be read", "[experiment]") {
     for (const auto& entry : std::filesystem::directory_iterator("configs/experiments")) {
         INFO(entry.path());
         const Experiment experiment = read_experiment(entry.path().string(), registry());
-        // Schedules are made for 40 batches (network_image.cpp), which are not evaluated.
-        CHECK((experiment.synthetic() || experiment.first_batch >= 40));
+        // Schedules are made for 40 batches (network_image.cpp), which are not evaluated. ACE learns from none.
+        const bool learns = !experiment.synthetic() &&
+                            std::any_of(experiment.designs.begin(), experiment.designs.end(), [](const auto& design) {
+                                return registry().system_of_design(design.design).name() == "adyna";
+                            });
+        CHECK((!learns || experiment.first_batch >= 40));
         CHECK(experiment.name == entry.path().stem());
         CHECK((experiment.synthetic() || std::filesystem::exists(experiment.platform)));
         ++files;

@@ -61,12 +61,15 @@ std::string text_of(const std::filesystem::path& path) {
 
 }  // namespace
 
-TEST_CASE("the registry has the seven designs of the Adyna evaluation", "[experiment][systems]") {
-    CHECK(registry().design_names() ==
-          std::vector<std::string>{"adyna", "adyna-static", "full-kernel", "real-time", "m-tile", "m-tenant", "gpu"});
+TEST_CASE("the registry has the designs of the evaluations of Adyna and of ACE", "[experiment][systems]") {
+    CHECK(registry().design_names() == std::vector<std::string>{"adyna", "adyna-static", "full-kernel", "real-time",
+                                                                "m-tile", "m-tenant", "gpu", "gpu-serial",
+                                                                "gpu-multi-stream", "gpu-graph", "ace-sw", "ace-hw",
+                                                                "gpu-full-graph"});
     CHECK(registry().system_of_design("m-tile").name() == "adyna");
     CHECK(registry().system_of_design("gpu").name() == "gpu_roofline");
-    CHECK_THROWS_WITH(registry().system("npu"), ContainsSubstring("known systems: adyna, m_tenant, gpu_roofline, noc"));
+    CHECK_THROWS_WITH(registry().system("npu"),
+                      ContainsSubstring("known systems: adyna, m_tenant, gpu_roofline, ace, noc"));
     SystemRegistry twice;
     twice.add(std::make_unique<ToySystem>());
     CHECK_THROWS_AS(twice.add(std::make_unique<ToySystem>()), std::logic_error);
