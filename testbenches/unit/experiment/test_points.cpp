@@ -60,7 +60,7 @@ TEST_CASE("a swept key is a platform key, a parameter, or the batch size", "[exp
                       ContainsSubstring("noc.link_bytes_per_cycl: unknown key"));
     CHECK_THROWS_WITH(swept("batchsize", "1"),
                       ContainsSubstring("experiment.yaml:9: designs: design adyna-static: unknown parameter batchsize; "
-                                        "known parameters: without, "));
+                                        "known parameters: without, invocation, routing, unit_samples"));
 }
 
 TEST_CASE("designs, parameters and files are checked before anything runs", "[experiment][bad]") {
@@ -72,14 +72,16 @@ TEST_CASE("designs, parameters and files are checked before anything runs", "[ex
     };
     refused("- adyna-static", "- adyna-statik",
             "experiment.yaml:7: designs: design adyna-statik: unknown; known designs: adyna, adyna-static");
-    refused(
-        "sampling: profile", "samplin: profile",
-        "experiment.yaml:8: designs: design adyna: unknown parameter samplin; known parameters: sampling, without, ");
+    refused("sampling: profile", "samplin: profile",
+            "experiment.yaml:8: designs: design adyna: unknown parameter samplin; known parameters: sampling, without, "
+            "invocation, routing, unit_samples");
     refused("- m-tile", "- {design: m-tile, set: {sampling: profile}}",
-            "experiment.yaml:6: designs: design m-tile: unknown parameter sampling; known parameters: without, ");
+            "experiment.yaml:6: designs: design m-tile: unknown parameter sampling; known parameters: without, "
+            "unit_samples");
     refused("sampling: profile", "noc.link_cycles: wide", "noc.link_cycles: wants a plain integer");
     refused("- adyna-static", "- {design: m-tenant, set: {group: free}}",
-            "experiment.yaml:7: designs: design m-tenant: unknown parameter group; known parameters: file, impl, ");
+            "experiment.yaml:7: designs: design m-tenant: unknown parameter group; known parameters: file, impl, "
+            "exact_kernels, reallocation_gain, groups, shares, ");
     refused("- adyna-static", "- {design: m-tenant, set: {groups: three}}",
             "experiment.yaml:7: designs: --set: m_tenant.groups: wants one of free, power_of_two, got \"three\"");
     refused("- adyna-static", "- {design: gpu, set: {launch_us: soon}}",

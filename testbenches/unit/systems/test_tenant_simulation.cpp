@@ -248,9 +248,8 @@ TEST_CASE("tiles that become free go to the tenants that still run", "[m-tenant]
     TenantConfig config;
     config.host_synchronisation_us = 0;
     config.shares = "inverse";  // the short task gets the larger group, so that there is something to give back
-    const auto cycles = [&](double gain) {
+    const auto check = [&](double gain) {
         config.reallocation_gain = gain;
-        double result = 0;
         in_child([&] {
             const TenantBatch batch = simulate(model, {routed(7)}, config)[0];
             const TenantBatch formula =
@@ -263,10 +262,9 @@ TEST_CASE("tiles that become free go to the tenants that still run", "[m-tenant]
                 CHECK(batch.operator_tiles[large] == Approx(1));
             }
         });
-        return result;
     };
-    cycles(0);
-    cycles(10);
+    check(0);
+    check(10);
 }
 
 TEST_CASE("kernels for a whole batch are those for its real samples at best", "[m-tenant]") {
