@@ -32,7 +32,9 @@ FunctionalCoverage::FunctionalCoverage() {
             const std::string where(level);
             const bool axis = std::string("nkpq").find(dim) != std::string::npos;
             add("loop", {name + " skipped"});
-            if (where == "unit" || (where == "pe" && !axis) || (where == "tile" && (!axis || dim == 'q'))) continue;
+            if ((where == "unit" && dim != 'n') || (where == "pe" && !axis) ||
+                (where == "tile" && (!axis || dim == 'q')))
+                continue;
             add("loop", {name + " taken"});
         }
     }
@@ -43,7 +45,8 @@ FunctionalCoverage::FunctionalCoverage() {
     add("send", {"unicast", "multicast", "without blocks", "rank without work"});
     add("back-pressure", {"command", "fetch", "data", "instruction", "queue", "send", "result"});
     add("refused", {"with blocks behind it", "last block"});
-    add("profiler", {"first", "again"});
+    add("profiler", {"first", "again", "continued"});
+    add("selected by", {"dyn_dim", "invocation"});
 }
 
 void FunctionalCoverage::hit(const std::string& point) {
@@ -118,6 +121,8 @@ void PinBench::drive(const PinCommand& command) {
     in.cmd_rank = command.rank;
     in.cmd_count = command.count;
     in.cmd_dyn_dim = command.dyn_dim;
+    in.cmd_invocation = command.invocation;
+    in.cmd_continued = command.continued;
     in.cmd_input_offset = command.input_offset;
     in.cmd_weight_offset = command.weight_offset;
     in.cmd_output_offset = command.output_offset;
