@@ -162,7 +162,8 @@ void PinBench::observe(const rtl::DispatcherOutputs& before) {
 }
 
 std::vector<PinOutcome> PinBench::run(const std::vector<PinCommand>& commands) {
-    constexpr unsigned kPatience = 2000;  // cycles without a transfer
+    constexpr unsigned kPatience = 2000;        // cycles without a transfer
+    constexpr unsigned kMaxTransfers = 60'000;  // of a command; the longest nests of the regression have 50,000 blocks
     rtl::DispatcherInputs& in = model_->in;
     std::vector<PinOutcome> outcomes;
     PinOutcome outcome;
@@ -170,7 +171,7 @@ std::vector<PinOutcome> PinBench::run(const std::vector<PinCommand>& commands) {
     int fetches = 0, instructions = 0;
     bool fetching = false;  // asked, not answered
     bool again = false;     // an offered command stays
-    unsigned idle = 0;
+    unsigned idle = 0, transfers = 0;
     std::uint64_t begin = 0;
     while (outcomes.size() < commands.size()) {
         const rtl::DispatcherOutputs out = model_->out();
@@ -221,6 +222,7 @@ std::vector<PinOutcome> PinBench::run(const std::vector<PinCommand>& commands) {
             outcomes.push_back(outcome);
             outcome = {};
             fetches = instructions = 0;
+            transfers = 0;
             moves = true;
         }
         if (in.cmd_valid && out.cmd_ready) {
@@ -234,6 +236,7 @@ std::vector<PinOutcome> PinBench::run(const std::vector<PinCommand>& commands) {
         model_->step();
         observe(out);
         idle = moves ? 0 : idle + 1;
+        if (moves && ++transfers > kMaxTransfers) throw std::runtime_error("the command does not end");
         if (idle > kPatience) throw std::runtime_error(std::string("stuck in state ") + rtl::state_name(out.state));
         if (outcome.blocks.size() > 50'000) throw std::runtime_error("the nest does not end");
         if (model_->assertion_failed()) throw std::runtime_error("an assertion of the RTL failed");
