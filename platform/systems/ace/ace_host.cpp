@@ -91,6 +91,7 @@ AceHost::AceHost(const sc_core::sc_module_name& module_name, DeviceAccess& devic
                  unsigned streams, double watchdog_us, SimulationRegistry& registry)
     : sc_module(module_name),
       device_(device),
+      registry_(registry),
       layout_(layout),
       streams_(streams),
       watchdog_us_(watchdog_us),
@@ -147,7 +148,9 @@ void AceHost::send_entries() {
 
 void AceHost::check_progress(const std::string& what) const {
     const double us = (sc_core::sc_time_stamp() - last_progress_) / sc_core::sc_time(1, sc_core::SC_US);
-    if (us > watchdog_us_) throw ModelError(*this, fmt::format("{}: no kernel has completed for {:.0f} us", what, us));
+    if (us <= watchdog_us_) return;
+    throw ModelError(*this, fmt::format("{}: no kernel has completed for {:.0f} us; {}", what, us,
+                                        fmt::join(registry_.waits(), "; ")));
 }
 
 }  // namespace switchyard::platform::ace
