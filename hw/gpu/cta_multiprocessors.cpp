@@ -26,17 +26,13 @@ CtaMultiprocessors::CtaMultiprocessors(const sc_core::sc_module_name& module_nam
 }
 
 std::size_t CtaMultiprocessors::kernel_of(const std::shared_ptr<const KernelLaunch>& launch) {
-    std::size_t free = kernels_.size();
-    for (std::size_t i = 0; i < kernels_.size(); ++i) {
-        if (kernels_[i].launch == launch) return i;
-        if (kernels_[i].launch == nullptr && free == kernels_.size()) free = i;
-    }
-    if (free == kernels_.size()) kernels_.emplace_back();
+    const std::size_t slot = slot_of(kernels_, launch);
+    if (kernels_[slot].launch == launch) return slot;
     // Its first CTAs: what it reads and writes goes through the L2 now.
     const double warps = launch->packet.warps_per_cta();
-    kernels_[free] = {
+    kernels_[slot] = {
         launch, cta_cost(config_, memory_, launch->packet, traffic_of(*launch)), launch->packet.ctas(), warps, 1, 1};
-    return free;
+    return slot;
 }
 
 CtaMultiprocessors::Group& CtaMultiprocessors::group_of(std::size_t kernel, unsigned multiprocessor) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include <tlm_utils/simple_initiator_socket.h>
 #include <tlm_utils/simple_target_socket.h>
@@ -54,6 +55,18 @@ protected:
     virtual void start(std::shared_ptr<const KernelLaunch> kernel, unsigned multiprocessor, std::uint32_t count) = 0;
     /// From a thread.
     void finish(const std::shared_ptr<const KernelLaunch>& kernel, unsigned multiprocessor, std::uint32_t count);
+    /// The index of a kernel's slot, or of a free one (without launch), which is made if there is none.
+    template <class Kernel>
+    static std::size_t slot_of(std::vector<Kernel>& kernels, const std::shared_ptr<const KernelLaunch>& launch) {
+        std::size_t free = kernels.size();
+        for (std::size_t i = 0; i < kernels.size(); ++i) {
+            if (kernels[i].launch == launch) return i;
+            if (kernels[i].launch == nullptr && free == kernels.size()) free = i;
+        }
+        if (free == kernels.size()) kernels.emplace_back();
+        return free;
+    }
+
     /// What a kernel that starts now moves: its segments through the L2; without segments all bytes of its work.
     MemoryTraffic traffic_of(const KernelLaunch& kernel);
 

@@ -33,7 +33,7 @@ void describe(V& v, RunConfig& c) {
         "whether plan and graph are there before an input: as the workload says, for static networks; always; never");
     v.field("functional", c.functional, "kernels transform the bytes of their segments; the result is compared");
     v.field("kernel_scale", c.kernel_scale, 1, 64,
-            "every kernel has so many times its CTAs, work and bytes: the same graph of larger kernels");
+            "factor of the CTAs, work and bytes of every kernel: the same graph of larger kernels");
     v.field("watchdog_us", c.watchdog_us, 1, 1e9, "the run ends with an error when no kernel completes for so long");
 }
 

@@ -9,10 +9,13 @@
 
 #include "switchyard/hw/gpu/command_processor.h"
 #include "switchyard/hw/scheduling_window/scheduling_window.h"
+#include "switchyard/platform/gpu/gpu_device.h"
 
 namespace switchyard::platform::ace {
 
 namespace reg = hw::gpu_registers;
+constexpr std::uint64_t kRegisterBar = GpuDevice::kGpuRegisters, kMemoryBar = GpuDevice::kGpuWindow;
+constexpr std::uint64_t kWindowBar = GpuDevice::kGpuExtension;  // entries of the scheduling window
 using sched::ace::EventId;
 using sched::ace::HostThread;
 using sched::ace::KernelNumber;

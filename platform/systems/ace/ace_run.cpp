@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "switchyard/platform/gpu/gpu_device.h"
 #include "switchyard/platform/systems/ace/ace_host.h"
 #include "switchyard/platform/systems/ace/full_graph_source.h"
 #include "switchyard/platform/systems/ace/value_memory.h"
@@ -84,30 +85,23 @@ public:
           config_(config),
           design_(design),
           layout_(layout_of(work, config.run.streams)),
-          gpu_("gpu", gpu_config(config), registry_),
-          memory_("memory", config.gpu.memory_config(), registry_),
-          link_("link", config.gpu.host_link, registry_),
-          bars_("bars"),
+          device_("device", platform_of(config), registry_),
           access_("access", registry_),
           window_("scheduling_window", config.window, registry_, kMakeWindowCore),
           graph_source_("full_graph"),
           host_("host", access_, layout_, config.run.streams, config.run.watchdog_us, registry_) {
-        access_.link.bind(link_.from_host);
-        link_.to_device.bind(bars_.in);
-        bars_.memory.bind(gpu_.window);
-        bars_.registers.bind(gpu_.registers);
-        bars_.window.bind(window_.entries);
-        gpu_.host_memory.bind(link_.from_device);
-        link_.to_host.bind(host_memory_);
+        access_.link.bind(device_.from_host);
+        device_.to_host.bind(host_memory_);
         host_memory_.register_b_transport(this, &AceChip::refuse_host_access);
-        gpu_.device_memory.bind(memory_.socket);
-        gpu_.irq.bind(irq_);
-        window_.kernels.bind(gpu_.kernels[kWindowSource]);
-        gpu_.completions[kWindowSource].bind(window_.completed);
-        graph_source_.kernels.bind(gpu_.kernels[kGraphSource]);
-        gpu_.completions[kGraphSource].bind(graph_source_.completed);
-        gpu_.set_hooks([this](const hw::KernelLaunch& launch) { begin_kernel(launch); },
-                       [this](const hw::KernelLaunch& launch) { end_kernel(launch); });
+        device_.extension.bind(window_.entries);
+        device_.irq.bind(irq_);
+        hw::Gpu& gpu = device_.gpu();
+        window_.kernels.bind(gpu.kernels[kWindowSource]);
+        gpu.completions[kWindowSource].bind(window_.completed);
+        graph_source_.kernels.bind(gpu.kernels[kGraphSource]);
+        gpu.completions[kGraphSource].bind(graph_source_.completed);
+        gpu.set_hooks([this](const hw::KernelLaunch& launch) { begin_kernel(launch); },
+                      [this](const hw::KernelLaunch& launch) { end_kernel(launch); });
         SC_HAS_PROCESS(AceChip);
         SC_THREAD(run_inputs);
     }
@@ -117,11 +111,12 @@ public:
     AceOutcome outcome() const;
 
 private:
-    static hw::Gpu::Config gpu_config(const AceConfig& config) {
-        hw::Gpu::Config gpu = config.gpu.gpu;
-        gpu.kernel_sources = kSources;
-        gpu.command_processor.queues = std::max(gpu.command_processor.queues, config.run.streams);
-        return gpu;
+    static GpuPlatform platform_of(const AceConfig& config) {
+        GpuPlatform platform = config.gpu;
+        platform.gpu.kernel_sources = kSources;
+        unsigned& queues = platform.gpu.command_processor.queues;
+        queues = std::max(queues, config.run.streams);
+        return platform;
     }
     void refuse_host_access(::tlm::tlm_generic_payload& payload, sc_core::sc_time&) {
         payload.set_response_status(::tlm::TLM_ADDRESS_ERROR_RESPONSE);  // no design copies
@@ -137,10 +132,7 @@ private:
     std::string design_;
     DeviceLayout layout_;
     SimulationRegistry registry_;
-    hw::Gpu gpu_;
-    hw::DeviceMemory memory_;
-    hw::PcieLink link_;
-    BaseAddresses bars_;
+    GpuDevice device_;
     DeviceAccess access_;
     hw::SchedulingWindow window_;
     FullGraphSource graph_source_;
@@ -161,7 +153,7 @@ std::vector<hw::GpuPacket> AceChip::store_input(const std::vector<sched::GpuKern
     for (const sched::GpuKernel& kernel : kernels) {
         const std::vector<std::uint8_t> segments = hw::encode_segments(kernel);
         packets.push_back(hw::kernel_packet(kernel, packets.size(), segments.empty() ? 0 : address));
-        if (!segments.empty()) access_.debug_write(kMemoryBar + address, segments);
+        if (!segments.empty()) access_.debug_write(GpuDevice::kGpuWindow + address, segments);
         address += segments.size();
     }
     return packets;
@@ -223,8 +215,9 @@ void AceChip::end_kernel(const hw::KernelLaunch& launch) {
 
 AceOutcome AceChip::outcome() const {
     AceOutcome outcome = outcome_;
-    for (const hw::KernelRecord& record : gpu_.records()) outcome.kernel_us += us_of(record.completed - record.started);
-    outcome.multiprocessors = gpu_.multiprocessors().stats();
+    for (const hw::KernelRecord& record : device_.gpu().records())
+        outcome.kernel_us += us_of(record.completed - record.started);
+    outcome.multiprocessors = device_.gpu().multiprocessors().stats();
     outcome.window = window_.stats();
     return outcome;
 }
