@@ -20,6 +20,7 @@ public:
 
     DeviceAccess(const sc_core::sc_module_name& name, SimulationRegistry& registry);
 
+    /// An answer that is an error ends the simulation with ModelError, here and below.
     void post(std::uint64_t address, std::vector<std::uint8_t> bytes);
     void post_word(std::uint64_t address, std::uint32_t value);
     /// Threads only; time passes until it is there or has been answered.
