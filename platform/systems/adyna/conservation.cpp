@@ -54,8 +54,9 @@ void check_work(Checks& checks, const PlatformConfig& platform, const std::vecto
         for (const TileProgram& tile : phases[i].image->tiles)
             for (const TileOperator& op : tile.operators) {
                 const OperatorPlacement& placement = tile.placement(op.op_id);
-                const double a_batch = placement.invoked_by_batch() ? 1 : placement.units;
-                invocations += a_batch * static_cast<double>(end - phases[i].first_batch);
+                const double a_doorbell =
+                    placement.invoked_by_batch() ? placement.units / placement.units_of_invocation() : placement.units;
+                invocations += a_doorbell * static_cast<double>(end - phases[i].first_batch);
             }
     }
     for (const SimulatedHost::Profile* profile : result.host.last_profiles())

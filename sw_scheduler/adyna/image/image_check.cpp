@@ -51,6 +51,8 @@ public:
         at_ = "chip";
         require(image_.chip.batch_samples == image_.meta.batch_samples,
                 "batch_samples differs from the meta section's");
+        require(image_.meta.batches_in_flight > 0 && image_.meta.batch_samples % image_.meta.batches_in_flight == 0,
+                "{} samples are not {} batches", image_.meta.batch_samples, image_.meta.batches_in_flight);
         for (std::size_t i = 0; i < image_.chip.segments.size(); ++i) {
             const SegmentInfo& segment = image_.chip.segments[i];
             for (const std::uint16_t tile : segment.tiles)
@@ -110,8 +112,8 @@ private:
             previous = order.segment;
             require(orders_.agrees(order.segment, order), "order of segment {}: differs from another tile's",
                     order.segment);
-            require(order.samples == image_.chip.batch_samples, "order of segment {}: {} samples of a batch of {}",
-                    order.segment, order.samples, image_.chip.batch_samples);
+            require(order.samples == image_.meta.samples_of_batch(), "order of segment {}: {} samples of a batch of {}",
+                    order.segment, order.samples, image_.meta.samples_of_batch());
             for (std::size_t i = 0; i < order.keys.size(); ++i) {
                 const SegmentOrder::Key& key = order.keys[i];
                 require(key.outer == kNone || (key.outer < i && key.outer_branch < kMaskBits),
@@ -137,6 +139,9 @@ private:
                 "operator {}: joins samples, which only an attention or a pool does", id);
         require(shape.joined > 0 && placement.unit_samples % shape.joined == 0,
                 "operator {}: units of {} samples, of which it joins {}", id, placement.unit_samples, shape.joined);
+        require(placement.units % placement.units_of_invocation() == 0,
+                "operator {}: {} units, of which an invocation takes {}", id, placement.units,
+                placement.units_of_invocation());
         if (placement.in_memory()) return check_store(placement);
         require(placement.segment < image_.chip.segments.size(), "operator {}: segment {} of {}", id, placement.segment,
                 image_.chip.segments.size());
