@@ -165,6 +165,23 @@ TEST_CASE("batches in flight do the same work, invocation by invocation", "[invo
                   {"batches: 4 are no whole number of times the 3 in flight"});
 }
 
+TEST_CASE("a run with packed samples and batches in flight is re-scheduled", "[invocation]") {
+    const std::string platform = " --platform configs/platforms/adyna.yaml",
+                      model = "configs/workloads/digits_moe.yaml";
+    const std::string image = compiled(model + platform +
+                                           " --design adyna --invocation batch --sample-routing on_chip "
+                                           "--batches-in-flight 2",
+                                       "rescheduled.syk");
+    const std::string run = platform + " --image " + image + " --trace configs/workloads/digits/moe/routing.jsonl" +
+                            " --model " + model + " --set chip.impl=tiles --batches 8 --reschedule ";
+    const json report = report_of_run(run + "4");
+    CHECK(report.at("switches").at("on_chip") > 0);
+    REQUIRE(report.at("phases").size() == 2);
+    CHECK(report.at("phases").at(1).at("first_batch") == 4);
+    check_refused(sy_sim("run" + run + "3"),
+                  {"--reschedule", "3 batches are no whole number of times the 2 in flight"});
+}
+
 TEST_CASE("stages do not pack samples, so that auto takes tiles", "[invocation]") {
     const std::string platform = std::string(" --platform ") + kMini;
     const std::string image =
