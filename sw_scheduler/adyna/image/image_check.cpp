@@ -139,9 +139,6 @@ private:
                 "operator {}: joins samples, which only an attention or a pool does", id);
         require(shape.joined > 0 && placement.unit_samples % shape.joined == 0,
                 "operator {}: units of {} samples, of which it joins {}", id, placement.unit_samples, shape.joined);
-        require(placement.units % placement.units_of_invocation() == 0,
-                "operator {}: {} units, of which an invocation takes {}", id, placement.units,
-                placement.units_of_invocation());
         if (placement.in_memory()) return check_store(placement);
         require(placement.segment < image_.chip.segments.size(), "operator {}: segment {} of {}", id, placement.segment,
                 image_.chip.segments.size());
@@ -150,6 +147,9 @@ private:
         check_allocations(placement);
         for (unsigned i = 0; i < std::max<std::size_t>(1, placement.allocations.size()); ++i)
             check_partitions(placement, placement.first_partition(i), placement.last_partition(i));
+        require(placement.units % placement.units_of_invocation() == 0,
+                "operator {}: {} units, of which an invocation takes {}", id, placement.units,
+                placement.units_of_invocation());
     }
 
     void check_partitions(const OperatorPlacement& placement, std::size_t first, std::size_t last) const {
