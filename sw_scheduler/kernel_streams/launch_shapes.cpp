@@ -32,8 +32,22 @@ LaunchShape elementwise_shape(std::uint64_t elements) {
     return in_x(quotient_up(elements, 512), 128, 32);
 }
 
-LaunchShape one_output_shape(std::uint64_t outputs) {
-    return in_x(quotient_up(outputs, 256), 256, 40);
+LaunchShape one_output_shape(std::uint64_t outputs, std::uint32_t threads) {
+    return in_x(quotient_up(outputs, threads), threads, 40);
+}
+
+LaunchShape one_pixel_shape(std::uint64_t pixels) {
+    return in_x(quotient_up(pixels, kLargeCta), kLargeCta, 40);
+}
+
+LaunchShape batch_norm_shape(std::uint32_t channels, std::uint64_t pixels) {
+    // Fewer than 64 pixels: further threads are for further images, and there are none.
+    const auto threads_for = [](std::uint64_t elements) {
+        std::uint32_t threads = 32;
+        while (threads < 512 && threads < elements) threads *= 2;
+        return threads;
+    };
+    return in_x(channels, std::max(threads_for(pixels / 4), 64u), 32);
 }
 
 LaunchShape loop_fusion_shape(std::uint64_t elements) {
