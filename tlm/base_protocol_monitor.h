@@ -108,6 +108,7 @@ private:
 
     // base_protocol_phases.cpp
     void begin_request(Payload& payload, const Call& call);
+    void continue_transaction(Payload& payload, const Call& call, bool forward);
     void begin_response(Payload& payload, Transaction& transaction);
     void next_phase(Payload& payload, Transaction& transaction, unsigned phase, bool forward);
     void check_time(const Payload& payload, Transaction& transaction, const sc_core::sc_time& delay);

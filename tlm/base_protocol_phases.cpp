@@ -37,28 +37,21 @@ void BaseProtocolMonitor::forward_called(Payload& payload, const Call& call) {
     if (backward_calls_ > 0) report(Rule::nb_nested, "nb_transport_fw inside nb_transport_bw, " + describe(payload));
     ++forward_calls_;
     if (!payload.has_mm()) report(Rule::memory_manager_missing, describe(payload));
-    const unsigned phase = call.phase;
-    Transaction* const transaction = find(payload);
-    if (phase == ::tlm::BEGIN_REQ && !transaction) {
+    if (call.phase == ::tlm::BEGIN_REQ && find(payload) == nullptr) {
         begin_request(payload, call);
-        return;
+    } else {
+        continue_transaction(payload, call, true);
     }
-    if (!transaction) {
-        report(is_extended(phase) ? Rule::extended_phase : Rule::transaction_unknown,
-               name(phase) + ", " + describe(payload));
-        return;
-    }
-    check_between(payload, *transaction);
-    check_time(payload, *transaction, call.delay);
-    if (transaction->last_call == call.phase) report(Rule::phase_repeated, name(phase) + ", " + describe(payload));
-    transaction->last_call = call.phase;
-    next_phase(payload, *transaction, phase, true);
 }
 
 void BaseProtocolMonitor::backward_called(Payload& payload, const Call& call) {
     if (forward_calls_ > 0) report(Rule::nb_nested, "nb_transport_bw inside nb_transport_fw, " + describe(payload));
     ++backward_calls_;
     if (!payload.has_mm()) report(Rule::memory_manager_missing, describe(payload));
+    continue_transaction(payload, call, false);
+}
+
+void BaseProtocolMonitor::continue_transaction(Payload& payload, const Call& call, bool forward) {
     const unsigned phase = call.phase;
     Transaction* const transaction = find(payload);
     if (!transaction) {
@@ -70,7 +63,7 @@ void BaseProtocolMonitor::backward_called(Payload& payload, const Call& call) {
     check_time(payload, *transaction, call.delay);
     if (transaction->last_call == call.phase) report(Rule::phase_repeated, name(phase) + ", " + describe(payload));
     transaction->last_call = call.phase;
-    next_phase(payload, *transaction, phase, false);
+    next_phase(payload, *transaction, phase, forward);
 }
 
 void BaseProtocolMonitor::begin_request(Payload& payload, const Call& call) {

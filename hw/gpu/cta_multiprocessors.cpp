@@ -20,22 +20,30 @@ double now_in_ns() {
 
 CtaMultiprocessors::CtaMultiprocessors(const sc_core::sc_module_name& module_name, const MultiprocessorConfig& config,
                                        const GpuMemoryConfig& memory, SimulationRegistry& registry)
-    : Multiprocessors(module_name, config, memory, registry), changed_("changed") {
+    : Multiprocessors(module_name, config, memory, registry), new_mix_(config.count, false), changed_("changed") {
     SC_HAS_PROCESS(CtaMultiprocessors);
     SC_THREAD(run);
 }
 
 std::size_t CtaMultiprocessors::kernel_of(const std::shared_ptr<const KernelLaunch>& launch) {
-    std::size_t free = kernels_.size();
-    for (std::size_t i = 0; i < kernels_.size(); ++i) {
-        if (kernels_[i].launch == launch) return i;
-        if (kernels_[i].launch == nullptr && free == kernels_.size()) free = i;
-    }
-    if (free == kernels_.size()) kernels_.emplace_back();
+    const std::size_t slot = slot_of(kernels_, launch);
+    if (kernels_[slot].launch == launch) return slot;
     // Its first CTAs: what it reads and writes goes through the L2 now.
-    kernels_[free] = {launch, cta_cost(config_, memory_, launch->packet, traffic_of(*launch)), launch->packet.ctas(), 1,
-                      1};
-    return free;
+    const double warps = launch->packet.warps_per_cta();
+    kernels_[slot] = {
+        launch, cta_cost(config_, memory_, launch->packet, traffic_of(*launch)), launch->packet.ctas(), warps, 1, 1};
+    return slot;
+}
+
+CtaMultiprocessors::Group& CtaMultiprocessors::group_of(std::size_t kernel, unsigned multiprocessor) {
+    auto group = std::lower_bound(groups_.begin(), groups_.end(), multiprocessor,
+                                  [](const Group& a, unsigned m) { return a.multiprocessor < m; });
+    for (; group != groups_.end() && group->multiprocessor == multiprocessor; ++group)
+        if (group->kernel == kernel) return *group;
+    Group fresh;
+    fresh.kernel = kernel;
+    fresh.multiprocessor = multiprocessor;
+    return *groups_.insert(group, std::move(fresh));
 }
 
 void CtaMultiprocessors::start(std::shared_ptr<const KernelLaunch> kernel, unsigned multiprocessor,
@@ -46,9 +54,10 @@ void CtaMultiprocessors::start(std::shared_ptr<const KernelLaunch> kernel, unsig
     stats_.compute_ns += count * cost.compute_ns;
     stats_.l2_bytes += count * cost.l2_bytes;
     stats_.memory_bytes += count * cost.memory_bytes;
-    const auto behind = std::upper_bound(batches_.begin(), batches_.end(), multiprocessor,
-                                         [](unsigned m, const Batch& batch) { return m < batch.multiprocessor; });
-    batches_.insert(behind, Batch{index, multiprocessor, count, 1, 0});
+    Group& group = group_of(index, multiprocessor);
+    group.ctas += count;
+    group.batches.push_back({group.way + 1, count});
+    new_mix_[multiprocessor] = true;
     stale_ = true;
     changed_.notify(sc_core::SC_ZERO_TIME);
 }
@@ -58,11 +67,11 @@ void CtaMultiprocessors::move_on() {
     now_ns_ = now;
     if (passed <= 0) return;
     unsigned last = std::numeric_limits<unsigned>::max();
-    for (Batch& batch : batches_) {
-        batch.left -= batch.rate * passed;
-        stats_.warp_ns += passed * batch.ctas * kernels_[batch.kernel].launch->packet.warps_per_cta();
-        if (batch.multiprocessor != last) stats_.busy_ns += passed;
-        last = batch.multiprocessor;
+    for (Group& group : groups_) {
+        group.way += group.rate * passed;
+        stats_.warp_ns += passed * group.ctas * kernels_[group.kernel].warps_of_cta;
+        if (group.multiprocessor != last) stats_.busy_ns += passed;
+        last = group.multiprocessor;
     }
 }
 
@@ -71,8 +80,8 @@ void CtaMultiprocessors::run() {
         finish_batches();
         if (stale_) allot_rates();
         double next = std::numeric_limits<double>::infinity();
-        for (const Batch& batch : batches_) next = std::min(next, batch.left / batch.rate);
-        if (batches_.empty()) {
+        for (const Group& group : groups_) next = std::min(next, (group.batches.front().end - group.way) / group.rate);
+        if (groups_.empty()) {
             wait(changed_);
         } else {
             // At least one unit of the time resolution, so that rounding does not hold time still.
@@ -85,19 +94,29 @@ void CtaMultiprocessors::run() {
 }
 
 void CtaMultiprocessors::finish_batches() {
-    std::vector<std::pair<std::shared_ptr<const KernelLaunch>, Batch>> done;
-    const auto is_done = [](const Batch& batch) { return batch.left <= kDone; };
-    for (const Batch& batch : batches_)
-        if (is_done(batch)) done.emplace_back(kernels_[batch.kernel].launch, batch);
-    if (done.empty()) return;
-    batches_.erase(std::remove_if(batches_.begin(), batches_.end(), is_done), batches_.end());
-    for (const auto& [launch, batch] : done) {
-        Kernel& kernel = kernels_[batch.kernel];
-        kernel.unfinished_ctas -= batch.ctas;
-        if (kernel.unfinished_ctas == 0) kernel.launch.reset();
+    struct Done {
+        std::shared_ptr<const KernelLaunch> launch;
+        unsigned multiprocessor;
+        std::uint32_t ctas;
+    };
+    std::vector<Done> done;
+    for (Group& group : groups_) {
+        auto batch = group.batches.begin();
+        for (; batch != group.batches.end() && batch->end - group.way <= kDone; ++batch) {
+            done.push_back({kernels_[group.kernel].launch, group.multiprocessor, batch->ctas});
+            group.ctas -= batch->ctas;
+            kernels_[group.kernel].unfinished_ctas -= batch->ctas;
+            new_mix_[group.multiprocessor] = true;
+        }
+        group.batches.erase(group.batches.begin(), batch);
     }
+    if (done.empty()) return;
+    const auto is_empty = [](const Group& group) { return group.batches.empty(); };
+    groups_.erase(std::remove_if(groups_.begin(), groups_.end(), is_empty), groups_.end());
+    for (Kernel& kernel : kernels_)
+        if (kernel.unfinished_ctas == 0) kernel.launch.reset();
     stale_ = true;
-    for (const auto& [launch, batch] : done) finish(launch, batch.multiprocessor, batch.ctas);
+    for (const Done& batch : done) finish(batch.launch, batch.multiprocessor, batch.ctas);
 }
 
 void CtaMultiprocessors::allot_rates() {
@@ -114,46 +133,67 @@ void CtaMultiprocessors::allot_rates() {
 }
 
 void CtaMultiprocessors::share_multiprocessors(bool again) {
-    for (std::size_t begin = 0, end = 0; begin < batches_.size(); begin = end) {
-        while (end < batches_.size() && batches_[end].multiprocessor == batches_[begin].multiprocessor) ++end;
+    for (std::size_t begin = 0, end = 0; begin < groups_.size(); begin = end) {
+        const unsigned multiprocessor = groups_[begin].multiprocessor;
+        while (end < groups_.size() && groups_[end].multiprocessor == multiprocessor) ++end;
+        if (again && end - begin == 1) continue;  // nobody takes what it leaves
+        if (!again && !new_mix_[multiprocessor]) {
+            for (std::size_t i = begin; i < end; ++i) groups_[i].rate = groups_[i].own_rate;
+            continue;
+        }
         for (std::size_t i = begin; i < end; ++i) {
-            Batch& batch = batches_[i];
-            const Kernel& kernel = kernels_[batch.kernel];
+            Group& group = groups_[i];
+            const Kernel& kernel = kernels_[group.kernel];
             const bool limited = again && (kernel.l2_grant < 1 || kernel.memory_grant < 1);
-            if (!limited) batch.rate = rate_alone(batch);
+            if (!limited) group.rate = rate_alone(group);
         }
         const auto share = [&](double per_ns, double CtaCost::*need) {
             users_.clear();
             for (std::size_t i = begin; i < end; ++i) {
-                const Batch& batch = batches_[i];
-                users_.push_back({static_cast<double>(batch.ctas),
-                                  batch.rate * batch.ctas * (kernels_[batch.kernel].cost.*need), 0});
+                const Group& group = groups_[i];
+                users_.push_back({static_cast<double>(group.ctas),
+                                  group.rate * group.ctas * (kernels_[group.kernel].cost.*need), 0});
             }
             share_fairly(per_ns, users_);
             for (std::size_t i = begin; i < end; ++i) {
                 const ShareDemand& user = users_[i - begin];
-                if (user.granted < user.demand) batches_[i].rate *= user.granted / user.demand;
+                if (user.granted < user.demand) groups_[i].rate *= user.granted / user.demand;
             }
         };
         share(1, &CtaCost::compute_ns);
         share(config_.l2_port_bytes_per_cycle * config_.clock_ghz, &CtaCost::l2_bytes);
+        if (again) continue;
+        for (std::size_t i = begin; i < end; ++i) groups_[i].own_rate = groups_[i].rate;
+        new_mix_[multiprocessor] = false;
     }
 }
 
 void CtaMultiprocessors::share_globally() {
+    flows_.assign(kernels_.size(), Flow{});  // those without CTAs want nothing
+    for (const Group& group : groups_) {
+        flows_[group.kernel].ctas += group.ctas;
+        flows_[group.kernel].ctas_per_ns += group.rate * group.ctas;
+    }
+    bool limited = false;
     const auto share = [&](double per_ns, double CtaCost::*need, double Kernel::*grant) {
-        users_.assign(kernels_.size(), ShareDemand{0, 0, 0});  // those without CTAs want nothing
-        for (const Batch& batch : batches_) {
-            users_[batch.kernel].weight += batch.ctas;
-            users_[batch.kernel].demand += batch.rate * batch.ctas * (kernels_[batch.kernel].cost.*need);
-        }
-        share_fairly(per_ns, users_);
+        users_.clear();
         for (std::size_t i = 0; i < kernels_.size(); ++i)
-            kernels_[i].*grant = users_[i].granted < users_[i].demand ? users_[i].granted / users_[i].demand : 1;
-        for (Batch& batch : batches_) batch.rate *= kernels_[batch.kernel].*grant;
+            users_.push_back({flows_[i].ctas, flows_[i].ctas_per_ns * (kernels_[i].cost.*need), 0});
+        share_fairly(per_ns, users_);
+        for (std::size_t i = 0; i < kernels_.size(); ++i) {
+            const bool less = users_[i].granted < users_[i].demand;
+            kernels_[i].*grant = less ? users_[i].granted / users_[i].demand : 1;
+            flows_[i].ctas_per_ns *= kernels_[i].*grant;
+            limited |= less;
+        }
     };
     share(memory_.l2_gb_per_s(config_.clock_ghz), &CtaCost::l2_bytes, &Kernel::l2_grant);
     share(memory_.kernels_gb_per_s(), &CtaCost::memory_bytes, &Kernel::memory_grant);
+    if (!limited) return;
+    for (Group& group : groups_) {
+        const Kernel& kernel = kernels_[group.kernel];
+        group.rate *= kernel.l2_grant * kernel.memory_grant;
+    }
 }
 
 }  // namespace switchyard::hw

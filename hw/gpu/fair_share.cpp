@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include <boost/container/small_vector.hpp>
+
 namespace switchyard::hw {
 
 void share_fairly(double capacity, std::vector<ShareDemand>& users) {
@@ -15,8 +17,7 @@ void share_fairly(double capacity, std::vector<ShareDemand>& users) {
     if (demand <= capacity) return;
     // Those who want least for their weight come first; each takes the lesser of its demand and its share of what is
     // left.
-    std::vector<ShareDemand*> order;
-    order.reserve(users.size());
+    boost::container::small_vector<ShareDemand*, 16> order;
     for (ShareDemand& user : users)
         if (user.demand > 0) order.push_back(&user);
     std::sort(order.begin(), order.end(), [](const ShareDemand* a, const ShareDemand* b) {

@@ -5,14 +5,6 @@
 
 namespace switchyard::hw {
 
-namespace {
-
-constexpr double kFlopsOfInstruction = 64;          ///< a multiply-accumulate of each thread of a warp
-constexpr double kTensorFlopsOfInstruction = 4096;  ///< mma.m16n8k16
-constexpr double kBytesOfInstruction = 128;         ///< 4 bytes of each thread
-
-}  // namespace
-
 CtaCost cta_cost(const MultiprocessorConfig& multiprocessors, const GpuMemoryConfig& memory, const GpuPacket& kernel,
                  const MemoryTraffic& traffic) {
     const auto ctas = static_cast<double>(kernel.ctas());

@@ -7,6 +7,9 @@
 
 namespace switchyard::hw {
 
+/// Of a warp's instruction: a multiply-accumulate of each thread; mma.m16n8k16; 4 bytes of each thread.
+inline constexpr double kFlopsOfInstruction = 64, kTensorFlopsOfInstruction = 4096, kBytesOfInstruction = 128;
+
 /// What a kernel moves to and from device memory, all CTAs together.
 struct MemoryTraffic {
     double read_bytes = 0, written_bytes = 0;

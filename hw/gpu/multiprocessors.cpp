@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "switchyard/hw/gpu/multiprocessors.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "switchyard/hw/gpu/cta_multiprocessors.h"
@@ -8,6 +9,11 @@
 #include "switchyard/sw_scheduler/base/error.h"
 
 namespace switchyard::hw {
+
+std::size_t cta_class(std::uint64_t ctas) {
+    const auto* above = std::upper_bound(kCtaClasses.begin(), kCtaClasses.end(), ctas);
+    return static_cast<std::size_t>(above - kCtaClasses.begin()) - 1;
+}
 
 Multiprocessors::Multiprocessors(const sc_core::sc_module_name& module_name, const MultiprocessorConfig& config,
                                  const GpuMemoryConfig& memory, SimulationRegistry& registry)
@@ -44,12 +50,16 @@ void Multiprocessors::b_transport(::tlm::tlm_generic_payload& payload, sc_core::
     }
     std::memcpy(&count, payload.get_data_ptr(), sizeof count);
     stats_.ctas += count;
+    count_resident();
+    resident_ctas_ += count;
     start(extension->kernel, static_cast<unsigned>(multiprocessor), count);
     payload.set_response_status(::tlm::TLM_OK_RESPONSE);
 }
 
 void Multiprocessors::finish(const std::shared_ptr<const KernelLaunch>& kernel, unsigned multiprocessor,
                              std::uint32_t count) {
+    count_resident();
+    resident_ctas_ -= count;
     ::tlm::tlm_generic_payload payload;
     CtaExtension extension;
     extension.kernel = kernel;
@@ -59,6 +69,12 @@ void Multiprocessors::finish(const std::shared_ptr<const KernelLaunch>& kernel, 
     finished->b_transport(payload, delay);
     payload.clear_extension(&extension);
     if (payload.is_response_error()) throw ModelError(*this, "nobody takes finished CTAs");
+}
+
+void Multiprocessors::count_resident() {
+    const double now = sc_core::sc_time_stamp() / sc_core::sc_time(1, sc_core::SC_NS);
+    stats_.resident_ns[cta_class(resident_ctas_)] += now - counted_ns_;
+    counted_ns_ = now;
 }
 
 MemoryTraffic Multiprocessors::traffic_of(const KernelLaunch& kernel) {

@@ -10,7 +10,6 @@ namespace switchyard::hw {
 
 namespace {
 
-constexpr double kFlopsOfWarpInstruction = 64, kTensorFlopsOfWarpInstruction = 4096, kBytesOfWarpAccess = 128;
 constexpr double kRounding = 1e-3;  ///< of cycles
 constexpr double kNeverCycle = std::numeric_limits<double>::infinity();
 
@@ -34,25 +33,20 @@ WarpMultiprocessors::Cycle WarpMultiprocessors::now_in_cycles() const {
 }
 
 std::size_t WarpMultiprocessors::kernel_of(const std::shared_ptr<const KernelLaunch>& launch) {
-    std::size_t free = kernels_.size();
-    for (std::size_t i = 0; i < kernels_.size(); ++i) {
-        if (kernels_[i].launch == launch) return i;
-        if (kernels_[i].launch == nullptr && free == kernels_.size()) free = i;
-    }
-    if (free == kernels_.size()) kernels_.emplace_back();
+    const std::size_t slot = slot_of(kernels_, launch);
+    if (kernels_[slot].launch == launch) return slot;
 
     const GpuPacket& packet = launch->packet;
     const MemoryTraffic traffic = traffic_of(*launch);
     const CtaCost cost = cta_cost(config_, memory_, packet, traffic);
     const auto all_ctas = static_cast<double>(packet.ctas());
     const double warps = packet.warps_per_cta();
-    const double tensor =
-        static_cast<double>(packet.work.tensor_flops) / kTensorFlopsOfWarpInstruction / all_ctas / warps;
-    const double fp32 = static_cast<double>(packet.work.flops) / kFlopsOfWarpInstruction / all_ctas / warps;
+    const double tensor = static_cast<double>(packet.work.tensor_flops) / kTensorFlopsOfInstruction / all_ctas / warps;
+    const double fp32 = static_cast<double>(packet.work.flops) / kFlopsOfInstruction / all_ctas / warps;
     const double accesses = packet.schedule.memory_instructions > 0
                                 ? static_cast<double>(packet.schedule.memory_instructions) / all_ctas / warps
-                                : cost.l2_bytes / kBytesOfWarpAccess / warps;
-    Kernel& kernel = kernels_[free];
+                                : cost.l2_bytes / kBytesOfInstruction / warps;
+    Kernel& kernel = kernels_[slot];
     kernel.launch = launch;
     kernel.unfinished_ctas = packet.ctas();
     kernel.arithmetic = static_cast<std::uint64_t>(std::llround(fp32 + tensor));
@@ -61,18 +55,17 @@ std::size_t WarpMultiprocessors::kernel_of(const std::shared_ptr<const KernelLau
     kernel.load_bytes = cost.l2_bytes / warps / static_cast<double>(kernel.steps);
     kernel.missed = cost.l2_bytes > 0 ? std::min(1.0, cost.memory_bytes / cost.l2_bytes) : 0;
     // One pipe does both kinds, at the mean of their rates.
-    const double fp32_cycles = kFlopsOfWarpInstruction / (config_.fp32_flops_per_cycle / config_.partitions);
-    const double tensor_cycles =
-        config_.tensor_flops_per_cycle > 0
-            ? kTensorFlopsOfWarpInstruction / (config_.tensor_flops_per_cycle / config_.partitions)
-            : 0;
+    const double fp32_cycles = kFlopsOfInstruction / (config_.fp32_flops_per_cycle / config_.partitions);
+    const double tensor_cycles = config_.tensor_flops_per_cycle > 0
+                                     ? kTensorFlopsOfInstruction / (config_.tensor_flops_per_cycle / config_.partitions)
+                                     : 0;
     kernel.arithmetic_cycles = kernel.arithmetic > 0 ? (fp32 * fp32_cycles + tensor * tensor_cycles) / (fp32 + tensor) /
                                                            config_.arithmetic_efficiency
                                                      : 0;
     kernel.compute_ns_of_cta = cost.compute_ns;
     kernel.l2_bytes_of_cta = cost.l2_bytes;
     kernel.memory_bytes_of_cta = cost.memory_bytes;
-    return free;
+    return slot;
 }
 
 void WarpMultiprocessors::start(std::shared_ptr<const KernelLaunch> launch, unsigned multiprocessor,

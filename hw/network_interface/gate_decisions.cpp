@@ -71,11 +71,11 @@ const BranchLists* GateDecisions::branch_lists(Output& output, std::uint16_t swi
     return &(output.branches[switch_id] = routing_.split(samples, masks));
 }
 
-const BranchLists* GateDecisions::batch_lists(std::uint16_t switch_id, const SampleSet& samples) {
-    const auto known = batch_lists_.find(switch_id);
+const BranchLists* GateDecisions::batch_lists(std::uint16_t switch_id, unsigned first_unit, const SampleSet& samples) {
+    const auto known = batch_lists_.find({switch_id, first_unit});
     if (known != batch_lists_.end()) return &known->second;
     Masks all;
-    for (auto unit = switches_.lower_bound({switch_id, std::uint16_t{0}});
+    for (auto unit = switches_.lower_bound({switch_id, static_cast<std::uint16_t>(first_unit)});
          unit != switches_.end() && unit->first.first == switch_id; ++unit)
         all.insert(unit->second.begin(), unit->second.end());
     std::vector<std::uint64_t> masks;
@@ -85,7 +85,7 @@ const BranchLists* GateDecisions::batch_lists(std::uint16_t switch_id, const Sam
         masks.push_back(mask->second);
         routing_.check_mask(mask->second);
     }
-    return &(batch_lists_[switch_id] = routing_.split(samples, masks));
+    return &(batch_lists_[{switch_id, first_unit}] = routing_.split(samples, masks));
 }
 
 void GateDecisions::count_branches(Output& output, const Edge& edge) {

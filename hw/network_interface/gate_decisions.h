@@ -38,8 +38,9 @@ public:
 
     /// A list of samples for each branch; null while masks are missing.
     const BranchLists* branch_lists(Output& output, std::uint16_t switch_id);
-    /// The same of the whole batch, `samples` in front of the switch; null while masks of any unit are missing.
-    const BranchLists* batch_lists(std::uint16_t switch_id, const SampleSet& samples);
+    /// The same of the whole batch that begins with `first_unit`, `samples` in front of the switch; null while masks of
+    /// any unit are missing.
+    const BranchLists* batch_lists(std::uint16_t switch_id, unsigned first_unit, const SampleSet& samples);
     /// Counts the samples of each branch, once for an output whose masks are known.
     void count_branches(Output& output, const Edge& edge);
 
@@ -59,9 +60,9 @@ private:
     InterfacePorts& ports_;
     Routing& routing_;
     SimulationRegistry& registry_;
-    std::map<std::pair<std::uint16_t, std::uint16_t>, Masks> switches_;  ///< (switch, unit)
-    std::map<std::uint16_t, BranchLists> batch_lists_;                   ///< by switch
-    std::map<std::uint16_t, Masks> recorded_masks_;                      ///< by operator index
+    std::map<std::pair<std::uint16_t, std::uint16_t>, Masks> switches_;      ///< (switch, unit)
+    std::map<std::pair<std::uint16_t, unsigned>, BranchLists> batch_lists_;  ///< by switch and first unit of a batch
+    std::map<std::uint16_t, Masks> recorded_masks_;                          ///< by operator index
     /// Of the gates before those of this tile, by switch and batch: a gate's and the next one's segments may differ.
     std::map<std::pair<std::uint16_t, std::uint32_t>, std::map<std::uint32_t, SampleLabel>> labels_;
     std::map<std::pair<std::uint16_t, std::uint16_t>, std::uint64_t> branch_samples_;  ///< (switch, branch)

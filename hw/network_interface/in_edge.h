@@ -29,7 +29,9 @@ struct InputUnit {
 /// Which samples are in which unit of a tensor in HBM: what rank 0 reads before the first unit and tells the others.
 struct BatchSamples {
     unsigned records_missing = 0;                   ///< index lists, and masks of the segment's order
-    SampleIndexListPtr index_list;                  ///< of the whole batch
+    SampleIndexListPtr index_list;                  ///< of all units
+    SampleIndexListPtr of_batch;                    ///< of that of several batches that begins with ...
+    std::uint32_t of_batch_first = 0;               ///< ... this sample
     std::vector<std::vector<std::uint64_t>> masks;  ///< by key of the order
     std::vector<SampleSet> units;                   ///< empty: not known yet
 };

@@ -92,9 +92,10 @@ void InboundSlots::on_probe(::tlm::tlm_generic_payload& payload, const AdynaMess
         in.early.push_back(&payload);
         return;
     }
-    if (in.units.at(message.unit).announced) return;
-    if (in.edge->path == EdgePath::on_chip && ports_.packs(in.segment))
-        announce_packed(in, message.index_list);
+    const bool packed = in.edge->path == EdgePath::on_chip && ports_.packs(in.segment);
+    if (!packed && in.units.at(message.unit).announced) return;
+    if (packed)
+        announce_packed(in, message.unit, message.index_list);
     else
         announce(in, message.unit, message.index_list);
 }
@@ -126,14 +127,15 @@ void InboundSlots::announce(InEdge& in, unsigned unit, const SampleIndexListPtr&
     if (in.edge->path == EdgePath::memory) fetcher_.start_load(in, unit);
 }
 
-void InboundSlots::announce_packed(InEdge& in, const SampleIndexListPtr& whole) {
+void InboundSlots::announce_packed(InEdge& in, unsigned first_unit, const SampleIndexListPtr& whole) {
     const std::uint32_t unit_samples = in.destination->unit_samples;
+    const unsigned units = in.destination->units_of_invocation(),
+                   first = first_unit / in.source->units_of_invocation() * units;
     const SampleSet& at_source = *sets_of(*in.edge, *whole).source;
-    for (std::size_t u = 0; u < in.units.size(); ++u) {
-        const auto unit = static_cast<unsigned>(u);
-        InputUnit& input = in.units[u];
+    for (unsigned unit = first; unit < first + units; ++unit) {
+        InputUnit& input = in.units.at(unit);
         input.announced = true;
-        input.index_list = packed_unit(whole, in.edge->pops, u, unit_samples);
+        input.index_list = packed_unit(whole, in.edge->pops, unit - first, unit_samples);
         std::set<Endpoint> senders;
         for (const PackedPart& part : packed_parts_to(*in.edge, *in.source, at_source, *whole, *input.index_list)) {
             const TransferPlan plan(*in.edge, *in.source, *in.destination, part.source, part.edge, part.destination,
@@ -147,7 +149,7 @@ void InboundSlots::announce_packed(InEdge& in, const SampleIndexListPtr& whole) 
                         std::to_string(input.expected) + " bytes, its slot has " + std::to_string(in.edge->slot_bytes));
         input.senders.assign(senders.begin(), senders.end());
     }
-    for (unsigned unit = 0; unit < in.units.size(); ++unit) {
+    for (unsigned unit = first; unit < first + units; ++unit) {
         if (in.units[unit].expected == 0)
             announce_ready(in, unit);
         else

@@ -55,8 +55,9 @@ private:
     /// then the plan depends on nothing else.
     using ShareKey = std::tuple<std::uint16_t, std::uint32_t, unsigned, unsigned, std::uint32_t, std::uint32_t>;
 
-    /// All units of an edge on the chip whose consumer packs its samples: `whole` is its index list for the batch.
-    void announce_packed(InEdge& in, const SampleIndexListPtr& whole);
+    /// All units, of the batch that begins with `first_unit` of the producer, of an edge on the chip whose consumer
+    /// packs its samples: `whole` is its index list for the batch.
+    void announce_packed(InEdge& in, unsigned first_unit, const SampleIndexListPtr& whole);
     void announce_ready(InEdge& in, unsigned unit);
     std::shared_ptr<const Share> share_of(const InEdge& in, const SampleIndexList& index_list);
     /// Tells those that will send a unit, or ask memory for it, that it has a slot.

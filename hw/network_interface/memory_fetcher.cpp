@@ -40,23 +40,38 @@ bool MemoryFetcher::tells_samples(const InEdge& in) const {
     return in.source->store.index_list_bytes > 0 || (order != nullptr && !order->packs());
 }
 
+SampleIndexListPtr MemoryFetcher::of_batch(InEdge& in, unsigned unit) const {
+    const unsigned units = in.destination->units_of_invocation();
+    const std::uint32_t samples = units * in.destination->unit_samples, first = unit / units * samples;
+    const bool known = tells_samples(in) && in.samples.index_list;
+    if (!known) return whole_index_list(first, first + samples);
+    if (units == in.units.size()) return in.samples.index_list;
+    if (!in.samples.of_batch || in.samples.of_batch_first != first) {
+        in.samples.of_batch = restricted(in.samples.index_list, SampleSet::range(first, first + samples));
+        in.samples.of_batch_first = first;
+    }
+    return in.samples.of_batch;
+}
+
 void MemoryFetcher::start_loads(InEdge& in) {
     const std::size_t window = std::min<std::size_t>(in.released + in.edge->slots, in.units.size());
     const bool by_batch = in.destination->invoked_by_batch(), packs = ports_.packs(in.segment);
+    const unsigned units_of_batch = in.destination->units_of_invocation();
     for (std::size_t u = in.released; u < window; ++u) {
         const auto unit = static_cast<unsigned>(u);
         if (in.units[u].announced) {
             start_load(in, unit);
         } else if (!tells_samples(in)) {
             const std::uint32_t size = in.destination->unit_samples;
-            const auto batch = static_cast<std::uint32_t>(in.units.size() * size);
-            slots_.announce(in, unit,
-                            packs ? packed_unit(whole_index_list(0, batch), in.edge->pops, u, size)
-                                  : whole_index_list(unit * size, (unit + 1) * size, by_batch ? batch : 0));
+            slots_.announce(
+                in, unit,
+                packs ? packed_unit(of_batch(in, unit), in.edge->pops, u % units_of_batch, size)
+                      : whole_index_list(unit * size, (unit + 1) * size, by_batch ? units_of_batch * size : 0));
         } else if (!in.samples.units.empty()) {
             const SampleIndexListPtr index_list =
-                packs ? packed_unit(in.samples.index_list, in.edge->pops, u, in.destination->unit_samples)
-                      : restricted(in.samples.index_list, in.samples.units[u], by_batch);
+                packs
+                    ? packed_unit(of_batch(in, unit), in.edge->pops, u % units_of_batch, in.destination->unit_samples)
+                    : restricted(by_batch ? of_batch(in, unit) : in.samples.index_list, in.samples.units[u], by_batch);
             std::vector<Endpoint> others;
             for (const std::uint16_t tile : in.destination->tiles) {
                 if (tile != ports_.address().tile) others.push_back(tile);
@@ -68,7 +83,7 @@ void MemoryFetcher::start_loads(InEdge& in) {
 }
 
 std::uint64_t MemoryFetcher::samples_record_bytes(const InEdge& in, MessageContent content) const {
-    if (content == MessageContent::order) return ports_.program().order(in.segment)->samples * sizeof(std::uint64_t);
+    if (content == MessageContent::order) return in.units.size() * in.destination->unit_samples * sizeof(std::uint64_t);
     const TensorStore& store = in.source->store;
     const std::uint32_t records = ceil_div(in.source->unit_samples, store.index_list_samples);
     return std::uint64_t{records} * store.index_list_bytes;
@@ -235,8 +250,8 @@ void MemoryFetcher::issue_weights(InEdge& in) {
 std::uint64_t MemoryFetcher::mask_record_bytes(std::uint16_t operator_index) const {
     const TileOperator& op = ports_.program().operators.at(operator_index);
     const SegmentOrder* const order = ports_.program().order(op.segment);
-    const std::uint64_t samples = order != nullptr ? order->samples : ports_.program().placement(op.op_id).unit_samples;
-    return samples * sizeof(std::uint64_t);
+    const OperatorPlacement& placement = ports_.program().placement(op.op_id);
+    return (order != nullptr ? placement.units : std::uint64_t{1}) * placement.unit_samples * sizeof(std::uint64_t);
 }
 
 void MemoryFetcher::fetch_masks(std::uint16_t operator_index, std::uint16_t unit, std::uint32_t batch) {

@@ -55,6 +55,8 @@ private:
     /// False: every tile knows by itself that all samples are there, in the order of their ids.
     bool tells_samples(const InEdge& in) const;
     void request_samples(InEdge& in);
+    /// What is known of the samples of the batch in which a unit of the edge is.
+    SampleIndexListPtr of_batch(InEdge& in, unsigned unit) const;
     /// A record: all index lists of the tensor, or the masks of key `key` of the segment's order.
     void on_samples(InEdge& in, MessageContent content, unsigned key, const std::vector<std::uint8_t>& bytes);
     std::uint64_t samples_record_bytes(const InEdge& in, MessageContent content) const;

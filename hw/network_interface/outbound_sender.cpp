@@ -73,10 +73,16 @@ SampleIndexListPtr OutboundSender::switched_list(Output& output, const Edge& edg
         SampleIndexList{std::move(taken), output.index_list, std::move(partner)});
 }
 
+unsigned OutboundSender::first_unit(const Output& output) const {
+    const std::uint16_t op = ports_.program().operators[output.operator_index].op_id;
+    const unsigned units = ports_.program().placement(op).units_of_invocation();
+    return output.unit / units * units;
+}
+
 SampleIndexListPtr OutboundSender::packed_list(const Output& output, const Edge& edge) {
     const SampleIndexListPtr& whole = output.index_list->whole;
     if (edge.switch_id == kNone) return whole;
-    const BranchLists* const lists = decisions_.batch_lists(edge.switch_id, whole->samples);
+    const BranchLists* const lists = decisions_.batch_lists(edge.switch_id, first_unit(output), whole->samples);
     if (!lists) return nullptr;
     return std::make_shared<const SampleIndexList>(SampleIndexList{lists->at(edge.branch), whole});
 }
@@ -152,8 +158,11 @@ void OutboundSender::send_packed(Output& output, const Edge& edge, const SampleI
         decisions_.count_branches(output, edge);
     }
     // The first one says everything of the batch.
-    if (op.rank == 0 && output.unit == 0) ports_.probe(edge, output.unit, output.batch, whole, destination.tiles);
+    const unsigned first = first_unit(output),
+                   first_there = first / source.units_of_invocation() * destination.units_of_invocation();
+    if (op.rank == 0 && output.unit == first) ports_.probe(edge, output.unit, output.batch, whole, destination.tiles);
     for (PackedPart& one : packed_parts_from(edge, destination, output.index_list->samples, output.unit, *whole)) {
+        one.unit = static_cast<std::uint16_t>(first_there + one.unit);
         const auto part = std::make_shared<const PackedPart>(std::move(one));
         const TransferPlan plan(edge, source, destination, part->source, part->edge, part->destination,
                                 part->allocations);

@@ -80,6 +80,8 @@ private:
     void send_on_chip(const Output& output, const Edge& edge, const SampleIndexListPtr& index_list);
     /// To a consumer that packs its samples: to each of its units what it gets of this one.
     void send_packed(Output& output, const Edge& edge, const SampleIndexListPtr& whole);
+    /// First unit of the batch in which an output's unit is.
+    unsigned first_unit(const Output& output) const;
     /// The edge's index list for the batch, or null while masks are missing.
     SampleIndexListPtr packed_list(const Output& output, const Edge& edge);
     void send_to_memory(Output& output, const Edge& edge, const SampleIndexListPtr& index_list);

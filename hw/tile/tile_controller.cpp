@@ -264,6 +264,10 @@ bool TileController::try_dispatch(std::size_t index) {
     const bool empty = index_list->samples.empty();
     if (!empty && op.unit_in_slot(unit) != Operator::kFree) return false;
 
+    if (unit % op.placement->units_of_invocation() == 0) {
+        op.invoked_kernel = -1;
+        op.invocation_counted = false;
+    }
     DispatchExtension dispatch;
     dispatch.operator_index = static_cast<std::uint16_t>(index);
     const unsigned allocation = op.placement->allocation_for(*index_list);

@@ -60,6 +60,9 @@ struct CompileCommand {
         app.add_option("--sample-routing", options.routing,
                        "where samples of different branches come together: sorted_reload or on_chip; default: "
                        "sorted_reload");
+        app.add_option("--batches-in-flight", options.batches_in_flight,
+                       "batches that the chip is given together; default: 1")
+            ->check(platform::whole_number(1, 0xFFFF));
         app.add_option("--unit-samples", options.unit_samples,
                        "samples of a micro-batch, in every segment; default: chosen by cost")
             ->check(platform::whole_number(1, sched::kLargestBatch));
@@ -207,7 +210,9 @@ struct PackCommand {
         if (!expected.empty()) job.outputs = platform::read_npy(expected);
         if (!trace.empty())
             job.routing =
-                read_trace(trace, platform::signatures_of(program.meta), program.meta.batch_samples, distinct);
+                joined_batches(read_trace(trace, platform::signatures_of(program.meta), program.meta.samples_of_batch(),
+                                          std::size_t{distinct} * program.meta.batches_in_flight),
+                               program.meta.batches_in_flight, trace);
         const std::vector<std::uint8_t> package = platform::make_firmware_package(program, values, job);
         write_file({reinterpret_cast<const char*>(package.data()), package.size()}, output);
         fmt::print("{}: {} bytes for {:#x}, {} batches of {} samples\n", output, package.size(), job.address,

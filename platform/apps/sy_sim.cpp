@@ -91,7 +91,7 @@ struct RunCommand {
         sched::RouteRequest request;
         request.file = image;
         request.switches = platform::signatures_of(program.meta);
-        request.batch_samples = program.meta.batch_samples;
+        request.batch_samples = program.meta.samples_of_batch();
         request.batches = batches;
         request.seed = seed;
         request.trace = trace;
@@ -101,7 +101,9 @@ struct RunCommand {
             else
                 request.distribution = sched::parse_distribution(program.meta.routing_yaml, request.switches, image);
         }
-        return sched::provide_routes(request);
+        sched::Routes routes = sched::provide_routes(request);
+        routes.batches = joined_batches(routes.batches, program.meta.batches_in_flight, image);
+        return routes;
     }
 
     /// Values are asked for on both sides or on none.
@@ -116,11 +118,13 @@ struct RunCommand {
 
     /// One batch for each of the inputs, or as many as are wanted; the chip finds the routes.
     std::vector<BatchRouting> no_routes(const Image& program, const platform::NetworkValues& values) const {
-        if (batches > values.batches())
-            throw InputError(inputs, 0, "--batches", fmt::format("the file has {}, not {}", values.batches(), batches));
+        const std::uint32_t together = program.meta.batches_in_flight, there = values.batches() * together;
+        if (batches > there || batches % together != 0)
+            throw InputError(inputs, 0, "--batches",
+                             fmt::format("the file has {}, {} together, not {}", there, together, batches));
         const std::uint32_t samples = program.meta.batch_samples;
         const std::vector<std::uint64_t> none(samples, 0);
-        return std::vector<BatchRouting>(batches > 0 ? batches : values.batches(),
+        return std::vector<BatchRouting>(batches > 0 ? batches / together : values.batches(),
                                          BatchRouting{samples, {program.meta.switches.size(), none}});
     }
 
@@ -154,7 +158,8 @@ struct RunCommand {
             }
         }
         platform::RunOptions options;
-        options.profile_interval = profile_interval;
+        options.profile_interval =
+            profile_interval == 0 ? 0 : std::max(1U, profile_interval / program.meta.batches_in_flight);
         options.values = values ? &*values : nullptr;
         if (reschedule_interval > 0 && (model.empty() || config.chip.functional))
             throw InputError(image, 0, "--reschedule",
@@ -170,8 +175,13 @@ struct RunCommand {
             compiled.without = program.meta.without;
             compiled.invocation = program.meta.invocation;
             compiled.routing = program.meta.routing;
+            compiled.batches_in_flight = program.meta.batches_in_flight;
             rescheduler.emplace(*network, config, compiled, program);
-            options.reschedule_interval = reschedule_interval;
+            if (reschedule_interval % program.meta.batches_in_flight != 0)
+                throw InputError(image, 0, "--reschedule",
+                                 fmt::format("{} batches are no whole number of times the {} in flight",
+                                             reschedule_interval, program.meta.batches_in_flight));
+            options.reschedule_interval = reschedule_interval / program.meta.batches_in_flight;
             options.reschedule = [&](const platform::SimulatedHost::Profile& read) { return (*rescheduler)(read); };
         }
         const auto run_on = [&](const platform::PlatformConfig& chosen) {
@@ -188,7 +198,8 @@ struct RunCommand {
         nlohmann::ordered_json tiles;
         if (spot_check > 0 && config.chip.impl != "tiles")
             tiles = platform::report_of_tiles(config, [&](const platform::PlatformConfig& chosen) {
-                routing.resize(std::min(spot_check, routing.size()));  // in the other process
+                routing.resize(std::min(std::max<std::size_t>(1, spot_check / program.meta.batches_in_flight),
+                                        routing.size()));  // in the other process
                 return run_on(chosen);
             });
         nlohmann::ordered_json documents = platform::run_on_chosen_chip(config, run_on);

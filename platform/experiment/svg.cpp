@@ -3,30 +3,9 @@
 
 #include <fmt/format.h>
 
-namespace switchyard::platform {
+#include "switchyard/sw_scheduler/base/xml_text.h"
 
-std::string xml_escaped(const std::string& text) {
-    std::string result;
-    for (const char c : text) {
-        switch (c) {
-            case '&':
-                result += "&amp;";
-                break;
-            case '<':
-                result += "&lt;";
-                break;
-            case '>':
-                result += "&gt;";
-                break;
-            case '"':
-                result += "&quot;";
-                break;
-            default:
-                result += c;
-        }
-    }
-    return result;
-}
+namespace switchyard::platform {
 
 Svg::Svg(double width, double height)
     : body_(fmt::format("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0:.0f}\" height=\"{1:.0f}\" "

@@ -40,7 +40,4 @@ private:
     std::string body_;
 };
 
-/// `&`, `<`, `>` and `"` as entities.
-std::string xml_escaped(const std::string& text);
-
 }  // namespace switchyard::platform

@@ -10,6 +10,7 @@ GpuDevice::GpuDevice(const sc_core::sc_module_name& module_name, const GpuPlatfo
     : sc_module(module_name),
       from_host("from_host"),
       to_host("to_host"),
+      extension("extension"),
       irq("irq"),
       gpu_("gpu", platform.gpu, registry),
       memory_("memory", platform.memory_config(), registry),
@@ -29,22 +30,36 @@ GpuDevice::GpuDevice(const sc_core::sc_module_name& module_name, const GpuPlatfo
     gpu_.irq.bind(irq);
 }
 
+::tlm::tlm_fw_transport_if<>* GpuDevice::target_of(std::uint64_t& address) {
+    if (address >= kGpuExtension) {
+        address -= kGpuExtension;
+        return extension.size() > 0 ? extension.operator->() : nullptr;
+    }
+    if (address < kGpuWindow) return registers_.operator->();
+    address -= kGpuWindow;
+    return window_.operator->();
+}
+
 void GpuDevice::b_transport(::tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
     const std::uint64_t address = payload.get_address();
-    if (address < kGpuWindow) {
-        registers_->b_transport(payload, delay);
+    std::uint64_t relative = address;
+    ::tlm::tlm_fw_transport_if<>* target = target_of(relative);
+    if (target == nullptr) {
+        payload.set_response_status(::tlm::TLM_ADDRESS_ERROR_RESPONSE);
         return;
     }
-    payload.set_address(address - kGpuWindow);
-    window_->b_transport(payload, delay);
+    payload.set_address(relative);
+    target->b_transport(payload, delay);
     payload.set_address(address);
 }
 
 unsigned GpuDevice::debug_transport(::tlm::tlm_generic_payload& payload) {
     const std::uint64_t address = payload.get_address();
-    if (address < kGpuWindow) return registers_->transport_dbg(payload);
-    payload.set_address(address - kGpuWindow);
-    const unsigned count = window_->transport_dbg(payload);
+    std::uint64_t relative = address;
+    ::tlm::tlm_fw_transport_if<>* target = target_of(relative);
+    if (target == nullptr) return 0;
+    payload.set_address(relative);
+    const unsigned count = target->transport_dbg(payload);
     payload.set_address(address);
     return count;
 }

@@ -15,14 +15,17 @@
 
 namespace switchyard::platform {
 
-/// A GPU with its memory behind a host link. The host sees registers from kGpuRegisters on and device memory from
-/// kGpuWindow on through `from_host`; copy engines read and write host memory through `to_host`. Both pay the link.
+/// A GPU with its memory behind a host link. The host sees registers from kGpuRegisters on, device memory from
+/// kGpuWindow on and `extension` from kGpuExtension on through `from_host`; copy engines read and write host memory
+/// through `to_host`. All of it pays the link.
 class GpuDevice : public sc_core::sc_module {
 public:
-    static constexpr std::uint64_t kGpuRegisters = 0, kGpuWindow = 1ull << 48;
+    static constexpr std::uint64_t kGpuRegisters = 0, kGpuWindow = 1ull << 48, kGpuExtension = 1ull << 63;
 
     ::tlm::tlm_target_socket<> from_host;
     ::tlm::tlm_initiator_socket<> to_host;
+    /// What a composer adds to the GPU for the host to see, with addresses from 0 on; need not be bound.
+    tlm_utils::simple_initiator_socket_optional<GpuDevice> extension;
     sc_core::sc_out<bool> irq;
 
     GpuDevice(const sc_core::sc_module_name& name, const GpuPlatform& platform, SimulationRegistry& registry);
@@ -36,6 +39,8 @@ public:
 private:
     void b_transport(::tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
     unsigned debug_transport(::tlm::tlm_generic_payload& payload);
+    /// Where an access goes, with its address relative to that; null for an extension that is not there.
+    ::tlm::tlm_fw_transport_if<>* target_of(std::uint64_t& address);
     void debug(bool write, std::uint64_t address, void* data, unsigned bytes);
 
     hw::Gpu gpu_;

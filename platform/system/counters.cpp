@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <unordered_map>
 
 namespace switchyard::platform {
 
@@ -36,9 +37,27 @@ std::string second_element(const std::string& path) {
 }  // namespace
 
 Counters::Counters(const SimulationRegistry& registry) {
+    auto names = std::make_shared<Names>();
+    std::unordered_map<std::string, std::uint32_t> modules, counters;
+    const auto index_of = [](auto& known, std::vector<std::string>& list, const std::string& name) {
+        const auto [found, is_new] = known.try_emplace(name, static_cast<std::uint32_t>(list.size()));
+        if (is_new) list.push_back(name);
+        return found->second;
+    };
     entries_.reserve(registry.counters().size());
-    for (const SimulationRegistry::Counter& counter : registry.counters())
-        entries_.push_back({counter.module, counter.name, counter.read()});
+    for (const SimulationRegistry::Counter& counter : registry.counters()) {
+        // A module registers its counters one after another.
+        const bool same = !entries_.empty() && names->modules[entries_.back().module] == counter.module;
+        const std::uint32_t module = same ? entries_.back().module : index_of(modules, names->modules, counter.module);
+        entries_.push_back({module, index_of(counters, names->counters, counter.name), counter.read()});
+    }
+    names_ = std::move(names);
+}
+
+Counters Counters::with_names() const {
+    Counters result;
+    result.names_ = names_;
+    return result;
 }
 
 Counters Counters::since(const Counters& earlier) const {
@@ -48,43 +67,66 @@ Counters Counters::since(const Counters& earlier) const {
 }
 
 Counters Counters::of(std::string_view element) const {
-    Counters result;
-    for (const Entry& entry : entries_)
-        if (has_element(entry.module, element)) result.entries_.push_back(entry);
+    Counters result = with_names();
+    const std::vector<std::string>& modules = names_->modules;
+    std::size_t module = modules.size();
+    bool wanted = false;
+    for (const Entry& entry : entries_) {
+        if (entry.module != module) {
+            module = entry.module;
+            wanted = has_element(modules[module], element);
+        }
+        if (wanted) result.entries_.push_back(entry);
+    }
     return result;
+}
+
+template <class F>
+void Counters::each(std::string_view name, F&& visit) const {
+    const auto found = std::find(names_->counters.begin(), names_->counters.end(), name);
+    if (found == names_->counters.end()) return;
+    const auto counter = static_cast<std::uint32_t>(found - names_->counters.begin());
+    for (const Entry& entry : entries_)
+        if (entry.counter == counter) visit(entry.value);
 }
 
 double Counters::sum(std::string_view name) const {
     double total = 0;
-    for (const Entry& entry : entries_)
-        if (entry.name == name) total += entry.value;
+    each(name, [&](double value) { total += value; });
     return total;
 }
 
 double Counters::max(std::string_view name) const {
     double largest = 0;
-    for (const Entry& entry : entries_)
-        if (entry.name == name) largest = std::max(largest, entry.value);
+    each(name, [&](double value) { largest = std::max(largest, value); });
     return largest;
 }
 
 std::map<std::string, double> Counters::totals() const {
-    std::map<std::string, double> sums;
+    std::map<std::pair<std::string_view, std::uint32_t>, double> sums;  // by kind and counter
     for (const Entry& entry : entries_) {
-        if (entry.name.rfind("endpoint_", 0) == 0) continue;  // of one link, by the number at its end
-        const std::string_view module = std::string_view(entry.module).substr(entry.module.rfind('.') + 1);
-        sums[std::string(without_number(module)) + "." + entry.name] += entry.value;
+        if (names_->counters[entry.counter].rfind("endpoint_", 0) == 0)
+            continue;  // of one link, by the number at its end
+        const std::string_view module = names_->modules[entry.module];
+        sums[{without_number(module.substr(module.rfind('.') + 1)), entry.counter}] += entry.value;
     }
-    return sums;
+    std::map<std::string, double> named;
+    for (const auto& [key, value] : sums) named[std::string(key.first) + "." + names_->counters[key.second]] += value;
+    return named;
 }
 
 std::vector<std::pair<std::string, Counters>> Counters::by_place() const {
     std::vector<std::pair<std::string, Counters>> places;
+    std::unordered_map<std::string, std::size_t> known;
+    std::size_t module = names_->modules.size(), place = 0;
     for (const Entry& entry : entries_) {
-        const std::string place = second_element(entry.module);
-        auto found = std::find_if(places.begin(), places.end(), [&place](const auto& p) { return p.first == place; });
-        if (found == places.end()) found = places.emplace(places.end(), place, Counters());
-        found->second.entries_.push_back(entry);
+        if (entry.module != module) {
+            module = entry.module;
+            const auto [found, is_new] = known.try_emplace(second_element(names_->modules[module]), places.size());
+            if (is_new) places.emplace_back(found->first, with_names());
+            place = found->second;
+        }
+        places[place].second.entries_.push_back(entry);
     }
     return places;
 }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -34,11 +36,21 @@ public:
     std::vector<std::pair<std::string, Counters>> by_place() const;
 
 private:
+    /// Each name once: a chip of 12x12 tiles has thousands of counters and some hundred names.
+    struct Names {
+        std::vector<std::string> modules, counters;
+    };
     struct Entry {
-        std::string module, name;
+        std::uint32_t module = 0, counter = 0;  ///< of names_
         double value = 0;
     };
-    std::vector<Entry> entries_;
+    Counters with_names() const;
+    /// Calls `visit` with the value of every counter called `name`.
+    template <class F>
+    void each(std::string_view name, F&& visit) const;
+
+    std::shared_ptr<const Names> names_ = std::make_shared<Names>();
+    std::vector<Entry> entries_;  ///< in order of registration
 };
 
 }  // namespace switchyard::platform

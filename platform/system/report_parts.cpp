@@ -20,8 +20,9 @@ ordered_json latency_json(const std::vector<double>& microseconds) {
     return {{"min", *min}, {"mean", sum / static_cast<double>(microseconds.size())}, {"max", *max}};
 }
 
-ordered_json batch_time_json(const std::vector<double>& latency_us, double reconfigurations_us, double run_us) {
-    const auto batches = static_cast<double>(latency_us.size());
+ordered_json batch_time_json(const std::vector<double>& latency_us, double reconfigurations_us, double run_us,
+                             std::uint32_t together) {
+    const auto batches = static_cast<double>(latency_us.size() * together);
     const double sum_us = std::accumulate(latency_us.begin(), latency_us.end(), 0.0);
     return {{"chip", sum_us / batches},
             {"with_reconfiguration", (sum_us + reconfigurations_us) / batches},

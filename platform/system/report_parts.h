@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -18,9 +19,10 @@ nlohmann::ordered_json latency_json(const std::vector<double>& microseconds);
 
 /// `summary.batch_us`, what a batch takes for its user: latency on the chip alone; with re-configurations between
 /// batches; from the first batch's begin to the last one's end, so that the host's transfers are in it as well.
-/// `latency_us`: of each batch, one at least; the others in microseconds, of the whole run.
-nlohmann::ordered_json batch_time_json(const std::vector<double>& latency_us, double reconfigurations_us,
-                                       double run_us);
+/// `latency_us`: of each batch, or of each `together` batches that a doorbell starts, one at least; the others in
+/// microseconds, of the whole run.
+nlohmann::ordered_json batch_time_json(const std::vector<double>& latency_us, double reconfigurations_us, double run_us,
+                                       std::uint32_t together = 1);
 
 /// `energy` of a run of N nanoseconds and batches.
 nlohmann::ordered_json energy_json(const std::vector<Energy::Part>& parts, double total_picojoules, double nanoseconds,

@@ -10,19 +10,19 @@
 namespace switchyard::sched::ace {
 
 /// What calls and bookkeeping cost on the host, microseconds unless stated. The defaults are what others measured
-/// (docs/ace.md has the sources); those that nobody published are declared and swept.
+/// (docs/ace.md has the sources); those marked as declared nobody published, and an experiment sweeps them.
 struct HostCosts {
-    double issue_us = 0;                 ///< the application's own time before each kernel
+    double issue_us = 0;                 ///< the application's own time before each kernel; declared
     double launch_us = 1.54;             ///< a kernel launch that returns at once
     double event_record_us = 0.244;      ///< without timing
     double event_wait_us = 0.25;         ///< a stream waits for an event
     double synchronise_us = 0.82;        ///< a stream synchronisation, besides the wait itself
     double segment_pair_ns = 0.5;        ///< a comparison of two segments
-    double window_update_us = 0.1;       ///< window of ACE-SW: removing a kernel from the lists
-    double poll_us = 0.1;                ///< until a polling thread sees a change
-    double plan_us = 0.5;                ///< multi-stream: assigning a kernel to a stream
-    double graph_add_node_us = 1.54;     ///< a kernel into a graph
-    double graph_instantiate_us = 4;     ///< a graph's instantiation, by node
+    double window_update_us = 0.1;       ///< window of ACE-SW: removing a kernel from the lists; declared
+    double poll_us = 0.1;                ///< until a polling thread sees a change; declared
+    double plan_us = 0.5;                ///< multi-stream: assigning a kernel to a stream; declared
+    double graph_add_node_us = 1.54;     ///< a kernel into a graph; declared: as a launch
+    double graph_instantiate_us = 4;     ///< a graph's instantiation, by node; declared
     double graph_launch_us = 15;         ///< a graph's launch
     double graph_launch_node_us = 0.58;  ///< and by node
 };

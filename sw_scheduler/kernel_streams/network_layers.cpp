@@ -69,8 +69,8 @@ FeatureMap NetworkLayers::depthwise(const FeatureMap& x, const Filter& filter, c
     const FeatureMap y = strided(x.channels, x, filter);
     const std::uint64_t macs = y.elements() * filter.rows * filter.columns;
     multiply_accumulates_ += macs;
-    stream_.launch(fmt::format("depthwise{}x{}", filter.rows, filter.columns), one_output_shape(y.elements()), 2 * macs,
-                   {x.segment, weights}, {y.segment});
+    stream_.launch(fmt::format("depthwise{}x{}", filter.rows, filter.columns),
+                   one_output_shape(y.elements(), kLargeCta), 2 * macs, {x.segment, weights}, {y.segment});
     return y;
 }
 
@@ -78,7 +78,8 @@ FeatureMap NetworkLayers::batch_norm(const FeatureMap& x) {
     const FeatureMap y = map(x.channels, x.rows, x.columns);
     // Scale and offset; they are no weights of a layer that publications count.
     const MemorySegment factors = stream_.allocate(2 * x.channels * kFloatBytes);
-    stream_.launch("batch_norm", elementwise_shape(y.elements()), 2 * y.elements(), {x.segment, factors}, {y.segment});
+    stream_.launch("batch_norm", batch_norm_shape(y.channels, y.pixels()), 2 * y.elements(), {x.segment, factors},
+                   {y.segment});
     return y;
 }
 
@@ -88,11 +89,19 @@ FeatureMap NetworkLayers::activation(const char* name, const FeatureMap& x, std:
     return y;
 }
 
-FeatureMap NetworkLayers::pool(const char* name, const FeatureMap& x, const Filter& filter) {
+FeatureMap NetworkLayers::pool(const char* name, std::uint32_t threads, const FeatureMap& x, const Filter& filter) {
     const FeatureMap y = strided(x.channels, x, filter, true);
-    stream_.launch(name, one_output_shape(y.elements()), y.elements() * filter.rows * filter.columns, {x.segment},
-                   {y.segment});
+    stream_.launch(name, one_output_shape(y.elements(), threads), y.elements() * filter.rows * filter.columns,
+                   {x.segment}, {y.segment});
     return y;
+}
+
+FeatureMap NetworkLayers::max_pool(const FeatureMap& x, const Filter& filter) {
+    return pool("max_pool", 256, x, filter);
+}
+
+FeatureMap NetworkLayers::average_pool(const FeatureMap& x, const Filter& filter) {
+    return pool("avg_pool", kLargeCta, x, filter);
 }
 
 FeatureMap NetworkLayers::global_pool(const FeatureMap& x) {
@@ -150,7 +159,7 @@ FeatureMap NetworkLayers::concatenate(const std::vector<FeatureMap>& maps) {
 FeatureMap NetworkLayers::interpolate(const FeatureMap& x, std::uint32_t numerator, std::uint32_t denominator) {
     const FeatureMap y = map(x.channels, x.rows * numerator / denominator, x.columns * numerator / denominator);
     // Three linear interpolations of three operations each.
-    stream_.launch("interpolate", one_output_shape(y.elements()), 9 * y.elements(), {x.segment}, {y.segment});
+    stream_.launch("interpolate", one_pixel_shape(y.pixels()), 9 * y.elements(), {x.segment}, {y.segment});
     return y;
 }
 

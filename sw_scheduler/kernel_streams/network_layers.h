@@ -52,8 +52,8 @@ public:
     FeatureMap tanh(const FeatureMap& x) { return activation("tanh", x, 4); }
     /// x * sigmoid(x), one kernel (torch.nn.SiLU).
     FeatureMap swish(const FeatureMap& x) { return activation("silu", x, 5); }
-    FeatureMap max_pool(const FeatureMap& x, const Filter& filter) { return pool("max_pool", x, filter); }
-    FeatureMap average_pool(const FeatureMap& x, const Filter& filter) { return pool("avg_pool", x, filter); }
+    FeatureMap max_pool(const FeatureMap& x, const Filter& filter);
+    FeatureMap average_pool(const FeatureMap& x, const Filter& filter);
     FeatureMap global_pool(const FeatureMap& x);
     FeatureMap linear(const FeatureMap& x, std::uint32_t outputs);
     FeatureMap add(const FeatureMap& a, const FeatureMap& b);
@@ -74,7 +74,8 @@ private:
     FeatureMap map(std::uint32_t channels, std::uint32_t rows, std::uint32_t columns);
     MemorySegment weights(std::uint64_t elements);
     FeatureMap activation(const char* name, const FeatureMap& x, std::uint64_t flops_an_element);
-    FeatureMap pool(const char* name, const FeatureMap& x, const Filter& filter);
+    /// `threads` of a CTA, one an output.
+    FeatureMap pool(const char* name, std::uint32_t threads, const FeatureMap& x, const Filter& filter);
     FeatureMap strided(std::uint32_t channels, const FeatureMap& x, const Filter& filter, bool partial_windows = false);
 
     StreamBuilder& stream_;

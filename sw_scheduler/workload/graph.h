@@ -126,12 +126,15 @@ struct DynGraph {
     std::string file;                     ///< for messages
     std::uint32_t batch_inputs = 1;       ///< model inputs a batch
     std::uint32_t samples_per_input = 1;  ///< folding of patches or tokens into the batch dimension
+    std::uint32_t batches_in_flight = 1;  ///< batches that the chip is given together
     TensorShape input;
     std::vector<Operator> operators;
     std::vector<Switch> switches;  ///< outer before inner, in topological order of their data
     std::vector<int> outputs;      ///< operators whose results the host reads
 
     std::uint32_t batch_samples() const { return batch_inputs * samples_per_input; }
+    /// Of all batches that the chip is given together.
+    std::uint32_t samples_in_flight() const { return batch_samples() * batches_in_flight; }
     /// Id, or -1.
     int find_operator(const std::string& operator_name) const;
     int find_switch(const std::string& switch_name) const;

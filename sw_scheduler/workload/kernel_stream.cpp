@@ -181,6 +181,20 @@ std::string validation_error(const GpuKernel& kernel) {
     return message.empty() ? segments_error("writes", kernel.writes) : message;
 }
 
+GpuKernel enlarged(const GpuKernel& kernel, std::uint32_t factor) {
+    GpuKernel result = kernel;
+    const std::uint64_t ctas = std::uint64_t{kernel.grid[0]} * factor;
+    result.grid[0] =
+        static_cast<std::uint32_t>(std::min<std::uint64_t>(ctas, std::numeric_limits<std::uint32_t>::max()));
+    for (std::uint64_t* amount :
+         {&result.work.flops, &result.work.tensor_flops, &result.work.read_bytes, &result.work.written_bytes,
+          &result.schedule.l2_bytes, &result.schedule.memory_instructions})
+        *amount *= factor;
+    for (auto* segments : {&result.reads, &result.writes})
+        for (MemorySegment& segment : *segments) segment = {segment.start * factor, segment.size * factor};
+    return result;
+}
+
 std::vector<GpuKernel> read_kernel_stream(const std::string& path) {
     std::ifstream file = open_input(path);
     return read_lines(file, path, [&path](std::istream& input, std::string& text, int line) {

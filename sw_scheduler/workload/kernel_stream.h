@@ -20,9 +20,10 @@ struct KernelWork {
 
 /// How a kernel goes about its work, all threads together. 0: not known, the GPU's model takes what its text says.
 struct KernelSchedule {
-    std::uint64_t l2_bytes = 0;            ///< between multiprocessors and L2; unknown: as global memory
-    std::uint64_t memory_instructions = 0;  ///< of warps, to shared and global memory; unknown: 128 bytes of l2_bytes each
-    std::uint32_t dependent_loads = 0;     ///< of a CTA, one after another, with nothing to do meanwhile; unknown: 1
+    std::uint64_t l2_bytes = 0;  ///< between multiprocessors and L2; unknown: as global memory
+    /// Of warps, to shared and global memory; unknown: 128 bytes of l2_bytes each.
+    std::uint64_t memory_instructions = 0;
+    std::uint32_t dependent_loads = 0;  ///< of a CTA, one after another, with nothing to do meanwhile; unknown: 1
 };
 
 /// One kernel launch of a GPU, as the application issues it.
@@ -49,13 +50,16 @@ inline constexpr std::size_t kMaxSegments = 64;  ///< of reads, and of writes
 /// "" or what is wrong with a kernel, with the key in front: "block: 2048 threads, a CTA has 1024 at most".
 std::string validation_error(const GpuKernel& kernel);
 
+/// A kernel with `factor` (1 or more) times the CTAs in x, work and bytes. Segments begin and end at `factor` times
+/// their addresses, so that two enlarged kernels share bytes if the kernels do. Beyond the limits: validation_error().
+GpuKernel enlarged(const GpuKernel& kernel, std::uint32_t factor);
+
 /// A kernel stream as JSON Lines (docs/kernel_stream.md), one kernel a line:
 ///     {"name": "gemm", "grid": [16, 4, 1], "block": [128, 1, 1], "registers": 64, "shared_bytes": 16384,
 ///      "flops": 0, "tensor_flops": 4194304, "read_bytes": 65536, "written_bytes": 32768,
 ///      "reads": [[4096, 32768], [65536, 32768]], "writes": [[131072, 32768]]}
-/// `name`, `grid` and `block` must be there; `l2_bytes`, `memory_instructions` and `dependent_loads` are written only if
-/// they are known. Throws InputError "file:line: key: ...", also for a stream without
-/// kernels.
+/// `name`, `grid` and `block` must be there; `l2_bytes`, `memory_instructions` and `dependent_loads` are written only
+/// if they are known. Throws InputError "file:line: key: ...", also for a stream without kernels.
 std::vector<GpuKernel> read_kernel_stream(const std::string& path);
 /// The same from its text; `source` is for messages.
 std::vector<GpuKernel> parse_kernel_stream(const std::string& text, const std::string& source);

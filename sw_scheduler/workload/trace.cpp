@@ -220,6 +220,26 @@ std::vector<BatchRouting> read_trace(const std::string& path, const std::vector<
     return TraceReader(path, switches, batch_samples).read(max_batches);
 }
 
+std::vector<BatchRouting> joined_batches(const std::vector<BatchRouting>& batches, std::uint32_t count,
+                                         const std::string& source) {
+    if (count == 1) return batches;
+    if (batches.size() % count != 0)
+        throw InputError(source, 0, "batches",
+                         fmt::format("{} are no whole number of times the {} in flight", batches.size(), count));
+    std::vector<BatchRouting> joined;
+    for (std::size_t i = 0; i < batches.size(); ++i) {
+        if (i % count == 0) {
+            joined.push_back(batches[i]);
+            continue;
+        }
+        BatchRouting& last = joined.back();
+        last.samples += batches[i].samples;
+        for (std::size_t s = 0; s < last.masks.size(); ++s)
+            last.masks[s].insert(last.masks[s].end(), batches[i].masks[s].begin(), batches[i].masks[s].end());
+    }
+    return joined;
+}
+
 void write_trace(const std::string& path, const std::vector<SwitchSignature>& switches,
                  const std::vector<BatchRouting>& batches) {
     OutputFile output(path);

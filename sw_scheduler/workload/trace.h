@@ -30,6 +30,11 @@ struct BatchRouting {
 std::vector<BatchRouting> read_trace(const std::string& path, const std::vector<SwitchSignature>& switches,
                                      std::uint32_t batch_samples, std::size_t max_batches = 0);
 
+/// Each `count` batches one behind another, as if they were one: the ids of the second begin behind those of the first.
+/// Throws InputError if some are left over; `source` names the batches in the message.
+std::vector<BatchRouting> joined_batches(const std::vector<BatchRouting>& batches, std::uint32_t count,
+                                         const std::string& source);
+
 /// Writes the same format.
 void write_trace(const std::string& path, const std::vector<SwitchSignature>& switches,
                  const std::vector<BatchRouting>& batches);

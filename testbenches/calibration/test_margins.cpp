@@ -47,7 +47,9 @@ double measured(const std::function<double()>& measure) {
 }
 
 struct Compiled {
-    Compiled(const std::string& network, const sched::Margins& margins) : model(sched::read_model(network)) {
+    Compiled(const std::string& network, const sched::Margins& margins, const std::string& impl)
+        : model(sched::read_model(network)) {
+        chip.chip.impl = impl;
         options.margins = margins;
         image = compile_network(model, chip, options);
     }
@@ -59,9 +61,9 @@ struct Compiled {
 
 /// Mean latency of a batch on configs/platforms/adyna.yaml, in us.
 double latency_us(const std::string& network, const sched::Margins& margins) {
-    constexpr std::size_t kBatches = 8;
+    constexpr std::size_t kBatches = 4;
     return measured([&] {
-        const Compiled c(network, margins);
+        const Compiled c(network, margins, "tiles");
         const RunResult run =
             run_simulation(c.chip, c.image, encode(c.image), sched::declared_routing(c.model, kBatches));
         double sum = 0;
@@ -75,7 +77,7 @@ double latency_us(const std::string& network, const sched::Margins& margins) {
 double rescheduled_us(const std::string& network, const sched::Margins& margins) {
     constexpr std::size_t kBatches = 160, kInterval = 20;
     return measured([&] {
-        const Compiled c(network, margins);
+        const Compiled c(network, margins, "stages");
         sched::Model drifting = c.model;
         drifting.routing.distribution->drift_amplitude = 0.24;
         drifting.routing.distribution->drift_period_batches = kBatches;

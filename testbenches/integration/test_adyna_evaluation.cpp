@@ -75,6 +75,18 @@ TEST_CASE("Fig. 9: the order of the designs, DPSNet gains most, the same bytes a
     CHECK((results_of("adyna_fig9", "again") == text));
 }
 
+TEST_CASE("Kernels that lay out a whole batch part the designs, micro-batches do not", "[.evaluation]") {
+    const Figure speedup(json::parse(results_of("adyna_whole_batches")), "speedup");
+    for (const char* network : {"SkipNet", "SkipNet alike", "SkipNet 63 % skipped", "FBSNet"}) {
+        CAPTURE(network);
+        const auto of = [&](const char* design) { return speedup.value(design, network); };
+        CHECK(of("one kernel") < 0.92 * of("adyna-static"));  // beyond the models' error
+        CHECK(of("adyna-static") < of("adyna"));
+        CHECK(of("adyna-static") < of("full-kernel"));
+        CHECK(of("full-kernel, micro-batches of 8") == Approx(of("adyna-static, micro-batches of 8")).epsilon(0.02));
+    }
+}
+
 TEST_CASE("Fig. 12: an online scheduler must take less than a millisecond", "[.evaluation]") {
     const Figure speed(json::parse(results_of("adyna_fig12")), "fig12");
     for (const char* mean : kMeans) {

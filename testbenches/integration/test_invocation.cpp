@@ -20,7 +20,7 @@ constexpr unsigned kBatches = 6;
 std::string compiled_for(const std::string& design, const std::string& invocation, const std::string& more = "") {
     return compiled(
         kDigits + std::string(" --platform ") + kMini + " --design " + design + " --invocation " + invocation + more,
-        design + invocation + ".syk");
+        design + invocation + (more.empty() ? "" : "_more") + ".syk");
 }
 
 struct Run {
@@ -55,10 +55,14 @@ std::map<std::string, std::vector<unsigned>> recorded_samples() {
 
 TEST_CASE("an operator is invoked once a batch, with the smallest kernel for the batch's samples", "[invocation]") {
     const std::string design = GENERATE("adyna", "adyna-static");
-    const std::string chip = GENERATE(" --set chip.impl=tiles", " --set chip.impl=stages",
-                                      " --set chip.impl=tiles --set dispatcher.impl=walk");
-    CAPTURE(design, chip);
-    const Run batch = run(compiled_for(design, "batch"), chip);
+    const auto [chip, in_flight] = GENERATE(table<std::string, std::string>(
+        {{" --set chip.impl=tiles", ""},
+         {" --set chip.impl=stages", ""},
+         {" --set chip.impl=tiles --set dispatcher.impl=walk", ""},
+         {" --set chip.impl=tiles", " --batches-in-flight 3"},  // each batch by its own dyn_dims
+         {" --set chip.impl=stages", " --batches-in-flight 2"}}));
+    CAPTURE(design, chip, in_flight);
+    const Run batch = run(compiled_for(design, "batch", in_flight), chip);
     CHECK(batch.report.at("invocation") == "batch");
     const auto recorded = recorded_samples();
     unsigned operators = 0;
@@ -102,14 +106,16 @@ TEST_CASE("tiles and stages agree on invocations for batches", "[invocation]") {
 }
 
 TEST_CASE("operators that pack their samples do the same work, and are invoked once a batch", "[invocation]") {
+    const std::string in_flight = GENERATE("", " --batches-in-flight 2");
     const std::string platform = " --platform configs/platforms/adyna.yaml";
     const auto image = [&](const std::string& network, const std::string& routing) {
         return compiled("configs/workloads/digits_" + network + ".yaml" + platform +
-                            " --design adyna --invocation batch --sample-routing " + routing + " --unit-samples 16",
+                            " --design adyna --invocation batch --sample-routing " + routing + " --unit-samples 16" +
+                            in_flight,
                         network + routing + ".syk");
     };
     const std::string network = GENERATE("early_exit", "channel_gate");
-    CAPTURE(network);
+    CAPTURE(network, in_flight);
     const std::string options = " --trace configs/workloads/digits/" + network +
                                 "/routing.jsonl --batches 2 --set chip.impl=tiles --write-profile ";
     const std::string packed = image(network, "on_chip"), sorted = image(network, "sorted_reload");
@@ -118,7 +124,7 @@ TEST_CASE("operators that pack their samples do the same work, and are invoked o
     const json on_chip = report_of_run(platform + " --image " + packed + options + scratch("packed.json")),
                reload = report_of_run(platform + " --image " + sorted + options + scratch("sorted.json"));
     CHECK(on_chip.at("sample_routing") == "on_chip");
-    for (unsigned b = 0; b < 2; ++b)
+    for (std::size_t b = 0; b < on_chip.at("batches").size(); ++b)
         CHECK(on_chip.at("batches").at(b).at("macs") == reload.at("batches").at(b).at("macs"));
     const json profile = json::parse(read_text(scratch("packed.json")));
     for (const auto& [name, counted] : profile.at("operators").items()) {
@@ -127,6 +133,53 @@ TEST_CASE("operators that pack their samples do the same work, and are invoked o
         for (const auto& [dyn_dim, count] : counted.at("kernels").items()) invocations += count.get<unsigned>();
         CHECK(invocations == 2);
     }
+}
+
+TEST_CASE("batches in flight do the same work, invocation by invocation", "[invocation]") {
+    const std::string invocation = GENERATE("batch", "micro_batch");
+    const std::string alone = compiled_for("adyna", invocation),
+                      together = compiled_for("adyna", invocation, " --batches-in-flight 3");
+    CHECK(sy_sched("inspect " + together).out.find("3 batches in flight") != std::string::npos);
+    const Run one = run(alone, " --set chip.impl=tiles"), tiles = run(together, " --set chip.impl=tiles"),
+              stages = run(together, " --set chip.impl=stages");
+    CHECK(tiles.report.at("batches_in_flight") == 3);
+    CHECK(tiles.report.at("batches").size() == 2);
+    CHECK(tiles.report.at("summary").at("batches") == kBatches);
+    CHECK(tiles.report.at("summary").at("samples_per_batch") == 128);
+    CHECK(tiles.profile == stages.profile);
+    CHECK(tiles.profile.at("batches") == kBatches);
+    double alone_macs = 0, together_macs = 0;
+    for (const json& batch : one.report.at("batches")) alone_macs += batch.at("macs").get<double>();
+    for (const json& batch : tiles.report.at("batches")) together_macs += batch.at("macs").get<double>();
+    CHECK(alone_macs == together_macs);
+    const double ratio = mean_latency_us(stages.report) / mean_latency_us(tiles.report);
+    CHECK(ratio > 0.92);
+    CHECK(ratio < 1.08);
+    const auto a_batch = [](const json& report) {
+        return report.at("summary").at("batch_us").at("chip").get<double>();
+    };
+    CHECK(a_batch(tiles.report) == Approx(mean_latency_us(tiles.report) / 3));
+    CHECK(a_batch(tiles.report) < a_batch(one.report));
+    check_refused(sy_sim(std::string("run --platform ") + kMini + " --image " + together + " --trace " + kDigitsTrace +
+                         " --batches 4"),
+                  {"batches: 4 are no whole number of times the 3 in flight"});
+}
+
+TEST_CASE("a run with packed samples and batches in flight is re-scheduled", "[invocation]") {
+    const std::string platform = " --platform configs/platforms/adyna.yaml",
+                      model = "configs/workloads/digits_moe.yaml";
+    const std::string image = compiled(model + platform +
+                                           " --design adyna --invocation batch --sample-routing on_chip "
+                                           "--batches-in-flight 2",
+                                       "rescheduled.syk");
+    const std::string run = platform + " --image " + image + " --trace configs/workloads/digits/moe/routing.jsonl" +
+                            " --model " + model + " --set chip.impl=tiles --batches 8 --reschedule ";
+    const json report = report_of_run(run + "4");
+    CHECK(report.at("switches").at("on_chip") > 0);
+    REQUIRE(report.at("phases").size() == 2);
+    CHECK(report.at("phases").at(1).at("first_batch") == 4);
+    check_refused(sy_sim("run" + run + "3"),
+                  {"--reschedule", "3 batches are no whole number of times the 2 in flight"});
 }
 
 TEST_CASE("stages do not pack samples, so that auto takes tiles", "[invocation]") {

@@ -50,6 +50,9 @@ Pair draw(std::uint64_t seed, PairSize size, unsigned attempt) {
     if (random.chance(0.2) && pair.network.batch_inputs % divisor == 0)
         pair.unit_samples = pair.network.batch_inputs / divisor;
     pair.batches = random.integer(1, 3);
+    if (pair.design != "m-tile" && random.chance(0.25)) pair.invocation = "batch";
+    if (random.chance(0.2)) pair.batches_in_flight = random.integer(2, 4);
+    pair.batches *= pair.batches_in_flight;
     return pair;
 }
 
@@ -86,6 +89,8 @@ std::optional<Compiled> compile(const Pair& pair) {
         options.design = pair.design;
         options.without = pair.without;
         options.unit_samples = pair.unit_samples;
+        options.invocation = pair.invocation;
+        options.batches_in_flight = pair.batches_in_flight;
         const Image image = platform::compile_network(model, compiled.platform, options);
         // The design full-kernel may make more kernels than tiles have room for (chip.ideal_kernel_store).
         const unsigned room = platform::make_hardware_description(compiled.platform).kernel_store_size();
@@ -93,11 +98,12 @@ std::optional<Compiled> compile(const Pair& pair) {
             if (tile.kernels.size() > room) return std::nullopt;
         compiled.bytes = encode(image);
         if (!sched::design_of(image.meta).has(sched::Mechanism::routing)) {
-            compiled.routing.assign(pair.batches, platform::every_branch(image.meta));
+            compiled.routing.assign(pair.batches / pair.batches_in_flight, platform::every_branch(image.meta));
         } else if (model.graph.switches.empty()) {
-            compiled.routing.assign(pair.batches, BatchRouting{image.meta.batch_samples, {}});
+            compiled.routing.assign(pair.batches / pair.batches_in_flight, BatchRouting{image.meta.batch_samples, {}});
         } else {
-            compiled.routing = sched::declared_routing(model, pair.batches);
+            compiled.routing =
+                joined_batches(sched::declared_routing(model, pair.batches), pair.batches_in_flight, "pair");
         }
     } catch (const InputError&) {
         return std::nullopt;
@@ -152,6 +158,8 @@ ordered_json run_pair(std::uint64_t seed, PairSize size) {
                         {"design", pair.design},
                         {"without", pair.without},
                         {"unit_samples", pair.unit_samples},
+                        {"invocation", pair.invocation},
+                        {"batches_in_flight", pair.batches_in_flight},
                         {"batches", pair.batches},
                         {"platform", pair.platform}};
     for (const char* impl : {"tiles", "stages"}) {
@@ -192,6 +200,8 @@ void write_pair(std::uint64_t seed, PairSize size, const std::string& folder) {
     std::string options = " --design " + pair.design;
     for (const std::string& mechanism : pair.without) options += " --without " + mechanism;
     if (pair.unit_samples > 0) options += fmt::format(" --unit-samples {}", pair.unit_samples);
+    if (pair.invocation != "micro_batch") options += " --invocation " + pair.invocation;
+    if (pair.batches_in_flight > 1) options += fmt::format(" --batches-in-flight {}", pair.batches_in_flight);
     std::string commands = fmt::format(
         "sy-sched compile {0}/network.yaml --platform {0}/platform.yaml{1} -o {0}/image.syk\n", folder, options);
     for (const char* impl : {"tiles", "stages"})

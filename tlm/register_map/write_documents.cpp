@@ -1,37 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include "switchyard/sw_scheduler/base/xml_text.h"
 #include "switchyard/tlm/register_map/register_map.h"
 
 namespace switchyard::register_map {
 
 namespace {
 
-std::string escaped(const std::string& text) {
-    std::string result;
-    for (const char c : text) {
-        switch (c) {
-            case '&':
-                result += "&amp;";
-                break;
-            case '<':
-                result += "&lt;";
-                break;
-            case '>':
-                result += "&gt;";
-                break;
-            default:
-                result += c;
-        }
-    }
-    return result;
-}
-
 /// Lines of XML with their indentation.
 class Xml {
 public:
     void line(const std::string& name, const std::string& value) {
-        text_ += fmt::format("{}<ipxact:{}>{}</ipxact:{}>\n", indent(), name, escaped(value), name);
+        text_ += fmt::format("{}<ipxact:{}>{}</ipxact:{}>\n", indent(), name, xml_escaped(value), name);
     }
     void open(const std::string& name, const std::string& attributes = "") {
         text_ += fmt::format("{}<ipxact:{}{}>\n", indent(), name, attributes);

@@ -19,6 +19,7 @@ void for_each_ace_section(AceConfig& config, Visit visit) {
     visit("scheduling_window", config.window);
     visit("host", config.host);
     visit("run", config.run);
+    visit("energy", config.energy);
 }
 
 [[noreturn]] void refuse(const std::string& path, const YAML::Node& node, const std::string& key,

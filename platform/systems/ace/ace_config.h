@@ -7,6 +7,7 @@
 
 #include "switchyard/hw/scheduling_window/scheduling_window.h"
 #include "switchyard/platform/gpu/gpu_platform.h"
+#include "switchyard/platform/systems/ace/gpu_energy.h"
 #include "switchyard/sw_scheduler/ace/runtime.h"
 #include "switchyard/sw_scheduler/base/config.h"
 
@@ -18,6 +19,7 @@ struct RunConfig {
     std::string dependences = "all_hazards";
     std::string prepared = "workload";
     bool functional = false;
+    unsigned kernel_scale = 1;
     double watchdog_us = 1e6;
 };
 
@@ -30,6 +32,8 @@ void describe(V& v, RunConfig& c) {
         "prepared", c.prepared, {"workload", "yes", "no"},
         "whether plan and graph are there before an input: as the workload says, for static networks; always; never");
     v.field("functional", c.functional, "kernels transform the bytes of their segments; the result is compared");
+    v.field("kernel_scale", c.kernel_scale, 1, 64,
+            "factor of the CTAs, work and bytes of every kernel: the same graph of larger kernels");
     v.field("watchdog_us", c.watchdog_us, 1, 1e9, "the run ends with an error when no kernel completes for so long");
 }
 
@@ -39,6 +43,7 @@ struct AceConfig {
     hw::SchedulingWindow::Config window;
     sched::ace::HostCosts host;
     RunConfig run;
+    GpuEnergyConfig energy;
 };
 
 /// `gpu_file` names the file of the GPU (configs/gpus), relative to this one. An empty `path`: the defaults. Overrides

@@ -9,10 +9,13 @@
 
 #include "switchyard/hw/gpu/command_processor.h"
 #include "switchyard/hw/scheduling_window/scheduling_window.h"
+#include "switchyard/platform/gpu/gpu_device.h"
 
 namespace switchyard::platform::ace {
 
 namespace reg = hw::gpu_registers;
+constexpr std::uint64_t kRegisterBar = GpuDevice::kGpuRegisters, kMemoryBar = GpuDevice::kGpuWindow;
+constexpr std::uint64_t kWindowBar = GpuDevice::kGpuExtension;  // entries of the scheduling window
 using sched::ace::EventId;
 using sched::ace::HostThread;
 using sched::ace::KernelNumber;
@@ -91,6 +94,7 @@ AceHost::AceHost(const sc_core::sc_module_name& module_name, DeviceAccess& devic
                  unsigned streams, double watchdog_us, SimulationRegistry& registry)
     : sc_module(module_name),
       device_(device),
+      registry_(registry),
       layout_(layout),
       streams_(streams),
       watchdog_us_(watchdog_us),
@@ -147,7 +151,9 @@ void AceHost::send_entries() {
 
 void AceHost::check_progress(const std::string& what) const {
     const double us = (sc_core::sc_time_stamp() - last_progress_) / sc_core::sc_time(1, sc_core::SC_US);
-    if (us > watchdog_us_) throw ModelError(*this, fmt::format("{}: no kernel has completed for {:.0f} us", what, us));
+    if (us <= watchdog_us_) return;
+    throw ModelError(*this, fmt::format("{}: no kernel has completed for {:.0f} us; {}", what, us,
+                                        fmt::join(registry_.waits(), "; ")));
 }
 
 }  // namespace switchyard::platform::ace

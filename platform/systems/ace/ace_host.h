@@ -12,10 +12,11 @@
 #include "switchyard/hw/gpu/packet.h"
 #include "switchyard/platform/systems/ace/device_access.h"
 #include "switchyard/sw_scheduler/ace/host_api.h"
+#include "switchyard/tlm/simulation_registry.h"
 
 namespace switchyard::platform::ace {
 
-/// The launch packets of an input's kernels, and the memory of the device as the host has divided it.
+/// The memory of the device as the host has divided it.
 struct DeviceLayout {
     std::uint64_t rings = std::uint64_t{1} << 20;  ///< of the queues, one behind the other
     std::uint32_t ring_packets = 1;                ///< a power of two; no queue ever has more
@@ -46,11 +47,15 @@ public:
 
 private:
     class Thread;
+    /// Writes a packet into a queue's ring and rings its doorbell; both are posted.
     void push(unsigned stream, const hw::GpuPacket& packet);
-    void send_entries();
+    void send_entries();  ///< a thread: entries go over the link one after another
+    /// Throws ModelError when no kernel has completed for watchdog_us; `what`: what the host waits for. The message has
+    /// who waits for what on the device.
     void check_progress(const std::string& what) const;
 
     DeviceAccess& device_;
+    const SimulationRegistry& registry_;
     DeviceLayout layout_;
     unsigned streams_;
     double watchdog_us_;

@@ -10,7 +10,7 @@
 #include "switchyard/platform/system/config_section.h"
 #include "switchyard/platform/system/report_parts.h"
 #include "switchyard/platform/system/system.h"
-#include "switchyard/platform/systems/ace/ace_run.h"
+#include "switchyard/platform/systems/ace/ace_report.h"
 #include "switchyard/sw_scheduler/base/error.h"
 
 namespace switchyard::platform {
@@ -19,13 +19,22 @@ using nlohmann::ordered_json;
 
 namespace {
 
-/// Inputs of a point: as many as its work has batches, one by default.
-ace::AceWork work_of(const Point& point) {
+/// Inputs of a point: as many as its work has batches, one by default. Kernels are `scale` times as large.
+ace::AceWork work_of(const Point& point, unsigned scale) {
     ace::AceWork work;
     work.model = sched::read_stream_model(point.workload);
     const std::size_t inputs = point.work.batches > 0 ? point.work.batches : 1;
     for (std::size_t i = 0; i < inputs; ++i)
         work.inputs.push_back(work.model.generate({point.work.seed.value_or(1), point.work.first_batch + i}));
+    if (scale == 1) return work;
+    for (sched::GeneratedStream& input : work.inputs)
+        for (sched::GpuKernel& kernel : input.kernels) {
+            kernel = sched::enlarged(kernel, scale);
+            const std::string message = sched::validation_error(kernel);
+            if (!message.empty())
+                throw InputError(point.workload, 0, "",
+                                 fmt::format("kernel {}, run.kernel_scale {}: {}", kernel.name, scale, message));
+        }
     return work;
 }
 
@@ -46,11 +55,15 @@ void check_kernels(const ace::AceWork& work, const ace::AceConfig& config, const
 class AcePlan : public Plan {
 public:
     explicit AcePlan(const Point& point)
-        : config_(ace::read_ace_config(point.platform, point.overrides)), work_(work_of(point)), design_(point.design) {
+        : config_(ace::read_ace_config(point.platform, point.overrides)),
+          work_(work_of(point, config_.run.kernel_scale)),
+          design_(point.design) {
         check_kernels(work_, config_, point.workload);
     }
 
-    ordered_json run() override { return ace::run_ace(work_, config_, design_); }
+    ordered_json run() override {
+        return ace::ace_report(work_, config_, design_, ace::run_ace(work_, config_, design_));
+    }
 
 private:
     ace::AceConfig config_;

@@ -10,31 +10,6 @@
 
 namespace switchyard::platform::ace {
 
-BaseAddresses::BaseAddresses(const sc_core::sc_module_name& module_name)
-    : sc_module(module_name), in("in"), memory("memory"), registers("registers"), window("window") {
-    in.register_b_transport(this, &BaseAddresses::b_transport);
-    in.register_transport_dbg(this, &BaseAddresses::transport_dbg);
-}
-
-BaseAddresses::Socket& BaseAddresses::select(std::uint64_t address, std::uint64_t& base) {
-    base = address >= kWindowBar ? kWindowBar : address >= kRegisterBar ? kRegisterBar : kMemoryBar;
-    return base == kWindowBar ? window : base == kRegisterBar ? registers : memory;
-}
-
-void BaseAddresses::b_transport(::tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
-    std::uint64_t base = 0;
-    Socket& out = select(payload.get_address(), base);
-    payload.set_address(payload.get_address() - base);
-    out->b_transport(payload, delay);
-}
-
-unsigned BaseAddresses::transport_dbg(::tlm::tlm_generic_payload& payload) {
-    std::uint64_t base = 0;
-    Socket& out = select(payload.get_address(), base);
-    payload.set_address(payload.get_address() - base);
-    return out->transport_dbg(payload);
-}
-
 DeviceAccess::DeviceAccess(const sc_core::sc_module_name& module_name, SimulationRegistry& registry)
     : sc_module(module_name), link("link"), registry_(registry) {}
 

@@ -6,33 +6,12 @@
 #include <vector>
 
 #include <tlm_utils/simple_initiator_socket.h>
-#include <tlm_utils/simple_target_socket.h>
 #include <systemc>
 #include <tlm>
 
 #include "switchyard/tlm/simulation_registry.h"
 
 namespace switchyard::platform::ace {
-
-/// Where the GPU's parts are for the host, behind the link.
-inline constexpr std::uint64_t kMemoryBar = 0;  ///< device memory
-inline constexpr std::uint64_t kRegisterBar = std::uint64_t{1} << 62;
-inline constexpr std::uint64_t kWindowBar = std::uint64_t{1} << 63;  ///< entries of the scheduling window
-
-/// Base address registers of the GPU: hands each access on, its address relative to the part.
-class BaseAddresses : public sc_core::sc_module {
-public:
-    tlm_utils::simple_target_socket<BaseAddresses> in;
-    tlm_utils::simple_initiator_socket<BaseAddresses> memory, registers, window;
-
-    explicit BaseAddresses(const sc_core::sc_module_name& name);
-
-private:
-    using Socket = tlm_utils::simple_initiator_socket<BaseAddresses>;
-    Socket& select(std::uint64_t address, std::uint64_t& base);
-    void b_transport(::tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
-    unsigned transport_dbg(::tlm::tlm_generic_payload& payload);
-};
 
 /// The host's end of the link. Writes are posted: post() returns at once, and they arrive in their order.
 class DeviceAccess : public sc_core::sc_module {
@@ -41,6 +20,7 @@ public:
 
     DeviceAccess(const sc_core::sc_module_name& name, SimulationRegistry& registry);
 
+    /// An answer that is an error ends the simulation with ModelError, here and below.
     void post(std::uint64_t address, std::vector<std::uint8_t> bytes);
     void post_word(std::uint64_t address, std::uint32_t value);
     /// Threads only; time passes until it is there or has been answered.

@@ -16,6 +16,8 @@ class ValueMemory {
 public:
     /// Of all that a kernel reads, its own number included.
     std::uint64_t digest(const std::vector<sched::MemorySegment>& reads, std::uint64_t number) const;
+    /// All bytes of the segments, which may overlap and go beyond the end of the address space, get a value of their
+    /// own.
     void write(const std::vector<sched::MemorySegment>& writes, std::uint64_t value);
     /// Of everything that was written.
     std::uint64_t digest() const;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -34,6 +35,7 @@ constexpr const char* kWithout = "without";
 constexpr const char* kUnitSamples = "unit_samples";
 constexpr const char* kInvocation = "invocation";
 constexpr const char* kRouting = "routing";
+constexpr const char* kInFlight = "batches_in_flight";
 constexpr const char* kReschedule = "reschedule";
 
 std::string parameter(const Point& point, const char* key) {
@@ -61,6 +63,7 @@ NetworkImageOptions options_of(const Point& point) {
     if (!invocation.empty()) options.invocation = invocation;
     const std::string routing = parameter(point, kRouting);
     if (!routing.empty()) options.routing = routing;
+    options.batches_in_flight = std::max(1U, number(point, kInFlight, "a number of batches"));
     options.unit_samples = number(point, kUnitSamples, "a number of samples");
     return options;
 }
@@ -75,6 +78,10 @@ public:
           reschedule_interval_(number(point, kReschedule, "a number of batches")),
           bytes_(encode(compile_network(work_.model, platform_, options_))),
           image_(decode_image_for(platform_, bytes_, point.workload)) {
+        work_.routes.batches = joined_batches(work_.routes.batches, options_.batches_in_flight, point.workload);
+        if (reschedule_interval_ % options_.batches_in_flight != 0)
+            throw InputError(fmt::format("design {}: {}: {} batches are no whole number of times the {} in flight",
+                                         point.design, kReschedule, reschedule_interval_, options_.batches_in_flight));
         if (sched::design_of(image_.meta).has(sched::Mechanism::routing)) return;
         work_.routes.source = {"every branch", 0};
         work_.routes.batches.assign(work_.routes.batches.size(), every_branch(image_.meta));
@@ -89,7 +96,7 @@ public:
     ordered_json run() override {
         RunOptions run;
         Rescheduler rescheduler(work_.model, platform_, options_, image_, expected_routes(work_.model, options_));
-        run.reschedule_interval = reschedule_interval_;
+        run.reschedule_interval = reschedule_interval_ / options_.batches_in_flight;
         if (run.reschedule_interval > 0)
             run.reschedule = [&rescheduler](const SimulatedHost::Profile& read_back) { return rescheduler(read_back); };
         const auto run_on = [&](const PlatformConfig& chosen) {
@@ -117,11 +124,11 @@ public:
         return "tiles with many kernels, dynamic dispatch, switch and merge in the network interface";
     }
     std::vector<SystemDesign> designs() const override {
-        return {{"adyna", {kSampling, kWithout, kInvocation, kRouting, kUnitSamples, kReschedule}},
-                {"adyna-static", {kWithout, kInvocation, kRouting, kUnitSamples}},
-                {"full-kernel", {kWithout, kInvocation, kRouting, kUnitSamples, kReschedule}},
-                {"real-time", {kWithout, kInvocation, kRouting, kUnitSamples}},
-                {"m-tile", {kWithout, kUnitSamples}}};
+        return {{"adyna", {kSampling, kWithout, kInvocation, kRouting, kInFlight, kUnitSamples, kReschedule}},
+                {"adyna-static", {kWithout, kInvocation, kRouting, kInFlight, kUnitSamples}},
+                {"full-kernel", {kWithout, kInvocation, kRouting, kInFlight, kUnitSamples, kReschedule}},
+                {"real-time", {kWithout, kInvocation, kRouting, kInFlight, kUnitSamples}},
+                {"m-tile", {kWithout, kInFlight, kUnitSamples}}};
     }
     void check_workload(const Point& point) const override { sched::read_model(point.workload); }
     void check_platform(const Point& point) const override { read_platform(point.platform, point.overrides); }

@@ -34,16 +34,16 @@ ordered_json kernel_profile(const Image& image, const SimulatedHost::Profile& re
             if (op.rank != 0 || !meta.dynamic || meta.partial) continue;  // a model's operators only
             const OperatorPlacement& placement = tile.placement(op.op_id);
             const std::uint32_t counted =
-                placement.invoked_by_batch() ? image.meta.batch_samples : placement.unit_samples;
+                placement.invoked_by_batch() ? image.meta.samples_of_batch() : placement.unit_samples;
             by_operator[op.op_id] = {{"unit_samples", counted},
                                      {"kernels", invocations(tile, op, read_back.by_tile.at(t))}};
         }
     }
     ordered_json operators = ordered_json::object();
     for (auto& [op_id, entry] : by_operator) operators[image.meta.operators[op_id].name] = std::move(entry);
-    return {{"batch_samples", image.meta.batch_samples},
-            {"unit_samples", image.meta.batch_samples},
-            {"batches", read_back.batches_of_phase},
+    return {{"batch_samples", image.meta.samples_of_batch()},
+            {"unit_samples", image.meta.samples_of_batch()},
+            {"batches", read_back.batches_of_phase * image.meta.batches_in_flight},
             {"operators", std::move(operators)}};
 }
 

@@ -37,6 +37,7 @@ sched::CompileOptions compile_options(const NetworkImageOptions& options) {
     compile.without = options.without;
     compile.invocation = sched::parse_invocation(options.invocation);
     compile.routing = sched::parse_sample_routing(options.routing);
+    compile.batches_in_flight = options.batches_in_flight;
     compile.unit_samples = options.unit_samples;
     compile.margins = options.margins;
     return compile;

@@ -21,6 +21,7 @@ struct NetworkImageOptions {
     std::vector<std::string> without;  ///< mechanisms that the design does without (sched::mechanism_names)
     std::string invocation = "micro_batch";  ///< sched::kInvocations
     std::string routing = "sorted_reload";   ///< sched::kSampleRoutings
+    std::uint32_t batches_in_flight = 1;     ///< that a doorbell starts
     std::uint32_t unit_samples = 0;          ///< of a micro-batch, in every segment; 0: chosen by cost
     sched::Margins margins;                  ///< calibrated; others for calibrations
 };

@@ -88,7 +88,7 @@ ordered_json load_json(const PlatformConfig& p, const RunResult& result) {
 ordered_json phases_json(const PlatformConfig& p, const RunResult& result) {
     ordered_json list = ordered_json::array();
     for (const SimulatedHost::Phase& phase : result.host.phases)
-        list.push_back({{"first_batch", phase.first_batch},
+        list.push_back({{"first_batch", phase.first_batch * phase.image->meta.batches_in_flight},
                         {"reconfiguration_us", nanoseconds(phase.reconfiguration) * kNanosecondsToMicroseconds},
                         {"reconfiguration_cycles", whole_cycles(p, phase.reconfiguration)},
                         {"segments", phase.image->chip.segments.size()}});
@@ -121,16 +121,19 @@ ordered_json summary_json(const PlatformConfig& p, const Image& image, const Run
     double reconfigurations_us = 0;
     for (const SimulatedHost::Phase& phase : result.host.phases)
         reconfigurations_us += nanoseconds(phase.reconfiguration) * kNanosecondsToMicroseconds;
-    const auto batches = static_cast<double>(result.host.batches.size());
+    const std::uint32_t together = image.meta.batches_in_flight;
+    const auto batches = static_cast<double>(result.host.batches.size() * together);
     const double per_second = batches / (run.nanoseconds * kNanosecondsToSeconds);
-    return {{"batches", result.host.batches.size()},
-            {"samples_per_batch", image.meta.batch_samples},
+    ordered_json batch_us =
+        batch_time_json(latencies, reconfigurations_us, run.nanoseconds * kNanosecondsToMicroseconds, together);
+    return {{"batches", result.host.batches.size() * together},
+            {"samples_per_batch", image.meta.samples_of_batch()},
             {"run_cycles", whole_cycles(p, sc_core::sc_time(run.nanoseconds, sc_core::SC_NS))},
             {"run_us", run.nanoseconds * kNanosecondsToMicroseconds},
             {"latency_us", latency_json(latencies)},
-            {"batch_us", batch_time_json(latencies, reconfigurations_us, run.nanoseconds * kNanosecondsToMicroseconds)},
+            {"batch_us", std::move(batch_us)},
             {"batches_per_second", per_second},
-            {"samples_per_second", per_second * image.meta.batch_samples}};
+            {"samples_per_second", per_second * image.meta.samples_of_batch()}};
 }
 
 ordered_json utilisation_json(const PlatformConfig& p, const RunActivity& run, const RunResult& result) {
@@ -185,7 +188,8 @@ ordered_json operators_json(const Image& image, const std::vector<Expectation>& 
                         {"segment", op.segment},
                         {"switch", op.switch_name},
                         {"tiles", tiles[op_id]},
-                        {"samples_per_batch", static_cast<double>(samples) / static_cast<double>(expected.size())},
+                        {"samples_per_batch", static_cast<double>(samples) /
+                                                  static_cast<double>(expected.size() * image.meta.batches_in_flight)},
                         {"macs", samples * op.macs_per_sample},
                         {"kernels", std::move(kernels)}});
     }
@@ -219,15 +223,16 @@ ordered_json make_report(const PlatformConfig& platform, const Image& image, con
         {"summary", summary_json(platform, image, run, result)},
         {"utilisation", utilisation_json(platform, run, result)},
         {"energy", energy_json(energy_of(platform.energy, run.chip).parts(), run.total_picojoules, run.nanoseconds,
-                               result.host.batches.size())},
+                               result.host.batches.size() * image.meta.batches_in_flight)},
         {"phases", phases_json(platform, result)},
         {"batches", batches_json(platform, expected, result)},
         {"operators", operators_json(image, expected, result)},
         {"counters", counters_json(result)},
         {"conservation", checks_json(checks)}};
     if (image.meta.invocation != ImageMeta{}.invocation) report["invocation"] = image.meta.invocation;
+    if (image.meta.batches_in_flight > 1) report["batches_in_flight"] = image.meta.batches_in_flight;
     if (image.meta.routing != ImageMeta{}.routing) report["sample_routing"] = image.meta.routing;
-    if (image.meta.invocation != ImageMeta{}.invocation)
+    if (image.meta.invocation != ImageMeta{}.invocation || image.meta.batches_in_flight > 1)
         report["switches"] = {{"all", image.meta.switches.size()}, {"on_chip", sched::switches_on_chip(image)}};
     return report;
 }

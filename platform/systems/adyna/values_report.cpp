@@ -32,8 +32,10 @@ ordered_json outputs_json(const NpyArray& outputs, std::size_t batch, const Valu
 }
 
 ordered_json routing_json(const Image& image, const std::vector<BatchRouting>& routed, const std::string& trace) {
-    const std::vector<BatchRouting> recorded =
-        read_trace(trace, signatures_of(image.meta), image.meta.batch_samples, routed.size());
+    const std::uint32_t together = image.meta.batches_in_flight;
+    const std::vector<BatchRouting> recorded = joined_batches(
+        read_trace(trace, signatures_of(image.meta), image.meta.samples_of_batch(), routed.size() * together), together,
+        trace);
     ordered_json differences = ordered_json::array();
     std::size_t decisions = 0;
     for (std::size_t batch = 0; batch < std::min(recorded.size(), routed.size()); ++batch) {

@@ -35,6 +35,16 @@ void check_sampling(const Design& design, const CompileOptions& options, const D
         throw InputError(graph.file, 0, graph.name, "declares no routing: sampling its kernels takes a profile");
 }
 
+/// Tensors in HBM are cut by 16 bits of sample ids.
+void check_batches(const DynGraph& graph) {
+    constexpr std::uint64_t kLargest = 0xFFFF;
+    const std::uint64_t samples = std::uint64_t{graph.batch_samples()} * graph.batches_in_flight;
+    if (graph.batches_in_flight > 1 && samples > kLargest)
+        throw Infeasible(graph.file, 0, "batch",
+                         fmt::format("{} batches in flight have {} samples together, {} are possible",
+                                     graph.batches_in_flight, samples, kLargest));
+}
+
 }  // namespace
 
 bool resamples(const std::string& design) {
@@ -47,7 +57,9 @@ std::vector<std::string> design_names() {
     return names;
 }
 
-Image compile(const DynGraph& graph, const HardwareDescription& hardware, const CompileOptions& options) {
+Image compile(const DynGraph& network, const HardwareDescription& hardware, const CompileOptions& options) {
+    DynGraph graph = network;
+    graph.batches_in_flight = options.batches_in_flight;
     const Design design =
         find_design(options.design).without(options.without).invoking(options.invocation).routing(options.routing);
     check_sampling(design, options, graph);
@@ -57,6 +69,7 @@ Image compile(const DynGraph& graph, const HardwareDescription& hardware, const 
         throw InputError(
             fmt::format("{}: {} tiles asked for, but the chip has {}", hardware.name, options.tiles, hardware.tiles()));
     }
+    check_batches(graph);
     // Where every sample takes every branch, a profile of routes says nothing.
     const Profile* expected = design.has(Mechanism::routing) ? options.profile : nullptr;
     std::vector<double> fractions = worst_case_fractions(graph);

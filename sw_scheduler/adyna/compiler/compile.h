@@ -20,6 +20,8 @@ struct CompileOptions {
     std::vector<std::string> without;
     Invocation invocation = Invocation::micro_batch;
     SampleRouting routing = SampleRouting::sorted_reload;
+    /// Batches that the chip is given together: their micro-batches follow one another through each segment.
+    std::uint32_t batches_in_flight = 1;
     /// Expected share of the batch at each operator; nullptr: the model's own expectations.
     const Profile* profile = nullptr;
     /// How a dynamic operator gets the dyn_dims of its kernels; all but uniform need a profile and a design that

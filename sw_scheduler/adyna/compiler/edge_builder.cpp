@@ -157,7 +157,7 @@ void EdgeBuilder::add_mask(int switch_id) {
     edge.dst_op = static_cast<std::uint16_t>(one.data);
     edge.path = EdgePath::mask;
     edge.switch_id = static_cast<std::uint16_t>(switch_id);
-    const std::uint64_t bytes = aligned(sizeof(std::uint64_t) * std::uint64_t{workload_.graph.batch_samples()});
+    const std::uint64_t bytes = aligned(sizeof(std::uint64_t) * std::uint64_t{workload_.graph.samples_in_flight()});
     const OperatorPlacement& gate = schedule_.operators[one.gate].placement;
     mask_blocks_.push_back(add_block(gate.tiles.front(), 2 * bytes, gate.segment));
     masks.push_back({0, bytes});

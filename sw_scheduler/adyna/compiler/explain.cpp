@@ -176,8 +176,9 @@ std::string explain(const Image& image) {
     std::size_t max_kernels = 0;
     for (const TileProgram& program : image.tiles) max_kernels = std::max(max_kernels, program.kernels.size());
     fmt::format_to(out, "{} samples a batch, {} operators, {} switches, {} segments, at most {} kernels a tile\n",
-                   meta.batch_samples, meta.operators.size(), meta.switches.size(), image.chip.segments.size(),
+                   meta.samples_of_batch(), meta.operators.size(), meta.switches.size(), image.chip.segments.size(),
                    max_kernels);
+    if (meta.batches_in_flight > 1) fmt::format_to(out, "{} batches in flight\n", meta.batches_in_flight);
     if (meta.invocation != ImageMeta{}.invocation)
         fmt::format_to(out, "kernels are invoked once a {}\n", meta.invocation);
     for (const ImageMeta::Switch& one : meta.switches) {

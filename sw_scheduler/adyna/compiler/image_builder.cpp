@@ -16,7 +16,8 @@ ImageMeta meta_of(const Schedule& schedule, const Workload& workload, const Edge
     const DynGraph& graph = workload.graph;
     ImageMeta meta;
     meta.model = graph.name;
-    meta.batch_samples = graph.batch_samples();
+    meta.batch_samples = graph.samples_in_flight();
+    meta.batches_in_flight = graph.batches_in_flight;
     meta.samples_per_input = graph.samples_per_input;
     for (const PlacedOperator& placed : schedule.operators) {
         const Operator& one = graph.operators[placed.op];
@@ -182,7 +183,7 @@ Image build_image(const Schedule& schedule, const Workload& workload, const Hard
     image.meta.design = design.name();
     image.meta.platform = hardware.name;
 
-    image.chip.batch_samples = workload.graph.batch_samples();
+    image.chip.batch_samples = workload.graph.samples_in_flight();
     for (const SegmentPlan& segment : schedule.segments) {
         SegmentInfo info;
         info.units = segment.units;

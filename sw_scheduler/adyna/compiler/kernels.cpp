@@ -139,7 +139,7 @@ private:
     /// unit.
     std::vector<UnitCycles> cycles_of(const SegmentPlan& segment, const TileGroup& branch, std::size_t allocation) {
         std::vector<UnitCycles> costs;
-        const std::uint32_t units = stages_.by_batch() ? segment.units : 1;
+        const std::uint32_t units = stages_.by_batch() ? segment.units_of_batch : 1;
         for (std::uint32_t samples = 1; samples <= segment.unit_samples * units; ++samples) {
             double slowest = 0;
             for (const std::size_t i : branch) {
@@ -223,7 +223,8 @@ void generate_kernels(Schedule& schedule, const Segmenter& segmenter, StageSearc
                                          hardware.kernel_region_bytes(), hardware.kernel_store_size()));
         }
         const bool by_batch = design.has(Mechanism::batch_invocation);
-        const std::uint32_t samples = placed.placement.unit_samples * (by_batch ? placed.placement.units : 1);
+        const std::uint32_t samples =
+            by_batch ? stages.workload().graph.batch_samples() : placed.placement.unit_samples;
         if (samples > kLargestDynDim)
             throw Infeasible(
                 stages.workload().graph.file, 0, "batch",

@@ -107,7 +107,7 @@ double Segmenter::stored_bytes(const SegmentPlan& plan, int op) const {
         }
     }
     if (once) sample_bytes += static_cast<double>(work.graph.operators[op].output().bytes()) * item.expected_share;
-    return sample_bytes * work.graph.batch_samples();
+    return sample_bytes * work.graph.samples_in_flight();
 }
 
 double Segmenter::initiation_interval(const SegmentPlan& plan, std::size_t i, const Stage& stage) const {
@@ -204,7 +204,8 @@ std::vector<Segmenter::Group> Segmenter::groups(const SegmentPlan& plan, std::si
         if (group == groups.end()) {
             const TileGroupSamples of_tile_group = samples(plan, tile_group);
             // One more unit has some samples and is not full.
-            const double active = of_tile_group.active < 1 ? std::min(1.0, of_tile_group.active + 0.5 / plan.units) : 1;
+            const double active =
+                of_tile_group.active < 1 ? std::min(1.0, of_tile_group.active + 0.5 / plan.units_of_batch) : 1;
             group = groups.insert(groups.end(), {&path, active, of_tile_group.relative_variance, 0});
         }
         group->cycles = std::max(group->cycles, initiation_interval(plan, tile_group));
@@ -242,9 +243,14 @@ double Segmenter::packed_interval(const SegmentPlan& plan) const {
         double& cycles = slowest[gates[tile_group.front()]];
         cycles = std::max(cycles, samples(plan, tile_group).active * initiation_interval(plan, tile_group));
     }
-    double sum = 0;
-    for (const auto& [count, cycles] : slowest) sum += cycles;
-    return std::max(sum, plan.memory_cycles / plan.units);
+    double sum = 0, max = 0;
+    for (const auto& [count, cycles] : slowest) {
+        sum += cycles;
+        max = std::max(max, cycles);
+    }
+    // The parts work on different batches at a time: the first batch goes through all of them, the others follow.
+    const double batches = static_cast<double>(plan.units) / plan.units_of_batch;
+    return std::max((sum + (batches - 1) * max) / batches, plan.memory_cycles / plan.units);
 }
 
 void Segmenter::add_pipeline_cycles(SegmentPlan& plan) const {

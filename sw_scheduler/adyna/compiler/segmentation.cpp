@@ -24,14 +24,15 @@ Segmenter::Segmenter(StageSearch& search, const Design& design, unsigned tiles, 
       compaction_(design.has(Mechanism::compaction)),
       packing_(design.has(Mechanism::packing)),
       weights_(weights) {
-    const std::uint32_t batch = search.workload().graph.batch_samples();
+    const std::uint32_t batch = search.workload().graph.batch_samples(),
+                        all = search.workload().graph.samples_in_flight();
     constexpr std::uint32_t kLargestUnits = 0xFFFF;
     std::uint32_t joined = 1;  // samples of an input, or one
     for (const Operator& op : search.workload().graph.operators)
         joined = std::max<std::uint32_t>(joined, op.shape.joined);
     for (std::uint32_t size = std::min<std::uint32_t>(batch, 0xFFFF); size >= 1; --size) {
         const bool whole_inputs = size % joined == 0;
-        if (batch % size == 0 && whole_inputs && batch / size <= kLargestUnits &&
+        if (batch % size == 0 && whole_inputs && all / size <= kLargestUnits &&
             (unit_samples == 0 || size == unit_samples)) {
             unit_sizes_.push_back(size);
         }
@@ -78,7 +79,7 @@ std::vector<BufferSlots> Segmenter::slots_of(const Trial& trial) {
     const auto inside = [first, last](int op) { return op >= first && op < last; };
     double load = 0;
     for (int op = first; op < last; ++op) load += work.load(op);
-    const double shortest_interval = load / tiles_ * unit_samples / work.graph.batch_samples();
+    const double shortest_interval = load / tiles_ * unit_samples / work.graph.samples_in_flight();
 
     // When an operator begins and ends its first unit, in units of the shortest initiation interval; what passes a
     // switch waits for the gate as well. A stage takes at most one, by the allocation, and less if a single tile needs
@@ -106,7 +107,7 @@ std::vector<BufferSlots> Segmenter::slots_of(const Trial& trial) {
         end[op - first] = start + (alone < shortest_interval ? alone / shortest_interval : 1.0);
     }
     std::vector<BufferSlots> result(begin.size());
-    const std::uint32_t units = work.graph.batch_samples() / unit_samples;
+    const std::uint32_t units = work.graph.samples_in_flight() / unit_samples;
     const bool own_reads = !search_.hardware().multicast_reads;
     const auto slots_for = [units](double units_waiting) {
         constexpr double kRounding = 1e-6;
@@ -173,7 +174,8 @@ std::optional<SegmentPlan> Segmenter::plan(const Trial& trial, std::vector<TileG
     plan.first = trial.first;
     plan.last = trial.last;
     plan.unit_samples = trial.unit_samples;
-    plan.units = static_cast<std::uint16_t>(search_.workload().graph.batch_samples() / trial.unit_samples);
+    plan.units = static_cast<std::uint16_t>(search_.workload().graph.samples_in_flight() / trial.unit_samples);
+    plan.units_of_batch = static_cast<std::uint16_t>(search_.workload().graph.batch_samples() / trial.unit_samples);
     plan.order = trial.order;
     plan.slots = slots_of(trial);
     plan.prefetchable = trial.weight_copies > 1;

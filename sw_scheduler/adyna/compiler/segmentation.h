@@ -28,7 +28,8 @@ using Partners = std::map<std::pair<int, unsigned>, unsigned>;
 struct SegmentPlan {
     int first = 0, last = 0;
     std::uint32_t unit_samples = 1;
-    std::uint16_t units = 1;
+    std::uint16_t units = 1;  ///< of all batches that the chip is given together
+    std::uint16_t units_of_batch = 1;
     /// Switches by whose routes its samples are sorted, outer before inner: their gates stand in front of the segment.
     std::vector<int> order;
     std::vector<TileGroup> tile_groups;
@@ -212,7 +213,7 @@ private:
     bool add_pair(SegmentPlan& plan, BranchPair pair, std::uint64_t weights_beside, std::uint64_t bytes_beside) const;
     /// Of the batch or of a micro-batch: what sizes of shared tiles are chosen by.
     std::uint32_t invocation_samples(const SegmentPlan& plan) const {
-        return plan.unit_samples * (search_.by_batch() ? plan.units : 1);
+        return plan.unit_samples * (search_.by_batch() ? plan.units_of_batch : 1);
     }
     /// Of a unit, by the samples of its invocation.
     std::vector<double> branch_cycles(const SegmentPlan& plan, const TileGroup& operators,

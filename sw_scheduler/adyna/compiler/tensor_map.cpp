@@ -118,7 +118,7 @@ void TensorMap::add(const Source& source, StoredTensor::Kind kind) {
     if (op_id >= kNone) throw Infeasible(graph.file, 0, graph.name, "more operators and tensors than 16 bits can name");
     placement.op_id = narrow(static_cast<std::uint32_t>(op_id));
     placement.segment = kNone;
-    placement.unit_samples = graph.batch_samples();
+    placement.unit_samples = graph.samples_in_flight();
     const TensorShape stored = stored_shape(source);
     placement.shape.kind = OpKind::elementwise;
     placement.shape.out_channels = placement.shape.in_channels = stored.channels;

@@ -31,8 +31,8 @@ struct Workload {
 
     const DynGraph& graph;
     std::vector<Item> items;  ///< index = operator id
-    /// Section V-A: work of a sample x expected dyn_dim of a batch, in tile cycles.
-    double load(int op) const { return items[op].tile_cycles * items[op].expected_share * graph.batch_samples(); }
+    /// Section V-A: work of a sample x expected dyn_dim of what the chip is given together, in tile cycles.
+    double load(int op) const { return items[op].tile_cycles * items[op].expected_share * graph.samples_in_flight(); }
     /// Share of the batch that takes an edge.
     double edge_share(const Use& use) const;
     /// False if a switch's data operator and gate would be separated by a cut in front of operator `op`.

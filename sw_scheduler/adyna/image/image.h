@@ -55,12 +55,15 @@ struct ImageMeta {
     std::vector<std::string> without;        ///< mechanisms that the design does without
     std::string invocation = "micro_batch";  ///< or "batch": what an invocation of a kernel takes
     std::string routing = "sorted_reload";   ///< or "on_chip": operators pack their samples as they arrive
-    std::uint32_t batch_samples = 1;         ///< samples a batch after folding
+    std::uint32_t batch_samples = 1;         ///< samples that a doorbell starts, after folding
+    std::uint32_t batches_in_flight = 1;     ///< batches of equal size that these are
     std::uint32_t samples_per_input = 1;
     std::vector<Operator> operators;  ///< index = op_id
     std::vector<Switch> switches;     ///< index = switch_id
     std::vector<Tensor> tensors;
     std::string routing_yaml;  ///< declared route generator, as YAML; empty if routes only come from a trace
+
+    std::uint32_t samples_of_batch() const { return batch_samples / batches_in_flight; }
 };
 
 struct Image {

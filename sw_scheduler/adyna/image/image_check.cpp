@@ -51,6 +51,8 @@ public:
         at_ = "chip";
         require(image_.chip.batch_samples == image_.meta.batch_samples,
                 "batch_samples differs from the meta section's");
+        require(image_.meta.batches_in_flight > 0 && image_.meta.batch_samples % image_.meta.batches_in_flight == 0,
+                "{} samples are not {} batches", image_.meta.batch_samples, image_.meta.batches_in_flight);
         for (std::size_t i = 0; i < image_.chip.segments.size(); ++i) {
             const SegmentInfo& segment = image_.chip.segments[i];
             for (const std::uint16_t tile : segment.tiles)
@@ -110,8 +112,8 @@ private:
             previous = order.segment;
             require(orders_.agrees(order.segment, order), "order of segment {}: differs from another tile's",
                     order.segment);
-            require(order.samples == image_.chip.batch_samples, "order of segment {}: {} samples of a batch of {}",
-                    order.segment, order.samples, image_.chip.batch_samples);
+            require(order.samples == image_.meta.samples_of_batch(), "order of segment {}: {} samples of a batch of {}",
+                    order.segment, order.samples, image_.meta.samples_of_batch());
             for (std::size_t i = 0; i < order.keys.size(); ++i) {
                 const SegmentOrder::Key& key = order.keys[i];
                 require(key.outer == kNone || (key.outer < i && key.outer_branch < kMaskBits),
@@ -145,6 +147,9 @@ private:
         check_allocations(placement);
         for (unsigned i = 0; i < std::max<std::size_t>(1, placement.allocations.size()); ++i)
             check_partitions(placement, placement.first_partition(i), placement.last_partition(i));
+        require(placement.units % placement.units_of_invocation() == 0,
+                "operator {}: {} units, of which an invocation takes {}", id, placement.units,
+                placement.units_of_invocation());
     }
 
     void check_partitions(const OperatorPlacement& placement, std::size_t first, std::size_t last) const {

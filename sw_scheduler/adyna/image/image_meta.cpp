@@ -20,7 +20,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ImageMeta, model, design, platform, without, 
 namespace {
 
 /// Only where they are not the usual ones: older readers of images ignore them.
-constexpr const char *kInvocation = "invocation", *kRouting = "routing";
+constexpr const char *kInvocation = "invocation", *kRouting = "routing", *kInFlight = "batches_in_flight";
 
 }  // namespace
 
@@ -28,6 +28,7 @@ std::string meta_to_json(const ImageMeta& meta) {
     nlohmann::json json(meta);
     if (meta.invocation != ImageMeta{}.invocation) json[kInvocation] = meta.invocation;
     if (meta.routing != ImageMeta{}.routing) json[kRouting] = meta.routing;
+    if (meta.batches_in_flight != 1) json[kInFlight] = meta.batches_in_flight;
     // A model's name need not be UTF-8.
     return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
@@ -38,6 +39,7 @@ ImageMeta meta_from_json(const std::uint8_t* bytes, std::size_t size) {
         auto meta = json.get<ImageMeta>();
         meta.invocation = json.value(kInvocation, meta.invocation);
         meta.routing = json.value(kRouting, meta.routing);
+        meta.batches_in_flight = json.value(kInFlight, meta.batches_in_flight);
         return meta;
     } catch (const nlohmann::json::exception& error) {
         // Behind the library's own number stands what is missing or of another type.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -87,8 +88,12 @@ struct OperatorPlacement {
     /// How a kernel spreads one unit over the tiles: that of a kernel for several units is the same for each of them.
     Partition unit_partition(std::size_t kernel) const;
     /// Kernels are invoked once a batch and walk its units; otherwise once for each unit.
-    bool invoked_by_batch() const {
-        return !in_memory() && !partitions.empty() && partitions[last_partition(0) - 1].dyn_dim > unit_samples;
+    bool invoked_by_batch() const { return units_of_invocation() > 1; }
+    /// Units of a batch where kernels are invoked once a batch, else 1. There may be more units than a batch has: of
+    /// several batches, one after another.
+    unsigned units_of_invocation() const {
+        if (in_memory() || partitions.empty()) return 1;
+        return std::max(1U, partitions[last_partition(0) - 1].dyn_dim / unit_samples);
     }
 };
 

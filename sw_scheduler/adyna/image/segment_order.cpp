@@ -10,22 +10,25 @@ namespace switchyard {
 std::vector<std::uint32_t> ordered_samples(const SegmentOrder& order,
                                            const std::vector<std::vector<std::uint64_t>>& masks) {
     std::vector<std::vector<std::uint64_t>> reached(masks);
+    const std::size_t all = masks.empty() ? order.samples : masks.front().size() / order.samples * order.samples;
     for (std::size_t i = 0; i < order.keys.size(); ++i) {
         const SegmentOrder::Key& key = order.keys[i];
-        if (masks.at(i).size() < order.samples) throw std::invalid_argument("ordered_samples: masks are missing");
+        if (all == 0 || masks.at(i).size() < all) throw std::invalid_argument("ordered_samples: masks are missing");
         if (key.outer == kNone) continue;
-        for (std::uint32_t id = 0; id < order.samples; ++id) {
+        for (std::uint32_t id = 0; id < all; ++id) {
             if ((reached.at(key.outer)[id] >> key.outer_branch & 1U) == 0) reached[i][id] = 0;
         }
     }
-    std::vector<std::uint32_t> ids(order.samples);
+    std::vector<std::uint32_t> ids(all);
     std::iota(ids.begin(), ids.end(), 0);
-    std::stable_sort(ids.begin(), ids.end(), [&reached](std::uint32_t a, std::uint32_t b) {
-        for (const std::vector<std::uint64_t>& mask : reached) {
-            if (mask[a] != mask[b]) return mask[a] < mask[b];
-        }
-        return false;
-    });
+    for (auto first = ids.begin(); first != ids.end(); first += order.samples) {
+        std::stable_sort(first, first + order.samples, [&reached](std::uint32_t a, std::uint32_t b) {
+            for (const std::vector<std::uint64_t>& mask : reached) {
+                if (mask[a] != mask[b]) return mask[a] < mask[b];
+            }
+            return false;
+        });
+    }
     return ids;
 }
 

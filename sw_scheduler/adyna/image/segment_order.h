@@ -21,15 +21,15 @@ struct SegmentOrder {
         std::uint16_t outer_branch = 0;  ///< ... and the branch on which it stands
     };
     std::uint16_t segment = 0;
-    std::uint32_t samples = 1;  ///< of a batch
+    std::uint32_t samples = 1;  ///< of a batch; each of several batches is in an order of its own
     std::vector<Key> keys;      ///< the first counts most; none: operators pack their samples
     /// No sorting: unit u of each operator has its own samples at the positions [u * unit_samples, ...), by id.
     bool packs() const { return keys.empty(); }
 };
 
-/// Sample ids by position: ascending masks of the first key, then of the second, and so on, then ascending ids. A
-/// sample that does not reach a switch has mask 0 there. masks[key][id]. Throws std::invalid_argument if a key has
-/// fewer masks than samples.
+/// Sample ids by position, batch after batch: ascending masks of the first key, then of the second, and so on, then
+/// ascending ids. A sample that does not reach a switch has mask 0 there. masks[key][id], of one or several whole
+/// batches. Throws std::invalid_argument if a key has fewer masks than a batch has samples.
 std::vector<std::uint32_t> ordered_samples(const SegmentOrder& order,
                                            const std::vector<std::vector<std::uint64_t>>& masks);
 

@@ -78,6 +78,14 @@ Kernel wide_kernel(std::mt19937& random) {
     return kernel;
 }
 
+void add_units(Kernel& kernel, std::mt19937& random) {
+    std::uint16_t& samples = kernel.total[static_cast<unsigned>(Dim::n)];
+    const unsigned most = 0xFFFFu / samples;
+    const unsigned units = 1 + static_cast<unsigned>(random()) % std::min(most, 1u << random() % 16);
+    samples = u16(samples * units);
+    kernel.loop(Level::unit, Dim::n).block = u16(units);
+}
+
 Kernel wild_kernel(std::mt19937& random) {
     const auto field = [&random] { return u16(1 + static_cast<unsigned>(random() % 0xFFFF)); };
     Kernel kernel;

@@ -14,6 +14,10 @@ KernelBytes sealed(KernelBytes bytes);
 /// A kernel with 16-bit fields of any size that obeys the template's rules and makes few blocks: what toggles wires.
 Kernel wide_kernel(std::mt19937& random);
 
+/// `kernel`, made for one unit of samples, as a kernel of several units: as many as the field of n has room for, at
+/// most.
+void add_units(Kernel& kernel, std::mt19937& random);
+
 /// Fields of any value that the format allows; hardly one obeys the template's rules.
 Kernel wild_kernel(std::mt19937& random);
 

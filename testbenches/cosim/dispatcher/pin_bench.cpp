@@ -32,7 +32,9 @@ FunctionalCoverage::FunctionalCoverage() {
             const std::string where(level);
             const bool axis = std::string("nkpq").find(dim) != std::string::npos;
             add("loop", {name + " skipped"});
-            if (where == "unit" || (where == "pe" && !axis) || (where == "tile" && (!axis || dim == 'q'))) continue;
+            if ((where == "unit" && dim != 'n') || (where == "pe" && !axis) ||
+                (where == "tile" && (!axis || dim == 'q')))
+                continue;
             add("loop", {name + " taken"});
         }
     }
@@ -43,7 +45,8 @@ FunctionalCoverage::FunctionalCoverage() {
     add("send", {"unicast", "multicast", "without blocks", "rank without work"});
     add("back-pressure", {"command", "fetch", "data", "instruction", "queue", "send", "result"});
     add("refused", {"with blocks behind it", "last block"});
-    add("profiler", {"first", "again"});
+    add("profiler", {"first", "again", "continued"});
+    add("selected by", {"dyn_dim", "invocation"});
 }
 
 void FunctionalCoverage::hit(const std::string& point) {
@@ -118,6 +121,8 @@ void PinBench::drive(const PinCommand& command) {
     in.cmd_rank = command.rank;
     in.cmd_count = command.count;
     in.cmd_dyn_dim = command.dyn_dim;
+    in.cmd_invocation = command.invocation;
+    in.cmd_continued = command.continued;
     in.cmd_input_offset = command.input_offset;
     in.cmd_weight_offset = command.weight_offset;
     in.cmd_output_offset = command.output_offset;
@@ -157,7 +162,8 @@ void PinBench::observe(const rtl::DispatcherOutputs& before) {
 }
 
 std::vector<PinOutcome> PinBench::run(const std::vector<PinCommand>& commands) {
-    constexpr unsigned kPatience = 2000;  // cycles without a transfer
+    constexpr unsigned kPatience = 2000;        // cycles without a transfer
+    constexpr unsigned kMaxTransfers = 60'000;  // of a command; the longest nests of the regression have 50,000 blocks
     rtl::DispatcherInputs& in = model_->in;
     std::vector<PinOutcome> outcomes;
     PinOutcome outcome;
@@ -165,7 +171,7 @@ std::vector<PinOutcome> PinBench::run(const std::vector<PinCommand>& commands) {
     int fetches = 0, instructions = 0;
     bool fetching = false;  // asked, not answered
     bool again = false;     // an offered command stays
-    unsigned idle = 0;
+    unsigned idle = 0, transfers = 0;
     std::uint64_t begin = 0;
     while (outcomes.size() < commands.size()) {
         const rtl::DispatcherOutputs out = model_->out();
@@ -216,6 +222,7 @@ std::vector<PinOutcome> PinBench::run(const std::vector<PinCommand>& commands) {
             outcomes.push_back(outcome);
             outcome = {};
             fetches = instructions = 0;
+            transfers = 0;
             moves = true;
         }
         if (in.cmd_valid && out.cmd_ready) {
@@ -229,6 +236,7 @@ std::vector<PinOutcome> PinBench::run(const std::vector<PinCommand>& commands) {
         model_->step();
         observe(out);
         idle = moves ? 0 : idle + 1;
+        if (moves && ++transfers > kMaxTransfers) throw std::runtime_error("the command does not end");
         if (idle > kPatience) throw std::runtime_error(std::string("stuck in state ") + rtl::state_name(out.state));
         if (outcome.blocks.size() > 50'000) throw std::runtime_error("the nest does not end");
         if (model_->assertion_failed()) throw std::runtime_error("an assertion of the RTL failed");

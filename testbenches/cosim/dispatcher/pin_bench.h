@@ -35,6 +35,8 @@ struct PinCommand {
     bool configure = false, multicast = false;
     std::uint16_t first = 0, rank = 0;
     std::uint32_t count = 0, dyn_dim = 0;
+    std::uint32_t invocation = 0;  ///< samples by which the kernel is selected; 0: by dyn_dim
+    bool continued = false;        ///< a later unit of an invocation
     std::uint32_t input_offset = 0, weight_offset = 0, output_offset = 0;
     bool channelwise = false;
     std::uint16_t in_channels = 1, in_rows = 1, in_columns = 1;

@@ -23,7 +23,7 @@ Box box_of(const PinCommand& command, const Kernel& kernel) {
     shape.out_channels = kernel.size(Dim::k);
     shape.out_rows = kernel.size(Dim::p);
     Partition partition;
-    partition.dyn_dim = kernel.dyn_dim();
+    partition.dyn_dim = kernel.dyn_dim() / kernel.loop(Level::unit, Dim::n).block;
     partition.n = kernel.loop(Level::tile, Dim::n).block;
     partition.p = kernel.loop(Level::tile, Dim::p).block;
     return output_box(shape, partition, kernel.loop(Level::tile, Dim::k).block, command.rank, command.dyn_dim);
@@ -53,9 +53,11 @@ PinOutcome Reference::expect_dispatch(const PinCommand& command, const std::vect
     }
     outcome.search_cycles = hw::search_steps(count);
     outcome.cycles += outcome.search_cycles;
-    const std::size_t fit = directory_.best_fit(first, count, command.dyn_dim);
+    const std::uint32_t selecting = command.invocation > 0 ? command.invocation : command.dyn_dim;
+    const std::size_t fit = directory_.best_fit(first, count, selecting);
+    coverage_.hit(command.invocation > 0 ? "selected by invocation" : "selected by dyn_dim");
     coverage_.hit_if(count == 0, "search no kernels");
-    coverage_.hit_if(command.dyn_dim > 0xFFFF, "search beyond 16 bits");
+    coverage_.hit_if(selecting > 0xFFFF, "search beyond 16 bits");
     if (fit == first + count) {
         outcome.status = DispatcherStatus::none_found;
         coverage_.hit_if(count > 0, "search none");
@@ -65,7 +67,7 @@ PinOutcome Reference::expect_dispatch(const PinCommand& command, const std::vect
     coverage_.hit_if(count > 1 && fit == first + count - 1, "search hit last");
     coverage_.hit_if(fit > first && fit < first + count - 1, "search hit middle");
     coverage_.hit_if(count == 1, "search hit only");
-    coverage_.hit(directory_[fit].kernel.dyn_dim() == command.dyn_dim ? "search exact" : "search larger");
+    coverage_.hit(directory_[fit].kernel.dyn_dim() == selecting ? "search exact" : "search larger");
     outcome.index = static_cast<std::uint32_t>(fit);
     if (command.dyn_dim == 0) {
         coverage_.hit("search dyn_dim 0");
@@ -73,7 +75,11 @@ PinOutcome Reference::expect_dispatch(const PinCommand& command, const std::vect
     } else {
         outcome.fetched = {outcome.index};
         outcome.cycles += 2;
-        coverage_.hit(++invocations_[fit] == 1 ? "profiler first" : "profiler again");
+        if (command.continued) {
+            coverage_.hit("profiler continued");
+        } else {
+            coverage_.hit(++invocations_[fit] == 1 ? "profiler first" : "profiler again");
+        }
         expect_kernel(command, fit < store.size() ? store[fit] : KernelBytes{}, outcome);
     }
     outcome.invocations = invocations_[fit];

@@ -68,6 +68,12 @@ private:
             *field = static_cast<std::uint16_t>(random_() >> random_() % 16);
         return command;
     }
+    PinCommand dispatch_unit(std::size_t first, std::size_t count, std::uint32_t dyn_dim, std::uint32_t invocation) {
+        PinCommand command = dispatch(first, count, dyn_dim);
+        command.invocation = invocation;
+        command.continued = random_() % 3 == 0;
+        return command;
+    }
     void check(const std::vector<PinCommand>& commands) {
         const std::vector<PinOutcome> seen = bench_.run(commands);
         const Stalls& stalls = bench_.stalls;
@@ -103,11 +109,21 @@ private:
         // A rank without any part of the output.
         commands.push_back(dispatch(0, 9, 4));
         commands.back().rank = 1;
+        // Selected by the samples of an invocation, of which this is a part.
+        for (unsigned invocation = 1; invocation < 22; ++invocation) {
+            for (unsigned dyn_dim = 0; dyn_dim <= std::min(invocation, 19u); ++dyn_dim)
+                commands.push_back(dispatch_unit(0, 9, dyn_dim, invocation));
+        }
+        for (const std::uint32_t invocation : {0x10003u, 0x80000000u})
+            commands.push_back(dispatch_unit(0, 9, 3, invocation));
         commands.push_back(dispatch(0, 9, 0x10003));
         commands.push_back(dispatch(0, 9, 0x80000000));
         commands.push_back(dispatch(0xFFFF, 0xFFFF, 3));
         commands.push_back(dispatch(13, 0, 3));
         check(commands);
+        // A directory begins a run of its own, wherever the last one of the directory before began.
+        store({smallest_kernel(9), smallest_kernel(12)});
+        check({configure(2), dispatch(0, 2, 10)});
     }
     void full_directory() {
         phase("full directory");
@@ -169,16 +185,21 @@ private:
             made.loop(Level::spm, Dim::n).block = 12;
             return made;
         }();
-        for (int ordinal = -1; ordinal < 10; ++ordinal) {
-            phase("refusals");
-            if (ordinal % 3 == 0) no_stalls();
-            store({smallest_kernel(2), kernel});
-            PinCommand load = configure(2), run = dispatch(0, 2, 8), failing = dispatch(0, 2, 8);
-            run.refuse_instruction = ordinal;
-            failing.fail_fetch = 0;
-            check({load, run, dispatch(0, 2, 0), dispatch(0, 2, 5), failing, dispatch(0, 2, 0)});
-            load.fail_fetch = ordinal % 2;
-            check({load, dispatch(0, 1, 1)});
+        // With free ports, and with one for instructions that is slower than the nest: what is refused then is still in
+        // the queue when the nest has ended.
+        for (const unsigned waits : {0u, 80u}) {
+            for (int ordinal = -1; ordinal < 10; ++ordinal) {
+                phase("refusals");
+                if (waits == 0) no_stalls();
+                bench_.stalls.instruction = waits;
+                store({smallest_kernel(2), kernel});
+                PinCommand load = configure(2), run = dispatch(0, 2, 8), failing = dispatch(0, 2, 8);
+                run.refuse_instruction = ordinal;
+                failing.fail_fetch = 0;
+                check({load, run, dispatch(0, 2, 0), dispatch(0, 2, 5), failing, dispatch(0, 2, 0)});
+                load.fail_fetch = ordinal % 2;
+                check({load, dispatch(0, 1, 1)});
+            }
         }
     }
     void random_kernels() {
@@ -195,6 +216,7 @@ private:
             kernel.loop(Level::reg, Dim::p).stride = static_cast<std::uint8_t>(1 + random_() % 3);
             kernel.loop(Level::reg, Dim::q).stride = static_cast<std::uint8_t>(1 + random_() % 3);
             kernel.pad = static_cast<std::uint8_t>(random_() % 3);
+            if (random_() % 2 == 0) add_units(kernel, random_);
             kernels.push_back(kernel);
         }
         run_on(kernels, 12);
@@ -202,9 +224,10 @@ private:
     void wide_kernels() {
         phase("wide kernels");
         std::vector<Kernel> kernels;
-        for (unsigned i = 0; i < 4; ++i) kernels.push_back(wide_kernel(random_));
-        std::sort(kernels.begin(), kernels.end(),
-                  [](const Kernel& a, const Kernel& b) { return a.dyn_dim() < b.dyn_dim(); });
+        for (unsigned i = 0; i < 4; ++i) {
+            kernels.push_back(wide_kernel(random_));
+            if (random_() % 2 == 0) add_units(kernels.back(), random_);
+        }
         run_on(kernels, 12);
     }
     /// Windows that end above, within and below the padding behind the last row. Where the second sample begins says
@@ -229,12 +252,29 @@ private:
             check(commands);
         }
     }
-    void run_on(const std::vector<Kernel>& kernels, unsigned dispatches) {
+    void run_on(std::vector<Kernel> kernels, unsigned dispatches) {
+        std::stable_sort(kernels.begin(), kernels.end(),
+                         [](const Kernel& a, const Kernel& b) { return a.dyn_dim() < b.dyn_dim(); });
         store(kernels);
         std::vector<PinCommand> commands{configure(kernels.size())};
         for (unsigned i = 0; i < dispatches; ++i) {
-            const Kernel& kernel = kernels[random_() % kernels.size()];
-            PinCommand command = dispatch(0, kernels.size(), random_() % (kernel.dyn_dim() + 1u));
+            const std::size_t index = random_() % kernels.size();
+            const Kernel& kernel = kernels[index];
+            const std::uint32_t units = kernel.loop(Level::unit, Dim::n).block;
+            PinCommand command;
+            if (units == 1 && random_() % 2 == 0) {
+                const std::uint32_t smaller = index > 0 ? kernels[index - 1].dyn_dim() : 0u;
+                // Kernels of several units are not for samples alone: those that select this one.
+                command = dispatch(0, kernels.size(), smaller + random_() % (kernel.dyn_dim() - smaller + 1u));
+                if (command.dyn_dim <= smaller) command = dispatch(index, 1, random_() % (kernel.dyn_dim() + 1u));
+            } else {
+                // What selects this kernel is at most its dyn_dim, and what is dispatched at most a unit of it.
+                command = dispatch_unit(0, kernels.size(), 0, kernel.dyn_dim());
+                if (index == 0 || random_() % 2 == 0) command.first = static_cast<std::uint16_t>(index);
+                command.count -= command.first;
+                if (command.first == index && random_() % 2 == 0) command.invocation -= random_() % kernel.dyn_dim();
+                command.dyn_dim = static_cast<std::uint32_t>(random_() % (kernel.dyn_dim() / units + 1u));
+            }
             const std::uint64_t ranks = std::uint64_t{kernel.loop(Level::tile, Dim::n).block} *
                                         kernel.loop(Level::tile, Dim::k).block * kernel.loop(Level::tile, Dim::p).block;
             command.rank = static_cast<std::uint16_t>(random_() % (std::min<std::uint64_t>(ranks, 0xFFFF) + 1));

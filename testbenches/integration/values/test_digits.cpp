@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <set>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -95,7 +96,21 @@ TEST_CASE("a SkipNet decides as its logits do, over twenty batches", "[values]")
     check_skipnet("skipnet", 4);
 }
 
-TEST_CASE("labels stay what they are with kernels that are invoked once a batch, and with packed samples", "[values]") {
+/// Decisions of some batches that differ from the recorded ones, by switch and sample of all batches.
+std::set<std::string> differences_of(const Network& network, const json& values, unsigned together) {
+    std::istringstream trace(read_text(kDigitsFolder + network.folder + "/routing.jsonl"));
+    std::string line;
+    std::getline(trace, line);
+    const std::size_t samples = json::parse(line).at("mask").size() * together;
+    std::set<std::string> found;
+    for (const json& one : values.at("routing").at("differences"))
+        found.insert(
+            one.at("switch").get<std::string>() + " " +
+            std::to_string(one.at("batch").get<std::size_t>() * samples + one.at("sample").get<std::size_t>()));
+    return found;
+}
+
+TEST_CASE("labels stay what they are by batch, with packed samples and with batches in flight", "[values]") {
     const std::vector<Network> networks{
         {"skipnet", "skipnet"},
         {"channel_gate", "channel_gate"},
@@ -111,6 +126,18 @@ TEST_CASE("labels stay what they are with kernels that are invoked once a batch,
             CHECK(values.at("outputs").at("samples").get<unsigned>() % 128 == 0);
             CHECK(values.at("outputs").at("different_labels") == 0);
             CHECK(values.at("routing").at("differences").empty());
+        }
+        network.compile = "";
+        const json one_by_one = values_of(network, " --batches 2");
+        for (const char* const compile :
+             {" --batches-in-flight 2", " --batches-in-flight 2 --invocation batch --sample-routing on_chip"}) {
+            network.compile = compile;
+            INFO(network.name << network.compile);
+            const json values = values_of(network, " --batches 2");
+            CHECK(values.at("outputs").at("samples") == one_by_one.at("outputs").at("samples"));
+            CHECK(values.at("outputs").at("different_labels") == 0);
+            CHECK(values.at("routing").at("decisions") == one_by_one.at("routing").at("decisions"));
+            CHECK(differences_of(network, values, 2) == differences_of(network, one_by_one, 1));
         }
     }
 }

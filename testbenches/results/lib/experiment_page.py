@@ -39,6 +39,9 @@ def figure_tables(results, figure):
     result = table([figure["series_of"], *groups], rows)
     if figure.get("parts"):
         result += "\n\nParts: " + ", ".join(figure["parts"]) + "."
+    crossings = [f"{series['name']} {text_of(series['crossing'])}" for series in figure["series"] if "crossing" in series]
+    if crossings:
+        result += "\n\nCrossings: " + ", ".join(crossings) + "."
     return result
 
 

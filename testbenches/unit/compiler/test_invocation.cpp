@@ -159,6 +159,46 @@ TEST_CASE("Routing on the chip needs to know a batch's samples when the first ar
     CHECK_THROWS_WITH(parse_sample_routing("hbm"), "routing hbm: unknown; known are sorted_reload, on_chip");
 }
 
+TEST_CASE("Batches in flight have units, kernels and orders of their own") {
+    const DynGraph graph = read_model("configs/workloads/digits_skipnet.yaml").graph;
+    CompileOptions options;
+    options.batches_in_flight = 3;
+    options.invocation = GENERATE(Invocation::micro_batch, Invocation::batch);
+    Image image = compile(graph, mini_chip(), options);
+    check(image);
+    CHECK(image.meta.batch_samples == 3 * 128);
+    CHECK(image.meta.batches_in_flight == 3);
+    CHECK(image.meta.samples_of_batch() == 128);
+    unsigned sorted = 0;
+    for (const TileProgram& tile : image.tiles) {
+        for (const SegmentOrder& order : tile.orders) {
+            CHECK(order.samples == 128);
+            ++sorted;
+        }
+    }
+    CHECK(sorted > 0);
+    for_each_operator(image, [&](TileProgram&, const TileOperator& op, const OperatorPlacement& placement) {
+        CAPTURE(op.op_id);
+        CHECK(placement.units * placement.unit_samples == 3 * 128);
+        CHECK(placement.units_of_invocation() == (options.invocation == Invocation::batch ? placement.units / 3U : 1U));
+        CHECK(placement.partitions[placement.last_partition(0) - 1].dyn_dim ==
+              placement.units_of_invocation() * placement.unit_samples);
+    });
+    options.batches_in_flight = 512;  // more samples than 16 bits can name
+    CHECK_THROWS_WITH(compile(graph, mini_chip(), options),
+                      ContainsSubstring("512 batches in flight have 65536 samples together, 65535 are possible"));
+}
+
+TEST_CASE("Images of several batches in flight are refused if these are not equal parts") {
+    CompileOptions options;
+    options.batches_in_flight = 2;
+    Image image = compile(read_model("configs/workloads/digits_skipnet.yaml").graph, mini_chip(), options);
+    image.meta.batches_in_flight = 3;
+    CHECK_THROWS_WITH(check(image), ContainsSubstring("256 samples are not 3 batches"));
+    image.meta.batches_in_flight = 0;
+    CHECK_THROWS_WITH(check(image), ContainsSubstring("256 samples are not 0 batches"));
+}
+
 TEST_CASE("An image whose kernels do not fit the units of its invocations is refused") {
     Image image = by_batch("configs/workloads/digits_skipnet.yaml", "adyna", 16);
     SECTION("on the chip the samples of a batch are known too late") {

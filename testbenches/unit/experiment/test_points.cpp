@@ -58,9 +58,10 @@ TEST_CASE("a swept key is a platform key, a parameter, or the batch size", "[exp
     CHECK_THROWS_WITH(swept("batch_size", "0"), ContainsSubstring("experiment.yaml:9: batch_size: wants an integer"));
     CHECK_THROWS_WITH(swept("noc.link_bytes_per_cycl", "96"),
                       ContainsSubstring("noc.link_bytes_per_cycl: unknown key"));
-    CHECK_THROWS_WITH(swept("batchsize", "1"),
-                      ContainsSubstring("experiment.yaml:9: designs: design adyna-static: unknown parameter batchsize; "
-                                        "known parameters: without, invocation, routing, unit_samples"));
+    CHECK_THROWS_WITH(
+        swept("batchsize", "1"),
+        ContainsSubstring("experiment.yaml:9: designs: design adyna-static: unknown parameter batchsize; "
+                          "known parameters: without, invocation, routing, batches_in_flight, unit_samples"));
 }
 
 TEST_CASE("designs, parameters and files are checked before anything runs", "[experiment][bad]") {
@@ -74,10 +75,10 @@ TEST_CASE("designs, parameters and files are checked before anything runs", "[ex
             "experiment.yaml:7: designs: design adyna-statik: unknown; known designs: adyna, adyna-static");
     refused("sampling: profile", "samplin: profile",
             "experiment.yaml:8: designs: design adyna: unknown parameter samplin; known parameters: sampling, without, "
-            "invocation, routing, unit_samples");
+            "invocation, routing, batches_in_flight, unit_samples");
     refused("- m-tile", "- {design: m-tile, set: {sampling: profile}}",
             "experiment.yaml:6: designs: design m-tile: unknown parameter sampling; known parameters: without, "
-            "unit_samples");
+            "batches_in_flight, unit_samples");
     refused("sampling: profile", "noc.link_cycles: wide", "noc.link_cycles: wants a plain integer");
     refused("- adyna-static", "- {design: m-tenant, set: {group: free}}",
             "experiment.yaml:7: designs: design m-tenant: unknown parameter group; known parameters: file, impl, "

@@ -24,6 +24,12 @@ TEST_CASE("samples are sorted by masks, then by id", "[segment_order]") {
     CHECK_THROWS_AS(ordered_samples(order, {{1, 1, 1}, masks[1]}), std::invalid_argument);
 }
 
+TEST_CASE("samples of several batches are sorted batch by batch", "[segment_order]") {
+    const SegmentOrder order{0, 4, {{0, 0, kNone, 0}}};
+    CHECK(ordered_samples(order, {{2, 1, 2, 1, 1, 2, 1, 1}}) == std::vector<std::uint32_t>{1, 3, 0, 2, 4, 6, 7, 5});
+    CHECK_THROWS_AS(ordered_samples(order, {{2, 1, 2}}), std::invalid_argument);
+}
+
 TEST_CASE("units have their samples in the order of ids", "[segment_order]") {
     const std::vector<SampleSet> units = units_of({0, 2, 5, 3, 6, 1, 4, 7}, 3);
     CHECK(units == std::vector<SampleSet>{SampleSet({0, 2, 5}), SampleSet({1, 3, 6}), SampleSet({4, 7})});

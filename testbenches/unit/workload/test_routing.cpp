@@ -225,3 +225,15 @@ TEST_CASE("a wrong routing section is named by file, line and key", "[routing]")
                       "testbenches/data/static_chain.yaml: routing: the model declares neither a trace nor a "
                       "distribution");
 }
+
+TEST_CASE("Batches in flight are joined one behind another") {
+    const BatchRouting one{2, {{1, 2}, {1, 1}}}, two{2, {{2, 2}, {1, 3}}};
+    const std::vector<BatchRouting> joined = joined_batches({one, two, two, one}, 2, "routes");
+    REQUIRE(joined.size() == 2);
+    CHECK(joined[0].samples == 4);
+    CHECK(joined[0].masks == std::vector<std::vector<std::uint64_t>>{{1, 2, 2, 2}, {1, 1, 1, 3}});
+    CHECK(joined[1].masks == std::vector<std::vector<std::uint64_t>>{{2, 2, 1, 2}, {1, 3, 1, 1}});
+    CHECK(joined_batches({one, two}, 1, "routes").size() == 2);
+    CHECK_THROWS_WITH(joined_batches({one, two, one}, 2, "routes"),
+                      Catch::Matchers::ContainsSubstring("3 are no whole number of times the 2 in flight"));
+}

@@ -123,8 +123,8 @@ void ProgramMap::derive_sets() {
     }
 }
 
-SampleCounts::SampleCounts(const ProgramMap& map, std::uint32_t batch_samples)
-    : map_(map), batch_samples_(batch_samples), before_(map.sets().size()) {}
+SampleCounts::SampleCounts(const ProgramMap& map, std::uint32_t samples)
+    : map_(map), samples_(samples), before_(map.sets().size()) {}
 
 void SampleCounts::begin_batch() {
     masks_.clear();
@@ -143,7 +143,7 @@ void SampleCounts::begin_segment(std::vector<std::uint32_t> order) {
 const std::vector<std::uint32_t>& SampleCounts::before(SetId id) const {
     std::vector<std::uint32_t>& members = before_[id];
     if (!members.empty()) return members;
-    std::vector<std::uint32_t> counted(batch_samples_ + std::size_t{1});
+    std::vector<std::uint32_t> counted(samples_ + std::size_t{1});
     if (id == 0) {
         std::iota(counted.begin(), counted.end(), 0);
     } else {
@@ -152,7 +152,7 @@ const std::vector<std::uint32_t>& SampleCounts::before(SetId id) const {
         if (masks == masks_.end())
             throw std::logic_error(fmt::format("set {} is counted before its masks are known", id));
         const std::vector<std::uint32_t>& outer = before(set.outer);
-        for (std::uint32_t at = 0; at < batch_samples_; ++at) {
+        for (std::uint32_t at = 0; at < samples_; ++at) {
             const bool reaches = outer[at + 1] != outer[at];
             const std::uint32_t sample = order_.empty() ? at : order_[at];
             counted[at + 1] = counted[at] + (reaches && (masks->second[sample] >> set.branch & 1U) != 0 ? 1 : 0);
@@ -163,14 +163,15 @@ const std::vector<std::uint32_t>& SampleCounts::before(SetId id) const {
 
 std::uint32_t SampleCounts::count(SetId set, std::uint32_t first, std::uint32_t last) const {
     const std::vector<std::uint32_t>& members = before(set);
-    return members[std::min(last, batch_samples_)] - members[std::min(first, batch_samples_)];
+    return members[std::min(last, samples_)] - members[std::min(first, samples_)];
 }
 
 unsigned SampleCounts::allocation(SetId set, const OperatorPlacement& placement, unsigned unit) const {
     if (placement.allocations.empty()) return 0;
     const SetId partner = map_.sets()[set].partner;
     if (placement.invoked_by_batch())
-        return placement.allocation_for(of_batch(set, placement), partner == 0 ? 0 : of_batch(partner, placement));
+        return placement.allocation_for(of_batch(set, placement, unit),
+                                        partner == 0 ? 0 : of_batch(partner, placement, unit));
     return placement.allocation_for(count(set, placement, unit), partner == 0 ? 0 : count(partner, placement, unit));
 }
 

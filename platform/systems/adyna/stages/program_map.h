@@ -77,10 +77,13 @@ private:
     std::map<std::uint16_t, int> stage_of_;
 };
 
-/// How many samples of a batch are in each set, in the order in which a segment takes them.
+/// How many samples are in each set, in the order in which a segment takes them.
 class SampleCounts {
 public:
-    SampleCounts(const ProgramMap& map, std::uint32_t batch_samples);
+    /// `samples`: of all batches that the chip is given together.
+    SampleCounts(const ProgramMap& map, std::uint32_t samples);
+
+    std::uint32_t samples() const { return samples_; }
 
     /// Forgets the masks of the batch before.
     void begin_batch();
@@ -96,12 +99,15 @@ public:
     std::uint32_t count(SetId set, const OperatorPlacement& placement, unsigned unit) const {
         return count(set, unit * placement.unit_samples, (unit + 1) * placement.unit_samples);
     }
-    /// EdgeAllocations: samples of the batch where the operator's kernels are invoked once a batch, otherwise 0.
-    std::uint32_t of_batch(SetId set, const OperatorPlacement& placement) const {
-        return placement.invoked_by_batch() ? count(set, 0, batch_samples_) : 0;
+    /// EdgeAllocations: samples of the unit's batch where the operator's kernels are invoked once a batch, otherwise 0.
+    std::uint32_t of_batch(SetId set, const OperatorPlacement& placement, unsigned unit) const {
+        const unsigned units = placement.units_of_invocation();
+        if (units == 1) return 0;
+        const std::uint32_t samples = units * placement.unit_samples, first = unit / units * samples;
+        return count(set, first, first + samples);
     }
     UnitOfBatch unit_of_batch(SetId set, const OperatorPlacement& placement, unsigned unit) const {
-        return {of_batch(set, placement), placement.invoked_by_batch() && unit > 0};
+        return {of_batch(set, placement, unit), unit % placement.units_of_invocation() > 0};
     }
     /// The allocation that an operator whose samples are `set` has for a unit.
     unsigned allocation(SetId set, const OperatorPlacement& placement, unsigned unit) const;
@@ -110,7 +116,7 @@ private:
     const std::vector<std::uint32_t>& before(SetId set) const;
 
     const ProgramMap& map_;
-    std::uint32_t batch_samples_;
+    std::uint32_t samples_;
     std::map<std::uint16_t, std::vector<std::uint64_t>> masks_;
     std::vector<std::uint32_t> order_;
     /// [set][position]: members before it; empty: not asked for yet.

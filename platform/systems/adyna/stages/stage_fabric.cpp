@@ -364,8 +364,8 @@ void StageFabric::sort_samples(unsigned segment, std::uint32_t batch) {
     if (order == nullptr) return;
     std::vector<std::vector<std::uint64_t>> masks;
     for (const SegmentOrder::Key& key : order->keys) {
-        masks.emplace_back(order->samples);
-        const std::uint64_t bytes = order->samples * sizeof(std::uint64_t);
+        masks.emplace_back(loaded_->counts.samples());
+        const std::uint64_t bytes = masks.back().size() * sizeof(std::uint64_t);
         fetch(key.mask_address + batch % 2 * key.mask_bank_stride, masks.back().data(), bytes);
     }
     loaded_->counts.begin_segment(ordered_samples(*order, masks));

@@ -95,10 +95,10 @@ Transfer& TransferCosts::tensor(std::uint16_t id, unsigned unit, const EdgeCount
         unit = first_alike(unit, samples, round);
     }
     const auto [known, added] =
-        known_.try_emplace({kTensor, id, phase, counts.source, counts.edge, counts.destination,
-                            with_batch(counts.allocations.source, counts.allocations.source_batch),
-                            with_batch(counts.allocations.destination, counts.allocations.destination_batch)});
-    Transfer& transfer = known->second;
+        entry({kTensor, id, phase, counts.source, counts.edge, counts.destination,
+               with_batch(counts.allocations.source, counts.allocations.source_batch),
+               with_batch(counts.allocations.destination, counts.allocations.destination_batch)});
+    Transfer& transfer = *known;
     if (!added) return transfer;
     std::vector<NetworkMeter::Packet> packets;
     if (ends.edge->path == EdgePath::on_chip) {
@@ -212,9 +212,15 @@ bool TransferCosts::tells_samples(const EdgeEnds& ends) const {
     return ends.source->store.index_list_bytes > 0 || map_.order(ends.destination->segment) != nullptr;
 }
 
+std::pair<Transfer*, bool> TransferCosts::entry(const Key& key) {
+    const auto [known, added] = known_.try_emplace(key);
+    if (added) in_order_.push_back(&known->second);
+    return {&known->second, added};
+}
+
 Transfer& TransferCosts::index_lists(std::uint16_t id) {
-    const auto [known, added] = known_.try_emplace({kIndexLists, id});
-    Transfer& transfer = known->second;
+    const auto [known, added] = entry({kIndexLists, id});
+    Transfer& transfer = *known;
     const EdgeEnds& ends = map_.edge(id);
     if (!added || !tells_samples(ends)) return transfer;
     const TensorStore& store = ends.source->store;
@@ -226,8 +232,9 @@ Transfer& TransferCosts::index_lists(std::uint16_t id) {
     }
     const SegmentOrder* const order = map_.order(ends.destination->segment);
     if (order != nullptr) {
+        const std::uint64_t samples = std::uint64_t{ends.destination->units} * ends.destination->unit_samples;
         for (const SegmentOrder::Key& key : order->keys)
-            read(transfer, reader, {reader}, key.mask_address, order->samples * sizeof(std::uint64_t), false);
+            read(transfer, reader, {reader}, key.mask_address, samples * sizeof(std::uint64_t), false);
     }
     transfer.grant = flights_.request.value();
     transfer.empty = false;
@@ -324,8 +331,8 @@ unsigned TransferCosts::weight_readers(std::uint16_t id, unsigned slice) const {
 }
 
 Transfer& TransferCosts::weights(std::uint16_t id, unsigned slice, unsigned reader) {
-    const auto [known, added] = known_.try_emplace({kWeights, id, slice, reader});
-    Transfer& transfer = known->second;
+    const auto [known, added] = entry({kWeights, id, slice, reader});
+    Transfer& transfer = *known;
     if (!added) return transfer;
     const EdgeEnds& ends = map_.edge(id);
     const std::vector<std::uint16_t>& to = ends.destination->tiles;
@@ -339,8 +346,8 @@ Transfer& TransferCosts::weights(std::uint16_t id, unsigned slice, unsigned read
 }
 
 Transfer& TransferCosts::masks(std::uint16_t id, std::uint32_t samples, unsigned allocation, std::uint32_t batch) {
-    const auto [known, added] = known_.try_emplace({kMasks, id, 0, samples, 0, 0, with_batch(allocation, batch)});
-    Transfer& transfer = known->second;
+    const auto [known, added] = entry({kMasks, id, 0, samples, 0, 0, with_batch(allocation, batch)});
+    Transfer& transfer = *known;
     if (!added) return transfer;
     const EdgeEnds& ends = map_.edge(id);
     const OperatorPlacement& gate = *ends.source;
@@ -365,8 +372,8 @@ Transfer& TransferCosts::masks(std::uint16_t id, std::uint32_t samples, unsigned
 }
 
 Transfer& TransferCosts::recorded_masks(const Stage& gate, std::uint32_t samples) {
-    const auto [known, added] = known_.try_emplace({kRecordedMasks, gate.placement->op_id});
-    Transfer& transfer = known->second;
+    const auto [known, added] = entry({kRecordedMasks, gate.placement->op_id});
+    Transfer& transfer = *known;
     if (!added) return transfer;
     const std::uint64_t bytes = std::uint64_t{samples} * sizeof(std::uint64_t);
     for (const Endpoint tile : gate.placement->tiles)

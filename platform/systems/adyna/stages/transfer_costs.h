@@ -77,9 +77,10 @@ public:
     Transfer& index_lists(std::uint16_t edge);
 
     TrafficBuilder& traffic() { return traffic_; }
+    /// In the order in which they were first asked for: sums of counters depend on it.
     template <class Visit>
     void for_each(Visit&& visit) {
-        for (auto& [key, transfer] : known_) visit(transfer);
+        for (Transfer* const transfer : in_order_) visit(*transfer);
     }
 
 private:
@@ -125,6 +126,8 @@ private:
               std::uint64_t bytes, bool in_scratchpad = true);
     void write(Transfer& transfer, Endpoint writer, std::uint64_t address, std::uint64_t bytes, bool from_scratchpad);
     void finish(Transfer& transfer);
+    /// The transfer of a key, and whether it is new.
+    std::pair<Transfer*, bool> entry(const Key& key);
     Endpoint memory_of(std::uint64_t address) const { return memory_[traffic_.interface_of(address)]; }
 
     const PlatformConfig& platform_;
@@ -135,6 +138,7 @@ private:
     std::uint64_t setup_cycles_;
     bool multicast_reads_;
     boost::unordered_map<Key, Transfer> known_;
+    std::vector<Transfer*> in_order_;                           ///< of known_
     std::map<std::array<std::uint32_t, 4>, double> stretches_;  ///< by edge, magnitude of the samples, allocations
     // Of the transfer that is being put together.
     std::map<Endpoint, Transfer::TileUse> tiles_;

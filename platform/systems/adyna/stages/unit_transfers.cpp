@@ -19,8 +19,8 @@ EdgeCounts Timeline::counts(const EdgeEnds& ends, unsigned unit) const {
     counts.allocations = {
         ends.source_stage < 0 ? 0 : counts_.allocation(ends.source_samples, *ends.source, unit),
         ends.destination_stage < 0 ? 0 : counts_.allocation(ends.destination_samples, *ends.destination, unit),
-        ends.source_stage < 0 ? 0 : counts_.of_batch(ends.source_samples, *ends.source),
-        ends.destination_stage < 0 ? 0 : counts_.of_batch(ends.destination_samples, *ends.destination)};
+        ends.source_stage < 0 ? 0 : counts_.of_batch(ends.source_samples, *ends.source, unit),
+        ends.destination_stage < 0 ? 0 : counts_.of_batch(ends.destination_samples, *ends.destination, unit)};
     return counts;
 }
 
@@ -48,7 +48,7 @@ void Timeline::start_output(std::uint16_t id, unsigned unit, double time) {
     if (ends.edge->path == EdgePath::labels) {  // the next gate's results come later than they
         Transfer& sent = transfers_.masks(id, counts_.count(ends.source_samples, *ends.source, unit),
                                           counts_.allocation(ends.source_samples, *ends.source, unit),
-                                          counts_.of_batch(ends.source_samples, *ends.source));
+                                          counts_.of_batch(ends.source_samples, *ends.source, unit));
         ++sent.uses;
         resources_.carry(sent.traffic, time);
         push(time, EventKind::edge_done, id, unit);
@@ -57,7 +57,7 @@ void Timeline::start_output(std::uint16_t id, unsigned unit, double time) {
     if (ends.edge->path == EdgePath::mask) {
         const std::uint32_t decided = counts_.count(ends.source_samples, *ends.source, unit);
         Transfer& sent = transfers_.masks(id, decided, counts_.allocation(ends.source_samples, *ends.source, unit),
-                                          counts_.of_batch(ends.source_samples, *ends.source));
+                                          counts_.of_batch(ends.source_samples, *ends.source, unit));
         ++sent.uses;
         if (!sent.empty) {
             push(std::max(time + static_cast<double>(sent.announce), resources_.carry(sent.traffic, time)),
@@ -174,7 +174,7 @@ void Timeline::request_masks(unsigned index, double time) {
     const SegmentOrder* const order = map_.order(stage.segment());
     if (order != nullptr) {  // a unit's samples may be any: all masks at once
         if (state.masks_requested > 0) return;
-        Transfer& moved = transfers_.recorded_masks(stage, order->samples);
+        Transfer& moved = transfers_.recorded_masks(stage, counts_.samples());
         move(moved, time + static_cast<double>(moved.grant), EventKind::masks_read, index, kAllUnits);
         state.masks_requested = stage.units();
         return;
