@@ -104,7 +104,7 @@ public:
     std::vector<SystemDesign> designs() const override {
         std::vector<SystemDesign> designs;
         for (const sushi::SushiDesign& design : sushi::sushi_designs()) designs.push_back({design.name, {}, "", true});
-        designs.push_back({kTableDesign, {kFileKey, kJobsKey}, "", true});
+        designs.push_back({kTableDesign, {kFileKey, kJobsKey}, "table", true});
         return designs;
     }
     std::string parameter_error(const std::string& design, const std::string& key,
