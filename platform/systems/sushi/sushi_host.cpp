@@ -103,7 +103,6 @@ void SushiHost::run() {
     }
     end_us_ = now_us();
     finished_ = true;
-    sc_core::sc_stop();
 }
 
 }  // namespace switchyard::platform::sushi

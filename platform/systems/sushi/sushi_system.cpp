@@ -138,10 +138,9 @@ public:
         return report_row("queries", std::to_string(summary.at("batches").get<std::uint64_t>())) +
                report_row("latency of a query",
                           fmt::format("{:.1f} us", number_of(summary.at("latency_us").at("mean")))) +
-               report_row("response, 99th percentile",
-                          fmt::format("{:.1f} us", number_of(summary.at("response_us").at("p99")))) +
+               report_row("response, p99", fmt::format("{:.1f} us", number_of(summary.at("response_us").at("p99")))) +
                report_row("accuracy", fmt::format("{:.2f} %", number_of(summary.at("accuracy")))) +
-               report_row("queries that no SubNet met", std::to_string(summary.at("unmet").get<std::uint64_t>())) +
+               report_row("constraints not met", std::to_string(summary.at("unmet").get<std::uint64_t>())) +
                report_row("SubGraphs fetched", std::to_string(summary.at("fills").get<std::uint64_t>())) +
                check_rows(report.at("conservation"));
     }
