@@ -125,7 +125,8 @@ ordered_json layers_json(const SushiWork& work, const SushiConfig& config, const
         const LayerUse& use = work.supernet.subnets[subnet].layers[l];
         const hw::LayerCost& cost = costs[l];
         const double layer_us = cost.cycles * us, speedup = dpu_layer_us(config.dpu, use.layer) / layer_us;
-        if (use.layer.side == 3 && !use.layer.depthwise) {
+        const bool is_3x3 = use.layer.side == 3 && !use.layer.depthwise;
+        if (is_3x3) {
             log_sum += std::log(speedup);
             low = std::min(low, speedup);
             high = std::max(high, speedup);
@@ -133,6 +134,7 @@ ordered_json layers_json(const SushiWork& work, const SushiConfig& config, const
         }
         layers.push_back(
             {{"layer", use.name},
+             {"is_3x3", is_3x3},
              {"latency_us", layer_us},
              {"compute_us", cost.compute_cycles * us},
              {"operations_per_byte", 2 * static_cast<double>(cost.macs) / static_cast<double>(cost.offchip_bytes())},
@@ -250,6 +252,11 @@ ordered_json run_sushi(const SushiWork& work, const SushiConfig& config, const S
         {"design", design.name},
         {"fidelity",
          {{"accelerator", accelerator ? config.accelerator.impl : "roofline"}, {"array", config.array.impl}}}};
+    const std::size_t shown = config.scheduler.only_subnet > 0 ? config.scheduler.only_subnet - 1 : 0;
+    if (std::string(design.server) == "dpu")
+        for (const LayerUse& use : work.supernet.subnets[shown].layers)
+            if (use.layer.side == 3 && !use.layer.depthwise)
+                report["layers_3x3_us"][use.name] = dpu_layer_us(config.dpu, use.layer);
     Checks checks;
     checks.equal("queries served = queries of the stream", static_cast<double>(work.queries.size()), count);
     checks.equal("commands that failed", 0, static_cast<double>(host.failures()));
@@ -268,8 +275,10 @@ ordered_json run_sushi(const SushiWork& work, const SushiConfig& config, const S
                                    {"off-chip weights", parts.weights * us},
                                    {"off-chip outputs", parts.outputs * us}};
         if (caches) summary["hit_ratio"] = hits_json(work, served);
-        const std::size_t shown = config.scheduler.only_subnet > 0 ? config.scheduler.only_subnet - 1 : 0;
         report["layers"] = layers_json(work, config, costs.of(shown, served.back().subgraph), shown, summary);
+        for (const ordered_json& layer : report["layers"])
+            if (layer.at("is_3x3") == true)
+                report["layers_3x3_us"][text_of(layer.at("layer"))] = layer.at("latency_us");
         checks.at_most("bytes of the persistent buffer", static_cast<double>(work.buffers.bytes().persistent),
                        static_cast<double>(chip->persistent.stats().max_bytes));
         const hw::DramTarget::Stats& dram = chip->dram.stats();
