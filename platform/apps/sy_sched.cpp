@@ -205,18 +205,22 @@ struct PackCommand {
     int run() {
         const Image program = read_image(image);
         const platform::NetworkValues values(program, weights, inputs);
-        job.batches = batches > 0 ? batches : values.batches();
+        const std::uint32_t together = program.meta.batches_in_flight;
+        if (batches % together != 0)
+            throw InputError(
+                image, 0, "--batches",
+                fmt::format("{} batches are no whole number of times the {} in flight", batches, together));
+        job.batches = batches > 0 ? batches / together : values.batches();
         const std::uint32_t distinct = std::min(job.batches, values.batches());
         if (!expected.empty()) job.outputs = platform::read_npy(expected);
         if (!trace.empty())
-            job.routing =
-                joined_batches(read_trace(trace, platform::signatures_of(program.meta), program.meta.samples_of_batch(),
-                                          std::size_t{distinct} * program.meta.batches_in_flight),
-                               program.meta.batches_in_flight, trace);
+            job.routing = joined_batches(read_trace(trace, platform::signatures_of(program.meta),
+                                                    program.meta.samples_of_batch(), std::size_t{distinct} * together),
+                                         together, trace);
         const std::vector<std::uint8_t> package = platform::make_firmware_package(program, values, job);
         write_file({reinterpret_cast<const char*>(package.data()), package.size()}, output);
         fmt::print("{}: {} bytes for {:#x}, {} batches of {} samples\n", output, package.size(), job.address,
-                   job.batches, program.meta.batch_samples);
+                   job.batches * together, program.meta.samples_of_batch());
         return 0;
     }
 };

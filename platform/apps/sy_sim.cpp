@@ -106,6 +106,15 @@ struct RunCommand {
         return routes;
     }
 
+    /// Those that start N batches.
+    unsigned doorbells(const Image& program, const char* option, unsigned count) const {
+        const std::uint32_t together = program.meta.batches_in_flight;
+        if (count % together != 0)
+            throw InputError(image, 0, option,
+                             fmt::format("{} batches are no whole number of times the {} in flight", count, together));
+        return count / together;
+    }
+
     /// Values are asked for on both sides or on none.
     void check_values(const platform::PlatformConfig& config) const {
         const bool given = !weights.empty() || !inputs.empty() || !outputs.empty() || !expected.empty();
@@ -158,8 +167,7 @@ struct RunCommand {
             }
         }
         platform::RunOptions options;
-        options.profile_interval =
-            profile_interval == 0 ? 0 : std::max(1U, profile_interval / program.meta.batches_in_flight);
+        options.profile_interval = doorbells(program, "--profile-every", profile_interval);
         options.values = values ? &*values : nullptr;
         if (reschedule_interval > 0 && (model.empty() || config.chip.functional))
             throw InputError(image, 0, "--reschedule",
@@ -177,11 +185,7 @@ struct RunCommand {
             compiled.routing = program.meta.routing;
             compiled.batches_in_flight = program.meta.batches_in_flight;
             rescheduler.emplace(*network, config, compiled, program);
-            if (reschedule_interval % program.meta.batches_in_flight != 0)
-                throw InputError(image, 0, "--reschedule",
-                                 fmt::format("{} batches are no whole number of times the {} in flight",
-                                             reschedule_interval, program.meta.batches_in_flight));
-            options.reschedule_interval = reschedule_interval / program.meta.batches_in_flight;
+            options.reschedule_interval = doorbells(program, "--reschedule", reschedule_interval);
             options.reschedule = [&](const platform::SimulatedHost::Profile& read) { return (*rescheduler)(read); };
         }
         const auto run_on = [&](const platform::PlatformConfig& chosen) {
