@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "switchyard/platform/system/npy.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <regex>
@@ -27,9 +28,14 @@ std::string match(const std::string& header, const char* pattern, const std::str
     return found[1];
 }
 
-}  // namespace
+/// Header and data of a file in C order.
+struct RawArray {
+    std::string type;
+    std::vector<std::size_t> shape;
+    std::string data;
+};
 
-NpyArray read_npy(const std::string& path) {
+RawArray read_raw(const std::string& path, const std::vector<std::string>& types, const char* wanted) {
     const std::string bytes = read_file(path, kMaxArrayBytes);
     if (bytes.size() < kMagicBytes + 4 || bytes.compare(0, kMagicBytes, kMagic) != 0) fail(path, "is no .npy file");
     const auto byte = [&bytes](std::size_t at) {
@@ -42,23 +48,44 @@ NpyArray read_npy(const std::string& path) {
     for (std::size_t i = 0; i < width; ++i) header_bytes |= byte(kMagicBytes + 2 + i) << 8 * i;
     if (bytes.size() - begin < header_bytes) fail(path, "ends in its header");
     const std::string header = bytes.substr(begin, header_bytes);
-    const std::string type = match(header, "'descr': *'([^']*)'", path, "descr");
-    if (type != "<f4") fail(path, fmt::format("holds {}, wanted is <f4 (little-endian binary32)", type));
+    RawArray raw;
+    raw.type = match(header, "'descr': *'([^']*)'", path, "descr");
+    if (std::find(types.begin(), types.end(), raw.type) == types.end())
+        fail(path, fmt::format("holds {}, wanted is {}", raw.type, wanted));
     if (match(header, "'fortran_order': *(True|False)", path, "fortran_order") == "True")
         fail(path, "is in Fortran order");
-    NpyArray array;
     const std::string shape = match(header, "'shape': *\\(([0-9, ]*)\\)", path, "shape");
     std::size_t count = 1;
     const std::regex number("[0-9]+");
     for (std::sregex_iterator it(shape.begin(), shape.end(), number), end; it != end; ++it) {
-        array.shape.push_back(std::stoul(it->str()));
-        count *= array.shape.back();
+        raw.shape.push_back(std::stoul(it->str()));
+        count *= raw.shape.back();
     }
-    const std::size_t data = begin + header_bytes;
-    if (bytes.size() - data != count * sizeof(float))
-        fail(path, fmt::format("has {} bytes of data, its shape wants {}", bytes.size() - data, count * sizeof(float)));
-    array.values.resize(count);
-    std::memcpy(array.values.data(), bytes.data() + data, count * sizeof(float));
+    const std::size_t data = begin + header_bytes, size = raw.type.back() == '1' ? 1 : 4;
+    if (bytes.size() - data != count * size)
+        fail(path, fmt::format("has {} bytes of data, its shape wants {}", bytes.size() - data, count * size));
+    raw.data = bytes.substr(data);
+    return raw;
+}
+
+}  // namespace
+
+NpyArray read_npy(const std::string& path) {
+    const RawArray raw = read_raw(path, {"<f4"}, "<f4 (little-endian binary32)");
+    NpyArray array{raw.shape, std::vector<float>(raw.data.size() / sizeof(float))};
+    std::memcpy(array.values.data(), raw.data.data(), raw.data.size());
+    return array;
+}
+
+IntegerNpyArray read_integer_npy(const std::string& path) {
+    const RawArray raw = read_raw(path, {"|i1", "<i4"}, "|i1 (int8) or <i4 (little-endian int32)");
+    IntegerNpyArray array{raw.shape, {}};
+    if (raw.type == "|i1") {
+        for (const char value : raw.data) array.values.push_back(static_cast<std::int8_t>(value));
+    } else {
+        array.values.resize(raw.data.size() / 4);
+        std::memcpy(array.values.data(), raw.data.data(), raw.data.size());
+    }
     return array;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,13 @@ struct NpyArray {
 /// Reads a .npy file of little-endian binary32 in C order (format versions 1 to 3). Throws InputError that names the
 /// file and what is wrong with it.
 NpyArray read_npy(const std::string& path);
+
+/// The same of int8 (|i1) or little-endian int32 (<i4).
+struct IntegerNpyArray {
+    std::vector<std::size_t> shape;
+    std::vector<std::int32_t> values;
+};
+IntegerNpyArray read_integer_npy(const std::string& path);
 
 /// A .npy file of format version 1, and write_file() of it.
 std::string npy_bytes(const NpyArray& array);

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Usage: synth.sh FOLDER
-# Maps the blocks of a tile, a router, and a GPU's scheduling window to generic gates (gates.lib) with yosys and prints cells and gate equivalents a block, and
+# Maps the blocks of a tile, a router, a GPU's scheduling window and SUSHI's dot-product array to generic gates (gates.lib) with yosys and prints cells and gate equivalents a block, and
 # the dispatcher's share of a tile beside Table IV of the Adyna paper; the same goes into FOLDER/synth.json, yosys' logs
 # and statistics into FOLDER/*.log and *.stat. A gate equivalent is a two-input NAND.
 #
@@ -49,6 +49,9 @@ synthesise router router router PORTS 5 VCS 4 DEPTH 8 COLUMNS 4 ROWS 4 PAYLOAD_B
 for block in switch_splitter merge_reorder; do synthesise $block network_interface $block BRANCHES 4 ID_WIDTH 16; done
 synthesise packetiser network_interface packetiser FLIT_BYTES 16 HEADER_BYTES 8 VCS 4 DEPTH 8
 synthesise scheduling_window scheduling_window scheduling_window SLOTS 32
+# SushiAccel's on the ZCU104.
+synthesise dot_product_array dot_product_array dot_product_array ROWS 12 COLUMNS 12
+synthesise requantiser dot_product_array requantiser
 
 # Table IV of the Adyna paper, mm2 in 28 nm: a tile with 32x32 PEs. Scratchpad and router are not synthesised: a tile of
 # ours has them in Table IV's proportion to its PE array.

@@ -65,9 +65,15 @@ LaunchShape matrix_product_shape(std::uint64_t rows, std::uint64_t columns, std:
     const Tile* chosen =
         std::find_if(std::begin(kTiles), std::end(kTiles), [&](const Tile& tile) { return ctas(tile) >= kWantedCtas; });
     if (chosen == std::end(kTiles)) --chosen;
-    LaunchShape shape = in_x(ctas(*chosen), chosen->threads, chosen->registers_per_thread);
+    const std::uint64_t tiles = ctas(*chosen);
+    const std::uint64_t wanted_parts = tiles < kWantedCtas ? quotient_up(kWantedCtas, tiles) : 1;
+    const std::uint64_t parts = std::max<std::uint64_t>(1, std::min(wanted_parts, depth / kMinPartDepth));
+    LaunchShape shape = in_x(tiles, chosen->threads, chosen->registers_per_thread);
+    shape.grid[2] = static_cast<std::uint32_t>(parts);
     shape.shared_bytes = (chosen->rows + chosen->columns) * kTileDepth * kBuffers * kElementBytes;
-    shape.schedule.l2_bytes = ctas(*chosen) * (std::uint64_t{chosen->rows} + chosen->columns) * depth * kElementBytes;
+    shape.schedule.l2_bytes = tiles * (std::uint64_t{chosen->rows} + chosen->columns) * depth * kElementBytes;
+    // A sum is read and written for each part.
+    if (parts > 1) shape.schedule.l2_bytes += 2 * parts * rows * columns * kElementBytes;
     return shape;
 }
 

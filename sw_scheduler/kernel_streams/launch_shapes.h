@@ -35,9 +35,11 @@ LaunchShape reduction_shape(std::uint64_t outputs);
 
 /// A matrix product of rows x depth by depth x columns, also a convolution as implicit matrix product. A CTA makes a
 /// tile of the result: the largest of 128x128, 128x64, 64x64, 64x32 and 32x32 (the tiles of CUTLASS's and cuDNN's FP32
-/// kernels) with which there are kWantedCtas or more; 32x32 if there is none. A CTA reads its rows and columns through
-/// the L2.
+/// kernels) with which there are kWantedCtas or more. If there is none, the tile is 32x32 and the depth is divided into
+/// parts of kMinPartDepth or more, so that there are kWantedCtas if possible; each part adds its sums to the result in
+/// the L2 (split-K). A CTA reads its rows and columns through the L2. The test `calibration_gpu` holds this against
+/// measured kernels.
 LaunchShape matrix_product_shape(std::uint64_t rows, std::uint64_t columns, std::uint64_t depth);
-inline constexpr std::uint64_t kWantedCtas = 40;
+inline constexpr std::uint64_t kWantedCtas = 40, kMinPartDepth = 64;
 
 }  // namespace switchyard::sched

@@ -21,7 +21,7 @@ std::vector<std::uint32_t> sample_counts(const DynGraph& graph, const BatchRouti
 std::uint32_t source_samples(const DynGraph& graph, const Source& source, const BatchRouting& routing,
                              const std::vector<std::uint32_t>& counts) {
     if (source.switch_id != kNoSwitch) return samples_on({{source.switch_id, source.branch}}, routing);
-    if (source.producer == kModelInput) return graph.batch_samples();
+    if (source.from_host()) return graph.batch_samples();
     return counts[static_cast<std::size_t>(source.producer)];
 }
 

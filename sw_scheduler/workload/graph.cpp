@@ -27,8 +27,7 @@ std::vector<std::vector<int>> DynGraph::consumers() const {
     std::vector<std::vector<int>> result(operators.size());
     for (std::size_t id = 0; id < operators.size(); ++id)
         for (const Source& source : operators[id].inputs)
-            if (source.producer != kModelInput)
-                result[static_cast<std::size_t>(source.producer)].push_back(static_cast<int>(id));
+            if (!source.from_host()) result[static_cast<std::size_t>(source.producer)].push_back(static_cast<int>(id));
     return result;
 }
 
@@ -37,7 +36,7 @@ std::vector<bool> DynGraph::same_for_input() const {
     for (const Operator& op : operators) {
         const bool pools = op.shape.kind == OpKind::pool && op.shape.joined > 1;
         const bool inputs = std::all_of(op.inputs.begin(), op.inputs.end(), [&same](const Source& source) {
-            return source.producer != kModelInput && same[static_cast<std::size_t>(source.producer)];
+            return !source.from_host() && same[static_cast<std::size_t>(source.producer)];
         });
         // A position tells samples apart, and so does the way that a sample takes.
         same.push_back((pools || inputs) && op.position_tokens == 0 && !op.dynamic() && op.shape.kind != OpKind::merge);

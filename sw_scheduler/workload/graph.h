@@ -11,7 +11,8 @@
 
 namespace switchyard::sched {
 
-inline constexpr int kModelInput = -1;  ///< producer of a tensor that the host writes
+/// Producer of a tensor that the host writes; the next ones of a network with several have the numbers below.
+inline constexpr int kModelInput = -1;
 inline constexpr int kNoSwitch = -1;
 
 /// Tensor of one sample.
@@ -41,7 +42,7 @@ using BranchPath = std::vector<BranchStep>;
 /// One operand of an operator. The tensor leaves `producer`, passes the switch if there is one (fused into the
 /// producer's tiles), and is put back `pops` index lists further out at a merge.
 struct Source {
-    int producer = kModelInput;  ///< operator id, or kModelInput (then there is no switch: see DynGraph)
+    int producer = kModelInput;  ///< operator id, or kModelInput or less (then there is no switch: see DynGraph)
     int switch_id = kNoSwitch;
     unsigned branch = 0;
     unsigned pops = 0;  ///< merges only, counted after the switch was passed
@@ -52,6 +53,7 @@ struct Source {
     /// sub-operators along the input channel dimension" (Adyna section IV, channel pruning).
     std::uint16_t group = 0, groups = 1;
 
+    bool from_host() const { return producer <= kModelInput; }
     std::uint16_t taken_channels() const { return static_cast<std::uint16_t>(shape.channels / groups); }
     std::uint16_t first_channel() const { return static_cast<std::uint16_t>(group * taken_channels()); }
     std::uint64_t taken_elements() const { return shape.elements() / groups; }

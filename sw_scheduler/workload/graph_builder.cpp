@@ -137,7 +137,7 @@ void GraphBuilder::place(const LayerSpec& layer) {
             return place_merge(layer);
         case LayerKind::global_pool: {
             Value input = value(layer.from.front(), layer, "from");
-            if (input.source.producer == kModelInput) input = identity(input, layer.name + ".data", layer.line);
+            if (input.source.from_host()) input = identity(input, layer.name + ".data", layer.line);
             input.source.reduce = EdgeReduce::global_pool;
             values_[layer.name] = input;
             return;
@@ -149,8 +149,8 @@ void GraphBuilder::place(const LayerSpec& layer) {
 
 void GraphBuilder::place_switch(const LayerSpec& layer) {
     Value data = value(layer.from.front(), layer, "from");
-    const bool fusable = data.source.producer != kModelInput && data.source.switch_id == kNoSwitch &&
-                         data.source.reduce == EdgeReduce::none;
+    const bool fusable =
+        !data.source.from_host() && data.source.switch_id == kNoSwitch && data.source.reduce == EdgeReduce::none;
     if (!fusable) data = identity(data, layer.name + ".data", layer.line);
 
     const Value mask = value(layer.gate, layer, "gate");

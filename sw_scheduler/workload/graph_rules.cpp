@@ -31,7 +31,7 @@ void check_common_successors(const DynGraph& graph) {
     for (const Operator& op : graph.operators) {
         SwitchSet before(switches);
         for (const Source& source : op.inputs) {
-            if (source.producer == kModelInput) continue;
+            if (source.from_host()) continue;
             before |= before_operator[static_cast<std::size_t>(source.producer)];
             if (source.switch_id == kNoSwitch) continue;
             const auto id = static_cast<std::size_t>(source.switch_id);
@@ -104,7 +104,7 @@ void check_merges(const DynGraph& graph) {
         std::vector<BranchPath> paths;
         for (const Source& source : op.inputs) {
             BranchPath path = graph.operators[static_cast<std::size_t>(std::max(source.producer, 0))].path;
-            if (source.producer == kModelInput) path.clear();
+            if (source.from_host()) path.clear();
             if (source.switch_id != kNoSwitch) path.push_back({source.switch_id, source.branch});
             paths.emplace_back(path.end() - source.pops, path.end());
         }

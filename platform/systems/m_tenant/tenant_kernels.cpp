@@ -89,7 +89,7 @@ std::vector<TensorUses> tensor_uses(const sched::DynGraph& graph) {
         const sched::Operator& op = graph.operators[id];
         if (op.gate_switch != sched::kNoSwitch) uses[id].whole = true;
         for (const sched::Source& source : op.inputs) {
-            if (source.producer == sched::kModelInput) continue;
+            if (source.from_host()) continue;
             TensorUses& tensor = uses[static_cast<std::size_t>(source.producer)];
             if (source.reduce == EdgeReduce::global_pool) {
                 tensor.pooled = true;

@@ -43,8 +43,7 @@ void TenantOrder::announce(int op, double now, std::vector<Ready>& list) {
     if (ready_[id] != kNever) return;
     double ready = now;
     for (const sched::Source& source : at(op).inputs) {
-        if (source.producer != sched::kModelInput)
-            ready = std::max(ready, done_[static_cast<std::size_t>(source.producer)]);
+        if (!source.from_host()) ready = std::max(ready, done_[static_cast<std::size_t>(source.producer)]);
         if (source.switch_id != sched::kNoSwitch)
             ready = std::max(ready, switch_ready_[static_cast<std::size_t>(source.switch_id)]);
     }

@@ -77,13 +77,13 @@ private:
 
 }  // namespace
 
-std::vector<double> simulate_us(const std::vector<FitKernel>& kernels,
+std::vector<double> simulate_us(const std::vector<MeasuredKernel>& kernels, const KernelChoice& choose,
                                 const std::map<std::string, std::string>& overrides) {
     SimulationRegistry registry;
     std::map<std::string, std::unique_ptr<QueueHost>> hosts;
     std::map<std::string, sched::GpuDescription> gpus;
     for (std::size_t i = 0; i < kernels.size(); ++i) {
-        const MeasuredKernel& measured = kernels[i].measured;
+        const MeasuredKernel& measured = kernels[i];
         std::unique_ptr<QueueHost>& host = hosts[measured.device];
         if (host == nullptr) {
             std::map<std::string, std::string> settings = overrides;
@@ -99,8 +99,7 @@ std::vector<double> simulate_us(const std::vector<FitKernel>& kernels,
             gpus[measured.device] = platform::describe_gpu(platform);
             host = std::make_unique<QueueHost>(("host_" + std::to_string(hosts.size())).c_str(), platform, registry);
         }
-        const sched::GpuSchedule& best = sched::best_schedule(measured.op, kernels[i].schedules, gpus[measured.device]);
-        const sched::GpuKernel kernel = sched::make_kernel(measured.op, best, kTensors);
+        const sched::GpuKernel kernel = choose(measured, gpus[measured.device]);
         for (unsigned launch = 0; launch < kLaunches; ++launch) host->add(kernel, i);
     }
     sc_core::sc_start();
@@ -113,6 +112,20 @@ std::vector<double> simulate_us(const std::vector<FitKernel>& kernels,
         }
     }
     return us;
+}
+
+std::vector<double> simulate_us(const std::vector<FitKernel>& kernels,
+                                const std::map<std::string, std::string>& overrides) {
+    std::vector<MeasuredKernel> measured;
+    for (const FitKernel& kernel : kernels) measured.push_back(kernel.measured);
+    std::size_t next = 0;  // they are asked for in their order
+    return simulate_us(
+        measured,
+        [&](const MeasuredKernel& kernel, const sched::GpuDescription& gpu) {
+            const std::vector<sched::GpuSchedule>& schedules = kernels[next++].schedules;
+            return sched::make_kernel(kernel.op, sched::best_schedule(kernel.op, schedules, gpu), kTensors);
+        },
+        overrides);
 }
 
 }  // namespace switchyard::calibration

@@ -5,6 +5,7 @@
 #include <map>
 #include <numeric>
 
+#include "switchyard/sw_scheduler/kernel_streams/launch_shapes.h"
 #include "switchyard/testbenches/calibration/gpu/simulated_kernels.h"
 #include "switchyard/testbenches/sim_test.h"
 
@@ -64,6 +65,50 @@ SIM_TEST("simulated kernels take what was measured, and what the closed form say
     CHECK(summary.p90 < 0.34);
     CHECK(summary.worst < 0.7);
     CHECK(furthest < 0.05);
+}
+
+SIM_TEST("the rule of kernel streams for matrix products takes about as long as tuned kernels", "[calibration][gpu]") {
+    std::vector<MeasuredKernel> kernels;
+    for (const FitKernel& kernel : measured_kernels()) {
+        const sched::GpuOperator& op = kernel.measured.op;
+        const bool product =
+            op.kind == sched::GpuOperator::Kind::linear || op.kind == sched::GpuOperator::Kind::convolution;
+        if (product && op.groups == 1) kernels.push_back(kernel.measured);
+    }
+    REQUIRE(kernels.size() > 250);
+    std::vector<bool> divided;
+    const std::vector<double> ours = simulate_us(kernels, [&](const MeasuredKernel& kernel, const auto&) {
+        const sched::GpuOperator& op = kernel.op;
+        const sched::LaunchShape shape =
+            sched::matrix_product_shape(op.batch * op.out_height * op.out_width, op.out_channels, op.reduction());
+        sched::GpuKernel result = sched::make_kernel(op, {});
+        result.grid = shape.grid;
+        result.block = {shape.threads, 1, 1};
+        result.registers_per_thread = shape.registers_per_thread;
+        result.shared_bytes = shape.shared_bytes;
+        result.schedule = shape.schedule;
+        result.work.flops = op.flops();
+        divided.push_back(shape.grid[2] > 1);
+        return result;
+    });
+    std::vector<double> small, all;
+    for (std::size_t i = 0; i < kernels.size(); ++i) {
+        all.push_back(ours[i] / kernels[i].us);
+        if (divided[i]) small.push_back(all.back());
+    }
+    REQUIRE(small.size() > 60);
+    const ErrorSummary of_all = summarise(all), of_small = summarise(small);
+    CAPTURE(of_all.median, of_all.p90, of_all.worst, of_small.median, of_small.p90, of_small.worst);
+    std::sort(all.begin(), all.end());
+    std::sort(small.begin(), small.end());
+    CAPTURE(all[all.size() / 2], small[small.size() / 2]);
+    CHECK(of_all.median < 0.25);
+    CHECK(of_all.p90 < 0.7);
+    CHECK(of_small.median < 0.3);
+    CHECK(of_small.p90 < 0.6);
+    // Neither too long nor too short: with the depth in one piece the small ones took more than twice as long.
+    CHECK(all[all.size() / 2] == Approx(1).epsilon(0.15));
+    CHECK(small[small.size() / 2] == Approx(1).epsilon(0.15));
 }
 
 TEST_CASE("A100-40GB ran at its base clock", "[calibration][gpu]") {

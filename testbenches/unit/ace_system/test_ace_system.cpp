@@ -99,14 +99,19 @@ TEST_CASE("Algorithm 1 as printed computes something else", "[ace_system]") {
     }
 }
 
-TEST_CASE("a run is the same when it is repeated, and in lockstep with the RTL", "[ace_system]") {
+TEST_CASE("a run is the same when it is repeated", "[ace_system]") {
     const Point point = point_of("ace-hw", "walker2d");
-    const ordered_json report = report_of(point);
-    CHECK(report == report_of(point));
+    CHECK(report_of(point) == report_of(point));
+}
+
+#ifdef SWITCHYARD_RTL
+TEST_CASE("a run is the same in lockstep with the RTL", "[ace_system]") {
+    const ordered_json report = report_of(point_of("ace-hw", "walker2d"));
     ordered_json lockstep = report_of(point_of("ace-hw", "walker2d", {{"scheduling_window.impl", "lockstep"}}));
     lockstep["fidelity"] = report.at("fidelity");
     CHECK(report == lockstep);
 }
+#endif
 
 TEST_CASE("inputs follow each other, ids of the window go on", "[ace_system]") {
     Point point = point_of("ace-hw", "instanas", {{"run.functional", "yes"}});

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <set>
+
 #include "switchyard/sw_scheduler/adyna/compiler/compile.h"
 #include "switchyard/sw_scheduler/adyna/compiler/gemm_graph.h"
 #include "switchyard/sw_scheduler/adyna/compiler/segmentation.h"
 #include "switchyard/sw_scheduler/base/error.h"
+#include "switchyard/sw_scheduler/workload/dataflow.h"
 #include "switchyard/testbenches/catch.h"
 #include "switchyard/testbenches/unit/compiler/chips.h"
 
@@ -50,6 +54,26 @@ TEST_CASE("A GEMM compiles on a part of the chip") {
     for (std::size_t tile = 1; tile < image.tiles.size(); ++tile) CHECK(image.tiles[tile].operators.empty());
     CHECK_NOTHROW(decode_image(encode(image), "gemm"));
     CHECK_NOTHROW(decode_image(encode(compile(build_gemm_graph(64, 300, 2000, chip), chip)), "sliced"));
+}
+
+TEST_CASE("Each part of a sliced GEMM's input comes from the host") {
+    const DynGraph graph = build_gemm_graph(64, 300, 2000, mini_chip());
+    const std::vector<std::uint32_t> counts(graph.operators.size(), 1);
+    std::set<int> inputs;
+    for (const Operator& op : graph.operators) {
+        for (const Source& source : op.inputs) {
+            if (!source.from_host()) continue;
+            inputs.insert(source.producer);
+            CHECK(source_samples(graph, source, {}, counts) == graph.batch_samples());
+        }
+    }
+    REQUIRE(inputs.size() > 1);
+    const std::vector<bool> same = graph.same_for_input();
+    CHECK(std::count(same.begin(), same.end(), true) == 0);
+    const std::vector<std::vector<int>> consumers = graph.consumers();
+    for (std::size_t op = 0; op < consumers.size(); ++op) {
+        for (const int consumer : consumers[op]) CHECK(consumer > static_cast<int>(op));
+    }
 }
 
 TEST_CASE("Sizes that make no sense are refused") {

@@ -74,7 +74,7 @@ TEST_CASE("bounds of single-burst reads follow from the timing", "[dram]") {
 
 TEST_CASE("what is wrong with a device is said with its place", "[dram]") {
     CHECK_THAT(error_of("hbm3"),
-               Catch::Matchers::StartsWith("hbm3: neither a known device (ddr4_2400, gddr6_14, hbm2_2000"));
+               Catch::Matchers::StartsWith("hbm3: neither a known device (ddr4_2400, gddr6_14, hbm2_1800_port"));
     CHECK_THAT(error_of("./none.yaml"), Catch::Matchers::StartsWith("./none.yaml: cannot be read"));
     CHECK(error_of("hbm2", {{"timing.tfoo", "1"}}) == "--set: timing.tfoo: unknown key");
     CHECK(error_of("hbm2", {{"geometry.rows", "100"}}) ==

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Number of kernels in closed form, and dependences that are the data flow and nothing else.
 #include <algorithm>
+#include <array>
 #include <set>
 #include <utility>
 
 #include "descriptions.h"
 #include "switchyard/sw_scheduler/ace/dependence.h"
 #include "switchyard/sw_scheduler/base/error.h"
+#include "switchyard/sw_scheduler/kernel_streams/launch_shapes.h"
 #include "switchyard/testbenches/catch.h"
 
 using namespace switchyard;
@@ -82,6 +84,25 @@ TEST_CASE("the dependences of a stream are its data flow", "[kernel_streams]") {
         REQUIRE(kernel.work.written_bytes > 0);
         REQUIRE(kernel.work.read_bytes > 0);
     }
+}
+
+TEST_CASE("grids are those of the libraries", "[kernel_streams]") {
+    using Grid = std::array<std::uint32_t, 3>;
+    // The largest tile with 40 or more: 8 x 8 of 128 x 128.
+    CHECK(matrix_product_shape(1024, 1024, 256).grid == Grid{64, 1, 1});
+    CHECK(matrix_product_shape(1024, 1024, 256).threads == 256);
+    // 2 x 10 of 32 x 32, in two parts of the depth; one part if the depth is short, not more than depth / 64.
+    CHECK(matrix_product_shape(64, 320, 960).grid == Grid{20, 1, 2});
+    CHECK(matrix_product_shape(64, 320, 100).grid == Grid{20, 1, 1});
+    CHECK(matrix_product_shape(16, 32, 256).grid == Grid{1, 1, 4});
+    CHECK(matrix_product_shape(16, 32, 1 << 20).grid == Grid{1, 1, 40});
+    // Batch norm: a CTA a channel; a thread for four pixels, 64 to 512.
+    CHECK(batch_norm_shape(96, 1024).grid == Grid{96, 1, 1});
+    CHECK(batch_norm_shape(96, 1024).threads == 256);
+    CHECK(batch_norm_shape(96, 16).threads == 64);
+    CHECK(batch_norm_shape(96, 1 << 20).threads == 512);
+    CHECK(one_output_shape(4097, kLargeCta).grid == Grid{5, 1, 1});
+    CHECK(one_pixel_shape(2048).grid == Grid{2, 1, 1});
 }
 
 TEST_CASE("Brax: kernels of a step, threads and bytes of its operations", "[kernel_streams]") {

@@ -41,7 +41,7 @@ TensorPlaces::TensorPlaces(const TenantKernels& kernels, unsigned interfaces, st
     double input = 0;
     for (const sched::Operator& op : graph.operators) {
         for (const sched::Source& source : op.inputs)
-            if (source.producer == sched::kModelInput) input += static_cast<double>(source.shape.bytes());
+            if (source.from_host()) input += static_cast<double>(source.shape.bytes());
     }
     input_ = place(input * graph.batch_samples());
     for (std::size_t id = 0; id < graph.operators.size(); ++id) {

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "switchyard/platform/systems/sushi/sushi_chip.h"
+
+#include <cstring>
+#include <stdexcept>
+#include <utility>
+
+#include <fmt/format.h>
+
+#if defined(SWITCHYARD_RTL)
+#include "switchyard/rtl/dot_product_array/make_dot_product_core.h"
+#endif
+
+namespace switchyard::platform::sushi {
+
+namespace {
+
+#if defined(SWITCHYARD_RTL)
+const hw::DotProductCoreFactory kMakeCore = &rtl::make_dot_product_core;
+#else
+const hw::DotProductCoreFactory kMakeCore = &hw::make_dot_product_core;
+#endif
+
+hw::LayerController::Config controller_config(const SushiConfig& config, const BufferConfig& buffers) {
+    hw::LayerController::Config controller;
+    controller.impl = config.accelerator.impl;
+    controller.has_values = config.accelerator.functional;
+    controller.shape = config.shape(buffers);
+    controller.request_bytes = config.accelerator.request_bytes;
+    controller.clock_ghz = config.accelerator.clock_ghz;
+    return controller;
+}
+
+hw::DotProductArray::Config array_config(const SushiConfig& config) {
+    hw::DotProductArray::Config array = config.array;
+    array.clock_ghz = config.accelerator.clock_ghz;
+    return array;
+}
+
+hw::DramTarget::Config dram_config(const SushiConfig& config) {
+    hw::DramTarget::Config dram;
+    dram.device = config.dram.device;
+    dram.settings = config.dram_settings();
+    dram.bytes = hw::dram::read_device(dram.device, {}).geometry.bytes();
+    dram.outstanding = config.dram.outstanding;
+    dram.check_timing = config.dram.check_timing;
+    return dram;
+}
+
+}  // namespace
+
+SushiChip::SushiChip(const sc_core::sc_module_name& module_name, const SushiConfig& config, const BufferConfig& buffers,
+                     const SupernetMemory& memory)
+    : sc_module(module_name),
+      port("port", config.commands, registry),
+      controller("controller", controller_config(config, buffers), registry),
+      array("array", array_config(config), registry, kMakeCore),
+      persistent("persistent_buffer", {buffers.bytes().persistent}, registry),
+      dynamic("dynamic_buffer", {2 * buffers.bytes().dynamic}, registry),
+      streaming("streaming_buffer", {buffers.bytes().streaming}, registry),
+      parameters("parameter_buffer", {buffers.bytes().parameters}, registry),
+      output("output_buffer", {buffers.bytes().output}, registry),
+      dram("dram", dram_config(config), registry) {
+    port.irq.bind(irq);
+    port.commands.bind(controller.commands);
+    controller.array.bind(array.command);
+    controller.dram.bind(dram.socket);
+    controller.persistent.bind(persistent.socket);
+    controller.dynamic.bind(dynamic.socket);
+    controller.streaming.bind(streaming.socket);
+    controller.parameters.bind(parameters.socket);
+    controller.output.bind(output.socket);
+    array.persistent.bind(persistent.socket);
+    array.dynamic.bind(dynamic.socket);
+    array.streaming.bind(streaming.socket);
+    array.parameters.bind(parameters.socket);
+    array.output.bind(output.socket);
+    controller.load(memory.program);
+}
+
+void SushiChip::access_dram(bool writes, std::uint64_t address, std::vector<std::uint8_t>& bytes) {
+    if (bytes.empty()) return;
+    ::tlm::tlm_generic_payload payload;
+    payload.set_command(writes ? ::tlm::TLM_WRITE_COMMAND : ::tlm::TLM_READ_COMMAND);
+    payload.set_address(address);
+    payload.set_data_ptr(bytes.data());
+    payload.set_data_length(static_cast<unsigned>(bytes.size()));
+    payload.set_streaming_width(static_cast<unsigned>(bytes.size()));
+    if (controller.dram->transport_dbg(payload) != bytes.size())
+        throw std::runtime_error(fmt::format("DRAM has no {} bytes at {:#x}", bytes.size(), address));
+}
+
+void SushiChip::write_dram(std::uint64_t address, std::vector<std::uint8_t> bytes) {
+    access_dram(true, address, bytes);
+}
+
+std::vector<std::uint8_t> SushiChip::read_dram(std::uint64_t address, std::uint64_t count) {
+    std::vector<std::uint8_t> bytes(count);
+    access_dram(false, address, bytes);
+    return bytes;
+}
+
+RateServer::RateServer(const sc_core::sc_module_name& module_name, std::vector<double> us)
+    : sc_module(module_name), commands("commands"), us_(std::move(us)) {
+    commands.register_b_transport(this, &RateServer::b_transport);
+}
+
+void RateServer::b_transport(::tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
+    std::uint32_t words[2];
+    std::memcpy(words, payload.get_data_ptr(), sizeof words);
+    wait(delay + sc_core::sc_time(us_.at(words[1]), sc_core::SC_US));
+    delay = sc_core::SC_ZERO_TIME;
+    payload.set_response_status(::tlm::TLM_OK_RESPONSE);
+}
+
+}  // namespace switchyard::platform::sushi

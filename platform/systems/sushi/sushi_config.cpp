@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "switchyard/platform/systems/sushi/sushi_config.h"
+
+#include <filesystem>
+#include <set>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "switchyard/hw/memory/dram/device.h"
+#include "switchyard/sw_scheduler/base/error.h"
+
+namespace switchyard::platform::sushi {
+
+namespace {
+
+template <class Visit>
+void for_each_section(SushiConfig& config, Visit visit) {
+    visit("accelerator", config.accelerator);
+    visit("array", config.array);
+    visit("buffers", config.buffers);
+    visit("buffers_without_pb", config.buffers_without_pb);
+    visit("dram", config.dram);
+    visit("commands", config.commands);
+    visit("host", config.host);
+    visit("queries", config.queries);
+    visit("scheduler", config.scheduler);
+    visit("dpu", config.dpu);
+    visit("cpu", config.cpu);
+}
+
+std::uint64_t kib(double value) {
+    return static_cast<std::uint64_t>(value * 1024);
+}
+
+}  // namespace
+
+sched::TileBuffers BufferConfig::bytes() const {
+    return {kib(persistent_kib), kib(dynamic_kib), kib(streaming_kib),
+            kib(line_kib),       kib(output_kib),  kib(parameters_kib)};
+}
+
+SushiConfig::SushiConfig() {
+    // SUSHI, Table 3, without a persistent buffer.
+    buffers_without_pb.persistent_kib = 0;
+    buffers_without_pb.dynamic_kib = 1152;
+    buffers_without_pb.streaming_kib = 1160;
+}
+
+std::map<std::string, std::string> SushiConfig::dram_settings() const {
+    if (dram.bandwidth_scale == 1) return {};
+    const double tck_ps = hw::dram::read_device(dram.device, {}).timing.tck_ps;
+    return {{"timing.tck_ps", fmt::format("{:.9g}", tck_ps / dram.bandwidth_scale)}};
+}
+
+hw::DramRate SushiConfig::dram_rate() const {
+    const hw::dram::Device device = hw::dram::read_device(dram.device, dram_settings());
+    const hw::dram::Timing& timing = device.timing;
+    const double refresh =
+        timing.trefi_cycles == 0 || device.policy.refresh == "none"
+            ? 0
+            : static_cast<double>(timing.trfc_cycles + timing.trp_all_cycles + timing.trcd_read_cycles) /
+                  timing.trefi_cycles;
+    const double bursts_per_ns =
+        device.geometry.pseudo_channels_in_all() / timing.ns(timing.column_s_cycles()) * (1 - refresh);
+    hw::DramRate rate;
+    rate.burst_bytes = device.geometry.burst_bytes;
+    rate.bursts_per_cycle = bursts_per_ns / accelerator.clock_ghz;
+    rate.latency_cycles =
+        timing.ns(timing.trcd_read_cycles + timing.tcl_cycles + timing.burst_cycles) * accelerator.clock_ghz;
+    return rate;
+}
+
+std::string SushiConfig::fingerprint(const std::string& supernet, const BufferConfig& used) const {
+    const sched::TileBuffers bytes = used.bytes();
+    return fmt::format(
+        "{}; {} {} x {} at {} GHz; buffers {} {} {} {} {} {}; {} x {}, requests of {} bytes, {} at a time{}", supernet,
+        accelerator.impl, array.rows, array.columns, accelerator.clock_ghz, bytes.persistent, bytes.dynamic,
+        bytes.streaming, bytes.line, bytes.output, bytes.parameters, dram.device, dram.bandwidth_scale,
+        accelerator.request_bytes, dram.outstanding, accelerator.hides_weights ? "" : ", weights not hidden");
+}
+
+SushiConfig read_sushi_config(const std::string& path, std::map<std::string, std::string> overrides) {
+    SushiConfig config;
+    const YAML::Node file = path.empty() ? YAML::Node(YAML::NodeType::Map) : load_yaml(path);
+    if (!file.IsMap()) throw InputError(path, line_of(file), "", "wants sections");
+    std::set<std::string> known;
+    for_each_section(config, [&](const char* name, auto&) { known.insert(name); });
+    for (const auto& entry : file) {
+        const std::string& key = entry.first.Scalar();
+        if (key == "system") {
+            if (!entry.second.IsScalar() || entry.second.Scalar() != "sushi")
+                throw InputError(path, line_of(entry.second), key, "wants sushi");
+        } else if (known.count(key) == 0) {
+            throw InputError(path, line_of(entry.first), key,
+                             fmt::format("unknown section; there are {}", fmt::join(known, ", ")));
+        }
+    }
+    for_each_section(config, [&](const char* name, auto& section) {
+        const YAML::Node node = file[name];
+        if (node.IsDefined() && !node.IsMap()) throw InputError(path, line_of(node), name, "wants keys");
+        ConfigReader reader(node, path, name, &overrides);
+        describe(reader, section);
+        reader.finish();
+    });
+    if (!overrides.empty()) throw InputError("--set", 0, overrides.begin()->first, "unknown key");
+    // A device file is found beside the platform's; devices of the library have names.
+    const std::filesystem::path device =
+        (std::filesystem::path(path).parent_path() / config.dram.device).lexically_normal();
+    if (!path.empty() && config.dram.device.find('.') != std::string::npos && std::filesystem::exists(device))
+        config.dram.device = device.string();
+    config.dram_rate();
+    return config;
+}
+
+std::vector<KeyDescription> sushi_keys() {
+    std::vector<KeyDescription> keys;
+    SushiConfig defaults;
+    for_each_section(defaults, [&](const char* name, auto& section) {
+        ConfigReader reader(YAML::Node(), "", name, nullptr, &keys);
+        describe(reader, section);
+    });
+    return keys;
+}
+
+}  // namespace switchyard::platform::sushi

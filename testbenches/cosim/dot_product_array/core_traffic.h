@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <string>
+
+#include "switchyard/hw/dot_product_array/dot_product_core.h"
+#include "switchyard/hw/numerics/requantise.h"
+#include "switchyard/rtl/common/clocked_model.h"
+#include "switchyard/sw_scheduler/base/random_source.h"
+
+namespace switchyard::testing {
+
+/// Weights, windows and idle cycles in any order; values at the ends of their range more often than elsewhere.
+class CoreTraffic {
+public:
+    CoreTraffic(const sched::DotProductShape& shape, std::uint64_t seed)
+        : shape_(shape), random_(seed, 3), in_(shape) {}
+    const hw::DotProductInput& next() {
+        using Kind = hw::DotProductInput::Kind;
+        // Of each row first, since registers begin with anything.
+        in_.kind = sent_ < shape_.rows    ? Kind::weights
+                   : random_.chance(0.25) ? Kind::weights
+                   : random_.chance(0.8)  ? Kind::window
+                                          : Kind::idle;
+        in_.row = sent_ < shape_.rows ? static_cast<std::uint32_t>(sent_) : random_.integer(0, shape_.rows - 1);
+        ++sent_;
+        const bool extreme = random_.chance(0.2);
+        for (std::int8_t& byte : in_.bytes)
+            byte = extreme ? (random_.chance(0.8) ? -128 : 127)
+                           : static_cast<std::int8_t>(static_cast<int>(random_.integer(0, 255)) - 128);
+        return in_;
+    }
+
+private:
+    sched::DotProductShape shape_;
+    RandomSource random_;
+    hw::DotProductInput in_;
+    std::uint64_t sent_ = 0;
+};
+
+/// rtl/dot_product_array/requantiser.sv against hw::quantised_output(). `Top`: the Verilated class.
+template <class Top>
+class RequantiserBench : private rtl::ClockedModel<Top, false> {
+    using Model = rtl::ClockedModel<Top, false>;
+
+public:
+    RequantiserBench() {
+        this->top_.valid_i = 0;
+        this->reset();
+    }
+    /// "" or what is wrong.
+    std::string run(std::uint64_t seed, std::uint64_t cycles) {
+        RandomSource random(seed, 4);
+        std::deque<std::pair<bool, std::int8_t>> expected{{false, 0}, {false, 0}, {false, 0}};
+        Top& top = this->top_;
+        for (std::uint64_t i = 0; i < cycles; ++i) {
+            const hw::QuantisedMultiplier multiplier{
+                static_cast<std::int32_t>(random.integer(0, 0x7FFFFFFF) >>
+                                          (random.chance(0.2) ? random.integer(0, 30) : 0)),
+                random.chance(0.3) ? random.integer(0, 2) : random.integer(0, 31)};
+            // Small sums, in which ties are frequent, and any.
+            std::int32_t accumulator =
+                static_cast<std::int32_t>(random.integer(0, 0xFFFFFFFF) >> random.integer(0, 31));
+            if (random.chance(0.5)) accumulator = static_cast<std::int32_t>(~static_cast<std::uint32_t>(accumulator));
+            hw::QuantisedMultiplier used = multiplier;
+            if (random.chance(0.3)) used.m0 = 1 << 30;
+            if (random.chance(0.02)) {
+                // The last product below a tie.
+                accumulator = 1;
+                used = {(1 << 30) - 1, 0};
+            }
+            const auto offset = static_cast<std::int8_t>(static_cast<int>(random.integer(0, 255)) - 128);
+            const bool valid = random.chance(0.9);
+            top.valid_i = valid;
+            top.accumulator_i = static_cast<std::uint32_t>(accumulator);
+            top.multiplier_i = static_cast<std::uint32_t>(used.m0);
+            top.shift_i = static_cast<std::uint8_t>(used.shift);
+            top.offset_i = static_cast<std::uint8_t>(offset);
+            Model::settle();
+            const auto [is_due, value] = expected.front();
+            expected.pop_front();
+            if ((top.valid_o != 0) != is_due) return "cycle " + std::to_string(i) + ": valid differs";
+            if (is_due && static_cast<std::int8_t>(top.result_o) != value)
+                return "cycle " + std::to_string(i) + ": the result differs";
+            expected.emplace_back(valid, hw::quantised_output(accumulator, used, offset));
+            Model::clock();
+        }
+        return "";
+    }
+    void save_coverage(const std::string& file) const { Model::save_coverage(file); }
+};
+
+}  // namespace switchyard::testing
