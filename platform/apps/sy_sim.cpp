@@ -128,9 +128,11 @@ struct RunCommand {
     /// One batch for each of the inputs, or as many as are wanted; the chip finds the routes.
     std::vector<BatchRouting> no_routes(const Image& program, const platform::NetworkValues& values) const {
         const std::uint32_t together = program.meta.batches_in_flight, there = values.batches() * together;
-        if (batches > there || batches % together != 0)
+        if (batches > there)
+            throw InputError(inputs, 0, "--batches", fmt::format("the file has {}, not {}", there, batches));
+        if (batches % together != 0)
             throw InputError(inputs, 0, "--batches",
-                             fmt::format("the file has {}, {} together, not {}", there, together, batches));
+                             fmt::format("the image runs {} at a time: {} is no multiple", together, batches));
         const std::uint32_t samples = program.meta.batch_samples;
         const std::vector<std::uint64_t> none(samples, 0);
         return std::vector<BatchRouting>(batches > 0 ? batches / together : values.batches(),
