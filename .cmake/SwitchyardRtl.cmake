@@ -73,11 +73,12 @@ function(switchyard_verilate name)
   target_compile_features(${name} PUBLIC cxx_std_17)
   target_include_directories(${name} SYSTEM PUBLIC $<BUILD_INTERFACE:${folder}>)
   target_link_libraries(${name} PUBLIC switchyard_verilated)
-  # What is evaluated in each cycle at -O2, which beat -O3 here; construction and registration as they are. A model with
-  # coverage runs for a second or two and takes longer to compile.
-  set(optimisation -O2)
-  if(ARG_COVERAGE)
-    set(optimisation -O1)
+  # What is evaluated in each cycle at -O2, which beat -O3 here; construction and registration as they are. A model of a
+  # test runs for a second or two, and -O2 takes twice as long to compile as -O1.
+  set(optimisation -O1)
+  cmake_path(IS_PREFIX SWITCHYARD_RTL_FOLDER ${CMAKE_CURRENT_SOURCE_DIR} of_library)
+  if(of_library)
+    set(optimisation -O2)
   endif()
   set_source_files_properties(${fast} PROPERTIES COMPILE_OPTIONS "-w;${optimisation}")
   set_source_files_properties(${slow} PROPERTIES COMPILE_OPTIONS "-w;-O0")
