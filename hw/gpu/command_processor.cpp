@@ -157,7 +157,8 @@ void CommandProcessor::run(unsigned q) {
         }
         queue.packet = fetch(q);
         ++stats_.packets;
-        process(q, sc_time_stamp());
+        const sc_time fetched = sc_time_stamp();  // sc_time_stamp() refers to the current time
+        process(q, fetched);
     }
 }
 
@@ -165,7 +166,7 @@ void CommandProcessor::await_earlier(Queue& queue) {
     while (queue.unfinished() > 0) wait(queue.done);
 }
 
-void CommandProcessor::await_turn(Queue& queue, sc_time fetched) {
+void CommandProcessor::await_turn(Queue& queue, const sc_time& fetched) {
     const bool graph = queue.packet.graph;
     const double after_fetch = graph ? config_.graph_launch_ns : config_.launch_ns;
     const double after_completion = graph ? config_.graph_launch_ns : config_.dependent_launch_ns;
@@ -188,7 +189,7 @@ void CommandProcessor::await_event(Queue& queue) {
     queue.any_completion = true;
 }
 
-void CommandProcessor::process(unsigned q, sc_time fetched) {
+void CommandProcessor::process(unsigned q, const sc_time& fetched) {
     Queue& queue = *queues_[q];
     const bool waits =
         queue.packet.in_order || queue.packet.kind == Kind::event_signal || queue.packet.kind == Kind::barrier;
@@ -250,7 +251,7 @@ void CommandProcessor::retire() {
     while (true) {
         std::uint64_t handle = 0;
         while (completions_.pop_due(handle)) {
-            const InFlight finished = std::move(in_flight_.at(handle));
+            const InFlight finished = in_flight_.at(handle);
             in_flight_.erase(handle);
             complete(finished.queue, finished.packet);
         }

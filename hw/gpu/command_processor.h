@@ -105,11 +105,11 @@ private:
     void ring(unsigned queue, std::uint32_t index);
     void run(unsigned queue);
     void retire();
-    void process(unsigned queue, sc_core::sc_time fetched);
+    void process(unsigned queue, const sc_core::sc_time& fetched);
     void dispatch(unsigned queue, tlm_utils::simple_initiator_socket<CommandProcessor>& socket);
     void await_earlier(Queue& queue);
     void await_event(Queue& queue);
-    void await_turn(Queue& queue, sc_core::sc_time fetched);
+    void await_turn(Queue& queue, const sc_core::sc_time& fetched);
     void complete(unsigned queue, const GpuPacket& packet);
     void update_irq();
 

@@ -172,7 +172,7 @@ void LayerController::serve(std::uint32_t subnet) {
             if (!job.error.empty()) throw std::runtime_error(fmt::format("layer {}: {}", layer.name, job.error));
             if (timed()) layer_cycles_.push_back(cycles_since(begin));
         }
-        if (timed()) continue;
+        if (cost == nullptr) continue;
         const LayerCost& of_layer = (*cost)[layer_cycles_.size()];
         if (!config_.has_values) {
             const std::uint64_t fetched = std::uint64_t{layer.layer.kernels} * sched::kParameterBytes;

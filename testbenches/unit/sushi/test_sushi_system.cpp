@@ -41,8 +41,8 @@ Point sushi_point(const std::string& design, const std::string& workload, const 
                   std::map<std::string, std::string> overrides = {}) {
     Point point;
     point.design = design;
-    point.workload = workload.front() == '/' ? workload : kConfigs + "workloads/sushi/" + workload + ".yaml";
-    point.platform = kConfigs + "platforms/" + board + ".yaml";
+    point.workload = workload.front() == '/' ? workload : fmt::format("{}workloads/sushi/{}.yaml", kConfigs, workload);
+    point.platform = fmt::format("{}platforms/{}.yaml", kConfigs, board);
     point.overrides = std::move(overrides);
     return point;
 }
@@ -209,10 +209,10 @@ Deviation compare_layers(const std::string& workload, const std::string& board,
         for (const std::size_t subnet : subnets) {
             testing::in_child([&] {
                 SushiConfig config =
-                    platform::sushi::read_sushi_config(kConfigs + "platforms/" + board + ".yaml",
+                    platform::sushi::read_sushi_config(fmt::format("{}platforms/{}.yaml", kConfigs, board),
                                                        {{"accelerator.impl", "cycle"}, {"array.impl", "cycle"}});
                 const platform::sushi::BufferConfig& buffers = caches ? config.buffers : config.buffers_without_pb;
-                const Supernet supernet = read_supernet(kConfigs + "workloads/sushi/" + workload + ".yaml");
+                const Supernet supernet = read_supernet(fmt::format("{}workloads/sushi/{}.yaml", kConfigs, workload));
                 const std::vector<SubGraph> subgraphs =
                     caches ? candidate_subgraphs(supernet, buffers.bytes().persistent, 4) : std::vector<SubGraph>();
                 const SupernetMemory memory = platform::sushi::lay_out(supernet, subgraphs);
@@ -285,7 +285,8 @@ TEST_CASE("the closed form is within 5 % on all layers of both supernets on both
 TEST_CASE("boards have the storage and the operations of the paper's tables", "[sushi]") {
     for (const char* board : {"zcu104", "alveo_u50"}) {
         INFO(board);
-        const SushiConfig config = platform::sushi::read_sushi_config(kConfigs + "platforms/" + board + ".yaml", {});
+        const SushiConfig config =
+            platform::sushi::read_sushi_config(fmt::format("{}platforms/{}.yaml", kConfigs, board), {});
         CHECK(config.array.shape().peak_operations_per_cycle() == (std::string(board) == "zcu104" ? 2592 : 9216));
         // Table 3: BRAM 397 KB and URAM 3456 KB, with a persistent buffer and without.
         CHECK(config.buffers.total_kib() == 397 + 3456);
@@ -294,7 +295,8 @@ TEST_CASE("boards have the storage and the operations of the paper's tables", "[
         CHECK(config.buffers.persistent_kib / 1024 == Approx(1.69).margin(0.005));
     }
     const auto gb_per_s = [](const char* board) {
-        const SushiConfig config = platform::sushi::read_sushi_config(kConfigs + "platforms/" + board + ".yaml", {});
+        const SushiConfig config =
+            platform::sushi::read_sushi_config(fmt::format("{}platforms/{}.yaml", kConfigs, board), {});
         const hw::dram::Device device = hw::dram::read_device(config.dram.device, {});
         return device.geometry.burst_bytes / device.timing.ns(device.timing.column_s_cycles());
     };
@@ -470,7 +472,7 @@ TEST_CASE("a DPU's closed form against published frame rates", "[sushi]") {
     // 336.8. The closed form knows neither instructions nor elementwise layers: it must be an upper bound of the rate.
     const platform::sushi::DpuConfig dpu;
     const auto frames_per_s = [&](const std::string& workload) {
-        const Supernet network = read_supernet(kConfigs + "workloads/sushi/" + workload + ".yaml");
+        const Supernet network = read_supernet(fmt::format("{}workloads/sushi/{}.yaml", kConfigs, workload));
         double us = 0;
         for (const double layer : dpu_layers_us(dpu, network.subnets.front())) us += layer;
         return 1e6 / us;

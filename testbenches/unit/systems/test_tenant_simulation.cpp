@@ -112,7 +112,7 @@ struct Bench : sc_core::sc_module {
         out->b_transport(*payload, delay);
     }
     /// Cycles until the task has ended.
-    double run_task(std::shared_ptr<const TaskProgram> program) {
+    double run_task(const std::shared_ptr<const TaskProgram>& program) {
         script = [this, program] { send(TaskCommand::run, 0, program->tiles(), program); };
         sc_core::sc_start();
         REQUIRE(heard.size() == program->tiles().size());

@@ -96,11 +96,11 @@ private:
     std::vector<unsigned> router_of_endpoint_;
     hw::TopologyPtr topology_;
     unsigned router_links_;
-    std::vector<std::unique_ptr<hw::RouteChooser>> choosers_;  ///< by endpoint
-    std::vector<int> neighbour_;                               ///< [router][port]
+    std::vector<std::unique_ptr<hw::RouteChooser>> choosers_;                 ///< by endpoint
+    std::vector<int> neighbour_;                                              ///< [router][port]
     boost::unordered_map<std::uint64_t, std::vector<std::uint16_t>> routes_;  ///< those taken so far
-    std::vector<Share> shares_;                                ///< by the choice; scratch
-    std::vector<std::uint16_t> routers_;                       ///< scratch
+    std::vector<Share> shares_;                                               ///< by the choice; scratch
+    std::vector<std::uint16_t> routers_;                                      ///< scratch
     Traffic sum_;
     std::uint64_t stretched_cycles_ = 0, flit_cycles_ = 0;  ///< over the packets of sum_
     std::vector<std::uint32_t> cycles_;                     ///< by link, of sum_
