@@ -185,6 +185,7 @@ void AceChip::run_inputs() {
         const sc_core::sc_time begin = sc_core::sc_time_stamp();
         if (design_ == kFullGraph) {
             std::vector<hw::GpuPacketBytes> bytes;
+            bytes.reserve(packets.size());
             for (const hw::GpuPacket& packet : packets) bytes.push_back(hw::encode(packet));
             graph_source_.run(graph, std::move(bytes));
         } else {
@@ -225,9 +226,9 @@ AceOutcome AceChip::outcome() const {
 }  // namespace
 
 const std::vector<std::string>& ace_designs() {
-    static const std::vector<std::string> names{"gpu-serial", "gpu-multi-stream", "gpu-graph",
-                                                "ace-sw",     "ace-hw",           kFullGraph};
-    return names;
+    static const std::vector<std::string> kDesigns{"gpu-serial", "gpu-multi-stream", "gpu-graph",
+                                                   "ace-sw",     "ace-hw",           kFullGraph};
+    return kDesigns;
 }
 
 AceOutcome run_ace(const AceWork& work, const AceConfig& config, const std::string& design) {

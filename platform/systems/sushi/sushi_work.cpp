@@ -20,15 +20,15 @@ using namespace sched::sushi;
 using nlohmann::ordered_json;
 
 const std::vector<SushiDesign>& sushi_designs() {
-    static const std::vector<SushiDesign> designs{{"sushi-no-pb", "accelerator", "", false},
-                                                  {"sushi-state-unaware", "accelerator", "fixed", false},
-                                                  {"sushi", "accelerator", "nearest", true},
-                                                  {"sushi-lru", "accelerator", "lru", true},
-                                                  {"sushi-saved-bytes", "accelerator", "saved_bytes", true},
-                                                  {"sushi-oracle", "accelerator", "oracle", true},
-                                                  {"dpu", "dpu", "", false},
-                                                  {"cpu", "cpu", "", false}};
-    return designs;
+    static const std::vector<SushiDesign> kDesigns{{"sushi-no-pb", "accelerator", "", false},
+                                                   {"sushi-state-unaware", "accelerator", "fixed", false},
+                                                   {"sushi", "accelerator", "nearest", true},
+                                                   {"sushi-lru", "accelerator", "lru", true},
+                                                   {"sushi-saved-bytes", "accelerator", "saved_bytes", true},
+                                                   {"sushi-oracle", "accelerator", "oracle", true},
+                                                   {"dpu", "dpu", "", false},
+                                                   {"cpu", "cpu", "", false}};
+    return kDesigns;
 }
 
 const SushiDesign& sushi_design(const std::string& name) {

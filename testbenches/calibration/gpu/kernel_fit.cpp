@@ -199,6 +199,7 @@ ErrorSummary summarise(std::vector<double> ratios) {
     ErrorSummary summary;
     summary.count = ratios.size();
     std::vector<double> errors;
+    errors.reserve(ratios.size());
     for (const double ratio : ratios) errors.push_back(std::abs(ratio - 1));
     std::sort(errors.begin(), errors.end());
     std::sort(ratios.begin(), ratios.end());

@@ -39,6 +39,7 @@ EdgeSet data_flow(const std::vector<GpuKernel>& kernels) {
 
 EdgeSet dependences(const std::vector<GpuKernel>& kernels) {
     std::vector<ace::Footprint> footprints;
+    footprints.reserve(kernels.size());
     for (const GpuKernel& kernel : kernels) footprints.push_back({kernel.reads, kernel.writes});
     EdgeSet edges;
     for (std::size_t later = 0; later < kernels.size(); ++later)
@@ -144,7 +145,7 @@ TEST_CASE("InstaNAS draws a graph for each input", "[kernel_streams]") {
     const auto names = [&](std::uint64_t input) { return kernel_stream_text(model.generate({1, input}).kernels); };
     CHECK(names(0) == names(0));
     CHECK(names(0) != names(1));
-    CHECK(model.generate({2, 0}).kernels.size() > 0);
+    CHECK_FALSE(model.generate({2, 0}).kernels.empty());
 
     const auto all = [](const char* probability) {
         return Description(std::string("name: i\ngenerator: instanas\nchoice_probability: ") + probability + "\n")
