@@ -14,7 +14,7 @@ namespace switchyard::sched {
 namespace {
 
 constexpr double kMaxGbPerS = 1e6, kMaxLatencyNs = 1e9;
-constexpr std::uint64_t kMostDevices = 1024, kMaxCount = 1024, kMaxBytes = 65536;
+constexpr std::uint64_t kLargestTopology = 1024, kMaxCount = 1024, kMaxBytes = 65536;
 
 LinkKind read_kind(MappingReader& reader, const std::string& name) {
     reader.allow({"gb_per_s", "latency_ns", "packet_bytes", "overhead_bytes", "kernel_gb_per_s", "pcie"});
@@ -38,7 +38,7 @@ LinkTopology parse_link_topology(const std::string& text, const std::string& fil
     MappingReader reader(parse_yaml(text, file), file, "");
     reader.allow({"name", "devices", "device_prefix", "devices_forward", "nodes", "kinds", "links"});
     const std::string name = reader.text("name");
-    const auto devices = static_cast<unsigned>(reader.integer("devices", 2, kMostDevices));
+    const auto devices = static_cast<unsigned>(reader.integer("devices", 2, kLargestTopology));
     const std::string prefix = reader.text_or("device_prefix", "gpu");
     const bool forward = reader.choice_or("devices_forward", {"no", "yes"}) == "yes";
 

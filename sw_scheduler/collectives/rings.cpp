@@ -107,7 +107,7 @@ Orders strides(Units units) {
     return rings;
 }
 
-Orders most_rings(const Units& units) {
+Orders maximum_rings(const Units& units) {
     constexpr std::size_t kSearched = 16;
     Orders best = strides(units);
     if (units.size() > kSearched && !best.empty()) return best;
@@ -124,13 +124,13 @@ Rings find_rings(const LinkTopology& topology) {
     Units units = units_of(topology);
     Rings rings;
     rings.direct = true;
-    rings.orders = most_rings(units);
+    rings.orders = maximum_rings(units);
     if (rings.orders.size() < bound(units) && topology.devices() > 2) {
         // Two rings share a link, each at half of its rate: four devices have 12 channels, but no three disjoint rings.
         Units twice = units;
         for (auto& row : twice)
             for (unsigned& count : row) count *= 2;
-        Orders halves = most_rings(twice);
+        Orders halves = maximum_rings(twice);
         if (halves.size() > 2 * rings.orders.size()) rings.orders = std::move(halves);
     }
     if (rings.orders.empty()) {
