@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Usage: layering.sh ROOT. Includes run one way:
 #   platform -> {hw, rtl, sw_scheduler} -> tlm; hw, rtl and tlm see of sw_scheduler base/ and formats only (operators,
-#   convolutions with their weight tiles, kernel streams, adyna/image/, ace/window_entry.h); sw_scheduler sees none of the others, and no SystemC; in it {adyna, ace, sushi, kernel_streams} -> workload/ -> base/;
+#   convolutions with their weight tiles, kernel streams, topologies of links and programs of transfers, adyna/image/, ace/window_entry.h); sw_scheduler sees none of the others, and no SystemC; in it {adyna, ace, sushi, kernel_streams} -> workload/ -> base/;
 #   in platform, apps -> {experiment, systems/X, characterisation} -> {chip, gpu} -> system/, where experiment sees system/ only,
 #   a system never sees another, system/ sees of sw_scheduler base/ and workload/ only, and no SystemC; a component of hw/ or rtl/ never sees another component,
 #   but the component that it implements: rtl/X sees hw/X, and rtl/router hw/noc, whose router it is; all see hw/numerics/ (arithmetic) and rtl/ sees rtl/common/;
@@ -38,7 +38,8 @@ grep -rnHE '^[[:space:]]*#[[:space:]]*include[[:space:]]*[<"]' --include='*.h' -
             if (to[1] != "sw_scheduler") refuse("the scheduler stands alone")
             else if (from[2] == "base" && to[2] != "base") refuse("base/ stands alone")
             else if (from[2] == "workload" && to[2] !~ /^(base|workload)$/) refuse("a workload belongs to no system")
-            else if (from[2] ~ /^(adyna|ace|sushi|kernel_streams)$/ && to[2] !~ /^(base|workload)$/ && to[2] != from[2])
+            else if (from[2] == "collectives" && to[2] !~ /^(base|collectives)$/) refuse("collectives belong to no system")
+            else if (from[2] ~ /^(adyna|ace|sushi|kernel_streams)$/ && to[2] !~ /^(base|workload|collectives)$/ && to[2] != from[2])
                 refuse("a system never includes another")
             else if (from[3] == "image" && within(target, "sw_scheduler/adyna") &&
                      !within(target, "sw_scheduler/adyna/image")) refuse("image/ stands alone")
@@ -65,7 +66,7 @@ grep -rnHE '^[[:space:]]*#[[:space:]]*include[[:space:]]*[<"]' --include='*.h' -
             refuse("network and memory serve any system")
         } else if (to[1] == "sw_scheduler") {
             if (to[2] != "base" && !within(target, "sw_scheduler/adyna/image") &&
-                target !~ /^sw_scheduler\/(workload\/(operator|kernel_stream|memory_segment|convolution|weight_tiles)|ace\/window_entry)\.h$/)
+                target !~ /^sw_scheduler\/(collectives\/(link_topology|program)|workload\/(operator|kernel_stream|memory_segment|convolution|weight_tiles)|ace\/window_entry)\.h$/)
                 refuse("only formats: sw_scheduler/base/, operators, convolutions, kernel streams, images and window entries")
         } else if (layer ~ /^(hw|rtl)$/ && within(target, "hw/numerics")) {
             next
