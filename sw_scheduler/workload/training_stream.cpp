@@ -87,12 +87,8 @@ void finish_lifetimes(TrainingStream& stream, bool release_at_last_use) {
             use(tensors[tensor], i);
             if (tensors[tensor].is_view()) use(tensors[stream.storage_of(tensor)], i);
         });
-        for (const TensorId tensor : op.writes) {
+        for (const TensorId tensor : op.writes)
             if (tensors[tensor].producer == kNoOperator) tensors[tensor].producer = i;
-            TrainingTensor& storage = tensors[stream.storage_of(tensor)];
-            // A view of a tensor that was there from the start is no new storage.
-            if (storage.first_use == i && storage.producer == kNoOperator) storage.producer = i;
-        }
     }
     if (release_at_last_use) {
         for (TrainingOperator& op : stream.operators) op.released.clear();
