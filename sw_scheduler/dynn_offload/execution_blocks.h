@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -31,7 +30,8 @@ struct ExecutionBlocks {
 };
 
 /// Ten elements: operators and control flows; the six idioms; three dimension sizes (DyNN-Offload IV-B).
-using BlockVector = std::array<double, 10>;
+/// Of the representation by global ids: operators and control flows, and the number of operators of each type.
+using BlockVector = std::vector<double>;
 
 /// What the runtime is given for one training step, before it begins.
 struct Prediction {

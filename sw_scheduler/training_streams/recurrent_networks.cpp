@@ -66,7 +66,7 @@ void record_lstm(StepRecorder& r, const TrainingNetworkConfig& c, const Decision
     State state{r.input(elements), r.input(elements)};
     for (unsigned trip = 0; trip < trips_of(decisions); ++trip) {
         for (unsigned step = 0; step < c.segment; ++step) {
-            r.at(1 + std::uint64_t{trip} * c.segment + step, 1);
+            r.at(1 + std::uint64_t{trip} * c.segment + step, 1 + step);
             state = lstm_cell(r, c, state);
         }
         r.control_flow(0);
@@ -135,7 +135,7 @@ void record_unrolled_gan(StepRecorder& r, const TrainingNetworkConfig& c, const 
     TensorId second = r.parameter("discriminator.2", width * width), score = kNoTensor;
     for (unsigned trip = 0; trip < trips_of(decisions); ++trip) {
         for (unsigned step = 0; step < c.segment; ++step) {
-            r.at(1 + std::uint64_t{trip} * c.segment + step, 1);
+            r.at(1 + std::uint64_t{trip} * c.segment + step, 1 + step);
             const TensorId hidden = r.relu(r.product(fake, first, 1, batch, width, width));
             score = r.sigmoid(r.product(hidden, second, 1, batch, width, width));
             // The weights after the update are results like others, and are differentiated through.

@@ -50,7 +50,8 @@ public:
     std::string name, file;
     TrainingNetworkConfig config;
     BasicType basic_type = BasicType::recurrent;
-    /// The static program in its order: each operator of all branches once, a row for each control flow.
+    /// The static program in its order: the operators of all branches, loops of constant length unrolled, the body of a
+    /// loop that depends on the input once, a row for each control flow.
     std::vector<ProgramRow> program;
     /// Of each path: which way each control flow went, in the order of execution.
     std::vector<std::vector<std::uint8_t>> decisions;

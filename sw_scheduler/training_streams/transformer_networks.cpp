@@ -96,7 +96,7 @@ void record_evoformer(StepRecorder& r, const TrainingNetworkConfig& c, const Dec
     TensorId pair = r.linear(r.input(pair_rows * 22), "pair", pair_rows, 22, pair_width);
     for (unsigned trip = 0; trip < trips_of(decisions); ++trip) {
         const std::string name = fmt::format("block{}", trip);
-        r.at(1 + trip, 1 + trip);
+        r.at(1 + trip, 1);
         const std::uint64_t heads = msa_width / kHead, pair_heads = pair_width / kHead;
         TensorId x = r.layer_norm(msa, name + ".row.norm", msa_width);
         // The bias is the same for all aligned sequences; it is written out for each, as the product adds it.
