@@ -57,6 +57,7 @@ void describe(V& v, TrainingNetworkConfig& c) {
     v.field("corpus", c.corpus, 1, 1 << 20, "sentences of the data set: trees, lengths");
     v.field("corpus_seed", c.corpus_seed, 0, 0x7FFFFFFF, "another seed is another data set of the same statistics");
     v.field("embedding_noise", c.embedding_noise, 0, 100, "of the embedding of a part, over its own standard deviation");
+    v.field("label_buffer_gb", c.label_buffer_gb, 0.001, 1e6, "GB of the buffer that the pilot's labels are made for");
     v.field("data", c.data, "file with a length or a tree a line, instead of the statistics");
 }
 

@@ -39,6 +39,7 @@ struct TrainingNetworkConfig {
     std::uint32_t most = 964;                          ///< longest
     std::uint32_t corpus = 4500, corpus_seed = 1;      ///< trees of the data set
     double embedding_noise = 0.1;                      ///< of a part's embedding over its own size
+    double label_buffer_gb = 11.5;                     ///< buffer that the pilot's labels are made for
     std::string data;                                  ///< file with lengths or trees instead of the statistics
 };
 
