@@ -80,7 +80,7 @@ void PilotCommand::add_to(CLI::App& app) {
     train_->add_option("--seed", config_.seed, "of the weights and of the order of the samples; default: 1")
         ->check(whole_number(0));
     train_->add_option("--learning-rate", config_.learning_rate, "default: 0.01");
-    train_->add_option("--momentum", config_.momentum, "default: 0.9");
+    train_->add_option("--momentum", config_.momentum, "default: 0");
     train_->add_option("--representation", representation_, "idiom or global_id; default: idiom");
     train_->add_option("-o,--output", output_, "pilot to write (JSON)")->required();
 

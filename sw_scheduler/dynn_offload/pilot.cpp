@@ -52,6 +52,7 @@ constexpr const char* kPilotFormat = "switchyard-pilot";
 constexpr int kPilotVersion = 1;
 constexpr unsigned kBasicTypes = 3;
 /// Labels are counted in programs (PilotTrace::unit); this many programs are 1, so that outputs are of order 1.
+/// The output layer gives the sums up to the end of each block: the last is the whole step, in one number.
 constexpr double kProgramsPerOne = 8;
 
 std::vector<float> scaled_matrix(const std::vector<std::vector<double>>& matrix, Representation representation) {
@@ -59,7 +60,7 @@ std::vector<float> scaled_matrix(const std::vector<std::vector<double>>& matrix,
     for (std::size_t r = 0; r < std::min<std::size_t>(matrix.size(), kProgramRows); ++r)
         for (std::size_t i = 0; i < matrix[r].size(); ++i)
             // Sizes have many orders of magnitude.
-            inputs[r * matrix[r].size() + i] = static_cast<float>(std::log2(1 + matrix[r][i]) / 4);
+            inputs[r * matrix[r].size() + i] = static_cast<float>(std::log2(1 + matrix[r][i]) / 16);
     return inputs;
 }
 
@@ -158,10 +159,14 @@ std::vector<double> Pilot::train(const std::vector<PilotTrace>& traces) {
                 const sched::TrainingSample& sample = trace.samples[batch[static_cast<std::size_t>(c)].sample];
                 for (unsigned i = 0; i < sched::kFeatures; ++i) features(i, c) = sample.features[i];
                 const std::vector<BlockVector>& label = trace.labels[sample.path];
-                for (std::size_t b = 0; b < label.size(); ++b)
-                    for (unsigned e = 0; e < elements; ++e)
+                for (unsigned e = 0; e < elements; ++e) {
+                    double sum = 0;
+                    for (std::size_t b = 0; b < kOutputBlocks; ++b) {
+                        if (b < label.size()) sum += label[b][e];
                         wanted(static_cast<Eigen::Index>(b * elements + e), c) =
-                            static_cast<float>(label[b][e] / trace.unit[e] / kProgramsPerOne);
+                            static_cast<float>(sum / trace.unit[e] / kProgramsPerOne);
+                    }
+                }
             }
             Layers& l = *layers_;
             const auto type = static_cast<unsigned>(trace.basic_type);
@@ -233,9 +238,14 @@ std::vector<BlockVector> Pilot::infer(const std::vector<float>& features, const 
     const Eigen::VectorXf output = p.output.weights * second + p.output.bias;
     const unsigned elements = vector_elements(config_.representation);
     std::vector<BlockVector> blocks(kOutputBlocks, BlockVector(elements));
-    for (unsigned b = 0; b < kOutputBlocks; ++b)
-        for (unsigned e = 0; e < elements; ++e)
-            blocks[b][e] = std::max(0.0, std::round(output[b * elements + e] * architecture.unit[e] * kProgramsPerOne));
+    for (unsigned e = 0; e < elements; ++e) {
+        double before = 0;
+        for (unsigned b = 0; b < kOutputBlocks; ++b) {
+            const double sum = std::round(output[b * elements + e] * architecture.unit[e] * kProgramsPerOne);
+            blocks[b][e] = std::max(0.0, sum - before);
+            before = std::max(before, sum);
+        }
+    }
     while (blocks.size() > 1 && blocks.back()[0] < 1) blocks.pop_back();
     return blocks;
 }

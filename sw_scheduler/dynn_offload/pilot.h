@@ -23,7 +23,7 @@ struct PilotConfig {
     unsigned matrix_layer = 8;   ///< of the architecture feature matrix
     unsigned type_layer = 4;     ///< of the basic type
     double learning_rate = 0.01;
-    double momentum = 0.9;
+    double momentum = 0;
     double slope = 0.01;  ///< LeakyReLU below 0
     unsigned batch = 32, epochs = 20;
     std::uint64_t seed = 1;

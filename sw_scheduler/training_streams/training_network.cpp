@@ -15,6 +15,7 @@ namespace switchyard::sched {
 namespace {
 
 constexpr const char* kSection = "training";
+constexpr double kEmbeddingScale = 0.125;
 
 struct Kind {
     const char* name;
@@ -139,13 +140,8 @@ std::shared_ptr<const TrainingStream> TrainingNetwork::stream(std::uint32_t path
 
 std::vector<TrainingSample> TrainingNetwork::samples(std::uint64_t seed, std::size_t count) const {
     std::vector<double> sums;
-    std::size_t longest = 1;
-    for (std::size_t i = 0; i < decisions.size(); ++i) {
-        sums.push_back((sums.empty() ? 0 : sums.back()) + weight[i]);
-        longest = std::max(longest, decisions[i].size());
-    }
+    for (const double share : weight) sums.push_back((sums.empty() ? 0 : sums.back()) + share);
     RandomSource random(seed, 0x5a3b1e);
-    const double scale = 1 / std::sqrt(static_cast<double>(longest));
     std::vector<TrainingSample> made(count);
     for (TrainingSample& sample : made) {
         const double drawn = random.uniform() * sums.back();
@@ -157,7 +153,7 @@ std::vector<TrainingSample> TrainingNetwork::samples(std::uint64_t seed, std::si
             const std::vector<float>& part = part_embedding(position, path[position]);
             for (unsigned i = 0; i < kFeatures; ++i) sum[i] += part[i] + config.embedding_noise * random.normal();
         }
-        for (const double element : sum) sample.features.push_back(static_cast<float>(element * scale));
+        for (const double element : sum) sample.features.push_back(static_cast<float>(element * kEmbeddingScale));
     }
     return made;
 }

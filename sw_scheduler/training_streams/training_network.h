@@ -65,7 +65,7 @@ public:
     /// `count` independent draws; samples of different seeds are independent.
     ///
     /// An embedding is the sum of the embeddings of the sample's parts (a token, a node of a tree, an unrolled step), as
-    /// sum pooling makes it, over the square root of the longest path. The embedding of a part depends on its kind, its
+    /// sum pooling makes it, divided by 8. The embedding of a part depends on its kind, its
     /// position and the way that the program goes for it, is the same in all networks, and has normal elements; to each
     /// of its elements comes normal noise of `embedding_noise`, for two words are never the same.
     std::vector<TrainingSample> samples(std::uint64_t seed, std::size_t count) const;
