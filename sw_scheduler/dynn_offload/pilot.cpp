@@ -18,15 +18,6 @@
 namespace switchyard::dynn_offload {
 
 using nlohmann::json;
-
-namespace {
-
-constexpr const char* kFormat = "switchyard-pilot";
-constexpr int kVersion = 1;
-constexpr unsigned kTypes = 3;
-/// Labels are counted in programs (PilotTrace::unit); this many programs are 1, so that outputs are of order 1.
-constexpr double kProgramsPerOne = 8;
-
 using Matrix = Eigen::MatrixXf;  ///< a column a sample
 
 /// Fully connected.
@@ -55,12 +46,21 @@ struct Layer {
     }
 };
 
+namespace {
+
+constexpr const char* kPilotFormat = "switchyard-pilot";
+constexpr int kPilotVersion = 1;
+constexpr unsigned kBasicTypes = 3;
+/// Labels are counted in programs (PilotTrace::unit); this many programs are 1, so that outputs are of order 1.
+/// The output layer gives the sums up to the end of each block: the last is the whole step, in one number.
+constexpr double kProgramsPerOne = 8;
+
 std::vector<float> scaled_matrix(const std::vector<std::vector<double>>& matrix, Representation representation) {
     std::vector<float> inputs(std::size_t{kProgramRows} * row_elements(representation));
     for (std::size_t r = 0; r < std::min<std::size_t>(matrix.size(), kProgramRows); ++r)
         for (std::size_t i = 0; i < matrix[r].size(); ++i)
             // Sizes have many orders of magnitude.
-            inputs[r * matrix[r].size() + i] = static_cast<float>(std::log2(1 + matrix[r][i]) / 4);
+            inputs[r * matrix[r].size() + i] = static_cast<float>(std::log2(1 + matrix[r][i]) / 16);
     return inputs;
 }
 
@@ -71,7 +71,7 @@ struct Pilot::Layers {
     struct Perceptron {
         Layer first, second, output;
     };
-    std::array<Perceptron, kTypes> perceptrons;
+    std::array<Perceptron, kBasicTypes> perceptrons;
 };
 
 Pilot::Pilot(const PilotConfig& config) : config_(config), layers_(std::make_unique<Layers>()) {
@@ -79,7 +79,7 @@ Pilot::Pilot(const PilotConfig& config) : config_(config), layers_(std::make_uni
     const unsigned inputs = config.sample_layer + config.matrix_layer + config.type_layer;
     layers_->sample.start(sched::kFeatures, config.sample_layer, random);
     layers_->matrix.start(kProgramRows * row_elements(config.representation), config.matrix_layer, random);
-    layers_->type.start(kTypes, config.type_layer, random);
+    layers_->type.start(kBasicTypes, config.type_layer, random);
     for (Layers::Perceptron& p : layers_->perceptrons) {
         p.first.start(inputs, config.neurons, random);
         p.second.start(config.neurons, config.second_layer, random);
@@ -100,7 +100,7 @@ std::size_t Pilot::active_parameters() const {
 std::size_t Pilot::parameters() const {
     const Layers::Perceptron& p = layers_->perceptrons.front();
     return active_parameters() +
-           (kTypes - 1) * (p.first.parameters() + p.second.parameters() + p.output.parameters());
+           (kBasicTypes - 1) * (p.first.parameters() + p.second.parameters() + p.output.parameters());
 }
 
 std::vector<double> Pilot::train(const std::vector<PilotTrace>& traces) {
@@ -159,16 +159,20 @@ std::vector<double> Pilot::train(const std::vector<PilotTrace>& traces) {
                 const sched::TrainingSample& sample = trace.samples[batch[static_cast<std::size_t>(c)].sample];
                 for (unsigned i = 0; i < sched::kFeatures; ++i) features(i, c) = sample.features[i];
                 const std::vector<BlockVector>& label = trace.labels[sample.path];
-                for (std::size_t b = 0; b < label.size(); ++b)
-                    for (unsigned e = 0; e < elements; ++e)
+                for (unsigned e = 0; e < elements; ++e) {
+                    double sum = 0;
+                    for (std::size_t b = 0; b < kOutputBlocks; ++b) {
+                        if (b < label.size()) sum += label[b][e];
                         wanted(static_cast<Eigen::Index>(b * elements + e), c) =
-                            static_cast<float>(label[b][e] / trace.unit[e] / kProgramsPerOne);
+                            static_cast<float>(sum / trace.unit[e] / kProgramsPerOne);
+                    }
+                }
             }
             Layers& l = *layers_;
             const auto type = static_cast<unsigned>(trace.basic_type);
             Layers::Perceptron& p = l.perceptrons[type];
             const Matrix matrix = matrices[batch.front().trace].replicate(1, columns);
-            Matrix kind = Matrix::Zero(kTypes, columns);
+            Matrix kind = Matrix::Zero(kBasicTypes, columns);
             kind.row(type).setOnes();
             // Forward.
             const Matrix from_sample = active((l.sample.weights * features).colwise() + l.sample.bias);
@@ -234,9 +238,14 @@ std::vector<BlockVector> Pilot::infer(const std::vector<float>& features, const 
     const Eigen::VectorXf output = p.output.weights * second + p.output.bias;
     const unsigned elements = vector_elements(config_.representation);
     std::vector<BlockVector> blocks(kOutputBlocks, BlockVector(elements));
-    for (unsigned b = 0; b < kOutputBlocks; ++b)
-        for (unsigned e = 0; e < elements; ++e)
-            blocks[b][e] = std::max(0.0, std::round(output[b * elements + e] * architecture.unit[e] * kProgramsPerOne));
+    for (unsigned e = 0; e < elements; ++e) {
+        double before = 0;
+        for (unsigned b = 0; b < kOutputBlocks; ++b) {
+            const double sum = std::round(output[b * elements + e] * architecture.unit[e] * kProgramsPerOne);
+            blocks[b][e] = std::max(0.0, sum - before);
+            before = std::max(before, sum);
+        }
+    }
     while (blocks.size() > 1 && blocks.back()[0] < 1) blocks.pop_back();
     return blocks;
 }
@@ -268,7 +277,7 @@ void for_layers(L& layers, const F& visit) {
     visit("sample", layers.sample);
     visit("matrix", layers.matrix);
     visit("type", layers.type);
-    for (unsigned i = 0; i < kTypes; ++i) {
+    for (unsigned i = 0; i < kBasicTypes; ++i) {
         const std::string name = sched::to_string(static_cast<sched::BasicType>(i));
         visit(name + ".first", layers.perceptrons[i].first);
         visit(name + ".second", layers.perceptrons[i].second);
@@ -279,8 +288,8 @@ void for_layers(L& layers, const F& visit) {
 }  // namespace
 
 void Pilot::write(const std::string& path) const {
-    nlohmann::ordered_json file{{"format", kFormat},
-                                {"version", kVersion},
+    nlohmann::ordered_json file{{"format", kPilotFormat},
+                                {"version", kPilotVersion},
                                 {"representation", to_string(config_.representation)},
                                 {"neurons", config_.neurons},
                                 {"second_layer", config_.second_layer},
@@ -293,9 +302,7 @@ void Pilot::write(const std::string& path) const {
                                 {"batch", config_.batch},
                                 {"epochs", config_.epochs},
                                 {"seed", config_.seed},
-                                {"trained_on", trained_on},
-                                {"buffer_bytes", partition.buffer_bytes},
-                                {"host_gb_per_s", partition.host_gb_per_s}};
+                                {"trained_on", trained_on}};
     for_layers(*layers_, [&](const std::string& name, const Layer& layer) { file["layers"][name] = to_json(layer); });
     make_folder_of(path);
     write_file(file.dump() + "\n", path);
@@ -303,10 +310,10 @@ void Pilot::write(const std::string& path) const {
 
 Pilot Pilot::read(const std::string& path) {
     const json file = json::parse(read_file(path, kMaxJsonBytes), nullptr, false);
-    if (!file.is_object() || file.value("format", "") != kFormat) throw InputError(path, 0, "format", "no pilot");
-    if (file.value("version", 0) != kVersion)
+    if (!file.is_object() || file.value("format", "") != kPilotFormat) throw InputError(path, 0, "format", "no pilot");
+    if (file.value("version", 0) != kPilotVersion)
         throw InputError(path, 0, "version", fmt::format("version {} of the format; this program reads version {}",
-                                                         file.value("version", 0), kVersion));
+                                                         file.value("version", 0), kPilotVersion));
     try {
         PilotConfig config;
         config.representation = parse_representation(file.at("representation").get<std::string>(), path, "representation");
@@ -328,8 +335,6 @@ Pilot Pilot::read(const std::string& path) {
         config.seed = file.at("seed").get<std::uint64_t>();
         Pilot pilot(config);
         pilot.trained_on = file.at("trained_on").get<std::vector<std::string>>();
-        pilot.partition.buffer_bytes = file.at("buffer_bytes").get<std::uint64_t>();
-        pilot.partition.host_gb_per_s = file.at("host_gb_per_s").get<double>();
         const json& layers = file.at("layers");
         for_layers(*pilot.layers_,
                    [&](const std::string& name, Layer& layer) { from_json(layer, layers.at(name), path, name); });
@@ -337,85 +342,6 @@ Pilot Pilot::read(const std::string& path) {
     } catch (const json::exception& error) {
         throw InputError(path, 0, "", error.what());
     }
-}
-
-PathMapper::PathMapper(const sched::TrainingNetwork& network, BlockPlanner& labels, Representation representation) {
-    for (std::uint32_t path = 0; path < network.paths(); ++path) {
-        labels_.push_back(block_vectors(*network.stream(path), labels.blocks(path), representation));
-        double operators = 0;
-        for (const BlockVector& block : labels_.back()) operators += block[0];
-        operators_.push_back(operators);
-        by_operators_.emplace_back(operators, path);
-    }
-    std::sort(by_operators_.begin(), by_operators_.end());
-}
-
-PathMapper::Match PathMapper::map(const std::vector<BlockVector>& output) const {
-    double operators = 0;
-    for (const BlockVector& block : output) operators += block[0];
-    // Paths with the same number of operators stand together; the nearest ones are before or behind the place.
-    const auto place = std::lower_bound(by_operators_.begin(), by_operators_.end(), std::make_pair(operators, 0U));
-    double nearest = 0;
-    if (place == by_operators_.end())
-        nearest = by_operators_.back().first;
-    else if (place == by_operators_.begin())
-        nearest = place->first;
-    else
-        nearest = operators - (place - 1)->first < place->first - operators ? (place - 1)->first : place->first;
-    Match match;
-    double best = -1;
-    for (auto at = std::lower_bound(by_operators_.begin(), by_operators_.end(), std::make_pair(nearest, 0U));
-         at != by_operators_.end() && at->first == nearest; ++at) {
-        const std::vector<BlockVector>& label = labels_[at->second];
-        if (label == output) return {at->second, true};
-        double difference = 0;
-        for (std::size_t b = 0; b < std::max(label.size(), output.size()); ++b)
-            for (std::size_t e = 0; e < label.front().size(); ++e) {
-                const double a = b < label.size() ? label[b][e] : 0, c = b < output.size() ? output[b][e] : 0;
-                difference += std::abs(a - c) / (1 + a + c);
-            }
-        if (best >= 0 && difference >= best) continue;
-        best = difference;
-        match.path = at->second;
-    }
-    return match;
-}
-
-PilotPredictor::PilotPredictor(const sched::TrainingNetwork& network, BlockPlanner& planner, const Pilot& pilot)
-    : network_(network),
-      planner_(planner),
-      pilot_(pilot),
-      label_planner_(network, pilot.partition),
-      architecture_(pilot.encode(feature_matrix(network, pilot.config().representation), network.basic_type)) {}
-
-PilotPredictor::~PilotPredictor() = default;
-
-std::vector<BlockVector> PilotPredictor::output_of(const sched::TrainingSample& sample) const {
-    return pilot_.infer(sample.features, architecture_);
-}
-
-std::uint32_t PilotPredictor::path_of(const sched::TrainingSample& sample, bool* exact) {
-    if (mapper_ == nullptr)
-        mapper_ = std::make_unique<PathMapper>(network_, label_planner_, pilot_.config().representation);
-    const PathMapper::Match match = mapper_->map(output_of(sample));
-    if (exact != nullptr) *exact = match.exact;
-    return match.path;
-}
-
-Prediction PilotPredictor::predict(const sched::TrainingSample& sample) {
-    Prediction made;
-    made.output = output_of(sample);
-    const std::uint32_t path = path_of(sample, &made.exact);
-    made.stream = network_.stream(path);
-    made.blocks = planner_.blocks(path);
-    return made;
-}
-
-Prediction true_prediction(const sched::TrainingNetwork& network, BlockPlanner& planner, std::uint32_t path) {
-    Prediction made;
-    made.stream = network.stream(path);
-    made.blocks = planner.blocks(path);
-    return made;
 }
 
 }  // namespace switchyard::dynn_offload

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "switchyard/sw_scheduler/dynn_offload/misprediction_records.h"
 #include "switchyard/sw_scheduler/dynn_offload/partition.h"
 #include "switchyard/sw_scheduler/dynn_offload/pilot_features.h"
 
@@ -22,7 +23,7 @@ struct PilotConfig {
     unsigned matrix_layer = 8;   ///< of the architecture feature matrix
     unsigned type_layer = 4;     ///< of the basic type
     double learning_rate = 0.01;
-    double momentum = 0.9;
+    double momentum = 0;
     double slope = 0.01;  ///< LeakyReLU below 0
     unsigned batch = 32, epochs = 20;
     std::uint64_t seed = 1;
@@ -56,9 +57,7 @@ public:
     std::size_t parameters() const;         ///< of all three multilayer perceptrons
     std::size_t active_parameters() const;  ///< that one inference uses
 
-    /// The platform that the labels were made for, and the networks; kept with the pilot.
-    PartitionConfig partition;
-    std::vector<std::string> trained_on;
+    std::vector<std::string> trained_on;  ///< names of the networks of the traces
 
     /// A versioned JSON file.
     void write(const std::string& path) const;
@@ -94,8 +93,8 @@ private:
 /// What the runtime asks before each training step.
 class PilotPredictor {
 public:
-    /// `planner` makes the blocks that run; the pilot's own labels may have been made for another budget. Throws InputError
-    /// if the pilot does not fit the network.
+    /// `planner` makes the blocks that run. Labels are made for the network's own label_buffer_gb, so that they stay the
+    /// same whatever budget is simulated.
     PilotPredictor(const sched::TrainingNetwork& network, BlockPlanner& planner, const Pilot& pilot);
     ~PilotPredictor();
     Prediction predict(const sched::TrainingSample& sample);
@@ -111,6 +110,20 @@ private:
     Pilot::Architecture architecture_;
     std::unique_ptr<PathMapper> mapper_;
 };
+
+/// Mispredictions among samples in their order: the predicted path's blocks are not those of the path that was taken.
+struct PilotEvaluation {
+    std::size_t samples = 0, exact = 0;  ///< exact: a path with just the pilot's output was found
+    std::size_t other_path = 0;          ///< another path than the one taken, with the same blocks or not
+    std::size_t mispredictions = 0;      ///< without handling
+    std::size_t handled = 0;             ///< mispredictions with handling: recorded cases are not predicted wrongly again
+    std::size_t records = 0;
+};
+PilotEvaluation evaluate_pilot(const sched::TrainingNetwork& network, const Pilot& pilot, std::uint64_t seed,
+                               std::size_t samples);
+
+/// Partition that labels are made with.
+PartitionConfig label_partition(const sched::TrainingNetwork& network);
 
 /// The right path in place of a prediction (oracle designs).
 Prediction true_prediction(const sched::TrainingNetwork& network, BlockPlanner& planner, std::uint32_t path);

@@ -63,8 +63,8 @@ std::vector<double> unit_of(const std::vector<std::vector<double>>& matrix, Repr
     unit[0] = static_cast<double>(matrix.size());
     for (const std::vector<double>& row : matrix)
         for (std::size_t i = 0; i < row.size(); ++i) unit[i + 1] += row[i];
-    // An idiom that the program lacks may come in its backward pass.
-    for (double& element : unit) element = std::max(element, 1.0);
+    // An idiom that the program hardly has may come in its backward pass.
+    for (double& element : unit) element = std::max(element, unit[0]);
     return unit;
 }
 

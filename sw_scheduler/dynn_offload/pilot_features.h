@@ -48,7 +48,8 @@ struct PilotTrace {
     Representation representation = Representation::idiom;
     std::uint64_t seed = 0;
     std::vector<std::vector<double>> matrix;
-    /// Sums over the rows of the matrix, with the number of rows in front: what a label's elements are counted in.
+    /// Sums over the rows of the matrix, with the number of rows in front and at least that number: what a label's
+    /// elements are counted in.
     std::vector<double> unit;
     std::vector<std::vector<BlockVector>> labels;  ///< of each path; empty for one that no sample takes
     std::vector<sched::TrainingSample> samples;

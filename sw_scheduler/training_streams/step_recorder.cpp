@@ -329,7 +329,7 @@ TrainingStream StepRecorder::finish(std::uint64_t path) {
         const TensorId variance = add_tensor(name + ".variance", n, TensorKind::optimiser_state, key + 4 * kParameterKey);
         TrainingOperator op = make(OpType::adam, TrainingPhase::optimiser, kOptimiserSite + number++,
                                    streamed_ns({n, n, n, n, n, n, n}), 10 * static_cast<double>(n));
-        op.sizes = {1, clipped(n), 4};
+        op.sizes = {1, 1, 4};  // flat tensors, of any size
         op.reads = {gradient};
         op.in_place = {id, mean, variance};
         stream_.operators.push_back(std::move(op));

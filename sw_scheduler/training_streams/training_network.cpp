@@ -15,6 +15,7 @@ namespace switchyard::sched {
 namespace {
 
 constexpr const char* kSection = "training";
+constexpr double kEmbeddingScale = 0.125;
 
 struct Kind {
     const char* name;
@@ -57,6 +58,7 @@ void describe(V& v, TrainingNetworkConfig& c) {
     v.field("corpus", c.corpus, 1, 1 << 20, "sentences of the data set: trees, lengths");
     v.field("corpus_seed", c.corpus_seed, 0, 0x7FFFFFFF, "another seed is another data set of the same statistics");
     v.field("embedding_noise", c.embedding_noise, 0, 100, "of the embedding of a part, over its own standard deviation");
+    v.field("label_buffer_gb", c.label_buffer_gb, 0.001, 1e6, "GB of the buffer that the pilot's labels are made for");
     v.field("data", c.data, "file with a length or a tree a line, instead of the statistics");
 }
 
@@ -138,13 +140,8 @@ std::shared_ptr<const TrainingStream> TrainingNetwork::stream(std::uint32_t path
 
 std::vector<TrainingSample> TrainingNetwork::samples(std::uint64_t seed, std::size_t count) const {
     std::vector<double> sums;
-    std::size_t longest = 1;
-    for (std::size_t i = 0; i < decisions.size(); ++i) {
-        sums.push_back((sums.empty() ? 0 : sums.back()) + weight[i]);
-        longest = std::max(longest, decisions[i].size());
-    }
+    for (const double share : weight) sums.push_back((sums.empty() ? 0 : sums.back()) + share);
     RandomSource random(seed, 0x5a3b1e);
-    const double scale = 1 / std::sqrt(static_cast<double>(longest));
     std::vector<TrainingSample> made(count);
     for (TrainingSample& sample : made) {
         const double drawn = random.uniform() * sums.back();
@@ -156,7 +153,7 @@ std::vector<TrainingSample> TrainingNetwork::samples(std::uint64_t seed, std::si
             const std::vector<float>& part = part_embedding(position, path[position]);
             for (unsigned i = 0; i < kFeatures; ++i) sum[i] += part[i] + config.embedding_noise * random.normal();
         }
-        for (const double element : sum) sample.features.push_back(static_cast<float>(element * scale));
+        for (const double element : sum) sample.features.push_back(static_cast<float>(element * kEmbeddingScale));
     }
     return made;
 }

@@ -39,6 +39,7 @@ struct TrainingNetworkConfig {
     std::uint32_t most = 964;                          ///< longest
     std::uint32_t corpus = 4500, corpus_seed = 1;      ///< trees of the data set
     double embedding_noise = 0.1;                      ///< of a part's embedding over its own size
+    double label_buffer_gb = 11.5;                     ///< buffer that the pilot's labels are made for
     std::string data;                                  ///< file with lengths or trees instead of the statistics
 };
 
@@ -64,7 +65,7 @@ public:
     /// `count` independent draws; samples of different seeds are independent.
     ///
     /// An embedding is the sum of the embeddings of the sample's parts (a token, a node of a tree, an unrolled step), as
-    /// sum pooling makes it, over the square root of the longest path. The embedding of a part depends on its kind, its
+    /// sum pooling makes it, divided by 8. The embedding of a part depends on its kind, its
     /// position and the way that the program goes for it, is the same in all networks, and has normal elements; to each
     /// of its elements comes normal noise of `embedding_noise`, for two words are never the same.
     std::vector<TrainingSample> samples(std::uint64_t seed, std::size_t count) const;
