@@ -2,9 +2,10 @@
 #include "random_step.h"
 
 #include <algorithm>
+#include <memory>
+#include <set>
 
 #include "switchyard/sw_scheduler/base/random_source.h"
-#include "switchyard/sw_scheduler/dynn_offload/partition.h"
 
 namespace switchyard::testing {
 
@@ -104,11 +105,41 @@ std::uint64_t largest_operator(const TrainingStream& stream) {
 }
 
 dynn_offload::Prediction filled_blocks(const TrainingStream& stream, std::uint64_t half_bytes) {
-    dynn_offload::PartitionConfig config;
-    config.buffer_bytes = half_bytes;
     dynn_offload::Prediction made;
     made.stream = std::make_shared<TrainingStream>(stream);
-    made.blocks = dynn_offload::partition(stream, config);
+    dynn_offload::ExecutionBlock block;
+    std::uint64_t workspace = 0;
+    std::set<TensorId> needed;
+    const auto close = [&](std::uint32_t next) {
+        for (const TensorId id : needed) {
+            block.needed.push_back(id);
+            const std::uint32_t producer = stream.tensors[id].producer;
+            if (producer == kNoOperator || producer < block.first) block.fetched.push_back(id);
+        }
+        made.blocks.blocks.push_back(block);
+        block = {};
+        block.first = next;
+        needed.clear();
+        workspace = 0;
+    };
+    for (std::uint32_t i = 0; i < stream.operators.size(); ++i) {
+        std::set<TensorId> with = needed;
+        for (const TensorId id : stream.storages(i)) with.insert(id);
+        const auto fits = [&] {
+            std::uint64_t bytes = std::max(workspace, stream.operators[i].workspace_bytes);
+            for (const TensorId id : with) bytes += stream.tensors[id].bytes;
+            return bytes <= half_bytes;
+        };
+        if (block.operators > 0 && !fits()) {
+            close(i);
+            with.clear();
+            for (const TensorId id : stream.storages(i)) with.insert(id);
+        }
+        needed = with;
+        workspace = std::max(workspace, stream.operators[i].workspace_bytes);
+        ++block.operators;
+    }
+    close(0);
     return made;
 }
 
