@@ -184,11 +184,14 @@ std::vector<double> Pilot::train(const std::vector<PilotTrace>& traces) {
             const Matrix first = active((p.first.weights * joined).colwise() + p.first.bias);
             const Matrix second = active((p.second.weights * first).colwise() + p.second.bias);
             const Matrix output = (p.output.weights * second).colwise() + p.output.bias;
-            // Backward: the squared error summed over the outputs, the mean over the batch.
+            // Backward: the squared error summed over the outputs, the mean over the batch. Its gradient is shortened to
+            // a norm of max_gradient: with many neurons the first steps diverge otherwise.
             const Matrix error = output - wanted;
             loss += error.squaredNorm();
             count += batch.size();
-            const Matrix d_output = error / static_cast<float>(columns);
+            Matrix d_output = error / static_cast<float>(columns);
+            const float norm = d_output.norm();
+            if (norm > static_cast<float>(config_.max_gradient)) d_output *= static_cast<float>(config_.max_gradient) / norm;
             const Matrix d_second = derived(second, p.output.weights.transpose() * d_output);
             const Matrix d_first = derived(first, p.second.weights.transpose() * d_second);
             const Matrix d_joined = derived(joined, p.first.weights.transpose() * d_first);

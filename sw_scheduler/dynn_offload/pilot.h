@@ -24,6 +24,7 @@ struct PilotConfig {
     unsigned type_layer = 4;     ///< of the basic type
     double learning_rate = 0.01;
     double momentum = 0;
+    double max_gradient = 0.25;  ///< norm of a batch's gradient at the outputs
     double slope = 0.01;  ///< LeakyReLU below 0
     unsigned batch = 32, epochs = 20;
     std::uint64_t seed = 1;
