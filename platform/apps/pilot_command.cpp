@@ -28,7 +28,8 @@ std::string beside(const std::string& file, const std::string& name) {
 
 sched::TrainingNetwork read_network(const std::string& path, const std::string& gpu,
                                     std::map<std::string, std::string> overrides) {
-    sched::TrainingNetwork network = sched::read_training_network(path, describe_gpu(read_gpu_platform(gpu)), overrides);
+    sched::TrainingNetwork network =
+        sched::read_training_network(path, describe_gpu(read_gpu_platform(gpu)), overrides);
     if (!overrides.empty()) throw InputError("--set", 0, overrides.begin()->first, "unknown key");
     return network;
 }
@@ -112,8 +113,8 @@ int PilotCommand::run() {
 int PilotCommand::trace() {
     const sched::TrainingNetwork network = read_network(network_, gpu_, parse_overrides(settings_));
     BlockPlanner planner(network, label_partition(network));
-    const PilotTrace made = record_trace(network, planner, parse_representation(representation_, "", "--representation"),
-                                         seed_, samples_);
+    const PilotTrace made =
+        record_trace(network, planner, parse_representation(representation_, "", "--representation"), seed_, samples_);
     make_folder_of(output_);
     write_trace(made, output_);
     fmt::print("{}: {} samples of {} on {} paths, {} rows of the program\n", output_, made.samples.size(), made.network,
@@ -128,9 +129,9 @@ int PilotCommand::train() {
         if (open_input(input).peek() == '{') {
             traces.push_back(read_trace(input));
             if (traces.back().representation != config_.representation)
-                throw InputError(input, 1, "representation",
-                                 fmt::format("{}, asked for is {}", to_string(traces.back().representation),
-                                             representation_));
+                throw InputError(
+                    input, 1, "representation",
+                    fmt::format("{}, asked for is {}", to_string(traces.back().representation), representation_));
             continue;
         }
         for (PilotTrace& trace : recorded(input, config_.representation)) traces.push_back(std::move(trace));
@@ -176,8 +177,9 @@ int PilotCommand::inspect() {
                fmt::join(pilot.trained_on, ", "));
     fmt::print("input layers: sample {} to {}, matrix {} to {}, type 3 to {}\n", sched::kFeatures, c.sample_layer,
                kProgramRows * row_elements(c.representation), c.matrix_layer, c.type_layer);
-    fmt::print("3 multilayer perceptrons of {}, {}, {} and {} neurons\n", c.sample_layer + c.matrix_layer + c.type_layer,
-               c.neurons, c.second_layer, kOutputBlocks * vector_elements(c.representation));
+    fmt::print("3 multilayer perceptrons of {}, {}, {} and {} neurons\n",
+               c.sample_layer + c.matrix_layer + c.type_layer, c.neurons, c.second_layer,
+               kOutputBlocks * vector_elements(c.representation));
     fmt::print("{} parameters, {} of them active, {:.1f} KB\n", pilot.parameters(), pilot.active_parameters(),
                static_cast<double>(4 * pilot.active_parameters()) / 1000);
     if (!time_) return 0;
@@ -189,8 +191,8 @@ int PilotCommand::inspect() {
     const auto begin = std::chrono::steady_clock::now();
     for (int i = 0; i < kTimes; ++i) sum += pilot.infer(features, architecture).front().front();
     const std::chrono::duration<double, std::micro> taken = std::chrono::steady_clock::now() - begin;
-    fmt::print("an inference takes {:.1f} us on this machine (mean of {}, first output {:.0f})\n", taken.count() / kTimes,
-               kTimes, sum / kTimes);
+    fmt::print("an inference takes {:.1f} us on this machine (mean of {}, first output {:.0f})\n",
+               taken.count() / kTimes, kTimes, sum / kTimes);
     return 0;
 }
 

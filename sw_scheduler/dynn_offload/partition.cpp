@@ -101,10 +101,11 @@ public:
         for (std::uint32_t i = 0; i < stream.operators.size(); ++i) {
             const std::uint64_t bytes = operands_.block(i, i + 1).needed_bytes;
             if (bytes > config.buffer_bytes)
-                throw Infeasible(stream.file, 0, "",
-                                 fmt::format("operator {} ({}) needs {:.1f} MB at once, more than the {:.1f} MB of a buffer",
-                                             i, stream.operators[i].name, static_cast<double>(bytes) * 1e-6,
-                                             static_cast<double>(config.buffer_bytes) * 1e-6));
+                throw Infeasible(
+                    stream.file, 0, "",
+                    fmt::format("operator {} ({}) needs {:.1f} MB at once, more than the {:.1f} MB of a buffer", i,
+                                stream.operators[i].name, static_cast<double>(bytes) * 1e-6,
+                                static_cast<double>(config.buffer_bytes) * 1e-6));
         }
     }
 
@@ -291,7 +292,8 @@ ExecutionBlocks partition(const sched::TrainingStream& stream, const PartitionCo
         } else {
             begins = partitioner.even(count, [&](std::uint32_t i) {
                 double bytes = 0;
-                for (const sched::TensorId id : stream.storages(i)) bytes += static_cast<double>(stream.tensors[id].bytes);
+                for (const sched::TensorId id : stream.storages(i))
+                    bytes += static_cast<double>(stream.tensors[id].bytes);
                 return bytes;
             });
         }

@@ -30,8 +30,8 @@ struct PartitionConfig {
     unsigned most_blocks = 4096;  ///< sentinel: more only if the buffer needs them
 };
 
-/// Partition of a stream. Every block's storages fit the buffer; where one of the heuristics gives a larger block, it is
-/// cut in halves until they do.
+/// Partition of a stream. Every block's storages fit the buffer; where one of the heuristics gives a larger block, it
+/// is cut in halves until they do.
 ///
 /// The estimate (Sentinel: migration of block i + 1 behind the computation of block i): before the first block its
 /// storages come; during block i those of block i - 1 that block i + 1 lacks and that have been written go back to the

@@ -121,7 +121,8 @@ std::vector<double> Pilot::train(const std::vector<PilotTrace>& traces) {
                                          to_string(config_.representation)));
         trained_on.push_back(traces[t].network);
         const std::vector<float> inputs = scaled_matrix(traces[t].matrix, config_.representation);
-        matrices.emplace_back(Eigen::Map<const Eigen::VectorXf>(inputs.data(), static_cast<Eigen::Index>(inputs.size())));
+        matrices.emplace_back(
+            Eigen::Map<const Eigen::VectorXf>(inputs.data(), static_cast<Eigen::Index>(inputs.size())));
     }
     std::vector<std::vector<std::uint32_t>> orders;
     for (const PilotTrace& trace : traces) {
@@ -176,22 +177,23 @@ std::vector<double> Pilot::train(const std::vector<PilotTrace>& traces) {
             kind.row(type).setOnes();
             // Forward.
             const Matrix from_sample = active((l.sample.weights * features).colwise() + l.sample.bias);
-            const Matrix from_matrix = active(
-                ((l.matrix.weights * matrices[batch.front().trace]) + l.matrix.bias).replicate(1, columns));
+            const Matrix from_matrix =
+                active(((l.matrix.weights * matrices[batch.front().trace]) + l.matrix.bias).replicate(1, columns));
             const Matrix from_type = active((l.type.weights * kind).colwise() + l.type.bias);
             Matrix joined(from_sample.rows() + from_matrix.rows() + from_type.rows(), columns);
             joined << from_sample, from_matrix, from_type;
             const Matrix first = active((p.first.weights * joined).colwise() + p.first.bias);
             const Matrix second = active((p.second.weights * first).colwise() + p.second.bias);
             const Matrix output = (p.output.weights * second).colwise() + p.output.bias;
-            // Backward: the squared error summed over the outputs, the mean over the batch. Its gradient is shortened to
-            // a norm of max_gradient: with many neurons the first steps diverge otherwise.
+            // Backward: the squared error summed over the outputs, the mean over the batch. Its gradient is shortened
+            // to a norm of max_gradient: with many neurons the first steps diverge otherwise.
             const Matrix error = output - wanted;
             loss += error.squaredNorm();
             count += batch.size();
             Matrix d_output = error / static_cast<float>(columns);
             const float norm = d_output.norm();
-            if (norm > static_cast<float>(config_.max_gradient)) d_output *= static_cast<float>(config_.max_gradient) / norm;
+            if (norm > static_cast<float>(config_.max_gradient))
+                d_output *= static_cast<float>(config_.max_gradient) / norm;
             const Matrix d_second = derived(second, p.output.weights.transpose() * d_output);
             const Matrix d_first = derived(first, p.second.weights.transpose() * d_second);
             const Matrix d_joined = derived(joined, p.first.weights.transpose() * d_first);
@@ -261,16 +263,20 @@ json numbers(const M& values) {
 }
 
 json to_json(const Layer& layer) {
-    return {{"in", layer.weights.cols()}, {"out", layer.weights.rows()}, {"weights", numbers(layer.weights)},
+    return {{"in", layer.weights.cols()},
+            {"out", layer.weights.rows()},
+            {"weights", numbers(layer.weights)},
             {"bias", numbers(layer.bias)}};
 }
 
 void from_json(Layer& layer, const json& value, const std::string& path, const std::string& name) {
-    const auto weights = value.at("weights").get<std::vector<float>>(), bias = value.at("bias").get<std::vector<float>>();
+    const auto weights = value.at("weights").get<std::vector<float>>(),
+               bias = value.at("bias").get<std::vector<float>>();
     if (weights.size() != static_cast<std::size_t>(layer.weights.size()) ||
         bias.size() != static_cast<std::size_t>(layer.bias.size()))
-        throw InputError(path, 0, name, fmt::format("{} weights and {} biases instead of {} and {}", weights.size(),
-                                                    bias.size(), layer.weights.size(), layer.bias.size()));
+        throw InputError(path, 0, name,
+                         fmt::format("{} weights and {} biases instead of {} and {}", weights.size(), bias.size(),
+                                     layer.weights.size(), layer.bias.size()));
     std::copy(weights.begin(), weights.end(), layer.weights.data());
     std::copy(bias.begin(), bias.end(), layer.bias.data());
 }
@@ -315,11 +321,13 @@ Pilot Pilot::read(const std::string& path) {
     const json file = json::parse(read_file(path, kMaxJsonBytes), nullptr, false);
     if (!file.is_object() || file.value("format", "") != kPilotFormat) throw InputError(path, 0, "format", "no pilot");
     if (file.value("version", 0) != kPilotVersion)
-        throw InputError(path, 0, "version", fmt::format("version {} of the format; this program reads version {}",
-                                                         file.value("version", 0), kPilotVersion));
+        throw InputError(path, 0, "version",
+                         fmt::format("version {} of the format; this program reads version {}",
+                                     file.value("version", 0), kPilotVersion));
     try {
         PilotConfig config;
-        config.representation = parse_representation(file.at("representation").get<std::string>(), path, "representation");
+        config.representation =
+            parse_representation(file.at("representation").get<std::string>(), path, "representation");
         const auto size = [&](const char* key) {
             const auto value = file.at(key).get<std::int64_t>();
             if (value < 1 || value > 1 << 20) throw InputError(path, 0, key, fmt::format("{} is out of range", value));

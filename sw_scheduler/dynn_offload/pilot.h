@@ -25,7 +25,7 @@ struct PilotConfig {
     double learning_rate = 0.01;
     double momentum = 0;
     double max_gradient = 0.25;  ///< norm of a batch's gradient at the outputs
-    double slope = 0.01;  ///< LeakyReLU below 0
+    double slope = 0.01;         ///< LeakyReLU below 0
     unsigned batch = 32, epochs = 20;
     std::uint64_t seed = 1;
 };
@@ -39,8 +39,8 @@ public:
     Pilot(Pilot&&) noexcept;
     Pilot& operator=(Pilot&&) noexcept;
 
-    /// Trains from its random start: the same traces and configuration give the same pilot, bit for bit. Returns the mean
-    /// loss of each epoch. Throws InputError for a trace of another representation.
+    /// Trains from its random start: the same traces and configuration give the same pilot, bit for bit. Returns the
+    /// mean loss of each epoch. Throws InputError for a trace of another representation.
     std::vector<double> train(const std::vector<PilotTrace>& traces);
 
     /// Of a network; kept, so that the architecture feature matrix passes its input layer only once.
@@ -71,9 +71,9 @@ private:
     std::unique_ptr<Layers> layers_;
 };
 
-/// Maps the pilot's output back to a path (DyNN-Offload IV-B): of all paths through the network, the one whose blocks have
-/// exactly the output; if there is none, the nearest by number of operators: that of the whole step and, among equals,
-/// the sum of the differences of the blocks.
+/// Maps the pilot's output back to a path (DyNN-Offload IV-B): of all paths through the network, the one whose blocks
+/// have exactly the output; if there is none, the nearest by number of operators: that of the whole step and, among
+/// equals, the sum of the differences of the blocks.
 class PathMapper {
 public:
     /// Traverses the network's program once, along all paths.
@@ -87,15 +87,15 @@ public:
 
 private:
     std::vector<std::vector<BlockVector>> labels_;
-    std::vector<double> operators_;                                  ///< of each path
-    std::vector<std::pair<double, std::uint32_t>> by_operators_;     ///< ascending
+    std::vector<double> operators_;                               ///< of each path
+    std::vector<std::pair<double, std::uint32_t>> by_operators_;  ///< ascending
 };
 
 /// What the runtime asks before each training step.
 class PilotPredictor {
 public:
-    /// `planner` makes the blocks that run. Labels are made for the network's own label_buffer_gb, so that they stay the
-    /// same whatever budget is simulated.
+    /// `planner` makes the blocks that run. Labels are made for the network's own label_buffer_gb, so that they stay
+    /// the same whatever budget is simulated.
     PilotPredictor(const sched::TrainingNetwork& network, BlockPlanner& planner, const Pilot& pilot);
     ~PilotPredictor();
     Prediction predict(const sched::TrainingSample& sample);
@@ -117,7 +117,7 @@ struct PilotEvaluation {
     std::size_t samples = 0, exact = 0;  ///< exact: a path with just the pilot's output was found
     std::size_t other_path = 0;          ///< another path than the one taken, with the same blocks or not
     std::size_t mispredictions = 0;      ///< without handling
-    std::size_t handled = 0;             ///< mispredictions with handling: recorded cases are not predicted wrongly again
+    std::size_t handled = 0;  ///< mispredictions with handling: recorded cases are not predicted wrongly again
     std::size_t records = 0;
 };
 PilotEvaluation evaluate_pilot(const sched::TrainingNetwork& network, const Pilot& pilot, std::uint64_t seed,

@@ -154,8 +154,9 @@ PilotTrace read_trace(const std::string& path) {
     json line;
     if (!next(line) || line.value("format", "") != kFormat) throw InputError(path, 1, "format", "no pilot trace");
     if (line.value("version", 0) != kVersion)
-        throw InputError(path, 1, "version", fmt::format("version {} of the format; this program reads version {}",
-                                                         line.value("version", 0), kVersion));
+        throw InputError(
+            path, 1, "version",
+            fmt::format("version {} of the format; this program reads version {}", line.value("version", 0), kVersion));
     try {
         trace.network = line.at("network").get<std::string>();
         const std::string type = line.at("basic_type").get<std::string>();
@@ -166,7 +167,8 @@ PilotTrace read_trace(const std::string& path) {
                 known = true;
             }
         if (!known) throw InputError(path, 1, "basic_type", "unknown: " + type);
-        trace.representation = parse_representation(line.at("representation").get<std::string>(), path, "representation");
+        trace.representation =
+            parse_representation(line.at("representation").get<std::string>(), path, "representation");
         trace.seed = line.at("seed").get<std::uint64_t>();
         trace.matrix = line.at("matrix").get<std::vector<std::vector<double>>>();
         for (const std::vector<double>& row : trace.matrix)
@@ -196,8 +198,8 @@ PilotTrace read_trace(const std::string& path) {
             trace.samples.push_back(std::move(sample));
         }
         if (trace.samples.size() != count)
-            throw InputError(path, number, "", fmt::format("{} of {} samples: the trace is cut off",
-                                                           trace.samples.size(), count));
+            throw InputError(path, number, "",
+                             fmt::format("{} of {} samples: the trace is cut off", trace.samples.size(), count));
     } catch (const json::exception& error) {
         throw InputError(path, number, "", error.what());
     } catch (const std::out_of_range&) {

@@ -26,11 +26,11 @@ const OperatorType& operator_type(OpType type) {
         {"gelu", {0, 0, 0, 0, 1, 0}},           // as elu
         {"gelu.backward", {0, 0, 0, 1, 1, 0}},
         {"dropout", {0, 0, 0, 0, 1, 0}},
-        {"dropout.backward", {0, 0, 0, 0, 1, 0}},    // counted
-        {"softmax", {0, 0, 0, 2, 1, 0}},             // counted: maximum and sum
-        {"softmax.backward", {0, 0, 0, 1, 1, 0}},    // counted
-        {"layer_norm", {0, 1, 0, 1, 0, 0}},          // as batch norm
-        {"layer_norm.backward", {0, 1, 1, 1, 1, 0}}, // as batch norm's
+        {"dropout.backward", {0, 0, 0, 0, 1, 0}},     // counted
+        {"softmax", {0, 0, 0, 2, 1, 0}},              // counted: maximum and sum
+        {"softmax.backward", {0, 0, 0, 1, 1, 0}},     // counted
+        {"layer_norm", {0, 1, 0, 1, 0, 0}},           // as batch norm
+        {"layer_norm.backward", {0, 1, 1, 1, 1, 0}},  // as batch norm's
         {"pool", {0, 0, 0, 1, 0, 1}},
         {"pool.backward", {0, 0, 1, 0, 0, 1}},  // counted
         {"gather", {0, 1, 0, 0, 0, 0}},         // its definition

@@ -21,8 +21,8 @@ void classify(StepRecorder& r, const TrainingNetworkConfig& c, TensorId hidden, 
 /// Cell of four gates; without an earlier state the products with it are left out.
 State lstm_cell(StepRecorder& r, const TrainingNetworkConfig& c, const State& before) {
     const std::uint64_t width = c.width;
-    TensorId gates = r.linear(r.input(std::uint64_t{c.batch} * c.input_width), "lstm.input", c.batch, c.input_width,
-                              4 * width);
+    TensorId gates =
+        r.linear(r.input(std::uint64_t{c.batch} * c.input_width), "lstm.input", c.batch, c.input_width, 4 * width);
     gates = r.add(gates, r.linear(before.hidden, "lstm.hidden", c.batch, width, 4 * width));
     const std::vector<TensorId> gate = r.split(gates, 4);
     const TensorId in = r.sigmoid(gate[0]), forget = r.sigmoid(gate[1]), out = r.sigmoid(gate[2]);
@@ -34,8 +34,8 @@ State lstm_cell(StepRecorder& r, const TrainingNetworkConfig& c, const State& be
 
 State tree_leaf(StepRecorder& r, const TrainingNetworkConfig& c) {
     const std::uint64_t width = c.width;
-    const TensorId gates = r.linear(r.input(std::uint64_t{c.batch} * c.input_width), "tree.leaf", c.batch,
-                                    c.input_width, 3 * width);
+    const TensorId gates =
+        r.linear(r.input(std::uint64_t{c.batch} * c.input_width), "tree.leaf", c.batch, c.input_width, 3 * width);
     const std::vector<TensorId> gate = r.split(gates, 3);
     State state;
     state.cell = r.multiply(r.sigmoid(gate[0]), r.tanh(gate[2]));

@@ -21,8 +21,8 @@ struct LengthStatistics {
 /// Leaves + inner nodes = 2 * leaves - 1.
 using TreeOrder = std::vector<std::uint8_t>;
 
-/// A tree of this many leaves. Each inner node parts its leaves in the middle, or gives the left child one more, with equal
-/// probability: heights near the logarithm of the leaves.
+/// A tree of this many leaves. Each inner node parts its leaves in the middle, or gives the left child one more, with
+/// equal probability: heights near the logarithm of the leaves.
 TreeOrder draw_tree(unsigned leaves, RandomSource& random);
 unsigned height_of(const TreeOrder& tree);  ///< edges from the root to its farthest leaf
 

@@ -255,8 +255,7 @@ std::vector<TensorId> StepRecorder::split(TensorId x, unsigned parts) {
     }
     // A place on the tape, where the gradients of the parts are put together.
     tape_.push_back({views, {}, place_ * kPerPlace + next_++, {stream_.samples, 0, parts}});
-    tape_.back().backward.push_back(
-        {OpType::concatenate, {}, x, streamed_ns({elements(x), elements(x)}), 0});
+    tape_.back().backward.push_back({OpType::concatenate, {}, x, streamed_ns({elements(x), elements(x)}), 0});
     return views;
 }
 
@@ -326,7 +325,8 @@ TrainingStream StepRecorder::finish(std::uint64_t path) {
         if (gradient == kNoTensor) throw std::logic_error(name + ": a parameter without a gradient");
         const std::uint64_t n = elements(id), key = stream_.tensors[id].key;
         const TensorId mean = add_tensor(name + ".mean", n, TensorKind::optimiser_state, key + 2 * kParameterKey);
-        const TensorId variance = add_tensor(name + ".variance", n, TensorKind::optimiser_state, key + 4 * kParameterKey);
+        const TensorId variance =
+            add_tensor(name + ".variance", n, TensorKind::optimiser_state, key + 4 * kParameterKey);
         TrainingOperator op = make(OpType::adam, TrainingPhase::optimiser, kOptimiserSite + number++,
                                    streamed_ns({n, n, n, n, n, n, n}), 10 * static_cast<double>(n));
         op.sizes = {1, 1, 4};  // flat tensors, of any size

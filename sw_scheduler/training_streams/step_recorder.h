@@ -108,7 +108,7 @@ private:
     std::vector<std::uint64_t> elements_;  ///< of views too
     std::map<std::string, TensorId> parameters_;
     std::vector<Step> tape_;
-    std::vector<TensorId> gradient_;  ///< of each tensor, kNoTensor: none yet
+    std::vector<TensorId> gradient_;                   ///< of each tensor, kNoTensor: none yet
     std::map<TensorId, std::uint64_t> contributions_;  ///< to the gradient of a tensor so far
     std::uint64_t place_ = 0, next_ = 0;
     std::vector<ProgramRow> program_;

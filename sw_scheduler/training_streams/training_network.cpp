@@ -57,7 +57,8 @@ void describe(V& v, TrainingNetworkConfig& c) {
     v.field("most", c.most, 1, 1 << 20, "longest");
     v.field("corpus", c.corpus, 1, 1 << 20, "sentences of the data set: trees, lengths");
     v.field("corpus_seed", c.corpus_seed, 0, 0x7FFFFFFF, "another seed is another data set of the same statistics");
-    v.field("embedding_noise", c.embedding_noise, 0, 100, "of the embedding of a part, over its own standard deviation");
+    v.field("embedding_noise", c.embedding_noise, 0, 100,
+            "of the embedding of a part, over its own standard deviation");
     v.field("label_buffer_gb", c.label_buffer_gb, 0.001, 1e6, "GB of the buffer that the pilot's labels are made for");
     v.field("data", c.data, "file with a length or a tree a line, instead of the statistics");
 }
@@ -66,9 +67,10 @@ void describe(V& v, TrainingNetworkConfig& c) {
 std::map<std::vector<std::uint8_t>, std::size_t> count_paths(const TrainingNetworkConfig& c, const Kind& kind,
                                                              const std::string& file) {
     std::map<std::vector<std::uint8_t>, std::size_t> counts;
-    const unsigned most_trips = std::max(1U, c.network == "bert" || c.network == "fixed_bert"
-                                                 ? (c.most + c.segment - 1) / c.segment
-                                                 : c.network == "evoformer" ? c.blocks : c.blocks / c.segment);
+    const unsigned most_trips =
+        std::max(1U, c.network == "bert" || c.network == "fixed_bert" ? (c.most + c.segment - 1) / c.segment
+                     : c.network == "evoformer"                       ? c.blocks
+                                                                      : c.blocks / c.segment);
     const auto loop = [](unsigned trips) {
         std::vector<std::uint8_t> decisions(trips, 1);
         decisions.back() = 0;
@@ -160,12 +162,12 @@ std::vector<TrainingSample> TrainingNetwork::samples(std::uint64_t seed, std::si
 
 TrainingNetwork make_training_network(const TrainingNetworkConfig& config, const GpuDescription& gpu,
                                       const std::string& file) {
-    const auto kind = std::find_if(kinds().begin(), kinds().end(),
-                                   [&](const Kind& k) { return k.name == config.network; });
+    const auto kind =
+        std::find_if(kinds().begin(), kinds().end(), [&](const Kind& k) { return k.name == config.network; });
     if (kind == kinds().end()) throw InputError(file, 0, "training.network", "unknown: " + config.network);
     if (config.network.find("bert") != std::string::npos && config.width % config.heads != 0)
-        throw InputError(file, 0, "training.heads", fmt::format("{} heads do not divide a width of {}", config.heads,
-                                                                config.width));
+        throw InputError(file, 0, "training.heads",
+                         fmt::format("{} heads do not divide a width of {}", config.heads, config.width));
     if (config.network == "evoformer" && config.width % 64 != 0)
         throw InputError(file, 0, "training.width", "the Evoformer's is a multiple of 64");
     if (!kind->tree && config.network != "evoformer" && config.network.find("bert") == std::string::npos &&

@@ -31,16 +31,16 @@ struct TrainingSample {
 struct TrainingNetworkConfig {
     std::string network;  ///< tree_cnn, unrolled_gan, tree_lstm, lstm, bert, evoformer, fixed_lstm, fixed_bert
     std::uint32_t batch = 32, blocks = 128, width = 1024, heads = 16;
-    std::uint32_t input_width = 512;                   ///< of the embedding of a word, of noise
-    std::uint32_t segment = 128;                       ///< tokens that are processed at a time
-    std::uint32_t rows = 256, sequences = 128;         ///< Evoformer: residues, aligned sequences
-    std::uint32_t image = 14;                          ///< Tree-CNN: rows and columns of a node's feature map
-    double median = 66, p90 = 248;                     ///< of the lengths
-    std::uint32_t most = 964;                          ///< longest
-    std::uint32_t corpus = 4500, corpus_seed = 1;      ///< trees of the data set
-    double embedding_noise = 0.1;                      ///< of a part's embedding over its own size
-    double label_buffer_gb = 11.5;                     ///< buffer that the pilot's labels are made for
-    std::string data;                                  ///< file with lengths or trees instead of the statistics
+    std::uint32_t input_width = 512;               ///< of the embedding of a word, of noise
+    std::uint32_t segment = 128;                   ///< tokens that are processed at a time
+    std::uint32_t rows = 256, sequences = 128;     ///< Evoformer: residues, aligned sequences
+    std::uint32_t image = 14;                      ///< Tree-CNN: rows and columns of a node's feature map
+    double median = 66, p90 = 248;                 ///< of the lengths
+    std::uint32_t most = 964;                      ///< longest
+    std::uint32_t corpus = 4500, corpus_seed = 1;  ///< trees of the data set
+    double embedding_noise = 0.1;                  ///< of a part's embedding over its own size
+    double label_buffer_gb = 11.5;                 ///< buffer that the pilot's labels are made for
+    std::string data;                              ///< file with lengths or trees instead of the statistics
 };
 
 /// A dynamic network that is trained: its program, all paths through it, and samples.
@@ -64,10 +64,10 @@ public:
     std::shared_ptr<const TrainingStream> stream(std::uint32_t path) const;
     /// `count` independent draws; samples of different seeds are independent.
     ///
-    /// An embedding is the sum of the embeddings of the sample's parts (a token, a node of a tree, an unrolled step), as
-    /// sum pooling makes it, divided by 8. The embedding of a part depends on its kind, its
-    /// position and the way that the program goes for it, is the same in all networks, and has normal elements; to each
-    /// of its elements comes normal noise of `embedding_noise`, for two words are never the same.
+    /// An embedding is the sum of the embeddings of the sample's parts (a token, a node of a tree, an unrolled step),
+    /// as sum pooling makes it, divided by 8. The embedding of a part depends on its kind, its position and the way
+    /// that the program goes for it, is the same in all networks, and has normal elements; to each of its elements
+    /// comes normal noise of `embedding_noise`, for two words are never the same.
     std::vector<TrainingSample> samples(std::uint64_t seed, std::size_t count) const;
 
     PathBuilder build;
@@ -77,8 +77,8 @@ private:
     mutable std::map<std::uint32_t, std::shared_ptr<const TrainingStream>> streams_;
 };
 
-/// A network of a description (YAML) on a GPU; `overrides`: values of keys ("batch" -> "64") in the place of the file's;
-/// those of other keys are left alone, used ones are removed. Throws InputError.
+/// A network of a description (YAML) on a GPU; `overrides`: values of keys ("batch" -> "64") in the place of the
+/// file's; those of other keys are left alone, used ones are removed. Throws InputError.
 TrainingNetwork read_training_network(const std::string& path, const GpuDescription& gpu,
                                       std::map<std::string, std::string>& overrides);
 /// Names of the keys that overrides may have.
@@ -88,7 +88,8 @@ std::string training_network_keys_markdown();
 TrainingNetwork make_training_network(const TrainingNetworkConfig& config, const GpuDescription& gpu,
                                       const std::string& file = "");
 
-/// Jaccard distance of two binary vectors: 1 - (both taken) / (either taken). A vector that is shorter is filled with 0.
+/// Jaccard distance of two binary vectors: 1 - (both taken) / (either taken). A vector that is shorter is filled with
+/// 0.
 double jaccard_distance(const std::vector<std::uint8_t>& a, const std::vector<std::uint8_t>& b);
 
 }  // namespace switchyard::sched

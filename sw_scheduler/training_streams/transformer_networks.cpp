@@ -9,14 +9,15 @@ namespace switchyard::sched {
 
 namespace {
 
-/// Multi-head attention over `sets` independent sequences of `length` rows; `bias`: added to the logits if there is one.
-/// The result is gated (Evoformer) or not, and has been multiplied by its last weights.
+/// Multi-head attention over `sets` independent sequences of `length` rows; `bias`: added to the logits if there is
+/// one. The result is gated (Evoformer) or not, and has been multiplied by its last weights.
 struct Attention {
     std::uint64_t sets, length, channels, heads, head_channels;
     bool gated;
 };
 
-TensorId attention(StepRecorder& r, const std::string& name, TensorId x, const Attention& a, TensorId bias = kNoTensor) {
+TensorId attention(StepRecorder& r, const std::string& name, TensorId x, const Attention& a,
+                   TensorId bias = kNoTensor) {
     const std::uint64_t rows = a.sets * a.length, inner = a.heads * a.head_channels;
     const TensorId q = r.transpose(r.linear(x, name + ".query", rows, a.channels, inner));
     const TensorId k = r.transpose(r.linear(x, name + ".key", rows, a.channels, inner));
@@ -25,15 +26,14 @@ TensorId attention(StepRecorder& r, const std::string& name, TensorId x, const A
     if (bias != kNoTensor) logits = r.add(logits, bias);
     TensorId weights = r.softmax(logits);
     if (!a.gated) weights = r.dropout(weights);
-    TensorId context =
-        r.transpose(r.product(weights, v, a.sets * a.heads, a.length, a.length, a.head_channels));
+    TensorId context = r.transpose(r.product(weights, v, a.sets * a.heads, a.length, a.length, a.head_channels));
     if (a.gated) context = r.multiply(context, r.sigmoid(r.linear(x, name + ".gate", rows, a.channels, inner)));
     return r.linear(context, name + ".out", rows, inner, a.channels);
 }
 
 TensorId transition(StepRecorder& r, const std::string& name, TensorId x, std::uint64_t rows, std::uint64_t channels) {
-    const TensorId wide = r.relu(r.linear(r.layer_norm(x, name + ".norm", channels), name + ".1", rows, channels,
-                                          4 * channels));
+    const TensorId wide =
+        r.relu(r.linear(r.layer_norm(x, name + ".norm", channels), name + ".1", rows, channels, 4 * channels));
     return r.add(x, r.linear(wide, name + ".2", rows, 4 * channels, channels));
 }
 
@@ -58,8 +58,8 @@ TensorId triangle_product(StepRecorder& r, const std::string& name, TensorId pai
     };
     const TensorId a = gated(".a"), b = gated(".b");
     const TensorId joined = r.product(r.transpose(a), r.transpose(b), batch * channels, residues, residues, residues);
-    const TensorId out = r.linear(r.layer_norm(r.transpose(joined), name + ".norm2", channels), name + ".out", rows,
-                                  channels, channels);
+    const TensorId out =
+        r.linear(r.layer_norm(r.transpose(joined), name + ".norm2", channels), name + ".out", rows, channels, channels);
     return r.add(pair, r.multiply(out, r.sigmoid(r.linear(x, name + ".gate", rows, channels, channels))));
 }
 
@@ -100,10 +100,10 @@ void record_evoformer(StepRecorder& r, const TrainingNetworkConfig& c, const Dec
         const std::uint64_t heads = msa_width / kHead, pair_heads = pair_width / kHead;
         TensorId x = r.layer_norm(msa, name + ".row.norm", msa_width);
         // The bias is the same for all aligned sequences; it is written out for each, as the product adds it.
-        const TensorId bias = r.linear(r.layer_norm(pair, name + ".bias.norm", pair_width), name + ".bias", pair_rows,
-                                       pair_width, heads);
-        msa = r.add(msa, attention(r, name + ".row", x, {batch * sequences, residues, msa_width, heads, kHead, true},
-                                   bias));
+        const TensorId bias =
+            r.linear(r.layer_norm(pair, name + ".bias.norm", pair_width), name + ".bias", pair_rows, pair_width, heads);
+        msa = r.add(msa,
+                    attention(r, name + ".row", x, {batch * sequences, residues, msa_width, heads, kHead, true}, bias));
         x = r.transpose(r.layer_norm(msa, name + ".column.norm", msa_width));
         msa = r.add(msa, r.transpose(attention(r, name + ".column", x,
                                                {batch * residues, sequences, msa_width, heads, kHead, true})));
@@ -119,16 +119,17 @@ void record_evoformer(StepRecorder& r, const TrainingNetworkConfig& c, const Dec
             const std::string part = name + ".triangle" + side;
             x = r.layer_norm(pair, part + ".norm", pair_width);
             const TensorId pair_bias = r.linear(x, part + ".bias", pair_rows, pair_width, pair_heads);
-            pair = r.add(pair, attention(r, part, x,
-                                         {batch * residues, residues, pair_width, pair_heads, kHead, true}, pair_bias));
+            pair = r.add(pair, attention(r, part, x, {batch * residues, residues, pair_width, pair_heads, kHead, true},
+                                         pair_bias));
         }
         pair = transition(r, name + ".pair", pair, pair_rows, pair_width);
         r.control_flow(0);
     }
     r.at(0xFFFFFF, 0xFFFF);
-    const TensorId single = r.linear(r.mean(msa, batch * residues * msa_width), "single", batch * residues, msa_width, 384);
-    const TensorId distances = r.linear(r.mean(pair, batch * residues * pair_width), "distances", batch * residues,
-                                        pair_width, 384);
+    const TensorId single =
+        r.linear(r.mean(msa, batch * residues * msa_width), "single", batch * residues, msa_width, 384);
+    const TensorId distances =
+        r.linear(r.mean(pair, batch * residues * pair_width), "distances", batch * residues, pair_width, 384);
     r.loss(r.add(single, distances));
 }
 

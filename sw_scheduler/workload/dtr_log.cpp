@@ -206,8 +206,8 @@ private:
                 fail("no number of an argument", "MUTATE");
             names.push_back(line["ARGS"][index.get<std::size_t>()].get<std::string>());
             old.push_back(op.reads[index.get<std::size_t>()]);
-            op.writes.push_back(add(names.back() + "$", stream_.tensors[stream_.storage_of(old.back())].bytes,
-                                    TensorKind::activation));
+            op.writes.push_back(
+                add(names.back() + "$", stream_.tensors[stream_.storage_of(old.back())].bytes, TensorKind::activation));
         }
         stream_.operators.push_back(op);
         for (std::size_t i = 0; i < names.size(); ++i) {

@@ -68,8 +68,8 @@ struct TrainingOperator {
     std::uint64_t workspace_bytes = 0;  ///< scratch memory while it runs
     Idioms idioms;
     std::array<std::uint32_t, 3> sizes{};  ///< last three elements of its signature: summed input dimensions
-    std::uint16_t control_flows = 0;         ///< of the program that are decided directly before it
-    std::uint32_t type = 0;                  ///< number of the operator type, the same for all networks ("global id", Fig. 11)
+    std::uint16_t control_flows = 0;       ///< of the program that are decided directly before it
+    std::uint32_t type = 0;  ///< number of the operator type, the same for all networks ("global id", Fig. 11)
     /// Place in the network's program with the trip of each loop: the same in every stream of the network.
     std::uint64_t site = 0;
     /// May be run again from its operands with the same results: neither in place nor random.
@@ -89,9 +89,7 @@ struct TrainingStream {
     std::vector<TrainingTensor> tensors;
     std::vector<TrainingOperator> operators;
 
-    TensorId storage_of(TensorId tensor) const {
-        return tensors[tensor].is_view() ? tensors[tensor].alias_of : tensor;
-    }
+    TensorId storage_of(TensorId tensor) const { return tensors[tensor].is_view() ? tensors[tensor].alias_of : tensor; }
     double total_ns() const;
     std::uint64_t persistent_bytes() const;  ///< parameters and optimiser states
     /// Most bytes alive at once if memory is unlimited: what unmodified PyTorch needs, workspaces in it.

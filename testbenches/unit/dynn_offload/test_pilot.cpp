@@ -21,7 +21,8 @@ using test::TemporaryFile;
 namespace {
 
 PilotTrace small_trace(std::size_t samples = 400) {
-    const TrainingNetwork network = network_of("ugan", {{"training.width", "256"}, {"training.label_buffer_gb", "0.02"}});
+    const TrainingNetwork network =
+        network_of("ugan", {{"training.width", "256"}, {"training.label_buffer_gb", "0.02"}});
     BlockPlanner planner(network, label_partition(network));
     return record_trace(network, planner, Representation::idiom, 3, samples);
 }
@@ -135,7 +136,8 @@ TEST_CASE("a product has the published idioms; control flows are rows of zeros",
         flows += zeros;
     }
     CHECK(flows == 1);
-    CHECK(sched::operator_type(sched::OpType::product).idioms.counts() == std::array<std::uint16_t, 6>{1, 0, 0, 1, 1, 0});
+    CHECK(sched::operator_type(sched::OpType::product).idioms.counts() ==
+          std::array<std::uint16_t, 6>{1, 0, 0, 1, 1, 0});
     CHECK(vector_elements(Representation::idiom) == 10);
 }
 
@@ -155,8 +157,7 @@ TEST_CASE("a block's vector counts its operators", "[dynn_offload]") {
         for (const sched::TrainingOperator& op : stream->operators) flows += op.control_flows;
         CHECK(flows == network.decisions[2].size());
         CHECK(operators == static_cast<double>(stream->operators.size() + flows));
-        if (representation == Representation::global_id)
-            CHECK(types == static_cast<double>(stream->operators.size()));
+        if (representation == Representation::global_id) CHECK(types == static_cast<double>(stream->operators.size()));
     }
 }
 
@@ -199,7 +200,8 @@ TEST_CASE("training is repeated byte for byte and learns the paths of a network"
     CHECK(first.text() != other.text());
 
     // Samples that it was not trained with.
-    const TrainingNetwork network = network_of("ugan", {{"training.width", "256"}, {"training.label_buffer_gb", "0.02"}});
+    const TrainingNetwork network =
+        network_of("ugan", {{"training.width", "256"}, {"training.label_buffer_gb", "0.02"}});
     const PilotEvaluation result = evaluate_pilot(network, Pilot::read(first.path()), 77, 500);
     CHECK(result.samples == 500);
     CHECK(result.mispredictions < 150);  // 438 by chance

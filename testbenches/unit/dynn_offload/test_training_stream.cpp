@@ -81,7 +81,8 @@ TEST_CASE("a damaged DTR log is an error with its line", "[dynn_offload]") {
                ContainsSubstring("the log ends before MEMORY of a"));
     CHECK_THAT(error_of(whole.substr(0, whole.find("{\"INSTRUCTION\":\"CALL\""))), ContainsSubstring("no operator"));
     CHECK_THAT(error_of("{\"INSTRUCTION\":\"SWAP\"}\n"), ContainsSubstring(":1: INSTRUCTION: unknown verb SWAP"));
-    CHECK_THAT(error_of("{\"INSTRUCTION\":\"COPY\",\"SRC\":\"x\",\"DST\":\"y\"}\n"), ContainsSubstring("unknown tensor x"));
+    CHECK_THAT(error_of("{\"INSTRUCTION\":\"COPY\",\"SRC\":\"x\",\"DST\":\"y\"}\n"),
+               ContainsSubstring("unknown tensor x"));
     CHECK_THAT(error_of("{\"INSTRUCTION\":\"CONSTANT\",\"NAME\":\"x\"}\n{\"INSTRUCTION\":\"MEMORY\",\"NAME\":\"x\","
                         "\"MEMORY\":\"many\"}\n"),
                ContainsSubstring("MEMORY: no whole number"));
@@ -138,9 +139,14 @@ TEST_CASE("the streams of all eight networks keep the invariants", "[dynn_offloa
         return std::map<std::string, std::string>{{"training.width", width}};
     };
     const std::vector<std::pair<std::string, std::map<std::string, std::string>>> networks{
-        {"tree_cnn", smaller("16")}, {"tree_lstm", smaller("64")}, {"ugan", smaller("64")},
-        {"var_lstm", smaller("64")}, {"fixed_lstm", smaller("64")}, {"var_bert", {{"training.blocks", "2"}}},
-        {"fixed_bert", {{"training.blocks", "2"}}}, {"alphafold", {{"training.rows", "64"}}}};
+        {"tree_cnn", smaller("16")},
+        {"tree_lstm", smaller("64")},
+        {"ugan", smaller("64")},
+        {"var_lstm", smaller("64")},
+        {"fixed_lstm", smaller("64")},
+        {"var_bert", {{"training.blocks", "2"}}},
+        {"fixed_bert", {{"training.blocks", "2"}}},
+        {"alphafold", {{"training.rows", "64"}}}};
     for (const auto& [name, overrides] : networks) {
         INFO(name);
         const TrainingNetwork network = network_of(name, overrides);
@@ -219,7 +225,8 @@ TEST_CASE("data sets have the published statistics", "[dynn_offload]") {
 TEST_CASE("samples: the same seed the same, another seed others, a user's file in place of the statistics",
           "[dynn_offload]") {
     const TrainingNetwork network = network_of("var_lstm", {});
-    const std::vector<TrainingSample> a = network.samples(1, 50), b = network.samples(1, 50), c = network.samples(2, 50);
+    const std::vector<TrainingSample> a = network.samples(1, 50), b = network.samples(1, 50),
+                                      c = network.samples(2, 50);
     for (std::size_t i = 0; i < 50; ++i) {
         CHECK(a[i].path == b[i].path);
         CHECK(a[i].features == b[i].features);
