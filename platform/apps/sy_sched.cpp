@@ -11,6 +11,7 @@
 
 #include "switchyard/platform/apps/command_line.h"
 #include "switchyard/platform/apps/number_options.h"
+#include "switchyard/platform/apps/pilot_command.h"
 #include "switchyard/platform/chip/platform_config.h"
 #include "switchyard/platform/system/npy.h"
 #include "switchyard/platform/system/report_parts.h"
@@ -257,6 +258,9 @@ int main(int argc, char** argv) {
     CLI::App* pack_command = app.add_subcommand("pack", "make the block of memory that firmware runs a network from");
     pack.add_to(*pack_command);
 
+    platform::PilotCommand pilot;
+    pilot.add_to(app);
+
     std::string image;
     CLI::App* inspect_command = app.add_subcommand("inspect", "print what is in a kernel image");
     inspect_command->add_option("image", image, "kernel image")->required();
@@ -267,6 +271,7 @@ int main(int argc, char** argv) {
         if (routes_command->parsed()) return routes.run();
         if (kernels_command->parsed()) return kernels.run();
         if (pack_command->parsed()) return pack.run();
+        if (pilot.parsed()) return pilot.run();
         fmt::print("{}", sched::explain(read_image(image)));
         return 0;
     });

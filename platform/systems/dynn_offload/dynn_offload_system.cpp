@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "switchyard/platform/system/checks.h"
+#include "switchyard/platform/system/config_section.h"
+#include "switchyard/platform/system/no_progress.h"
+#include "switchyard/platform/system/report_parts.h"
+#include "switchyard/platform/system/system.h"
+#include "switchyard/platform/systems/dynn_offload/training_config.h"
+#include "switchyard/platform/systems/dynn_offload/training_device.h"
+#include "switchyard/sw_scheduler/base/error.h"
+#include "switchyard/sw_scheduler/dynn_offload/misprediction_records.h"
+#include "switchyard/sw_scheduler/dynn_offload/partition.h"
+#include "switchyard/sw_scheduler/dynn_offload/pilot.h"
+#include "switchyard/sw_scheduler/memory_managers/managers.h"
+#include "switchyard/sw_scheduler/training_streams/training_network.h"
+
+namespace switchyard::platform {
+
+using nlohmann::ordered_json;
+
+namespace dynn_offload_system {
+
+using memory_managers::MemoryProgram;
+using memory_managers::ProgramCheck;
+using memory_managers::Timeline;
+
+namespace {
+
+constexpr const char* kUnmanaged = "unmanaged";
+constexpr const char* kDtr = "dtr";
+constexpr const char* kZeroOffload = "zero-offload";
+constexpr const char* kOracle = "sentinel-oracle";
+constexpr const char* kDynnOffload = "dynn-offload";
+constexpr std::size_t kSamples = 100;  ///< training steps if nothing else is said
+constexpr std::size_t kMaxListed = 3000;
+
+/// What one path does with one prediction.
+struct Outcome {
+    MemoryProgram program;  ///< without its actions once it has run
+    Timeline line;
+    std::vector<std::string> broken;
+    double base_ns = 0;
+    std::uint64_t unmanaged_bytes = 0, budget = 0;
+};
+
+class TrainingPlan : public Plan {
+public:
+    explicit TrainingPlan(const Point& point)
+        : design_(point.design), platform_(read_training_platform(point.platform, point.overrides)) {
+        const TrainingConfig& config = platform_.training;
+        std::map<std::string, std::string> overrides = platform_.network;
+        network_ = sched::read_training_network(point.workload, describe_gpu(platform_.gpu), overrides);
+        if (!overrides.empty()) throw InputError("--set", 0, "network." + overrides.begin()->first, "unknown key");
+        if (design_ == kZeroOffload && !network_.is_static())
+            throw Infeasible(point.workload, 0, "", "zero-offload wants a static network: this one has " +
+                                                        std::to_string(network_.paths()) + " paths");
+        dynn_offload::PartitionConfig partition;
+        partition.buffer_bytes = platform_.budget_bytes() / 2;
+        partition.host_gb_per_s = platform_.transfer_times().to_device_gb_per_s;
+        partition.rule = dynn_offload::parse_partition_rule(config.partition, point.platform, "training.partition");
+        partition.blocks = config.blocks;
+        planner_ = std::make_unique<dynn_offload::BlockPlanner>(network_, partition);
+        std::optional<dynn_offload::Pilot> pilot;
+        std::unique_ptr<dynn_offload::PilotPredictor> predictor;
+        if (design_ == kDynnOffload) {
+            if (config.pilot.empty())
+                throw InputError(point.platform, 0, "training.pilot", "dynn-offload wants a file of sy-sched pilot train");
+            const std::filesystem::path beside = std::filesystem::path(point.platform).parent_path() / config.pilot;
+            pilot = dynn_offload::Pilot::read(std::filesystem::exists(beside) ? beside.string() : config.pilot);
+            predictor = std::make_unique<dynn_offload::PilotPredictor>(network_, *planner_, *pilot);
+        }
+        dynn_offload::MispredictionRecords records;
+        const std::size_t count = point.work.batches > 0 ? point.work.batches : kSamples;
+        for (const sched::TrainingSample& sample : network_.samples(point.work.seed.value_or(config.seed), count)) {
+            std::uint32_t used = sample.path;
+            if (predictor) {
+                const std::vector<dynn_offload::BlockVector> output = predictor->output_of(sample);
+                used = predictor->path_of(sample);
+                if (config.handling) used = records.find(output).value_or(used);
+                if (used != sample.path) {
+                    ++mispredictions_;
+                    records.record(output, sample.path);
+                }
+            }
+            samples_.emplace_back(sample.path, used);
+            if (outcomes_.count(samples_.back()) == 0) add(samples_.back());
+        }
+        records_ = records.size();
+    }
+
+    ordered_json cost() const override { return {{"distinct_steps", outcomes_.size()}}; }
+    ordered_json run() override;
+
+private:
+    void add(const std::pair<std::uint32_t, std::uint32_t>& step) {
+        const sched::TrainingStream& stream = *network_.stream(step.first);
+        Outcome outcome;
+        outcome.base_ns = stream.total_ns();
+        outcome.unmanaged_bytes = stream.peak_bytes();
+        outcome.budget = platform_.budget_bytes();
+        if (design_ == kUnmanaged)
+            outcome.program = memory_managers::run_unmanaged(stream, outcome.budget);
+        else if (design_ == kDtr)
+            outcome.program =
+                memory_managers::run_dtr(stream, outcome.budget, {platform_.training.dtr_max_overhead});
+        else if (design_ == kZeroOffload)
+            outcome.program = memory_managers::run_zero_offload(stream, outcome.budget,
+                                                                {platform_.training.host_adam_gb_per_s});
+        else
+            outcome.program = memory_managers::run_double_buffer(
+                stream, dynn_offload::true_prediction(network_, *planner_, step.second), outcome.budget / 2);
+        if (platform_.training.impl == "analytic" && outcome.program.out_of_memory.empty())
+            finish(step.first, outcome, memory_managers::estimate(outcome.program, platform_.transfer_times()));
+        outcomes_.emplace(step, std::move(outcome));
+    }
+
+    /// Takes what a report needs and gives the actions up.
+    void finish(std::uint32_t path, Outcome& outcome, Timeline line) {
+        if (platform_.training.functional) {
+            const ProgramCheck check = check_program(outcome.program, *network_.stream(path), line);
+            outcome.broken = check.broken;
+            if (check.persistent_hash != memory_managers::unlimited_hash(*network_.stream(path)))
+                outcome.broken.emplace_back("other weights than with unlimited memory");
+        }
+        outcome.line = std::move(line);
+        outcome.line.begin = {};
+        outcome.line.end = {};
+        outcome.program.actions = {};
+    }
+
+    void simulate() {
+        std::vector<const MemoryProgram*> programs;
+        std::vector<std::pair<std::uint32_t, Outcome*>> of;
+        for (auto& [step, outcome] : outcomes_) {
+            if (!outcome.program.out_of_memory.empty()) continue;
+            programs.push_back(&outcome.program);
+            of.emplace_back(step.first, &outcome);
+        }
+        TrainingDevice device("device", platform_.gpu.host_link, platform_.transfer_times(),
+                              platform_.training.copy_setup_us * 1e3, platform_.training.copy_chunk_bytes, programs);
+        sc_core::sc_start();
+        if (!device.finished()) throw no_progress(device.registry);
+        for (std::size_t i = 0; i < of.size(); ++i) finish(of[i].first, *of[i].second, device.timelines()[i]);
+    }
+
+    std::string design_;
+    TrainingPlatform platform_;
+    sched::TrainingNetwork network_;
+    std::unique_ptr<dynn_offload::BlockPlanner> planner_;
+    std::map<std::pair<std::uint32_t, std::uint32_t>, Outcome> outcomes_;
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> samples_;
+    std::size_t mispredictions_ = 0, records_ = 0;
+};
+
+ordered_json TrainingPlan::run() {
+    if (platform_.training.impl == "tlm") simulate();
+    const double overhead_ns =
+        design_ == kDynnOffload ? (platform_.training.pilot_us + platform_.training.mapping_us) * 1e3 : 0;
+    std::vector<double> latency_us;
+    ordered_json batches = ordered_json::array();
+    std::size_t failed = 0, thrashed = 0, on_demand = 0, evictions = 0, recomputed = 0, broken = 0;
+    double base = 0, compute = 0, recompute = 0, waiting = 0, carried = 0, host = 0;
+    double to_device = 0, to_host = 0, carried_bytes = 0, vain = 0;
+    std::uint64_t peak = 0, host_peak = 0, unmanaged = 0;
+    std::string why;
+    for (std::size_t i = 0; i < samples_.size(); ++i) {
+        const Outcome& outcome = outcomes_.at(samples_[i]);
+        const MemoryProgram& program = outcome.program;
+        unmanaged = std::max(unmanaged, outcome.unmanaged_bytes);
+        if (!program.out_of_memory.empty()) {
+            ++failed;
+            thrashed += program.thrashing;
+            if (why.empty()) why = program.out_of_memory;
+            continue;
+        }
+        const Timeline& line = outcome.line;
+        latency_us.push_back((line.ns + overhead_ns) * 1e-3);
+        if (batches.size() < kMaxListed)
+            batches.push_back({{"batch", i}, {"path", samples_[i].first}, {"predicted", samples_[i].second},
+                               {"latency_us", latency_us.back()}});
+        base += outcome.base_ns;
+        compute += line.compute_ns;
+        recompute += line.recompute_ns;
+        waiting += line.waiting_ns;
+        carried += line.carry_ns;
+        host += line.host_ns;
+        to_device += static_cast<double>(line.to_device_bytes);
+        to_host += static_cast<double>(line.to_host_bytes);
+        carried_bytes += static_cast<double>(line.carried_bytes);
+        vain += static_cast<double>(program.fetched_in_vain_bytes);
+        on_demand += program.on_demand;
+        evictions += program.evictions;
+        recomputed += program.recomputed;
+        broken += outcome.broken.size();
+        peak = std::max(peak, program.peak_bytes);
+        host_peak = std::max(host_peak, program.host_bytes);
+    }
+    const std::size_t trained = latency_us.size();
+    const double n = trained > 0 ? static_cast<double>(trained) : 1;
+    ordered_json summary{{"batches", samples_.size()},
+                         {"trained", trained},
+                         {"out_of_memory", failed},
+                         {"thrashing", thrashed},
+                         {"distinct_steps", outcomes_.size()},
+                         {"mispredictions", mispredictions_},
+                         {"misprediction_records", records_}};
+    if (trained > 0) {
+        double all = 0;
+        for (const double us : latency_us) all += us;
+        summary["latency_us"] = latency_json(latency_us);
+        summary["samples_per_second"] = network_.config.batch * static_cast<double>(trained) / all * 1e6;
+        summary["over_unlimited_memory"] = all * 1e3 / base;
+        summary["breakdown_us"] = {{"compute", compute / n * 1e-3},
+                                   {"recompute", recompute / n * 1e-3},
+                                   {"migration not hidden", waiting / n * 1e-3},
+                                   {"copies on the device", carried / n * 1e-3},
+                                   {"pilot and mapping", overhead_ns * 1e-3}};
+        summary["host_optimiser_us"] = host / n * 1e-3;
+        summary["recompute_share"] = recompute / base;
+    }
+    summary["peak_device_bytes"] = peak;
+    summary["peak_host_bytes"] = host_peak;
+    summary["unmanaged_peak_bytes"] = unmanaged;
+    summary["budget_bytes"] = platform_.budget_bytes();
+    const double pj = 8 * ((to_device + to_host) * (platform_.training.link_pj_per_bit +
+                                                    platform_.training.device_pj_per_bit) +
+                           2 * carried_bytes * platform_.training.device_pj_per_bit);
+    summary["migration_uj"] = pj / n * 1e-6;
+    Checks checks;
+    checks.equal("training steps = trained + out of memory", static_cast<double>(samples_.size()),
+                 static_cast<double>(trained + failed));
+    checks.at_most("bytes of device memory", static_cast<double>(platform_.budget_bytes()), static_cast<double>(peak));
+    if (trained > 0) checks.equal("operators take their own time once", base, compute, 1e-6);
+    if (platform_.training.functional)
+        checks.equal("rules broken in the replay with contents", 0, static_cast<double>(broken));
+    const std::vector<Check> held = checks.take();
+    ordered_json report{{"format", "switchyard-report"},
+                        {"version", 1},
+                        {"ok", std::all_of(held.begin(), held.end(), [](const Check& check) { return check.ok; })},
+                        {"model", network_.name},
+                        {"design", design_},
+                        {"fidelity", {{"memory", platform_.training.impl}}},
+                        {"summary", summary},
+                        {"counters",
+                         {{"to_device_bytes", to_device},
+                          {"to_host_bytes", to_host},
+                          {"carried_bytes", carried_bytes},
+                          {"fetched_in_vain_bytes", vain},
+                          {"on_demand_fetches", on_demand},
+                          {"evictions", evictions},
+                          {"recomputed_operators", recomputed}}},
+                        {"batches", batches},
+                        {"conservation", checks_json(held)}};
+    if (!why.empty()) report["out_of_memory"] = why;
+    return report;
+}
+
+}  // namespace
+
+}  // namespace dynn_offload_system
+
+namespace {
+
+using namespace dynn_offload_system;
+
+class DynnOffloadSystem : public System {
+public:
+    std::string name() const override { return "dynn_offload"; }
+    std::string summary() const override { return "training of dynamic networks that do not fit device memory"; }
+    std::vector<SystemDesign> designs() const override {
+        std::vector<SystemDesign> designs;
+        for (const char* const design : {kUnmanaged, kDtr, kZeroOffload, kOracle, kDynnOffload})
+            designs.push_back({design, {}, "", true});
+        return designs;
+    }
+    void check_workload(const Point& point) const override {
+        std::map<std::string, std::string> overrides;
+        sched::read_training_network(point.workload, {}, overrides);
+    }
+    void check_platform(const Point& point) const override {
+        read_training_platform(point.platform, point.overrides);
+    }
+    std::unique_ptr<Plan> prepare(const Point& point) const override {
+        check_parameters(point);
+        return std::make_unique<TrainingPlan>(point);
+    }
+    std::string table(const ordered_json& report) const override {
+        const ordered_json& summary = report.at("summary");
+        std::string text = report_row("training steps", std::to_string(summary.at("batches").get<std::uint64_t>()));
+        if (summary.contains("latency_us"))
+            text += report_row("a step", fmt::format("{:.1f} ms", number_of(summary.at("latency_us").at("mean")) * 1e-3)) +
+                    report_row("over unlimited memory",
+                               fmt::format("{:.3f}", number_of(summary.at("over_unlimited_memory"))));
+        text += report_row("out of memory", std::to_string(summary.at("out_of_memory").get<std::uint64_t>())) +
+                report_row("device memory, peak", fmt::format("{:.2f} GB of {:.2f}",
+                                                              number_of(summary.at("peak_device_bytes")) * 1e-9,
+                                                              number_of(summary.at("budget_bytes")) * 1e-9)) +
+                report_row("unmanaged", fmt::format("{:.2f} GB", number_of(summary.at("unmanaged_peak_bytes")) * 1e-9));
+        if (report.contains("out_of_memory")) text += report_row("because", text_of(report.at("out_of_memory")));
+        return text + check_rows(report.at("conservation"));
+    }
+    std::string parameters_markdown() const override {
+        return section_markdown("training", "training steps of DyNN-Offload, a section of a platform file",
+                                training_keys());
+    }
+};
+
+}  // namespace
+
+std::unique_ptr<System> make_dynn_offload_system() {
+    return std::make_unique<DynnOffloadSystem>();
+}
+
+}  // namespace switchyard::platform

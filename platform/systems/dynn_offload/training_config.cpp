@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "switchyard/platform/systems/dynn_offload/training_config.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "switchyard/sw_scheduler/base/error.h"
+
+namespace switchyard::platform::dynn_offload_system {
+
+std::uint64_t TrainingPlatform::budget_bytes() const {
+    return training.budget_gb > 0 ? static_cast<std::uint64_t>(training.budget_gb * 1e9) : gpu.device_memory.bytes;
+}
+
+memory_managers::TransferTimes TrainingPlatform::transfer_times() const {
+    memory_managers::TransferTimes times;
+    const double rate = hw::pcie_link_gb_per_s(gpu.host_link) * hw::pcie_payload_share(gpu.host_link);
+    times.to_device_gb_per_s = times.to_host_gb_per_s = rate;
+    times.setup_ns = training.copy_setup_us * 1e3 + 2 * gpu.host_link.latency_ns;
+    times.on_device_setup_ns = training.copy_setup_us * 1e3;
+    times.device_gb_per_s = gpu.memory_config().gb_per_s;
+    return times;
+}
+
+TrainingPlatform read_training_platform(const std::string& path, const std::map<std::string, std::string>& overrides) {
+    if (path.empty()) throw InputError("", 0, "platform", "a training step wants a platform file");
+    TrainingPlatform platform;
+    std::map<std::string, std::string> own, of_gpu;
+    const std::vector<std::string> sections = gpu_sections();
+    for (const auto& [key, value] : overrides) {
+        const std::string section = key.substr(0, key.find('.'));
+        if (section == "training")
+            own[key] = value;
+        else if (section == "network")
+            platform.network[key.substr(section.size() + 1)] = value;
+        else if (std::find(sections.begin(), sections.end(), section) != sections.end())
+            of_gpu[key] = value;
+        else
+            throw InputError("--set", 0, key, "unknown key");
+    }
+    const YAML::Node file = load_yaml(path);
+    if (!file.IsMap()) throw InputError(path, line_of(file), "", "wants sections");
+    for (const auto& entry : file) {
+        const std::string& key = entry.first.Scalar();
+        if (key == "system" && entry.second.IsScalar() && entry.second.Scalar() == "dynn_offload") continue;
+        if (key == "training" && entry.second.IsMap()) continue;
+        if (key == "host_link" && entry.second.IsMap()) {
+            for (const auto& setting : entry.second)
+                of_gpu.emplace("host_link." + setting.first.as<std::string>(), setting.second.as<std::string>());
+            continue;
+        }
+        throw InputError(path, line_of(entry.first), key,
+                         "wants `system: dynn_offload` and sections `training`, `host_link`");
+    }
+    ConfigReader reader(file["training"], path, "training", &own);
+    describe(reader, platform.training);
+    reader.finish();
+    if (!own.empty()) throw InputError("--set", 0, own.begin()->first, "unknown key");
+    const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+    platform.gpu = read_gpu_platform((folder / platform.training.gpu).lexically_normal().string(), of_gpu);
+    return platform;
+}
+
+std::vector<KeyDescription> training_keys() {
+    std::vector<KeyDescription> keys;
+    TrainingConfig defaults;
+    ConfigReader reader(YAML::Node(), "", "training", nullptr, &keys);
+    describe(reader, defaults);
+    return keys;
+}
+
+}  // namespace switchyard::platform::dynn_offload_system

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "switchyard/platform/gpu/gpu_platform.h"
+#include "switchyard/sw_scheduler/base/config.h"
+#include "switchyard/sw_scheduler/memory_managers/memory_program.h"
+
+namespace switchyard::platform::dynn_offload_system {
+
+struct TrainingConfig {
+    std::string impl = "analytic";
+    bool functional = false;
+    std::string gpu = "../gpus/a100_80gb.yaml";
+    double budget_gb = 0;
+    std::uint64_t seed = 1;
+    std::string pilot;
+    bool handling = true;
+    double pilot_us = 12, mapping_us = 12.5;
+    double copy_setup_us = 1;
+    std::uint64_t copy_chunk_bytes = 16 << 20;
+    std::string partition = "sentinel";
+    unsigned blocks = 0;
+    double dtr_max_overhead = 2;
+    double host_adam_gb_per_s = 120;
+    double device_pj_per_bit = 3.9, link_pj_per_bit = 6;
+};
+
+template <class V>
+void describe(V& v, TrainingConfig& c) {
+    v.choice("impl", c.impl, {"analytic", "tlm"},
+             "times of copies: closed form, or messages on the modelled link, in SystemC");
+    v.field("functional", c.functional, "tensors have contents (hashes), which are checked against unlimited memory");
+    v.field("gpu", c.gpu, "a file of configs/gpus: kernel times, device memory, host link; from the platform file");
+    v.field("budget_gb", c.budget_gb, 0, 1e6, "device memory that training may use, 10^9 bytes; 0: all of the GPU's");
+    v.field("seed", c.seed, 0, 1e18, "of the samples");
+    v.field("pilot", c.pilot, "a pilot of sy-sched pilot train; design dynn-offload");
+    v.field("handling", c.handling, "mispredictions are recorded, and not repeated for the same output of the pilot");
+    v.field("pilot_us", c.pilot_us, 0, 1e6, "inference of the pilot, before a step (DyNN-Offload, Table IV: 12)");
+    v.field("mapping_us", c.mapping_us, 0, 1e6, "its output to a path (DyNN-Offload, section VI-C: 10 to 15)");
+    v.field("copy_setup_us", c.copy_setup_us, 0, 1e6, "of a copy, before its first byte (as copy_engines.setup_ns)");
+    v.field("copy_chunk_bytes", c.copy_chunk_bytes, 4096, 1 << 30, "of a message on the link; impl tlm");
+    v.choice("partition", c.partition, {"sentinel", "operators", "time", "bytes"}, "rule of the execution blocks");
+    v.field("blocks", c.blocks, 0, 100000, "heuristic partitions: number of blocks; 0: as many as sentinel makes");
+    v.field("dtr_max_overhead", c.dtr_max_overhead, 0, 1000,
+            "DTR gives up when recomputation takes so many times the computation");
+    v.field("host_adam_gb_per_s", c.host_adam_gb_per_s, 0.1, 1e6, "of the host's optimiser, ZeRO-Offload (declared)");
+    v.field("device_pj_per_bit", c.device_pj_per_bit, 0, 1e4, "a bit of a copy read or written in device memory");
+    v.field("link_pj_per_bit", c.link_pj_per_bit, 0, 1e4, "a bit over the host link (declared)");
+}
+
+/// A platform file with `system: dynn_offload`, a section `training` and the GPU that it names.
+struct TrainingPlatform {
+    TrainingConfig training;
+    GpuPlatform gpu;
+    std::map<std::string, std::string> network;  ///< overrides of the network's keys: "network.batch" as "batch"
+
+    std::uint64_t budget_bytes() const;
+    memory_managers::TransferTimes transfer_times() const;
+};
+
+/// Overrides: "training.KEY", "SECTION.KEY" of the GPU ("host_link.generation"), "network.KEY". Throws InputError.
+TrainingPlatform read_training_platform(const std::string& path, const std::map<std::string, std::string>& overrides);
+std::vector<KeyDescription> training_keys();
+
+}  // namespace switchyard::platform::dynn_offload_system

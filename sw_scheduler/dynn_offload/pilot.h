@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "switchyard/sw_scheduler/dynn_offload/misprediction_records.h"
+#include "switchyard/sw_scheduler/dynn_offload/partition.h"
+#include "switchyard/sw_scheduler/dynn_offload/pilot_features.h"
+
+namespace switchyard::dynn_offload {
+
+/// How a pilot is built and trained.
+struct PilotConfig {
+    Representation representation = Representation::idiom;
+    /// Of the first hidden layer of each multilayer perceptron. The published memory (Table IV) is proportional to the
+    /// neurons, so only one of the hidden layers can grow with them.
+    unsigned neurons = 512;
+    unsigned second_layer = 16;  ///< neurons of the second hidden layer
+    unsigned sample_layer = 16;  ///< outputs of the input layer of the sample
+    unsigned matrix_layer = 8;   ///< of the architecture feature matrix
+    unsigned type_layer = 4;     ///< of the basic type
+    double learning_rate = 0.01;
+    double momentum = 0;
+    double max_gradient = 0.25;  ///< norm of a batch's gradient at the outputs
+    double slope = 0.01;         ///< LeakyReLU below 0
+    unsigned batch = 32, epochs = 20;
+    std::uint64_t seed = 1;
+};
+
+/// The pilot: three input layers, three multilayer perceptrons of which the network's basic type activates one, and its
+/// output layer (DyNN-Offload IV-C). LeakyReLU, stochastic gradient descent, mean squared error.
+class Pilot {
+public:
+    explicit Pilot(const PilotConfig& config);
+    ~Pilot();
+    Pilot(Pilot&&) noexcept;
+    Pilot& operator=(Pilot&&) noexcept;
+
+    /// Trains from its random start: the same traces and configuration give the same pilot, bit for bit. Returns the
+    /// mean loss of each epoch. Throws InputError for a trace of another representation.
+    std::vector<double> train(const std::vector<PilotTrace>& traces);
+
+    /// Of a network; kept, so that the architecture feature matrix passes its input layer only once.
+    struct Architecture {
+        sched::BasicType basic_type = sched::BasicType::recurrent;
+        std::vector<double> unit;
+        std::vector<float> encoded;  ///< outputs of the input layers of the matrix and of the type
+    };
+    Architecture encode(const std::vector<std::vector<double>>& matrix, sched::BasicType type) const;
+    /// Ten elements a block, kOutputBlocks blocks, rounded to whole numbers; blocks without operators at the end are
+    /// left out.
+    std::vector<BlockVector> infer(const std::vector<float>& features, const Architecture& architecture) const;
+
+    const PilotConfig& config() const { return config_; }
+    std::size_t parameters() const;         ///< of all three multilayer perceptrons
+    std::size_t active_parameters() const;  ///< that one inference uses
+
+    std::vector<std::string> trained_on;  ///< names of the networks of the traces
+
+    /// A versioned JSON file.
+    void write(const std::string& path) const;
+    /// Throws InputError: no pilot, another version, a layer that is missing or has other sizes.
+    static Pilot read(const std::string& path);
+
+private:
+    struct Layers;
+    PilotConfig config_;
+    std::unique_ptr<Layers> layers_;
+};
+
+/// Maps the pilot's output back to a path (DyNN-Offload IV-B): of all paths through the network, the one whose blocks
+/// have exactly the output; if there is none, the nearest by number of operators: that of the whole step and, among
+/// equals, the sum of the differences of the blocks.
+class PathMapper {
+public:
+    /// Traverses the network's program once, along all paths.
+    PathMapper(const sched::TrainingNetwork& network, BlockPlanner& labels, Representation representation);
+
+    struct Match {
+        std::uint32_t path = 0;
+        bool exact = false;
+    };
+    Match map(const std::vector<BlockVector>& output) const;
+
+private:
+    std::vector<std::vector<BlockVector>> labels_;
+    std::vector<double> operators_;                               ///< of each path
+    std::vector<std::pair<double, std::uint32_t>> by_operators_;  ///< ascending
+};
+
+/// What the runtime asks before each training step.
+class PilotPredictor {
+public:
+    /// `planner` makes the blocks that run. Labels are made for the network's own label_buffer_gb, so that they stay
+    /// the same whatever budget is simulated.
+    PilotPredictor(const sched::TrainingNetwork& network, BlockPlanner& planner, const Pilot& pilot);
+    ~PilotPredictor();
+    Prediction predict(const sched::TrainingSample& sample);
+    /// Index of the predicted path, without its blocks.
+    std::uint32_t path_of(const sched::TrainingSample& sample, bool* exact = nullptr);
+    std::vector<BlockVector> output_of(const sched::TrainingSample& sample) const;
+
+private:
+    const sched::TrainingNetwork& network_;
+    BlockPlanner& planner_;
+    const Pilot& pilot_;
+    BlockPlanner label_planner_;
+    Pilot::Architecture architecture_;
+    std::unique_ptr<PathMapper> mapper_;
+};
+
+/// Mispredictions among samples in their order: the predicted path's blocks are not those of the path that was taken.
+struct PilotEvaluation {
+    std::size_t samples = 0, exact = 0;  ///< exact: a path with just the pilot's output was found
+    std::size_t other_path = 0;          ///< another path than the one taken, with the same blocks or not
+    std::size_t mispredictions = 0;      ///< without handling
+    std::size_t handled = 0;  ///< mispredictions with handling: recorded cases are not predicted wrongly again
+    std::size_t records = 0;
+};
+PilotEvaluation evaluate_pilot(const sched::TrainingNetwork& network, const Pilot& pilot, std::uint64_t seed,
+                               std::size_t samples);
+
+/// Partition that labels are made with.
+PartitionConfig label_partition(const sched::TrainingNetwork& network);
+
+/// The right path in place of a prediction (oracle designs).
+Prediction true_prediction(const sched::TrainingNetwork& network, BlockPlanner& planner, std::uint32_t path);
+
+}  // namespace switchyard::dynn_offload

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <unordered_map>
+
+#include <fmt/format.h>
+
+#include "switchyard/sw_scheduler/base/error.h"
+#include "switchyard/sw_scheduler/memory_managers/managers.h"
+
+namespace switchyard::memory_managers {
+
+using dynn_offload::ExecutionBlock;
+using sched::kNoOperator;
+using sched::kNoTensor;
+using sched::TrainingOperator;
+using sched::TrainingStream;
+
+namespace {
+
+constexpr std::uint8_t kNowhere = 2;
+
+class DoubleBuffer {
+public:
+    DoubleBuffer(const TrainingStream& stream, const dynn_offload::Prediction& prediction, std::uint64_t half_bytes)
+        : stream_(stream), prediction_(prediction), half_bytes_(half_bytes), all_(stream.tensors.size()) {
+        program_.capacity = {half_bytes, half_bytes};
+        program_.persistent_on_host = true;
+        program_.mispredicted = prediction.stream->path != stream.path;
+        if (program_.mispredicted)
+            for (TensorId id = 0; id < all_.size(); ++id)
+                if (!stream.tensors[id].is_view()) by_key_.emplace(stream.tensors[id].key, id);
+        for (TensorId id = 0; id < all_.size(); ++id) {
+            const sched::TrainingTensor& tensor = stream.tensors[id];
+            if (tensor.is_view() || tensor.producer != kNoOperator) continue;
+            all_[id].on_host = true;
+            program_.host_bytes += tensor.bytes;
+        }
+        host_now_ = program_.host_bytes;
+    }
+
+    MemoryProgram run() {
+        const std::vector<ExecutionBlock>& blocks = prediction_.blocks.blocks;
+        std::uint32_t op = 0;
+        const auto operators = static_cast<std::uint32_t>(stream_.operators.size());
+        if (!blocks.empty()) prefetch(blocks[0], 0);
+        wait_for_ = copy_last_;
+        for (std::size_t b = 0; b < blocks.size() && op < operators; ++b) {
+            // Operators beyond those of the predicted path belong to its last block.
+            const std::uint32_t end = b + 1 == blocks.size() ? operators : std::min(operators, op + blocks[b].operators);
+            if (b > 0) {
+                half_ = static_cast<std::uint8_t>(1 - half_);
+                wait_for_ = copy_last_;
+                carry_over(blocks[b]);
+            }
+            now_ = op;
+            const std::uint8_t other = static_cast<std::uint8_t>(1 - half_);
+            swapped_ = compute_last_;
+            empty(other);
+            if (b + 1 < blocks.size()) prefetch(blocks[b + 1], other);
+            // What the block waits for was brought before; the copies of this moment are for the next one.
+            for (; op < end; ++op) {
+                now_ = op;
+                run_operator(op);
+            }
+        }
+        swapped_ = compute_last_;
+        for (const std::uint8_t half : {std::uint8_t{0}, std::uint8_t{1}}) empty(half);
+        program_.peak_bytes = peak_;
+        return std::move(program_);
+    }
+
+private:
+    struct Storage {
+        std::uint8_t half = kNowhere;
+        bool on_host = false;              ///< the host's copy is the present content
+        std::uint32_t arrives = kNoAction;  ///< the copy that brings it
+        std::uint32_t leaves = kNoAction;   ///< the copy that takes it to the host
+        std::uint32_t last_use = 0;         ///< operator
+    };
+
+    std::uint64_t bytes(TensorId id) const { return stream_.tensors[id].bytes; }
+
+    std::uint32_t push(ActionKind kind, Queue queue, std::uint8_t half, TensorId id, std::uint32_t after) {
+        Action action;
+        action.kind = kind;
+        action.queue = queue;
+        action.half = half;
+        action.storage = id;
+        action.op = now_;
+        action.bytes = bytes(id);
+        action.after = after;
+        program_.actions.push_back(action);
+        const auto index = static_cast<std::uint32_t>(program_.actions.size() - 1);
+        (queue == Queue::compute ? compute_last_ : copy_last_) = index;
+        return index;
+    }
+
+    void put(TensorId id, std::uint8_t half) {
+        all_[id].half = half;
+        all_[id].last_use = now_;
+        used_[half] += bytes(id);
+        there_[half].push_back(id);
+        peak_ = std::max(peak_, used_[0] + used_[1]);
+    }
+    void take(TensorId id) {
+        used_[all_[id].half] -= bytes(id);
+        all_[id].half = kNowhere;
+        all_[id].arrives = kNoAction;
+    }
+
+    bool dead(TensorId id) const {
+        const std::uint32_t released = stream_.tensors[id].released_after;
+        return released != kNoOperator && released < now_;
+    }
+
+    /// What lies in a half goes back to the host if the host lacks it; in the copy queue, behind the swap.
+    void empty(std::uint8_t half) {
+        for (const TensorId id : there_[half]) {
+            if (all_[id].half != half) continue;
+            if (!all_[id].on_host) {
+                all_[id].leaves = push(ActionKind::write_back, Queue::copy, half, id, swapped_);
+                to_host(id);
+            }
+            push(ActionKind::drop, Queue::copy, half, id, swapped_);
+            ++program_.evictions;
+            take(id);
+        }
+        there_[half].clear();
+    }
+
+    void to_host(TensorId id) {
+        all_[id].on_host = true;
+        if (stream_.tensors[id].producer == kNoOperator) return;
+        host_now_ += bytes(id);
+        program_.host_bytes = std::max(program_.host_bytes, host_now_);
+    }
+
+    TensorId mapped(TensorId predicted) const {
+        if (!program_.mispredicted) return predicted;
+        const auto found = by_key_.find(prediction_.stream->tensors[predicted].key);
+        if (found == by_key_.end()) return kNoTensor;
+        return bytes(found->second) == prediction_.stream->tensors[predicted].bytes ? found->second : kNoTensor;
+    }
+
+    void prefetch(const ExecutionBlock& block, std::uint8_t half) {
+        for (const TensorId predicted : block.fetched) {
+            const TensorId id = mapped(predicted);
+            if (id == kNoTensor) {
+                // Parameters of a branch that is not taken exist all the same.
+                if (prediction_.stream->tensors[predicted].persistent())
+                    program_.fetched_in_vain_bytes += prediction_.stream->tensors[predicted].bytes;
+                continue;
+            }
+            if (all_[id].half != kNowhere || !all_[id].on_host || dead(id)) continue;
+            if (used_[half] + bytes(id) > half_bytes_) continue;
+            all_[id].arrives = push(ActionKind::fetch, Queue::copy, half, id, swapped_);
+            put(id, half);
+        }
+    }
+
+    /// At the swap: what the block needs and the other half has.
+    void carry_over(const ExecutionBlock& block) {
+        for (const TensorId predicted : block.needed) {
+            const TensorId id = mapped(predicted);
+            if (id == kNoTensor || all_[id].half != 1 - half_ || dead(id)) continue;
+            if (used_[half_] + bytes(id) > half_bytes_) continue;
+            carry(id);
+        }
+    }
+
+    void carry(TensorId id) {
+        const std::uint32_t arrives = all_[id].arrives;
+        take(id);
+        push(ActionKind::carry, Queue::compute, half_, id, later(wait_for_, arrives));
+        wait_for_ = kNoAction;
+        push(ActionKind::drop, Queue::compute, static_cast<std::uint8_t>(1 - half_), id, kNoAction);
+        put(id, half_);
+    }
+
+    static std::uint32_t later(std::uint32_t a, std::uint32_t b) {
+        if (a == kNoAction) return b;
+        return b == kNoAction ? a : std::max(a, b);
+    }
+
+    /// Room in the working half, as the program stands at an operator that waits for it.
+    void make_room(std::uint64_t wanted, const std::vector<TensorId>& operands) {
+        while (used_[half_] + wanted > half_bytes_) {
+            TensorId oldest = kNoTensor;
+            std::size_t kept = 0;
+            for (std::size_t k = 0; k < there_[half_].size(); ++k) {
+                const TensorId id = there_[half_][k];
+                if (all_[id].half != half_) continue;
+                there_[half_][kept++] = id;
+                if (bytes(id) == 0 || std::binary_search(operands.begin(), operands.end(), id)) continue;
+                if (oldest == kNoTensor || all_[id].last_use < all_[oldest].last_use) oldest = id;
+            }
+            there_[half_].resize(kept);
+            if (oldest == kNoTensor)
+                throw Infeasible(stream_.file.empty() ? stream_.network : stream_.file, 0, "",
+                                 fmt::format("operator {} ({}) needs more than the {:.1f} MB of a buffer half", now_,
+                                             stream_.operators[now_].name, static_cast<double>(half_bytes_) * 1e-6));
+            const std::uint32_t after = later(wait_for_, all_[oldest].arrives);
+            wait_for_ = kNoAction;
+            if (!all_[oldest].on_host) {
+                all_[oldest].leaves = push(ActionKind::write_back, Queue::compute, half_, oldest, after);
+                to_host(oldest);
+            }
+            push(ActionKind::drop, Queue::compute, half_, oldest, after);
+            ++program_.evictions;
+            take(oldest);
+        }
+    }
+
+    void run_operator(std::uint32_t index) {
+        const TrainingOperator& op = stream_.operators[index];
+        const std::vector<TensorId> operands = stream_.storages(index);
+        for (const TensorId id : operands) {
+            const bool made_here = stream_.tensors[id].producer == index;
+            if (all_[id].half == half_) continue;
+            make_room(bytes(id), operands);
+            if (made_here) {
+                put(id, half_);
+                continue;
+            }
+            if (all_[id].half != kNowhere) {  // in the half that is filled for the next block
+                carry(id);
+                continue;
+            }
+            // On demand: the operator waits.
+            push(ActionKind::fetch, Queue::compute, half_, id, later(wait_for_, all_[id].leaves));
+            program_.actions.back().on_demand = true;
+            wait_for_ = kNoAction;
+            ++program_.on_demand;
+            put(id, half_);
+        }
+        make_room(op.workspace_bytes, operands);
+        Action action;
+        action.op = index;
+        action.ns = op.ns;
+        action.half = half_;
+        action.after = wait_for_;
+        for (const TensorId id : operands) {
+            all_[id].last_use = index;
+            action.after = later(action.after, all_[id].arrives);
+            if (all_[id].arrives != kNoAction) all_[id].arrives = kNoAction;
+        }
+        wait_for_ = kNoAction;
+        program_.actions.push_back(action);
+        compute_last_ = static_cast<std::uint32_t>(program_.actions.size() - 1);
+        for (const auto* list : {&op.writes, &op.in_place}) {
+            for (const TensorId tensor : *list) {
+                const TensorId id = stream_.storage_of(tensor);
+                if (list == &op.writes && stream_.tensors[id].producer != index) continue;
+                all_[id].on_host = false;
+            }
+        }
+        for (const TensorId id : op.released) {
+            if (stream_.tensors[id].is_view() || all_[id].half == kNowhere) continue;
+            const std::uint8_t half = all_[id].half;
+            const std::uint32_t arrives = all_[id].arrives;
+            take(id);
+            push(ActionKind::drop, Queue::compute, half, id, arrives);
+        }
+    }
+
+    const TrainingStream& stream_;
+    const dynn_offload::Prediction& prediction_;
+    std::uint64_t half_bytes_, used_[2] = {0, 0}, peak_ = 0, host_now_ = 0;
+    std::vector<Storage> all_;
+    std::vector<TensorId> there_[2];
+    std::unordered_map<std::uint64_t, TensorId> by_key_;
+    std::uint8_t half_ = 0;
+    std::uint32_t now_ = 0, wait_for_ = kNoAction, swapped_ = kNoAction;
+    std::uint32_t compute_last_ = kNoAction, copy_last_ = kNoAction;
+    MemoryProgram program_;
+};
+
+}  // namespace
+
+MemoryProgram run_double_buffer(const TrainingStream& stream, const dynn_offload::Prediction& prediction,
+                                std::uint64_t half_bytes) {
+    return DoubleBuffer(stream, prediction, half_bytes).run();
+}
+
+}  // namespace switchyard::memory_managers

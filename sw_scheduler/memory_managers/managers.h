@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "switchyard/sw_scheduler/dynn_offload/execution_blocks.h"
+#include "switchyard/sw_scheduler/memory_managers/memory_program.h"
+
+namespace switchyard::memory_managers {
+
+/// Unmodified PyTorch: everything is in device memory from its producer to its release. Out of memory if it is full.
+MemoryProgram run_unmanaged(const sched::TrainingStream& stream, std::uint64_t budget_bytes);
+
+struct DtrConfig {
+    double max_overhead = 2;  ///< thrashing: recomputation takes so many times the base computation
+};
+
+/// Dynamic tensor rematerialisation (ICLR 2021), runtime `RuntimeV2EagerOptimized` of its simulator. If a result does
+/// not fit, the storage with the least
+///     h_DTR = (cost + cost of the evicted ancestors and descendants) / (bytes x staleness)
+/// is dropped; cost is the time of the operator that makes it, staleness the computed time since its last use.
+/// Operands that were dropped are computed again, recursively. What the program has released is dropped at once, and
+/// again when it was computed again for others.
+///
+/// Pinned: what is there from the start, what is changed in place, and the gradients of parameters as soon as the
+/// optimiser runs in place (they could not be computed again from changed parameters).
+/// Not modelled: the time that the search takes (the authors' prototype: 1.0 of 3.8 s for TreeLSTM at 2 GB).
+MemoryProgram run_dtr(const sched::TrainingStream& stream, std::uint64_t budget_bytes, const DtrConfig& config);
+
+struct ZeroOffloadConfig {
+    /// Adam on the host: 28 bytes read and written a parameter. Declared: 120 GB/s.
+    double host_gb_per_s = 120;
+};
+
+/// ZeRO-Offload (USENIX ATC 2021) for a static network in fp32: parameters and activations on the device; gradients go to
+/// the host as they are complete, behind the backward pass; the host runs the optimiser (16 bytes a parameter:
+/// parameter, gradient, two moments) and parameters come back.
+MemoryProgram run_zero_offload(const sched::TrainingStream& stream, std::uint64_t budget_bytes,
+                               const ZeroOffloadConfig& config);
+
+/// DyNN-Offload's runtime (HPCA 2024, section IV-E), or, with the true path as prediction, Sentinel's. Device memory is
+/// two halves. The running block works in one; behind it, the other is emptied and then filled with what the predicted
+/// next block needs from the host. What the next block needs from the present one is carried from half to half at the
+/// swap. The operator counter ends blocks, so that blocks of a wrong path end after as many operators of the true one.
+/// An operand that is not there is fetched on demand while the operator waits; if the half is full, the tensors that were
+/// not used for the longest time make room. Behind the last operator, persistent tensors go back to the host.
+///
+/// Throws Infeasible for an operator whose operands, results and workspace do not fit a half.
+MemoryProgram run_double_buffer(const sched::TrainingStream& stream, const dynn_offload::Prediction& prediction,
+                                std::uint64_t half_bytes);
+
+}  // namespace switchyard::memory_managers
