@@ -18,6 +18,8 @@
 
 #include <fmt/format.h>
 
+#include "switchyard/platform/system/interrupt.h"
+
 namespace switchyard::platform {
 
 namespace {
@@ -49,6 +51,8 @@ void die_with(pid_t parent) {
                                 const std::function<std::string(std::size_t)>& work) {
     // Standard output is the parent's alone; what a model has to say goes where messages go.
     dup2(STDERR_FILENO, STDOUT_FILENO);
+    // A terminal interrupts parent and child; the parent decides.
+    if (interrupts_are_caught()) std::signal(SIGINT, SIG_IGN);
     try {
         write_all(descriptor, kResult + work(index));
     } catch (const std::exception& error) {
@@ -151,16 +155,24 @@ private:
 
 }  // namespace
 
-void run_in_processes(std::size_t count, unsigned jobs, const std::function<std::string(std::size_t)>& work,
-                      const std::function<void(std::size_t, const std::string&, double)>& finished) {
+namespace {
+
+using Callback = std::function<void(std::size_t, const std::string&, double)>;
+
+constexpr int kInterruptCheckMs = 200;
+
+/// `failed`: null where the first failure ends everything, and so does an interrupt by itself.
+bool run_pool(std::size_t count, unsigned jobs, const std::function<std::string(std::size_t)>& work,
+              const Callback& finished, const Callback& failed) {
     std::vector<Child> running;
     std::size_t next = 0;
     while (next < count || !running.empty()) {
+        if (failed && interrupt_requested()) return false;
         while (next < count && running.size() < std::max(jobs, 1u)) running.emplace_back(next++, work);
         std::vector<pollfd> pipes;
         pipes.reserve(running.size());
         for (const Child& child : running) pipes.push_back({child.pipe_end(), POLLIN, 0});
-        if (poll(pipes.data(), pipes.size(), -1) < 0) {
+        if (poll(pipes.data(), pipes.size(), failed ? kInterruptCheckMs : -1) < 0) {
             if (errno == EINTR) continue;
             throw std::system_error(errno, std::generic_category(), "cannot wait for processes");
         }
@@ -169,9 +181,31 @@ void run_in_processes(std::size_t count, unsigned jobs, const std::function<std:
             Child ended = std::move(running[i]);
             running.erase(running.begin() + static_cast<std::ptrdiff_t>(i));
             const double seconds = ended.seconds();
-            finished(ended.index(), ended.result(), seconds);
+            std::string result;
+            try {
+                result = ended.result();
+            } catch (const WorkFailed& failure) {
+                if (!failed) throw;
+                failed(failure.index, failure.what(), seconds);
+                continue;
+            }
+            finished(ended.index(), result, seconds);
         }
     }
+    return true;
+}
+
+}  // namespace
+
+void run_in_processes(std::size_t count, unsigned jobs, const std::function<std::string(std::size_t)>& work,
+                      const std::function<void(std::size_t, const std::string&, double)>& finished) {
+    run_pool(count, jobs, work, finished, nullptr);
+}
+
+bool run_all_in_processes(std::size_t count, unsigned jobs, const std::function<std::string(std::size_t)>& work,
+                          const std::function<void(std::size_t, const std::string&, double)>& finished,
+                          const std::function<void(std::size_t, const std::string&, double)>& failed) {
+    return run_pool(count, jobs, work, finished, failed);
 }
 
 }  // namespace switchyard::platform

@@ -24,4 +24,10 @@ public:
 void run_in_processes(std::size_t count, unsigned jobs, const std::function<std::string(std::size_t)>& work,
                       const std::function<void(std::size_t, const std::string&, double)>& finished);
 
+/// The same, but calls failed(index, message, seconds) for one that throws, dies or ends without a result, and goes on.
+/// Where interrupt_requested() (system/interrupt.h), those that still run are killed. Returns whether all have ended.
+bool run_all_in_processes(std::size_t count, unsigned jobs, const std::function<std::string(std::size_t)>& work,
+                          const std::function<void(std::size_t, const std::string&, double)>& finished,
+                          const std::function<void(std::size_t, const std::string&, double)>& failed);
+
 }  // namespace switchyard::platform

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "switchyard/sw_scheduler/base/error.h"
+#include "switchyard/sw_scheduler/base/read_files.h"
 
 namespace switchyard {
 
@@ -59,6 +60,7 @@ std::ifstream open_input(const std::string& path) {
     errno = 0;
     std::ifstream file(path, std::ios::binary);
     if (!file) fail_to("cannot be read", path, errno);
+    ReadFiles::note(path);
     return file;
 }
 

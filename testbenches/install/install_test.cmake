@@ -22,7 +22,7 @@ foreach(program read_formats use_tlm use_hw)
 endforeach()
 
 # The installed programs work on the installed configurations.
-foreach(program sy-sched sy-sim)
+foreach(program sy-sched sy-sim sy-sweep)
   must(${prefix}/bin/${program} --help)
 endforeach()
 must(${prefix}/bin/sy-sched compile ${prefix}/share/switchyard/workloads/digits_skipnet.yaml

@@ -54,6 +54,10 @@ Outcome sy_sim(const std::string& arguments) {
     return run_program(SY_SIM, arguments);
 }
 
+Outcome sy_sweep(const std::string& arguments) {
+    return run_program(SY_SWEEP, arguments);
+}
+
 Outcome sy_sim_in(const std::string& folder, const std::string& arguments) {
     return run_program("cd " + folder + " && " SY_SIM, arguments);
 }

@@ -16,6 +16,7 @@ struct Outcome {
 /// Run with these arguments (as a shell reads them) from the repository's root.
 Outcome sy_sched(const std::string& arguments);
 Outcome sy_sim(const std::string& arguments);
+Outcome sy_sweep(const std::string& arguments);
 
 /// sy-sim from another folder.
 Outcome sy_sim_in(const std::string& folder, const std::string& arguments);

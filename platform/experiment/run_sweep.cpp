@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "switchyard/platform/experiment/run_sweep.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <set>
+#include <stdexcept>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <systemc>
+
+#include "switchyard/platform/experiment/measure.h"
+#include "switchyard/platform/experiment/pareto.h"
+#include "switchyard/platform/experiment/point_store.h"
+#include "switchyard/platform/system/interrupt.h"
+#include "switchyard/platform/system/process_pool.h"
+#include "switchyard/sw_scheduler/base/error.h"
+#include "switchyard/sw_scheduler/base/read_files.h"
+
+namespace switchyard::platform {
+
+using nlohmann::ordered_json;
+
+namespace {
+
+constexpr const char* kDone = "done";
+constexpr const char* kInfeasible = "infeasible";
+constexpr const char* kFailed = "failed";
+
+/// Names of files need not be UTF-8.
+std::string one_line(const ordered_json& document) {
+    return document.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+}
+
+/// Report or message of a point, and the files that it has read.
+std::string work_on(const Point& point, const SystemRegistry& registry) {
+    const ReadFiles read;
+    ordered_json answer;
+    try {
+        answer["report"] = registry.system_of_design(point.design).prepare(point)->run();
+        answer["state"] = kDone;
+    } catch (const Infeasible& reason) {
+        answer = {{"state", kInfeasible}, {"message", reason.what()}};
+    } catch (const sc_core::sc_report& report) {
+        answer = {{"state", kFailed}, {"message", report.get_msg()}};
+    } catch (const std::exception& error) {
+        answer = {{"state", kFailed}, {"message", error.what()}};
+    }
+    answer["files"] = read.paths();
+    return one_line(answer);
+}
+
+std::string in_one_line(std::string text) {
+    std::replace(text.begin(), text.end(), '\n', ' ');
+    return text;
+}
+
+class Progress {
+public:
+    Progress(std::string name, std::size_t points, bool quiet)
+        : name_(std::move(name)), points_(points), quiet_(quiet), terminal_(isatty(STDERR_FILENO) == 1) {}
+    ~Progress() {
+        if (!quiet_ && terminal_ && ended_ > 0) fmt::print(stderr, "\n");
+    }
+    Progress(const Progress&) = delete;
+    Progress& operator=(const Progress&) = delete;
+
+    void point_ended() {
+        ++ended_;
+        const double now = seconds(started_);
+        const bool due = ended_ == points_ || seconds(printed_) >= (terminal_ ? kTerminalSeconds : kFileSeconds);
+        if (quiet_ || !due) return;
+        printed_ = Clock::now();
+        const double rate = static_cast<double>(ended_) / std::max(now, 1e-9);
+        fmt::print(stderr, "{}{}: {} of {} points, {:.3g} points/s, {:.0f} s left{}", terminal_ ? "\r\x1b[K" : "",
+                   name_, ended_, points_, rate, static_cast<double>(points_ - ended_) / rate, terminal_ ? "" : "\n");
+        std::fflush(stderr);
+    }
+    void message(const std::string& text) {
+        if (!quiet_) fmt::print(stderr, "{}{}\n", terminal_ ? "\r\x1b[K" : "", text);
+    }
+
+private:
+    using Clock = std::chrono::steady_clock;
+    static constexpr double kTerminalSeconds = 0.2, kFileSeconds = 5;
+    static double seconds(Clock::time_point since) {
+        return std::chrono::duration<double>(Clock::now() - since).count();
+    }
+
+    std::string name_;
+    std::size_t points_, ended_ = 0;
+    bool quiet_, terminal_;
+    Clock::time_point started_ = Clock::now(), printed_ = started_;
+};
+
+/// json_extract of a key with dots.
+std::string extracted(const std::string& column, const std::vector<std::string>& path) {
+    std::string text = "$";
+    for (const std::string& part : path) text += "." + sql_name(part);
+    return fmt::format("json_extract({}, {})", column, sql_text(text));
+}
+
+std::vector<std::string> parts_of(const std::string& key) {
+    std::vector<std::string> parts(1);
+    for (const char c : key) {
+        if (c == '.')
+            parts.emplace_back();
+        else
+            parts.back() += c;
+    }
+    return parts;
+}
+
+std::vector<SweepColumn> columns_of(const Sweep& sweep) {
+    std::vector<SweepColumn> columns;
+    for (const Sweep::Axis& axis : sweep.axes)
+        for (const std::string& key : axis.keys) columns.push_back({key, extracted("settings", {key})});
+    for (const Sweep::Objective& objective : sweep.objectives)
+        columns.push_back({objective.name, extracted("report", parts_of(objective.measure))});
+    return columns;
+}
+
+/// Values of the axes: numbers where they are numbers, so that SQL compares them as such.
+ordered_json settings_json(const SweepPoint& point) {
+    ordered_json settings = ordered_json::object();
+    for (const auto& [key, value] : point.settings) {
+        const ordered_json number = ordered_json::parse(value, nullptr, false);
+        settings[key] = number.is_number() ? number : ordered_json(value);
+    }
+    return settings;
+}
+
+class SweepRun {
+public:
+    SweepRun(const Sweep& sweep, const SystemRegistry& registry, const std::string& version,
+             const SweepOptions& options)
+        : sweep_(sweep),
+          registry_(registry),
+          options_(options),
+          points_(points_of(sweep)),
+          keys_(registry, version),
+          store_(options.store) {}
+
+    SweepOutcome run() {
+        find_keys();
+        const std::vector<std::size_t> open = open_points();
+        outcome_.known = outcome_.points - open.size();
+        run_points(open);
+        count();
+        return outcome_;
+    }
+
+private:
+    /// A key or file that is wrong for every point is wrong in the sweep's file.
+    void find_keys() {
+        for (const SweepPoint& point : points_) keys_of_points_.push_back(keys_.of(point.run));
+        const auto wrong = [](const PointKeys::Key& key) { return !key.error.empty(); };
+        for (const Sweep::Design& design : sweep_.designs) {
+            std::size_t of_design = 0, refused = 0, first = 0;
+            for (std::size_t i = 0; i < points_.size(); ++i) {
+                if (points_[i].design != design.name) continue;
+                ++of_design;
+                if (wrong(keys_of_points_[i]) && refused++ == 0) first = i;
+            }
+            if (of_design > 0 && refused == of_design)
+                throw InputError(sweep_.file, 0, points_[first].name(), keys_of_points_[first].error);
+        }
+        std::vector<SweepRow> rows;
+        std::set<std::string> unique;
+        for (std::size_t i = 0; i < points_.size(); ++i) {
+            const std::string& key = keys_of_points_[i].hash;
+            rows.push_back({key, points_[i].network, points_[i].design, one_line(settings_json(points_[i]))});
+            unique.insert(key);
+        }
+        outcome_.points = unique.size();
+        store_.set_sweep(sweep_.name, rows, columns_of(sweep_));
+    }
+
+    bool is_known(const std::string& key) {
+        const std::optional<StoredPoint> stored = store_.find(key);
+        if (!stored) return false;
+        bool stale = options_.retry && stored->state == kFailed;
+        for (const auto& [path, hash] : stored->inputs) stale = stale || keys_.file_hash(path) != hash;
+        if (stale) store_.remove(key);
+        return !stale;
+    }
+
+    std::vector<std::size_t> open_points() {
+        std::vector<std::size_t> open;
+        std::set<std::string> seen;
+        for (std::size_t i = 0; i < points_.size(); ++i) {
+            const std::string& key = keys_of_points_[i].hash;
+            if (seen.insert(key).second && !is_known(key)) open.push_back(i);
+        }
+        return open;
+    }
+
+    void run_points(const std::vector<std::size_t>& open) {
+        const unsigned jobs = options_.jobs > 0 ? options_.jobs : std::max(1u, std::thread::hardware_concurrency());
+        Progress progress(sweep_.name, open.size(), options_.quiet);
+        if (outcome_.known > 0)
+            progress.message(fmt::format("{}: {} of {} points are in {}", sweep_.name, outcome_.known, outcome_.points,
+                                         options_.store));
+        const auto note = [&](std::size_t index, StoredPoint ended) {
+            const SweepPoint& point = points_[open[index]];
+            ended.key = keys_of_points_[open[index]].hash;
+            ended.configuration = one_line(configuration_of(point.run));
+            ended.version = keys_.version();
+            ended.message = in_one_line(ended.message);
+            store_.add(ended);
+            ++outcome_.ran;
+            if (ended.state != kDone)
+                progress.message(fmt::format("{}: {}: {}", point.name(), ended.state, ended.message));
+            progress.point_ended();
+        };
+        const auto finished = [&](std::size_t index, const std::string& text, double seconds) {
+            ordered_json answer = ordered_json::parse(text);
+            StoredPoint ended;
+            ended.state = answer.at("state").get<std::string>();
+            ended.message = answer.value("message", "");
+            ended.seconds = seconds;
+            for (const ordered_json& path : answer.at("files"))
+                ended.inputs[path.get<std::string>()] = keys_.file_hash(path.get<std::string>());
+            if (answer.contains("report")) ended.report = one_line(answer.at("report"));
+            note(index, ended);
+            if (ended.state == kDone) check_measures(answer.at("report"), points_[open[index]]);
+        };
+        const auto failed = [&](std::size_t index, const std::string& message, double seconds) {
+            StoredPoint ended;
+            ended.state = kFailed;
+            ended.message = message;
+            ended.seconds = seconds;
+            note(index, ended);
+        };
+        outcome_.interrupted = !run_all_in_processes(
+            open.size(), jobs, [&](std::size_t index) { return work_on(points_[open[index]].run, registry_); },
+            finished, failed);
+    }
+
+    /// So that a misspelt measure does not wait for the rest.
+    void check_measures(const ordered_json& report, const SweepPoint& point) const {
+        for (const Sweep::Objective& objective : sweep_.objectives)
+            if (numbers_at(report, objective.measure).size() != 1)
+                throw InputError(sweep_.file, 0, "objectives",
+                                 fmt::format("the report of {} has no number {}", point.name(), objective.measure));
+    }
+
+    void count() {
+        std::vector<bool> front(points_.size(), false);
+        std::map<std::string, std::pair<std::vector<std::size_t>, std::vector<std::vector<double>>>> networks;
+        std::set<std::string> counted;
+        for (std::size_t i = 0; i < points_.size(); ++i) {
+            const std::string& key = keys_of_points_[i].hash;
+            const std::optional<StoredPoint> stored = store_.find(key);
+            if (!stored) continue;
+            const bool first = counted.insert(key).second;
+            if (first && stored->state == kInfeasible) ++outcome_.infeasible;
+            if (first && stored->state == kFailed) ++outcome_.failed;
+            if (stored->state != kDone) continue;
+            const ordered_json report = ordered_json::parse(stored->report);
+            outcome_.checks_hold = outcome_.checks_hold && report.value("ok", true);
+            check_measures(report, points_[i]);
+            std::vector<double> values;
+            for (const Sweep::Objective& objective : sweep_.objectives)
+                if (objective.sign != 0)
+                    values.push_back(objective.sign * numbers_at(report, objective.measure).front());
+            auto& [indices, of_network] = networks[points_[i].network];
+            indices.push_back(i);
+            of_network.push_back(std::move(values));
+        }
+        for (const auto& [name, entry] : networks) {
+            const std::vector<bool> on_front = pareto_front(entry.second);
+            for (std::size_t i = 0; i < on_front.size(); ++i) front[entry.first[i]] = on_front[i];
+        }
+        store_.set_front(sweep_.name, front);
+    }
+
+    const Sweep& sweep_;
+    const SystemRegistry& registry_;
+    const SweepOptions& options_;
+    std::vector<SweepPoint> points_;
+    PointKeys keys_;
+    PointStore store_;
+    std::vector<PointKeys::Key> keys_of_points_;
+    SweepOutcome outcome_;
+};
+
+std::string csv_field(const std::string& text) {
+    if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+    return sql_name(text);  // the same quotes
+}
+
+ordered_json json_value(const Statement& statement, int column) {
+    if (statement.is_null(column)) return nullptr;
+    if (!statement.is_number(column)) return statement.text(column);
+    return ordered_json::parse(statement.text(column));
+}
+
+/// Columns as wide as their widest value.
+std::string aligned(const std::vector<std::vector<std::string>>& rows) {
+    std::vector<std::size_t> widths(rows.front().size(), 0);
+    for (const auto& row : rows)
+        for (std::size_t c = 0; c < row.size(); ++c) widths[c] = std::max(widths[c], row[c].size());
+    std::string text;
+    for (const auto& row : rows) {
+        std::string line;
+        for (std::size_t c = 0; c < row.size(); ++c) line += fmt::format("{:<{}}  ", row[c], widths[c]);
+        text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
+    }
+    return text;
+}
+
+}  // namespace
+
+SweepOutcome run_sweep(const Sweep& sweep, const SystemRegistry& registry, const std::string& version,
+                       const SweepOptions& options) {
+    return SweepRun(sweep, registry, version, options).run();
+}
+
+std::string query_store(const std::string& store, const std::string& sql, RowFormat format) {
+    Database database(store, Database::Access::read);
+    Statement statement(database, sql);
+    std::vector<std::vector<std::string>> rows(1);
+    for (int c = 0; c < statement.columns(); ++c) rows.front().push_back(statement.name(c));
+    ordered_json list = ordered_json::array();
+    while (statement.step()) {
+        ordered_json object = ordered_json::object();
+        std::vector<std::string> row;
+        for (int c = 0; c < statement.columns(); ++c) {
+            object[statement.name(c)] = json_value(statement, c);
+            row.push_back(statement.text(c));
+        }
+        if (format == RowFormat::json)
+            list.push_back(std::move(object));
+        else
+            rows.push_back(std::move(row));
+    }
+    if (format == RowFormat::json) return list.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+    if (format == RowFormat::table) return aligned(rows);
+    std::string text;
+    for (const auto& row : rows) {
+        for (std::size_t c = 0; c < row.size(); ++c) text += (c == 0 ? "" : ",") + csv_field(row[c]);
+        text += "\r\n";
+    }
+    return text;
+}
+
+std::string front_table(const Sweep& sweep, const std::string& store) {
+    std::string columns = "network, design";
+    for (const SweepColumn& column : columns_of(sweep)) columns += ", " + sql_name(column.name);
+    const auto first = std::find_if(sweep.objectives.begin(), sweep.objectives.end(),
+                                    [](const Sweep::Objective& objective) { return objective.sign != 0; });
+    if (first == sweep.objectives.end()) return "";
+    return "Pareto front\n" +
+           query_store(store,
+                       fmt::format("SELECT {} FROM {} WHERE front ORDER BY network, {} {}", columns,
+                                   sql_name(sweep.name), sql_name(first->name), first->sign > 0 ? "ASC" : "DESC"),
+                       RowFormat::table);
+}
+
+}  // namespace switchyard::platform
