@@ -144,7 +144,7 @@ public:
             const auto bytes = static_cast<std::uint64_t>(static_cast<double>(config_.buffer_bytes) * share);
             const std::vector<std::uint32_t> begins = filled(bytes);
             if (begins.size() < config_.blocks && share > 0.07) continue;
-            if (begins.size() > config_.most_blocks && !best.empty()) break;
+            if (begins.size() > config_.max_blocks && !best.empty()) break;
             const double ns = estimate(cut(begins));
             if (ns >= best_ns) continue;
             best_ns = ns;

@@ -26,8 +26,8 @@ struct PartitionConfig {
     std::uint64_t buffer_bytes = std::uint64_t{40} << 30;  ///< one of the two buffers
     double host_gb_per_s = 12;                             ///< of the link, each direction
     PartitionRule rule = PartitionRule::sentinel;
-    unsigned blocks = 0;  ///< heuristics: number of blocks (0: as many as `sentinel` makes); sentinel: at least so many
-    unsigned most_blocks = 4096;  ///< sentinel: more only if the buffer needs them
+    unsigned blocks = 0;  ///< heuristics: number of blocks (0: as many as `sentinel` makes); sentinel: the fewest
+    unsigned max_blocks = 4096;  ///< sentinel: more only if the buffer needs them
 };
 
 /// Partition of a stream. Every block's storages fit the buffer; where one of the heuristics gives a larger block, it

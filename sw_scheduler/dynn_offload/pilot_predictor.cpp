@@ -9,7 +9,7 @@ namespace switchyard::dynn_offload {
 PartitionConfig label_partition(const sched::TrainingNetwork& network) {
     PartitionConfig config;
     config.buffer_bytes = static_cast<std::uint64_t>(network.config.label_buffer_gb * 1e9);
-    config.most_blocks = kOutputBlocks;
+    config.max_blocks = kOutputBlocks;
     return config;
 }
 

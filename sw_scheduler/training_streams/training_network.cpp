@@ -67,7 +67,7 @@ void describe(V& v, TrainingNetworkConfig& c) {
 std::map<std::vector<std::uint8_t>, std::size_t> count_paths(const TrainingNetworkConfig& c, const Kind& kind,
                                                              const std::string& file) {
     std::map<std::vector<std::uint8_t>, std::size_t> counts;
-    const unsigned most_trips =
+    const unsigned max_trips =
         std::max(1U, c.network == "bert" || c.network == "fixed_bert" ? (c.most + c.segment - 1) / c.segment
                      : c.network == "evoformer"                       ? c.blocks
                                                                       : c.blocks / c.segment);
@@ -77,7 +77,7 @@ std::map<std::vector<std::uint8_t>, std::size_t> count_paths(const TrainingNetwo
         return decisions;
     };
     if (kind.fixed) {
-        counts[loop(most_trips)] = 1;
+        counts[loop(max_trips)] = 1;
         return counts;
     }
     std::string data = c.data;
@@ -90,23 +90,23 @@ std::map<std::vector<std::uint8_t>, std::size_t> count_paths(const TrainingNetwo
     RandomSource random(c.corpus_seed, 0x5eed);
     const LengthStatistics statistics{c.median, c.p90, c.most};
     if (kind.tree) {
-        const unsigned most_leaves = (c.blocks + 1) / 2;
+        const unsigned max_leaves = (c.blocks + 1) / 2;
         for (unsigned i = 0; i < c.corpus; ++i)
-            ++counts[draw_tree(std::min(statistics.draw(random), most_leaves), random)];
+            ++counts[draw_tree(std::min(statistics.draw(random), max_leaves), random)];
         return counts;
     }
     if (!data.empty()) {
         for (const unsigned length : read_lengths(data))
-            ++counts[loop(std::min((length + c.segment - 1) / c.segment, most_trips))];
+            ++counts[loop(std::min((length + c.segment - 1) / c.segment, max_trips))];
         return counts;
     }
     if (c.network == "lstm" || c.network == "bert") {
         for (unsigned i = 0; i < c.corpus; ++i)
-            ++counts[loop(std::min((statistics.draw(random) + c.segment - 1) / c.segment, most_trips))];
+            ++counts[loop(std::min((statistics.draw(random) + c.segment - 1) / c.segment, max_trips))];
         return counts;
     }
     // No statistics are published: all numbers of trips alike. AlphaFold runs two blocks at least (Table II).
-    for (unsigned trips = c.network == "evoformer" ? std::min(2U, most_trips) : 1; trips <= most_trips; ++trips)
+    for (unsigned trips = c.network == "evoformer" ? std::min(2U, max_trips) : 1; trips <= max_trips; ++trips)
         ++counts[loop(trips)];
     return counts;
 }

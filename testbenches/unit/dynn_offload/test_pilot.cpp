@@ -146,7 +146,7 @@ TEST_CASE("a block's vector counts its operators", "[dynn_offload]") {
     const std::shared_ptr<const sched::TrainingStream> stream = network.stream(2);
     PartitionConfig config;
     config.buffer_bytes = stream->peak_bytes() / 4;
-    config.most_blocks = kOutputBlocks;
+    config.max_blocks = kOutputBlocks;
     for (const Representation representation : {Representation::idiom, Representation::global_id}) {
         double operators = 0, types = 0;
         for (const BlockVector& block : block_vectors(*stream, partition(*stream, config), representation)) {
