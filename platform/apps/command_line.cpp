@@ -14,6 +14,7 @@
 #include <systemc>
 
 #include "switchyard/sw_scheduler/base/error.h"
+#include "switchyard/sw_scheduler/base/suggestion.h"
 
 namespace switchyard::platform {
 
@@ -30,6 +31,29 @@ int complain(const std::string& program, std::string message) {
 
 std::string unwritable() {
     return std::string("cannot be written") + (errno == 0 ? "" : std::string(": ") + std::strerror(errno));
+}
+
+/// Of the command line that CLI11 has refused: a command that is not there, or the first option.
+std::string suggestion_for(const CLI::App& app, int argc, char** argv) {
+    const CLI::App* command = &app;
+    for (int i = 1; i < argc; ++i) {
+        const std::string word = argv[i];
+        if (word.rfind("--", 0) != 0) {
+            std::vector<std::string> names;
+            for (const CLI::App* one : command->get_subcommands({})) names.push_back(one->get_name());
+            const auto found = std::find(names.begin(), names.end(), word);
+            if (found == names.end() && !names.empty()) return suggestion(word, names);
+            if (found != names.end()) command = command->get_subcommand(word);
+            continue;
+        }
+        const std::string name = word.substr(0, word.find('='));
+        if (name == "--" || command->get_option_no_throw(name) != nullptr) continue;
+        std::vector<std::string> names;
+        for (const CLI::Option* option : command->get_options())
+            for (const std::string& known : option->get_lnames()) names.push_back("--" + known);
+        return suggestion(name, names);
+    }
+    return "";
 }
 
 }  // namespace
@@ -65,7 +89,7 @@ int run_program(CLI::App& app, int argc, char** argv, const std::function<int()>
         return status;
     } catch (const CLI::ParseError& error) {
         if (error.get_exit_code() == 0) return app.exit(error);  // --help
-        return complain(program, error.what());
+        return complain(program, error.what() + suggestion_for(app, argc, argv));
     } catch (const sc_core::sc_report& report) {
         const std::string message = report.get_msg();
         const bool memory = message.find("std::bad_alloc") != std::string::npos;  // thrown in a simulated process

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "switchyard/hw/host/host_register_document.h"
+#include "switchyard/sw_scheduler/base/suggestion.h"
 
 namespace switchyard::platform {
 
@@ -191,6 +192,23 @@ sched::HardwareDescription make_hardware_description(const PlatformConfig& p) {
     return hardware;
 }
 
+namespace {
+
+[[noreturn]] void fail_unknown(const std::string& key) {
+    std::vector<KeyDescription> described;
+    PlatformConfig defaults;
+    for_each_section(defaults, [&described](const char* name, const char*, auto&& describe_section) {
+        ConfigReader reader(YAML::Node(), "", name, nullptr, &described);
+        describe_section(reader);
+    });
+    std::vector<std::string> keys;
+    keys.reserve(described.size());
+    for (const KeyDescription& one : described) keys.push_back(one.key);
+    throw InputError("--set", 0, key, "unknown key" + suggestion(key, keys));
+}
+
+}  // namespace
+
 PlatformConfig read_platform(const std::string& path, std::map<std::string, std::string> overrides) {
     const YAML::Node root = load_yaml(path);
     PlatformConfig platform;
@@ -200,7 +218,7 @@ PlatformConfig read_platform(const std::string& path, std::map<std::string, std:
         describe_section(reader);
         reader.finish();
     });
-    if (!overrides.empty()) throw InputError("--set", 0, overrides.begin()->first, "unknown key");
+    if (!overrides.empty()) fail_unknown(overrides.begin()->first);
     derive(platform);
     choose_chip(platform);
     check(platform, root, path);

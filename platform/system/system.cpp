@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "switchyard/sw_scheduler/base/error.h"
+#include "switchyard/sw_scheduler/base/suggestion.h"
 
 namespace switchyard::platform {
 
@@ -26,8 +27,8 @@ std::string System::parameter_error(const std::string& design_name, const std::s
                                     const std::string& /*value*/) const {
     const std::vector<std::string> known = design(design_name).parameters;
     if (std::find(known.begin(), known.end(), key) != known.end()) return "";
-    return fmt::format("unknown parameter {}; known parameters: {}", key,
-                       known.empty() ? "none" : fmt::format("{}", fmt::join(known, ", ")));
+    return fmt::format("unknown parameter {}; known parameters: {}{}", key,
+                       known.empty() ? "none" : fmt::format("{}", fmt::join(known, ", ")), suggestion(key, known));
 }
 
 void System::check_parameters(const Point& point) const {

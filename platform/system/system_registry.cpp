@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "switchyard/sw_scheduler/base/error.h"
+#include "switchyard/sw_scheduler/base/suggestion.h"
 
 namespace switchyard::platform {
 
@@ -30,7 +31,8 @@ void SystemRegistry::add(std::unique_ptr<System> system) {
 const System& SystemRegistry::system_of_design(const std::string& design) const {
     const System* const found = find_design(design);
     if (found == nullptr)
-        throw InputError(fmt::format("design {}: unknown; known designs: {}", design, fmt::join(design_names(), ", ")));
+        throw InputError(fmt::format("design {}: unknown; known designs: {}{}", design, fmt::join(design_names(), ", "),
+                                     suggestion(design, design_names())));
     return *found;
 }
 

@@ -10,6 +10,7 @@
 
 #include "switchyard/sw_scheduler/base/files.h"
 #include "switchyard/sw_scheduler/base/plain_number.h"
+#include "switchyard/sw_scheduler/base/suggestion.h"
 
 namespace switchyard {
 
@@ -204,7 +205,8 @@ void ConfigReader::finish() const {
         const std::string& key = item.first.Scalar();
         if (seen_.count(key) == 0)
             throw InputError(file_, line_of(item.first), full_name(key),
-                             fmt::format("unknown key; known: {}", fmt::join(seen_, ", ")));
+                             fmt::format("unknown key; known: {}{}", fmt::join(seen_, ", "),
+                                         suggestion(key, {seen_.begin(), seen_.end()})));
     }
 }
 

@@ -8,6 +8,7 @@
 
 #include "switchyard/sw_scheduler/base/config.h"
 #include "switchyard/sw_scheduler/base/plain_number.h"
+#include "switchyard/sw_scheduler/base/suggestion.h"
 
 namespace switchyard::sched {
 
@@ -122,7 +123,9 @@ void MappingReader::refuse_all_but(const std::set<std::string>& known) const {
     std::string first;
     for (const auto& [key, line] : lines_)
         if (!known.count(key) && (first.empty() || line < lines_.at(first))) first = key;
-    if (!first.empty()) fail(first, fmt::format("unknown key; known: {}", fmt::join(known, ", ")));
+    if (!first.empty())
+        fail(first, fmt::format("unknown key; known: {}{}", fmt::join(known, ", "),
+                                suggestion(first, {known.begin(), known.end()})));
 }
 
 std::string MappingReader::scalar(const YAML::Node& node, const std::string& key) const {

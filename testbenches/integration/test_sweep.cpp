@@ -213,3 +213,13 @@ TEST_CASE("an interrupted sweep ends cleanly and keeps what is done", "[cli][swe
     CHECK(WEXITSTATUS(status) == 130);
     CHECK(rows(database, "SELECT count(*) AS n FROM point").at(0).at("n") > 0);
 }
+
+TEST_CASE("mistyped commands, options and keys are answered with the nearest one", "[cli]") {
+    check_refused(sy_sim("rnu"), {"; did you mean run?"});
+    check_refused(sy_sweep("query --stor x"), {"; did you mean --store?"});
+    check_refused(sy_sweep("run x --store y --job=2"), {"; did you mean --jobs?"});
+    const std::string file = scratch("mistyped.yaml");
+    write_text(file, "name: x\nplatfrom: y\n");
+    check_refused(sy_sweep("run " + file + " --store " + scratch("x.sqlite")),
+                  {"mistyped.yaml:2: platfrom: unknown key", "; did you mean platform?"});
+}

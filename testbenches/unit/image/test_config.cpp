@@ -4,6 +4,7 @@
 
 #include "small_image.h"
 #include "switchyard/sw_scheduler/base/config.h"
+#include "switchyard/sw_scheduler/base/suggestion.h"
 #include "switchyard/testbenches/catch.h"
 
 using namespace switchyard;
@@ -161,4 +162,15 @@ TEST_CASE("an earlier name of a key is refused with the present one", "[config]"
     CHECK(section_error("  model: fast\n") == "p.yaml:2: noc.model: is called noc.impl now");
     CHECK(set_error("noc.model", "fast") == "--set: noc.model: is called noc.impl now");
     CHECK_THAT(section_error("  modell: fast\n"), !Catch::Matchers::ContainsSubstring("model,"));
+}
+
+TEST_CASE("the nearest known word is suggested for a mistyped one", "[config]") {
+    const std::vector<std::string> known = {"columns", "rows", "clock_ghz"};
+    CHECK(switchyard::suggestion("colums", known) == "; did you mean columns?");
+    CHECK(switchyard::suggestion("rosw", known) == "; did you mean rows?");
+    CHECK(switchyard::suggestion("colock_gzh", known) == "; did you mean clock_ghz?");
+    CHECK(switchyard::suggestion("bandwidth", known).empty());
+    CHECK(switchyard::suggestion("ro", known).empty());
+    CHECK(switchyard::suggestion("", known).empty());
+    CHECK(switchyard::suggestion("rows", {}).empty());
 }

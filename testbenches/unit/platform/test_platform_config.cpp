@@ -135,8 +135,11 @@ TEST_CASE("an override wins over the file", "[platform]") {
 
 TEST_CASE("bad overrides name the key", "[platform]") {
     const std::string mini = read_text(kMini);
-    CHECK(error_of(mini, {{"noc.link_bytes_per_cycl", "96"}}) == "--set: noc.link_bytes_per_cycl: unknown key");
-    CHECK(error_of(mini, {{"link_bytes_per_cycle", "96"}}) == "--set: link_bytes_per_cycle: unknown key");
+    CHECK(error_of(mini, {{"noc.link_bytes_per_cycl", "96"}}) ==
+          "--set: noc.link_bytes_per_cycl: unknown key; did you mean noc.link_bytes_per_cycle?");
+    CHECK(error_of(mini, {{"link_bytes_per_cycle", "96"}}) ==
+          "--set: link_bytes_per_cycle: unknown key; did you mean noc.link_bytes_per_cycle?");
+    CHECK(error_of(mini, {{"voltage", "1"}}) == "--set: voltage: unknown key");
     CHECK(error_of(mini, {{"noc.link_bytes_per_cycle", "96 GB/s"}}) ==
           "--set: noc.link_bytes_per_cycle: wants a plain integer in bytes per cycle, got \"96 GB/s\"");
     CHECK(error_of(mini, {{"pe_array.rows", "0"}}) == "--set: pe_array.rows: wants 1 to 1024, got 0");

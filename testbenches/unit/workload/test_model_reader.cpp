@@ -141,7 +141,7 @@ TEST_CASE("what a model file gets wrong is named by file, line and key", "[model
         CHECK(refusal_of(kHead + "layers: 3\n") == "model.yaml:4: layers: wants a list");
         CHECK(refusal_of(with_layers("  - {name: a, kind: elementwise, from: input}\n") + "output: a\n") ==
               "model.yaml:6: output: unknown key; known: batch, input, layers, name, outputs, routing, "
-              "samples_per_input, templates");
+              "samples_per_input, templates; did you mean outputs?");
     }
     SECTION("layers") {
         CHECK(refused("kind: elementwise") == "model.yaml:5: layers.name: is missing");

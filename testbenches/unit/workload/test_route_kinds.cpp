@@ -294,7 +294,8 @@ TEST_CASE("what is declared of a switch must suit it", "[routing]") {
           "model.yaml:11: routing.patience: wants a switch that chooses one of two branches, go on or leave, which "
           "\"s\" is not");
     CHECK(refused("  switches: {s: {zipf: 1, kepe: 1}}\n", one) ==
-          "model.yaml:11: routing.switches.s.kepe: unknown key; known: agreement, keep, patience, probability, zipf");
+          "model.yaml:11: routing.switches.s.kepe: unknown key; known: agreement, keep, patience, probability, zipf; "
+          "did you mean keep?");
 }
 
 TEST_CASE("a routing section in a file of its own", "[routing]") {
@@ -312,5 +313,5 @@ TEST_CASE("a routing section in a file of its own", "[routing]") {
     CHECK_THROWS_WITH(read_routing_file(bad.path(), switches, 1),
                       bad.path() +
                           ":2: probabilities: unknown key; known: agreement, batch, correlation, drift, input, keep, "
-                          "patience, probability, seed, switches, trace, zipf");
+                          "patience, probability, seed, switches, trace, zipf; did you mean probability?");
 }
