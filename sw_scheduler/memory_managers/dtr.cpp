@@ -61,7 +61,8 @@ public:
             for (now_ = 0; now_ < stream_.operators.size(); ++now_) {
                 execute(now_, false);
                 for (const TensorId id : stream_.operators[now_].released) {
-                    if (stream_.tensors[id].is_view()) continue;
+                    // What cannot be computed again stays for those that are computed again from it.
+                    if (stream_.tensors[id].is_view() || stream_.tensors[id].producer == kNoOperator) continue;
                     all_[id].released = true;
                     if (all_[id].there) drop(id);
                 }
