@@ -12,7 +12,7 @@ namespace switchyard::memory_managers {
 MemoryProgram run_unmanaged(const sched::TrainingStream& stream, std::uint64_t budget_bytes);
 
 struct DtrConfig {
-    double max_overhead = 2;  ///< thrashing: recomputation takes so many times the base computation
+    double max_overhead = 2;  ///< thrashing: recomputation over base computation
 };
 
 /// Dynamic tensor rematerialisation (ICLR 2021), runtime `RuntimeV2EagerOptimized` of its simulator. If a result does

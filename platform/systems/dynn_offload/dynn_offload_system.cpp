@@ -62,7 +62,10 @@ public:
         const TrainingConfig& config = platform_.training;
         std::map<std::string, std::string> overrides = platform_.network;
         network_ = sched::read_training_network(point.workload, describe_gpu(platform_.gpu), overrides);
-        if (!overrides.empty()) throw InputError("--set", 0, "network." + overrides.begin()->first, "unknown key");
+        if (!overrides.empty())
+            throw InputError("--set", 0,
+                             "network" + overrides.begin()->first.substr(overrides.begin()->first.find('.')),
+                             "unknown key");
         if (design_ == kZeroOffload && !network_.is_static())
             throw Infeasible(
                 point.workload, 0, "",

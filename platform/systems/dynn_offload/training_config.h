@@ -58,7 +58,7 @@ void describe(V& v, TrainingConfig& c) {
     v.choice("partition", c.partition, {"sentinel", "operators", "time", "bytes"}, "rule of the execution blocks");
     v.field("blocks", c.blocks, 0, 100000, "heuristic partitions: number of blocks; 0: as many as sentinel makes");
     v.field("dtr_max_overhead", c.dtr_max_overhead, 0, 1000,
-            "DTR gives up when recomputation takes so many times the computation");
+            "DTR gives up beyond this: recomputation over base computation");
     v.field("host_adam_gb_per_s", c.host_adam_gb_per_s, 0.1, 1e6, "of the host's optimiser, ZeRO-Offload (declared)");
     v.field("uvm_fault_us", c.uvm_fault_us, 0, 1e6, "to serve a batch of page faults (UVMSmart: 45)");
     v.field("uvm_faults_per_batch", c.uvm_faults_per_batch, 1, 65536, "(NVIDIA's driver: 256)");
@@ -74,7 +74,7 @@ void describe(V& v, TrainingConfig& c) {
 struct TrainingPlatform {
     TrainingConfig training;
     GpuPlatform gpu;
-    std::map<std::string, std::string> network;  ///< overrides of the network's keys: "network.batch" as "batch"
+    std::map<std::string, std::string> network;  ///< overrides of the network file: "network.batch" as "training.batch"
 
     std::uint64_t budget_bytes() const;
     memory_managers::TransferTimes transfer_times() const;
