@@ -46,7 +46,8 @@ public:
         wait_for_ = copy_last_;
         for (std::size_t b = 0; b < blocks.size() && op < operators; ++b) {
             // Operators beyond those of the predicted path belong to its last block.
-            const std::uint32_t end = b + 1 == blocks.size() ? operators : std::min(operators, op + blocks[b].operators);
+            const std::uint32_t end =
+                b + 1 == blocks.size() ? operators : std::min(operators, op + blocks[b].operators);
             if (b > 0) {
                 half_ = static_cast<std::uint8_t>(1 - half_);
                 wait_for_ = copy_last_;
@@ -72,7 +73,7 @@ public:
 private:
     struct Storage {
         std::uint8_t half = kNowhere;
-        bool on_host = false;              ///< the host's copy is the present content
+        bool on_host = false;               ///< the host's copy is the present content
         std::uint32_t arrives = kNoAction;  ///< the copy that brings it
         std::uint32_t leaves = kNoAction;   ///< the copy that takes it to the host
         std::uint32_t last_use = 0;         ///< operator

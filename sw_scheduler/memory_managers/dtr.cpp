@@ -61,7 +61,8 @@ public:
             for (now_ = 0; now_ < stream_.operators.size(); ++now_) {
                 execute(now_, false);
                 for (const TensorId id : stream_.operators[now_].released) {
-                    if (stream_.tensors[id].is_view()) continue;
+                    // What cannot be computed again stays for those that are computed again from it.
+                    if (stream_.tensors[id].is_view() || stream_.tensors[id].producer == kNoOperator) continue;
                     all_[id].released = true;
                     if (all_[id].there) drop(id);
                 }
@@ -93,7 +94,8 @@ private:
         return producer == kNoOperator ? none : operands_[producer];
     }
 
-    /// Visits all that is reached from `id` over evicted storages in one direction; `inner` evicted ones, `edge` others.
+    /// Visits all that is reached from `id` over evicted storages in one direction; `inner` evicted ones, `edge`
+    /// others.
     template <class Next, class Inner, class Edge>
     void spread(TensorId id, const Next& next, const Inner& inner, const Edge& edge) {
         ++round_;
@@ -120,8 +122,10 @@ private:
         double sum = 0;
         const auto add = [&](TensorId other) { sum += all_[other].cost; };
         const auto nothing = [](TensorId) {};
-        spread(id, [&](TensorId at) -> const std::vector<TensorId>& { return parents(at); }, add, nothing);
-        spread(id, [&](TensorId at) -> const std::vector<TensorId>& { return all_[at].children; }, add, nothing);
+        spread(
+            id, [&](TensorId at) -> const std::vector<TensorId>& { return parents(at); }, add, nothing);
+        spread(
+            id, [&](TensorId at) -> const std::vector<TensorId>& { return all_[at].children; }, add, nothing);
         return storage.neighbours = sum;
     }
 
@@ -129,8 +133,10 @@ private:
     void forget_neighbours(TensorId id) {
         const auto nothing = [](TensorId) {};
         const auto forget = [&](TensorId other) { all_[other].neighbours = -1; };
-        spread(id, [&](TensorId at) -> const std::vector<TensorId>& { return parents(at); }, nothing, forget);
-        spread(id, [&](TensorId at) -> const std::vector<TensorId>& { return all_[at].children; }, nothing, forget);
+        spread(
+            id, [&](TensorId at) -> const std::vector<TensorId>& { return parents(at); }, nothing, forget);
+        spread(
+            id, [&](TensorId at) -> const std::vector<TensorId>& { return all_[at].children; }, nothing, forget);
     }
 
     void act(ActionKind kind, TensorId id) {
@@ -173,10 +179,11 @@ private:
             }
             candidates_.resize(kept);
             if (best == sched::kNoTensor)
-                throw Full{fmt::format("operator {} ({}): {:.1f} MB are in use or pinned, {:.1f} MB more do not fit {:.1f} MB",
-                                       op, stream_.operators[op].name, static_cast<double>(used_) * 1e-6,
-                                       static_cast<double>(bytes) * 1e-6, static_cast<double>(budget_) * 1e-6),
-                           false};
+                throw Full{
+                    fmt::format("operator {} ({}): {:.1f} MB are in use or pinned, {:.1f} MB more do not fit {:.1f} MB",
+                                op, stream_.operators[op].name, static_cast<double>(used_) * 1e-6,
+                                static_cast<double>(bytes) * 1e-6, static_cast<double>(budget_) * 1e-6),
+                    false};
             ++program_.evictions;
             drop(best);
         }
@@ -234,9 +241,11 @@ private:
             ++program_.recomputed;
             program_.recompute_ns += ns;
             if (program_.recompute_ns > config_.max_overhead * base_ns_)
-                throw Full{fmt::format("thrashing: recomputation takes more than {} times the computation, at operator {} of {}",
-                                       config_.max_overhead, now_, stream_.operators.size()),
-                           true};
+                throw Full{
+                    fmt::format(
+                        "thrashing: recomputation takes more than {} times the computation, at operator {} of {}",
+                        config_.max_overhead, now_, stream_.operators.size()),
+                    true};
         }
         for (const TensorId id : operands_[op]) all_[id].last_use = clock_;
         for (const TensorId id : results_[op]) {

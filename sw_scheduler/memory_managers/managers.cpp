@@ -82,12 +82,12 @@ MemoryProgram run_zero_offload(const TrainingStream& stream, std::uint64_t budge
     program.persistent_on_host = true;
     std::uint64_t used = 0;
     std::vector<std::uint8_t> there(stream.tensors.size());
-    std::vector<std::uint32_t> last_device_write(stream.tensors.size(), sched::kNoOperator), written_back(
-                                                                                                 stream.tensors.size(),
-                                                                                                 kNoAction);
+    std::vector<std::uint32_t> last_device_write(stream.tensors.size(), sched::kNoOperator),
+        written_back(stream.tensors.size(), kNoAction);
     const auto by_host = [&](std::uint32_t i) { return stream.operators[i].phase == sched::TrainingPhase::optimiser; };
     for (std::uint32_t i = 0; i < stream.operators.size() && !by_host(i); ++i) {
-        for (const auto* list : {&stream.operators[i].writes, &stream.operators[i].in_place, &stream.operators[i].reads})
+        for (const auto* list :
+             {&stream.operators[i].writes, &stream.operators[i].in_place, &stream.operators[i].reads})
             for (const TensorId tensor : *list) last_device_write[stream.storage_of(tensor)] = i;
     }
     for (TensorId id = 0; id < stream.tensors.size(); ++id) {

@@ -12,7 +12,7 @@ namespace switchyard::memory_managers {
 MemoryProgram run_unmanaged(const sched::TrainingStream& stream, std::uint64_t budget_bytes);
 
 struct DtrConfig {
-    double max_overhead = 2;  ///< thrashing: recomputation takes so many times the base computation
+    double max_overhead = 2;  ///< thrashing: recomputation over base computation
 };
 
 /// Dynamic tensor rematerialisation (ICLR 2021), runtime `RuntimeV2EagerOptimized` of its simulator. If a result does
@@ -32,8 +32,8 @@ struct ZeroOffloadConfig {
     double host_gb_per_s = 120;
 };
 
-/// ZeRO-Offload (USENIX ATC 2021) for a static network in fp32: parameters and activations on the device; gradients go to
-/// the host as they are complete, behind the backward pass; the host runs the optimiser (16 bytes a parameter:
+/// ZeRO-Offload (USENIX ATC 2021) for a static network in fp32: parameters and activations on the device; gradients go
+/// to the host as they are complete, behind the backward pass; the host runs the optimiser (16 bytes a parameter:
 /// parameter, gradient, two moments) and parameters come back.
 MemoryProgram run_zero_offload(const sched::TrainingStream& stream, std::uint64_t budget_bytes,
                                const ZeroOffloadConfig& config);
@@ -42,8 +42,8 @@ MemoryProgram run_zero_offload(const sched::TrainingStream& stream, std::uint64_
 /// two halves. The running block works in one; behind it, the other is emptied and then filled with what the predicted
 /// next block needs from the host. What the next block needs from the present one is carried from half to half at the
 /// swap. The operator counter ends blocks, so that blocks of a wrong path end after as many operators of the true one.
-/// An operand that is not there is fetched on demand while the operator waits; if the half is full, the tensors that were
-/// not used for the longest time make room. Behind the last operator, persistent tensors go back to the host.
+/// An operand that is not there is fetched on demand while the operator waits; if the half is full, the tensors that
+/// were not used for the longest time make room. Behind the last operator, persistent tensors go back to the host.
 ///
 /// Throws Infeasible for an operator whose operands, results and workspace do not fit a half.
 MemoryProgram run_double_buffer(const sched::TrainingStream& stream, const dynn_offload::Prediction& prediction,

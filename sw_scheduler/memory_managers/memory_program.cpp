@@ -91,14 +91,15 @@ private:
     struct Copy {
         bool there = false;
         std::uint64_t content = 0;
-        double ready = 0;     ///< time from which the content is complete
+        double ready = 0;  ///< time from which the content is complete
         double used_until = 0;
     };
 
     void break_rule(const std::string& what) {
         if (check_.broken.size() < kMaxSentences)
             check_.broken.push_back(fmt::format("action {} (operator {}, tensor {}): {}", index_, action_->op,
-                                                action_->storage == sched::kNoTensor ? -1 : int(action_->storage), what));
+                                                action_->storage == sched::kNoTensor ? -1 : int(action_->storage),
+                                                what));
     }
     void hold(unsigned half, double time, std::int64_t bytes) { changes_[half].push_back({time, bytes}); }
 
@@ -107,13 +108,20 @@ private:
     void step() {
         switch (action_->kind) {
             case ActionKind::compute:
-            case ActionKind::recompute: return compute();
-            case ActionKind::host_compute: return host_compute();
-            case ActionKind::fetch: return move(host_[action_->storage], device(action_->storage), true);
-            case ActionKind::write_back: return move(device(action_->storage), host_[action_->storage], false);
+            case ActionKind::recompute:
+                return compute();
+            case ActionKind::host_compute:
+                return host_compute();
+            case ActionKind::fetch:
+                return move(host_[action_->storage], device(action_->storage), true);
+            case ActionKind::write_back:
+                return move(device(action_->storage), host_[action_->storage], false);
             case ActionKind::carry:
                 return move(device_[1 - action_->half][action_->storage], device(action_->storage), true);
-            case ActionKind::drop: return drop();
+            case ActionKind::drop:
+                return drop();
+            case ActionKind::fault:
+                return break_rule("page faults have no contents here");
         }
     }
 
@@ -176,8 +184,9 @@ private:
         operands(host_);
         const std::uint64_t result = result_of(stream_, action_->op, [&](TensorId id) { return host_[id].content; });
         advance();
-        run_operator(stream_, action_->op, result,
-                     [&](TensorId id, std::uint64_t content) { host_[id] = {true, content, end_, end_}; });
+        run_operator(stream_, action_->op, result, [&](TensorId id, std::uint64_t content) {
+            host_[id] = {true, content, end_, end_};
+        });
     }
 
     std::vector<std::uint64_t> expected() const {
@@ -251,15 +260,21 @@ Timeline estimate(const MemoryProgram& program, const TransferTimes& times) {
         double& queue = free[static_cast<unsigned>(action.queue)];
         double ns = action.ns;
         switch (action.kind) {
-            case ActionKind::compute: line.compute_ns += ns; break;
-            case ActionKind::recompute: line.recompute_ns += ns; break;
-            case ActionKind::host_compute: line.host_ns += ns; break;
+            case ActionKind::compute:
+                line.compute_ns += ns;
+                break;
+            case ActionKind::recompute:
+                line.recompute_ns += ns;
+                break;
+            case ActionKind::host_compute:
+                line.host_ns += ns;
+                break;
             case ActionKind::fetch:
-                ns = times.to_device_ns(action.bytes);
+                ns = times.to_device_ns(action.bytes) + times.setup_ns * (action.transfers - 1);
                 line.to_device_bytes += action.bytes;
                 break;
             case ActionKind::write_back:
-                ns = times.to_host_ns(action.bytes);
+                ns = times.to_host_ns(action.bytes) + times.setup_ns * (action.transfers - 1);
                 line.to_host_bytes += action.bytes;
                 break;
             case ActionKind::carry:
@@ -267,12 +282,18 @@ Timeline estimate(const MemoryProgram& program, const TransferTimes& times) {
                 line.carry_ns += ns;
                 line.carried_bytes += action.bytes;
                 break;
-            case ActionKind::drop: ns = 0; break;
+            case ActionKind::fault:
+                line.fault_ns += ns;
+                break;
+            case ActionKind::drop:
+                ns = 0;
+                break;
         }
         line.begin[i] = action.after == kNoAction ? queue : std::max(queue, line.end[action.after]);
         queue = line.end[i] = line.begin[i] + ns;
         line.ns = std::max(line.ns, queue);
-        if (action.queue == Queue::compute) busy += ns;
+        const bool copies = action.kind == ActionKind::fetch || action.kind == ActionKind::write_back;
+        if (action.queue == Queue::compute && !copies) busy += ns;
     }
     line.waiting_ns = line.ns - busy;
     return line;

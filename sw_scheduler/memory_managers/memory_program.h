@@ -15,13 +15,14 @@ using sched::TensorId;
 inline constexpr std::uint32_t kNoAction = 0xffffffff;
 
 enum class ActionKind : std::uint8_t {
-    compute,      ///< runs an operator; makes room for its results
-    recompute,    ///< runs it again for results that were dropped
-    fetch,        ///< host to device
-    write_back,   ///< device to host; the device keeps its copy
-    carry,        ///< from one half of device memory to the other
-    drop,         ///< the device's copy is given up; takes no time
-    host_compute  ///< an operator of the optimiser, by the host
+    compute,       ///< runs an operator; makes room for its results
+    recompute,     ///< runs it again for results that were dropped
+    fetch,         ///< host to device
+    write_back,    ///< device to host; the device keeps its copy
+    carry,         ///< from one half of device memory to the other
+    drop,          ///< the device's copy is given up; takes no time
+    host_compute,  ///< an operator of the optimiser, by the host
+    fault          ///< page faults are served; nothing moves yet
 };
 
 /// In-order queues, as CUDA streams: actions of one follow one another.
@@ -32,25 +33,27 @@ inline constexpr unsigned kQueues = 3;
 struct Action {
     ActionKind kind = ActionKind::compute;
     Queue queue = Queue::compute;
-    std::uint8_t half = 0;            ///< of device memory: compute, fetch, write_back, drop; where `carry` goes
-    bool on_demand = false;           ///< fetched because an operator needs it now
-    std::uint32_t op = 0;             ///< compute, recompute, host_compute
+    std::uint8_t half = 0;   ///< of device memory: compute, fetch, write_back, drop; where `carry` goes
+    bool on_demand = false;  ///< fetched because an operator needs it now
+    std::uint32_t op = 0;    ///< compute, recompute, host_compute
     TensorId storage = sched::kNoTensor;
     std::uint64_t bytes = 0;
-    double ns = 0;                    ///< compute, recompute, host_compute
+    std::uint32_t transfers = 1;      ///< fetch, write_back: pieces, each with its setup
+    double ns = 0;                    ///< compute, recompute, host_compute, fault
     std::uint32_t after = kNoAction;  ///< an action of another queue that has to be complete before
 };
 
 /// What a memory manager makes of one training step: which operators run, which tensors move, and what waits for what.
 struct MemoryProgram {
-    std::vector<TensorId> on_device;            ///< storages that are there when the step begins, in half 0
-    bool persistent_on_host = false;            ///< parameters, states and inputs lie in host memory when it begins
-    std::array<std::uint64_t, 2> capacity{};    ///< of the halves; without halves all is in the first
+    std::vector<TensorId> on_device;          ///< storages that are there when the step begins, in half 0
+    bool persistent_on_host = false;          ///< parameters, states and inputs lie in host memory when it begins
+    std::array<std::uint64_t, 2> capacity{};  ///< of the halves; without halves all is in the first
     std::vector<Action> actions;
 
     std::string out_of_memory;  ///< why the step cannot run; empty: it can
     bool thrashing = false;     ///< out of memory because recomputation passed its limit
     std::uint64_t peak_bytes = 0, host_bytes = 0;
+    std::uint64_t page_faults = 0, fault_batches = 0;
     std::uint64_t recomputed = 0, evictions = 0, on_demand = 0, fetched_in_vain_bytes = 0;
     double recompute_ns = 0;
     bool mispredicted = false;
@@ -58,7 +61,9 @@ struct MemoryProgram {
 
 /// Times of everything that moves.
 struct TransferTimes {
-    double to_device_ns(std::uint64_t bytes) const { return setup_ns + static_cast<double>(bytes) / to_device_gb_per_s; }
+    double to_device_ns(std::uint64_t bytes) const {
+        return setup_ns + static_cast<double>(bytes) / to_device_gb_per_s;
+    }
     double to_host_ns(std::uint64_t bytes) const { return setup_ns + static_cast<double>(bytes) / to_host_gb_per_s; }
     double on_device_ns(std::uint64_t bytes) const {
         return on_device_setup_ns + 2 * static_cast<double>(bytes) / device_gb_per_s;
@@ -68,12 +73,12 @@ struct TransferTimes {
 };
 
 struct Timeline {
-    double ns = 0;                                   ///< of the step
-    double compute_ns = 0, recompute_ns = 0;         ///< operators
-    double carry_ns = 0, host_ns = 0;
-    double waiting_ns = 0;                           ///< the compute queue has nothing to do
+    double ns = 0;                            ///< of the step
+    double compute_ns = 0, recompute_ns = 0;  ///< operators
+    double carry_ns = 0, host_ns = 0, fault_ns = 0;
+    double waiting_ns = 0;  ///< the compute queue has nothing to do
     std::uint64_t to_device_bytes = 0, to_host_bytes = 0, carried_bytes = 0;
-    std::vector<double> begin, end;                  ///< of each action
+    std::vector<double> begin, end;  ///< of each action
 };
 
 /// Earliest times: an action begins when the one before it in its queue and the one that it waits for are complete.

@@ -54,9 +54,11 @@ Outcome sy_sim(const std::string& arguments) {
     return run_program(SY_SIM, arguments);
 }
 
+#ifdef SY_SWEEP
 Outcome sy_sweep(const std::string& arguments) {
     return run_program(SY_SWEEP, arguments);
 }
+#endif
 
 Outcome sy_sim_in(const std::string& folder, const std::string& arguments) {
     return run_program("cd " + folder + " && " SY_SIM, arguments);

@@ -17,6 +17,7 @@
 #include "switchyard/platform/system/system.h"
 #include "switchyard/platform/systems/dynn_offload/training_config.h"
 #include "switchyard/platform/systems/dynn_offload/training_device.h"
+#include "switchyard/platform/systems/dynn_offload/uvm_program.h"
 #include "switchyard/sw_scheduler/base/error.h"
 #include "switchyard/sw_scheduler/dynn_offload/misprediction_records.h"
 #include "switchyard/sw_scheduler/dynn_offload/partition.h"
@@ -37,6 +38,7 @@ using memory_managers::Timeline;
 namespace {
 
 constexpr const char* kUnmanaged = "unmanaged";
+constexpr const char* kUvm = "uvm";
 constexpr const char* kDtr = "dtr";
 constexpr const char* kZeroOffload = "zero-offload";
 constexpr const char* kOracle = "sentinel-oracle";
@@ -60,10 +62,14 @@ public:
         const TrainingConfig& config = platform_.training;
         std::map<std::string, std::string> overrides = platform_.network;
         network_ = sched::read_training_network(point.workload, describe_gpu(platform_.gpu), overrides);
-        if (!overrides.empty()) throw InputError("--set", 0, "network." + overrides.begin()->first, "unknown key");
+        if (!overrides.empty())
+            throw InputError("--set", 0,
+                             "network" + overrides.begin()->first.substr(overrides.begin()->first.find('.')),
+                             "unknown key");
         if (design_ == kZeroOffload && !network_.is_static())
-            throw Infeasible(point.workload, 0, "", "zero-offload wants a static network: this one has " +
-                                                        std::to_string(network_.paths()) + " paths");
+            throw Infeasible(
+                point.workload, 0, "",
+                "zero-offload wants a static network: this one has " + std::to_string(network_.paths()) + " paths");
         dynn_offload::PartitionConfig partition;
         partition.buffer_bytes = platform_.budget_bytes() / 2;
         partition.host_gb_per_s = platform_.transfer_times().to_device_gb_per_s;
@@ -74,7 +80,8 @@ public:
         std::unique_ptr<dynn_offload::PilotPredictor> predictor;
         if (design_ == kDynnOffload) {
             if (config.pilot.empty())
-                throw InputError(point.platform, 0, "training.pilot", "dynn-offload wants a file of sy-sched pilot train");
+                throw InputError(point.platform, 0, "training.pilot",
+                                 "dynn-offload wants a file of sy-sched pilot train");
             const std::filesystem::path beside = std::filesystem::path(point.platform).parent_path() / config.pilot;
             pilot = dynn_offload::Pilot::read(std::filesystem::exists(beside) ? beside.string() : config.pilot);
             predictor = std::make_unique<dynn_offload::PilotPredictor>(network_, *planner_, *pilot);
@@ -110,12 +117,13 @@ private:
         outcome.budget = platform_.budget_bytes();
         if (design_ == kUnmanaged)
             outcome.program = memory_managers::run_unmanaged(stream, outcome.budget);
+        else if (design_ == kUvm)
+            outcome.program = run_uvm(stream, outcome.budget, platform_.training.uvm());
         else if (design_ == kDtr)
-            outcome.program =
-                memory_managers::run_dtr(stream, outcome.budget, {platform_.training.dtr_max_overhead});
+            outcome.program = memory_managers::run_dtr(stream, outcome.budget, {platform_.training.dtr_max_overhead});
         else if (design_ == kZeroOffload)
-            outcome.program = memory_managers::run_zero_offload(stream, outcome.budget,
-                                                                {platform_.training.host_adam_gb_per_s});
+            outcome.program =
+                memory_managers::run_zero_offload(stream, outcome.budget, {platform_.training.host_adam_gb_per_s});
         else
             outcome.program = memory_managers::run_double_buffer(
                 stream, dynn_offload::true_prediction(network_, *planner_, step.second), outcome.budget / 2);
@@ -126,7 +134,8 @@ private:
 
     /// Takes what a report needs and gives the actions up.
     void finish(std::uint32_t path, Outcome& outcome, Timeline line) {
-        if (platform_.training.functional) {
+        // Pages have no contents of tensors.
+        if (platform_.training.functional && design_ != kUvm) {
             const ProgramCheck check = check_program(outcome.program, *network_.stream(path), line);
             outcome.broken = check.broken;
             if (check.persistent_hash != memory_managers::unlimited_hash(*network_.stream(path)))
@@ -168,7 +177,9 @@ ordered_json TrainingPlan::run() {
         design_ == kDynnOffload ? (platform_.training.pilot_us + platform_.training.mapping_us) * 1e3 : 0;
     std::vector<double> latency_us;
     ordered_json batches = ordered_json::array();
-    std::size_t failed = 0, thrashed = 0, on_demand = 0, evictions = 0, recomputed = 0, broken = 0;
+    std::size_t failed = 0, thrashed = 0, on_demand = 0, evictions = 0, recomputed = 0, broken = 0, faults = 0,
+                fault_batches = 0;
+    double fault = 0;
     double base = 0, compute = 0, recompute = 0, waiting = 0, carried = 0, host = 0;
     double to_device = 0, to_host = 0, carried_bytes = 0, vain = 0;
     std::uint64_t peak = 0, host_peak = 0, unmanaged = 0;
@@ -186,7 +197,9 @@ ordered_json TrainingPlan::run() {
         const Timeline& line = outcome.line;
         latency_us.push_back((line.ns + overhead_ns) * 1e-3);
         if (batches.size() < kMaxListed)
-            batches.push_back({{"batch", i}, {"path", samples_[i].first}, {"predicted", samples_[i].second},
+            batches.push_back({{"batch", i},
+                               {"path", samples_[i].first},
+                               {"predicted", samples_[i].second},
                                {"latency_us", latency_us.back()}});
         base += outcome.base_ns;
         compute += line.compute_ns;
@@ -199,6 +212,9 @@ ordered_json TrainingPlan::run() {
         carried_bytes += static_cast<double>(line.carried_bytes);
         vain += static_cast<double>(program.fetched_in_vain_bytes);
         on_demand += program.on_demand;
+        faults += program.page_faults;
+        fault_batches += program.fault_batches;
+        fault += line.fault_ns;
         evictions += program.evictions;
         recomputed += program.recomputed;
         broken += outcome.broken.size();
@@ -223,6 +239,7 @@ ordered_json TrainingPlan::run() {
         summary["breakdown_us"] = {{"compute", compute / n * 1e-3},
                                    {"recompute", recompute / n * 1e-3},
                                    {"migration not hidden", waiting / n * 1e-3},
+                                   {"page faults", fault / n * 1e-3},
                                    {"copies on the device", carried / n * 1e-3},
                                    {"pilot and mapping", overhead_ns * 1e-3}};
         summary["host_optimiser_us"] = host / n * 1e-3;
@@ -232,16 +249,16 @@ ordered_json TrainingPlan::run() {
     summary["peak_host_bytes"] = host_peak;
     summary["unmanaged_peak_bytes"] = unmanaged;
     summary["budget_bytes"] = platform_.budget_bytes();
-    const double pj = 8 * ((to_device + to_host) * (platform_.training.link_pj_per_bit +
-                                                    platform_.training.device_pj_per_bit) +
-                           2 * carried_bytes * platform_.training.device_pj_per_bit);
+    const double pj =
+        8 * ((to_device + to_host) * (platform_.training.link_pj_per_bit + platform_.training.device_pj_per_bit) +
+             2 * carried_bytes * platform_.training.device_pj_per_bit);
     summary["migration_uj"] = pj / n * 1e-6;
     Checks checks;
     checks.equal("training steps = trained + out of memory", static_cast<double>(samples_.size()),
                  static_cast<double>(trained + failed));
     checks.at_most("bytes of device memory", static_cast<double>(platform_.budget_bytes()), static_cast<double>(peak));
     if (trained > 0) checks.equal("operators take their own time once", base, compute, 1e-6);
-    if (platform_.training.functional)
+    if (platform_.training.functional && design_ != kUvm)
         checks.equal("rules broken in the replay with contents", 0, static_cast<double>(broken));
     const std::vector<Check> held = checks.take();
     ordered_json report{{"format", "switchyard-report"},
@@ -257,6 +274,8 @@ ordered_json TrainingPlan::run() {
                           {"carried_bytes", carried_bytes},
                           {"fetched_in_vain_bytes", vain},
                           {"on_demand_fetches", on_demand},
+                          {"page_faults", faults},
+                          {"fault_batches", fault_batches},
                           {"evictions", evictions},
                           {"recomputed_operators", recomputed}}},
                         {"batches", batches},
@@ -279,7 +298,7 @@ public:
     std::string summary() const override { return "training of dynamic networks that do not fit device memory"; }
     std::vector<SystemDesign> designs() const override {
         std::vector<SystemDesign> designs;
-        for (const char* const design : {kUnmanaged, kDtr, kZeroOffload, kOracle, kDynnOffload})
+        for (const char* const design : {kUnmanaged, kUvm, kDtr, kZeroOffload, kOracle, kDynnOffload})
             designs.push_back({design, {}, "", true});
         return designs;
     }
@@ -287,9 +306,7 @@ public:
         std::map<std::string, std::string> overrides;
         sched::read_training_network(point.workload, {}, overrides);
     }
-    void check_platform(const Point& point) const override {
-        read_training_platform(point.platform, point.overrides);
-    }
+    void check_platform(const Point& point) const override { read_training_platform(point.platform, point.overrides); }
     std::unique_ptr<Plan> prepare(const Point& point) const override {
         check_parameters(point);
         return std::make_unique<TrainingPlan>(point);
@@ -298,13 +315,14 @@ public:
         const ordered_json& summary = report.at("summary");
         std::string text = report_row("training steps", std::to_string(summary.at("batches").get<std::uint64_t>()));
         if (summary.contains("latency_us"))
-            text += report_row("a step", fmt::format("{:.1f} ms", number_of(summary.at("latency_us").at("mean")) * 1e-3)) +
-                    report_row("over unlimited memory",
-                               fmt::format("{:.3f}", number_of(summary.at("over_unlimited_memory"))));
+            text +=
+                report_row("a step", fmt::format("{:.1f} ms", number_of(summary.at("latency_us").at("mean")) * 1e-3)) +
+                report_row("over unlimited memory",
+                           fmt::format("{:.3f}", number_of(summary.at("over_unlimited_memory"))));
         text += report_row("out of memory", std::to_string(summary.at("out_of_memory").get<std::uint64_t>())) +
-                report_row("device memory, peak", fmt::format("{:.2f} GB of {:.2f}",
-                                                              number_of(summary.at("peak_device_bytes")) * 1e-9,
-                                                              number_of(summary.at("budget_bytes")) * 1e-9)) +
+                report_row("device memory, peak",
+                           fmt::format("{:.2f} GB of {:.2f}", number_of(summary.at("peak_device_bytes")) * 1e-9,
+                                       number_of(summary.at("budget_bytes")) * 1e-9)) +
                 report_row("unmanaged", fmt::format("{:.2f} GB", number_of(summary.at("unmanaged_peak_bytes")) * 1e-9));
         if (report.contains("out_of_memory")) text += report_row("because", text_of(report.at("out_of_memory")));
         return text + check_rows(report.at("conservation"));

@@ -32,7 +32,7 @@ TrainingPlatform read_training_platform(const std::string& path, const std::map<
         if (section == "training")
             own[key] = value;
         else if (section == "network")
-            platform.network[key.substr(section.size() + 1)] = value;
+            platform.network["training." + key.substr(section.size() + 1)] = value;
         else if (std::find(sections.begin(), sections.end(), section) != sections.end())
             of_gpu[key] = value;
         else

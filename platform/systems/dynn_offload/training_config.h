@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "switchyard/platform/gpu/gpu_platform.h"
+#include "switchyard/platform/systems/dynn_offload/uvm_program.h"
 #include "switchyard/sw_scheduler/base/config.h"
 #include "switchyard/sw_scheduler/memory_managers/memory_program.h"
 
@@ -26,7 +27,18 @@ struct TrainingConfig {
     unsigned blocks = 0;
     double dtr_max_overhead = 2;
     double host_adam_gb_per_s = 120;
+    double uvm_fault_us = 45, uvm_oversubscription = 2, uvm_prefetch_threshold = 0.51;
+    unsigned uvm_faults_per_batch = 256;
     double device_pj_per_bit = 3.9, link_pj_per_bit = 6;
+
+    UvmConfig uvm() const {
+        UvmConfig config;
+        config.fault_us = uvm_fault_us;
+        config.oversubscription = uvm_oversubscription;
+        config.pages.prefetch_threshold = uvm_prefetch_threshold;
+        config.pages.faults_per_batch = uvm_faults_per_batch;
+        return config;
+    }
 };
 
 template <class V>
@@ -46,8 +58,14 @@ void describe(V& v, TrainingConfig& c) {
     v.choice("partition", c.partition, {"sentinel", "operators", "time", "bytes"}, "rule of the execution blocks");
     v.field("blocks", c.blocks, 0, 100000, "heuristic partitions: number of blocks; 0: as many as sentinel makes");
     v.field("dtr_max_overhead", c.dtr_max_overhead, 0, 1000,
-            "DTR gives up when recomputation takes so many times the computation");
+            "DTR gives up beyond this: recomputation over base computation");
     v.field("host_adam_gb_per_s", c.host_adam_gb_per_s, 0.1, 1e6, "of the host's optimiser, ZeRO-Offload (declared)");
+    v.field("uvm_fault_us", c.uvm_fault_us, 0, 1e6, "to serve a batch of page faults (UVMSmart: 45)");
+    v.field("uvm_faults_per_batch", c.uvm_faults_per_batch, 1, 65536, "(NVIDIA's driver: 256)");
+    v.field("uvm_prefetch_threshold", c.uvm_prefetch_threshold, 0.01, 1,
+            "share of a part of a tree beyond which all of it comes (NVIDIA's driver: 51 %)");
+    v.field("uvm_oversubscription", c.uvm_oversubscription, 1, 100,
+            "managed memory over the budget, at most (DyNN-Offload, section VI-A: 2)");
     v.field("device_pj_per_bit", c.device_pj_per_bit, 0, 1e4, "a bit of a copy read or written in device memory");
     v.field("link_pj_per_bit", c.link_pj_per_bit, 0, 1e4, "a bit over the host link (declared)");
 }
@@ -56,7 +74,7 @@ void describe(V& v, TrainingConfig& c) {
 struct TrainingPlatform {
     TrainingConfig training;
     GpuPlatform gpu;
-    std::map<std::string, std::string> network;  ///< overrides of the network's keys: "network.batch" as "batch"
+    std::map<std::string, std::string> network;  ///< overrides of the network file: "network.batch" as "training.batch"
 
     std::uint64_t budget_bytes() const;
     memory_managers::TransferTimes transfer_times() const;

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "switchyard/sw_scheduler/base/rounding.h"
 #include "switchyard/tlm/dummy_buffer.h"
 
 namespace switchyard::platform::dynn_offload_system {
@@ -65,7 +66,9 @@ void TrainingDevice::run() {
         timeline_->ns = (sc_core::sc_time_stamp() - begin_) / nanosecond();
         double busy = 0;
         for (std::size_t i = 0; i < program->actions.size(); ++i)
-            if (program->actions[i].queue == Queue::compute) busy += timeline_->end[i] - timeline_->begin[i];
+            if (program->actions[i].queue == Queue::compute && program->actions[i].kind != ActionKind::fetch &&
+                program->actions[i].kind != ActionKind::write_back)
+                busy += timeline_->end[i] - timeline_->begin[i];
         timeline_->waiting_ns = timeline_->ns - busy;
         ++finished_;
     }
@@ -83,16 +86,30 @@ void TrainingDevice::run_queue(Queue queue) {
         const double ns = (sc_core::sc_time_stamp() - begin) / nanosecond();
         timeline_->end[i] = (sc_core::sc_time_stamp() - begin_) / nanosecond();
         switch (action.kind) {
-            case ActionKind::compute: timeline_->compute_ns += ns; break;
-            case ActionKind::recompute: timeline_->recompute_ns += ns; break;
-            case ActionKind::host_compute: timeline_->host_ns += ns; break;
+            case ActionKind::compute:
+                timeline_->compute_ns += ns;
+                break;
+            case ActionKind::recompute:
+                timeline_->recompute_ns += ns;
+                break;
+            case ActionKind::host_compute:
+                timeline_->host_ns += ns;
+                break;
             case ActionKind::carry:
                 timeline_->carry_ns += ns;
                 timeline_->carried_bytes += action.bytes;
                 break;
-            case ActionKind::fetch: timeline_->to_device_bytes += action.bytes; break;
-            case ActionKind::write_back: timeline_->to_host_bytes += action.bytes; break;
-            case ActionKind::drop: break;
+            case ActionKind::fetch:
+                timeline_->to_device_bytes += action.bytes;
+                break;
+            case ActionKind::write_back:
+                timeline_->to_host_bytes += action.bytes;
+                break;
+            case ActionKind::fault:
+                timeline_->fault_ns += ns;
+                break;
+            case ActionKind::drop:
+                break;
         }
         done_[i] = true;
         changed_.notify();
@@ -101,18 +118,24 @@ void TrainingDevice::run_queue(Queue queue) {
 
 void TrainingDevice::perform(const Action& action) {
     switch (action.kind) {
-        case ActionKind::drop: return;
-        case ActionKind::fetch: return transfer(true, action.bytes);
-        case ActionKind::write_back: return transfer(false, action.bytes);
-        case ActionKind::carry: return wait(sc_core::sc_time(times_.on_device_ns(action.bytes), sc_core::SC_NS));
-        default: return wait(sc_core::sc_time(action.ns, sc_core::SC_NS));
+        case ActionKind::drop:
+            return;
+        case ActionKind::fetch:
+            return transfer(true, action.bytes, action.transfers);
+        case ActionKind::write_back:
+            return transfer(false, action.bytes, action.transfers);
+        case ActionKind::carry:
+            return wait(sc_core::sc_time(times_.on_device_ns(action.bytes), sc_core::SC_NS));
+        default:
+            return wait(sc_core::sc_time(action.ns, sc_core::SC_NS));
     }
 }
 
-void TrainingDevice::transfer(bool to_device, std::uint64_t bytes) {
-    wait(sc_core::sc_time(copy_setup_ns_, sc_core::SC_NS));
+void TrainingDevice::transfer(bool to_device, std::uint64_t bytes, std::uint32_t transfers) {
+    const std::uint64_t piece = ceil_div(bytes, std::uint64_t{transfers});
     for (std::uint64_t moved = 0; moved < bytes;) {
-        const auto chunk = static_cast<unsigned>(std::min(chunk_bytes_, bytes - moved));
+        if (moved % piece == 0) wait(sc_core::sc_time(copy_setup_ns_, sc_core::SC_NS));
+        const auto chunk = static_cast<unsigned>(std::min({chunk_bytes_, bytes - moved, piece - moved % piece}));
         ::tlm::tlm_generic_payload payload;
         payload.set_command(to_device ? ::tlm::TLM_READ_COMMAND : ::tlm::TLM_WRITE_COMMAND);
         payload.set_address(moved);

@@ -37,7 +37,7 @@ private:
     void run();
     void run_queue(memory_managers::Queue queue);
     void perform(const memory_managers::Action& action);
-    void transfer(bool to_device, std::uint64_t bytes);
+    void transfer(bool to_device, std::uint64_t bytes, std::uint32_t transfers);
     void serve_host(::tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
     void serve_device(::tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
 

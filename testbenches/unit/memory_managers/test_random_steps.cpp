@@ -35,8 +35,10 @@ void check_steps(std::uint64_t first, std::uint64_t count) {
         times.to_device_gb_per_s = random.log_uniform(0.01, 100);
         times.to_host_gb_per_s = random.log_uniform(0.01, 100);
         times.device_gb_per_s = random.log_uniform(0.01, 100);
-        const dynn_offload::Prediction right = filled_blocks(stream, half), wrong_path =
-                                                                                filled_blocks(random_step(seed, 1), std::max(half, largest_operator(random_step(seed, 1))));
+        const dynn_offload::Prediction right = filled_blocks(stream, half),
+                                       wrong_path =
+                                           filled_blocks(random_step(seed, 1),
+                                                         std::max(half, largest_operator(random_step(seed, 1))));
         DtrConfig dtr;
         dtr.max_overhead = 20;
         const MemoryProgram programs[] = {
