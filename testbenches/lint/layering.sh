@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Usage: layering.sh ROOT. Includes run one way:
 #   platform -> {hw, rtl, sw_scheduler} -> tlm; hw, rtl and tlm see of sw_scheduler base/ and formats only (operators,
-#   convolutions with their weight tiles, kernel streams, topologies of links and programs of transfers, adyna/image/, ace/window_entry.h); sw_scheduler sees none of the others, and no SystemC; in it {adyna, ace, sushi, kernel_streams} -> workload/ -> base/;
+#   convolutions with their weight tiles, kernel streams, topologies of links and programs of transfers, adyna/image/, ace/window_entry.h); sw_scheduler sees none of the others, and no SystemC; in it {adyna, ace, sushi, brainstorm, kernel_streams} -> workload/ -> base/;
 #   in platform, apps -> {experiment, systems/X, characterisation} -> {chip, gpu} -> system/, where experiment sees system/ only,
 #   a system never sees another, system/ sees of sw_scheduler base/ and workload/ only, and no SystemC; a component of hw/ or rtl/ never sees another component,
 #   but the component that it implements: rtl/X sees hw/X, and rtl/router hw/noc, whose router it is; all see hw/numerics/ (arithmetic) and rtl/ sees rtl/common/;
@@ -39,7 +39,7 @@ grep -rnHE '^[[:space:]]*#[[:space:]]*include[[:space:]]*[<"]' --include='*.h' -
             else if (from[2] == "base" && to[2] != "base") refuse("base/ stands alone")
             else if (from[2] == "workload" && to[2] !~ /^(base|workload)$/) refuse("a workload belongs to no system")
             else if (from[2] == "collectives" && to[2] !~ /^(base|collectives)$/) refuse("collectives belong to no system")
-            else if (from[2] ~ /^(adyna|ace|sushi|kernel_streams)$/ && to[2] !~ /^(base|workload|collectives)$/ && to[2] != from[2])
+            else if (from[2] ~ /^(adyna|ace|sushi|brainstorm|kernel_streams)$/ && to[2] !~ /^(base|workload|collectives)$/ && to[2] != from[2])
                 refuse("a system never includes another")
             else if (from[3] == "image" && within(target, "sw_scheduler/adyna") &&
                      !within(target, "sw_scheduler/adyna/image")) refuse("image/ stands alone")
