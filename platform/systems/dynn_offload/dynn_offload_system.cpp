@@ -75,6 +75,7 @@ public:
         partition.host_gb_per_s = platform_.transfer_times().to_device_gb_per_s;
         partition.rule = dynn_offload::parse_partition_rule(config.partition, point.platform, "training.partition");
         partition.blocks = config.blocks;
+        partition.repeated = true;
         planner_ = std::make_unique<dynn_offload::BlockPlanner>(network_, partition);
         std::optional<dynn_offload::Pilot> pilot;
         std::unique_ptr<dynn_offload::PilotPredictor> predictor;

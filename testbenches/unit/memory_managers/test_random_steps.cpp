@@ -75,6 +75,24 @@ TEST_CASE("the same on 10^5 random steps", "[.memory-managers-long]") {
     check_steps(1000000, 100000);
 }
 
+TEST_CASE("a step that fits a half moves nothing but its inputs", "[memory_managers]") {
+    for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+        const sched::TrainingStream stream = random_step(seed);
+        std::uint64_t all = 0, inputs = 0;
+        for (const sched::TrainingTensor& tensor : stream.tensors) {
+            if (tensor.is_view()) continue;
+            all += tensor.bytes;
+            if (tensor.producer == sched::kNoOperator && !tensor.persistent()) inputs += tensor.bytes;
+        }
+        for (const sched::TrainingOperator& op : stream.operators) all += op.workspace_bytes;
+        const MemoryProgram program = run_double_buffer(stream, filled_blocks(stream, all), all);
+        const Timeline line = estimate(program, {});
+        CHECK(line.to_host_bytes == 0);
+        CHECK(line.carried_bytes == 0);
+        CHECK(line.to_device_bytes <= inputs);
+    }
+}
+
 TEST_CASE("a broken program is found", "[memory_managers]") {
     const sched::TrainingStream stream = random_step(3);
     const std::uint64_t half = largest_operator(stream);
