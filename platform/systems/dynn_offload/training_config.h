@@ -26,6 +26,8 @@ struct TrainingConfig {
     std::string partition = "sentinel";
     unsigned blocks = 0;
     double dtr_max_overhead = 2;
+    bool all_must_train = false;
+    double max_overhead = 0;
     double host_adam_gb_per_s = 120;
     double uvm_fault_us = 45, uvm_oversubscription = 2, uvm_prefetch_threshold = 0.51;
     unsigned uvm_faults_per_batch = 256;
@@ -59,6 +61,9 @@ void describe(V& v, TrainingConfig& c) {
     v.field("blocks", c.blocks, 0, 100000, "heuristic partitions: number of blocks; 0: as many as sentinel makes");
     v.field("dtr_max_overhead", c.dtr_max_overhead, 0, 1000,
             "DTR gives up beyond this: recomputation over base computation");
+    v.field("all_must_train", c.all_must_train, "a step that is out of memory makes the point one that does not fit");
+    v.field("max_overhead", c.max_overhead, 0, 1e6,
+            "a point whose time is longer by more than this, over unlimited memory, does not fit; 0: no limit");
     v.field("host_adam_gb_per_s", c.host_adam_gb_per_s, 0.1, 1e6, "of the host's optimiser, ZeRO-Offload (declared)");
     v.field("uvm_fault_us", c.uvm_fault_us, 0, 1e6, "to serve a batch of page faults (UVMSmart: 45)");
     v.field("uvm_faults_per_batch", c.uvm_faults_per_batch, 1, 65536, "(NVIDIA's driver: 256)");
