@@ -21,10 +21,12 @@ constexpr std::uint8_t kNowhere = 2;
 
 class DoubleBuffer {
 public:
-    DoubleBuffer(const TrainingStream& stream, const dynn_offload::Prediction& prediction, std::uint64_t half_bytes)
+    DoubleBuffer(const TrainingStream& stream, const dynn_offload::Prediction& prediction, std::uint64_t half_bytes,
+                 EvictionRule rule)
         : stream_(stream),
           prediction_(prediction),
           half_bytes_(half_bytes),
+          rule_(rule),
           all_(stream.tensors.size()),
           stays_(stream.tensors.size()) {
         program_.capacity = {half_bytes, half_bytes};
@@ -33,6 +35,12 @@ public:
         if (program_.mispredicted)
             for (TensorId id = 0; id < all_.size(); ++id)
                 if (!stream.tensors[id].is_view()) by_key_.emplace(stream.tensors[id].key, id);
+        if (rule_ == EvictionRule::for_room) {
+            blocks_of_.resize(all_.size());
+            for (std::uint32_t b = 0; b < prediction_.blocks.blocks.size(); ++b)
+                for (const TensorId predicted : prediction_.blocks.blocks[b].needed)
+                    if (const TensorId id = mapped(predicted); id != kNoTensor) blocks_of_[id].push_back(b);
+        }
         for (TensorId id = 0; id < all_.size(); ++id) {
             const sched::TrainingTensor& tensor = stream.tensors[id];
             if (tensor.is_view() || tensor.producer != kNoOperator) continue;
@@ -205,6 +213,7 @@ private:
             const TensorId id = mapped(predicted);
             if (id != kNoTensor) stays_[id] = round_;
         }
+        if (rule_ == EvictionRule::for_room) keep_what_fits(half, next);
         std::vector<TensorId> kept;
         for (const TensorId id : there_[half]) {
             if (all_[id].half != half) continue;
@@ -221,6 +230,29 @@ private:
             take(id);
         }
         there_[half] = std::move(kept);
+    }
+
+    /// Marks what leaves the next block its room, the tensors first whose next use is the nearest.
+    void keep_what_fits(std::uint8_t half, const ExecutionBlock& next) {
+        const auto count = static_cast<std::uint32_t>(prediction_.blocks.blocks.size());
+        const auto at = static_cast<std::uint32_t>(&next - prediction_.blocks.blocks.data());
+        std::vector<std::pair<std::uint32_t, TensorId>> candidates;
+        for (const TensorId id : there_[half]) {
+            if (all_[id].half != half || stays_[id] == round_ || dead(id)) continue;
+            const std::vector<std::uint32_t>& blocks = blocks_of_[id];
+            const auto found = std::upper_bound(blocks.begin(), blocks.end(), at);
+            if (found != blocks.end())
+                candidates.emplace_back(*found, id);
+            else if (stream_.tensors[id].persistent() && !blocks.empty())
+                candidates.emplace_back(count + blocks.front(), id);
+        }
+        std::sort(candidates.begin(), candidates.end());
+        std::uint64_t room = half_bytes_ - std::min(half_bytes_, next.needed_bytes);
+        for (const auto& [block, id] : candidates) {
+            if (bytes(id) > room) break;
+            room -= bytes(id);
+            stays_[id] = round_;
+        }
     }
 
     void to_host(TensorId id) {
@@ -362,11 +394,13 @@ private:
     const TrainingStream& stream_;
     const dynn_offload::Prediction& prediction_;
     std::uint64_t half_bytes_, used_[2] = {0, 0}, peak_ = 0, host_now_ = 0;
+    EvictionRule rule_;
     std::vector<Storage> all_;
     std::vector<TensorId> there_[2];
     std::unordered_map<std::uint64_t, TensorId> by_key_;
     std::uint8_t half_ = 0;
     std::vector<std::uint32_t> stays_;
+    std::vector<std::vector<std::uint32_t>> blocks_of_;  ///< predicted blocks that need a storage, ascending
     std::uint32_t round_ = 0;
     bool first_step_ = true, next_step_ = false;
     std::uint32_t now_ = 0, wait_for_ = kNoAction, swapped_ = kNoAction;
@@ -377,8 +411,8 @@ private:
 }  // namespace
 
 MemoryProgram run_double_buffer(const TrainingStream& stream, const dynn_offload::Prediction& prediction,
-                                std::uint64_t half_bytes) {
-    return DoubleBuffer(stream, prediction, half_bytes).run();
+                                std::uint64_t half_bytes, EvictionRule rule) {
+    return DoubleBuffer(stream, prediction, half_bytes, rule).run();
 }
 
 }  // namespace switchyard::memory_managers

@@ -38,6 +38,12 @@ struct ZeroOffloadConfig {
 MemoryProgram run_zero_offload(const sched::TrainingStream& stream, std::uint64_t budget_bytes,
                                const ZeroOffloadConfig& config);
 
+/// What leaves the half that is filled for the next block.
+enum class EvictionRule : std::uint8_t {
+    unused,   ///< all that the next block does not need ("must evict unused tensors", IV-E)
+    for_room  ///< no more than the next block wants room; what is used last goes first. Not in the paper
+};
+
 /// DyNN-Offload's runtime (HPCA 2024, section IV-E), or, with the true path as prediction, Sentinel's. Device memory is
 /// two halves. The running block works in one; behind it, what the predicted next block does not need leaves the other,
 /// which is then filled with what that block needs from the host. What the next block needs from the present one is
@@ -52,6 +58,6 @@ MemoryProgram run_zero_offload(const sched::TrainingStream& stream, std::uint64_
 ///
 /// Throws Infeasible for an operator whose operands, results and workspace do not fit a half.
 MemoryProgram run_double_buffer(const sched::TrainingStream& stream, const dynn_offload::Prediction& prediction,
-                                std::uint64_t half_bytes);
+                                std::uint64_t half_bytes, EvictionRule rule = EvictionRule::unused);
 
 }  // namespace switchyard::memory_managers

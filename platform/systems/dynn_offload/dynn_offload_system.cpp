@@ -128,7 +128,9 @@ private:
                 memory_managers::run_zero_offload(stream, outcome.budget, {platform_.training.host_adam_gb_per_s});
         else
             outcome.program = memory_managers::run_double_buffer(
-                stream, dynn_offload::true_prediction(network_, *planner_, step.second), outcome.budget / 2);
+                stream, dynn_offload::true_prediction(network_, *planner_, step.second), outcome.budget / 2,
+                platform_.training.eviction == "unused" ? memory_managers::EvictionRule::unused
+                                                        : memory_managers::EvictionRule::for_room);
         for (const memory_managers::Action& action : outcome.program.actions)
             if (action.kind == memory_managers::ActionKind::host_compute)
                 outcome.host_ns += stream.operators[action.op].ns;
