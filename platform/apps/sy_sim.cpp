@@ -15,6 +15,7 @@
 
 #include "switchyard/platform/apps/baseline_command.h"
 #include "switchyard/platform/apps/command_line.h"
+#include "switchyard/platform/apps/link_command.h"
 #include "switchyard/platform/apps/memory_command.h"
 #include "switchyard/platform/apps/noc_command.h"
 #include "switchyard/platform/apps/number_options.h"
@@ -328,6 +329,10 @@ int main(int argc, char** argv) {
     CLI::App* noc_command = app.add_subcommand("noc", "characterise a network under synthetic traffic");
     noc.add_to(*noc_command);
 
+    platform::LinkCommand link;
+    CLI::App* link_command = app.add_subcommand("link", "characterise links between devices: messages and collectives");
+    link.add_to(*link_command);
+
     CLI::App* systems_command = app.add_subcommand("systems", "list systems, designs and their parameters");
     CLI::App* keys_command = app.add_subcommand("keys", "print docs/platform_keys.md");
     CLI::App* registers_command = app.add_subcommand("registers", "print docs/registers.md");
@@ -339,6 +344,7 @@ int main(int argc, char** argv) {
         if (baseline_command->parsed()) return baseline.run(registry);
         if (experiment_command->parsed()) return experiment.run(registry);
         if (noc_command->parsed()) return noc.run();
+        if (link_command->parsed()) return link.run();
         if (systems_command->parsed()) print_systems(registry);
         if (keys_command->parsed()) fmt::print("{}", platform::platform_keys_markdown());
         if (registers_command->parsed()) fmt::print("{}", platform::register_map_markdown());

@@ -12,6 +12,10 @@ namespace switchyard::sched {
 
 /// Cells by source and destination device: [from][to].
 using CellCounts = std::vector<std::vector<std::uint64_t>>;
+/// `cells` of each device, whose destinations are drawn from Zipf's law: the device of rank r, counted from 1, gets the
+/// share r^-skew. The seed ranks the devices and draws. Skew 0: uniform. `own_ranks`: each source ranks them for
+/// itself, so that no device is the first of all.
+CellCounts skewed_cells(unsigned devices, std::uint64_t cells, double skew, std::uint64_t seed, bool own_ranks = false);
 
 /// What software adds to the links' time.
 struct CollectiveCosts {

@@ -14,8 +14,8 @@ using Node = LinkTopology::Node;
 using Link = LinkTopology::Link;
 
 constexpr unsigned kMaxDevices = 1024;
-/// A port of a switch chip to another one. Broadcom's PEX 8747 is specified with 100 ns at best for PCI Express 3.0,
-/// and NVIDIA gives no figure for NVSwitch: one value for both, which a topology file may change.
+/// From a port of a switch to another one: at most 100 ns by the product brief of PLX's PEX 8747 (PCI Express 3.0,
+/// cut-through, x16 to x16). No figure was found for NVSwitch: one value for both, which a topology file may change.
 constexpr double kSwitchLatencyNs = 100;
 
 std::vector<Node> devices(unsigned count) {

@@ -118,15 +118,28 @@ public:
 
     /// ns between the beginnings of blocks i and i + 1.
     double slot(const std::vector<ExecutionBlock>& blocks, std::size_t i) const {
+        if (config_.repeated) return repeated_slot(blocks, i);
         double moved = 0;
         if (i + 1 < blocks.size()) {
             moved += static_cast<double>(missing(blocks[i + 1].fetched, blocks[i].needed));
-            if (i > 0) moved += static_cast<double>(returned(blocks, i));
+            if (i > 0) moved += static_cast<double>(returned(blocks, i - 1, i, i + 1));
         }
         return std::max(blocks[i].ns, moved / config_.host_gb_per_s);
     }
+    double repeated_slot(const std::vector<ExecutionBlock>& blocks, std::size_t i) const {
+        if (blocks.size() == 1) return blocks[0].ns;
+        const std::size_t next = (i + 1) % blocks.size(), before = (i + blocks.size() - 1) % blocks.size();
+        // What the block before has and the next one needs stays in its half.
+        const auto moved = static_cast<double>(missing(blocks[next].fetched, blocks[i].needed, blocks[before].needed) +
+                                               returned(blocks, before, i, next));
+        return std::max(blocks[i].ns, moved / config_.host_gb_per_s);
+    }
+    double first_fetch(const std::vector<ExecutionBlock>& blocks) const {
+        if (blocks.empty() || config_.repeated) return 0;
+        return static_cast<double>(blocks.front().fetched_bytes) / config_.host_gb_per_s;
+    }
     double estimate(const std::vector<ExecutionBlock>& blocks) const {
-        double ns = blocks.empty() ? 0 : static_cast<double>(blocks.front().fetched_bytes) / config_.host_gb_per_s;
+        double ns = first_fetch(blocks);
         for (std::size_t i = 0; i < blocks.size(); ++i) ns += slot(blocks, i);
         return ns;
     }
@@ -157,7 +170,8 @@ public:
     std::vector<std::uint32_t> improved(std::vector<std::uint32_t> begins) {
         std::vector<ExecutionBlock> blocks = cut(begins);
         const auto around = [&](std::size_t i) {
-            double ns = i == 1 ? static_cast<double>(blocks[0].fetched_bytes) / config_.host_gb_per_s : 0;
+            if (config_.repeated && (i < 2 || i + 2 > blocks.size() || blocks.size() < 5)) return estimate(blocks);
+            double ns = i == 1 ? first_fetch(blocks) : 0;
             for (std::size_t k = i >= 2 ? i - 2 : 0; k < std::min(i + 2, blocks.size()); ++k) ns += slot(blocks, k);
             return ns;
         };
@@ -215,28 +229,33 @@ private:
         begins.push_back(first);
     }
 
-    /// Bytes of the tensors of `wanted` that `there` lacks; both ascending.
-    std::uint64_t missing(const std::vector<TensorId>& wanted, const std::vector<TensorId>& there) const {
+    /// Bytes of the tensors of `wanted` that `there` and `kept` lack; all ascending.
+    std::uint64_t missing(const std::vector<TensorId>& wanted, const std::vector<TensorId>& there,
+                          const std::vector<TensorId>& kept = {}) const {
         std::uint64_t bytes = 0;
-        auto at = there.begin();
+        auto at = there.begin(), also = kept.begin();
         for (const TensorId id : wanted) {
             while (at != there.end() && *at < id) ++at;
-            if (at == there.end() || *at != id) bytes += stream_.tensors[id].bytes;
+            while (also != kept.end() && *also < id) ++also;
+            if ((at == there.end() || *at != id) && (also == kept.end() || *also != id))
+                bytes += stream_.tensors[id].bytes;
         }
         return bytes;
     }
-    /// Bytes of block i - 1 that go back to the host during block i: written there, alive behind it, in neither block i
-    /// nor block i + 1.
-    std::uint64_t returned(const std::vector<ExecutionBlock>& blocks, std::size_t i) const {
+    /// Bytes of block `before` that go back to the host during the next block i: written there, alive behind it, in
+    /// neither block i nor the one that follows it.
+    std::uint64_t returned(const std::vector<ExecutionBlock>& blocks, std::size_t before, std::size_t i,
+                           std::size_t next) const {
         std::uint64_t bytes = 0;
-        const ExecutionBlock& left = blocks[i - 1];
+        const ExecutionBlock& left = blocks[before];
         const auto has = [](const ExecutionBlock& block, TensorId id) {
             return std::binary_search(block.needed.begin(), block.needed.end(), id);
         };
         for (const TensorId id : left.needed) {
             const sched::TrainingTensor& tensor = stream_.tensors[id];
-            const bool alive = tensor.released_after == kNever || tensor.released_after >= blocks[i].first;
-            if (alive && operands_.written_in(id, left) && !has(blocks[i], id) && !has(blocks[i + 1], id))
+            const bool alive = before > i ? tensor.producer == kNever
+                                          : tensor.released_after == kNever || tensor.released_after >= blocks[i].first;
+            if (alive && operands_.written_in(id, left) && !has(blocks[i], id) && !has(blocks[next], id))
                 bytes += tensor.bytes;
         }
         return bytes;

@@ -28,6 +28,7 @@ struct PartitionConfig {
     PartitionRule rule = PartitionRule::sentinel;
     unsigned blocks = 0;  ///< heuristics: number of blocks (0: as many as `sentinel` makes); sentinel: the fewest
     unsigned max_blocks = 4096;  ///< sentinel: more only if the buffer needs them
+    bool repeated = false;       ///< estimates are of one of many equal steps: the first block follows the last one
 };
 
 /// Partition of a stream. Every block's storages fit the buffer; where one of the heuristics gives a larger block, it

@@ -38,15 +38,26 @@ struct ZeroOffloadConfig {
 MemoryProgram run_zero_offload(const sched::TrainingStream& stream, std::uint64_t budget_bytes,
                                const ZeroOffloadConfig& config);
 
+/// What leaves the half that is filled for the next block.
+enum class EvictionRule : std::uint8_t {
+    unused,   ///< all that the next block does not need ("must evict unused tensors", IV-E)
+    for_room  ///< no more than the next block wants room; what is used last goes first. Not in the paper
+};
+
 /// DyNN-Offload's runtime (HPCA 2024, section IV-E), or, with the true path as prediction, Sentinel's. Device memory is
-/// two halves. The running block works in one; behind it, the other is emptied and then filled with what the predicted
-/// next block needs from the host. What the next block needs from the present one is carried from half to half at the
-/// swap. The operator counter ends blocks, so that blocks of a wrong path end after as many operators of the true one.
-/// An operand that is not there is fetched on demand while the operator waits; if the half is full, the tensors that
-/// were not used for the longest time make room. Behind the last operator, persistent tensors go back to the host.
+/// two halves. The running block works in one; behind it, what the predicted next block does not need leaves the other,
+/// which is then filled with what that block needs from the host. What the next block needs from the present one is
+/// carried from half to half at the swap. The operator counter ends blocks, so that blocks of a wrong path end after as
+/// many operators of the true one. An operand that is not there is fetched on demand while the operator waits; if the
+/// half is full, the tensors that were not used for the longest time make room.
+///
+/// The step is one of many alike (the paper times an epoch behind a warm-up): it begins with what the one before it has
+/// left on the device. During its last block, what that leaves goes back to the host and the first block's tensors come
+/// for the next step; the last block's go during the first block of the next step. A step of a single block swaps
+/// nothing: what it needs stays. Each step has new inputs.
 ///
 /// Throws Infeasible for an operator whose operands, results and workspace do not fit a half.
 MemoryProgram run_double_buffer(const sched::TrainingStream& stream, const dynn_offload::Prediction& prediction,
-                                std::uint64_t half_bytes);
+                                std::uint64_t half_bytes, EvictionRule rule = EvictionRule::unused);
 
 }  // namespace switchyard::memory_managers

@@ -67,9 +67,12 @@ public:
             truth_[id] = first_content(id);
             if (program.persistent_on_host) host_[id] = {true, truth_[id], 0, 0};
         }
-        for (const TensorId id : program.on_device) {
-            device_[0][id] = {true, truth_[id], 0, 0};
-            hold(0, 0, static_cast<std::int64_t>(stream.tensors[id].bytes));
+        for (const TensorId id : program.stale_on_host) host_[id] = {};
+        for (unsigned half = 0; half < 2; ++half) {
+            for (const TensorId id : half == 0 ? program.on_device : program.in_second_half) {
+                device_[half][id] = {true, truth_[id], 0, 0};
+                hold(half, 0, static_cast<std::int64_t>(stream.tensors[id].bytes));
+            }
         }
     }
 
@@ -204,14 +207,15 @@ private:
         std::vector<std::uint64_t> content(stream_.tensors.size());
         for (TensorId id = 0; id < stream_.tensors.size(); ++id) {
             if (!stream_.tensors[id].persistent() || stream_.tensors[id].is_view()) continue;
-            // Where the next step looks for it.
-            const bool device = !program_.persistent_on_host;
-            const Copy& copy = device ? device_[0][id] : host_[id];
-            if (!copy.there || copy.content != truth_[id]) {
+            // Where the next step looks for it: with two halves, wherever it is.
+            const auto present = [&](const Copy& copy) { return copy.there && copy.content == truth_[id]; };
+            const bool host = program_.persistent_on_host, device = !host || program_.capacity[1] > 0;
+            if (!(host && present(host_[id])) && !(device && (present(device_[0][id]) || present(device_[1][id])))) {
                 index_ = program_.actions.size();
                 break_rule(fmt::format("the persistent tensor {} is lost", id));
+                continue;
             }
-            content[id] = copy.content;
+            content[id] = truth_[id];
         }
         check_.persistent_hash = persistent_hash(stream_, content);
     }

@@ -46,7 +46,9 @@ struct Action {
 /// What a memory manager makes of one training step: which operators run, which tensors move, and what waits for what.
 struct MemoryProgram {
     std::vector<TensorId> on_device;          ///< storages that are there when the step begins, in half 0
-    bool persistent_on_host = false;          ///< parameters, states and inputs lie in host memory when it begins
+    std::vector<TensorId> in_second_half;     ///< the same, in half 1
+    bool persistent_on_host = false;          ///< parameters, states and inputs lie in host memory when it begins,
+    std::vector<TensorId> stale_on_host;      ///< but for these: the device has their present content
     std::array<std::uint64_t, 2> capacity{};  ///< of the halves; without halves all is in the first
     std::vector<Action> actions;
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <sysc/kernel/sc_dynamic_processes.h>
 
 #include "switchyard/hw/gpu/kernel_launch.h"
 

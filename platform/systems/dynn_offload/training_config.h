@@ -25,7 +25,10 @@ struct TrainingConfig {
     std::uint64_t copy_chunk_bytes = 16 << 20;
     std::string partition = "sentinel";
     unsigned blocks = 0;
+    std::string eviction = "unused";
     double dtr_max_overhead = 2;
+    bool all_must_train = false;
+    double max_overhead = 0;
     double host_adam_gb_per_s = 120;
     double uvm_fault_us = 45, uvm_oversubscription = 2, uvm_prefetch_threshold = 0.51;
     unsigned uvm_faults_per_batch = 256;
@@ -57,8 +60,13 @@ void describe(V& v, TrainingConfig& c) {
     v.field("copy_chunk_bytes", c.copy_chunk_bytes, 4096, 1 << 30, "of a message on the link; impl tlm");
     v.choice("partition", c.partition, {"sentinel", "operators", "time", "bytes"}, "rule of the execution blocks");
     v.field("blocks", c.blocks, 0, 100000, "heuristic partitions: number of blocks; 0: as many as sentinel makes");
+    v.choice("eviction", c.eviction, {"unused", "for_room"},
+             "what leaves a half: all that the next block does not need, or no more than that wants room");
     v.field("dtr_max_overhead", c.dtr_max_overhead, 0, 1000,
             "DTR gives up beyond this: recomputation over base computation");
+    v.field("all_must_train", c.all_must_train, "a step that is out of memory makes the point one that does not fit");
+    v.field("max_overhead", c.max_overhead, 0, 1e6,
+            "a point whose time is longer by more than this, over unlimited memory, does not fit; 0: no limit");
     v.field("host_adam_gb_per_s", c.host_adam_gb_per_s, 0.1, 1e6, "of the host's optimiser, ZeRO-Offload (declared)");
     v.field("uvm_fault_us", c.uvm_fault_us, 0, 1e6, "to serve a batch of page faults (UVMSmart: 45)");
     v.field("uvm_faults_per_batch", c.uvm_faults_per_batch, 1, 65536, "(NVIDIA's driver: 256)");

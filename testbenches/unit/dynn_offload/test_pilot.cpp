@@ -110,6 +110,12 @@ TEST_CASE("the estimate of three blocks is the one by hand", "[dynn_offload]") {
     // 50 for the last.
     CHECK(made.ns == Approx(100 + 100 + 100 + 50));
     CHECK(make_blocks(stream, {0}, PartitionConfig()).ns == Approx(3000.0 / 12 + 150));
+    // Of many equal steps: a parameter comes beside each block, the first one's beside the last block.
+    config.repeated = true;
+    CHECK(make_blocks(stream, {0, 1, 2}, config).ns == Approx(100 + 100 + 100));
+    // With two blocks, parameters stay where they are; of a single block, all of them.
+    CHECK(make_blocks(stream, {0, 2}, config).ns == Approx(150));
+    CHECK(make_blocks(stream, {0}, config).ns == Approx(150));
 }
 
 TEST_CASE("Sentinel's blocks are estimated no slower than the heuristics'", "[dynn_offload]") {

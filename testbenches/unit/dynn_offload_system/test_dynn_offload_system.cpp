@@ -54,6 +54,14 @@ TEST_CASE("managers of a step that fits half of its memory at most", "[dynn_offl
     const double peak_gb = all.at("unmanaged_peak_bytes").get<double>() * 1e-9;
     const std::string less = std::to_string(peak_gb * 0.8);
     CHECK(run(point_of("unmanaged", "tree_lstm", {{"training.budget_gb", less}})).at("out_of_memory") > 0);
+    CHECK_THROWS_AS(
+        run(point_of("unmanaged", "tree_lstm", {{"training.budget_gb", less}, {"training.all_must_train", "yes"}})),
+        Infeasible);
+    CHECK_THROWS_AS(
+        run(point_of("uvm", "tree_lstm", {{"training.budget_gb", less}, {"training.max_overhead", "0.001"}})),
+        Infeasible);
+    // run() checks that the device computes all that the host's optimiser does not.
+    CHECK(run(point_of("zero-offload", "fixed_lstm", {})).at("host_optimiser_us").get<double>() > 0);
     // More host link never costs time; a slower one does.
     const double slow = mean_us(run(point_of("sentinel-oracle", "tree_lstm", {{"training.budget_gb", less}})));
     const double quick = mean_us(

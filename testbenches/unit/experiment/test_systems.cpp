@@ -61,18 +61,39 @@ std::string text_of(const std::filesystem::path& path) {
 
 }  // namespace
 
-TEST_CASE("the registry has the designs of the evaluations of Adyna, ACE and SUSHI", "[experiment][systems]") {
-    CHECK(registry().design_names() ==
-          std::vector<std::string>{
-              "adyna",    "adyna-static", "full-kernel",       "real-time",        "m-tile",
-              "m-tenant", "gpu",          "gpu-serial",        "gpu-multi-stream", "gpu-graph",
-              "ace-sw",   "ace-hw",       "gpu-full-graph",    "sushi-no-pb",      "sushi-state-unaware",
-              "sushi",    "sushi-lru",    "sushi-saved-bytes", "sushi-oracle",     "dpu",
-              "cpu",      "sushi-table"});
+TEST_CASE("the registry has the designs of the evaluations of all systems", "[experiment][systems]") {
+    CHECK(registry().design_names() == std::vector<std::string>{"adyna",
+                                                                "adyna-static",
+                                                                "full-kernel",
+                                                                "real-time",
+                                                                "m-tile",
+                                                                "m-tenant",
+                                                                "gpu",
+                                                                "gpu-serial",
+                                                                "gpu-multi-stream",
+                                                                "gpu-graph",
+                                                                "ace-sw",
+                                                                "ace-hw",
+                                                                "gpu-full-graph",
+                                                                "sushi-no-pb",
+                                                                "sushi-state-unaware",
+                                                                "sushi",
+                                                                "sushi-lru",
+                                                                "sushi-saved-bytes",
+                                                                "sushi-oracle",
+                                                                "dpu",
+                                                                "cpu",
+                                                                "sushi-table",
+                                                                "unmanaged",
+                                                                "uvm",
+                                                                "dtr",
+                                                                "zero-offload",
+                                                                "sentinel-oracle",
+                                                                "dynn-offload"});
     CHECK(registry().system_of_design("m-tile").name() == "adyna");
     CHECK(registry().system_of_design("gpu").name() == "gpu_roofline");
     CHECK_THROWS_WITH(registry().system("npu"),
-                      ContainsSubstring("known systems: adyna, m_tenant, gpu_roofline, ace, sushi, noc"));
+                      ContainsSubstring("known systems: adyna, m_tenant, gpu_roofline, ace, sushi, dynn_offload, noc"));
     SystemRegistry twice;
     twice.add(std::make_unique<ToySystem>());
     CHECK_THROWS_AS(twice.add(std::make_unique<ToySystem>()), std::logic_error);

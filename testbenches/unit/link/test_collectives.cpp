@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cstring>
+#include <numeric>
+#include <set>
 
 #include "switchyard/hw/link/collective_run.h"
 #include "switchyard/sw_scheduler/base/random_source.h"
@@ -299,4 +302,28 @@ TEST_CASE("a program that makes no sense is refused", "[link]") {
     CHECK_THROWS_AS(hw::run_collective(topology, {}, program), std::invalid_argument);
     CHECK_THROWS_AS(padded_all_to_all(*topology, uniform(3, 1), 8), std::invalid_argument);
     CHECK_THROWS_AS(padded_all_to_all(*topology, uniform(4, 9), 8, 8), std::invalid_argument);
+}
+
+TEST_CASE("cells of Zipf's law: shares of the ranks, shared by the sources or their own", "[link]") {
+    constexpr unsigned kDevices = 8;
+    constexpr std::uint64_t kCells = 20000;
+    const double first = 1 / (1 + 1 / 2. + 1 / 3. + 1 / 4. + 1 / 5. + 1 / 6. + 1 / 7. + 1 / 8.);
+    for (const bool own : {false, true}) {
+        const CellCounts cells = skewed_cells(kDevices, kCells, 1, 3, own);
+        std::set<std::size_t> hottest;
+        for (const auto& row : cells) {
+            CHECK(std::accumulate(row.begin(), row.end(), std::uint64_t{0}) == kCells);
+            const auto most = std::max_element(row.begin(), row.end());
+            CHECK(static_cast<double>(*most) / kCells == Approx(first).epsilon(0.05));
+            hottest.insert(static_cast<std::size_t>(most - row.begin()));
+        }
+        CHECK((hottest.size() == 1) == !own);
+        CHECK(cells == skewed_cells(kDevices, kCells, 1, 3, own));
+        CHECK(cells != skewed_cells(kDevices, kCells, 1, 4, own));
+    }
+    const CellCounts uniform = skewed_cells(kDevices, kCells, 0, 3);
+    for (const std::uint64_t count : uniform.front())
+        CHECK(static_cast<double>(count) == Approx(kCells / kDevices).epsilon(0.1));
+    CHECK_THROWS_AS(skewed_cells(0, 1, 1, 1), std::invalid_argument);
+    CHECK_THROWS_AS(skewed_cells(2, 1, -1, 1), std::invalid_argument);
 }

@@ -69,10 +69,10 @@ std::uint64_t flit_cycles(const sched::LinkTopology& links) {
 
 }  // namespace
 
-// Saturated links. A nanosecond is a cycle. On a ring the models differ: a device injects a flit a cycle there in the
-// order of its packets, for both directions, and half of the virtual channels belong to each layer of routes.
+// Saturated links. A nanosecond is a cycle. Rings are not calibrated: messages take 14 % less than flits on 4 devices
+// and 56 % less on 8; no experiment has found why (docs/models/link.md).
 TEST_CASE("messages take the time of flits within the bound", "[link]") {
-    constexpr double kBound = 0.10, kRingBound = 0.60;
+    constexpr double kBound = 0.10, kRing4Bound = 0.15, kRing8Bound = 0.57;
     for (const char* name : {"switch", "pcie_tree", "ring"})
         for (const unsigned devices : {4u, 8u}) {
             sched::LinkKind kind;
@@ -88,6 +88,7 @@ TEST_CASE("messages take the time of flits within the bound", "[link]") {
                 hw::run_collective(links, config, sched::padded_all_to_all(*links, cells, config.chunk_bytes)).ns;
             const auto flits = static_cast<double>(flit_cycles(*links));
             CAPTURE(name, devices, messages, flits);
-            CHECK(messages / flits == Approx(1).margin(std::string(name) == "ring" ? kRingBound : kBound));
+            const double bound = std::string(name) != "ring" ? kBound : devices == 4 ? kRing4Bound : kRing8Bound;
+            CHECK(messages / flits == Approx(1).margin(bound));
         }
 }

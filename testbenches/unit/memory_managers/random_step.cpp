@@ -111,8 +111,10 @@ dynn_offload::Prediction filled_blocks(const TrainingStream& stream, std::uint64
     std::uint64_t workspace = 0;
     std::set<TensorId> needed;
     const auto close = [&](std::uint32_t next) {
+        block.needed_bytes = workspace;
         for (const TensorId id : needed) {
             block.needed.push_back(id);
+            block.needed_bytes += stream.tensors[id].bytes;
             const std::uint32_t producer = stream.tensors[id].producer;
             if (producer == kNoOperator || producer < block.first) block.fetched.push_back(id);
         }

@@ -24,7 +24,7 @@ std::string wrong(const MemoryProgram& program, const sched::TrainingStream& str
 }
 
 void check_steps(std::uint64_t first, std::uint64_t count) {
-    std::size_t ran[5] = {}, mispredicted = 0, on_demand = 0, recomputed = 0;
+    std::size_t ran[7] = {}, mispredicted = 0, on_demand = 0, recomputed = 0;
     for (std::uint64_t seed = first; seed < first + count; ++seed) {
         RandomSource random(seed, 7);
         const sched::TrainingStream stream = random_step(seed);
@@ -41,15 +41,19 @@ void check_steps(std::uint64_t first, std::uint64_t count) {
                                                          std::max(half, largest_operator(random_step(seed, 1))));
         DtrConfig dtr;
         dtr.max_overhead = 20;
-        const MemoryProgram programs[] = {
-            run_unmanaged(stream, random.chance(0.5) ? stream.peak_bytes() : budget), run_dtr(stream, budget, dtr),
-            run_zero_offload(stream, stream.peak_bytes(), {}), run_double_buffer(stream, right, half),
-            run_double_buffer(stream, wrong_path, half)};
-        for (std::size_t m = 0; m < 5; ++m) {
+        const MemoryProgram programs[] = {run_unmanaged(stream, random.chance(0.5) ? stream.peak_bytes() : budget),
+                                          run_dtr(stream, budget, dtr),
+                                          run_zero_offload(stream, stream.peak_bytes(), {}),
+                                          run_double_buffer(stream, right, half),
+                                          run_double_buffer(stream, wrong_path, half),
+                                          run_double_buffer(stream, right, half, EvictionRule::for_room),
+                                          run_double_buffer(stream, wrong_path, half, EvictionRule::for_room)};
+        for (std::size_t m = 0; m < 7; ++m) {
             const std::string what = wrong(programs[m], stream, times, ran[m]);
             if (!what.empty()) FAIL("seed " << seed << ", manager " << m << ": " << what);
         }
-        if (programs[3].on_demand > 0) FAIL("seed " << seed << ": on demand with the true path");
+        if (programs[3].on_demand + programs[5].on_demand > 0)
+            FAIL("seed " << seed << ": on demand with the true path");
         mispredicted += programs[4].mispredicted;
         on_demand += programs[4].on_demand;
         recomputed += programs[1].recomputed;
@@ -60,6 +64,8 @@ void check_steps(std::uint64_t first, std::uint64_t count) {
     CHECK(ran[2] > count / 2);
     CHECK(ran[3] == count);
     CHECK(ran[4] == count);
+    CHECK(ran[5] == count);
+    CHECK(ran[6] == count);
     CHECK(mispredicted == count);
     CHECK(on_demand > count / 10);
     CHECK(recomputed > count / 10);
@@ -73,6 +79,24 @@ TEST_CASE("managers keep every rule and make the weights of unlimited memory, on
 
 TEST_CASE("the same on 10^5 random steps", "[.memory-managers-long]") {
     check_steps(1000000, 100000);
+}
+
+TEST_CASE("a step that fits a half moves nothing but its inputs", "[memory_managers]") {
+    for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+        const sched::TrainingStream stream = random_step(seed);
+        std::uint64_t all = 0, inputs = 0;
+        for (const sched::TrainingTensor& tensor : stream.tensors) {
+            if (tensor.is_view()) continue;
+            all += tensor.bytes;
+            if (tensor.producer == sched::kNoOperator && !tensor.persistent()) inputs += tensor.bytes;
+        }
+        for (const sched::TrainingOperator& op : stream.operators) all += op.workspace_bytes;
+        const MemoryProgram program = run_double_buffer(stream, filled_blocks(stream, all), all);
+        const Timeline line = estimate(program, {});
+        CHECK(line.to_host_bytes == 0);
+        CHECK(line.carried_bytes == 0);
+        CHECK(line.to_device_bytes <= inputs);
+    }
 }
 
 TEST_CASE("a broken program is found", "[memory_managers]") {
