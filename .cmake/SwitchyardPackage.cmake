@@ -10,6 +10,6 @@ set(CPACK_DEBIAN_PACKAGE_SECTION libdevel)
 # The libraries of the programs, and the headers that ours include.
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_DEPENDS
-  "libglpk-dev, libsystemc-dev, libyaml-cpp-dev, libfmt-dev, libboost-dev, libsqlite3-dev, nlohmann-json3-dev, zlib1g-dev, pkg-config")
+  "libsystemc-dev, libyaml-cpp-dev, libfmt-dev, libboost-dev, libsqlite3-dev, nlohmann-json3-dev, zlib1g-dev, pkg-config")
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "cmake, verilator")
 include(CPack)

@@ -39,11 +39,6 @@ double crossing_cells(const PlacementProblem& problem, const Placement& placemen
 /// Branches of a layer in blocks, as frameworks place them by default. For problems without `together`.
 Placement block_placement(const PlacementProblem& problem);
 
-/// The optimum, by GLPK's branch and cut on the linearised programme: z of a flow is at least the difference of its
-/// ends' x for each device. For small problems: the time grows exponentially. Throws InputError if no placement keeps
-/// the constraints, std::runtime_error if GLPK gives up after `limit_ms`.
-Placement exact_placement(const PlacementProblem& problem, int limit_ms = 60000);
-
 /// How long simulated annealing goes on, and its seed.
 struct AnnealingConfig {
     std::uint64_t seed = 1;
@@ -54,8 +49,8 @@ struct AnnealingConfig {
 
 /// Simulated annealing: two branches of a layer change places, or one goes to a device that has room. Groups that must
 /// share a device move as one, into room or against single branches. Starts from blocks, ends with descent; the best
-/// placement on the way, of all restarts. Throws InputError as exact_placement() does, and if it finds no placement
-/// that keeps `together`.
+/// placement on the way, of all restarts. Throws InputError if no placement keeps the constraints, or if it finds
+/// none that keeps `together`.
 Placement annealed_placement(const PlacementProblem& problem, const AnnealingConfig& config = {});
 
 }  // namespace switchyard::sched::brainstorm

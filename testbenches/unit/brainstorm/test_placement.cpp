@@ -8,6 +8,7 @@
 #include "switchyard/sw_scheduler/base/random_source.h"
 #include "switchyard/sw_scheduler/brainstorm/moe_routes.h"
 #include "switchyard/testbenches/catch.h"
+#include "switchyard/testbenches/unit/brainstorm/exact_placement.h"
 
 using namespace switchyard;
 using namespace switchyard::sched::brainstorm;

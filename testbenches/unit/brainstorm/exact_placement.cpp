@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "switchyard/testbenches/unit/brainstorm/exact_placement.h"
+
 #include <memory>
 #include <stdexcept>
 #include <vector>
@@ -7,7 +9,6 @@
 #include <glpk.h>
 
 #include "switchyard/sw_scheduler/base/error.h"
-#include "switchyard/sw_scheduler/brainstorm/placement.h"
 
 namespace switchyard::sched::brainstorm {
 
