@@ -10,6 +10,7 @@
 #include <systemc>
 
 #include "switchyard/platform/apps/command_line.h"
+#include "switchyard/platform/apps/import_command.h"
 #include "switchyard/platform/apps/number_options.h"
 #include "switchyard/platform/apps/pilot_command.h"
 #include "switchyard/platform/chip/platform_config.h"
@@ -258,6 +259,9 @@ int main(int argc, char** argv) {
     CLI::App* pack_command = app.add_subcommand("pack", "make the block of memory that firmware runs a network from");
     pack.add_to(*pack_command);
 
+    platform::ImportCommand import;
+    import.add_to(app);
+
     platform::PilotCommand pilot;
     pilot.add_to(app);
 
@@ -271,6 +275,7 @@ int main(int argc, char** argv) {
         if (routes_command->parsed()) return routes.run();
         if (kernels_command->parsed()) return kernels.run();
         if (pack_command->parsed()) return pack.run();
+        if (import.parsed()) return import.run();
         if (pilot.parsed()) return pilot.run();
         fmt::print("{}", sched::explain(read_image(image)));
         return 0;

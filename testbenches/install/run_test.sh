@@ -59,6 +59,19 @@ must "installation fails: so does run" test $code = 100
 must "installation fails: nothing is built" silent '^cmake'
 must "installation fails: says what it was installing" grep -q '^run: installing cmake' output
 
+# Tests of the desk: more packages, only the programs, only their label.
+pretend apt-get
+pretend ctest
+pretend dpkg-query 'echo "dpkg-query: no packages found" >&2; exit 1'
+call test desk
+must "test desk: succeeds" test $code = 0
+must "test desk: asks for its packages" logged 'install .*python3-torch'
+must "test desk: builds the programs alone" logged 'cmake --build --preset release --target sy-sched sy-sim sy-sweep'
+must "test desk: runs its preset" logged 'ctest --preset desk'
+call test
+must "test: asks for no package of the desk" silent python3-torch
+must "test: runs its preset" logged 'ctest --preset release'
+
 # Sanitizers: the build without the RTL, random pairs and the unit tests.
 pretend apt-get
 pretend dpkg-query 'shift 2; for package; do echo "installed $package"; done'

@@ -38,6 +38,7 @@ grep -rnHE '^[[:space:]]*#[[:space:]]*include[[:space:]]*[<"]' --include='*.h' -
             if (to[1] != "sw_scheduler") refuse("the scheduler stands alone")
             else if (from[2] == "base" && to[2] != "base") refuse("base/ stands alone")
             else if (from[2] == "workload" && to[2] !~ /^(base|workload)$/) refuse("a workload belongs to no system")
+            else if (from[2] == "onnx_import" && to[2] !~ /^(base|workload|onnx_import)$/) refuse("an import belongs to no system")
             else if (from[2] == "collectives" && to[2] !~ /^(base|collectives)$/) refuse("collectives belong to no system")
             else if (from[2] ~ /^(adyna|ace|sushi|brainstorm|kernel_streams)$/ && to[2] !~ /^(base|workload|collectives)$/ && to[2] != from[2])
                 refuse("a system never includes another")

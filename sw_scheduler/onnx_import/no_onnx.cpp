@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "switchyard/sw_scheduler/base/error.h"
+#include "switchyard/sw_scheduler/onnx_import/onnx_graph.h"
+
+namespace switchyard::sched {
+
+OnnxGraph read_onnx(const std::string& path) {
+    throw InputError(path, 0, "", "this program was built without ONNX (Debian: libonnx-dev)");
+}
+
+}  // namespace switchyard::sched
