@@ -18,6 +18,16 @@ class Tracer(torch.fx.Tracer):
     def __init__(self):
         super().__init__(autowrap_functions=(routers.switch,))
 
+    def iter(self, obj):
+        """Of queries, keys and values: what chunk() and split() give."""
+        node = obj.node
+        if node.op == "call_method" and node.target in ("chunk", "split"):
+            parts = node.args[1] if len(node.args) > 1 else next(iter(node.kwargs.values()))
+            count = len(parts) if isinstance(parts, (list, tuple)) else parts
+            if node.target == "chunk" or isinstance(parts, (list, tuple)):
+                return iter([obj[i] for i in range(count)])
+        return super().iter(obj)
+
 
 class Recorder(torch.fx.Interpreter):
     """Runs a traced network on a batch: each branch computes its own samples only."""
@@ -40,6 +50,8 @@ class Recorder(torch.fx.Interpreter):
             taken = self.masks[n.args[0]][:, n.args[1]]
             self.ids[n] = ids[taken]
             return self.noted(n, data[taken])
+        if n.op == "output":
+            return super().run_node(n)
         ids = [self.ids[one] for one in n.all_input_nodes if self.ids.get(one) is not None]
         if any(not torch.equal(one, ids[0]) for one in ids[1:]):
             raise CaptureError(f"{n.name} takes samples of different branches; merge them first")
