@@ -19,11 +19,12 @@ struct InputUnit {
     bool granted = false;           ///< senders know that there is a slot
     SampleIndexListPtr index_list;  ///< the edge's index list for this unit
     std::uint64_t expected = 0, received = 0;
-    sc_core::sc_time complete_at;      ///< arrival of the latest byte that is on its way
-    sc_core::sc_time acknowledged_at;  ///< of the latest acknowledge
-    std::vector<Endpoint> senders;     ///< who waits for the grant
-    bool load_started = false;         ///< memory edges, leader: has a slot itself
-    unsigned acks_received = 0;        ///< memory edges and weights, leader: from those that read along
+    sc_core::sc_time complete_at;        ///< arrival of the latest byte that is on its way
+    sc_core::sc_time acknowledged_at;    ///< of the latest acknowledge
+    std::vector<Endpoint> senders;       ///< who waits for the grant
+    bool load_started = false;           ///< memory edges, leader: has a slot itself
+    unsigned acks_received = 0;          ///< memory edges and weights, leader: from those that read along
+    std::vector<std::uint16_t> readers;  ///< memory edges and weights: ranks that read together, once they are known
 };
 
 /// Which samples are in which unit of a tensor in HBM: what rank 0 reads before the first unit and tells the others.

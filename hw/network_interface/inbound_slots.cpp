@@ -104,7 +104,8 @@ void InboundSlots::grant(InEdge& in, unsigned unit) {
     InputUnit& input = in.units[unit];
     if (input.granted || !in.has_slot(unit)) return;
     input.granted = true;
-    if (!input.senders.empty()) ports_.acknowledge(in, unit, std::move(input.senders));
+    if (!input.senders.empty()) ports_.acknowledge(in, unit, input.senders);
+    input.senders.clear();
 }
 
 void InboundSlots::announce(InEdge& in, unsigned unit, const SampleIndexListPtr& index_list) {

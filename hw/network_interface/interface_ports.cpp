@@ -25,15 +25,27 @@ void InterfacePorts::fail(const std::string& message) const {
     throw ModelError(module_, message);
 }
 
-InterfacePorts::Packet InterfacePorts::make_packet(MessageKind kind, std::vector<Endpoint> destinations,
+InterfacePorts::Packet InterfacePorts::make_packet(MessageKind kind, const std::vector<Endpoint>& destinations,
                                                    std::uint64_t payload_bytes) {
+    Packet packet = make_packet(kind, payload_bytes);
+    packet.packet.destinations = destinations;
+    return packet;
+}
+
+InterfacePorts::Packet InterfacePorts::make_packet(MessageKind kind, Endpoint destination,
+                                                   std::uint64_t payload_bytes) {
+    Packet packet = make_packet(kind, payload_bytes);
+    packet.packet.destinations.assign(1, destination);
+    return packet;
+}
+
+InterfacePorts::Packet InterfacePorts::make_packet(MessageKind kind, std::uint64_t payload_bytes) {
     PooledPayload payload(packets_);
     PacketExtension& packet = payload.packet();
     MemoryExtension& memory = payload.extension<MemoryExtension>();
     AdynaMessage& message = payload.extension<AdynaMessage>();
     message.kind = kind;
     packet.source = address_.tile;
-    packet.destinations = std::move(destinations);
     packet.payload_bytes = payload_bytes;
     const auto length = static_cast<unsigned>(std::max<std::uint64_t>(payload_bytes, 1));
     payload->set_command(::tlm::TLM_WRITE_COMMAND);
@@ -60,10 +72,10 @@ void InterfacePorts::carry_values(Packet& packet, std::vector<std::uint8_t> byte
 }
 
 void InterfacePorts::probe(const Edge& edge, std::uint16_t unit, std::uint32_t batch,
-                           const SampleIndexListPtr& index_list, std::vector<Endpoint> destinations) {
+                           const SampleIndexListPtr& index_list, const std::vector<Endpoint>& destinations) {
     if (destinations.empty()) return;
     const std::uint64_t bytes = 8 + (program_->placement(edge.dst_op).unit_samples + 7) / 8;  // a bitmap of the samples
-    const Packet packet = make_packet(MessageKind::probe, std::move(destinations), bytes);
+    const Packet packet = make_packet(MessageKind::probe, destinations, bytes);
     packet.packet.traffic = TrafficClass::control;
     packet.message.edge = edge.id;
     packet.message.unit = unit;
@@ -75,8 +87,8 @@ void InterfacePorts::probe(const Edge& edge, std::uint16_t unit, std::uint32_t b
     inject(packet, setup());
 }
 
-void InterfacePorts::acknowledge(const InEdge& in, unsigned unit, std::vector<Endpoint> senders) {
-    const Packet packet = make_packet(MessageKind::acknowledge, std::move(senders), 0);
+void InterfacePorts::acknowledge(const InEdge& in, unsigned unit, const std::vector<Endpoint>& senders) {
+    const Packet packet = make_packet(MessageKind::acknowledge, senders, 0);
     packet.packet.traffic = TrafficClass::control;
     packet.message.edge = in.edge->id;
     packet.message.unit = static_cast<std::uint16_t>(unit);

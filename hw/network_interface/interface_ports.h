@@ -77,15 +77,16 @@ public:
     }
     Endpoint memory_of(std::uint64_t address) const { return address_.memory.at(address / address_.region_bytes); }
 
-    Packet make_packet(MessageKind kind, std::vector<Endpoint> destinations, std::uint64_t payload_bytes);
+    Packet make_packet(MessageKind kind, const std::vector<Endpoint>& destinations, std::uint64_t payload_bytes);
+    Packet make_packet(MessageKind kind, Endpoint destination, std::uint64_t payload_bytes);
     static void carry_values(Packet& packet, std::vector<std::uint8_t> bytes);
     Injection inject(const Packet& packet, const sc_core::sc_time& after = sc_core::SC_ZERO_TIME);
     /// Setting up a transfer, before its first packet.
     sc_core::sc_time setup() const { return clock_.cycles(config_.setup_cycles); }
     /// Tells `destinations` of a unit of an edge, with its index list; nobody if there are none.
     void probe(const Edge& edge, std::uint16_t unit, std::uint32_t batch, const SampleIndexListPtr& index_list,
-               std::vector<Endpoint> destinations);
-    void acknowledge(const InEdge& in, unsigned unit, std::vector<Endpoint> senders);
+               const std::vector<Endpoint>& destinations);
+    void acknowledge(const InEdge& in, unsigned unit, const std::vector<Endpoint>& senders);
 
     void tell_controller(InterfaceEvent& event);
     /// Sizes alone: the scratchpad counts the bytes.
@@ -98,6 +99,7 @@ public:
     const sc_core::sc_object& module() const { return module_; }
 
 private:
+    Packet make_packet(MessageKind kind, std::uint64_t payload_bytes);
     Payload& make_message(::tlm::tlm_command command, std::uint64_t address, std::uint64_t bytes);
 
     const sc_core::sc_object& module_;

@@ -13,7 +13,7 @@
 namespace switchyard::hw {
 
 void MemoryFetcher::request(Fetch fetch) {
-    const InterfacePorts::Packet packet = ports_.make_packet(MessageKind::data, {ports_.memory_of(fetch.address)}, 0);
+    const InterfacePorts::Packet packet = ports_.make_packet(MessageKind::data, ports_.memory_of(fetch.address), 0);
     packet.payload->set_command(::tlm::TLM_READ_COMMAND);
     packet.payload->set_address(fetch.address);
     packet.packet.traffic = TrafficClass::control;
@@ -76,7 +76,7 @@ void MemoryFetcher::start_loads(InEdge& in) {
             for (const std::uint16_t tile : in.destination->tiles) {
                 if (tile != ports_.address().tile) others.push_back(tile);
             }
-            ports_.probe(*in.edge, static_cast<std::uint16_t>(unit), in.batch, index_list, std::move(others));
+            ports_.probe(*in.edge, static_cast<std::uint16_t>(unit), in.batch, index_list, others);
             if (!in.units[u].announced) slots_.announce(in, unit, index_list);
         }
     }
@@ -159,10 +159,13 @@ void MemoryFetcher::issue_load(InEdge& in, unsigned unit) {
     }
 }
 
-std::vector<std::uint16_t> MemoryFetcher::readers(const InEdge& in, unsigned unit) const {
-    if (in.edge->path == EdgePath::weights)
-        return weight_readers(*in.destination, in.rank, ports_.config().multicast_reads());
-    return tensor_readers(load_plan(in, unit), in.rank, ports_.config().multicast_reads());
+const std::vector<std::uint16_t>& MemoryFetcher::readers(InEdge& in, unsigned unit) const {
+    std::vector<std::uint16_t>& known = in.units[unit].readers;
+    if (!known.empty()) return known;
+    const bool multicast = ports_.config().multicast_reads();
+    known = in.edge->path == EdgePath::weights ? weight_readers(*in.destination, in.rank, multicast)
+                                               : tensor_readers(load_plan(in, unit), in.rank, multicast);
+    return known;
 }
 
 std::vector<Endpoint> MemoryFetcher::tiles_of(const InEdge& in, const std::vector<std::uint16_t>& ranks) {
@@ -172,7 +175,7 @@ std::vector<Endpoint> MemoryFetcher::tiles_of(const InEdge& in, const std::vecto
     return tiles;
 }
 
-std::vector<Endpoint> MemoryFetcher::load_leader(const InEdge& in, unsigned unit) const {
+std::vector<Endpoint> MemoryFetcher::load_leader(InEdge& in, unsigned unit) const {
     const std::uint16_t leader = readers(in, unit).front();
     if (leader == in.rank) return {};
     return {in.destination->tiles[leader]};
@@ -199,7 +202,7 @@ void MemoryFetcher::take_grant(InEdge& in, const Grant& grant) {
 
 void MemoryFetcher::issue_when_granted(InEdge& in, unsigned unit) {
     InputUnit& input = in.units[unit];
-    const std::vector<std::uint16_t> together = readers(in, unit);
+    const std::vector<std::uint16_t>& together = readers(in, unit);
     if (together.front() != in.rank) return;
     const auto others = static_cast<unsigned>(together.size()) - 1;
     if (input.acks_received < others) return;

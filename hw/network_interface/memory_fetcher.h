@@ -30,7 +30,7 @@ public:
     /// Of one unit that is announced.
     void start_load(InEdge& in, unsigned unit);
     /// Of those that read together the one that asks; nobody if it is this tile.
-    std::vector<Endpoint> load_leader(const InEdge& in, unsigned unit) const;
+    std::vector<Endpoint> load_leader(InEdge& in, unsigned unit) const;
     void take_grant(InEdge& in, const Grant& grant);
     /// All that read along have acknowledged.
     void issue_acknowledged(InEdge& in, unsigned unit);
@@ -66,7 +66,7 @@ private:
 
     static TransferPlan load_plan(const InEdge& in, unsigned unit);
     /// Ranks that get what one of them asks memory for, this one among them (memory_readers.h).
-    std::vector<std::uint16_t> readers(const InEdge& in, unsigned unit) const;
+    const std::vector<std::uint16_t>& readers(InEdge& in, unsigned unit) const;
     static std::vector<Endpoint> tiles_of(const InEdge& in, const std::vector<std::uint16_t>& ranks);
     /// Leader: asks memory once it and all that read along have a slot.
     void issue_when_granted(InEdge& in, unsigned unit);

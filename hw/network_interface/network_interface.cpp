@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "switchyard/tlm/thread_stack.h"
+
 namespace switchyard::hw {
 namespace {
 
@@ -109,7 +111,7 @@ void NetworkInterface::control_transport(Payload& payload, sc_core::sc_time&) {
 }
 
 void NetworkInterface::send_control(const InterfaceCommand& command) {
-    const InterfacePorts::Packet out = ports_.make_packet(MessageKind::control, {ports_.address().host}, 8);
+    const InterfacePorts::Packet out = ports_.make_packet(MessageKind::control, ports_.address().host, 8);
     out.message.control = command.control;
     out.message.batch = command.batch;
     out.message.segment = command.segment;
@@ -117,7 +119,7 @@ void NetworkInterface::send_control(const InterfaceCommand& command) {
 }
 
 void NetworkInterface::send_profile(const InterfaceCommand& command) {
-    InterfacePorts::Packet out = ports_.make_packet(MessageKind::config, {ports_.address().host}, command.bytes.size());
+    InterfacePorts::Packet out = ports_.make_packet(MessageKind::config, ports_.address().host, command.bytes.size());
     out.payload->set_address(kTileProfileRead);
     InterfacePorts::carry_values(out, command.bytes);
     ports_.inject(out);
@@ -150,9 +152,11 @@ void NetworkInterface::expect_acknowledge(const Payload& payload, const sc_core:
 }
 
 void NetworkInterface::process() {
-    for (InterfaceTask task;; wait()) {
-        while (tasks_.pop_due(task)) serve(task);
-    }
+    run_on_shifted_stack([this] {
+        for (InterfaceTask task;; wait()) {
+            while (tasks_.pop_due(task)) serve(task);
+        }
+    });
 }
 
 void NetworkInterface::serve(InterfaceTask& task) {

@@ -347,7 +347,7 @@ void OutboundSender::send_to_memory(Output& output, const Edge& edge, const Samp
 
 void OutboundSender::write_memory(Output& output, Store store) {
     InterfacePorts::Packet packet =
-        ports_.make_packet(MessageKind::data, {ports_.memory_of(store.address)}, store.bytes);
+        ports_.make_packet(MessageKind::data, ports_.memory_of(store.address), store.bytes);
     packet.memory.operation = MemoryOperation::write;
     packet.memory.runs = std::move(store.runs);
     packet.message.edge = store.edge;

@@ -51,8 +51,9 @@ float largest_factor(const Fused& fused, const BlockAddresses::Row& row, Operand
 }
 
 float fused_result(const std::vector<Fused>& epilogue, const BlockAddresses::Row& row,
-                   const BlockAddresses::Column& column, float value, OperandMemory& memory) {
-    for (const Fused& fused : epilogue) {
+                   const BlockAddresses::Column& column, float value, OperandMemory& memory, std::size_t done = 0) {
+    for (; done < epilogue.size(); ++done) {
+        const Fused& fused = epilogue[done];
         const auto parameter = [&] { return widen(memory.load(fused.address + std::uint64_t{2} * column.channel)); };
         switch (fused.kind) {
             case Fused::Kind::bias:
@@ -130,9 +131,9 @@ std::uint16_t load_weight(const BlockAddresses::Column& column, const KernelAddr
 }
 
 void store_result(const KernelAddresses& kernel, const BlockAddresses::Row& row, const BlockAddresses::Column& column,
-                  float value, OperandMemory& memory) {
+                  float value, OperandMemory& memory, std::size_t done) {
     if (!wanted(row) || column.output == BlockAddresses::kUnwanted) return;
-    value = fused_result(kernel.epilogue, row, column, value, memory);
+    value = fused_result(kernel.epilogue, row, column, value, memory, done);
     if (kernel.across.kind != KernelAddresses::Across::Kind::none)
         memory.store_wide(kernel.across.kept + 2 * (row.output + std::uint64_t{column.output}),
                           numerics::canonical(value));

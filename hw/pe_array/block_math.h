@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
@@ -23,9 +24,9 @@ std::uint16_t load_weight(const BlockAddresses::Column& column, const KernelAddr
                           OperandMemory& memory);
 
 /// Epilogue, rounding and write of one result, unless it is not wanted; in front of a step across channels, epilogue
-/// and write of what is kept for it.
+/// and write of what is kept for it. `value` has been through the first `done` steps of the epilogue.
 void store_result(const KernelAddresses& kernel, const BlockAddresses::Row& row, const BlockAddresses::Column& column,
-                  float value, OperandMemory& memory);
+                  float value, OperandMemory& memory, std::size_t done = 0);
 
 /// The step across channels of an invocation whose blocks are all done, and the epilogue behind it; nothing if
 /// there is none.

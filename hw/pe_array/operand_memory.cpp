@@ -8,8 +8,8 @@
 
 namespace switchyard::hw {
 
-void OperandMemory::store(std::uint64_t address, std::uint16_t value) {
-    if (inside(address, sizeof value) || (ask(address) && inside(address, sizeof value))) {
+void OperandMemory::store_slowly(std::uint64_t address, std::uint16_t value) {
+    if (ask(address) && inside(address, sizeof value)) {
         std::memcpy(dmi_.get_dmi_ptr() + (address - dmi_.get_start_address()), &value, sizeof value);
     } else if (debug(::tlm::TLM_WRITE_COMMAND, address, &value, sizeof value) != sizeof value) {
         throw std::runtime_error(fmt::format("no room for a result at {:#x}", address));

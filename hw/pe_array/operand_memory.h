@@ -22,7 +22,10 @@ public:
         std::memcpy(&value, dmi_.get_dmi_ptr() + (address - dmi_.get_start_address()), sizeof value);
         return value;
     }
-    void store(std::uint64_t address, std::uint16_t value);
+    void store(std::uint64_t address, std::uint16_t value) {
+        if (!inside(address, sizeof value)) return store_slowly(address, value);
+        std::memcpy(dmi_.get_dmi_ptr() + (address - dmi_.get_start_address()), &value, sizeof value);
+    }
     /// The same of a binary32.
     float load_wide(std::uint64_t address);
     void store_wide(std::uint64_t address, float value);
@@ -40,6 +43,7 @@ private:
     /// Asks for DMI at `address`. True if granted for reads and writes.
     bool ask(std::uint64_t address);
     std::uint16_t load_slowly(std::uint64_t address);
+    void store_slowly(std::uint64_t address, std::uint16_t value);
     std::size_t debug(::tlm::tlm_command command, std::uint64_t address, void* data, std::size_t bytes);
 
     ::tlm::tlm_initiator_socket<>& socket_;

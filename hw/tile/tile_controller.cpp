@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "switchyard/tlm/dummy_buffer.h"
+#include "switchyard/tlm/thread_stack.h"
 
 namespace switchyard::hw {
 
@@ -195,7 +196,9 @@ void TileController::request_masks(Operator& op) {
 }
 
 void TileController::process() {
-    for (;; wait()) run();
+    run_on_shifted_stack([this] {
+        for (;; wait()) run();
+    });
 }
 
 void TileController::run() {

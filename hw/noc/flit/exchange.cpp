@@ -125,7 +125,7 @@ void FlitNetwork::credit_to_rtl(std::uint32_t output_vc) {
     RtlRouter& rtl = *routers_[router].rtl;
     rtl.in.credits[port_of_[output]] = vc_of_[output];
     rtl.anything_in = true;
-    ++credits_[output_vc];
+    give_credit(output_vc);
     activate(router);
 }
 

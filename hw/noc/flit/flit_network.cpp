@@ -76,6 +76,7 @@ FlitNetwork::FlitNetwork(const Config& config, TopologyPtr topology, const std::
     credits_.resize(input_vcs, static_cast<std::uint16_t>(config.buffer_flits));
     grant_pointer_.resize(input_vcs);
     holder_.resize(input_vcs, kNone);
+    for (unsigned r = 0; r < routers; ++r) router_of_.insert(router_of_.end(), stride_, static_cast<std::uint16_t>(r));
     downstream_.resize(ports, kEndpoint);
     upstream_.resize(ports, kEndpoint);
     switch_grant_.resize(ports);
@@ -188,7 +189,7 @@ void FlitNetwork::begin_cycle() {
     });
     credit_events_.serve(cycle_, [this](std::uint32_t target) {
         if ((target & (kEndpoint | kExchanged)) == 0)
-            ++credits_[target];
+            give_credit(target);
         else if ((target & kEndpoint) != 0)
             ++source_credits_[target & ~kEndpoint];
         else
@@ -227,7 +228,7 @@ void FlitNetwork::step_router(unsigned router) {
         step_rtl(router);
         if (!state.rtl->lockstep) return;
     }
-    const std::uint64_t at_switch = state.switch_alloc;
+    const std::uint64_t at_switch = state.switch_alloc & ~state.no_credit;
     if (config_.routing_cycles == 0 && state.routing != 0) compute_routes(router);
     if (state.vc_alloc != 0) allocate_vcs(router);
     if (state.vc_wait != 0) answer_vcs(router);
@@ -236,8 +237,15 @@ void FlitNetwork::step_router(unsigned router) {
     if (state.switch_wait != 0) answer_switch(router);
 }
 
+void FlitNetwork::give_credit(std::uint32_t output_vc) {
+    if (credits_[output_vc]++ != 0 || holder_[output_vc] == kNone) return;
+    const unsigned router = router_of_[output_vc];
+    routers_[router].no_credit &= ~bit(holder_[output_vc]);
+    if (routers_[router].active()) activate(router);
+}
+
 void FlitNetwork::accept(std::uint32_t input_vc, std::uint32_t flit) {
-    const unsigned router = input_vc / stride_, vc = input_vc % stride_;
+    const unsigned router = router_of_[input_vc], vc = input_vc - router * stride_;
     const unsigned depth = config_.buffer_flits;
     if (RtlRouter* const rtl = routers_[router].rtl) {
         flit_to_rtl(*rtl, vc, flit);

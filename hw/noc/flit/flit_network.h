@@ -146,9 +146,13 @@ private:
         std::uint64_t switch_wait = 0;   ///< as vc_wait
         std::uint64_t copying = 0;       ///< front packet is a multicast that forks here
         std::uint64_t free_vcs = 0;      ///< a bit for each output VC that no packet holds
-        RtlRouter* rtl = nullptr;        ///< of an exchanged router
+        /// Of switch_alloc, those whose output VC has no credit: they ask again when one comes. Only of packets that do
+        /// not fork, and where the switch allocator answers at once.
+        std::uint64_t no_credit = 0;
+        RtlRouter* rtl = nullptr;  ///< of an exchanged router
         bool active() const {
-            return (routing | vc_alloc | vc_wait | switch_alloc | switch_wait) != 0 || (rtl && rtl->busy());
+            return (routing | vc_alloc | vc_wait | (switch_alloc & ~no_credit) | switch_wait) != 0 ||
+                   (rtl && rtl->busy());
         }
     };
     struct FlitEvent {
@@ -196,6 +200,9 @@ private:
     void accept(std::uint32_t input_vc, std::uint32_t flit);
     void eject(std::uint32_t output_vc, std::uint32_t flit);
     void head_at_front(unsigned router, unsigned vc, std::uint64_t first_cycle);
+    /// The number behind i of n, cyclically.
+    static std::uint8_t behind(unsigned i, unsigned n) { return static_cast<std::uint8_t>(i + 1 == n ? 0 : i + 1); }
+    void give_credit(std::uint32_t output_vc);
     void activate(unsigned router) { active_[router / 64] |= std::uint64_t{1} << router % 64; }
     void step_router(unsigned router);
 
@@ -289,7 +296,8 @@ private:
     // By output VC of the whole network.
     std::vector<std::uint16_t> credits_;
     std::vector<std::uint8_t> grant_pointer_;
-    std::vector<std::uint8_t> holder_;  ///< input VC whose packet has it, or kNone
+    std::vector<std::uint8_t> holder_;      ///< input VC whose packet has it, or kNone
+    std::vector<std::uint16_t> router_of_;  ///< and of an input VC
 
     // By port of the whole network, router * ports_ + port.
     std::vector<std::uint32_t> downstream_;  ///< first input VC behind an output port; kEndpoint: an endpoint

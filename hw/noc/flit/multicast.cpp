@@ -84,7 +84,7 @@ void FlitNetwork::take_branches(unsigned router, unsigned vc, std::uint64_t gran
     for (Fork::Branch& branch : fork.branches) {
         if (branch.out != kNone || (branch.wanted & granted) == 0) continue;
         const unsigned output = first_from(branch.wanted & granted, accept_pointer_[base + vc]);
-        grant_pointer_[base + output] = static_cast<std::uint8_t>((vc + 1) % stride_);
+        grant_pointer_[base + output] = behind(vc, stride_);
         branch.answer = static_cast<std::uint8_t>(output);
     }
     if (config_.vc_alloc_cycles == 1) answer_branches(router, vc);

@@ -11,8 +11,9 @@ namespace switchyard::hw::flit {
 void FlitNetwork::allocate_switch(unsigned router, std::uint64_t at_switch) {
     Router& state = routers_[router];
     const std::uint32_t base = router * stride_, first_port = router * ports_;
+    const bool at_once = config_.switch_alloc_cycles == 1;
     std::uint64_t requested = 0;
-    const auto behind = [&](unsigned vc, unsigned other, unsigned turn) {
+    const auto yields = [&](unsigned vc, unsigned other, unsigned turn) {
         if (config_.oldest_first && sent_[base + vc] != sent_[base + other])
             return sent_[base + vc] > sent_[base + other];
         // The next one at or after the turn goes first.
@@ -22,7 +23,7 @@ void FlitNetwork::allocate_switch(unsigned router, std::uint64_t at_switch) {
     const auto ask = [&](unsigned vc, unsigned output) {
         const unsigned input = port_of_[vc], out_port = port_of_[output];
         const bool another = (requests_[out_port] >> input & 1) != 0;  // VC of this input asks already
-        if (another && behind(vc, chosen_[input][out_port], vc_turn_[first_port + input])) return;
+        if (another && yields(vc, chosen_[input][out_port], vc_turn_[first_port + input])) return;
         requests_[out_port] |= bit(input);
         requested |= bit(out_port);
         chosen_[input][out_port] = static_cast<std::uint8_t>(vc);
@@ -37,14 +38,16 @@ void FlitNetwork::allocate_switch(unsigned router, std::uint64_t at_switch) {
         }
         const std::uint32_t input_vc = base + vc;
         const unsigned output = out_[input_vc], credits = credits_[base + output];
-        if (credits == 0) continue;
+        if (credits == 0) {
+            if (at_once) state.no_credit |= bit(vc);
+            continue;
+        }
         if (whole_[input_vc] != 0) {
             const std::uint32_t flit = buffer_[std::size_t{input_vc} * config_.buffer_flits + front_[input_vc]];
             if (is_head(flit) && credits < pool_[packet_of(flit)].flits) continue;
         }
         ask(vc, output);
     }
-    const bool at_once = config_.switch_alloc_cycles == 1;
     if (!at_once) {
         for (std::uint64_t mask = at_switch; mask != 0;) {
             const unsigned vc = take_first(mask);
@@ -67,6 +70,7 @@ std::uint64_t FlitNetwork::match_switch(unsigned router, std::uint64_t requested
     const std::uint32_t base = router * stride_, first_port = router * ports_;
     const bool at_once = config_.switch_alloc_cycles == 1;
     const auto choose = [&](std::uint64_t mask, unsigned pointer, auto&& vc_of) {
+        if ((mask & (mask - 1)) == 0) return static_cast<unsigned>(__builtin_ctzll(mask));
         if (!config_.oldest_first) return first_from(mask, pointer);
         return min_from(mask, pointer, [&](unsigned i) { return sent_[base + vc_of(i)]; });
     };
@@ -88,11 +92,11 @@ std::uint64_t FlitNetwork::match_switch(unsigned router, std::uint64_t requested
         matched_inputs |= bit(input);
         const auto match = [&](unsigned out_port) {
             matched_outputs |= bit(out_port);
-            if (move) switch_grant_[first_port + out_port] = static_cast<std::uint8_t>((input + 1) % ports_);
+            if (move) switch_grant_[first_port + out_port] = behind(input, ports_);
         };
         if (move) {
-            switch_accept_[first_port + input] = static_cast<std::uint8_t>((accepted + 1) % ports_);
-            vc_turn_[first_port + input] = static_cast<std::uint8_t>((vc_of_[vc] + 1u) % vcs_);
+            switch_accept_[first_port + input] = behind(accepted, ports_);
+            vc_turn_[first_port + input] = behind(vc_of_[vc], vcs_);
         }
         if ((state.copying >> vc & 1) == 0) {
             match(accepted);

@@ -54,8 +54,8 @@ void FlitNetwork::allocate_vcs(unsigned router) {
             continue;
         }
         const unsigned output = first_from(grants, accept_pointer_[base + vc]);
-        grant_pointer_[base + output] = static_cast<std::uint8_t>((vc + 1) % stride_);
-        accept_pointer_[base + vc] = static_cast<std::uint8_t>((output + 1) % stride_);
+        grant_pointer_[base + output] = behind(vc, stride_);
+        accept_pointer_[base + vc] = behind(output, stride_);
         if (at_once)
             take_output_vc(router, vc, output);
         else
