@@ -15,6 +15,7 @@
 
 #include "switchyard/platform/apps/baseline_command.h"
 #include "switchyard/platform/apps/command_line.h"
+#include "switchyard/platform/apps/executor_options.h"
 #include "switchyard/platform/apps/link_command.h"
 #include "switchyard/platform/apps/memory_command.h"
 #include "switchyard/platform/apps/noc_command.h"
@@ -22,6 +23,8 @@
 #include "switchyard/platform/apps/systems.h"
 #include "switchyard/platform/chip/platform_config.h"
 #include "switchyard/platform/experiment/run_experiment.h"
+#include "switchyard/platform/experiment/stored_run.h"
+#include "switchyard/platform/system/interrupt.h"
 #include "switchyard/platform/system/report_parts.h"
 #include "switchyard/platform/systems/adyna/chip_choice.h"
 #include "switchyard/platform/systems/adyna/declared_trace.h"
@@ -42,7 +45,7 @@ using namespace switchyard;
 
 namespace {
 
-constexpr int kFailedCheck = 1;
+constexpr int kFailedCheck = 1, kInterrupted = 130;
 
 platform::PlatformConfig read_platform(const platform::PlatformOptions& options) {
     return platform::read_platform(options.file, platform::parse_overrides(options.settings));
@@ -267,21 +270,66 @@ struct GemmCommand {
 struct ExperimentCommand {
     std::string file, report;
     std::vector<std::string> settings;
-    unsigned jobs = 0;
+    platform::ExperimentOptions options;
+    platform::ExecutorCommandLine executor;
 
     void add_to(CLI::App& app) {
         app.add_option("experiment", file, "experiment file (YAML)")->required();
         app.add_option("--report", report, "folder for results.json, table.txt and plots/")->required();
-        app.add_option("--jobs", jobs, "points at a time; default: one a core")->check(platform::whole_number(1, 4096));
+        executor.add_to(app);
+        app.add_option("--store", options.store, "SQLite file with results of points; points that it has do not run");
+        app.add_flag("--retry", options.retry, "with a store: run the points that failed once more");
+        app.add_flag("--quiet", options.quiet, "no progress and no table");
         app.add_option("--set", settings, "override batches, seed, or a key of the platform for all points")
             ->allow_extra_args(false)
             ->type_name("KEY=VALUE");
     }
 
-    int run(const platform::SystemRegistry& registry) const {
+    platform::Experiment read(const platform::SystemRegistry& registry) const {
         platform::Experiment experiment = platform::read_experiment(file, registry);
         platform::override_settings(experiment, platform::parse_overrides(settings), registry);
-        return platform::run_experiment(experiment, registry, report, jobs) ? 0 : kFailedCheck;
+        return experiment;
+    }
+
+    int run(const platform::SystemRegistry& registry) {
+        const platform::Experiment experiment = read(registry);
+        std::vector<std::string> work = {"work", file};
+        for (const std::string& setting : settings) work.insert(work.end(), {"--set", setting});
+        options.executor = executor.options(options.store.empty() ? report : options.store, work);
+        const bool elsewhere = options.executor.kind != platform::ExecutorOptions::Kind::processes;
+        if (elsewhere && options.store.empty()) throw InputError("--executor", 0, "", "wants a --store");
+        if (!options.store.empty()) {
+            options.version = platform::program_hash();
+            platform::catch_interrupts();
+        }
+        try {
+            return platform::run_experiment(experiment, registry, report, options) ? 0 : kFailedCheck;
+        } catch (const platform::ExperimentInterrupted& end) {
+            fmt::print(stderr, "sy-sim: {}\n", end.what());
+            return kInterrupted;
+        }
+    }
+};
+
+/// What other machines do: one point of an experiment, whose answer goes to a file.
+struct WorkCommand {
+    ExperimentCommand experiment;
+    std::string key, answer;
+    std::size_t number = 0;
+
+    void add_to(CLI::App& app) {
+        app.add_option("experiment", experiment.file, "experiment file (YAML)")->required();
+        app.add_option("number", number, "of the point")->required();
+        app.add_option("--key", key, "hash that the point must have")->required();
+        app.add_option("--answer", answer, "file to write the answer to")->required();
+        app.add_option("--set", experiment.settings, "as of the experiment")->allow_extra_args(false);
+    }
+
+    int run(const platform::SystemRegistry& registry) const {
+        const auto points = points_of(experiment.read(registry), registry);
+        if (number >= points.size()) throw InputError(experiment.file, 0, "", fmt::format("has no point {}", number));
+        platform::answer_point(points[number].run, registry, platform::program_hash(), key, answer);
+        return 0;
     }
 };
 
@@ -325,6 +373,10 @@ int main(int argc, char** argv) {
     CLI::App* experiment_command = app.add_subcommand("experiment", "run an experiment: many points, tables and plots");
     experiment.add_to(*experiment_command);
 
+    WorkCommand work;
+    CLI::App* work_command = app.add_subcommand("work", "run one point for an experiment on another machine");
+    work.add_to(*work_command);
+
     platform::NocCommand noc;
     CLI::App* noc_command = app.add_subcommand("noc", "characterise a network under synthetic traffic");
     noc.add_to(*noc_command);
@@ -343,6 +395,7 @@ int main(int argc, char** argv) {
         if (mem_command->parsed()) return mem.run();
         if (baseline_command->parsed()) return baseline.run(registry);
         if (experiment_command->parsed()) return experiment.run(registry);
+        if (work_command->parsed()) return work.run(registry);
         if (noc_command->parsed()) return noc.run();
         if (link_command->parsed()) return link.run();
         if (systems_command->parsed()) print_systems(registry);

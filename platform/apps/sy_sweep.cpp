@@ -8,12 +8,14 @@
 #include <systemc>
 
 #include "switchyard/platform/apps/command_line.h"
-#include "switchyard/platform/apps/number_options.h"
+#include "switchyard/platform/apps/executor_options.h"
 #include "switchyard/platform/apps/systems.h"
 #include "switchyard/platform/experiment/database.h"
 #include "switchyard/platform/experiment/run_sweep.h"
+#include "switchyard/platform/experiment/stored_run.h"
 #include "switchyard/platform/system/interrupt.h"
 #include "switchyard/platform/system/report_parts.h"
+#include "switchyard/sw_scheduler/base/error.h"
 
 using namespace switchyard;
 
@@ -24,19 +26,20 @@ constexpr int kFailedPoint = 1, kInterrupted = 130;
 struct RunCommand {
     std::string file, json;
     platform::SweepOptions options;
+    platform::ExecutorCommandLine executor;
 
     void add_to(CLI::App& app) {
         app.add_option("sweep", file, "sweep file (YAML)")->required();
         app.add_option("--store", options.store, "SQLite file with the results; made if there is none")->required();
-        app.add_option("--jobs", options.jobs, "points at a time; default: one a core")
-            ->check(platform::whole_number(1, 4096));
+        executor.add_to(app);
         app.add_flag("--retry", options.retry, "run the points that failed once more");
         app.add_flag("--quiet", options.quiet, "no progress and no table");
         app.add_option("--json", json, "file for the numbers of points");
     }
 
-    int run() const {
+    int run() {
         const platform::Sweep sweep = platform::read_sweep(file);
+        options.executor = executor.options(options.store, {"work", file});
         platform::catch_interrupts();
         const platform::SweepOutcome outcome =
             platform::run_sweep(sweep, platform::all_systems(), platform::program_hash(), options);
@@ -61,6 +64,26 @@ struct RunCommand {
                        outcome.interrupted ? "; interrupted, the same command goes on" : "");
         if (outcome.interrupted) return kInterrupted;
         return outcome.failed > 0 || !outcome.checks_hold ? kFailedPoint : 0;
+    }
+};
+
+/// What other machines do: one point of a sweep, whose answer goes to a file.
+struct WorkCommand {
+    std::string file, key, answer;
+    std::size_t number = 0;
+
+    void add_to(CLI::App& app) {
+        app.add_option("sweep", file, "sweep file (YAML)")->required();
+        app.add_option("number", number, "of the point")->required();
+        app.add_option("--key", key, "hash that the point must have")->required();
+        app.add_option("--answer", answer, "file to write the answer to")->required();
+    }
+
+    int run() const {
+        const std::vector<platform::SweepPoint> points = points_of(platform::read_sweep(file));
+        if (number >= points.size()) throw InputError(file, 0, "", fmt::format("has no point {}", number));
+        platform::answer_point(points[number].run, platform::all_systems(), platform::program_hash(), key, answer);
+        return 0;
     }
 };
 
@@ -99,8 +122,14 @@ int main(int argc, char** argv) {
     RunCommand run;
     CLI::App* run_command = app.add_subcommand("run", "run the points of a sweep that the store does not have");
     run.add_to(*run_command);
+    WorkCommand work;
+    CLI::App* work_command = app.add_subcommand("work", "run one point for a sweep on another machine");
+    work.add_to(*work_command);
     QueryCommand query;
     CLI::App* query_command = app.add_subcommand("query", "print rows of a store");
     query.add_to(*query_command);
-    return platform::run_program(app, argc, argv, [&] { return run_command->parsed() ? run.run() : query.run(); });
+    return platform::run_program(app, argc, argv, [&] {
+        if (work_command->parsed()) return work.run();
+        return run_command->parsed() ? run.run() : query.run();
+    });
 }

@@ -7,20 +7,19 @@
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
+#include <map>
 #include <set>
 #include <stdexcept>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
-#include <systemc>
 
 #include "switchyard/platform/experiment/experiment_report.h"
 #include "switchyard/platform/experiment/figure.h"
 #include "switchyard/platform/experiment/measure.h"
-#include "switchyard/platform/system/process_pool.h"
+#include "switchyard/platform/experiment/stored_run.h"
 #include "switchyard/platform/system/report_parts.h"
 #include "switchyard/sw_scheduler/base/error.h"
 #include "switchyard/sw_scheduler/base/files.h"
@@ -31,8 +30,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kInfeasible = "infeasible";
-
 /// Before the work, not after it: can results be written?
 void prepare_folder(const std::string& folder) {
     std::error_code error;
@@ -41,54 +38,100 @@ void prepare_folder(const std::string& folder) {
         throw InputError(folder, 0, "", "cannot be written" + (error ? ": " + error.message() : ""));
 }
 
-/// Names of files need not be UTF-8.
-std::string one_line(const nlohmann::ordered_json& document) {
-    return document.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+/// Of a point's answer (point_answer()) or of the store. Throws what a failed point has to say.
+PointResult result_of(const ExperimentPoint& point, const std::string& state, const std::string& message,
+                      nlohmann::ordered_json report) {
+    if (state == kInfeasible) return {point, nullptr, message};
+    if (state == kFailed) throw std::runtime_error(message);
+    return {point, std::move(report), ""};
 }
 
-/// A report, or why there is none.
-std::string work_on(const ExperimentPoint& point, const SystemRegistry& registry) {
-    try {
-        return one_line(registry.system_of_design(point.run.design).prepare(point.run)->run());
-    } catch (const Infeasible& reason) {
-        return one_line({{kInfeasible, reason.what()}});
-    } catch (const sc_core::sc_report& report) {
-        throw std::runtime_error(report.get_msg());
-    }
-}
+class ExperimentRun {
+public:
+    ExperimentRun(const Experiment& experiment, const std::vector<ExperimentPoint>& points,
+                  const SystemRegistry& registry, const ExperimentOptions& options)
+        : experiment_(experiment), points_(points), registry_(registry), options_(options), results_(points.size()) {}
 
-PointResult result_of(const ExperimentPoint& point, const std::string& text) {
-    nlohmann::ordered_json answer = nlohmann::ordered_json::parse(text);
-    if (answer.contains(kInfeasible)) return {point, nullptr, answer.at(kInfeasible).get<std::string>()};
-    return {point, std::move(answer), ""};
-}
-
-std::vector<PointResult> run_all(const Experiment& experiment, const std::vector<ExperimentPoint>& points,
-                                 const SystemRegistry& registry, unsigned jobs) {
-    std::vector<PointResult> results(points.size());
-    std::size_t ended = 0;
-    const auto finished = [&](std::size_t index, const std::string& text, double seconds) {
-        results[index] = result_of(points[index], text);
-        std::string outcome;
-        if (results[index].infeasible.empty())
-            check_measures(experiment, results[index]);
+    std::vector<PointResult> run() {
+        if (options_.store.empty())
+            run_without_store();
         else
-            outcome = fmt::format("a gap: {}, ", results[index].infeasible);
-        for (const double value : numbers_at(results[index].report, "summary.latency_us.mean"))
-            outcome = fmt::format("{:.2f} us a batch, ", value);
-        fmt::print(stderr, "[{:>{}}/{}] {}: {}{:.1f} s\n", ++ended, fmt::formatted_size("{}", points.size()),
-                   points.size(), points[index].name(), outcome, seconds);
-        std::fflush(stderr);
-    };
-    try {
-        run_in_processes(
-            points.size(), jobs, [&](std::size_t index) { return work_on(points[index], registry); }, finished);
-    } catch (const WorkFailed& failure) {
-        throw std::runtime_error(
-            fmt::format("{}: {}: {}", experiment.file, points[failure.index].name(), failure.what()));
+            run_with_store();
+        return std::move(results_);
     }
-    return results;
-}
+
+private:
+    void note(std::size_t index, PointResult result, double seconds) {
+        results_[index] = std::move(result);
+        std::string outcome;
+        if (results_[index].infeasible.empty())
+            check_measures(experiment_, results_[index]);
+        else
+            outcome = fmt::format("a gap: {}, ", results_[index].infeasible);
+        for (const double value : numbers_at(results_[index].report, "summary.latency_us.mean"))
+            outcome = fmt::format("{:.2f} us a batch, ", value);
+        ++ended_;
+        if (options_.quiet) return;
+        fmt::print(stderr, "[{:>{}}/{}] {}: {}{:.1f} s\n", ended_, fmt::formatted_size("{}", points_.size()),
+                   points_.size(), points_[index].name(), outcome, seconds);
+        std::fflush(stderr);
+    }
+
+    [[noreturn]] void fail(std::size_t index, const std::string& message) const {
+        throw std::runtime_error(fmt::format("{}: {}: {}", experiment_.file, points_[index].name(), message));
+    }
+
+    void run_without_store() {
+        const auto finished = [&](std::size_t index, const std::string& text, double seconds) {
+            nlohmann::ordered_json answer = nlohmann::ordered_json::parse(text);
+            const auto state = answer.at("state").get<std::string>();
+            const std::string message = answer.value("message", "");
+            if (state == kFailed) fail(index, message);
+            note(index, result_of(points_[index], state, message, answer.value("report", nlohmann::ordered_json())),
+                 seconds);
+        };
+        std::vector<ExecutorTask> tasks;
+        for (std::size_t i = 0; i < points_.size(); ++i) tasks.push_back({i, std::to_string(i)});
+        const bool all = execute(
+            tasks, options_.executor, [&](std::size_t index) { return point_answer(points_[index].run, registry_); },
+            finished, [&](std::size_t index, const std::string& message, double) { fail(index, message); });
+        if (!all) throw ExperimentInterrupted();
+    }
+
+    void run_with_store() {
+        StoredRun stored(registry_, options_.version, options_.store, options_.retry);
+        std::vector<StoredTask> tasks;
+        std::map<std::string, std::vector<std::size_t>> same;  // points by key
+        for (std::size_t i = 0; i < points_.size(); ++i) {
+            const std::string key = stored.keys().of(points_[i].run).hash;
+            std::vector<std::size_t>& indices = same[key];
+            indices.push_back(i);
+            if (indices.size() > 1 || stored.is_known(key)) continue;
+            tasks.push_back({i, key, &points_[i].run});
+        }
+        const auto take = [&](std::size_t index, const StoredPoint& point, double seconds) {
+            if (point.state == kFailed) fail(index, point.message);
+            nlohmann::ordered_json report;
+            if (!point.report.empty()) report = nlohmann::ordered_json::parse(point.report);
+            note(index, result_of(points_[index], point.state, point.message, std::move(report)), seconds);
+        };
+        const bool all = stored.run(tasks, options_.executor, [&](std::size_t at, const StoredPoint& point) {
+            for (const std::size_t index : same.at(point.key)) take(index, point, point.seconds);
+            same.erase(point.key);
+            (void)at;
+        });
+        if (!all) throw ExperimentInterrupted();
+        for (const auto& [key, indices] : same)
+            for (const std::size_t index : indices) take(index, *stored.store().find(key), 0);
+    }
+
+    const Experiment& experiment_;
+    const std::vector<ExperimentPoint>& points_;
+    const SystemRegistry& registry_;
+    const ExperimentOptions& options_;
+    std::vector<PointResult> results_;
+    std::size_t ended_ = 0;
+};
 
 /// All of them or none: until then what an earlier run left stays. results.json last, for those who wait for it.
 void write_results(const Experiment& experiment, const std::vector<Figure>& figures, const std::string& table,
@@ -115,13 +158,12 @@ void write_results(const Experiment& experiment, const std::vector<Figure>& figu
 }  // namespace
 
 bool run_experiment(const Experiment& experiment, const SystemRegistry& registry, const std::string& folder,
-                    unsigned jobs) {
+                    const ExperimentOptions& options) {
     const auto started = std::chrono::steady_clock::now();
     const std::vector<ExperimentPoint> points = points_of(experiment, registry);
-    if (jobs == 0) jobs = std::max(1u, std::thread::hardware_concurrency());
     prepare_folder(folder);
-    fmt::print(stderr, "{}: {} points, {} at a time\n", experiment.name, points.size(), jobs);
-    const std::vector<PointResult> results = run_all(experiment, points, registry, jobs);
+    if (!options.quiet) fmt::print(stderr, "{}: {} points\n", experiment.name, points.size());
+    const std::vector<PointResult> results = ExperimentRun(experiment, points, registry, options).run();
     const auto fits = [](const PointResult& result) { return result.infeasible.empty(); };
     if (std::none_of(results.begin(), results.end(), fits))
         throw Infeasible(experiment.file, 0, results.front().point.name(),
@@ -132,6 +174,7 @@ bool run_experiment(const Experiment& experiment, const SystemRegistry& registry
     const std::string table = results_table(experiment, results, figures);
     const nlohmann::ordered_json document = results_json(experiment, results, figures);
     write_results(experiment, figures, table, document, folder);
+    if (options.quiet) return document.at("ok").get<bool>();
     fmt::print("{}", table);
     fmt::print(stderr, "{}: {} points in {:.1f} s\n", experiment.name, points.size(),
                std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count());

@@ -7,60 +7,22 @@
 #include <chrono>
 #include <cstdio>
 #include <set>
-#include <stdexcept>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
-#include <systemc>
 
 #include "switchyard/platform/experiment/measure.h"
 #include "switchyard/platform/experiment/pareto.h"
-#include "switchyard/platform/experiment/point_store.h"
-#include "switchyard/platform/system/interrupt.h"
-#include "switchyard/platform/system/process_pool.h"
+#include "switchyard/platform/experiment/stored_run.h"
 #include "switchyard/sw_scheduler/base/error.h"
-#include "switchyard/sw_scheduler/base/read_files.h"
 
 namespace switchyard::platform {
 
 using nlohmann::ordered_json;
 
 namespace {
-
-constexpr const char* kDone = "done";
-constexpr const char* kInfeasible = "infeasible";
-constexpr const char* kFailed = "failed";
-
-/// Names of files need not be UTF-8.
-std::string one_line(const ordered_json& document) {
-    return document.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
-}
-
-/// Report or message of a point, and the files that it has read.
-std::string work_on(const Point& point, const SystemRegistry& registry) {
-    const ReadFiles read;
-    ordered_json answer;
-    try {
-        answer["report"] = registry.system_of_design(point.design).prepare(point)->run();
-        answer["state"] = kDone;
-    } catch (const Infeasible& reason) {
-        answer = {{"state", kInfeasible}, {"message", reason.what()}};
-    } catch (const sc_core::sc_report& report) {
-        answer = {{"state", kFailed}, {"message", report.get_msg()}};
-    } catch (const std::exception& error) {
-        answer = {{"state", kFailed}, {"message", error.what()}};
-    }
-    answer["files"] = read.paths();
-    return one_line(answer);
-}
-
-std::string in_one_line(std::string text) {
-    std::replace(text.begin(), text.end(), '\n', ' ');
-    return text;
-}
 
 class Progress {
 public:
@@ -142,11 +104,9 @@ public:
     SweepRun(const Sweep& sweep, const SystemRegistry& registry, const std::string& version,
              const SweepOptions& options)
         : sweep_(sweep),
-          registry_(registry),
           options_(options),
           points_(points_of(sweep)),
-          keys_(registry, version),
-          store_(options.store) {}
+          stored_(registry, version, options.store, options.retry) {}
 
     SweepOutcome run() {
         find_keys();
@@ -160,7 +120,7 @@ public:
 private:
     /// A key or file that is wrong for every point is wrong in the sweep's file.
     void find_keys() {
-        for (const SweepPoint& point : points_) keys_of_points_.push_back(keys_.of(point.run));
+        for (const SweepPoint& point : points_) keys_of_points_.push_back(stored_.keys().of(point.run));
         const auto wrong = [](const PointKeys::Key& key) { return !key.error.empty(); };
         for (const Sweep::Design& design : sweep_.designs) {
             std::size_t of_design = 0, refused = 0, first = 0;
@@ -176,20 +136,11 @@ private:
         std::set<std::string> unique;
         for (std::size_t i = 0; i < points_.size(); ++i) {
             const std::string& key = keys_of_points_[i].hash;
-            rows.push_back({key, points_[i].network, points_[i].design, one_line(settings_json(points_[i]))});
+            rows.push_back({key, points_[i].network, points_[i].design, json_line(settings_json(points_[i]))});
             unique.insert(key);
         }
         outcome_.points = unique.size();
-        store_.set_sweep(sweep_.name, rows, columns_of(sweep_));
-    }
-
-    bool is_known(const std::string& key) {
-        const std::optional<StoredPoint> stored = store_.find(key);
-        if (!stored) return false;
-        bool stale = options_.retry && stored->state == kFailed;
-        for (const auto& [path, hash] : stored->inputs) stale = stale || keys_.file_hash(path) != hash;
-        if (stale) store_.remove(key);
-        return !stale;
+        stored_.store().set_sweep(sweep_.name, rows, columns_of(sweep_));
     }
 
     std::vector<std::size_t> open_points() {
@@ -197,51 +148,26 @@ private:
         std::set<std::string> seen;
         for (std::size_t i = 0; i < points_.size(); ++i) {
             const std::string& key = keys_of_points_[i].hash;
-            if (seen.insert(key).second && !is_known(key)) open.push_back(i);
+            if (seen.insert(key).second && !stored_.is_known(key)) open.push_back(i);
         }
         return open;
     }
 
     void run_points(const std::vector<std::size_t>& open) {
-        const unsigned jobs = options_.jobs > 0 ? options_.jobs : std::max(1u, std::thread::hardware_concurrency());
         Progress progress(sweep_.name, open.size(), options_.quiet);
         if (outcome_.known > 0)
             progress.message(fmt::format("{}: {} of {} points are in {}", sweep_.name, outcome_.known, outcome_.points,
                                          options_.store));
-        const auto note = [&](std::size_t index, StoredPoint ended) {
+        std::vector<StoredTask> tasks;
+        for (const std::size_t i : open) tasks.push_back({i, keys_of_points_[i].hash, &points_[i].run});
+        outcome_.interrupted = !stored_.run(tasks, options_.executor, [&](std::size_t index, const StoredPoint& ended) {
             const SweepPoint& point = points_[open[index]];
-            ended.key = keys_of_points_[open[index]].hash;
-            ended.configuration = one_line(configuration_of(point.run));
-            ended.version = keys_.version();
-            ended.message = in_one_line(ended.message);
-            store_.add(ended);
             ++outcome_.ran;
             if (ended.state != kDone)
                 progress.message(fmt::format("{}: {}: {}", point.name(), ended.state, ended.message));
             progress.point_ended();
-        };
-        const auto finished = [&](std::size_t index, const std::string& text, double seconds) {
-            ordered_json answer = ordered_json::parse(text);
-            StoredPoint ended;
-            ended.state = answer.at("state").get<std::string>();
-            ended.message = answer.value("message", "");
-            ended.seconds = seconds;
-            for (const ordered_json& path : answer.at("files"))
-                ended.inputs[path.get<std::string>()] = keys_.file_hash(path.get<std::string>());
-            if (answer.contains("report")) ended.report = one_line(answer.at("report"));
-            note(index, ended);
-            if (ended.state == kDone) check_measures(answer.at("report"), points_[open[index]]);
-        };
-        const auto failed = [&](std::size_t index, const std::string& message, double seconds) {
-            StoredPoint ended;
-            ended.state = kFailed;
-            ended.message = message;
-            ended.seconds = seconds;
-            note(index, ended);
-        };
-        outcome_.interrupted = !run_all_in_processes(
-            open.size(), jobs, [&](std::size_t index) { return work_on(points_[open[index]].run, registry_); },
-            finished, failed);
+            if (ended.state == kDone) check_measures(ordered_json::parse(ended.report), point);
+        });
     }
 
     /// So that a misspelt measure does not wait for the rest.
@@ -258,7 +184,7 @@ private:
         std::set<std::string> counted;
         for (std::size_t i = 0; i < points_.size(); ++i) {
             const std::string& key = keys_of_points_[i].hash;
-            const std::optional<StoredPoint> stored = store_.find(key);
+            const std::optional<StoredPoint> stored = stored_.store().find(key);
             if (!stored) continue;
             const bool first = counted.insert(key).second;
             if (first && stored->state == kInfeasible) ++outcome_.infeasible;
@@ -279,15 +205,13 @@ private:
             const std::vector<bool> on_front = pareto_front(entry.second);
             for (std::size_t i = 0; i < on_front.size(); ++i) front[entry.first[i]] = on_front[i];
         }
-        store_.set_front(sweep_.name, front);
+        stored_.store().set_front(sweep_.name, front);
     }
 
     const Sweep& sweep_;
-    const SystemRegistry& registry_;
     const SweepOptions& options_;
     std::vector<SweepPoint> points_;
-    PointKeys keys_;
-    PointStore store_;
+    StoredRun stored_;
     std::vector<PointKeys::Key> keys_of_points_;
     SweepOutcome outcome_;
 };

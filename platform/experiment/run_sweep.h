@@ -3,14 +3,15 @@
 
 #include <string>
 
+#include "switchyard/platform/experiment/executor.h"
 #include "switchyard/platform/experiment/point_key.h"
 #include "switchyard/platform/experiment/sweep.h"
 
 namespace switchyard::platform {
 
 struct SweepOptions {
-    std::string store;   ///< SQLite file
-    unsigned jobs = 0;   ///< points at a time; 0: one a core
+    std::string store;  ///< SQLite file
+    ExecutorOptions executor{};
     bool retry = false;  ///< run the points that failed once more
     bool quiet = false;  ///< no progress
 };
@@ -23,10 +24,10 @@ struct SweepOutcome {
     bool interrupted = false;
 };
 
-/// Runs the points of a sweep that the store does not have, each in a process of its own, and notes each result as soon
-/// as it is there. Progress goes to standard error: one line that changes on a terminal, a line every 5 s otherwise,
-/// and one for each point that fails. Throws InputError for bad input; a point that fails is no error. No SystemC
-/// object may exist in this process.
+/// Runs the points of a sweep that the store does not have, each in a process of its own, here or elsewhere, and notes
+/// each result as soon as it is there. Progress goes to standard error: one line that changes on a terminal, a line
+/// every 5 s otherwise, and one for each point that fails. Throws InputError for bad input; a point that fails is no
+/// error. No SystemC object may exist in this process.
 SweepOutcome run_sweep(const Sweep& sweep, const SystemRegistry& registry, const std::string& version,
                        const SweepOptions& options);
 

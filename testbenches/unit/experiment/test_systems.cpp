@@ -109,7 +109,9 @@ TEST_CASE("a system that the library does not have runs through the experiment r
                            "  - {design: toy, name: fast, set: {batch_us: 2}}\n"
                            "figures: [{name: speedup, measure: summary.latency_us.mean, over: slow, inverse: yes}]\n";
     const Experiment experiment = read_experiment(file, systems);
-    CHECK(run_experiment(experiment, systems, (folder.path / "out").string(), 2));
+    ExperimentOptions options;
+    options.executor.jobs = 2;
+    CHECK(run_experiment(experiment, systems, (folder.path / "out").string(), options));
     const ordered_json results = ordered_json::parse(text_of(folder.path / "out/results.json"));
     REQUIRE(results.at("points").size() == 4);
     CHECK(results.at("points").at(1).at("report").at("batches").size() == 3);

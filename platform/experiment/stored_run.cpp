@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "switchyard/platform/experiment/stored_run.h"
+
+#include <algorithm>
+#include <chrono>
+#include <exception>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+#include <systemc>
+
+#include "switchyard/sw_scheduler/base/error.h"
+#include "switchyard/sw_scheduler/base/files.h"
+#include "switchyard/sw_scheduler/base/read_files.h"
+
+namespace switchyard::platform {
+
+using nlohmann::ordered_json;
+
+std::string json_line(const ordered_json& document) {
+    return document.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+}
+
+std::string point_answer(const Point& point, const SystemRegistry& registry) {
+    const auto started = std::chrono::steady_clock::now();
+    const ReadFiles read;
+    ordered_json answer;
+    try {
+        answer["report"] = registry.system_of_design(point.design).prepare(point)->run();
+        answer["state"] = kDone;
+    } catch (const Infeasible& reason) {
+        answer = {{"state", kInfeasible}, {"message", reason.what()}};
+    } catch (const sc_core::sc_report& report) {
+        answer = {{"state", kFailed}, {"message", report.get_msg()}};
+    } catch (const std::exception& error) {
+        answer = {{"state", kFailed}, {"message", error.what()}};
+    }
+    answer["files"] = read.paths();
+    answer["seconds"] = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
+    return json_line(answer);
+}
+
+void answer_point(const Point& point, const SystemRegistry& registry, const std::string& version,
+                  const std::string& key, const std::string& file) {
+    const PointKeys::Key here = PointKeys(registry, version).of(point);
+    const std::string answer = here.hash == key
+                                   ? point_answer(point, registry)
+                                   : json_line({{"state", kFailed},
+                                                {"message", "the files or the program differ from those of the sweep"},
+                                                {"files", ordered_json::array()}});
+    write_file(answer, file);
+}
+
+bool StoredRun::is_known(const std::string& key) {
+    const std::optional<StoredPoint> known = store_.find(key);
+    if (!known) return false;
+    bool stale = retry_ && known->state == kFailed;
+    for (const auto& [path, hash] : known->inputs) stale = stale || keys_.file_hash(path) != hash;
+    if (stale) store_.remove(key);
+    return !stale;
+}
+
+StoredPoint StoredRun::stored(const std::string& answer, double seconds) {
+    const ordered_json document = ordered_json::parse(answer);
+    StoredPoint ended;
+    ended.state = document.at("state").get<std::string>();
+    ended.message = document.value("message", "");
+    ended.seconds = seconds;
+    for (const ordered_json& path : document.at("files"))
+        ended.inputs[path.get<std::string>()] = keys_.file_hash(path.get<std::string>());
+    if (document.contains("report")) ended.report = json_line(document.at("report"));
+    return ended;
+}
+
+bool StoredRun::run(const std::vector<StoredTask>& tasks, const ExecutorOptions& executor,
+                    const std::function<void(std::size_t, const StoredPoint&)>& noted) {
+    const auto note = [&](std::size_t index, StoredPoint ended) {
+        ended.key = tasks[index].key;
+        ended.configuration = json_line(configuration_of(*tasks[index].point));
+        ended.version = keys_.version();
+        std::replace(ended.message.begin(), ended.message.end(), '\n', ' ');
+        store_.add(ended);
+        noted(index, ended);
+    };
+    std::vector<ExecutorTask> work;
+    for (const StoredTask& task : tasks) work.push_back({task.number, task.key});
+    return execute(
+        work, executor, [&](std::size_t index) { return point_answer(*tasks[index].point, registry_); },
+        [&](std::size_t index, const std::string& answer, double seconds) { note(index, stored(answer, seconds)); },
+        [&](std::size_t index, const std::string& message, double seconds) {
+            StoredPoint ended;
+            ended.state = kFailed;
+            ended.message = message;
+            ended.seconds = seconds;
+            note(index, ended);
+        });
+}
+
+}  // namespace switchyard::platform
