@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include <systemc>
 #include <tlm>
 
 #include "switchyard/sw_scheduler/adyna/image/program.h"
@@ -65,6 +66,10 @@ struct InterfaceEvent : ::tlm::tlm_extension<InterfaceEvent> {
     std::size_t size = 0;
     SampleIndexListPtr index_list;
     std::shared_ptr<const MergedSamples> merged;  ///< unit_ready of a merge: with the last of its inputs
+    /// unit_ready, weights_ready: when the last of the data were sent. output_sent: when the last edge, `edge`, could
+    /// begin; kNone if it did not wait for a consumer.
+    sc_core::sc_time sent_at;
+    bool to_memory = false;  ///< output_sent: it was memory that acknowledged last
 
     ::tlm::tlm_extension_base* clone() const override { return new InterfaceEvent(*this); }
     void copy_from(const ::tlm::tlm_extension_base& other) override {

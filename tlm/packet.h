@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include <systemc>
 #include <tlm>
 
 #include "switchyard/tlm/packet_format.h"
@@ -26,6 +27,7 @@ struct PacketExtension : ::tlm::tlm_extension<PacketExtension> {
     bool receipt_follows = false;      ///< ... and this by a network that does not know yet when the packet will arrive
     bool is_receipt = false;           ///< from the network to the sender: the last copy of its packet has arrived
     std::uint32_t receipt_tag = 0;     ///< the sender's; its receipt has the same
+    sc_core::sc_time sent_at;          ///< when the sender gave it to the network
     std::vector<std::uint8_t> values;  ///< has_values: where the sender keeps the bytes that the payload points to
 
     /// Back to the defaults above; the vectors keep their room. A pool calls it for every packet.
@@ -37,6 +39,7 @@ struct PacketExtension : ::tlm::tlm_extension<PacketExtension> {
         payload_bytes = 0;
         wants_receipt = receipt_follows = is_receipt = false;
         receipt_tag = 0;
+        sent_at = sc_core::SC_ZERO_TIME;
         values.clear();
     }
 

@@ -9,6 +9,8 @@
 
 #include <systemc>
 
+#include "switchyard/tlm/time_use.h"
+
 namespace switchyard {
 
 /// Counters and wait reasons that modules register by name, so that reports, traces, tests and the no-progress report
@@ -37,6 +39,9 @@ public:
     /// gives up because of the response reports errors().front(), the first and deepest cause.
     void add_error(const sc_core::sc_object& module, const std::string& message);
 
+    TimeUses& time_uses() { return time_uses_; }
+    const TimeUses& time_uses() const { return time_uses_; }
+
     const std::vector<std::string>& errors() const { return errors_; }  ///< texts of ModelErrors
     const std::vector<Counter>& counters() const { return counters_; }
     /// Sum of the counters called `name` in modules whose name begins with `module_prefix`.
@@ -47,6 +52,7 @@ public:
 private:
     std::vector<Counter> counters_;
     std::vector<Waiter> waiters_;
+    TimeUses time_uses_;
     std::vector<std::string> errors_;
 };
 

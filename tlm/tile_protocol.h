@@ -80,6 +80,7 @@ struct DispatchExtension : ::tlm::tlm_extension<DispatchExtension> {
     int kernel = -1;                     ///< result: index in the kernel store, -1: none is large enough
     std::uint64_t cycles = 0, macs = 0;  ///< results
     std::uint64_t blocks_issued = 0, blocks_skipped = 0;  ///< results: kernel fitting
+    std::uint64_t search_cycles = 0;                      ///< result: of `cycles`, for finding the kernel
 
     std::uint32_t selected_by() const { return invocation_samples > 0 ? invocation_samples : dyn_dim; }
 

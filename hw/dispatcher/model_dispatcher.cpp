@@ -46,13 +46,14 @@ void ModelDispatcher::execute(DispatchExtension& request, sc_core::sc_time& dela
     send(request.multicast, request, delay);
 }
 
-std::uint32_t ModelDispatcher::search(const DispatchExtension& request, sc_core::sc_time& delay) {
+std::uint32_t ModelDispatcher::search(DispatchExtension& request, sc_core::sc_time& delay) {
     const std::size_t first = request.kernel_first, count = request.kernel_count;
     if (first + count > directory_.size())
         throw std::out_of_range(range_error(first, first + count, directory_.size()));
     if (!directory_.sorted(first, count)) throw std::domain_error(order_error(first, first + count));
     const unsigned steps = search_steps(count);
     stats_.search_cycles += steps;
+    request.search_cycles = steps;
     delay += clock().cycles(steps);
     const std::size_t fit = directory_.best_fit(first, count, request.selected_by());
     if (fit == first + count) {

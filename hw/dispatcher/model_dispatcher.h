@@ -25,7 +25,7 @@ protected:
 
 private:
     /// Position of the best fit in the kernel store.
-    std::uint32_t search(const DispatchExtension& request, sc_core::sc_time& delay);
+    std::uint32_t search(DispatchExtension& request, sc_core::sc_time& delay);
     /// Reads the kernel as a real dispatcher would, and checks that it is still the one that was configured.
     void fetch(std::uint32_t index, sc_core::sc_time& delay);
 

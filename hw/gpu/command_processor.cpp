@@ -44,6 +44,8 @@ CommandProcessor::CommandProcessor(const sc_core::sc_module_name& module_name, c
     completed.register_b_transport(this, &CommandProcessor::take_completion);
     for (unsigned queue = 0; queue < config.queues; ++queue) queues_.push_back(std::make_unique<Queue>());
     define_registers();
+    for (unsigned queue = 0; queue < config.queues; ++queue)
+        lanes_.emplace_back("GPU", fmt::format("stream {}", queue));
     SC_HAS_PROCESS(CommandProcessor);
     SC_THREAD(retire);
     SC_METHOD(update_irq);
@@ -224,7 +226,7 @@ void CommandProcessor::process(unsigned q, const sc_time& fetched) {
 void CommandProcessor::dispatch(unsigned q, tlm_utils::simple_initiator_socket<CommandProcessor>& socket) {
     Queue& queue = *queues_[q];
     const std::uint64_t handle = handles_++;
-    in_flight_.emplace(handle, InFlight{q, queue.packet});
+    in_flight_.emplace(handle, InFlight{q, queue.packet, sc_time_stamp()});
     GpuPacketBytes bytes = encode(queue.packet);
     ::tlm::tlm_generic_payload payload;
     set_access(payload, true, handle, bytes.data(), kGpuPacketBytes);
@@ -253,6 +255,12 @@ void CommandProcessor::retire() {
         while (completions_.pop_due(handle)) {
             const InFlight finished = in_flight_.at(handle);
             in_flight_.erase(handle);
+            if (log_ != nullptr) {
+                const std::uint64_t begin = finished.since.value(), end = sc_time_stamp().value();
+                log_->slice(lanes_[finished.queue].lane(*log_, begin, end),
+                            finished.packet.kind == Kind::copy ? "copy" : "kernel", begin, end,
+                            {{"tag", finished.packet.tag}});
+            }
             complete(finished.queue, finished.packet);
         }
         wait(completions_.event());

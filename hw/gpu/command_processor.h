@@ -14,6 +14,7 @@
 #include <tlm>
 
 #include "switchyard/hw/gpu/packet.h"
+#include "switchyard/tlm/activity_log.h"
 #include "switchyard/tlm/register_file.h"
 #include "switchyard/tlm/simulation_registry.h"
 #include "switchyard/tlm/timed_queue.h"
@@ -96,6 +97,7 @@ private:
     struct InFlight {
         unsigned queue = 0;
         GpuPacket packet;
+        sc_core::sc_time since;
     };
 
     void define_registers();
@@ -132,6 +134,8 @@ private:
     sc_core::sc_event written_, irq_changed_;
     sc_core::sc_time next_kernel_;
     Stats stats_;
+    ActivityLog* const log_ = ActivityLog::current();
+    std::vector<ActivityLanes> lanes_;  ///< by queue
 };
 
 template <class V>

@@ -7,6 +7,7 @@
 
 #include "switchyard/hw/gpu/kernel_launch.h"
 #include "switchyard/sw_scheduler/base/error.h"
+#include "switchyard/tlm/activity_log.h"
 
 namespace switchyard::hw {
 
@@ -20,7 +21,7 @@ CopyEngines::CopyEngines(const sc_core::sc_module_name& module_name, const Confi
       arrived_("arrived") {
     copies.register_b_transport(this, &CopyEngines::take);
     for (unsigned engine = 0; engine < config.engines; ++engine)
-        sc_core::sc_spawn([this] { run(); }, fmt::format("engine_{}", engine).c_str());
+        sc_core::sc_spawn([this, engine] { run(engine); }, fmt::format("engine_{}", engine).c_str());
     registry.add(*this, "copies", "1", stats_.copies);
     registry.add(*this, "to_device_bytes", "bytes", stats_.to_device_bytes);
     registry.add(*this, "to_host_bytes", "bytes", stats_.to_host_bytes);
@@ -44,7 +45,9 @@ void CopyEngines::take(::tlm::tlm_generic_payload& payload, sc_core::sc_time&) {
     payload.set_response_status(::tlm::TLM_OK_RESPONSE);
 }
 
-void CopyEngines::run() {
+void CopyEngines::run(unsigned engine) {
+    ActivityLog* const log = ActivityLog::current();
+    const ActivityLog::Track track = log != nullptr ? log->track("GPU", fmt::format("copy engine {}", engine)) : 0;
     while (true) {
         if (waiting_.empty()) {
             wait(arrived_);
@@ -53,8 +56,19 @@ void CopyEngines::run() {
         const Copy copied = waiting_.front();
         waiting_.pop_front();
         ++stats_.copies;
+        const std::uint64_t begin = sc_core::sc_time_stamp().value();
         wait(sc_core::sc_time(config_.setup_ns, sc_core::SC_NS));
         copy(copied.packet);
+        if (log != nullptr) {
+            using Direction = GpuPacket::Direction;
+            const Direction direction = copied.packet.direction;
+            log->slice(track,
+                       direction == Direction::host_to_device   ? "to device"
+                       : direction == Direction::device_to_host ? "to host"
+                                                                : "on device",
+                       begin, sc_core::sc_time_stamp().value(),
+                       {{"tag", copied.packet.tag}, {"bytes", copied.packet.bytes}});
+        }
         std::uint64_t tag = copied.packet.tag;
         ::tlm::tlm_generic_payload payload;
         set_access(payload, true, copied.handle, &tag, sizeof tag);

@@ -50,7 +50,7 @@ private:
         GpuPacket packet;
     };
     void take(::tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
-    void run();
+    void run(unsigned engine);
     void copy(const GpuPacket& packet);
     void access(Memory& memory, bool write, std::uint64_t address, std::vector<std::uint8_t>& data,
                 const GpuPacket& packet);

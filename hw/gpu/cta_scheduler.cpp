@@ -214,6 +214,11 @@ void CtaScheduler::complete() {
             kernel->record.completed = sc_core::sc_time_stamp();
             if (config_.keep_records) records_.push_back(kernel->record);
             const KernelLaunch& launch = *kernel->launch;
+            if (log_ != nullptr) {
+                const std::uint64_t begin = kernel->record.started.value(), end = kernel->record.completed.value();
+                log_->slice(lanes_.lane(*log_, begin, end), "kernel", begin, end,
+                            {{"tag", launch.packet.tag}, {"ctas", kernel->record.ctas}, {"source", launch.source}});
+            }
             if (completed_) completed_(launch);
             std::uint64_t tag = launch.packet.tag;
             ::tlm::tlm_generic_payload payload;

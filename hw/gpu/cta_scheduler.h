@@ -14,6 +14,7 @@
 
 #include "switchyard/hw/gpu/kernel_launch.h"
 #include "switchyard/hw/gpu/occupancy.h"
+#include "switchyard/tlm/activity_log.h"
 #include "switchyard/tlm/simulation_registry.h"
 #include "switchyard/tlm/timed_queue.h"
 
@@ -105,6 +106,8 @@ private:
     std::uint64_t numbers_ = 0;
     Stats stats_;
     std::vector<KernelRecord> records_;
+    ActivityLog* const log_ = ActivityLog::current();
+    ActivityLanes lanes_{"GPU", "multiprocessors"};
 };
 
 template <class V>

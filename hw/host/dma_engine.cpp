@@ -37,6 +37,8 @@ void HostInterface::run_dma() {
         wait(dma_started_);
         if (!status(kDmaBusy)) continue;  // a reset came at the same time
         begins(kDmaActivity);
+        const std::uint64_t start = sc_time_stamp().value(), to = stats_.dma_to_chip_bytes,
+                            from = stats_.dma_from_chip_bytes;
         dma_refusal_.clear();
         const bool list = (request_.bits & kDmaList) != 0;
         transfers_ = list ? fetch_list(request_) : std::deque<Transfer>{request_};
@@ -57,6 +59,10 @@ void HostInterface::run_dma() {
             else if (sound)
                 interrupt(kIrqDmaDone);
         }
+        if (log_ != nullptr)
+            log_->slice(dma_track_, "DMA", start, sc_time_stamp().value(),
+                        {{"to_chip_bytes", stats_.dma_to_chip_bytes - to},
+                         {"from_chip_bytes", stats_.dma_from_chip_bytes - from}});
         ends(kDmaActivity);
     }
 }

@@ -91,6 +91,16 @@ HostInterface::HostInterface(const sc_core::sc_module_name& module_name, const C
     registry.add(*this, "packets_sent", "1", stats_.packets_sent);
     registry.add(*this, "packets_received", "1", stats_.packets_received);
     registry.add_waiter(*this, [this] { return waits(); });
+    if (log_ != nullptr) {
+        segments_track_ = log_->track("chip", "segments");
+        dma_track_ = log_->track("DMA", "DMA engine");
+        profiles_track_ = log_->track("chip", "profiles");
+    }
+    registry.time_uses().segments = [this] {
+        std::vector<SegmentTime> times;
+        for (const auto& [segment, cycles] : segment_cycles_) times.push_back({segment.first, segment.second, cycles});
+        return times;
+    };
 }
 
 void HostInterface::noc_transport(Payload& payload, sc_time& delay) {

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <tlm_utils/simple_initiator_socket.h>
@@ -15,6 +16,7 @@
 
 #include "switchyard/hw/host/host_registers.h"
 #include "switchyard/sw_scheduler/adyna/image/image.h"
+#include "switchyard/tlm/activity_log.h"
 #include "switchyard/tlm/address_map.h"
 #include "switchyard/tlm/adyna_message.h"
 #include "switchyard/tlm/at_target.h"
@@ -194,6 +196,9 @@ private:
     Chip chip_;
     ClockPeriod clock_;
     Stats stats_;
+    ActivityLog* const log_ = ActivityLog::current();
+    ActivityLog::Track segments_track_ = 0, dma_track_ = 0, profiles_track_ = 0;
+    std::map<std::pair<std::uint64_t, std::uint16_t>, std::uint64_t> segment_cycles_;  ///< by image and segment
     RegisterFile registers_;
     AddressMap windows_;
     DemandPagedMemory image_window_;

@@ -145,8 +145,13 @@ void HostInterface::run_batch() {
         const std::vector<std::uint16_t>& tiles = program_.segments[s].tiles;
         if (tiles.empty()) continue;
         segment_ = static_cast<std::uint16_t>(s);
+        const sc_time start = sc_core::sc_time_stamp();
         start_segment(tiles);
         wait_for_tiles();
+        segment_cycles_[{stats_.images_loaded, segment_}] += clock_.count(sc_core::sc_time_stamp() - start);
+        if (log_ != nullptr)
+            log_->slice(segments_track_, fmt::format("segment {}", segment_), start.value(),
+                        sc_core::sc_time_stamp().value(), {{"batch", batch_}, {"segment", segment_}});
         ++stats_.segments;
     }
     if (discarding_) return;
@@ -178,6 +183,7 @@ void HostInterface::run_profiles() {
         wait(profile_started_);
         if (!status(kProfileBusy)) continue;
         begins(kProfileActivity);
+        const std::uint64_t start = sc_core::sc_time_stamp().value();
         send(packet({profile_tile_},
                     {MessageKind::config, MemoryOperation::none, ::tlm::TLM_READ_COMMAND, kTileProfileRead, 0}));
         wait(profile_arrived_);
@@ -188,6 +194,8 @@ void HostInterface::run_profiles() {
             set_status(kProfileBusy, false);
             interrupt(kIrqProfileReady);
         }
+        if (log_ != nullptr)
+            log_->slice(profiles_track_, "profile", start, sc_core::sc_time_stamp().value(), {{"tile", profile_tile_}});
         ends(kProfileActivity);
     }
 }

@@ -54,6 +54,12 @@ BandwidthTiming::BandwidthTiming(const HbmConfig& config, const BankCosts& costs
     turnaround_ = whole_ticks(costs.turnaround_ns * stretched);
 }
 
+void BandwidthTiming::open_log(ActivityLog& log, const std::string& name) {
+    log_ = &log;
+    for (unsigned channel = 0; channel < pseudo_channels_; ++channel)
+        tracks_[channel] = log.track("memory channels", name + " channel " + std::to_string(channel));
+}
+
 BandwidthTiming::Tick BandwidthTiming::service_ticks(std::uint64_t bytes) const {
     return static_cast<Tick>(std::ceil(static_cast<double>(bytes) * ticks_per_byte_));
 }
@@ -68,14 +74,22 @@ void BandwidthTiming::place(Progress& progress, std::uint64_t begin, std::uint64
         std::uint64_t& placed = progress.bytes[channel];
         if (first + placed == last) continue;
         turn_round(channels_[channel], last - first - placed, write);
+        Tick service = 0, done = 0;
         while (first + placed < last) {
             Piece piece{channel, first + placed, 0, 0};
             piece.end = std::min(last - piece.begin, block_bytes_ - piece.begin % block_bytes_) + piece.begin;
             piece.service = service_ticks(piece.end - first) - service_ticks(placed);
             placed = piece.end - first;
             busy_cycles_ += static_cast<double>(piece.service) * cycles_per_tick_;
-            progress.ready = std::max(progress.ready, move(piece, write, now) + latency);
+            const Tick moved = move(piece, write, now);
+            service += piece.service;
+            done = std::max(done, moved);
+            progress.ready = std::max(progress.ready, moved + latency);
         }
+        if (log_ == nullptr) continue;
+        const Tick slice = std::max(logged_[channel], done - service);
+        logged_[channel] = slice + service;
+        log_->slice(tracks_[channel], write ? "write" : "read", slice, logged_[channel]);
     }
 }
 

@@ -3,10 +3,12 @@
 
 #include <array>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "switchyard/hw/memory/bank_costs.h"
 #include "switchyard/hw/memory/hbm_config.h"
+#include "switchyard/tlm/activity_log.h"
 
 namespace switchyard::hw {
 
@@ -28,6 +30,9 @@ public:
     };
 
     BandwidthTiming(const HbmConfig& config, const BankCosts& costs, double ticks_per_ns);
+    /// A track of the timeline for each pseudo-channel, `name` in front. A slice is as long as data are on the bus;
+    /// where banks delay them it is as late as they.
+    void open_log(ActivityLog& log, const std::string& name);
 
     /// Gives a request that began at address `begin` its next bytes, up to address `end`: a place on the
     /// pseudo-channels. progress.ready moves on to when they are done.
@@ -72,6 +77,9 @@ private:
     std::array<PseudoChannel, kMaxPseudoChannels> channels_{};
     std::vector<Bank> banks_;  ///< of all pseudo-channels
     double busy_cycles_ = 0;
+    ActivityLog* log_ = nullptr;
+    std::array<ActivityLog::Track, kMaxPseudoChannels> tracks_{};
+    std::array<Tick, kMaxPseudoChannels> logged_{};  ///< end of the last slice
 };
 
 }  // namespace switchyard::hw

@@ -47,6 +47,8 @@ MemoryInterface::MemoryInterface(const sc_core::sc_module_name& module_name, con
         count("refreshes", &dram::ChannelStats::refreshes);
         count("turnarounds", &dram::ChannelStats::turnarounds);
     }
+    if (ActivityLog* const log = ActivityLog::current(); log != nullptr && !banks_)
+        bandwidth_.open_log(*log, "interface_" + std::to_string(index));
     if (!config.request_log.empty()) {
         const std::string path = config.request_log + "." + std::to_string(index) + ".csv";
         log_.emplace(path);
@@ -299,6 +301,7 @@ void MemoryInterface::send_reply(Request& request, std::uint64_t bytes) {
     payload->set_data_length(length);
     payload->set_streaming_width(length);
 
+    packet.sent_at = sc_core::sc_time_stamp();
     sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
     out->b_transport(*payload, delay);
     if (payload->is_response_error()) throw ModelError(*this, "reply refused: " + payload->get_response_string());

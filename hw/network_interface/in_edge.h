@@ -20,6 +20,7 @@ struct InputUnit {
     SampleIndexListPtr index_list;  ///< the edge's index list for this unit
     std::uint64_t expected = 0, received = 0;
     sc_core::sc_time complete_at;        ///< arrival of the latest byte that is on its way
+    sc_core::sc_time sent_at;            ///< of the latest packet
     sc_core::sc_time acknowledged_at;    ///< of the latest acknowledge
     std::vector<Endpoint> senders;       ///< who waits for the grant
     bool load_started = false;           ///< memory edges, leader: has a slot itself

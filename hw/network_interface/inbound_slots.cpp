@@ -120,6 +120,7 @@ void InboundSlots::announce(InEdge& in, unsigned unit, const SampleIndexListPtr&
                     std::to_string(input.expected) + " bytes, its slot has " + std::to_string(in.edge->slot_bytes));
     }
     if (input.expected == 0) {
+        input.sent_at = sc_core::sc_time_stamp();  // nothing comes: what was waited for is the word of it
         announce_ready(in, unit);
         return;
     }
@@ -151,10 +152,12 @@ void InboundSlots::announce_packed(InEdge& in, unsigned first_unit, const Sample
         input.senders.assign(senders.begin(), senders.end());
     }
     for (unsigned unit = first; unit < first + units; ++unit) {
-        if (in.units[unit].expected == 0)
+        if (in.units[unit].expected == 0) {
+            in.units[unit].sent_at = sc_core::sc_time_stamp();
             announce_ready(in, unit);
-        else
+        } else {
             grant(in, unit);
+        }
     }
 }
 
@@ -195,6 +198,7 @@ void InboundSlots::announce_ready(InEdge& in, unsigned unit) {
     event.operator_index = in.operator_index;
     event.batch = in.batch;
     event.index_list = input.index_list;
+    event.sent_at = input.sent_at;
     event.merged = merged_inputs(in, unit);
     ports_.tell_controller(event);
 }
@@ -213,6 +217,7 @@ void InboundSlots::expect_tensor(const ::tlm::tlm_generic_payload& payload, cons
                     " were expected");
     }
     input.complete_at = std::max(input.complete_at, sc_core::sc_time_stamp() + delay);
+    input.sent_at = std::max(input.sent_at, packet.sent_at);
     if (input.received < input.expected) return;
     InterfaceTask task;
     task.kind = InterfaceTask::Kind::unit_complete;
@@ -235,6 +240,7 @@ void InboundSlots::complete_unit(InEdge& in, unsigned unit) {
     InterfaceEvent event;
     event.kind = InterfaceEvent::Kind::weights_ready;
     event.edge = in.edge->id;
+    event.sent_at = input.sent_at;
     event.operator_index = in.operator_index;
     ports_.tell_controller(event);
 }

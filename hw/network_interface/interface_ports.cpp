@@ -58,6 +58,7 @@ InterfacePorts::Packet InterfacePorts::make_packet(MessageKind kind, std::uint64
 InterfacePorts::Injection InterfacePorts::inject(const Packet& packet, const sc_core::sc_time& after) {
     sc_core::sc_time delay = after;
     ++stats_.packets;
+    packet.packet.sent_at = sc_core::sc_time_stamp() + after;
     if (routing_.packetises()) routing_.packetise(*packet.payload, {packet.packet, packet.memory, packet.message});
     sockets_.network->b_transport(*packet.payload, delay);
     if (!packet.payload->is_response_ok())

@@ -230,7 +230,7 @@ void MemoryFetcher::issue_acknowledged(InEdge& in, unsigned unit) {
 void MemoryFetcher::open_weights(InEdge& in) {
     InputUnit& input = in.units.front();
     input.received = 0;
-    input.complete_at = sc_core::SC_ZERO_TIME;
+    input.complete_at = input.sent_at = sc_core::SC_ZERO_TIME;
     input.expected = in.edge->weight_bytes;
     input.announced = true;
     in.open = true;

@@ -196,7 +196,7 @@ void NetworkInterface::handle(Payload& payload) {
     if (!message) ports_.fail("a packet without a message from endpoint " + std::to_string(packet.source));
     switch (operation_of(payload)) {
         case MemoryOperation::write_done:
-            sender_.finish_step(message->operator_id, message->unit);
+            sender_.finish_step(message->operator_id, message->unit, true);
             return;
         case MemoryOperation::read:
         case MemoryOperation::write:

@@ -22,6 +22,8 @@ void OutboundSender::begin(const SendExtension& send) {
                               static_cast<unsigned>(op.out_edges.size()) + 1,
                               {},
                               false,
+                              sc_core::sc_time_stamp(),
+                              kNone,
                               {}});
     Output& output = outputs_.back();
     for (const std::uint16_t id : op.out_edges) {
@@ -54,6 +56,7 @@ bool OutboundSender::start_edge(Output& output, const Edge& edge) {
 
 void OutboundSender::start_parked(Output& output) {
     ++output.steps_missing;  // keeps the output alive while its edges start
+    output.sent_at = sc_core::sc_time_stamp();
     std::vector<std::uint16_t> parked;
     parked.swap(output.parked);
     const std::uint16_t op = output.operator_index, unit = output.unit;
@@ -245,6 +248,15 @@ void OutboundSender::release_group(std::uint16_t edge, std::uint16_t unit, std::
         return candidate.edge == edge && candidate.unit == unit && candidate.source_unit == source_unit;
     });
     outbound->groups[group].sent = true;
+    if (outbound->groups_missing == 1) {
+        const auto output = std::find_if(outputs_.begin(), outputs_.end(), [&](const Output& candidate) {
+            return candidate.operator_index == outbound->operator_index && candidate.unit == source_unit;
+        });
+        if (output != outputs_.end()) {
+            output->sent_at = sc_core::sc_time_stamp();
+            output->last_edge = edge;
+        }
+    }
     send_group(*outbound, outbound->groups[group]);
     if (--outbound->groups_missing == 0) outbounds_.erase(outbound);
 }
@@ -346,8 +358,7 @@ void OutboundSender::send_to_memory(Output& output, const Edge& edge, const Samp
 }
 
 void OutboundSender::write_memory(Output& output, Store store) {
-    InterfacePorts::Packet packet =
-        ports_.make_packet(MessageKind::data, ports_.memory_of(store.address), store.bytes);
+    InterfacePorts::Packet packet = ports_.make_packet(MessageKind::data, ports_.memory_of(store.address), store.bytes);
     packet.memory.operation = MemoryOperation::write;
     packet.memory.runs = std::move(store.runs);
     packet.message.edge = store.edge;
@@ -444,7 +455,7 @@ void OutboundSender::on_labels(const AdynaMessage& message) {
     }
 }
 
-void OutboundSender::finish_step(std::uint16_t operator_index, std::uint16_t unit) {
+void OutboundSender::finish_step(std::uint16_t operator_index, std::uint16_t unit, bool by_memory) {
     for (auto it = outputs_.begin(); it != outputs_.end(); ++it) {
         if (it->operator_index != operator_index || it->unit != unit) continue;
         if (--it->steps_missing > 0) return;
@@ -453,6 +464,9 @@ void OutboundSender::finish_step(std::uint16_t operator_index, std::uint16_t uni
         event.operator_index = operator_index;
         event.unit = unit;
         event.batch = it->batch;
+        event.edge = it->last_edge;
+        event.sent_at = it->sent_at;
+        event.to_memory = by_memory;
         outputs_.erase(it);
         ports_.tell_controller(event);
         return;

@@ -28,7 +28,7 @@ public:
     void clear();
     void begin(const SendExtension& send);
     /// One edge, or one acknowledge of memory, less to wait for; the last one ends the output.
-    void finish_step(std::uint16_t operator_index, std::uint16_t unit);
+    void finish_step(std::uint16_t operator_index, std::uint16_t unit, bool by_memory = false);
     /// A consumer's acknowledge; what it allows happens when the last has arrived.
     void take_grant(std::uint16_t edge, const Grant& grant);
     void release_group(std::uint16_t edge, std::uint16_t unit, std::uint16_t source_unit, std::uint16_t group);

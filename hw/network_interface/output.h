@@ -5,6 +5,9 @@
 #include <map>
 #include <vector>
 
+#include <systemc>
+
+#include "switchyard/sw_scheduler/adyna/image/program.h"
 #include "switchyard/sw_scheduler/adyna/image/samples.h"
 
 namespace switchyard::hw {
@@ -19,6 +22,8 @@ struct Output {
     unsigned steps_missing = 0;                     ///< edges, and acknowledgements of memory writes
     std::vector<std::uint16_t> parked;              ///< edges whose switch has no complete mask yet
     bool counted = false;                           ///< switch counters
+    sc_core::sc_time sent_at;                       ///< when the last edge could begin, ...
+    std::uint16_t last_edge = kNone;                ///< ... which was this one; kNone: to memory, or of masks
     std::map<std::uint16_t, BranchLists> branches;  ///< by switch
 };
 

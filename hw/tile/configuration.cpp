@@ -68,7 +68,7 @@ void TileController::commit_program(std::size_t size) {
                 state.weights.push_back(Weights{&edge});
                 state.regions.push_back(state.weights.back().region());
             } else if (!carries_decisions(edge.path)) {
-                state.inputs.push_back(Input{&edge, {}});
+                state.inputs.push_back(Input{&edge, {}, {}});
                 state.regions.push_back(
                     {edge.slot_offset, edge.slot_offset + std::uint64_t{edge.slots} * edge.slot_bytes});
             }

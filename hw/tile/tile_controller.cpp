@@ -25,8 +25,15 @@ TileController::TileController(const sc_core::sc_module_name& name, const Config
     SC_THREAD(process);  // a thread, since it calls b_transport
     sensitive << wake_ << completions_.event();
 
+    if (log_ != nullptr) {
+        const std::string tile = get_parent_object() != nullptr ? get_parent_object()->basename() : basename();
+        kernels_track_ = log_->track("tiles", tile);
+        dispatcher_track_ = log_->track("dispatchers", tile);
+        waits_track_ = log_->track("network interface waits", tile);
+    }
     register_counters(registry, this->name(), kCounters, [this]() -> const Stats& { return stats_; });
     registry.add_waiter(*this, [this] { return waits(); });
+    registry.time_uses().operators.emplace_back([this](OperatorTimes& times) { add_times(times); });
 }
 
 void TileController::events_transport(Payload& payload, sc_core::sc_time&) {
@@ -51,21 +58,29 @@ void TileController::events_transport(Payload& payload, sc_core::sc_time&) {
             break;
         case Kind::unit_ready:
             for (Input& input : operators_.at(event->operator_index).inputs) {
-                if (input.edge->id == event->edge) input.index_lists.at(event->unit) = event->index_list;
+                if (input.edge->id != event->edge) continue;
+                input.index_lists.at(event->unit) = event->index_list;
+                input.arrivals[event->unit] = {sc_core::sc_time_stamp().value(), event->sent_at.value()};
             }
             if (event->merged) operators_.at(event->operator_index).merged.at(event->unit) = event->merged;
             break;
         case Kind::weights_ready:
             for (Weights& weights : operators_.at(event->operator_index).weights) {
-                if (weights.edge->id == event->edge) weights.state = Weights::State::present;
+                if (weights.edge->id != event->edge) continue;
+                weights.state = Weights::State::present;
+                weights.arrival = {sc_core::sc_time_stamp().value(), event->sent_at.value()};
             }
             break;
         case Kind::masks_ready:
             operators_.at(event->operator_index).masks_ready.at(event->unit) = true;
+            operators_[event->operator_index].masks_at = sc_core::sc_time_stamp().value();
             break;
         case Kind::output_sent: {
             Operator& op = operators_.at(event->operator_index);
             --op.outputs_in_flight;
+            op.output = {sc_core::sc_time_stamp().value(), event->sent_at.value()};
+            op.output_to_memory = event->to_memory;
+            op.output_edge = event->edge;
             if (op.unit_in_slot(event->unit) == event->unit) op.unit_in_slot(event->unit) = Operator::kFree;
             break;
         }
@@ -78,6 +93,7 @@ void TileController::start_segment(std::uint16_t segment, std::uint32_t batch) {
     if (segment_ >= 0) throw ModelError(*this, "segment " + std::to_string(segment) + " begins before the last ended");
     segment_ = segment;
     batch_ = batch;
+    free_since_ = sc_core::sc_time_stamp().value();
     ++stats_.segments;
     active_ = operators_of(segment);
     prefetch_.clear();
@@ -88,7 +104,12 @@ void TileController::start_segment(std::uint16_t segment, std::uint32_t batch) {
     }
     for (const std::size_t index : active_) {
         Operator& op = operators_[index];
-        for (Input& input : op.inputs) input.index_lists.assign(op.placement->units, nullptr);
+        for (Input& input : op.inputs) {
+            input.index_lists.assign(op.placement->units, nullptr);
+            input.arrivals.assign(op.placement->units, {});
+        }
+        op.masks_at = 0;
+        op.output = {};
         op.merged.assign(op.placement->units, nullptr);
         op.masks_ready.assign(reads_masks(op) ? op.placement->units : 0, false);
         op.masks_requested = 0;
@@ -162,6 +183,10 @@ void TileController::prefetch_weights() {
 void TileController::finish_segment() {
     const auto segment = static_cast<std::uint16_t>(segment_);
     segment_ = -1;
+    const auto last = std::max_element(active_.begin(), active_.end(), [this](std::size_t a, std::size_t b) {
+        return operators_[a].output.at < operators_[b].output.at;
+    });
+    if (last != active_.end()) charge_wait(operators_[*last], operators_[*last].placement->units);
     InterfaceCommand close;
     close.kind = InterfaceCommand::Kind::close_segment;
     close.segment = segment;
@@ -216,6 +241,7 @@ void TileController::run() {
         op.merged[completion.unit].reset();
         ++op.next_unit;
         busy_ = false;
+        free_since_ = sc_core::sc_time_stamp().value();
     }
     if (segment_ < 0) return;
     bool done = true;
@@ -299,6 +325,7 @@ bool TileController::try_dispatch(std::size_t index) {
 
     if (config_.values) dispatch.values = &values_of(op, unit, dispatch.index_list->samples);
 
+    charge_wait(op, unit);
     sc_core::sc_time delay;
     if (!send(dispatcher, dispatch, delay)) {
         throw ModelError(*this, "operator " + std::to_string(op.op->op_id) + ": no kernel for dyn_dim " +
@@ -314,6 +341,8 @@ bool TileController::try_dispatch(std::size_t index) {
     ++stats_.units;
     stats_.empty_units += dispatch.dyn_dim == 0 ? 1 : 0;
     stats_.busy_cycles += dispatch.cycles;
+    times_[op.op->op_id][TimeUse::compute] += delay.value();
+    if (log_ != nullptr) log_kernel(op, dispatch, delay);
     stats_.macs += dispatch.macs;
     ++op.outputs_in_flight;
     if (!empty) op.unit_in_slot(unit) = unit;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -13,12 +14,14 @@
 
 #include "switchyard/hw/tile/profiler.h"
 #include "switchyard/sw_scheduler/adyna/image/program.h"
+#include "switchyard/tlm/activity_log.h"
 #include "switchyard/tlm/clock_period.h"
 #include "switchyard/tlm/interface_protocol.h"
 #include "switchyard/tlm/memory_manager.h"
 #include "switchyard/tlm/simulation_registry.h"
 #include "switchyard/tlm/stat_counters.h"
 #include "switchyard/tlm/tile_protocol.h"
+#include "switchyard/tlm/time_use.h"
 #include "switchyard/tlm/timed_queue.h"
 
 namespace switchyard::hw {
@@ -29,6 +32,7 @@ namespace switchyard::hw {
 ///
 /// Modelled: program load into the kernel store, the order of execution, double buffering of inputs and outputs,
 /// prefetch of the next segment's weights into regions that the running one does not use, the profiler.
+/// Counted: what each operator does with the tile's time in its segments, and what it waits for (TimeUses).
 /// Decisions take no time of their own; the dispatcher's and the network interface's do.
 /// Not modelled: instruction-level control of partial kernels; a unit is computed when all of its inputs are there.
 ///
@@ -72,14 +76,20 @@ private:
         std::uint64_t first = 0, last = 0;
         bool overlaps(const Region& other) const { return first < other.last && other.first < last; }
     };
+    /// Something that a unit waits for: since when it is here, and when it was sent.
+    struct Arrival {
+        std::uint64_t at = 0, sent = 0;  ///< ticks
+    };
     struct Weights {
         const Edge* edge = nullptr;
         enum class State : std::uint8_t { absent, loading, present } state = State::absent;
+        Arrival arrival = {};
         Region region() const { return {edge->slot_offset, std::uint64_t{edge->slot_offset} + edge->weight_bytes}; }
     };
     struct Input {
         const Edge* edge = nullptr;
         std::vector<SampleIndexListPtr> index_lists;  ///< a unit; null until it is ready
+        std::vector<Arrival> arrivals;                ///< a unit
     };
     struct Operator {
         const TileOperator* op = nullptr;
@@ -92,6 +102,10 @@ private:
         unsigned masks_requested = 0;
         unsigned next_unit = 0;
         unsigned outputs_in_flight = 0;
+        std::uint64_t masks_at = 0;  ///< ticks: arrival of the latest recorded masks
+        Arrival output;              ///< of the word that the latest output has left, and when that could begin
+        bool output_to_memory = false;
+        std::uint16_t output_edge = kNone;
         int invoked_kernel = -1;          ///< in the store, of the batch's invocation; -1: none, or one for each unit
         bool invocation_counted = false;  ///< by the dispatcher
         /// Of each output slot the unit that lies there, or kFree. Outputs leave in any order: one without samples
@@ -125,6 +139,12 @@ private:
     const OperatorValues& values_of(const Operator& op, unsigned unit, const SampleSet& samples);
     SampleIndexListPtr index_list_of(const Operator& op, unsigned unit) const;
     int next_segment_after(std::uint16_t segment) const;
+    /// The tile has waited from free_since_ until now, for the unit of `op` that begins or, with `unit` beyond the
+    /// last, for its last output.
+    void charge_wait(const Operator& op, unsigned unit);
+    void add_times(OperatorTimes& times) const;
+    void log_kernel(const Operator& op, const DispatchExtension& dispatch, const sc_core::sc_time& duration);
+    void log_wait(const Operator& op, TimeUse before, std::uint64_t sent);
     template <class Extension>
     bool send(tlm_utils::simple_initiator_socket<TileController>& socket, Extension& extension,
               sc_core::sc_time& delay);
@@ -151,6 +171,10 @@ private:
     std::vector<std::size_t> prefetch_;  ///< operators of the next one whose weights have not been asked for
     bool busy_ = false;                  ///< a kernel is running
     OperatorValues values_;              ///< of the dispatch that is being sent
+    ActivityLog* const log_ = ActivityLog::current();
+    ActivityLog::Track kernels_track_ = 0, dispatcher_track_ = 0, waits_track_ = 0;
+    std::uint64_t free_since_ = 0;  ///< ticks: end of the last kernel in this segment, or the segment's begin
+    std::map<std::uint16_t, OperatorTime<std::uint64_t>> times_;  ///< ticks, by operator id, whichever the image
 };
 
 template <class Visitor>

@@ -2,6 +2,7 @@
 #include "switchyard/platform/apps/baseline_command.h"
 
 #include <map>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -11,8 +12,10 @@
 
 #include "switchyard/platform/apps/number_options.h"
 #include "switchyard/platform/system/config_section.h"
+#include "switchyard/platform/system/page.h"
 #include "switchyard/platform/system/report_parts.h"
 #include "switchyard/sw_scheduler/base/error.h"
+#include "switchyard/sw_scheduler/base/files.h"
 
 namespace switchyard::platform {
 
@@ -62,7 +65,8 @@ void BaselineCommand::add_to(CLI::App& app, const SystemRegistry& registry) {
     app.add_option("--batches", batches, "batches to run; default: all of the trace, or 40")
         ->check(whole_number(1, kMaxBatches));
     app.add_option("--seed", seed, "seed of the route generator; without effect on a trace")->check(whole_number(0));
-    app.add_option("--report", report, "folder for report.json");
+    app.add_option("--report", report, "folder for report.json and the page index.html");
+    timeline.add_to(app);
 }
 
 int BaselineCommand::run(const SystemRegistry& registry) const {
@@ -93,8 +97,16 @@ int BaselineCommand::run(const SystemRegistry& registry) const {
     if (!design.reads_platform && !point.overrides.empty())
         throw InputError("--set", 0, point.overrides.begin()->first, "unknown key");
     system.check_platform(point);
-    const nlohmann::ordered_json document = system.prepare(point)->run();
-    if (!report.empty()) write_json(document, report + "/report.json");
+    timeline.check();
+    const std::unique_ptr<Plan> plan = system.prepare(point);
+    const nlohmann::ordered_json document = timeline.record([&] { return plan->run(); });
+    if (!report.empty()) {
+        FileContents files;
+        files.emplace_back(report + "/report.json", json_text(document));
+        files.emplace_back(report + "/index.html",
+                           page_html(document.value("model", name), {{"kind", "run"}, {"report", document}}));
+        write_files(files);
+    }
     fmt::print("{}", system.table(document));
     return document.value("ok", true) ? 0 : kFailedCheck;
 }

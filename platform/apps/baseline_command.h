@@ -7,6 +7,7 @@
 #include <string>
 
 #include "switchyard/platform/apps/command_line.h"
+#include "switchyard/platform/apps/timeline_option.h"
 #include "switchyard/platform/system/system_registry.h"
 
 namespace switchyard::platform {
@@ -17,6 +18,7 @@ struct BaselineCommand {
     std::string name, model, parameters_file, trace, report;
     std::size_t batches = 0;
     std::optional<std::uint64_t> seed;
+    TimelineOption timeline;
 
     void add_to(CLI::App& app, const SystemRegistry& registry);
     /// The exit status; false checks make it 1.

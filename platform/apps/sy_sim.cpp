@@ -15,16 +15,19 @@
 
 #include "switchyard/platform/apps/baseline_command.h"
 #include "switchyard/platform/apps/command_line.h"
+#include "switchyard/platform/apps/compare_command.h"
 #include "switchyard/platform/apps/executor_options.h"
 #include "switchyard/platform/apps/link_command.h"
 #include "switchyard/platform/apps/memory_command.h"
 #include "switchyard/platform/apps/noc_command.h"
 #include "switchyard/platform/apps/number_options.h"
 #include "switchyard/platform/apps/systems.h"
+#include "switchyard/platform/apps/timeline_option.h"
 #include "switchyard/platform/chip/platform_config.h"
 #include "switchyard/platform/experiment/run_experiment.h"
 #include "switchyard/platform/experiment/stored_run.h"
 #include "switchyard/platform/system/interrupt.h"
+#include "switchyard/platform/system/page.h"
 #include "switchyard/platform/system/report_parts.h"
 #include "switchyard/platform/systems/adyna/chip_choice.h"
 #include "switchyard/platform/systems/adyna/declared_trace.h"
@@ -60,6 +63,7 @@ struct RunCommand {
     unsigned profile_interval = 0, reschedule_interval = 0;
     std::string model;
     std::optional<std::uint64_t> seed;
+    platform::TimelineOption timeline;
 
     void add_to(CLI::App& app) {
         platform.add_to(app);
@@ -80,7 +84,8 @@ struct RunCommand {
         app.add_option("--bound", bound,
                        "largest error that is taken for rounding, by which labels may change; exit status 1 beyond it")
             ->check(platform::number(0));
-        app.add_option("--report", report, "folder for report.json and speed.json");
+        app.add_option("--report", report, "folder for report.json, speed.json and the page index.html");
+        timeline.add_to(app);
         app.add_option("--profile-every", profile_interval, "read the profilers back every N batches as well")
             ->check(platform::whole_number(1, platform::kMaxBatches));
         app.add_option("--write-profile", profile, "file for what the profilers counted: a profile for sy-sched");
@@ -154,6 +159,7 @@ struct RunCommand {
     int run() const {
         const platform::PlatformConfig config = read_platform(platform);
         check_values(config);
+        timeline.check();
         const std::vector<std::uint8_t> bytes = read_bytes(image, kMaxImageBytes);
         const Image program = platform::decode_image_for(config, bytes, image);
         sched::RoutingSource source;
@@ -194,7 +200,7 @@ struct RunCommand {
             options.reschedule_interval = doorbells(program, "--reschedule", reschedule_interval);
             options.reschedule = [&](const platform::SimulatedHost::Profile& read) { return (*rescheduler)(read); };
         }
-        const auto run_on = [&](const platform::PlatformConfig& chosen) {
+        const auto simulate = [&](const platform::PlatformConfig& chosen) {
             const platform::RunResult result = platform::run_simulation(chosen, program, bytes, routing, options);
             if (values) routing = result.host.routed;
             nlohmann::ordered_json documents;
@@ -205,12 +211,15 @@ struct RunCommand {
                 platform::kernel_profile(*result.host.phases.back().image, result.host.profiles.back());
             return documents;
         };
+        const auto run_on = [&](const platform::PlatformConfig& chosen) {
+            return timeline.record([&] { return simulate(chosen); });
+        };
         nlohmann::ordered_json tiles;
         if (spot_check > 0 && config.chip.impl != "tiles")
             tiles = platform::report_of_tiles(config, [&](const platform::PlatformConfig& chosen) {
                 routing.resize(std::min(std::max<std::size_t>(1, spot_check / program.meta.batches_in_flight),
                                         routing.size()));  // in the other process
-                return run_on(chosen);
+                return simulate(chosen);
             });
         nlohmann::ordered_json documents = platform::run_on_chosen_chip(config, run_on);
         nlohmann::ordered_json& document = documents.at("report");
@@ -220,6 +229,9 @@ struct RunCommand {
         if (!report.empty()) {
             files.emplace_back(report + "/report.json", platform::json_text(document));
             files.emplace_back(report + "/speed.json", platform::json_text(documents.at("speed")));
+            files.emplace_back(report + "/index.html",
+                               platform::page_html(program.meta.model + ", " + program.meta.design,
+                                                   {{"kind", "run"}, {"report", document}}));
         }
         if (!profile.empty()) files.emplace_back(profile, platform::json_text(documents.at("profile")));
         write_files(files);
@@ -275,7 +287,8 @@ struct ExperimentCommand {
 
     void add_to(CLI::App& app) {
         app.add_option("experiment", file, "experiment file (YAML)")->required();
-        app.add_option("--report", report, "folder for results.json, table.txt and plots/")->required();
+        app.add_option("--report", report, "folder for results.json, table.txt, plots/ and the page index.html")
+            ->required();
         executor.add_to(app);
         app.add_option("--store", options.store, "SQLite file with results of points; points that it has do not run");
         app.add_flag("--retry", options.retry, "with a store: run the points that failed once more");
@@ -377,6 +390,10 @@ int main(int argc, char** argv) {
     CLI::App* work_command = app.add_subcommand("work", "run one point for an experiment on another machine");
     work.add_to(*work_command);
 
+    platform::CompareCommand compare;
+    CLI::App* compare_command = app.add_subcommand("compare", "write a page with reports side by side");
+    compare.add_to(*compare_command);
+
     platform::NocCommand noc;
     CLI::App* noc_command = app.add_subcommand("noc", "characterise a network under synthetic traffic");
     noc.add_to(*noc_command);
@@ -396,6 +413,7 @@ int main(int argc, char** argv) {
         if (baseline_command->parsed()) return baseline.run(registry);
         if (experiment_command->parsed()) return experiment.run(registry);
         if (work_command->parsed()) return work.run(registry);
+        if (compare_command->parsed()) return compare.run();
         if (noc_command->parsed()) return noc.run();
         if (link_command->parsed()) return link.run();
         if (systems_command->parsed()) print_systems(registry);

@@ -13,9 +13,11 @@
 #include "switchyard/platform/experiment/database.h"
 #include "switchyard/platform/experiment/run_sweep.h"
 #include "switchyard/platform/experiment/stored_run.h"
+#include "switchyard/platform/experiment/sweep_page.h"
 #include "switchyard/platform/system/interrupt.h"
 #include "switchyard/platform/system/report_parts.h"
 #include "switchyard/sw_scheduler/base/error.h"
+#include "switchyard/sw_scheduler/base/files.h"
 
 using namespace switchyard;
 
@@ -24,7 +26,7 @@ namespace {
 constexpr int kFailedPoint = 1, kInterrupted = 130;
 
 struct RunCommand {
-    std::string file, json;
+    std::string file, json, report;
     platform::SweepOptions options;
     platform::ExecutorCommandLine executor;
 
@@ -35,6 +37,7 @@ struct RunCommand {
         app.add_flag("--retry", options.retry, "run the points that failed once more");
         app.add_flag("--quiet", options.quiet, "no progress and no table");
         app.add_option("--json", json, "file for the numbers of points");
+        app.add_option("--report", report, "folder for the page index.html");
     }
 
     int run() {
@@ -57,6 +60,10 @@ struct RunCommand {
                                   {"ok", outcome.checks_hold},
                                   {"interrupted", outcome.interrupted}},
                                  json);
+        if (!report.empty()) {
+            make_folder_of(report + "/index.html");
+            write_file(platform::sweep_page(sweep, options.store), report + "/index.html");
+        }
         if (!options.quiet) fmt::print("{}", platform::front_table(sweep, options.store));
         if (!options.quiet)
             fmt::print("{}: {} points: {} known, {} run; {} done, {} infeasible, {} failed{}\n", sweep.name,

@@ -20,6 +20,7 @@
 #include "switchyard/platform/experiment/figure.h"
 #include "switchyard/platform/experiment/measure.h"
 #include "switchyard/platform/experiment/stored_run.h"
+#include "switchyard/platform/system/page.h"
 #include "switchyard/platform/system/report_parts.h"
 #include "switchyard/sw_scheduler/base/error.h"
 #include "switchyard/sw_scheduler/base/files.h"
@@ -146,6 +147,8 @@ void write_results(const Experiment& experiment, const std::vector<Figure>& figu
         }
     }
     files.emplace_back(folder + "/table.txt", table);
+    files.emplace_back(folder + "/index.html",
+                       page_html(experiment.title, {{"kind", "experiment"}, {"results", document}}));
     files.emplace_back(folder + "/results.json", json_text(document));
     write_files(files);
     for (const FigureSpec& figure : experiment.figures) {

@@ -91,7 +91,7 @@ TEST_CASE("an experiment writes the same bytes, one point at a time or two", "[c
     CHECK(files.at("table.txt") == first.out);
     for (const char* plot : {"speedup.svg", "speedup.published.svg", "energy.svg", "time.svg"})
         CHECK_THAT(files.at(std::string("plots/") + plot), ContainsSubstring("</svg>"));
-    CHECK(files.size() == 6);
+    CHECK(files.size() == 7);  // with the page
     CHECK_THAT(first.err, ContainsSubstring("[4/4] early_exit, adyna: "));
 
     const json results = json::parse(files.at("results.json"));

@@ -16,6 +16,16 @@ public:
         : region_bytes_(platform.hbm.region_bytes), chip_(name, platform, registry) {}
 
     hw::HostInterface& host() override { return chip_.host; }
+    std::vector<double> link_busy_cycles() override {
+        const hw::Topology& topology = chip_.torus->topology();
+        std::vector<double> cycles;
+        for (unsigned router = 0; router < topology.routers(); ++router)
+            for (unsigned port = 0; port < topology.router_ports(); ++port)
+                cycles.push_back(topology.behind(router, port)
+                                     ? static_cast<double>(chip_.torus->link(router, port).busy_cycles)
+                                     : 0.0);
+        return cycles;
+    }
     void finish_logs() override { chip_.hbm.finish_logs(); }
     void read_memory(std::uint64_t address, std::uint8_t* data, unsigned bytes) override {
         ::tlm::tlm_generic_payload payload;
@@ -38,6 +48,7 @@ public:
         : chip_(name, platform, registry) {}
 
     hw::HostInterface& host() override { return chip_.host; }
+    std::vector<double> link_busy_cycles() override { return chip_.stages.link_busy_cycles(); }
 
 private:
     StageChip chip_;

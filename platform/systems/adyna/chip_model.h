@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "switchyard/hw/host/host_interface.h"
 #include "switchyard/platform/chip/platform_config.h"
@@ -20,6 +21,8 @@ public:
 
     /// All sockets and signals of the chip are those of its host interface.
     virtual hw::HostInterface& host() = 0;
+    /// Since the beginning, of each link between routers: by router and port, all ports of a router in turn.
+    virtual std::vector<double> link_busy_cycles() = 0;
     /// Writes what logs of the memory still hold.
     virtual void finish_logs() {}
     /// Reads `bytes` bytes of HBM from `address` on by debug transport. Throws std::logic_error if the model has sizes

@@ -48,6 +48,10 @@ SimulatedHost::SimulatedHost(const sc_core::sc_module_name& name, const HostMemo
         return true;
     };
     switchyard_init(&device_, &io, kNoLimit);
+    if (log_ != nullptr) {
+        batches_track_ = log_->track("host", "batches");
+        work_track_ = log_->track("host", "software");
+    }
     SC_THREAD(software);
 }
 
@@ -81,6 +85,9 @@ void SimulatedHost::run_batches() {
         switchyard_batch done{};
         check(switchyard_wait_batch(&device_, &done));
         result_.batches.back().chip_cycles = done.cycles;
+        if (log_ != nullptr)
+            log_->slice(batches_track_, fmt::format("batch {}", batch), result_.batches.back().doorbell.value(),
+                        result_.batches.back().interrupt.value(), {{"batch", batch}});
         const bool last = batch + 1 == batches;
         if (drains) {
             fetch_outputs(batch);
@@ -122,10 +129,17 @@ std::uint64_t SimulatedHost::send_weights() {
     return bytes;
 }
 
+void SimulatedHost::log(const char* what, const sc_core::sc_time& begin, std::uint32_t batch) const {
+    if (log_ != nullptr)
+        log_->slice(work_track_, what, begin.value(), sc_core::sc_time_stamp().value(), {{"batch", batch}});
+}
+
 void SimulatedHost::send_inputs(std::uint32_t batch) {
+    const sc_core::sc_time begin = sc_core::sc_time_stamp();
     result_.input_bytes += add_tensors("input", batch, regs::kDmaToChip);
     add_masks(batch);
     dma();
+    log("send inputs", begin, batch);
 }
 
 void SimulatedHost::add_masks(std::uint32_t batch) {
@@ -149,6 +163,7 @@ void SimulatedHost::add_masks(std::uint32_t batch) {
 }
 
 void SimulatedHost::fetch_outputs(std::uint32_t batch) {
+    const sc_core::sc_time begin = sc_core::sc_time_stamp();
     result_.output_bytes += add_tensors("output", batch, regs::kDmaFromChip);
     std::uint64_t buffer = kMaskBuffer;
     const std::uint64_t mask_bytes = std::uint64_t{job_.image->meta.batch_samples} * sizeof(std::uint64_t);
@@ -159,6 +174,7 @@ void SimulatedHost::fetch_outputs(std::uint32_t batch) {
         buffer += mask_bytes;
     }
     dma();
+    log("fetch outputs", begin, batch);
     for (const Piece& piece : expected_)
         job_.values->take(*piece.tensor, piece.index, batch,
                           memory.read(piece.buffer, piece.tensor->piece_bytes[piece.index]));
@@ -222,6 +238,7 @@ void SimulatedHost::dma() {
 }
 
 void SimulatedHost::read_profiles() {
+    const sc_core::sc_time begin = sc_core::sc_time_stamp();
     Profile profile;
     profile.batches = static_cast<std::uint32_t>(result_.batches.size());
     profile.phase = result_.phases.size() - 1;
@@ -238,6 +255,7 @@ void SimulatedHost::read_profiles() {
         profile.by_tile.push_back(std::move(records));
     }
     result_.profiles.push_back(std::move(profile));
+    log("read profiles", begin, result_.profiles.back().batches);
 }
 
 void SimulatedHost::check(switchyard_result result) {

@@ -16,6 +16,7 @@
 #include "switchyard/platform/systems/adyna/network_values.h"
 #include "switchyard/sw_scheduler/adyna/image/image.h"
 #include "switchyard/sw_scheduler/workload/trace.h"
+#include "switchyard/tlm/activity_log.h"
 #include "switchyard/tlm/tile_protocol.h"
 
 namespace switchyard::platform {
@@ -129,11 +130,15 @@ private:
     void write_register(std::uint64_t offset, std::uint32_t value);
     void access(::tlm::tlm_command command, std::uint64_t address, std::uint8_t* data, std::size_t size);
 
+    void log(const char* what, const sc_core::sc_time& begin, std::uint32_t batch) const;
+
     Job job_;
     Result result_;
     switchyard_device device_;
     std::vector<Transfer> transfers_;  ///< that the next list will have
-    std::vector<Piece> expected_;      ///< with values: what they will bring from the chip
+    ActivityLog* const log_ = ActivityLog::current();
+    ActivityLog::Track batches_track_ = 0, work_track_ = 0;
+    std::vector<Piece> expected_;  ///< with values: what they will bring from the chip
 };
 
 }  // namespace switchyard::platform

@@ -11,7 +11,9 @@
 
 #include "switchyard/platform/chip/platform_json.h"
 #include "switchyard/platform/system/report_parts.h"
+#include "switchyard/platform/systems/adyna/bounds.h"
 #include "switchyard/platform/systems/adyna/conservation.h"
+#include "switchyard/platform/systems/adyna/places.h"
 #include "switchyard/platform/systems/adyna/stages/validated_domain.h"
 #include "switchyard/sw_scheduler/adyna/compiler/compile.h"
 #include "switchyard/sw_scheduler/base/files.h"
@@ -222,11 +224,14 @@ ordered_json make_report(const PlatformConfig& platform, const Image& image, con
         {"load", load_json(platform, result)},
         {"summary", summary_json(platform, image, run, result)},
         {"utilisation", utilisation_json(platform, run, result)},
+        {"bounds", bounds_json(platform, result, platform.cycles(run.nanoseconds))},
         {"energy", energy_json(energy_of(platform.energy, run.chip).parts(), run.total_picojoules, run.nanoseconds,
                                result.host.batches.size() * image.meta.batches_in_flight)},
         {"phases", phases_json(platform, result)},
         {"batches", batches_json(platform, expected, result)},
         {"operators", operators_json(image, expected, result)},
+        {"tiles", tiles_json(platform, result, platform.cycles(run.nanoseconds))},
+        {"links", links_json(platform, result, platform.cycles(run.nanoseconds))},
         {"counters", counters_json(result)},
         {"conservation", checks_json(checks)}};
     if (image.meta.invocation != ImageMeta{}.invocation) report["invocation"] = image.meta.invocation;

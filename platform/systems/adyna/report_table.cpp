@@ -38,6 +38,21 @@ std::string kernel_rows(const ordered_json& operators) {
     return text;
 }
 
+/// What bounds the run, and the shares of the tiles' time that are at least a thousandth.
+std::string bounds_rows(const ordered_json& bounds) {
+    constexpr double kShown = 1e-3;
+    const auto list = [](const ordered_json& shares) {
+        std::string text;
+        for (const auto& [name, share] : shares.items())
+            if (number_of(share) >= kShown)
+                text += fmt::format("{}{} {:.1f} %", text.empty() ? "" : ", ", name, 100 * number_of(share));
+        return text;
+    };
+    return report_row("tiles' time", list(bounds.at("chip"))) +
+           report_row("bound", fmt::format("{}; waits followed to their causes: {}", text_of(bounds.at("bound")),
+                                           list(bounds.at("causes"))));
+}
+
 }  // namespace
 
 std::string validation_rows(const ordered_json& validation) {
@@ -87,6 +102,7 @@ std::string report_table(const ordered_json& report) {
     text +=
         report_row("links", percent(use.at("link_mean")) + " mean, " + percent(use.at("link_busiest")) + " busiest");
     text += report_row("scratchpads", percent(use.at("scratchpad")) + " of the time");
+    text += bounds_rows(report.at("bounds"));
     text += energy_rows(report.at("energy"));
     text += kernel_rows(report.at("operators"));
     text += report_row("models", fidelity(report));

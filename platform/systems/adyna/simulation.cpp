@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "switchyard/platform/systems/adyna/simulation.h"
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <stdexcept>
@@ -13,6 +14,8 @@
 #include "switchyard/platform/system/no_progress.h"
 #include "switchyard/platform/systems/adyna/chip_model.h"
 #include "switchyard/sw_scheduler/base/error.h"
+#include "switchyard/tlm/activity_log.h"
+#include "switchyard/tlm/clock_period.h"
 #include "switchyard/tlm/simulation_registry.h"
 
 namespace switchyard::platform {
@@ -42,6 +45,55 @@ std::map<std::string, std::uint32_t> tensors_in_memory(ChipModel& chip, const Pl
     }
     return checksums;
 }
+
+/// Bytes that memory and links have moved since the last call, a microsecond, and how busy the links were.
+class TrafficLog {
+public:
+    TrafficLog(ActivityLog& log, const PlatformConfig& platform)
+        : log_(log),
+          ticks_per_us_(sc_core::sc_time(1, sc_core::SC_US).value()),
+          ticks_per_cycle_(ClockPeriod(platform.chip.clock_ghz).cycles(1).value()),
+          memory_(log.track("counters", "memory GB/s")),
+          links_(log.track("counters", "links GB/s")),
+          mean_(log.track("counters", "links, mean share busy")),
+          busiest_(log.track("counters", "busiest link, share busy")) {}
+
+    void sample(const SimulationRegistry& registry, std::vector<double> busy, std::uint64_t now) {
+        double memory = 0, links = 0;
+        for (const SimulationRegistry::Counter& counter : registry.counters()) {
+            if (counter.name == "link_bytes") links += counter.read();
+            const bool of_memory = counter.module.find(".hbm.") != std::string::npos;
+            if (of_memory && (counter.name == "read_bytes" || counter.name == "write_bytes")) memory += counter.read();
+        }
+        const auto ticks = static_cast<double>(now - last_);
+        if (last_ > 0 && ticks > 0) {
+            double sum = 0, most = 0;
+            std::size_t used = 0;
+            for (std::size_t i = 0; i < busy.size(); ++i) {
+                sum += busy[i] - busy_[i];
+                most = std::max(most, busy[i] - busy_[i]);
+                used += busy[i] > 0 ? 1 : 0;
+            }
+            const double cycles = ticks / static_cast<double>(ticks_per_cycle_);
+            const double kilobytes = 1e-3 * static_cast<double>(ticks_per_us_) / ticks;
+            log_.value(memory_, last_, (memory - bytes_) * kilobytes);
+            log_.value(links_, last_, (links - link_bytes_) * kilobytes);
+            log_.value(mean_, last_, used == 0 ? 0 : sum / static_cast<double>(used) / cycles);
+            log_.value(busiest_, last_, most / cycles);
+        }
+        last_ = now;
+        bytes_ = memory;
+        link_bytes_ = links;
+        busy_ = std::move(busy);
+    }
+
+private:
+    ActivityLog& log_;
+    std::uint64_t ticks_per_us_, ticks_per_cycle_, last_ = 0;
+    ActivityLog::Track memory_, links_, mean_, busiest_;
+    double bytes_ = 0, link_bytes_ = 0;
+    std::vector<double> busy_;
+};
 
 }  // namespace
 
@@ -77,10 +129,32 @@ RunResult run_simulation(const PlatformConfig& platform, const Image& image, std
     job.profile_interval = options.profile_interval;
     job.reschedule_interval = options.reschedule_interval;
     job.reschedule = options.reschedule;
-    job.run_begins = [&] { result.before_run = Counters(registry); };
-    job.run_ends = [&] { result.after_run = Counters(registry); };
+    std::unique_ptr<ChipModel> chip;
+    job.run_begins = [&] {
+        result.before_run = Counters(registry);
+        result.link_busy_cycles = chip->link_busy_cycles();
+    };
+    job.run_ends = [&] {
+        result.after_run = Counters(registry);
+        const std::vector<double> links = chip->link_busy_cycles();
+        for (std::size_t i = 0; i < links.size(); ++i)
+            result.link_busy_cycles[i] = links[i] - result.link_busy_cycles[i];
+        for (const auto& add : registry.time_uses().operators) add(result.times);
+        result.segments = registry.time_uses().segments();
+    };
 
-    const std::unique_ptr<ChipModel> chip = make_chip("chip", platform, registry);
+    ActivityLog* const log = ActivityLog::current();
+    if (log != nullptr) {
+        std::vector<std::string> names;
+        for (const ImageMeta::Operator& op : image.meta.operators) names.push_back(op.name);
+        log->set_operator_names(std::move(names));
+        const auto traffic = std::make_shared<TrafficLog>(*log, platform);
+        log->set_sampler([] { return sc_core::sc_time_stamp().value(); },
+                         [&registry, &chip, traffic](std::uint64_t now) {
+                             if (chip) traffic->sample(registry, chip->link_busy_cycles(), now);
+                         });
+    }
+    chip = make_chip("chip", platform, registry);
     hw::HostInterface& interface = chip->host();
     SimulatedHost host("host", platform.host_memory, std::move(job));
     sc_core::sc_signal<bool> irq("irq");
@@ -90,6 +164,7 @@ RunResult run_simulation(const PlatformConfig& platform, const Image& image, std
     host.irq(irq);
 
     sc_core::sc_start();
+    if (log != nullptr) log->set_sampler({}, {});
     if (!host.result().finished) throw no_progress(registry);
     chip->finish_logs();
     result.host = host.result();

@@ -12,6 +12,7 @@
 #include "switchyard/platform/systems/adyna/host.h"
 #include "switchyard/sw_scheduler/adyna/image/image.h"
 #include "switchyard/sw_scheduler/workload/trace.h"
+#include "switchyard/tlm/time_use.h"
 
 namespace switchyard::platform {
 
@@ -27,6 +28,9 @@ struct RunResult {
     Counters before_run;  ///< just before the first doorbell: image, weights and first input are in
     Counters after_run;   ///< just after the last interrupt
     Counters at_end;      ///< nothing moves any more
+    OperatorTimes times;  ///< of the run, tile-cycles by operator id
+    std::vector<SegmentTime> segments;
+    std::vector<double> link_busy_cycles;  ///< of the run, as ChipModel has them
     /// With values, after the last batch: the CRC-32 of each tensor in HBM, by name; samples that do not reach a tensor
     /// leave in it what was there before.
     std::map<std::string, std::uint32_t> tensors;

@@ -30,7 +30,7 @@ void Timeline::move(Transfer& moved, double time, EventKind then, std::uint32_t 
     ++moved.uses;
     const Resources::Served read = resources_.serve(traffic, time, displacement);
     const unsigned flow = begin_flow(moved, time, then, index, unit);
-    flows_[flow].end = read.last;
+    flows_[flow].end = flows_[flow].sent = read.last;
     push(read.first, EventKind::data_ready, flow, 0);  // until then others have the links
 }
 
@@ -60,7 +60,7 @@ unsigned Timeline::begin_flow(Transfer& moved, double time, EventKind then, std:
     }
     const unsigned flow = spare_flows_.back();
     spare_flows_.pop_back();
-    flows_[flow] = {&moved, {0, 0, then, index, unit}, 0, 0, 0, time};
+    flows_[flow] = {&moved, {0, 0, then, index, unit}, 0, 0, 0, time, time};
     return flow;
 }
 
@@ -87,6 +87,7 @@ void Timeline::turn_ready(unsigned flow, double time) {
     const std::uint64_t all = traffic.memory.front().moved_bytes;
     const std::uint64_t turn = std::min(resources_.turn_bytes(), all - moved.done);
     moved.done += turn;
+    moved.sent = time;
     const double share = static_cast<double>(turn) / static_cast<double>(all);
     moved.end = std::max(moved.end, resources_.carry_packet(traffic, time, share));
     if (moved.done < all) {
@@ -101,6 +102,11 @@ void Timeline::end_flow(unsigned flow, double time) {
     const Flow& moved = flows_[flow];
     spend(*moved.transfer, moved.began, time + static_cast<double>(moved.transfer->head),
           moved.then.kind == EventKind::unit_ready && moved.then.unit == 0);
+    if (moved.then.kind == EventKind::unit_ready) {
+        edges_[moved.then.index].arrivals[moved.then.unit].sent = moved.sent;
+    } else if (moved.then.kind == EventKind::weights_there) {
+        slices_[moved.then.index].sent = std::max(slices_[moved.then.index].sent, moved.sent);
+    }
     push(time + static_cast<double>(moved.transfer->head), moved.then.kind, moved.then.index, moved.then.unit);
     spare_flows_.push_back(flow);
 }

@@ -4,8 +4,11 @@
 #include <algorithm>
 #include <limits>
 
+#include <fmt/format.h>
+
 #include "switchyard/hw/memory/memory_interface.h"
 #include "switchyard/sw_scheduler/base/rounding.h"
+#include "switchyard/tlm/clock_period.h"
 
 namespace switchyard::platform {
 
@@ -28,7 +31,18 @@ Resources::Resources(const PlatformConfig& platform, unsigned router_links, unsi
       turn_bytes_(round_up(kMinTurnBytes, platform.hbm.max_packet_bytes)),
       lookahead_bytes_(hw::MemoryInterface::lookahead_bytes(platform.hbm, nullptr)),
       buffer_cycles_(platform.noc.buffer_flits),
-      class_channels_(std::max(1U, platform.noc.topology == "torus" ? platform.noc.vcs / 2 : platform.noc.vcs)) {}
+      class_channels_(std::max(1U, platform.noc.topology == "torus" ? platform.noc.vcs / 2 : platform.noc.vcs)) {
+    if (log_ == nullptr) return;
+    ticks_per_cycle_ = static_cast<double>(ClockPeriod(platform.chip.clock_ghz).cycles(1).value());
+    for (std::size_t channel = 0; channel < channel_free_.size(); ++channel)
+        tracks_.push_back(log_->track(
+            "memory channels", fmt::format("interface_{} channel {}", channel / channels_, channel % channels_)));
+}
+
+void Resources::log(std::size_t channel, bool write, double begin, double end) {
+    log_->slice(tracks_[channel], write ? "write" : "read", static_cast<std::uint64_t>(begin * ticks_per_cycle_),
+                static_cast<std::uint64_t>(end * ticks_per_cycle_));
+}
 
 double Resources::carry(const Traffic& traffic, double start, double stretch, double share) {
     double end = start;
@@ -87,6 +101,7 @@ Resources::Served Resources::serve(const Traffic& traffic, double time, std::uin
             double& free = channels[(channel + moved) % channels_];
             const double begin = std::max(free, time);
             free = begin + static_cast<double>(use.channel_bytes[channel]) * cycles_per_byte_;
+            if (log_ != nullptr) log(static_cast<std::size_t>(&free - channel_free_.data()), use.write, begin, free);
             served.first = std::min(served.first, begin + latency);
             served.last = std::max(served.last, free + latency);
         }
@@ -104,7 +119,9 @@ double Resources::serve_turn(unsigned interface, std::uint64_t bytes, double tim
     double ready = time;
     for (unsigned channel = 0; channel < channels_; ++channel) {
         double& free = channel_free_[std::size_t{interface} * channels_ + channel];
-        free = std::max(free, time) + static_cast<double>(bytes) / channels_ * cycles_per_byte_;
+        const double begin = std::max(free, time);
+        free = begin + static_cast<double>(bytes) / channels_ * cycles_per_byte_;
+        if (log_ != nullptr) log(std::size_t{interface} * channels_ + channel, false, begin, free);
         ready = std::max(ready, free);
     }
     return ready + read_latency_;

@@ -6,6 +6,7 @@
 
 #include "switchyard/platform/chip/platform_config.h"
 #include "switchyard/platform/systems/adyna/stages/traffic.h"
+#include "switchyard/tlm/activity_log.h"
 
 namespace switchyard::platform {
 
@@ -48,13 +49,18 @@ private:
     bool is_source(unsigned link) const { return link >= first_injection_ && link < first_ejection_; }
 
     std::vector<double> link_free_;
+    void log(std::size_t channel, bool write, double begin, double end);
+
     std::vector<double> channel_free_;  ///< pseudo-channels, interface by interface
     unsigned channels_, interleave_bytes_;
     unsigned first_injection_, first_ejection_;  ///< links
     double cycles_per_byte_;                     ///< of a pseudo-channel
     double read_latency_, write_latency_;
     std::uint64_t turn_bytes_, lookahead_bytes_;
-    double buffer_cycles_;   ///< for which a link at full rate fills a buffer
+    double buffer_cycles_;  ///< for which a link at full rate fills a buffer
+    ActivityLog* const log_ = ActivityLog::current();
+    std::vector<ActivityLog::Track> tracks_;  ///< by pseudo-channel
+    double ticks_per_cycle_ = 1;
     double class_channels_;  ///< virtual channels of a link among which a packet may choose
 };
 

@@ -37,16 +37,18 @@ void Timeline::derive_groups() {
         }
     }
     group_busy_.assign(groups_.size(), 0);
+    group_free_.assign(groups_.size(), 0);
 }
 
-double Timeline::end_on_tiles(const Stage& stage, const StageWork& work, unsigned allocation, std::uint32_t samples,
-                              double time) {
-    const OperatorPlacement& placement = *stage.placement;
+double Timeline::end_on_tiles(unsigned stage, unsigned unit, const StageWork& work, unsigned allocation,
+                              std::uint32_t samples, double time) {
+    const OperatorPlacement& placement = *map_.stages()[stage].placement;
     if (placement.allocations.empty()) return time + static_cast<double>(work.cycles);
     const Partition& part = placement.partitions[static_cast<std::size_t>(placement.best_fit(allocation, samples))];
     double end = time;
     for (std::size_t rank = 0; rank < std::size_t{part.n} * part.p * placement.k_factor; ++rank) {
         double& free = tile_free_[placement.tiles[rank]];
+        charge_wait(stage, unit, std::max(free, segment_start_), time, 1);
         free = std::max(free, time) + static_cast<double>(work.kinds[work.kind_of_rank[rank]].cycles);
         end = std::max(end, free);
     }

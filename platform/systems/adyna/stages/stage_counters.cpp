@@ -20,6 +20,10 @@ StageCounters::StageCounters(const std::string& chip, const PlatformConfig& plat
       memories_(platform.hbm.interfaces()),
       link_cycles_(links, 0) {
     const std::string torus = chip + ".torus";
+    registry_.time_uses().operators.emplace_back([this](OperatorTimes& times) {
+        refresh_();
+        for (const auto& [op_id, time] : times_) times[op_id].add(time);
+    });
     const auto of_network = [this] { return network_stats(); };
     register_counters(registry, torus, hw::kRouterCounters, of_network);
     hw::register_network_counters(registry, torus, hw::links_of(*hw::make_topology(platform.noc)), of_network);
@@ -98,12 +102,14 @@ void StageCounters::add(const Transfer& transfer, std::uint64_t times) {
 }
 
 void StageCounters::add(const OperatorPlacement& placement, const StageWork& work, std::uint64_t times) {
+    double& computed = times_[placement.op_id][TimeUse::compute];
     for (std::size_t rank = 0; rank < placement.tiles.size(); ++rank) {
         const KernelUse& use = work.kinds[work.kind_of_rank[rank]];
         Tile& tile = tiles_[placement.tiles[rank]];
         tile.controller.units += times;
         tile.controller.empty_units += work.kernel < 0 ? times : 0;
         tile.controller.busy_cycles += use.cycles * times;
+        computed += static_cast<double>(use.cycles * times);
         tile.dispatcher.dispatches += times;
         tile.dispatcher.blocks_issued += use.blocks_issued * times;
         tile.dispatcher.blocks_skipped += use.blocks_skipped * times;
@@ -124,6 +130,10 @@ void StageCounters::add(const Timeline::Spent& spent) {
     spent_.transfers += spent.transfers;
     spent_.waits += spent.waits;
     spent_.skew += spent.skew;
+}
+
+void StageCounters::add_waits(std::uint16_t op_id, const OperatorTime<double>& waited) {
+    times_[op_id].add(waited);
 }
 
 void StageCounters::add_samples(std::uint16_t switch_id, std::uint16_t branch, std::uint64_t samples) {

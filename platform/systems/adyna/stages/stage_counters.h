@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
@@ -41,6 +42,11 @@ public:
     void add(const OperatorPlacement& placement, const StageWork& work, std::uint64_t times);
     void add_samples(std::uint16_t switch_id, std::uint16_t branch, std::uint64_t samples);
     void add(const Timeline::Spent& spent);
+    void add_waits(std::uint16_t op_id, const OperatorTime<double>& waited);
+    /// Of the links between routers.
+    std::vector<double> link_busy_cycles() const {
+        return {link_cycles_.begin(), link_cycles_.begin() + static_cast<std::ptrdiff_t>(router_links_)};
+    }
     void add_segment(Endpoint tile) { ++tiles_[tile].controller.segments; }
 
 private:
@@ -75,6 +81,7 @@ private:
     hw::NetworkInterface::Stats interfaces_;
     std::map<std::pair<std::uint16_t, std::uint16_t>, std::uint64_t> branch_samples_;
     Timeline::Spent spent_;
+    OperatorTimes times_;
 };
 
 }  // namespace switchyard::platform

@@ -138,6 +138,7 @@ void StageFabric::run_ahead(const sc_core::sc_time& lead) {
     } catch (const std::runtime_error& error) {
         throw ModelError(*this, error.what());
     }
+    counted_ = false;  // a timeline may have read counters in between
     lead_ = std::min(2 * lead, kMaxQuanta * quantum_);
     if (!loaded_->timeline.running()) end_segment();
 }
@@ -386,6 +387,7 @@ void StageFabric::begin_segment(const PacketExtension& packet, const AdynaMessag
     lead_ = quantum_;
     counted_ = false;
     loaded_->timeline.begin_segment(start.segment, now_cycles());
+    counted_ = false;
 }
 
 void StageFabric::end_segment() {
@@ -413,6 +415,8 @@ void StageFabric::refresh() {
         counters_.add(*stage.placement, kernels_.work(stage, dyn_dim, allocation, of_batch), units);
     });
     counters_.add(loaded_->timeline.take_spent());
+    loaded_->timeline.take_waits(
+        [this](std::uint16_t op_id, const OperatorTime<double>& waited) { counters_.add_waits(op_id, waited); });
     loaded_->transfers.for_each([this](Transfer& transfer) {
         if (transfer.uses > 0) counters_.add(transfer, transfer.uses);
         transfer.uses = 0;

@@ -44,6 +44,12 @@ public:
 
     StageFabric(const sc_core::sc_module_name& name, const PlatformConfig& platform, SimulationRegistry& registry);
 
+    /// ChipModel::link_busy_cycles().
+    std::vector<double> link_busy_cycles() {
+        refresh();
+        return counters_.link_busy_cycles();
+    }
+
 private:
     using Payload = ::tlm::tlm_generic_payload;
     /// A tile's program as it arrives, and as it is used from its commit on.

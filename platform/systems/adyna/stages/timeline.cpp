@@ -36,6 +36,7 @@ Timeline::Timeline(const PlatformConfig& platform, const ProgramMap& map, const 
     }
     derive_groups();
     derive_prefetches();
+    if (log_ != nullptr) open_log(platform);
 }
 
 void Timeline::push(double time, EventKind kind, std::uint32_t index, std::uint32_t unit) {
@@ -53,9 +54,11 @@ void Timeline::begin_not_before(Endpoint tile, double time) {
 void Timeline::begin_segment(unsigned segment, double start) {
     run_until(start);  // what is left of the segments before: weights on their way
     segment_ = static_cast<int>(segment);
+    segment_start_ = start;
     const std::vector<unsigned>& members = map_.segments().at(segment);
     stages_missing_ = static_cast<unsigned>(members.size());
     for (const unsigned stage : members) begin_stage(stage, start);
+    for (const unsigned stage : members) group_free_[stages_[stage].group] = start;
     for (const unsigned stage : members) {
         for (const std::uint16_t id : map_.stages()[stage].inputs) {
             if (map_.edge(id).source_stage < 0) request_index_lists(id, start);
@@ -89,10 +92,15 @@ void Timeline::begin_stage(unsigned index, double time) {
     state.unit_in_slot.assign(stage.share->out_slots, -1);
     state.edges_missing.assign(units, 0);
     state.complete.assign(units, 0);
+    state.output = {};
+    state.output_to_memory = false;
+    state.output_to = kNone;
+    state.masks_at = state.scheduled_at = 0;
     const auto reset = [&](std::uint16_t id) {
         EdgeState& edge = edges_[id];
         edge.released = edge.window = 0;
         edge.ready.assign(units, 0);
+        edge.arrivals.assign(units, {});
         edge.complete_at.assign(units, -1);
         edge.transfers.assign(units, nullptr);
         edge.masks_known.assign(map_.edge(id).edge->path == EdgePath::mask ? units : 0, 0);
@@ -125,9 +133,11 @@ void Timeline::handle(const Event& event) {
             break;
         case EventKind::unit_ready:
             edges_[edge].ready[event.unit] = 1;
+            edges_[edge].arrivals[event.unit].at = time;
             try_dispatch(static_cast<unsigned>(map_.edge(edge).destination_stage), time);
             break;
         case EventKind::edge_done:
+            note_output(static_cast<unsigned>(map_.edge(edge).source_stage), edge, event.unit, time);
             edge_done(static_cast<unsigned>(map_.edge(edge).source_stage), event.unit, time);
             break;
         case EventKind::masks_known:
@@ -140,6 +150,7 @@ void Timeline::handle(const Event& event) {
             } else {
                 read[event.unit] = 1;
             }
+            stages_[event.index].masks_at = time;
             try_dispatch(event.index, time);
             break;
         }
@@ -149,6 +160,7 @@ void Timeline::handle(const Event& event) {
             break;
         case EventKind::scheduled:
             stages_[event.index].scheduling = StageState::Scheduling::done;
+            stages_[event.index].scheduled_at = time;
             try_dispatch(event.index, time);
             break;
         case EventKind::data_ready:
@@ -212,7 +224,10 @@ void Timeline::try_dispatch(unsigned index, double time) {
     }
     ++state.in_flight;
     group_busy_[state.group] = 1;
-    const double end = end_on_tiles(stage, work, allocation, of_batch.samples > 0 ? of_batch.samples : dyn_dim,
+    if (stage.placement->allocations.empty() && time > group_free_[state.group])
+        charge_wait(index, unit, group_free_[state.group], time, static_cast<double>(stage.placement->tiles.size()));
+    if (log_ != nullptr) log_kernel(index, unit, work, dyn_dim, std::max(time, state.ready_at));
+    const double end = end_on_tiles(index, unit, work, allocation, of_batch.samples > 0 ? of_batch.samples : dyn_dim,
                                     std::max(time, state.ready_at));
     spent_.kernels += end - time;
     push(end, EventKind::computed, index, unit);
@@ -222,6 +237,7 @@ void Timeline::computed(unsigned index, unsigned unit, double time) {
     StageState& state = stages_[index];
     const Stage& stage = map_.stages()[index];
     group_busy_[state.group] = 0;
+    group_free_[state.group] = time;
     ++state.next_unit;
     state.complete[unit] = 1;
     for (const std::uint16_t id : stage.inputs) release(id, unit, time);
@@ -254,6 +270,11 @@ void Timeline::check_done(unsigned index, double time) {
     state.active = false;
     state.done = true;
     state.done_at = time;
+    const bool last = std::all_of(groups_[state.group].begin(), groups_[state.group].end(),
+                                  [this](unsigned member) { return stages_[member].done; });
+    if (last && stage.placement->allocations.empty())
+        charge_wait(index, stage.units(), group_free_[state.group], time,
+                    static_cast<double>(stage.placement->tiles.size()));
     for (unsigned i = 0; i < state.slices; ++i) {
         Slice& slice = slices_[state.first_slice + i];
         slice.conditions_missing = slice.conditions;

@@ -13,6 +13,8 @@
 #include "switchyard/platform/systems/adyna/stages/program_map.h"
 #include "switchyard/platform/systems/adyna/stages/resources.h"
 #include "switchyard/platform/systems/adyna/stages/transfer_costs.h"
+#include "switchyard/tlm/activity_log.h"
+#include "switchyard/tlm/time_use.h"
 
 namespace switchyard::platform {
 
@@ -52,6 +54,13 @@ public:
         double skew = 0;
     };
     Spent take_spent() { return std::exchange(spent_, {}); }
+    /// What every stage has waited for since the last call, in tile-cycles, by operator id: visit(op_id, time). Kernels
+    /// are not in it.
+    template <class Visit>
+    void take_waits(Visit&& visit) {
+        for (std::size_t i = 0; i < stages_.size(); ++i)
+            visit(map_.stages()[i].placement->op_id, std::exchange(stages_[i].waited, {}));
+    }
     /// The units that every stage computed with each number of samples in each allocation, since the last call:
     /// visit(stage, dyn_dim, allocation, unit of the batch, units).
     template <class Visit>
@@ -102,6 +111,10 @@ private:
         }
     };
     enum class Weights : std::uint8_t { absent, loading, present };
+    /// Something that a unit waits for: since when it is there, and when it was sent.
+    struct Arrival {
+        double at = 0, sent = 0;
+    };
     /// Weights of the tiles of a stage that hold the same: every weights edge has as many slices as the stage has k
     /// factors.
     struct Slice {
@@ -109,6 +122,7 @@ private:
         Weights weights = Weights::absent;
         unsigned reads_missing = 0;
         unsigned conditions_missing = 0, conditions = 0;  ///< see Prefetch
+        double sent = 0;                                  ///< the latest of its data, by memory
     };
     /// A slice of a later segment whose tiles may fetch it once these tiles have this stage's own slice, or, if the two
     /// overlap in the scratchpad, once the stage has ended.
@@ -135,6 +149,11 @@ private:
         std::vector<std::uint16_t> edges_missing;  ///< of an output, by unit
         std::vector<std::uint8_t> complete;        ///< by unit: computed
         double done_at = 0, ready_at = 0;          ///< ready_at: all of its tiles are configured
+        Arrival weights, output;                   ///< of the last slice; of the word that the latest output has left
+        bool output_to_memory = false;
+        std::uint16_t output_to = kNone;  ///< operator; kNone: memory, or it did not wait for a consumer
+        double masks_at = 0, scheduled_at = 0;
+        OperatorTime<double> waited;  ///< tile-cycles
         std::vector<std::uint32_t> selected;
         std::vector<std::uint64_t> computed;  ///< units by dyn_dim, one allocation after another
         /// The same where kernels are invoked once a batch, by UnitOfBatch as well.
@@ -144,6 +163,7 @@ private:
         unsigned released = 0, window = 0;
         bool index_list_known = false;          ///< from HBM: rank 0 knows the samples of every unit
         std::vector<std::uint8_t> ready;        ///< by unit
+        std::vector<Arrival> arrivals;          ///< by unit; `sent` also of a unit whose producer waits for it
         std::vector<double> complete_at;        ///< by unit: the producer's output waits for a slot since; < 0: no
         std::vector<std::uint8_t> masks_known;  ///< mask edges
         std::vector<Transfer*> transfers;       ///< by unit, of tensors; nullptr: not derived yet
@@ -156,6 +176,7 @@ private:
         std::uint64_t given = 0, done = 0;  ///< bytes of a single request that have got a turn; whose turn is over
         double end = 0;                     ///< of what memory has read; of turns: of what the links have carried
         double began = 0;
+        double sent = 0;  ///< the latest of its data, by memory
     };
     static constexpr std::uint32_t kAllUnits = 0xFFFFFFFF;
     /// As an event's unit.
@@ -212,8 +233,17 @@ private:
     void derive_groups();
     /// When a unit that begins at `time` is complete. An operator that shares tiles with another branch uses those of
     /// its kernel, the one for `samples`, alone; each of them works on one unit after another, whichever operator's.
-    double end_on_tiles(const Stage& stage, const StageWork& work, unsigned allocation, std::uint32_t samples,
-                        double time);
+    double end_on_tiles(unsigned stage, unsigned unit, const StageWork& work, unsigned allocation,
+                        std::uint32_t samples, double time);
+
+    // waits.cpp
+    void open_log(const PlatformConfig& platform);
+    void log_kernel(unsigned stage, unsigned unit, const StageWork& work, std::uint32_t dyn_dim, double begin);
+    void log_wait(unsigned stage, TimeUse before, double begin, double sent, double end);
+    /// `tiles` tiles have waited from `begin` to `end` for the unit of a stage that begins or, with `unit` beyond the
+    /// last, for its last output.
+    void charge_wait(unsigned stage, unsigned unit, double begin, double end, double tiles);
+    void note_output(unsigned stage, std::uint16_t edge, unsigned unit, double time);
 
     std::string waits() const;
 
@@ -234,7 +264,12 @@ private:
     std::vector<EdgeState> edges_;
     std::vector<std::vector<unsigned>> groups_;
     std::vector<std::uint8_t> group_busy_;
+    std::vector<double> group_free_;  ///< since when
+    double segment_start_ = 0;
     std::vector<double> tile_free_;  ///< since when, of tiles of operators with allocations
+    ActivityLog* const log_ = ActivityLog::current();
+    std::vector<ActivityLog::Track> kernel_tracks_, wait_tracks_;  ///< by tile
+    double ticks_per_cycle_ = 1;
     Spent spent_;
     int segment_ = -1;
     unsigned stages_missing_ = 0;

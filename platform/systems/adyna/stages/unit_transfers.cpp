@@ -77,8 +77,9 @@ void Timeline::start_output(std::uint16_t id, unsigned unit, double time) {
     }
     if (moved.empty) {  // the probe says that nothing will come; that takes no slot
         ++moved.uses;
-        push(std::max(time + static_cast<double>(moved.announce), resources_.carry(moved.traffic, time)),
-             EventKind::unit_ready, id, unit);
+        const double told = std::max(time + static_cast<double>(moved.announce), resources_.carry(moved.traffic, time));
+        edges_[id].arrivals[unit].sent = told;
+        push(told, EventKind::unit_ready, id, unit);
         push(time, EventKind::edge_done, id, unit);
         return;
     }
@@ -98,6 +99,7 @@ void Timeline::heads_arrive(std::uint16_t id, unsigned unit, double time) {
     ++moved.uses;
     const double end = resources_.carry(moved.traffic, time - head, moved.stretch) + head;
     spent_.flights += static_cast<double>(moved.announce - moved.head);
+    edges_[id].arrivals[unit].sent = time - head;
     spend(moved, time - head, end);
     push(end, EventKind::unit_ready, id, unit);
     push(end, EventKind::edge_done, id, unit);
@@ -156,7 +158,9 @@ void Timeline::open_loads(std::uint16_t id, double time) {
         const double known = time + static_cast<double>(moved.announce);
         if (moved.empty) {
             ++moved.uses;
-            push(std::max(known, resources_.carry(moved.traffic, time)), EventKind::unit_ready, id, edge.window);
+            const double told = std::max(known, resources_.carry(moved.traffic, time));
+            edge.arrivals[edge.window].sent = told;
+            push(told, EventKind::unit_ready, id, edge.window);
         } else {
             push(known + static_cast<double>(moved.grant), EventKind::requests_arrive, id, edge.window);
         }

@@ -87,6 +87,7 @@ void Timeline::derive_prefetches() {
 void Timeline::request_weights(Slice& slice, double time) {
     const Stage& stage = map_.stages()[slice.stage];
     slice.weights = Weights::loading;
+    slice.sent = 0;
     const auto index = static_cast<std::uint32_t>(&slice - slices_.data());
     for (const std::uint16_t id : stage.weights) {
         const unsigned readers = transfers_.weight_readers(id, slice.index);
@@ -104,6 +105,7 @@ void Timeline::weights_there(unsigned index, double time) {
     slice.weights = Weights::present;
     StageState& state = stages_[slice.stage];
     --state.slices_missing;
+    state.weights = {time, slice.sent};
     if (!state.active) return;
     prefetch(slice.stage, false, static_cast<int>(slice.index), time);
     try_dispatch(slice.stage, time);
