@@ -49,9 +49,9 @@ std::string name_of(const DynGraph& graph, const Source& source) {
     return name;
 }
 
-/// Of a whole micro-batch.
-const Partition& largest_partition(const OperatorPlacement& placement) {
-    return placement.partitions[placement.last_partition(0) - 1];
+/// Of a whole micro-batch. Kernels that are invoked once a batch are for several.
+Partition largest_partition(const OperatorPlacement& placement) {
+    return placement.unit_partition(placement.last_partition(0) - 1);
 }
 
 }  // namespace

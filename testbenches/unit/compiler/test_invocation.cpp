@@ -108,6 +108,23 @@ TEST_CASE("Micro-batches are what an invocation takes unless a batch is asked fo
     CHECK(design_of(read.meta).invocation() == Invocation::batch);
 }
 
+TEST_CASE("Tensors in HBM are cut for micro-batches, whatever a kernel is invoked for") {
+    // A piece of a whole batch would put all of its samples on one memory interface.
+    constexpr std::uint32_t kUnitSamples = 8;
+    const Image image = by_batch("configs/workloads/fbsnet_mcifarnet.yaml", "adyna", kUnitSamples);
+    std::size_t tensors = 0;
+    for (const TileProgram& tile : image.tiles) {
+        for (const OperatorPlacement& tensor : tile.placements) {
+            if (!tensor.in_memory()) continue;
+            const Partition& cut = tensor.partitions.front();
+            CAPTURE(tensor.op_id, cut.dyn_dim, cut.n, cut.p);
+            ++tensors;
+            CHECK(std::uint32_t{cut.dyn_dim} / cut.n <= 2 * kUnitSamples);
+        }
+    }
+    CHECK(tensors > 0);
+}
+
 TEST_CASE("Designs that do not route are refused an invocation for each batch") {
     const std::string file = "configs/workloads/digits_skipnet.yaml";
     CHECK_THROWS_WITH(by_batch(file, "m-tile"), ContainsSubstring("design m-tile: invocation: batch"));
