@@ -34,27 +34,51 @@ sched::TrainingNetwork read_network(const std::string& path, const std::string& 
     return network;
 }
 
-/// Traces of the networks that a description names: `pilot_training: {seed, networks: [{file, gpu, samples, set}]}`.
-std::vector<PilotTrace> recorded(const std::string& path, Representation representation) {
+/// A network of a list, with how many samples of which seed are drawn.
+struct Listed {
+    sched::TrainingNetwork network;
+    std::uint64_t seed, samples;
+    std::string changes;  ///< "width=64 corpus_seed=101"
+};
+
+bool lists_networks(const std::string& path, const std::string& section) {
     const YAML::Node root = load_yaml(path);
-    if (!root.IsMap() || !root["pilot_training"]) throw InputError(path, 0, "pilot_training", "missing");
-    sched::MappingReader reader(root["pilot_training"], path, "pilot_training");
+    return root.IsMap() && root[section];
+}
+
+/// Visits the networks that a file lists: `SECTION: {seed, networks: [{file, gpu, samples, set}]}`, one after another.
+template <class F>
+void for_listed(const std::string& path, const std::string& section, const F& visit) {
+    const YAML::Node root = load_yaml(path);
+    if (!root.IsMap() || !root[section]) throw InputError(path, 0, section, "missing");
+    sched::MappingReader reader(root[section], path, section);
     const std::uint64_t seed = reader.integer("seed", 0, 0x7FFFFFFF);
-    std::vector<PilotTrace> traces;
+    std::uint64_t number = 0;
     for (const YAML::Node& node : reader.list("networks")) {
-        sched::MappingReader entry(node, path, fmt::format("pilot_training.networks[{}]", traces.size()));
+        sched::MappingReader entry(node, path, fmt::format("{}.networks[{}]", section, number));
         const std::string file = beside(path, entry.text("file")), gpu = beside(path, entry.text("gpu"));
         const std::uint64_t samples = entry.integer("samples", 1, 10000000);
         std::map<std::string, std::string> overrides;
+        std::vector<std::string> changes;
         if (entry.has("set"))
-            for (const auto& pair : entry.node("set"))
+            for (const auto& pair : entry.node("set")) {
                 overrides["training." + pair.first.as<std::string>()] = pair.second.as<std::string>();
+                changes.push_back(pair.first.as<std::string>() + "=" + pair.second.as<std::string>());
+            }
         entry.finish();
-        const sched::TrainingNetwork network = read_network(file, gpu, overrides);
-        BlockPlanner planner(network, label_partition(network));
-        traces.push_back(record_trace(network, planner, representation, seed + traces.size(), samples));
+        visit(Listed{read_network(file, gpu, overrides), seed + number, samples,
+                     fmt::format("{}", fmt::join(changes, " "))});
+        ++number;
     }
     reader.finish();
+}
+
+std::vector<PilotTrace> recorded(const std::string& path, Representation representation) {
+    std::vector<PilotTrace> traces;
+    for_listed(path, "pilot_training", [&](const Listed& listed) {
+        BlockPlanner planner(listed.network, label_partition(listed.network));
+        traces.push_back(record_trace(listed.network, planner, representation, listed.seed, listed.samples));
+    });
     return traces;
 }
 
@@ -81,14 +105,21 @@ void PilotCommand::add_to(CLI::App& app) {
     train_->add_option("--seed", config_.seed, "of the weights and of the order of the samples; default: 1")
         ->check(whole_number(0));
     train_->add_option("--learning-rate", config_.learning_rate, "default: 0.01");
-    train_->add_option("--momentum", config_.momentum, "default: 0");
+    train_->add_option("--momentum", config_.momentum, "default: 0.9");
+    train_->add_option("--falling-share", config_.falling_share,
+                       "of the epochs, over which the rate falls; default: 0.5");
+    train_->add_option("--batch", config_.batch, "samples of an update; default: 8")->check(whole_number(1, 4096));
+    train_->add_option("--max-gradient", config_.max_gradient, "norm of a batch's gradient; default: 1");
+    train_->add_option("--sample-layer", config_.sample_layer, "neurons")->check(whole_number(1, 4096));
+    train_->add_option("--matrix-layer", config_.matrix_layer, "neurons")->check(whole_number(1, 4096));
+    train_->add_option("--second-layer", config_.second_layer, "neurons")->check(whole_number(1, 4096));
     train_->add_option("--representation", representation_, "idiom or global_id; default: idiom");
     train_->add_option("-o,--output", output_, "pilot to write (JSON)")->required();
 
     evaluate_ = command_->add_subcommand("evaluate", "count the mispredictions of a pilot");
     evaluate_->add_option("pilot", pilot_, "pilot (JSON)")->required();
-    evaluate_->add_option("networks", networks_, "descriptions of networks (YAML)")->required();
-    evaluate_->add_option("--gpu", gpu_, "file of configs/gpus whose kernel times are used")->required();
+    evaluate_->add_option("networks", networks_, "descriptions of networks, or lists of them (YAML)")->required();
+    evaluate_->add_option("--gpu", gpu_, "file of configs/gpus whose kernel times are used; a list names its own");
     evaluate_->add_option("--set", settings_, "KEY=VALUE: overrides a key of the descriptions");
     evaluate_->add_option("--samples", samples_, "default: 3000")->check(whole_number(1, 10000000));
     evaluate_->add_option("--seed", seed_, "of the samples; default: 1")->check(whole_number(0));
@@ -149,23 +180,41 @@ int PilotCommand::train() {
 int PilotCommand::evaluate() {
     const Pilot pilot = Pilot::read(pilot_);
     nlohmann::ordered_json report = nlohmann::ordered_json::array();
-    fmt::print("{:<12} {:>6} {:>7} {:>8} {:>9} {:>12} {:>12} {:>12}\n", "network", "paths", "samples", "accuracy",
-               "exact", "other path", "mispredicted", "with records");
-    for (const std::string& file : networks_) {
-        const sched::TrainingNetwork network = read_network(file, gpu_, parse_overrides(settings_));
-        const PilotEvaluation e = evaluate_pilot(network, pilot, seed_, samples_);
+    fmt::print("{:<12} {:>6} {:>7} {:>8} {:>7} {:>10} {:>11} {:>12} {:>12} {:>11} {:>11}\n", "network", "paths",
+               "samples", "accuracy", "exact", "other path", "other label", "mispredicted", "with records",
+               "label limit", "input limit");
+    double sum = 0;
+    const auto add = [&](const sched::TrainingNetwork& network, std::uint64_t seed, std::uint64_t samples,
+                         const std::string& changes) {
+        const PilotEvaluation e = evaluate_pilot(network, pilot, seed, samples);
         const double accuracy = 1 - static_cast<double>(e.mispredictions) / static_cast<double>(e.samples);
-        fmt::print("{:<12} {:>6} {:>7} {:>8.4f} {:>9} {:>12} {:>12} {:>12}\n", network.name, network.paths(), e.samples,
-                   accuracy, e.exact, e.other_path, e.mispredictions, e.handled);
+        sum += accuracy;
+        fmt::print("{:<12} {:>6} {:>7} {:>8.4f} {:>7} {:>10} {:>11} {:>12} {:>12} {:>11} {:>11} {}\n", network.name,
+                   network.paths(), e.samples, accuracy, e.exact, e.other_path, e.other_label, e.mispredictions,
+                   e.handled, e.label_limit, e.input_limit, changes);
         report.push_back({{"network", network.name},
+                          {"changes", changes},
                           {"paths", network.paths()},
                           {"samples", e.samples},
                           {"accuracy", accuracy},
                           {"exact", e.exact},
                           {"other_path", e.other_path},
+                          {"other_label", e.other_label},
                           {"mispredictions", e.mispredictions},
-                          {"mispredictions_with_records", e.handled}});
+                          {"mispredictions_with_records", e.handled},
+                          {"mispredictions_of_true_labels", e.label_limit},
+                          {"mispredictions_of_likeliest_path", e.input_limit}});
+    };
+    for (const std::string& file : networks_) {
+        if (lists_networks(file, "pilot_validation")) {
+            for_listed(file, "pilot_validation",
+                       [&](const Listed& listed) { add(listed.network, listed.seed, listed.samples, listed.changes); });
+            continue;
+        }
+        if (gpu_.empty()) throw InputError("--gpu", 0, "", "wanted for " + file);
+        add(read_network(file, gpu_, parse_overrides(settings_)), seed_, samples_, "");
     }
+    if (!report.empty()) fmt::print("mean accuracy {:.4f}\n", sum / static_cast<double>(report.size()));
     if (!json_.empty()) write_json(report, json_);
     return 0;
 }

@@ -17,7 +17,7 @@ struct ExecutionBlock {
     /// that the block makes.
     std::vector<sched::TensorId> needed;
     std::vector<sched::TensorId> fetched;  ///< of `needed`, those that exist before the block begins
-    std::uint64_t needed_bytes = 0;        ///< of `needed`, with the largest workspace: at most the work buffer
+    std::uint64_t needed_bytes = 0;        ///< most of `needed` at once, workspace in it: at most the work buffer
     std::uint64_t fetched_bytes = 0;
     double ns = 0;  ///< sum of the operators' base times
 };

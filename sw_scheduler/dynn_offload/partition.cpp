@@ -27,6 +27,10 @@ public:
         }
         first_.push_back(ids_.size());
         written_.assign(stream.tensors.size(), {});
+        released_.resize(stream.operators.size());
+        for (TensorId id = 0; id < stream.tensors.size(); ++id)
+            if (!stream.tensors[id].is_view() && stream.tensors[id].released_after != kNever)
+                released_[stream.tensors[id].released_after].push_back(id);
         for (std::uint32_t i = 0; i < stream.operators.size(); ++i) {
             for (const TensorId id : stream.operators[i].writes) written_[stream.storage_of(id)].push_back(i);
             for (const TensorId id : stream.operators[i].in_place) written_[stream.storage_of(id)].push_back(i);
@@ -37,20 +41,12 @@ public:
         ExecutionBlock made;
         made.first = first;
         made.operators = end - first;
-        ++round_;
-        std::uint64_t workspace = 0;
+        begin(first);
         for (std::uint32_t i = first; i < end; ++i) {
             made.ns += stream_.operators[i].ns;
-            workspace = std::max(workspace, stream_.operators[i].workspace_bytes);
-            for (std::size_t k = first_[i]; k < first_[i + 1]; ++k) {
-                const TensorId id = ids_[k];
-                if (seen_[id] == round_) continue;
-                seen_[id] = round_;
-                made.needed.push_back(id);
-                made.needed_bytes += stream_.tensors[id].bytes;
-            }
+            run(i, [&](TensorId id) { made.needed.push_back(id); });
         }
-        made.needed_bytes += workspace;
+        made.needed_bytes = peak();
         std::sort(made.needed.begin(), made.needed.end());
         for (const TensorId id : made.needed) {
             const std::uint32_t producer = stream_.tensors[id].producer;
@@ -63,18 +59,11 @@ public:
 
     /// End of the longest block from `first` on whose storages have at most `bytes`; at least one operator.
     std::uint32_t fill(std::uint32_t first, std::uint64_t bytes) {
-        ++round_;
-        std::uint64_t sum = 0, workspace = 0;
+        begin(first);
         const auto operators = static_cast<std::uint32_t>(stream_.operators.size());
         for (std::uint32_t i = first; i < operators; ++i) {
-            workspace = std::max(workspace, stream_.operators[i].workspace_bytes);
-            for (std::size_t k = first_[i]; k < first_[i + 1]; ++k) {
-                const TensorId id = ids_[k];
-                if (seen_[id] == round_) continue;
-                seen_[id] = round_;
-                sum += stream_.tensors[id].bytes;
-            }
-            if (sum + workspace > bytes && i > first) return i;
+            run(i, [](TensorId) {});
+            if (peak() > bytes && i > first) return i;
         }
         return operators;
     }
@@ -86,12 +75,43 @@ public:
     }
 
 private:
+    void begin(std::uint32_t first) {
+        ++round_;
+        begin_ = first;
+        fetched_ = 0;
+        made_ = max_made_ = 0;
+    }
+    /// Operator i joins the block; `visit(id)` for each storage that is new to it.
+    template <class F>
+    void run(std::uint32_t i, const F& visit) {
+        for (std::size_t k = first_[i]; k < first_[i + 1]; ++k) {
+            const TensorId id = ids_[k];
+            if (seen_[id] == round_) continue;
+            seen_[id] = round_;
+            visit(id);
+            const std::uint32_t producer = stream_.tensors[id].producer;
+            if (producer != kNever && producer >= begin_)
+                made_ += static_cast<std::int64_t>(stream_.tensors[id].bytes);
+            else
+                fetched_ += stream_.tensors[id].bytes;
+        }
+        max_made_ = std::max(max_made_, made_ + static_cast<std::int64_t>(stream_.operators[i].workspace_bytes));
+        for (const TensorId id : released_[i])
+            if (seen_[id] == round_) made_ -= static_cast<std::int64_t>(stream_.tensors[id].bytes);
+    }
+    /// Most bytes at once: what is fetched is there from the block's begin, what it makes from its producer on, and all
+    /// until it is released.
+    std::uint64_t peak() const { return fetched_ + static_cast<std::uint64_t>(max_made_); }
+
     const TrainingStream& stream_;
     std::vector<std::size_t> first_;
     std::vector<TensorId> ids_;
     std::vector<std::uint32_t> seen_;
     std::vector<std::vector<std::uint32_t>> written_;
-    std::uint32_t round_ = 0;
+    std::vector<std::vector<TensorId>> released_;  ///< behind each operator
+    std::uint32_t round_ = 0, begin_ = 0;
+    std::uint64_t fetched_ = 0;
+    std::int64_t made_ = 0, max_made_ = 0;  ///< made and alive, less what was fetched and has been released
 };
 
 class Partitioner {
@@ -153,10 +173,12 @@ public:
     std::vector<std::uint32_t> sentinel() {
         std::vector<std::uint32_t> best;
         double best_ns = std::numeric_limits<double>::infinity();
-        for (const double share : {1.0, 0.85, 0.7, 0.6, 0.5, 0.4, 0.32, 0.25, 0.18, 0.125, 0.09, 0.0625}) {
+        std::vector<double> shares{1.0, 0.85, 0.7, 0.6, 0.5, 0.4, 0.32, 0.25, 0.18, 0.125, 0.09, 0.0625};
+        if (config_.share > 0) shares.assign(1, config_.share);
+        for (const double share : shares) {
             const auto bytes = static_cast<std::uint64_t>(static_cast<double>(config_.buffer_bytes) * share);
             const std::vector<std::uint32_t> begins = filled(bytes);
-            if (begins.size() < config_.blocks && share > 0.07) continue;
+            if (begins.size() < config_.blocks && share > 0.07 && config_.share == 0) continue;
             if (begins.size() > config_.max_blocks && !best.empty()) break;
             const double ns = estimate(cut(begins));
             if (ns >= best_ns) continue;

@@ -27,12 +27,13 @@ struct PartitionConfig {
     double host_gb_per_s = 12;                             ///< of the link, each direction
     PartitionRule rule = PartitionRule::sentinel;
     unsigned blocks = 0;  ///< heuristics: number of blocks (0: as many as `sentinel` makes); sentinel: the fewest
+    double share = 0;     ///< sentinel: of the buffer that blocks fill, before boundaries move; 0: the best of twelve
     unsigned max_blocks = 4096;  ///< sentinel: more only if the buffer needs them
     bool repeated = false;       ///< estimates are of one of many equal steps: the first block follows the last one
 };
 
-/// Partition of a stream. Every block's storages fit the buffer; where one of the heuristics gives a larger block, it
-/// is cut in halves until they do.
+/// Partition of a stream. What of a block's storages is alive at once fits the buffer; where one of the heuristics
+/// gives a larger block, it is cut in halves until they do.
 ///
 /// The estimate (Sentinel: migration of block i + 1 behind the computation of block i): before the first block its
 /// storages come; during block i those of block i - 1 that block i + 1 lacks and that have been written go back to the

@@ -8,6 +8,7 @@
 
 #include "switchyard/sw_scheduler/dynn_offload/misprediction_records.h"
 #include "switchyard/sw_scheduler/dynn_offload/partition.h"
+#include "switchyard/sw_scheduler/dynn_offload/path_comparison.h"
 #include "switchyard/sw_scheduler/dynn_offload/pilot_features.h"
 
 namespace switchyard::dynn_offload {
@@ -18,15 +19,17 @@ struct PilotConfig {
     /// Of the first hidden layer of each multilayer perceptron. The published memory (Table IV) is proportional to the
     /// neurons, so only one of the hidden layers can grow with them.
     unsigned neurons = 512;
-    unsigned second_layer = 16;  ///< neurons of the second hidden layer
-    unsigned sample_layer = 16;  ///< outputs of the input layer of the sample
+    unsigned second_layer = 32;  ///< neurons of the second hidden layer
+    unsigned sample_layer = 32;  ///< outputs of the input layer of the sample
     unsigned matrix_layer = 8;   ///< of the architecture feature matrix
     unsigned type_layer = 4;     ///< of the basic type
     double learning_rate = 0.01;
-    double momentum = 0;
-    double max_gradient = 0.25;  ///< norm of a batch's gradient at the outputs
+    double momentum = 0.9;
+    double falling_share = 0.5;  ///< of the epochs, the last ones, over which the rate falls to 0
+    double total_weight = 16;    ///< of the last block's outputs, the sums of the whole step, in the loss
+    double max_gradient = 1;     ///< norm of a batch's gradient at the outputs
     double slope = 0.01;         ///< LeakyReLU below 0
-    unsigned batch = 32, epochs = 20;
+    unsigned batch = 8, epochs = 20;
     std::uint64_t seed = 1;
 };
 
@@ -73,7 +76,7 @@ private:
 
 /// Maps the pilot's output back to a path (DyNN-Offload IV-B): of all paths through the network, the one whose blocks
 /// have exactly the output; if there is none, the nearest by number of operators: that of the whole step and, among
-/// equals, the sum of the differences of the blocks.
+/// equals, the sums of what is launched up to the end of each block.
 class PathMapper {
 public:
     /// Traverses the network's program once, along all paths.
@@ -84,6 +87,7 @@ public:
         bool exact = false;
     };
     Match map(const std::vector<BlockVector>& output) const;
+    const std::vector<BlockVector>& label(std::uint32_t path) const { return labels_.at(path); }
 
 private:
     std::vector<std::vector<BlockVector>> labels_;
@@ -94,31 +98,37 @@ private:
 /// What the runtime asks before each training step.
 class PilotPredictor {
 public:
-    /// `planner` makes the blocks that run. Labels are made for the network's own label_buffer_gb, so that they stay
-    /// the same whatever budget is simulated.
-    PilotPredictor(const sched::TrainingNetwork& network, BlockPlanner& planner, const Pilot& pilot);
+    /// Labels are made for the network's own label_buffer_gb, so that they stay the same whatever budget is simulated.
+    PilotPredictor(const sched::TrainingNetwork& network, const Pilot& pilot);
     ~PilotPredictor();
-    Prediction predict(const sched::TrainingSample& sample);
-    /// Index of the predicted path, without its blocks.
-    std::uint32_t path_of(const sched::TrainingSample& sample, bool* exact = nullptr);
+    /// Index of the predicted path, without records.
+    std::uint32_t path_of(const std::vector<BlockVector>& output, bool* exact = nullptr);
     std::vector<BlockVector> output_of(const sched::TrainingSample& sample) const;
+    std::vector<BlockVector> label_of(std::uint32_t path);
+    bool mispredicted(std::uint32_t predicted, std::uint32_t taken) {
+        return comparison_.mispredicted(predicted, taken);
+    }
 
 private:
-    const sched::TrainingNetwork& network_;
-    BlockPlanner& planner_;
     const Pilot& pilot_;
-    BlockPlanner label_planner_;
+    PathComparison comparison_;
     Pilot::Architecture architecture_;
     std::unique_ptr<PathMapper> mapper_;
 };
 
-/// Mispredictions among samples in their order: the predicted path's blocks are not those of the path that was taken.
+/// Mispredictions (PathComparison::mispredicted) among samples in their order.
 struct PilotEvaluation {
     std::size_t samples = 0, exact = 0;  ///< exact: a path with just the pilot's output was found
     std::size_t other_path = 0;          ///< another path than the one taken, with the same blocks or not
+    std::size_t other_label = 0;         ///< a path whose blocks have other vectors
     std::size_t mispredictions = 0;      ///< without handling
     std::size_t handled = 0;  ///< mispredictions with handling: recorded cases are not predicted wrongly again
     std::size_t records = 0;
+    /// Mispredictions of a pilot whose output is the label of the path that is taken: what vectors of blocks leave
+    /// open.
+    std::size_t label_limit = 0;
+    /// Mispredictions of the most probable path given the embedding: what the input leaves open.
+    std::size_t input_limit = 0;
 };
 PilotEvaluation evaluate_pilot(const sched::TrainingNetwork& network, const Pilot& pilot, std::uint64_t seed,
                                std::size_t samples);

@@ -83,22 +83,20 @@ std::vector<BlockVector> block_vectors(const sched::TrainingStream& stream, cons
     return vectors;
 }
 
-bool same_blocks(const sched::TrainingStream& a, const ExecutionBlocks& of_a, const sched::TrainingStream& b,
-                 const ExecutionBlocks& of_b) {
-    if (of_a.blocks.size() != of_b.blocks.size()) return false;
-    const auto keys = [](const sched::TrainingStream& stream, const ExecutionBlock& block) {
-        std::vector<std::uint64_t> found;
-        for (const sched::TensorId id : block.fetched) found.push_back(stream.tensors[id].key);
-        std::sort(found.begin(), found.end());
-        return found;
+std::uint64_t blocks_signature(const sched::TrainingStream& stream, const ExecutionBlocks& blocks) {
+    std::uint64_t hash = 0xcbf29ce484222325;  // FNV-1a over 64-bit words
+    const auto add = [&](std::uint64_t word) {
+        for (unsigned byte = 0; byte < 8; ++byte) hash = (hash ^ ((word >> (8 * byte)) & 0xFF)) * 0x100000001b3;
     };
-    for (std::size_t i = 0; i < of_a.blocks.size(); ++i) {
-        const ExecutionBlock &left = of_a.blocks[i], &right = of_b.blocks[i];
-        if (left.operators != right.operators || left.fetched_bytes != right.fetched_bytes ||
-            keys(a, left) != keys(b, right))
-            return false;
+    for (const ExecutionBlock& block : blocks.blocks) {
+        add(block.operators);
+        std::vector<std::uint64_t> keys;
+        for (const sched::TensorId id : block.fetched) keys.push_back(stream.tensors[id].key);
+        std::sort(keys.begin(), keys.end());
+        for (const std::uint64_t key : keys) add(key);
+        add(keys.size());
     }
-    return true;
+    return hash == 0 ? 1 : hash;
 }
 
 PilotTrace record_trace(const sched::TrainingNetwork& network, BlockPlanner& planner, Representation representation,

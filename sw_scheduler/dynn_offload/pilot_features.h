@@ -37,9 +37,9 @@ std::vector<std::vector<double>> feature_matrix(const sched::TrainingNetwork& ne
 std::vector<BlockVector> block_vectors(const sched::TrainingStream& stream, const ExecutionBlocks& blocks,
                                        Representation representation);
 
-/// A path that has the same blocks needs the same tensors: their keys are equal, block by block.
-bool same_blocks(const sched::TrainingStream& a, const ExecutionBlocks& of_a, const sched::TrainingStream& b,
-                 const ExecutionBlocks& of_b);
+/// A path that has the same blocks needs the same tensors: numbers of operators and keys of the fetched tensors are
+/// equal, block by block. A hash of these, never 0.
+std::uint64_t blocks_signature(const sched::TrainingStream& stream, const ExecutionBlocks& blocks);
 
 /// Everything that the pilot is trained with: of one network, the label of each path, and samples.
 struct PilotTrace {

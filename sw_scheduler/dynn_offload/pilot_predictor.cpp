@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "switchyard/sw_scheduler/dynn_offload/pilot.h"
 
@@ -42,12 +43,18 @@ PathMapper::Match PathMapper::map(const std::vector<BlockVector>& output) const 
          at != by_operators_.end() && at->first == nearest; ++at) {
         const std::vector<BlockVector>& label = labels_[at->second];
         if (label == output) return {at->second, true};
+        // Of what has been launched up to each block's end, as the pilot is trained: a boundary that is off by some
+        // operators counts once, not in both of its blocks.
         double difference = 0;
-        for (std::size_t b = 0; b < std::max(label.size(), output.size()); ++b)
-            for (std::size_t e = 0; e < label.front().size(); ++e) {
-                const double a = b < label.size() ? label[b][e] : 0, c = b < output.size() ? output[b][e] : 0;
-                difference += std::abs(a - c) / (1 + a + c);
+        for (std::size_t e = 0; e < label.front().size(); ++e) {
+            double a = 0, c = 0, apart = 0;
+            for (std::size_t b = 0; b < std::max(label.size(), output.size()); ++b) {
+                if (b < label.size()) a += label[b][e];
+                if (b < output.size()) c += output[b][e];
+                apart += std::abs(a - c);
             }
+            difference += apart / (1 + a + c);
+        }
         if (best >= 0 && difference >= best) continue;
         best = difference;
         match.path = at->second;
@@ -55,12 +62,24 @@ PathMapper::Match PathMapper::map(const std::vector<BlockVector>& output) const 
     return match;
 }
 
-PilotPredictor::PilotPredictor(const sched::TrainingNetwork& network, BlockPlanner& planner, const Pilot& pilot)
-    : network_(network),
-      planner_(planner),
-      pilot_(pilot),
-      label_planner_(network, label_partition(network)),
-      architecture_(pilot.encode(feature_matrix(network, pilot.config().representation), network.basic_type)) {}
+PathComparison::PathComparison(const sched::TrainingNetwork& network)
+    : network_(network), labels_(network, label_partition(network)) {}
+
+bool PathComparison::mispredicted(std::uint32_t predicted, std::uint32_t taken) {
+    if (predicted == taken) return false;
+    const auto signature = [this](std::uint32_t path) {
+        std::uint64_t& known = signatures_[path];
+        if (known == 0) known = blocks_signature(*network_.stream(path), labels_.blocks(path));
+        return known;
+    };
+    return signature(predicted) != signature(taken);
+}
+
+PilotPredictor::PilotPredictor(const sched::TrainingNetwork& network, const Pilot& pilot)
+    : pilot_(pilot),
+      comparison_(network),
+      architecture_(pilot.encode(feature_matrix(network, pilot.config().representation), network.basic_type)),
+      mapper_(std::make_unique<PathMapper>(network, comparison_.labels(), pilot.config().representation)) {}
 
 PilotPredictor::~PilotPredictor() = default;
 
@@ -68,42 +87,39 @@ std::vector<BlockVector> PilotPredictor::output_of(const sched::TrainingSample& 
     return pilot_.infer(sample.features, architecture_);
 }
 
-std::uint32_t PilotPredictor::path_of(const sched::TrainingSample& sample, bool* exact) {
-    if (mapper_ == nullptr)
-        mapper_ = std::make_unique<PathMapper>(network_, label_planner_, pilot_.config().representation);
-    const PathMapper::Match match = mapper_->map(output_of(sample));
+std::vector<BlockVector> PilotPredictor::label_of(std::uint32_t path) {
+    return mapper_->label(path);
+}
+
+std::uint32_t PilotPredictor::path_of(const std::vector<BlockVector>& output, bool* exact) {
+    const PathMapper::Match match = mapper_->map(output);
     if (exact != nullptr) *exact = match.exact;
     return match.path;
 }
 
-Prediction PilotPredictor::predict(const sched::TrainingSample& sample) {
-    Prediction made;
-    made.output = output_of(sample);
-    const std::uint32_t path = path_of(sample, &made.exact);
-    made.stream = network_.stream(path);
-    made.blocks = planner_.blocks(path);
-    return made;
-}
-
 PilotEvaluation evaluate_pilot(const sched::TrainingNetwork& network, const Pilot& pilot, std::uint64_t seed,
                                std::size_t samples) {
-    BlockPlanner planner(network, label_partition(network));
-    PilotPredictor predictor(network, planner, pilot);
+    PilotPredictor predictor(network, pilot);
     MispredictionRecords records;
     PilotEvaluation result;
-    const auto same = [&](std::uint32_t a, std::uint32_t b) {
-        return a == b || same_blocks(*network.stream(a), planner.blocks(a), *network.stream(b), planner.blocks(b));
-    };
+    std::map<std::uint32_t, std::uint32_t> of_labels;  // path to which a path's own label is mapped
     for (const sched::TrainingSample& sample : network.samples(seed, samples)) {
         bool exact = false;
         const std::vector<BlockVector> output = predictor.output_of(sample);
-        const std::uint32_t path = predictor.path_of(sample, &exact);
+        const std::uint32_t path = predictor.path_of(output, &exact);
         ++result.samples;
         result.exact += exact;
         result.other_path += path != sample.path;
-        result.mispredictions += !same(path, sample.path);
+        result.other_label += predictor.label_of(path) != predictor.label_of(sample.path);
+        result.mispredictions += predictor.mispredicted(path, sample.path);
+        const auto of_label = of_labels.find(sample.path);
+        const std::uint32_t labelled =
+            of_label != of_labels.end() ? of_label->second : predictor.path_of(predictor.label_of(sample.path));
+        of_labels[sample.path] = labelled;
+        result.label_limit += predictor.mispredicted(labelled, sample.path);
+        result.input_limit += predictor.mispredicted(network.likeliest_path(sample.features), sample.path);
         const std::uint32_t used = records.find(output).value_or(path);
-        if (same(used, sample.path)) continue;
+        if (!predictor.mispredicted(used, sample.path)) continue;
         ++result.handled;
         records.record(output, sample.path);
     }

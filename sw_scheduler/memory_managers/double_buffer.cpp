@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "switchyard/sw_scheduler/base/error.h"
+#include "switchyard/sw_scheduler/memory_managers/best_fit.h"
 #include "switchyard/sw_scheduler/memory_managers/managers.h"
 
 namespace switchyard::memory_managers {
@@ -22,11 +23,13 @@ constexpr std::uint8_t kNowhere = 2;
 class DoubleBuffer {
 public:
     DoubleBuffer(const TrainingStream& stream, const dynn_offload::Prediction& prediction, std::uint64_t half_bytes,
-                 EvictionRule rule)
+                 EvictionRule rule, bool fragmentation)
         : stream_(stream),
           prediction_(prediction),
           half_bytes_(half_bytes),
           rule_(rule),
+          fragmentation_(fragmentation),
+          space_{BestFit(half_bytes), BestFit(half_bytes)},
           all_(stream.tensors.size()),
           stays_(stream.tensors.size()) {
         program_.capacity = {half_bytes, half_bytes};
@@ -56,6 +59,7 @@ public:
         begin_again();
         step();
         program_.peak_bytes = peak_;
+        program_.fragmented = space_[0].fragmented_failures() + space_[1].fragmented_failures();
         return std::move(program_);
     }
 
@@ -67,6 +71,7 @@ private:
         std::uint32_t leaves = kNoAction;   ///< the copy that takes it to the host
         std::uint32_t last_use = 0;         ///< operator
         bool used = false;                  ///< by an operator of this step since it came
+        std::uint64_t address = 0;          ///< in its half
     };
 
     std::uint64_t bytes(TensorId id) const { return stream_.tensors[id].bytes; }
@@ -140,6 +145,7 @@ private:
         program.mispredicted = program_.mispredicted;
         if (half_ == 1) {
             std::swap(used_[0], used_[1]);
+            std::swap(space_[0], space_[1]);
             half_ = 0;
             for (Storage& storage : all_)
                 if (storage.half != kNowhere) storage.half = static_cast<std::uint8_t>(1 - storage.half);
@@ -185,7 +191,13 @@ private:
         return index;
     }
 
+    bool fits(std::uint64_t wanted, std::uint8_t half) const {
+        if (used_[half] + wanted > half_bytes_) return false;
+        return !fragmentation_ || wanted == 0 || space_[half].largest_gap() >= BestFit::rounded(wanted);
+    }
+    /// Where fits() has said so.
     void put(TensorId id, std::uint8_t half) {
+        if (fragmentation_ && bytes(id) > 0) all_[id].address = space_[half].allocate(bytes(id)).value();
         all_[id].half = half;
         all_[id].last_use = now_;
         all_[id].used = false;
@@ -195,6 +207,7 @@ private:
     }
     void take(TensorId id) {
         used_[all_[id].half] -= bytes(id);
+        if (fragmentation_ && bytes(id) > 0) space_[all_[id].half].release(all_[id].address);
         all_[id].half = kNowhere;
         all_[id].arrives = kNoAction;
     }
@@ -279,7 +292,7 @@ private:
                 continue;
             }
             if (all_[id].half != kNowhere || !all_[id].on_host || dead(id)) continue;
-            if (used_[half] + bytes(id) > half_bytes_) continue;
+            if (!fits(bytes(id), half)) continue;
             all_[id].arrives = push(ActionKind::fetch, Queue::copy, half, id, swapped_);
             put(id, half);
         }
@@ -290,7 +303,7 @@ private:
         for (const TensorId predicted : block.needed) {
             const TensorId id = mapped(predicted);
             if (id == kNoTensor || all_[id].half != 1 - half_ || dead(id)) continue;
-            if (used_[half_] + bytes(id) > half_bytes_) continue;
+            if (!fits(bytes(id), half_)) continue;
             carry(id);
         }
     }
@@ -311,7 +324,7 @@ private:
 
     /// Room in the working half, as the program stands at an operator that waits for it.
     void make_room(std::uint64_t wanted, const std::vector<TensorId>& operands) {
-        while (used_[half_] + wanted > half_bytes_) {
+        while (!fits(wanted, half_)) {
             TensorId oldest = kNoTensor;
             std::size_t kept = 0;
             for (std::size_t k = 0; k < there_[half_].size(); ++k) {
@@ -395,6 +408,8 @@ private:
     const dynn_offload::Prediction& prediction_;
     std::uint64_t half_bytes_, used_[2] = {0, 0}, peak_ = 0, host_now_ = 0;
     EvictionRule rule_;
+    bool fragmentation_;
+    BestFit space_[2];
     std::vector<Storage> all_;
     std::vector<TensorId> there_[2];
     std::unordered_map<std::uint64_t, TensorId> by_key_;
@@ -411,8 +426,8 @@ private:
 }  // namespace
 
 MemoryProgram run_double_buffer(const TrainingStream& stream, const dynn_offload::Prediction& prediction,
-                                std::uint64_t half_bytes, EvictionRule rule) {
-    return DoubleBuffer(stream, prediction, half_bytes, rule).run();
+                                std::uint64_t half_bytes, EvictionRule rule, bool fragmentation) {
+    return DoubleBuffer(stream, prediction, half_bytes, rule, fragmentation).run();
 }
 
 }  // namespace switchyard::memory_managers

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include <fmt/format.h>
 
+#include "switchyard/sw_scheduler/memory_managers/best_fit.h"
 #include "switchyard/sw_scheduler/memory_managers/managers.h"
 
 namespace switchyard::memory_managers {
@@ -22,7 +24,12 @@ struct Full {
 class Dtr {
 public:
     Dtr(const TrainingStream& stream, std::uint64_t budget, const DtrConfig& config)
-        : stream_(stream), budget_(budget), config_(config), base_ns_(stream.total_ns()), all_(stream.tensors.size()) {
+        : stream_(stream),
+          budget_(budget),
+          config_(config),
+          base_ns_(stream.total_ns()),
+          all_(stream.tensors.size()),
+          space_(budget) {
         bool optimises = false;
         for (std::uint32_t i = 0; i < stream.operators.size(); ++i) {
             const TrainingOperator& op = stream.operators[i];
@@ -52,6 +59,8 @@ public:
             if (tensor.producer != kNoOperator) continue;
             all_[id].pinned = all_[id].there = true;
             used_ += tensor.bytes;
+            // If it does not fit, the first operator will say so.
+            if (config.fragmentation) all_[id].address = space_.allocate(tensor.bytes).value_or(kNoAddress);
             program_.on_device.push_back(id);
         }
     }
@@ -71,6 +80,7 @@ public:
             program_.out_of_memory = stopped.message;
             program_.thrashing = stopped.thrashing;
         }
+        program_.fragmented = space_.fragmented_failures();
         return std::move(program_);
     }
 
@@ -80,8 +90,10 @@ private:
         unsigned locks = 0;
         double cost = 0, last_use = 0, neighbours = -1;  ///< neighbours < 0: to be summed up again
         std::uint32_t visit = 0;
+        std::uint64_t address = kNoAddress;
         std::vector<TensorId> children;
     };
+    static constexpr std::uint64_t kNoAddress = ~std::uint64_t{0};
 
     static void unique(std::vector<TensorId>& ids) {
         std::sort(ids.begin(), ids.end());
@@ -152,41 +164,56 @@ private:
         all_[id].there = false;
         all_[id].evicted = true;
         used_ -= stream_.tensors[id].bytes;
+        if (all_[id].address != kNoAddress) space_.release(all_[id].address);
+        all_[id].address = kNoAddress;
         forget_neighbours(id);
         act(ActionKind::drop, id);
     }
 
     void make_room(std::uint64_t bytes, std::uint32_t op) {
-        while (used_ + bytes > budget_) {
-            TensorId best = sched::kNoTensor;
-            double least = std::numeric_limits<double>::infinity();
-            std::size_t kept = 0;
-            for (std::size_t k = 0; k < candidates_.size(); ++k) {
-                const TensorId id = candidates_[k];
-                Storage& storage = all_[id];
-                if (!storage.there) {
-                    storage.listed = false;
-                    continue;
-                }
-                candidates_[kept++] = id;
-                if (storage.locks > 0 || stream_.tensors[id].bytes == 0) continue;
-                const double h = (storage.cost + neighbours(id)) /
-                                 (static_cast<double>(stream_.tensors[id].bytes) * (clock_ - storage.last_use + 1));
-                if (h < least) {
-                    least = h;
-                    best = id;
-                }
-            }
-            candidates_.resize(kept);
-            if (best == sched::kNoTensor)
-                throw Full{
-                    fmt::format("operator {} ({}): {:.1f} MB are in use or pinned, {:.1f} MB more do not fit {:.1f} MB",
-                                op, stream_.operators[op].name, static_cast<double>(used_) * 1e-6,
-                                static_cast<double>(bytes) * 1e-6, static_cast<double>(budget_) * 1e-6),
-                    false};
-            ++program_.evictions;
-            drop(best);
+        while (used_ + bytes > budget_) evict_one(bytes, op);
+    }
+
+    /// An address for it, for which as many make room as it takes.
+    std::uint64_t allocate(std::uint64_t bytes, std::uint32_t op) {
+        for (;;) {
+            if (const auto found = space_.allocate(bytes)) return *found;
+            evict_one(bytes, op);
         }
+    }
+
+    void evict_one(std::uint64_t bytes, std::uint32_t op) {
+        TensorId best = sched::kNoTensor;
+        double least = std::numeric_limits<double>::infinity();
+        std::size_t kept = 0;
+        for (std::size_t k = 0; k < candidates_.size(); ++k) {
+            const TensorId id = candidates_[k];
+            Storage& storage = all_[id];
+            if (!storage.there) {
+                storage.listed = false;
+                continue;
+            }
+            candidates_[kept++] = id;
+            if (storage.locks > 0 || stream_.tensors[id].bytes == 0) continue;
+            const double h = (storage.cost + neighbours(id)) /
+                             (static_cast<double>(stream_.tensors[id].bytes) * (clock_ - storage.last_use + 1));
+            if (h < least) {
+                least = h;
+                best = id;
+            }
+        }
+        candidates_.resize(kept);
+        const double examined = 2 * static_cast<double>(kept) / (std::sqrt(static_cast<double>(kept)) + 1);
+        program_.examined += examined;
+        manage_ns_ += examined * config_.examined_ns;
+        if (best == sched::kNoTensor)
+            throw Full{
+                fmt::format("operator {} ({}): {:.1f} MB are in use or pinned, {:.1f} MB more do not fit {:.1f} MB", op,
+                            stream_.operators[op].name, static_cast<double>(used_) * 1e-6,
+                            static_cast<double>(bytes) * 1e-6, static_cast<double>(budget_) * 1e-6),
+                false};
+        ++program_.evictions;
+        drop(best);
     }
 
     struct Frame {
@@ -230,6 +257,21 @@ private:
         make_room(bytes + stream_.operators[op].workspace_bytes, op);
         program_.peak_bytes = std::max(program_.peak_bytes, used_ + bytes + stream_.operators[op].workspace_bytes);
         used_ += bytes;
+        if (config_.fragmentation) {
+            for (const TensorId id : results_[op])
+                if (!all_[id].there) all_[id].address = allocate(stream_.tensors[id].bytes, op);
+            if (stream_.operators[op].workspace_bytes > 0)
+                space_.release(allocate(stream_.operators[op].workspace_bytes, op));
+        }
+        manage_ns_ += config_.operator_ns;
+        if (manage_ns_ > 0) {
+            Action manage;
+            manage.kind = ActionKind::manage;
+            manage.op = op;
+            manage.ns = manage_ns_;
+            program_.actions.push_back(manage);
+            manage_ns_ = 0;
+        }
         const double ns = stream_.operators[op].ns;
         Action action;
         action.kind = again ? ActionKind::recompute : ActionKind::compute;
@@ -271,8 +313,9 @@ private:
     const TrainingStream& stream_;
     std::uint64_t budget_, used_ = 0;
     DtrConfig config_;
-    double base_ns_, clock_ = 0;
+    double base_ns_, clock_ = 0, manage_ns_ = 0;
     std::vector<Storage> all_;
+    BestFit space_;
     std::vector<std::vector<TensorId>> results_, operands_;
     std::vector<TensorId> candidates_, stack_;
     std::uint32_t round_ = 0, now_ = 0;

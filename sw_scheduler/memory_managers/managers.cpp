@@ -2,8 +2,11 @@
 #include "switchyard/sw_scheduler/memory_managers/managers.h"
 
 #include <algorithm>
+#include <optional>
 
 #include <fmt/format.h>
+
+#include "switchyard/sw_scheduler/memory_managers/best_fit.h"
 
 namespace switchyard::memory_managers {
 
@@ -48,27 +51,75 @@ std::uint64_t result_bytes(const TrainingStream& stream, std::uint32_t index) {
     return bytes;
 }
 
+/// Addresses of what is in device memory, where that is asked for.
+class Addresses {
+public:
+    Addresses(const TrainingStream& stream, std::uint64_t budget, bool wanted)
+        : stream_(stream), space_(budget), address_(wanted ? stream.tensors.size() : 0) {}
+
+    void add(TensorId id) {
+        if (address_.empty() || address_[id]) return;
+        address_[id] = space_.allocate(stream_.tensors[id].bytes);
+        failed_ = failed_ || !address_[id];
+    }
+    void remove(TensorId id) {
+        if (address_.empty() || !address_[id]) return;
+        space_.release(*address_[id]);
+        address_[id].reset();
+    }
+    /// Results and workspace of an operator.
+    void run(std::uint32_t index) {
+        if (address_.empty()) return;
+        for (const TensorId tensor : stream_.operators[index].writes) {
+            const TensorId id = stream_.storage_of(tensor);
+            if (stream_.tensors[id].producer == index) add(id);
+        }
+        const std::uint64_t workspace = stream_.operators[index].workspace_bytes;
+        if (workspace == 0) return;
+        const std::optional<std::uint64_t> address = space_.allocate(workspace);
+        if (address) space_.release(*address);
+        failed_ = failed_ || !address;
+    }
+    void report(std::uint32_t index, MemoryProgram& program) const {
+        program.fragmented = space_.fragmented_failures();
+        if (failed_ && program.out_of_memory.empty())
+            program.out_of_memory = fmt::format("operator {} ({}): no gap of memory has room for its results", index,
+                                                stream_.operators[index].name);
+    }
+
+private:
+    const TrainingStream& stream_;
+    BestFit space_;
+    std::vector<std::optional<std::uint64_t>> address_;
+    bool failed_ = false;
+};
+
 }  // namespace
 
-MemoryProgram run_unmanaged(const TrainingStream& stream, std::uint64_t budget) {
+MemoryProgram run_unmanaged(const TrainingStream& stream, std::uint64_t budget, bool fragmentation) {
     MemoryProgram program;
     program.capacity[0] = budget;
     std::uint64_t used = 0;
+    Addresses addresses(stream, budget, fragmentation);
     for (TensorId id = 0; id < stream.tensors.size(); ++id) {
         const TrainingTensor& tensor = stream.tensors[id];
         if (tensor.is_view() || tensor.producer != sched::kNoOperator) continue;
         program.on_device.push_back(id);
         used += tensor.bytes;
+        addresses.add(id);
     }
     for (std::uint32_t i = 0; i < stream.operators.size(); ++i) {
         used += result_bytes(stream, i);
+        addresses.run(i);
         const std::uint64_t needed = used + stream.operators[i].workspace_bytes;
         program.peak_bytes = std::max(program.peak_bytes, needed);
         if (needed > budget && program.out_of_memory.empty()) program.out_of_memory = full(stream, i, needed, budget);
+        addresses.report(i, program);
         program.actions.push_back(compute_action(stream, i));
         for (const TensorId id : stream.operators[i].released) {
             if (stream.tensors[id].is_view()) continue;
             used -= stream.tensors[id].bytes;
+            addresses.remove(id);
             program.actions.push_back(
                 storage_action(ActionKind::drop, Queue::compute, id, stream.tensors[id].bytes, i));
         }
@@ -81,6 +132,7 @@ MemoryProgram run_zero_offload(const TrainingStream& stream, std::uint64_t budge
     program.capacity[0] = budget;
     program.persistent_on_host = true;
     std::uint64_t used = 0;
+    Addresses addresses(stream, budget, config.fragmentation);
     std::vector<std::uint8_t> there(stream.tensors.size());
     std::vector<std::uint32_t> last_device_write(stream.tensors.size(), sched::kNoOperator),
         written_back(stream.tensors.size(), kNoAction);
@@ -98,10 +150,12 @@ MemoryProgram run_zero_offload(const TrainingStream& stream, std::uint64_t budge
         program.on_device.push_back(id);
         there[id] = 1;
         used += tensor.bytes;
+        addresses.add(id);
     }
     const auto drop = [&](TensorId id, Queue queue, std::uint32_t op) {
         there[id] = 0;
         used -= stream.tensors[id].bytes;
+        addresses.remove(id);
         program.actions.push_back(storage_action(ActionKind::drop, queue, id, stream.tensors[id].bytes, op));
     };
     // Gradients that wait for the link are in device memory still: who needs their room waits for their copies.
@@ -140,6 +194,7 @@ MemoryProgram run_zero_offload(const TrainingStream& stream, std::uint64_t budge
         }
         used += result_bytes(stream, i);
         for (const TensorId tensor : op.writes) there[stream.storage_of(tensor)] = 1;
+        addresses.run(i);
         const std::uint64_t needed = used + op.workspace_bytes;
         Action action = compute_action(stream, i);
         for (; left < leaving.size() && needed + leaving_bytes > budget; ++left) {
@@ -148,6 +203,7 @@ MemoryProgram run_zero_offload(const TrainingStream& stream, std::uint64_t budge
         }
         program.peak_bytes = std::max(program.peak_bytes, needed + leaving_bytes);
         if (needed > budget && program.out_of_memory.empty()) program.out_of_memory = full(stream, i, needed, budget);
+        addresses.report(i, program);
         program.actions.push_back(action);
         last_compute = static_cast<std::uint32_t>(program.actions.size() - 1);
         for (const TensorId id : stream.storages(i)) {

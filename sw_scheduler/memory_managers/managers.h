@@ -9,10 +9,16 @@
 namespace switchyard::memory_managers {
 
 /// Unmodified PyTorch: everything is in device memory from its producer to its release. Out of memory if it is full.
-MemoryProgram run_unmanaged(const sched::TrainingStream& stream, std::uint64_t budget_bytes);
+/// `fragmentation`, here and below: tensors have addresses by best fit (BestFit), and one for which no gap has room
+/// does not fit. Without it, all free bytes are as one gap.
+MemoryProgram run_unmanaged(const sched::TrainingStream& stream, std::uint64_t budget_bytes,
+                            bool fragmentation = false);
 
 struct DtrConfig {
     double max_overhead = 2;  ///< thrashing: recomputation over base computation
+    double operator_ns = 0;   ///< the prototype's bookkeeping of an operator, for which the device waits
+    double examined_ns = 0;   ///< to look at a candidate of a search
+    bool fragmentation = false;
 };
 
 /// Dynamic tensor rematerialisation (ICLR 2021), runtime `RuntimeV2EagerOptimized` of its simulator. If a result does
@@ -24,12 +30,15 @@ struct DtrConfig {
 ///
 /// Pinned: what is there from the start, what is changed in place, and the gradients of parameters as soon as the
 /// optimiser runs in place (they could not be computed again from changed parameters).
-/// Not modelled: the time that the search takes (the authors' prototype: 1.0 of 3.8 s for TreeLSTM at 2 GB).
+/// A search looks at all candidates here. The authors' prototype draws some: from one to the next are 1 to sqrt(n)
+/// steps, uniformly (dtr-implementation.patch), so that it looks at 2 n / (sqrt(n) + 1) of n in the mean; these are
+/// what examined_ns is taken for.
 MemoryProgram run_dtr(const sched::TrainingStream& stream, std::uint64_t budget_bytes, const DtrConfig& config);
 
 struct ZeroOffloadConfig {
     /// Adam on the host: 28 bytes read and written a parameter. Declared: 120 GB/s.
     double host_gb_per_s = 120;
+    bool fragmentation = false;
 };
 
 /// ZeRO-Offload (USENIX ATC 2021) for a static network in fp32: parameters and activations on the device; gradients go
@@ -58,6 +67,7 @@ enum class EvictionRule : std::uint8_t {
 ///
 /// Throws Infeasible for an operator whose operands, results and workspace do not fit a half.
 MemoryProgram run_double_buffer(const sched::TrainingStream& stream, const dynn_offload::Prediction& prediction,
-                                std::uint64_t half_bytes, EvictionRule rule = EvictionRule::unused);
+                                std::uint64_t half_bytes, EvictionRule rule = EvictionRule::unused,
+                                bool fragmentation = false);
 
 }  // namespace switchyard::memory_managers

@@ -123,6 +123,8 @@ private:
                 return move(device_[1 - action_->half][action_->storage], device(action_->storage), true);
             case ActionKind::drop:
                 return drop();
+            case ActionKind::manage:
+                return;
             case ActionKind::fault:
                 return break_rule("page faults have no contents here");
         }
@@ -288,6 +290,9 @@ Timeline estimate(const MemoryProgram& program, const TransferTimes& times) {
                 break;
             case ActionKind::fault:
                 line.fault_ns += ns;
+                break;
+            case ActionKind::manage:
+                line.manage_ns += ns;
                 break;
             case ActionKind::drop:
                 ns = 0;

@@ -22,6 +22,7 @@ enum class ActionKind : std::uint8_t {
     carry,         ///< from one half of device memory to the other
     drop,          ///< the device's copy is given up; takes no time
     host_compute,  ///< an operator of the optimiser, by the host
+    manage,        ///< the manager's own work on the host, for which the device waits
     fault          ///< page faults are served; nothing moves yet
 };
 
@@ -39,7 +40,7 @@ struct Action {
     TensorId storage = sched::kNoTensor;
     std::uint64_t bytes = 0;
     std::uint32_t transfers = 1;      ///< fetch, write_back: pieces, each with its setup
-    double ns = 0;                    ///< compute, recompute, host_compute, fault
+    double ns = 0;                    ///< compute, recompute, host_compute, manage, fault
     std::uint32_t after = kNoAction;  ///< an action of another queue that has to be complete before
 };
 
@@ -57,6 +58,8 @@ struct MemoryProgram {
     std::uint64_t peak_bytes = 0, host_bytes = 0;
     std::uint64_t page_faults = 0, fault_batches = 0;
     std::uint64_t recomputed = 0, evictions = 0, on_demand = 0, fetched_in_vain_bytes = 0;
+    std::uint64_t fragmented = 0;  ///< allocations for which bytes enough were free, but no gap was
+    double examined = 0;           ///< DTR: candidates that its searches look at
     double recompute_ns = 0;
     bool mispredicted = false;
 };
@@ -77,7 +80,7 @@ struct TransferTimes {
 struct Timeline {
     double ns = 0;                            ///< of the step
     double compute_ns = 0, recompute_ns = 0;  ///< operators
-    double carry_ns = 0, host_ns = 0, fault_ns = 0;
+    double carry_ns = 0, host_ns = 0, fault_ns = 0, manage_ns = 0;
     double waiting_ns = 0;  ///< the compute queue has nothing to do
     std::uint64_t to_device_bytes = 0, to_host_bytes = 0, carried_bytes = 0;
     std::vector<double> begin, end;  ///< of each action

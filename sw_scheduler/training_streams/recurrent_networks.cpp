@@ -32,6 +32,16 @@ State lstm_cell(StepRecorder& r, const TrainingNetworkConfig& c, const State& be
     return after;
 }
 
+/// Where the nodes of a tree stand in the program: leaves and inner nodes are counted apart. The n-th leaf reads the
+/// n-th word in all trees, whatever stands before it.
+class TreeSites {
+public:
+    std::uint64_t next(bool inner) { return inner ? 2 + 2 * inner_++ : 1 + 2 * leaves_++; }
+
+private:
+    std::uint64_t leaves_ = 0, inner_ = 0;
+};
+
 State tree_leaf(StepRecorder& r, const TrainingNetworkConfig& c) {
     const std::uint64_t width = c.width;
     const TensorId gates =
@@ -76,9 +86,10 @@ void record_lstm(StepRecorder& r, const TrainingNetworkConfig& c, const Decision
 
 void record_tree_lstm(StepRecorder& r, const TrainingNetworkConfig& c, const Decisions& decisions) {
     std::vector<State> stack;
-    for (std::size_t node = 0; node < decisions.size(); ++node) {
-        const bool inner = decisions[node] != 0;
-        r.at(1 + 2 * node + (inner ? 1 : 0), inner ? 2 : 1);
+    TreeSites sites;
+    for (const std::uint8_t decision : decisions) {
+        const bool inner = decision != 0;
+        r.at(sites.next(inner), inner ? 2 : 1);
         if (inner) {
             const State right = stack.back();
             stack.pop_back();
@@ -103,9 +114,10 @@ void record_tree_cnn(StepRecorder& r, const TrainingNetworkConfig& c, const Deci
     GpuOperator inner = leaf;
     inner.in_channels = 2 * std::uint64_t{c.width};
     std::vector<TensorId> stack;
+    TreeSites sites;
     for (std::size_t node = 0; node < decisions.size(); ++node) {
         const bool has_children = decisions[node] != 0;
-        r.at(1 + 2 * node + (has_children ? 1 : 0), has_children ? 2 : 1);
+        r.at(sites.next(has_children), has_children ? 2 : 1);
         TensorId map;
         if (has_children) {
             const TensorId right = stack.back();

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -158,6 +159,36 @@ std::vector<TrainingSample> TrainingNetwork::samples(std::uint64_t seed, std::si
         for (const double element : sum) sample.features.push_back(static_cast<float>(element * kEmbeddingScale));
     }
     return made;
+}
+
+std::uint32_t TrainingNetwork::likeliest_path(const std::vector<float>& features) const {
+    if (mean_features_.empty()) {
+        for (const std::vector<std::uint8_t>& path : decisions) {
+            std::vector<double> sum(kFeatures);
+            for (std::size_t position = 0; position < path.size(); ++position)
+                for (unsigned i = 0; i < kFeatures; ++i) sum[i] += part_embedding(position, path[position])[i];
+            mean_features_.emplace_back();
+            for (const double element : sum)
+                mean_features_.back().push_back(static_cast<float>(element * kEmbeddingScale));
+        }
+    }
+    std::uint32_t best = 0;
+    double most = -std::numeric_limits<double>::infinity();
+    for (std::uint32_t path = 0; path < paths(); ++path) {
+        double squares = 0;
+        for (unsigned i = 0; i < kFeatures; ++i) {
+            const double difference = features[i] - mean_features_[path][i];
+            squares += difference * difference;
+        }
+        const double deviation = kEmbeddingScale * std::max(config.embedding_noise, 1e-6);
+        const double variance = deviation * deviation * static_cast<double>(decisions[path].size());
+        const double logarithm =
+            std::log(weight[path]) - squares / (2 * variance) - kFeatures / 2.0 * std::log(variance);
+        if (logarithm <= most) continue;
+        most = logarithm;
+        best = path;
+    }
+    return best;
 }
 
 TrainingNetwork make_training_network(const TrainingNetworkConfig& config, const GpuDescription& gpu,

@@ -69,12 +69,16 @@ public:
     /// that the program goes for it, is the same in all networks, and has normal elements; to each of its elements
     /// comes normal noise of `embedding_noise`, for two words are never the same.
     std::vector<TrainingSample> samples(std::uint64_t seed, std::size_t count) const;
+    /// The path that most probably has a sample of these features: Bayes' rule with how samples() draws them. No
+    /// prediction from the embedding is right more often.
+    std::uint32_t likeliest_path(const std::vector<float>& features) const;
 
     PathBuilder build;
     std::shared_ptr<KernelTimes> times;
 
 private:
     mutable std::map<std::uint32_t, std::shared_ptr<const TrainingStream>> streams_;
+    mutable std::vector<std::vector<float>> mean_features_;  ///< of the samples of each path; made at the first use
 };
 
 /// A network of a description (YAML) on a GPU; `overrides`: values of keys ("batch" -> "64") in the place of the

@@ -15,6 +15,7 @@
 #include "switchyard/platform/system/no_progress.h"
 #include "switchyard/platform/system/report_parts.h"
 #include "switchyard/platform/system/system.h"
+#include "switchyard/platform/systems/dynn_offload/data_parallel.h"
 #include "switchyard/platform/systems/dynn_offload/training_config.h"
 #include "switchyard/platform/systems/dynn_offload/training_device.h"
 #include "switchyard/platform/systems/dynn_offload/uvm_program.h"
@@ -51,8 +52,11 @@ struct Outcome {
     MemoryProgram program;  ///< without its actions once it has run
     Timeline line;
     std::vector<std::string> broken;
-    double base_ns = 0;  ///< operators of the step, each once on the device
-    double host_ns = 0;  ///< those of them that the host runs: their time on the device
+    double base_ns = 0;     ///< operators of the step, each once on the device
+    double host_ns = 0;     ///< those of them that the host runs: their time on the device
+    double exposed_ns = 0;  ///< all-reduces behind the backward pass
+
+    double ns() const { return line.ns + exposed_ns; }
     std::uint64_t unmanaged_bytes = 0, budget = 0;
 };
 
@@ -76,6 +80,7 @@ public:
         partition.host_gb_per_s = platform_.transfer_times().to_device_gb_per_s;
         partition.rule = dynn_offload::parse_partition_rule(config.partition, point.platform, "training.partition");
         partition.blocks = config.blocks;
+        partition.share = config.block_share;
         partition.repeated = true;
         planner_ = std::make_unique<dynn_offload::BlockPlanner>(network_, partition);
         std::optional<dynn_offload::Pilot> pilot;
@@ -86,17 +91,31 @@ public:
                                  "dynn-offload wants a file of sy-sched pilot train");
             const std::filesystem::path beside = std::filesystem::path(point.platform).parent_path() / config.pilot;
             pilot = dynn_offload::Pilot::read(std::filesystem::exists(beside) ? beside.string() : config.pilot);
-            predictor = std::make_unique<dynn_offload::PilotPredictor>(network_, *planner_, *pilot);
+            predictor = std::make_unique<dynn_offload::PilotPredictor>(network_, *pilot);
         }
+        if (config.gpus > 1)
+            parallel_ = std::make_unique<DataParallel>(
+                (std::filesystem::path(point.platform).parent_path() / config.topology).lexically_normal().string(),
+                config.gpus, static_cast<std::uint64_t>(config.bucket_mb * 1e6));
+        std::unique_ptr<dynn_offload::PathComparison> comparison;
+        if (config.wrong_share > 0 && design_ == kOracle)
+            comparison = std::make_unique<dynn_offload::PathComparison>(network_);
         dynn_offload::MispredictionRecords records;
         const std::size_t count = point.work.batches > 0 ? point.work.batches : kSamples;
-        for (const sched::TrainingSample& sample : network_.samples(point.work.seed.value_or(config.seed), count)) {
+        const std::uint64_t seed = point.work.seed.value_or(config.seed);
+        const std::vector<sched::TrainingSample> drawn = network_.samples(seed, count * config.gpus);
+        RandomSource random(seed, 0x3b09);
+        for (const sched::TrainingSample& sample : drawn) {
             std::uint32_t used = sample.path;
+            if (comparison && random.chance(config.wrong_share)) {
+                used = random.choose(drawn).path;
+                mispredictions_ += comparison->mispredicted(used, sample.path);
+            }
             if (predictor) {
                 const std::vector<dynn_offload::BlockVector> output = predictor->output_of(sample);
-                used = predictor->path_of(sample);
+                used = predictor->path_of(output);
                 if (config.handling) used = records.find(output).value_or(used);
-                if (used != sample.path) {
+                if (predictor->mispredicted(used, sample.path)) {
                     ++mispredictions_;
                     records.record(output, sample.path);
                 }
@@ -118,19 +137,28 @@ private:
         outcome.unmanaged_bytes = stream.peak_bytes();
         outcome.budget = platform_.budget_bytes();
         if (design_ == kUnmanaged)
-            outcome.program = memory_managers::run_unmanaged(stream, outcome.budget);
+            outcome.program = memory_managers::run_unmanaged(stream, outcome.budget, platform_.training.fragmentation);
         else if (design_ == kUvm)
             outcome.program = run_uvm(stream, outcome.budget, platform_.training.uvm());
         else if (design_ == kDtr)
-            outcome.program = memory_managers::run_dtr(stream, outcome.budget, {platform_.training.dtr_max_overhead});
-        else if (design_ == kZeroOffload)
             outcome.program =
-                memory_managers::run_zero_offload(stream, outcome.budget, {platform_.training.host_adam_gb_per_s});
+                memory_managers::run_dtr(stream, outcome.budget,
+                                         {platform_.training.dtr_max_overhead, platform_.training.dtr_operator_us * 1e3,
+                                          platform_.training.dtr_examined_us * 1e3, platform_.training.fragmentation});
+        else if (design_ == kZeroOffload)
+            outcome.program = memory_managers::run_zero_offload(
+                stream, outcome.budget, {platform_.training.host_adam_gb_per_s, platform_.training.fragmentation});
         else
             outcome.program = memory_managers::run_double_buffer(
                 stream, dynn_offload::true_prediction(network_, *planner_, step.second), outcome.budget / 2,
                 platform_.training.eviction == "unused" ? memory_managers::EvictionRule::unused
-                                                        : memory_managers::EvictionRule::for_room);
+                                                        : memory_managers::EvictionRule::for_room,
+                platform_.training.fragmentation);
+        const double host_bytes = platform_.training.host_gb * 1e9;
+        if (host_bytes > 0 && static_cast<double>(outcome.program.host_bytes) > host_bytes && design_ != kUvm)
+            outcome.program.out_of_memory =
+                fmt::format("{:.1f} GB of host memory, there are {:.1f}",
+                            static_cast<double>(outcome.program.host_bytes) * 1e-9, platform_.training.host_gb);
         for (const memory_managers::Action& action : outcome.program.actions)
             if (action.kind == memory_managers::ActionKind::host_compute)
                 outcome.host_ns += stream.operators[action.op].ns;
@@ -148,6 +176,7 @@ private:
             if (check.persistent_hash != memory_managers::unlimited_hash(*network_.stream(path)))
                 outcome.broken.emplace_back("other weights than with unlimited memory");
         }
+        if (parallel_) outcome.exposed_ns = parallel_->exposed_ns(*network_.stream(path), outcome.program, line);
         outcome.line = std::move(line);
         outcome.line.begin = {};
         outcome.line.end = {};
@@ -158,7 +187,8 @@ private:
     void check_limits(std::size_t failed, const std::string& why, const std::vector<double>& latency_us,
                       double base_ns) const {
         if (platform_.training.all_must_train && failed > 0)
-            throw Infeasible(network_.name, 0, "", fmt::format("{} of {} steps: {}", failed, samples_.size(), why));
+            throw Infeasible(network_.name, 0, "",
+                             fmt::format("{} of {} steps: {}", failed, samples_.size() / platform_.training.gpus, why));
         double ns = 0;
         for (const double us : latency_us) ns += us * 1e3;
         const double overhead = base_ns > 0 ? ns / base_ns - 1 : 0, most = platform_.training.max_overhead;
@@ -187,6 +217,7 @@ private:
     TrainingPlatform platform_;
     sched::TrainingNetwork network_;
     std::unique_ptr<dynn_offload::BlockPlanner> planner_;
+    std::unique_ptr<DataParallel> parallel_;
     std::map<std::pair<std::uint32_t, std::uint32_t>, Outcome> outcomes_;
     std::vector<std::pair<std::uint32_t, std::uint32_t>> samples_;
     std::size_t mispredictions_ = 0, records_ = 0;
@@ -199,28 +230,44 @@ ordered_json TrainingPlan::run() {
     std::vector<double> latency_us;
     ordered_json batches = ordered_json::array();
     std::size_t failed = 0, thrashed = 0, on_demand = 0, evictions = 0, recomputed = 0, broken = 0, faults = 0,
-                fault_batches = 0;
-    double fault = 0;
+                fault_batches = 0, fragmented = 0;
+    double examined = 0;
+    double fault = 0, manage = 0, exposed = 0;
     double base = 0, elsewhere = 0, compute = 0, recompute = 0, waiting = 0, carried = 0, host = 0;
     double to_device = 0, to_host = 0, carried_bytes = 0, vain = 0;
     std::uint64_t peak = 0, host_peak = 0, unmanaged = 0;
     std::string why;
-    for (std::size_t i = 0; i < samples_.size(); ++i) {
-        const Outcome& outcome = outcomes_.at(samples_[i]);
-        const MemoryProgram& program = outcome.program;
-        unmanaged = std::max(unmanaged, outcome.unmanaged_bytes);
-        if (!program.out_of_memory.empty()) {
+    const std::size_t steps = samples_.size() / platform_.training.gpus;
+    for (std::size_t step = 0; step < steps; ++step) {
+        // Of several GPUs, each with a sample of its own, the slowest is the time of the step.
+        const std::pair<std::uint32_t, std::uint32_t>* slowest = nullptr;
+        bool fits = true;
+        for (unsigned gpu = 0; gpu < platform_.training.gpus; ++gpu) {
+            const auto& sample = samples_[step * platform_.training.gpus + gpu];
+            const Outcome& outcome = outcomes_.at(sample);
+            unmanaged = std::max(unmanaged, outcome.unmanaged_bytes);
+            if (!outcome.program.out_of_memory.empty()) {
+                fits = false;
+                thrashed += outcome.program.thrashing;
+                if (why.empty()) why = outcome.program.out_of_memory;
+                continue;
+            }
+            if (slowest == nullptr || outcome.ns() > outcomes_.at(*slowest).ns()) slowest = &sample;
+            on_demand += outcome.program.on_demand;
+            broken += outcome.broken.size();
+        }
+        if (!fits) {
             ++failed;
-            thrashed += program.thrashing;
-            if (why.empty()) why = program.out_of_memory;
             continue;
         }
+        const Outcome& outcome = outcomes_.at(*slowest);
+        const MemoryProgram& program = outcome.program;
         const Timeline& line = outcome.line;
-        latency_us.push_back((line.ns + overhead_ns) * 1e-3);
+        latency_us.push_back((outcome.ns() + overhead_ns) * 1e-3);
         if (batches.size() < kMaxListed)
-            batches.push_back({{"batch", i},
-                               {"path", samples_[i].first},
-                               {"predicted", samples_[i].second},
+            batches.push_back({{"batch", step},
+                               {"path", slowest->first},
+                               {"predicted", slowest->second},
                                {"latency_us", latency_us.back()}});
         base += outcome.base_ns;
         elsewhere += outcome.host_ns;
@@ -233,20 +280,22 @@ ordered_json TrainingPlan::run() {
         to_host += static_cast<double>(line.to_host_bytes);
         carried_bytes += static_cast<double>(line.carried_bytes);
         vain += static_cast<double>(program.fetched_in_vain_bytes);
-        on_demand += program.on_demand;
+        exposed += outcome.exposed_ns;
+        manage += line.manage_ns;
+        fragmented += program.fragmented;
+        examined += program.examined;
         faults += program.page_faults;
         fault_batches += program.fault_batches;
         fault += line.fault_ns;
         evictions += program.evictions;
         recomputed += program.recomputed;
-        broken += outcome.broken.size();
         peak = std::max(peak, program.peak_bytes);
         host_peak = std::max(host_peak, program.host_bytes);
     }
     check_limits(failed, why, latency_us, base);
     const std::size_t trained = latency_us.size();
     const double n = trained > 0 ? static_cast<double>(trained) : 1;
-    ordered_json summary{{"batches", samples_.size()},
+    ordered_json summary{{"batches", steps},
                          {"trained", trained},
                          {"out_of_memory", failed},
                          {"thrashing", thrashed},
@@ -257,14 +306,17 @@ ordered_json TrainingPlan::run() {
         double all = 0;
         for (const double us : latency_us) all += us;
         summary["latency_us"] = latency_json(latency_us);
-        summary["samples_per_second"] = network_.config.batch * static_cast<double>(trained) / all * 1e6;
+        summary["samples_per_second"] =
+            network_.config.batch * platform_.training.gpus * static_cast<double>(trained) / all * 1e6;
         summary["over_unlimited_memory"] = all * 1e3 / base;
         summary["breakdown_us"] = {{"compute", compute / n * 1e-3},
                                    {"recompute", recompute / n * 1e-3},
                                    {"migration not hidden", waiting / n * 1e-3},
                                    {"page faults", fault / n * 1e-3},
                                    {"copies on the device", carried / n * 1e-3},
-                                   {"pilot and mapping", overhead_ns * 1e-3}};
+                                   {"pilot and mapping", overhead_ns * 1e-3},
+                                   {"manager", manage / n * 1e-3},
+                                   {"all-reduce not hidden", exposed / n * 1e-3}};
         summary["host_optimiser_us"] = host / n * 1e-3;
         summary["recompute_share"] = recompute / base;
     }
@@ -277,7 +329,7 @@ ordered_json TrainingPlan::run() {
              2 * carried_bytes * platform_.training.device_pj_per_bit);
     summary["migration_uj"] = pj / n * 1e-6;
     Checks checks;
-    checks.equal("training steps = trained + out of memory", static_cast<double>(samples_.size()),
+    checks.equal("training steps = trained + out of memory", static_cast<double>(steps),
                  static_cast<double>(trained + failed));
     checks.at_most("bytes of device memory", static_cast<double>(platform_.budget_bytes()), static_cast<double>(peak));
     if (trained > 0) checks.equal("operators take their own time once", base - elsewhere, compute, 1e-6);
@@ -300,7 +352,9 @@ ordered_json TrainingPlan::run() {
                           {"page_faults", faults},
                           {"fault_batches", fault_batches},
                           {"evictions", evictions},
-                          {"recomputed_operators", recomputed}}},
+                          {"recomputed_operators", recomputed},
+                          {"examined_candidates", examined},
+                          {"fragmented_allocations", fragmented}}},
                         {"batches", batches},
                         {"conservation", checks_json(held)}};
     if (!why.empty()) report["out_of_memory"] = why;

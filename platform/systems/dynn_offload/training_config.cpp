@@ -15,7 +15,7 @@ std::uint64_t TrainingPlatform::budget_bytes() const {
 memory_managers::TransferTimes TrainingPlatform::transfer_times() const {
     memory_managers::TransferTimes times;
     const double rate = hw::pcie_link_gb_per_s(gpu.host_link) * hw::pcie_payload_share(gpu.host_link);
-    times.to_device_gb_per_s = times.to_host_gb_per_s = rate;
+    times.to_device_gb_per_s = times.to_host_gb_per_s = training.link_gb_per_s > 0 ? training.link_gb_per_s : rate;
     times.setup_ns = training.copy_setup_us * 1e3 + 2 * gpu.host_link.latency_ns;
     times.on_device_setup_ns = training.copy_setup_us * 1e3;
     times.device_gb_per_s = gpu.memory_config().gb_per_s;
@@ -56,6 +56,8 @@ TrainingPlatform read_training_platform(const std::string& path, const std::map<
     describe(reader, platform.training);
     reader.finish();
     if (!own.empty()) throw InputError("--set", 0, own.begin()->first, "unknown key");
+    if (platform.training.link_gb_per_s > 0 && platform.training.impl == "tlm")
+        throw InputError(path, 0, "training.link_gb_per_s", "impl tlm takes the rate of host_link");
     const std::filesystem::path folder = std::filesystem::path(path).parent_path();
     platform.gpu = read_gpu_platform((folder / platform.training.gpu).lexically_normal().string(), of_gpu);
     return platform;

@@ -108,6 +108,9 @@ void TrainingDevice::run_queue(Queue queue) {
             case ActionKind::fault:
                 timeline_->fault_ns += ns;
                 break;
+            case ActionKind::manage:
+                timeline_->manage_ns += ns;
+                break;
             case ActionKind::drop:
                 break;
         }
