@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "switchyard/platform/apps/command_line.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <new>
 #include <system_error>
@@ -14,6 +17,7 @@
 #include <systemc>
 
 #include "switchyard/platform/apps/program_memory.h"
+#include "switchyard/platform/apps/self_description.h"
 #include "switchyard/sw_scheduler/base/error.h"
 #include "switchyard/sw_scheduler/base/suggestion.h"
 
@@ -24,11 +28,49 @@ namespace {
 constexpr int kBadInput = 2;
 constexpr const char* kNoMemory = "there is not enough memory";
 
+/// Only for people: on a terminal, and not where they have said no (no-color.org).
+bool is_coloured(int descriptor) {
+    const char* const no_colour = std::getenv("NO_COLOR");
+    const char* const terminal = std::getenv("TERM");
+    const bool dumb = terminal != nullptr && std::strcmp(terminal, "dumb") == 0;
+    return isatty(descriptor) == 1 && !dumb && (no_colour == nullptr || *no_colour == '\0');
+}
+
 int complain(const std::string& program, std::string message) {
     std::replace(message.begin(), message.end(), '\n', ' ');
-    fmt::print(stderr, "{}: {}\n", program, message);
+    const bool coloured = is_coloured(STDERR_FILENO);
+    fmt::print(stderr, "{}{}:{} {}\n", coloured ? "\x1b[1;31m" : "", program, coloured ? "\x1b[0m" : "", message);
     return kBadInput;
 }
+
+/// Every command that has no such option of its own.
+void add_quiet(CLI::App& app, bool& quiet) {
+    const std::vector<CLI::App*> commands = app.get_subcommands([](CLI::App*) { return true; });
+    for (CLI::App* const command : commands) add_quiet(*command, quiet);
+    if (commands.empty() && app.get_option_no_throw("--quiet") == nullptr)
+        app.add_flag("--quiet", quiet, "print nothing but errors");
+}
+
+/// `completion` and `man`, which every program has.
+class SelfDescription {
+public:
+    explicit SelfDescription(CLI::App& app) {
+        completion_ = app.add_subcommand("completion", "print the completion of a shell");
+        completion_->add_option("shell", shell_, "bash or zsh")->required()->check(CLI::IsMember({"bash", "zsh"}));
+        manual_ = app.add_subcommand("man", "print the manual page");
+    }
+    bool parsed() const { return completion_->parsed() || manual_->parsed(); }
+    int run(const CLI::App& app) const {
+        fmt::print("{}", manual_->parsed()  ? manual_page(app)
+                         : shell_ == "bash" ? bash_completion(app)
+                                            : zsh_completion(app));
+        return 0;
+    }
+
+private:
+    CLI::App *completion_, *manual_;
+    std::string shell_;
+};
 
 std::string unwritable() {
     return std::string("cannot be written") + (errno == 0 ? "" : std::string(": ") + std::strerror(errno));
@@ -83,9 +125,14 @@ int run_program(CLI::App& app, int argc, char** argv, const std::function<int()>
     // A file that gets too large is an error of write(), not the end of the process.
     std::signal(SIGXFSZ, SIG_IGN);
     use_huge_pages();
+    bool quiet = false;
     try {
+        add_quiet(app, quiet);
+        const SelfDescription self(app);
         app.parse(argc, argv);
-        const int status = work();
+        if (quiet && std::freopen("/dev/null", "w", stdout) == nullptr)
+            throw InputError("/dev/null", 0, "", unwritable());
+        const int status = self.parsed() ? self.run(app) : work();
         errno = 0;
         if (std::fflush(stdout) != 0) throw InputError("standard output", 0, "", unwritable());
         return status;

@@ -10,9 +10,11 @@
 #include <systemc>
 
 #include "switchyard/platform/apps/command_line.h"
+#include "switchyard/platform/apps/git_description.h"
 #include "switchyard/platform/apps/import_command.h"
 #include "switchyard/platform/apps/number_options.h"
 #include "switchyard/platform/apps/pilot_command.h"
+#include "switchyard/platform/apps/self_description.h"
 #include "switchyard/platform/chip/platform_config.h"
 #include "switchyard/platform/system/npy.h"
 #include "switchyard/platform/system/report_parts.h"
@@ -39,7 +41,7 @@ namespace {
 struct CompileCommand {
     platform::PlatformOptions platform;
     platform::NetworkImageOptions options;
-    std::string model, routing, output;
+    std::string model, routing, output, json;
     std::uint32_t batch = 0;
 
     void add_to(CLI::App& app) {
@@ -69,6 +71,7 @@ struct CompileCommand {
                        "samples of a micro-batch, in every segment; default: chosen by cost")
             ->check(platform::whole_number(1, sched::kLargestBatch));
         app.add_option("-o,--output", output, "kernel image to write")->required();
+        app.add_option("--json", json, "file for the sizes of the image");
     }
 
     sched::Model read_input() const {
@@ -90,6 +93,16 @@ struct CompileCommand {
             files.emplace_back(platform::trace_link_path(output),
                                platform::trace_link(input.routing.trace, bytes, output));
         write_files(files);
+        if (!json.empty())
+            platform::write_json({{"format", "switchyard-compile"},
+                                  {"version", 1},
+                                  {"model", input.graph.name},
+                                  {"platform", config.chip.name},
+                                  {"operators", input.graph.operators.size()},
+                                  {"segments", image.chip.segments.size()},
+                                  {"tiles", config.tiles()},
+                                  {"image_bytes", bytes.size()}},
+                                 json);
         fmt::print("{}: {} operators in {} segments on {} tiles of {}\n", output, input.graph.operators.size(),
                    image.chip.segments.size(), config.tiles(), config.chip.name);
         return 0;
@@ -237,6 +250,7 @@ int sc_main(int, char**) {
 int main(int argc, char** argv) {
     CLI::App app("Compiles dynamic neural networks to kernel images.", "sy-sched");
     app.require_subcommand(1);
+    app.set_version_flag("--version", platform::version_text("sy-sched", platform::git_description()));
 
     CompileCommand compile;
     CLI::App* compile_command = app.add_subcommand("compile", "compile a model for a platform");

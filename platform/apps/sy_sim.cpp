@@ -17,10 +17,12 @@
 #include "switchyard/platform/apps/command_line.h"
 #include "switchyard/platform/apps/compare_command.h"
 #include "switchyard/platform/apps/executor_options.h"
+#include "switchyard/platform/apps/git_description.h"
 #include "switchyard/platform/apps/link_command.h"
 #include "switchyard/platform/apps/memory_command.h"
 #include "switchyard/platform/apps/noc_command.h"
 #include "switchyard/platform/apps/number_options.h"
+#include "switchyard/platform/apps/self_description.h"
 #include "switchyard/platform/apps/systems.h"
 #include "switchyard/platform/apps/timeline_option.h"
 #include "switchyard/platform/chip/platform_config.h"
@@ -346,14 +348,28 @@ struct WorkCommand {
     }
 };
 
-void print_systems(const platform::SystemRegistry& registry) {
-    for (const auto& system : registry.systems()) {
-        fmt::print("{}: {}\n", system->name(), system->summary());
-        for (const platform::SystemDesign& design : system->designs())
-            fmt::print("{}\n", boost::trim_right_copy(
-                                   fmt::format("  {:<14}{}", design.name, fmt::join(design.parameters, " "))));
+struct SystemsCommand {
+    std::string json;
+
+    void add_to(CLI::App& app) { app.add_option("--json", json, "file for the list"); }
+
+    int run(const platform::SystemRegistry& registry) const {
+        nlohmann::ordered_json list = nlohmann::ordered_json::array();
+        for (const auto& system : registry.systems()) {
+            nlohmann::ordered_json designs = nlohmann::ordered_json::array();
+            fmt::print("{}: {}\n", system->name(), system->summary());
+            for (const platform::SystemDesign& design : system->designs()) {
+                fmt::print("{}\n", boost::trim_right_copy(
+                                       fmt::format("  {:<14}{}", design.name, fmt::join(design.parameters, " "))));
+                designs.push_back({{"name", design.name}, {"parameters", design.parameters}});
+            }
+            list.push_back({{"name", system->name()}, {"summary", system->summary()}, {"designs", designs}});
+        }
+        if (!json.empty())
+            platform::write_json({{"format", "switchyard-systems"}, {"version", 1}, {"systems", list}}, json);
+        return 0;
     }
-}
+};
 
 }  // namespace
 
@@ -365,6 +381,7 @@ int sc_main(int, char**) {
 int main(int argc, char** argv) {
     CLI::App app("Runs kernel images on a simulated accelerator.", "sy-sim");
     app.require_subcommand(1);
+    app.set_version_flag("--version", platform::version_text("sy-sim", platform::git_description()));
     const platform::SystemRegistry registry = platform::all_systems();
 
     RunCommand run;
@@ -402,7 +419,9 @@ int main(int argc, char** argv) {
     CLI::App* link_command = app.add_subcommand("link", "characterise links between devices: messages and collectives");
     link.add_to(*link_command);
 
+    SystemsCommand systems;
     CLI::App* systems_command = app.add_subcommand("systems", "list systems, designs and their parameters");
+    systems.add_to(*systems_command);
     CLI::App* keys_command = app.add_subcommand("keys", "print docs/platform_keys.md");
     CLI::App* registers_command = app.add_subcommand("registers", "print docs/registers.md");
 
@@ -416,7 +435,7 @@ int main(int argc, char** argv) {
         if (compare_command->parsed()) return compare.run();
         if (noc_command->parsed()) return noc.run();
         if (link_command->parsed()) return link.run();
-        if (systems_command->parsed()) print_systems(registry);
+        if (systems_command->parsed()) return systems.run(registry);
         if (keys_command->parsed()) fmt::print("{}", platform::platform_keys_markdown());
         if (registers_command->parsed()) fmt::print("{}", platform::register_map_markdown());
         return 0;

@@ -9,6 +9,8 @@
 
 #include "switchyard/platform/apps/command_line.h"
 #include "switchyard/platform/apps/executor_options.h"
+#include "switchyard/platform/apps/git_description.h"
+#include "switchyard/platform/apps/self_description.h"
 #include "switchyard/platform/apps/systems.h"
 #include "switchyard/platform/experiment/database.h"
 #include "switchyard/platform/experiment/run_sweep.h"
@@ -126,6 +128,7 @@ int sc_main(int, char**) {
 int main(int argc, char** argv) {
     CLI::App app("Runs sweeps of design points and keeps their results.", "sy-sweep");
     app.require_subcommand(1);
+    app.set_version_flag("--version", platform::version_text("sy-sweep", platform::git_description()));
     RunCommand run;
     CLI::App* run_command = app.add_subcommand("run", "run the points of a sweep that the store does not have");
     run.add_to(*run_command);

@@ -31,5 +31,11 @@ foreach(dependency libsystemc-dev libyaml-cpp-dev libfmt-dev libc6)
   endif()
 endforeach()
 must(${dpkg_deb} --extract ${package} ${SCRATCH}/unpacked)
+foreach(page man/man1/sy-sched.1 man/man1/sy-sim.1 man/man1/sy-sweep.1 bash-completion/completions/sy-sim
+    zsh/vendor-completions/_sy-sim)
+  if(NOT EXISTS ${SCRATCH}/unpacked/usr/share/${page})
+    message(FATAL_ERROR "${package} has no ${page}")
+  endif()
+endforeach()
 must(${CMAKE_COMMAND} -DPREFIX=${SCRATCH}/unpacked/usr -DSCRATCH=${SCRATCH}/from_package -DLIBDIR=lib ${settings}
   -P ${INSTALL_TEST})
