@@ -11,6 +11,7 @@ GpuDevice::GpuDevice(const sc_core::sc_module_name& module_name, const GpuPlatfo
       from_host("from_host"),
       to_host("to_host"),
       extension("extension"),
+      from_peers("from_peers"),
       irq("irq"),
       gpu_("gpu", platform.gpu, registry),
       memory_("memory", platform.memory_config(), registry),
@@ -22,6 +23,7 @@ GpuDevice::GpuDevice(const sc_core::sc_module_name& module_name, const GpuPlatfo
     link_.to_device.bind(bar_);
     bar_.register_b_transport(this, &GpuDevice::b_transport);
     bar_.register_transport_dbg(this, &GpuDevice::debug_transport);
+    from_peers.register_b_transport(this, &GpuDevice::peer_transport);
     registers_.bind(gpu_.registers);
     window_.bind(gpu_.window);
     gpu_.device_memory.bind(memory_.socket);
@@ -51,6 +53,10 @@ void GpuDevice::b_transport(::tlm::tlm_generic_payload& payload, sc_core::sc_tim
     payload.set_address(relative);
     target->b_transport(payload, delay);
     payload.set_address(address);
+}
+
+void GpuDevice::peer_transport(::tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
+    window_->b_transport(payload, delay);
 }
 
 unsigned GpuDevice::debug_transport(::tlm::tlm_generic_payload& payload) {

@@ -26,6 +26,9 @@ public:
     ::tlm::tlm_initiator_socket<> to_host;
     /// What a composer adds to the GPU for the host to see, with addresses from 0 on; need not be bound.
     tlm_utils::simple_initiator_socket_optional<GpuDevice> extension;
+    /// Device memory from address 0 on, for other devices and their links; pays the memory, not the host link. Need not
+    /// be bound.
+    tlm_utils::simple_target_socket_optional<GpuDevice> from_peers;
     sc_core::sc_out<bool> irq;
 
     GpuDevice(const sc_core::sc_module_name& name, const GpuPlatform& platform, SimulationRegistry& registry);
@@ -38,6 +41,7 @@ public:
 
 private:
     void b_transport(::tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
+    void peer_transport(::tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
     unsigned debug_transport(::tlm::tlm_generic_payload& payload);
     /// Where an access goes, with its address relative to that; null for an extension that is not there.
     ::tlm::tlm_fw_transport_if<>* target_of(std::uint64_t& address);

@@ -10,7 +10,7 @@
 #include <systemc>
 
 #include "switchyard/hw/gpu/packet.h"
-#include "switchyard/platform/systems/ace/device_access.h"
+#include "switchyard/platform/gpu/device_access.h"
 #include "switchyard/sw_scheduler/ace/host_api.h"
 #include "switchyard/tlm/simulation_registry.h"
 

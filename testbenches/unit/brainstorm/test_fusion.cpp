@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels at load percentiles, padding, and the launches of each way to compute a mixture of experts.
-#include <numeric>
+#include <algorithm>
 
 #include "switchyard/sw_scheduler/base/error.h"
 #include "switchyard/sw_scheduler/brainstorm/fusion.h"
+#include "switchyard/sw_scheduler/brainstorm/network_generators.h"
+#include "switchyard/sw_scheduler/brainstorm/stage_compiler.h"
 #include "switchyard/testbenches/catch.h"
 
 using namespace switchyard;
@@ -28,57 +30,97 @@ TEST_CASE("a load is padded to the nearest kernel above, as in Fig. 4", "[fusion
     CHECK(padded_loads(tuned, 0).empty());
 }
 
-TEST_CASE("each design launches what it says, with the work of what it pads", "[fusion]") {
-    const MoeLayer layer{64, 8, 256, 1024};
-    MoeCompiler compiler(layer, {}, {4, 8, 16, 32}, 32);
-    const std::vector<std::uint64_t> loads{20, 16, 10, 7, 6, 5, 0, 0};
-    const auto linear_flops = [&](const MoeKernels& kernels, const std::string& name) {
-        std::uint64_t flops = 0;
-        for (const GpuKernel& kernel : kernels.kernels)
-            if (kernel.name == name) flops += kernel.work.flops;
-        return flops;
-    };
-    const auto one = [&](MoeDesign design) { return compiler.compile(design, loads); };
-    const std::uint64_t routing = 3, cell = 2 * 2 * 256 * 1024;  // flops of a cell in both layers
-    const std::uint64_t scores = 2 * 64 * 256 * 8;
-    CHECK(one(MoeDesign::serial).kernels.size() == routing + 6 * 5);
-    CHECK(one(MoeDesign::vertical).kernels.size() == routing + 6 * 2);
-    CHECK(one(MoeDesign::horizontal).kernels.size() == routing + 3);
-    CHECK(one(MoeDesign::batched).kernels.size() == routing + 5);
-    CHECK(one(MoeDesign::einsum).kernels.size() == routing + 5);
-    CHECK(one(MoeDesign::serial).host_needs_loads);
-    CHECK_FALSE(one(MoeDesign::horizontal).host_needs_loads);
+namespace {
 
-    CHECK(one(MoeDesign::serial).padded_cells == 64);
-    CHECK(one(MoeDesign::vertical).padded_cells == 32 + 16 + 16 + 8 + 8 + 8);
-    CHECK(one(MoeDesign::batched).padded_cells == 8 * 20);
-    CHECK(one(MoeDesign::einsum).padded_cells == 8 * 32);
-    // A schedule's tiles divide the rows, so that its threads need not fill their warps; an SM executes whole warps,
-    // and `flops` counts all their lanes. Rows of an odd load are not padded.
-    const MoeKernels serial = one(MoeDesign::serial);
-    std::uint64_t lanes_flops = 0;
-    std::vector<GpuKernel> linears;
-    for (std::size_t i = serial.before_loads; i < serial.kernels.size(); ++i)
-        if (serial.kernels[i].name == "linear") linears.push_back(serial.kernels[i]);
-    REQUIRE(linears.size() == 2 * 6);
-    for (std::size_t i = 0; i < linears.size(); ++i) {
-        const std::uint64_t threads = linears[i].threads_per_cta(), lanes = (threads + 31) / 32 * 32;
-        lanes_flops += loads[i / 2] * (cell / 2) / threads * lanes;
-    }
-    CHECK(linear_flops(serial, "linear") == scores + lanes_flops);
-    CHECK(lanes_flops >= 64 * cell);
-    CHECK(linear_flops(one(MoeDesign::vertical), "linear") == scores + 88 * cell);
-    const MoeKernels fused = one(MoeDesign::horizontal);
-    CHECK(linear_flops(fused, "fused_first") + linear_flops(fused, "fused_second") == 88 * cell);
-    for (const auto& [name, design] : moe_designs())
-        for (const GpuKernel& kernel : one(design).kernels) CHECK(validation_error(kernel).empty());
+/// A feed-forward layer of 8 experts, 256 -> 1024 -> 256, for 64 cells.
+RoutedNetwork moe_network() {
+    CellRouter router;
+    router.branches = 8;
+    RoutedNetwork network;
+    network.cells = 64;
+    network.stages.push_back(expert_stage("moe", {}, router, 256, 1024, 1));
+    return network;
+}
+
+GpuKernel plain_kernel(const GpuOperator& op) {
+    GpuKernel kernel;
+    kernel.name = op.name;
+    kernel.grid = {static_cast<std::uint32_t>((op.outputs() + 127) / 128), 1, 1};
+    kernel.block = {128, 1, 1};
+    kernel.work = {op.flops(), 0, op.input_bytes() + op.weight_bytes(), op.output_bytes()};
+    return kernel;
+}
+
+std::uint64_t flops_of(const HostSteps& steps, const std::string& name) {
+    std::uint64_t flops = 0;
+    for (const HostStep& step : steps)
+        if (step.kernel && step.kernel->name == name) flops += step.kernel->work.flops;
+    return flops;
+}
+
+std::size_t launches(const HostSteps& steps) {
+    return static_cast<std::size_t>(
+        std::count_if(steps.begin(), steps.end(), [](const HostStep& s) { return !!s.kernel; }));
+}
+
+const std::vector<std::uint64_t> kLoads{20, 16, 10, 7, 6, 5, 0, 0};
+constexpr std::uint64_t kCellFlops = 2 * 2 * 256 * 1024;  ///< of both layers
+
+RoutedSteps routed(BranchDesign design, std::uint64_t capacity = 32) {
+    const RoutedNetwork network = moe_network();
+    StageCompiler compiler(network, design, {}, &plain_kernel, {{4, 8, 16, 32}});
+    return compiler.branches(0, kLoads, 64, capacity);
+}
+
+}  // namespace
+
+TEST_CASE("each design launches what it says, with the work of what it pads", "[fusion]") {
+    CHECK(launches(routed(BranchDesign::serial).steps) == 6 * 5);
+    CHECK(launches(routed(BranchDesign::vertical).steps) == 6 * 2);
+    CHECK(launches(routed(BranchDesign::horizontal).steps) == 3);
+    CHECK(launches(routed(BranchDesign::batched).steps) == 5);
+    CHECK(launches(routed(BranchDesign::einsum).steps) == 5);
+    CHECK(routed(BranchDesign::serial).host_needs_loads);
+    CHECK(routed(BranchDesign::batched).host_needs_loads);
+    CHECK_FALSE(routed(BranchDesign::horizontal).host_needs_loads);
+    CHECK_FALSE(routed(BranchDesign::einsum).host_needs_loads);
+
+    CHECK(routed(BranchDesign::serial).padded_cells == 64);
+    CHECK(routed(BranchDesign::vertical).padded_cells == 32 + 16 + 16 + 8 + 8 + 8);
+    CHECK(routed(BranchDesign::batched).padded_cells == 8 * 20);
+    CHECK(routed(BranchDesign::einsum).padded_cells == 8 * 32);
+    CHECK(flops_of(routed(BranchDesign::serial).steps, "linear") == 64 * kCellFlops);
+    // Tuned kernels of 4, 8, 16 and 32 rows have threads that fill their warps.
+    CHECK(flops_of(routed(BranchDesign::vertical).steps, "linear") == 88 * kCellFlops);
+    CHECK(flops_of(routed(BranchDesign::horizontal).steps, "fused") == 88 * kCellFlops);
+    CHECK(flops_of(routed(BranchDesign::batched).steps, "linear") == 8 * 20 * kCellFlops);
+    for (const auto& [name, design] : branch_designs())
+        for (const HostStep& step : routed(design).steps)
+            if (step.kernel) CHECK(validation_error(*step.kernel).empty());
+}
+
+TEST_CASE("the loop of PyTorch visits all experts and waits twice for each", "[fusion]") {
+    RoutedNetwork network = moe_network();
+    network.stages[0].loops_over_branches = true;
+    StageCompiler compiler(network, BranchDesign::serial, {}, &plain_kernel, {});
+    const RoutedSteps steps = compiler.branches(0, kLoads, 64, 0);
+    CHECK(steps.steps.size() - launches(steps.steps) == 2 * 8);
+    CHECK(launches(steps.steps) == 8 * 3 + 6 * 5);
+    CHECK_FALSE(steps.host_needs_loads);
 }
 
 TEST_CASE("loads that do not fit are refused", "[fusion]") {
-    MoeCompiler compiler({16, 2, 64, 64}, {}, {8}, 8);
-    CHECK_THROWS_WITH(compiler.compile(MoeDesign::einsum, {10, 6}), "a load of 10 cells, the capacity is 8");
-    CHECK_THROWS_AS(compiler.compile(MoeDesign::serial, {16}), InputError);
-    CHECK(compiler.compile(MoeDesign::serial, {0, 0}).kernels.size() == 3);
+    CHECK_THROWS_WITH(routed(BranchDesign::einsum, 16), "a load of 20 cells, the capacity is 16");
+    const RoutedNetwork network = moe_network();
+    StageCompiler compiler(network, BranchDesign::serial, {}, &plain_kernel, {});
+    CHECK_THROWS_AS(compiler.branches(0, {16}, 64, 0), InputError);
+    CHECK(compiler.branches(0, std::vector<std::uint64_t>(8), 64, 0).steps.empty());
     CHECK_THROWS_AS(fused_kernel("none", {}), InputError);
     CHECK_THROWS_AS(padded_loads({}, 1), InputError);
+    GpuKernel kernel;
+    kernel.reads.assign(kMaxSegments + 1, {0, 4});
+    kernel.writes.assign(kMaxSegments, {0, 4});
+    limit_segments(kernel);
+    CHECK(kernel.reads.empty());
+    CHECK(kernel.writes.size() == kMaxSegments);
 }

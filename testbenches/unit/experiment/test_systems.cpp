@@ -89,11 +89,17 @@ TEST_CASE("the registry has the designs of the evaluations of all systems", "[ex
                                                                 "dtr",
                                                                 "zero-offload",
                                                                 "sentinel-oracle",
-                                                                "dynn-offload"});
+                                                                "dynn-offload",
+                                                                "brt-serial",
+                                                                "brt-vertical",
+                                                                "brt-horizontal",
+                                                                "brt-batched",
+                                                                "brt-einsum"});
     CHECK(registry().system_of_design("m-tile").name() == "adyna");
     CHECK(registry().system_of_design("gpu").name() == "gpu_roofline");
-    CHECK_THROWS_WITH(registry().system("npu"),
-                      ContainsSubstring("known systems: adyna, m_tenant, gpu_roofline, ace, sushi, dynn_offload, noc"));
+    CHECK_THROWS_WITH(
+        registry().system("npu"),
+        ContainsSubstring("known systems: adyna, m_tenant, gpu_roofline, ace, sushi, dynn_offload, brainstorm, noc"));
     SystemRegistry twice;
     twice.add(std::make_unique<ToySystem>());
     CHECK_THROWS_AS(twice.add(std::make_unique<ToySystem>()), std::logic_error);

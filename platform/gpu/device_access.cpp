@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "switchyard/platform/systems/ace/device_access.h"
+#include "switchyard/platform/gpu/device_access.h"
 
 #include <cstring>
 #include <utility>
@@ -9,7 +9,7 @@
 
 #include "switchyard/hw/gpu/kernel_launch.h"
 
-namespace switchyard::platform::ace {
+namespace switchyard::platform {
 
 DeviceAccess::DeviceAccess(const sc_core::sc_module_name& module_name, SimulationRegistry& registry)
     : sc_module(module_name), link("link"), registry_(registry) {}
@@ -44,8 +44,7 @@ std::uint32_t DeviceAccess::read_word(std::uint64_t address) {
 void DeviceAccess::debug_write(std::uint64_t address, std::vector<std::uint8_t> bytes) {
     ::tlm::tlm_generic_payload payload;
     hw::set_access(payload, true, address, bytes.data(), static_cast<unsigned>(bytes.size()));
-    if (link->transport_dbg(payload) != bytes.size())
-        throw ModelError(*this, "the kernels' segments do not fit the device memory");
+    if (link->transport_dbg(payload) != bytes.size()) throw ModelError(*this, "bytes do not fit the device memory");
 }
 
 void DeviceAccess::post(std::uint64_t address, std::vector<std::uint8_t> bytes) {
@@ -76,4 +75,4 @@ void DeviceAccess::carry(Carrier& carrier) {
     }
 }
 
-}  // namespace switchyard::platform::ace
+}  // namespace switchyard::platform

@@ -11,7 +11,7 @@
 
 #include "switchyard/tlm/simulation_registry.h"
 
-namespace switchyard::platform::ace {
+namespace switchyard::platform {
 
 /// The host's end of the link. Writes are posted: post() returns at once, and they arrive in their order.
 class DeviceAccess : public sc_core::sc_module {
@@ -47,4 +47,4 @@ private:
     std::vector<Carrier*> idle_;
 };
 
-}  // namespace switchyard::platform::ace
+}  // namespace switchyard::platform

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "switchyard/platform/systems/brainstorm/brainstorm_config.h"
+
+#include <filesystem>
+#include <set>
+#include <sstream>
+#include <stdexcept>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "switchyard/sw_scheduler/base/error.h"
+
+namespace switchyard::platform::brainstorm {
+
+namespace {
+
+template <class Visit>
+void for_each_brainstorm_section(BrainstormConfig& config, Visit visit) {
+    visit("host", config.host);
+    visit("links", config.links);
+    visit("brainstorm", config.mechanisms);
+}
+
+std::string beside(const std::string& path, const std::string& file) {
+    return (std::filesystem::path(path).parent_path() / file).lexically_normal().string();
+}
+
+GpuPlatform read_gpu(const std::string& path, const YAML::Node& file, std::map<std::string, std::string>& overrides) {
+    if (!file["gpu_file"].IsDefined()) throw InputError(path, 1, "gpu_file", "is missing");
+    const std::string gpu_file = beside(path, file["gpu_file"].Scalar());
+    read_gpu_platform(gpu_file);  // nothing but a GPU's sections
+    return read_gpu_sections(load_yaml(gpu_file), gpu_file, overrides);
+}
+
+std::shared_ptr<const sched::LinkTopology> read_topology(const std::string& path, const LinksConfig& links) {
+    if (links.devices == 1) return nullptr;
+    try {
+        if (links.family != "none") {
+            // NVLink 2 as in configs/topologies/dgx1v.yaml; a device has six of them, however many peers.
+            sched::LinkKind kind;
+            kind.name = "nvlink2";
+            kind.gb_per_s = links.family == "switch"            ? 150
+                            : links.family == "ring"            ? 75
+                            : links.family == "fully_connected" ? 150.0 / (links.devices - 1)
+                                                                : 15.439;
+            kind.kernel_gb_per_s = links.family == "pcie_tree" ? 12 : kind.gb_per_s * 0.8;
+            kind.pcie = links.family == "pcie_tree";
+            if (kind.pcie) {
+                kind.overhead_bytes = 26;
+                kind.latency_ns = 250;
+            }
+            return std::make_shared<const sched::LinkTopology>(
+                sched::make_link_topology(links.family, links.devices, kind).scaled(links.rate_factor));
+        }
+        if (links.topology.empty())
+            throw InputError(path, 0, "links", "several devices want a `topology` or a `family`");
+        const sched::LinkTopology all = sched::read_link_topology(beside(path, links.topology));
+        if (links.devices > all.devices())
+            throw InputError(path, 0, "links.devices",
+                             fmt::format("{} of {}, which {} has", links.devices, all.devices(), links.topology));
+        return std::make_shared<const sched::LinkTopology>(all.first_devices(links.devices).scaled(links.rate_factor));
+    } catch (const std::invalid_argument& error) {
+        throw InputError(path, 0, "links", error.what());
+    }
+}
+
+std::vector<double> numbers_of(const std::string& text, const char* key) {
+    std::istringstream words(text);
+    std::vector<double> numbers;
+    for (std::string word; words >> word;) {
+        try {
+            std::size_t used = 0;
+            numbers.push_back(std::stod(word, &used));
+            if (used == word.size() && numbers.back() >= 0) continue;
+        } catch (const std::exception&) {
+        }
+        throw InputError("", 0, key, fmt::format("\"{}\" is no number", word));
+    }
+    return numbers;
+}
+
+}  // namespace
+
+sched::brainstorm::Mechanisms BrainstormConfig::scheduler_mechanisms() const {
+    sched::brainstorm::Mechanisms m;
+    m.placement = mechanisms.placement;
+    m.sparse = mechanisms.all_to_all == "sparse";
+    m.speculative_routing = mechanisms.speculative_routing;
+    m.speculation_certainty = mechanisms.speculation_certainty;
+    m.weights = mechanisms.weights;
+    m.profiling = mechanisms.profiling;
+    m.decision_us = host.decision_us;
+    m.collective_costs = {links.base_us * 1e3, links.step_us * 1e3, links.pcie_step_us * 1e3, 1};
+    return m;
+}
+
+std::vector<double> BrainstormConfig::percentiles() const {
+    std::vector<double> values = numbers_of(mechanisms.percentiles, "brainstorm.percentiles");
+    for (const double value : values)
+        if (value > 1) throw InputError("", 0, "brainstorm.percentiles", fmt::format("{} is above 1", value));
+    if (values.empty()) throw InputError("", 0, "brainstorm.percentiles", "empty");
+    return values;
+}
+
+std::vector<std::uint64_t> BrainstormConfig::tuned_loads() const {
+    std::set<std::uint64_t> loads;
+    for (const double value : numbers_of(mechanisms.tuned_loads, "brainstorm.tuned_loads")) {
+        if (value < 1) throw InputError("", 0, "brainstorm.tuned_loads", "a load of less than a cell");
+        loads.insert(static_cast<std::uint64_t>(value));
+    }
+    return {loads.begin(), loads.end()};
+}
+
+BrainstormConfig read_brainstorm_config(const std::string& path, std::map<std::string, std::string> overrides) {
+    if (path.empty()) throw InputError("", 0, "platform", "brainstorm wants a platform file");
+    BrainstormConfig config;
+    const YAML::Node file = load_yaml(path);
+    if (!file.IsMap()) throw InputError(path, line_of(file), "", "wants sections");
+    std::vector<std::string> known{"system", "gpu_file"};
+    for_each_brainstorm_section(config, [&](const char* name, auto&) { known.emplace_back(name); });
+    for (const auto& entry : file) {
+        const std::string& key = entry.first.Scalar();
+        if (std::find(known.begin(), known.end(), key) == known.end())
+            throw InputError(path, line_of(entry.first), key,
+                             fmt::format("unknown section; there are {}", fmt::join(known, ", ")));
+        if (key == "system" && entry.second.Scalar() != "brainstorm")
+            throw InputError(path, line_of(entry.second), key,
+                             fmt::format("\"{}\" is not brainstorm", entry.second.Scalar()));
+    }
+    for (auto it = overrides.begin(); it != overrides.end();) {
+        if (it->first.compare(0, 8, "network.") == 0) {
+            config.network_overrides.insert(*it);
+            it = overrides.erase(it);
+        } else {
+            ++it;
+        }
+    }
+    config.gpu = read_gpu(path, file, overrides);
+    config.gpu.gpu.cta_scheduler.keep_records = true;
+    config.gpu.gpu.command_processor.queues = sched::brainstorm::kDeviceQueues;
+    for_each_brainstorm_section(config, [&](const char* name, auto& section) {
+        const YAML::Node node = file[name];
+        if (node.IsDefined() && !node.IsMap()) throw InputError(path, line_of(node), name, "wants keys");
+        ConfigReader reader(node, path, name, &overrides);
+        describe(reader, section);
+        reader.finish();
+    });
+    if (!overrides.empty()) throw InputError("--set", 0, overrides.begin()->first, "unknown key");
+    config.percentiles();
+    config.tuned_loads();
+    config.topology = read_topology(path, config.links);
+    return config;
+}
+
+std::vector<KeyDescription> brainstorm_keys() {
+    std::vector<KeyDescription> keys;
+    BrainstormConfig defaults;
+    for_each_brainstorm_section(defaults, [&](const char* name, auto& section) {
+        ConfigReader reader(YAML::Node(), "", name, nullptr, &keys);
+        describe(reader, section);
+    });
+    return keys;
+}
+
+}  // namespace switchyard::platform::brainstorm

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "switchyard/platform/systems/brainstorm/device_host.h"
+
+#include <memory>
+#include <optional>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sysc/kernel/sc_dynamic_processes.h>
+
+#include "switchyard/hw/gpu/command_processor.h"
+
+namespace switchyard::platform::brainstorm {
+
+using sched::brainstorm::HostStep;
+using sched::brainstorm::HostSteps;
+using sched::brainstorm::kCopyQueue;
+using sched::brainstorm::kDeviceQueues;
+using sched::brainstorm::kMainQueue;
+using sched::brainstorm::Speculation;
+namespace reg = hw::gpu_registers;
+
+namespace {
+
+constexpr double kWatchdogUs = 1e7;
+/// Segments of kernels lie behind each other in a ring of their own, which is large enough for all that are under way.
+constexpr std::uint64_t kSegments = std::uint64_t{1} << 29, kSegmentRing = std::uint64_t{1} << 28;
+constexpr std::uint64_t kBytesOfSegments = 2 * sched::kMaxSegments * hw::kGpuSegmentBytes;
+
+sc_core::sc_time microseconds(double us) {
+    return sc_core::sc_time(us, sc_core::SC_US);
+}
+
+}  // namespace
+
+DeviceHost::DeviceHost(const sc_core::sc_module_name& module_name, DeviceAccess& device, const HostConfig& costs,
+                       std::uint32_t ring_packets, SimulationRegistry& registry)
+    : sc_module(module_name),
+      device_(device),
+      costs_(costs),
+      ring_packets_(ring_packets),
+      registry_(registry),
+      events_(kRings + std::uint64_t{kDeviceQueues} * ring_packets * hw::kGpuPacketBytes) {
+    if (end_of_set_up() > kSegments) throw ModelError(*this, "the packets of a batch do not fit device memory");
+    registry.add(*this, "launches", "1", stats_.launches);
+    registry.add(*this, "read_backs", "1", stats_.read_backs);
+    registry.add(*this, "loads", "1", stats_.loads);
+    registry.add(*this, "rollbacks", "1", stats_.rollbacks);
+    registry.add(*this, "abandoned_steps", "1", stats_.abandoned_steps);
+}
+
+void DeviceHost::set_up_queues() {
+    for (unsigned queue = 0; queue < kDeviceQueues; ++queue) {
+        const std::uint64_t base = kRings + std::uint64_t{queue} * ring_packets_ * hw::kGpuPacketBytes;
+        const auto write = [&](std::uint64_t offset, std::uint32_t value) {
+            device_.post_word(GpuDevice::kGpuRegisters + reg::queue(queue, offset), value);
+        };
+        write(reg::kBaseLow, static_cast<std::uint32_t>(base));
+        write(reg::kBaseHigh, static_cast<std::uint32_t>(base >> 32));
+        write(reg::kPackets, ring_packets_);
+    }
+    device_.read_word(GpuDevice::kGpuRegisters + reg::kQueues);  // behind the writes
+}
+
+void DeviceHost::spend(double us) {
+    if (us > 0) sc_core::wait(microseconds(us));
+}
+
+void DeviceHost::push(unsigned queue, const hw::GpuPacket& packet) {
+    std::uint32_t& written = written_.at(queue);
+    const std::uint64_t slot = std::uint64_t{queue} * ring_packets_ + written % ring_packets_;
+    const hw::GpuPacketBytes bytes = hw::encode(packet);
+    device_.post(GpuDevice::kGpuWindow + kRings + slot * hw::kGpuPacketBytes, {bytes.begin(), bytes.end()});
+    device_.post_word(GpuDevice::kGpuRegisters + reg::queue(queue, reg::kWriteIndex), ++written);
+    ++packets_;
+}
+
+void DeviceHost::push_event(unsigned queue, hw::GpuPacket::Kind kind, std::uint32_t word, std::uint64_t value) {
+    hw::GpuPacket packet;
+    packet.kind = kind;
+    packet.tag = word;
+    packet.event_address = events_ + 8 * std::uint64_t{word};
+    packet.event_value = value;
+    push(queue, packet);
+}
+
+void DeviceHost::synchronise(unsigned queue) {
+    const std::uint32_t wanted = written_.at(queue);
+    // The driver looks at the queue's counter until it is there; each look goes over the link.
+    while (device_.read_word(GpuDevice::kGpuRegisters + reg::queue(queue, reg::kCompleted)) - wanted > 1u << 31) {
+        if (sc_core::sc_time_stamp() - last_progress_ > microseconds(kWatchdogUs))
+            throw ModelError(*this, fmt::format("queue {}: no kernel has completed for {:.0f} us; {}", queue,
+                                                kWatchdogUs, fmt::join(registry_.waits(), "; ")));
+    }
+    spend(costs_.synchronise_us);
+}
+
+void DeviceHost::execute(const HostStep& step) {
+    using Kind = HostStep::Kind;
+    hw::GpuPacket packet;
+    switch (step.kind) {
+        case Kind::launch: {
+            spend(costs_.operator_us + costs_.launch_us);
+            const std::vector<std::uint8_t> segments = hw::encode_segments(*step.kernel);
+            const std::uint64_t address = kSegments + packets_ * kBytesOfSegments % kSegmentRing;
+            if (!segments.empty()) device_.debug_write(GpuDevice::kGpuWindow + address, segments);
+            ++stats_.launches;
+            push(step.queue, hw::kernel_packet(*step.kernel, packets_, segments.empty() ? 0 : address));
+            break;
+        }
+        case Kind::read_back:
+            spend(costs_.launch_us);
+            ++stats_.read_backs;
+            packet.kind = hw::GpuPacket::Kind::copy;
+            packet.direction = hw::GpuPacket::Direction::device_to_host;
+            packet.tag = packets_;
+            packet.source = events_;
+            packet.bytes = step.bytes;
+            push(step.queue, packet);
+            synchronise(step.queue);
+            break;
+        case Kind::work:
+            spend(step.us);
+            break;
+        case Kind::fork:
+            spend(2 * costs_.launch_us);
+            push_event(kMainQueue, hw::GpuPacket::Kind::event_signal, kForkWords + step.queue, ++forks_);
+            push_event(step.queue, hw::GpuPacket::Kind::event_wait, kForkWords + step.queue, forks_);
+            break;
+        case Kind::load:
+            if (!issued_loads_.insert(step.load).second) break;  // done again behind a wrong prediction
+            spend(costs_.launch_us);
+            ++stats_.loads;
+            packet.kind = hw::GpuPacket::Kind::copy;
+            packet.direction = hw::GpuPacket::Direction::host_to_device;
+            packet.tag = packets_;
+            packet.destination = step.address;
+            packet.bytes = step.bytes;
+            packet.event_address = events_ + 8 * std::uint64_t{kLoadWords + step.load % (kEventWords - kLoadWords)};
+            packet.event_value = batch_;
+            push(kCopyQueue, packet);
+            break;
+        case Kind::await_load:
+            spend(costs_.launch_us);
+            push_event(kMainQueue, hw::GpuPacket::Kind::event_wait, kLoadWords + step.load % (kEventWords - kLoadWords),
+                       batch_);
+            break;
+        case Kind::collective:
+            spend(costs_.operator_us + costs_.launch_us);
+            packet.tag = kCollectiveTag + step.collective;
+            packet.grid = {1, 1, 1};
+            packet.block = {512, 1, 1};
+            ++stats_.launches;
+            push(kMainQueue, packet);
+            push_event(kMainQueue, hw::GpuPacket::Kind::event_wait, kCollectiveWord,
+                       first_collective_ + step.collective + 1);
+            break;
+        case Kind::speculate:
+            break;  // run() sees to it
+    }
+}
+
+double DeviceHost::run(const HostSteps& steps, std::uint64_t batch, std::uint64_t first_collective) {
+    batch_ = batch;
+    first_collective_ = first_collective;
+    issued_loads_.clear();
+    note_progress();
+    const sc_core::sc_time begin = sc_core::sc_time_stamp();
+    std::unique_ptr<Pending> pending;
+    const auto missed = [&] { return pending && pending->known && !steps[pending->step].speculation->hit; };
+    std::size_t i = 0;
+    while (true) {
+        const bool must_know = pending && (i == steps.size() || steps[i].kind == HostStep::Kind::speculate ||
+                                           (i == pending->step + 1 && steps[pending->step].speculation->ends));
+        while (must_know && !pending->known) sc_core::wait(pending->there);
+        if (missed()) {
+            ++stats_.rollbacks;
+            stats_.abandoned_steps += i - pending->step - 1;
+            for (const HostStep& step : steps[pending->step].speculation->actual) execute(step);
+            i = pending->step + 1;
+            pending.reset();
+            continue;
+        }
+        if (pending && pending->known) pending.reset();
+        if (i == steps.size()) break;
+        if (steps[i].kind != HostStep::Kind::speculate) {
+            execute(steps[i++]);
+            continue;
+        }
+        const Speculation& speculation = *steps[i].speculation;
+        pending = std::make_unique<Pending>();
+        pending->step = i++;
+        sc_core::sc_spawn([this, &speculation, verdict = pending.get()] {
+            for (const HostStep& step : speculation.check) execute(step);
+            verdict->known = true;
+            verdict->there.notify();
+        });
+        for (const HostStep& step : speculation.predicted) {
+            if (missed()) break;
+            execute(step);
+        }
+    }
+    synchronise(kMainQueue);
+    const double us = (sc_core::sc_time_stamp() - begin) / microseconds(1);
+    for (unsigned queue = 0; queue < kDeviceQueues; ++queue)
+        if (queue != kMainQueue) synchronise(queue);
+    return us;
+}
+
+}  // namespace switchyard::platform::brainstorm

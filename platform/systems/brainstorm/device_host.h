@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <set>
+#include <string>
+
+#include <systemc>
+
+#include "switchyard/hw/gpu/packet.h"
+#include "switchyard/platform/gpu/device_access.h"
+#include "switchyard/platform/gpu/gpu_device.h"
+#include "switchyard/platform/systems/brainstorm/brainstorm_config.h"
+#include "switchyard/sw_scheduler/brainstorm/host_program.h"
+
+namespace switchyard::platform::brainstorm {
+
+/// The host of one device: a thread that does the steps of a program, and one that checks a speculation. Each has a
+/// core of its own. Queues and events lie in the device's memory.
+class DeviceHost : public sc_core::sc_module {
+public:
+    static constexpr std::uint64_t kCollectiveTag = std::uint64_t{1}
+                                                    << 32;  ///< kernels that enter collective tag - this
+    struct Stats {
+        std::uint64_t launches = 0, read_backs = 0, loads = 0, rollbacks = 0, abandoned_steps = 0;
+    };
+
+    /// `ring_packets`: a power of two; no batch has more for a queue.
+    DeviceHost(const sc_core::sc_module_name& name, DeviceAccess& device, const HostConfig& costs,
+               std::uint32_t ring_packets, SimulationRegistry& registry);
+
+    /// From a thread. `batch` counts from 1; collectives of the batch have numbers from `first_collective` + 1 on.
+    /// Returns when the main queue has done all, in microseconds since the call; what other queues still do is done as
+    /// well.
+    double run(const sched::brainstorm::HostSteps& steps, std::uint64_t batch, std::uint64_t first_collective);
+    void set_up_queues();
+    /// A kernel is complete.
+    void note_progress() { last_progress_ = sc_core::sc_time_stamp(); }
+    /// Of the word that the end of a collective is written to.
+    std::uint64_t collective_word() const { return events_; }
+    /// Memory that queues and events take, from address 0 on.
+    std::uint64_t end_of_set_up() const { return events_ + 8 * kEventWords; }
+
+    const Stats& stats() const { return stats_; }
+
+private:
+    static constexpr std::uint32_t kEventWords = 1 << 16;
+    static constexpr std::uint64_t kRings = std::uint64_t{1} << 20;
+    enum Word : std::uint32_t {
+        kCollectiveWord,
+        kForkWords,
+        kLoadWords = kForkWords + sched::brainstorm::kDeviceQueues
+    };
+
+    struct Pending {
+        std::size_t step = 0;
+        bool known = false;
+        sc_core::sc_event there;
+    };
+
+    void execute(const sched::brainstorm::HostStep& step);
+    void spend(double us);
+    void push(unsigned queue, const hw::GpuPacket& packet);
+    void push_event(unsigned queue, hw::GpuPacket::Kind kind, std::uint32_t word, std::uint64_t value);
+    void synchronise(unsigned queue);
+
+    DeviceAccess& device_;
+    HostConfig costs_;
+    std::uint32_t ring_packets_;
+    const SimulationRegistry& registry_;
+    std::uint64_t events_;
+    std::array<std::uint32_t, sched::brainstorm::kDeviceQueues> written_{};
+    std::uint64_t batch_ = 0, first_collective_ = 0, forks_ = 0, packets_ = 0;
+    std::set<std::uint32_t> issued_loads_;  ///< of the batch
+    sc_core::sc_time last_progress_;
+    Stats stats_;
+};
+
+}  // namespace switchyard::platform::brainstorm

@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "switchyard/sw_scheduler/brainstorm/batch_compiler.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "switchyard/sw_scheduler/base/error.h"
+#include "switchyard/sw_scheduler/base/rounding.h"
+
+namespace switchyard::sched::brainstorm {
+
+namespace {
+
+/// Weights that come and go lie here in device memory, behind what the host sets up (queues, events).
+constexpr std::uint64_t kWeightRegion = std::uint64_t{1} << 30;
+
+bool contains(const std::vector<std::size_t>& list, std::size_t value) {
+    return std::find(list.begin(), list.end(), value) != list.end();
+}
+
+}  // namespace
+
+BatchCompiler::BatchCompiler(const RoutedNetwork& network, StageCompiler& stages, const NetworkProfile& profile,
+                             const Mechanisms& mechanisms, std::shared_ptr<const LinkTopology> topology)
+    : network_(network),
+      stages_(stages),
+      profile_(profile),
+      mechanisms_(mechanisms),
+      topology_(std::move(topology)),
+      devices_(topology_ ? topology_->devices() : 1) {
+    bool host_decides = false;
+    for (const Stage& stage : network.stages) host_decides |= stage.host_decides;
+    if (host_decides && (devices_ > 1 || network.cells != 1))
+        throw InputError(network.file, 0, "", "a network whose host decides runs on one device, one cell at a time");
+    if (!host_decides && mechanisms_.speculative_routing)
+        throw InputError(network.file, 0, "", "speculative routing wants a network whose host decides");
+    if (!host_decides && moves_weights())
+        throw InputError(network.file, 0, "", "weights that come and go want a network whose host decides");
+    if (mechanisms_.placement == "profile")
+        placement_ = profile_.by_stage(annealed_placement(profile_.placement_problem()));
+    else if (mechanisms_.placement == "block")
+        placement_ = profile_.block_placement();
+    else
+        placement_ = profile_.placement_by_load(mechanisms_.placement == "balanced");
+}
+
+void BatchCompiler::append(std::size_t device, HostSteps steps) {
+    HostSteps& all = program_.devices[device];
+    all.insert(all.end(), std::make_move_iterator(steps.begin()), std::make_move_iterator(steps.end()));
+}
+
+BatchProgram BatchCompiler::compile(const StageRoutes& routes) {
+    program_ = {};
+    program_.devices.resize(devices_);
+    location_.clear();
+    for (std::size_t cell = 0; cell < network_.cells * devices_; ++cell) location_.push_back(cell / network_.cells);
+    weights_ = WeightPlan(kWeightRegion);
+    preloaded_.assign(network_.stages.size(), false);
+    const std::vector<bool> reached = reached_stages(network_, routes);
+    for (std::size_t s = 0; s < network_.stages.size(); ++s) {
+        if (!reached[s]) continue;
+        const Stage& stage = network_.stages[s];
+        std::vector<std::uint64_t> here(devices_);
+        for (const std::size_t device : location_) ++here[device];
+        for (std::size_t d = 0; d < devices_; ++d) append(d, stages_.fixed(s, here[d]));
+        if (!stage.routed) continue;
+        if (stage.host_decides)
+            decide(s, routes[s].at(0));
+        else
+            route_cells(s, routes[s]);
+    }
+    program_.counts.loads = weights_.loads();
+    program_.counts.loaded_bytes = weights_.loaded_bytes();
+    std::uint64_t fixed = network_.fixed_weight_bytes(), moving = 0;
+    for (const std::size_t s : network_.routed_stages())
+        for (std::size_t b = 0; b <= network_.stages[s].router.branches; ++b) moving += item_bytes(s, b);
+    for (const std::size_t s : network_.routed_stages()) fixed -= item_bytes(s, network_.stages[s].router.branches);
+    program_.peak_weight_bytes = fixed + (moves_weights() ? weights_.peak_bytes() : moving);
+    return std::move(program_);
+}
+
+/// `branch` of the number of branches: what is common to all.
+std::uint64_t BatchCompiler::item_bytes(std::size_t index, std::size_t branch) const {
+    const Stage& stage = network_.stages[index];
+    if (branch < stage.router.branches) return stage.branch(branch).weight_bytes();
+    Branch common;
+    common.waves = stage.common;
+    return common.weight_bytes();
+}
+
+void BatchCompiler::add_profile(std::size_t index, std::size_t device, std::uint64_t decisions) {
+    if (mechanisms_.profiling == "off" || decisions == 0) return;
+    // A count a decision; at level correlation one more, of the pair of branches.
+    const std::uint64_t updates = decisions * (mechanisms_.profiling == "loads" || index == 0 ? 1 : 2);
+    program_.counts.profile_updates += updates;
+    append(device, {stages_.profile(updates)});
+}
+
+void BatchCompiler::exchange(std::size_t index, const CellCounts& counts, std::uint64_t pair_capacity) {
+    const Stage& stage = network_.stages[index];
+    for (std::size_t from = 0; from < devices_; ++from)
+        for (std::size_t to = 0; to < devices_; ++to) {
+            if (from == to) continue;
+            program_.counts.crossing_cells += counts[from][to];
+            program_.counts.crossing_bytes +=
+                stage.cell_bytes * (mechanisms_.sparse ? counts[from][to] : pair_capacity);
+        }
+    CollectiveProgram collective =
+        mechanisms_.sparse
+            ? sparse_all_to_all(*topology_, counts, stage.cell_bytes, mechanisms_.collective_costs)
+            : padded_all_to_all(*topology_, counts, stage.cell_bytes, pair_capacity, mechanisms_.collective_costs);
+    HostStep step;
+    step.kind = HostStep::Kind::collective;
+    step.collective = static_cast<std::uint32_t>(program_.collectives.size());
+    program_.collectives.push_back(std::move(collective));
+    for (std::size_t d = 0; d < devices_; ++d) {
+        // Point-to-point messages: the host must know their sizes.
+        if (mechanisms_.sparse) append(d, {read_back_step(8 * devices_)});
+        append(d, {step});
+    }
+}
+
+void BatchCompiler::route_cells(std::size_t index, const CellRoutes& routes) {
+    const Stage& stage = network_.stages[index];
+    const std::size_t branches = stage.router.branches;
+    std::vector<std::uint64_t> here(devices_), decided(devices_);
+    std::vector<std::vector<std::uint64_t>> sent(devices_, std::vector<std::uint64_t>(branches));
+    for (std::size_t cell = 0; cell < routes.size(); ++cell) {
+        if (cell % stage.cells_each != 0) continue;
+        ++here[location_[cell]];
+        if (routes[cell].size() < stage.router.k) ++program_.counts.dropped_cells;
+        for (const std::size_t branch : routes[cell]) {
+            ++sent[location_[cell]][branch];
+            ++decided[location_[cell]];
+        }
+    }
+    program_.counts.decisions += stage.read_backs;
+    for (std::size_t d = 0; d < devices_; ++d) {
+        append(d, stages_.gate(index, here[d]));
+        add_profile(index, d, decided[d]);
+    }
+    const std::vector<std::size_t>& of_branch = placement_[index];
+    std::vector<std::uint64_t> loads(branches), most(branches);
+    for (std::size_t d = 0; d < devices_; ++d)
+        for (std::size_t b = 0; b < branches; ++b) {
+            loads[b] += sent[d][b];
+            most[b] = std::max(most[b], sent[d][b]);
+        }
+    // What padding makes of each branch's cells of a device: the declared capacity, or the largest count.
+    const std::uint64_t padded =
+        stage.router.capacity > 0 ? stage.router.capacity : *std::max_element(most.begin(), most.end());
+    const std::uint64_t each = ceil_div(branches, devices_);
+    const std::uint64_t pair_capacity =
+        std::max<std::uint64_t>(1, each * std::max(padded, *std::max_element(most.begin(), most.end())));
+    if (devices_ > 1) {
+        CellCounts counts(devices_, std::vector<std::uint64_t>(devices_));
+        for (std::size_t d = 0; d < devices_; ++d)
+            for (std::size_t b = 0; b < branches; ++b) counts[d][of_branch[b]] += sent[d][b];
+        exchange(index, counts, pair_capacity);
+    }
+    for (std::size_t d = 0; d < devices_; ++d) {
+        std::vector<std::uint64_t> local(branches);
+        std::vector<bool> mine(branches);
+        std::uint64_t arrived = 0;
+        for (std::size_t b = 0; b < branches; ++b) {
+            mine[b] = of_branch[b] == d;
+            if (!mine[b]) continue;
+            local[b] = loads[b];
+            arrived += loads[b];
+        }
+        const std::uint64_t capacity = std::max(padded * devices_, *std::max_element(local.begin(), local.end()));
+        RoutedSteps routed = stages_.branches(index, local, devices_ > 1 ? arrived : here[d], capacity, mine);
+        program_.counts.routed_cells += routed.routed_cells;
+        program_.counts.padded_cells += routed.padded_cells;
+        if (routed.host_needs_loads && arrived > 0) append(d, {read_back_step(8 * branches)});
+        append(d, std::move(routed.steps));
+    }
+    if (devices_ == 1) return;
+    CellCounts back(devices_, std::vector<std::uint64_t>(devices_));
+    for (std::size_t cell = 0; cell < routes.size(); ++cell) {
+        if (routes[cell].empty()) continue;
+        const std::size_t to = network_.cells_stay ? of_branch[routes[cell].front()] : location_[cell];
+        for (const std::size_t branch : routes[cell]) ++back[of_branch[branch]][to];
+        location_[cell] = to;
+    }
+    if (network_.cells_stay && stage.router.k == 1) return;  // all are where they belong
+    std::uint64_t largest = pair_capacity;
+    for (const auto& row : back)
+        for (const std::uint64_t count : row) largest = std::max(largest, count);
+    exchange(index, back, largest);
+}
+
+HostSteps BatchCompiler::check_steps(std::size_t index, unsigned queue) {
+    const Stage& stage = network_.stages[index];
+    HostSteps steps = stages_.gate(index, 1, queue);
+    if (stage.host_us > 0) steps.push_back(work_step(stage.host_us));
+    for (unsigned i = 0; i < stage.read_backs; ++i) {
+        steps.push_back(read_back_step(8, queue));
+        steps.push_back(work_step(mechanisms_.decision_us));
+    }
+    return steps;
+}
+
+/// `final`: the decision is known to be right, so that weights of the stage can go behind it.
+HostSteps BatchCompiler::branch_steps(std::size_t index, const std::vector<std::size_t>& decision, bool final) {
+    const Stage& stage = network_.stages[index];
+    std::vector<std::size_t> items = decision;
+    if (!decision.empty()) items.push_back(stage.router.branches);
+    HostSteps steps;
+    if (moves_weights()) {
+        for (const std::size_t item : items)
+            if (weights_.load(steps, {index, item}, item_bytes(index, item))) ++program_.counts.loads_on_demand;
+        for (const std::size_t item : items) weights_.await(steps, {index, item});
+    }
+    if (!decision.empty()) {
+        HostSteps common = stages_.common(index, 1);
+        steps.insert(steps.end(), common.begin(), common.end());
+        std::vector<std::uint64_t> loads(stage.router.branches);
+        for (const std::size_t branch : decision) loads[branch] = 1;
+        RoutedSteps routed = stages_.branches(index, loads, 1, 1);
+        program_.counts.routed_cells += routed.routed_cells;
+        program_.counts.padded_cells += routed.padded_cells;
+        steps.insert(steps.end(), routed.steps.begin(), routed.steps.end());
+    }
+    for (std::size_t item = 0; final && moves_weights() && item <= stage.router.branches; ++item) {
+        const WeightPlan::Item here{index, item};
+        if (weights_.present(here) && !contains(items, item)) ++program_.counts.loads_in_vain;
+        weights_.unload(here);
+    }
+    return steps;
+}
+
+/// Weights of the next router's predicted branches, right behind the decision of the one before.
+void BatchCompiler::preload(std::size_t after) {
+    if (mechanisms_.weights != "preloaded") return;
+    for (std::size_t s = after; s < network_.stages.size(); ++s) {
+        const Stage& stage = network_.stages[s];
+        if (!stage.routed || profile_.reached(s) < 0.5) continue;
+        if (preloaded_[s]) return;
+        preloaded_[s] = true;
+        const std::vector<std::size_t> predicted = profile_.predicted(s);
+        HostSteps steps;
+        for (const std::size_t branch : predicted) weights_.load(steps, {s, branch}, item_bytes(s, branch));
+        if (!predicted.empty()) weights_.load(steps, {s, stage.router.branches}, item_bytes(s, stage.router.branches));
+        append(0, std::move(steps));
+        return;
+    }
+}
+
+void BatchCompiler::decide(std::size_t index, const std::vector<std::size_t>& taken) {
+    const Stage& stage = network_.stages[index];
+    const std::vector<std::size_t> predicted = profile_.predicted(index);
+    BatchProgram::Counts& counts = program_.counts;
+    counts.decisions += stage.read_backs;
+    const bool speculates =
+        mechanisms_.speculative_routing && profile_.certainty(index) >= mechanisms_.speculation_certainty;
+    if (speculates || moves_weights()) {
+        counts.predicted += stage.read_backs;
+        if (stage.router.kind == CellRouter::Kind::threshold) {
+            for (std::size_t b = 0; b < stage.router.branches; ++b)
+                counts.hits += contains(predicted, b) == contains(taken, b);
+        } else {
+            counts.hits += predicted == taken ? stage.read_backs : 0;
+        }
+    }
+    preload(index);  // the first router has none before it
+    if (!speculates) {
+        append(0, check_steps(index, kMainQueue));
+        add_profile(index, 0, stage.read_backs);
+        preload(index + 1);
+        append(0, branch_steps(index, taken, true));
+        return;
+    }
+    HostStep fork;
+    fork.kind = HostStep::Kind::fork;
+    fork.queue = kCheckQueue;
+    append(0, {fork});
+    add_profile(index, 0, stage.read_backs);
+    preload(index + 1);
+    Speculation speculation;
+    speculation.hit = predicted == taken;
+    speculation.ends = stage.last_branch >= 0 && contains(predicted, static_cast<std::size_t>(stage.last_branch));
+    speculation.check = check_steps(index, kCheckQueue);
+    speculation.predicted = branch_steps(index, predicted, speculation.hit);
+    if (!speculation.hit) speculation.actual = branch_steps(index, taken, true);
+    HostStep step;
+    step.kind = HostStep::Kind::speculate;
+    step.speculation = std::make_shared<const Speculation>(std::move(speculation));
+    append(0, {step});
+}
+
+}  // namespace switchyard::sched::brainstorm

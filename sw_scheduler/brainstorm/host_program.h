@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "switchyard/sw_scheduler/collectives/program.h"
+#include "switchyard/sw_scheduler/workload/kernel_stream.h"
+
+namespace switchyard::sched::brainstorm {
+
+/// Queues of a device.
+enum DeviceQueue : unsigned { kMainQueue = 0, kCheckQueue = 1, kCopyQueue = 2, kDeviceQueues = 3 };
+
+struct Speculation;
+
+/// What the host of a device does next.
+struct HostStep {
+    enum class Kind {
+        launch,      ///< of a kernel, on `queue`
+        read_back,   ///< copies `bytes` to the host behind what is on `queue`, and waits for them
+        work,        ///< `us` of the host's own time
+        fork,        ///< what follows on `queue` waits for all that is on the main queue so far
+        load,        ///< copies `bytes` from the host to `address` on the copy queue, as load number `load`
+        await_load,  ///< what follows on the main queue waits for load number `load`
+        collective,  ///< takes part in a collective, behind what is on the main queue; what follows there waits for it
+        speculate,   ///< see Speculation
+    };
+    Kind kind = Kind::work;
+    unsigned queue = kMainQueue;
+    std::shared_ptr<const GpuKernel> kernel;
+    double us = 0;
+    std::uint64_t bytes = 0, address = 0;
+    std::uint32_t load = 0;
+    std::uint32_t collective = 0;  ///< index in BatchProgram::collectives
+    std::shared_ptr<const Speculation> speculation;
+};
+using HostSteps = std::vector<HostStep>;
+
+/// Speculative routing (section 4.3): a thread of the host does `check`, which ends when the decision is known; the
+/// main thread does `predicted` and goes on with what follows. If the prediction was wrong it stops, does `actual`, and
+/// does again what follows.
+struct Speculation {
+    HostSteps check, predicted, actual;
+    bool hit = true;
+    /// The predicted branch ends the network: nothing follows until the decision is known.
+    bool ends = false;
+};
+
+/// A batch on all devices.
+struct BatchProgram {
+    std::vector<HostSteps> devices;
+    std::vector<CollectiveProgram> collectives;
+    struct Counts {
+        std::uint64_t decisions = 0, predicted = 0, hits = 0;  ///< of routers, as the paper counts
+        std::uint64_t routed_cells = 0, padded_cells = 0;      ///< computed by branches, padding included
+        std::uint64_t dropped_cells = 0;
+        std::uint64_t crossing_cells = 0;  ///< between devices, on the way to branches and back
+        std::uint64_t crossing_bytes = 0;  ///< with padding
+        std::uint64_t loads = 0, loads_on_demand = 0, loads_in_vain = 0, loaded_bytes = 0;
+        std::uint64_t profile_updates = 0;
+    } counts;
+    /// Of device 0: weights that are there at a time, at the most.
+    std::uint64_t peak_weight_bytes = 0;
+};
+
+/// Packets that a program can write to a queue, at the most.
+std::uint64_t packets_of(const HostSteps& steps);
+
+inline HostStep launch_step(std::shared_ptr<const GpuKernel> kernel, unsigned queue = kMainQueue) {
+    HostStep step;
+    step.kind = HostStep::Kind::launch;
+    step.kernel = std::move(kernel);
+    step.queue = queue;
+    return step;
+}
+inline HostStep read_back_step(std::uint64_t bytes, unsigned queue = kMainQueue) {
+    HostStep step;
+    step.kind = HostStep::Kind::read_back;
+    step.bytes = bytes;
+    step.queue = queue;
+    return step;
+}
+inline HostStep work_step(double us) {
+    HostStep step;
+    step.us = us;
+    return step;
+}
+
+}  // namespace switchyard::sched::brainstorm

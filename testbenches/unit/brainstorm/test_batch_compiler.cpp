@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// What hosts of devices do: collectives with the cells that cross, weights that come and go, speculation.
+#include <algorithm>
+
+#include "switchyard/sw_scheduler/base/error.h"
+#include "switchyard/sw_scheduler/brainstorm/batch_compiler.h"
+#include "switchyard/testbenches/catch.h"
+
+using namespace switchyard;
+using namespace switchyard::sched;
+using namespace switchyard::sched::brainstorm;
+
+namespace {
+
+GpuKernel any_kernel(const GpuOperator& op) {
+    GpuKernel kernel;
+    kernel.name = op.name;
+    kernel.work = {op.flops(), 0, op.input_bytes(), op.output_bytes()};
+    return kernel;
+}
+
+RoutedNetwork described(const std::string& name, std::map<std::string, std::string> overrides) {
+    return read_routed_network(std::string(SOURCE_FOLDER) + "/configs/workloads/brainstorm/" + name + ".yaml",
+                               overrides);
+}
+
+std::shared_ptr<const LinkTopology> switch_of(unsigned devices) {
+    return devices == 1 ? nullptr
+                        : std::make_shared<const LinkTopology>(make_link_topology("switch", devices, LinkKind{}));
+}
+
+BatchProgram program_of(const RoutedNetwork& network, const Mechanisms& mechanisms, unsigned devices = 1,
+                        std::uint64_t batch = 0, BranchDesign design = BranchDesign::serial) {
+    const NetworkProfile profile(network, devices, 99, 0, 20, CellProfile::Level::correlation);
+    StageCompiler stages(network, design, {}, &any_kernel, {});
+    BatchCompiler compiler(network, stages, profile, mechanisms, switch_of(devices));
+    return compiler.compile(stage_routes(network, network.routes, devices, 5, batch));
+}
+
+std::size_t count(const HostSteps& steps, HostStep::Kind kind) {
+    return static_cast<std::size_t>(
+        std::count_if(steps.begin(), steps.end(), [kind](const HostStep& step) { return step.kind == kind; }));
+}
+
+}  // namespace
+
+TEST_CASE("cells cross between devices as a count by hand has it", "[batch_compiler]") {
+    const RoutedNetwork network = described("shifted_exchange", {{"network.cells", "14"},
+                                                                 {"network.elements", "8"},
+                                                                 {"network.router.branches", "4"},
+                                                                 {"network.routes.weights", "[5, 2]"}});
+    Mechanisms mechanisms;
+    const BatchProgram block = program_of(network, mechanisms, 2);
+    CHECK(block.collectives.size() == 2);
+    CHECK(block.counts.crossing_cells == 2 * 2 * 10);  // two devices, there and back, two branches of five cells
+    CHECK(block.counts.crossing_bytes == 2 * 2 * 10 * 32);
+    mechanisms.placement = "profile";
+    CHECK(program_of(network, mechanisms, 2).counts.crossing_cells == 2 * 2 * 4);
+    mechanisms.sparse = false;
+    CHECK(program_of(network, mechanisms, 2).counts.crossing_bytes == 2 * 2 * 10 * 32);  // two branches of five, padded
+    for (const HostSteps& steps : block.devices) CHECK(count(steps, HostStep::Kind::collective) == 2);
+}
+
+TEST_CASE("cells that stay cross less than cells that return", "[batch_compiler]") {
+    RoutedNetwork network = described("task_moe", {{"network.batch", "32"}, {"network.experts_of_a_task", "1"}});
+    Mechanisms mechanisms;
+    mechanisms.placement = "profile";
+    const BatchProgram stay = program_of(network, mechanisms, 4);
+    network.cells_stay = false;
+    const BatchProgram back = program_of(network, mechanisms, 4);
+    CHECK(stay.collectives.size() == 3);
+    CHECK(back.collectives.size() == 6);
+    CHECK(stay.counts.crossing_cells < back.counts.crossing_cells / 2);
+}
+
+TEST_CASE("weights come and go, and fewer are there at a time", "[batch_compiler]") {
+    const RoutedNetwork network = described("dynamic_routing", {});
+    Mechanisms mechanisms;
+    const BatchProgram resident = program_of(network, mechanisms);
+    CHECK(resident.counts.loads == 0);
+    CHECK(resident.peak_weight_bytes == network.fixed_weight_bytes() + network.branch_weight_bytes());
+    mechanisms.weights = "on_demand";
+    const BatchProgram on_demand = program_of(network, mechanisms);
+    CHECK(on_demand.counts.loads == on_demand.counts.loads_on_demand);
+    CHECK(on_demand.counts.loads > 20);
+    mechanisms.weights = "preloaded";
+    const BatchProgram preloaded = program_of(network, mechanisms);
+    CHECK(preloaded.counts.loads_on_demand < on_demand.counts.loads_on_demand / 2);
+    CHECK(on_demand.peak_weight_bytes <= preloaded.peak_weight_bytes);
+    CHECK(preloaded.peak_weight_bytes < resident.peak_weight_bytes);
+    CHECK(count(on_demand.devices[0], HostStep::Kind::await_load) == on_demand.counts.loads);
+}
+
+TEST_CASE("a load into memory that was given back waits for the kernels before", "[batch_compiler]") {
+    WeightPlan plan(256);
+    HostSteps steps;
+    CHECK(plan.load(steps, {0, 0}, 100));
+    CHECK(plan.load(steps, {0, 1}, 100));
+    CHECK_FALSE(plan.load(steps, {0, 1}, 100));
+    CHECK(steps.size() == 2);
+    CHECK(steps[1].address == 512);
+    plan.unload({0, 0});
+    CHECK(plan.load(steps, {1, 0}, 50));
+    REQUIRE(steps.size() == 4);
+    CHECK(steps[2].kind == HostStep::Kind::fork);
+    CHECK(steps[3].address == 256);
+    CHECK(plan.peak_bytes() == 200);
+    CHECK(plan.resident_bytes() == 150);
+    CHECK_FALSE(plan.load(steps, {2, 0}, 0));
+}
+
+TEST_CASE("a speculation checks, and has what to do when it was wrong", "[batch_compiler]") {
+    const RoutedNetwork network =
+        described("matrix_branches", {{"network.routes.weights", "[3, 1, 1, 1, 1, 1, 1, 1]"}});
+    Mechanisms mechanisms;
+    mechanisms.speculative_routing = true;
+    std::size_t hits = 0;
+    for (std::uint64_t batch = 0; batch < 20; ++batch) {
+        const BatchProgram program = program_of(network, mechanisms, 1, batch);
+        const auto& steps = program.devices[0];
+        REQUIRE(count(steps, HostStep::Kind::speculate) == 1);
+        const Speculation& speculation = *steps.back().speculation;
+        CHECK(speculation.hit == (program.counts.hits == 1));
+        CHECK(speculation.actual.empty() == speculation.hit);
+        CHECK(count(speculation.check, HostStep::Kind::read_back) == 1);
+        hits += speculation.hit;
+    }
+    CHECK(hits > 0);
+    CHECK(hits < 20);
+    mechanisms.speculation_certainty = 0.99;
+    CHECK(count(program_of(network, mechanisms).devices[0], HostStep::Kind::speculate) == 0);
+}
+
+TEST_CASE("what does not go together is refused", "[batch_compiler]") {
+    Mechanisms speculation, loading;
+    speculation.speculative_routing = true;
+    loading.weights = "preloaded";
+    CHECK_THROWS_AS(program_of(described("matrix_branches", {}), {}, 2), InputError);
+    CHECK_THROWS_AS(program_of(described("live_sr", {}), speculation), InputError);
+    CHECK_THROWS_AS(program_of(described("live_sr", {}), loading), InputError);
+    CHECK_THROWS_AS(program_of(described("dynamic_routing", {}), {}, 1, 0, BranchDesign::batched), InputError);
+}

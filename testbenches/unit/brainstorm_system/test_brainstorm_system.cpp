@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whole runs of small networks on modelled GPUs and links.
+#include <memory>
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "switchyard/hw/link/collective_run.h"
+#include "switchyard/platform/system/system.h"
+#include "switchyard/sw_scheduler/base/error.h"
+#include "switchyard/sw_scheduler/collectives/collectives.h"
+#include "switchyard/testbenches/sim_test.h"
+
+namespace switchyard::platform {
+std::unique_ptr<System> make_brainstorm_system();
+}
+
+using namespace switchyard;
+using namespace switchyard::platform;
+using nlohmann::ordered_json;
+
+namespace {
+
+const std::string kConfigs = std::string(SOURCE_FOLDER) + "/configs/";
+
+Point point_of(const std::string& design, const std::string& network, std::map<std::string, std::string> overrides,
+               const std::string& platform = "a100") {
+    Point point;
+    point.design = design;
+    point.platform = kConfigs + "platforms/brainstorm_" + platform + ".yaml";
+    point.workload = kConfigs + "workloads/brainstorm/" + network + ".yaml";
+    point.overrides = std::move(overrides);
+    point.work.batches = 2;
+    return point;
+}
+
+ordered_json run(const Point& point) {
+    const std::unique_ptr<System> system = make_brainstorm_system();
+    const ordered_json report = system->prepare(point)->run();
+    for (const ordered_json& check : report.at("conservation")) {
+        INFO(check.dump());
+        CHECK(check.at("ok") == true);
+    }
+    return report;
+}
+
+double mean_us(const ordered_json& report) {
+    return report.at("summary").at("latency_us").at("mean").get<double>();
+}
+
+/// In a process of its own, whose result comes back as a file would: the test's assertions are in the child.
+template <class Body>
+void in_children(const Body& body) {
+    testing::in_child(body);
+}
+
+}  // namespace
+
+TEST_CASE("a hit hides the router, a miss costs about what waiting costs", "[brainstorm_system]") {
+    in_children([] {
+        const std::map<std::string, std::string> hit{{"network.routes.weights", "[1, 0, 0, 0, 0, 0, 0, 0]"},
+                                                     {"brainstorm.speculative_routing", "yes"}};
+        const ordered_json report = run(point_of("brt-vertical", "matrix_branches", hit));
+        CHECK(report.at("summary").at("prediction_accuracy") == 1);
+        CHECK(report.at("counters").at("rollbacks") == 0);
+        // 20 multiplications before and 20 behind a router of 200 us: hidden but for what the branch is shorter.
+        CHECK(mean_us(report) > 200);
+    });
+    in_children([] {
+        Point point = point_of(
+            "brt-vertical", "matrix_branches",
+            {{"network.routes.weights", "[3, 1, 1, 1, 1, 1, 1, 1]"}, {"brainstorm.speculative_routing", "yes"}});
+        point.work.batches = 16;
+        const ordered_json report = run(point);
+        CHECK(report.at("counters").at("rollbacks").get<int>() > 0);
+        double hit = 0, miss = 0;
+        for (const ordered_json& batch : report.at("batches"))
+            (batch.at("hits") == 1 ? hit : miss) = batch.at("latency_us").get<double>();
+        CHECK(miss > hit);
+        CHECK(hit > 0);
+    });
+}
+
+TEST_CASE("an all-to-all on the devices' queues takes what run_collective says, and the launches",
+          "[brainstorm_system]") {
+    in_children([] {
+        const std::map<std::string, std::string> set{
+            {"links.devices", "4"},      {"links.family", "switch"},  {"network.router.branches", "16"},
+            {"links.step_us", "0"},      {"links.pcie_step_us", "0"}, {"network.cells", "8192"},
+            {"network.elements", "2048"}};
+        const ordered_json report = run(point_of("brt-horizontal", "exchange", set, "v100"));
+        // 8192 cells of 8 KB a device, a quarter of which stays, there and back: 2 * 50 MB over a link of 141 GB/s.
+        sched::LinkKind kind;
+        kind.gb_per_s = 150;
+        kind.kernel_gb_per_s = 120;
+        const auto topology = std::make_shared<const sched::LinkTopology>(sched::make_link_topology("switch", 4, kind));
+        sched::CellCounts counts(4, std::vector<std::uint64_t>(4, 2048));
+        const double ns = hw::run_collective(topology, {}, sched::sparse_all_to_all(*topology, counts, 8192)).ns;
+        const double extra_us = mean_us(report) - 2 * ns * 1e-3;
+        CHECK(extra_us > 0);
+        CHECK(extra_us < 0.2 * mean_us(report));
+        CHECK(report.at("counters").at("messages") == 2 * 2 * 2 * 12);
+    });
+}
+
+TEST_CASE("fusion launches fewer kernels, padding computes more cells", "[brainstorm_system]") {
+    for (const char* const design : {"brt-serial", "brt-vertical", "brt-horizontal", "brt-batched", "brt-einsum"})
+        in_children([design] {
+            const ordered_json report = run(point_of(design, "parallel_convolutions", {}));
+            const ordered_json& summary = report.at("summary");
+            const std::string name = design;
+            CHECK(summary.at("padding").get<double>() >= 1);
+            if (name == "brt-serial") CHECK(summary.at("kernels_of_a_batch") == 1 + 6 * 5);
+            if (name == "brt-vertical") CHECK(summary.at("kernels_of_a_batch") == 1 + 6);
+            if (name == "brt-horizontal") {
+                CHECK(summary.at("kernels_of_a_batch") == 1 + 2);
+                CHECK(summary.at("read_backs_of_a_batch") == 0);
+            }
+            if (name == "brt-batched") CHECK(summary.at("padding").get<double>() == Approx(6 * 9 / 39.0));
+        });
+}
+
+TEST_CASE("weights on demand take longer than weights that are there, preloading less", "[brainstorm_system]") {
+    const auto us = [](const char* weights) {
+        const std::map<std::string, std::string> set{{"network.rows", "256"},
+                                                     {"network.columns", "256"},
+                                                     {"network.layers", "4"},
+                                                     {"brainstorm.weights", weights}};
+        return run(point_of("brt-vertical", "dynamic_routing", set));
+    };
+    in_children([&] {
+        const ordered_json report = us("resident");
+        CHECK(report.at("counters").at("loads") == 0);
+    });
+    in_children([&] {
+        const ordered_json report = us("on_demand");
+        CHECK(report.at("counters").at("loads") == report.at("counters").at("loads_on_demand"));
+    });
+    in_children([&] {
+        const ordered_json report = us("preloaded");
+        CHECK(report.at("counters").at("loads_on_demand").get<int>() < report.at("counters").at("loads").get<int>());
+        CHECK(report.at("summary").at("peak_weight_mb").get<double>() <
+              report.at("summary").at("weight_mb").get<double>());
+    });
+}
+
+TEST_CASE("what cannot be is refused with a sentence", "[brainstorm_system]") {
+    const std::unique_ptr<System> system = make_brainstorm_system();
+    const auto prepare = [&](const std::string& design, const std::string& network,
+                             std::map<std::string, std::string> set, const std::string& platform = "a100") {
+        system->prepare(point_of(design, network, std::move(set), platform));
+    };
+    CHECK_THROWS_AS(prepare("brt-serial", "live_sr", {{"brainstorm.placment", "block"}}), InputError);
+    CHECK_THROWS_AS(prepare("brt-serial", "live_sr", {{"brainstorm.tuned_loads", "4 x"}}), InputError);
+    CHECK_THROWS_AS(prepare("brt-serial", "live_sr", {{"brainstorm.percentiles", "2"}}), InputError);
+    CHECK_THROWS_AS(prepare("brt-serial", "live_sr", {{"brainstorm.profile_seed", "1"}}), InputError);
+    CHECK_THROWS_AS(prepare("brt-serial", "live_sr", {{"network.router.capacity", "0"}}), InputError);
+    CHECK_THROWS_AS(prepare("brt-serial", "task_moe", {{"links.devices", "9"}}, "v100"), InputError);
+    CHECK_THROWS_AS(prepare("brt-serial", "task_moe", {{"links.devices", "2"}}), InputError);
+    CHECK_THROWS_AS(prepare("brt-batched", "dynamic_routing", {}), InputError);
+    CHECK_THROWS_AS(prepare("brt-horizontal", "switch_transformer", {{"device_memory.bytes", "1048576"}}), Infeasible);
+}
