@@ -201,33 +201,40 @@ HostSteps BatchCompiler::check_steps(std::size_t index, unsigned queue) {
     return steps;
 }
 
-/// `final`: the decision is known to be right, so that weights of the stage can go behind it.
-HostSteps BatchCompiler::branch_steps(std::size_t index, const std::vector<std::size_t>& decision, bool final) {
+/// `with_common`: what is common to the branches as well, if there is a branch.
+HostSteps BatchCompiler::branch_steps(std::size_t index, const std::vector<std::size_t>& decision, bool with_common) {
     const Stage& stage = network_.stages[index];
-    std::vector<std::size_t> items = decision;
-    if (!decision.empty()) items.push_back(stage.router.branches);
     HostSteps steps;
+    if (decision.empty()) return steps;
+    std::vector<std::size_t> items = decision;
+    if (with_common) items.push_back(stage.router.branches);
     if (moves_weights()) {
         for (const std::size_t item : items)
             if (weights_.load(steps, {index, item}, item_bytes(index, item))) ++program_.counts.loads_on_demand;
         for (const std::size_t item : items) weights_.await(steps, {index, item});
     }
-    if (!decision.empty()) {
+    if (with_common) {
         HostSteps common = stages_.common(index, 1);
         steps.insert(steps.end(), common.begin(), common.end());
-        std::vector<std::uint64_t> loads(stage.router.branches);
-        for (const std::size_t branch : decision) loads[branch] = 1;
-        RoutedSteps routed = stages_.branches(index, loads, 1, 1);
-        program_.counts.routed_cells += routed.routed_cells;
-        program_.counts.padded_cells += routed.padded_cells;
-        steps.insert(steps.end(), routed.steps.begin(), routed.steps.end());
     }
-    for (std::size_t item = 0; final && moves_weights() && item <= stage.router.branches; ++item) {
+    std::vector<std::uint64_t> loads(stage.router.branches);
+    for (const std::size_t branch : decision) loads[branch] = 1;
+    RoutedSteps routed = stages_.branches(index, loads, 1, 1);
+    program_.counts.routed_cells += routed.routed_cells;
+    program_.counts.padded_cells += routed.padded_cells;
+    steps.insert(steps.end(), routed.steps.begin(), routed.steps.end());
+    return steps;
+}
+
+/// The decision is known, and what it wants is launched.
+void BatchCompiler::release_weights(std::size_t index, const std::vector<std::size_t>& taken) {
+    const std::size_t common = network_.stages[index].router.branches;
+    for (std::size_t item = 0; moves_weights() && item <= common; ++item) {
         const WeightPlan::Item here{index, item};
-        if (weights_.present(here) && !contains(items, item)) ++program_.counts.loads_in_vain;
+        if (!weights_.present(here)) continue;
+        if (item < common ? !contains(taken, item) : taken.empty()) ++program_.counts.loads_in_vain;
         weights_.unload(here);
     }
-    return steps;
 }
 
 /// Weights of the next router's predicted branches, right behind the decision of the one before.
@@ -269,6 +276,7 @@ void BatchCompiler::decide(std::size_t index, const std::vector<std::size_t>& ta
         add_profile(index, 0, stage.read_backs);
         preload(index + 1);
         append(0, branch_steps(index, taken, true));
+        release_weights(index, taken);
         return;
     }
     HostStep fork;
@@ -281,8 +289,13 @@ void BatchCompiler::decide(std::size_t index, const std::vector<std::size_t>& ta
     speculation.hit = predicted == taken;
     speculation.ends = stage.last_branch >= 0 && contains(predicted, static_cast<std::size_t>(stage.last_branch));
     speculation.check = check_steps(index, kCheckQueue);
-    speculation.predicted = branch_steps(index, predicted, speculation.hit);
-    if (!speculation.hit) speculation.actual = branch_steps(index, taken, true);
+    speculation.predicted = branch_steps(index, predicted, true);
+    // Branches that were predicted and are taken have their results; the others of the decision are missing.
+    std::vector<std::size_t> missing;
+    for (const std::size_t branch : taken)
+        if (!contains(predicted, branch)) missing.push_back(branch);
+    speculation.actual = branch_steps(index, missing, predicted.empty());
+    release_weights(index, taken);
     HostStep step;
     step.kind = HostStep::Kind::speculate;
     step.speculation = std::make_shared<const Speculation>(std::move(speculation));

@@ -45,7 +45,8 @@ private:
     void exchange(std::size_t stage, const CellCounts& counts, std::uint64_t pair_capacity);
     void decide(std::size_t stage, const std::vector<std::size_t>& taken);
     HostSteps check_steps(std::size_t stage, unsigned queue);
-    HostSteps branch_steps(std::size_t stage, const std::vector<std::size_t>& decision, bool final);
+    HostSteps branch_steps(std::size_t stage, const std::vector<std::size_t>& decision, bool with_common);
+    void release_weights(std::size_t stage, const std::vector<std::size_t>& taken);
     void preload(std::size_t after_stage);
     void add_profile(std::size_t stage, std::size_t device, std::uint64_t decisions);
     std::uint64_t item_bytes(std::size_t stage, std::size_t branch) const;

@@ -131,6 +131,26 @@ TEST_CASE("a speculation checks, and has what to do when it was wrong", "[batch_
     CHECK(count(program_of(network, mechanisms).devices[0], HostStep::Kind::speculate) == 0);
 }
 
+TEST_CASE("a wrong prediction of several paths launches what is missing", "[batch_compiler]") {
+    const RoutedNetwork network = described("dynamic_routing", {});
+    Mechanisms mechanisms;
+    mechanisms.speculative_routing = true;
+    std::size_t misses = 0, nothing_missing = 0;
+    for (std::uint64_t batch = 0; batch < 6; ++batch) {
+        const BatchProgram program = program_of(network, mechanisms, 1, batch);
+        for (const HostStep& step : program.devices[0]) {
+            if (!step.speculation || step.speculation->hit) continue;
+            ++misses;
+            nothing_missing += step.speculation->actual.empty();
+            // What is common to the paths of a cell is not computed again.
+            if (!step.speculation->predicted.empty())
+                CHECK(step.speculation->actual.size() < step.speculation->predicted.size());
+        }
+    }
+    CHECK(misses > 0);
+    CHECK(nothing_missing < misses);
+}
+
 TEST_CASE("what does not go together is refused", "[batch_compiler]") {
     Mechanisms speculation, loading;
     speculation.speculative_routing = true;
