@@ -5,7 +5,9 @@ execute_process(COMMAND ${SWITCHYARD_VERILATOR} --getenv VERILATOR_ROOT
 find_package(ZLIB REQUIRED)
 
 set(SWITCHYARD_RTL_FOLDER ${PROJECT_SOURCE_DIR}/rtl)
-set(SWITCHYARD_VERILATOR_FLAGS -I${SWITCHYARD_RTL_FOLDER}/common)
+# Verilator runs in the root of the tree, so that no model holds a path of the machine and ccache shares the models of
+# several checkouts.
+set(SWITCHYARD_VERILATOR_FLAGS -Irtl/common)
 # Where a test leaves the coverage of its Verilated models, and where it is merged.
 set(SWITCHYARD_COVERAGE_FOLDER ${PROJECT_BINARY_DIR}/coverage)
 file(MAKE_DIRECTORY ${SWITCHYARD_COVERAGE_FOLDER})
@@ -21,6 +23,19 @@ target_include_directories(switchyard_verilated SYSTEM PUBLIC $<BUILD_INTERFACE:
 target_compile_definitions(switchyard_verilated PUBLIC $<BUILD_INTERFACE:VL_TIME_CONTEXT>)
 target_compile_options(switchyard_verilated PRIVATE -w)
 target_link_libraries(switchyard_verilated PUBLIC ZLIB::ZLIB Threads::Threads)
+# Its headers take as long to read as most models to compile. g++ takes a precompiled header for one optimisation only.
+foreach(optimisation O0 O1 O2)
+  file(CONFIGURE OUTPUT verilated_headers.cpp CONTENT "// Nothing but the precompiled headers.\n")
+  add_library(switchyard_verilated_${optimisation} OBJECT ${PROJECT_BINARY_DIR}/verilated_headers.cpp)
+  set_target_properties(switchyard_verilated_${optimisation} PROPERTIES UNITY_BUILD OFF)
+  target_compile_features(switchyard_verilated_${optimisation} PUBLIC cxx_std_17)
+  target_compile_options(switchyard_verilated_${optimisation} PRIVATE -w -${optimisation})
+  target_link_libraries(switchyard_verilated_${optimisation} PRIVATE switchyard_verilated)
+  if(SWITCHYARD_PRECOMPILE)
+    target_precompile_headers(switchyard_verilated_${optimisation} PRIVATE ${runtime}/verilated.h
+      ${runtime}/verilated_cov.h ${runtime}/verilated_fst_c.h)
+  endif()
+endforeach()
 unset(runtime)
 
 # switchyard_verilate(<name> TOP <module> SOURCES <file.sv>... [PARAMETERS -G<X>=<value>...]
@@ -37,9 +52,12 @@ function(switchyard_verilate name)
     message(FATAL_ERROR "switchyard_verilate(${name}): needs TOP and SOURCES, unknown: ${ARG_UNPARSED_ARGUMENTS}")
   endif()
   set(sources)
+  set(relative_sources)
   foreach(source IN LISTS ARG_SOURCES)
     cmake_path(ABSOLUTE_PATH source NORMALIZE)
     list(APPEND sources ${source})
+    cmake_path(RELATIVE_PATH source BASE_DIRECTORY ${PROJECT_SOURCE_DIR})
+    list(APPEND relative_sources ${source})
   endforeach()
   set(flags ${SWITCHYARD_VERILATOR_FLAGS} ${ARG_PARAMETERS})
   if(ARG_TRACE)
@@ -61,27 +79,35 @@ function(switchyard_verilate name)
   add_custom_command(OUTPUT ${fast} ${slow} ${folder}/V${name}.h
     COMMAND ${CMAKE_COMMAND} -E rm -rf ${folder}
     COMMAND ${SWITCHYARD_VERILATOR} --cc --prefix V${name} --top-module ${ARG_TOP} --Mdir ${folder} --threads 1
-      -O3 --x-assign fast --x-initial fast --output-split 0 -Wno-lint -Wno-style ${flags} ${sources}
+      -O3 --x-assign fast --x-initial fast --output-split 0 -Wno-lint -Wno-style ${flags} ${relative_sources}
     COMMAND ${CMAKE_COMMAND} -DFOLDER=${folder} -DNAME=V${name} -P ${gather}
     DEPENDS ${sources} ${headers} ${gather}
-    COMMENT "Verilating ${name}" VERBATIM)
+    WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} COMMENT "Verilating ${name}" VERBATIM)
 
   add_custom_target(${name}_made DEPENDS ${fast} ${slow} ${folder}/V${name}.h)
   add_dependencies(switchyard_made_headers ${name}_made)
-  add_library(${name} STATIC ${fast} ${slow} ${folder}/V${name}.h)
-  add_dependencies(${name} ${name}_made)
-  target_compile_features(${name} PUBLIC cxx_std_17)
-  target_include_directories(${name} SYSTEM PUBLIC $<BUILD_INTERFACE:${folder}>)
-  target_link_libraries(${name} PUBLIC switchyard_verilated)
   # What is evaluated in each cycle at -O2, which beat -O3 here; construction and registration as they are. A model of a
   # test runs for a second or two, and -O2 takes twice as long to compile as -O1.
-  set(optimisation -O1)
+  set(optimisation O1)
   cmake_path(IS_PREFIX SWITCHYARD_RTL_FOLDER ${CMAKE_CURRENT_SOURCE_DIR} of_library)
   if(of_library)
-    set(optimisation -O2)
+    set(optimisation O2)
   endif()
-  set_source_files_properties(${fast} PROPERTIES COMPILE_OPTIONS "-w;${optimisation}")
-  set_source_files_properties(${slow} PROPERTIES COMPILE_OPTIONS "-w;-O0")
+  add_library(${name}_unoptimised OBJECT ${slow})
+  add_library(${name} STATIC ${fast} ${folder}/V${name}.h $<TARGET_OBJECTS:${name}_unoptimised>)
+  target_compile_options(${name}_unoptimised PRIVATE -w -O0)
+  target_compile_options(${name} PRIVATE -w -${optimisation})
+  target_link_libraries(${name}_unoptimised PRIVATE switchyard_verilated)
+  target_link_libraries(${name} PUBLIC switchyard_verilated)
+  foreach(target ${name}_unoptimised ${name})
+    add_dependencies(${target} ${name}_made)
+    target_compile_features(${target} PUBLIC cxx_std_17)
+    target_include_directories(${target} SYSTEM PUBLIC $<BUILD_INTERFACE:${folder}>)
+  endforeach()
+  if(SWITCHYARD_PRECOMPILE)
+    target_precompile_headers(${name}_unoptimised REUSE_FROM switchyard_verilated_O0)
+    target_precompile_headers(${name} REUSE_FROM switchyard_verilated_${optimisation})
+  endif()
 endfunction()
 
 # switchyard_rtl_component(<folder> SOURCES ... MODELS ...): adds the wrappers of one rtl/ folder, and the Verilated

@@ -24,7 +24,7 @@ fi
 merged=$folder/merged
 mkdir -p "$merged"
 verilator_coverage --write "$merged/merged.dat" "${data[@]}" >/dev/null
-verilator_coverage --annotate "$merged/annotated" --annotate-all --annotate-min 1 "$merged/merged.dat" >/dev/null
+(cd "$root" && verilator_coverage --annotate "$merged/annotated" --annotate-all --annotate-min 1 "$merged/merged.dat" >/dev/null)
 
 # Every file that defines a module has to be there.
 mapfile -t modules < <(cd "$root" && grep -lE '^module ' rtl/*/*.sv | sort)

@@ -110,6 +110,18 @@ must "lint: checks a changed source in C" logged 'clang-tidy .*hw/driver.c'
 must "lint: checks the source of a changed header" logged 'clang-tidy .*hw/old.cpp'
 must "lint: checks nothing else" silent 'clang-tidy .*\(good\|unknown\)'
 must "lint: says how many" grep -q 'clang-tidy of 2 of 2 sources that changed since HEAD~1' output
+# All sources: those that a unity build compiles together, and those that it compiles by themselves.
+units=project/build/lint-all
+mkdir -p $units/hw/Unity
+echo "#include \"$PWD/project/hw/good.cpp\"" >$units/hw/Unity/unity_0_cxx.cxx
+echo "#include \"$PWD/$units/made.cpp\"" >$units/hw/Unity/unity_1_cxx.cxx
+printf '{\n  "file": "%s",\n  "output": "x"\n},\n' "$PWD/project/hw/driver.c" "$PWD/$units/made.cpp" \
+    "$PWD/$units/hw/Unity/unity_0_cxx.cxx" "$PWD/$units/hw/Unity/unity_1_cxx.cxx" >$units/compile_commands.json
+call lint
+must "lint of all: succeeds" test $code = 0
+must "lint of all: checks several sources at once" logged 'clang-tidy .*Unity/unity_0'
+must "lint of all: checks a source by itself" logged 'clang-tidy .*hw/driver.c'
+must "lint of all: checks nothing that is made" silent 'clang-tidy .*\(unity_1\|made\)'
 call lint HEAD~1 1
 must "lint with a limit: the most changed source" logged 'clang-tidy .*hw/driver.c'
 must "lint with a limit: no other" silent 'clang-tidy .*hw/old.cpp'

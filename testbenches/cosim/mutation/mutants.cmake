@@ -14,7 +14,7 @@ function(switchyard_mutants variable block)
   endif()
   execute_process(
     COMMAND ${Python3_EXECUTABLE} -B ${tool}/mutate.py ${folder} --selected ${tool}/selected.tsv ${shared} ${ARG_SOURCES}
-    COMMAND_ERROR_IS_FATAL ANY)
+    WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} COMMAND_ERROR_IS_FATAL ANY)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${ARG_SOURCES} ${tool}/mutate.py ${tool}/sv_parser.py
     ${tool}/selected.tsv)
   set(sources)
@@ -33,9 +33,6 @@ function(switchyard_verilate_mutants name)
     list(APPEND ARGN PARAMETERS)
   endif()
   switchyard_verilate(${name} ASSERT ${ARGN} --x-initial unique -Wno-UNOPTFLAT)
-  # Code that runs for seconds at most.
-  set_source_files_properties(${CMAKE_CURRENT_BINARY_DIR}/verilated/${name}/V${name}__fast.cpp
-    PROPERTIES COMPILE_OPTIONS "-w;-O1")
 endfunction()
 
 # switchyard_mutant_test(<block> SOURCES ... DEPENDS ...): test cosim_<block>_mutants of a sample, and
@@ -57,9 +54,10 @@ function(switchyard_faulty variable source original fault)
   endif()
   string(REPLACE "${original}" "${fault}" text "${text}")
   cmake_path(GET source FILENAME name)
+  cmake_path(RELATIVE_PATH source BASE_DIRECTORY ${PROJECT_SOURCE_DIR} OUTPUT_VARIABLE shown)
   string(MD5 folder "${original}${fault}")
   set(copy ${CMAKE_CURRENT_BINARY_DIR}/faulty/${folder}/${name})
-  file(CONFIGURE OUTPUT ${copy} CONTENT "`line 1 \"${source}\" 0\n${text}" @ONLY)
+  file(CONFIGURE OUTPUT ${copy} CONTENT "`line 1 \"${shown}\" 0\n${text}" @ONLY)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${source})
   set(${variable} ${copy} PARENT_SCOPE)
 endfunction()
