@@ -16,7 +16,6 @@
 #include <CLI/CLI.hpp>
 #include <systemc>
 
-#include "switchyard/platform/apps/program_memory.h"
 #include "switchyard/platform/apps/self_description.h"
 #include "switchyard/sw_scheduler/base/error.h"
 #include "switchyard/sw_scheduler/base/suggestion.h"
@@ -124,7 +123,6 @@ int run_program(CLI::App& app, int argc, char** argv, const std::function<int()>
     const std::string program = app.get_name();
     // A file that gets too large is an error of write(), not the end of the process.
     std::signal(SIGXFSZ, SIG_IGN);
-    use_huge_pages();
     bool quiet = false;
     try {
         add_quiet(app, quiet);
