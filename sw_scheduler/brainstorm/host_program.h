@@ -39,9 +39,9 @@ struct HostStep {
 };
 using HostSteps = std::vector<HostStep>;
 
-/// Speculative routing (section 4.3): a thread of the host does `check`, which ends when the decision is known; the main
-/// thread does `predicted` and goes on with what follows. If the prediction was wrong it stops, does `actual`, which is
-/// what the decision wants and the prediction has not, and does again what follows.
+/// Speculative routing (section 4.3): a thread of the host does `check`, which ends when the decision is known; the
+/// main thread does `predicted` and goes on with what follows. If the prediction was wrong it stops, does `actual`,
+/// which is what the decision wants and the prediction has not, and does again what follows.
 struct Speculation {
     HostSteps check, predicted, actual;
     bool hit = true;

@@ -12,8 +12,14 @@ function(switchyard_mutants variable block)
   if(ARG_SHARED)
     set(shared --shared)
   endif()
+  set(relative_sources)
+  foreach(source IN LISTS ARG_SOURCES)
+    cmake_path(RELATIVE_PATH source BASE_DIRECTORY ${PROJECT_SOURCE_DIR})
+    list(APPEND relative_sources ${source})
+  endforeach()
   execute_process(
-    COMMAND ${Python3_EXECUTABLE} -B ${tool}/mutate.py ${folder} --selected ${tool}/selected.tsv ${shared} ${ARG_SOURCES}
+    COMMAND ${Python3_EXECUTABLE} -B ${tool}/mutate.py ${folder} --selected ${tool}/selected.tsv ${shared}
+      ${relative_sources}
     WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} COMMAND_ERROR_IS_FATAL ANY)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${ARG_SOURCES} ${tool}/mutate.py ${tool}/sv_parser.py
     ${tool}/selected.tsv)

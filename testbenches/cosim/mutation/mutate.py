@@ -13,7 +13,6 @@ file name, original expression (the first one of the file that reads so), mutant
 names is among SOURCE or the line is not used. --shared: modules stay apart in C++, for those that stand many times.
 """
 
-import os
 import pathlib
 import re
 import sys
@@ -166,7 +165,7 @@ def main(arguments):
     mutants = []
     for path in map(pathlib.Path, arguments):
         mutator = Mutator(path.name, path.read_text(), len(mutants) + 1, selected.get(path.name, {}), shared)
-        write_if_changed(out / path.name, f'`line 1 "{os.path.relpath(path)}" 0\n' + mutator.mutated())
+        write_if_changed(out / path.name, f'`line 1 "{path}" 0\n' + mutator.mutated())
         mutants += mutator.mutants
     write_if_changed(out / "mutants.tsv", "".join("\t".join(map(str, mutant)) + "\n" for mutant in mutants))
     write_if_changed(out / "mutation_pkg.sv",

@@ -56,7 +56,7 @@ void in_children(const Body& body) {
 
 }  // namespace
 
-TEST_CASE("a hit hides the router, a miss costs about what waiting costs", "[brainstorm_system]") {
+TEST_CASE("a hit hides the router, each miss rolls back once", "[brainstorm_system]") {
     in_children([] {
         const std::map<std::string, std::string> hit{{"network.routes.weights", "[1, 0, 0, 0, 0, 0, 0, 0]"},
                                                      {"brainstorm.speculative_routing", "yes"}};
@@ -73,9 +73,7 @@ TEST_CASE("a hit hides the router, a miss costs about what waiting costs", "[bra
         point.work.batches = 16;
         const ordered_json report = run(point);
         CHECK(report.at("counters").at("rollbacks").get<int>() > 0);
-        // Each miss rolls back once, and a batch with one takes no less than the shortest.
-        const ordered_json& latency = report.at("summary").at("latency_us");
-        CHECK(latency.at("max").get<double>() >= latency.at("min").get<double>());
+        // Each miss rolls back once.
         CHECK(report.at("counters").at("rollbacks").get<double>() ==
               Approx(16 * (1 - report.at("summary").at("prediction_accuracy").get<double>())));
     });
