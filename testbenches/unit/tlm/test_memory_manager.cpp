@@ -134,6 +134,7 @@ TEST_CASE("no field of a packet's extensions survives a reset", "[tlm][memory_ma
         std::uint64_t payload_bytes;
         bool wants_receipt, receipt_follows, is_receipt;
         std::uint32_t receipt_tag;
+        sc_core::sc_time sent_at;
         std::vector<std::uint8_t> values;
     };
     STATIC_REQUIRE(sizeof(PacketFields) == sizeof(PacketExtension));
@@ -166,9 +167,11 @@ TEST_CASE("no field of a packet's extensions survives a reset", "[tlm][memory_ma
     packet.payload_bytes = 1;
     packet.wants_receipt = packet.receipt_follows = packet.is_receipt = true;
     packet.receipt_tag = 1;
+    packet.sent_at = sc_core::sc_time(1, sc_core::SC_NS);
     packet.values = {1};
     packet.reset();
     CHECK(packet.source == 0);
+    CHECK(packet.sent_at == sc_core::SC_ZERO_TIME);
     CHECK(packet.destinations.empty());
     CHECK(packet.traffic == TrafficClass::data);
     CHECK_FALSE(packet.has_values);
