@@ -54,6 +54,8 @@ BatchProgram BatchCompiler::compile(const StageRoutes& routes) {
     program_.devices.resize(devices_);
     location_.clear();
     for (std::size_t cell = 0; cell < network_.cells * devices_; ++cell) location_.push_back(cell / network_.cells);
+    if (mechanisms_.functional)
+        for (const std::size_t device : location_) program_.ends.push_back({device, 1});
     weights_ = WeightPlan(kWeightRegion);
     preloaded_.assign(network_.stages.size(), false);
     const std::vector<bool> reached = reached_stages(network_, routes);
@@ -96,8 +98,42 @@ void BatchCompiler::add_profile(std::size_t index, std::size_t device, std::uint
     append(device, {stages_.profile(updates)});
 }
 
-void BatchCompiler::exchange(std::size_t index, const CellCounts& counts, std::uint64_t pair_capacity) {
+void BatchCompiler::keep_moves(const CellLists& cells, const CellCounts& counts, std::uint64_t cell_bytes,
+                               std::uint64_t pair_capacity) {
+    CellMoves moves;
+    moves.cell_bytes = cell_bytes;
+    moves.sparse = mechanisms_.sparse;
+    moves.cells = cells;
+    if (mechanisms_.sparse) {
+        SparseLayout layout = sparse_layout(counts, cell_bytes);
+        moves.sizes_sent = layout.sizes_sent;
+        moves.sizes_received = layout.sizes_received;
+        moves.send = std::move(layout.send);
+        moves.receive = std::move(layout.receive);
+    } else {
+        // As padded_all_to_all() says.
+        moves.capacity = pair_capacity;
+        const std::uint64_t part = pair_capacity * cell_bytes;
+        moves.send.assign(devices_, std::vector<std::uint64_t>(devices_));
+        moves.receive = moves.send;
+        for (std::size_t from = 0; from < devices_; ++from)
+            for (std::size_t to = 0; to < devices_; ++to) {
+                moves.send[from][to] = to * part;
+                moves.receive[from][to] = (devices_ + from) * part;
+            }
+    }
+    program_.moves.push_back(std::move(moves));
+}
+
+void BatchCompiler::exchange(std::size_t index, const CellLists& cells, std::uint64_t pair_capacity) {
     const Stage& stage = network_.stages[index];
+    CellCounts counts(devices_, std::vector<std::uint64_t>(devices_));
+    for (std::size_t from = 0; from < devices_; ++from)
+        for (std::size_t to = 0; to < devices_; ++to) {
+            counts[from][to] = cells[from][to].size();
+            pair_capacity = std::max(pair_capacity, counts[from][to]);
+        }
+    if (mechanisms_.functional) keep_moves(cells, counts, stage.cell_bytes, pair_capacity);
     for (std::size_t from = 0; from < devices_; ++from)
         for (std::size_t to = 0; to < devices_; ++to) {
             if (from == to) continue;
@@ -152,11 +188,11 @@ void BatchCompiler::route_cells(std::size_t index, const CellRoutes& routes) {
     const std::uint64_t each = ceil_div(branches, devices_);
     const std::uint64_t pair_capacity =
         std::max<std::uint64_t>(1, each * std::max(padded, *std::max_element(most.begin(), most.end())));
+    CellLists lists(devices_, std::vector<std::vector<std::uint64_t>>(devices_));
     if (devices_ > 1) {
-        CellCounts counts(devices_, std::vector<std::uint64_t>(devices_));
-        for (std::size_t d = 0; d < devices_; ++d)
-            for (std::size_t b = 0; b < branches; ++b) counts[d][of_branch[b]] += sent[d][b];
-        exchange(index, counts, pair_capacity);
+        for (std::size_t cell = 0; cell < routes.size(); cell += stage.cells_each)
+            for (const std::size_t branch : routes[cell]) lists[location_[cell]][of_branch[branch]].push_back(cell);
+        exchange(index, lists, pair_capacity);
     }
     for (std::size_t d = 0; d < devices_; ++d) {
         std::vector<std::uint64_t> local(branches);
@@ -176,27 +212,25 @@ void BatchCompiler::route_cells(std::size_t index, const CellRoutes& routes) {
         append(d, std::move(routed.steps));
     }
     if (devices_ == 1) return;
-    CellCounts back(devices_, std::vector<std::uint64_t>(devices_));
+    CellLists back(devices_, std::vector<std::vector<std::uint64_t>>(devices_));
     for (std::size_t cell = 0; cell < routes.size(); ++cell) {
         if (routes[cell].empty()) continue;
         const std::size_t to = network_.cells_stay ? of_branch[routes[cell].front()] : location_[cell];
-        for (const std::size_t branch : routes[cell]) ++back[of_branch[branch]][to];
+        for (const std::size_t branch : routes[cell]) back[of_branch[branch]][to].push_back(cell);
         location_[cell] = to;
+        if (mechanisms_.functional) program_.ends[cell] = {to, routes[cell].size()};
     }
     if (network_.cells_stay && stage.router.k == 1) return;  // all are where they belong
-    std::uint64_t largest = pair_capacity;
-    for (const auto& row : back)
-        for (const std::uint64_t count : row) largest = std::max(largest, count);
-    exchange(index, back, largest);
+    exchange(index, back, pair_capacity);
 }
 
 HostSteps BatchCompiler::check_steps(std::size_t index, unsigned queue) {
     const Stage& stage = network_.stages[index];
     HostSteps steps = stages_.gate(index, 1, queue);
-    if (stage.host_us > 0) steps.push_back(work_step(stage.host_us));
     for (unsigned i = 0; i < stage.read_backs; ++i) {
+        // The router's code needs what is read back: kernels that were launched before do not hide its time.
         steps.push_back(read_back_step(8, queue));
-        steps.push_back(work_step(mechanisms_.decision_us));
+        steps.push_back(work_step(stage.host_us + mechanisms_.decision_us));
     }
     return steps;
 }

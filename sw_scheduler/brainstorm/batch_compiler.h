@@ -23,6 +23,7 @@ struct Mechanisms {
     double speculation_certainty = 0;  ///< routers whose profile is less certain are not speculated on
     std::string weights = "resident";  ///< or on_demand, preloaded
     std::string profiling = "off";     ///< or loads, correlation, decisions
+    bool functional = false;           ///< programs say which cells move
     double decision_us = 2;            ///< of the host, for a decision that it has read
     CollectiveCosts collective_costs;
 };
@@ -42,7 +43,11 @@ public:
 
 private:
     void route_cells(std::size_t stage, const CellRoutes& routes);
-    void exchange(std::size_t stage, const CellCounts& counts, std::uint64_t pair_capacity);
+    using CellLists = std::vector<std::vector<std::vector<std::uint64_t>>>;  ///< [from][to]
+    /// `pair_capacity`: cells from one device to another, padding included; 0: as many as the most have.
+    void exchange(std::size_t stage, const CellLists& cells, std::uint64_t pair_capacity);
+    void keep_moves(const CellLists& cells, const CellCounts& counts, std::uint64_t cell_bytes,
+                    std::uint64_t pair_capacity);
     void decide(std::size_t stage, const std::vector<std::size_t>& taken);
     HostSteps check_steps(std::size_t stage, unsigned queue);
     HostSteps branch_steps(std::size_t stage, const std::vector<std::size_t>& decision, bool with_common);

@@ -49,10 +49,29 @@ struct Speculation {
     bool ends = false;
 };
 
+/// Which cells a collective moves, and where they lie in the devices' buffers.
+struct CellMoves {
+    std::uint64_t cell_bytes = 0;
+    bool sparse = true;                                          ///< sizes are sent first (SparseLayout)
+    std::uint64_t capacity = 0;                                  ///< padded: cells between two devices
+    std::uint64_t sizes_sent = 0, sizes_received = 0;            ///< sparse
+    std::vector<std::vector<std::uint64_t>> send, receive;       ///< offsets, [from][to]
+    std::vector<std::vector<std::vector<std::uint64_t>>> cells;  ///< [from][to] in the order of the buffer
+};
+
+/// Where a batch's cells are at its end.
+struct CellEnd {
+    std::size_t device = 0;
+    std::size_t copies = 1;  ///< results of as many branches, which are added up
+};
+
 /// A batch on all devices.
 struct BatchProgram {
     std::vector<HostSteps> devices;
     std::vector<CollectiveProgram> collectives;
+    /// Functional runs only: of each collective, and of each cell.
+    std::vector<CellMoves> moves;
+    std::vector<CellEnd> ends;
     struct Counts {
         std::uint64_t decisions = 0, predicted = 0, hits = 0;  ///< of routers, as the paper counts
         std::uint64_t routed_cells = 0, padded_cells = 0;      ///< computed by branches, padding included

@@ -23,6 +23,16 @@ std::vector<std::vector<std::size_t>> task_branches(const RouteDeclaration& d, c
                                                     std::size_t number) {
     RandomSource random(d.network_seed, kTaskStream + number);
     std::vector<std::vector<std::size_t>> branches(d.tasks);
+    if (d.grouped) {
+        std::vector<std::size_t> order(router.branches);
+        std::iota(order.begin(), order.end(), std::size_t{0});
+        for (std::size_t i = order.size() - 1; i > 0; --i)
+            std::swap(order[i], order[random.integer(0, static_cast<unsigned>(i))]);
+        const std::size_t groups = router.branches / router.k;
+        for (std::size_t task = 0; task < d.tasks; ++task)
+            for (std::size_t i = 0; i < router.k; ++i) branches[task].push_back(order[task % groups * router.k + i]);
+        return branches;
+    }
     for (std::vector<std::size_t>& of_task : branches)
         while (of_task.size() < router.k) {
             const std::size_t branch = random.integer(0, static_cast<unsigned>(router.branches) - 1);
@@ -86,6 +96,7 @@ RouteDeclaration read_routes(MappingReader routes) {
         d.partners = routes.integer_or("partners", 0, 65536, d.partners);
     } else if (d.kind == Kind::task) {
         d.tasks = routes.integer_or("tasks", 1, 65536, d.tasks);
+        d.grouped = routes.choice_or("experts", {"drawn", "grouped"}) == "grouped";
     } else if (d.kind == Kind::gates) {
         d.certainty = routes.number_or("certainty", 0.5, 1, d.certainty);
         d.open = routes.number_or("open", 0, 1, d.open);

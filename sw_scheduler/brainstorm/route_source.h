@@ -16,7 +16,9 @@ namespace switchyard::sched::brainstorm {
 struct RouteDeclaration {
     enum class Kind {
         zipf,     ///< Zipf's law with `skew`, `correlation` between neighbouring routers (MoeRouteConfig)
-        task,     ///< each cell has one of `tasks` tasks, all alike; each router sends a task to k branches
+        task,     ///< each cell has one of `tasks` tasks, all alike; each router sends a task to k branches, drawn for
+                  ///< each task alone, or (`grouped`) one of branches / k groups without a branch in common; tasks of a
+                  ///< group are the same in all routers
         weights,  ///< branch b with a probability in proportion to weights[b], in all routers
         exits,  ///< weights[e]: share of the inputs that end at exit e; router e has the branches go on (0) and end (1)
         gates,  ///< each branch by itself: taken with probability `certainty` or 1 - `certainty`; a share `open` of the
@@ -29,6 +31,7 @@ struct RouteDeclaration {
     double skew = 0.5, correlation = 0.6;
     std::size_t partners = 2;
     std::size_t tasks = 16;
+    bool grouped = false;
     std::vector<double> weights;
     double certainty = 0.93, open = 0.5;
     std::uint64_t network_seed = 1;

@@ -32,15 +32,17 @@ std::vector<Wave> resnet18(std::uint64_t side) {
 /// LiveSR (Brainstorm, section 7.4.2): 32 x 32 patches, a ResNet-18 and nearest neighbours choose one of several
 /// networks for super-resolution, whose kernels the tuning logs of the repository show: 3 x 3 convolutions with bias
 /// and ReLU, and with an addition. Declared: a head, `blocks` residual blocks, an end, and an upsampling by 2.
+/// `extractor: none` leaves the ResNet-18 out, for the time of the branches alone.
 void read_live_sr(MappingReader& file, RoutedNetwork& network) {
     const std::uint64_t channels = file.integer_or("channels", 1, 512, 8);
     const std::uint64_t blocks = file.integer_or("blocks", 0, 64, 8);
+    const bool extractor = file.choice_or("extractor", {"resnet18", "none"}) == "resnet18";
     network.cells = file.integer("patches", 1, 1 << 20);
     const CellRouter router = read_network_router(file, CellRouter::Kind::switch_one);
     constexpr std::uint64_t kSide = 32;
     Stage stage;
     stage.name = "subnetworks";
-    stage.fixed = resnet18(kSide);
+    if (extractor) stage.fixed = resnet18(kSide);
     stage.routed = true;
     stage.router = router;
     stage.gate = {linear_layer(1, 512, router.branches), elementwise_layer(router.branches)};  // distances, nearest

@@ -30,6 +30,11 @@ Pilot::~Pilot() = default;
 Pilot::Pilot(Pilot&&) noexcept = default;
 Pilot& Pilot::operator=(Pilot&&) noexcept = default;
 
+bool Pilot::trained_for(sched::BasicType type) const {
+    // Training sets the mean of the outputs of each type that it has seen; operators are never 0 on average.
+    return layers_->perceptrons[static_cast<unsigned>(type)].outputs.shift.any();
+}
+
 std::size_t Pilot::active_parameters() const {
     const Layers::Perceptron& p = layers_->perceptrons.front();
     return layers_->sample.parameters() + layers_->matrix.parameters() + layers_->type.parameters() +

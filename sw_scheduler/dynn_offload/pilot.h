@@ -62,6 +62,10 @@ public:
     std::size_t active_parameters() const;  ///< that one inference uses
 
     std::vector<std::string> trained_on;  ///< names of the networks of the traces
+    std::string source_file;              ///< that it was read from, for messages
+
+    /// Whether networks of the type were among those: each type has a multilayer perceptron of its own.
+    bool trained_for(sched::BasicType type) const;
 
     /// A versioned JSON file.
     void write(const std::string& path) const;
@@ -99,6 +103,7 @@ private:
 class PilotPredictor {
 public:
     /// Labels are made for the network's own label_buffer_gb, so that they stay the same whatever budget is simulated.
+    /// Throws InputError for a pilot that was trained with no network of this basic type.
     PilotPredictor(const sched::TrainingNetwork& network, const Pilot& pilot);
     ~PilotPredictor();
     /// Index of the predicted path, without records.

@@ -89,6 +89,7 @@ Pilot Pilot::read(const std::string& path) {
         config.epochs = size("epochs");
         config.seed = file.at("seed").get<std::uint64_t>();
         Pilot pilot(config);
+        pilot.source_file = path;
         pilot.trained_on = file.at("trained_on").get<std::vector<std::string>>();
         const json &scalings = file.at("scalings"), &layers = file.at("layers");
         Layers::for_scalings(*pilot.layers_, [&](const std::string& name, PilotScaling& scaling) {

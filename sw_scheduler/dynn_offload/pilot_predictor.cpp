@@ -3,6 +3,10 @@
 #include <cmath>
 #include <map>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "switchyard/sw_scheduler/base/error.h"
 #include "switchyard/sw_scheduler/dynn_offload/pilot.h"
 
 namespace switchyard::dynn_offload {
@@ -75,8 +79,19 @@ bool PathComparison::mispredicted(std::uint32_t predicted, std::uint32_t taken) 
     return signature(predicted) != signature(taken);
 }
 
+namespace {
+
+const Pilot& suitable(const sched::TrainingNetwork& network, const Pilot& pilot) {
+    if (pilot.trained_for(network.basic_type)) return pilot;
+    throw InputError(pilot.source_file, 0, "trained_on",
+                     fmt::format("{}: no network of type {}, which {} is", fmt::join(pilot.trained_on, ", "),
+                                 sched::to_string(network.basic_type), network.name));
+}
+
+}  // namespace
+
 PilotPredictor::PilotPredictor(const sched::TrainingNetwork& network, const Pilot& pilot)
-    : pilot_(pilot),
+    : pilot_(suitable(network, pilot)),
       comparison_(network),
       architecture_(pilot.encode(feature_matrix(network, pilot.config().representation), network.basic_type)),
       mapper_(std::make_unique<PathMapper>(network, comparison_.labels(), pilot.config().representation)) {}

@@ -90,6 +90,7 @@ sched::brainstorm::Mechanisms BrainstormConfig::scheduler_mechanisms() const {
     m.speculation_certainty = mechanisms.speculation_certainty;
     m.weights = mechanisms.weights;
     m.profiling = mechanisms.profiling;
+    m.functional = mechanisms.functional;
     m.decision_us = host.decision_us;
     m.collective_costs = {links.base_us * 1e3, links.step_us * 1e3, links.pcie_step_us * 1e3, 1};
     return m;

@@ -57,6 +57,7 @@ void describe(V& v, LinksConfig& c) {
 struct MechanismConfig {
     std::string placement = "block", all_to_all = "sparse", weights = "resident", profiling = "off";
     bool speculative_routing = false;
+    bool functional = false;
     double speculation_certainty = 0;
     std::string percentiles = "0.5 0.9 1";
     std::string tuned_loads;
@@ -76,6 +77,7 @@ void describe(V& v, MechanismConfig& c) {
              "of branches: always on the device; loaded behind the decision; loaded before it, by the profile");
     v.choice("profiling", c.profiling, {"off", "loads", "correlation", "decisions"},
              "what a kernel behind each router counts");
+    v.field("functional", c.functional, "several devices: collectives move the cells' contents, which are checked");
     v.field("percentiles", c.percentiles, "of the profile's loads, 0 to 1, for which kernels are tuned");
     v.field("tuned_loads", c.tuned_loads, "cells that kernels are tuned for, in place of percentiles");
     v.field("profile_batches", c.profile_batches, 1, 100000, "batches of the profile");

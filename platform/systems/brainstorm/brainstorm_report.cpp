@@ -92,6 +92,12 @@ ordered_json brainstorm_report(const BrainstormConfig& config, const sched::brai
     checks.at_most("cells with padding >= cells that are routed",
                    static_cast<double>(std::max(sum.padded_cells, sum.routed_cells)),
                    static_cast<double>(sum.routed_cells));
+    if (outcome.contents.cells > 0) {
+        const auto all = static_cast<double>(outcome.contents.cells);
+        checks.equal("cells that lie once where their routes end = cells", all,
+                     static_cast<double>(outcome.contents.arrived));
+        checks.equal("cells with unchanged contents = cells", all, static_cast<double>(outcome.contents.intact));
+    }
     const std::vector<Check> held = checks.take();
     ordered_json list = ordered_json::array();
     for (std::size_t i = 0; i < batches.size(); ++i) {
@@ -148,7 +154,8 @@ ordered_json brainstorm_report(const BrainstormConfig& config, const sched::brai
               {"loads_in_vain", sum.loads_in_vain},
               {"loaded_bytes", sum.loaded_bytes},
               {"messages", outcome.exchange.messages},
-              {"message_bytes", outcome.exchange.bytes}}},
+              {"message_bytes", outcome.exchange.bytes},
+              {"moved_content_bytes", outcome.contents.moved_bytes}}},
             {"batches", list},
             {"conservation", checks_json(held)}};
 }

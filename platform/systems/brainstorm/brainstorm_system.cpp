@@ -75,7 +75,7 @@ public:
 
     ordered_json run() override {
         return brainstorm::brainstorm_report(config_, network_, design_, batches_,
-                                             brainstorm::run_cluster(config_, batches_));
+                                             brainstorm::run_cluster(config_, batches_, network_.cells));
     }
 
 private:

@@ -52,8 +52,8 @@ struct Node {
 class Cluster : public sc_core::sc_module {
 public:
     Cluster(const sc_core::sc_module_name& module_name, const BrainstormConfig& config,
-            const std::vector<BatchProgram>& batches)
-        : sc_module(module_name), batches_(batches) {
+            const std::vector<BatchProgram>& batches, std::uint64_t cells_of_device)
+        : sc_module(module_name), batches_(batches), cells_of_device_(cells_of_device) {
         const unsigned devices = config.links.devices;
         std::uint64_t packets = 0;
         for (const BatchProgram& batch : batches)
@@ -91,7 +91,11 @@ private:
         std::uint64_t collectives = 0;
         for (std::size_t b = 0; b < batches_.size(); ++b) {
             const BatchProgram& batch = batches_[b];
-            if (exchange_) exchange_->begin(batch.collectives, nodes_.front()->host.collective_word(), collectives + 1);
+            const bool functional = exchange_ && !batch.ends.empty();
+            if (functional) contents_.begin(batch, nodes_.size(), cells_of_device_);
+            if (exchange_)
+                exchange_->begin(batch.collectives, nodes_.front()->host.collective_word(), collectives + 1,
+                                 functional ? &contents_ : nullptr);
             std::vector<double> us(nodes_.size());
             std::vector<sc_core::sc_process_handle> hosts;
             for (std::size_t d = 0; d < nodes_.size(); ++d)
@@ -100,6 +104,7 @@ private:
                 }));
             for (sc_core::sc_process_handle& host : hosts)
                 if (!host.terminated()) wait(host.terminated_event());
+            if (functional) contents_.end();
             collectives += batch.collectives.size();
             outcome_.us.push_back(*std::max_element(us.begin(), us.end()));
             outcome_.device_us.push_back(us);
@@ -108,6 +113,8 @@ private:
     }
 
     const std::vector<BatchProgram>& batches_;
+    std::uint64_t cells_of_device_;
+    CellContents contents_;
     SimulationRegistry registry_;
     std::unique_ptr<PeerExchange> exchange_;
     std::vector<std::unique_ptr<Node>> nodes_;
@@ -130,6 +137,7 @@ ClusterOutcome Cluster::outcome() const {
     }
     if (exchange_) {
         outcome.exchange = exchange_->stats();
+        outcome.contents = contents_.result();
         // Channels are counted from the start on; batches follow each other.
         for (unsigned c = 0; c < exchange_->channels(); ++c)
             outcome.channel_bytes.push_back(exchange_->channel_bytes(c));
@@ -139,8 +147,9 @@ ClusterOutcome Cluster::outcome() const {
 
 }  // namespace
 
-ClusterOutcome run_cluster(const BrainstormConfig& config, const std::vector<BatchProgram>& batches) {
-    const Cluster cluster("cluster", config, batches);
+ClusterOutcome run_cluster(const BrainstormConfig& config, const std::vector<BatchProgram>& batches,
+                           std::uint64_t cells_of_device) {
+    const Cluster cluster("cluster", config, batches, cells_of_device);
     sc_core::sc_start();
     if (!cluster.finished()) throw no_progress(cluster.registry());
     return cluster.outcome();

@@ -19,6 +19,7 @@ struct ClusterOutcome {
     double busy_ns = 0, warp_ns = 0;  ///< of multiprocessors, all devices
     DeviceHost::Stats host;           ///< all devices
     PeerExchange::Stats exchange;
+    CellContents::Result contents;             ///< functional runs of several devices
     std::vector<std::uint64_t> channel_bytes;  ///< of the topology's channels
     double run_ns = 0;
 };
@@ -26,6 +27,8 @@ struct ClusterOutcome {
 /// Elaborates GPUs, their hosts and the links, and runs the batches one after another; all devices begin a batch
 /// together. Once a process (SystemC). Throws ModelError for what a GPU refuses, std::runtime_error if nothing goes on
 /// any more.
-ClusterOutcome run_cluster(const BrainstormConfig& config, const std::vector<sched::brainstorm::BatchProgram>& batches);
+/// `cells_of_device`: that a batch begins with; their contents move if the programs say which (BatchProgram::moves).
+ClusterOutcome run_cluster(const BrainstormConfig& config, const std::vector<sched::brainstorm::BatchProgram>& batches,
+                           std::uint64_t cells_of_device);
 
 }  // namespace switchyard::platform::brainstorm

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "switchyard/platform/systems/brainstorm/peer_exchange.h"
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -47,7 +48,8 @@ PeerExchange::PeerExchange(const sc_core::sc_module_name& module_name,
 }
 
 void PeerExchange::begin(const std::vector<sched::CollectiveProgram>& collectives, std::uint64_t word_address,
-                         std::uint64_t first_value) {
+                         std::uint64_t first_value, CellContents* contents) {
+    contents_ = contents;
     word_address_ = word_address;
     first_value_ = first_value;
     running_.clear();
@@ -56,6 +58,10 @@ void PeerExchange::begin(const std::vector<sched::CollectiveProgram>& collective
         run.program = &program;
         run.missing.assign(topology_->devices(), 1);
         run.entered.resize(topology_->devices());
+        if (contents_ != nullptr) {
+            run.buffers.resize(topology_->devices());
+            run.moving.resize(program.transfers.size());
+        }
         run.followers.resize(program.transfers.size());
         for (std::uint32_t i = 0; i < program.transfers.size(); ++i) {
             const sched::Transfer& transfer = program.transfers[i];
@@ -73,6 +79,7 @@ void PeerExchange::enter(std::uint32_t collective, unsigned device) {
     Running& run = running_.at(collective);
     if (device == 0) ++stats_.collectives;
     run.entered[device] = sc_core::sc_time_stamp();
+    if (contents_ != nullptr) run.buffers[device] = contents_->pack(collective, device);
     for (std::uint32_t i = 0; i < run.program->transfers.size(); ++i)
         if (run.program->transfers[i].from == device || run.program->transfers[i].to == device) release(collective, i);
     count_down(collective, device);
@@ -91,6 +98,7 @@ void PeerExchange::release(std::uint32_t collective, std::uint32_t index) {
 void PeerExchange::arrived(std::uint32_t collective, std::uint32_t index) {
     Running& run = running_[collective];
     const sched::Transfer& transfer = run.program->transfers[index];
+    write_contents(collective, index);
     for (const std::uint32_t follower : run.followers[index]) release(collective, follower);
     count_down(collective, transfer.from);
     if (transfer.to != transfer.from) count_down(collective, transfer.to);
@@ -99,9 +107,30 @@ void PeerExchange::arrived(std::uint32_t collective, std::uint32_t index) {
 void PeerExchange::count_down(std::uint32_t collective, unsigned device) {
     Running& run = running_[collective];
     if (--run.missing[device] > 0) return;
+    if (contents_ != nullptr) {
+        contents_->unpack(collective, device, run.buffers[device]);
+        std::vector<std::uint8_t>().swap(run.buffers[device]);
+    }
     stats_.waiting_ns += (sc_core::sc_time_stamp() - run.entered[device]) / sc_core::sc_time(1, sc_core::SC_NS);
     words_[device].push(first_value_ + collective);
     word_there_[device]->notify(sc_core::SC_ZERO_TIME);
+}
+
+void PeerExchange::read_contents(std::uint32_t collective, std::uint32_t index) {
+    if (contents_ == nullptr) return;
+    Running& run = running_[collective];
+    const sched::Transfer& transfer = run.program->transfers[index];
+    const auto from = run.buffers[transfer.from].begin() + static_cast<std::ptrdiff_t>(transfer.source);
+    run.moving[index].assign(from, from + static_cast<std::ptrdiff_t>(transfer.bytes));
+}
+
+void PeerExchange::write_contents(std::uint32_t collective, std::uint32_t index) {
+    if (contents_ == nullptr) return;
+    Running& run = running_[collective];
+    const sched::Transfer& transfer = run.program->transfers[index];
+    std::copy(run.moving[index].begin(), run.moving[index].end(),
+              run.buffers[transfer.to].begin() + static_cast<std::ptrdiff_t>(transfer.destination));
+    std::vector<std::uint8_t>().swap(run.moving[index]);
 }
 
 void PeerExchange::write_word(unsigned device) {
@@ -128,6 +157,7 @@ void PeerExchange::advance() {
         const Start start = starts_.top();
         starts_.pop();
         const sched::Transfer& transfer = running_[start.collective].program->transfers[start.transfer];
+        read_contents(start.collective, start.transfer);
         if (transfer.from == transfer.to) {
             arrived(start.collective, start.transfer);
             continue;

@@ -11,7 +11,9 @@
 #include <systemc>
 #include <tlm>
 
+#include "switchyard/hw/link/collective_run.h"
 #include "switchyard/hw/link/message_engine.h"
+#include "switchyard/platform/systems/brainstorm/cell_contents.h"
 #include "switchyard/sw_scheduler/collectives/program.h"
 #include "switchyard/tlm/simulation_registry.h"
 
@@ -23,8 +25,9 @@ namespace switchyard::platform::brainstorm {
 /// behind those that it waits for and its software's time. When all transfers from and to a device have arrived, the
 /// word that its queue waits for is written to its memory. Several collectives may be under way.
 ///
-/// Modelled: MessageEngine, devices that come at different times. Not modelled: contents (run_collective moves them),
-/// multiprocessors and memory bandwidth that a collective's kernels take.
+/// Modelled: MessageEngine, devices that come at different times; with CellContents, bytes: read when a transfer
+/// starts, written when it arrives. Not modelled: multiprocessors and memory bandwidth that a collective's kernels
+/// take.
 class PeerExchange : public sc_core::sc_module {
 public:
     struct Stats {
@@ -38,9 +41,10 @@ public:
                  const hw::MessageEngine::Config& config, SimulationRegistry& registry);
 
     /// The collectives of a batch; none of an earlier one is under way. Their ends are written to `word_address` of
-    /// each device's memory as `first_value`, first_value + 1 and so on, collective by collective.
+    /// each device's memory as `first_value`, first_value + 1 and so on, collective by collective. `contents`: of the
+    /// cells that move, or null.
     void begin(const std::vector<sched::CollectiveProgram>& collectives, std::uint64_t word_address,
-               std::uint64_t first_value);
+               std::uint64_t first_value, CellContents* contents = nullptr);
     void enter(std::uint32_t collective, unsigned device);
 
     const Stats& stats() const { return stats_; }
@@ -54,6 +58,8 @@ private:
         std::vector<std::vector<std::uint32_t>> followers;  ///< of each transfer
         std::vector<std::uint32_t> missing;                 ///< of each device: transfers from and to it, its own entry
         std::vector<sc_core::sc_time> entered;
+        hw::DeviceBuffers buffers;                      ///< of each device, with contents
+        std::vector<std::vector<std::uint8_t>> moving;  ///< of each transfer
     };
     struct Start {
         std::uint64_t time_ps;
@@ -68,9 +74,12 @@ private:
     void arrived(std::uint32_t collective, std::uint32_t transfer);
     void count_down(std::uint32_t collective, unsigned device);
     void write_word(unsigned device);
+    void read_contents(std::uint32_t collective, std::uint32_t transfer);
+    void write_contents(std::uint32_t collective, std::uint32_t transfer);
 
     std::shared_ptr<const sched::LinkTopology> topology_;
     hw::MessageEngine engine_;
+    CellContents* contents_ = nullptr;
     std::vector<Running> running_;
     std::priority_queue<Start> starts_;
     std::uint64_t word_address_ = 0, first_value_ = 0;

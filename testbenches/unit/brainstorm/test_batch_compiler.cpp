@@ -131,6 +131,48 @@ TEST_CASE("a speculation checks, and has what to do when it was wrong", "[batch_
     CHECK(count(program_of(network, mechanisms).devices[0], HostStep::Kind::speculate) == 0);
 }
 
+TEST_CASE("the router's own time comes behind what it reads back", "[batch_compiler]") {
+    const RoutedNetwork network = described("matrix_branches", {{"network.router_us", "700"}});
+    Mechanisms mechanisms;
+    mechanisms.decision_us = 3;
+    const HostSteps steps = program_of(network, mechanisms).devices[0];
+    const auto read_back = std::find_if(steps.begin(), steps.end(),
+                                        [](const HostStep& step) { return step.kind == HostStep::Kind::read_back; });
+    REQUIRE(read_back != steps.end());
+    CHECK(count({steps.begin(), read_back}, HostStep::Kind::work) == 0);
+    CHECK((read_back + 1)->kind == HostStep::Kind::work);
+    CHECK((read_back + 1)->us == Approx(703));
+}
+
+TEST_CASE("a miss without a missing path has nothing to launch, and does again what followed", "[batch_compiler]") {
+    // The profile has all paths open; the run closes some of them.
+    const RoutedNetwork network = described("dynamic_routing", {{"network.rows", "256"},
+                                                                {"network.columns", "256"},
+                                                                {"network.layers", "3"},
+                                                                {"network.routes.certainty", "1"},
+                                                                {"network.routes.open", "0.6"},
+                                                                {"network.profile_routes.kind", "gates"},
+                                                                {"network.profile_routes.certainty", "1"},
+                                                                {"network.profile_routes.open", "1"}});
+    Mechanisms mechanisms;
+    mechanisms.speculative_routing = true;
+    const StageRoutes routes = stage_routes(network, network.routes, 1, 5, 0);
+    std::size_t misses = 0;
+    for (std::size_t s = 0; s < network.stages.size(); ++s)
+        if (network.stages[s].routed && reached_stages(network, routes)[s])
+            misses += routes[s][0].size() < network.stages[s].router.branches;
+    const BatchProgram program = program_of(network, mechanisms);
+    std::size_t found = 0;
+    for (const HostStep& step : program.devices[0]) {
+        if (!step.speculation || step.speculation->hit) continue;
+        ++found;
+        CHECK(step.speculation->actual.empty());
+        CHECK_FALSE(step.speculation->predicted.empty());
+    }
+    CHECK(found == misses);
+    CHECK(misses > 0);
+}
+
 TEST_CASE("a wrong prediction of several paths launches what is missing", "[batch_compiler]") {
     const RoutedNetwork network = described("dynamic_routing", {});
     Mechanisms mechanisms;

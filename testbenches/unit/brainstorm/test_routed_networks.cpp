@@ -2,6 +2,7 @@
 // The networks at their published sizes, the routes that they declare, and descriptions that are refused.
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <numeric>
 
 #include "switchyard/sw_scheduler/base/error.h"
@@ -85,6 +86,17 @@ TEST_CASE("routes follow what is declared, and the seed", "[routed_network]") {
     CHECK(next.size() == 4);
     CHECK(routes_of_batch(task, {{16, 2, 0}}, 64, 1, 1, 0) == routes_of_batch(task, {{16, 2, 0}}, 64, 1, 1, 0));
     CHECK(routes_of_batch(task, {{16, 2, 0}}, 64, 1, 1, 0) != routes_of_batch(task, {{16, 2, 0}}, 64, 1, 2, 0));
+    task.grouped = true;
+    task.tasks = 16;
+    const auto grouped = routes_of_batch(task, {{16, 2, 0}, {16, 2, 0}}, 256, 1, 1, 0);
+    std::map<std::size_t, std::vector<std::size_t>> of_branch, following;
+    for (std::size_t cell = 0; cell < 256; ++cell)
+        for (const std::size_t branch : grouped[0][cell]) {
+            const auto found = of_branch.emplace(branch, grouped[0][cell]).first;
+            CHECK(found->second == grouped[0][cell]);  // groups have no branch in common
+            CHECK(following.emplace(branch, grouped[1][cell]).first->second == grouped[1][cell]);
+        }
+    CHECK(of_branch.size() == 16);
     CHECK_THROWS_AS(routes_of_batch(exits, {{2, 1, 0}}, 1, 1, 1, 0), InputError);
 
     RouteDeclaration shifted;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whole runs of small networks on modelled GPUs and links.
+#include <sys/mman.h>
+
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -54,6 +57,17 @@ void in_children(const Body& body) {
     testing::in_child(body);
 }
 
+/// What `body` returns in a process of its own.
+double from_child(const std::function<double()>& body) {
+    void* const memory = ::mmap(nullptr, sizeof(double), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    REQUIRE(memory != MAP_FAILED);
+    auto* const value = static_cast<double*>(memory);
+    testing::in_child([&] { *value = body(); });
+    const double result = *value;
+    ::munmap(memory, sizeof(double));
+    return result;
+}
+
 }  // namespace
 
 TEST_CASE("a hit hides the router, each miss rolls back once", "[brainstorm_system]") {
@@ -79,6 +93,45 @@ TEST_CASE("a hit hides the router, each miss rolls back once", "[brainstorm_syst
     });
 }
 
+TEST_CASE("a router's time counts whole without speculation, and not at all with a hit", "[brainstorm_system]") {
+    // The branch's 20 multiplications take longer than the router.
+    const auto us = [](const char* speculative, const char* router_us) {
+        return from_child([=] {
+            return mean_us(
+                run(point_of("brt-vertical", "matrix_branches",
+                             {{"brainstorm.speculative_routing", speculative}, {"network.router_us", router_us}})));
+        });
+    };
+    CHECK(us("no", "300") - us("no", "0") == Approx(300).margin(1));
+    CHECK(us("yes", "300") - us("yes", "0") == Approx(0).margin(1));
+}
+
+TEST_CASE("a miss without a missing path rolls back and launches what followed again", "[brainstorm_system]") {
+    // The profile has all paths open; the run closes some of them.
+    const auto counter = [](const char* speculative, const char* name) {
+        return from_child([=] {
+            return run(point_of("brt-vertical", "dynamic_routing",
+                                {{"network.rows", "256"},
+                                 {"network.columns", "256"},
+                                 {"network.layers", "3"},
+                                 {"network.routes.certainty", "1"},
+                                 {"network.routes.open", "0.6"},
+                                 {"network.profile_routes.kind", "gates"},
+                                 {"network.profile_routes.certainty", "1"},
+                                 {"network.profile_routes.open", "1"},
+                                 {"brainstorm.speculative_routing", speculative}}))
+                .at("counters")
+                .at(name)
+                .get<double>();
+        });
+    };
+    CHECK(counter("yes", "rollbacks") > 0);
+    CHECK(counter("yes", "abandoned_steps") > 0);
+    // What is launched in vain comes on top of all that a run without speculation launches.
+    CHECK(counter("yes", "kernels") > counter("no", "kernels"));
+    CHECK(counter("no", "rollbacks") == 0);
+}
+
 TEST_CASE("an all-to-all on the devices' queues takes what run_collective says, and the launches",
           "[brainstorm_system]") {
     in_children([] {
@@ -99,6 +152,30 @@ TEST_CASE("an all-to-all on the devices' queues takes what run_collective says, 
         CHECK(extra_us < 0.2 * mean_us(report));
         CHECK(report.at("counters").at("messages") == 2 * 2 * 2 * 12);
     });
+}
+
+TEST_CASE("collectives move the cells: each lies once where its routes end, unchanged", "[brainstorm_system]") {
+    const auto check = [](const char* network, std::map<std::string, std::string> set) {
+        set["brainstorm.functional"] = "yes";
+        set["brainstorm.profile_batches"] = "2";
+        for (const char* const how : {"sparse", "padded"})
+            for (const char* const placement : {"block", "profile"})
+                in_children([&] {
+                    set["brainstorm.all_to_all"] = how;
+                    set["brainstorm.placement"] = placement;
+                    const ordered_json report = run(point_of("brt-horizontal", network, set, "v100"));
+                    REQUIRE(report.at("conservation").size() == 8);  // two of them of contents; run() checks all
+                    CHECK(report.at("counters").at("moved_content_bytes") > 0);
+                    if (*how != 's') return;
+                    const double mb = report.at("summary").at("crossing_mb_of_a_batch").get<double>() * 2;
+                    CHECK(report.at("counters").at("moved_content_bytes").get<double>() == Approx(mb * 1e6));
+                });
+    };
+    check("skewed_exchange", {{"network.elements", "8"}});
+    // Sentences of two experts, which stay on the device of the first one.
+    check("task_moe", {{"network.batch", "16"}, {"network.tokens", "4"}, {"network.cell.shape", "[1, 1, 2048]"}});
+    // Tokens that return, of two widths, some of which are dropped.
+    check("swin_moe", {{"network.batch", "2"}});
 }
 
 TEST_CASE("fusion launches fewer kernels, padding computes more cells", "[brainstorm_system]") {
