@@ -180,13 +180,14 @@ int PilotCommand::train() {
 int PilotCommand::evaluate() {
     const Pilot pilot = Pilot::read(pilot_);
     nlohmann::ordered_json report = nlohmann::ordered_json::array();
-    fmt::print("{:<12} {:>6} {:>7} {:>8} {:>7} {:>10} {:>11} {:>12} {:>12} {:>11} {:>11}\n", "network", "paths",
-               "samples", "accuracy", "exact", "other path", "other label", "mispredicted", "with records",
-               "label limit", "input limit");
     double sum = 0;
     const auto add = [&](const sched::TrainingNetwork& network, std::uint64_t seed, std::uint64_t samples,
                          const std::string& changes) {
         const PilotEvaluation e = evaluate_pilot(network, pilot, seed, samples);
+        if (report.empty())  // nothing is printed before a pilot that is refused
+            fmt::print("{:<12} {:>6} {:>7} {:>8} {:>7} {:>10} {:>11} {:>12} {:>12} {:>11} {:>11}\n", "network", "paths",
+                       "samples", "accuracy", "exact", "other path", "other label", "mispredicted", "with records",
+                       "label limit", "input limit");
         const double accuracy = 1 - static_cast<double>(e.mispredictions) / static_cast<double>(e.samples);
         sum += accuracy;
         fmt::print("{:<12} {:>6} {:>7} {:>8.4f} {:>7} {:>10} {:>11} {:>12} {:>12} {:>11} {:>11} {}\n", network.name,
@@ -200,6 +201,7 @@ int PilotCommand::evaluate() {
                           {"exact", e.exact},
                           {"other_path", e.other_path},
                           {"other_label", e.other_label},
+                          {"right_size_other_path", e.right_size},
                           {"mispredictions", e.mispredictions},
                           {"mispredictions_with_records", e.handled},
                           {"mispredictions_of_true_labels", e.label_limit},

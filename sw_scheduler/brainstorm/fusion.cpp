@@ -8,6 +8,21 @@
 
 namespace switchyard::sched::brainstorm {
 
+namespace {
+
+/// Of an SM of compute capability 7.0 to 9.0: registers of each of its partitions, and in what units a warp gets them
+/// (CUDA C++ Programming Guide, technical specifications per compute capability).
+constexpr std::uint32_t kPartitions = 4, kRegistersOfPartition = 16384, kRegistersOfWarp = 256, kWarpThreads = 32;
+
+/// That a thread may have so that an SM has room for a CTA: what launch bounds make the compiler keep to.
+std::uint32_t register_limit(std::uint32_t threads) {
+    const std::uint32_t warps = (threads + kWarpThreads - 1) / kWarpThreads;
+    const std::uint32_t warps_of_partition = (warps + kPartitions - 1) / kPartitions;
+    return kRegistersOfPartition / warps_of_partition / kRegistersOfWarp * kRegistersOfWarp / kWarpThreads;
+}
+
+}  // namespace
+
 std::vector<std::uint64_t> tuned_loads(const CellProfile& profile, std::size_t router,
                                        const std::vector<double>& percentiles) {
     std::vector<std::uint64_t> loads;
@@ -57,6 +72,8 @@ GpuKernel fused_kernel(const std::string& name, const std::vector<GpuKernel>& ke
         fused.writes.insert(fused.writes.end(), kernel.writes.begin(), kernel.writes.end());
     }
     limit_segments(fused);
+    // One part may have the threads and another the registers.
+    fused.registers_per_thread = std::min(fused.registers_per_thread, register_limit(threads));
     fused.grid = {static_cast<std::uint32_t>(ctas), 1, 1};
     fused.block = {threads, 1, 1};
     return fused;

@@ -22,7 +22,7 @@ void limit_segments(GpuKernel& kernel);
 
 /// One launch that computes what the kernels compute side by side: the sum of their CTAs and work. A kernel's CTAs are
 /// alike in the GPU's model, so those of the result are the mean of all, with the most threads, registers and shared
-/// memory of any. Throws InputError without kernels.
+/// memory of any, but no more registers than an SM has for one CTA. Throws InputError without kernels.
 GpuKernel fused_kernel(const std::string& name, const std::vector<GpuKernel>& kernels);
 
 }  // namespace switchyard::sched::brainstorm

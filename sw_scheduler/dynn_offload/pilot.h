@@ -126,6 +126,7 @@ struct PilotEvaluation {
     std::size_t samples = 0, exact = 0;  ///< exact: a path with just the pilot's output was found
     std::size_t other_path = 0;          ///< another path than the one taken, with the same blocks or not
     std::size_t other_label = 0;         ///< a path whose blocks have other vectors
+    std::size_t right_size = 0;          ///< of the other paths: as many operators and control flows as the one taken
     std::size_t mispredictions = 0;      ///< without handling
     std::size_t handled = 0;  ///< mispredictions with handling: recorded cases are not predicted wrongly again
     std::size_t records = 0;

@@ -117,6 +117,11 @@ PilotEvaluation evaluate_pilot(const sched::TrainingNetwork& network, const Pilo
     PilotPredictor predictor(network, pilot);
     MispredictionRecords records;
     PilotEvaluation result;
+    const auto size_of = [&predictor](std::uint32_t path) {
+        double operators = 0;
+        for (const BlockVector& block : predictor.label_of(path)) operators += block[0];
+        return operators;
+    };
     std::map<std::uint32_t, std::uint32_t> of_labels;  // path to which a path's own label is mapped
     for (const sched::TrainingSample& sample : network.samples(seed, samples)) {
         bool exact = false;
@@ -125,6 +130,7 @@ PilotEvaluation evaluate_pilot(const sched::TrainingNetwork& network, const Pilo
         ++result.samples;
         result.exact += exact;
         result.other_path += path != sample.path;
+        result.right_size += path != sample.path && size_of(path) == size_of(sample.path);
         result.other_label += predictor.label_of(path) != predictor.label_of(sample.path);
         result.mispredictions += predictor.mispredicted(path, sample.path);
         const auto of_label = of_labels.find(sample.path);

@@ -116,6 +116,18 @@ TEST_CASE("loads that do not fit are refused", "[fusion]") {
     CHECK_THROWS_AS(compiler.branches(0, {16}, 64, 0), InputError);
     CHECK(compiler.branches(0, std::vector<std::uint64_t>(8), 64, 0).steps.empty());
     CHECK_THROWS_AS(fused_kernel("none", {}), InputError);
+    // The threads of one part and the registers of another are more than an SM has.
+    GpuKernel wide, deep;
+    wide.block = {1024, 1, 1};
+    wide.registers_per_thread = 32;
+    deep.block = {128, 1, 1};
+    deep.registers_per_thread = 255;
+    const GpuKernel both = fused_kernel("both", {wide, deep});
+    CHECK(both.threads_per_cta() == 1024);
+    CHECK(both.registers_per_thread == 64);
+    CHECK(fused_kernel("deep", {deep, deep}).registers_per_thread == 255);
+    wide.block = {736, 1, 1};  // 23 warps, six of them in a partition of 16384 registers
+    CHECK(fused_kernel("both", {wide, deep}).registers_per_thread == 80);
     CHECK_THROWS_AS(padded_loads({}, 1), InputError);
     GpuKernel kernel;
     kernel.reads.assign(kMaxSegments + 1, {0, 4});

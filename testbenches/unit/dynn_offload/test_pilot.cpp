@@ -214,6 +214,7 @@ TEST_CASE("training is repeated byte for byte and learns the paths of a network"
     CHECK(result.mispredictions < 150);  // 438 by chance
     CHECK(result.handled <= result.mispredictions);
     CHECK(result.other_label <= result.other_path);
+    CHECK(result.right_size <= result.other_path);
     // A pilot whose outputs are the labels themselves, and one that reads the embedding perfectly, are no worse.
     CHECK(result.label_limit <= result.mispredictions);
     CHECK(result.input_limit <= result.mispredictions);

@@ -93,6 +93,48 @@ TEST_CASE("the design with a pilot counts mispredictions as its evaluation does"
     CHECK_THROWS_AS(run_steps("dynn-offload", "ugan", settings, 1), InputError);
 }
 
+TEST_CASE("the design with a pilot trains the dynamic networks", "[dynn_offload_system]") {
+    const std::vector<std::pair<const char*, Settings>> networks{{"tree_cnn", {{"network.width", "16"}}},
+                                                                 {"tree_lstm", {{"network.width", "256"}}},
+                                                                 {"var_lstm", {{"network.width", "256"}}},
+                                                                 {"var_bert", {{"network.blocks", "8"}}},
+                                                                 {"alphafold", {{"network.rows", "64"}}}};
+    const std::string file =
+        (std::filesystem::temp_directory_path() / (std::to_string(::getpid()) + "_pilots.json")).string();
+    for (const auto& [name, settings] : networks) {
+        INFO(name);
+        Settings small = settings;
+        small["network.batch"] = "16";
+        const double peak_gb =
+            run_steps("unmanaged", name, small, 6).at("summary").at("unmanaged_peak_bytes").get<double>() * 1e-9;
+        // Labels of as many blocks as a step wants whose memory is halved.
+        small["network.label_buffer_gb"] = std::to_string(peak_gb * 0.4);
+        Settings training;
+        for (const auto& [key, value] : small) training["training." + key.substr(key.find('.') + 1)] = value;
+        const sched::TrainingNetwork network =
+            sched::read_training_network(kConfigFiles + "workloads/dynn_offload/" + name + ".yaml",
+                                         describe_gpu(read_gpu_platform(kConfigFiles + "gpus/rtx6000.yaml")), training);
+        dynn_offload::PilotConfig config;
+        config.neurons = 16;
+        config.epochs = 2;
+        dynn_offload::BlockPlanner planner(network, dynn_offload::label_partition(network));
+        dynn_offload::Pilot pilot(config);
+        pilot.train({dynn_offload::record_trace(network, planner, dynn_offload::Representation::idiom, 9, 100)});
+        pilot.write(file);
+        Settings with_pilot = small;
+        with_pilot["training.budget_gb"] = std::to_string(peak_gb * 0.9);
+        with_pilot["training.pilot"] = file;
+        with_pilot["training.handling"] = "no";
+        // run_steps() checks that contents and weights are those of unlimited memory.
+        const ordered_json report = run_steps("dynn-offload", name, with_pilot, 12);
+        CHECK(report.at("summary").at("trained") == 12);
+        CHECK(report.at("summary").at("mispredictions") ==
+              dynn_offload::evaluate_pilot(network, pilot, 1, 12).mispredictions);
+        CHECK(report.at("counters").at("to_host_bytes") > 0);
+    }
+    std::filesystem::remove(file);
+}
+
 TEST_CASE("zero-offload trains the static networks", "[dynn_offload_system]") {
     for (const char* const network : {"fixed_lstm", "fixed_bert"}) {
         const ordered_json report = run_steps(
