@@ -182,15 +182,43 @@ TEST_CASE("a run with packed samples and batches in flight is re-scheduled", "[i
                   {"--reschedule", "3 batches are no whole number of times the 2 in flight"});
 }
 
-TEST_CASE("stages do not pack samples, so that auto takes tiles", "[invocation]") {
-    const std::string platform = std::string(" --platform ") + kMini;
+TEST_CASE("tiles and stages agree on operators that pack their samples", "[invocation]") {
+    // Kernels as short as the flights of the packets: outside the validated domain, so that auto takes tiles.
+    const auto [network, options, in_flight, bound] = GENERATE(table<std::string, std::string, std::string, double>(
+        {{"early_exit", " --unit-samples 16", "", 0.08},
+         {"early_exit", " --unit-samples 16", " --batches-in-flight 2", 0.08},
+         {"channel_gate", " --unit-samples 8", "", 0.08},
+         {"skipnet", " --unit-samples 16", "", 0.15},
+         {"patch_select", " --unit-samples 16", "", 0.16}}));
+    CAPTURE(network, in_flight);
+    const std::string platform = " --platform configs/platforms/adyna.yaml";
     const std::string image =
-        compiled(kDigits + platform + " --design adyna --invocation batch --sample-routing on_chip", "packed.syk");
-    const std::string run = platform + " --image " + image + " --trace " + kDigitsTrace + " --batches 1";
-    const Outcome refused = sy_sim("run" + run + " --set chip.impl=stages");
-    CHECK(refused.status != 0);
-    CHECK(refused.err.find("routing: on_chip") != std::string::npos);
-    CHECK(report_of_run(run + " --set chip.impl=auto").at("validation").at("chip") == "tiles");
+        compiled("configs/workloads/digits_" + network + ".yaml" + platform +
+                     " --design adyna --invocation batch --sample-routing on_chip" + options + in_flight,
+                 "packed_" + network + ".syk");
+    const auto run_on = [&](const std::string& chip) {
+        Run result;
+        const std::string profile = scratch("profile.json");
+        result.report =
+            report_of_run(platform + " --image " + image + " --trace configs/workloads/digits/" + network +
+                          "/routing.jsonl --batches 2 --set chip.impl=" + chip + " --write-profile " + profile);
+        result.profile = json::parse(read_text(profile));
+        return result;
+    };
+    const Run tiles = run_on("tiles"), stages = run_on("stages");
+    CHECK(stages.report.at("switches").at("on_chip") > 0);
+    CHECK_FALSE(stages.report.at("validation").at("outside").empty());
+    CHECK(tiles.profile == stages.profile);
+    for (const char* const counter :
+         {"pe_array.macs", "pe_array.busy_cycles", "dispatcher.dispatches", "controller.units",
+          "controller.empty_units", "network_interface.sent_bytes", "network_interface.samples_sent",
+          "network_interface.samples_received", "network_interface.memory_written_bytes"}) {
+        CAPTURE(counter);
+        CHECK(stages.report.at("counters").at(counter) == tiles.report.at("counters").at(counter));
+    }
+    const double ratio = mean_latency_us(stages.report) / mean_latency_us(tiles.report);
+    CHECK(ratio > 1 - bound);
+    CHECK(ratio < 1 + bound);
 }
 
 TEST_CASE("an image for batches says so, and m-tile has none", "[invocation]") {

@@ -53,6 +53,7 @@ Pair draw(std::uint64_t seed, PairSize size, unsigned attempt) {
     if (pair.design != "m-tile" && random.chance(0.25)) pair.invocation = "batch";
     if (random.chance(0.2)) pair.batches_in_flight = random.integer(2, 4);
     pair.batches *= pair.batches_in_flight;
+    if (pair.invocation == "batch" && random.chance(0.5)) pair.sample_routing = "on_chip";
     return pair;
 }
 
@@ -90,6 +91,7 @@ std::optional<Compiled> compile(const Pair& pair) {
         options.without = pair.without;
         options.unit_samples = pair.unit_samples;
         options.invocation = pair.invocation;
+        options.routing = pair.sample_routing;
         options.batches_in_flight = pair.batches_in_flight;
         const Image image = platform::compile_network(model, compiled.platform, options);
         // The design full-kernel may make more kernels than tiles have room for (chip.ideal_kernel_store).
@@ -159,6 +161,7 @@ ordered_json run_pair(std::uint64_t seed, PairSize size) {
                         {"without", pair.without},
                         {"unit_samples", pair.unit_samples},
                         {"invocation", pair.invocation},
+                        {"sample_routing", pair.sample_routing},
                         {"batches_in_flight", pair.batches_in_flight},
                         {"batches", pair.batches},
                         {"platform", pair.platform}};
@@ -201,6 +204,7 @@ void write_pair(std::uint64_t seed, PairSize size, const std::string& folder) {
     for (const std::string& mechanism : pair.without) options += " --without " + mechanism;
     if (pair.unit_samples > 0) options += fmt::format(" --unit-samples {}", pair.unit_samples);
     if (pair.invocation != "micro_batch") options += " --invocation " + pair.invocation;
+    if (pair.sample_routing != "sorted_reload") options += " --sample-routing " + pair.sample_routing;
     if (pair.batches_in_flight > 1) options += fmt::format(" --batches-in-flight {}", pair.batches_in_flight);
     std::string commands = fmt::format(
         "sy-sched compile {0}/network.yaml --platform {0}/platform.yaml{1} -o {0}/image.syk\n", folder, options);

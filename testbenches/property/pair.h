@@ -24,14 +24,14 @@ struct Pair {
     std::string design = "adyna";
     std::vector<std::string> without;
     unsigned unit_samples = 0;
-    std::string invocation = "micro_batch";
+    std::string invocation = "micro_batch", sample_routing = "sorted_reload";
     unsigned batches_in_flight = 1;
     std::size_t batches = 1;  ///< a multiple of those in flight
 };
 
 /// What became of a pair, as JSON (summary.h reads it):
-/// - `seed`, `attempt`, `design`, `without`, `unit_samples`, `invocation`, `batches_in_flight`, `batches`, `platform`
-/// (settings);
+/// - `seed`, `attempt`, `design`, `without`, `unit_samples`, `invocation`, `sample_routing`, `batches_in_flight`,
+/// `batches`, `platform` (settings);
 /// - `tiles`, `stages`: `latency_us` of each batch, `run_us`, `failed` (conservation checks by name, with both
 /// figures),
 ///   or `error`; of stages, `validation` as in a report: within which bounds the model is validated;

@@ -89,6 +89,54 @@ TEST_CASE("each stage is reached by the samples that the routing sends there", "
     }
 }
 
+TEST_CASE("operators that pack take their own samples one unit after another, batch by batch", "[program_map]") {
+    const Image image = compiled("testbenches/data/fig6.yaml");
+    const ProgramMap map(programs_of(image));
+    const BatchRouting routing = all_kinds(image);
+    SampleCounts counts(map, image.meta.batch_samples);
+    counts.begin_batch();
+    for (std::size_t s = 0; s < routing.masks.size(); ++s)
+        counts.set_masks(static_cast<std::uint16_t>(s), routing.masks[s]);
+    counts.begin_segment({});
+    counts.pack();
+    REQUIRE(counts.packs());
+    const std::uint32_t batches = GENERATE(1U, 2U), unit_samples = GENERATE(1U, 2U, 4U),
+                        samples = image.meta.batch_samples / batches;
+    CAPTURE(batches, unit_samples);
+    std::size_t dynamic = 0;
+    for (const Stage& stage : map.stages()) {
+        OperatorPlacement placement = *stage.placement;
+        placement.unit_samples = unit_samples;
+        placement.units =
+            static_cast<std::uint16_t>(batches * ((samples + placement.unit_samples - 1) / placement.unit_samples));
+        const unsigned units = placement.units / batches;
+        placement.partitions.resize(1);
+        placement.partitions.front().dyn_dim = static_cast<std::uint16_t>(units * placement.unit_samples);
+        REQUIRE(units * placement.unit_samples == samples);
+        dynamic += stage.samples != 0 ? 1 : 0;
+        for (unsigned unit = 0; unit < placement.units; ++unit) {
+            const std::uint32_t batch = unit / units * samples, number = unit % units * placement.unit_samples;
+            // The batch's members with these numbers, counted one by one.
+            std::vector<std::uint32_t> members;
+            for (std::uint32_t id = batch; id < batch + samples; ++id)
+                if (counts.count(stage.samples, id, id + 1) == 1) members.push_back(id);
+            const std::size_t first = std::min<std::size_t>(number, members.size()),
+                              last = std::min<std::size_t>(number + placement.unit_samples, members.size());
+            const Positions at = counts.positions(stage.samples, placement, unit);
+            CHECK(counts.count(stage.samples, placement, unit) == last - first);
+            if (first == last) continue;
+            CHECK(at.first == members[first]);
+            CHECK(at.last > members[last - 1]);
+            const Positions ends = counts.ends(stage.samples, at);
+            CHECK(ends.first == members[first]);
+            CHECK(ends.last == members[last - 1]);
+        }
+    }
+    CHECK(dynamic > 0);
+    counts.begin_segment({});
+    CHECK_FALSE(counts.packs());
+}
+
 TEST_CASE("programs that do not fit together are refused", "[program_map][bad]") {
     Image image = compiled("testbenches/data/fig6.yaml");
     std::vector<const TileProgram*> programs = programs_of(image);

@@ -137,6 +137,7 @@ void SampleCounts::set_masks(std::uint16_t switch_id, std::vector<std::uint64_t>
 
 void SampleCounts::begin_segment(std::vector<std::uint32_t> order) {
     order_ = std::move(order);
+    packs_ = false;
     for (std::vector<std::uint32_t>& members : before_) members.clear();
 }
 
@@ -164,6 +165,30 @@ const std::vector<std::uint32_t>& SampleCounts::before(SetId id) const {
 std::uint32_t SampleCounts::count(SetId set, std::uint32_t first, std::uint32_t last) const {
     const std::vector<std::uint32_t>& members = before(set);
     return members[std::min(last, samples_)] - members[std::min(first, samples_)];
+}
+
+Positions SampleCounts::ends(SetId set, const Positions& at) const {
+    const std::vector<std::uint32_t>& members = before(set);
+    const auto first = members.begin() + at.first, last = members.begin() + std::min(at.last, samples_);
+    const auto position = [&](std::uint32_t count) {  // of the member that `count` others precede
+        return static_cast<std::uint32_t>(std::upper_bound(first, last, count) - members.begin()) - 1;
+    };
+    return {position(*first), position(*last - 1)};
+}
+
+Positions SampleCounts::packed_positions(SetId set, const OperatorPlacement& placement, unsigned unit) const {
+    const unsigned units = placement.units_of_invocation();
+    const std::uint32_t samples = units * placement.unit_samples, batch = unit / units * samples;
+    const std::vector<std::uint32_t>& members = before(set);
+    const auto begin = members.begin() + std::min(batch, samples_),
+               end = members.begin() + std::min(batch + samples, samples_);
+    // The position of the batch's member number `n`; the batch's end if it has no more than n.
+    const auto of_member = [&](std::uint32_t n) {
+        const auto found = std::upper_bound(begin, end, *begin + n);
+        return static_cast<std::uint32_t>(found - members.begin()) - (found == end && *end <= *begin + n ? 0 : 1);
+    };
+    const std::uint32_t first = unit % units * placement.unit_samples;
+    return {of_member(first), of_member(first + placement.unit_samples)};
 }
 
 unsigned SampleCounts::allocation(SetId set, const OperatorPlacement& placement, unsigned unit) const {

@@ -77,6 +77,11 @@ private:
     std::map<std::uint16_t, int> stage_of_;
 };
 
+/// Positions of samples in the order in which a segment takes them: [first, last).
+struct Positions {
+    std::uint32_t first = 0, last = 0;
+};
+
 /// How many samples are in each set, in the order in which a segment takes them.
 class SampleCounts {
 public:
@@ -93,11 +98,23 @@ public:
     const std::vector<std::uint64_t>& masks(std::uint16_t switch_id) const { return masks_.at(switch_id); }
     /// From now on positions are those of a segment: `order` has the sample id at each; empty: ids are positions.
     void begin_segment(std::vector<std::uint32_t> order);
+    /// Until the next segment operators pack their samples (SegmentOrder::packs): a unit has consecutive samples of the
+    /// operator's own.
+    void pack() { packs_ = true; }
+    bool packs() const { return packs_; }
     /// Samples of the set at the positions [first, last), which may lie beyond the batch.
     std::uint32_t count(SetId set, std::uint32_t first, std::uint32_t last) const;
-    /// The same of a micro-batch of an operator.
+    std::uint32_t count(SetId set, const Positions& at) const { return count(set, at.first, at.last); }
+    /// The positions of the set's first and last sample of those. There must be one.
+    Positions ends(SetId set, const Positions& at) const;
+    /// Where a micro-batch lies of an operator whose samples are `set`.
+    Positions positions(SetId set, const OperatorPlacement& placement, unsigned unit) const {
+        if (packs_) return packed_positions(set, placement, unit);
+        return {unit * placement.unit_samples, (unit + 1) * placement.unit_samples};
+    }
+    /// Its samples.
     std::uint32_t count(SetId set, const OperatorPlacement& placement, unsigned unit) const {
-        return count(set, unit * placement.unit_samples, (unit + 1) * placement.unit_samples);
+        return count(set, positions(set, placement, unit));
     }
     /// EdgeAllocations: samples of the unit's batch where the operator's kernels are invoked once a batch, otherwise 0.
     std::uint32_t of_batch(SetId set, const OperatorPlacement& placement, unsigned unit) const {
@@ -114,9 +131,11 @@ public:
 
 private:
     const std::vector<std::uint32_t>& before(SetId set) const;
+    Positions packed_positions(SetId set, const OperatorPlacement& placement, unsigned unit) const;
 
     const ProgramMap& map_;
     std::uint32_t samples_;
+    bool packs_ = false;
     std::map<std::uint16_t, std::vector<std::uint64_t>> masks_;
     std::vector<std::uint32_t> order_;
     /// [set][position]: members before it; empty: not asked for yet.

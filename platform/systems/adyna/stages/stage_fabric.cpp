@@ -317,9 +317,6 @@ void StageFabric::load() {
     for (const TileMemory& tile : tiles_) {
         if (!tile.program) continue;
         programs.push_back(tile.program.get());
-        for (const SegmentOrder& order : tile.program->orders)
-            if (order.packs())
-                throw ModelError(*this, "operators that pack their samples (routing: on_chip) need chip.impl: tiles");
         for (const TileOperator& op : tile.program->operators) {
             const OperatorPlacement& placement = tile.program->placement(op.op_id);
             batch_samples = std::max(batch_samples, placement.units * placement.unit_samples);
@@ -363,6 +360,7 @@ void StageFabric::read_masks(const std::vector<unsigned>& stages, std::uint32_t 
 void StageFabric::sort_samples(unsigned segment, std::uint32_t batch) {
     const SegmentOrder* const order = loaded_->map.order(segment);
     if (order == nullptr) return;
+    if (order->packs()) return loaded_->counts.pack();
     std::vector<std::vector<std::uint64_t>> masks;
     for (const SegmentOrder::Key& key : order->keys) {
         masks.emplace_back(loaded_->counts.samples());

@@ -104,6 +104,7 @@ void Timeline::begin_stage(unsigned index, double time) {
         edge.complete_at.assign(units, -1);
         edge.transfers.assign(units, nullptr);
         edge.masks_known.assign(map_.edge(id).edge->path == EdgePath::mask ? units : 0, 0);
+        if (packed(map_.edge(id))) reset_packed(id);
     };
     for (const std::uint16_t id : stage.inputs) reset(id);
     for (const std::uint16_t id : stage.outputs) reset(id);
@@ -168,6 +169,15 @@ void Timeline::handle(const Event& event) {
             break;
         case EventKind::turn_ready:
             turn_ready(event.index, time);
+            break;
+        case EventKind::batch_announced:
+            batch_announced(edge, event.unit, time);
+            break;
+        case EventKind::part_heads:
+            part_heads(edge, event.unit, time);
+            break;
+        case EventKind::part_ready:
+            part_ready(edge, event.unit, time);
             break;
         case EventKind::weights_asked:
             move(transfers_.weights(edge_of(event.unit), slices_[event.index].index, reader_of(event.unit)), time,

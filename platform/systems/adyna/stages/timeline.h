@@ -97,6 +97,9 @@ private:
         scheduled,         ///< stage: by the online scheduler
         data_ready,        ///< flow: the first data of a transfer from memory leave it
         turn_ready,        ///< flow: the data of one turn leave memory
+        batch_announced,   ///< edge, batch: of operators that pack their samples
+        part_heads,        ///< edge, part: of the same, arrive
+        part_ready,        ///< edge, part: in its slot
         weights_asked,     ///< slice, edge and reader: the request has arrived at memory
         weights_there      ///< slice: of one edge and reader
     };
@@ -159,6 +162,13 @@ private:
         /// The same where kernels are invoked once a batch, by UnitOfBatch as well.
         std::map<std::tuple<std::uint32_t, unsigned, std::uint32_t, bool>, std::uint64_t> computed_of_batch;
     };
+    /// Of a unit of a producer, what goes to one unit of a consumer.
+    struct Part {
+        std::uint32_t source_unit = 0, unit = 0;
+        Transfer* transfer = nullptr;
+        double made_at = -1;     ///< complete, and its routes are known; < 0: not yet
+        double granted_at = -1;  ///< the acknowledges have come
+    };
     struct EdgeState {
         unsigned released = 0, window = 0;
         bool index_list_known = false;          ///< from HBM: rank 0 knows the samples of every unit
@@ -167,6 +177,12 @@ private:
         std::vector<double> complete_at;        ///< by unit: the producer's output waits for a slot since; < 0: no
         std::vector<std::uint8_t> masks_known;  ///< mask edges
         std::vector<Transfer*> transfers;       ///< by unit, of tensors; nullptr: not derived yet
+        // On the chip, of operators that pack their samples.
+        std::vector<Part> parts;                 ///< by the producer's units, and so by the consumer's
+        std::vector<std::uint32_t> first_part;   ///< by unit of the producer, and beyond the last unit
+        std::vector<std::uint16_t> parts_left;   ///< by unit of the producer: not sent yet
+        std::vector<std::uint16_t> parts_there;  ///< by unit of the consumer: not arrived yet
+        unsigned announced = 0, granted = 0;     ///< units of the consumer
     };
 
     /// A transfer from memory.
@@ -207,6 +223,19 @@ private:
     void open_loads(std::uint16_t edge, double time);
     void requests_arrive(std::uint16_t edge, unsigned unit, double time);
     void request_masks(unsigned stage, double time);
+
+    // packed_units.cpp
+    bool packed(const EdgeEnds& ends) const { return counts_.packs() && ends.edge->path == EdgePath::on_chip; }
+    void reset_packed(std::uint16_t edge);
+    /// All masks of the batch to which the unit of the switch's operator belongs are there.
+    bool batch_masks_known(std::uint16_t mask_edge, const Stage& stage, unsigned unit) const;
+    PartOfUnits part_of(const EdgeEnds& ends, const Part& part) const;
+    void start_packed(std::uint16_t edge, unsigned unit, double time);
+    void batch_announced(std::uint16_t edge, unsigned batch, double time);
+    void grant_packed(std::uint16_t edge, double time);
+    void send_part(std::uint16_t edge, unsigned part);
+    void part_heads(std::uint16_t edge, unsigned part, double time);
+    void part_ready(std::uint16_t edge, unsigned part, double time);
 
     // memory_flow.cpp
     /// A transfer whose requests arrive at memory at `time`, or, to memory, whose packets leave then. When all of it is

@@ -14,7 +14,7 @@ namespace switchyard::platform {
 
 namespace {
 
-enum Kind : std::uint32_t { kTensor, kWeights, kMasks, kRecordedMasks, kIndexLists };
+enum Kind : std::uint32_t { kTensor, kWeights, kMasks, kRecordedMasks, kIndexLists, kPackedProbe, kPart };
 
 /// `count` of the members of `set`, evenly spread.
 SampleSet spread(const SampleSet& set, std::uint32_t count) {
@@ -36,6 +36,36 @@ struct Sets {
         edge = spread(counts.source < counts.destination ? source : all, counts.edge);
         if (counts.source == counts.edge) edge = source;
         destination = counts.destination == counts.edge ? edge : spread(all, counts.destination);
+    }
+};
+
+/// Those of a part of two units, by numbers within each. Samples of the part are evenly spread between its first and
+/// last one, at each end.
+struct PartSets {
+    SampleSet source, edge, destination;
+
+    explicit PartSets(const PartOfUnits& part) {
+        const EdgeCounts& counts = part.counts;
+        std::vector<std::uint32_t> of_source, of_edge, of_destination;
+        std::uint32_t next = 0;
+        const auto fill = [&next](std::vector<std::uint32_t>& set, std::uint64_t size) {
+            while (set.size() < size) set.push_back(next++);
+        };
+        const auto spread = [&counts](std::uint32_t first, std::uint32_t last, std::uint64_t number) {
+            return first + number * (last - first + 1) / counts.edge;
+        };
+        for (std::uint32_t i = 0; i < counts.edge; ++i) {
+            fill(of_source, spread(part.source_first, part.source_last, i));
+            fill(of_destination, spread(part.destination_first, part.destination_last, i));
+            of_source.push_back(next);
+            of_destination.push_back(next);
+            of_edge.push_back(next++);
+        }
+        fill(of_source, counts.source);
+        fill(of_destination, counts.destination);
+        source = SampleSet(std::move(of_source));
+        edge = SampleSet(std::move(of_edge));
+        destination = SampleSet(std::move(of_destination));
     }
 };
 
@@ -77,22 +107,32 @@ TransferCosts::Round TransferCosts::round_of(const EdgeEnds& ends) {
             std::uint64_t{cut.p / common} * tensor.store.piece_stride};
 }
 
-std::uint64_t TransferCosts::displacement(std::uint16_t id, unsigned unit) const {
+std::uint64_t TransferCosts::displacement(std::uint16_t id, unsigned unit, const Positions& packed) const {
     const EdgeEnds& ends = map_.edge(id);
     const std::uint32_t samples = samples_of_unit(ends);
     const Round round = round_of(ends);
+    if (packed.last > packed.first) return packed.first / round.samples * round.bytes;
     return std::uint64_t{unit - first_alike(unit, samples, round.samples)} * samples / round.samples * round.bytes;
 }
 
 Transfer& TransferCosts::tensor(std::uint16_t id, unsigned unit, const EdgeCounts& counts) {
     const EdgeEnds& ends = map_.edge(id);
+    constexpr unsigned kPhaseBits = 16;  // a tensor has 65535 samples at most
     std::uint32_t phase = 0;
+    Positions at;  // in a tensor in HBM
     if (ends.edge->path == EdgePath::memory) {
         // Pieces go round the interfaces, so units that begin at the same place of a round are alike.
         // Units that begin at the same place of a round are alike; the ids of the first of them are surely there.
         const std::uint32_t samples = samples_of_unit(ends), round = round_of(ends).samples;
-        phase = unit * samples % round;  // NOLINT(clang-analyzer-core.DivideZero): no image has an empty cut
-        unit = first_alike(unit, samples, round);
+        const Positions& packed = counts.packed;
+        if (packed.last > packed.first) {
+            at = {packed.first % round, packed.first % round + (packed.last - packed.first)};
+            phase = (packed.last - packed.first) << kPhaseBits | at.first;
+        } else {
+            phase = unit * samples % round;  // NOLINT(clang-analyzer-core.DivideZero): no image has an empty cut
+            at.first = first_alike(unit, samples, round) * samples;
+            at.last = at.first + samples;
+        }
     }
     const auto [known, added] =
         entry({kTensor, id, phase, counts.source, counts.edge, counts.destination,
@@ -104,9 +144,9 @@ Transfer& TransferCosts::tensor(std::uint16_t id, unsigned unit, const EdgeCount
     if (ends.edge->path == EdgePath::on_chip) {
         packets = on_chip(transfer, ends, counts);
     } else if (ends.source_stage < 0) {
-        load(transfer, ends, unit, counts);
+        load(transfer, ends, at, counts);
     } else {
-        store(transfer, ends, unit, counts);
+        store(transfer, ends, at, counts);
     }
     finish(transfer);
     if (!packets.empty()) transfer.stretch = stretch(id, counts, transfer, std::move(packets));
@@ -132,22 +172,71 @@ double TransferCosts::stretch(std::uint16_t id, const EdgeCounts& counts, const 
     return known->second = std::max(1.0, (measured - static_cast<double>(last_head)) / busiest);
 }
 
+void TransferCosts::probe(Transfer& transfer, const EdgeEnds& ends) {
+    traffic_.add_packet(ends.source->tiles.front(), ends.destination->tiles, probe_bytes(*ends.destination));
+    transfer.probe_links = traffic_.links_so_far();
+    ++transfer.interfaces.probes;
+}
+
 std::vector<NetworkMeter::Packet> TransferCosts::on_chip(Transfer& transfer, const EdgeEnds& ends,
                                                          const EdgeCounts& counts) {
     const Sets sets(0, ends.source->unit_samples, counts);
     const hw::TransferPlan plan(*ends.edge, *ends.source, *ends.destination, sets.source, sets.edge, sets.destination,
                                 counts.allocations);
+    probe(transfer, ends);
+    std::vector<std::uint64_t> probed;
+    for (const Endpoint tile : ends.destination->tiles) {
+        probed.push_back(setup_cycles_ +
+                         traffic_.packet_cycles(ends.source->tiles.front(), tile, probe_bytes(*ends.destination)));
+        flights_.announce.add(probed.back());
+    }
+    std::vector<NetworkMeter::Packet> packets = data(transfer, ends, plan, probed, true);
+    transfer.announce = flights_.announce.value() + transfer.grant;
+    return packets;
+}
+
+Transfer& TransferCosts::packed_probe(std::uint16_t id) {
+    const auto [known, added] = entry({kPackedProbe, id});
+    Transfer& transfer = *known;
+    if (!added) return transfer;
+    const EdgeEnds& ends = map_.edge(id);
+    probe(transfer, ends);
+    for (const Endpoint tile : ends.destination->tiles)
+        flights_.announce.add(setup_cycles_ +
+                              traffic_.packet_cycles(ends.source->tiles.front(), tile, probe_bytes(*ends.destination)));
+    ++transfer.interfaces.packets;
+    transfer.announce = flights_.announce.value();
+    finish(transfer);
+    return transfer;
+}
+
+Transfer& TransferCosts::part(std::uint16_t id, const PartOfUnits& part) {
+    const EdgeCounts& counts = part.counts;
+    const auto both = [](std::uint32_t high, std::uint32_t low) { return high << 16 | low; };  // 65535 samples at most
+    const auto [known, added] =
+        entry({kPart, both(part.granted ? 1 : 0, id), both(counts.source, counts.destination),
+               both(part.source_first, part.source_last), both(part.destination_first, part.destination_last),
+               counts.edge, counts.allocations.source_batch, counts.allocations.destination_batch});
+    Transfer& transfer = *known;
+    if (!added) return transfer;
+    const EdgeEnds& ends = map_.edge(id);
+    const PartSets sets(part);
+    const hw::TransferPlan plan(*ends.edge, *ends.source, *ends.destination, sets.source, sets.edge, sets.destination,
+                                counts.allocations);
+    std::vector<NetworkMeter::Packet> packets =
+        data(transfer, ends, plan, std::vector<std::uint64_t>(ends.destination->tiles.size(), 0), part.granted);
+    transfer.announce = transfer.grant;  // the probe has come with the batch's first unit
+    finish(transfer);
+    if (!packets.empty()) transfer.stretch = stretch(id, counts, transfer, std::move(packets));
+    return transfer;
+}
+
+std::vector<NetworkMeter::Packet> TransferCosts::data(Transfer& transfer, const EdgeEnds& ends,
+                                                      const hw::TransferPlan& plan,
+                                                      const std::vector<std::uint64_t>& probed, bool acknowledges) {
     const std::vector<std::uint16_t>&from = ends.source->tiles, &to = ends.destination->tiles;
     hw::NetworkInterface::Stats& stats = transfer.interfaces;
-
-    traffic_.add_packet(from.front(), to, probe_bytes(*ends.destination));
-    transfer.probe_links = traffic_.links_so_far();
-    ++stats.probes;
-    std::vector<std::uint64_t> probed;  // when each receiver knows what comes
     for (unsigned rank = 0; rank < to.size(); ++rank) {
-        probed.push_back(setup_cycles_ +
-                         traffic_.packet_cycles(from.front(), to[rank], probe_bytes(*ends.destination)));
-        flights_.announce.add(probed.back());
         const std::uint64_t expected = plan.expected_bytes(rank);
         stats.samples_received += plan.samples_received(rank);
         stats.received_bytes += expected;
@@ -159,6 +248,7 @@ std::vector<NetworkMeter::Packet> TransferCosts::on_chip(Transfer& transfer, con
             flights_.head.add(traffic_.head_cycles(from[sender], to[rank]));
             flights_.acknowledge.add(traffic_.packet_cycles(to[rank], from[sender], 0));
         }
+        if (!acknowledges) continue;
         traffic_.add_packet(to[rank], senders, 0);
         ++stats.acknowledges;
     }
@@ -176,7 +266,7 @@ std::vector<NetworkMeter::Packet> TransferCosts::on_chip(Transfer& transfer, con
             const std::uint64_t max = platform_.network_interface.max_packet_bytes;
             for (std::uint64_t sent = 0; sent < group.bytes; sent += max)
                 packets.push_back({acknowledged, from[rank], receivers, std::min(max, group.bytes - sent)});
-            traffic_.add_packet(from[rank], receivers, group.bytes, platform_.network_interface.max_packet_bytes);
+            traffic_.add_packet(from[rank], receivers, group.bytes, max);
             tiles_[from[rank]].read_bytes += group.bytes;
             stats.sent_bytes += group.bytes;
             stats.delivered_copy_bytes += group.bytes * receivers.size();
@@ -185,7 +275,6 @@ std::vector<NetworkMeter::Packet> TransferCosts::on_chip(Transfer& transfer, con
     }
     stats.packets = traffic_.so_far().packets;
     transfer.grant = flights_.acknowledge.value() + flights_.head.value();
-    transfer.announce = flights_.announce.value() + transfer.grant;
     return packets;
 }
 
@@ -209,7 +298,8 @@ void TransferCosts::read(Transfer& transfer, Endpoint reader, const std::vector<
 }
 
 bool TransferCosts::tells_samples(const EdgeEnds& ends) const {
-    return ends.source->store.index_list_bytes > 0 || map_.order(ends.destination->segment) != nullptr;
+    const SegmentOrder* const order = map_.order(ends.destination->segment);
+    return ends.source->store.index_list_bytes > 0 || (order != nullptr && !order->packs());
 }
 
 std::pair<Transfer*, bool> TransferCosts::entry(const Key& key) {
@@ -257,7 +347,7 @@ std::vector<Endpoint> TransferCosts::read_along(Transfer& transfer, const std::v
     return receivers;
 }
 
-void TransferCosts::load(Transfer& transfer, const EdgeEnds& ends, unsigned unit, const EdgeCounts& counts) {
+void TransferCosts::load(Transfer& transfer, const EdgeEnds& ends, const Positions& at, const EdgeCounts& counts) {
     const std::vector<std::uint16_t>& to = ends.destination->tiles;
     if (tells_samples(ends) && to.size() > 1) {
         const std::vector<Endpoint> others(to.begin() + 1, to.end());
@@ -270,7 +360,7 @@ void TransferCosts::load(Transfer& transfer, const EdgeEnds& ends, unsigned unit
         }
         transfer.announce = flights_.announce.value();
     }
-    const Sets sets(unit * ends.destination->unit_samples, ends.destination->unit_samples, counts);
+    const Sets sets(at.first, at.last - at.first, counts);
     const hw::TransferPlan plan(*ends.edge, *ends.source, *ends.destination, sets.source, sets.edge, sets.destination,
                                 counts.allocations);
     for (unsigned rank = 0; rank < to.size(); ++rank) {
@@ -308,13 +398,14 @@ void TransferCosts::write(Transfer& transfer, Endpoint writer, std::uint64_t add
     transfer.empty = false;
 }
 
-void TransferCosts::store(Transfer& transfer, const EdgeEnds& ends, unsigned unit, const EdgeCounts& counts) {
+void TransferCosts::store(Transfer& transfer, const EdgeEnds& ends, const Positions& at, const EdgeCounts& counts) {
     const TensorStore& store = ends.destination->store;
     const std::vector<std::uint16_t>& from = ends.source->tiles;
     if (store.index_list_bytes > 0)
-        write(transfer, from.front(), store.index_list_address + std::uint64_t{unit} * store.index_list_bytes,
+        write(transfer, from.front(),
+              store.index_list_address + std::uint64_t{at.first} / ends.source->unit_samples * store.index_list_bytes,
               store.index_list_bytes, false);
-    const Sets sets(unit * ends.source->unit_samples, ends.source->unit_samples, counts);
+    const Sets sets(at.first, at.last - at.first, counts);
     const hw::TransferPlan plan(*ends.edge, *ends.source, *ends.destination, sets.source, sets.edge, sets.destination,
                                 counts.allocations);
     for (unsigned rank = 0; rank < from.size(); ++rank) {

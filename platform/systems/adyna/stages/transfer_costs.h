@@ -22,6 +22,15 @@ namespace switchyard::platform {
 struct EdgeCounts {
     std::uint32_t source = 0, edge = 0, destination = 0;
     hw::EdgeAllocations allocations;
+    Positions packed{};  ///< of operators that pack their samples: where the unit lies; else empty
+};
+
+/// What one unit of a producer has for one unit of a consumer that packs its samples. `first` and `last` sample that go
+/// from one to the other, as numbers within each of the two units.
+struct PartOfUnits {
+    EdgeCounts counts;
+    std::uint32_t source_first = 0, source_last = 0, destination_first = 0, destination_last = 0;
+    bool granted = false;  ///< with the acknowledges of the consumer's unit, which come once for all of its parts
 };
 
 /// One micro-batch of an edge, all of its packets together. Times in cycles, on an idle network, means over tiles.
@@ -62,7 +71,10 @@ public:
     Transfer& tensor(std::uint16_t edge, unsigned unit, const EdgeCounts& counts);
     /// Of a memory edge: how far the unit's pieces lie behind those of the unit for which tensor() has made its
     /// transfer. Bytes of each interface.
-    std::uint64_t displacement(std::uint16_t edge, unsigned unit) const;
+    std::uint64_t displacement(std::uint16_t edge, unsigned unit, const Positions& packed = {}) const;
+    /// Of an on_chip edge of operators that pack their samples: the probe for a batch, and one part of its data.
+    Transfer& packed_probe(std::uint16_t edge);
+    Transfer& part(std::uint16_t edge, const PartOfUnits& part);
     /// One slice of a weights edge, for those of its tiles that read together.
     Transfer& weights(std::uint16_t edge, unsigned slice, unsigned reader);
     /// How many reads bring a slice to all of its tiles.
@@ -111,11 +123,16 @@ private:
 
     /// Its data packets.
     std::vector<NetworkMeter::Packet> on_chip(Transfer& transfer, const EdgeEnds& ends, const EdgeCounts& counts);
+    /// Of one plan; `probed`: when each receiver knows what comes, from the begin.
+    std::vector<NetworkMeter::Packet> data(Transfer& transfer, const EdgeEnds& ends, const hw::TransferPlan& plan,
+                                           const std::vector<std::uint64_t>& probed, bool acknowledges);
+    void probe(Transfer& transfer, const EdgeEnds& ends);
     /// Measured for the first of the units with about as many samples.
     double stretch(std::uint16_t edge, const EdgeCounts& counts, const Transfer& transfer,
                    std::vector<NetworkMeter::Packet> packets);
-    void load(Transfer& transfer, const EdgeEnds& ends, unsigned unit, const EdgeCounts& counts);
-    void store(Transfer& transfer, const EdgeEnds& ends, unsigned unit, const EdgeCounts& counts);
+    /// `at`: where the unit lies in the tensor.
+    void load(Transfer& transfer, const EdgeEnds& ends, const Positions& at, const EdgeCounts& counts);
+    void store(Transfer& transfer, const EdgeEnds& ends, const Positions& at, const EdgeCounts& counts);
     /// Rank 0 of the consumer knows the samples of a unit and tells the others.
     bool tells_samples(const EdgeEnds& ends) const;
     /// Those of `tiles` with the ranks `readers`, the first of which is told that the others may read along.

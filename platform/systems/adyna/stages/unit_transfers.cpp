@@ -8,14 +8,15 @@
 namespace switchyard::platform {
 
 EdgeCounts Timeline::counts(const EdgeEnds& ends, unsigned unit) const {
-    const OperatorPlacement& placement = ends.source_stage < 0 ? *ends.destination : *ends.source;
+    const bool loads = ends.source_stage < 0;
+    const Positions at = loads ? counts_.positions(ends.destination_samples, *ends.destination, unit)
+                               : counts_.positions(ends.source_samples, *ends.source, unit);
     EdgeCounts counts;
-    counts.edge = counts_.count(ends.samples, placement, unit);
-    counts.source =
-        ends.source_samples == ends.samples ? counts.edge : counts_.count(ends.source_samples, placement, unit);
-    counts.destination = ends.destination_samples == ends.samples
-                             ? counts.edge
-                             : counts_.count(ends.destination_samples, placement, unit);
+    counts.edge = counts_.count(ends.samples, at);
+    counts.source = ends.source_samples == ends.samples ? counts.edge : counts_.count(ends.source_samples, at);
+    counts.destination =
+        ends.destination_samples == ends.samples ? counts.edge : counts_.count(ends.destination_samples, at);
+    if (counts_.packs()) counts.packed = at;
     counts.allocations = {
         ends.source_stage < 0 ? 0 : counts_.allocation(ends.source_samples, *ends.source, unit),
         ends.destination_stage < 0 ? 0 : counts_.allocation(ends.destination_samples, *ends.destination, unit),
@@ -38,7 +39,8 @@ bool Timeline::masks_missing(const Edge& edge, unsigned index, unsigned unit) co
         const EdgeEnds& ends = map_.edge(id);
         if (ends.edge->path != EdgePath::mask) continue;
         const Stage& gate = map_.stages()[static_cast<std::size_t>(ends.source_stage)];
-        if (gate.share->gate_switch == edge.switch_id) return edges_[id].masks_known[unit] == 0;
+        if (gate.share->gate_switch != edge.switch_id) continue;
+        return packed(map_.edge(edge.id)) ? !batch_masks_known(id, stage, unit) : edges_[id].masks_known[unit] == 0;
     }
     return true;
 }
@@ -66,6 +68,7 @@ void Timeline::start_output(std::uint16_t id, unsigned unit, double time) {
         push(time, EventKind::edge_done, id, unit);
         return;
     }
+    if (packed(ends)) return start_packed(id, unit, time);
     Transfer& moved = transfer(id, unit);
     if (ends.destination_stage < 0) {
         if (moved.empty) {
@@ -106,18 +109,28 @@ void Timeline::heads_arrive(std::uint16_t id, unsigned unit, double time) {
 }
 
 void Timeline::stores_leave(std::uint16_t id, unsigned unit, double time) {
-    move(transfer(id, unit), time, EventKind::edge_done, id, unit, transfers_.displacement(id, unit));
+    const EdgeEnds& ends = map_.edge(id);
+    const Positions at = counts_.packs() ? counts_.positions(ends.source_samples, *ends.source, unit) : Positions{};
+    move(transfer(id, unit), time, EventKind::edge_done, id, unit, transfers_.displacement(id, unit, at));
 }
 
 void Timeline::masks_known(std::uint16_t id, unsigned unit, double time) {
     edges_[id].masks_known[unit] = 1;
     const EdgeEnds& ends = map_.edge(id);
     const auto index = static_cast<unsigned>(ends.destination_stage);
-    if (!stages_[index].complete[unit]) return;
+    const Stage& stage = map_.stages()[index];
     const std::uint16_t switch_id = map_.stages()[static_cast<std::size_t>(ends.source_stage)].share->gate_switch;
-    for (const std::uint16_t out : map_.stages()[index].outputs) {
+    for (const std::uint16_t out : stage.outputs) {
         const Edge& parked = *map_.edge(out).edge;
-        if (parked.switch_id == switch_id && !carries_decisions(parked.path)) start_output(out, unit, time);
+        if (parked.switch_id != switch_id || carries_decisions(parked.path)) continue;
+        if (!packed(map_.edge(out))) {
+            if (stages_[index].complete[unit]) start_output(out, unit, time);
+            continue;
+        }
+        if (!batch_masks_known(id, stage, unit)) continue;
+        const unsigned units = stage.placement->units_of_invocation(), first = unit / units * units;
+        for (unsigned one = first; one < first + units; ++one)
+            if (stages_[index].complete[one]) start_output(out, one, time);
     }
 }
 
@@ -129,6 +142,7 @@ void Timeline::release(std::uint16_t id, unsigned unit, double time) {
         open_loads(id, time);
         return;
     }
+    if (packed(ends)) return grant_packed(id, time);
     const unsigned next = unit + ends.edge->slots;
     if (next >= edge.complete_at.size() || edge.complete_at[next] < 0) return;
     const Transfer& moved = transfer(id, next);
@@ -168,7 +182,10 @@ void Timeline::open_loads(std::uint16_t id, double time) {
 }
 
 void Timeline::requests_arrive(std::uint16_t id, unsigned unit, double time) {
-    move(transfer(id, unit), time, EventKind::unit_ready, id, unit, transfers_.displacement(id, unit));
+    const EdgeEnds& ends = map_.edge(id);
+    const Positions at =
+        counts_.packs() ? counts_.positions(ends.destination_samples, *ends.destination, unit) : Positions{};
+    move(transfer(id, unit), time, EventKind::unit_ready, id, unit, transfers_.displacement(id, unit, at));
 }
 
 void Timeline::request_masks(unsigned index, double time) {
