@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <cstring>
 #include <stdexcept>
+#include <utility>
 
 #include <fmt/format.h>
 
-#include "switchyard/hw/dot_product_array/pass_sequencer.h"
 #include "switchyard/hw/numerics/requantise.h"
 #include "switchyard/tlm/rtl_fault.h"
 
@@ -18,7 +18,8 @@ using sched::kEngineInputs;
 using Kind = DotProductInput::Kind;
 
 DotProductArray::DotProductArray(const sc_core::sc_module_name& module_name, const Config& config,
-                                 SimulationRegistry& registry, const DotProductCoreFactory& make_core)
+                                 SimulationRegistry& registry, const DotProductCoreFactory& make_core,
+                                 LineBufferFactory make_line_buffer)
     : sc_module(module_name),
       command("command"),
       persistent("persistent"),
@@ -28,7 +29,8 @@ DotProductArray::DotProductArray(const sc_core::sc_module_name& module_name, con
       output("output"),
       config_(config),
       clock_(config.clock_ghz),
-      registry_(registry) {
+      registry_(registry),
+      make_line_buffer_(std::move(make_line_buffer)) {
     if (config.impl != "analytic") core_ = make_core(config.impl, config.shape(), name());
     command.register_b_transport(this, &DotProductArray::b_transport);
     register_counters(registry, name(), kCounters, [this]() -> const Stats& { return stats_; });
@@ -192,23 +194,53 @@ void DotProductArray::fill_weights(const DotProductWorkExtension& work, const Op
 void DotProductArray::fill_input(const DotProductWorkExtension& work, const Operands& operands, std::uint32_t pass,
                                  std::int64_t row, std::uint32_t column, DotProductInput& in) const {
     const Convolution& layer = work.layer;
-    const sched::ArrayMapping mapping = map_to_array(layer, config_.shape());
-    const std::uint32_t channels = layer.depthwise ? work.unit.kernels : layer.channels;
     const std::size_t top = static_cast<std::size_t>((row - work.unit.band.begin) * layer.stride);
+    const std::uint32_t channels = layer.depthwise ? work.unit.kernels : layer.channels;
     std::fill(in.bytes.begin(), in.bytes.end(), std::int8_t{0});
-    for (std::uint32_t c = 0; c < config_.columns; ++c)
-        for (std::uint32_t i = 0; i < kEngineInputs; ++i) {
-            const std::uint32_t slice = pass * config_.columns + c;
-            std::uint32_t channel = slice / mapping.slices, tap = slice % mapping.slices * kEngineInputs + i;
-            if (layer.side == 1) {
-                channel = slice * kEngineInputs + i;
-                tap = 0;
-            }
-            if (channel < channels && tap < layer.window())
-                in.bytes[std::size_t{c} * kEngineInputs + i] =
-                    operands.input[(channel * operands.rows + top + tap / layer.side) * operands.columns +
-                                   std::size_t{column} * layer.stride + tap % layer.side];
+    for (std::uint32_t i = 0; i < in.bytes.size(); ++i) {
+        const std::uint32_t channel = pass * config_.columns * kEngineInputs + i;
+        if (channel < channels)
+            in.bytes[i] =
+                operands.input[(channel * operands.rows + top) * operands.columns + std::size_t{column} * layer.stride];
+    }
+}
+
+void DotProductArray::step_lines(const DotProductWorkExtension& work, const Operands& operands,
+                                 const PassSequencer::Step& at, DotProductInput& in) {
+    const Convolution& layer = work.layer;
+    const sched::RowBand& band = work.unit.band;
+    const std::uint32_t slices = map_to_array(layer, config_.shape()).slices;
+    const std::uint32_t channels = layer.depthwise ? work.unit.kernels : layer.channels;
+    // A channel whose columns are in two passes goes through the line buffer in both.
+    const std::uint32_t begin = at.pass * config_.columns / slices;
+    const std::uint32_t end = std::min(ceil_div((at.pass + 1) * config_.columns, slices), channels);
+    std::vector<std::unique_ptr<LineBufferCore>>& lines = lines_[layer.side];
+    for (std::size_t l = lines.size(); l < end - begin; ++l)
+        lines.push_back(make_line_buffer_(config_.impl, layer.side, fmt::format("{}.line_buffer_{}", name(), l)));
+    LineBufferPass pass = LineBufferPass::of(layer, band);
+    pass.zero = static_cast<std::int8_t>(work.input_zero);
+    const std::uint64_t row = at.pixel / layer.width, column = at.pixel % layer.width;
+    // Rows of the padding are in the operands, but do not come in.
+    const auto first = static_cast<std::size_t>(band.input_begin - operands.first_row);
+    const bool is_window = at.kind == PassSequencer::Step::Kind::window;
+    if (is_window) std::fill(in.bytes.begin(), in.bytes.end(), std::int8_t{0});
+    std::vector<std::int8_t> window(layer.window());
+    for (std::uint32_t channel = begin; channel < end; ++channel) {
+        LineBufferCore& line = *lines[channel - begin];
+        if (at.pixel == 0) line.begin(pass);
+        const std::int8_t pixel =
+            row < pass.rows
+                ? operands.input[(channel * operands.rows + first + row) * operands.columns + layer.padding() + column]
+                : std::int8_t{0};
+        if (line.step(pixel, window.data()) != is_window)
+            throw RtlFault(
+                fmt::format("pixel {}: the line buffer {} a window", at.pixel, is_window ? "does not give" : "gives"));
+        for (std::uint32_t tap = 0; is_window && tap < layer.window(); ++tap) {
+            const std::uint32_t slice = channel * slices + tap / kEngineInputs;
+            if (slice / config_.columns == at.pass)
+                in.bytes[std::size_t{slice % config_.columns} * kEngineInputs + tap % kEngineInputs] = window[tap];
         }
+    }
 }
 
 std::uint64_t DotProductArray::step_through(const DotProductWorkExtension& work, Operands* operands) {
@@ -237,8 +269,9 @@ std::uint64_t DotProductArray::step_through(const DotProductWorkExtension& work,
             fill_weights(work, *operands, at.pass, at.row, in);
         } else if (at.kind == PassSequencer::Step::Kind::window) {
             in.kind = Kind::window;
-            fill_input(work, *operands, at.pass, at.output_row, at.output_column, in);
+            if (work.layer.side == 1) fill_input(work, *operands, at.pass, at.output_row, at.output_column, in);
         }
+        if (at.has_pixel) step_lines(work, *operands, at, in);
         step();
     }
     // The rest is under way while the next unit's weights come in.

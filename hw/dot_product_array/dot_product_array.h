@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -12,6 +13,8 @@
 #include <tlm>
 
 #include "switchyard/hw/dot_product_array/dot_product_core.h"
+#include "switchyard/hw/dot_product_array/line_buffer.h"
+#include "switchyard/hw/dot_product_array/pass_sequencer.h"
 #include "switchyard/tlm/clock_period.h"
 #include "switchyard/tlm/dot_product_work.h"
 #include "switchyard/tlm/simulation_registry.h"
@@ -26,7 +29,7 @@ namespace switchyard::hw {
 ///
 /// - `analytic`: closed form of weight tiles (weight_tiles.h); values by loops over the window.
 /// - `cycle`: every cycle of the array's inputs (PassSequencer) and, with values, of its registers
-/// (CycleDotProductCore).
+/// (CycleDotProductCore) and of the line buffer (CycleLineBuffer), one a channel.
 /// - `rtl`, `lockstep`: the same with rtl/dot_product_array in place of the model, or beside it.
 /// All of them give the same cycles and the same bits.
 ///
@@ -59,7 +62,8 @@ public:
     tlm_utils::simple_initiator_socket<DotProductArray> persistent, dynamic, streaming, parameters, output;
 
     DotProductArray(const sc_core::sc_module_name& name, const Config& config, SimulationRegistry& registry,
-                    const DotProductCoreFactory& make_core = &make_dot_product_core);
+                    const DotProductCoreFactory& make_core = &make_dot_product_core,
+                    LineBufferFactory make_line_buffer = &hw::make_line_buffer);
 
     const Stats& stats() const { return stats_; }
 
@@ -82,8 +86,12 @@ private:
     Operands fetch(const DotProductWorkExtension& work);
     void accumulate(const DotProductWorkExtension& work, Operands& operands) const;
     std::uint64_t step_through(const DotProductWorkExtension& work, Operands* operands);
+    /// Windows of 1x1 kernels, which need no line buffer.
     void fill_input(const DotProductWorkExtension& work, const Operands& operands, std::uint32_t pass, std::int64_t row,
                     std::uint32_t column, DotProductInput& in) const;
+    /// One pixel to the line buffer of each channel of the pass; windows that leave go to the array's inputs.
+    void step_lines(const DotProductWorkExtension& work, const Operands& operands, const PassSequencer::Step& at,
+                    DotProductInput& in);
     void fill_weights(const DotProductWorkExtension& work, const Operands& operands, std::uint32_t pass,
                       std::uint32_t kernel, DotProductInput& in) const;
     void put_out(const DotProductWorkExtension& work, const Operands& operands);
@@ -92,6 +100,8 @@ private:
     ClockPeriod clock_;
     SimulationRegistry& registry_;
     std::unique_ptr<DotProductCore> core_;  ///< null: analytic
+    LineBufferFactory make_line_buffer_;
+    std::map<std::uint32_t, std::vector<std::unique_ptr<LineBufferCore>>> lines_;  ///< by the window's side; made once
     Stats stats_;
 };
 

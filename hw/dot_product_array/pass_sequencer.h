@@ -18,6 +18,8 @@ public:
         std::uint32_t pass = 0;
         std::uint32_t row = 0;                            ///< weights: of the array
         std::uint32_t output_row = 0, output_column = 0;  ///< window: of the layer
+        bool has_pixel = false;                           ///< the line buffer takes the pass's pixel number `pixel`
+        std::uint64_t pixel = 0;
     };
 
     PassSequencer(const sched::Convolution& layer, const sched::WorkUnit& unit, const sched::ArrayMapping& mapping)
@@ -30,6 +32,8 @@ public:
     Step next() {
         Step step;
         step.pass = pass_;
+        step.has_pixel = layer_.side > 1 && cycle_ + timing_.fill >= first_window_;
+        if (step.has_pixel) step.pixel = cycle_ + timing_.fill - first_window_;
         if (cycle_ < unit_.kernels) {
             step.kind = Step::Kind::weights;
             step.row = static_cast<std::uint32_t>(cycle_);

@@ -252,7 +252,7 @@ void LayerController::fetch_unit(Job& job, std::size_t u) {
     }
     if (unit.new_tile) {
         // The tile before the one before has been computed with: its half is free.
-        const std::size_t done = !config_.shape.hides_weights ? u : tile < 2 ? 0 : job.first_unit[tile - 1];
+        const std::size_t done = !config_.shape.options.hides_weights ? u : tile < 2 ? 0 : job.first_unit[tile - 1];
         wait_until([&] { return !timed() || job.computed >= done; });
         std::vector<std::uint8_t> data = room(unit.fetch_bytes);
         access(false, tile_pieces(layer, program_.tensors[layer.tensor], job.cached, unit), data);

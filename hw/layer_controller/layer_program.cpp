@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "switchyard/sw_scheduler/base/rounding.h"
+
 namespace switchyard::hw {
 
 using sched::Convolution;
@@ -87,6 +89,12 @@ std::uint64_t bursts_of(const std::vector<StridedPieces>& pieces, std::uint64_t 
             const std::uint64_t begin = piece.address + i * piece.pitch;
             sum += (begin + piece.bytes - 1) / burst_bytes - begin / burst_bytes + 1;
         }
+    return sum;
+}
+
+std::uint64_t requests_of(const std::vector<StridedPieces>& pieces, std::uint64_t request_bytes) {
+    std::uint64_t sum = 0;
+    for (const StridedPieces& piece : pieces) sum += piece.count * ceil_div(piece.bytes, request_bytes);
     return sum;
 }
 

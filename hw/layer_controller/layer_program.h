@@ -54,5 +54,7 @@ std::vector<StridedPieces> subgraph_pieces(const AcceleratorProgram& program,
 std::uint64_t total_bytes(const std::vector<StridedPieces>& pieces);
 /// Bursts of `burst_bytes` that they touch.
 std::uint64_t bursts_of(const std::vector<StridedPieces>& pieces, std::uint64_t burst_bytes);
+/// Requests of at most `request_bytes`; no request has more than one piece.
+std::uint64_t requests_of(const std::vector<StridedPieces>& pieces, std::uint64_t request_bytes);
 
 }  // namespace switchyard::hw

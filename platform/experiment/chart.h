@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace switchyard::platform {
@@ -11,8 +12,9 @@ namespace switchyard::platform {
 struct Chart {
     struct Series {
         std::string name;
-        std::vector<std::vector<double>> values;       ///< [group][part]; one part but for stacks; none: a gap
-        std::vector<std::optional<double>> published;  ///< [group]; drawn hollow
+        std::vector<std::vector<double>> values;             ///< [group][part]; one part but for stacks; none: a gap
+        std::vector<std::optional<double>> published;        ///< [group]; drawn hollow
+        std::vector<std::pair<double, double>> points = {};  ///< scatter charts only, in place of values
     };
     /// A vertical line across a line chart.
     struct Mark {
@@ -32,6 +34,7 @@ struct Chart {
     std::vector<Series> series;
     std::vector<Mark> marks;                       ///< lines only
     std::vector<PublishedPoint> published_points;  ///< lines only
+    bool diagonal = false;                         ///< scatter charts only: the line on which both are equal
 };
 
 /// Bars side by side in each group, with their values; published values beside them, hollow.
@@ -40,6 +43,8 @@ std::string bar_chart(const Chart& chart);
 std::string stack_chart(const Chart& chart);
 /// One line a series over `x`.
 std::string line_chart(const Chart& chart);
+/// One dot a point of each series.
+std::string scatter_chart(const Chart& chart);
 
 /// "1.70", "23.5", "466": three digits, more only in front of the point; "0.0123" below a tenth.
 std::string short_number(double value);

@@ -30,13 +30,16 @@ struct Published {
 
 /// One figure: which numbers, along what, how drawn (docs/experiments.md).
 struct FigureSpec {
-    enum class Kind { bars, stacks, lines };
+    enum class Kind { bars, stacks, lines, scatter };
 
     std::string name, title, label;
     Kind kind = Kind::bars;
-    std::string measure;   ///< key of the report, with dots: "summary.samples_per_second"
-    std::string over;      ///< design that values are divided by; empty: values as they are
-    bool inverse = false;  ///< that design's value divided by the value: how much faster, of times
+    std::string measure;  ///< key of the report, with dots: "summary.samples_per_second"
+    std::string against;  ///< scatter: key of the numbers along the other axis, one for each of `measure`
+    std::string against_label;
+    bool diagonal = false;  ///< scatter: draws and counts by the line on which both are equal
+    std::string over;       ///< design that values are divided by; empty: values as they are
+    bool inverse = false;   ///< that design's value divided by the value: how much faster, of times
     double scale = 1;
     Dimension across = Dimension::network, series = Dimension::design;
     std::vector<std::string> networks, designs;  ///< names; all if the file says nothing

@@ -52,6 +52,8 @@ const char* to_string(FigureSpec::Kind kind) {
             return "stacks";
         case FigureSpec::Kind::lines:
             return "lines";
+        case FigureSpec::Kind::scatter:
+            return "scatter";
     }
     return "";
 }
@@ -63,8 +65,29 @@ bool has_published(const Chart& chart) {
     });
 }
 
+/// Where the points of a scatter chart are, by the line on which both values are equal.
+struct Sides {
+    std::size_t below = 0, on = 0, above = 0;
+    explicit Sides(const std::vector<std::pair<double, double>>& points) {
+        for (const auto& [x, y] : points) ++(y < x ? below : y > x ? above : on);
+    }
+};
+
+ordered_json scatter_json(const Chart& chart, const Chart::Series& series) {
+    ordered_json x = ordered_json::array(), values = ordered_json::array();
+    for (const auto& [across, up] : series.points) {
+        x.push_back(across);
+        values.push_back(up);
+    }
+    ordered_json result = {{"name", series.name}, {"x", x}, {"values", values}};
+    const Sides sides(series.points);
+    if (chart.diagonal) result["diagonal"] = {{"below", sides.below}, {"on", sides.on}, {"above", sides.above}};
+    return result;
+}
+
 ordered_json series_json(const Figure& figure, std::size_t index) {
     const Chart::Series& series = figure.chart.series[index];
+    if (figure.spec->kind == FigureSpec::Kind::scatter) return scatter_json(figure.chart, series);
     ordered_json values = ordered_json::array(), published = ordered_json::array();
     for (const std::vector<double>& value : series.values) {
         if (value.empty())
@@ -106,6 +129,7 @@ ordered_json figure_json(const Experiment& experiment, const Figure& figure) {
                            {"over", spec.over},
                            {"scale", spec.scale},
                            {"across", experiment.word(spec.across)}};
+    if (!spec.against.empty()) result["against"] = spec.against;
     result["groups"] = chart.groups;
     if (!chart.x.empty()) result["x"] = chart.x;
     if (!chart.parts.empty()) result["parts"] = chart.parts;
@@ -161,6 +185,19 @@ std::string ratio_or_equal(const Experiment& experiment, bool is_ratio, const st
     return is_ratio && experiment.equal_within_error(*value) ? "equal" : short_number(*value);
 }
 
+std::string scatter_table(const Figure& figure) {
+    std::vector<std::vector<std::string>> rows{{"", "points"}};
+    if (figure.spec->diagonal) rows.front() = {"", "points", "below the diagonal", "on it", "above"};
+    for (const Chart::Series& series : figure.chart.series) {
+        rows.push_back({series.name, fmt::format("{}", series.points.size())});
+        const Sides sides(series.points);
+        if (figure.spec->diagonal)
+            for (const std::size_t count : {sides.below, sides.on, sides.above})
+                rows.back().push_back(fmt::format("{}", count));
+    }
+    return aligned(rows);
+}
+
 std::string values_table(const Experiment& experiment, const Figure& figure) {
     const Chart& chart = figure.chart;
     std::vector<std::vector<std::string>> rows(1, {chart.group_label});
@@ -204,6 +241,8 @@ std::string chart_document(const Figure& figure) {
             return stack_chart(figure.chart);
         case FigureSpec::Kind::lines:
             return line_chart(figure.chart);
+        case FigureSpec::Kind::scatter:
+            return scatter_chart(figure.chart);
     }
     return "";
 }
@@ -267,7 +306,9 @@ std::string results_table(const Experiment& experiment, const std::vector<PointR
     for (const Figure& figure : figures) {
         const FigureSpec& spec = *figure.spec;
         text += fmt::format("\n{}: {} [{}]\n", spec.name, spec.title, spec.label);
-        text += spec.kind == FigureSpec::Kind::stacks ? stacks_table(figure) : values_table(experiment, figure);
+        text += spec.kind == FigureSpec::Kind::stacks    ? stacks_table(figure)
+                : spec.kind == FigureSpec::Kind::scatter ? scatter_table(figure)
+                                                         : values_table(experiment, figure);
         text += comparison_table(experiment, figure.comparisons);
     }
     if (experiment.model_error > 0)

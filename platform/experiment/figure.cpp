@@ -48,6 +48,12 @@ public:
         chart.title = spec_.title;
         chart.value_label = spec_.label;
         chart.marks = spec_.marks;
+        chart.diagonal = spec_.diagonal;
+        if (scatters()) {
+            chart.group_label = spec_.against_label;
+            fill_points();
+            return std::move(figure_);
+        }
         chart.group_label = spec_.kind != FigureSpec::Kind::lines ? ""
                             : spec_.across == Dimension::sweep    ? experiment_.sweep->label
                                                                   : "batch";
@@ -115,6 +121,7 @@ private:
         return stacks() ? std::accumulate(values.begin(), values.end(), 0.0) : arithmetic_mean(values);
     }
 
+    bool scatters() const { return spec_.kind == FigureSpec::Kind::scatter; }
     bool stacks() const { return spec_.kind == FigureSpec::Kind::stacks; }
 
     std::vector<std::string>::const_iterator part_called(const std::string& name) const {
@@ -177,6 +184,20 @@ private:
         for (Chart::Series& series : chart.series) {
             series.values.resize(chart.groups.size());
             series.published.resize(chart.groups.size());
+        }
+    }
+
+    void fill_points() {
+        for (const std::string& name : values_along(spec_.series)) {
+            Place place = fixed();
+            set(place, spec_.series, name);
+            Chart::Series series{name, {}, {}};
+            if (!is_gap(place)) {
+                const std::vector<double> x = numbers_at(report_at(place), spec_.against), y = numbers(place);
+                for (std::size_t i = 0; i < y.size(); ++i)
+                    series.points.emplace_back(x[i] * spec_.scale, y[i] * spec_.scale);
+            }
+            figure_.chart.series.push_back(std::move(series));
         }
     }
 
@@ -348,14 +369,17 @@ private:
 void check_measures(const Experiment& experiment, const PointResult& result) {
     for (const FigureSpec& figure : experiment.figures) {
         if (!uses(figure, result.point)) continue;
-        const bool stacks = figure.kind == FigureSpec::Kind::stacks;
-        const std::size_t found =
-            stacks ? parts_at(result.report, figure.measure).size() : numbers_at(result.report, figure.measure).size();
-        const bool list = figure.across == Dimension::batch;
-        if (list ? found != result.point.run.work.batches : found == 0)
-            throw InputError(experiment.file, figure.line, "figures." + figure.name + ".measure",
-                             fmt::format("{}: the report has {} under {}", result.point.name(),
-                                         found == 0 ? "no number" : fmt::format("{} numbers", found), figure.measure));
+        const bool stacks = figure.kind == FigureSpec::Kind::stacks, list = figure.across == Dimension::batch;
+        const auto check = [&](const char* key, const std::string& measure) {
+            const std::size_t found =
+                stacks ? parts_at(result.report, measure).size() : numbers_at(result.report, measure).size();
+            if (list ? found != result.point.run.work.batches : found == 0)
+                throw InputError(experiment.file, figure.line, "figures." + figure.name + "." + key,
+                                 fmt::format("{}: the report has {} under {}", result.point.name(),
+                                             found == 0 ? "no number" : fmt::format("{} numbers", found), measure));
+        };
+        check("measure", figure.measure);
+        if (!figure.against.empty()) check("against", figure.against);
     }
 }
 

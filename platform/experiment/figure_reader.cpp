@@ -40,11 +40,13 @@ public:
         figure_.line = reader_.line();
         figure_.name = file_name("name");
         figure_.title = reader_.text_or("title", figure_.name);
-        const std::string kind = reader_.choice_or("kind", {"bars", "stacks", "lines"});
+        const std::string kind = reader_.choice_or("kind", {"bars", "stacks", "lines", "scatter"});
         figure_.kind = kind == "bars"     ? FigureSpec::Kind::bars
                        : kind == "stacks" ? FigureSpec::Kind::stacks
-                                          : FigureSpec::Kind::lines;
+                       : kind == "lines"  ? FigureSpec::Kind::lines
+                                          : FigureSpec::Kind::scatter;
         figure_.measure = reader_.text("measure");
+        read_scatter_options();
         if (reader_.has("over")) figure_.over = design("over", reader_.text("over"));
         figure_.inverse = reader_.choice_or("inverse", {"no", "yes"}) == "yes";
         if (figure_.inverse && figure_.over.empty()) reader_.fail("inverse", "needs over");
@@ -98,11 +100,25 @@ private:
         return chosen;
     }
 
+    void read_scatter_options() {
+        const bool scatter = figure_.kind == FigureSpec::Kind::scatter;
+        for (const char* key : {"against", "against_label", "diagonal"})
+            if (!scatter && reader_.has(key)) reader_.fail(key, "is for scatter only");
+        if (!scatter) return;
+        if (experiment_.synthetic()) reader_.fail("kind", "scatter wants batches");
+        for (const char* key : {"over", "across", "published"})
+            if (reader_.has(key)) reader_.fail(key, "is not for scatter");
+        figure_.against = reader_.text("against");
+        figure_.against_label = reader_.text_or("against_label", figure_.against);
+        figure_.diagonal = reader_.choice_or("diagonal", {"no", "yes"}) == "yes";
+    }
+
     void read_dimensions() {
         const bool lines = figure_.kind == FigureSpec::Kind::lines;
         std::vector<Dimension> across = {Dimension::network, Dimension::design, Dimension::sweep};
         if (lines) across = {Dimension::batch, Dimension::sweep};
         if (lines && experiment_.synthetic()) across = {Dimension::sweep};
+        if (figure_.kind == FigureSpec::Kind::scatter) across = {Dimension::batch};
         figure_.across = dimension("across", across);
         figure_.series = dimension("series", {Dimension::design, Dimension::network, Dimension::sweep});
         if (figure_.inverse && figure_.kind == FigureSpec::Kind::stacks) reader_.fail("inverse", "is not for stacks");
@@ -244,8 +260,13 @@ const char* Experiment::word(Dimension dimension) const {
 }
 
 std::vector<std::string> figure_keys(const Experiment& experiment) {
-    return {"name",    "title",  "kind",   "measure",  "over",  "inverse", "scale", "label",  experiment.networks_key(),
-            "designs", "across", "series", "crossing", "marks", "every",   "until", "source", "published"};
+    return {"name",     "title",         "kind",
+            "measure",  "over",          "inverse",
+            "scale",    "label",         experiment.networks_key(),
+            "designs",  "across",        "series",
+            "crossing", "marks",         "every",
+            "until",    "source",        "published",
+            "against",  "against_label", "diagonal"};
 }
 
 FigureSpec read_figure(MappingReader& reader, const Experiment& experiment) {

@@ -52,6 +52,8 @@ synthesise scheduling_window scheduling_window scheduling_window SLOTS 32
 # SushiAccel's on the ZCU104.
 synthesise dot_product_array dot_product_array dot_product_array ROWS 12 COLUMNS 12
 synthesise requantiser dot_product_array requantiser
+# Of one channel; its lines become flip-flops.
+synthesise line_buffer dot_product_array line_buffer SIDE 3 MAX_WIDTH 64
 
 # Table IV of the Adyna paper, mm2 in 28 nm: a tile with 32x32 PEs. Scratchpad and router are not synthesised: a tile of
 # ours has them in Table IV's proportion to its PE array.
@@ -118,4 +120,4 @@ awk -v json="$out/synth.json" -v paper_array=1.981 -v paper_scratchpad=1.413 -v 
             dispatcher / array, paper_dispatcher / paper_array > json
         printf "    \"of_tile\": %.6f, \"of_tile_table_iv\": %.6f\n  }\n}\n", dispatcher / tile,
             paper_dispatcher / paper_tile > json
-    }' "$out"/{fp16_fma,fp16_fma_pipe,fp16_mac32,fp16_mac32_pipe,pe_array,dispatcher,router,switch_splitter,merge_reorder,packetiser,scheduling_window}.stat
+    }' "$out"/{fp16_fma,fp16_fma_pipe,fp16_mac32,fp16_mac32_pipe,pe_array,dispatcher,router,switch_splitter,merge_reorder,packetiser,scheduling_window,dot_product_array,requantiser,line_buffer}.stat

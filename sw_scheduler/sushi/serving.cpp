@@ -13,13 +13,15 @@ Choice choose_subnet(const LatencyTable& table, const std::vector<double>& us, c
     Choice choice{0, false};
     for (std::size_t s = 0; s < us.size(); ++s) {
         const bool meets =
-            constraint == Constraint::accuracy ? table.accuracy[s] >= query.accuracy : us[s] <= query.latency_us;
+            constraint == Constraint::latency ? us[s] <= query.latency_us : table.accuracy[s] >= query.accuracy;
         const double accuracy = table.accuracy[s], present = table.accuracy[choice.subnet];
         bool better = false;
         if (meets != choice.met)
             better = meets;
         else if (constraint == Constraint::accuracy)
             better = meets ? us[s] < us[choice.subnet] : accuracy > present;
+        else if (constraint == Constraint::accuracy_alone)
+            better = meets == (accuracy < present) && accuracy != present;
         else
             better = meets ? accuracy > present || (accuracy == present && us[s] < us[choice.subnet])
                            : us[s] < us[choice.subnet];

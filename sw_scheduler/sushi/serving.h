@@ -12,8 +12,9 @@
 
 namespace switchyard::sched::sushi {
 
-/// Which constraint of a query holds; the other one is not looked at (section 3.3).
-enum class Constraint { accuracy, latency };
+/// Which constraint of a query holds; the other one is not looked at (section 3.3). `accuracy_alone`: that of accuracy,
+/// by a scheduler that knows no latencies.
+enum class Constraint { accuracy, latency, accuracy_alone };
 
 struct Choice {
     std::size_t subnet = 0;
@@ -21,7 +22,8 @@ struct Choice {
 };
 
 /// Per-query selection of Algorithm 1, with the latencies `us` of the SubNets. Accuracy: of the SubNets that are
-/// accurate enough the fastest. Latency: of those that are fast enough the most accurate, the faster of two alike.
+/// accurate enough the fastest. Least accuracy: of these the least accurate. Latency: of those that are fast enough the
+/// most accurate, the faster of two alike.
 Choice choose_subnet(const LatencyTable& table, const std::vector<double>& us, const Query& query,
                      Constraint constraint);
 

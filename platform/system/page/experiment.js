@@ -5,7 +5,10 @@
 /** Long form of a figure of results.json. */
 function figure_rows(figure, at) {
   const rows = [];
-  figure.series.forEach((series, s) => figure.groups.forEach((group, g) => {
+  if (figure.kind === 'scatter')
+    figure.series.forEach((series, s) => series.values.forEach((value, i) => rows.push(
+      {group: String(i), x: series.x[i], series: series.name, value, key: at + 'series.' + s + '.values.' + i})));
+  else figure.series.forEach((series, s) => figure.groups.forEach((group, g) => {
     const value = series.values[g], key = at + 'series.' + s + '.values.' + g;
     const place = {group, x: figure.x ? figure.x[g] : group, series: series.name};
     if (Array.isArray(value)) value.forEach((part, p) => rows.push({...place, part: figure.parts ? figure.parts[p] : String(p), value: part, key: key + '.' + p}));
@@ -41,6 +44,13 @@ function figure_spec(figure) {
         {mark: {type: 'line', point: true}, encoding: {x, y: {field: 'value', ...value}, color: colour, strokeDash: {...colour, scale: {domain: names}}, tooltip}},
         {mark: {type: 'point', shape: 'diamond', size: 70, strokeWidth: 2}, encoding: {x, y: {field: 'published', ...value}, color: colour, tooltip}}
       ].slice(0, has_published ? 2 : 1)
+    };
+  }
+  if (figure.kind === 'scatter') {
+    const x = {field: 'x', type: 'quantitative', title: figure.against, scale: {zero: false}};
+    return {
+      height: 260, mark: {type: 'circle', size: 18},
+      encoding: {x, y: {field: 'value', ...value, scale: {zero: false}}, color: colour, tooltip: [{field: 'series'}, {field: 'x', format: '.4g'}, {field: 'value', format: '.4g'}]}
     };
   }
   const y = {field: 'group', type: 'nominal', sort: null, title: null, axis: {labelLimit: 130}};

@@ -17,8 +17,10 @@ namespace {
 
 #if defined(SWITCHYARD_RTL)
 const hw::DotProductCoreFactory kMakeCore = &rtl::make_dot_product_core;
+const hw::LineBufferFactory kMakeLineBuffer = &rtl::make_line_buffer;
 #else
 const hw::DotProductCoreFactory kMakeCore = &hw::make_dot_product_core;
+const hw::LineBufferFactory kMakeLineBuffer = &hw::make_line_buffer;
 #endif
 
 hw::LayerController::Config controller_config(const SushiConfig& config, const BufferConfig& buffers) {
@@ -54,7 +56,7 @@ SushiChip::SushiChip(const sc_core::sc_module_name& module_name, const SushiConf
     : sc_module(module_name),
       port("port", config.commands, registry),
       controller("controller", controller_config(config, buffers), registry),
-      array("array", array_config(config), registry, kMakeCore),
+      array("array", array_config(config), registry, kMakeCore, kMakeLineBuffer),
       persistent("persistent_buffer", {buffers.bytes().persistent}, registry),
       dynamic("dynamic_buffer", {2 * buffers.bytes().dynamic}, registry),
       streaming("streaming_buffer", {buffers.bytes().streaming}, registry),

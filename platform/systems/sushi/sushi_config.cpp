@@ -56,28 +56,36 @@ std::map<std::string, std::string> SushiConfig::dram_settings() const {
 hw::DramRate SushiConfig::dram_rate() const {
     const hw::dram::Device device = hw::dram::read_device(dram.device, dram_settings());
     const hw::dram::Timing& timing = device.timing;
-    const double refresh =
-        timing.trefi_cycles == 0 || device.policy.refresh == "none"
-            ? 0
-            : static_cast<double>(timing.trfc_cycles + timing.trp_all_cycles + timing.trcd_read_cycles) /
-                  timing.trefi_cycles;
+    const bool refreshes = timing.trefi_cycles > 0 && device.policy.refresh != "none";
+    const unsigned stall_cycles = timing.trfc_cycles + timing.trp_all_cycles + timing.trcd_read_cycles;
+    const double refresh = refreshes ? static_cast<double>(stall_cycles) / timing.trefi_cycles : 0;
     const double bursts_per_ns =
         device.geometry.pseudo_channels_in_all() / timing.ns(timing.column_s_cycles()) * (1 - refresh);
     hw::DramRate rate;
     rate.burst_bytes = device.geometry.burst_bytes;
     rate.bursts_per_cycle = bursts_per_ns / accelerator.clock_ghz;
-    rate.latency_cycles =
-        timing.ns(timing.trcd_read_cycles + timing.tcl_cycles + timing.burst_cycles) * accelerator.clock_ghz;
+    rate.latency_cycles = timing.ns(timing.tcl_cycles + timing.burst_cycles) * accelerator.clock_ghz;
+    rate.other_row_cycles = timing.ns(timing.trp_cycles + timing.trcd_read_cycles) * accelerator.clock_ghz;
+    rate.write_to_read_cycles = timing.ns(timing.tcwl_cycles + timing.twtr_l_cycles) * accelerator.clock_ghz;
+    if (refreshes) {
+        rate.refresh_cycles = timing.ns(stall_cycles) * accelerator.clock_ghz;
+        rate.refresh_interval_cycles = timing.ns(timing.trefi_cycles) * accelerator.clock_ghz;
+    }
+    rate.request_bytes = accelerator.request_bytes;
+    rate.outstanding = dram.outstanding;
     return rate;
 }
 
 std::string SushiConfig::fingerprint(const std::string& supernet, const BufferConfig& used) const {
     const sched::TileBuffers bytes = used.bytes();
     return fmt::format(
-        "{}; {} {} x {} at {} GHz; buffers {} {} {} {} {} {}; {} x {}, requests of {} bytes, {} at a time{}", supernet,
-        accelerator.impl, array.rows, array.columns, accelerator.clock_ghz, bytes.persistent, bytes.dynamic,
-        bytes.streaming, bytes.line, bytes.output, bytes.parameters, dram.device, dram.bandwidth_scale,
-        accelerator.request_bytes, dram.outstanding, accelerator.hides_weights ? "" : ", weights not hidden");
+               "{}; {} {} x {} at {} GHz; buffers {} {} {} {} {} {}; {} x {}, requests of {} bytes, {} at a time{}",
+               supernet, accelerator.impl, array.rows, array.columns, accelerator.clock_ghz, bytes.persistent,
+               bytes.dynamic, bytes.streaming, bytes.line, bytes.output, bytes.parameters, dram.device,
+               dram.bandwidth_scale, accelerator.request_bytes, dram.outstanding,
+               accelerator.hides_weights ? "" : ", weights not hidden") +
+           (accelerator.array_at_peak ? ", array at peak" : "") +
+           (accelerator.activations_on_chip ? ", activations on the chip" : "");
 }
 
 SushiConfig read_sushi_config(const std::string& path, std::map<std::string, std::string> overrides) {
@@ -103,6 +111,10 @@ SushiConfig read_sushi_config(const std::string& path, std::map<std::string, std
         describe(reader, section);
         reader.finish();
     });
+    if (config.accelerator.impl == "cycle")
+        for (const auto& [key, is_set] : {std::pair{"array_at_peak", config.accelerator.array_at_peak},
+                                          {"activations_on_chip", config.accelerator.activations_on_chip}})
+            if (is_set) throw InputError(path, 0, std::string("accelerator.") + key, "is for impl analytic");
     if (!overrides.empty()) throw InputError("--set", 0, overrides.begin()->first, "unknown key");
     // A device file is found beside the platform's; devices of the library have names.
     const std::filesystem::path device =

@@ -45,6 +45,8 @@ struct AcceleratorConfig {
     double clock_ghz = 0.1;
     unsigned request_bytes = 2048;
     bool hides_weights = true;
+    bool array_at_peak = false;
+    bool activations_on_chip = false;
 };
 
 template <class V>
@@ -55,6 +57,10 @@ void describe(V& v, AcceleratorConfig& c) {
     v.field("clock_ghz", c.clock_ghz, 0.001, 10, "of array and buffers");
     v.field("hides_weights", c.hides_weights,
             "weights of the next tile come while the array computes (SUSHI, section 4.3.2); no: when it is done");
+    v.field("array_at_peak", c.array_at_peak,
+            "the array does its peak operations in every cycle, whatever the layer's shape; impl analytic");
+    v.field("activations_on_chip", c.activations_on_chip,
+            "inputs and results of layers take neither time nor traffic off the chip; impl analytic");
     v.field("request_bytes", c.request_bytes, 64, 1 << 20, "the largest request to DRAM; impl cycle");
 }
 
@@ -99,8 +105,10 @@ struct SchedulerConfig {
 
 template <class V>
 void describe(V& v, SchedulerConfig& c) {
-    v.choice("constraint", c.constraint, {"accuracy", "latency"},
-             "which constraint of a query holds (SUSHI, Algorithm 1)");
+    v.choice(
+        "constraint", c.constraint, {"accuracy", "latency", "accuracy_alone"},
+        "which constraint of a query holds (SUSHI, Algorithm 1); accuracy_alone: accuracy, and of the SubNets that "
+        "meet it the least accurate is served, for which no latency has to be known");
     v.field("period", c.period, 1, 1 << 20, "Q: queries between two choices of a SubGraph, and averaged over");
     v.field("subgraphs", c.subgraphs, 1, 100000, "columns of the latency table: candidate SubGraphs");
     v.field("table", c.table, "a latency table that sushi-table has written; empty: filled with the closed form");
@@ -108,32 +116,47 @@ void describe(V& v, SchedulerConfig& c) {
     v.field("only_subnet", c.only_subnet, 0, 10000, "serves this SubNet alone, from 1 on; 0: chooses");
 }
 
-/// Xilinx DPUCZDX8G: parallelism in pixels, input channels and output channels (PG338, table "Configurable DPU
-/// architectures": B4096 is 8 x 16 x 16).
+/// Xilinx DPUCZDX8G: parallelism in pixels, input channels and output channels (PG338 4.1, "Architecture of the
+/// DPUCZDX8G": B4096 is 8 x 16 x 16), ALU for depthwise kernels and elementwise sums ("DepthwiseConv (ALU)"), two data
+/// ports of 128 bits ("Port Descriptions"), 8 banks of 2048 words of 16 channels (UG1414 3.0, "Currently Supported
+/// Operators").
 struct DpuConfig {
     unsigned pixels = 8, input_channels = 16, output_channels = 16;
-    unsigned depthwise_channels = 16;
+    unsigned alu_pixels = 4;
     double clock_ghz = 0.3;
     double gb_per_s = 19.2;
-    double on_chip_kib = 2160;
+    double port_bytes = 32;
+    double bank_kib = 256;
+    bool overlaps = true;
+
+    /// The slower of its ports and of memory.
+    double bytes_per_ns() const { return gb_per_s < port_bytes * clock_ghz ? gb_per_s : port_bytes * clock_ghz; }
 };
 
 template <class V>
 void describe(V& v, DpuConfig& c) {
-    v.field("pixels", c.pixels, 1, 1024, "output pixels at a time");
+    v.field("pixels", c.pixels, 1, 1024, "output pixels of a row at a time");
     v.field("input_channels", c.input_channels, 1, 1024, "input channels at a time");
     v.field("output_channels", c.output_channels, 1, 1024, "output channels at a time");
-    v.field("depthwise_channels", c.depthwise_channels, 1, 1024, "channels at a time of a depthwise kernel (declared)");
+    v.field("alu_pixels", c.alu_pixels, 1, 1024,
+            "pixels at a time of a depthwise kernel or an elementwise sum, with input_channels channels (PG338, "
+            "DepthwiseConv (ALU): half of the pixels is recommended)");
     v.field("clock_ghz", c.clock_ghz, 0.001, 10, "of the DPU (Vitis AI 2.5 model zoo: 300 MHz on ZCU104 and KV260)");
     v.field("gb_per_s", c.gb_per_s, 0.001, 1e6, "of memory; ZCU104: DDR4-2400, 64 bits");
-    v.field("on_chip_kib", c.on_chip_kib, 1, 1e6,
-            "buffers: activations that fit stay (SUSHI, Table 2: 60 URAM of 36 KiB)");
+    v.field("port_bytes", c.port_bytes, 1, 4096,
+            "bytes a cycle of the data ports (PG338, Port Descriptions: two of 128 bits)");
+    v.field("bank_kib", c.bank_kib, 1, 1e6,
+            "a feature map that fits stays on the chip (UG1414: 8 banks of 2048 words of 16 bytes)");
+    v.field("overlaps", c.overlaps,
+            "loading, convolution, ALU and saving of a layer run side by side but for the first tile; no: one after "
+            "the other");
 }
 
-/// Intel Core i7-10750H: 6 cores, 2.6 GHz base, two 256-bit AVX2 units a core, 45.8 GB/s (Intel ARK).
+/// Intel Core i7-10750H: 6 cores, 2.6 GHz base, two 256-bit AVX2 units a core, 12 MB of cache, 45.8 GB/s (Intel ARK).
 struct CpuConfig {
     double gigamacs_per_s = 499.2;
     double gb_per_s = 45.8;
+    double cache_kib = 12288;
 };
 
 template <class V>
@@ -141,6 +164,9 @@ void describe(V& v, CpuConfig& c) {
     v.field("gigamacs_per_s", c.gigamacs_per_s, 0.001, 1e9,
             "int8 multiply-accumulates (6 cores x 2.6 GHz x 32 a cycle: vpmaddubsw and vpmaddwd on two 256-bit units)");
     v.field("gb_per_s", c.gb_per_s, 0.001, 1e6, "of memory (Intel ARK, i7-10750H: 45.8)");
+    v.field("cache_kib", c.cache_kib, 1, 1e9,
+            "last-level cache (Intel ARK, i7-10750H: 12 MB); inputs and outputs of a layer that do not fit go through "
+            "memory");
 }
 
 /// A platform file with `system: sushi`.
@@ -160,7 +186,10 @@ struct SushiConfig {
     /// What the closed form knows of the device. Throws InputError for a device that cannot be had.
     hw::DramRate dram_rate() const;
     hw::AcceleratorShape shape(const BufferConfig& used) const {
-        return {array.shape(), used.bytes(), dram_rate(), accelerator.hides_weights};
+        return {array.shape(),
+                used.bytes(),
+                dram_rate(),
+                {accelerator.hides_weights, accelerator.array_at_peak, accelerator.activations_on_chip}};
     }
     /// The device with its clock scaled, as DramTarget takes it.
     std::map<std::string, std::string> dram_settings() const;

@@ -119,12 +119,13 @@ ordered_json layers_json(const SushiWork& work, const SushiConfig& config, const
                          std::size_t subnet, ordered_json& summary) {
     const double us = 1 / config.accelerator.clock_ghz / 1e3;
     ordered_json layers = ordered_json::array();
+    const std::vector<DpuLayer> on_dpu = dpu_layers(config.dpu, work.supernet.subnets[subnet]);
     double log_sum = 0, low = 1e300, high = 0;
     std::size_t count = 0;
     for (std::size_t l = 0; l < costs.size(); ++l) {
         const LayerUse& use = work.supernet.subnets[subnet].layers[l];
         const hw::LayerCost& cost = costs[l];
-        const double layer_us = cost.cycles * us, speedup = dpu_layer_us(config.dpu, use.layer) / layer_us;
+        const double layer_us = cost.cycles * us, speedup = on_dpu[l].us / layer_us;
         const bool is_3x3 = use.layer.side == 3 && !use.layer.depthwise;
         if (is_3x3) {
             log_sum += std::log(speedup);
@@ -162,7 +163,9 @@ ordered_json run_sushi(const SushiWork& work, const SushiConfig& config, const S
     task.supernet = &work.supernet;
     task.table = &work.table;
     task.queries = work.queries;
-    task.constraint = config.scheduler.constraint == "latency" ? Constraint::latency : Constraint::accuracy;
+    task.constraint = config.scheduler.constraint == "latency"    ? Constraint::latency
+                      : config.scheduler.constraint == "accuracy" ? Constraint::accuracy
+                                                                  : Constraint::accuracy_alone;
     task.policy = design.policy;
     task.caches = caches;
     task.state_aware = design.state_aware;
@@ -253,10 +256,18 @@ ordered_json run_sushi(const SushiWork& work, const SushiConfig& config, const S
         {"fidelity",
          {{"accelerator", accelerator ? config.accelerator.impl : "roofline"}, {"array", config.array.impl}}}};
     const std::size_t shown = config.scheduler.only_subnet > 0 ? config.scheduler.only_subnet - 1 : 0;
-    if (std::string(design.server) == "dpu")
-        for (const LayerUse& use : work.supernet.subnets[shown].layers)
-            if (use.layer.side == 3 && !use.layer.depthwise)
-                report["layers_3x3_us"][use.name] = dpu_layer_us(config.dpu, use.layer);
+    if (std::string(design.server) == "dpu") {
+        const std::vector<DpuLayer> layers = dpu_layers(config.dpu, work.supernet.subnets[shown]);
+        double us = 0, bytes = 0, fastest = 0;
+        for (std::size_t l = 0; l < layers.size(); ++l) {
+            const LayerUse& use = work.supernet.subnets[shown].layers[l];
+            if (use.layer.side == 3 && !use.layer.depthwise) report["layers_3x3_us"][use.name] = layers[l].us;
+            us += layers[l].us;
+            bytes += static_cast<double>(layers[l].bytes);
+            fastest = std::max(fastest, static_cast<double>(layers[l].bytes) / layers[l].us);
+        }
+        summary["port_mb_per_s"] = {{"mean", bytes / us}, {"max", fastest}};
+    }
     Checks checks;
     checks.equal("queries served = queries of the stream", static_cast<double>(work.queries.size()), count);
     checks.equal("commands that failed", 0, static_cast<double>(host.failures()));

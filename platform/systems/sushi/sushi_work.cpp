@@ -192,7 +192,7 @@ SushiWork prepare_work(const std::string& path, const SushiConfig& config, const
         work.table = empty_table(work.supernet, "", {});
         for (std::size_t s = 0; s < work.supernet.subnets.size(); ++s)
             work.table.without_us[s] = std::string(design.server) == "dpu"
-                                           ? sum(dpu_layers_us(config.dpu, work.supernet.subnets[s]))
+                                           ? dpu_us(config.dpu, work.supernet.subnets[s])
                                            : cpu_us(config.cpu, work.supernet.subnets[s]);
     } else if (!caches) {
         work.table = closed_form_table(work.supernet, config, work.buffers, {});

@@ -4,8 +4,10 @@
 #include <cstdint>
 #include <deque>
 #include <string>
+#include <vector>
 
 #include "switchyard/hw/dot_product_array/dot_product_core.h"
+#include "switchyard/hw/dot_product_array/line_buffer.h"
 #include "switchyard/hw/numerics/requantise.h"
 #include "switchyard/rtl/common/clocked_model.h"
 #include "switchyard/sw_scheduler/base/random_source.h"
@@ -39,6 +41,57 @@ private:
     hw::DotProductInput in_;
     std::uint64_t sent_ = 0;
 };
+
+/// Passes of any size, stride and band, with any pixels.
+class LinePasses {
+public:
+    LinePasses(std::uint32_t side, std::uint32_t max_width, std::uint64_t seed)
+        : side_(side), max_width_(max_width), random_(seed, side) {}
+
+    /// The next pass, and how many pixels it has: those of its rows, and as many behind them as push out the last
+    /// window.
+    std::uint64_t begin(hw::LineBufferPass& pass) {
+        sched::Convolution layer;
+        layer.side = side_;
+        layer.stride = random_.integer(1, 3);
+        layer.height = random_.integer(1, 9);
+        layer.width = random_.chance(0.2) ? max_width_ : random_.integer(1, 9);
+        const std::uint32_t first = random_.integer(0, layer.output_height() - 1);
+        const sched::RowBand band = sched::row_band(layer, first, random_.integer(first + 1, layer.output_height()));
+        pass = hw::LineBufferPass::of(layer, band);
+        pass.zero = pixel();
+        return pass.fill + sched::pass_cycles(layer, band).stream;
+    }
+    std::int8_t pixel() { return static_cast<std::int8_t>(static_cast<int>(random_.integer(0, 255)) - 128); }
+    bool pauses() { return random_.chance(0.1); }
+
+private:
+    std::uint32_t side_, max_width_;
+    RandomSource random_;
+};
+
+/// A line buffer in RTL against the model: passes one after another, with pauses. "" or what is wrong. `windows`: how
+/// many left.
+template <class Rtl>
+std::string line_buffer_differs(Rtl& rtl, LinePasses& passes, std::uint32_t side, int count, std::uint64_t& windows) {
+    hw::CycleLineBuffer model;
+    std::vector<std::int8_t> expected(std::size_t{side} * side), got(expected.size());
+    for (int p = 0; p < count; ++p) {
+        hw::LineBufferPass pass;
+        const std::uint64_t pixels = passes.begin(pass);
+        model.begin(pass);
+        rtl.begin(pass);
+        for (std::uint64_t n = 0; n < pixels; ++n) {
+            if (passes.pauses() && rtl.idle()) return "a window leaves without a pixel";
+            const std::int8_t pixel = passes.pixel();
+            const bool is_window = model.step(pixel, expected.data());
+            if (rtl.step(pixel, got.data()) != is_window) return "windows differ";
+            if (is_window && got != expected) return "a window's pixels differ";
+            windows += is_window ? 1 : 0;
+        }
+    }
+    return "";
+}
 
 /// rtl/dot_product_array/requantiser.sv against hw::quantised_output(). `Top`: the Verilated class.
 template <class Top>

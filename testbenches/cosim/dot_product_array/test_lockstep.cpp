@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <Vdot_product_array_covered.h>
 #include <Vdot_product_array_faulty.h>
+#include <Vline_buffer_covered.h>
+#include <Vline_buffer_faulty.h>
 #include <Vrequantiser_covered.h>
 
 #include <filesystem>
 
 #include "switchyard/rtl/dot_product_array/lockstep_dot_product.h"
+#include "switchyard/rtl/dot_product_array/lockstep_line_buffer.h"
 #include "switchyard/rtl/dot_product_array/make_dot_product_core.h"
 #include "switchyard/rtl/dot_product_array/verilated_dot_product.h"
+#include "switchyard/rtl/dot_product_array/verilated_line_buffer.h"
 #include "switchyard/testbenches/catch.h"
 #include "switchyard/testbenches/cosim/coverage.h"
 #include "switchyard/testbenches/cosim/dot_product_array/core_traffic.h"
@@ -29,6 +33,66 @@ TEST_CASE("dot-product array: random weights and windows in lockstep", "[cosim]"
         }
         CHECK(sums > 20000);
     }
+}
+
+TEST_CASE("line buffer: random passes in lockstep, for each window", "[cosim]") {
+    for (const std::uint32_t side : {3U, 5U, 7U}) {
+        INFO(side);
+        const auto line = rtl::make_line_buffer("lockstep", side, "line_buffer");
+        LinePasses passes(side, 256, random_seed());
+        std::vector<std::int8_t> window(std::size_t{side} * side);
+        std::uint64_t windows = 0;
+        for (int p = 0; p < 200; ++p) {
+            hw::LineBufferPass pass;
+            const std::uint64_t pixels = passes.begin(pass);
+            line->begin(pass);
+            for (std::uint64_t n = 0; n < pixels; ++n) {
+                bool is_window = false;
+                REQUIRE_NOTHROW(is_window = line->step(passes.pixel(), window.data()));
+                windows += is_window ? 1 : 0;
+            }
+        }
+        CHECK(windows > 2000);
+    }
+}
+
+TEST_CASE("line buffer: coverage", "[cosim][coverage]") {
+    rtl::VerilatedLineBuffer<Vline_buffer_covered, false> covered(16);
+    LinePasses passes(3, 16, random_seed());
+    std::uint64_t windows = 0;
+    CHECK(line_buffer_differs(covered, passes, 3, 1500, windows) == "");
+    CHECK(windows > 10000);
+    covered.save_coverage(std::string(SWITCHYARD_COVERAGE_FOLDER) + "/line_buffer.dat");
+}
+
+TEST_CASE("line buffer: lockstep finds a fault and leaves its waveform; sizes without RTL are refused",
+          "[cosim][bad]") {
+    std::string found;
+    {
+        rtl::LockstepLineBuffer line("faulty_line",
+                                     std::make_unique<rtl::VerilatedLineBuffer<Vline_buffer_faulty, true>>(16));
+        LinePasses passes(3, 16, random_seed());
+        std::vector<std::int8_t> window(9);
+        try {
+            for (int p = 0; p < 100; ++p) {
+                hw::LineBufferPass pass;
+                const std::uint64_t pixels = passes.begin(pass);
+                line.begin(pass);
+                for (std::uint64_t n = 0; n < pixels; ++n) line.step(passes.pixel(), window.data());
+            }
+        } catch (const RtlFault& fault) {
+            found = fault.what();
+        }
+    }
+    CHECK_THAT(found, ContainsSubstring("of the window is") && ContainsSubstring("faulty_line.lockstep.fst"));
+    CHECK(std::filesystem::file_size("faulty_line.lockstep.fst") > 100);
+    std::filesystem::remove("faulty_line.lockstep.fst");
+
+    CHECK_THROWS_WITH(rtl::make_line_buffer("rtl", 9, "l"),
+                      ContainsSubstring("no RTL line buffer for windows of 9 x 9; there is, for 3, 5 and 7"));
+    const auto line = rtl::make_line_buffer("rtl", 3, "l");
+    CHECK_THROWS_WITH(line->begin({3, 1, 257, 1, 0, 258, 0}),
+                      ContainsSubstring("rows of 256 pixels, the layer of 257"));
 }
 
 TEST_CASE("requantiser: the model's arithmetic, three cycles later", "[cosim][coverage]") {

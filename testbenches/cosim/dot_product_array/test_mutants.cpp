@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <Vdot_product_array_mutants.h>
+#include <Vline_buffer_mutants.h>
 #include <Vrequantiser_mutants.h>
 
 #include "switchyard/rtl/dot_product_array/verilated_dot_product.h"
+#include "switchyard/rtl/dot_product_array/verilated_line_buffer.h"
 #include "switchyard/testbenches/cosim/dot_product_array/core_traffic.h"
 #include "switchyard/testbenches/cosim/mutation/mutation_test.h"
 #include "switchyard/testbenches/cosim/seed.h"
@@ -27,12 +29,19 @@ std::string array_differs() {
     return "";
 }
 
+std::string line_differs() {
+    rtl::VerilatedLineBuffer<Vline_buffer_mutants, false> line(16);
+    LinePasses passes(5, 16, random_seed());
+    std::uint64_t windows = 0;
+    return line_buffer_differs(line, passes, 5, 200, windows);
+}
+
 std::string regression(const Mutant& mutant) {
     if (mutant.file == "requantiser.sv") return RequantiserBench<Vrequantiser_mutants>().run(random_seed(), 50000);
     // Registers begin with other values each time.
     for (int seed = 1; seed <= 6; ++seed) {
         select_mutant(mutant.number, 2, seed);
-        const std::string found = array_differs();
+        const std::string found = mutant.file == "line_buffer.sv" ? line_differs() : array_differs();
         if (!found.empty()) return found;
     }
     return "";

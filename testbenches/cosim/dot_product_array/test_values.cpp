@@ -24,7 +24,7 @@ TEST_CASE("dot-product array in RTL: random convolutions", "[cosim]") {
             config.rows = shape.rows;
             config.columns = shape.columns;
             config.impl = "lockstep";
-            DotProductBench bench("bench", config, &rtl::make_dot_product_core);
+            DotProductBench bench("bench", config, &rtl::make_dot_product_core, &rtl::make_line_buffer);
             sc_core::sc_start(sc_core::SC_ZERO_TIME);
             RandomSource random(9, shape.rows);
             for (int i = 0; i < 40; ++i) {

@@ -29,6 +29,12 @@ def table(head, rows):
 
 
 def figure_tables(results, figure):
+    if figure["kind"] == "scatter":  # the plot shows the points
+        sides = ["below", "on", "above"] if "diagonal" in figure["series"][0] else []
+        heads = [{"below": "below the diagonal", "on": "on it", "above": "above"}[side] for side in sides]
+        return table([figure["series_of"], "points", *heads],
+                     [[series["name"], str(len(series["values"])), *(str(series["diagonal"][side]) for side in sides)]
+                      for series in figure["series"]])
     lines = figure["kind"] == "lines"
     groups = [text_of(x) if isinstance(x, (int, float)) else str(x) for x in figure["x"]] if lines else figure["groups"]
     if len(groups) > 24:  # a line along batches: the plot shows it

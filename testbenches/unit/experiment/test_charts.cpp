@@ -208,3 +208,24 @@ TEST_CASE("charts of gaps alone can be drawn", "[experiment]") {
     chart.series = {{"s", {}, {}}};
     CHECK(elements(line_chart(chart), "line").empty());
 }
+
+TEST_CASE("a scatter chart has a dot a point, and the diagonal where both axes have it", "[experiment]") {
+    Chart chart;
+    chart.title = "t";
+    chart.series = {{"s", {}, {}, {{1, 2}, {2, 1}, {4, 4}}}, {"u", {}, {}, {{3, 1}}}};
+    chart.diagonal = true;
+    const std::string document = scatter_chart(chart);
+    const std::vector<Element> dots = elements(document, "dot"), diagonal = elements(document, "diagonal");
+    REQUIRE(dots.size() == 4);
+    CHECK(dots[0].hover == "s: 1.00, 2.00");
+    CHECK(dots[0].number("cx") < dots[1].number("cx"));
+    CHECK(dots[0].number("cy") < dots[1].number("cy"));  // above
+    REQUIRE(diagonal.size() == 1);
+    // The third dot is on the line's end.
+    CHECK(diagonal[0].number("x2") == Approx(dots[2].number("cx")));
+    CHECK(diagonal[0].number("y2") == Approx(dots[2].number("cy")));
+    chart.diagonal = false;
+    CHECK(elements(scatter_chart(chart), "diagonal").empty());
+    chart.series = {{"s", {}, {}, {}}};
+    CHECK(elements(scatter_chart(chart), "dot").empty());
+}

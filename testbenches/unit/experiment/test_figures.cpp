@@ -342,3 +342,26 @@ TEST_CASE("what is divided by a gap is a gap, of a stack too", "[experiment]") {
     }
     CHECK_THAT(plots(ratios.figure).front().second, ContainsSubstring("moe: does not fit"));
 }
+
+TEST_CASE("a scatter figure holds two numbers of each batch side by side", "[experiment]") {
+    const std::string text =
+        "figures: [{name: f, kind: scatter, measure: batches.us, against: batches.wanted, diagonal: yes, "
+        "networks: moe, designs: m-tile}]\n";
+    const auto with_wanted = [](const std::string& network, const std::string& design, const std::string& sweep) {
+        ordered_json made = two_networks(network, design, sweep);
+        for (std::size_t b = 0; b < 4; ++b) made.at("batches").at(b)["wanted"] = 12 + 0.5 * static_cast<double>(b);
+        return made;
+    };
+    const Made all = made(text, with_wanted);
+    // m-tile on moe: 11, 12, 13, 16 of 12, 12.5, 13, 13.5 wanted.
+    CHECK(all.figure.chart.series.at(0).points ==
+          std::vector<std::pair<double, double>>{{12, 11}, {12.5, 12}, {13, 13}, {13.5, 16}});
+    const ordered_json json = results_json(all.experiment, all.results, {all.figure}).at("figures").at(0);
+    CHECK(json.at("kind") == "scatter");
+    CHECK(json.at("against") == "batches.wanted");
+    CHECK(json.at("series").at(0).at("diagonal") == ordered_json{{"below", 2}, {"on", 1}, {"above", 1}});
+    CHECK_THAT(results_table(all.experiment, all.results, {all.figure}), ContainsSubstring("below the diagonal"));
+    // Nothing to hold it against.
+    CHECK_THROWS_WITH(made(text, two_networks),
+                      ContainsSubstring("figures.f.against: ") && ContainsSubstring("no number under batches.wanted"));
+}

@@ -144,6 +144,11 @@ TEST_CASE("a figure names what the experiment has, and leaves nothing open", "[e
     refused_figure("name: f, measure: a, kind: lines, networks: moe, across: network",
                    "11: figures[0].across: wants one of batch, sweep");
     refused_figure("name: f, measure: a, designs: m-tile, inverse: yes", "11: figures[0].inverse: needs over");
+    refused_figure("name: f, measure: a, designs: m-tile, against: b", "11: figures[0].against: is for scatter only");
+    refused_figure("name: f, measure: a, kind: scatter, designs: m-tile, networks: moe",
+                   "11: figures[0].against: is missing");
+    refused_figure("name: f, measure: a, kind: scatter, against: b, over: m-tile, networks: moe",
+                   "11: figures[0].over: is not for scatter");
     refused_figure("name: f, measure: a, designs: m-tile, crossing: 1", "11: figures[0].crossing: is for lines only");
     refused_figure("name: f, measure: a, designs: m-tile, kind: lines, networks: moe, every: 0",
                    "11: figures[0].every: wants 1 to 4, got 0");

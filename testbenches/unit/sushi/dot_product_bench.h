@@ -102,8 +102,9 @@ public:
     static constexpr std::int32_t kInputZero = -7, kOutputZero = 3;
 
     DotProductBench(const sc_core::sc_module_name& name, const hw::DotProductArray::Config& config,
-                    const hw::DotProductCoreFactory& make_core = &hw::make_dot_product_core)
-        : sc_module(name), array("array", config, registry, make_core), shape_(config.shape()) {
+                    const hw::DotProductCoreFactory& make_core = &hw::make_dot_product_core,
+                    const hw::LineBufferFactory& make_line_buffer = &hw::make_line_buffer)
+        : sc_module(name), array("array", config, registry, make_core, make_line_buffer), shape_(config.shape()) {
         command.bind(array.command);
         array.persistent.bind(persistent.socket);
         array.dynamic.bind(dynamic.socket);
