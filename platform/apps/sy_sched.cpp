@@ -132,7 +132,7 @@ struct SampleCommand {
 };
 
 struct RoutesCommand {
-    std::string model, routing, output;
+    std::string model, routing, output, json;
     std::size_t batches = sched::kGeneratedBatches;
     std::optional<std::uint64_t> seed;
 
@@ -144,6 +144,7 @@ struct RoutesCommand {
         app.add_option("--seed", seed, "seed of the route generator; without effect on a trace")
             ->check(platform::whole_number(0));
         app.add_option("-o,--output", output, "trace to write (JSON Lines)")->required();
+        app.add_option("--json", json, "file for the sizes of the trace");
     }
 
     int run() const {
@@ -155,6 +156,15 @@ struct RoutesCommand {
         request.seed = seed;
         const sched::Routes routes = sched::provide_routes(request);
         write_trace(output, request.switches, routes.batches);
+        if (!json.empty())
+            platform::write_json({{"format", "switchyard-routes"},
+                                  {"version", 1},
+                                  {"model", input.graph.name},
+                                  {"batches", routes.batches.size()},
+                                  {"batch_samples", request.batch_samples},
+                                  {"switches", request.switches.size()},
+                                  {"routes", routes.source.kind}},
+                                 json);
         fmt::print("{}: {} batches of {} samples, {} switches, routes: {}\n", output, routes.batches.size(),
                    request.batch_samples, request.switches.size(), routes.source.kind);
         return 0;
@@ -162,7 +172,7 @@ struct RoutesCommand {
 };
 
 struct KernelsCommand {
-    std::string model, output;
+    std::string model, output, json;
     sched::StreamRequest request;
     bool binary = false;
 
@@ -173,6 +183,7 @@ struct KernelsCommand {
         app.add_option("--input", request.input, "number of the input; default: 0")->check(platform::whole_number(0));
         app.add_flag("--binary", binary, "binary instead of JSON Lines");
         app.add_option("-o,--output", output, "kernel stream to write")->required();
+        app.add_option("--json", json, "file for the sizes of the stream");
     }
 
     int run() const {
@@ -190,6 +201,15 @@ struct KernelsCommand {
             flops += kernel.work.flops + kernel.work.tensor_flops;
             bytes += kernel.work.read_bytes + kernel.work.written_bytes;
         }
+        if (!json.empty())
+            platform::write_json({{"format", "switchyard-kernels"},
+                                  {"version", 1},
+                                  {"application", description.name},
+                                  {"kernels", stream.kernels.size()},
+                                  {"ctas", ctas},
+                                  {"flops", flops},
+                                  {"bytes", bytes}},
+                                 json);
         fmt::print("{}: {} kernels of {}, {:.1f} CTAs each, {:.3f} GFLOP, {:.1f} MB\n", output, stream.kernels.size(),
                    description.name, static_cast<double>(ctas) / static_cast<double>(stream.kernels.size()),
                    static_cast<double>(flops) * 1e-9, static_cast<double>(bytes) * 1e-6);
@@ -199,7 +219,7 @@ struct KernelsCommand {
 
 struct PackCommand {
     platform::FirmwareJob job;
-    std::string image, weights, inputs, expected, trace, output;
+    std::string image, weights, inputs, expected, trace, output, json;
     std::uint32_t batches = 0;
 
     void add_to(CLI::App& app) {
@@ -215,6 +235,7 @@ struct PackCommand {
         app.add_option("--expect", expected, "outputs (.npy) whose labels firmware may compare with its own");
         app.add_option("--trace", trace, "recorded routes (JSON Lines) that it may compare with the computed ones");
         app.add_option("-o,--output", output, "package to write")->required();
+        app.add_option("--json", json, "file for the sizes of the package");
     }
 
     int run() {
@@ -234,8 +255,33 @@ struct PackCommand {
                                          together, trace);
         const std::vector<std::uint8_t> package = platform::make_firmware_package(program, values, job);
         write_file({reinterpret_cast<const char*>(package.data()), package.size()}, output);
+        if (!json.empty())
+            platform::write_json({{"format", "switchyard-pack"},
+                                  {"version", 1},
+                                  {"model", program.meta.model},
+                                  {"package_bytes", package.size()},
+                                  {"address", job.address},
+                                  {"batches", job.batches * together},
+                                  {"batch_samples", program.meta.samples_of_batch()}},
+                                 json);
         fmt::print("{}: {} bytes for {:#x}, {} batches of {} samples\n", output, package.size(), job.address,
                    job.batches * together, program.meta.samples_of_batch());
+        return 0;
+    }
+};
+
+struct InspectCommand {
+    std::string image, json;
+
+    void add_to(CLI::App& app) {
+        app.add_option("image", image, "kernel image")->required();
+        app.add_option("--json", json, "file for the same as data");
+    }
+
+    int run() const {
+        const Image program = read_image(image);
+        if (!json.empty()) platform::write_json(sched::describe_image(program), json);
+        fmt::print("{}", sched::explain(program));
         return 0;
     }
 };
@@ -279,9 +325,9 @@ int main(int argc, char** argv) {
     platform::PilotCommand pilot;
     pilot.add_to(app);
 
-    std::string image;
+    InspectCommand inspect;
     CLI::App* inspect_command = app.add_subcommand("inspect", "print what is in a kernel image");
-    inspect_command->add_option("image", image, "kernel image")->required();
+    inspect.add_to(*inspect_command);
 
     return platform::run_program(app, argc, argv, [&] {
         if (compile_command->parsed()) return compile.run();
@@ -291,7 +337,7 @@ int main(int argc, char** argv) {
         if (pack_command->parsed()) return pack.run();
         if (import.parsed()) return import.run();
         if (pilot.parsed()) return pilot.run();
-        fmt::print("{}", sched::explain(read_image(image)));
+        if (inspect_command->parsed()) return inspect.run();
         return 0;
     });
 }

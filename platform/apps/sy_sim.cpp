@@ -162,6 +162,7 @@ struct RunCommand {
         const platform::PlatformConfig config = read_platform(platform);
         check_values(config);
         timeline.check();
+        platform::catch_interrupts();
         const std::vector<std::uint8_t> bytes = read_bytes(image, kMaxImageBytes);
         const Image program = platform::decode_image_for(config, bytes, image);
         sched::RoutingSource source;
@@ -181,6 +182,7 @@ struct RunCommand {
             }
         }
         platform::RunOptions options;
+        options.ends_early = platform::interrupt_requested;
         options.profile_interval = doorbells(program, "--profile-every", profile_interval);
         options.values = values ? &*values : nullptr;
         if (reschedule_interval > 0 && (model.empty() || config.chip.functional))
@@ -205,8 +207,12 @@ struct RunCommand {
         const auto simulate = [&](const platform::PlatformConfig& chosen) {
             const platform::RunResult result = platform::run_simulation(chosen, program, bytes, routing, options);
             if (values) routing = result.host.routed;
+            const std::size_t asked = routing.size();
+            routing.resize(result.host.batches.size());
             nlohmann::ordered_json documents;
             documents["report"] = platform::make_report(chosen, program, routing, source, result);
+            if (routing.size() < asked)
+                documents["report"]["interrupted"] = {{"batches_asked", asked * program.meta.batches_in_flight}};
             if (values) documents["report"]["values"] = values_json(program, *values, routing, result);
             documents["speed"] = platform::make_speed(chosen, result);
             documents["profile"] =
@@ -245,6 +251,12 @@ struct RunCommand {
         }
         fmt::print("{}", platform::speed_line(documents.at("speed")));
         if (!message.empty()) fmt::print(stderr, "sy-sim: {}\n", message);
+        if (document.contains("interrupted")) {
+            fmt::print(stderr, "sy-sim: interrupted after {} of {} batches, which the report has\n",
+                       document.at("batches").size() * program.meta.batches_in_flight,
+                       document.at("interrupted").at("batches_asked").get<std::size_t>());
+            return kInterrupted;
+        }
         return document.at("ok").get<bool>() && message.empty() ? 0 : kFailedCheck;
     }
 };

@@ -100,6 +100,7 @@ public:
 
     std::size_t index() const { return index_; }
     int pipe_end() const { return pipe_; }
+    void interrupt() const { kill(pid_, SIGTERM); }
     double seconds() const { return std::chrono::duration<double>(Clock::now() - started_).count(); }
 
     /// Takes what the pipe has; false once the child has closed it.
@@ -161,18 +162,23 @@ using Callback = std::function<void(std::size_t, const std::string&, double)>;
 
 constexpr int kInterruptCheckMs = 200;
 
-/// `failed`: null where the first failure ends everything, and so does an interrupt by itself.
+/// `failed`: null where the first failure ends everything; children then see an interrupt themselves.
 bool run_pool(std::size_t count, unsigned jobs, const std::function<std::string(std::size_t)>& work,
               const Callback& finished, const Callback& failed) {
     std::vector<Child> running;
     std::size_t next = 0;
+    bool interrupted = false;
     while (next < count || !running.empty()) {
         if (failed && interrupt_requested()) return false;
         while (next < count && running.size() < std::max(jobs, 1u)) running.emplace_back(next++, work);
+        if (interrupt_requested() && !interrupted) {
+            interrupted = true;
+            for (const Child& child : running) child.interrupt();
+        }
         std::vector<pollfd> pipes;
         pipes.reserve(running.size());
         for (const Child& child : running) pipes.push_back({child.pipe_end(), POLLIN, 0});
-        if (poll(pipes.data(), pipes.size(), failed ? kInterruptCheckMs : -1) < 0) {
+        if (poll(pipes.data(), pipes.size(), failed || interrupts_are_caught() ? kInterruptCheckMs : -1) < 0) {
             if (errno == EINTR) continue;
             throw std::system_error(errno, std::generic_category(), "cannot wait for processes");
         }

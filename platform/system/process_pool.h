@@ -20,7 +20,7 @@ public:
 /// a process; so no SystemC object may exist here. If this process is killed, so are they (on Linux).
 ///
 /// Throws WorkFailed for the first that throws, dies or ends without a result, and passes on what `finished` throws;
-/// those that still run are killed first.
+/// those that still run are killed first. Where interrupt_requested(), they are sent SIGTERM, so that they see it too.
 void run_in_processes(std::size_t count, unsigned jobs, const std::function<std::string(std::size_t)>& work,
                       const std::function<void(std::size_t, const std::string&, double)>& finished);
 

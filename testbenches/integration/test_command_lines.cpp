@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <filesystem>
 
 #include <nlohmann/json.hpp>
@@ -39,10 +40,24 @@ TEST_CASE("a model is compiled, inspected and run, and the report says what happ
     REQUIRE(compiled.status == 0);
     CHECK(compiled.err.empty());
 
-    const Outcome inspected = sy_sched("inspect " + image);
+    const Outcome inspected = sy_sched("inspect " + image + " --json " + scratch("inspect.json"));
     CHECK(inspected.status == 0);
     CHECK_THAT(inspected.out, Catch::Matchers::ContainsSubstring("digits_skipnet"));
     CHECK_THAT(inspected.out, Catch::Matchers::ContainsSubstring("block7.b"));
+    const json described = json::parse(read_text(scratch("inspect.json")));
+    CHECK(described.at("model") == "digits_skipnet");
+    CHECK(described.at("batch_samples") == 128);
+    std::size_t operators = 0, kernels = 0;
+    for (const json& segment : described.at("segments"))
+        for (const json& op : segment.at("operators")) {
+            ++operators;
+            kernels += op.at("kernels").size();
+            CHECK(op.at("scratchpad").size() >= 2);  // its output and its inputs
+            // The last kernel takes every sample of a micro-batch.
+            CHECK(op.at("kernels").back().at("dyn_dim") == segment.at("unit_samples"));
+        }
+    CHECK(operators == 34);
+    CHECK(kernels > operators);
 
     const Outcome run = sy_sim(std::string("run --platform ") + kMini + " --image " + image + " --trace " +
                                kDigitsTrace + " --batches 20 --report " + out + "/");
@@ -121,6 +136,24 @@ TEST_CASE("generated routes follow the seed", "[cli]") {
     CHECK(json::parse(own).at("routing") == json{{"source", "generator"}, {"seed", 3}});
     CHECK(run("three", " --seed 3") == own);
     CHECK(run("four", " --seed 4") != own);
+}
+
+TEST_CASE("what a command writes is counted in a file", "[cli]") {
+    const std::string trace = scratch("counted.jsonl"), counts = scratch("counted.json");
+    REQUIRE(sy_sched("routes " + tiny_model() + " --batches 7 -o " + trace + " --json " + counts).status == 0);
+    const json routes = json::parse(read_text(counts));
+    CHECK(routes.at("format") == "switchyard-routes");
+    CHECK(routes.at("batches") == 7);
+    CHECK(routes.at("batch_samples") == 16);
+    CHECK(routes.at("routes") == "generator");
+
+    const std::string stream = scratch("counted.syks");
+    REQUIRE(sy_sched("kernels configs/workloads/ace/instanas.yaml -o " + stream + " --json " + counts).status == 0);
+    const json kernels = json::parse(read_text(counts));
+    const std::string lines = read_text(stream);
+    CHECK(kernels.at("ctas") >= kernels.at("kernels"));
+    CHECK(kernels.at("flops") > 0);
+    CHECK(std::count(lines.begin(), lines.end(), '\n') == kernels.at("kernels").get<long>());
 }
 
 TEST_CASE("a batch and routes other than the model's", "[cli]") {

@@ -174,3 +174,26 @@ TEST_CASE("batches do not overlap on the chip, their transfers do", "[report]") 
         }
     });
 }
+
+TEST_CASE("a run that ends early reports its batches as a run of no more batches does", "[report]") {
+    const char* const chip = GENERATE("tiles", "stages");
+    INFO(chip);
+    const auto report_of = [chip](std::size_t batches, std::size_t last) {
+        const std::string file = scratch("early.json");
+        Digits digits(batches, chip);
+        in_child([&] {
+            RunOptions options;
+            std::size_t begun = 0;
+            options.ends_early = [&begun, last] { return ++begun == last; };
+            const RunResult result =
+                run_simulation(digits.platform, digits.image, digits.bytes, digits.routing, options);
+            digits.routing.resize(result.host.batches.size());
+            write_text(file, digits.report(result).dump());
+        });
+        return nlohmann::json::parse(read_text(file));
+    };
+    const nlohmann::json early = report_of(6, 3);
+    CHECK(early.at("ok") == true);
+    CHECK(early.at("batches").size() == 3);
+    CHECK(early == report_of(3, 6));
+}

@@ -167,7 +167,7 @@ TEST_CASE("a sweep that is killed at any moment goes on: no point lost, none twi
         "noc.link_cycles, values: [1, "
         "2]}\n");
     const std::string database = store("killed.sqlite"), whole = store("whole.sqlite");
-    const char* const kPoints = "SELECT key, ended, report FROM point ORDER BY key";
+    const char* const points_query = "SELECT key, ended, report FROM point ORDER BY key";
     std::mt19937 generator(20);
     unsigned killed = 0;
     json before = json::array();
@@ -180,7 +180,7 @@ TEST_CASE("a sweep that is killed at any moment goes on: no point lost, none twi
         if (!fs::exists(database) || fs::file_size(database) == 0) continue;
         const json tables = rows(database, "SELECT name FROM sqlite_master WHERE name = 'point'");
         if (tables.empty()) continue;
-        const json after = rows(database, kPoints);
+        const json after = rows(database, points_query);
         std::map<std::string, json> by_key;
         for (const json& row : after) by_key[row.at("key")] = row;
         CHECK(by_key.size() == after.size());
@@ -194,9 +194,9 @@ TEST_CASE("a sweep that is killed at any moment goes on: no point lost, none twi
     CHECK(last.status == 0);
     CHECK_THAT(last.out, ContainsSubstring("tiny: 80 points: " + std::to_string(before.size()) + " known"));
     REQUIRE(sy_sweep("run " + file + " --quiet --store " + whole).status == 0);
-    const char* const kReports = "SELECT key, state, report FROM point ORDER BY key";
-    CHECK(rows(database, kReports).size() == 80);
-    CHECK(rows(database, kReports) == rows(whole, kReports));
+    const char* const reports_query = "SELECT key, state, report FROM point ORDER BY key";
+    CHECK(rows(database, reports_query).size() == 80);
+    CHECK(rows(database, reports_query) == rows(whole, reports_query));
 }
 
 TEST_CASE("an interrupted sweep ends cleanly and keeps what is done", "[cli][sweep]") {
@@ -212,6 +212,32 @@ TEST_CASE("an interrupted sweep ends cleanly and keeps what is done", "[cli][swe
     REQUIRE(WIFEXITED(status));
     CHECK(WEXITSTATUS(status) == 130);
     CHECK(rows(database, "SELECT count(*) AS n FROM point").at(0).at("n") > 0);
+}
+
+TEST_CASE("an interrupted run ends cleanly and reports the batches that it has", "[cli]") {
+    // On stages by `auto`, which run in a process of their own, and on tiles.
+    const std::string chip = GENERATE("auto", "tiles");
+    const std::string set = "chip.impl=" + chip, report = scratch("interrupted_" + chip);
+    const std::string image = compiled(std::string("testbenches/data/moe.yaml --design adyna --platform ") + kMini);
+    const pid_t child = fork();
+    if (child == 0) {
+        const int null = open("/dev/null", O_WRONLY);
+        dup2(null, STDOUT_FILENO);
+        dup2(null, STDERR_FILENO);
+        execl(SY_SIM, SY_SIM, "run", "--platform", kMini, "--set", set.c_str(), "--image", image.c_str(), "--batches",
+              "50000", "--report", report.c_str(), static_cast<char*>(nullptr));
+        _exit(127);
+    }
+    REQUIRE(child > 0);
+    std::this_thread::sleep_for(std::chrono::seconds(2));
+    const int status = ended(child, SIGINT);
+    REQUIRE(WIFEXITED(status));
+    CHECK(WEXITSTATUS(status) == 130);
+    const json document = json::parse(read_text(report + "/report.json"));
+    CHECK(document.at("ok") == true);
+    CHECK(document.at("interrupted").at("batches_asked") == 50000);
+    CHECK(document.at("batches").size() < 50000);
+    CHECK(document.at("summary").at("batches") == document.at("batches").size());
 }
 
 TEST_CASE("mistyped commands, options and keys are answered with the nearest one", "[cli]") {

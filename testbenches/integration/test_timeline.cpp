@@ -207,6 +207,36 @@ TEST_CASE("a batch of SkipNet is a timeline of less than 50 MB", "[timeline]") {
     CHECK(kept > 0);
 }
 
+TEST_CASE("what is on a timeline of a GPU adds up to the report", "[timeline]") {
+    const std::string design = GENERATE("gpu-serial", "gpu-multi-stream", "ace-sw", "ace-hw");
+    INFO(design);
+    const std::string file = scratch("gpu.json"), folder = scratch("gpu");
+    const Outcome outcome = sy_sim("baseline " + design +
+                                   " configs/workloads/ace/walker2d.yaml --platform configs/platforms/ace_rtx3070.yaml "
+                                   "--batches 1 --report " +
+                                   folder + " --timeline " + file);
+    INFO(outcome.err);
+    REQUIRE(outcome.status == 0);
+    const nlohmann::json report = nlohmann::json::parse(read_text(folder + "/report.json"));
+    double running_ns = 0;
+    std::size_t running = 0, dispatched = 0;
+    for (const auto& [track, slices] : slices_of(file)) {
+        INFO(track.first << ", " << track.second);
+        check_nesting(slices);
+        REQUIRE(track.first == "GPU");
+        if (track.second.rfind("stream ", 0) == 0) dispatched += slices.size();
+        if (track.second.rfind("multiprocessors", 0) != 0) continue;
+        running += slices.size();
+        for (const Slice& slice : slices) running_ns += static_cast<double>(slice.end - slice.begin);
+    }
+    const nlohmann::json& summary = report.at("summary");
+    CHECK(running == report.at("kernels").at("count").get<std::size_t>());
+    if (design != "ace-hw") CHECK(dispatched == running);  // no streams: the window dispatches
+    // The kernels that run at a time, on average over the latency.
+    CHECK(running_ns * 1e-3 / summary.at("latency_us").at("mean").get<double>() ==
+          Approx(summary.at("mean_running_kernels").get<double>()).epsilon(1e-4));
+}
+
 TEST_CASE("a timeline that cannot be is refused", "[timeline]") {
     const std::string run = "run --platform configs/platforms/mini.yaml --batches 1 --trace " +
                             std::string(kDigitsTrace) + " --image " + digits_image() + " --timeline ";

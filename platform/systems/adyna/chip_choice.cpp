@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "switchyard/platform/systems/adyna/chip_choice.h"
 
+#include <algorithm>
 #include <string>
 
 #include <nlohmann/json.hpp>
@@ -56,7 +57,7 @@ ordered_json report_of_tiles(const PlatformConfig& platform, const ChipRun& run)
 
 ordered_json spot_check(const ordered_json& report, const ordered_json& tiles) {
     if (report.at("validation").at("chip") != "stages") return nullptr;
-    const std::size_t batches = tiles.at("batches").size();
+    const std::size_t batches = std::min(tiles.at("batches").size(), report.at("batches").size());
     const double on_tiles = mean_latency_us(tiles, batches), on_stages = mean_latency_us(report, batches);
     return {{"batches", batches},
             {"tiles_latency_us", on_tiles},

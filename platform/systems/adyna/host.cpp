@@ -24,7 +24,12 @@ constexpr std::uint64_t kTensorBuffer = std::uint64_t{1} << 32;  ///< pieces of 
 }  // namespace
 
 SimulatedHost::SimulatedHost(const sc_core::sc_module_name& name, const HostMemory::Config& memory_config, Job job)
-    : sc_core::sc_module(name), config("config"), irq("irq"), memory("memory", memory_config), job_(std::move(job)) {
+    : sc_core::sc_module(name),
+      config("config"),
+      irq("irq"),
+      memory("memory", memory_config),
+      job_(std::move(job)),
+      batches_(static_cast<std::uint32_t>(job_.routing->size())) {
     switchyard_io io{};
     io.context = this;
     io.read32 = [](void* self, std::uint32_t offset) {
@@ -74,21 +79,21 @@ std::vector<const SimulatedHost::Profile*> SimulatedHost::Result::last_profiles(
 }
 
 void SimulatedHost::run_batches() {
-    const auto batches = static_cast<std::uint32_t>(job_.routing->size());
     send_inputs(0);
     job_.run_begins();
-    for (std::uint32_t batch = 0; batch < batches; ++batch) {
+    for (std::uint32_t batch = 0; batch < batches_; ++batch) {
         ring_doorbell(batch);
+        if (job_.ends_early && job_.ends_early()) batches_ = batch + 1;
         if (batch > 0 && !reschedules_after(batch - 1)) fetch_outputs(batch - 1);
         const bool drains = reschedules_after(batch);
-        if (batch + 1 < batches && !drains) send_inputs(batch + 1);
+        if (batch + 1 < batches_ && !drains) send_inputs(batch + 1);
         switchyard_batch done{};
         check(switchyard_wait_batch(&device_, &done));
         result_.batches.back().chip_cycles = done.cycles;
         if (log_ != nullptr)
             log_->slice(batches_track_, fmt::format("batch {}", batch), result_.batches.back().doorbell.value(),
                         result_.batches.back().interrupt.value(), {{"batch", batch}});
-        const bool last = batch + 1 == batches;
+        const bool last = batch + 1 == batches_;
         if (drains) {
             fetch_outputs(batch);
             reschedule(batch + 1);
@@ -96,12 +101,11 @@ void SimulatedHost::run_batches() {
             read_profiles();
     }
     job_.run_ends();
-    fetch_outputs(batches - 1);
+    fetch_outputs(batches_ - 1);
 }
 
 bool SimulatedHost::reschedules_after(std::uint32_t batch) const {
-    return job_.reschedule_interval != 0 && (batch + 1) % job_.reschedule_interval == 0 &&
-           batch + 1 < job_.routing->size();
+    return job_.reschedule_interval != 0 && (batch + 1) % job_.reschedule_interval == 0 && batch + 1 < batches_;
 }
 
 void SimulatedHost::reschedule(std::uint32_t next_batch) {

@@ -62,6 +62,7 @@ public:
         /// and if it returns one, that is loaded with its weights; 0: never.
         unsigned reschedule_interval = 0;
         std::function<Schedule(const Profile&)> reschedule;
+        std::function<bool()> ends_early;  ///< asked once a batch has begun: whether it is the last; may be empty
         std::function<void()> run_begins;  ///< just before the first doorbell
         std::function<void()> run_ends;    ///< just after the last interrupt
     };
@@ -133,6 +134,7 @@ private:
     void log(const char* what, const sc_core::sc_time& begin, std::uint32_t batch) const;
 
     Job job_;
+    std::uint32_t batches_;  ///< that run
     Result result_;
     switchyard_device device_;
     std::vector<Transfer> transfers_;  ///< that the next list will have

@@ -129,6 +129,7 @@ RunResult run_simulation(const PlatformConfig& platform, const Image& image, std
     job.profile_interval = options.profile_interval;
     job.reschedule_interval = options.reschedule_interval;
     job.reschedule = options.reschedule;
+    job.ends_early = options.ends_early;
     std::unique_ptr<ChipModel> chip;
     job.run_begins = [&] {
         result.before_run = Counters(registry);
@@ -169,7 +170,7 @@ RunResult run_simulation(const PlatformConfig& platform, const Image& image, std
     chip->finish_logs();
     result.host = host.result();
     result.at_end = Counters(registry);
-    if (options.values) result.tensors = tensors_in_memory(*chip, platform, image, routing.size());
+    if (options.values) result.tensors = tensors_in_memory(*chip, platform, image, result.host.batches.size());
     result.end_ns = sc_core::sc_time_stamp() / sc_core::sc_time(1, sc_core::SC_NS);
     result.host_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
     return result;

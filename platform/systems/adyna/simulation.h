@@ -20,7 +20,8 @@ struct RunOptions {
     unsigned profile_interval = 0;     ///< read the profilers back every N batches as well; 0: at the end only
     unsigned reschedule_interval = 0;  ///< SimulatedHost::Job
     std::function<SimulatedHost::Schedule(const SimulatedHost::Profile&)> reschedule;
-    NetworkValues* values = nullptr;  ///< null: sizes only; must agree with the platform's chip.functional
+    std::function<bool()> ends_early;  ///< SimulatedHost::Job; the result then has fewer batches
+    NetworkValues* values = nullptr;   ///< null: sizes only; must agree with the platform's chip.functional
 };
 
 struct RunResult {

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include <nlohmann/json_fwd.hpp>
+
 #include "switchyard/sw_scheduler/adyna/compiler/design.h"
 #include "switchyard/sw_scheduler/adyna/compiler/hardware.h"
 #include "switchyard/sw_scheduler/adyna/compiler/segmentation.h"
@@ -53,7 +55,10 @@ Image compile(const DynGraph& graph, const HardwareDescription& hardware, const 
 /// Switches of which every branch goes from tile to tile, not through HBM.
 std::size_t switches_on_chip(const Image& image);
 
-/// What `sy-sched inspect` prints: segments, tiles and partitions of each operator, kernels, scratchpad map.
+/// What `sy-sched inspect --json` writes: switches, segments, tiles and kernels of each operator, scratchpad map
+/// (docs/cli.md).
+nlohmann::ordered_json describe_image(const Image& image);
+/// The same as the text of `sy-sched inspect`.
 std::string explain(const Image& image);
 
 }  // namespace switchyard::sched
