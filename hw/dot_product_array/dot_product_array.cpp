@@ -154,8 +154,7 @@ void DotProductArray::accumulate(const DotProductWorkExtension& work, Operands& 
     for (std::size_t k = 0; k < work.unit.kernels; ++k)
         for (std::size_t c = 0; c < channels; ++c)
             for (std::size_t tap = 0; tap < layer.window(); ++tap) {
-                const auto weight =
-                    static_cast<std::int32_t>(operands.weights[(k * channels + c) * layer.window() + tap]);
+                const std::int32_t weight = +operands.weights[(k * channels + c) * layer.window() + tap];
                 if (weight == 0) continue;
                 const std::int8_t* plane =
                     &operands.input[(layer.depthwise ? k : c) * operands.rows * operands.columns];

@@ -67,7 +67,7 @@ Gpu::Gpu(const sc_core::sc_module_name& module_name, const Config& config, Simul
 Gpu::~Gpu() = default;
 
 std::string validation_error(const Gpu::Config& config) {
-    const std::string message = validation_error(config.multiprocessors);
+    std::string message = validation_error(config.multiprocessors);
     if (!message.empty()) return message;
     const unsigned block = config.memory.l2_block_bytes;
     if ((block & (block - 1)) != 0) return "l2_block_bytes: no power of two";

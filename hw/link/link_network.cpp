@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "switchyard/hw/link/link_network.h"
 
+#include <cmath>
 #include <utility>
 
 #include <fmt/format.h>
@@ -11,7 +12,7 @@ namespace {
 constexpr std::uint64_t kOffsetMask = (std::uint64_t{1} << LinkNetwork::kWindowBits) - 1;
 
 std::uint64_t now_ps() {
-    return static_cast<std::uint64_t>(sc_core::sc_time_stamp() / sc_core::sc_time(1, sc_core::SC_PS) + 0.5);
+    return static_cast<std::uint64_t>(std::llround(sc_core::sc_time_stamp() / sc_core::sc_time(1, sc_core::SC_PS)));
 }
 
 /// An access goes on with the offset in the device's memory; who sent it gets its address back.
@@ -69,14 +70,15 @@ LinkNetwork::LinkNetwork(const sc_core::sc_module_name& module_name, const Confi
 void LinkNetwork::advance() {
     engine_.advance(now_ps());
     for (const MessageEngine::Delivery& delivery : engine_.deliveries())
-        reinterpret_cast<sc_core::sc_event*>(static_cast<std::uintptr_t>(delivery.tag))->notify(sc_core::SC_ZERO_TIME);
+        arrivals_.extract(delivery.tag).mapped()->notify(sc_core::SC_ZERO_TIME);
     if (!engine_.idle())
         next_.notify(sc_core::sc_time(static_cast<double>(engine_.next_event() - now_ps()), sc_core::SC_PS));
 }
 
 void LinkNetwork::carry(unsigned from, unsigned to, std::uint64_t bytes) {
     sc_core::sc_event arrived;
-    engine_.send(now_ps(), from, to, bytes, reinterpret_cast<std::uintptr_t>(&arrived));
+    arrivals_.emplace(next_tag_, &arrived);
+    engine_.send(now_ps(), from, to, bytes, next_tag_++);
     next_.notify(sc_core::SC_ZERO_TIME);
     wait(arrived);
 }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <unordered_map>
 
 #include <tlm_utils/simple_initiator_socket.h>
 #include <tlm_utils/simple_target_socket.h>
@@ -52,6 +53,8 @@ private:
     SimulationRegistry& registry_;
     MessageEngine engine_;
     sc_core::sc_event next_;
+    std::unordered_map<std::uint64_t, sc_core::sc_event*> arrivals_;  ///< of messages on their way, by their tags
+    std::uint64_t next_tag_ = 0;
     Stats stats_;
 };
 

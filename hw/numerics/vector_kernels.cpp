@@ -10,6 +10,7 @@
 // The header's own "undefined" operands of AVX-512 functions (GCC bug 105593).
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #pragma GCC diagnostic ignored "-Wuninitialized"
+#include <cpuid.h>
 #include <immintrin.h>
 #else
 #define SWITCHYARD_X86_VECTORS 0
@@ -220,11 +221,19 @@ constexpr VectorKernels kAvx2{widen_avx2, narrow_avx2, mac32_tile_avx2, mac16_ti
 constexpr VectorKernels kAvx512{widen_avx2, narrow_avx2, mac32_tile_avx512, mac16_tile_avx512};
 #endif
 
+#if SWITCHYARD_X86_VECTORS
+/// Clang's __builtin_cpu_supports() knows no "f16c".
+bool has_f16c() {
+    unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
+    return __get_cpuid(1, &eax, &ebx, &ecx, &edx) != 0 && (ecx & bit_F16C) != 0;
+}
+#endif
+
 std::vector<VectorUnit> units_of_this_processor() {
     std::vector<VectorUnit> units{VectorUnit::plain};
 #if SWITCHYARD_X86_VECTORS
     __builtin_cpu_init();
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c")) {
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && has_f16c()) {
         units.push_back(VectorUnit::avx2);
         if (__builtin_cpu_supports("avx512f")) units.push_back(VectorUnit::avx512);
     }
@@ -250,8 +259,8 @@ const VectorKernels& vector_kernels(VectorUnit unit) {
 }
 
 const VectorKernels& vector_kernels() {
-    static const VectorKernels& kWidest = vector_kernels(vector_units().back());
-    return kWidest;
+    static const VectorKernels& widest = vector_kernels(vector_units().back());
+    return widest;
 }
 
 }  // namespace switchyard::numerics

@@ -49,6 +49,7 @@ public:
         }
         numerics::softmax(scores.data(), scores.size());
         std::vector<std::uint16_t> result;
+        result.reserve(scores.size());
         for (const float score : scores) result.push_back(numerics::narrow(score));
         return result;
     }

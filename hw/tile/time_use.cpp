@@ -35,10 +35,7 @@ void TileController::charge_wait(const Operator& op, unsigned unit) {
     } else if (missing != nullptr) {
         time.wait(TimeUse::weights, free_since_, missing->arrival.sent, now, kNone);
         if (log_ != nullptr) log_wait(op, TimeUse::weights, missing->arrival.sent);
-    } else if (begins && last > op.output.at) {
-        time[TimeUse::memory] += now - free_since_;  // recorded masks
-        if (log_ != nullptr) log_wait(op, TimeUse::memory, now);
-    } else if (op.output_to_memory) {
+    } else if ((begins && last > op.output.at) || op.output_to_memory) {  // recorded masks, or the output's room
         time[TimeUse::memory] += now - free_since_;
         if (log_ != nullptr) log_wait(op, TimeUse::memory, now);
     } else {

@@ -16,7 +16,7 @@ namespace switchyard::platform {
 struct PointResult {
     ExperimentPoint point;
     nlohmann::ordered_json report;  ///< null if it cannot
-    std::string infeasible = "";    ///< why it does not fit its chip
+    std::string infeasible{};       ///< why it does not fit its chip
 };
 
 /// A published number beside ours. Over networks there are two means, because "on average" says not which.

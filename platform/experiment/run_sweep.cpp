@@ -159,6 +159,7 @@ private:
             progress.message(fmt::format("{}: {} of {} points are in {}", sweep_.name, outcome_.known, outcome_.points,
                                          options_.store));
         std::vector<StoredTask> tasks;
+        tasks.reserve(open.size());
         for (const std::size_t i : open) tasks.push_back({i, keys_of_points_[i].hash, &points_[i].run});
         outcome_.interrupted = !stored_.run(tasks, options_.executor, [&](std::size_t index, const StoredPoint& ended) {
             const SweepPoint& point = points_[open[index]];

@@ -83,6 +83,7 @@ bool StoredRun::run(const std::vector<StoredTask>& tasks, const ExecutorOptions&
         noted(index, ended);
     };
     std::vector<ExecutorTask> work;
+    work.reserve(tasks.size());
     for (const StoredTask& task : tasks) work.push_back({task.number, task.key});
     return execute(
         work, executor, [&](std::size_t index) { return point_answer(*tasks[index].point, registry_); },

@@ -7,32 +7,13 @@
 #include <nlohmann/json.hpp>
 
 #include "switchyard/platform/system/page_parts.h"
+#include "switchyard/sw_scheduler/base/xml_text.h"
 
 namespace switchyard::platform {
 
 using nlohmann::ordered_json;
 
 namespace {
-
-std::string escaped(std::string_view text) {
-    std::string result;
-    for (const char c : text) {
-        switch (c) {
-            case '&':
-                result += "&amp;";
-                break;
-            case '<':
-                result += "&lt;";
-                break;
-            case '>':
-                result += "&gt;";
-                break;
-            default:
-                result += c;
-        }
-    }
-    return result;
-}
 
 /// JSON that ends no script element: "<" stands in strings only, where it may be written as a number.
 std::string in_script(const ordered_json& data) {
@@ -52,9 +33,9 @@ std::string in_script(const ordered_json& data) {
 
 std::string page_html(const std::string& title, const ordered_json& data) {
     const PageParts& parts = page_parts();
-    const std::pair<std::string_view, std::string> values[] = {{"@TITLE@", escaped(title)},
+    const std::pair<std::string_view, std::string> values[] = {{"@TITLE@", xml_escaped(title)},
                                                                {"@STYLE@", std::string(parts.style)},
-                                                               {"@LICENCES@", escaped(parts.licences)},
+                                                               {"@LICENCES@", xml_escaped(parts.licences)},
                                                                {"@DATA@", in_script(data)},
                                                                {"@LIBRARIES@", std::string(parts.libraries)},
                                                                {"@SCRIPT@", std::string(parts.script)}};

@@ -14,7 +14,7 @@ namespace {
 using Generator = void (*)(MappingReader&, RoutedNetwork&);
 
 const std::vector<std::pair<std::string, Generator>>& generators() {
-    static const std::vector<std::pair<std::string, Generator>> list{
+    static const std::vector<std::pair<std::string, Generator>> kGenerators{
         {"switch_transformer", read_switch_transformer},
         {"task_moe", read_task_moe},
         {"swin_moe", read_swin_moe},
@@ -25,7 +25,7 @@ const std::vector<std::pair<std::string, Generator>>& generators() {
         {"parallel_convolutions", read_parallel_convolutions},
         {"matrix_branches", read_matrix_branches},
     };
-    return list;
+    return kGenerators;
 }
 
 std::uint64_t weight_bytes(const std::vector<Wave>& waves) {

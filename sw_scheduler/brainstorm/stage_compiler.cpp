@@ -54,12 +54,13 @@ void set_segments(GpuKernel& kernel, std::uint64_t input, std::uint64_t input_by
 }  // namespace
 
 const std::vector<std::pair<std::string, BranchDesign>>& branch_designs() {
-    static const std::vector<std::pair<std::string, BranchDesign>> designs{{"brt-serial", BranchDesign::serial},
-                                                                           {"brt-vertical", BranchDesign::vertical},
-                                                                           {"brt-horizontal", BranchDesign::horizontal},
-                                                                           {"brt-batched", BranchDesign::batched},
-                                                                           {"brt-einsum", BranchDesign::einsum}};
-    return designs;
+    static const std::vector<std::pair<std::string, BranchDesign>> kDesigns{
+        {"brt-serial", BranchDesign::serial},
+        {"brt-vertical", BranchDesign::vertical},
+        {"brt-horizontal", BranchDesign::horizontal},
+        {"brt-batched", BranchDesign::batched},
+        {"brt-einsum", BranchDesign::einsum}};
+    return kDesigns;
 }
 
 std::uint64_t packets_of(const HostSteps& steps) {

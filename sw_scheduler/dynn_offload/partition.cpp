@@ -299,8 +299,8 @@ ExecutionBlocks finished(Partitioner& partitioner, const std::vector<std::uint32
 }  // namespace
 
 const std::vector<std::string>& partition_rules() {
-    static const std::vector<std::string> names{"sentinel", "operators", "time", "bytes"};
-    return names;
+    static const std::vector<std::string> kNames{"sentinel", "operators", "time", "bytes"};
+    return kNames;
 }
 
 PartitionRule parse_partition_rule(const std::string& name, const std::string& file, const std::string& key) {

@@ -25,35 +25,35 @@ struct AmoebaCell {
 
 /// What the genotype calls max_pool_3x3 is an average pool in that repository.
 const AmoebaCell& normal_cell() {
-    static const AmoebaCell cell{{{{1, AmoebaOperation::convolution1},
-                                   {1, AmoebaOperation::average3},
-                                   {1, AmoebaOperation::none},
-                                   {0, AmoebaOperation::convolution7},
-                                   {0, AmoebaOperation::convolution1},
-                                   {0, AmoebaOperation::convolution7},
-                                   {2, AmoebaOperation::average3},
-                                   {2, AmoebaOperation::none},
-                                   {1, AmoebaOperation::average3},
-                                   {5, AmoebaOperation::convolution1}}},
-                                 {0, 3, 4, 6},
-                                 1};
-    return cell;
+    static const AmoebaCell kCell{{{{1, AmoebaOperation::convolution1},
+                                    {1, AmoebaOperation::average3},
+                                    {1, AmoebaOperation::none},
+                                    {0, AmoebaOperation::convolution7},
+                                    {0, AmoebaOperation::convolution1},
+                                    {0, AmoebaOperation::convolution7},
+                                    {2, AmoebaOperation::average3},
+                                    {2, AmoebaOperation::none},
+                                    {1, AmoebaOperation::average3},
+                                    {5, AmoebaOperation::convolution1}}},
+                                  {0, 3, 4, 6},
+                                  1};
+    return kCell;
 }
 
 const AmoebaCell& reduction_cell() {
-    static const AmoebaCell cell{{{{0, AmoebaOperation::max2},
-                                   {0, AmoebaOperation::average3},
-                                   {2, AmoebaOperation::none},
-                                   {1, AmoebaOperation::convolution3},
-                                   {2, AmoebaOperation::convolution7},
-                                   {2, AmoebaOperation::average3},
-                                   {3, AmoebaOperation::none},
-                                   {1, AmoebaOperation::max2},
-                                   {2, AmoebaOperation::average3},
-                                   {3, AmoebaOperation::convolution1}}},
-                                 {4, 5, 6},
-                                 2};
-    return cell;
+    static const AmoebaCell kCell{{{{0, AmoebaOperation::max2},
+                                    {0, AmoebaOperation::average3},
+                                    {2, AmoebaOperation::none},
+                                    {1, AmoebaOperation::convolution3},
+                                    {2, AmoebaOperation::convolution7},
+                                    {2, AmoebaOperation::average3},
+                                    {3, AmoebaOperation::none},
+                                    {1, AmoebaOperation::max2},
+                                    {2, AmoebaOperation::average3},
+                                    {3, AmoebaOperation::convolution1}}},
+                                  {4, 5, 6},
+                                  2};
+    return kCell;
 }
 
 class AmoebaNet {

@@ -327,8 +327,7 @@ private:
         while (!fits(wanted, half_)) {
             TensorId oldest = kNoTensor;
             std::size_t kept = 0;
-            for (std::size_t k = 0; k < there_[half_].size(); ++k) {
-                const TensorId id = there_[half_][k];
+            for (const TensorId id : there_[half_]) {
                 if (all_[id].half != half_) continue;
                 there_[half_][kept++] = id;
                 if (bytes(id) == 0 || std::binary_search(operands.begin(), operands.end(), id)) continue;

@@ -101,9 +101,9 @@ private:
     }
 
     const std::vector<TensorId>& parents(TensorId id) const {
-        static const std::vector<TensorId> none;
+        static const std::vector<TensorId> kNone;
         const std::uint32_t producer = stream_.tensors[id].producer;
-        return producer == kNoOperator ? none : operands_[producer];
+        return producer == kNoOperator ? kNone : operands_[producer];
     }
 
     /// Visits all that is reached from `id` over evicted storages in one direction; `inner` evicted ones, `edge`
@@ -186,8 +186,7 @@ private:
         TensorId best = sched::kNoTensor;
         double least = std::numeric_limits<double>::infinity();
         std::size_t kept = 0;
-        for (std::size_t k = 0; k < candidates_.size(); ++k) {
-            const TensorId id = candidates_[k];
+        for (const TensorId id : candidates_) {
             Storage& storage = all_[id];
             if (!storage.there) {
                 storage.listed = false;

@@ -446,7 +446,7 @@ OnnxImporter::Tensor OnnxImporter::reshape(const OnnxNode& node, Scope& scope) {
 }
 
 OnnxImporter::Tensor OnnxImporter::transpose(const OnnxNode& node, Scope& scope) {
-    const Tensor input = tensor(node.input(0), scope);
+    Tensor input = tensor(node.input(0), scope);
     const std::vector<std::int64_t> order = node.integers_or("perm", {});
     if (!input.known || (input.layout == Layout::heads && order == std::vector<std::int64_t>{0, 2, 1, 3})) return input;
     throw NotImportable("only in an attention");

@@ -107,7 +107,8 @@ std::optional<OnnxImporter::Tensor> OnnxImporter::attention(const OnnxNode& node
             rows_of(*parts[i]) != rows_of(*parts[0]))
             throw NotImportable("an attention whose queries, keys and values differ in shape");
     const unsigned heads = parts[0]->heads;
-    const double expected = 1 / std::sqrt(static_cast<double>(all / 3 / heads));
+    const std::uint64_t width = all / 3 / heads;
+    const double expected = 1 / std::sqrt(static_cast<double>(width));
     if (std::abs(scale * parts[0]->scale * parts[1]->scale / expected - 1) > 1e-3 || parts[2]->scale != 1)
         no_values(node, "an attention with another factor than 1 / sqrt(d)");
 

@@ -92,7 +92,8 @@ std::int64_t OnnxNode::integer_or(const std::string& key, std::int64_t fallback)
     return found == attributes.end() ? fallback : found->second.integer;
 }
 
-std::vector<std::int64_t> OnnxNode::integers_or(const std::string& key, std::vector<std::int64_t> fallback) const {
+std::vector<std::int64_t> OnnxNode::integers_or(const std::string& key,
+                                                const std::vector<std::int64_t>& fallback) const {
     const auto found = attributes.find(key);
     return found == attributes.end() ? fallback : found->second.integers;
 }

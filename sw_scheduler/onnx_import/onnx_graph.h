@@ -44,7 +44,7 @@ struct OnnxNode {
     std::map<std::string, OnnxAttribute> attributes;
 
     std::int64_t integer_or(const std::string& key, std::int64_t fallback) const;
-    std::vector<std::int64_t> integers_or(const std::string& key, std::vector<std::int64_t> fallback) const;
+    std::vector<std::int64_t> integers_or(const std::string& key, const std::vector<std::int64_t>& fallback) const;
     double number_or(const std::string& key, double fallback) const;
     std::string text_or(const std::string& key, const std::string& fallback) const;
     std::string input(std::size_t index) const { return index < inputs.size() ? inputs[index] : ""; }

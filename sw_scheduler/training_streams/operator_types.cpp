@@ -7,7 +7,7 @@ namespace switchyard::sched {
 
 const OperatorType& operator_type(OpType type) {
     // transpose, gather, scatter, reduction, stream, stencil
-    static const std::array<OperatorType, static_cast<std::size_t>(OpType::kinds)> types{{
+    static const std::array<OperatorType, static_cast<std::size_t>(OpType::kinds)> kTypes{{
         {"product", {1, 0, 0, 1, 1, 0}},                      // Fig. 3
         {"product.backward_data", {1, 0, 0, 1, 1, 0}},        // a product
         {"product.backward_weight", {2, 0, 0, 1, 1, 0}},      // a product of a transposed operand (counted)
@@ -44,7 +44,7 @@ const OperatorType& operator_type(OpType type) {
         {"accumulate", {0, 1, 0, 0, 0, 0}},     // add
         {"adam", {0, 0, 0, 0, 3, 0}},           // counted: two moments and the parameter
     }};
-    return types[static_cast<std::size_t>(type)];
+    return kTypes[static_cast<std::size_t>(type)];
 }
 
 }  // namespace switchyard::sched

@@ -230,6 +230,7 @@ TensorId StepRecorder::concatenate(const std::vector<TensorId>& parts) {
     for (const TensorId part : parts) n += elements(part);
     const TensorId y = result("concatenate", n);
     std::vector<Backward> backward;
+    backward.reserve(parts.size());
     for (const TensorId part : parts)
         backward.push_back({OpType::concatenate, {}, part, streamed_ns({elements(part), elements(part)}), 0});
     launch(OpType::concatenate, parts, {y}, streamed_ns({n, n}), 0, backward);

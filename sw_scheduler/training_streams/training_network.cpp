@@ -26,7 +26,7 @@ struct Kind {
 };
 
 const std::vector<Kind>& kinds() {
-    static const std::vector<Kind> list{
+    static const std::vector<Kind> kKinds{
         {"tree_cnn", BasicType::convolution, record_tree_cnn, true, false},
         {"tree_lstm", BasicType::recurrent, record_tree_lstm, true, false},
         {"unrolled_gan", BasicType::recurrent, record_unrolled_gan, false, false},
@@ -36,7 +36,7 @@ const std::vector<Kind>& kinds() {
         {"fixed_bert", BasicType::transformer, record_bert, false, true},
         {"evoformer", BasicType::transformer, record_evoformer, false, false},
     };
-    return list;
+    return kKinds;
 }
 
 template <class V>
@@ -127,8 +127,8 @@ const std::vector<float>& part_embedding(std::size_t position, std::uint8_t deci
 }  // namespace
 
 const char* to_string(BasicType type) {
-    constexpr const char* names[] = {"convolution", "recurrent", "transformer"};
-    return names[static_cast<unsigned>(type)];
+    constexpr const char* kNames[] = {"convolution", "recurrent", "transformer"};
+    return kNames[static_cast<unsigned>(type)];
 }
 
 std::shared_ptr<const TrainingStream> TrainingNetwork::stream(std::uint32_t path) const {
@@ -254,6 +254,7 @@ std::vector<std::string> training_network_keys() {
     config.network = kinds().front().name;
     describe(reader, config);
     std::vector<std::string> names;
+    names.reserve(keys.size());
     for (const KeyDescription& key : keys) names.push_back(key.key);
     return names;
 }

@@ -173,6 +173,7 @@ std::vector<std::vector<std::uint64_t>> cells_of_one_device(const CellDataflow& 
     std::map<std::uint64_t, std::vector<std::uint64_t>> groups;
     for (std::uint64_t cell = 0; cell < input_cells; ++cell) groups[root(cell)].push_back(cell);
     std::vector<std::vector<std::uint64_t>> result;
+    result.reserve(groups.size());
     for (auto& [lowest, group] : groups) result.push_back(std::move(group));
     return result;
 }

@@ -21,13 +21,13 @@ void for_operands(const TrainingOperator& op, const F& visit) {
 }  // namespace
 
 const char* to_string(TensorKind kind) {
-    constexpr const char* names[] = {"parameter", "gradient", "optimiser_state", "activation", "input"};
-    return names[static_cast<unsigned>(kind)];
+    constexpr const char* kNames[] = {"parameter", "gradient", "optimiser_state", "activation", "input"};
+    return kNames[static_cast<unsigned>(kind)];
 }
 
 const char* to_string(TrainingPhase phase) {
-    constexpr const char* names[] = {"forward", "backward", "optimiser"};
-    return names[static_cast<unsigned>(phase)];
+    constexpr const char* kNames[] = {"forward", "backward", "optimiser"};
+    return kNames[static_cast<unsigned>(phase)];
 }
 
 double TrainingStream::total_ns() const {

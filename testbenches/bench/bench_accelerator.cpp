@@ -47,12 +47,12 @@ struct Prototype : sc_core::sc_module {
 };
 
 Prototype& prototype() {
-    static const auto instance = [] {
+    static const auto kInstance = [] {
         auto made = std::make_unique<Prototype>("prototype", PlatformConfig::from_yaml_file(kPlatforms[0]));
         sc_core::sc_start(sc_core::SC_ZERO_TIME);
         return made;
     }();
-    return *instance;
+    return *kInstance;
 }
 
 /// A prototype with a clock of 1 GHz and some idle accelerators, in a process of its own, because SystemC elaborates

@@ -21,9 +21,9 @@ PlatformConfig mini(std::map<std::string, std::string> overrides) {
 }
 
 const std::vector<std::uint8_t>& digits_image() {
-    static const std::vector<std::uint8_t> bytes =
+    static const std::vector<std::uint8_t> kBytes =
         encode(platform::compile_network(sched::read_model("configs/workloads/digits_skipnet.yaml"), mini(), {}));
-    return bytes;
+    return kBytes;
 }
 
 AcceleratorRig::AxiLink::AxiLink(const sc_core::sc_module_name& module_name, const AxiConfig& config,

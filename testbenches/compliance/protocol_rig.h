@@ -71,29 +71,30 @@ private:
     void method();
 
     struct Initiator : sc_core::sc_module, ::tlm::tlm_bw_transport_if<> {
-        explicit Initiator(const sc_core::sc_module_name& name, Rig& rig)
-            : sc_module(name), socket("socket"), rig_(rig) {
+        explicit Initiator(const sc_core::sc_module_name& name, Rig& owner)
+            : sc_module(name), socket("socket"), rig(owner) {
             socket.bind(*this);
         }
         ::tlm::tlm_sync_enum nb_transport_bw(Payload& p, ::tlm::tlm_phase& phase, sc_time& t) override {
-            return rig_.bw(p, phase, t);
+            return rig.bw(p, phase, t);
         }
-        void invalidate_direct_mem_ptr(sc_dt::uint64 start, sc_dt::uint64 end) override { rig_.invalidate(start, end); }
+        void invalidate_direct_mem_ptr(sc_dt::uint64 start, sc_dt::uint64 end) override { rig.invalidate(start, end); }
         ::tlm::tlm_initiator_socket<32> socket;
-        Rig& rig_;
+        Rig& rig;
     };
     struct Target : sc_core::sc_module, ::tlm::tlm_fw_transport_if<> {
-        explicit Target(const sc_core::sc_module_name& name, Rig& rig) : sc_module(name), socket("socket"), rig_(rig) {
+        explicit Target(const sc_core::sc_module_name& name, Rig& owner)
+            : sc_module(name), socket("socket"), rig(owner) {
             socket.bind(*this);
         }
-        void b_transport(Payload& p, sc_time& t) override { rig_.b(p, t); }
+        void b_transport(Payload& p, sc_time& t) override { rig.b(p, t); }
         ::tlm::tlm_sync_enum nb_transport_fw(Payload& p, ::tlm::tlm_phase& phase, sc_time& t) override {
-            return rig_.fw(p, phase, t);
+            return rig.fw(p, phase, t);
         }
-        bool get_direct_mem_ptr(Payload& p, ::tlm::tlm_dmi& dmi) override { return rig_.dmi(p, dmi); }
-        unsigned transport_dbg(Payload& p) override { return rig_.dbg(p); }
+        bool get_direct_mem_ptr(Payload& p, ::tlm::tlm_dmi& dmi) override { return rig.dmi(p, dmi); }
+        unsigned transport_dbg(Payload& p) override { return rig.dbg(p); }
         ::tlm::tlm_target_socket<32> socket;
-        Rig& rig_;
+        Rig& rig;
     };
 
     Initiator initiator_;

@@ -57,7 +57,7 @@ struct AxiRig : sc_core::sc_module {
     Memory memory{"memory"};
 
     AxiRig(const AxiConfig& config, unsigned stall_percent, unsigned callers,
-           std::function<void(AxiRig&, unsigned)> caller, const sc_core::sc_module_name& name = "rig")
+           const std::function<void(AxiRig&, unsigned)>& caller, const sc_core::sc_module_name& name = "rig")
         : sc_module(name),
           wires("wires", config),
           from_tlm("from_tlm", wires, {stall_percent, 1}),
@@ -137,12 +137,12 @@ struct Link {
 };
 
 const std::vector<Link>& links() {
-    static const std::vector<Link> list{{"AXI4-Lite, 4 bytes", {true, 4, 0}},
-                                        {"AXI4-Lite, 8 bytes", {true, 8, 0}},
-                                        {"AXI4, 4 bytes, one ID", {false, 4, 0}},
-                                        {"AXI4, 4 bytes", {false, 4, 4}},
-                                        {"AXI4, 8 bytes", {false, 8, 2}}};
-    return list;
+    static const std::vector<Link> kLinks{{"AXI4-Lite, 4 bytes", {true, 4, 0}},
+                                          {"AXI4-Lite, 8 bytes", {true, 8, 0}},
+                                          {"AXI4, 4 bytes, one ID", {false, 4, 0}},
+                                          {"AXI4, 4 bytes", {false, 4, 4}},
+                                          {"AXI4, 8 bytes", {false, 8, 2}}};
+    return kLinks;
 }
 
 }  // namespace
@@ -214,7 +214,8 @@ struct Hand : sc_core::sc_module {
     AxiChecker checker{"checker", wires};
     Memory memory{"memory"};
 
-    explicit Hand(std::function<void(Hand&)> body, const sc_core::sc_module_name& name = "hand") : sc_module(name) {
+    explicit Hand(const std::function<void(Hand&)>& body, const sc_core::sc_module_name& name = "hand")
+        : sc_module(name) {
         to_tlm.clock(clock), checker.clock(clock);
         to_tlm.aresetn(aresetn), checker.aresetn(aresetn);
         to_tlm.socket.bind(memory.socket);

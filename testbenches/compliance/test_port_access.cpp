@@ -29,8 +29,8 @@ void with_every_style(const std::function<void(AcceleratorRig&)>& driver) {
     }
 }
 
-::tlm::tlm_response_status access(AcceleratorRig& r, ::tlm::tlm_command command, std::uint64_t address, Bytes& data,
-                                  const Bytes* byte_enables = nullptr, unsigned streaming_width = 0) {
+::tlm::tlm_response_status transfer(AcceleratorRig& r, ::tlm::tlm_command command, std::uint64_t address, Bytes& data,
+                                    const Bytes* byte_enables = nullptr, unsigned streaming_width = 0) {
     const auto length = static_cast<unsigned>(data.size());
     return r.port.access({command, address, data.data(), length, byte_enables, streaming_width}).status;
 }
@@ -46,15 +46,15 @@ Bytes counting(std::size_t bytes, unsigned char first = 1) {
 TEST_CASE("an access may begin and end anywhere in the registers", "[accelerator][port]") {
     with_every_style([](AcceleratorRig& r) {
         Bytes data = counting(11);
-        CHECK(access(r, kWrite, regs::kDmaHostLow + 1, data) == ::tlm::TLM_OK_RESPONSE);  // across three registers
+        CHECK(transfer(r, kWrite, regs::kDmaHostLow + 1, data) == ::tlm::TLM_OK_RESPONSE);  // across three registers
         CHECK(r.read(regs::kDmaHostLow) == 0x03020100);
         CHECK(r.read(regs::kDmaHostHigh) == 0x07060504);
         CHECK(r.read(regs::kDmaChipLow) == 0x0B0A0908);
         Bytes back(11);
-        CHECK(access(r, kRead, regs::kDmaHostLow + 1, back) == ::tlm::TLM_OK_RESPONSE);
+        CHECK(transfer(r, kRead, regs::kDmaHostLow + 1, back) == ::tlm::TLM_OK_RESPONSE);
         CHECK(back == data);
         Bytes byte{0xEE};
-        CHECK(access(r, kWrite, regs::kDmaHostLow + 2, byte) == ::tlm::TLM_OK_RESPONSE);
+        CHECK(transfer(r, kWrite, regs::kDmaHostLow + 2, byte) == ::tlm::TLM_OK_RESPONSE);
         CHECK(r.read(regs::kDmaHostLow) == 0x03EE0100);
     });
 }
@@ -63,19 +63,19 @@ TEST_CASE("byte enables choose the bytes, an array shorter than the data repeats
     with_every_style([](AcceleratorRig& r) {
         const Bytes odd{0x00, 0xFF}, none{0x00}, third{0xFF, 0x00, 0x00};
         Bytes data = counting(8, 0x11);
-        CHECK(access(r, kWrite, regs::kDmaHostLow, data, &odd) == ::tlm::TLM_OK_RESPONSE);
+        CHECK(transfer(r, kWrite, regs::kDmaHostLow, data, &odd) == ::tlm::TLM_OK_RESPONSE);
         CHECK(r.read(regs::kDmaHostLow) == 0x14001200);
         CHECK(r.read(regs::kDmaHostHigh) == 0x18001600);
         Bytes back(6, 0xAA);
-        CHECK(access(r, kRead, regs::kDmaHostLow, back, &third) == ::tlm::TLM_OK_RESPONSE);
+        CHECK(transfer(r, kRead, regs::kDmaHostLow, back, &third) == ::tlm::TLM_OK_RESPONSE);
         CHECK(back == Bytes{0x00, 0xAA, 0xAA, 0x14, 0xAA, 0xAA});
         // A doorbell none of whose bytes is enabled does not ring.
-        CHECK(access(r, kWrite, regs::kDoorbell, data = Bytes(4, 1), &none) == ::tlm::TLM_OK_RESPONSE);
+        CHECK(transfer(r, kWrite, regs::kDoorbell, data = Bytes(4, 1), &none) == ::tlm::TLM_OK_RESPONSE);
         CHECK(r.read(regs::kError) == 0);
         Bytes window = counting(5);
-        CHECK(access(r, kWrite, regs::kImageWindow + 7, window, &odd) == ::tlm::TLM_OK_RESPONSE);
+        CHECK(transfer(r, kWrite, regs::kImageWindow + 7, window, &odd) == ::tlm::TLM_OK_RESPONSE);
         Bytes seen(5);
-        CHECK(access(r, kRead, regs::kImageWindow + 7, seen) == ::tlm::TLM_OK_RESPONSE);
+        CHECK(transfer(r, kRead, regs::kImageWindow + 7, seen) == ::tlm::TLM_OK_RESPONSE);
         CHECK(seen == Bytes{0, 2, 0, 4, 0});
     });
 }
@@ -84,14 +84,14 @@ TEST_CASE("streaming writes the image window over and over, and is a burst error
           "[accelerator][port]") {
     with_every_style([](AcceleratorRig& r) {
         Bytes data = counting(10);
-        CHECK(access(r, kWrite, kWindowEnd - 4, data, nullptr, 4) == ::tlm::TLM_OK_RESPONSE);
+        CHECK(transfer(r, kWrite, kWindowEnd - 4, data, nullptr, 4) == ::tlm::TLM_OK_RESPONSE);
         Bytes back(8);
-        CHECK(access(r, kRead, kWindowEnd - 4, back, nullptr, 4) == ::tlm::TLM_OK_RESPONSE);
+        CHECK(transfer(r, kRead, kWindowEnd - 4, back, nullptr, 4) == ::tlm::TLM_OK_RESPONSE);
         CHECK(back == Bytes{9, 10, 7, 8, 9, 10, 7, 8});
         data = counting(8);
-        CHECK(access(r, kWrite, regs::kDmaHostLow, data, nullptr, 4) == ::tlm::TLM_BURST_ERROR_RESPONSE);
+        CHECK(transfer(r, kWrite, regs::kDmaHostLow, data, nullptr, 4) == ::tlm::TLM_BURST_ERROR_RESPONSE);
         CHECK(r.read(regs::kDmaHostLow) == 0);
-        CHECK(access(r, kWrite, regs::kDmaHostLow, data, nullptr, 100) == ::tlm::TLM_OK_RESPONSE);  // no streaming
+        CHECK(transfer(r, kWrite, regs::kDmaHostLow, data, nullptr, 100) == ::tlm::TLM_OK_RESPONSE);  // no streaming
         CHECK(r.read(regs::kDmaHostHigh) == 0x08070605);
     });
 }
@@ -109,18 +109,18 @@ TEST_CASE("what no target is behind is an address error, and nothing of the acce
               Bad{~std::uint64_t{0}, 1}, Bad{~std::uint64_t{0} - 3, 4}, Bad{std::uint64_t{1} << 32, 4}}) {
             INFO(std::hex << bad.address);
             Bytes data(bad.bytes, 0xFF);
-            CHECK(access(r, kRead, bad.address, data) == ::tlm::TLM_ADDRESS_ERROR_RESPONSE);
+            CHECK(transfer(r, kRead, bad.address, data) == ::tlm::TLM_ADDRESS_ERROR_RESPONSE);
             CHECK(data == Bytes(bad.bytes, 0xFF));
         }
         Bytes ones(8, 0xFF);  // DMA_BYTES and DMA_CONTROL are in front of a hole
         r.write(regs::kDmaBytes, 0x1234);
-        CHECK(access(r, kWrite, regs::kDmaControl, ones) == ::tlm::TLM_ADDRESS_ERROR_RESPONSE);
-        CHECK(access(r, kWrite, kWindowEnd - 4, ones) == ::tlm::TLM_ADDRESS_ERROR_RESPONSE);
+        CHECK(transfer(r, kWrite, regs::kDmaControl, ones) == ::tlm::TLM_ADDRESS_ERROR_RESPONSE);
+        CHECK(transfer(r, kWrite, kWindowEnd - 4, ones) == ::tlm::TLM_ADDRESS_ERROR_RESPONSE);
         CHECK(r.read(regs::kError) == 0);
         Bytes end(4);
-        CHECK(access(r, kRead, kWindowEnd - 4, end) == ::tlm::TLM_OK_RESPONSE);
+        CHECK(transfer(r, kRead, kWindowEnd - 4, end) == ::tlm::TLM_OK_RESPONSE);
         CHECK(end == Bytes(4, 0));
-        CHECK(access(r, kWrite, regs::kProfileWindow, ones) == ::tlm::TLM_COMMAND_ERROR_RESPONSE);
+        CHECK(transfer(r, kWrite, regs::kProfileWindow, ones) == ::tlm::TLM_COMMAND_ERROR_RESPONSE);
     });
 }
 
@@ -129,13 +129,13 @@ TEST_CASE("a burst may be as long as the image window, and no longer", "[acceler
         AcceleratorRig rig(mini());
         rig.run([](AcceleratorRig& r) {
             Bytes data(kWindowBytes + 1, 0x5A);
-            CHECK(access(r, kWrite, regs::kImageWindow, data) == ::tlm::TLM_ADDRESS_ERROR_RESPONSE);
+            CHECK(transfer(r, kWrite, regs::kImageWindow, data) == ::tlm::TLM_ADDRESS_ERROR_RESPONSE);
             data.pop_back();
             const sc_core::sc_time begin = sc_core::sc_time_stamp();
-            CHECK(access(r, kWrite, regs::kImageWindow, data) == ::tlm::TLM_OK_RESPONSE);
+            CHECK(transfer(r, kWrite, regs::kImageWindow, data) == ::tlm::TLM_OK_RESPONSE);
             CHECK(sc_core::sc_time_stamp() - begin == ns(static_cast<double>(kWindowBytes) / 32.0));
             Bytes back(3);
-            CHECK(access(r, kRead, kWindowEnd - 3, back) == ::tlm::TLM_OK_RESPONSE);
+            CHECK(transfer(r, kRead, kWindowEnd - 3, back) == ::tlm::TLM_OK_RESPONSE);
             CHECK(back == Bytes(3, 0x5A));
         });
     });
@@ -146,12 +146,12 @@ TEST_CASE("an ignore command touches nothing", "[accelerator][port]") {
         r.write(regs::kDmaHostLow, 77);
         for (const std::uint64_t address : {std::uint64_t{regs::kDmaHostLow}, regs::kImageWindow}) {
             Bytes data(4, 0xEE);
-            CHECK(access(r, kIgnore, address, data) == ::tlm::TLM_OK_RESPONSE);
+            CHECK(transfer(r, kIgnore, address, data) == ::tlm::TLM_OK_RESPONSE);
             CHECK(data == Bytes(4, 0xEE));
         }
         CHECK(r.read(regs::kDmaHostLow) == 77);
         Bytes data(4, 0xEE);
-        CHECK(access(r, kIgnore, regs::kRegisterBytes, data) == ::tlm::TLM_ADDRESS_ERROR_RESPONSE);
+        CHECK(transfer(r, kIgnore, regs::kRegisterBytes, data) == ::tlm::TLM_ADDRESS_ERROR_RESPONSE);
     });
 }
 
@@ -165,7 +165,7 @@ TEST_CASE("an access takes the same simulated time with every initiator that doe
             rig.run([&](AcceleratorRig& r) {
                 Bytes data(320);
                 const sc_core::sc_time begin = sc_core::sc_time_stamp();
-                access(r, kWrite, regs::kImageWindow, data);
+                transfer(r, kWrite, regs::kImageWindow, data);
                 // 10 cycles on the link, and what this initiator needs of its own accord.
                 sc_core::sc_time own = style.at ? style.request_delay : sc_core::SC_ZERO_TIME;
                 if (style.response == PortInitiator::Response::accepted) own += style.accept;
@@ -183,9 +183,9 @@ TEST_CASE("a decoupled initiator's accesses take effect at its own time", "[acce
         rig.run([](AcceleratorRig& r) {
             r.write(regs::kIrqEnable, regs::kIrqAll);
             Bytes data(32 * 500);
-            access(r, kWrite, regs::kImageWindow, data);  // 500 ns ahead
-            r.write(regs::kDoorbell, 0);                  // refused: nothing is loaded
-            r.write(regs::kIrqStatus, 0);                 // an effect on the line at 502 ns
+            transfer(r, kWrite, regs::kImageWindow, data);  // 500 ns ahead
+            r.write(regs::kDoorbell, 0);                    // refused: nothing is loaded
+            r.write(regs::kIrqStatus, 0);                   // an effect on the line at 502 ns
             CHECK(sc_core::sc_time_stamp() == sc_core::SC_ZERO_TIME);
             r.port.sync();
             CHECK(sc_core::sc_time_stamp() == ns(503));
@@ -205,7 +205,7 @@ TEST_CASE("what a decoupled initiator writes after a commit or a doorbell is not
             r.put_image(digits_image());
             r.write(regs::kControl, regs::kCommitImage);
             Bytes rubbish(4096, 0xFF);
-            access(r, kWrite, regs::kImageWindow, rubbish);
+            transfer(r, kWrite, regs::kImageWindow, rubbish);
             r.write(regs::kImageBytes, 5);
             r.await(regs::kIrqLoaded);
             r.write(regs::kDmaHostLow, 0x100);
@@ -253,7 +253,7 @@ TEST_CASE("debug access works on everything and changes nothing but what it writ
             CHECK(r.port.debug(kWrite, regs::kImageWindow + 1, data, 3) == 3);
             CHECK(sc_core::sc_time_stamp() == now);
             Bytes back(3);
-            CHECK(access(r, kRead, regs::kImageWindow + 1, back) == ::tlm::TLM_OK_RESPONSE);
+            CHECK(transfer(r, kRead, regs::kImageWindow + 1, back) == ::tlm::TLM_OK_RESPONSE);
             CHECK(back == Bytes(data, data + 3));
         });
     });
@@ -305,7 +305,7 @@ TEST_CASE("direct access is granted for the image window alone, and sees what ot
             CHECK(Bytes(memory + 100, memory + 106) == data);
             memory[100] = 99;
             Bytes back(1);
-            CHECK(access(r, kRead, regs::kImageWindow + 100, back) == ::tlm::TLM_OK_RESPONSE);
+            CHECK(transfer(r, kRead, regs::kImageWindow + 100, back) == ::tlm::TLM_OK_RESPONSE);
             CHECK(back[0] == 99);
             CHECK_FALSE(r.port.access({kRead, regs::kStatus, back.data(), 1, nullptr, 0}).dmi_allowed);
         });

@@ -20,10 +20,10 @@ struct Port {
 };
 
 const std::vector<Port>& ports() {
-    static const std::vector<Port> list{{"as it is", {}},
-                                        {"one request at a time", {{"host.port_requests", "1"}}},
-                                        {"early completion", {{"host.port_completes_early", "on"}}}};
-    return list;
+    static const std::vector<Port> kPorts{{"as it is", {}},
+                                          {"one request at a time", {{"host.port_requests", "1"}}},
+                                          {"early completion", {{"host.port_completes_early", "on"}}}};
+    return kPorts;
 }
 
 /// Runs the network and writes the bytes of its logits to `file`.

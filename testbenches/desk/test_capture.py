@@ -6,7 +6,6 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
 import unittest
 
 import numpy as np
@@ -14,45 +13,12 @@ import torch
 
 import switchyard
 from digits_networks import Digits
-from programs import SCHED, SIM, SWEEP, run
+from programs import EXPERIMENT_FILE, POINTS, SCHED, SIM, SWEEP, SWEEP_FILE, InFolder, run
 
 os.environ["SWITCHYARD_BIN"] = os.path.abspath(os.path.dirname(SCHED))
 MINI = "configs/platforms/mini.yaml"
 # Sums in another order: PyTorch computes a branch with its own samples, the record with all of them.
 BINARY32 = 2e-5
-SWEEP_FILE = """
-name: few
-platform: {0}/configs/platforms/mini.yaml
-set: {{chip.impl: stages}}
-batches: 1
-networks: [{0}/configs/workloads/digits_skipnet.yaml]
-designs: [m-tile, adyna]
-axes:
-  - {{key: noc.link_cycles, values: [1, 2]}}
-objectives:
-  - {{name: latency_us, measure: summary.latency_us.mean}}
-"""
-EXPERIMENT_FILE = """
-name: two
-title: Two designs
-platform: {0}/configs/platforms/mini.yaml
-set: {{chip.impl: stages}}
-batches: 1
-networks: [{0}/configs/workloads/digits_skipnet.yaml]
-designs: [m-tile, adyna]
-figures:
-  - {{name: latency, title: Latency of a batch, measure: summary.latency_us.mean, label: us}}
-"""
-
-
-class InFolder(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
-
-    def path(self, name):
-        return os.path.join(self.folder, name)
 
 
 class DigitsNetworks(InFolder):
@@ -189,21 +155,18 @@ class Frames(InFolder):
         for table in report.tables():
             self.assertEqual(len(report.frame(table)), len(report[table]))
         self.assertGreater(len(report.tables()), 0)
-        store, sweep = self.path("store.sqlite"), self.path("sweep.yaml")
-        with open(sweep, "w", encoding="utf-8") as file:
-            file.write(SWEEP_FILE.format(os.getcwd()))
-        run(SWEEP, "run", sweep, "--store", store, "--jobs", "2", "--quiet")
+        store = self.path("store.sqlite")
+        self.write("sweep.yaml", SWEEP_FILE)
+        run(SWEEP, "run", self.path("sweep.yaml"), "--store", store, "--jobs", "2", "--quiet")
         rows = switchyard.read_sweep(store, "few")
         listed = json.loads(run(SWEEP, "query", "--store", store, "--sweep", "few", "--json"))
-        self.assertEqual(len(rows), 4)
+        self.assertEqual(len(rows), POINTS)
         self.assertEqual(list(rows["noc.link_cycles"]), [row["noc.link_cycles"] for row in listed])
         np.testing.assert_allclose(rows["latency_us"], [row["latency_us"] for row in listed], rtol=1e-12)
 
     def test_experiment(self):
-        path = self.path("experiment.yaml")
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(EXPERIMENT_FILE.format(os.getcwd()))
-        run(SIM, "experiment", path, "--report", self.path("experiment"))
+        self.write("experiment.yaml", EXPERIMENT_FILE)
+        run(SIM, "experiment", self.path("experiment.yaml"), "--report", self.path("experiment"))
         experiment = switchyard.read_experiment(self.path("experiment"))
         points = experiment.frame("points")
         self.assertEqual(list(points["design"]), ["m-tile", "adyna"])

@@ -2,7 +2,6 @@
 """sy-sched import: networks that PyTorch exports, against PyTorch's own counts and values; switches; refusals."""
 import json
 import os
-import tempfile
 import unittest
 
 import numpy as np
@@ -12,20 +11,15 @@ import torchvision
 from onnx import TensorProto, helper, numpy_helper
 
 import networks
-from programs import SCHED, SIM, run
+from programs import SCHED, SIM, InFolder, run
 
 PRESERVE = torch.onnx.TrainingMode.PRESERVE
 
 
-class Import(unittest.TestCase):
+class Import(InFolder):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
+        super().setUp()
         torch.manual_seed(1)
-
-    def path(self, name):
-        return os.path.join(self.folder, name)
 
     def export(self, network, inputs, **options):
         network.eval()

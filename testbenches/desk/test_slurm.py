@@ -8,38 +8,11 @@ import tempfile
 import time
 import unittest
 
-from programs import SIM, SWEEP, run
+from programs import EXPERIMENT_FILE, POINTS, SIM, SWEEP, SWEEP_FILE, InFolder, run
 from slurm import Slurm
 
-SWEEP_FILE = """
-name: few
-platform: {0}/configs/platforms/mini.yaml
-set: {{chip.impl: stages}}
-batches: 1
-networks: [{0}/configs/workloads/digits_skipnet.yaml]
-designs: [m-tile, adyna]
-axes:
-  - {{key: noc.link_cycles, values: [1, 2]}}
-  - {{key: scratchpad.capacity_bytes, values: [16384, 131072]}}
-objectives:
-  - {{name: latency_us, measure: summary.latency_us.mean}}
-  - {{name: energy_mj, measure: energy.total_mj}}
-"""
-EXPERIMENT_FILE = """
-name: two
-title: Two designs
-platform: {0}/configs/platforms/mini.yaml
-set: {{chip.impl: stages}}
-batches: 1
-networks: [{0}/configs/workloads/digits_skipnet.yaml]
-designs: [m-tile, adyna]
-figures:
-  - {{name: latency, title: Latency of a batch, measure: summary.latency_us.mean, label: us}}
-"""
-POINTS = 8
 
-
-class Executors(unittest.TestCase):
+class Executors(InFolder):
     @classmethod
     def setUpClass(cls):
         cls.scratch = tempfile.TemporaryDirectory()
@@ -48,17 +21,8 @@ class Executors(unittest.TestCase):
         cls.addClassCleanup(cls.slurm.stop)
 
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
+        super().setUp()
         self.write("sweep.yaml", SWEEP_FILE)
-
-    def path(self, name):
-        return os.path.join(self.folder, name)
-
-    def write(self, name, text):
-        with open(self.path(name), "w", encoding="utf-8") as file:
-            file.write(text.format(os.getcwd()))
 
     def sweep(self, store, *options):
         run(SWEEP, "run", self.path("sweep.yaml"), "--store", self.path(store), "--quiet", "--json",

@@ -21,7 +21,7 @@ constexpr std::uint64_t kWindow = 0x0100'0000, kWindowBytes = 64u << 20, kProfil
 constexpr std::uint32_t kLoading = 2, kDmaBusy = 16, kProfileBusy = 32, kFailed = 64;
 
 Contract contract(std::uint64_t offset) {
-    constexpr std::uint32_t all = 0xFFFFFFFF;
+    constexpr std::uint32_t kAll = 0xFFFFFFFF;
     switch (offset) {
         case kControl:
             return {Kind::wo, 0x3};
@@ -35,9 +35,9 @@ Contract contract(std::uint64_t offset) {
         case kDmaChip:
         case kDmaChip + 4:
         case kDmaBytes:
-            return {Kind::rw, all};
+            return {Kind::rw, kAll};
         case kDoorbell:
-            return {Kind::wo, all};
+            return {Kind::wo, kAll};
         case kDmaControl:
             return {Kind::wo, 0xF};
         case kProfileTile:

@@ -84,8 +84,8 @@ Outcome limited_sched(unsigned kib, const std::string& arguments) {
 }
 
 std::string scratch(const std::string& file) {
-    static const Scratch folder;
-    return (folder.path() / file).string();
+    static const Scratch kFolder;
+    return (kFolder.path() / file).string();
 }
 
 std::string read_text(const std::string& path) {
@@ -127,9 +127,9 @@ double mean_latency_us(const nlohmann::json& report) {
 }
 
 const std::string& digits_image() {
-    static const std::string path =
+    static const std::string kPath =
         compiled(std::string(kDigits) + " --platform " + kMini + " --design adyna", "digits_skipnet.syk");
-    return path;
+    return kPath;
 }
 
 void check_refused(const Outcome& outcome, std::initializer_list<const char*> parts) {

@@ -68,14 +68,14 @@ TEST_CASE("what the profilers count becomes a profile, and the profile better ke
 
 TEST_CASE("kernels for the declared routes are quicker than evenly spaced ones", "[cli][sampling]") {
     // In compacted segments most units are full, and there is little to gain.
-    const std::string kAlone = "--without compaction";
-    const std::string even = roomy_image("declared_even", kAlone);
-    CHECK(read_text(even) == read_text(roomy_image("declared_uniform", kAlone + " --sampling uniform")));
+    const std::string alone = "--without compaction";
+    const std::string even = roomy_image("declared_even", alone);
+    CHECK(read_text(even) == read_text(roomy_image("declared_uniform", alone + " --sampling uniform")));
     const double before = mean_latency_us(run_roomy(even, "declared_even"));
     const double sampled =
-        mean_latency_us(run_roomy(roomy_image("declared_sampled", kAlone + " --sampling profile"), "declared_sampled"));
+        mean_latency_us(run_roomy(roomy_image("declared_sampled", alone + " --sampling profile"), "declared_sampled"));
     const double optimal =
-        mean_latency_us(run_roomy(roomy_image("declared_optimal", kAlone + " --sampling optimal"), "declared_optimal"));
+        mean_latency_us(run_roomy(roomy_image("declared_optimal", alone + " --sampling optimal"), "declared_optimal"));
     INFO(before << ", " << sampled << ", " << optimal << " us");
     CHECK(sampled < 0.98 * before);
     CHECK(optimal < 0.98 * before);

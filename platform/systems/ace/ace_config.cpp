@@ -4,45 +4,12 @@
 #include <filesystem>
 #include <set>
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
+#include "switchyard/platform/system/config_sections.h"
 #include "switchyard/sw_scheduler/base/error.h"
 
 namespace switchyard::platform::ace {
 
 namespace {
-
-/// Visits every section besides the GPU's with its name.
-template <class Visit>
-void for_each_ace_section(AceConfig& config, Visit visit) {
-    visit("scheduling_window", config.window);
-    visit("host", config.host);
-    visit("run", config.run);
-    visit("energy", config.energy);
-}
-
-[[noreturn]] void refuse(const std::string& path, const YAML::Node& node, const std::string& key,
-                         const std::string& message) {
-    throw InputError(path, line_of(node), key, message);
-}
-
-void check_sections(const std::string& path, const YAML::Node& file) {
-    if (!file.IsMap()) refuse(path, file, "", "wants sections");
-    std::set<std::string> known;
-    AceConfig any;
-    for_each_ace_section(any, [&](const char* name, auto&) { known.insert(name); });
-    for (const auto& entry : file) {
-        const std::string& key = entry.first.Scalar();
-        if (key == "gpu_file") continue;
-        if (key == "system") {
-            if (entry.second.Scalar() != "ace")
-                refuse(path, entry.second, key, fmt::format("\"{}\" is not ace", entry.second.Scalar()));
-        } else if (known.count(key) == 0) {
-            refuse(path, entry.first, key, fmt::format("unknown section; there are {}", fmt::join(known, ", ")));
-        }
-    }
-}
 
 GpuPlatform read_gpu(const std::string& path, const YAML::Node& file, std::map<std::string, std::string>& overrides) {
     if (!file["gpu_file"].IsDefined()) return read_gpu_sections(YAML::Node(YAML::NodeType::Map), path, overrides);
@@ -54,33 +21,31 @@ GpuPlatform read_gpu(const std::string& path, const YAML::Node& file, std::map<s
 
 }  // namespace
 
+/// Every section besides the GPU's.
+template <class Visit>
+void for_each_section(AceConfig& config, Visit visit) {
+    visit("scheduling_window", config.window);
+    visit("host", config.host);
+    visit("run", config.run);
+    visit("energy", config.energy);
+}
+
 AceConfig read_ace_config(const std::string& path, std::map<std::string, std::string> overrides) {
     AceConfig config;
-    const YAML::Node file = path.empty() ? YAML::Node(YAML::NodeType::Map) : load_yaml(path);
-    check_sections(path, file);
+    std::set<std::string> known = section_names<AceConfig>();
+    known.insert("gpu_file");
+    const YAML::Node file = load_sections(path, "ace", known);
     config.gpu = read_gpu(path, file, overrides);
     config.gpu.gpu.cta_scheduler.keep_records = true;
-    for_each_ace_section(config, [&](const char* name, auto& section) {
-        const YAML::Node node = file[name];
-        if (node.IsDefined() && !node.IsMap()) refuse(path, node, name, "wants keys");
-        ConfigReader reader(node, path, name, &overrides);
-        describe(reader, section);
-        reader.finish();
-    });
-    if (!overrides.empty()) throw InputError("--set", 0, overrides.begin()->first, "unknown key");
+    read_sections(file, path, overrides, config);
+    refuse_left_overrides(overrides);
     const std::string message = hw::validation_error(config.window);
     if (!message.empty()) throw InputError(path, 0, "scheduling_window", message);
     return config;
 }
 
 std::vector<KeyDescription> ace_keys() {
-    std::vector<KeyDescription> keys;
-    AceConfig defaults;
-    for_each_ace_section(defaults, [&](const char* name, auto& section) {
-        ConfigReader reader(YAML::Node(), "", name, nullptr, &keys);
-        describe(reader, section);
-    });
-    return keys;
+    return keys_of_sections<AceConfig>();
 }
 
 }  // namespace switchyard::platform::ace

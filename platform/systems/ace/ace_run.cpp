@@ -35,12 +35,12 @@ const hw::WindowCoreFactory kMakeWindowCore = &hw::make_window_core;
 enum Source : unsigned { kWindowSource, kGraphSource, kSources };
 
 const std::map<std::string, std::string>& runtimes() {
-    static const std::map<std::string, std::string> names{{"gpu-serial", "serial"},
-                                                          {"gpu-multi-stream", "multi_stream"},
-                                                          {"gpu-graph", "cuda_graph"},
-                                                          {"ace-sw", "ace_sw"},
-                                                          {"ace-hw", "ace_hw"}};
-    return names;
+    static const std::map<std::string, std::string> kNames{{"gpu-serial", "serial"},
+                                                           {"gpu-multi-stream", "multi_stream"},
+                                                           {"gpu-graph", "cuda_graph"},
+                                                           {"ace-sw", "ace_sw"},
+                                                           {"ace-hw", "ace_hw"}};
+    return kNames;
 }
 
 std::uint32_t power_of_two_from(std::size_t value) {

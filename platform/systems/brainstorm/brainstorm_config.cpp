@@ -7,20 +7,21 @@
 #include <stdexcept>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
+#include "switchyard/platform/system/config_sections.h"
 #include "switchyard/sw_scheduler/base/error.h"
 
 namespace switchyard::platform::brainstorm {
 
-namespace {
-
+/// Every section besides the GPU's.
 template <class Visit>
-void for_each_brainstorm_section(BrainstormConfig& config, Visit visit) {
+void for_each_section(BrainstormConfig& config, Visit visit) {
     visit("host", config.host);
     visit("links", config.links);
     visit("brainstorm", config.mechanisms);
 }
+
+namespace {
 
 std::string beside(const std::string& path, const std::string& file) {
     return (std::filesystem::path(path).parent_path() / file).lexically_normal().string();
@@ -116,19 +117,9 @@ std::vector<std::uint64_t> BrainstormConfig::tuned_loads() const {
 BrainstormConfig read_brainstorm_config(const std::string& path, std::map<std::string, std::string> overrides) {
     if (path.empty()) throw InputError("", 0, "platform", "brainstorm wants a platform file");
     BrainstormConfig config;
-    const YAML::Node file = load_yaml(path);
-    if (!file.IsMap()) throw InputError(path, line_of(file), "", "wants sections");
-    std::vector<std::string> known{"system", "gpu_file"};
-    for_each_brainstorm_section(config, [&](const char* name, auto&) { known.emplace_back(name); });
-    for (const auto& entry : file) {
-        const std::string& key = entry.first.Scalar();
-        if (std::find(known.begin(), known.end(), key) == known.end())
-            throw InputError(path, line_of(entry.first), key,
-                             fmt::format("unknown section; there are {}", fmt::join(known, ", ")));
-        if (key == "system" && entry.second.Scalar() != "brainstorm")
-            throw InputError(path, line_of(entry.second), key,
-                             fmt::format("\"{}\" is not brainstorm", entry.second.Scalar()));
-    }
+    std::set<std::string> known = section_names<BrainstormConfig>();
+    known.insert("gpu_file");
+    const YAML::Node file = load_sections(path, "brainstorm", known);
     for (auto it = overrides.begin(); it != overrides.end();) {
         if (it->first.compare(0, 8, "network.") == 0) {
             config.network_overrides.insert(*it);
@@ -140,14 +131,8 @@ BrainstormConfig read_brainstorm_config(const std::string& path, std::map<std::s
     config.gpu = read_gpu(path, file, overrides);
     config.gpu.gpu.cta_scheduler.keep_records = true;
     config.gpu.gpu.command_processor.queues = sched::brainstorm::kDeviceQueues;
-    for_each_brainstorm_section(config, [&](const char* name, auto& section) {
-        const YAML::Node node = file[name];
-        if (node.IsDefined() && !node.IsMap()) throw InputError(path, line_of(node), name, "wants keys");
-        ConfigReader reader(node, path, name, &overrides);
-        describe(reader, section);
-        reader.finish();
-    });
-    if (!overrides.empty()) throw InputError("--set", 0, overrides.begin()->first, "unknown key");
+    read_sections(file, path, overrides, config);
+    refuse_left_overrides(overrides);
     config.percentiles();
     config.tuned_loads();
     config.topology = read_topology(path, config.links);
@@ -155,13 +140,7 @@ BrainstormConfig read_brainstorm_config(const std::string& path, std::map<std::s
 }
 
 std::vector<KeyDescription> brainstorm_keys() {
-    std::vector<KeyDescription> keys;
-    BrainstormConfig defaults;
-    for_each_brainstorm_section(defaults, [&](const char* name, auto& section) {
-        ConfigReader reader(YAML::Node(), "", name, nullptr, &keys);
-        describe(reader, section);
-    });
-    return keys;
+    return keys_of_sections<BrainstormConfig>();
 }
 
 }  // namespace switchyard::platform::brainstorm

@@ -2,6 +2,7 @@
 #include "switchyard/platform/systems/brainstorm/peer_exchange.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include <fmt/format.h>
@@ -13,7 +14,7 @@ namespace switchyard::platform::brainstorm {
 namespace {
 
 std::uint64_t present_ps() {
-    return static_cast<std::uint64_t>(sc_core::sc_time_stamp() / sc_core::sc_time(1, sc_core::SC_PS) + 0.5);
+    return static_cast<std::uint64_t>(std::llround(sc_core::sc_time_stamp() / sc_core::sc_time(1, sc_core::SC_PS)));
 }
 
 }  // namespace
@@ -91,7 +92,7 @@ void PeerExchange::release(std::uint32_t collective, std::uint32_t index) {
     if (--run.waits[index] > 0) return;
     const sched::Transfer& transfer = run.program->transfers[index];
     const double ns = transfer.step_ns + (transfer.after.empty() ? run.program->base_ns : 0);
-    starts_.push({present_ps() + static_cast<std::uint64_t>(ns * 1e3 + 0.5), collective, index});
+    starts_.push({present_ps() + static_cast<std::uint64_t>(std::llround(ns * 1e3)), collective, index});
     next_.notify(sc_core::SC_ZERO_TIME);
 }
 

@@ -54,6 +54,7 @@ double DataParallel::exposed_ns(const sched::TrainingStream& stream, const memor
             }
     }
     std::vector<std::pair<double, std::uint64_t>> gradients;
+    gradients.reserve(complete_ns.size());
     for (const auto& [id, ns] : complete_ns) gradients.emplace_back(ns, stream.tensors[id].bytes);
     std::sort(gradients.begin(), gradients.end());
     double free_ns = 0;

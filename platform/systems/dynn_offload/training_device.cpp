@@ -15,8 +15,8 @@ using namespace memory_managers;
 namespace {
 
 const sc_core::sc_time& nanosecond() {
-    static const sc_core::sc_time one(1, sc_core::SC_NS);
-    return one;
+    static const sc_core::sc_time kOne(1, sc_core::SC_NS);
+    return kOne;
 }
 
 }  // namespace

@@ -2,17 +2,14 @@
 #include "switchyard/platform/systems/sushi/sushi_config.h"
 
 #include <filesystem>
-#include <set>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "switchyard/hw/memory/dram/device.h"
+#include "switchyard/platform/system/config_sections.h"
 #include "switchyard/sw_scheduler/base/error.h"
 
 namespace switchyard::platform::sushi {
-
-namespace {
 
 template <class Visit>
 void for_each_section(SushiConfig& config, Visit visit) {
@@ -28,6 +25,8 @@ void for_each_section(SushiConfig& config, Visit visit) {
     visit("dpu", config.dpu);
     visit("cpu", config.cpu);
 }
+
+namespace {
 
 std::uint64_t kib(double value) {
     return static_cast<std::uint64_t>(value * 1024);
@@ -90,32 +89,13 @@ std::string SushiConfig::fingerprint(const std::string& supernet, const BufferCo
 
 SushiConfig read_sushi_config(const std::string& path, std::map<std::string, std::string> overrides) {
     SushiConfig config;
-    const YAML::Node file = path.empty() ? YAML::Node(YAML::NodeType::Map) : load_yaml(path);
-    if (!file.IsMap()) throw InputError(path, line_of(file), "", "wants sections");
-    std::set<std::string> known;
-    for_each_section(config, [&](const char* name, auto&) { known.insert(name); });
-    for (const auto& entry : file) {
-        const std::string& key = entry.first.Scalar();
-        if (key == "system") {
-            if (!entry.second.IsScalar() || entry.second.Scalar() != "sushi")
-                throw InputError(path, line_of(entry.second), key, "wants sushi");
-        } else if (known.count(key) == 0) {
-            throw InputError(path, line_of(entry.first), key,
-                             fmt::format("unknown section; there are {}", fmt::join(known, ", ")));
-        }
-    }
-    for_each_section(config, [&](const char* name, auto& section) {
-        const YAML::Node node = file[name];
-        if (node.IsDefined() && !node.IsMap()) throw InputError(path, line_of(node), name, "wants keys");
-        ConfigReader reader(node, path, name, &overrides);
-        describe(reader, section);
-        reader.finish();
-    });
+    const YAML::Node file = load_sections(path, "sushi", section_names<SushiConfig>());
+    read_sections(file, path, overrides, config);
     if (config.accelerator.impl == "cycle")
         for (const auto& [key, is_set] : {std::pair{"array_at_peak", config.accelerator.array_at_peak},
                                           {"activations_on_chip", config.accelerator.activations_on_chip}})
             if (is_set) throw InputError(path, 0, std::string("accelerator.") + key, "is for impl analytic");
-    if (!overrides.empty()) throw InputError("--set", 0, overrides.begin()->first, "unknown key");
+    refuse_left_overrides(overrides);
     // A device file is found beside the platform's; devices of the library have names.
     const std::filesystem::path device =
         (std::filesystem::path(path).parent_path() / config.dram.device).lexically_normal();
@@ -126,13 +106,7 @@ SushiConfig read_sushi_config(const std::string& path, std::map<std::string, std
 }
 
 std::vector<KeyDescription> sushi_keys() {
-    std::vector<KeyDescription> keys;
-    SushiConfig defaults;
-    for_each_section(defaults, [&](const char* name, auto& section) {
-        ConfigReader reader(YAML::Node(), "", name, nullptr, &keys);
-        describe(reader, section);
-    });
-    return keys;
+    return keys_of_sections<SushiConfig>();
 }
 
 }  // namespace switchyard::platform::sushi

@@ -109,7 +109,7 @@ public:
     }
     std::string parameter_error(const std::string& design, const std::string& key,
                                 const std::string& value) const override {
-        const std::string error = System::parameter_error(design, key, value);
+        std::string error = System::parameter_error(design, key, value);
         unsigned jobs = 0;
         if (error.empty() && key == kJobsKey && (parse_plain_number(value, jobs) != Parsed::ok || jobs == 0))
             return "wants a number of processes";

@@ -16,9 +16,9 @@ using namespace switchyard::testing;
 namespace {
 
 const std::vector<FitKernel>& measured_kernels() {
-    static const std::vector<FitKernel> kernels =
+    static const std::vector<FitKernel> kKernels =
         fit_kernels(read_measured_kernels("testbenches/calibration/gpu/a100_kernels.csv"));
-    return kernels;
+    return kKernels;
 }
 
 ErrorSummary errors(const std::vector<std::size_t>& which, const KernelParameters& p) {

@@ -21,12 +21,12 @@ class Covered : public rtl::VerilatedRouter<Top, false> {
 public:
     Covered(const char* name, const rtl::RouterShape& shape, const Config& network, unsigned router, unsigned ports)
         : rtl::VerilatedRouter<Top, false>(shape, network, router, ports),
-          file_(std::string(SWITCHYARD_COVERAGE_FOLDER) + "/" + name + "_" + std::to_string(count_++) + ".dat") {}
+          file_(std::string(SWITCHYARD_COVERAGE_FOLDER) + "/" + name + "_" + std::to_string(count++) + ".dat") {}
     ~Covered() override { this->save_coverage(file_); }
 
 private:
     std::string file_;
-    static inline unsigned count_ = 0;
+    static inline unsigned count = 0;
 };
 
 }  // namespace

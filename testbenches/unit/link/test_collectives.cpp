@@ -275,12 +275,13 @@ TEST_CASE("gather, scatter, all-gather and all-reduce give each device what is i
                         std::memcpy(values[d].data() + 4 * i, &value, 4);
                     }
                 hw::run_collective(topology, {}, program, &values);
+                const std::uint64_t sum = std::uint64_t{n} * (n + 1) / 2;
                 for (unsigned d = 0; d < n; ++d)
                     for (std::uint64_t i = 0; i < count; ++i) {
                         float value = 0;
                         std::memcpy(&value, values[d].data() + 4 * i, 4);
                         // Whole numbers below 2^24: no rounding.
-                        if (value != static_cast<float>(n * (n + 1) / 2 * (i % 100 + 1))) FAIL("all-reduce " << d);
+                        if (value != static_cast<float>(sum * (i % 100 + 1))) FAIL("all-reduce " << d);
                     }
             }
     }

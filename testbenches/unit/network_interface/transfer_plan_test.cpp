@@ -275,8 +275,8 @@ TEST_CASE("whoever gets bytes from a rank is told of by senders()", "[transfer_p
         const TransferPlan plan(edge, source, destination, samples, samples, samples);
         for (unsigned d = 0; d < destination.tiles.size(); ++d) {
             std::vector<std::uint16_t> expected;
-            for (std::uint16_t s = 0; s < source.tiles.size(); ++s) {
-                if (plan.bytes(s, d) > 0) expected.push_back(s);
+            for (unsigned s = 0; s < source.tiles.size(); ++s) {
+                if (plan.bytes(s, d) > 0) expected.push_back(static_cast<std::uint16_t>(s));
             }
             CHECK(plan.senders(d) == expected);
         }

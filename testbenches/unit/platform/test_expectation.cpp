@@ -8,7 +8,7 @@ using namespace switchyard::platform;
 
 namespace {
 
-enum Op : std::uint16_t { stem, conv, inner, inner_merge, outer_merge, input };
+enum Op : std::uint16_t { kStem, kConv, kInner, kInnerMerge, kOuterMerge, kInput };
 
 Edge edge(std::uint16_t id, std::uint16_t src, std::uint16_t dst) {
     Edge e;
@@ -37,7 +37,7 @@ Image nested_skip() {
     image.meta.model = "nested";
     image.meta.batch_samples = 4;
     image.meta.operators.resize(6);
-    for (const Op op : {stem, conv, inner}) image.meta.operators[op].macs_per_sample = 10;
+    for (const Op op : {kStem, kConv, kInner}) image.meta.operators[op].macs_per_sample = 10;
     image.meta.switches.resize(2);
     image.meta.switches[0].name = "outer";
     image.meta.switches[0].exclusive = true;
@@ -45,16 +45,16 @@ Image nested_skip() {
     image.meta.switches[1].parent = "outer";
     image.meta.switches[1].parent_branch = 1;
     TileProgram tile;
-    tile.edges = {edge(0, input, stem),
-                  through(edge(1, stem, conv), 0, 1),
-                  through(edge(2, conv, inner), 1, 1),
-                  popping(through(edge(3, conv, inner_merge), 1, 0)),
-                  popping(edge(4, inner, inner_merge)),
-                  popping(through(edge(5, stem, outer_merge), 0, 0)),
-                  popping(edge(6, inner_merge, outer_merge))};
-    Edge weights = edge(7, kNone, conv);
+    tile.edges = {edge(0, kInput, kStem),
+                  through(edge(1, kStem, kConv), 0, 1),
+                  through(edge(2, kConv, kInner), 1, 1),
+                  popping(through(edge(3, kConv, kInnerMerge), 1, 0)),
+                  popping(edge(4, kInner, kInnerMerge)),
+                  popping(through(edge(5, kStem, kOuterMerge), 0, 0)),
+                  popping(edge(6, kInnerMerge, kOuterMerge))};
+    Edge weights = edge(7, kNone, kConv);
     weights.path = EdgePath::weights;
-    Edge mask = through(edge(8, stem, conv), 0, 1);
+    Edge mask = through(edge(8, kStem, kConv), 0, 1);
     mask.path = EdgePath::mask;
     tile.edges.push_back(weights);
     tile.edges.push_back(mask);

@@ -9,6 +9,7 @@
 #include <memory>
 #include <set>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "switchyard/platform/system/npy.h"

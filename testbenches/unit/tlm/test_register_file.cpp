@@ -54,7 +54,8 @@ struct Fixture {
     }
     Bytes read(std::uint64_t address, unsigned bytes, Bytes enables = {}) {
         Bytes data(bytes, 0xEE);
-        REQUIRE(access(kRead, address, data, std::move(enables)) == ::tlm::TLM_OK_RESPONSE);
+        const ::tlm::tlm_response_status status = access(kRead, address, data, std::move(enables));
+        REQUIRE(status == ::tlm::TLM_OK_RESPONSE);
         return data;
     }
 };
