@@ -13,13 +13,13 @@ const char* const kUgan = "configs/workloads/dynn_offload/ugan.yaml";
 
 /// Trained with a few samples of a small UGAN.
 const std::string& small_pilot() {
-    static const std::string path = [] {
+    static const std::string kPath = [] {
         const std::string trace = scratch("ugan.jsonl"), pilot = scratch("pilot.json");
         REQUIRE(sy_sched(std::string("pilot trace ") + kUgan + kSmall + " --samples 40 -o " + trace).status == 0);
         REQUIRE(sy_sched("pilot train " + trace + " --neurons 8 --epochs 1 -o " + pilot).status == 0);
         return pilot;
     }();
-    return path;
+    return kPath;
 }
 
 std::string damaged(const std::string& from, const std::string& to) {

@@ -196,12 +196,12 @@ TEST_CASE("tiles and stages agree on operators that pack their samples", "[invoc
         compiled("configs/workloads/digits_" + network + ".yaml" + platform +
                      " --design adyna --invocation batch --sample-routing on_chip" + options + in_flight,
                  "packed_" + network + ".syk");
+    const std::string trace = "configs/workloads/digits/" + network + "/routing.jsonl";
     const auto run_on = [&](const std::string& chip) {
         Run result;
         const std::string profile = scratch("profile.json");
-        result.report =
-            report_of_run(platform + " --image " + image + " --trace configs/workloads/digits/" + network +
-                          "/routing.jsonl --batches 2 --set chip.impl=" + chip + " --write-profile " + profile);
+        result.report = report_of_run(platform + " --image " + image + " --trace " + trace +
+                                      " --batches 2 --set chip.impl=" + chip + " --write-profile " + profile);
         result.profile = json::parse(read_text(profile));
         return result;
     };

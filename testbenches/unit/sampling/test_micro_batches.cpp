@@ -3,6 +3,7 @@
 
 #include "random_distributions.h"
 #include "switchyard/sw_scheduler/adyna/sampling/micro_batches.h"
+#include "switchyard/sw_scheduler/base/rounding.h"
 #include "switchyard/testbenches/catch.h"
 
 namespace switchyard::sched {
@@ -93,7 +94,7 @@ TEST_CASE("of a sorted batch all units but one are full or empty", "[micro_batch
     const Distribution phi({3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8, 9});
     for (const std::uint16_t unit : {1, 3, 5, 12}) {
         const Distribution units = in_compacted_units(phi, unit);
-        const double in_batch = (phi.largest() + unit - 1) / unit;
+        const auto in_batch = static_cast<double>(ceil_div(phi.largest(), std::uint32_t{unit}));
         CHECK(units.total() == Approx(phi.total() * in_batch));
         CHECK(units.mean() * in_batch == Approx(phi.mean()));
     }

@@ -70,7 +70,7 @@ TEST_CASE("a packet that waits for a link keeps its source and a virtual channel
         Resources resources(platform, kRouterLinks, kLinks);
         CHECK(resources.carry(on_links({{1, 300}}), 0) == 300);
         CHECK(resources.carry_packet(packet, 0, 1) == 400);
-        CHECK(resources.carry(on_links({{0, 1}}), 0) == 100 + (300 - 10) / 2 + 1);
+        CHECK(resources.carry(on_links({{0, 1}}), 0) == 100 + 145 + 1);  // half of 300 - 10
         CHECK(resources.carry(on_links({{3, 1}}), 0) == 100 + (300 - 10) + 1);
     }
 }

@@ -82,7 +82,7 @@ SIM_TEST("a packet on its own takes as long as the closed form of the torus says
     const std::vector<unsigned> routers = endpoints_of(config);
     NetworkBench bench(config, routers);
     const TrafficBuilder builder(config, hw::HbmConfig{}, routers);
-    for (Endpoint from = 0; from < routers.size(); ++from) {
+    for (Endpoint from = 0; from < static_cast<Endpoint>(routers.size()); ++from) {
         for (Endpoint to = 0; to < static_cast<Endpoint>(routers.size()); ++to) {
             for (const std::uint64_t bytes : {0, 1, 191, 4096}) {
                 const std::uint64_t exact = bench.torus.zero_load_cycles(from, to, bytes);
