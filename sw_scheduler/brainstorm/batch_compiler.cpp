@@ -185,7 +185,7 @@ void BatchCompiler::route_cells(std::size_t index, const CellRoutes& routes) {
     // What padding makes of each branch's cells of a device: the declared capacity, or the largest count.
     const std::uint64_t padded =
         stage.router.capacity > 0 ? stage.router.capacity : *std::max_element(most.begin(), most.end());
-    const std::uint64_t each = ceil_div(branches, devices_);
+    const std::uint64_t each = devices_ > 1 ? ceil_div(branches, devices_) : branches;
     const std::uint64_t pair_capacity =
         std::max<std::uint64_t>(1, each * std::max(padded, *std::max_element(most.begin(), most.end())));
     CellLists lists(devices_, std::vector<std::vector<std::uint64_t>>(devices_));

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <sysc/kernel/sc_spawn.h>
 
 #include "switchyard/hw/gpu/kernel_launch.h"
 

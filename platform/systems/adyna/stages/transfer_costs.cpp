@@ -121,15 +121,16 @@ Transfer& TransferCosts::tensor(std::uint16_t id, unsigned unit, const EdgeCount
     std::uint32_t phase = 0;
     Positions at;  // in a tensor in HBM
     if (ends.edge->path == EdgePath::memory) {
-        // Pieces go round the interfaces, so units that begin at the same place of a round are alike.
-        // Units that begin at the same place of a round are alike; the ids of the first of them are surely there.
+        // Pieces go round the interfaces, so units that begin at the same place of a round are alike; the ids of the
+        // first of them are surely there. No image has an empty cut: the rounds below are not 0.
         const std::uint32_t samples = samples_of_unit(ends), round = round_of(ends).samples;
         const Positions& packed = counts.packed;
         if (packed.last > packed.first) {
-            at = {packed.first % round, packed.first % round + (packed.last - packed.first)};
+            const std::uint32_t begin = packed.first % round;  // NOLINT(clang-analyzer-core.DivideZero)
+            at = {begin, begin + (packed.last - packed.first)};
             phase = (packed.last - packed.first) << kPhaseBits | at.first;
         } else {
-            phase = unit * samples % round;  // NOLINT(clang-analyzer-core.DivideZero): no image has an empty cut
+            phase = unit * samples % round;  // NOLINT(clang-analyzer-core.DivideZero)
             at.first = first_alike(unit, samples, round) * samples;
             at.last = at.first + samples;
         }
