@@ -162,7 +162,10 @@ class Frames(InFolder):
         listed = json.loads(run(SWEEP, "query", "--store", store, "--sweep", "few", "--json"))
         self.assertEqual(len(rows), POINTS)
         self.assertEqual(list(rows["noc.link_cycles"]), [row["noc.link_cycles"] for row in listed])
-        np.testing.assert_allclose(rows["latency_us"], [row["latency_us"] for row in listed], rtol=1e-12)
+        # A design that does not fit the smaller scratchpad has no latency: null in the list, NaN in the frame.
+        latencies = np.array([row["latency_us"] for row in listed], dtype=float)
+        self.assertGreater(np.isfinite(latencies).sum(), 0)
+        np.testing.assert_allclose(rows["latency_us"], latencies, rtol=1e-12)
 
     def test_experiment(self):
         self.write("experiment.yaml", EXPERIMENT_FILE)
