@@ -11,6 +11,9 @@ import unittest
 from programs import EXPERIMENT_FILE, POINTS, SIM, SWEEP, SWEEP_FILE, InFolder, run
 from slurm import Slurm
 
+# Some seconds a point: all batches of the trace, on single tiles.
+LONG_SWEEP_FILE = SWEEP_FILE.replace("batches: 1", "batches: 200").replace("chip.impl: stages", "chip.impl: tiles")
+
 
 class Executors(InFolder):
     @classmethod
@@ -71,7 +74,7 @@ class Executors(InFolder):
 
     def test_killed_tasks_of_slurm(self):
         """The jobs are cancelled from outside: no point is lost, each has its line."""
-        self.write("sweep.yaml", SWEEP_FILE.replace("batches: 1", "batches: 20000"))
+        self.write("sweep.yaml", LONG_SWEEP_FILE)
         ended = subprocess.Popen([SWEEP, "run", self.path("sweep.yaml"), "--store", self.path("killed.sqlite"), "--quiet",
                                   "--executor", "slurm"], env=self.slurm.environment)
         self.wait_for(lambda: "R" in self.slurm.client("squeue", "--noheader", "--format=%t"))
@@ -85,7 +88,7 @@ class Executors(InFolder):
                 self.assertRegex(row["message"], r"task \d+ of Slurm's job \d+ ended without an answer")
 
     def test_interrupt_cancels_the_jobs(self):
-        self.write("sweep.yaml", SWEEP_FILE.replace("batches: 1", "batches: 20000"))
+        self.write("sweep.yaml", LONG_SWEEP_FILE)
         ended = subprocess.Popen([SWEEP, "run", self.path("sweep.yaml"), "--store", self.path("interrupted.sqlite"),
                                   "--quiet", "--executor", "slurm"], env=self.slurm.environment)
         self.wait_for(lambda: "R" in self.slurm.client("squeue", "--noheader", "--format=%t"))
