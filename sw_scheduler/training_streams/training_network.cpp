@@ -10,12 +10,14 @@
 
 #include "switchyard/sw_scheduler/base/config.h"
 #include "switchyard/sw_scheduler/training_streams/network_builders.h"
+#include "switchyard/sw_scheduler/workload/dtr_log.h"
 
 namespace switchyard::sched {
 
 namespace {
 
 constexpr const char* kSection = "training";
+constexpr const char* kRecorded = "recorded";
 constexpr double kEmbeddingScale = 0.125;
 
 struct Kind {
@@ -43,6 +45,7 @@ template <class V>
 void describe(V& v, TrainingNetworkConfig& c) {
     std::vector<std::string> names;
     for (const Kind& kind : kinds()) names.emplace_back(kind.name);
+    names.emplace_back(kRecorded);
     v.choice("network", c.network, names, "what is built");
     v.field("batch", c.batch, 1, 1 << 20, "inputs of a training step; all take the same path");
     v.field("blocks", c.blocks, 1, 1 << 16, "most cells, layers or blocks of a path (Table II)");
@@ -62,6 +65,35 @@ void describe(V& v, TrainingNetworkConfig& c) {
             "of the embedding of a part, over its own standard deviation");
     v.field("label_buffer_gb", c.label_buffer_gb, 0.001, 1e6, "GB of the buffer that the pilot's labels are made for");
     v.field("data", c.data, "file with a length or a tree a line, instead of the statistics");
+    v.field("log", c.log, "network: recorded: a step that was recorded on a device, a log of the DTR simulator");
+}
+
+/// A path that a description names is relative to the description.
+std::string beside(const std::string& file, const std::string& named) {
+    const std::size_t slash = file.find_last_of('/');
+    if (named.empty() || named.front() == '/' || slash == std::string::npos) return named;
+    return file.substr(0, slash + 1) + named;
+}
+
+/// A network of one path: the step of the log, with its times.
+TrainingNetwork recorded_network(const TrainingNetworkConfig& config, const std::string& file) {
+    if (config.log.empty()) throw InputError(file, 0, "training.log", "missing: the log of a recorded network");
+    TrainingNetwork network;
+    network.name = config.network;
+    network.file = file;
+    network.config = config;
+    network.decisions.emplace_back();
+    network.weight.push_back(1);
+    TrainingStream recorded = read_dtr_log(beside(file, config.log));
+    recorded.samples = config.batch;
+    for (const TrainingOperator& op : recorded.operators)
+        network.program.push_back({false, op.idioms, op.sizes, op.type});
+    network.build = [recorded](const std::vector<std::uint8_t>& /*decisions*/, std::uint64_t path) {
+        TrainingStream step = recorded;
+        step.path = path;
+        return step;
+    };
+    return network;
 }
 
 /// How often each path comes among the samples of the data set.
@@ -81,9 +113,7 @@ std::map<std::vector<std::uint8_t>, std::size_t> count_paths(const TrainingNetwo
         counts[loop(max_trips)] = 1;
         return counts;
     }
-    std::string data = c.data;
-    const std::size_t slash = file.find_last_of('/');
-    if (!data.empty() && data.front() != '/' && slash != std::string::npos) data = file.substr(0, slash + 1) + data;
+    const std::string data = beside(file, c.data);
     if (kind.tree && !data.empty()) {
         for (const TreeOrder& tree : read_trees(data)) ++counts[tree];
         return counts;
@@ -193,6 +223,8 @@ std::uint32_t TrainingNetwork::likeliest_path(const std::vector<float>& features
 
 TrainingNetwork make_training_network(const TrainingNetworkConfig& config, const GpuDescription& gpu,
                                       const std::string& file) {
+    if (config.network == kRecorded) return recorded_network(config, file);
+    if (!config.log.empty()) throw InputError(file, 0, "training.log", "wants network: recorded");
     const auto kind =
         std::find_if(kinds().begin(), kinds().end(), [&](const Kind& k) { return k.name == config.network; });
     if (kind == kinds().end()) throw InputError(file, 0, "training.network", "unknown: " + config.network);

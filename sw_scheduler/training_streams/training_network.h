@@ -29,7 +29,9 @@ struct TrainingSample {
 
 /// Keys of a description (docs/dynn_offload.md).
 struct TrainingNetworkConfig {
-    std::string network;  ///< tree_cnn, unrolled_gan, tree_lstm, lstm, bert, evoformer, fixed_lstm, fixed_bert
+    /// tree_cnn, unrolled_gan, tree_lstm, lstm, bert, evoformer, fixed_lstm, fixed_bert; recorded: what `log` has
+    std::string network;
+    std::string log;  ///< of the DTR simulator (workload/dtr_log.h), for the network `recorded`
     std::uint32_t batch = 32, blocks = 128, width = 1024, heads = 16;
     std::uint32_t input_width = 512;               ///< of the embedding of a word, of noise
     std::uint32_t segment = 128;                   ///< tokens that are processed at a time
@@ -88,7 +90,7 @@ TrainingNetwork read_training_network(const std::string& path, const GpuDescript
 /// Names of the keys that overrides may have.
 std::vector<std::string> training_network_keys();
 std::string training_network_keys_markdown();
-/// Throws InputError that names `file`.
+/// Throws InputError that names `file`, or the log of a recorded network. `log` and `data` are relative to `file`.
 TrainingNetwork make_training_network(const TrainingNetworkConfig& config, const GpuDescription& gpu,
                                       const std::string& file = "");
 
