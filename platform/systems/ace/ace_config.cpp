@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <set>
 
-#include "switchyard/platform/system/config_sections.h"
+#include "switchyard/platform/system/platform_sections.h"
 #include "switchyard/sw_scheduler/base/error.h"
 
 namespace switchyard::platform::ace {

@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "switchyard/platform/system/config_sections.h"
+#include "switchyard/platform/system/platform_sections.h"
 #include "switchyard/sw_scheduler/base/error.h"
 
 namespace switchyard::platform::brainstorm {

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "switchyard/hw/memory/dram/device.h"
-#include "switchyard/platform/system/config_sections.h"
+#include "switchyard/platform/system/platform_sections.h"
 #include "switchyard/sw_scheduler/base/error.h"
 
 namespace switchyard::platform::sushi {

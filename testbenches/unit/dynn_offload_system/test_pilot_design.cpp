@@ -45,6 +45,22 @@ ordered_json run_steps(const std::string& design, const std::string& network, co
     return report;
 }
 
+sched::TrainingNetwork network_of(const std::string& name, Settings settings) {
+    return sched::read_training_network(kConfigFiles + "workloads/dynn_offload/" + name + ".yaml",
+                                        describe_gpu(read_gpu_platform(kConfigFiles + "gpus/rtx6000.yaml")), settings);
+}
+
+dynn_offload::Pilot trained_pilot(const sched::TrainingNetwork& network, std::uint32_t neurons, std::uint32_t epochs,
+                                  std::uint32_t samples) {
+    dynn_offload::PilotConfig config;
+    config.neurons = neurons;
+    config.epochs = epochs;
+    dynn_offload::BlockPlanner planner(network, dynn_offload::label_partition(network));
+    dynn_offload::Pilot pilot(config);
+    pilot.train({dynn_offload::record_trace(network, planner, dynn_offload::Representation::idiom, 9, samples)});
+    return pilot;
+}
+
 double mean_step_us(const ordered_json& report) {
     return report.at("summary").at("latency_us").at("mean").get<double>();
 }
@@ -52,17 +68,9 @@ double mean_step_us(const ordered_json& report) {
 }  // namespace
 
 TEST_CASE("the design with a pilot counts mispredictions as its evaluation does", "[dynn_offload_system]") {
-    const Settings small{{"training.width", "256"}, {"training.label_buffer_gb", "0.02"}};
-    Settings overrides = small;
     const sched::TrainingNetwork network =
-        sched::read_training_network(kConfigFiles + "workloads/dynn_offload/ugan.yaml",
-                                     describe_gpu(read_gpu_platform(kConfigFiles + "gpus/rtx6000.yaml")), overrides);
-    dynn_offload::PilotConfig config;
-    config.neurons = 32;
-    config.epochs = 4;
-    dynn_offload::BlockPlanner planner(network, dynn_offload::label_partition(network));
-    dynn_offload::Pilot pilot(config);
-    pilot.train({dynn_offload::record_trace(network, planner, dynn_offload::Representation::idiom, 9, 400)});
+        network_of("ugan", {{"training.width", "256"}, {"training.label_buffer_gb", "0.02"}});
+    const dynn_offload::Pilot pilot = trained_pilot(network, 32, 4, 400);
     const std::string file =
         (std::filesystem::temp_directory_path() / (std::to_string(::getpid()) + "_pilot_design.json")).string();
     pilot.write(file);
@@ -111,15 +119,8 @@ TEST_CASE("the design with a pilot trains the dynamic networks", "[dynn_offload_
         small["network.label_buffer_gb"] = std::to_string(peak_gb * 0.4);
         Settings training;
         for (const auto& [key, value] : small) training["training." + key.substr(key.find('.') + 1)] = value;
-        const sched::TrainingNetwork network =
-            sched::read_training_network(kConfigFiles + "workloads/dynn_offload/" + name + ".yaml",
-                                         describe_gpu(read_gpu_platform(kConfigFiles + "gpus/rtx6000.yaml")), training);
-        dynn_offload::PilotConfig config;
-        config.neurons = 16;
-        config.epochs = 2;
-        dynn_offload::BlockPlanner planner(network, dynn_offload::label_partition(network));
-        dynn_offload::Pilot pilot(config);
-        pilot.train({dynn_offload::record_trace(network, planner, dynn_offload::Representation::idiom, 9, 100)});
+        const sched::TrainingNetwork network = network_of(name, training);
+        const dynn_offload::Pilot pilot = trained_pilot(network, 16, 2, 100);
         pilot.write(file);
         Settings with_pilot = small;
         with_pilot["training.budget_gb"] = std::to_string(peak_gb * 0.9);

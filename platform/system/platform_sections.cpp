@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "switchyard/platform/system/config_sections.h"
+#include "switchyard/platform/system/platform_sections.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
