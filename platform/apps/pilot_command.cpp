@@ -205,7 +205,11 @@ int PilotCommand::evaluate() {
                           {"mispredictions", e.mispredictions},
                           {"mispredictions_with_records", e.handled},
                           {"mispredictions_of_true_labels", e.label_limit},
-                          {"mispredictions_of_likeliest_path", e.input_limit}});
+                          {"mispredictions_of_likeliest_path", e.input_limit},
+                          {"compared", e.compared},
+                          {"output_difference", e.output_difference},
+                          {"label_separation", e.label_separation},
+                          {"resolved", e.resolved}});
     };
     for (const std::string& file : networks_) {
         if (lists_networks(file, "pilot_validation")) {

@@ -92,11 +92,20 @@ public:
     };
     Match map(const std::vector<BlockVector>& output) const;
     const std::vector<BlockVector>& label(std::uint32_t path) const { return labels_.at(path); }
+    /// How far an output is from the label of a path: for each element, the differences of the sums up to the blocks'
+    /// ends, over the sums of the step. Of the paths of a size, map() takes the one with the smallest.
+    double difference(const std::vector<BlockVector>& output, std::uint32_t path) const;
+    /// The smallest difference between the label of this path and another label of the same size; infinite if there is
+    /// none. An output that is farther than half of it from the label of its path may be mapped to another path.
+    double separation(std::uint32_t path) const;
 
 private:
+    using BySize = std::vector<std::pair<double, std::uint32_t>>;
+    BySize::const_iterator first_of_size(double operators) const;
+
     std::vector<std::vector<BlockVector>> labels_;
-    std::vector<double> operators_;                               ///< of each path
-    std::vector<std::pair<double, std::uint32_t>> by_operators_;  ///< ascending
+    std::vector<double> operators_;  ///< of each path
+    BySize by_operators_;            ///< ascending
 };
 
 /// What the runtime asks before each training step.
@@ -110,6 +119,9 @@ public:
     std::uint32_t path_of(const std::vector<BlockVector>& output, bool* exact = nullptr);
     std::vector<BlockVector> output_of(const sched::TrainingSample& sample) const;
     std::vector<BlockVector> label_of(std::uint32_t path);
+    /// PathMapper::difference and PathMapper::separation.
+    double difference_of(const std::vector<BlockVector>& output, std::uint32_t path) const;
+    double separation_of(std::uint32_t path) const;
     bool mispredicted(std::uint32_t predicted, std::uint32_t taken) {
         return comparison_.mispredicted(predicted, taken);
     }
@@ -135,6 +147,11 @@ struct PilotEvaluation {
     std::size_t label_limit = 0;
     /// Mispredictions of the most probable path given the embedding: what the input leaves open.
     std::size_t input_limit = 0;
+    /// Means over the samples whose path has others of its size (PathMapper): how far the pilot's output is from the
+    /// label of the path that is taken, and how far the nearest other label is.
+    double output_difference = 0, label_separation = 0;
+    std::size_t resolved = 0;  ///< of them: the output is nearer than half of that
+    std::size_t compared = 0;  ///< samples that have both
 };
 PilotEvaluation evaluate_pilot(const sched::TrainingNetwork& network, const Pilot& pilot, std::uint64_t seed,
                                std::size_t samples);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 
 #include <fmt/format.h>
@@ -29,11 +30,40 @@ PathMapper::PathMapper(const sched::TrainingNetwork& network, BlockPlanner& labe
     std::sort(by_operators_.begin(), by_operators_.end());
 }
 
+PathMapper::BySize::const_iterator PathMapper::first_of_size(double operators) const {
+    return std::lower_bound(by_operators_.begin(), by_operators_.end(), std::make_pair(operators, 0U));
+}
+
+// Of what has been launched up to each block's end, as the pilot is trained: a boundary that is off by some operators
+// counts once, not in both of its blocks.
+double PathMapper::difference(const std::vector<BlockVector>& output, std::uint32_t path) const {
+    const std::vector<BlockVector>& label = labels_[path];
+    double difference = 0;
+    for (std::size_t e = 0; e < label.front().size(); ++e) {
+        double a = 0, c = 0, apart = 0;
+        for (std::size_t b = 0; b < std::max(label.size(), output.size()); ++b) {
+            if (b < label.size()) a += label[b][e];
+            if (b < output.size()) c += output[b][e];
+            apart += std::abs(a - c);
+        }
+        difference += apart / (1 + a + c);
+    }
+    return difference;
+}
+
+double PathMapper::separation(std::uint32_t path) const {
+    const double operators = operators_[path];
+    double nearest = std::numeric_limits<double>::infinity();
+    for (auto at = first_of_size(operators); at != by_operators_.end() && at->first == operators; ++at)
+        if (labels_[at->second] != labels_[path]) nearest = std::min(nearest, difference(labels_[path], at->second));
+    return nearest;
+}
+
 PathMapper::Match PathMapper::map(const std::vector<BlockVector>& output) const {
     double operators = 0;
     for (const BlockVector& block : output) operators += block[0];
     // Paths with the same number of operators stand together; the nearest ones are before or behind the place.
-    const auto place = std::lower_bound(by_operators_.begin(), by_operators_.end(), std::make_pair(operators, 0U));
+    const auto place = first_of_size(operators);
     double nearest = 0;
     if (place == by_operators_.end())
         nearest = by_operators_.back().first;
@@ -43,22 +73,9 @@ PathMapper::Match PathMapper::map(const std::vector<BlockVector>& output) const 
         nearest = operators - (place - 1)->first < place->first - operators ? (place - 1)->first : place->first;
     Match match;
     double best = -1;
-    for (auto at = std::lower_bound(by_operators_.begin(), by_operators_.end(), std::make_pair(nearest, 0U));
-         at != by_operators_.end() && at->first == nearest; ++at) {
-        const std::vector<BlockVector>& label = labels_[at->second];
-        if (label == output) return {at->second, true};
-        // Of what has been launched up to each block's end, as the pilot is trained: a boundary that is off by some
-        // operators counts once, not in both of its blocks.
-        double difference = 0;
-        for (std::size_t e = 0; e < label.front().size(); ++e) {
-            double a = 0, c = 0, apart = 0;
-            for (std::size_t b = 0; b < std::max(label.size(), output.size()); ++b) {
-                if (b < label.size()) a += label[b][e];
-                if (b < output.size()) c += output[b][e];
-                apart += std::abs(a - c);
-            }
-            difference += apart / (1 + a + c);
-        }
+    for (auto at = first_of_size(nearest); at != by_operators_.end() && at->first == nearest; ++at) {
+        if (labels_[at->second] == output) return {at->second, true};
+        const double difference = this->difference(output, at->second);
         if (best >= 0 && difference >= best) continue;
         best = difference;
         match.path = at->second;
@@ -106,6 +123,14 @@ std::vector<BlockVector> PilotPredictor::label_of(std::uint32_t path) {
     return mapper_->label(path);
 }
 
+double PilotPredictor::difference_of(const std::vector<BlockVector>& output, std::uint32_t path) const {
+    return mapper_->difference(output, path);
+}
+
+double PilotPredictor::separation_of(std::uint32_t path) const {
+    return mapper_->separation(path);
+}
+
 std::uint32_t PilotPredictor::path_of(const std::vector<BlockVector>& output, bool* exact) {
     const PathMapper::Match match = mapper_->map(output);
     if (exact != nullptr) *exact = match.exact;
@@ -123,6 +148,7 @@ PilotEvaluation evaluate_pilot(const sched::TrainingNetwork& network, const Pilo
         return operators;
     };
     std::map<std::uint32_t, std::uint32_t> of_labels;  // path to which a path's own label is mapped
+    std::map<std::uint32_t, double> separations;
     for (const sched::TrainingSample& sample : network.samples(seed, samples)) {
         bool exact = false;
         const std::vector<BlockVector> output = predictor.output_of(sample);
@@ -139,12 +165,25 @@ PilotEvaluation evaluate_pilot(const sched::TrainingNetwork& network, const Pilo
         of_labels[sample.path] = labelled;
         result.label_limit += predictor.mispredicted(labelled, sample.path);
         result.input_limit += predictor.mispredicted(network.likeliest_path(sample.features), sample.path);
+        const auto separation = separations.try_emplace(sample.path, -1).first;
+        if (separation->second < 0) separation->second = predictor.separation_of(sample.path);
+        if (std::isfinite(separation->second)) {
+            const double difference = predictor.difference_of(output, sample.path);
+            ++result.compared;
+            result.output_difference += difference;
+            result.label_separation += separation->second;
+            result.resolved += 2 * difference < separation->second;
+        }
         const std::uint32_t used = records.find(output).value_or(path);
         if (!predictor.mispredicted(used, sample.path)) continue;
         ++result.handled;
         records.record(output, sample.path);
     }
     result.records = records.size();
+    if (result.compared > 0) {
+        result.output_difference /= static_cast<double>(result.compared);
+        result.label_separation /= static_cast<double>(result.compared);
+    }
     return result;
 }
 

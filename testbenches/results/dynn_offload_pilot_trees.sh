@@ -50,6 +50,8 @@ write("same_sizes_more", "pilot_training", seed, [dict(n, samples=2500) for n in
 write("no_noise", "pilot_training", seed, trees, noise=0)
 write("check", "pilot_validation", validation["seed"], checked)
 write("check_no_noise", "pilot_validation", validation["seed"], checked, noise=0)
+# The very samples of the training: the trees stand first in its list, so that they have the same seeds.
+write("check_trained", "pilot_validation", seed, trees)
 PYTHON
 
 measure() { # NAME TRAINING VALIDATION OPTION...
@@ -65,6 +67,7 @@ while read -ra arguments; do
 done <<'RUNS'
 base as_trained check
 trees_alone trees_alone check
+trained trees_alone check_trained
 no_noise no_noise check_no_noise
 epochs trees_alone check --epochs 100
 samples more_samples check
@@ -87,25 +90,43 @@ import sys
 
 rows = [("base", "as `docs/results/dynn_offload_pilot.md` has it: 64 networks, 20 epochs"),
         ("trees_alone", "the 16 tree networks of them alone"),
-        ("no_noise", "the same, embeddings without noise, in validation too"),
+        ("trained", "the same, evaluated on the samples of the training itself"),
+        ("no_noise", "trees alone, embeddings without noise, in validation too"),
         ("epochs", "trees alone, 100 epochs"),
         ("samples", "trees alone, five times the samples"),
         ("wide", "trees alone, 128 outputs of the sample's input layer and 128 neurons in the second layer"),
         ("same_sizes", "trees of the sizes of the validation networks, sentences of other seeds: 8,000 samples"),
         ("same_sizes_samples", "the same with five times the samples")]
-print("| training | network | accuracy | right number of operators and control flows, but another tree | true labels | best |")
-print("| --- | --- | ---: | ---: | ---: | ---: |")
+COUNTS = ("samples", "mispredictions", "mispredictions_with_records", "right_size_other_path",
+          "mispredictions_of_true_labels", "mispredictions_of_likeliest_path", "compared", "resolved")
+print("| training | network | accuracy | with records | right number of operators and control flows, but another tree "
+      "| true labels | best | output to its label | label to the nearest | resolved |")
+print("| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
 for name, title in rows:
+    by_network = {}
     for found in json.load(open(f"{sys.argv[1]}/{name}.found.json")):
-        n = found["samples"]
-        print(f"| {title} | {found['network']} | {found['accuracy']:.3f} "
-              f"| {found['right_size_other_path'] / n:.3f} | {1 - found['mispredictions_of_true_labels'] / n:.3f} "
-              f"| {1 - found['mispredictions_of_likeliest_path'] / n:.3f} |")
+        by_network.setdefault(found["network"], []).append(found)
+    for network, all_of in by_network.items():
+        count = {key: sum(found[key] for found in all_of) for key in COUNTS}
+        n, compared = count["samples"], count["compared"]
+
+        def mean(key):
+            return sum(found[key] * found["compared"] for found in all_of) / compared
+
+        print(f"| {title} | {network} | {1 - count['mispredictions'] / n:.3f} "
+              f"| {1 - count['mispredictions_with_records'] / n:.3f} | {count['right_size_other_path'] / n:.3f} "
+              f"| {1 - count['mispredictions_of_true_labels'] / n:.3f} "
+              f"| {1 - count['mispredictions_of_likeliest_path'] / n:.3f} "
+              f"| {mean('output_difference'):.3f} | {mean('label_separation'):.4f} | {count['resolved'] / compared:.3f} |")
 PYTHON
 cat <<'MARKDOWN'
 
-*True labels* and *best*: accuracy if the pilot's output were the path's label itself, and of the most probable path given the
-embedding.
+*With records*: a misprediction whose output was recorded before is not made again. *True labels* and *best*: accuracy if the
+pilot's output were the path's label itself, and of the most probable path given the embedding. *Output to its label*: mean
+difference between the pilot's output and the label of the path that is taken, as the mapping back to a path has it (sums up
+to the blocks' ends over those of the step, ten elements). *Label to the nearest*: the same between that label and the nearest
+other label of a path of the same size. *Resolved*: samples whose output is nearer to its label than half of that; of the others
+it is chance which tree of the size is the nearest.
 
 MARKDOWN
 inputs $w/{pilot_training,pilot_validation,tree_cnn,tree_lstm}.yaml configs/gpus/rtx6000.yaml
