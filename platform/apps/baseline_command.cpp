@@ -10,6 +10,7 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "switchyard/platform/apps/exit_status.h"
 #include "switchyard/platform/apps/number_options.h"
 #include "switchyard/platform/system/config_section.h"
 #include "switchyard/platform/system/page.h"
@@ -21,7 +22,6 @@ namespace switchyard::platform {
 
 namespace {
 
-constexpr int kFailedCheck = 1;
 constexpr const char* kKeys = "keys";
 
 std::string parameters_markdown(const SystemRegistry& registry) {

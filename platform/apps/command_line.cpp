@@ -119,6 +119,10 @@ void PlatformOptions::add_to(CLI::App& command) {
         ->type_name("KEY=VALUE");
 }
 
+PlatformConfig PlatformOptions::read() const {
+    return read_platform(file, parse_overrides(settings));
+}
+
 int run_program(CLI::App& app, int argc, char** argv, const std::function<int()>& work) {
     const std::string program = app.get_name();
     // A file that gets too large is an error of write(), not the end of the process.

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "switchyard/platform/chip/platform_config.h"
+
 namespace CLI {
 class App;
 }
@@ -22,6 +24,8 @@ struct PlatformOptions {
     std::vector<std::string> settings;
 
     void add_to(CLI::App& command);
+    /// Throws InputError.
+    PlatformConfig read() const;
 };
 
 /// Parses the command line, runs `work` and turns every exception into one line on standard error.

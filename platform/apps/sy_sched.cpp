@@ -83,8 +83,7 @@ struct CompileCommand {
     }
 
     int run() const {
-        const platform::PlatformConfig config =
-            platform::read_platform(platform.file, platform::parse_overrides(platform.settings));
+        const platform::PlatformConfig config = platform.read();
         const sched::Model input = read_input();
         const Image image = platform::compile_network(input, config, options);
         const std::vector<std::uint8_t> bytes = encode(image);

@@ -9,6 +9,7 @@
 
 #include "switchyard/platform/apps/command_line.h"
 #include "switchyard/platform/apps/executor_options.h"
+#include "switchyard/platform/apps/exit_status.h"
 #include "switchyard/platform/apps/git_description.h"
 #include "switchyard/platform/apps/self_description.h"
 #include "switchyard/platform/apps/systems.h"
@@ -25,7 +26,7 @@ using namespace switchyard;
 
 namespace {
 
-constexpr int kFailedPoint = 1, kInterrupted = 130;
+constexpr int kFailedPoint = 1;
 
 struct RunCommand {
     std::string file, json, report;
@@ -71,7 +72,7 @@ struct RunCommand {
             fmt::print("{}: {} points: {} known, {} run; {} done, {} infeasible, {} failed{}\n", sweep.name,
                        outcome.points, outcome.known, outcome.ran, done, outcome.infeasible, outcome.failed,
                        outcome.interrupted ? "; interrupted, the same command goes on" : "");
-        if (outcome.interrupted) return kInterrupted;
+        if (outcome.interrupted) return platform::kInterrupted;
         return outcome.failed > 0 || !outcome.checks_hold ? kFailedPoint : 0;
     }
 };
