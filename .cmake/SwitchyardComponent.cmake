@@ -48,13 +48,18 @@ function(switchyard_component folder)
   target_sources(switchyard_hw PRIVATE ${ARG_SOURCES})
 endfunction()
 
-# switchyard_system(<name> SOURCES ... [DEPENDS ...]): library Switchyard::<name> from the folder of this name, registered
-# with the programs: it defines std::unique_ptr<System> switchyard::platform::make_<name>_system().
+# switchyard_system(<name> [OF_SYSTEMS] SOURCES ... [DEPENDS ...]): library Switchyard::<name> from the folder of this name, registered
+# with the programs: it defines std::unique_ptr<System> switchyard::platform::make_<name>_system(). OF_SYSTEMS: that takes
+# a SystemRegistry of the others, of which its devices are.
 function(switchyard_system name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})
+  cmake_parse_arguments(ARG "OF_SYSTEMS" "" "SOURCES;DEPENDS" ${ARGN})
   list(TRANSFORM ARG_SOURCES PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/${name}/)
   switchyard_library(${name} SOURCES ${ARG_SOURCES} DEPENDS Switchyard::system ${ARG_DEPENDS} PRECOMPILED models)
-  set_property(GLOBAL APPEND PROPERTY SWITCHYARD_SYSTEMS ${name})
+  if(ARG_OF_SYSTEMS)
+    set_property(GLOBAL APPEND PROPERTY SWITCHYARD_SYSTEMS_OF_SYSTEMS ${name})
+  else()
+    set_property(GLOBAL APPEND PROPERTY SWITCHYARD_SYSTEMS ${name})
+  endif()
 endfunction()
 
 # switchyard_program(<name> SOURCES ... [DEPENDS ...]): a command-line program, built in bin/ and installed.

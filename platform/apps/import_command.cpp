@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "switchyard/platform/apps/import_command.h"
 
-#include <cstdlib>
-#include <filesystem>
-
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
@@ -14,33 +11,16 @@
 #include "switchyard/sw_scheduler/base/config.h"
 #include "switchyard/sw_scheduler/base/error.h"
 #include "switchyard/sw_scheduler/base/files.h"
+#include "switchyard/sw_scheduler/base/scratch_folder.h"
 #include "switchyard/sw_scheduler/workload/model_reader.h"
 
 namespace switchyard::platform {
 
 namespace {
 
-/// A folder that is removed again.
-class ScratchFolder {
-public:
-    ScratchFolder() : path_((std::filesystem::temp_directory_path() / "sy-sched-XXXXXX").string()) {
-        if (mkdtemp(path_.data()) == nullptr) throw InputError(path_, 0, "", "cannot be made");
-    }
-    ~ScratchFolder() {
-        std::error_code ignored;
-        std::filesystem::remove_all(path_, ignored);
-    }
-    ScratchFolder(const ScratchFolder&) = delete;
-    ScratchFolder& operator=(const ScratchFolder&) = delete;
-    std::string file(const std::string& name) const { return path_ + "/" + name; }
-
-private:
-    std::string path_;
-};
-
 /// The graph of a model file's text: what the model format demands is checked.
 sched::DynGraph checked(const std::string& network, const std::string& text) {
-    const ScratchFolder folder;
+    const ScratchFolder folder("sy-sched");
     const std::string file = folder.file("model.yaml");
     write_file(text, file);
     try {

@@ -2,7 +2,8 @@
 #include "switchyard/sw_scheduler/brainstorm/network_profile.h"
 
 #include <algorithm>
-#include <numeric>
+
+#include "switchyard/sw_scheduler/brainstorm/router_placement.h"
 
 namespace switchyard::sched::brainstorm {
 
@@ -146,11 +147,8 @@ std::vector<std::vector<std::size_t>> NetworkProfile::by_stage(const Placement& 
 
 std::vector<std::vector<std::size_t>> NetworkProfile::block_placement() const {
     std::vector<std::vector<std::size_t>> result(network_.stages.size());
-    for (const std::size_t stage : network_.routed_stages()) {
-        const std::size_t branches = network_.stages[stage].router.branches;
-        const std::size_t each = (branches + devices_ - 1) / devices_;
-        for (std::size_t b = 0; b < branches; ++b) result[stage].push_back(b / each);
-    }
+    for (const std::size_t stage : network_.routed_stages())
+        result[stage] = brainstorm::block_placement(network_.stages[stage].router.branches, devices_);
     return result;
 }
 
@@ -158,29 +156,11 @@ std::vector<std::vector<std::size_t>> NetworkProfile::placement_by_load(bool bal
     std::vector<std::vector<std::size_t>> result(network_.stages.size());
     std::size_t r = 0;
     for (const std::size_t stage : network_.routed_stages()) {
-        const std::size_t branches = network_.stages[stage].router.branches;
-        const std::size_t each = (branches + devices_ - 1) / devices_;
-        std::vector<std::uint64_t> cells(branches);
-        for (std::size_t b = 0; b < branches; ++b)
+        std::vector<std::uint64_t> cells(network_.stages[stage].router.branches);
+        for (std::size_t b = 0; b < cells.size(); ++b)
             for (std::size_t d = 0; d < devices_; ++d) cells[b] += from_[r][d][b];
         ++r;
-        std::vector<std::size_t> order(branches);
-        std::iota(order.begin(), order.end(), 0);
-        std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return cells[a] > cells[b]; });
-        std::vector<std::uint64_t> on(devices_);
-        std::vector<std::size_t> count(devices_);
-        result[stage].resize(branches);
-        for (std::size_t rank = 0; rank < branches; ++rank) {
-            std::size_t device = rank / each;
-            if (balanced) {
-                device = devices_;
-                for (std::size_t d = 0; d < devices_; ++d)
-                    if (count[d] < each && (device == devices_ || on[d] < on[device])) device = d;
-            }
-            result[stage][order[rank]] = device;
-            on[device] += cells[order[rank]];
-            ++count[device];
-        }
+        result[stage] = brainstorm::placement_by_load(cells, devices_, balanced);
     }
     return result;
 }

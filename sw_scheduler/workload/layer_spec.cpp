@@ -262,6 +262,10 @@ std::vector<Variables> read_runs(MappingReader& use) {
 
 }  // namespace
 
+const std::string& to_string(LayerKind kind) {
+    return kKindNames[static_cast<std::size_t>(kind)];
+}
+
 std::vector<LayerSpec> read_layers(MappingReader& model) {
     std::map<std::string, std::vector<YAML::Node>> templates;
     if (model.has("templates")) {

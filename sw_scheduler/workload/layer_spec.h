@@ -26,6 +26,9 @@ enum class LayerKind : std::uint8_t {
     sink
 };
 
+/// As model files have it: "convolution", "switch".
+const std::string& to_string(LayerKind kind);
+
 /// One layer as the model file states it, templates expanded; references are still names.
 struct LayerSpec {
     std::string name;

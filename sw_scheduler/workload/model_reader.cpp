@@ -3,6 +3,7 @@
 
 #include "switchyard/sw_scheduler/base/config.h"
 #include "switchyard/sw_scheduler/workload/graph_builder.h"
+#include "switchyard/sw_scheduler/workload/model_layers.h"
 
 namespace switchyard::sched {
 
@@ -19,24 +20,40 @@ TensorShape read_input(MappingReader input) {
     return shape;
 }
 
+ModelLayers layers_of(MappingReader& file) {
+    file.allow({"name", "batch", "samples_per_input", "input", "templates", "layers", "outputs", "routing"});
+    ModelLayers model;
+    model.name = file.text("name");
+    model.batch_inputs = static_cast<std::uint32_t>(file.integer("batch", 1, kLargestBatch));
+    model.samples_per_input = static_cast<std::uint32_t>(file.integer_or("samples_per_input", 1, 1u << 11, 1));
+    model.input = read_input(file.mapping("input"));
+    model.layers = read_layers(file);
+    model.outputs = file.has("outputs") ? file.texts("outputs") : std::vector<std::string>{model.layers.back().name};
+    return model;
+}
+
 }  // namespace
+
+ModelLayers read_model_layers(const std::string& path) {
+    MappingReader file(load_yaml(path), path, "");
+    ModelLayers model = layers_of(file);
+    file.has("routing");
+    file.finish();
+    return model;
+}
 
 Model read_model(const std::string& path) {
     MappingReader file(load_yaml(path), path, "");
-    file.allow({"name", "batch", "samples_per_input", "input", "templates", "layers", "outputs", "routing"});
+    ModelLayers read = layers_of(file);
     DynGraph graph;
     graph.file = path;
-    graph.name = file.text("name");
-    graph.batch_inputs = static_cast<std::uint32_t>(file.integer("batch", 1, kLargestBatch));
-    graph.samples_per_input = static_cast<std::uint32_t>(file.integer_or("samples_per_input", 1, 1u << 11, 1));
-    graph.input = read_input(file.mapping("input"));
-
-    const std::vector<LayerSpec> layers = read_layers(file);
-    const std::vector<std::string> outputs =
-        file.has("outputs") ? file.texts("outputs") : std::vector<std::string>{layers.back().name};
-    const int output_line = file.has("outputs") ? file.line_of_key("outputs") : layers.back().line;
+    graph.name = std::move(read.name);
+    graph.batch_inputs = read.batch_inputs;
+    graph.samples_per_input = read.samples_per_input;
+    graph.input = read.input;
+    const int output_line = file.has("outputs") ? file.line_of_key("outputs") : read.layers.back().line;
     Model model;
-    model.graph = GraphBuilder(std::move(graph), layers).build(outputs, output_line);
+    model.graph = GraphBuilder(std::move(graph), read.layers).build(read.outputs, output_line);
     if (file.has("routing"))
         model.routing = read_routing(file.mapping("routing"), model.graph.signatures(), model.graph.samples_per_input);
     file.finish();

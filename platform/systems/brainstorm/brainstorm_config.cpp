@@ -4,7 +4,6 @@
 #include <filesystem>
 #include <set>
 #include <sstream>
-#include <stdexcept>
 
 #include <fmt/format.h>
 
@@ -32,38 +31,6 @@ GpuPlatform read_gpu(const std::string& path, const YAML::Node& file, std::map<s
     const std::string gpu_file = beside(path, file["gpu_file"].Scalar());
     read_gpu_platform(gpu_file);  // nothing but a GPU's sections
     return read_gpu_sections(load_yaml(gpu_file), gpu_file, overrides);
-}
-
-std::shared_ptr<const sched::LinkTopology> read_topology(const std::string& path, const LinksConfig& links) {
-    if (links.devices == 1) return nullptr;
-    try {
-        if (links.family != "none") {
-            // NVLink 2 as in configs/topologies/dgx1v.yaml; a device has six of them, however many peers.
-            sched::LinkKind kind;
-            kind.name = "nvlink2";
-            kind.gb_per_s = links.family == "switch"            ? 150
-                            : links.family == "ring"            ? 75
-                            : links.family == "fully_connected" ? 150.0 / (links.devices - 1)
-                                                                : 15.439;
-            kind.kernel_gb_per_s = links.family == "pcie_tree" ? 12 : kind.gb_per_s * 0.8;
-            kind.pcie = links.family == "pcie_tree";
-            if (kind.pcie) {
-                kind.overhead_bytes = 26;
-                kind.latency_ns = 250;
-            }
-            return std::make_shared<const sched::LinkTopology>(
-                sched::make_link_topology(links.family, links.devices, kind).scaled(links.rate_factor));
-        }
-        if (links.topology.empty())
-            throw InputError(path, 0, "links", "several devices want a `topology` or a `family`");
-        const sched::LinkTopology all = sched::read_link_topology(beside(path, links.topology));
-        if (links.devices > all.devices())
-            throw InputError(path, 0, "links.devices",
-                             fmt::format("{} of {}, which {} has", links.devices, all.devices(), links.topology));
-        return std::make_shared<const sched::LinkTopology>(all.first_devices(links.devices).scaled(links.rate_factor));
-    } catch (const std::invalid_argument& error) {
-        throw InputError(path, 0, "links", error.what());
-    }
 }
 
 std::vector<double> numbers_of(const std::string& text, const char* key) {
@@ -135,7 +102,7 @@ BrainstormConfig read_brainstorm_config(const std::string& path, std::map<std::s
     refuse_left_overrides(overrides);
     config.percentiles();
     config.tuned_loads();
-    config.topology = read_topology(path, config.links);
+    config.topology = sched::chosen_topology(config.links, path);
     return config;
 }
 

@@ -10,7 +10,7 @@
 #include "switchyard/platform/gpu/gpu_platform.h"
 #include "switchyard/sw_scheduler/base/config.h"
 #include "switchyard/sw_scheduler/brainstorm/batch_compiler.h"
-#include "switchyard/sw_scheduler/collectives/link_topology.h"
+#include "switchyard/sw_scheduler/collectives/link_choice.h"
 
 namespace switchyard::platform::brainstorm {
 
@@ -31,22 +31,14 @@ void describe(V& v, HostConfig& c) {
 }
 
 /// Devices and how they are joined.
-struct LinksConfig {
-    unsigned devices = 1;
-    std::string topology;
-    std::string family = "none";
-    double rate_factor = 1;
+struct LinksConfig : sched::LinkChoice {
     double base_us = 0, step_us = 3.4, pcie_step_us = 5.7;
     hw::MessageEngine::Config messages;
 };
 
 template <class V>
 void describe(V& v, LinksConfig& c) {
-    v.field("devices", c.devices, 1, 64, "GPUs; of a topology's, the first ones");
-    v.field("topology", c.topology, "file of the topology, relative to the platform file");
-    v.choice("family", c.family, {"none", "ring", "fully_connected", "switch", "pcie_tree"},
-             "a family of topologies of NVLink 2 (six links a device together) in place of the file");
-    v.field("rate_factor", c.rate_factor, 0.001, 1000, "of all links' rates");
+    describe(v, static_cast<sched::LinkChoice&>(c));
     v.field("base_us", c.base_us, 0, 1e6, "of software, of a collective, besides its launch");
     v.field("step_us", c.step_us, 0, 1e6, "of software, of a message; NCCL's Simple protocol over NVLink");
     v.field("pcie_step_us", c.pcie_step_us, 0, 1e6, "of one over PCI Express");

@@ -94,12 +94,14 @@ TEST_CASE("the registry has the designs of the evaluations of all systems", "[ex
                                                                 "brt-vertical",
                                                                 "brt-horizontal",
                                                                 "brt-batched",
-                                                                "brt-einsum"});
+                                                                "brt-einsum",
+                                                                "expert-parallel"});
     CHECK(registry().system_of_design("m-tile").name() == "adyna");
     CHECK(registry().system_of_design("gpu").name() == "gpu_roofline");
     CHECK_THROWS_WITH(
         registry().system("npu"),
-        ContainsSubstring("known systems: adyna, m_tenant, gpu_roofline, ace, sushi, dynn_offload, brainstorm, noc"));
+        ContainsSubstring("known systems: adyna, m_tenant, gpu_roofline, ace, sushi, dynn_offload, brainstorm, "
+                          "expert_parallel, noc"));
     SystemRegistry twice;
     twice.add(std::make_unique<ToySystem>());
     CHECK_THROWS_AS(twice.add(std::make_unique<ToySystem>()), std::logic_error);

@@ -141,6 +141,24 @@ TEST_CASE("Tutel-MoE has the layers of the public example and as many experts as
     CHECK(kElementBytes * expert * 16 / kMebi == Approx(36).epsilon(0.01));
 }
 
+TEST_CASE("the layer of SwitchTransformer has switch-base's experts", "[workloads]") {
+    const Model model = read_model("configs/workloads/switch_layer.yaml");
+    const DynGraph& graph = model.graph;
+    CHECK(graph.batch_samples() == 8 * 128);
+    REQUIRE(graph.switches.size() == 1);
+    CHECK(graph.switches[0].branches == 16);
+    for (const char* expert : {"0", "15"}) {
+        CHECK(named(graph, std::string("up") + expert).macs_per_sample == 768 * 3072);
+        CHECK(named(graph, std::string("down") + expert).macs_per_sample == 3072 * 768);
+        CHECK(weights_of(named(graph, std::string("up") + expert)) == 768 * 3072 + 3072);
+        CHECK(weights_of(named(graph, std::string("down") + expert)) == 3072 * 768 + 768);
+    }
+    CHECK(static_cast<double>(graph.total_weight_bytes()) == Approx(151e6).epsilon(0.01));
+    // Zipf's exponent 0.8.
+    const std::vector<double> shares = branch_shares(declared_routing(model, 40), 0, 16);
+    CHECK(shares[0] / shares[15] == Approx(std::pow(16, 0.8)).epsilon(0.1));
+}
+
 TEST_CASE("Tutel-MoE: loads of the experts are those declared, uniform or by Zipf's law", "[workloads]") {
     Model model = read_model("configs/workloads/tutel_moe.yaml");
     const auto uniform = declared_routing(model, kDeclaredBatches);

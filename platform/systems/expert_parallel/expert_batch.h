@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "switchyard/hw/link/message_engine.h"
+#include "switchyard/sw_scheduler/brainstorm/expert_exchange.h"
+
+namespace switchyard::platform::expert_parallel {
+
+/// What the chips take for a batch, microseconds; each was measured on a chip's own model.
+struct ChipTimes {
+    double front_us = 0;             ///< the same on all chips: nothing in it depends on routes
+    std::vector<double> experts_us;  ///< by chip, with the routes of this batch; 0: it has no experts
+    double back_us = 0;
+};
+
+/// The messages of a batch.
+struct Exchange {
+    sched::CellCounts counts;  ///< [from][to]
+    std::uint64_t cell_bytes = 0, result_bytes = 0;
+    bool padded = false;
+    std::uint64_t padded_cells = 0;  ///< of a pair of chips, if padded
+    sched::CollectiveCosts costs;
+};
+
+/// A batch on several chips.
+struct BatchTimes {
+    double latency_us = 0;            ///< until the last chip has finished
+    double chips_us = 0;              ///< front, slowest experts and back: the latency without links
+    double dispatch_us = 0;           ///< until the last cell has come
+    double return_us = 0;             ///< from the end of the slowest experts to the last result; 0 if it came before
+    std::uint64_t link_bytes = 0;     ///< that left a chip for another one, padding and sizes included
+    std::uint64_t channel_bytes = 0;  ///< the same on each channel of its way, summed
+    std::uint64_t expected_channel_bytes = 0;     ///< by transfers and routes
+    std::vector<std::uint64_t> bytes_of_channel;  ///< by channel
+};
+
+/// A chip sends its cells when its front part ends, starts its experts when all cells for it have come, sends results
+/// when its experts end, and goes on when all of its results are back. Messages share the links of `topology`.
+///
+/// One chip, with a null `topology`: its parts follow one another.
+///
+/// Modelled: links with arbitration (MessageEngine). Not modelled: memory bandwidth of the chips that messages take,
+/// overlap of a batch's exchange with the next batch.
+BatchTimes time_batch(const std::shared_ptr<const sched::LinkTopology>& topology,
+                      const hw::MessageEngine::Config& messages, const ChipTimes& chips, const Exchange& exchange);
+
+}  // namespace switchyard::platform::expert_parallel

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "switchyard/platform/systems/expert_parallel/expert_parallel_report.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "switchyard/platform/system/checks.h"
+#include "switchyard/platform/system/report_parts.h"
+
+namespace switchyard::platform::expert_parallel {
+
+using nlohmann::ordered_json;
+
+namespace {
+
+double mean(const std::vector<double>& values) {
+    return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+template <class Get>
+double mean_of(const std::vector<BatchTimes>& times, Get get) {
+    double sum = 0;
+    for (const BatchTimes& batch : times) sum += static_cast<double>(get(batch));
+    return sum / static_cast<double>(times.size());
+}
+
+ordered_json chips_json(const DividedWork& work, const ChipParts& parts, const ClusterOutcome& outcome) {
+    ordered_json chips = ordered_json::array();
+    std::uint64_t common = parts.parts()[*parts.front]->weight_bytes;
+    double common_us = outcome.reload_us[*parts.front];
+    if (parts.back) {
+        common += parts.parts()[*parts.back]->weight_bytes;
+        common_us += outcome.reload_us[*parts.back];
+    }
+    for (std::size_t d = 0; d < parts.experts.size(); ++d) {
+        double cells = 0;
+        for (const Exchange& exchange : outcome.exchanges)
+            cells += static_cast<double>(sched::brainstorm::arriving_cells(exchange.counts, d));
+        const std::optional<std::size_t> part = parts.experts[d];
+        chips.push_back(
+            {{"chip", d},
+             {"experts", sched::brainstorm::experts_on(work.placement, d)},
+             {"cells_of_a_batch", cells / static_cast<double>(outcome.exchanges.size())},
+             {"capacity_cells", work.capacity[d]},
+             {"experts_us", part ? mean(outcome.part_us[*part]) : 0},
+             {"reload_us", common_us + (part ? outcome.reload_us[*part] : 0)},
+             {"weight_mb", static_cast<double>(common + (part ? parts.parts()[*part]->weight_bytes : 0)) * 1e-6}});
+    }
+    return chips;
+}
+
+ordered_json batches_json(const ClusterOutcome& outcome) {
+    ordered_json list = ordered_json::array();
+    for (std::size_t b = 0; b < outcome.times.size(); ++b) {
+        const BatchTimes& times = outcome.times[b];
+        std::uint64_t crossing = 0;
+        const sched::CellCounts& counts = outcome.exchanges[b].counts;
+        for (std::size_t from = 0; from < counts.size(); ++from)
+            for (std::size_t to = 0; to < counts.size(); ++to) crossing += from == to ? 0 : counts[from][to];
+        list.push_back({{"batch", b},
+                        {"latency_us", times.latency_us},
+                        {"chips_us", times.chips_us},
+                        {"dispatch_us", times.dispatch_us},
+                        {"return_us", times.return_us},
+                        {"crossing_cells", crossing},
+                        {"link_bytes", times.link_bytes}});
+    }
+    return list;
+}
+
+/// One chip: what it says of itself, in the same words.
+ordered_json alone_json(const std::vector<double>& alone_us) {
+    ordered_json list = ordered_json::array();
+    for (std::size_t b = 0; b < alone_us.size(); ++b) list.push_back({{"batch", b}, {"latency_us", alone_us[b]}});
+    return list;
+}
+
+std::vector<Check> checks_of(const DividedWork& work, const ClusterOutcome& outcome) {
+    Checks checks;
+    checks.equal("parts of chips whose own checks hold = parts", static_cast<double>(outcome.part_us.size()),
+                 static_cast<double>(outcome.part_us.size() - outcome.failed.size()));
+    double routed = 0, arrived = 0, expected = 0, got = 0;
+    for (std::size_t b = 0; b < outcome.times.size(); ++b) {
+        routed += static_cast<double>(work.batches[b].size() * work.model.graph.batch_samples());
+        for (std::size_t d = 0; d < work.capacity.size(); ++d)
+            arrived += static_cast<double>(sched::brainstorm::arriving_cells(outcome.exchanges[b].counts, d));
+        expected += static_cast<double>(outcome.times[b].expected_channel_bytes);
+        got += static_cast<double>(outcome.times[b].channel_bytes);
+    }
+    if (!outcome.times.empty()) {
+        checks.equal("cells at experts = cells of all chips", routed, arrived);
+        checks.equal("bytes on links = bytes of the messages on their ways", expected, got);
+    }
+    return checks.take();
+}
+
+}  // namespace
+
+ordered_json expert_parallel_report(const ExpertParallelConfig& config, const DividedWork& work, const ChipParts& parts,
+                                    const ClusterOutcome& outcome) {
+    const bool divided = !outcome.times.empty();
+    const std::vector<double>& alone_us = outcome.part_us[parts.alone];
+    std::vector<double> latency_us = alone_us;
+    if (divided) {
+        latency_us.clear();
+        for (const BatchTimes& times : outcome.times) latency_us.push_back(times.latency_us);
+    }
+    const double chips = config.links.devices, batch_us = mean(latency_us);
+    ordered_json summary{{"batches", latency_us.size()},
+                         {"devices", config.links.devices},
+                         {"samples_per_batch", work.model.graph.batch_samples() * config.links.devices},
+                         {"latency_us", latency_json(latency_us)},
+                         {"alone_us", mean(alone_us)},
+                         {"speedup_over_alone", chips * mean(alone_us) / batch_us},
+                         {"samples_per_ms", work.model.graph.batch_samples() * chips / batch_us * 1e3}};
+    ordered_json report{{"format", "switchyard-report"},
+                        {"version", 1},
+                        {"ok", true},
+                        {"model", work.model.graph.name},
+                        {"design", "expert-parallel"},
+                        {"chip_design", config.cluster.chip_design},
+                        {"topology", config.topology ? config.topology->name() : "one chip"},
+                        {"routing", {{"source", work.source.kind}}},
+                        {"fidelity", outcome.fidelity}};
+    if (work.source.kind == "generator") report["routing"]["seed"] = work.source.seed;
+    if (divided) {
+        const auto add = [&](const char* key, auto get) { summary[key] = mean_of(outcome.times, get); };
+        add("chips_us", [](const BatchTimes& t) { return t.chips_us; });
+        add("links_us", [](const BatchTimes& t) { return t.latency_us - t.chips_us; });
+        add("links_share", [](const BatchTimes& t) { return 1 - t.chips_us / t.latency_us; });
+        add("dispatch_us", [](const BatchTimes& t) { return t.dispatch_us; });
+        add("return_us", [](const BatchTimes& t) { return t.return_us; });
+        const bool reloads = config.cluster.weights == "reloaded";
+        const auto mean_of_part = [&](std::size_t part) {
+            return mean(outcome.part_us[part]) + (reloads ? outcome.reload_us[part] : 0);
+        };
+        const double front = mean_of_part(*parts.front), back = parts.back ? mean_of_part(*parts.back) : 0;
+        summary["time_us"] = {{"front", front},
+                              {"experts", summary.at("chips_us").get<double>() - front - back},
+                              {"back", back},
+                              {"links", summary.at("links_us")}};
+        add("between_chips_mb_of_a_batch",
+            [](const BatchTimes& t) { return static_cast<double>(t.link_bytes) * 1e-6; });
+    }
+    if (config.topology) {
+        std::vector<double> of_channel(config.topology->channels());
+        for (const BatchTimes& times : outcome.times)
+            for (std::size_t c = 0; c < of_channel.size(); ++c)
+                of_channel[c] += static_cast<double>(times.bytes_of_channel[c]);
+        const auto busiest = std::max_element(of_channel.begin(), of_channel.end());
+        summary["busiest_link"] = config.topology->channel_name(static_cast<unsigned>(busiest - of_channel.begin()));
+        summary["busiest_link_mb_of_a_batch"] = *busiest * 1e-6 / static_cast<double>(outcome.times.size());
+    }
+    report["summary"] = std::move(summary);
+    if (divided) report["chips"] = chips_json(work, parts, outcome);
+    report["batches"] = divided ? batches_json(outcome) : alone_json(alone_us);
+    const std::vector<Check> checks = checks_of(work, outcome);
+    report["ok"] = std::all_of(checks.begin(), checks.end(), [](const Check& check) { return check.ok; });
+    report["conservation"] = checks_json(checks);
+    return report;
+}
+
+}  // namespace switchyard::platform::expert_parallel

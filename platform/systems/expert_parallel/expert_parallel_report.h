@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "switchyard/platform/systems/expert_parallel/chip_parts.h"
+#include "switchyard/platform/systems/expert_parallel/expert_batch.h"
+
+namespace switchyard::platform::expert_parallel {
+
+/// What the parts' own runs said, and the batches of all chips. Undivided: `times` is empty.
+struct ClusterOutcome {
+    std::vector<std::vector<double>> part_us;  ///< [part][batch], weights on the tiles where the schedule keeps them
+    std::vector<double> reload_us;             ///< [part] more in a batch that loads them; 0 for the whole network
+    std::vector<std::string> failed;           ///< parts whose own checks failed
+    nlohmann::ordered_json fidelity;           ///< of the chips
+    std::vector<Exchange> exchanges;           ///< by batch
+    std::vector<BatchTimes> times;
+};
+
+/// The report (docs/brainstorm.md, "Experts on several chips").
+nlohmann::ordered_json expert_parallel_report(const ExpertParallelConfig& config, const DividedWork& work,
+                                              const ChipParts& parts, const ClusterOutcome& outcome);
+
+}  // namespace switchyard::platform::expert_parallel

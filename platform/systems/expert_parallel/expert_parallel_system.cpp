@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "switchyard/platform/system/config_section.h"
+#include "switchyard/platform/system/process_pool.h"
+#include "switchyard/platform/system/report_parts.h"
+#include "switchyard/platform/system/system_registry.h"
+#include "switchyard/platform/systems/expert_parallel/expert_parallel_report.h"
+#include "switchyard/sw_scheduler/base/error.h"
+
+namespace switchyard::platform {
+
+using nlohmann::ordered_json;
+using namespace expert_parallel;
+
+namespace {
+
+/// What a part's report says of each batch.
+std::vector<double> latencies_of(const ordered_json& report) {
+    std::vector<double> us;
+    for (const ordered_json& batch : report.at("batches")) us.push_back(batch.at("latency_us").get<double>());
+    return us;
+}
+
+class ExpertParallelPlan : public Plan {
+public:
+    ExpertParallelPlan(const Point& point, const SystemRegistry& chips)
+        : config_(read_expert_parallel_config(point.platform, point.overrides)),
+          work_(read_divided_work(point, config_)),
+          parts_(point, config_, chips, work_) {}
+
+    ordered_json cost() const override {
+        ordered_json sum = ordered_json::object();
+        for (const auto& part : parts_.parts()) {
+            const ordered_json cost = part->plan->cost();
+            for (const auto& [key, value] : cost.items())
+                if (value.is_number_unsigned())
+                    sum[key] = sum.value(key, std::uint64_t{0}) + value.get<std::uint64_t>();
+        }
+        return sum;
+    }
+
+    ordered_json run() override {
+        const std::size_t count = parts_.parts().size();
+        ClusterOutcome outcome;
+        outcome.part_us.resize(count);
+        outcome.reload_us.resize(count);
+        // SystemC elaborates once a process.
+        run_in_processes(
+            count, 1, [&](std::size_t i) { return parts_.parts()[i]->plan->run().dump(); },
+            [&](std::size_t i, const std::string& text, double) {
+                const ordered_json report = ordered_json::parse(text);
+                std::vector<double> us = latencies_of(report);
+                if (i != parts_.alone) {
+                    outcome.reload_us[i] = std::max(0.0, us.at(0) - us.at(1));
+                    us.erase(us.begin());
+                }
+                outcome.part_us[i] = std::move(us);
+                if (!report.value("ok", true)) outcome.failed.push_back(parts_.parts()[i]->name);
+                if (i == parts_.alone) outcome.fidelity = report.value("fidelity", ordered_json::object());
+            });
+        if (config_.topology) outcome.fidelity["links"] = "messages";
+        if (work_.parts) time_batches(outcome);
+        return expert_parallel_report(config_, work_, parts_, outcome);
+    }
+
+private:
+    void time_batches(ClusterOutcome& outcome) const {
+        const bool reloads = config_.cluster.weights == "reloaded";
+        for (std::size_t b = 0; b < work_.batches.size(); ++b) {
+            Exchange exchange;
+            exchange.counts = sched::brainstorm::cells_between(work_.batches[b], work_.placement);
+            exchange.cell_bytes = work_.parts->cell_bytes();
+            exchange.result_bytes = work_.parts->result_bytes();
+            exchange.padded = config_.cluster.all_to_all == "padded";
+            exchange.padded_cells = sched::brainstorm::padded_pair_cells(work_.batches[b], work_.parts->experts());
+            exchange.costs = config_.costs();
+            const auto time_of = [&](const std::optional<std::size_t>& part) {
+                if (!part) return 0.0;
+                return outcome.part_us[*part].at(b) + (reloads ? outcome.reload_us[*part] : 0);
+            };
+            ChipTimes chips{time_of(parts_.front), {}, time_of(parts_.back)};
+            for (const std::optional<std::size_t>& part : parts_.experts) chips.experts_us.push_back(time_of(part));
+            outcome.times.push_back(time_batch(config_.topology, config_.links.messages, chips, exchange));
+            outcome.exchanges.push_back(std::move(exchange));
+        }
+    }
+
+    ExpertParallelConfig config_;
+    DividedWork work_;
+    ChipParts parts_;
+};
+
+/// The experts of one network on several chips of another system, joined by links.
+class ExpertParallelSystem : public System {
+public:
+    explicit ExpertParallelSystem(SystemRegistry chips) : chips_(std::move(chips)) {}
+
+    std::string name() const override { return "expert_parallel"; }
+    std::string summary() const override {
+        return "the experts of a network on several chips of another system, joined by links";
+    }
+    std::vector<SystemDesign> designs() const override { return {{"expert-parallel", {}}}; }
+    void check_workload(const Point& point) const override { sched::read_model(point.workload); }
+    void check_platform(const Point& point) const override { checked_config(point); }
+    std::unique_ptr<Plan> prepare(const Point& point) const override {
+        check_parameters(point);
+        checked_config(point);
+        return std::make_unique<ExpertParallelPlan>(point, chips_);
+    }
+    std::string table(const ordered_json& report) const override {
+        const ordered_json& summary = report.at("summary");
+        const auto row = [&](const char* title, const char* key, const char* unit) {
+            return summary.contains(key) ? report_row(title, fmt::format("{:.3f}{}", number_of(summary.at(key)), unit))
+                                         : std::string();
+        };
+        std::string text =
+            report_row("chips", fmt::format("{} x {}", summary.at("devices").get<unsigned>(),
+                                            text_of(report.at("chip_design")))) +
+            report_row("topology", text_of(report.at("topology"))) +
+            report_row("latency of a batch", fmt::format("{:.3f} us", number_of(summary.at("latency_us").at("mean")))) +
+            row("on chips", "chips_us", " us") + row("on links", "links_us", " us") +
+            row("one chip alone, its own batch", "alone_us", " us") +
+            row("samples a second, over one chip", "speedup_over_alone", "") +
+            row("between chips, a batch", "between_chips_mb_of_a_batch", " MB");
+        if (summary.contains("busiest_link"))
+            text += row(("busiest link, " + text_of(summary.at("busiest_link"))).c_str(), "busiest_link_mb_of_a_batch",
+                        " MB");
+        return text + check_rows(report.at("conservation"));
+    }
+    std::string parameters_markdown() const override {
+        return section_markdown("expert_parallel",
+                                "chips with a network's experts on them and their links, sections of a platform file "
+                                "(`chip_file` names that of a chip)",
+                                expert_parallel_keys());
+    }
+
+private:
+    ExpertParallelConfig checked_config(const Point& point) const {
+        ExpertParallelConfig config = read_expert_parallel_config(point.platform, point.overrides);
+        const System& chip = chips_.system_of_design(config.cluster.chip_design);
+        const Point own = chip_point(point, config);
+        chip.check_parameters(own);
+        chip.check_platform(own);
+        return config;
+    }
+
+    SystemRegistry chips_;
+};
+
+}  // namespace
+
+/// `chips`: the systems that a chip may be of.
+std::unique_ptr<System> make_expert_parallel_system(SystemRegistry chips) {
+    return std::make_unique<ExpertParallelSystem>(std::move(chips));
+}
+
+}  // namespace switchyard::platform

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// The experts of a network on several modelled Adyna chips, from the command line.
+#include <filesystem>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "switchyard/testbenches/catch.h"
+#include "switchyard/testbenches/integration/programs.h"
+
+using namespace switchyard::testing;
+using nlohmann::json;
+
+namespace {
+
+constexpr const char* kExperts = "testbenches/data/experts.yaml";
+
+/// A platform file of `chips` small chips.
+std::string platform_of(unsigned chips, const std::string& more = "") {
+    const std::string path = scratch(fmt::format("chips_{}.yaml", chips));
+    write_text(path,
+               fmt::format("system: expert_parallel\nchip_file: {}/{}\nlinks: {{devices: {}, family: switch}}\n{}",
+                           std::filesystem::current_path().string(), kMini, chips, more));
+    return path;
+}
+
+std::string command(unsigned chips, const std::string& more) {
+    return fmt::format("baseline expert-parallel {} --platform {} --batches 3 {}", kExperts, platform_of(chips), more);
+}
+
+json report_of(const std::string& arguments, const std::string& folder) {
+    const Outcome outcome = sy_sim(arguments + " --report " + scratch(folder));
+    INFO(outcome.err);
+    REQUIRE(outcome.status == 0);
+    const json report = json::parse(read_text(scratch(folder + "/report.json")));
+    for (const json& check : report.at("conservation")) {
+        INFO(check.dump());
+        CHECK(check.at("ok") == true);
+    }
+    return report;
+}
+
+}  // namespace
+
+TEST_CASE("one chip with all experts is the plain run of an Adyna chip", "[cli][expert_parallel]") {
+    for (const std::string impl : {"tiles", "stages"}) {
+        const std::string more = "--set chip.impl=" + impl;
+        const json plain =
+            report_of(fmt::format("baseline adyna {} --platform {} --batches 3 {}", kExperts, kMini, more), "plain");
+        const json cluster = report_of(command(1, more), "one");
+        REQUIRE(cluster.at("batches").size() == 3);
+        for (std::size_t b = 0; b < 3; ++b)
+            CHECK(cluster.at("batches").at(b).at("latency_us") == plain.at("batches").at(b).at("latency_us"));
+        CHECK(cluster.at("summary").at("latency_us") == plain.at("summary").at("latency_us"));
+        CHECK(cluster.at("routing") == plain.at("routing"));
+    }
+}
+
+TEST_CASE("four Adyna chips: the report is the same twice, and its times add up", "[cli][expert_parallel]") {
+    const json report = report_of(command(4, ""), "four");
+    CHECK(read_text(scratch("four/report.json")) ==
+          (report_of(command(4, ""), "again"), read_text(scratch("again/report.json"))));
+    const json& summary = report.at("summary");
+    CHECK(summary.at("samples_per_batch") == 4 * 32);
+    const double latency = summary.at("latency_us").at("mean");
+    CHECK(summary.at("chips_us").get<double>() + summary.at("links_us").get<double>() == Approx(latency));
+    CHECK(summary.at("links_us").get<double>() > 0);
+    // The links of a switch with a thousand times the rate: what is left is their latency.
+    const json fast = report_of(command(4, "--set links.rate_factor=1000"), "fast");
+    CHECK(fast.at("summary").at("chips_us") == summary.at("chips_us"));
+    CHECK(fast.at("summary").at("links_us").get<double>() < summary.at("links_us").get<double>());
+}
+
+TEST_CASE("a part of a network with experts is a network by itself", "[cli][expert_parallel]") {
+    const std::string parts = scratch("parts");
+    const json report =
+        report_of(command(4, "--set cluster.weights=resident --set cluster.parts=" + parts), "with_parts");
+    const json front =
+        report_of(fmt::format("baseline adyna {}/front.yaml --platform {} --batches 4", parts, kMini), "front_alone");
+    // Behind the first batch, which loads the weights.
+    double sum = 0;
+    for (std::size_t b = 1; b < 4; ++b) sum += front.at("batches").at(b).at("latency_us").get<double>();
+    CHECK(sum / 3 == Approx(report.at("summary").at("time_us").at("front").get<double>()));
+    CHECK(front.at("model") == "experts.front");
+}
+
+TEST_CASE("several chips that cannot be are refused", "[cli][bad][expert_parallel]") {
+    const std::string placement = scratch("placement.yaml");
+    write_text(placement, "devices: 4\nrouters:\n  experts: [0, 0, 0, 1, 1, 2, 3, 3]\n");
+    check_refused(sy_sim(command(4, "--set cluster.placement_file=" + placement)),
+                  {"placement.yaml:3: routers.experts: branch 2: device 0 takes 2 branches of 8"});
+    check_refused(sy_sim(command(16, "")), {"experts.yaml:12: layers.experts: has 8 branches for 16 chips"});
+    check_refused(sy_sim(command(4, "--set cluster.all_to_all=dense")), {"--set: cluster.all_to_all:", "dense"});
+    check_refused(sy_sim(command(4, "--set chip.columns=0")), {"--set: chip.columns:"});
+    check_refused(sy_sim(command(4, "--set pe_array.nothing=1")), {"pe_array.nothing"});
+    const std::string static_chain = fmt::format(
+        "baseline expert-parallel testbenches/data/static_chain.yaml --platform {} --batches 1", platform_of(4));
+    check_refused(sy_sim(static_chain), {"static_chain.yaml: layers: no switch"});
+}

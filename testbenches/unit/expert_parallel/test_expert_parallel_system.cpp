@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+// The system with a chip whose times are a formula of the routes that it is given.
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "switchyard/platform/system/network_work.h"
+#include "switchyard/platform/system/system_registry.h"
+#include "switchyard/sw_scheduler/base/error.h"
+#include "switchyard/sw_scheduler/base/files.h"
+#include "switchyard/sw_scheduler/base/scratch_folder.h"
+#include "switchyard/sw_scheduler/workload/model_reader.h"
+#include "switchyard/testbenches/catch.h"
+
+namespace switchyard::platform {
+std::unique_ptr<System> make_expert_parallel_system(SystemRegistry chips);
+}
+
+using namespace switchyard;
+using namespace switchyard::platform;
+using nlohmann::ordered_json;
+
+namespace {
+
+constexpr const char* kExperts = "testbenches/data/experts.yaml";
+constexpr std::uint32_t kCells = 32;  ///< of a chip's batch
+
+/// A batch takes a nanosecond for each multiply-accumulate that its routes ask for, the first one another for each byte
+/// of weights.
+class FormulaPlan : public Plan {
+public:
+    explicit FormulaPlan(const Point& point) : work_(read_network_work(point)) {}
+    ordered_json run() override {
+        ordered_json batches = ordered_json::array();
+        for (const BatchRouting& routes : work_.routes.batches) {
+            std::uint64_t macs = 0;
+            for (const sched::Operator& op : work_.model.graph.operators)
+                macs += op.macs_per_sample * samples_on(op.path, routes);
+            if (batches.empty()) macs += work_.model.graph.total_weight_bytes();
+            batches.push_back({{"latency_us", static_cast<double>(macs) * 1e-3}});
+        }
+        return {{"ok", true}, {"fidelity", {{"chip", "formula"}}}, {"batches", batches}};
+    }
+
+private:
+    NetworkWork work_;
+};
+
+class FormulaChip : public System {
+public:
+    std::string name() const override { return "formula"; }
+    std::string summary() const override { return "a chip for tests"; }
+    std::vector<SystemDesign> designs() const override { return {{"formula", {"speed"}}}; }
+    std::unique_ptr<Plan> prepare(const Point& point) const override { return std::make_unique<FormulaPlan>(point); }
+    std::string table(const ordered_json&) const override { return ""; }
+};
+
+/// Runs with the platform's sections `text`; the platform file is in a folder of its own.
+ordered_json run(const std::string& text, std::map<std::string, std::string> overrides = {},
+                 const std::string& workload = kExperts, const std::string& placement = "") {
+    const ScratchFolder folder("switchyard-test");
+    write_file("chip_file: any.yaml\n" + text, folder.file("platform.yaml"));
+    write_file(placement, folder.file("placement.yaml"));
+    SystemRegistry chips;
+    chips.add(std::make_unique<FormulaChip>());
+    const std::unique_ptr<System> system = make_expert_parallel_system(std::move(chips));
+    Point point;
+    point.design = "expert-parallel";
+    point.workload = workload;
+    point.platform = folder.file("platform.yaml");
+    point.overrides = std::move(overrides);
+    point.work.batches = 3;
+    point.work.first_batch = 40;
+    ordered_json report = system->prepare(point)->run();
+    CHECK(report.at("ok") == true);
+    system->table(report);
+    return report;
+}
+
+const std::string kFour =
+    "cluster: {chip_design: formula}\nlinks: {devices: 4, family: fully_connected, rate_factor: 1}\n";
+const std::string kOne = "cluster: {chip_design: formula}\nlinks: {devices: 1}\n";
+
+/// "" or the line with which the run is refused, without its folder.
+std::string refusal(const std::string& text, std::map<std::string, std::string> overrides = {},
+                    const std::string& workload = kExperts, const std::string& placement = "") {
+    try {
+        run(text, std::move(overrides), workload, placement);
+    } catch (const InputError& error) {
+        const std::string message = error.what();
+        const std::size_t folder = message.find("/switchyard-test-");
+        if (folder == std::string::npos) return message;
+        return message.substr(message.find('/', folder + 1) + 1);
+    }
+    return "";
+}
+
+double weight_bytes() {
+    return static_cast<double>(sched::read_model(kExperts).graph.total_weight_bytes());
+}
+
+double summary(const ordered_json& report, const char* key) {
+    return report.at("summary").at(key).get<double>();
+}
+
+}  // namespace
+
+TEST_CASE("four chips: each cell is computed once, and the parts add up", "[expert_parallel]") {
+    const ordered_json report = run(kFour, {{"cluster.weights", "resident"}});
+    // MACs of a sample: 24 x 32 and 32 x 8 in front, 32 x 64 and 64 x 48 in an expert, 48 x 10 behind.
+    const ordered_json& time = report.at("summary").at("time_us");
+    CHECK(time.at("front").get<double>() == Approx(kCells * (768 + 256) * 1e-3));
+    CHECK(time.at("back").get<double>() == Approx(kCells * 480 * 1e-3));
+    double sum = 0;
+    for (const auto& part : time.items()) sum += part.value().get<double>();
+    CHECK(sum == Approx(report.at("summary").at("latency_us").at("mean").get<double>()));
+    // One chip alone loads its weights in the first of three batches.
+    CHECK(summary(report, "alone_us") == Approx((kCells * 6624 + weight_bytes() / 3) * 1e-3));
+    double cells = 0;
+    for (const ordered_json& chip : report.at("chips")) {
+        CHECK(chip.at("experts").size() == 2);
+        const auto here = chip.at("cells_of_a_batch").get<double>();
+        const auto room = chip.at("capacity_cells").get<double>();
+        CHECK(room >= here);
+        CHECK(std::fmod(room, 16) == 0);
+        cells += here;
+        // The gate of the experts sees the room for cells: three outputs of one channel.
+        CHECK(chip.at("experts_us").get<double>() == Approx((here * 5120 + room * 3) * 1e-3));
+        // All parts' weights, at a nanosecond a byte.
+        CHECK(chip.at("reload_us").get<double>() == Approx(chip.at("weight_mb").get<double>() * 1e3));
+    }
+    CHECK(cells == 4 * kCells);
+}
+
+TEST_CASE("weights that are loaded again make each part of a batch longer", "[expert_parallel]") {
+    const ordered_json resident = run(kFour, {{"cluster.weights", "resident"}}), reloaded = run(kFour);
+    // All chips have as many weights.
+    const double reload_us = resident.at("chips").at(0).at("reload_us").get<double>();
+    CHECK(summary(reloaded, "chips_us") == Approx(summary(resident, "chips_us") + reload_us));
+    CHECK(reloaded.at("summary").at("time_us").at("front").get<double>() ==
+          Approx(resident.at("summary").at("time_us").at("front").get<double>() + 2 * (768 + 32 + 256) * 1e-3));
+    CHECK(summary(reloaded, "alone_us") == summary(resident, "alone_us"));
+}
+
+TEST_CASE("one chip is the chip itself", "[expert_parallel]") {
+    const ordered_json report = run(kOne);
+    CHECK(summary(report, "speedup_over_alone") == 1);
+    REQUIRE(report.at("batches").size() == 3);
+    for (std::size_t b = 0; b < 3; ++b)
+        CHECK(report.at("batches").at(b).at("latency_us").get<double>() ==
+              Approx((kCells * 6624 + (b == 0 ? weight_bytes() : 0)) * 1e-3));
+    // In parts it takes as long but for the gate of its eight experts, and no link takes part.
+    const ordered_json divided = run(kOne, {{"cluster.divided", "yes"}, {"cluster.weights", "resident"}});
+    CHECK(summary(divided, "links_us") == 0);
+    CHECK(summary(divided, "chips_us") == Approx(kCells * (6624 + 9) * 1e-3));
+}
+
+TEST_CASE("links without delay leave the slowest chip, and a report is the same twice", "[expert_parallel]") {
+    CHECK(run(kFour) == run(kFour));
+    const ordered_json fast = run(kFour, {{"links.rate_factor", "1000"}});
+    CHECK(summary(fast, "links_us") < 0.5);
+    CHECK(summary(fast, "chips_us") == summary(run(kFour), "chips_us"));
+    for (const ordered_json& batch : fast.at("batches"))
+        CHECK(batch.at("latency_us").get<double>() >= batch.at("chips_us").get<double>());
+}
+
+TEST_CASE("experts are where a file or the profile places them", "[expert_parallel]") {
+    const std::string placement = "devices: 4\nrouters:\n  experts: [3, 2, 1, 0, 0, 1, 2, 3]\n";
+    const ordered_json report = run(kFour, {{"cluster.placement_file", "placement.yaml"}}, kExperts, placement);
+    CHECK(report.at("chips").at(0).at("experts") == ordered_json{3, 4});
+    CHECK(report.at("chips").at(3).at("experts") == ordered_json{0, 7});
+    // Zipf's law: the first experts are the heaviest, and blocks put them together.
+    const auto most = [](const ordered_json& of) {
+        double cells = 0;
+        for (const ordered_json& chip : of.at("chips"))
+            cells = std::max(cells, chip.at("cells_of_a_batch").get<double>());
+        return cells;
+    };
+    CHECK(most(run(kFour, {{"cluster.placement", "balanced"}})) < most(run(kFour)));
+    const auto crossing = [](const ordered_json& of) { return summary(of, "between_chips_mb_of_a_batch"); };
+    CHECK(crossing(run(kFour, {{"cluster.all_to_all", "padded"}})) > crossing(run(kFour)));
+}
+
+TEST_CASE("what is wrong with several chips is one line", "[expert_parallel][bad]") {
+    CHECK(refusal(kFour, {{"cluster.placement_file", "placement.yaml"}}, kExperts,
+                  "devices: 4\nrouters:\n  experts: [0, 0, 0, 1, 1, 2, 2, 3]\n") ==
+          "placement.yaml:3: routers.experts: branch 2: device 0 takes 2 branches of 8");
+    CHECK(refusal("links: {devices: 4}\ncluster: {chip_design: formula}\n") ==
+          "platform.yaml: links: several devices want a `topology` or a `family`");
+    CHECK(refusal("links: {devices: 4, family: ring}\ncluster: {chip_design: no-chip}\n").find("no-chip") !=
+          std::string::npos);
+    CHECK(refusal("link: {devices: 4}\n").find("platform.yaml:2: link: unknown section") != std::string::npos);
+    CHECK(refusal(kFour, {{"cluster.routed_set", "speed"}}).find("cluster.routed_set: wants key=value") !=
+          std::string::npos);
+    CHECK(refusal(kFour, {{"cluster.routed_set", "colour=red"}}).find("unknown parameter colour") != std::string::npos);
+    CHECK(refusal(kFour, {}, "testbenches/data/moe.yaml") ==
+          "testbenches/data/moe.yaml:9: layers.experts: sends a sample to several branches: experts on several devices "
+          "want one");
+    CHECK(refusal("links: {devices: 16, family: switch}\ncluster: {chip_design: formula}\n") ==
+          "testbenches/data/experts.yaml:12: layers.experts: has 8 branches for 16 chips");
+}
