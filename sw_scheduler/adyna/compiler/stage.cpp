@@ -303,16 +303,21 @@ Partition StageSearch::tight(const Partition& partition, int op) const {
         narrow(tight_factor(rows, std::min<std::uint32_t>(rows, std::min<unsigned>(partition.p, max_p_factor(op)))))};
 }
 
+unsigned StageSearch::useful_factors(const StageQuery& query, unsigned tiles, unsigned k_factor) const {
+    const std::uint32_t rows = workload_.graph.operators[query.op].shape.out_rows;
+    const unsigned max_rows = std::min<unsigned>(rows, max_p_factor(query.op));
+    return static_cast<unsigned>(
+        std::min<std::uint64_t>(tiles / k_factor, std::uint64_t{query.unit_samples} * max_rows));
+}
+
 const StageSearch::Choice& StageSearch::best_split(Series& known, const StageQuery& query, unsigned k_factor,
                                                    unsigned factors) {
     constexpr double kReadsCount = 0.05;  // of factors that are about as quick, those that read less
-    const std::uint32_t rows = workload_.graph.operators[query.op].shape.out_rows;
-    const unsigned max_rows = std::min<unsigned>(rows, max_p_factor(query.op));
-    // With more, no block gets smaller.
-    factors = static_cast<unsigned>(std::min<std::uint64_t>(factors, std::uint64_t{query.unit_samples} * max_rows));
-    const auto [found, added] = known.splits.try_emplace(std::uint64_t{k_factor} << 32 | factors);
+    const auto [found, added] = known.splits.try_emplace(split_key(k_factor, factors));
     Choice& best = found->second;
     if (!added) return best;
+    const std::uint32_t rows = workload_.graph.operators[query.op].shape.out_rows;
+    const unsigned max_rows = std::min<unsigned>(rows, max_p_factor(query.op));
     for_each_split(query.unit_samples, rows, factors, max_rows, [&](std::uint32_t n, std::uint32_t p) {
         const Partition cut{narrow(query.unit_samples), narrow(n), narrow(p)};
         const Stage candidate = spread(query, k_factor, cut);
@@ -323,19 +328,45 @@ const StageSearch::Choice& StageSearch::best_split(Series& known, const StageQue
     return best;
 }
 
-Stage StageSearch::search(Series& known, const StageQuery& query, unsigned tiles) {
+template <class Visit>
+void StageSearch::for_each_k_factor(const StageQuery& query, unsigned tiles, Visit&& visit) const {
     const OperatorShape& shape = workload_.graph.operators[query.op].shape;
-    Choice best;
-    unsigned slices = 0;
+    const unsigned max = max_k_factor(query.op);
     // Only the shares that leave another number of slices: the next one is just beyond the last with the same quotient.
     for (unsigned share = 1, previous = 0; share <= tiles; share = tiles / (tiles / share) + 1) {
-        const unsigned k_factor =
-            tight_factor(shape.out_channels, std::min<unsigned>(tiles / share, max_k_factor(query.op)));
+        const unsigned k_factor = tight_factor(shape.out_channels, std::min<unsigned>(tiles / share, max));
         if (k_factor == previous) continue;  // fewer n and p factors with the same slices: never better
         previous = k_factor;
-        if (best.take(best_split(known, query, k_factor, tiles / k_factor))) slices = k_factor;
+        visit(k_factor);
     }
+}
+
+Stage StageSearch::search(Series& known, const StageQuery& query, unsigned tiles) {
+    Choice best;
+    unsigned slices = 0;
+    for_each_k_factor(query, tiles, [&](unsigned k_factor) {
+        if (best.take(best_split(known, query, k_factor, useful_factors(query, tiles, k_factor)))) slices = k_factor;
+    });
     return slices == 0 ? Stage() : spread(query, slices, best.cut);
+}
+
+bool StageSearch::fits(const Series& known, const StageQuery& query, unsigned tiles) {
+    if (tiles < known.by_tiles.size() && known.by_tiles[tiles]) return known.by_tiles[tiles]->fits;
+    const std::uint32_t rows = workload_.graph.operators[query.op].shape.out_rows;
+    const unsigned max_rows = std::min<unsigned>(rows, max_p_factor(query.op));
+    bool found = false;
+    for_each_k_factor(query, tiles, [&](unsigned k_factor) {
+        if (found) return;
+        const unsigned factors = useful_factors(query, tiles, k_factor);
+        if (const auto split = known.splits.find(split_key(k_factor, factors)); split != known.splits.end()) {
+            found = std::isfinite(split->second.cycles);
+            return;
+        }
+        for_each_split(query.unit_samples, rows, factors, max_rows, [&](std::uint32_t n, std::uint32_t p) {
+            found = found || spread(query, k_factor, {narrow(query.unit_samples), narrow(n), narrow(p)}).fits;
+        });
+    });
+    return found;
 }
 
 Footprint StageSearch::smallest_footprint(const StageQuery& query, unsigned tiles) const {
@@ -386,14 +417,13 @@ const Stage& StageSearch::best(const StageQuery& query, unsigned tiles) {
 unsigned StageSearch::min_tiles(const StageQuery& query) {
     Series& known = series(query);
     if (known.min_tiles) return *known.min_tiles;
-    const auto fits = [&](unsigned count) { return best(query, count).fits; };
     unsigned tiles = 0;
-    if (fits(hardware_.tiles())) {  // more tiles never need more bytes on each: halve
+    if (fits(known, query, hardware_.tiles())) {  // more tiles never need more bytes on each: halve
         unsigned too_few = 0;
         tiles = hardware_.tiles();
         while (tiles - too_few > 1) {
             const unsigned middle = too_few + (tiles - too_few) / 2;
-            (fits(middle) ? tiles : too_few) = middle;
+            (fits(known, query, middle) ? tiles : too_few) = middle;
         }
     }
     known.min_tiles = tiles;

@@ -5,13 +5,13 @@
 #include <array>
 #include <cstdint>
 #include <limits>
-#include <map>
 #include <memory>
 #include <optional>
 #include <tuple>
 #include <unordered_map>
 #include <vector>
 
+#include <boost/container/small_vector.hpp>
 #include <boost/functional/hash.hpp>
 
 #include "switchyard/sw_scheduler/adyna/compiler/cost_model.h"
@@ -22,10 +22,10 @@ namespace switchyard::sched {
 
 /// Bytes that tiles keep for one operator in one segment; each is 64-byte aligned and the largest over all ranks.
 struct Footprint {
-    std::uint32_t weights = 0;              ///< one slice
-    std::vector<std::uint32_t> slot_bytes;  ///< one input slot, by source
-    std::uint32_t out_slot_bytes = 0;       ///< one output slot
-    std::uint64_t buffers = 0;              ///< all input and output slots
+    std::uint32_t weights = 0;                                    ///< one slice
+    boost::container::small_vector<std::uint32_t, 4> slot_bytes;  ///< one input slot, by source
+    std::uint32_t out_slot_bytes = 0;                             ///< one output slot
+    std::uint64_t buffers = 0;                                    ///< all input and output slots
     std::uint64_t total() const { return weights + buffers; }
 };
 
@@ -167,7 +167,17 @@ private:
         std::unordered_map<std::uint64_t, Choice> splits;
     };
     const Choice& best_split(Series& known, const StageQuery& query, unsigned k_factor, unsigned factors);
+    static std::uint64_t split_key(unsigned k_factor, unsigned factors) {
+        return std::uint64_t{k_factor} << 32 | factors;
+    }
     Stage search(Series& known, const StageQuery& query, unsigned tiles);
+    /// Whether best() fits, without looking for it.
+    bool fits(const Series& known, const StageQuery& query, unsigned tiles);
+    /// Calls visit(k_factor) for the k factors that are worth a try on a number of tiles.
+    template <class Visit>
+    void for_each_k_factor(const StageQuery& query, unsigned tiles, Visit&& visit) const;
+    /// Of n and p factors beside `k_factor`; with more, no block gets smaller.
+    unsigned useful_factors(const StageQuery& query, unsigned tiles, unsigned k_factor) const;
     /// unit_samples; of BufferSlots out, decided_switches, reads.inputs, reads.weight_units; weight_copies, sharers.
     using Conditions =
         std::tuple<std::uint32_t, std::uint16_t, unsigned, std::uint64_t, std::uint32_t, unsigned, unsigned>;
@@ -185,9 +195,10 @@ private:
     const Workload& workload_;
     HardwareDescription hardware_;
     Invocation invocation_;
-    std::vector<int> class_;                                                            ///< by operator
-    std::map<std::tuple<int, Conditions, std::vector<std::uint16_t>>, Series> series_;  ///< by class
-    std::vector<Recent> recent_;                                                        ///< by operator
+    std::vector<int> class_;  ///< by operator
+    using SeriesKey = std::tuple<int, Conditions, std::vector<std::uint16_t>>;
+    std::unordered_map<SeriesKey, Series, boost::hash<SeriesKey>> series_;  ///< by class
+    std::vector<Recent> recent_;                                            ///< by operator
     std::unordered_map<std::uint64_t, std::uint32_t> passes_;
     /// By class, k factors, dyn_dim, n, p, decided branches.
     std::unordered_map<std::array<std::uint32_t, 6>, UsualTimes, boost::hash<std::array<std::uint32_t, 6>>>
