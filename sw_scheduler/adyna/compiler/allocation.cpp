@@ -67,11 +67,11 @@ void refine(std::vector<unsigned>& allocation, const std::vector<unsigned>& mini
     struct Cycles {
         double now, with_one_fewer;
     };
-    const auto cycles_of = [&](std::size_t i, unsigned tiles) {
-        return Cycles{stage_cycles(i, tiles), tiles > minimum[i] ? stage_cycles(i, tiles - 1) : kNever};
+    const auto one_fewer = [&](std::size_t i, unsigned tiles) {
+        return tiles > minimum[i] ? stage_cycles(i, tiles - 1) : kNever;
     };
     std::vector<Cycles> cycles(count);
-    for (std::size_t i = 0; i < count; ++i) cycles[i] = cycles_of(i, allocation[i]);
+    for (std::size_t i = 0; i < count; ++i) cycles[i] = {stage_cycles(i, allocation[i]), one_fewer(i, allocation[i])};
     std::vector<unsigned> trial = allocation;
     for (;;) {
         const auto slowest =
@@ -89,10 +89,11 @@ void refine(std::vector<unsigned>& allocation, const std::vector<unsigned>& mini
                 donor_cycles = cycles[i].with_one_fewer;
             }
             if (donor == slowest) return;
-            cycles[donor] = cycles_of(donor, --trial[donor]);
+            cycles[donor].now = cycles[donor].with_one_fewer;
+            cycles[donor].with_one_fewer = one_fewer(donor, --trial[donor]);
             cycles[slowest].now = stage_cycles(slowest, ++trial[slowest]);
         } while (cycles[slowest].now >= limit);
-        cycles[slowest] = cycles_of(slowest, trial[slowest]);
+        cycles[slowest].with_one_fewer = one_fewer(slowest, trial[slowest]);
         allocation = trial;
     }
 }

@@ -63,7 +63,7 @@ bool Segmenter::cut_alike(SegmentPlan& plan, std::uint32_t n, std::uint32_t p) {
         // What a single tile can do in time needs no cut.
         std::vector<Stage> alone;
         for (const std::size_t i : tile_group) alone.push_back(spread(tile_group, i, 1, uncut));
-        std::vector<const Stage*> turns(alone.size());
+        StageList turns(alone.size());
         std::transform(alone.begin(), alone.end(), turns.begin(), [](const Stage& stage) { return &stage; });
         const bool small = std::all_of(alone.begin(), alone.end(), [](const Stage& stage) { return stage.fits; }) &&
                            initiation_interval(plan, tile_group, turns) <= slowest_allowed;

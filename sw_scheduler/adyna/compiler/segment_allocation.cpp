@@ -43,9 +43,9 @@ bool Segmenter::allocate(SegmentPlan& plan, unsigned weight_copies) {
     return take(plan, tiles, weight_copies);
 }
 
-std::vector<const Stage*> Segmenter::stages(const SegmentPlan& plan, const TileGroup& tile_group, unsigned tiles,
-                                            unsigned weight_copies) {
-    std::vector<const Stage*> best;
+Segmenter::StageList Segmenter::stages(const SegmentPlan& plan, const TileGroup& tile_group, unsigned tiles,
+                                       unsigned weight_copies) {
+    StageList best;
     for (const std::size_t i : tile_group) {
         best.push_back(&search_.best({plan.first + static_cast<int>(i), plan.unit_samples, plan.slots[i], weight_copies,
                                       static_cast<unsigned>(tile_group.size())},
@@ -55,7 +55,7 @@ std::vector<const Stage*> Segmenter::stages(const SegmentPlan& plan, const TileG
 }
 
 bool Segmenter::take(SegmentPlan& plan, const TileGroup& tile_group, unsigned tiles, unsigned weight_copies) {
-    const std::vector<const Stage*> best = stages(plan, tile_group, tiles, weight_copies);
+    const StageList best = stages(plan, tile_group, tiles, weight_copies);
     bool fits = true;
     for (std::size_t m = 0; m < best.size(); ++m) {
         plan.tiles[tile_group[m]] = tiles;

@@ -129,8 +129,7 @@ TileGroupSamples Segmenter::samples(const SegmentPlan& plan, const TileGroup& ti
                               plan.slots[tile_group.front()].decided_switches);
 }
 
-Stage Segmenter::together(const SegmentPlan& plan, const TileGroup& tile_group,
-                          const std::vector<const Stage*>& stages) const {
+Stage Segmenter::together(const SegmentPlan& plan, const TileGroup& tile_group, const StageList& stages) const {
     Stage sum;
     const TileGroupSamples all = samples(plan, tile_group);
     // Stages have what their own deviation adds to the mean; of the sum of all samples it is less.
@@ -150,7 +149,7 @@ Stage Segmenter::together(const SegmentPlan& plan, const TileGroup& tile_group,
 }
 
 double Segmenter::initiation_interval(const SegmentPlan& plan, const TileGroup& tile_group,
-                                      const std::vector<const Stage*>& stages) const {
+                                      const StageList& stages) const {
     if (tile_group.size() == 1) return initiation_interval(plan, tile_group.front(), *stages.front());
     const Stage sum = together(plan, tile_group, stages);
     double slowest = sum.cycles();
@@ -163,7 +162,7 @@ double Segmenter::initiation_interval(const SegmentPlan& plan, const TileGroup& 
 }
 
 double Segmenter::initiation_interval(const SegmentPlan& plan, const TileGroup& tile_group) const {
-    std::vector<const Stage*> stages;
+    StageList stages;
     for (const std::size_t i : tile_group) stages.push_back(&plan.stages[i]);
     return initiation_interval(plan, tile_group, stages);
 }
@@ -261,7 +260,7 @@ void Segmenter::add_pipeline_cycles(SegmentPlan& plan) const {
     for (const Stage& stage : plan.stages) compute.push_back(stage.compute_cycles);
     for (const TileGroup& tile_group : plan.tile_groups) {
         if (tile_group.size() == 1) continue;
-        std::vector<const Stage*> stages;
+        StageList stages;
         for (const std::size_t i : tile_group) stages.push_back(&plan.stages[i]);
         for (const std::size_t i : tile_group) compute[i] = together(plan, tile_group, stages).compute_cycles;
     }

@@ -123,6 +123,7 @@ std::vector<BufferSlots> Segmenter::slots_of(const Trial& trial) {
             ++slots.decided_switches;
         }
         if (packing_) slots.decided_switches = static_cast<unsigned>(path.size());
+        slots.in.reserve(work.graph.operators[op].inputs.size());
         for (const Source& source : work.graph.operators[op].inputs) {
             if (!inside(source.producer) && own_reads && slots.in.size() < OwnReads::kMax)
                 slots.reads.inputs |= std::uint64_t{1} << slots.in.size();
@@ -151,15 +152,17 @@ void Segmenter::add_all_cycles(SegmentPlan& plan) const {
 
 std::optional<SegmentPlan> Segmenter::plan(const Trial& trial) {
     const auto count = static_cast<std::size_t>(trial.last - trial.first);
-    std::optional<SegmentPlan> separate = plan(trial, separate_tile_groups(count));
+    const std::vector<BufferSlots> slots = slots_of(trial);
+    std::optional<SegmentPlan> separate = plan(trial, slots, separate_tile_groups(count));
     if (!grouping_) return separate;
     // Where the operators of a group are too many for a tile, groups of half as many branches.
     for (std::size_t max = count; max > 1;) {
         std::vector<TileGroup> tile_groups =
-            shared_tile_groups(search_.workload(), trial.first, trial.last, trial.unit_samples, max, trial.order);
+            shared_tile_groups(search_.workload(), branches_of(trial.first, trial.last), trial.first, trial.last,
+                               trial.unit_samples, max, trial.order);
         max = (longest(tile_groups) + 1) / 2;
         if (tile_groups.size() == count) break;
-        std::optional<SegmentPlan> grouped = plan(trial, std::move(tile_groups));
+        std::optional<SegmentPlan> grouped = plan(trial, slots, std::move(tile_groups));
         if (!grouped) continue;
         if (!separate || grouped->cycles < separate->cycles) return grouped;
         break;
@@ -167,7 +170,16 @@ std::optional<SegmentPlan> Segmenter::plan(const Trial& trial) {
     return separate;
 }
 
-std::optional<SegmentPlan> Segmenter::plan(const Trial& trial, std::vector<TileGroup> tile_groups) {
+const BranchOperators& Segmenter::branches_of(int first, int last) {
+    if (branches_of_ != std::pair(first, last)) {
+        branches_ = operators_on_branches(search_.workload().graph, first, last);
+        branches_of_ = {first, last};
+    }
+    return branches_;
+}
+
+std::optional<SegmentPlan> Segmenter::plan(const Trial& trial, const std::vector<BufferSlots>& slots,
+                                           std::vector<TileGroup> tile_groups) {
     if (tile_groups.size() > tiles_) return std::nullopt;
     SegmentPlan plan;
     plan.tile_groups = std::move(tile_groups);
@@ -177,7 +189,7 @@ std::optional<SegmentPlan> Segmenter::plan(const Trial& trial, std::vector<TileG
     plan.units = static_cast<std::uint16_t>(search_.workload().graph.samples_in_flight() / trial.unit_samples);
     plan.units_of_batch = static_cast<std::uint16_t>(search_.workload().graph.batch_samples() / trial.unit_samples);
     plan.order = trial.order;
-    plan.slots = slots_of(trial);
+    plan.slots = slots;
     plan.prefetchable = trial.weight_copies > 1;
     if (!allocate(plan, trial.weight_copies)) return std::nullopt;
     add_all_cycles(plan);

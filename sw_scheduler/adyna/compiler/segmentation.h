@@ -165,7 +165,8 @@ private:
     double packed_interval(const SegmentPlan& plan) const;
     /// The faster one of a plan with separate tile groups and one with grouped ones.
     std::optional<SegmentPlan> plan(const Trial& trial);
-    std::optional<SegmentPlan> plan(const Trial& trial, std::vector<TileGroup> tile_groups);
+    std::optional<SegmentPlan> plan(const Trial& trial, const std::vector<BufferSlots>& slots,
+                                    std::vector<TileGroup> tile_groups);
     /// Orders that are worth a try: by the switches that are decided before the segment; by sample id as well where
     /// that would let branches with tiles of their own work one after another instead of side by side.
     std::vector<std::vector<int>> orders(int first, int last) const;
@@ -177,9 +178,9 @@ private:
     std::vector<SegmentPlan> best_or_stuck(int& stuck);
     /// On which all members of the tile group fit, or 0.
     unsigned min_tiles(const SegmentPlan& plan, const TileGroup& tile_group, unsigned weight_copies);
+    using StageList = boost::container::small_vector<const Stage*, 4>;
     /// The best stage of each member of a tile group.
-    std::vector<const Stage*> stages(const SegmentPlan& plan, const TileGroup& tile_group, unsigned tiles,
-                                     unsigned weight_copies);
+    StageList stages(const SegmentPlan& plan, const TileGroup& tile_group, unsigned tiles, unsigned weight_copies);
     /// Gives each tile group its tiles. False if something does not fit.
     bool take(SegmentPlan& plan, const std::vector<unsigned>& tiles, unsigned weight_copies);
     bool take(SegmentPlan& plan, const TileGroup& tile_group, unsigned tiles, unsigned weight_copies);
@@ -189,12 +190,11 @@ private:
     /// Of a micro-batch: into and, to memory, out of operator plan.first + i.
     std::uint64_t packets(const SegmentPlan& plan, std::size_t i) const;
     /// Cycles between two units of a tile group whose members run on `stages`, in order: they take turns.
-    double initiation_interval(const SegmentPlan& plan, const TileGroup& tile_group,
-                               const std::vector<const Stage*>& stages) const;
+    double initiation_interval(const SegmentPlan& plan, const TileGroup& tile_group, const StageList& stages) const;
     double initiation_interval(const SegmentPlan& plan, const TileGroup& tile_group) const;
     TileGroupSamples samples(const SegmentPlan& plan, const TileGroup& tile_group) const;
     /// Cycles of all members for a usual unit: compute and both directions of a tile's link.
-    Stage together(const SegmentPlan& plan, const TileGroup& tile_group, const std::vector<const Stage*>& stages) const;
+    Stage together(const SegmentPlan& plan, const TileGroup& tile_group, const StageList& stages) const;
     /// Expected cycles between two units: of the slowest stage, when dynamic stages vary around their means.
     double usual_initiation_interval(const SegmentPlan& plan) const { return usual_initiation_interval(plan, {}); }
     /// The same where the operators of plan.pairs take `pairs` together.
@@ -234,6 +234,7 @@ private:
     double stored_bytes(const SegmentPlan& plan, int op) const;
     bool loads_weights(int first, int last) const;
     std::vector<BufferSlots> slots_of(const Trial& trial);
+    const BranchOperators& branches_of(int first, int last);
     [[noreturn]] void fail(int first, int last);
 
     StageSearch& search_;
@@ -242,6 +243,8 @@ private:
     bool pipelining_, grouping_, compaction_, packing_;
     Weights weights_;
     std::vector<std::uint32_t> unit_sizes_;  ///< candidates, largest first
+    BranchOperators branches_;               ///< operators_on_branches() of the segment that was looked at last
+    std::pair<int, int> branches_of_{0, 0};  ///< first, last of that segment
 };
 
 }  // namespace switchyard::sched

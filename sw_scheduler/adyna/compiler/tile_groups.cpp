@@ -18,6 +18,7 @@ BranchOperators operators_on_branches(const DynGraph& graph, int first, int last
 
 std::vector<TileGroup> separate_tile_groups(std::size_t operators) {
     std::vector<TileGroup> tile_groups;
+    tile_groups.reserve(operators);
     for (std::size_t i = 0; i < operators; ++i) tile_groups.push_back({i});
     return tile_groups;
 }
@@ -30,6 +31,13 @@ std::size_t longest(const std::vector<TileGroup>& tile_groups) {
 
 std::vector<TileGroup> shared_tile_groups(const Workload& workload, int first, int last, std::uint32_t unit_samples,
                                           std::size_t max_branches, const std::vector<int>& order) {
+    return shared_tile_groups(workload, operators_on_branches(workload.graph, first, last), first, last, unit_samples,
+                              max_branches, order);
+}
+
+std::vector<TileGroup> shared_tile_groups(const Workload& workload, const BranchOperators& on_branches, int first,
+                                          int last, std::uint32_t unit_samples, std::size_t max_branches,
+                                          const std::vector<int>& order) {
     std::vector<TileGroup> tile_groups;
     std::vector<char> placed(static_cast<std::size_t>(last - first), 0);
     const auto close = [&](std::vector<const TileGroup*>& group) {
@@ -46,7 +54,7 @@ std::vector<TileGroup> shared_tile_groups(const Workload& workload, int first, i
         }
         group.clear();
     };
-    for (const auto& [switch_id, branches] : operators_on_branches(workload.graph, first, last)) {
+    for (const auto& [switch_id, branches] : on_branches) {
         std::vector<const TileGroup*> group;
         double samples = 0;
         const bool in_turn = workload.graph.switches[static_cast<std::size_t>(switch_id)].exclusive &&

@@ -31,6 +31,10 @@ std::size_t longest(const std::vector<TileGroup>& tile_groups);
 /// as rare: no unit has samples for two of them, but for those at the ends.
 std::vector<TileGroup> shared_tile_groups(const Workload& workload, int first, int last, std::uint32_t unit_samples,
                                           std::size_t max_branches, const std::vector<int>& order = {});
+/// The same with operators_on_branches(workload.graph, first, last), known before.
+std::vector<TileGroup> shared_tile_groups(const Workload& workload, const BranchOperators& on_branches, int first,
+                                          int last, std::uint32_t unit_samples, std::size_t max_branches,
+                                          const std::vector<int>& order);
 
 /// Samples that a micro-batch brings to the members of a tile group together, each on its own way.
 struct TileGroupSamples {
