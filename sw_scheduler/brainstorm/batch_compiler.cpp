@@ -6,6 +6,7 @@
 
 #include "switchyard/sw_scheduler/base/error.h"
 #include "switchyard/sw_scheduler/base/rounding.h"
+#include "switchyard/sw_scheduler/brainstorm/router_placement.h"
 
 namespace switchyard::sched::brainstorm {
 
@@ -13,6 +14,19 @@ namespace {
 
 /// Weights that come and go lie here in device memory, behind what the host sets up (queues, events).
 constexpr std::uint64_t kWeightRegion = std::uint64_t{1} << 30;
+
+/// By stage.
+std::vector<std::vector<std::size_t>> placement_of_file(const RoutedNetwork& network, const std::string& path,
+                                                        std::size_t devices) {
+    const std::vector<std::size_t> stages = network.routed_stages();
+    std::vector<PlacedRouter> routers;
+    routers.reserve(stages.size());
+    for (const std::size_t s : stages) routers.push_back({network.stages[s].name, network.stages[s].router.branches});
+    std::vector<Placement> read = read_placement(path, routers, devices);
+    std::vector<std::vector<std::size_t>> result(network.stages.size());
+    for (std::size_t r = 0; r < stages.size(); ++r) result[stages[r]] = std::move(read[r]);
+    return result;
+}
 
 bool contains(const std::vector<std::size_t>& list, std::size_t value) {
     return std::find(list.begin(), list.end(), value) != list.end();
@@ -36,7 +50,9 @@ BatchCompiler::BatchCompiler(const RoutedNetwork& network, StageCompiler& stages
         throw InputError(network.file, 0, "", "speculative routing wants a network whose host decides");
     if (!host_decides && moves_weights())
         throw InputError(network.file, 0, "", "weights that come and go want a network whose host decides");
-    if (mechanisms_.placement == "profile")
+    if (!mechanisms_.placement_file.empty())
+        placement_ = placement_of_file(network, mechanisms_.placement_file, devices_);
+    else if (mechanisms_.placement == "profile")
         placement_ = profile_.by_stage(annealed_placement(profile_.placement_problem()));
     else if (mechanisms_.placement == "block")
         placement_ = profile_.block_placement();

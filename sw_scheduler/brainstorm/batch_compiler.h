@@ -18,6 +18,7 @@ namespace switchyard::sched::brainstorm {
 /// Which mechanisms a run has besides its BranchDesign.
 struct Mechanisms {
     std::string placement = "block";  ///< or profile, balanced, worst
+    std::string placement_file;       ///< in place of it, if not empty (read_placement())
     bool sparse = true;               ///< all-to-all: only the cells that are there
     bool speculative_routing = false;
     double speculation_certainty = 0;  ///< routers whose profile is less certain are not speculated on
@@ -33,7 +34,7 @@ class BatchCompiler {
 public:
     /// `topology`: of two devices and more; may be null for one. `profile`: what placement and speculation follow.
     /// Throws InputError for what does not go together: several devices and a network whose host decides, weights that
-    /// come and go without one.
+    /// come and go without one, a placement file that breaks a constraint.
     BatchCompiler(const RoutedNetwork& network, StageCompiler& stages, const NetworkProfile& profile,
                   const Mechanisms& mechanisms, std::shared_ptr<const LinkTopology> topology);
 

@@ -174,6 +174,11 @@ void GraphBuilder::place_switch(const LayerSpec& layer) {
         throw InputError(graph_.file, layer.line, layer.key("patience"),
                          "wants a gate with an output a label, \"" + layer.gate + "\" has one");
 
+    check_cells(layer, data.shape());
+    if (layer.router && !gate_chooses(*layer.router) && !gate.parameters.empty())
+        throw InputError(graph_.file, layer.line, layer.key("router"),
+                         fmt::format("{}: no gate chooses so, and \"{}\" has values: leave its `parameters` out",
+                                     layer.router->capacity > 0 ? "a capacity" : "several of the best", layer.gate));
     const int id = static_cast<int>(graph_.switches.size());
     gate.gate_switch = id;
     graph_.switches.push_back({layer.name,
@@ -196,6 +201,23 @@ void GraphBuilder::place_switch(const LayerSpec& layer) {
         throw InputError(graph_.file, layer.line, layer.key("threshold"), error.what());
     }
     switch_ids_[layer.name] = id;
+}
+
+void GraphBuilder::check_cells(const LayerSpec& layer, const TensorShape& data) const {
+    if (!layer.cell) return;
+    std::uint64_t cells = 0;
+    try {
+        cells = layer.cell->cells_of(
+            {graph_.batch_inputs, graph_.samples_per_input, data.channels, data.rows, data.columns});
+    } catch (const InputError& error) {
+        throw InputError(graph_.file, layer.line, layer.key("cell"), error.what());
+    }
+    if (cells != graph_.batch_samples())
+        throw InputError(
+            graph_.file, layer.line, layer.key("cell"),
+            fmt::format("{} cells in a batch, but a switch routes each of its {} samples (samples_per_input "
+                        "folds an input)",
+                        cells, graph_.batch_samples()));
 }
 
 int GraphBuilder::switch_before(const BranchPath& path) const {

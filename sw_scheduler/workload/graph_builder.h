@@ -42,6 +42,8 @@ private:
 
     void place(const LayerSpec& layer);
     void place_switch(const LayerSpec& layer);
+    /// The cells of a switch must be samples.
+    void check_cells(const LayerSpec& layer, const TensorShape& data) const;
     void place_sink(const LayerSpec& layer);
     void place_merge(const LayerSpec& layer);
     void place_operator(const LayerSpec& layer);

@@ -107,9 +107,28 @@ void read_fused(MappingReader& reader, LayerSpec& layer) {
     check_fused(reader, layer);
 }
 
+/// `router` says what `branches`, `choose` and `threshold` say of other switches.
+void read_router(MappingReader& reader, LayerSpec& layer) {
+    using Kind = CellRouter::Kind;
+    for (const char* other : {"branches", "choose", "threshold", "patience"})
+        if (reader.has(other)) reader.fail(other, "stands beside router, which says it");
+    MappingReader section = reader.mapping("router");
+    const CellRouter router = read_cell_router(section);
+    if (router.kind == Kind::hash || router.kind == Kind::task)
+        section.fail("kind", "routes by the number of a cell, which no gate computes: not supported in model files");
+    if (router.branches < 2 || router.branches > 64) section.fail("branches", "wants 2 to 64");
+    layer.router = router;
+    layer.branches = static_cast<unsigned>(router.branches);
+    const bool drops = router.capacity > 0 && router.drop == CellRouter::Drop::drop;
+    layer.exclusive = router.kind != Kind::threshold && router.k == 1 && !drops;
+    if (router.kind == Kind::threshold) layer.threshold = router.threshold;
+}
+
 void read_switch(MappingReader& reader, LayerSpec& layer) {
     layer.gate = reader.text_or("gate", "");
     if (layer.gate.empty()) reader.fail("gate", "switch \"" + layer.name + "\" has no gate");
+    if (reader.has("cell")) layer.cell = read_cell(reader.mapping("cell"));
+    if (reader.has("router")) return read_router(reader, layer);
     layer.branches = static_cast<unsigned>(reader.integer_or("branches", 2, 64, 2));
     layer.exclusive = reader.choice_or("choose", {"one", "any"}) == "one";
     if (reader.has("threshold")) layer.threshold = reader.number_or("threshold", -65504, 65504, 0);
@@ -136,7 +155,7 @@ std::vector<std::string> keys_of(LayerKind kind) {
         case LayerKind::attention:
             return {"heads", "over", "fused", "groups", "group"};
         case LayerKind::switching:
-            return {"gate", "branches", "choose", "threshold", "patience"};
+            return {"gate", "branches", "choose", "threshold", "patience", "cell", "router"};
         case LayerKind::merge:
             return {"mode", "fused"};
         case LayerKind::global_pool:
@@ -261,6 +280,10 @@ std::vector<Variables> read_runs(MappingReader& use) {
 }
 
 }  // namespace
+
+bool gate_chooses(const CellRouter& router) {
+    return router.capacity == 0 && (router.k == 1 || router.kind == CellRouter::Kind::threshold);
+}
 
 const std::string& to_string(LayerKind kind) {
     return kKindNames[static_cast<std::size_t>(kind)];

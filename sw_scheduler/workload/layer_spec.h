@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "switchyard/sw_scheduler/base/mapping_reader.h"
+#include "switchyard/sw_scheduler/workload/cell_router.h"
 #include "switchyard/sw_scheduler/workload/graph.h"
 
 namespace switchyard::sched {
@@ -52,6 +53,9 @@ struct LayerSpec {
     bool exclusive = true;
     std::optional<double> threshold;  ///< switch: of the gate's result
     unsigned patience = 0;            ///< switch: as Switch::patience
+    std::optional<CellAnnotation>
+        cell;                          ///< switch: what it routes, of [inputs, samples of one, channels, rows, columns]
+    std::optional<CellRouter> router;  ///< switch: how it chooses; `branches`, `exclusive`, `threshold` follow from it
     MergeMode merge_mode = MergeMode::exclusive;
     int line = 0;
 
@@ -59,6 +63,10 @@ struct LayerSpec {
         return "layers." + name + (field.empty() ? "" : "." + field);
     }
 };
+
+/// Whether a chip's gates (GateRule) choose as the router does: the largest of the scores, or those above a threshold,
+/// without a capacity.
+bool gate_chooses(const CellRouter& router);
 
 /// Reads `layers` and `templates` of a model file. Throws InputError.
 std::vector<LayerSpec> read_layers(MappingReader& model);

@@ -59,7 +59,25 @@ void add_filter(std::string& text, const LayerSpec& layer) {
                         layer.stride, layer.pad);
 }
 
+std::string router_text(const CellRouter& router) {
+    static constexpr const char* kKinds[] = {"top_k", "threshold", "switch", "hash", "task"};
+    std::string text =
+        fmt::format("kind: {}, branches: {}", kKinds[static_cast<unsigned>(router.kind)], router.branches);
+    if (router.kind == CellRouter::Kind::top_k) text += fmt::format(", k: {}", router.k);
+    if (router.kind == CellRouter::Kind::threshold) text += fmt::format(", threshold: {}", router.threshold);
+    if (router.capacity > 0) text += fmt::format(", capacity: {}", router.capacity);
+    if (router.drop == CellRouter::Drop::next_best) text += ", drop: next_best";
+    return "{" + text + "}";
+}
+
 void add_switch(std::string& text, const LayerSpec& layer) {
+    if (layer.cell)
+        text += fmt::format(", cell: {{dims: [{}], shape: [{}]}}", fmt::join(layer.cell->dims, ", "),
+                            fmt::join(layer.cell->shape, ", "));
+    if (layer.router) {
+        text += fmt::format(", gate: {}, router: {}", quoted(layer.gate), router_text(*layer.router));
+        return;
+    }
     text += fmt::format(", gate: {}, branches: {}, choose: {}", quoted(layer.gate), layer.branches,
                         layer.exclusive ? "one" : "any");
     if (layer.patience > 0) text += fmt::format(", patience: {}", layer.patience);

@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "switchyard/sw_scheduler/workload/model_reader.h"
 
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include <fmt/format.h>
+
 #include "switchyard/sw_scheduler/base/config.h"
 #include "switchyard/sw_scheduler/workload/graph_builder.h"
 #include "switchyard/sw_scheduler/workload/model_layers.h"
@@ -32,6 +38,30 @@ ModelLayers layers_of(MappingReader& file) {
     return model;
 }
 
+/// Declared routes keep what the switch's router says.
+void limit_routes(const std::string& path, const LayerSpec& layer, Model& model) {
+    if (!model.routing.distribution) return;
+    const auto id = static_cast<std::size_t>(model.graph.find_switch(layer.name));
+    SwitchRoutes& routes = model.routing.distribution->switches.at(id);
+    const CellRouter& router = *layer.router;
+    const auto fail = [&](const std::string& message) {
+        throw InputError(path, layer.line, layer.key("router"), message);
+    };
+    if (!layer.exclusive && router.kind != CellRouter::Kind::threshold) {
+        const double kept = std::accumulate(routes.probability.begin(), routes.probability.end(), 0.0);
+        constexpr double kRounding = 1e-6;
+        if (!routes.fixed_count || std::abs(kept - static_cast<double>(router.k)) > kRounding)
+            fail(fmt::format("takes {0} of the branches: its routes want keep: {0}", router.k));
+    }
+    if (router.capacity == 0) return;
+    if (routes.capacity > 0) fail("has a capacity, and so have its routes: one of them is enough");
+    routes.capacity = static_cast<std::uint32_t>(std::min<std::uint64_t>(router.capacity, 1u << 30));
+    routes.next_best = router.drop == CellRouter::Drop::next_best;
+    if (layer.exclusive && std::uint64_t{routes.capacity} * layer.branches < model.graph.batch_samples())
+        fail(fmt::format("{} branches of {} samples have no room for a batch of {}", layer.branches, routes.capacity,
+                         model.graph.batch_samples()));
+}
+
 }  // namespace
 
 ModelLayers read_model_layers(const std::string& path) {
@@ -56,6 +86,8 @@ Model read_model(const std::string& path) {
     model.graph = GraphBuilder(std::move(graph), read.layers).build(read.outputs, output_line);
     if (file.has("routing"))
         model.routing = read_routing(file.mapping("routing"), model.graph.signatures(), model.graph.samples_per_input);
+    for (const LayerSpec& layer : read.layers)
+        if (layer.router) limit_routes(path, layer, model);
     file.finish();
     return model;
 }

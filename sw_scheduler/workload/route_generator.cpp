@@ -3,6 +3,9 @@
 #include <cmath>
 #include <random>
 
+#include <fmt/format.h>
+
+#include "switchyard/sw_scheduler/base/error.h"
 #include "switchyard/sw_scheduler/base/random_source.h"
 #include "switchyard/sw_scheduler/workload/branch_sampling.h"
 #include "switchyard/sw_scheduler/workload/routing.h"
@@ -60,11 +63,73 @@ double tilt_of(double quantile, double shift) {
     return drift + (1 - std::abs(drift)) * (2 * quantile - 1);
 }
 
+/// How many samples of a batch each branch of a switch has taken, where that is limited.
+class BranchLoads {
+public:
+    BranchLoads(const SwitchRoutes& routes, unsigned branches) : routes_(routes), taken_(branches) {}
+
+    /// What of the decision has room, and what is drawn in place of the rest.
+    std::uint64_t admit(std::uint64_t mask, RandomSource& random) {
+        if (routes_.capacity == 0) return mask;
+        std::uint64_t result = 0;
+        unsigned refused = 0;
+        for (unsigned branch = 0; branch < taken_.size(); ++branch) {
+            if ((mask >> branch & 1) == 0) continue;
+            if (taken_[branch] < routes_.capacity)
+                take(branch, result);
+            else
+                ++refused;
+        }
+        for (; routes_.next_best && refused > 0; --refused) redraw(result, random);
+        return result;
+    }
+
+private:
+    void take(unsigned branch, std::uint64_t& result) {
+        ++taken_[branch];
+        result |= std::uint64_t{1} << branch;
+    }
+    bool has_room(unsigned branch, std::uint64_t result) const {
+        return taken_[branch] < routes_.capacity && (result >> branch & 1) == 0;
+    }
+    /// One of the branches with room, by their probabilities, alike if these are all 0; none if none has room.
+    void redraw(std::uint64_t& result, RandomSource& random) {
+        double sum = 0;
+        std::vector<unsigned> open;
+        for (unsigned branch = 0; branch < taken_.size(); ++branch) {
+            if (!has_room(branch, result)) continue;
+            open.push_back(branch);
+            sum += routes_.probability[branch];
+        }
+        if (open.empty()) return;
+        double left = random.uniform() * (sum > 0 ? sum : static_cast<double>(open.size()));
+        unsigned chosen = open.back();
+        for (const unsigned branch : open) {
+            left -= sum > 0 ? routes_.probability[branch] : 1;
+            if (left >= 0) continue;
+            chosen = branch;
+            break;
+        }
+        take(chosen, result);
+    }
+
+    const SwitchRoutes& routes_;
+    std::vector<std::uint32_t> taken_;
+};
+
 }  // namespace
 
 RouteGenerator::RouteGenerator(RouteDistribution distribution, std::vector<SwitchSignature> switches,
                                std::uint32_t batch_samples)
-    : distribution_(std::move(distribution)), switches_(std::move(switches)), batch_samples_(batch_samples) {}
+    : distribution_(std::move(distribution)), switches_(std::move(switches)), batch_samples_(batch_samples) {
+    for (std::size_t id = 0; id < switches_.size(); ++id) {
+        const std::uint64_t room = std::uint64_t{distribution_.switches[id].capacity} * switches_[id].branches;
+        if (room > 0 && room < batch_samples_ && switches_[id].exclusive)
+            throw InputError("routing", 0, switches_[id].name + ".capacity",
+                             fmt::format("{} branches of {} samples have no room for a batch of {}",
+                                         switches_[id].branches, distribution_.switches[id].capacity, batch_samples_));
+    }
+}
 
 BatchRouting RouteGenerator::batch(std::uint64_t index) const {
     RandomSource random(distribution_.seed, index);
@@ -81,6 +146,9 @@ BatchRouting RouteGenerator::batch(std::uint64_t index) const {
     const bool alike = distribution_.batch_correlation > 0;
     const double batch_difficulty = alike ? random.normal() : 0;
     double input_difficulty = 0;
+    std::vector<BranchLoads> loads;
+    for (std::size_t id = 0; id < switches_.size(); ++id)
+        loads.emplace_back(distribution_.switches[id], switches_[id].branches);
     std::vector<unsigned> agreed(switches_.size());  // labels in a row that are the same, up to each switch
     for (std::uint32_t sample = 0; sample < batch_samples_; ++sample) {
         if (folded && sample % distribution_.input_samples == 0) input_difficulty = random.normal();
@@ -107,6 +175,7 @@ BatchRouting RouteGenerator::batch(std::uint64_t index) const {
             } else {
                 mask = choose_any(quantile, routes.probability, shift);
             }
+            mask = loads[id].admit(mask, random);
         }
     }
     return routing;

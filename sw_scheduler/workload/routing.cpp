@@ -80,7 +80,26 @@ SwitchRoutes read_routes(MappingReader& reader, const SwitchSignature& target) {
     return routes;
 }
 
-const std::vector<std::string> kRouteKeys = {"probability", "zipf", "keep", "patience", "agreement"};
+const std::vector<std::string> kRouteKeys = {"probability", "zipf",     "keep", "patience",
+                                             "agreement",   "capacity", "drop"};
+
+/// read_routes() with the keys of a capacity.
+SwitchRoutes read_limited_routes(MappingReader& reader, const SwitchSignature& target) {
+    SwitchRoutes routes = read_routes(reader, target);
+    const bool drop = reader.has("drop");
+    if (!reader.has("capacity")) {
+        if (drop) reader.fail("drop", "wants capacity beside it");
+        return routes;
+    }
+    if (routes.patience > 0) reader.fail("capacity", "stands beside patience, whose branches are no experts");
+    routes.capacity = static_cast<std::uint32_t>(reader.integer("capacity", 1, 1u << 30));
+    routes.next_best = reader.choice_or("drop", {"drop", "next_best"}) == "next_best";
+    if (!routes.next_best && target.exclusive)
+        reader.fail("capacity", fmt::format("drops samples, but each takes one branch of \"{}\": let it choose any, or "
+                                            "let `drop` be next_best",
+                                            target.name));
+    return routes;
+}
 
 RouteDistribution read_distribution(MappingReader& routing, const std::vector<SwitchSignature>& switches,
                                     std::uint32_t samples_per_input) {
@@ -115,11 +134,11 @@ RouteDistribution read_distribution(MappingReader& routing, const std::vector<Sw
     if (routing.has("switches")) listed = routing.mapping("switches");
     for (const SwitchSignature& target : switches) {
         if (!listed || !listed->has(target.name)) {
-            result.switches.push_back(read_routes(routing, target));
+            result.switches.push_back(read_limited_routes(routing, target));
         } else if (listed->node(target.name).IsMap()) {
             MappingReader own = listed->mapping(target.name);
             own.allow(kRouteKeys);
-            result.switches.push_back(read_routes(own, target));
+            result.switches.push_back(read_limited_routes(own, target));
             own.finish();
         } else {
             result.switches.emplace_back().probability = read_probability(*listed, target.name, target);
@@ -180,9 +199,15 @@ std::string to_yaml(const RouteDistribution& distribution, const std::vector<Swi
             continue;
         }
         const std::string list = fmt::format("[{}]", fmt::join(routes.probability, ", "));
-        text += routes.fixed_count
-                    ? fmt::format("{{keep: {:.9g}, probability: {}}}\n", sum_of(routes.probability), list)
-                    : list + "\n";
+        if (!routes.fixed_count && routes.capacity == 0) {
+            text += list + "\n";
+            continue;
+        }
+        text += "{";
+        if (routes.fixed_count) text += fmt::format("keep: {:.9g}, ", sum_of(routes.probability));
+        if (routes.capacity > 0)
+            text += fmt::format("capacity: {}, drop: {}, ", routes.capacity, routes.next_best ? "next_best" : "drop");
+        text += fmt::format("probability: {}}}\n", list);
     }
     return text;
 }

@@ -20,6 +20,10 @@ struct SwitchRoutes {
     /// stayed the same for N classifiers, branch 0 goes on. Switches in a chain of branches 0 count on.
     unsigned patience = 0;
     double agreement = 1;  ///< probability that a classifier's label is that of the one before
+    /// Samples of a batch that a branch takes, in the order of the samples; 0: all. One that finds its branch full
+    /// draws again among those with room (`next_best`), or does without.
+    std::uint32_t capacity = 0;
+    bool next_best = false;
 };
 
 /// Declared distribution of routes. Each sample has a latent difficulty, standard normal; difficulties of the samples

@@ -138,3 +138,28 @@ TEST_CASE("gated channels, selected patches and transformers are what PyTorch co
         CHECK(values.at("routing").at("differences").empty());
     }
 }
+
+TEST_CASE("a router's capacity holds from the model file to the chip", "[workloads][cli]") {
+    const std::string options = std::string("testbenches/data/router.yaml --platform ") + kMini + " --design adyna";
+    const std::string image = compiled(options, "router.syk");
+    const json report = report_of(kMini, image, "--batches 4");
+    double most = 0, all = 0;
+    for (const json& op : report.at("operators")) {
+        const std::string name = op.at("operator");
+        if (name.rfind("expert", 0) != 0 || name.find('.') != std::string::npos) continue;
+        const double samples = op.at("samples_per_batch");
+        CHECK(samples <= 36);
+        most = std::max(most, samples);
+        all += samples;
+    }
+    CHECK(most == 36);
+    CHECK(all > 64);
+    CHECK(all < 2 * 64);  // some find their expert full
+    std::string text = read_text("testbenches/data/router.yaml");
+    text.replace(text.find("top_k"), 5, "hash");
+    text.erase(text.find("k: 2, "), 6);
+    const std::string hash = scratch("hash.yaml");
+    write_text(hash, text);
+    check_refused(sy_sched("compile " + hash + " --platform " + kMini + " --design adyna -o " + scratch("hash.syk")),
+                  {"hash.yaml:13: layers.experts.router.kind", "not supported in model files"});
+}

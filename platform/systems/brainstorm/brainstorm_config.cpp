@@ -53,6 +53,7 @@ std::vector<double> numbers_of(const std::string& text, const char* key) {
 sched::brainstorm::Mechanisms BrainstormConfig::scheduler_mechanisms() const {
     sched::brainstorm::Mechanisms m;
     m.placement = mechanisms.placement;
+    m.placement_file = mechanisms.placement_file;
     m.sparse = mechanisms.all_to_all == "sparse";
     m.speculative_routing = mechanisms.speculative_routing;
     m.speculation_certainty = mechanisms.speculation_certainty;
@@ -102,6 +103,8 @@ BrainstormConfig read_brainstorm_config(const std::string& path, std::map<std::s
     refuse_left_overrides(overrides);
     config.percentiles();
     config.tuned_loads();
+    std::string& placement_file = config.mechanisms.placement_file;
+    if (!placement_file.empty()) placement_file = beside(path, placement_file);
     config.topology = sched::chosen_topology(config.links, path);
     return config;
 }

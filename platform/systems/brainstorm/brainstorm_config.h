@@ -47,7 +47,7 @@ void describe(V& v, LinksConfig& c) {
 
 /// Which of Brainstorm's mechanisms run, and what they learn from.
 struct MechanismConfig {
-    std::string placement = "block", all_to_all = "sparse", weights = "resident", profiling = "off";
+    std::string placement = "block", placement_file, all_to_all = "sparse", weights = "resident", profiling = "off";
     bool speculative_routing = false;
     bool functional = false;
     double speculation_certainty = 0;
@@ -61,6 +61,7 @@ template <class V>
 void describe(V& v, MechanismConfig& c) {
     v.choice("placement", c.placement, {"block", "profile", "balanced", "worst"},
              "of branches: in blocks; by annealing on the profile; loads spread evenly; heavy branches together");
+    v.field("placement_file", c.placement_file, "of branches, in place of `placement`; relative to the platform file");
     v.choice("all_to_all", c.all_to_all, {"sparse", "padded"}, "sizes first and then the cells, or padded messages");
     v.field("speculative_routing", c.speculative_routing, "the branch of the profile runs while the router decides");
     v.field("speculation_certainty", c.speculation_certainty, 0, 1,

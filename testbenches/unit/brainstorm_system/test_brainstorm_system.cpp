@@ -11,6 +11,8 @@
 #include "switchyard/hw/link/collective_run.h"
 #include "switchyard/platform/system/system.h"
 #include "switchyard/sw_scheduler/base/error.h"
+#include "switchyard/sw_scheduler/base/files.h"
+#include "switchyard/sw_scheduler/base/scratch_folder.h"
 #include "switchyard/sw_scheduler/collectives/collectives.h"
 #include "switchyard/testbenches/sim_test.h"
 
@@ -234,4 +236,31 @@ TEST_CASE("what cannot be is refused with a sentence", "[brainstorm_system]") {
     CHECK_THROWS_AS(prepare("brt-serial", "task_moe", {{"links.devices", "2"}}), InputError);
     CHECK_THROWS_AS(prepare("brt-batched", "dynamic_routing", {}), InputError);
     CHECK_THROWS_AS(prepare("brt-horizontal", "switch_transformer", {{"device_memory.bytes", "1048576"}}), Infeasible);
+}
+
+TEST_CASE("branches are where a placement file says", "[brainstorm_system]") {
+    const ScratchFolder folder("switchyard-test");
+    const std::string file = folder.file("placement.yaml");
+    const auto cells_between = [](std::map<std::string, std::string> overrides) {
+        overrides["network.router.branches"] = "16";
+        return from_child([=] {
+            return run(point_of("brt-vertical", "exchange", overrides, "v100"))
+                .at("summary")
+                .at("crossing_cells_of_a_batch")
+                .get<double>();
+        });
+    };
+    const auto placed = [&](const std::string& devices) {
+        write_file("devices: 8\nrouters:\n  exchange: [" + devices + "]\n", file);
+        return std::map<std::string, std::string>{{"brainstorm.placement_file", file}};
+    };
+    // Two branches a device, in blocks.
+    const double in_blocks = cells_between({{"brainstorm.placement", "block"}});
+    CHECK(cells_between(placed("0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7")) == in_blocks);
+    CHECK(cells_between(placed("7, 0, 3, 1, 2, 6, 5, 4, 0, 1, 2, 3, 4, 5, 6, 7")) != in_blocks);
+
+    Point bad = point_of("brt-vertical", "exchange", placed("0, 0, 0"), "v100");
+    bad.overrides["network.router.branches"] = "16";
+    CHECK_THROWS_WITH(make_brainstorm_system()->prepare(bad),
+                      file + ":3: routers.exchange: branch 2: device 0 takes 2 branches of 16");
 }
