@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "switchyard/platform/apps/command_line.h"
 #include "switchyard/platform/apps/exit_status.h"
 #include "switchyard/platform/apps/self_description.h"
 #include "switchyard/platform/experiment/stored_run.h"
