@@ -7,29 +7,11 @@
 
 namespace switchyard::sched::brainstorm {
 
-StageRoutes stage_routes(const RoutedNetwork& network, const RouteDeclaration& declaration, std::size_t devices,
-                         std::uint64_t seed, std::uint64_t batch) {
-    std::vector<RouterShape> routers;
-    const std::vector<std::size_t> stages = network.routed_stages();
-    for (const std::size_t stage : stages) {
-        const CellRouter& router = network.stages[stage].router;
-        routers.push_back({router.branches, router.k, router.capacity * devices});
-    }
-    std::vector<CellRoutes> routes =
-        routes_of_batch(declaration, routers, network.cells * devices, devices, seed, batch);
-    StageRoutes result(network.stages.size());
-    for (std::size_t r = 0; r < stages.size(); ++r) {
-        result[stages[r]] = std::move(routes[r]);
-        const std::uint64_t each = network.stages[stages[r]].cells_each;
-        for (std::size_t cell = 0; each > 1 && cell < result[stages[r]].size(); ++cell)
-            if (cell % each != 0) result[stages[r]][cell].clear();
-    }
-    return result;
-}
+namespace {
 
-std::vector<bool> reached_stages(const RoutedNetwork& network, const StageRoutes& routes) {
+/// Of a network with one cell.
+std::vector<bool> stages_led_to(const RoutedNetwork& network, const StageRoutes& routes) {
     std::vector<bool> reached(network.stages.size(), true);
-    if (network.cells != 1) return reached;
     bool ended = false;
     for (std::size_t s = 0; s < network.stages.size(); ++s) {
         const Stage& stage = network.stages[s];
@@ -47,6 +29,38 @@ std::vector<bool> reached_stages(const RoutedNetwork& network, const StageRoutes
         ended |= std::find(taken.begin(), taken.end(), static_cast<std::size_t>(stage.last_branch)) != taken.end();
     }
     return reached;
+}
+
+}  // namespace
+
+StageRoutes stage_routes(const RoutedNetwork& network, const RouteDeclaration& declaration, std::size_t devices,
+                         std::uint64_t seed, std::uint64_t batch) {
+    std::vector<RouterShape> routers;
+    const std::vector<std::size_t> stages = network.routed_stages();
+    for (const std::size_t stage : stages) {
+        const CellRouter& router = network.stages[stage].router;
+        routers.push_back({router.branches, router.k, router.capacity * devices});
+    }
+    std::vector<CellRoutes> routes =
+        routes_of_batch(declaration, routers, network.cells * devices, devices, seed, batch);
+    StageRoutes result(network.stages.size());
+    for (std::size_t r = 0; r < stages.size(); ++r) {
+        result[stages[r]] = std::move(routes[r]);
+        const std::uint64_t each = network.stages[stages[r]].cells_each;
+        for (std::size_t cell = 0; each > 1 && cell < result[stages[r]].size(); ++cell)
+            if (cell % each != 0) result[stages[r]][cell].clear();
+    }
+    if (!network.all_routers) return result;
+    const std::vector<bool> led_to = stages_led_to(network, result);
+    for (const std::size_t stage : stages)
+        if (!led_to[stage])
+            for (auto& cell : result[stage]) cell.clear();
+    return result;
+}
+
+std::vector<bool> reached_stages(const RoutedNetwork& network, const StageRoutes& routes) {
+    if (network.cells != 1 || network.all_routers) return std::vector<bool>(network.stages.size(), true);
+    return stages_led_to(network, routes);
 }
 
 NetworkProfile::NetworkProfile(const RoutedNetwork& network, std::size_t devices, std::uint64_t seed,

@@ -69,6 +69,8 @@ struct RoutedNetwork {
     /// Operators between two routers keep cells apart, so that a cell may stay on the device of its branch; otherwise
     /// all cells of an input return to its device. Derived by trace_cells().
     bool cells_stay = false;
+    /// Routers decide whether or not a path leads to them; those that none leads to close all of theirs.
+    bool all_routers = false;
     std::uint64_t activation_bytes = 0;  ///< of the largest layer, two buffers; 0: not counted
 
     std::vector<std::size_t> routed_stages() const;

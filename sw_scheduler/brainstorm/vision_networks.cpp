@@ -193,6 +193,7 @@ void read_dynamic_routing_cells(MappingReader& file, RoutedNetwork& network) {
     if (rows % 128 != 0) file.fail("rows", "is no multiple of 128: the coarsest gate sees one pixel of 128");
     if (columns % 128 != 0) file.fail("columns", "is no multiple of 128: the coarsest gate sees one pixel of 128");
     read_network_router(file, CellRouter::Kind::threshold);
+    network.all_routers = file.choice_or("routers", {"reached", "all"}) == "all";
     network.cells = 1;
     Stage stem;
     stem.name = "stem";

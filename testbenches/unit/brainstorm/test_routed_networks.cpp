@@ -107,6 +107,29 @@ TEST_CASE("routes follow what is declared, and the seed", "[routed_network]") {
     CHECK(loads_of({moved[0].begin() + 14, moved[0].end()}, 4) == std::vector<std::uint64_t>{5, 5, 2, 2});
 }
 
+TEST_CASE("with all routers those that no path leads to decide, and close their paths", "[routed_network]") {
+    const RoutedNetwork some = network_of("dynamic_routing");
+    const RoutedNetwork all = network_of("dynamic_routing", {{"network.routers", "all"}});
+    std::size_t closed = 0;
+    for (std::uint64_t batch = 0; batch < 5; ++batch) {
+        const StageRoutes of_some = stage_routes(some, some.routes, 1, 5, batch);
+        const StageRoutes of_all = stage_routes(all, all.routes, 1, 5, batch);
+        const std::vector<bool> led_to = reached_stages(some, of_some), reached = reached_stages(all, of_all);
+        for (const std::size_t stage : all.routed_stages()) {
+            CHECK(reached[stage]);
+            if (led_to[stage]) {
+                CHECK(of_all[stage] == of_some[stage]);
+            } else {
+                CHECK(of_all[stage][0].empty());
+                ++closed;
+            }
+        }
+    }
+    CHECK(closed > 0);
+    // Each decides in each batch.
+    CHECK(NetworkProfile(all, 1, 99, 0, 4, CellProfile::Level::loads).reached(all.routed_stages().back()) == 1);
+}
+
 TEST_CASE("a profile predicts the more frequent decision, and knows where cells come from", "[routed_network]") {
     const RoutedNetwork routing = network_of("dynamic_routing");
     const NetworkProfile profile(routing, 1, 99, 0, 60, CellProfile::Level::loads);
