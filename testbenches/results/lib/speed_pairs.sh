@@ -68,4 +68,8 @@ values "values, digits_skipnet, acc fp32" skipnet inputs_batch0_to_19.npy fp32
 schedule tutel_moe
 run "tiles, flits and banks, tutel_moe, adyna" tutel_moe.adyna noc.impl=flit hbm.impl=bank
 values "values, digits_channel_gate, acc fp16" channel_gate inputs_batch0_to_19.npy fp16
-schedule skipnet_resnet101
+for network in skipnet_resnet34 skipnet_resnet101 fbsnet_mcifarnet fbsnet_resnet18 pabee_bert dpsnet; do
+    schedule "$network"
+done
+image skipnet_resnet34 adyna "$chip"
+run "tiles, skipnet_resnet34, adyna" skipnet_resnet34.adyna
