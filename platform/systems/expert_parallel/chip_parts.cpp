@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "switchyard/platform/system/config_section.h"
 #include "switchyard/sw_scheduler/base/error.h"
 #include "switchyard/sw_scheduler/base/files.h"
 #include "switchyard/sw_scheduler/base/rounding.h"
@@ -63,13 +64,22 @@ std::uint64_t weight_bytes(const std::string& model) {
 
 }  // namespace
 
-Point chip_point(const Point& point, const ExpertParallelConfig& config) {
+Point chip_point(const Point& point, const ExpertParallelConfig& config, const SystemDesign& design) {
     Point chip;
-    chip.design = config.cluster.chip_design;
-    chip.platform = config.chip_file;
-    chip.overrides = config.chip_overrides;
-    chip.parameters = config.routed_parameters;
+    chip.design = design.name;
     chip.workload = point.workload;
+    chip.parameters = config.routed_parameters;
+    if (design.reads_platform)
+        chip.platform = config.chip_file;
+    else
+        chip.parameters[kFileParameter] = config.chip_file;
+    // Keys of the design's own section are its parameters.
+    const std::string own = design.section + ".";
+    for (const auto& [key, value] : config.chip_overrides)
+        if (!design.section.empty() && key.rfind(own, 0) == 0)
+            chip.parameters[key.substr(own.size())] = value;
+        else
+            chip.overrides[key] = value;
     return chip;
 }
 
@@ -107,7 +117,7 @@ ChipParts::ChipParts(const Point& point, const ExpertParallelConfig& config, con
                      const DividedWork& work)
     : chips_(chips), workload_(point.workload) {
     const std::size_t count = config.links.devices;
-    Point chip = chip_point(point, config);
+    Point chip = chip_point(point, config, chips.design(config.cluster.chip_design));
     if (!config.divides()) {
         chip.work = point.work;
         experts.resize(1);
@@ -122,7 +132,8 @@ ChipParts::ChipParts(const Point& point, const ExpertParallelConfig& config, con
     chip.work.batch_inputs = point.work.batch_inputs;
     const auto fixed_part = [&](const char* name, const sched::ModelLayers& layers) {
         Point part = chip;
-        part.parameters = config.chip_parameters;
+        for (const auto& routed : config.routed_parameters) part.parameters.erase(routed.first);
+        part.parameters.insert(config.chip_parameters.begin(), config.chip_parameters.end());
         part.workload = write_model(name, layers);
         return add(name, part, weight_bytes(part.workload));
     };

@@ -70,6 +70,6 @@ private:
 };
 
 /// A chip's point: the design, platform and parameters of a network with experts, without work.
-Point chip_point(const Point& point, const ExpertParallelConfig& config);
+Point chip_point(const Point& point, const ExpertParallelConfig& config, const SystemDesign& design);
 
 }  // namespace switchyard::platform::expert_parallel

@@ -146,7 +146,7 @@ private:
     ExpertParallelConfig checked_config(const Point& point) const {
         ExpertParallelConfig config = read_expert_parallel_config(point.platform, point.overrides);
         const System& chip = chips_.system_of_design(config.cluster.chip_design);
-        const Point own = chip_point(point, config);
+        const Point own = chip_point(point, config, chips_.design(config.cluster.chip_design));
         chip.check_parameters(own);
         chip.check_platform(own);
         return config;

@@ -33,7 +33,10 @@ constexpr std::uint32_t kCells = 32;  ///< of a chip's batch
 /// of weights.
 class FormulaPlan : public Plan {
 public:
-    explicit FormulaPlan(const Point& point) : work_(read_network_work(point)) {}
+    explicit FormulaPlan(const Point& point) : work_(read_network_work(point)) {
+        const auto speed = point.parameters.find("speed");
+        if (speed != point.parameters.end()) speed_ = std::stod(speed->second);
+    }
     ordered_json run() override {
         ordered_json batches = ordered_json::array();
         for (const BatchRouting& routes : work_.routes.batches) {
@@ -41,20 +44,23 @@ public:
             for (const sched::Operator& op : work_.model.graph.operators)
                 macs += op.macs_per_sample * samples_on(op.path, routes);
             if (batches.empty()) macs += work_.model.graph.total_weight_bytes();
-            batches.push_back({{"latency_us", static_cast<double>(macs) * 1e-3}});
+            batches.push_back({{"latency_us", static_cast<double>(macs) * 1e-3 / speed_}});
         }
         return {{"ok", true}, {"fidelity", {{"chip", "formula"}}}, {"batches", batches}};
     }
 
 private:
     NetworkWork work_;
+    double speed_ = 1;
 };
 
 class FormulaChip : public System {
 public:
     std::string name() const override { return "formula"; }
     std::string summary() const override { return "a chip for tests"; }
-    std::vector<SystemDesign> designs() const override { return {{"formula", {"speed"}}}; }
+    std::vector<SystemDesign> designs() const override {
+        return {{"formula", {"speed"}}, {"formula-of-file", {"file", "speed"}, "formula", false}};
+    }
     std::unique_ptr<Plan> prepare(const Point& point) const override { return std::make_unique<FormulaPlan>(point); }
     std::string table(const ordered_json&) const override { return ""; }
 };
@@ -157,6 +163,22 @@ TEST_CASE("one chip is the chip itself", "[expert_parallel]") {
     const ordered_json divided = run(kOne, {{"cluster.divided", "yes"}, {"cluster.weights", "resident"}});
     CHECK(summary(divided, "links_us") == 0);
     CHECK(summary(divided, "chips_us") == Approx(kCells * (6624 + 9) * 1e-3));
+}
+
+TEST_CASE("chips whose platform is a parameter, and parameters of parts with experts alone", "[expert_parallel]") {
+    const ordered_json slow = run(kFour);
+    const ordered_json fast = run(kFour, {{"cluster.chip_design", "formula-of-file"}, {"formula.speed", "2"}});
+    CHECK(summary(fast, "chips_us") == Approx(summary(slow, "chips_us") / 2));
+    CHECK(summary(fast, "alone_us") == Approx(summary(slow, "alone_us") / 2));
+    const auto front_us = [](const ordered_json& report) {
+        return report.at("summary").at("time_us").at("front").get<double>();
+    };
+    const ordered_json experts = run(kFour, {{"cluster.routed_set", "speed=2"}});
+    CHECK(front_us(experts) == front_us(slow));
+    CHECK(summary(experts, "alone_us") == Approx(summary(slow, "alone_us") / 2));
+    const ordered_json both = run(kFour, {{"cluster.chip_set", "speed=4"}, {"cluster.routed_set", "speed=2"}});
+    CHECK(front_us(both) == Approx(front_us(slow) / 4));
+    CHECK(summary(both, "alone_us") == Approx(summary(slow, "alone_us") / 2));
 }
 
 TEST_CASE("links without delay leave the slowest chip, and a report is the same twice", "[expert_parallel]") {
