@@ -24,6 +24,8 @@ std::unique_ptr<System> make_sushi_system();
 namespace switchyard::test {
 
 inline const std::string kConfigs = std::string(SOURCE_FOLDER) + "/configs/";
+/// Of the closed form over the simulated chip, share of a layer's time.
+inline constexpr double kLayerBound = 0.05;
 inline const std::string kDigits = kConfigs + "workloads/sushi/digits_supernet.yaml";
 
 inline platform::Point sushi_point(const std::string& design, const std::string& workload, const std::string& board,

@@ -17,10 +17,11 @@ using platform::sushi::SushiChip;
 using platform::sushi::SushiConfig;
 using test::ChipDriver;
 using test::kConfigs;
+using test::kLayerBound;
 
 namespace {
 
-constexpr double kLayerBound = 0.05, kSubNetBound = 0.005;
+constexpr double kSubNetBound = 0.005;
 
 struct Deviation {
     double worst_layer = 0;   ///< share, of layers with more than one output position

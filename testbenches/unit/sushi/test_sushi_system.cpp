@@ -15,6 +15,7 @@ using nlohmann::ordered_json;
 using platform::sushi::SushiConfig;
 using test::kConfigs;
 using test::kDigits;
+using test::kLayerBound;
 using test::sushi_point;
 using test::sushi_report;
 
@@ -85,44 +86,6 @@ TEST_CASE("the designs serve one stream, of a hundred thousand queries too", "[s
     const ordered_json served = sushi_report(many);
     CHECK(served.at("ok") == true);
     CHECK(served.at("summary").at("batches") == 100000);
-}
-
-SIM_TEST("the accelerator refuses commands that make no sense, and goes on", "[sushi]") {
-    const SushiConfig config = platform::sushi::read_sushi_config(kConfigs + "platforms/sushi_small.yaml", {});
-    const Supernet supernet = read_supernet(kDigits);
-    // All weights, 74 KB, for a buffer of 24.
-    const SupernetMemory memory =
-        platform::sushi::lay_out(supernet, {{"all", slices_of(supernet, supernet.subnets.back())}});
-    SushiChip chip("chip", config, config.buffers, memory);
-    for (auto& [address, bytes] : supernet_values(supernet, memory)) chip.write_dram(address, bytes);
-    std::uint32_t failed = 0, good = 0;
-    ChipDriver driver("driver", [&](ChipDriver& self) {
-        self.command(hw::LayerController::kServe, 0);
-        good = self.wait_idle();
-        self.command(hw::LayerController::kCache, 0);
-        failed = self.wait_idle();
-        self.command(hw::LayerController::kCache, 1);
-        self.command(hw::LayerController::kServe, 9);
-        self.command(7, 0);
-        self.wait_idle();
-        for (int i = 0; i < 8; ++i) self.command(hw::LayerController::kServe, 0);  // more than the queue holds
-        self.wait_idle();
-    });
-    driver.socket.bind(chip.registers());
-    driver.irq.bind(chip.irq);
-    sc_core::sc_start();
-    CHECK(good == 0);
-    CHECK(failed == hw::CommandPort::kFailed);
-    const std::vector<std::string>& errors = chip.registry.errors();
-    REQUIRE(errors.size() == 4);
-    CHECK_THAT(errors[0], ContainsSubstring("SubGraph 0 has 74336 bytes, the persistent buffer 24576"));
-    CHECK_THAT(errors[1], ContainsSubstring("no SubGraph 1"));
-    CHECK_THAT(errors[2], ContainsSubstring("no SubNet 9"));
-    CHECK_THAT(errors[3], ContainsSubstring("unknown operation 7"));
-    CHECK(chip.port.stats().failed == 4);
-    CHECK(chip.port.stats().refused == 4);
-    CHECK(chip.port.stats().commands == 1 + 4 + 4);
-    CHECK(chip.controller.stats().queries == 1 + 4);
 }
 
 TEST_CASE("the same point gives the same report", "[sushi]") {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values of a trained supernet end to end, whatever is cached and however SubNets alternate.
+// The simulated chip with values: a trained supernet end to end, whatever is cached and however SubNets alternate, and
+// commands that it refuses.
 #include <cstring>
 #include <filesystem>
 
@@ -11,6 +12,7 @@
 using namespace switchyard;
 using namespace switchyard::platform;
 using namespace switchyard::sched::sushi;
+using Catch::Matchers::ContainsSubstring;
 using nlohmann::ordered_json;
 using platform::sushi::SupernetMemory;
 using platform::sushi::SushiChip;
@@ -104,4 +106,42 @@ TEST_CASE("SubNets and SubGraphs that change at random change no result", "[sush
 TEST_CASE("ten thousand random switches change no result", "[.sushi-switches]") {
     random_switches({}, 7000, 11);
     random_switches({{"accelerator.impl", "cycle"}}, 3000, 12);
+}
+
+SIM_TEST("the accelerator refuses commands that make no sense, and goes on", "[sushi]") {
+    const SushiConfig config = platform::sushi::read_sushi_config(kConfigs + "platforms/sushi_small.yaml", {});
+    const Supernet supernet = read_supernet(kDigits);
+    // All weights, 74 KB, for a buffer of 24.
+    const SupernetMemory memory =
+        platform::sushi::lay_out(supernet, {{"all", slices_of(supernet, supernet.subnets.back())}});
+    SushiChip chip("chip", config, config.buffers, memory);
+    for (auto& [address, bytes] : supernet_values(supernet, memory)) chip.write_dram(address, bytes);
+    std::uint32_t failed = 0, good = 0;
+    ChipDriver driver("driver", [&](ChipDriver& self) {
+        self.command(hw::LayerController::kServe, 0);
+        good = self.wait_idle();
+        self.command(hw::LayerController::kCache, 0);
+        failed = self.wait_idle();
+        self.command(hw::LayerController::kCache, 1);
+        self.command(hw::LayerController::kServe, 9);
+        self.command(7, 0);
+        self.wait_idle();
+        for (int i = 0; i < 8; ++i) self.command(hw::LayerController::kServe, 0);  // more than the queue holds
+        self.wait_idle();
+    });
+    driver.socket.bind(chip.registers());
+    driver.irq.bind(chip.irq);
+    sc_core::sc_start();
+    CHECK(good == 0);
+    CHECK(failed == hw::CommandPort::kFailed);
+    const std::vector<std::string>& errors = chip.registry.errors();
+    REQUIRE(errors.size() == 4);
+    CHECK_THAT(errors[0], ContainsSubstring("SubGraph 0 has 74336 bytes, the persistent buffer 24576"));
+    CHECK_THAT(errors[1], ContainsSubstring("no SubGraph 1"));
+    CHECK_THAT(errors[2], ContainsSubstring("no SubNet 9"));
+    CHECK_THAT(errors[3], ContainsSubstring("unknown operation 7"));
+    CHECK(chip.port.stats().failed == 4);
+    CHECK(chip.port.stats().refused == 4);
+    CHECK(chip.port.stats().commands == 1 + 4 + 4);
+    CHECK(chip.controller.stats().queries == 1 + 4);
 }
