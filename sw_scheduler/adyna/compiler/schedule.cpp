@@ -35,6 +35,13 @@ bool may_stay(const std::vector<SegmentPlan>& segments, const HardwareDescriptio
     return bytes <= std::uint64_t{tiles} * hardware.data_bytes();
 }
 
+/// False if the weights are more than there is room for, however they are cut.
+bool may_stay(const Workload& workload, const HardwareDescription& hardware, unsigned tiles) {
+    std::uint64_t bytes = 0;
+    for (const Operator& one : workload.graph.operators) bytes += one.weight_bytes;
+    return bytes <= std::uint64_t{tiles} * hardware.data_bytes();
+}
+
 bool weights_stay(const std::vector<SegmentPlan>& segments, const Workload& workload,
                   const HardwareDescription& hardware) {
     Schedule placed;
@@ -67,7 +74,8 @@ PlannedSegments plan_segments(Segmenter& loading, Segmenter& resident, const Wor
         for (SegmentPlan& segment : improved) resident.improve(segment);
         if (stay(improved)) best = std::move(improved);
     }
-    std::vector<SegmentPlan> staying = resident.best_or_nothing();
+    std::vector<SegmentPlan> staying;
+    if (may_stay(workload, hardware, tiles)) staying = resident.best_or_nothing();
     if (!staying.empty() && may_stay(staying, hardware, tiles)) {
         staying = refined(std::move(staying), resident);
         if (cycles(staying) < cycles(best) && stay(staying)) return {std::move(staying), Weights::resident};

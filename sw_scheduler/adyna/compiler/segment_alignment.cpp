@@ -76,19 +76,15 @@ bool Segmenter::cut_alike(SegmentPlan& plan, std::uint32_t n, std::uint32_t p) {
             if (k_factor > max) return false;
         }
     }
+    std::vector<double> intervals;
+    for (const TileGroup& tile_group : plan.tile_groups) intervals.push_back(initiation_interval(plan, tile_group));
     for (;;) {
-        const TileGroup* slowest = nullptr;
-        double longest_interval = 0;
-        for (const TileGroup& tile_group : plan.tile_groups) {
-            const double interval = initiation_interval(plan, tile_group);
-            if (slowest && interval <= longest_interval) continue;
-            slowest = &tile_group;
-            longest_interval = interval;
-        }
+        const auto longest = std::max_element(intervals.begin(), intervals.end());
+        const TileGroup& slowest = plan.tile_groups[static_cast<std::size_t>(longest - intervals.begin())];
         // Of its members the one that computes longest and can be cut further.
         std::size_t chosen = 0;
         unsigned chosen_factor = 0;
-        for (const std::size_t i : *slowest) {
+        for (const std::size_t i : slowest) {
             const int op = plan.first + static_cast<int>(i);
             const unsigned k_factor = search_.more_slices(op, plan.stages[i].k_factor);
             if (k_factor > graph.operators[op].shape.out_channels) continue;
@@ -96,7 +92,8 @@ bool Segmenter::cut_alike(SegmentPlan& plan, std::uint32_t n, std::uint32_t p) {
             chosen = i;
             chosen_factor = k_factor;
         }
-        if (chosen_factor == 0 || !place(*slowest, chosen, chosen_factor)) break;
+        if (chosen_factor == 0 || !place(slowest, chosen, chosen_factor)) break;
+        *longest = initiation_interval(plan, slowest);
     }
     add_all_cycles(plan);
     return true;

@@ -11,11 +11,15 @@
 
 namespace switchyard::sched {
 
+StageQuery Segmenter::query(const SegmentPlan& plan, std::size_t i, unsigned weight_copies, std::size_t sharers) {
+    return {plan.first + static_cast<int>(i), plan.unit_samples, plan.slots[i], weight_copies,
+            static_cast<unsigned>(sharers)};
+}
+
 unsigned Segmenter::min_tiles(const SegmentPlan& plan, const TileGroup& tile_group, unsigned weight_copies) {
     unsigned max = 0;
     for (const std::size_t i : tile_group) {
-        const unsigned tiles = search_.min_tiles({plan.first + static_cast<int>(i), plan.unit_samples, plan.slots[i],
-                                                  weight_copies, static_cast<unsigned>(tile_group.size())});
+        const unsigned tiles = search_.min_tiles(query(plan, i, weight_copies, tile_group.size()));
         if (tiles == 0) return 0;
         max = std::max(max, tiles);
     }
@@ -34,9 +38,22 @@ bool Segmenter::allocate(SegmentPlan& plan, unsigned weight_copies) {
         min.push_back(tiles);
         loads.push_back(load);
     }
-    const auto cycles = [&](std::size_t tile_group, unsigned tiles) {
-        return initiation_interval(plan, plan.tile_groups[tile_group],
-                                   stages(plan, plan.tile_groups[tile_group], tiles, weight_copies));
+    // What does not depend on the number of tiles is looked up once.
+    std::vector<Turns> all_turns;
+    all_turns.reserve(plan.tile_groups.size());
+    std::vector<StageSearch::Series*> series(plan.slots.size());
+    for (const TileGroup& tile_group : plan.tile_groups) {
+        all_turns.push_back(turns(plan, tile_group));
+        for (const std::size_t i : tile_group)
+            series[i] = &search_.series(query(plan, i, weight_copies, tile_group.size()));
+    }
+    StageList best;
+    const auto cycles = [&](std::size_t l, unsigned tiles) {
+        const TileGroup& tile_group = plan.tile_groups[l];
+        best.clear();
+        for (const std::size_t i : tile_group)
+            best.push_back(&search_.best(*series[i], query(plan, i, weight_copies, tile_group.size()), tiles));
+        return initiation_interval(plan, tile_group, all_turns[l], best);
     };
     std::vector<unsigned> tiles = allocate_proportional(tiles_, loads, min);
     refine(tiles, min, cycles);
@@ -47,9 +64,7 @@ Segmenter::StageList Segmenter::stages(const SegmentPlan& plan, const TileGroup&
                                        unsigned weight_copies) {
     StageList best;
     for (const std::size_t i : tile_group) {
-        best.push_back(&search_.best({plan.first + static_cast<int>(i), plan.unit_samples, plan.slots[i], weight_copies,
-                                      static_cast<unsigned>(tile_group.size())},
-                                     tiles));
+        best.push_back(&search_.best(query(plan, i, weight_copies, tile_group.size()), tiles));
     }
     return best;
 }
@@ -85,12 +100,18 @@ namespace {
 /// Of the tile groups, kTried are tried as those that get tiles, and for each of them as those that give them.
 constexpr std::size_t kTried = 6;
 
+/// Those with the smallest values.
 template <class Value>
-std::vector<std::size_t> min(std::vector<std::size_t> tile_groups, std::size_t count, Value&& value) {
-    std::stable_sort(tile_groups.begin(), tile_groups.end(),
-                     [&](std::size_t a, std::size_t b) { return value(a) < value(b); });
-    if (tile_groups.size() > count) tile_groups.resize(count);
-    return tile_groups;
+std::vector<std::size_t> min(const std::vector<std::size_t>& tile_groups, std::size_t count, Value&& value) {
+    std::vector<std::pair<double, std::size_t>> by_value;
+    by_value.reserve(tile_groups.size());
+    for (const std::size_t l : tile_groups) by_value.emplace_back(value(l), l);
+    std::stable_sort(by_value.begin(), by_value.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    if (by_value.size() > count) by_value.resize(count);
+    std::vector<std::size_t> result;
+    result.reserve(by_value.size());
+    for (const auto& one : by_value) result.push_back(one.second);
+    return result;
 }
 
 }  // namespace

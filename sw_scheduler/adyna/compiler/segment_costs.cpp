@@ -129,29 +129,44 @@ TileGroupSamples Segmenter::samples(const SegmentPlan& plan, const TileGroup& ti
                               plan.slots[tile_group.front()].decided_switches);
 }
 
-Stage Segmenter::together(const SegmentPlan& plan, const TileGroup& tile_group, const StageList& stages) const {
-    Stage sum;
+Segmenter::Turns Segmenter::turns(const SegmentPlan& plan, const TileGroup& tile_group) const {
+    Turns result;
+    if (tile_group.size() == 1) return result;
     const TileGroupSamples all = samples(plan, tile_group);
     // Stages have what their own deviation adds to the mean; of the sum of all samples it is less.
-    for (std::size_t m = 0; m < tile_group.size(); ++m) {
-        const TileGroupSamples alone = samples(plan, {tile_group[m]});
-        if (alone.usual <= 0) continue;
-        const double mean = alone.mean / alone.usual * alone.active / all.active;
+    for (const std::size_t i : tile_group) {
+        const TileGroupSamples alone =
+            tile_group_samples(search_.workload(), plan.first, i, plan.unit_samples, plan.slots[i].decided_switches);
+        result.means.push_back(alone.usual > 0 ? alone.mean / alone.usual * alone.active / all.active : 0);
+    }
+    result.usual = all.mean > 0 ? all.usual / all.mean : 0;
+    return result;
+}
+
+Stage Segmenter::together(const Turns& turns, const StageList& stages) {
+    Stage sum;
+    for (std::size_t m = 0; m < stages.size(); ++m) {
+        const double mean = turns.means[m];
+        if (mean <= 0) continue;
         sum.compute_cycles += mean * stages[m]->compute_cycles;
         sum.in_cycles += mean * stages[m]->in_cycles;
         sum.out_cycles += mean * stages[m]->out_cycles;
     }
-    const double usual = all.mean > 0 ? all.usual / all.mean : 0;
-    sum.compute_cycles *= usual;
-    sum.in_cycles *= usual;
-    sum.out_cycles *= usual;
+    sum.compute_cycles *= turns.usual;
+    sum.in_cycles *= turns.usual;
+    sum.out_cycles *= turns.usual;
     return sum;
 }
 
 double Segmenter::initiation_interval(const SegmentPlan& plan, const TileGroup& tile_group,
                                       const StageList& stages) const {
+    return initiation_interval(plan, tile_group, turns(plan, tile_group), stages);
+}
+
+double Segmenter::initiation_interval(const SegmentPlan& plan, const TileGroup& tile_group, const Turns& turns,
+                                      const StageList& stages) const {
     if (tile_group.size() == 1) return initiation_interval(plan, tile_group.front(), *stages.front());
-    const Stage sum = together(plan, tile_group, stages);
+    const Stage sum = together(turns, stages);
     double slowest = sum.cycles();
     for (std::size_t m = 0; m < tile_group.size(); ++m) {
         Stage turn = *stages[m];  // a slot is taken until the others have had their turn
@@ -194,6 +209,7 @@ std::vector<Segmenter::Group> Segmenter::groups(const SegmentPlan& plan, std::si
     // Operators on one branch have the same sizes; those on different ones fluctuate against each other. Tile groups of
     // the same grouped branches begin with the same branch.
     std::vector<Group> groups;
+    groups.reserve(plan.tile_groups.size());
     for (const TileGroup& tile_group : plan.tile_groups) {
         if (in_pair(tile_group)) continue;
         const std::size_t front = tile_group.front();
@@ -216,7 +232,9 @@ double Segmenter::usual_initiation_interval(const SegmentPlan& plan, const std::
     const std::vector<Group> all = groups(plan, pairs.size());
     const double memory = plan.memory_cycles / plan.units;
     // In a compacted segment as if the units of a rarer group were among those of every more frequent one.
-    std::vector<double> shares{1};
+    std::vector<double> shares;
+    shares.reserve(all.size() + 1);
+    shares.push_back(1);
     for (const Group& group : all) shares.push_back(group.active);
     std::sort(shares.begin(), shares.end());
     shares.erase(std::unique(shares.begin(), shares.end()), shares.end());
@@ -257,12 +275,14 @@ void Segmenter::add_pipeline_cycles(SegmentPlan& plan) const {
     const double unit_bandwidth = search_.hardware().memory_bytes_per_cycle() * plan.units;
     double fill = 0;
     std::vector<double> compute;  // with the turns of a tile group's other members
+    compute.reserve(plan.stages.size());
     for (const Stage& stage : plan.stages) compute.push_back(stage.compute_cycles);
     for (const TileGroup& tile_group : plan.tile_groups) {
         if (tile_group.size() == 1) continue;
         StageList stages;
         for (const std::size_t i : tile_group) stages.push_back(&plan.stages[i]);
-        for (const std::size_t i : tile_group) compute[i] = together(plan, tile_group, stages).compute_cycles;
+        const double all = together(turns(plan, tile_group), stages).compute_cycles;
+        for (const std::size_t i : tile_group) compute[i] = all;
     }
     std::vector<double> done(plan.stages.size(), 0);  // the first unit's
     for (int op = plan.first; op < plan.last; ++op) {

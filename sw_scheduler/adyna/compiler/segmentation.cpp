@@ -111,7 +111,7 @@ std::vector<BufferSlots> Segmenter::slots_of(const Trial& trial) {
     const bool own_reads = !search_.hardware().multicast_reads;
     const auto slots_for = [units](double units_waiting) {
         constexpr double kRounding = 1e-6;
-        const double slots = 2 + std::max(0.0, std::ceil(units_waiting - kRounding));
+        const double slots = kFewestSlots + std::max(0.0, std::ceil(units_waiting - kRounding));
         return static_cast<std::uint16_t>(std::min<double>(slots, units));
     };
     for (int op = first; op < last; ++op) {
@@ -150,21 +150,49 @@ void Segmenter::add_all_cycles(SegmentPlan& plan) const {
     add_cycles(plan);
 }
 
-std::optional<SegmentPlan> Segmenter::plan(const Trial& trial) {
+bool Segmenter::may_fit(const Trial& trial) const {
+    unsigned sum = 0;
+    for (int op = trial.first; op < trial.last && sum <= tiles_; ++op)
+        sum += search_.tiles_bound(op, trial.unit_samples, trial.weight_copies, 1);
+    return sum <= tiles_;
+}
+
+bool Segmenter::may_fit(const Trial& trial, const std::vector<TileGroup>& tile_groups) const {
+    unsigned sum = 0;
+    for (auto tile_group = tile_groups.begin(); tile_group != tile_groups.end() && sum <= tiles_; ++tile_group) {
+        unsigned max = 0;
+        for (const std::size_t i : *tile_group)
+            max = std::max(max, search_.tiles_bound(trial.first + static_cast<int>(i), trial.unit_samples,
+                                                    trial.weight_copies, static_cast<unsigned>(tile_group->size())));
+        sum += max;
+    }
+    return sum <= tiles_;
+}
+
+std::optional<SegmentPlan> Segmenter::plan(const Trial& trial, Prepared& prepared) {
     const auto count = static_cast<std::size_t>(trial.last - trial.first);
-    const std::vector<BufferSlots> slots = slots_of(trial);
-    std::optional<SegmentPlan> separate = plan(trial, slots, separate_tile_groups(count));
+    std::optional<SegmentPlan> separate;
+    if (may_fit(trial)) {
+        if (separate_.size() != count) separate_ = separate_tile_groups(count);
+        separate = plan(trial, prepared, separate_);
+    }
     if (!grouping_) return separate;
     // Where the operators of a group are too many for a tile, groups of half as many branches.
-    for (std::size_t max = count; max > 1;) {
-        std::vector<TileGroup> tile_groups =
-            shared_tile_groups(search_.workload(), branches_of(trial.first, trial.last), trial.first, trial.last,
-                               trial.unit_samples, max, trial.order);
+    std::size_t max = count;
+    for (std::size_t g = 0; max > 1; ++g) {
+        if (g == prepared.groupings.size()) {
+            prepared.groupings.push_back(shared_tile_groups(search_.workload(), branches_of(trial.first, trial.last),
+                                                            trial.first, trial.last, trial.unit_samples, max,
+                                                            trial.order));
+        }
+        const std::vector<TileGroup>& tile_groups = prepared.groupings[g];
         max = (longest(tile_groups) + 1) / 2;
         if (tile_groups.size() == count) break;
-        std::optional<SegmentPlan> grouped = plan(trial, slots, std::move(tile_groups));
+        std::optional<SegmentPlan> grouped;
+        if (may_fit(trial, tile_groups)) grouped = plan(trial, prepared, tile_groups);
         if (!grouped) continue;
-        if (!separate || grouped->cycles < separate->cycles) return grouped;
+        if (!separate || grouped->cycles < separate->cycles) separate.swap(grouped);
+        if (grouped) spare_ = std::move(*grouped);
         break;
     }
     return separate;
@@ -178,20 +206,24 @@ const BranchOperators& Segmenter::branches_of(int first, int last) {
     return branches_;
 }
 
-std::optional<SegmentPlan> Segmenter::plan(const Trial& trial, const std::vector<BufferSlots>& slots,
-                                           std::vector<TileGroup> tile_groups) {
+std::optional<SegmentPlan> Segmenter::plan(const Trial& trial, Prepared& prepared,
+                                           const std::vector<TileGroup>& tile_groups) {
     if (tile_groups.size() > tiles_) return std::nullopt;
-    SegmentPlan plan;
-    plan.tile_groups = std::move(tile_groups);
+    if (prepared.slots.empty()) prepared.slots = slots_of(trial);
+    SegmentPlan plan = std::move(spare_);  // all of it is set anew; there is its memory
+    plan.tile_groups = tile_groups;
     plan.first = trial.first;
     plan.last = trial.last;
     plan.unit_samples = trial.unit_samples;
     plan.units = static_cast<std::uint16_t>(search_.workload().graph.samples_in_flight() / trial.unit_samples);
     plan.units_of_batch = static_cast<std::uint16_t>(search_.workload().graph.batch_samples() / trial.unit_samples);
     plan.order = trial.order;
-    plan.slots = slots;
+    plan.slots = prepared.slots;
     plan.prefetchable = trial.weight_copies > 1;
-    if (!allocate(plan, trial.weight_copies)) return std::nullopt;
+    if (!allocate(plan, trial.weight_copies)) {
+        spare_ = std::move(plan);
+        return std::nullopt;
+    }
     add_all_cycles(plan);
     return plan;
 }
@@ -230,13 +262,15 @@ std::optional<SegmentPlan> Segmenter::segment(int first, int last) {
             // A batch that is one unit need not be sorted.
             const std::vector<std::vector<int>>& tried =
                 size == search_.workload().graph.batch_samples() ? as_they_are : sorted;
+            std::vector<Prepared> prepared(tried.size());
             for (const unsigned copies : weight_copies) {
-                for (const std::vector<int>& order : tried) {
-                    std::optional<SegmentPlan> candidate = plan({first, last, size, copies, order});
+                for (std::size_t o = 0; o < tried.size(); ++o) {
+                    std::optional<SegmentPlan> candidate = plan({first, last, size, copies, tried[o]}, prepared[o]);
                     const bool same_units = best && best->unit_samples == size;
                     if (candidate &&
                         (!best || candidate->cycles < (same_units ? 1 : margins_.smaller_units) * best->cycles))
-                        best = std::move(candidate);
+                        best.swap(candidate);
+                    if (candidate) spare_ = std::move(*candidate);
                 }
             }
         }
@@ -253,7 +287,8 @@ std::optional<SegmentPlan> Segmenter::segment(int first, int last) {
 
 bool Segmenter::fits(int first, int last) {
     if (!grouping_ && last - first > static_cast<int>(tiles_)) return false;
-    return plan({first, last, unit_sizes_.back(), 1, {}}).has_value();
+    Prepared prepared;
+    return plan({first, last, unit_sizes_.back(), 1, {}}, prepared).has_value();
 }
 
 void Segmenter::deepen(SegmentPlan& plan, std::uint32_t other_weights) {

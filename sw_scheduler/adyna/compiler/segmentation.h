@@ -156,6 +156,11 @@ private:
         unsigned weight_copies;
         std::vector<int> order;
     };
+    /// What is the same for any copies of the weights; filled in when it is asked for.
+    struct Prepared {
+        std::vector<BufferSlots> slots;
+        std::vector<std::vector<TileGroup>> groupings;  ///< each with half as many branches as the one before
+    };
     /// Of a source of an operator in a segment: it passes a switch whose gate is inside.
     bool switched_inside(const Source& source, int first, int last) const;
     /// By operator - first: gates inside the segment that it waits for one after another. Where samples are packed each
@@ -164,9 +169,11 @@ private:
     /// Cycles between units, added up over the parts of a packed segment that wait for each other.
     double packed_interval(const SegmentPlan& plan) const;
     /// The faster one of a plan with separate tile groups and one with grouped ones.
-    std::optional<SegmentPlan> plan(const Trial& trial);
-    std::optional<SegmentPlan> plan(const Trial& trial, const std::vector<BufferSlots>& slots,
-                                    std::vector<TileGroup> tile_groups);
+    std::optional<SegmentPlan> plan(const Trial& trial, Prepared& prepared);
+    std::optional<SegmentPlan> plan(const Trial& trial, Prepared& prepared, const std::vector<TileGroup>& tile_groups);
+    /// False if the operators, each on tiles of its own or in these tile groups, fit with no number of slots.
+    bool may_fit(const Trial& trial) const;
+    bool may_fit(const Trial& trial, const std::vector<TileGroup>& tile_groups) const;
     /// Orders that are worth a try: by the switches that are decided before the segment; by sample id as well where
     /// that would let branches with tiles of their own work one after another instead of side by side.
     std::vector<std::vector<int>> orders(int first, int last) const;
@@ -176,6 +183,8 @@ private:
     class TileExchange;
     /// best(), or nothing and the end of the longest prefix that can be scheduled.
     std::vector<SegmentPlan> best_or_stuck(int& stuck);
+    /// For operator plan.first + i.
+    static StageQuery query(const SegmentPlan& plan, std::size_t i, unsigned weight_copies, std::size_t sharers);
     /// On which all members of the tile group fit, or 0.
     unsigned min_tiles(const SegmentPlan& plan, const TileGroup& tile_group, unsigned weight_copies);
     using StageList = boost::container::small_vector<const Stage*, 4>;
@@ -193,8 +202,16 @@ private:
     double initiation_interval(const SegmentPlan& plan, const TileGroup& tile_group, const StageList& stages) const;
     double initiation_interval(const SegmentPlan& plan, const TileGroup& tile_group) const;
     TileGroupSamples samples(const SegmentPlan& plan, const TileGroup& tile_group) const;
+    /// What the members of a tile group have of a usual unit; empty for one member.
+    struct Turns {
+        boost::container::small_vector<double, 4> means;  ///< by member, to what its stage is for
+        double usual = 0;                                 ///< of all members, to the mean
+    };
+    Turns turns(const SegmentPlan& plan, const TileGroup& tile_group) const;
+    double initiation_interval(const SegmentPlan& plan, const TileGroup& tile_group, const Turns& turns,
+                               const StageList& stages) const;
     /// Cycles of all members for a usual unit: compute and both directions of a tile's link.
-    Stage together(const SegmentPlan& plan, const TileGroup& tile_group, const StageList& stages) const;
+    static Stage together(const Turns& turns, const StageList& stages);
     /// Expected cycles between two units: of the slowest stage, when dynamic stages vary around their means.
     double usual_initiation_interval(const SegmentPlan& plan) const { return usual_initiation_interval(plan, {}); }
     /// The same where the operators of plan.pairs take `pairs` together.
@@ -245,6 +262,8 @@ private:
     std::vector<std::uint32_t> unit_sizes_;  ///< candidates, largest first
     BranchOperators branches_;               ///< operators_on_branches() of the segment that was looked at last
     std::pair<int, int> branches_of_{0, 0};  ///< first, last of that segment
+    std::vector<TileGroup> separate_;        ///< of the segment that was looked at last
+    SegmentPlan spare_;                      ///< a plan that is not needed any more
 };
 
 }  // namespace switchyard::sched

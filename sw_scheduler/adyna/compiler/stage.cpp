@@ -369,6 +369,58 @@ bool StageSearch::fits(const Series& known, const StageQuery& query, unsigned ti
     return found;
 }
 
+bool StageSearch::bytes_fit(const StageQuery& query, unsigned k_factor, const Partition& largest) const {
+    return keeps_groups(workload_.graph.operators[query.op].shape, largest) &&
+           needed_bytes(footprint(query.op, k_factor, largest, query.slots), query.weight_copies) <=
+               hardware_.data_bytes() / query.sharers;
+}
+
+unsigned StageSearch::search_tiles_bound(const StageQuery& query) const {
+    const std::uint32_t rows = workload_.graph.operators[query.op].shape.out_rows;
+    const unsigned max_rows = std::min<unsigned>(rows, max_p_factor(query.op));
+    const auto fits = [&](unsigned tiles) {
+        bool found = false;
+        for_each_k_factor(query, tiles, [&](unsigned k_factor) {
+            if (found) return;
+            for_each_split(
+                query.unit_samples, rows, useful_factors(query, tiles, k_factor), max_rows,
+                [&](std::uint32_t n, std::uint32_t p) {
+                    found = found || bytes_fit(query, k_factor, {narrow(query.unit_samples), narrow(n), narrow(p)});
+                });
+        });
+        return found;
+    };
+    if (!fits(hardware_.tiles())) return hardware_.tiles() + 1;
+    unsigned too_few = 0, tiles = hardware_.tiles();
+    while (tiles - too_few > 1) {
+        const unsigned middle = too_few + (tiles - too_few) / 2;
+        (fits(middle) ? tiles : too_few) = middle;
+    }
+    return tiles;
+}
+
+unsigned StageSearch::tiles_bound(int op, std::uint32_t unit_samples, unsigned weight_copies, unsigned sharers) {
+    const auto same = [&](const TileBounds& known) {
+        return known.unit_samples == unit_samples && known.weight_copies == weight_copies && known.sharers == sharers;
+    };
+    if (recent_bound_ >= tile_bounds_.size() || !same(tile_bounds_[recent_bound_])) {
+        const auto found = std::find_if(tile_bounds_.begin(), tile_bounds_.end(), same);
+        recent_bound_ = static_cast<std::size_t>(found - tile_bounds_.begin());
+        if (found == tile_bounds_.end())
+            tile_bounds_.push_back(
+                {unit_samples, weight_copies, sharers, std::vector<unsigned>(workload_.items.size(), 0)});
+    }
+    unsigned& tiles = tile_bounds_[recent_bound_].by_class[static_cast<std::size_t>(class_of(op))];
+    if (tiles > 0) return tiles;
+    // Heads of an attention that a slice reaches into may be more with smaller slices: nothing to halve.
+    const Operator& one = workload_.graph.operators[static_cast<std::size_t>(op)];
+    if (one.shape.kind == OpKind::attention) return tiles = 1;
+    BufferSlots fewest;
+    fewest.out = narrow(std::min<std::uint32_t>(kFewestSlots, workload_.graph.samples_in_flight() / unit_samples));
+    fewest.in.assign(one.inputs.size(), fewest.out);
+    return tiles = search_tiles_bound({op, unit_samples, fewest, weight_copies, sharers});
+}
+
 Footprint StageSearch::smallest_footprint(const StageQuery& query, unsigned tiles) const {
     const int op = query.op;
     const std::uint32_t unit_samples = query.unit_samples;
@@ -387,6 +439,20 @@ Footprint StageSearch::smallest_footprint(const StageQuery& query, unsigned tile
     return smallest;
 }
 
+std::size_t StageSearch::SeriesHash::operator()(const SeriesKey& key) const {
+    std::uint64_t hash = static_cast<std::uint64_t>(key.of_class);
+    const auto add = [&hash](std::uint64_t value) {
+        hash = (hash ^ value) * 0x9E3779B97F4A7C15ull;  // the golden ratio: every field reaches the upper bits
+        hash ^= hash >> 32;
+    };
+    const auto& [unit_samples, out, decided, inputs, weight_units, weight_copies, sharers] = key.conditions;
+    add(std::uint64_t{unit_samples} << 32 | std::uint64_t{out} << 16 | decided);
+    add(inputs);
+    add(std::uint64_t{weight_units} << 32 | std::uint64_t{weight_copies} << 24 | sharers);
+    for (const std::uint16_t slots : key.in_slots) add(slots);
+    return static_cast<std::size_t>(hash);
+}
+
 StageSearch::Series& StageSearch::series(const StageQuery& query) {
     Recent& recent = recent_[static_cast<std::size_t>(query.op)];
     const BufferSlots& slots = query.slots;
@@ -400,8 +466,7 @@ StageSearch::Series& StageSearch::series(const StageQuery& query) {
     return *recent.series;
 }
 
-const Stage& StageSearch::best(const StageQuery& query, unsigned tiles) {
-    Series& known = series(query);
+const Stage& StageSearch::best(Series& known, const StageQuery& query, unsigned tiles) {
     if (known.by_tiles.size() <= tiles) known.by_tiles.resize(tiles + 1);
     std::unique_ptr<Stage>& stage = known.by_tiles[tiles];
     if (stage) return *stage;

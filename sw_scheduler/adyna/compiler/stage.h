@@ -49,9 +49,13 @@ struct OwnReads {
     std::uint32_t weight_units = 0;  ///< micro-batches for which weights are loaded once; 0: they stay
 };
 
+/// Slots of a buffer at least, where there are as many micro-batches.
+inline constexpr std::uint16_t kFewestSlots = 2;
+
 /// Slots of an operator's buffers, each for a micro-batch, and what its units have in common.
 struct BufferSlots {
-    std::vector<std::uint16_t> in;  ///< by source
+    using Inputs = boost::container::small_vector<std::uint16_t, 4>;
+    Inputs in;  ///< by source
     std::uint16_t out = 2;
     /// Switches on its path, from the outermost on, whose branch there all samples of a unit take, or none: those by
     /// whose routes the segment is compacted.
@@ -97,7 +101,12 @@ public:
     ///   max(compute, bytes into a tile / link, bytes out of a tile / link, OwnReads / HBM's bandwidth),
     /// of those that fit this operator's part of a tile's data area, and of those that are about as quick one that
     /// reads less. Stage::fits is false if none does.
-    const Stage& best(const StageQuery& query, unsigned tiles);
+    const Stage& best(const StageQuery& query, unsigned tiles) { return best(series(query), query, tiles); }
+    /// What is known of operators of a class under the same conditions. It stays where it is.
+    struct Series;
+    Series& series(const StageQuery& query);
+    /// The same with series(query), looked up before.
+    const Stage& best(Series& known, const StageQuery& query, unsigned tiles);
 
     /// The stage with these factors; `largest` is for a whole micro-batch.
     Stage spread(const StageQuery& query, unsigned k_factor, const Partition& largest);
@@ -117,6 +126,9 @@ public:
 
     /// The stage when the kernel for `kernel` runs `samples` of its dyn_dim; without a footprint.
     Stage fitted(int op, unsigned k_factor, const Partition& kernel, std::uint16_t samples);
+
+    /// A lower bound of min_tiles(), whatever buffers it has: beyond the chip's tiles if it fits nowhere.
+    unsigned tiles_bound(int op, std::uint32_t unit_samples, unsigned weight_copies, unsigned sharers);
 
     /// The smallest footprint on `tiles` tiles, whether it fits or not.
     Footprint smallest_footprint(const StageQuery& query, unsigned tiles) const;
@@ -159,13 +171,16 @@ private:
             return better;
         }
     };
-    /// What is known of operators of a class under the same conditions.
+
+public:
     struct Series {
         std::vector<std::unique_ptr<Stage>> by_tiles;
         std::optional<unsigned> min_tiles;
         /// By k factors and the most n x p factors beside them, which are the same for many numbers of tiles.
         std::unordered_map<std::uint64_t, Choice> splits;
     };
+
+private:
     const Choice& best_split(Series& known, const StageQuery& query, unsigned k_factor, unsigned factors);
     static std::uint64_t split_key(unsigned k_factor, unsigned factors) {
         return std::uint64_t{k_factor} << 32 | factors;
@@ -184,10 +199,12 @@ private:
     /// An operator is mostly asked for under the same conditions again.
     struct Recent {
         Conditions rest;
-        std::vector<std::uint16_t> in_slots;
+        BufferSlots::Inputs in_slots;
         Series* series = nullptr;
     };
-    Series& series(const StageQuery& query);
+    /// Its bytes, by themselves, fit in this cut.
+    bool bytes_fit(const StageQuery& query, unsigned k_factor, const Partition& largest) const;
+    unsigned search_tiles_bound(const StageQuery& query) const;
 
     /// Samples for which the kernel of a batch with the expected samples lays out a unit of `unit_samples`.
     std::uint16_t laid_out(int op, std::uint16_t unit_samples) const;
@@ -196,9 +213,27 @@ private:
     HardwareDescription hardware_;
     Invocation invocation_;
     std::vector<int> class_;  ///< by operator
-    using SeriesKey = std::tuple<int, Conditions, std::vector<std::uint16_t>>;
-    std::unordered_map<SeriesKey, Series, boost::hash<SeriesKey>> series_;  ///< by class
-    std::vector<Recent> recent_;                                            ///< by operator
+    struct SeriesKey {
+        int of_class = 0;
+        Conditions conditions;
+        BufferSlots::Inputs in_slots;
+        bool operator==(const SeriesKey& o) const {
+            return of_class == o.of_class && conditions == o.conditions && in_slots == o.in_slots;
+        }
+    };
+    struct SeriesHash {
+        std::size_t operator()(const SeriesKey& key) const;
+    };
+    std::unordered_map<SeriesKey, Series, SeriesHash> series_;
+    std::vector<Recent> recent_;  ///< by operator
+    /// By class; 0: not known yet.
+    struct TileBounds {
+        std::uint32_t unit_samples;
+        unsigned weight_copies, sharers;
+        std::vector<unsigned> by_class;
+    };
+    std::vector<TileBounds> tile_bounds_;
+    std::size_t recent_bound_ = 0;  ///< of tile_bounds_, what was asked for last
     std::unordered_map<std::uint64_t, std::uint32_t> passes_;
     /// By class, k factors, dyn_dim, n, p, decided branches.
     std::unordered_map<std::array<std::uint32_t, 6>, UsualTimes, boost::hash<std::array<std::uint32_t, 6>>>

@@ -78,12 +78,15 @@ std::vector<TileGroup> shared_tile_groups(const Workload& workload, const Branch
     return tile_groups;
 }
 
-TileGroupSamples tile_group_samples(const Workload& workload, int first, const TileGroup& tile_group,
-                                    std::uint32_t unit_samples, unsigned decided) {
-    const int front = first + static_cast<int>(tile_group.front());
+namespace {
+
+TileGroupSamples samples_of(const Workload& workload, int first, const std::size_t* members, std::size_t count,
+                            std::uint32_t unit_samples, unsigned decided) {
+    const auto id = [first, members](std::size_t m) { return first + static_cast<int>(members[m]); };
+    const int front = id(0);
     const BranchPath& path = workload.graph.operators[front].path;
     double share = 0;
-    for (const std::size_t i : tile_group) share += workload.items[first + static_cast<int>(i)].expected_share;
+    for (std::size_t m = 0; m < count; ++m) share += workload.items[id(m)].expected_share;
     TileGroupSamples samples;
     if (share <= 0) return samples;
     if (decided > 0 && decided >= path.size()) {  // whole units, for one member after another
@@ -94,14 +97,13 @@ TileGroupSamples tile_group_samples(const Workload& workload, int first, const T
     samples.active = workload.share_on(front, decided);
     share = 0;
     double variance = 0;  // of one sample
-    for (const std::size_t i : tile_group) {
-        const double one = std::min(1.0, workload.items[first + static_cast<int>(i)].expected_share / samples.active);
+    for (std::size_t m = 0; m < count; ++m) {
+        const double one = std::min(1.0, workload.items[id(m)].expected_share / samples.active);
         share += one;
         variance += one * (1 - one);
     }
-    double max = static_cast<double>(tile_group.size()) * unit_samples;
-    if (tile_group.size() == 1 ||
-        workload.graph.switches[path.back().switch_id].exclusive) {  // one of the members at most
+    double max = static_cast<double>(count) * unit_samples;
+    if (count == 1 || workload.graph.switches[path.back().switch_id].exclusive) {  // one of the members at most
         share = std::min(share, 1.0);
         samples.relative_variance = (1 - share) / (share * unit_samples);
         max = unit_samples;
@@ -112,6 +114,18 @@ TileGroupSamples tile_group_samples(const Workload& workload, int first, const T
     samples.usual =
         (samples.mean + std::min(max, samples.mean + samples.mean * std::sqrt(samples.relative_variance))) / 2;
     return samples;
+}
+
+}  // namespace
+
+TileGroupSamples tile_group_samples(const Workload& workload, int first, const TileGroup& tile_group,
+                                    std::uint32_t unit_samples, unsigned decided) {
+    return samples_of(workload, first, tile_group.data(), tile_group.size(), unit_samples, decided);
+}
+
+TileGroupSamples tile_group_samples(const Workload& workload, int first, std::size_t i, std::uint32_t unit_samples,
+                                    unsigned decided) {
+    return samples_of(workload, first, &i, 1, unit_samples, decided);
 }
 
 }  // namespace switchyard::sched

@@ -46,5 +46,8 @@ struct TileGroupSamples {
 /// `decided`: as BufferSlots::decided_switches, of all members.
 TileGroupSamples tile_group_samples(const Workload& workload, int first, const TileGroup& tile_group,
                                     std::uint32_t unit_samples, unsigned decided = 0);
+/// The same of a tile group of one operator, member `i`.
+TileGroupSamples tile_group_samples(const Workload& workload, int first, std::size_t i, std::uint32_t unit_samples,
+                                    unsigned decided);
 
 }  // namespace switchyard::sched

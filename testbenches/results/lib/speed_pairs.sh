@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Usage: speed_pairs.sh BEFORE AFTER: two folders of programs, of two commits. Runs each case five times with both in
-# turn, and prints a line a case: name, median, smallest and largest user CPU seconds before, the same after, and whether
-# reports (images) of both are the same bytes. Run it from the top of the repository.
+# Usage: speed_pairs.sh BEFORE AFTER [CASES]: two folders of programs, of two commits. Runs each case five times with
+# both in turn, and prints a line a case: name, median, smallest and largest user CPU seconds before, the same after, and
+# whether reports (images) of both are the same bytes. CASES: a regular expression, of cases with such names alone. Run it
+# from the top of the repository.
 set -euo pipefail
-before=$1 after=$2
+before=$1 after=$2 cases=${3:-}
 chip=configs/platforms/adyna.yaml small=configs/platforms/mini.yaml digits=configs/workloads/digits
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -21,6 +22,7 @@ summary() {
 pairs() {
     local name=$1 result=$2 turn which bin args times_before=() times_after=() same=same
     shift 2
+    [[ $name =~ $cases ]] || return 0
     for turn in 1 2 3 4 5; do
         for which in before after; do
             bin=${!which}

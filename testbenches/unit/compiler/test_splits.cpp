@@ -63,7 +63,7 @@ TEST_CASE("the best stage is found among all partitions, on any number of tiles"
     const std::uint32_t unit = model.graph.batch_samples();
     for (int op = 0; op < static_cast<int>(model.graph.operators.size()); ++op) {
         const Operator& one = model.graph.operators[static_cast<std::size_t>(op)];
-        const BufferSlots slots{std::vector<std::uint16_t>(one.inputs.size(), 2)};
+        const BufferSlots slots{BufferSlots::Inputs(one.inputs.size(), 2)};
         StageSearch search(workload, chip);
         for (const unsigned tiles : {1u, 2u, 3u, 7u, 12u, 144u}) {
             const Stage& found = search.best({op, unit, slots}, tiles);

@@ -145,7 +145,7 @@ TEST_CASE("More tiles never make a stage slower, and what fits stays within the 
     const Workload workload(model.graph, chip, std::vector<double>(model.graph.operators.size(), 1.0));
     StageSearch search(workload, chip);
     for (int op = 0; op < static_cast<int>(model.graph.operators.size()); ++op) {
-        const BufferSlots slots{std::vector<std::uint16_t>(model.graph.operators[op].inputs.size(), 2), 2};
+        const BufferSlots slots{BufferSlots::Inputs(model.graph.operators[op].inputs.size(), 2), 2};
         double before = 1e18;
         for (unsigned tiles = 1; tiles <= chip.tiles(); ++tiles) {
             const Stage& stage = search.best({op, 8, slots}, tiles);
@@ -156,6 +156,40 @@ TEST_CASE("More tiles never make a stage slower, and what fits stays within the 
             before = stage.cycles();
         }
     }
+}
+
+TEST_CASE("The fewest tiles of an operator, whatever its slots, bound those that it fits on") {
+    const Model model = model_of(kChain);
+    HardwareDescription chip = large_chip();
+    chip.scratchpad_bytes = 16 * 1024;
+    const Workload workload(model.graph, chip, std::vector<double>(model.graph.operators.size(), 0.5));
+    StageSearch search(workload, chip);
+    unsigned equal = 0, several = 0, nowhere = 0;
+    for (int op = 0; op < static_cast<int>(model.graph.operators.size()); ++op) {
+        for (const std::uint32_t unit : {1u, 2u, 8u}) {
+            for (const unsigned copies : {1u, 2u}) {
+                for (const unsigned sharers : {1u, 3u}) {
+                    const unsigned bound = search.tiles_bound(op, unit, copies, sharers);
+                    for (std::uint16_t count = 1; count <= 4; ++count) {
+                        // Where there is one micro-batch, one slot is enough.
+                        if (count == 1 && unit < model.graph.samples_in_flight()) continue;
+                        const BufferSlots slots{BufferSlots::Inputs(model.graph.operators[op].inputs.size(), count),
+                                                count};
+                        const unsigned min = search.min_tiles({op, unit, slots, copies, sharers});
+                        CAPTURE(op, unit, copies, sharers, count);
+                        CHECK((min == 0 || bound <= min));
+                        if (bound > chip.tiles()) CHECK(min == 0);
+                        equal += bound == min ? 1 : 0;
+                        several += bound > 1 ? 1 : 0;
+                        nowhere += bound > chip.tiles() ? 1 : 0;
+                    }
+                }
+            }
+        }
+    }
+    CHECK(equal > 0);
+    CHECK(several > 0);
+    CHECK(nowhere > 0);
 }
 
 TEST_CASE("The estimate that steers the search stays close to the kernel that is found") {

@@ -39,7 +39,7 @@ TEST_CASE("a tenant's kernel is no slower than what the scheduler would do on as
         const Operator& one = model.graph.operators[static_cast<std::size_t>(op)];
         for (const unsigned tiles : {1u, 2u, 3u, 4u}) {
             for (const std::uint32_t samples : {1u, 3u, 8u}) {
-                const sched::BufferSlots slots{std::vector<std::uint16_t>(one.inputs.size(), 2), 2};
+                const sched::BufferSlots slots{sched::BufferSlots::Inputs(one.inputs.size(), 2), 2};
                 const sched::Stage& stage = stages.best({op, samples, slots}, tiles);
                 REQUIRE(stage.fits);
                 const sched::TileWork work =
