@@ -136,9 +136,12 @@ function(switchyard_hidden_test name program tag)
   switchyard_ctest(${name} COMMAND ${program} -w NoTests ${tag} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} ${ARGN})
 endfunction()
 
-# switchyard_benchmark(<name> [DEPENDS ...]): bench_<name> from bench_<name>.cpp, a Google Benchmark program.
+# switchyard_benchmark(<name> [DEPENDS ...]): bench_<name> from bench_<name>.cpp, a Google Benchmark program. The target
+# `benchmarks` builds all of them, which no test runs.
 function(switchyard_benchmark name)
   cmake_parse_arguments(ARG "" "" "DEPENDS" ${ARGN})
   add_executable(bench_${name} bench_${name}.cpp)
   target_link_libraries(bench_${name} PRIVATE ${ARG_DEPENDS} benchmark::benchmark switchyard_build_flags)
+  set_target_properties(bench_${name} PROPERTIES EXCLUDE_FROM_ALL ON)
+  add_dependencies(benchmarks bench_${name})
 endfunction()

@@ -15,13 +15,15 @@ set(standard <algorithm> <array> <cmath> <cstdint> <filesystem> <fstream> <funct
 set(SWITCHYARD_PRECOMPILED_scheduler ${standard} <yaml-cpp/yaml.h>)
 set(SWITCHYARD_PRECOMPILED_models ${standard} <systemc> <tlm> <tlm_utils/simple_initiator_socket.h>
   <tlm_utils/simple_target_socket.h>)
+# The same for libraries that are compiled with another optimisation.
+set(SWITCHYARD_PRECOMPILED_reports ${SWITCHYARD_PRECOMPILED_models})
 set(SWITCHYARD_PRECOMPILED_apps ${SWITCHYARD_PRECOMPILED_models} <CLI/CLI.hpp>)
 set(SWITCHYARD_PRECOMPILED_tests ${SWITCHYARD_PRECOMPILED_models} "${PROJECT_SOURCE_DIR}/testbenches/catch.h")
 # Verilator's headers behave differently where SystemC's come before.
 set(SWITCHYARD_PRECOMPILED_cosim ${standard} "${PROJECT_SOURCE_DIR}/testbenches/catch.h")
 unset(standard)
 
-# switchyard_precompile(<target> scheduler|models|apps|tests|cosim): the target's C++ sources find these headers precompiled. The
+# switchyard_precompile(<target> scheduler|models|reports|apps|tests|cosim): the target's C++ sources find these headers precompiled. The
 # first target of each kind compiles them; the options of the others must be the same.
 function(switchyard_precompile target kind)
   if(NOT SWITCHYARD_PRECOMPILE)
