@@ -2,6 +2,7 @@
 #include "switchyard/sw_scheduler/brainstorm/expert_exchange.h"
 
 #include <algorithm>
+#include <bitset>
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -20,36 +21,43 @@ std::vector<DeviceRoutes> deal_batches(const std::vector<BatchRouting>& batches,
     return dealt;
 }
 
-std::vector<std::size_t> experts_of(const BatchRouting& routes) {
+std::vector<std::size_t> experts_of(const BatchRouting& routes, std::size_t router) {
     std::vector<std::size_t> experts;
-    for (const std::uint64_t mask : routes.masks.at(0)) {
-        std::size_t expert = 0;
-        while ((mask >> expert & 1) == 0) ++expert;
-        experts.push_back(expert);
-    }
+    for (const std::uint64_t mask : routes.masks.at(router))
+        for (std::size_t expert = 0; expert < 64; ++expert)
+            if ((mask >> expert & 1) != 0) experts.push_back(expert);
     return experts;
 }
 
-std::vector<std::vector<std::uint64_t>> cells_by_expert(const std::vector<DeviceRoutes>& batches, std::size_t experts) {
+std::size_t max_experts(const std::vector<DeviceRoutes>& batches, std::size_t router) {
+    std::size_t most = 0;
+    for (const DeviceRoutes& batch : batches)
+        for (const BatchRouting& own : batch)
+            for (const std::uint64_t mask : own.masks.at(router)) most = std::max(most, std::bitset<64>(mask).count());
+    return most;
+}
+
+std::vector<std::vector<std::uint64_t>> cells_by_expert(const std::vector<DeviceRoutes>& batches, std::size_t experts,
+                                                        std::size_t router) {
     std::vector<std::vector<std::uint64_t>> cells;
     for (const DeviceRoutes& batch : batches) {
         cells.resize(batch.size(), std::vector<std::uint64_t>(experts));
         for (std::size_t d = 0; d < batch.size(); ++d)
-            for (const std::size_t expert : experts_of(batch[d])) ++cells[d].at(expert);
+            for (const std::size_t expert : experts_of(batch[d], router)) ++cells[d].at(expert);
     }
     return cells;
 }
 
-CellCounts cells_between(const DeviceRoutes& batch, const Placement& placement) {
+CellCounts cells_between(const DeviceRoutes& batch, const Placement& placement, std::size_t router) {
     CellCounts counts(batch.size(), std::vector<std::uint64_t>(batch.size()));
     for (std::size_t from = 0; from < batch.size(); ++from)
-        for (const std::size_t expert : experts_of(batch[from])) ++counts[from].at(placement.at(expert));
+        for (const std::size_t expert : experts_of(batch[from], router)) ++counts[from].at(placement.at(expert));
     return counts;
 }
 
-std::uint64_t padded_pair_cells(const DeviceRoutes& batch, std::size_t experts) {
+std::uint64_t padded_pair_cells(const DeviceRoutes& batch, std::size_t experts, std::size_t router) {
     std::uint64_t most = 1;
-    for (const auto& row : cells_by_expert({batch}, experts))
+    for (const auto& row : cells_by_expert({batch}, experts, router))
         most = std::max(most, *std::max_element(row.begin(), row.end()));
     return most * branches_of_a_device(experts, batch.size());
 }
@@ -68,12 +76,12 @@ std::vector<std::size_t> experts_on(const Placement& placement, std::size_t devi
 }
 
 BatchRouting routes_on_device(const DeviceRoutes& batch, const Placement& placement, std::size_t device,
-                              std::uint32_t capacity) {
+                              std::uint32_t capacity, std::size_t router) {
     const std::vector<std::size_t> local = experts_on(placement, device);
     BatchRouting routes{capacity, {{}}};
     std::vector<std::uint64_t>& masks = routes.masks.front();
     for (const BatchRouting& own : batch)
-        for (const std::size_t expert : experts_of(own)) {
+        for (const std::size_t expert : experts_of(own, router)) {
             if (placement.at(expert) != device) continue;
             const auto branch = std::lower_bound(local.begin(), local.end(), expert) - local.begin();
             masks.push_back(std::uint64_t{1} << branch);

@@ -3,7 +3,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -12,48 +14,61 @@
 
 namespace switchyard::sched::brainstorm {
 
-/// A model file whose experts go to several devices (expert parallelism: GShard, ICLR 2021; Brainstorm, section 4.2).
-/// A device runs the layers in front of the experts and their router on its own inputs, the experts that are placed on
-/// it on the cells of all devices, and the layers behind them on its own inputs again. Cells are samples of the model.
-///
-/// The network has one switch, which sends each sample to one branch; each branch is an expert with layers of its own;
-/// one merge closes the switch; what follows takes the merged tensor alone. Anything else is an InputError.
-class ExpertParts {
-public:
-    /// `path`: the model file; `model`: read_model() of it. Throws InputError "file:line: layers.NAME: message".
-    ExpertParts(const std::string& path, const Model& model);
-
-    const std::string& router() const { return switch_name_; }
-    int router_line() const { return switch_line_; }
-    std::size_t experts() const { return regions_.size(); }
-    std::uint64_t cell_bytes() const { return cell_.bytes(); }  ///< of a sample that goes to an expert
-    std::uint64_t result_bytes() const { return result_bytes_; }
-
-    /// Layers in front of the experts, the router's gate with them.
-    const ModelLayers& front() const { return front_; }
-    /// Layers behind the merge; nothing if the merged tensor is the network's result.
-    const std::optional<ModelLayers>& back() const { return back_; }
-    /// The experts `local`, 1 to 63 of them, on `capacity` cells. Branch i of its switch is local[i], the last branch
-    /// is for cells that are not there. The gate, one channel of a cell wide, stands for the index lists that come with
-    /// the cells: its time is below that of the router by the number of channels. No merge: results leave as they are.
-    ModelLayers on_device(const std::vector<std::size_t>& local, std::uint32_t capacity) const;
-
-private:
+/// The experts behind one switch.
+struct ExpertLayer {
     struct Region {
         std::vector<LayerSpec> layers;
         std::string result;  ///< the tensor that the merge takes
     };
-    void find_regions(const std::string& path, const std::vector<LayerSpec>& layers, const LayerSpec& merge);
-    void divide_rest(const std::string& path, const ModelLayers& model, const LayerSpec& router,
-                     const LayerSpec& merge);
+    std::string router;           ///< name of the switch
+    std::size_t switch_id = 0;    ///< in the routes
+    int line = 0;                 ///< of the switch
+    TensorShape cell, result;     ///< of a sample, to an expert and from it
+    std::size_t results = 1;      ///< of a sample, at the most: they are added up
+    std::vector<Region> regions;  ///< by branch
 
-    std::string name_, switch_name_;
-    int switch_line_ = 0;
-    TensorShape cell_;
-    std::uint64_t result_bytes_ = 0;
-    std::vector<Region> regions_;  ///< by branch
-    ModelLayers front_;
-    std::optional<ModelLayers> back_;
+    std::size_t experts() const { return regions.size(); }
+};
+
+/// A model file whose experts go to several devices (expert parallelism: GShard, ICLR 2021; Brainstorm, section 4.2).
+/// A device runs the layers in front of the experts and their router on its own inputs, the experts that are placed on
+/// it on the cells of all devices, and the layers behind them on its own inputs again, up to the next router. Cells are
+/// samples of the model.
+///
+/// Each switch follows the merge of the one before; each of its branches is an expert with layers of its own; one merge
+/// closes it; what follows takes the merged tensor alone. A sample may go to several experts, or to none: the merge
+/// adds results up, in a layer an expert of the part behind it. Anything else is an InputError.
+class ExpertParts {
+public:
+    /// `path`: the model file; `model`: read_model() of it; `results`: of a sample at each switch, at the most (default
+    /// 1). Throws InputError "file:line: layers.NAME: message".
+    ExpertParts(const std::string& path, const Model& model, const std::vector<std::size_t>& results = {});
+
+    const std::vector<ExpertLayer>& layers() const { return experts_; }
+    /// What a device runs on its own inputs: in front of each layer of experts, with its router's gate, and behind the
+    /// last one. Nothing where there are no layers.
+    const std::vector<std::optional<ModelLayers>>& between() const { return between_; }
+    /// The experts `local`, 1 to 63 of them, of a layer on `capacity` cells. Branch i of its switch is local[i], the
+    /// last branch is for cells that are not there. The gate, one channel of a cell wide, stands for the index lists
+    /// that come with the cells: its time is below that of the router by the number of channels. No merge: results
+    /// leave as they are.
+    ModelLayers on_device(std::size_t layer, const std::vector<std::size_t>& local, std::uint32_t capacity) const;
+
+private:
+    void find_experts(const std::string& path, const ModelLayers& file, const Model& model,
+                      const std::vector<std::size_t>& results);
+    const LayerSpec& find_regions(const std::string& path, const std::vector<LayerSpec>& layers, ExpertLayer& experts);
+    /// The number of merges in front of each layer that is no expert; of switches and merges too.
+    std::map<std::string, std::size_t> sections(const std::vector<LayerSpec>& layers) const;
+    void divide_rest(const std::string& path, const ModelLayers& file);
+    ModelLayers section(const std::string& path, const ModelLayers& file, std::size_t number,
+                        const std::map<std::string, std::size_t>& section_of) const;
+
+    std::string name_;
+    std::vector<ExpertLayer> experts_;
+    std::vector<LayerSpec> switches_, merges_;  ///< by layer of experts
+    std::set<std::string> inside_;              ///< layers of experts, switches and merges
+    std::vector<std::optional<ModelLayers>> between_;
 };
 
 }  // namespace switchyard::sched::brainstorm

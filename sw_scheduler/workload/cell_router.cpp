@@ -97,11 +97,19 @@ std::uint64_t mixed(std::uint64_t value) {
 
 }  // namespace
 
+bool routes_by_number(const CellRouter& router) {
+    return router.kind == CellRouter::Kind::hash || router.kind == CellRouter::Kind::task;
+}
+
+std::size_t hashed_branch(std::uint64_t number, std::uint64_t seed, std::size_t branches) {
+    return static_cast<std::size_t>(mixed(number ^ (seed << 32)) % branches);
+}
+
 CellRoutes route_cells(const CellRouter& router, const std::vector<std::vector<double>>& scores,
                        const std::vector<std::uint64_t>& ids) {
     using Kind = CellRouter::Kind;
     if (router.branches == 0) throw InputError("router: no branches");
-    const bool by_id = router.kind == Kind::hash || router.kind == Kind::task;
+    const bool by_id = routes_by_number(router);
     const std::size_t cells = by_id ? ids.size() : scores.size();
     std::vector<std::uint64_t> loads(router.branches);
     CellRoutes routes(cells);
@@ -111,7 +119,7 @@ CellRoutes route_cells(const CellRouter& router, const std::vector<std::vector<d
         std::size_t wanted = 1;
         if (by_id) {
             const std::uint64_t first =
-                router.kind == Kind::task ? ids[cell] : mixed(ids[cell] ^ (router.hash_seed << 32)) % router.branches;
+                router.kind == Kind::task ? ids[cell] : hashed_branch(ids[cell], router.hash_seed, router.branches);
             if (first >= router.branches)
                 throw InputError(fmt::format("cell {}: task {} of {}", cell, first, router.branches));
             std::rotate(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(first), order.end());

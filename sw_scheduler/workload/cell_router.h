@@ -44,6 +44,12 @@ struct CellRouter {
     std::uint64_t hash_seed = 1;
 };
 
+/// Whether it chooses by the number of a cell or its task, which no gate computes.
+bool routes_by_number(const CellRouter& router);
+
+/// Branch of the cell with this number, by a hash function.
+std::size_t hashed_branch(std::uint64_t number, std::uint64_t seed, std::size_t branches);
+
 /// `router: {kind: top_k | threshold | switch | hash | task, branches: N, ...}`; `capacity`, if it is there, is 1 at
 /// least. Throws InputError.
 CellRouter read_cell_router(MappingReader router);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "switchyard/sw_scheduler/workload/dataflow.h"
 
+#include <map>
+
 #include <fmt/format.h>
 
 #include "switchyard/sw_scheduler/base/error.h"
@@ -36,7 +38,13 @@ bool is_renaming(const Operator& op) {
 }
 
 std::uint64_t batch_input_bytes(const DynGraph& graph) {
-    return graph.batch_samples() * graph.input.bytes();
+    std::map<int, std::uint64_t> numbers;  // of samples or tasks
+    for (const Operator& op : graph.operators)
+        for (const Source& source : op.inputs)
+            if (source.producer < kModelInput) numbers[source.producer] = source.shape.bytes();
+    std::uint64_t bytes = graph.input.bytes();
+    for (const auto& tensor : numbers) bytes += tensor.second;
+    return graph.batch_samples() * bytes;
 }
 
 std::uint64_t batch_output_bytes(const DynGraph& graph) {

@@ -47,7 +47,7 @@ std::vector<bool> DynGraph::same_for_input() const {
 std::vector<SwitchSignature> DynGraph::signatures() const {
     std::vector<SwitchSignature> result;
     for (const Switch& item : switches) {
-        SwitchSignature signature{item.name, item.branches, -1, 0, item.exclusive};
+        SwitchSignature signature{item.name, item.branches, -1, 0, item.exclusive, item.by, item.hash_seed};
         if (!item.path.empty()) {
             signature.parent = item.path.back().switch_id;
             signature.parent_branch = item.path.back().branch;

@@ -13,6 +13,8 @@ namespace switchyard::sched {
 
 /// Producer of a tensor that the host writes; the next ones of a network with several have the numbers below.
 inline constexpr int kModelInput = -1;
+/// Producers of the numbers of samples and of tasks, which the host writes for routers without a gate.
+inline constexpr int kSampleNumbers = -2, kTaskNumbers = -3;
 inline constexpr int kNoSwitch = -1;
 
 /// Tensor of one sample.
@@ -107,7 +109,9 @@ struct Operator {
 struct Switch {
     std::string name;
     int data = 0;  ///< operator into whose tiles it is fused
-    int gate = 0;  ///< operator that computes its mask; stands on the same path as the data
+    /// Operator that computes its mask; stands on the same path as the data. Without a gate in the model: an inserted
+    /// element-wise one that takes the numbers of samples or tasks.
+    int gate = 0;
     unsigned branches = 2;
     bool exclusive = true;        ///< a sample takes exactly one branch; otherwise one or more
     BranchPath path;              ///< of its data
@@ -117,6 +121,8 @@ struct Switch {
     double threshold = 0;      ///< of the gate's result
     unsigned patience = 0;     ///< early exit: the gate's labels in a row, after the first, with which samples leave
     int previous = kNoSwitch;  ///< with patience: the switch around it, whose gate's labels it takes into account
+    RoutedBy by = RoutedBy::gate;
+    std::uint32_t hash_seed = 1;  ///< RoutedBy::hash
 };
 
 /// The dynamic operator graph of Adyna section IV: static topology, dynamic sizes only on the batch dimension.

@@ -153,23 +153,9 @@ void GraphBuilder::place_switch(const LayerSpec& layer) {
         !data.source.from_host() && data.source.switch_id == kNoSwitch && data.source.reduce == EdgeReduce::none;
     if (!fusable) data = identity(data, layer.name + ".data", layer.line);
 
-    const Value mask = value(layer.gate, layer, "gate");
-    const LayerKind kind = layers_[static_cast<std::size_t>(index_.at(layer.gate))].kind;
-    const auto fail = [&](const std::string& message) {
-        throw InputError(graph_.file, layer.line, layer.key("gate"), message);
-    };
-    if (kind != LayerKind::matmul && kind != LayerKind::convolution)
-        fail("gate \"" + layer.gate + "\" must be a matmul or a convolution");
-    if (mask.shape().rows != 1 || mask.shape().columns != 1)
-        fail(fmt::format("gate \"{}\" gives {} a sample, not one decision", layer.gate, to_string(mask.shape())));
-    if (mask.path != data.path)
-        fail(fmt::format("gate \"{}\" ({}) and the data of switch \"{}\" ({}) differ in dyn_dim", layer.gate,
-                         to_string(mask.path, graph_.switches), layer.name, to_string(data.path, graph_.switches)));
+    const bool by_number = layer.router && routes_by_number(*layer.router);
+    const Value mask = by_number ? numbers_of(layer, data) : gate_of(layer, data);
     Operator& gate = graph_.operators[static_cast<std::size_t>(mask.source.producer)];
-    if (gate.gate_switch != kNoSwitch)
-        fail(fmt::format("\"{}\" is the gate of switch \"{}\" already", layer.gate,
-                         graph_.switches[static_cast<std::size_t>(gate.gate_switch)].name));
-
     if (layer.patience > 0 && gate.shape.out_channels < 2)
         throw InputError(graph_.file, layer.line, layer.key("patience"),
                          "wants a gate with an output a label, \"" + layer.gate + "\" has one");
@@ -193,6 +179,11 @@ void GraphBuilder::place_switch(const LayerSpec& layer) {
                                layer.threshold.value_or(default_threshold(gate)),
                                layer.patience,
                                layer.patience > 0 ? switch_before(data.path) : kNoSwitch});
+    if (by_number) {
+        const bool task = layer.router->kind == CellRouter::Kind::task;
+        graph_.switches.back().by = task ? RoutedBy::task : RoutedBy::hash;
+        graph_.switches.back().hash_seed = static_cast<std::uint32_t>(layer.router->hash_seed);
+    }
     try {
         const GateDecision decision = gate_decision(gate, graph_.switches.back());
         if (layer.threshold && decision.rule == GateRule::largest)
@@ -201,6 +192,44 @@ void GraphBuilder::place_switch(const LayerSpec& layer) {
         throw InputError(graph_.file, layer.line, layer.key("threshold"), error.what());
     }
     switch_ids_[layer.name] = id;
+}
+
+GraphBuilder::Value GraphBuilder::gate_of(const LayerSpec& layer, const Value& data) {
+    Value mask = value(layer.gate, layer, "gate");
+    const LayerKind kind = layers_[static_cast<std::size_t>(index_.at(layer.gate))].kind;
+    const auto fail = [&](const std::string& message) {
+        throw InputError(graph_.file, layer.line, layer.key("gate"), message);
+    };
+    if (kind != LayerKind::matmul && kind != LayerKind::convolution)
+        fail("gate \"" + layer.gate + "\" must be a matmul or a convolution");
+    if (mask.shape().rows != 1 || mask.shape().columns != 1)
+        fail(fmt::format("gate \"{}\" gives {} a sample, not one decision", layer.gate, to_string(mask.shape())));
+    if (mask.path != data.path)
+        fail(fmt::format("gate \"{}\" ({}) and the data of switch \"{}\" ({}) differ in dyn_dim", layer.gate,
+                         to_string(mask.path, graph_.switches), layer.name, to_string(data.path, graph_.switches)));
+    const Operator& gate = graph_.operators[static_cast<std::size_t>(mask.source.producer)];
+    if (gate.gate_switch != kNoSwitch)
+        fail(fmt::format("\"{}\" is the gate of switch \"{}\" already", layer.gate,
+                         graph_.switches[static_cast<std::size_t>(gate.gate_switch)].name));
+    return mask;
+}
+
+GraphBuilder::Value GraphBuilder::numbers_of(const LayerSpec& layer, const Value& data) {
+    if (!data.path.empty())
+        throw InputError(graph_.file, layer.line, layer.key("router"),
+                         fmt::format("chooses by number and stands on {}: numbers are of all samples of a batch",
+                                     to_string(data.path, graph_.switches)));
+    const std::string name = layer.name + ".numbers";
+    if (index_.count(name))
+        throw InputError(graph_.file, layer.line, "layers." + name, "this name is for an inserted operator");
+    Value numbers;
+    numbers.source.producer = layer.router->kind == CellRouter::Kind::task ? kTaskNumbers : kSampleNumbers;
+    LayerSpec own;
+    own.name = name;
+    own.line = layer.line;
+    Operator op = infer_operator(own, numbers.shape(), graph_.file);
+    op.inputs.push_back(numbers.source);
+    return add_operator(std::move(op));
 }
 
 void GraphBuilder::check_cells(const LayerSpec& layer, const TensorShape& data) const {

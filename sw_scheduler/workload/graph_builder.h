@@ -42,6 +42,10 @@ private:
 
     void place(const LayerSpec& layer);
     void place_switch(const LayerSpec& layer);
+    /// The operator whose result is the mask of the switch.
+    Value gate_of(const LayerSpec& layer, const Value& data);
+    /// The one of a router that chooses by number: it turns the numbers, which the host writes, into masks.
+    Value numbers_of(const LayerSpec& layer, const Value& data);
     /// The cells of a switch must be samples.
     void check_cells(const LayerSpec& layer, const TensorShape& data) const;
     void place_sink(const LayerSpec& layer);

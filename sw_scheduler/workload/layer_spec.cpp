@@ -114,8 +114,10 @@ void read_router(MappingReader& reader, LayerSpec& layer) {
         if (reader.has(other)) reader.fail(other, "stands beside router, which says it");
     MappingReader section = reader.mapping("router");
     const CellRouter router = read_cell_router(section);
-    if (router.kind == Kind::hash || router.kind == Kind::task)
-        section.fail("kind", "routes by the number of a cell, which no gate computes: not supported in model files");
+    const bool by_number = routes_by_number(router);
+    if (by_number && !layer.gate.empty())
+        reader.fail("gate", "stands beside a router that chooses by the number of a sample or task, without a gate");
+    if (!by_number && layer.gate.empty()) reader.fail("gate", "switch \"" + layer.name + "\" has no gate");
     if (router.branches < 2 || router.branches > 64) section.fail("branches", "wants 2 to 64");
     layer.router = router;
     layer.branches = static_cast<unsigned>(router.branches);
@@ -126,7 +128,7 @@ void read_router(MappingReader& reader, LayerSpec& layer) {
 
 void read_switch(MappingReader& reader, LayerSpec& layer) {
     layer.gate = reader.text_or("gate", "");
-    if (layer.gate.empty()) reader.fail("gate", "switch \"" + layer.name + "\" has no gate");
+    if (layer.gate.empty() && !reader.has("router")) reader.fail("gate", "switch \"" + layer.name + "\" has no gate");
     if (reader.has("cell")) layer.cell = read_cell(reader.mapping("cell"));
     if (reader.has("router")) return read_router(reader, layer);
     layer.branches = static_cast<unsigned>(reader.integer_or("branches", 2, 64, 2));

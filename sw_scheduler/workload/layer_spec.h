@@ -48,7 +48,7 @@ struct LayerSpec {
     std::string parameters;   ///< first part of the names of the files with its values
     double weight_scale = 1;
     PoolKind pool = PoolKind::maximum;
-    std::string gate;  ///< switch: the layer that makes its mask
+    std::string gate;  ///< switch: the layer that makes its mask; empty: a router by number has none
     unsigned branches = 2;
     bool exclusive = true;
     std::optional<double> threshold;  ///< switch: of the gate's result

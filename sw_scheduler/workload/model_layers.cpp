@@ -65,6 +65,7 @@ std::string router_text(const CellRouter& router) {
         fmt::format("kind: {}, branches: {}", kKinds[static_cast<unsigned>(router.kind)], router.branches);
     if (router.kind == CellRouter::Kind::top_k) text += fmt::format(", k: {}", router.k);
     if (router.kind == CellRouter::Kind::threshold) text += fmt::format(", threshold: {}", router.threshold);
+    if (router.kind == CellRouter::Kind::hash) text += fmt::format(", seed: {}", router.hash_seed);
     if (router.capacity > 0) text += fmt::format(", capacity: {}", router.capacity);
     if (router.drop == CellRouter::Drop::next_best) text += ", drop: next_best";
     return "{" + text + "}";
@@ -75,7 +76,8 @@ void add_switch(std::string& text, const LayerSpec& layer) {
         text += fmt::format(", cell: {{dims: [{}], shape: [{}]}}", fmt::join(layer.cell->dims, ", "),
                             fmt::join(layer.cell->shape, ", "));
     if (layer.router) {
-        text += fmt::format(", gate: {}, router: {}", quoted(layer.gate), router_text(*layer.router));
+        if (!layer.gate.empty()) text += fmt::format(", gate: {}", quoted(layer.gate));
+        text += fmt::format(", router: {}", router_text(*layer.router));
         return;
     }
     text += fmt::format(", gate: {}, branches: {}, choose: {}", quoted(layer.gate), layer.branches,

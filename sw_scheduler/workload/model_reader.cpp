@@ -47,7 +47,7 @@ void limit_routes(const std::string& path, const LayerSpec& layer, Model& model)
     const auto fail = [&](const std::string& message) {
         throw InputError(path, layer.line, layer.key("router"), message);
     };
-    if (!layer.exclusive && router.kind != CellRouter::Kind::threshold) {
+    if (!layer.exclusive && router.kind != CellRouter::Kind::threshold && !routes_by_number(router)) {
         const double kept = std::accumulate(routes.probability.begin(), routes.probability.end(), 0.0);
         constexpr double kRounding = 1e-6;
         if (!routes.fixed_count || std::abs(kept - static_cast<double>(router.k)) > kRounding)

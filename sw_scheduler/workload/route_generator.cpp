@@ -8,6 +8,7 @@
 #include "switchyard/sw_scheduler/base/error.h"
 #include "switchyard/sw_scheduler/base/random_source.h"
 #include "switchyard/sw_scheduler/workload/branch_sampling.h"
+#include "switchyard/sw_scheduler/workload/cell_router.h"
 #include "switchyard/sw_scheduler/workload/routing.h"
 
 namespace switchyard::sched {
@@ -128,7 +129,10 @@ RouteGenerator::RouteGenerator(RouteDistribution distribution, std::vector<Switc
             throw InputError("routing", 0, switches_[id].name + ".capacity",
                              fmt::format("{} branches of {} samples have no room for a batch of {}",
                                          switches_[id].branches, distribution_.switches[id].capacity, batch_samples_));
+        draws_numbers_ |= distribution_.switches[id].by == RoutedBy::hash && !distribution_.numbers.empty();
     }
+    double sum = 0;
+    for (const double probability : distribution_.numbers) cumulative_numbers_.push_back(sum += probability);
 }
 
 BatchRouting RouteGenerator::batch(std::uint64_t index) const {
@@ -146,12 +150,20 @@ BatchRouting RouteGenerator::batch(std::uint64_t index) const {
     const bool alike = distribution_.batch_correlation > 0;
     const double batch_difficulty = alike ? random.normal() : 0;
     double input_difficulty = 0;
+    std::uint64_t task = 0;  // as a mask
     std::vector<BranchLoads> loads;
     for (std::size_t id = 0; id < switches_.size(); ++id)
         loads.emplace_back(distribution_.switches[id], switches_[id].branches);
     std::vector<unsigned> agreed(switches_.size());  // labels in a row that are the same, up to each switch
     for (std::uint32_t sample = 0; sample < batch_samples_; ++sample) {
         if (folded && sample % distribution_.input_samples == 0) input_difficulty = random.normal();
+        if (!distribution_.tasks.empty() && sample % distribution_.input_samples == 0)
+            task = choose_one(random.uniform(), distribution_.tasks, 0);
+        std::uint64_t number = index * batch_samples_ + sample;
+        if (draws_numbers_)
+            number = static_cast<std::uint64_t>(
+                std::upper_bound(cumulative_numbers_.begin(), cumulative_numbers_.end() - 1, random.uniform()) -
+                cumulative_numbers_.begin());
         const double own = random.normal();
         const double single = folded ? within_input(input_difficulty, own) : own;
         const double difficulty = alike ? within_batch(batch_difficulty, single) : single;
@@ -162,7 +174,11 @@ BatchRouting RouteGenerator::batch(std::uint64_t index) const {
             const auto parent = static_cast<std::size_t>(item.parent);
             if (item.parent >= 0 && (routing.masks[parent][sample] >> item.parent_branch & 1) == 0) continue;
             std::uint64_t& mask = routing.masks[id][sample];
-            if (routes.patience > 0) {
+            if (routes.by == RoutedBy::hash) {
+                mask = std::uint64_t{1} << hashed_branch(number, routes.hash_seed, item.branches);
+            } else if (routes.by == RoutedBy::task) {
+                mask = task;
+            } else if (routes.patience > 0) {
                 const bool follows = item.parent >= 0 && distribution_.switches[parent].patience > 0;
                 const bool agrees = follows && quantile() < drifted(routes.agreement, shift);
                 agreed[id] = agrees ? agreed[parent] + 1 : 0;

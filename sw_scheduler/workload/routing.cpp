@@ -17,6 +17,7 @@ namespace switchyard::sched {
 namespace {
 
 constexpr double kRounding = 1e-6;  ///< of sums of probabilities that people write down
+constexpr double kSteepestZipf = 32;
 
 double sum_of(const std::vector<double>& values) {
     return std::accumulate(values.begin(), values.end(), 0.0);
@@ -68,8 +69,7 @@ SwitchRoutes read_routes(MappingReader& reader, const SwitchSignature& target) {
         reader.fail("zipf", fmt::format("wants keep beside it at \"{}\", which chooses any", target.name));
     }
     if (zipf) {
-        constexpr double kSteepest = 32;
-        const double exponent = reader.number_or("zipf", 0, kSteepest, 0);
+        const double exponent = reader.number_or("zipf", 0, kSteepestZipf, 0);
         routes.probability = inclusion_probabilities(zipf_shares(target.branches, exponent), count);
     } else {
         routes.probability = read_probability(reader, "probability", target);
@@ -80,12 +80,35 @@ SwitchRoutes read_routes(MappingReader& reader, const SwitchSignature& target) {
     return routes;
 }
 
+/// Of a switch that chooses by number; `own`: the keys stand below its name.
+SwitchRoutes read_numbered_routes(MappingReader& reader, const SwitchSignature& target, bool own) {
+    SwitchRoutes routes;
+    routes.by = target.by;
+    routes.hash_seed = target.hash_seed;
+    if (own) {
+        for (const char* key : {"probability", "zipf", "keep", "patience", "agreement"})
+            if (reader.has(key))
+                reader.fail(key, fmt::format("is not of \"{}\", which chooses by number: declare `numbers` or `tasks`",
+                                             target.name));
+        if (reader.has("by")) {
+            routes.by = reader.choice_or("by", {"hash", "task"}) == "hash" ? RoutedBy::hash : RoutedBy::task;
+            if (target.by != RoutedBy::gate && target.by != routes.by)
+                reader.fail("by", fmt::format("is not what the router of \"{}\" says", target.name));
+        }
+        if (reader.has("hash_seed"))
+            routes.hash_seed = static_cast<std::uint32_t>(reader.integer("hash_seed", 0, UINT32_MAX));
+    }
+    routes.probability.assign(target.branches, 1.0 / target.branches);
+    return routes;
+}
+
 const std::vector<std::string> kRouteKeys = {"probability", "zipf",     "keep", "patience",
                                              "agreement",   "capacity", "drop"};
 
-/// read_routes() with the keys of a capacity.
-SwitchRoutes read_limited_routes(MappingReader& reader, const SwitchSignature& target) {
-    SwitchRoutes routes = read_routes(reader, target);
+/// With the keys of a capacity. `own`: the keys stand below the name of the switch.
+SwitchRoutes read_limited_routes(MappingReader& reader, const SwitchSignature& target, bool own) {
+    const bool numbered = target.by != RoutedBy::gate || (own && reader.has("by"));
+    SwitchRoutes routes = numbered ? read_numbered_routes(reader, target, own) : read_routes(reader, target);
     const bool drop = reader.has("drop");
     if (!reader.has("capacity")) {
         if (drop) reader.fail("drop", "wants capacity beside it");
@@ -99,6 +122,45 @@ SwitchRoutes read_limited_routes(MappingReader& reader, const SwitchSignature& t
                                             "let `drop` be next_best",
                                             target.name));
     return routes;
+}
+
+/// `numbers: {count, zipf}`: which number a sample has.
+void read_numbers(MappingReader& routing, RouteDistribution& result) {
+    if (!routing.has("numbers")) return;
+    constexpr std::uint64_t kNumbers = 1u << 16;  // the host writes them in two bytes
+    MappingReader numbers = routing.mapping("numbers");
+    numbers.allow({"count", "zipf"});
+    const auto count = static_cast<unsigned>(numbers.integer("count", 1, kNumbers));
+    result.number_zipf = numbers.number_or("zipf", 0, kSteepestZipf, 0);
+    result.numbers = zipf_shares(count, result.number_zipf);
+    numbers.finish();
+}
+
+/// `tasks: {probability | zipf}`: which task an input has; as many as branches.
+void read_tasks(MappingReader& routing, const std::vector<SwitchSignature>& switches, RouteDistribution& result) {
+    SwitchSignature all;
+    for (std::size_t id = 0; id < switches.size(); ++id) {
+        if (result.switches[id].by != RoutedBy::task) continue;
+        if (!all.name.empty() && all.branches != switches[id].branches)
+            routing.fail("tasks", fmt::format("are branches: \"{}\" has {} of them, \"{}\" {}", all.name, all.branches,
+                                              switches[id].name, switches[id].branches));
+        all = switches[id];
+        all.exclusive = true;
+    }
+    const bool declared = routing.has("tasks");
+    if (all.name.empty()) {
+        if (declared) routing.fail("tasks", "no switch chooses by task");
+        return;
+    }
+    result.tasks = zipf_shares(all.branches, 0);
+    if (!declared) return;
+    MappingReader tasks = routing.mapping("tasks");
+    tasks.allow({"probability", "zipf"});
+    if (tasks.has("probability"))
+        result.tasks = read_probability(tasks, "probability", all);
+    else
+        result.tasks = zipf_shares(all.branches, tasks.number_or("zipf", 0, kSteepestZipf, 0));
+    tasks.finish();
 }
 
 RouteDistribution read_distribution(MappingReader& routing, const std::vector<SwitchSignature>& switches,
@@ -134,13 +196,17 @@ RouteDistribution read_distribution(MappingReader& routing, const std::vector<Sw
     if (routing.has("switches")) listed = routing.mapping("switches");
     for (const SwitchSignature& target : switches) {
         if (!listed || !listed->has(target.name)) {
-            result.switches.push_back(read_limited_routes(routing, target));
+            result.switches.push_back(read_limited_routes(routing, target, false));
         } else if (listed->node(target.name).IsMap()) {
             MappingReader own = listed->mapping(target.name);
-            own.allow(kRouteKeys);
-            result.switches.push_back(read_limited_routes(own, target));
+            std::vector<std::string> keys = kRouteKeys;
+            keys.insert(keys.end(), {"by", "hash_seed"});
+            own.allow(keys);
+            result.switches.push_back(read_limited_routes(own, target, true));
             own.finish();
         } else {
+            if (target.by != RoutedBy::gate)
+                listed->fail(target.name, "has a router that chooses by number: declare `numbers` or `tasks`");
             result.switches.emplace_back().probability = read_probability(*listed, target.name, target);
         }
     }
@@ -152,13 +218,16 @@ RouteDistribution read_distribution(MappingReader& routing, const std::vector<Sw
                 listed->fail(name, "the model has no such switch");
         }
     }
+    read_numbers(routing, result);
+    read_tasks(routing, switches, result);
     return result;
 }
 
 }  // namespace
 
 std::vector<std::string> routing_keys() {
-    std::vector<std::string> keys = {"trace", "seed", "correlation", "input", "batch", "drift", "switches"};
+    std::vector<std::string> keys = {"trace", "seed",    "correlation", "input",   "batch",
+                                     "drift", "numbers", "tasks",       "switches"};
     keys.insert(keys.end(), kRouteKeys.begin(), kRouteKeys.end());
     return keys;
 }
@@ -182,20 +251,44 @@ RoutingDeclaration read_routing_file(const std::string& path, const std::vector<
     return read_routing(MappingReader(load_yaml(path), path, ""), switches, samples_per_input);
 }
 
+namespace {
+
+/// The distributions of numbers and tasks, each a line.
+std::string numbers_text(const RouteDistribution& distribution) {
+    std::string text;
+    if (!distribution.numbers.empty())
+        text +=
+            fmt::format("numbers: {{count: {}, zipf: {}}}\n", distribution.numbers.size(), distribution.number_zipf);
+    if (!distribution.tasks.empty())
+        text += fmt::format("tasks: {{probability: [{}]}}\n", fmt::join(distribution.tasks, ", "));
+    return text;
+}
+
+}  // namespace
+
 std::string to_yaml(const RouteDistribution& distribution, const std::vector<SwitchSignature>& switches) {
     const std::string batch = distribution.batch_correlation > 0
                                   ? fmt::format("batch: {{correlation: {}}}\n", distribution.batch_correlation)
                                   : "";
     std::string text = fmt::format(
         "seed: {}\ncorrelation: {}\ninput: {{samples: {}, correlation: {}}}\n{}"
-        "drift: {{amplitude: {}, period_batches: {}}}\nswitches:\n",
+        "drift: {{amplitude: {}, period_batches: {}}}\n{}switches:\n",
         distribution.seed, distribution.correlation, distribution.input_samples, distribution.input_correlation, batch,
-        distribution.drift_amplitude, distribution.drift_period_batches);
+        distribution.drift_amplitude, distribution.drift_period_batches, numbers_text(distribution));
     for (std::size_t id = 0; id < switches.size(); ++id) {
         const SwitchRoutes& routes = distribution.switches[id];
         text += fmt::format("  {}: ", switches[id].name);
         if (routes.patience > 0) {
             text += fmt::format("{{patience: {}, agreement: {}}}\n", routes.patience, routes.agreement);
+            continue;
+        }
+        if (routes.by != RoutedBy::gate) {
+            text += routes.by == RoutedBy::hash ? fmt::format("{{by: hash, hash_seed: {}", routes.hash_seed)
+                                                : std::string("{by: task");
+            if (routes.capacity > 0)
+                text +=
+                    fmt::format(", capacity: {}, drop: {}", routes.capacity, routes.next_best ? "next_best" : "drop");
+            text += "}\n";
             continue;
         }
         const std::string list = fmt::format("[{}]", fmt::join(routes.probability, ", "));

@@ -24,6 +24,8 @@ struct SwitchRoutes {
     /// draws again among those with room (`next_best`), or does without.
     std::uint32_t capacity = 0;
     bool next_best = false;
+    RoutedBy by = RoutedBy::gate;  ///< hash, task: without `probability` in the file; here all branches alike
+    std::uint32_t hash_seed = 1;
 };
 
 /// Declared distribution of routes. Each sample has a latent difficulty, standard normal; difficulties of the samples
@@ -35,6 +37,8 @@ struct SwitchRoutes {
 /// - Choose any, fixed count: q moves probability from early to late branches, then N are drawn
 ///   (fixed_size_sample()).
 /// - Patience: the label changes if q is above `agreement`, so a difficult sample leaves later.
+/// - By hash: the branch is a hash of the sample's number, which is drawn from `numbers`, or that in the run.
+/// - By task: the branch is the task of the sample's input, which is drawn from `tasks`; the same at all switches.
 /// Batch t moves each cumulative probability (or probability, or agreement) c to c + 4 * amplitude * c * (1 - c) *
 /// sin(2 pi t / period): the mean over whole periods is the declared one.
 struct RouteDistribution {
@@ -45,6 +49,9 @@ struct RouteDistribution {
     double batch_correlation = 0;     ///< 0 to 1; of the samples of one batch, whatever their input
     double drift_amplitude = 0;       ///< of a probability of one half, 0 to 0.24
     std::uint32_t drift_period_batches = 1;
+    std::vector<double> numbers;  ///< probability of each number of a sample; empty: that of the sample in the run
+    double number_zipf = 0;       ///< exponent of `numbers`
+    std::vector<double> tasks;    ///< probability of each task; empty: no switch chooses by task
     std::vector<SwitchRoutes> switches;  ///< by switch id
 };
 
@@ -79,6 +86,8 @@ private:
     RouteDistribution distribution_;
     std::vector<SwitchSignature> switches_;
     std::uint32_t batch_samples_;
+    std::vector<double> cumulative_numbers_;
+    bool draws_numbers_ = false;  ///< some switch chooses by them
 };
 
 }  // namespace switchyard::sched

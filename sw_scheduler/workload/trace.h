@@ -7,6 +7,9 @@
 
 namespace switchyard {
 
+/// What decides on the branch of a sample: what its gate computes, or the number of the sample or of its task.
+enum class RoutedBy : std::uint8_t { gate, hash, task };
+
 /// What a network's switches look like from outside; a trace is checked against it.
 struct SwitchSignature {
     std::string name;
@@ -14,6 +17,8 @@ struct SwitchSignature {
     int parent = -1;             ///< index of the switch in one of whose branches this one stands, or -1
     std::uint32_t parent_branch = 0;
     bool exclusive = false;
+    RoutedBy by = RoutedBy::gate;
+    std::uint32_t hash_seed = 1;  ///< RoutedBy::hash
 };
 
 /// Routing of one batch: masks[switch][sample id], 0 where the sample does not reach the switch.

@@ -84,6 +84,37 @@ TEST_CASE("a part of a network with experts is a network by itself", "[cli][expe
     CHECK(front.at("model") == "experts.front");
 }
 
+TEST_CASE("two layers of experts on four chips: what crosses links is what the routes say", "[cli][expert_parallel]") {
+    const std::string chain = "testbenches/data/expert_chain.yaml";
+    const std::string parts = scratch("chain_parts");
+    const json report = report_of(fmt::format("baseline expert-parallel {} --platform {} --batches 2 "
+                                              "--set cluster.parts={}",
+                                              chain, platform_of(4), parts),
+                                  "chain");
+    const json& summary = report.at("summary");
+    const json& time = summary.at("time_us");
+    CHECK(time.at("middle").get<double>() > 0);
+    CHECK(time.at("front").get<double>() + time.at("middle").get<double>() + time.at("experts").get<double>() +
+              time.at("back").get<double>() + time.at("links").get<double>() ==
+          Approx(summary.at("latency_us").at("mean").get<double>()));
+    double first = 0, second = 0;
+    for (const json& chip : report.at("chips")) {
+        REQUIRE(chip.at("layers").size() == 2);
+        CHECK(chip.at("layers").at(0).at("router") == "first");
+        first += chip.at("layers").at(0).at("cells_of_a_batch").get<double>();
+        second += chip.at("layers").at(1).at("cells_of_a_batch").get<double>();
+    }
+    CHECK(first == 4 * 32 * 2);
+    CHECK(second == 4 * 32);
+    for (const json& batch : report.at("batches")) {
+        // A cell and its result have 32 channels of two bytes; each chip tells each other one how many come, per layer.
+        CHECK(batch.at("link_bytes").get<double>() ==
+              batch.at("crossing_cells").get<double>() * (64 + 64) + 2 * 4 * 3 * 8);
+    }
+    CHECK(std::filesystem::exists(parts + "/middle_1.yaml"));
+    CHECK(std::filesystem::exists(parts + "/second_3.jsonl"));
+}
+
 TEST_CASE("several chips that cannot be are refused", "[cli][bad][expert_parallel]") {
     const std::string placement = scratch("placement.yaml");
     write_text(placement, "devices: 4\nrouters:\n  experts: [0, 0, 0, 1, 1, 2, 3, 3]\n");

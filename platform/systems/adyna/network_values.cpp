@@ -59,6 +59,11 @@ NetworkValues::NetworkValues(const Image& image, const std::string& folder, cons
             ids.emplace(name, static_cast<std::uint16_t>(id));
         }
     }
+    for (const ImageMeta::Tensor& tensor : image.meta.tensors)
+        if (tensor.kind == "input" && tensor.name != "input")
+            throw InputError(image.meta.model, 0, tensor.name,
+                             "has the numbers by which a router without a gate chooses: a functional run computes no "
+                             "such router");
     for (const ImageMeta::Tensor& tensor : image.meta.tensors) {
         if (tensor.kind == "weights") {
             const std::uint16_t id = ids.at(tensor.name);

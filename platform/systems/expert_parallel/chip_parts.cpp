@@ -23,22 +23,38 @@ namespace {
 /// Cells by which a chip's room for cells is rounded up, so that micro-batches can divide it.
 constexpr std::uint32_t kCapacityStep = 16;
 
-sched::brainstorm::Placement placed(const std::string& workload, const ClusterConfig& config,
-                                    const sched::brainstorm::ExpertParts& parts, std::size_t chips,
-                                    const std::vector<DeviceRoutes>& profile) {
-    if (!config.placement_file.empty())
-        return sched::brainstorm::read_placement(config.placement_file, {{parts.router(), parts.experts()}}, chips)
-            .front();
-    if (config.placement == "block") return sched::brainstorm::block_placement(parts.experts(), chips);
+using sched::brainstorm::ExpertLayer;
+using sched::brainstorm::Placement;
+
+Placement placed(const std::string& workload, const ClusterConfig& config, const ExpertLayer& layer, std::size_t chips,
+                 const std::vector<DeviceRoutes>& profile) {
+    if (config.placement == "block") return sched::brainstorm::block_placement(layer.experts(), chips);
     if (profile.empty())
         throw InputError(workload, 0, "routing",
                          fmt::format("has not enough batches for a profile of {} chips", chips));
-    const std::vector<std::vector<std::uint64_t>> from = sched::brainstorm::cells_by_expert(profile, parts.experts());
+    const std::vector<std::vector<std::uint64_t>> from =
+        sched::brainstorm::cells_by_expert(profile, layer.experts(), layer.switch_id);
     if (config.placement == "profile") return sched::brainstorm::annealed_router_placement(from);
-    std::vector<std::uint64_t> cells(parts.experts());
+    std::vector<std::uint64_t> cells(layer.experts());
     for (const auto& row : from)
         for (std::size_t e = 0; e < row.size(); ++e) cells[e] += row[e];
     return sched::brainstorm::placement_by_load(cells, chips, config.placement == "balanced");
+}
+
+/// Of all layers of experts.
+std::vector<Placement> placements(const std::string& workload, const ClusterConfig& config,
+                                  const std::vector<ExpertLayer>& layers, std::size_t chips,
+                                  const std::vector<DeviceRoutes>& profile) {
+    if (!config.placement_file.empty()) {
+        std::vector<sched::brainstorm::PlacedRouter> routers;
+        routers.reserve(layers.size());
+        for (const ExpertLayer& layer : layers) routers.push_back({layer.router, layer.experts()});
+        return sched::brainstorm::read_placement(config.placement_file, routers, chips);
+    }
+    std::vector<Placement> all;
+    all.reserve(layers.size());
+    for (const ExpertLayer& layer : layers) all.push_back(placed(workload, config, layer, chips, profile));
+    return all;
 }
 
 /// Of the first batches of the routes that the model declares.
@@ -96,19 +112,31 @@ DividedWork read_divided_work(const Point& point, const ExpertParallelConfig& co
     if (work.batches.empty())
         throw InputError(point.workload, 0, "routing", fmt::format("has fewer than {} batches", chips));
     if (!config.divides()) return work;
+    // Before its routes are asked for: whether it can be divided.
     work.parts.emplace(point.workload, work.model);
-    if (work.parts->experts() < chips)
-        throw InputError(point.workload, work.parts->router_line(), "layers." + work.parts->router(),
-                         fmt::format("has {} branches for {} chips", work.parts->experts(), chips));
     work.profile = profile_batches(work.model, chips);
-    work.placement = placed(point.workload, config.cluster, *work.parts, chips, work.profile);
-    for (std::size_t d = 0; d < chips; ++d) {
-        std::uint64_t most = 1;
-        for (const auto* batches : {&work.profile, &work.batches})
-            for (const DeviceRoutes& batch : *batches)
-                most = std::max(most, sched::brainstorm::arriving_cells(
-                                          sched::brainstorm::cells_between(batch, work.placement), d));
-        work.capacity.push_back(static_cast<std::uint32_t>(round_up(most, std::uint64_t{kCapacityStep})));
+    std::vector<std::size_t> results;
+    for (std::size_t id = 0; id < work.model.graph.switches.size(); ++id)
+        results.push_back(std::max(sched::brainstorm::max_experts(work.profile, id),
+                                   sched::brainstorm::max_experts(work.batches, id)));
+    work.parts.emplace(point.workload, work.model, results);
+    const std::vector<ExpertLayer>& layers = work.parts->layers();
+    for (const ExpertLayer& layer : layers)
+        if (layer.experts() < chips)
+            throw InputError(point.workload, layer.line, "layers." + layer.router,
+                             fmt::format("has {} branches for {} chips", layer.experts(), chips));
+    work.placement = placements(point.workload, config.cluster, layers, chips, work.profile);
+    for (std::size_t i = 0; i < layers.size(); ++i) {
+        work.capacity.emplace_back();
+        for (std::size_t d = 0; d < chips; ++d) {
+            std::uint64_t most = 1;
+            for (const auto* batches : {&work.profile, &work.batches})
+                for (const DeviceRoutes& batch : *batches)
+                    most = std::max(
+                        most, sched::brainstorm::arriving_cells(
+                                  sched::brainstorm::cells_between(batch, work.placement[i], layers[i].switch_id), d));
+            work.capacity.back().push_back(static_cast<std::uint32_t>(round_up(most, std::uint64_t{kCapacityStep})));
+        }
     }
     return work;
 }
@@ -116,11 +144,9 @@ DividedWork read_divided_work(const Point& point, const ExpertParallelConfig& co
 ChipParts::ChipParts(const Point& point, const ExpertParallelConfig& config, const SystemRegistry& chips,
                      const DividedWork& work)
     : chips_(chips), workload_(point.workload) {
-    const std::size_t count = config.links.devices;
     Point chip = chip_point(point, config, chips.design(config.cluster.chip_design));
     if (!config.divides()) {
         chip.work = point.work;
-        experts.resize(1);
         alone = add("alone", chip, work.model.graph.total_weight_bytes());
         return;
     }
@@ -130,42 +156,56 @@ ChipParts::ChipParts(const Point& point, const ExpertParallelConfig& config, con
         folder_ = config.cluster.parts + "/";
     chip.work.batches = work.batches.size() + 1;
     chip.work.batch_inputs = point.work.batch_inputs;
-    const auto fixed_part = [&](const char* name, const sched::ModelLayers& layers) {
+    const std::vector<std::optional<sched::ModelLayers>>& layers = work.parts->between();
+    for (std::size_t i = 0; i < layers.size(); ++i) {
+        between.emplace_back();
+        if (!layers[i]) continue;
+        const std::string name = i == 0                   ? std::string("front")
+                                 : i + 1 == layers.size() ? std::string("back")
+                                                          : fmt::format("middle {}", i);
         Point part = chip;
         for (const auto& routed : config.routed_parameters) part.parameters.erase(routed.first);
         part.parameters.insert(config.chip_parameters.begin(), config.chip_parameters.end());
-        part.workload = write_model(name, layers);
-        return add(name, part, weight_bytes(part.workload));
-    };
-    front = fixed_part("front", work.parts->front());
-    if (work.parts->back()) back = fixed_part("back", *work.parts->back());
-    for (std::size_t d = 0; d < count; ++d) {
-        experts.emplace_back();
-        const std::vector<std::size_t> local = sched::brainstorm::experts_on(work.placement, d);
-        if (local.empty()) continue;
-        const std::string name = fmt::format("experts of chip {}", d);
-        Point part = chip;
-        part.workload = write_model(fmt::format("experts_{}", d), work.parts->on_device(local, work.capacity[d]));
-        const auto routes = [&](const std::vector<DeviceRoutes>& batches) {
-            std::vector<BatchRouting> own;
-            own.reserve(batches.size());
-            for (const DeviceRoutes& batch : batches)
-                own.push_back(sched::brainstorm::routes_on_device(batch, work.placement, d, work.capacity[d]));
-            return own;
-        };
-        part.work.batch_inputs = 0;
-        part.work.trace =
-            write_routes(fmt::format("experts_{}", d), sched::read_model(part.workload).graph.signatures(),
-                         routes(work.profile), with_first_twice(routes(work.batches)));
-        part.work.first_batch = kProfileBatches;
-        experts.back() = add(name, part, weight_bytes(part.workload));
+        std::string file = name;
+        std::replace(file.begin(), file.end(), ' ', '_');
+        part.workload = write_model(file, *layers[i]);
+        between.back() = add(name, part, weight_bytes(part.workload));
     }
+    for (std::size_t i = 0; i < work.parts->layers().size(); ++i) add_experts(chip, work, i);
     Point whole = chip;
     whole.work.batches = work.batches.size();
     whole.work.trace =
         write_routes("alone", work.model.graph.signatures(), of_device(work.profile, 0), of_device(work.batches, 0));
     whole.work.first_batch = kProfileBatches;
     alone = add("alone", whole, work.model.graph.total_weight_bytes());
+}
+
+void ChipParts::add_experts(const Point& chip, const DividedWork& work, std::size_t layer) {
+    const ExpertLayer& of = work.parts->layers()[layer];
+    const std::string all = work.parts->layers().size() == 1 ? "experts" : of.router;
+    const Placement& placement = work.placement[layer];
+    experts.emplace_back();
+    for (std::size_t d = 0; d < work.capacity[layer].size(); ++d) {
+        const std::uint32_t capacity = work.capacity[layer][d];
+        experts.back().emplace_back();
+        const std::vector<std::size_t> local = sched::brainstorm::experts_on(placement, d);
+        if (local.empty()) continue;
+        const std::string file = fmt::format("{}_{}", all, d);
+        Point part = chip;
+        part.workload = write_model(file, work.parts->on_device(layer, local, capacity));
+        const auto routes = [&](const std::vector<DeviceRoutes>& batches) {
+            std::vector<BatchRouting> own;
+            own.reserve(batches.size());
+            for (const DeviceRoutes& batch : batches)
+                own.push_back(sched::brainstorm::routes_on_device(batch, placement, d, capacity, of.switch_id));
+            return own;
+        };
+        part.work.batch_inputs = 0;
+        part.work.trace = write_routes(file, sched::read_model(part.workload).graph.signatures(), routes(work.profile),
+                                       with_first_twice(routes(work.batches)));
+        part.work.first_batch = kProfileBatches;
+        experts.back().back() = add(fmt::format("{} of chip {}", all, d), part, weight_bytes(part.workload));
+    }
 }
 
 std::size_t ChipParts::add(const std::string& name, Point point, std::uint64_t part_weights) {

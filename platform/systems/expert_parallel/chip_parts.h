@@ -25,8 +25,8 @@ struct DividedWork {
     sched::RoutingSource source;
     std::vector<sched::brainstorm::DeviceRoutes> profile, batches;  ///< by chip; undivided: `batches` alone
     std::optional<sched::brainstorm::ExpertParts> parts;            ///< nothing: undivided
-    sched::brainstorm::Placement placement;                         ///< device of each expert
-    std::vector<std::uint32_t> capacity;                            ///< cells that a chip's experts have room for
+    std::vector<sched::brainstorm::Placement> placement;            ///< device of each expert, by layer of experts
+    std::vector<std::vector<std::uint32_t>> capacity;  ///< [layer][chip] cells that its experts have room for
 };
 
 /// Throws InputError: a network that cannot be divided, a placement file that breaks a constraint.
@@ -34,7 +34,7 @@ DividedWork read_divided_work(const Point& point, const ExpertParallelConfig& co
 
 /// One network that a chip runs by itself, prepared.
 struct ChipPart {
-    std::string name;  ///< "front", "experts of chip 2", "back", "alone"
+    std::string name;  ///< "front", "experts of chip 2", "middle 1", "ROUTER of chip 2", "back", "alone"
     Point point;
     std::unique_ptr<Plan> plan;
     std::uint64_t weight_bytes = 0;
@@ -52,12 +52,13 @@ public:
 
     const std::vector<std::unique_ptr<ChipPart>>& parts() const { return parts_; }
     /// Indices in parts(); nothing if there is no such part.
-    std::optional<std::size_t> front, back;
-    std::vector<std::optional<std::size_t>> experts;  ///< by chip
-    std::size_t alone = 0;                            ///< the whole network, with the batches of the first chip
+    std::vector<std::optional<std::size_t>> between;               ///< ExpertParts::between()
+    std::vector<std::vector<std::optional<std::size_t>>> experts;  ///< by layer of experts and chip
+    std::size_t alone = 0;  ///< the whole network, with the batches of the first chip
 
 private:
     std::size_t add(const std::string& name, Point point, std::uint64_t weight_bytes);
+    void add_experts(const Point& chip, const DividedWork& work, std::size_t layer);
     std::string write_model(const std::string& name, const sched::ModelLayers& layers) const;
     std::string write_routes(const std::string& name, const std::vector<SwitchSignature>& switches,
                              const std::vector<BatchRouting>& profile, const std::vector<BatchRouting>& batches) const;

@@ -47,28 +47,35 @@ std::vector<double> run(const std::shared_ptr<const sched::LinkTopology>& topolo
 }  // namespace
 
 BatchTimes time_batch(const std::shared_ptr<const sched::LinkTopology>& topology,
-                      const hw::MessageEngine::Config& messages, const ChipTimes& chips, const Exchange& exchange) {
+                      const hw::MessageEngine::Config& messages, const ChipTimes& chips,
+                      const std::vector<Exchange>& exchanges) {
+    const auto latest = [](const std::vector<double>& us) { return *std::max_element(us.begin(), us.end()); };
     BatchTimes times;
-    times.chips_us =
-        chips.front_us + *std::max_element(chips.experts_us.begin(), chips.experts_us.end()) + chips.back_us;
+    for (const double us : chips.between_us) times.chips_us += us;
+    for (const std::vector<double>& us : chips.experts_us) times.chips_us += latest(us);
     times.latency_us = times.chips_us;
     if (topology == nullptr) return times;
     const std::size_t n = topology->devices();
-    // From the end of the front part, which all chips reach together.
-    const std::vector<double> cells_us =
-        run(topology, messages, all_to_all(*topology, exchange, false), std::vector<double>(n), times);
-    times.dispatch_us = *std::max_element(cells_us.begin(), cells_us.end());
-    std::vector<double> end_us(n), end_ns(n);
-    for (std::size_t d = 0; d < n; ++d) {
-        end_us[d] = cells_us[d] + chips.experts_us[d];
-        end_ns[d] = end_us[d] * kNsPerUs;
+    const auto in_ns = [](std::vector<double> us) {
+        for (double& value : us) value *= kNsPerUs;
+        return us;
+    };
+    std::vector<double> ready_us(n);  // from the end of the front part, which all chips reach together
+    for (std::size_t layer = 0; layer < exchanges.size(); ++layer) {
+        if (layer > 0)
+            for (double& us : ready_us) us += chips.between_us[layer];
+        CollectiveProgram there = all_to_all(*topology, exchanges[layer], false);
+        sched::brainstorm::delay_senders(there, in_ns(ready_us));
+        const std::vector<double> cells_us = run(topology, messages, there, ready_us, times);
+        times.dispatch_us += latest(cells_us) - latest(ready_us);
+        std::vector<double> end_us(n);
+        for (std::size_t d = 0; d < n; ++d) end_us[d] = cells_us[d] + chips.experts_us[layer][d];
+        CollectiveProgram way_back = all_to_all(*topology, exchanges[layer], true);
+        sched::brainstorm::delay_senders(way_back, in_ns(end_us));
+        ready_us = run(topology, messages, way_back, end_us, times);
+        times.return_us += latest(ready_us) - latest(end_us);
     }
-    CollectiveProgram way_back = all_to_all(*topology, exchange, true);
-    sched::brainstorm::delay_senders(way_back, end_ns);
-    const std::vector<double> back_us = run(topology, messages, way_back, end_us, times);
-    const double last_us = *std::max_element(back_us.begin(), back_us.end());
-    times.return_us = last_us - *std::max_element(end_us.begin(), end_us.end());
-    times.latency_us = chips.front_us + last_us + chips.back_us;
+    times.latency_us = chips.between_us.front() + latest(ready_us) + chips.between_us.back();
     return times;
 }
 

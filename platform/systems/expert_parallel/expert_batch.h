@@ -13,12 +13,14 @@ namespace switchyard::platform::expert_parallel {
 
 /// What the chips take for a batch, microseconds; each was measured on a chip's own model.
 struct ChipTimes {
-    double front_us = 0;             ///< the same on all chips: nothing in it depends on routes
-    std::vector<double> experts_us;  ///< by chip, with the routes of this batch; 0: it has no experts
-    double back_us = 0;
+    /// In front of each layer of experts, and behind the last one; the same on all chips: nothing in it depends on
+    /// routes.
+    std::vector<double> between_us;
+    /// By layer and chip, with the routes of this batch; 0: it has no experts.
+    std::vector<std::vector<double>> experts_us;
 };
 
-/// The messages of a batch.
+/// The messages of a batch for a layer of experts.
 struct Exchange {
     sched::CellCounts counts;  ///< [from][to]
     std::uint64_t cell_bytes = 0, result_bytes = 0;
@@ -29,24 +31,26 @@ struct Exchange {
 
 /// A batch on several chips.
 struct BatchTimes {
-    double latency_us = 0;            ///< until the last chip has finished
-    double chips_us = 0;              ///< front, slowest experts and back: the latency without links
-    double dispatch_us = 0;           ///< until the last cell has come
-    double return_us = 0;             ///< from the end of the slowest experts to the last result; 0 if it came before
-    std::uint64_t link_bytes = 0;     ///< that left a chip for another one, padding and sizes included
-    std::uint64_t channel_bytes = 0;  ///< the same on each channel of its way, summed
+    double latency_us = 0;         ///< until the last chip has finished
+    double chips_us = 0;           ///< slowest experts of each layer and what is between: the latency without links
+    double dispatch_us = 0;        ///< from the last chip that sends cells to the last cell that comes, of all layers
+    double return_us = 0;          ///< from the end of the slowest experts to the last result, of all layers
+    std::uint64_t link_bytes = 0;  ///< that left a chip for another one, padding and sizes included
+    std::uint64_t channel_bytes = 0;              ///< the same on each channel of its way, summed
     std::uint64_t expected_channel_bytes = 0;     ///< by transfers and routes
     std::vector<std::uint64_t> bytes_of_channel;  ///< by channel
 };
 
-/// A chip sends its cells when its front part ends, starts its experts when all cells for it have come, sends results
-/// when its experts end, and goes on when all of its results are back. Messages share the links of `topology`.
+/// A chip sends its cells when the part in front of a layer of experts ends, starts its experts when all cells for it
+/// have come, sends results when its experts end, and goes on when all of its results are back. Messages share the
+/// links of `topology`.
 ///
 /// One chip, with a null `topology`: its parts follow one another.
 ///
 /// Modelled: links with arbitration (MessageEngine). Not modelled: memory bandwidth of the chips that messages take,
 /// overlap of a batch's exchange with the next batch.
 BatchTimes time_batch(const std::shared_ptr<const sched::LinkTopology>& topology,
-                      const hw::MessageEngine::Config& messages, const ChipTimes& chips, const Exchange& exchange);
+                      const hw::MessageEngine::Config& messages, const ChipTimes& chips,
+                      const std::vector<Exchange>& exchanges);
 
 }  // namespace switchyard::platform::expert_parallel

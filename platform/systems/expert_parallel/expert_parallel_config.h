@@ -8,7 +8,6 @@
 
 #include "switchyard/hw/link/message_engine.h"
 #include "switchyard/sw_scheduler/base/config.h"
-#include "switchyard/sw_scheduler/collectives/collectives.h"
 #include "switchyard/sw_scheduler/collectives/link_choice.h"
 
 namespace switchyard::platform::expert_parallel {
@@ -36,26 +35,12 @@ void describe(V& v, ClusterConfig& c) {
     v.field("parts", c.parts, "folder in which the chips' model files and routes are kept; empty: they are removed");
 }
 
-/// How the chips are joined.
-struct LinksConfig : sched::LinkChoice {
-    LinksConfig() { devices = 4; }
-    double base_us = 0, step_us = 0, pcie_step_us = 0;
-    hw::MessageEngine::Config messages;
-};
-
-template <class V>
-void describe(V& v, LinksConfig& c) {
-    describe(v, static_cast<sched::LinkChoice&>(c));
-    v.field("base_us", c.base_us, 0, 1e6, "of software, of an all-to-all; declared");
-    v.field("step_us", c.step_us, 0, 1e6, "of software, of a message; declared");
-    v.field("pcie_step_us", c.pcie_step_us, 0, 1e6, "of one over PCI Express; declared");
-    describe(v, c.messages);
-}
+using LinksConfig = sched::LinksSection<hw::MessageEngine::Config>;
 
 /// Several chips and the links between them, as a platform file with `system: expert_parallel` describes them.
 struct ExpertParallelConfig {
     ClusterConfig cluster;
-    LinksConfig links;
+    LinksConfig links{4, 0, 0};
     std::string chip_file;                              ///< platform file of each chip
     std::map<std::string, std::string> chip_overrides;  ///< of that file's keys
     /// Of the chips' design: for parts without experts, and for those with.
@@ -63,9 +48,6 @@ struct ExpertParallelConfig {
     std::shared_ptr<const sched::LinkTopology> topology;  ///< null: one chip
 
     bool divides() const { return links.devices > 1 || cluster.divided; }
-    sched::CollectiveCosts costs() const {
-        return {links.base_us * 1e3, links.step_us * 1e3, links.pcie_step_us * 1e3, 1};
-    }
 };
 
 /// `chip_file` names the chips' platform file, relative to this one. Overrides "section.key" win over the file; those

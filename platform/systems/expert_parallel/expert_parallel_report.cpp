@@ -2,7 +2,9 @@
 #include "switchyard/platform/systems/expert_parallel/expert_parallel_report.h"
 
 #include <algorithm>
+#include <bitset>
 #include <numeric>
+#include <utility>
 
 #include "switchyard/platform/system/checks.h"
 #include "switchyard/platform/system/report_parts.h"
@@ -24,27 +26,46 @@ double mean_of(const std::vector<BatchTimes>& times, Get get) {
     return sum / static_cast<double>(times.size());
 }
 
+/// What a chip has of a layer of experts.
+ordered_json experts_json(const DividedWork& work, const ChipParts& parts, const ClusterOutcome& outcome,
+                          std::size_t layer, std::size_t chip) {
+    double cells = 0;
+    for (const std::vector<Exchange>& exchanges : outcome.exchanges)
+        cells += static_cast<double>(sched::brainstorm::arriving_cells(exchanges[layer].counts, chip));
+    const std::optional<std::size_t> part = parts.experts[layer][chip];
+    return {{"experts", sched::brainstorm::experts_on(work.placement[layer], chip)},
+            {"cells_of_a_batch", cells / static_cast<double>(outcome.exchanges.size())},
+            {"capacity_cells", work.capacity[layer][chip]},
+            {"experts_us", part ? mean(outcome.part_us[*part]) : 0}};
+}
+
 ordered_json chips_json(const DividedWork& work, const ChipParts& parts, const ClusterOutcome& outcome) {
+    const std::vector<sched::brainstorm::ExpertLayer>& layers = work.parts->layers();
     ordered_json chips = ordered_json::array();
-    std::uint64_t common = parts.parts()[*parts.front]->weight_bytes;
-    double common_us = outcome.reload_us[*parts.front];
-    if (parts.back) {
-        common += parts.parts()[*parts.back]->weight_bytes;
-        common_us += outcome.reload_us[*parts.back];
-    }
-    for (std::size_t d = 0; d < parts.experts.size(); ++d) {
-        double cells = 0;
-        for (const Exchange& exchange : outcome.exchanges)
-            cells += static_cast<double>(sched::brainstorm::arriving_cells(exchange.counts, d));
-        const std::optional<std::size_t> part = parts.experts[d];
-        chips.push_back(
-            {{"chip", d},
-             {"experts", sched::brainstorm::experts_on(work.placement, d)},
-             {"cells_of_a_batch", cells / static_cast<double>(outcome.exchanges.size())},
-             {"capacity_cells", work.capacity[d]},
-             {"experts_us", part ? mean(outcome.part_us[*part]) : 0},
-             {"reload_us", common_us + (part ? outcome.reload_us[*part] : 0)},
-             {"weight_mb", static_cast<double>(common + (part ? parts.parts()[*part]->weight_bytes : 0)) * 1e-6}});
+    for (std::size_t d = 0; d < work.capacity.front().size(); ++d) {
+        std::uint64_t weights = 0;
+        double reload_us = 0;
+        const auto add = [&](const std::optional<std::size_t>& part) {
+            if (!part) return;
+            weights += parts.parts()[*part]->weight_bytes;
+            reload_us += outcome.reload_us[*part];
+        };
+        for (const std::optional<std::size_t>& part : parts.between) add(part);
+        ordered_json chip{{"chip", d}};
+        if (layers.size() == 1) {
+            chip.update(experts_json(work, parts, outcome, 0, d));
+        } else {
+            ordered_json list = ordered_json::array();
+            for (std::size_t i = 0; i < layers.size(); ++i) {
+                list.push_back({{"router", layers[i].router}});
+                list.back().update(experts_json(work, parts, outcome, i, d));
+            }
+            chip["layers"] = std::move(list);
+        }
+        for (const auto& layer : parts.experts) add(layer[d]);
+        chip["reload_us"] = reload_us;
+        chip["weight_mb"] = static_cast<double>(weights) * 1e-6;
+        chips.push_back(std::move(chip));
     }
     return chips;
 }
@@ -54,9 +75,10 @@ ordered_json batches_json(const ClusterOutcome& outcome) {
     for (std::size_t b = 0; b < outcome.times.size(); ++b) {
         const BatchTimes& times = outcome.times[b];
         std::uint64_t crossing = 0;
-        const sched::CellCounts& counts = outcome.exchanges[b].counts;
-        for (std::size_t from = 0; from < counts.size(); ++from)
-            for (std::size_t to = 0; to < counts.size(); ++to) crossing += from == to ? 0 : counts[from][to];
+        for (const Exchange& exchange : outcome.exchanges[b])
+            for (std::size_t from = 0; from < exchange.counts.size(); ++from)
+                for (std::size_t to = 0; to < exchange.counts.size(); ++to)
+                    crossing += from == to ? 0 : exchange.counts[from][to];
         list.push_back({{"batch", b},
                         {"latency_us", times.latency_us},
                         {"chips_us", times.chips_us},
@@ -81,9 +103,13 @@ std::vector<Check> checks_of(const DividedWork& work, const ClusterOutcome& outc
                  static_cast<double>(outcome.part_us.size() - outcome.failed.size()));
     double routed = 0, arrived = 0, expected = 0, got = 0;
     for (std::size_t b = 0; b < outcome.times.size(); ++b) {
-        routed += static_cast<double>(work.batches[b].size() * work.model.graph.batch_samples());
-        for (std::size_t d = 0; d < work.capacity.size(); ++d)
-            arrived += static_cast<double>(sched::brainstorm::arriving_cells(outcome.exchanges[b].counts, d));
+        for (std::size_t i = 0; i < work.capacity.size(); ++i) {
+            for (const BatchRouting& own : work.batches[b])
+                for (const std::uint64_t mask : own.masks[work.parts->layers()[i].switch_id])
+                    routed += static_cast<double>(std::bitset<64>(mask).count());
+            for (std::size_t d = 0; d < work.capacity[i].size(); ++d)
+                arrived += static_cast<double>(sched::brainstorm::arriving_cells(outcome.exchanges[b][i].counts, d));
+        }
         expected += static_cast<double>(outcome.times[b].expected_channel_bytes);
         got += static_cast<double>(outcome.times[b].channel_bytes);
     }
@@ -134,11 +160,16 @@ ordered_json expert_parallel_report(const ExpertParallelConfig& config, const Di
         const auto mean_of_part = [&](std::size_t part) {
             return mean(outcome.part_us[part]) + (reloads ? outcome.reload_us[part] : 0);
         };
-        const double front = mean_of_part(*parts.front), back = parts.back ? mean_of_part(*parts.back) : 0;
-        summary["time_us"] = {{"front", front},
-                              {"experts", summary.at("chips_us").get<double>() - front - back},
-                              {"back", back},
-                              {"links", summary.at("links_us")}};
+        const auto of_part = [&](const std::optional<std::size_t>& part) { return part ? mean_of_part(*part) : 0; };
+        const double front = of_part(parts.between.front()), back = of_part(parts.between.back());
+        double middle = 0;
+        for (std::size_t i = 1; i + 1 < parts.between.size(); ++i) middle += of_part(parts.between[i]);
+        ordered_json time_us{{"front", front}};
+        if (parts.between.size() > 2) time_us["middle"] = middle;
+        time_us["experts"] = summary.at("chips_us").get<double>() - front - middle - back;
+        time_us["back"] = back;
+        time_us["links"] = summary.at("links_us");
+        summary["time_us"] = std::move(time_us);
         add("between_chips_mb_of_a_batch",
             [](const BatchTimes& t) { return static_cast<double>(t.link_bytes) * 1e-6; });
     }

@@ -17,7 +17,7 @@ struct ClusterOutcome {
     std::vector<double> reload_us;             ///< [part] more in a batch that loads them; 0 for the whole network
     std::vector<std::string> failed;           ///< parts whose own checks failed
     nlohmann::ordered_json fidelity;           ///< of the chips
-    std::vector<Exchange> exchanges;           ///< by batch
+    std::vector<std::vector<Exchange>> exchanges;  ///< by batch and layer of experts
     std::vector<BatchTimes> times;
 };
 

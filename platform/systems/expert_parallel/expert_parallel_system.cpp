@@ -75,22 +75,37 @@ private:
     void time_batches(ClusterOutcome& outcome) const {
         const bool reloads = config_.cluster.weights == "reloaded";
         for (std::size_t b = 0; b < work_.batches.size(); ++b) {
-            Exchange exchange;
-            exchange.counts = sched::brainstorm::cells_between(work_.batches[b], work_.placement);
-            exchange.cell_bytes = work_.parts->cell_bytes();
-            exchange.result_bytes = work_.parts->result_bytes();
-            exchange.padded = config_.cluster.all_to_all == "padded";
-            exchange.padded_cells = sched::brainstorm::padded_pair_cells(work_.batches[b], work_.parts->experts());
-            exchange.costs = config_.costs();
             const auto time_of = [&](const std::optional<std::size_t>& part) {
                 if (!part) return 0.0;
                 return outcome.part_us[*part].at(b) + (reloads ? outcome.reload_us[*part] : 0);
             };
-            ChipTimes chips{time_of(parts_.front), {}, time_of(parts_.back)};
-            for (const std::optional<std::size_t>& part : parts_.experts) chips.experts_us.push_back(time_of(part));
-            outcome.times.push_back(time_batch(config_.topology, config_.links.messages, chips, exchange));
-            outcome.exchanges.push_back(std::move(exchange));
+            ChipTimes chips;
+            for (const std::optional<std::size_t>& part : parts_.between) chips.between_us.push_back(time_of(part));
+            for (const auto& layer : parts_.experts) {
+                chips.experts_us.emplace_back();
+                for (const std::optional<std::size_t>& part : layer) chips.experts_us.back().push_back(time_of(part));
+            }
+            outcome.exchanges.push_back(exchanges_of(work_.batches[b]));
+            outcome.times.push_back(
+                time_batch(config_.topology, config_.links.messages, chips, outcome.exchanges.back()));
         }
+    }
+
+    /// By layer of experts.
+    std::vector<Exchange> exchanges_of(const sched::brainstorm::DeviceRoutes& batch) const {
+        std::vector<Exchange> exchanges;
+        for (std::size_t i = 0; i < work_.parts->layers().size(); ++i) {
+            const sched::brainstorm::ExpertLayer& layer = work_.parts->layers()[i];
+            Exchange exchange;
+            exchange.counts = sched::brainstorm::cells_between(batch, work_.placement[i], layer.switch_id);
+            exchange.cell_bytes = layer.cell.bytes();
+            exchange.result_bytes = layer.result.bytes();
+            exchange.padded = config_.cluster.all_to_all == "padded";
+            exchange.padded_cells = sched::brainstorm::padded_pair_cells(batch, layer.experts(), layer.switch_id);
+            exchange.costs = config_.links.costs();
+            exchanges.push_back(std::move(exchange));
+        }
+        return exchanges;
     }
 
     ExpertParallelConfig config_;

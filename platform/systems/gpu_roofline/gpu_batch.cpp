@@ -86,7 +86,7 @@ private:
         return result_of(source.producer);
     }
     TensorCache::Tensor result_of(int op) const {
-        if (op == sched::kModelInput || !is_renaming(at(op))) return plain(op);
+        if (op <= sched::kModelInput || !is_renaming(at(op))) return plain(op);
         const sched::Source& source = at(op).inputs.front();
         TensorCache::Tensor tensor = tensor_of(source);
         if (source.reduce == EdgeReduce::global_pool) std::get<3>(tensor) = Form::pooled;

@@ -72,22 +72,26 @@ BatchRouting batch_of(const std::vector<std::size_t>& experts) {
 TEST_CASE("a network with experts is divided in front of and behind them", "[brainstorm][experts]") {
     const Model model = read_model(kExperts);
     const ExpertParts parts(kExperts, model);
-    CHECK(parts.router() == "experts");
-    CHECK(parts.experts() == 8);
-    CHECK(parts.cell_bytes() == 2 * 32);
-    CHECK(parts.result_bytes() == 2 * 48);
+    REQUIRE(parts.layers().size() == 1);
+    const ExpertLayer& layer = parts.layers()[0];
+    CHECK(layer.router == "experts");
+    CHECK(layer.experts() == 8);
+    CHECK(layer.cell.bytes() == 2 * 32);
+    CHECK(layer.result.bytes() == 2 * 48);
 
-    const DynGraph front = graph_of(parts.front());
+    REQUIRE(parts.between().size() == 2);
+    REQUIRE(parts.between()[0]);
+    const DynGraph front = graph_of(*parts.between()[0]);
     CHECK(front.switches.empty());
     CHECK(front.batch_inputs == 32);
     CHECK(front.total_macs_per_sample() == 24 * 32 + 32 * 8);
-    REQUIRE(parts.back());
-    const DynGraph back = graph_of(*parts.back());
+    REQUIRE(parts.between()[1]);
+    const DynGraph back = graph_of(*parts.between()[1]);
     CHECK(back.input.channels == 48);
     CHECK(back.find_operator("mixed") >= 0);  // its relu
     CHECK(back.total_macs_per_sample() == 48 * 10);
 
-    const DynGraph some = graph_of(parts.on_device({1, 6}, 48));
+    const DynGraph some = graph_of(parts.on_device(0, {1, 6}, 48));
     CHECK(some.batch_inputs == 48);
     CHECK(some.input.channels == 32);
     REQUIRE(some.switches.size() == 1);
@@ -105,7 +109,7 @@ TEST_CASE("a network with experts is divided in front of and behind them", "[bra
     // All parts together have the network's weights, but for those gates.
     std::uint64_t weights = front.total_weight_bytes() + back.total_weight_bytes();
     for (const std::vector<std::size_t>& local : {std::vector<std::size_t>{0, 1, 2, 3, 4}, {5, 6, 7}})
-        weights += graph_of(parts.on_device(local, 16)).total_weight_bytes() - 2 * (local.size() + 1);
+        weights += graph_of(parts.on_device(0, local, 16)).total_weight_bytes() - 2 * (local.size() + 1);
     CHECK(weights == model.graph.total_weight_bytes());
 }
 
@@ -117,8 +121,6 @@ TEST_CASE("networks whose experts have no device of their own are refused with o
                            "  - {name: b, kind: matmul, from: s.1, out_channels: 8}\n"
                            "  - {name: m, kind: merge, from: [s.0, b]}\n") ==
           "file.yaml:9: layers.m: takes \"s.0\", which no layer of an expert computes");
-    CHECK(division_refusal(read_file("testbenches/data/moe.yaml", 1 << 20)) ==
-          "file.yaml:9: layers.experts: sends a sample to several branches: experts on several devices want one");
     CHECK(division_refusal(read_file("testbenches/data/static_chain.yaml", 1 << 20)) ==
           "file.yaml: layers: no switch, so there are no experts to place");
     CHECK(division_refusal(
@@ -126,6 +128,107 @@ TEST_CASE("networks whose experts have no device of their own are refused with o
                         "{name: side, kind: matmul, from: embed, out_channels: 48}\n"
                         "  - {name: head, kind: matmul, from: mixed, out_channels: 48, fused: [{add: side}]}")) ==
           "file.yaml:16: layers.head: stands behind the experts and takes \"side\", which is not");
+}
+
+namespace {
+
+/// Two layers of four experts each, a layer between them and one behind them; `first` and `second` are keys of the
+/// switches, `mode` of both merges.
+std::string chain(const std::string& first, const std::string& second, const std::string& mode = "exclusive",
+                  const std::string& routing = "zipf: 0.5") {
+    return "name: chain\nbatch: 16\ninput: {channels: 24}\ntemplates:\n  expert:\n"
+           "    - {name: <s>up<e>, kind: matmul, from: <s>.<e>, out_channels: 64}\n"
+           "    - {name: <s>down<e>, kind: matmul, out_channels: 48}\nlayers:\n"
+           "  - {name: embed, kind: matmul, from: input, out_channels: 32}\n"
+           "  - {name: ga, kind: matmul, from: embed, out_channels: 4}\n"
+           "  - {name: a, kind: switch, from: embed, gate: ga, " +
+           first +
+           "}\n"
+           "  - {use: expert, with: {s: a, e: 0..3}}\n"
+           "  - {name: ma, kind: merge, mode: " +
+           mode +
+           ", from: [adown0, adown1, adown2, adown3], fused: [relu]}\n"
+           "  - {name: mid, kind: matmul, from: ma, out_channels: 40}\n"
+           "  - {name: b, kind: switch, from: mid, " +
+           second +
+           "}\n"
+           "  - {use: expert, with: {s: b, e: 0..3}}\n"
+           "  - {name: mb, kind: merge, mode: " +
+           mode +
+           ", from: [bdown0, bdown1, bdown2, bdown3]}\n"
+           "  - {name: head, kind: matmul, from: mb, out_channels: 10}\n"
+           "routing: {seed: 4, " +
+           routing + "}\n";
+}
+
+ExpertParts parts_of(const std::string& text, const std::vector<std::size_t>& results = {}) {
+    const ScratchFolder folder("switchyard-test");
+    const std::string file = folder.file("model.yaml");
+    write_file(text, file);
+    return ExpertParts(file, read_model(file), results);
+}
+
+}  // namespace
+
+TEST_CASE("a chain of layers of experts is divided at each of them", "[brainstorm][experts]") {
+    const ExpertParts parts = parts_of(chain("branches: 4", "router: {kind: hash, branches: 4}"));
+    REQUIRE(parts.layers().size() == 2);
+    CHECK(parts.layers()[0].router == "a");
+    CHECK(parts.layers()[1].router == "b");
+    CHECK(parts.layers()[1].cell.bytes() == 2 * 40);
+    CHECK(parts.layers()[1].result.bytes() == 2 * 48);
+    REQUIRE(parts.between().size() == 3);
+    CHECK(graph_of(*parts.between()[0]).total_macs_per_sample() == 24 * 32 + 32 * 4);
+    const DynGraph middle = graph_of(*parts.between()[1]);
+    CHECK(middle.name == "chain.middle1");
+    CHECK(middle.input.channels == 48);
+    CHECK(middle.find_operator("ma") >= 0);  // its relu
+    CHECK(middle.total_macs_per_sample() == 48 * 40);
+    CHECK(graph_of(*parts.between()[2]).total_macs_per_sample() == 48 * 10);
+    const DynGraph experts = graph_of(parts.on_device(1, {1, 3}, 32));
+    CHECK(experts.input.channels == 40);
+    CHECK(experts.find_operator("bup3") >= 0);
+    CHECK(experts.find_operator("aup3") < 0);
+
+    // A router that chooses by number on the input of the network: nothing is in front of its experts.
+    std::string bare = chain("branches: 4", "router: {kind: task, branches: 4}");
+    boost::replace_first(bare, "from: mid, router", "from: ma, router");
+    boost::replace_first(bare, "fused: [relu]}\n  - {name: mid, kind: matmul, from: ma, out_channels: 40}\n", "}\n");
+    boost::replace_first(bare, "adown3], }", "adown3]}");
+    const ExpertParts without = parts_of(bare);
+    CHECK_FALSE(without.between()[1]);
+}
+
+TEST_CASE("results of several experts are added up in the part behind them", "[brainstorm][experts]") {
+    const std::string top2 = "router: {kind: top_k, branches: 4, k: 2}";
+    std::string text = chain(top2, "gate: gb, " + top2, "sum", "keep: 2, zipf: 0.5");
+    boost::replace_first(text, "  - {name: b, kind",
+                         "  - {name: gb, kind: matmul, out_channels: 4}\n  - {name: b, kind");
+    const ExpertParts parts = parts_of(text, {2, 2});
+    REQUIRE(parts.between()[1]);
+    const DynGraph middle = graph_of(*parts.between()[1]);
+    CHECK(middle.input.channels == 2 * 48);
+    CHECK(middle.find_operator("ma.result0") >= 0);
+    const Operator& sum = middle.operators[static_cast<std::size_t>(middle.find_operator("ma"))];
+    CHECK(sum.output().channels == 48);
+    CHECK(sum.fused == std::vector<FusedStep>{FusedStep::add, FusedStep::relu});
+    REQUIRE(sum.inputs.size() == 2);
+    CHECK(sum.inputs[0].group == 1);
+    const DynGraph back = graph_of(*parts.between()[2]);
+    CHECK(back.input.channels == 2 * 48);
+    CHECK(back.find_operator("mb") >= 0);
+}
+
+TEST_CASE("a sample that goes to several experts is a cell for each, one that is dropped none",
+          "[brainstorm][experts]") {
+    BatchRouting own{3, {{0b1, 0b1, 0b1}, {0b0101, 0, 0b1010}}};
+    CHECK(experts_of(own, 1) == std::vector<std::size_t>{0, 2, 1, 3});
+    const DeviceRoutes batch{own, own};
+    const Placement placement{0, 0, 1, 1};
+    CHECK(cells_between(batch, placement, 1) == CellCounts{{2, 2}, {2, 2}});
+    CHECK(max_experts({batch}, 1) == 2);
+    CHECK(max_experts({batch}, 0) == 1);
+    CHECK(routes_on_device(batch, placement, 1, 6, 1).masks[0] == std::vector<std::uint64_t>{1, 2, 1, 2, 4, 4});
 }
 
 TEST_CASE("cells go to the devices of their experts and are numbered by them", "[brainstorm][experts]") {

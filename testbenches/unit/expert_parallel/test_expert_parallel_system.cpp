@@ -219,9 +219,7 @@ TEST_CASE("what is wrong with several chips is one line", "[expert_parallel][bad
     CHECK(refusal(kFour, {{"cluster.routed_set", "speed"}}).find("cluster.routed_set: wants key=value") !=
           std::string::npos);
     CHECK(refusal(kFour, {{"cluster.routed_set", "colour=red"}}).find("unknown parameter colour") != std::string::npos);
-    CHECK(refusal(kFour, {}, "testbenches/data/moe.yaml") ==
-          "testbenches/data/moe.yaml:9: layers.experts: sends a sample to several branches: experts on several devices "
-          "want one");
+    CHECK(refusal(kFour, {}, "testbenches/data/moe.yaml").empty());  // a sample goes to several experts
     CHECK(refusal("links: {devices: 16, family: switch}\ncluster: {chip_design: formula}\n") ==
           "testbenches/data/experts.yaml:12: layers.experts: has 8 branches for 16 chips");
 }

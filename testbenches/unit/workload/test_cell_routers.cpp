@@ -154,12 +154,6 @@ TEST_CASE("cells and routers that cannot be are refused with one line", "[worklo
     const auto refusal = [](const std::string& how, const std::string& routing = "zipf: 1",
                             const std::string& mode = "exclusive",
                             const std::string& gate = "") { return refusal_of(model_with(how, routing, mode, gate)); };
-    CHECK(
-        refusal("router: {kind: hash, branches: 4}") ==
-        "model.yaml:8: layers.s.router.kind: routes by the number of a cell, which no gate computes: not supported in "
-        "model files");
-    CHECK(refusal("router: {kind: task, branches: 4}").find("layers.s.router.kind: routes by the number") !=
-          std::string::npos);
     CHECK(refusal("router: {kind: best, branches: 4}").find("model.yaml:8: layers.s.router.kind:") !=
           std::string::npos);
     CHECK(refusal("router: {kind: top_k, branches: 1}") == "model.yaml:8: layers.s.router.branches: wants 2 to 64");

@@ -294,7 +294,8 @@ TEST_CASE("what is declared of a switch must suit it", "[routing]") {
           "model.yaml:11: routing.patience: wants a switch that chooses one of two branches, go on or leave, which "
           "\"s\" is not");
     CHECK(refused("  switches: {s: {zipf: 1, kepe: 1}}\n", one) ==
-          "model.yaml:11: routing.switches.s.kepe: unknown key; known: agreement, capacity, drop, keep, patience, "
+          "model.yaml:11: routing.switches.s.kepe: unknown key; known: agreement, by, capacity, drop, "
+          "hash_seed, keep, patience, "
           "probability, zipf; "
           "did you mean keep?");
 }
@@ -311,9 +312,9 @@ TEST_CASE("a routing section in a file of its own", "[routing]") {
     const std::string folder = trace.path().substr(0, trace.path().rfind('/') + 1);
     CHECK(read_routing_file(trace.path(), switches, 1).trace == folder + "recorded.jsonl");
     const TextFile bad("routing.yaml", "seed: 5\nprobabilities: [0.25, 0.75]\n");
-    CHECK_THROWS_WITH(
-        read_routing_file(bad.path(), switches, 1),
-        bad.path() +
-            ":2: probabilities: unknown key; known: agreement, batch, capacity, correlation, drift, drop, input, keep, "
-            "patience, probability, seed, switches, trace, zipf; did you mean probability?");
+    CHECK_THROWS_WITH(read_routing_file(bad.path(), switches, 1),
+                      bad.path() +
+                          ":2: probabilities: unknown key; known: agreement, batch, capacity, correlation, drift, "
+                          "drop, input, keep, numbers, "
+                          "patience, probability, seed, switches, tasks, trace, zipf; did you mean probability?");
 }

@@ -73,7 +73,7 @@ std::vector<MemoryRun> TensorPlaces::runs(const Area& area, double share, std::u
 }
 
 std::vector<MemoryRun> TensorPlaces::result(int op, double share, std::uint64_t bytes) const {
-    return runs(op == sched::kModelInput ? input_ : results_[static_cast<std::size_t>(op)], share, bytes);
+    return runs(op <= sched::kModelInput ? input_ : results_[static_cast<std::size_t>(op)], share, bytes);
 }
 
 std::vector<MemoryRun> TensorPlaces::weights(int op, double share, std::uint64_t bytes) const {
