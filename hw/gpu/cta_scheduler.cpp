@@ -47,6 +47,33 @@ void CtaScheduler::set_hooks(KernelHook started, KernelHook completed) {
     completed_ = std::move(completed);
 }
 
+void CtaScheduler::set_holds(KernelTest holds, KernelHook resident) {
+    holds_ = std::move(holds);
+    all_resident_ = std::move(resident);
+}
+
+void CtaScheduler::release(std::uint64_t tag) {
+    std::shared_ptr<Kernel> kernel;
+    for (const auto* there : {&running_, &waiting_})
+        for (const std::shared_ptr<Kernel>& one : *there)
+            if (one->held && one->launch->packet.tag == tag) kernel = one;
+    if (!kernel) throw ModelError(*this, fmt::format("no kernel with tag {} is held", tag));
+    kernel->held = false;
+    const auto done = std::exchange(kernel->done_ctas, {});
+    for (const auto& [multiprocessor, count] : done) leave(kernel, multiprocessor, count);
+}
+
+void CtaScheduler::leave(const std::shared_ptr<Kernel>& kernel, unsigned multiprocessor, std::uint32_t count) {
+    used_[multiprocessor] -= kernel->one.times(count);
+    kernel->unfinished -= count;
+    const auto found = std::find(running_.begin(), running_.end(), kernel);  // all of its CTAs have been handed out
+    if (found != running_.end() && kernel->unfinished == 0) {
+        running_.erase(found);
+        ends_.push(kernel, sc_core::sc_time(config_.kernel_end_ns, sc_core::SC_NS));
+    }
+    changed_.notify(sc_core::SC_ZERO_TIME);
+}
+
 std::string CtaScheduler::waits() const {
     if (resident_ == 0) return "";
     const Kernel& kernel = waiting_.empty() ? *running_.front() : *waiting_.front();
@@ -119,6 +146,7 @@ void CtaScheduler::take_kernel(int source, ::tlm::tlm_generic_payload& payload, 
     kernel->one = cta_resources(multiprocessors_, packet);
     kernel->waiting = kernel->unfinished = packet.ctas();
     kernel->record = {packet.tag, launch->source, packet.ctas(), sc_core::sc_time_stamp(), {}, {}};
+    kernel->held = holds_ && holds_(*launch);
     waiting_.push_back(std::move(kernel));
     changed_.notify(sc_core::SC_ZERO_TIME);
     payload.set_response_status(::tlm::TLM_OK_RESPONSE);
@@ -136,16 +164,13 @@ void CtaScheduler::take_finished(::tlm::tlm_generic_payload& payload, sc_core::s
         return kernel->launch == extension->kernel;
     };
     auto found = std::find_if(running_.begin(), running_.end(), of_launch);
-    const bool handed_out = found != running_.end();
-    if (!handed_out) found = std::find_if(waiting_.begin(), waiting_.end(), of_launch);
+    if (found == running_.end()) found = std::find_if(waiting_.begin(), waiting_.end(), of_launch);
     const std::shared_ptr<Kernel> kernel = *found;
-    used_[payload.get_address() / sizeof count] -= kernel->one.times(count);
-    kernel->unfinished -= count;
-    if (handed_out && kernel->unfinished == 0) {
-        running_.erase(found);
-        ends_.push(kernel, sc_core::sc_time(config_.kernel_end_ns, sc_core::SC_NS));
-    }
-    changed_.notify(sc_core::SC_ZERO_TIME);
+    const auto multiprocessor = static_cast<unsigned>(payload.get_address() / sizeof count);
+    if (kernel->held)
+        kernel->done_ctas.emplace_back(multiprocessor, count);
+    else
+        leave(kernel, multiprocessor, count);
     payload.set_response_status(::tlm::TLM_OK_RESPONSE);
 }
 
@@ -158,6 +183,7 @@ void CtaScheduler::schedule() {
             if (kernel->waiting > 0) break;
             waiting_.erase(waiting_.begin());
             running_.push_back(kernel);
+            if (kernel->held && all_resident_) all_resident_(*kernel->launch);
         }
         wait(changed_);
     }

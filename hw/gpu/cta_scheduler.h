@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <tlm_utils/simple_initiator_socket.h>
@@ -52,6 +53,7 @@ public:
         std::uint64_t waits = 0;  ///< kernels that found no place among max_kernels
     };
     using KernelHook = std::function<void(const KernelLaunch&)>;
+    using KernelTest = std::function<bool(const KernelLaunch&)>;
 
     sc_core::sc_vector<tlm_utils::simple_target_socket_tagged<CtaScheduler>> kernels;         ///< by source
     sc_core::sc_vector<tlm_utils::simple_initiator_socket_tagged<CtaScheduler>> completions;  ///< by source
@@ -66,6 +68,14 @@ public:
     /// kernel's inputs at the one and write its outputs at the other.
     void set_hooks(KernelHook started, KernelHook completed);
 
+    /// Kernels for which `holds` is true wait for something outside the GPU, such as messages of other devices: when
+    /// their CTAs have done their work they stay where they are, without using anything but their place, until
+    /// release(). `resident` is called when the last CTA of such a kernel starts. The multiprocessors' own statistics
+    /// count the CTAs until their work is done.
+    void set_holds(KernelTest holds, KernelHook resident);
+    /// The kernel with this tag waits no longer. Throws ModelError if none does.
+    void release(std::uint64_t tag);
+
     const Stats& stats() const { return stats_; }
     const std::vector<KernelRecord>& records() const { return records_; }  ///< by completion, if keep_records
     std::size_t resident_kernels() const { return resident_; }
@@ -76,6 +86,8 @@ private:
         CtaResources one;                           ///< of a CTA
         std::uint64_t waiting = 0, unfinished = 0;  ///< CTAs
         KernelRecord record;
+        bool held = false;                                          ///< its CTAs keep their places
+        std::vector<std::pair<unsigned, std::uint32_t>> done_ctas;  ///< held: by multiprocessor, with their work done
     };
     struct Completion {
         std::shared_ptr<Kernel> kernel;
@@ -90,6 +102,8 @@ private:
     void place(Kernel& kernel);
     void send(const Kernel& kernel, unsigned multiprocessor, std::uint32_t count);
     void complete();
+    /// CTAs leave their multiprocessor; the last one ends its kernel.
+    void leave(const std::shared_ptr<Kernel>& kernel, unsigned multiprocessor, std::uint32_t count);
     std::string waits() const;
 
     Config config_;
@@ -101,7 +115,8 @@ private:
     std::vector<std::uint32_t> placed_;             ///< by multiprocessor: scratch
     TimedQueue<std::shared_ptr<Kernel>> ends_;
     sc_core::sc_event changed_, place_free_;
-    KernelHook started_, completed_;
+    KernelHook started_, completed_, all_resident_;
+    KernelTest holds_;
     std::size_t resident_ = 0;
     std::uint64_t numbers_ = 0;
     Stats stats_;

@@ -55,6 +55,11 @@ public:
     void set_hooks(CtaScheduler::KernelHook started, CtaScheduler::KernelHook completed) {
         cta_scheduler_.set_hooks(std::move(started), std::move(completed));
     }
+    /// CtaScheduler::set_holds(), CtaScheduler::release().
+    void set_holds(CtaScheduler::KernelTest holds, CtaScheduler::KernelHook resident) {
+        cta_scheduler_.set_holds(std::move(holds), std::move(resident));
+    }
+    void release(std::uint64_t tag) { cta_scheduler_.release(tag); }
     /// CommandProcessor::stall().
     std::string stall() const { return command_processor_.stall(); }
     bool idle() const { return command_processor_.idle() && cta_scheduler_.resident_kernels() == 0; }

@@ -141,6 +141,28 @@ void BatchCompiler::keep_moves(const CellLists& cells, const CellCounts& counts,
     program_.moves.push_back(std::move(moves));
 }
 
+namespace {
+
+/// What moves a device's data: it reads what leaves the device and writes what comes. A CTA has the threads that NCCL
+/// launches at most (NCCL_MAX_NTHREADS, src/include/device.h) and the registers that they may have on a multiprocessor
+/// of 65536 to themselves, as __launch_bounds__(NCCL_MAX_NTHREADS, 1) tells the compiler.
+std::shared_ptr<const GpuKernel> collective_kernel(const CollectiveProgram& program, std::size_t device,
+                                                   unsigned ctas) {
+    constexpr std::uint32_t kThreads = 640, kRegisters = 96;
+    auto kernel = std::make_shared<GpuKernel>();
+    kernel->name = program.name;
+    kernel->grid = {ctas, 1, 1};
+    kernel->block = {kThreads, 1, 1};
+    kernel->registers_per_thread = kRegisters;
+    for (const Transfer& transfer : program.transfers) {
+        if (transfer.from == device) kernel->work.read_bytes += transfer.bytes;
+        if (transfer.to == device) kernel->work.written_bytes += transfer.bytes;
+    }
+    return kernel;
+}
+
+}  // namespace
+
 void BatchCompiler::exchange(std::size_t index, const CellLists& cells, std::uint64_t pair_capacity) {
     const Stage& stage = network_.stages[index];
     CellCounts counts(devices_, std::vector<std::uint64_t>(devices_));
@@ -164,12 +186,14 @@ void BatchCompiler::exchange(std::size_t index, const CellLists& cells, std::uin
     HostStep step;
     step.kind = HostStep::Kind::collective;
     step.collective = static_cast<std::uint32_t>(program_.collectives.size());
-    program_.collectives.push_back(std::move(collective));
     for (std::size_t d = 0; d < devices_; ++d) {
         // Point-to-point messages: the host must know their sizes.
         if (mechanisms_.sparse) append(d, {read_back_step(8 * devices_)});
+        if (mechanisms_.collective_ctas > 0)
+            step.kernel = collective_kernel(collective, d, mechanisms_.collective_ctas);
         append(d, {step});
     }
+    program_.collectives.push_back(std::move(collective));
 }
 
 void BatchCompiler::route_cells(std::size_t index, const CellRoutes& routes) {

@@ -27,6 +27,7 @@ struct Mechanisms {
     bool functional = false;           ///< programs say which cells move
     double decision_us = 2;            ///< of the host, for a decision that it has read
     CollectiveCosts collective_costs;
+    unsigned collective_ctas = 0;  ///< of a collective's kernel; 0: it takes no multiprocessors
 };
 
 /// Makes the programs of batches: what the host of each device does.

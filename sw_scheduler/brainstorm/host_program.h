@@ -25,7 +25,8 @@ struct HostStep {
         fork,        ///< what follows on `queue` waits for all that is on the main queue so far
         load,        ///< copies `bytes` from the host to `address` on the copy queue, as load number `load`
         await_load,  ///< what follows on the main queue waits for load number `load`
-        collective,  ///< takes part in a collective, behind what is on the main queue; what follows there waits for it
+        collective,  ///< takes part in a collective (its kernel may be null), behind what is on the main queue; what
+                     ///< follows there waits for it
         speculate,   ///< see Speculation
     };
     Kind kind = Kind::work;

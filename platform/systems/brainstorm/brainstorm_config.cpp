@@ -61,7 +61,8 @@ sched::brainstorm::Mechanisms BrainstormConfig::scheduler_mechanisms() const {
     m.profiling = mechanisms.profiling;
     m.functional = mechanisms.functional;
     m.decision_us = host.decision_us;
-    m.collective_costs = {links.base_us * 1e3, links.step_us * 1e3, links.pcie_step_us * 1e3, 1};
+    m.collective_costs = links.costs();
+    m.collective_ctas = mechanisms.collective_ctas;
     return m;
 }
 

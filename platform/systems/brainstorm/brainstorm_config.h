@@ -30,20 +30,7 @@ void describe(V& v, HostConfig& c) {
     v.field("decision_us", c.decision_us, 0, 1e6, "of the router's code for a decision that it has read; declared");
 }
 
-/// Devices and how they are joined.
-struct LinksConfig : sched::LinkChoice {
-    double base_us = 0, step_us = 3.4, pcie_step_us = 5.7;
-    hw::MessageEngine::Config messages;
-};
-
-template <class V>
-void describe(V& v, LinksConfig& c) {
-    describe(v, static_cast<sched::LinkChoice&>(c));
-    v.field("base_us", c.base_us, 0, 1e6, "of software, of a collective, besides its launch");
-    v.field("step_us", c.step_us, 0, 1e6, "of software, of a message; NCCL's Simple protocol over NVLink");
-    v.field("pcie_step_us", c.pcie_step_us, 0, 1e6, "of one over PCI Express");
-    describe(v, c.messages);
-}
+using LinksConfig = sched::LinksSection<hw::MessageEngine::Config>;
 
 /// Which of Brainstorm's mechanisms run, and what they learn from.
 struct MechanismConfig {
@@ -51,8 +38,10 @@ struct MechanismConfig {
     bool speculative_routing = false;
     bool functional = false;
     double speculation_certainty = 0;
+    unsigned speculation_depth = 1;
     std::string percentiles = "0.5 0.9 1";
     std::string tuned_loads;
+    unsigned collective_ctas = 0;
     unsigned profile_batches = 40;
     std::uint64_t profile_seed = 1000003;
 };
@@ -63,9 +52,14 @@ void describe(V& v, MechanismConfig& c) {
              "of branches: in blocks; by annealing on the profile; loads spread evenly; heavy branches together");
     v.field("placement_file", c.placement_file, "of branches, in place of `placement`; relative to the platform file");
     v.choice("all_to_all", c.all_to_all, {"sparse", "padded"}, "sizes first and then the cells, or padded messages");
+    v.field("collective_ctas", c.collective_ctas, 0, 1024,
+            "CTAs of 640 threads that stay on multiprocessors while a collective moves its data, as NCCL's kernel has "
+            "one a channel (up to 32); 0: collectives take links alone");
     v.field("speculative_routing", c.speculative_routing, "the branch of the profile runs while the router decides");
     v.field("speculation_certainty", c.speculation_certainty, 0, 1,
             "share of the profile from which a router is speculated on");
+    v.field("speculation_depth", c.speculation_depth, 1, 1000000,
+            "routers whose checks may be open before the host waits for the oldest; declared");
     v.choice("weights", c.weights, {"resident", "on_demand", "preloaded"},
              "of branches: always on the device; loaded behind the decision; loaded before it, by the profile");
     v.choice("profiling", c.profiling, {"off", "loads", "correlation", "decisions"},
@@ -81,7 +75,7 @@ void describe(V& v, MechanismConfig& c) {
 struct BrainstormConfig {
     GpuPlatform gpu;
     HostConfig host;
-    LinksConfig links;
+    LinksConfig links{1, 3.4, 5.7};
     MechanismConfig mechanisms;
     std::shared_ptr<const sched::LinkTopology> topology;   ///< null: one device
     std::map<std::string, std::string> network_overrides;  ///< "network.KEY"

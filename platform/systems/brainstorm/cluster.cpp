@@ -36,7 +36,8 @@ struct Node {
         : device(fmt::format("gpu_{}", number).c_str(), config.gpu, registry),
           access(fmt::format("access_{}", number).c_str(), registry),
           pages(fmt::format("pages_{}", number).c_str()),
-          host(fmt::format("host_{}", number).c_str(), access, config.host, ring_packets, registry),
+          host(fmt::format("host_{}", number).c_str(), access, config.host, config.mechanisms.speculation_depth,
+               ring_packets, registry),
           irq(fmt::format("irq_{}", number).c_str()) {
         access.link.bind(device.from_host);
         device.to_host.bind(pages.socket);
@@ -67,6 +68,7 @@ public:
             nodes_.push_back(std::make_unique<Node>(d, config, ring_packets, registry_));
             Node& node = *nodes_.back();
             if (exchange_) exchange_->memories[d].bind(node.device.from_peers);
+            if (config.mechanisms.collective_ctas > 0) hold_collectives(d);
             node.device.gpu().set_hooks([](const hw::KernelLaunch&) {},
                                         [this, d](const hw::KernelLaunch& launch) { completed(d, launch); });
         }
@@ -82,8 +84,27 @@ private:
     void completed(unsigned device, const hw::KernelLaunch& launch) {
         nodes_[device]->host.note_progress();
         ++outcome_.kernels;
-        if (launch.packet.tag >= DeviceHost::kCollectiveTag)
-            exchange_->enter(static_cast<std::uint32_t>(launch.packet.tag - DeviceHost::kCollectiveTag), device);
+        if (holds_collectives_ || !is_collective(launch)) return;
+        exchange_->enter(collective_of(launch), device);
+    }
+
+    static bool is_collective(const hw::KernelLaunch& launch) {
+        return launch.packet.tag >= DeviceHost::kCollectiveTag;
+    }
+    static std::uint32_t collective_of(const hw::KernelLaunch& launch) {
+        return static_cast<std::uint32_t>(launch.packet.tag - DeviceHost::kCollectiveTag);
+    }
+
+    /// A collective's kernel enters it when all of its CTAs are there, and ends with it.
+    void hold_collectives(unsigned device) {
+        holds_collectives_ = true;
+        nodes_[device]->device.gpu().set_holds(is_collective, [this, device](const hw::KernelLaunch& launch) {
+            exchange_->enter(collective_of(launch), device);
+        });
+        if (device > 0) return;
+        exchange_->set_ended([this](std::uint32_t collective, unsigned ended) {
+            nodes_[ended]->device.gpu().release(DeviceHost::kCollectiveTag + collective);
+        });
     }
 
     void run() {
@@ -118,6 +139,7 @@ private:
     SimulationRegistry registry_;
     std::unique_ptr<PeerExchange> exchange_;
     std::vector<std::unique_ptr<Node>> nodes_;
+    bool holds_collectives_ = false;
     ClusterOutcome outcome_;
 };
 

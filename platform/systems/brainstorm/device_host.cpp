@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "switchyard/platform/systems/brainstorm/device_host.h"
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 
@@ -14,6 +15,7 @@ namespace switchyard::platform::brainstorm {
 
 using sched::brainstorm::HostStep;
 using sched::brainstorm::HostSteps;
+using sched::brainstorm::kCheckQueue;
 using sched::brainstorm::kCopyQueue;
 using sched::brainstorm::kDeviceQueues;
 using sched::brainstorm::kMainQueue;
@@ -34,10 +36,11 @@ sc_core::sc_time microseconds(double us) {
 }  // namespace
 
 DeviceHost::DeviceHost(const sc_core::sc_module_name& module_name, DeviceAccess& device, const HostConfig& costs,
-                       std::uint32_t ring_packets, SimulationRegistry& registry)
+                       unsigned depth, std::uint32_t ring_packets, SimulationRegistry& registry)
     : sc_module(module_name),
       device_(device),
       costs_(costs),
+      depth_(depth),
       ring_packets_(ring_packets),
       registry_(registry),
       events_(kRings + std::uint64_t{kDeviceQueues} * ring_packets * hw::kGpuPacketBytes) {
@@ -123,9 +126,11 @@ void DeviceHost::execute(const HostStep& step) {
             spend(step.us);
             break;
         case Kind::fork:
-            spend(2 * costs_.launch_us);
+            spend((depth_ == 1 ? 2 : 1) * costs_.launch_us);
             push_event(kMainQueue, hw::GpuPacket::Kind::event_signal, kForkWords + step.queue, ++forks_);
-            push_event(step.queue, hw::GpuPacket::Kind::event_wait, kForkWords + step.queue, forks_);
+            // Of several open checks each waits when its turn comes: the check before it is launched on the queue
+            // first.
+            if (depth_ == 1) push_event(step.queue, hw::GpuPacket::Kind::event_wait, kForkWords + step.queue, forks_);
             break;
         case Kind::load:
             if (!issued_loads_.insert(step.load).second) break;  // done again behind a wrong prediction
@@ -147,9 +152,9 @@ void DeviceHost::execute(const HostStep& step) {
             break;
         case Kind::collective:
             spend(costs_.operator_us + costs_.launch_us);
+            if (step.kernel) packet = hw::kernel_packet(*step.kernel, 0);
             packet.tag = kCollectiveTag + step.collective;
-            packet.grid = {1, 1, 1};
-            packet.block = {512, 1, 1};
+            if (!step.kernel) packet.block = {512, 1, 1};
             ++stats_.launches;
             push(kMainQueue, packet);
             push_event(kMainQueue, hw::GpuPacket::Kind::event_wait, kCollectiveWord,
@@ -160,48 +165,86 @@ void DeviceHost::execute(const HostStep& step) {
     }
 }
 
+void DeviceHost::speculate(const HostSteps& steps, std::size_t step, Checks& open) {
+    const Speculation& speculation = *steps[step].speculation;
+    auto pending = std::make_shared<Pending>();
+    pending->step = step;
+    pending->fork = depth_ == 1 ? 0 : forks_;
+    const std::shared_ptr<Pending> before = last_check_;
+    last_check_ = pending;
+    open.push_back(pending);
+    // One thread of the host checks, in the order of the routers.
+    sc_core::sc_spawn([this, &speculation, before, pending] {
+        while (before && !before->known) sc_core::wait(before->there);
+        if (!pending->given_up) {
+            if (pending->fork > 0) {
+                spend(costs_.launch_us);
+                push_event(kCheckQueue, hw::GpuPacket::Kind::event_wait, kForkWords + kCheckQueue, pending->fork);
+            }
+            for (const HostStep& check : speculation.check) execute(check);
+        }
+        pending->known = true;
+        pending->there.notify();
+    });
+}
+
+std::size_t DeviceHost::roll_back(const HostSteps& steps, std::size_t at, Checks& open) {
+    while (!open.empty() && open.front()->known) {
+        const std::shared_ptr<Pending> oldest = open.front();
+        open.pop_front();
+        if (steps[oldest->step].speculation->hit) continue;
+        for (const std::shared_ptr<Pending>& later : open) later->given_up = true;
+        open.clear();
+        ++stats_.rollbacks;
+        stats_.abandoned_steps += at - oldest->step - 1;
+        for (const HostStep& step : steps[oldest->step].speculation->actual) execute(step);
+        return oldest->step + 1;
+    }
+    return 0;
+}
+
 double DeviceHost::run(const HostSteps& steps, std::uint64_t batch, std::uint64_t first_collective) {
     batch_ = batch;
     first_collective_ = first_collective;
     issued_loads_.clear();
     note_progress();
     const sc_core::sc_time begin = sc_core::sc_time_stamp();
-    std::unique_ptr<Pending> pending;
-    const auto missed = [&] { return pending && pending->known && !steps[pending->step].speculation->hit; };
+    Checks open;
+    const auto missed = [&] {
+        return std::any_of(open.begin(), open.end(), [&](const std::shared_ptr<Pending>& one) {
+            return one->known && !steps[one->step].speculation->hit;
+        });
+    };
     std::size_t i = 0;
     while (true) {
-        const bool must_know = pending && (i == steps.size() || steps[i].kind == HostStep::Kind::speculate ||
-                                           (i == pending->step + 1 && steps[pending->step].speculation->ends));
-        while (must_know && !pending->known) sc_core::wait(pending->there);
-        if (missed()) {
-            ++stats_.rollbacks;
-            stats_.abandoned_steps += i - pending->step - 1;
-            for (const HostStep& step : steps[pending->step].speculation->actual) execute(step);
-            i = pending->step + 1;
-            pending.reset();
+        const auto must_know = [&] {
+            if (open.empty()) return false;
+            const std::size_t last = open.back()->step;
+            return i == steps.size() || (i == last + 1 && steps[last].speculation->ends) ||
+                   (steps[i].kind == HostStep::Kind::speculate && open.size() >= depth_);
+        };
+        while (must_know() && !open.front()->known) sc_core::wait(open.front()->there);
+        if (const std::size_t again = roll_back(steps, i, open); again > 0) {
+            i = again;
             continue;
         }
-        if (pending && pending->known) pending.reset();
+        if (must_know()) continue;
         if (i == steps.size()) break;
         if (steps[i].kind != HostStep::Kind::speculate) {
             execute(steps[i++]);
             continue;
         }
-        const Speculation& speculation = *steps[i].speculation;
-        pending = std::make_unique<Pending>();
-        pending->step = i++;
-        sc_core::sc_spawn([this, &speculation, verdict = pending.get()] {
-            for (const HostStep& step : speculation.check) execute(step);
-            verdict->known = true;
-            verdict->there.notify();
-        });
-        for (const HostStep& step : speculation.predicted) {
+        const std::size_t step = i++;
+        speculate(steps, step, open);
+        for (const HostStep& predicted : steps[step].speculation->predicted) {
             if (missed()) break;
-            execute(step);
+            execute(predicted);
         }
     }
     synchronise(kMainQueue);
     const double us = (sc_core::sc_time_stamp() - begin) / microseconds(1);
+    while (last_check_ && !last_check_->known) sc_core::wait(last_check_->there);
+    last_check_.reset();
     for (unsigned queue = 0; queue < kDeviceQueues; ++queue)
         if (queue != kMainQueue) synchronise(queue);
     return us;

@@ -3,6 +3,8 @@
 
 #include <array>
 #include <cstdint>
+#include <deque>
+#include <memory>
 #include <set>
 #include <string>
 
@@ -26,8 +28,8 @@ public:
         std::uint64_t launches = 0, read_backs = 0, loads = 0, rollbacks = 0, abandoned_steps = 0;
     };
 
-    /// `ring_packets`: a power of two; no batch has more for a queue.
-    DeviceHost(const sc_core::sc_module_name& name, DeviceAccess& device, const HostConfig& costs,
+    /// `depth`: speculations whose checks may be open. `ring_packets`: a power of two; no batch has more for a queue.
+    DeviceHost(const sc_core::sc_module_name& name, DeviceAccess& device, const HostConfig& costs, unsigned depth,
                std::uint32_t ring_packets, SimulationRegistry& registry);
 
     /// From a thread. `batch` counts from 1; collectives of the batch have numbers from `first_collective` + 1 on.
@@ -53,12 +55,19 @@ private:
         kLoadWords = kForkWords + sched::brainstorm::kDeviceQueues
     };
 
+    /// A speculation whose check is open, or has been found wrong.
     struct Pending {
         std::size_t step = 0;
-        bool known = false;
+        std::uint64_t fork = 0;  ///< value of the event at which the check may begin; 0: it has been waited for
+        bool known = false, given_up = false;
         sc_core::sc_event there;
     };
+    using Checks = std::deque<std::shared_ptr<Pending>>;  ///< oldest first
 
+    void speculate(const sched::brainstorm::HostSteps& steps, std::size_t step, Checks& open);
+    /// Of the oldest check that is known to be wrong: gives up those behind it, does what its decision wants, and
+    /// returns the step behind it, to go on there. 0: none is wrong.
+    std::size_t roll_back(const sched::brainstorm::HostSteps& steps, std::size_t at, Checks& open);
     void execute(const sched::brainstorm::HostStep& step);
     void spend(double us);
     void push(unsigned queue, const hw::GpuPacket& packet);
@@ -67,12 +76,14 @@ private:
 
     DeviceAccess& device_;
     HostConfig costs_;
+    unsigned depth_;
     std::uint32_t ring_packets_;
     const SimulationRegistry& registry_;
     std::uint64_t events_;
     std::array<std::uint32_t, sched::brainstorm::kDeviceQueues> written_{};
     std::uint64_t batch_ = 0, first_collective_ = 0, forks_ = 0, packets_ = 0;
     std::set<std::uint32_t> issued_loads_;  ///< of the batch
+    std::shared_ptr<Pending> last_check_;   ///< the next one begins behind it
     sc_core::sc_time last_progress_;
     Stats stats_;
 };

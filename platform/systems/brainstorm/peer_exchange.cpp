@@ -116,6 +116,7 @@ void PeerExchange::count_down(std::uint32_t collective, unsigned device) {
     stats_.waiting_ns += (sc_core::sc_time_stamp() - run.entered[device]) / sc_core::sc_time(1, sc_core::SC_NS);
     words_[device].push(first_value_ + collective);
     word_there_[device]->notify(sc_core::SC_ZERO_TIME);
+    if (ended_) ended_(collective, device);
 }
 
 void PeerExchange::read_contents(std::uint32_t collective, std::uint32_t index) {

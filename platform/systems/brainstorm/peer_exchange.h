@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <queue>
+#include <utility>
 #include <vector>
 
 #include <tlm_utils/simple_initiator_socket.h>
@@ -26,8 +27,7 @@ namespace switchyard::platform::brainstorm {
 /// word that its queue waits for is written to its memory. Several collectives may be under way.
 ///
 /// Modelled: MessageEngine, devices that come at different times; with CellContents, bytes: read when a transfer
-/// starts, written when it arrives. Not modelled: multiprocessors and memory bandwidth that a collective's kernels
-/// take.
+/// starts, written when it arrives. The kernels that move the data are the composer's: see Cluster.
 class PeerExchange : public sc_core::sc_module {
 public:
     struct Stats {
@@ -46,6 +46,8 @@ public:
     void begin(const std::vector<sched::CollectiveProgram>& collectives, std::uint64_t word_address,
                std::uint64_t first_value, CellContents* contents = nullptr);
     void enter(std::uint32_t collective, unsigned device);
+    /// Called when all transfers from and to a device have arrived.
+    void set_ended(std::function<void(std::uint32_t collective, unsigned device)> ended) { ended_ = std::move(ended); }
 
     const Stats& stats() const { return stats_; }
     unsigned channels() const { return topology_->channels(); }
@@ -86,6 +88,7 @@ private:
     std::vector<std::queue<std::uint64_t>> words_;  ///< of each device: values to be written
     std::vector<std::unique_ptr<sc_core::sc_event>> word_there_;
     sc_core::sc_event next_;
+    std::function<void(std::uint32_t, unsigned)> ended_;
     Stats stats_;
 };
 

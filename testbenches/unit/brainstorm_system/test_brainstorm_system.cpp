@@ -134,6 +134,27 @@ TEST_CASE("a miss without a missing path rolls back and launches what followed a
     CHECK(counter("no", "rollbacks") == 0);
 }
 
+TEST_CASE("several open checks hide more than one if all are right, and end if some are wrong", "[brainstorm_system]") {
+    const auto us = [](const char* depth, const char* certainty, bool misses) {
+        return from_child([=] {
+            const ordered_json report = run(point_of("brt-vertical", "dynamic_routing",
+                                                     {{"network.rows", "512"},
+                                                      {"network.columns", "512"},
+                                                      {"network.layers", "4"},
+                                                      {"network.routes.certainty", certainty},
+                                                      {"host.decision_us", "30"},
+                                                      {"brainstorm.speculative_routing", "yes"},
+                                                      {"brainstorm.speculation_depth", depth}}));
+            CHECK((report.at("counters").at("rollbacks").get<int>() > 0) == misses);
+            return mean_us(report);
+        });
+    };
+    const double one = us("1", "1", false), two = us("2", "1", false), all = us("1000", "1", false);
+    CHECK(two < one);
+    CHECK(all <= two);
+    for (const char* const depth : {"1", "2", "1000"}) CHECK(us(depth, "0.7", true) > all);
+}
+
 TEST_CASE("an all-to-all on the devices' queues takes what run_collective says, and the launches",
           "[brainstorm_system]") {
     in_children([] {
@@ -178,6 +199,25 @@ TEST_CASE("collectives move the cells: each lies once where its routes end, unch
     check("task_moe", {{"network.batch", "16"}, {"network.tokens", "4"}, {"network.cell.shape", "[1, 1, 2048]"}});
     // Tokens that return, of two widths, some of which are dropped.
     check("swin_moe", {{"network.batch", "2"}});
+}
+
+TEST_CASE("collectives that stay on multiprocessors move the same cells and end", "[brainstorm_system]") {
+    const auto us = [](const char* ctas, const char* network) {
+        return from_child([=] {
+            const ordered_json report = run(point_of("brt-horizontal", network,
+                                                     {{"brainstorm.collective_ctas", ctas},
+                                                      {"brainstorm.functional", "yes"},
+                                                      {"network.elements", "512"},
+                                                      {"links.devices", "4"},
+                                                      {"network.router.branches", "16"}},
+                                                     "v100"));
+            return mean_us(report);
+        });
+    };
+    const double none = us("0", "exchange");
+    CHECK(us("1", "exchange") > 0);
+    // Nothing runs beside a collective: what its kernel adds is launches and the bytes of device memory.
+    for (const char* const ctas : {"8", "32"}) CHECK(us(ctas, "exchange") == Approx(none).epsilon(0.1));
 }
 
 TEST_CASE("fusion launches fewer kernels, padding computes more cells", "[brainstorm_system]") {

@@ -181,3 +181,35 @@ TEST_CASE("device memory may be a DRAM, command by command", "[gpu]") {
         });
     }
 }
+
+TEST_CASE("a kernel that is held keeps its places, and one beside it has the other multiprocessors", "[gpu]") {
+    for (const char* impl : {"cta", "warp"}) {
+        for (const std::uint32_t held : {0u, 1u, 2u}) {
+            in_child([impl, held] {
+                CAPTURE(impl, held);
+                GpuBench bench("bench", plain_gpu(impl));
+                // 640 threads of 96 registers leave a multiprocessor no place for 512 threads of 32.
+                sched::GpuKernel mover = compute_kernel(held, 0, 640);
+                mover.registers_per_thread = 96;
+                unsigned resident = 0;
+                bench.gpu.set_holds([](const hw::KernelLaunch& launch) { return launch.packet.tag == 9; },
+                                    [&](const hw::KernelLaunch&) { ++resident; });
+                if (held > 0) bench.push(0, mover, 9);
+                // Four CTAs a multiprocessor: 3, 4 or 6 waves.
+                bench.push(1, compute_kernel(48, 128000, 512), 1);
+                bench.run([&] {
+                    sc_core::wait(sc_core::sc_time(100, sc_core::SC_US));
+                    CHECK(resident == (held > 0 ? 1 : 0));
+                    if (held > 0) bench.gpu.release(9);
+                });
+                const auto took = [&](std::uint64_t tag) {
+                    return GpuBench::ns(bench.record(tag).completed - bench.record(tag).started);
+                };
+                CHECK(took(1) == Approx(12000.0 * 4 / (4 - held)).epsilon(0.01));
+                if (held == 0) return;
+                CHECK(took(9) > 99000);
+                CHECK_THROWS_AS(bench.gpu.release(9), ModelError);
+            });
+        }
+    }
+}
