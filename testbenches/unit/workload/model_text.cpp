@@ -52,4 +52,11 @@ std::string with_switch(const std::string& layers, const std::string& branches) 
         branches + "}\n" + layers);
 }
 
+std::string four_experts(const std::string& mode) {
+    std::string text;
+    for (const char* branch : {"0", "1", "2", "3"})
+        text += std::string("  - {name: e") + branch + ", kind: matmul, from: s." + branch + ", out_channels: 8}\n";
+    return text + "  - {name: m, kind: merge, mode: " + mode + ", from: [e0, e1, e2, e3]}\n";
+}
+
 }  // namespace switchyard::sched

@@ -30,5 +30,7 @@ std::string with_layers(const std::string& layers);
 /// with_layers() of a stem (line 5), a pooled gate (lines 6, 7) and a switch `s` of `branches` (line 8), then `layers`
 /// from line 9 on.
 std::string with_switch(const std::string& layers, const std::string& branches = "branches: 2");
+/// Five lines: a matmul to 8 channels on each of the branches s.0 to s.3, and a merge with this mode.
+std::string four_experts(const std::string& mode);
 
 }  // namespace switchyard::sched

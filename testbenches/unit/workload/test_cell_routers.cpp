@@ -22,17 +22,7 @@ std::string model_with(const std::string& how, const std::string& routing, const
            gate +
            "}\n"
            "  - {name: s, kind: switch, from: a, gate: g, " +
-           how +
-           "}\n"
-           "  - {name: e0, kind: matmul, from: s.0, out_channels: 8}\n"
-           "  - {name: e1, kind: matmul, from: s.1, out_channels: 8}\n"
-           "  - {name: e2, kind: matmul, from: s.2, out_channels: 8}\n"
-           "  - {name: e3, kind: matmul, from: s.3, out_channels: 8}\n"
-           "  - {name: m, kind: merge, mode: " +
-           mode +
-           ", from: [e0, e1, e2, e3]}\n"
-           "routing: {seed: 3, " +
-           routing + "}\n";
+           how + "}\n" + four_experts(mode) + "routing: {seed: 3, " + routing + "}\n";
 }
 
 std::vector<std::uint32_t> loads_of(const BatchRouting& batch) {

@@ -22,17 +22,7 @@ std::string numbered_model(const std::string& router, const std::string& routing
     return "name: t\nbatch: 4\nsamples_per_input: 8\ninput: {channels: 16}\nlayers:\n"
            "  - {name: a, kind: matmul, from: input, out_channels: 16}\n"
            "  - {name: s, kind: switch, from: a, " +
-           router +
-           "}\n"
-           "  - {name: e0, kind: matmul, from: s.0, out_channels: 8}\n"
-           "  - {name: e1, kind: matmul, from: s.1, out_channels: 8}\n"
-           "  - {name: e2, kind: matmul, from: s.2, out_channels: 8}\n"
-           "  - {name: e3, kind: matmul, from: s.3, out_channels: 8}\n"
-           "  - {name: m, kind: merge, mode: " +
-           mode +
-           ", from: [e0, e1, e2, e3]}\n"
-           "routing: {seed: 3" +
-           routing + "}\n";
+           router + "}\n" + four_experts(mode) + "routing: {seed: 3" + routing + "}\n";
 }
 
 std::array<double, 4> shares_of(const Model& model, std::size_t batches) {
