@@ -82,9 +82,9 @@ void TaskTile::receive(const Payload& payload) {
         case TaskCommand::run:
             return begin(message);
         case TaskCommand::stop:
-            // A task that has ended here was run to its end.
-            stopping_ = program_ && message.task == task_;
-            return send(TaskCommand::stopped, message.task == task_ ? opened_ : 0, 0, config_.host);
+            // A task that has ended here was run to its end, and the tile may have another one by now.
+            if (program_ && message.task == task_) stopping_ = true;
+            return send(TaskCommand::stopped, message.task, message.task == task_ ? opened_ : 0, 0, config_.host);
         case TaskCommand::limit:
             if (!program_ || message.task != task_) return;
             limit_ = message.round;
@@ -127,7 +127,7 @@ void TaskTile::advance() {
     if (stopping_ || computed_ < limit_ || !stores_.empty()) return;
     program_.reset();
     rooms_.clear();
-    send(TaskCommand::done, limit_, 0, config_.host);
+    send(TaskCommand::done, task_, limit_, 0, config_.host);
 }
 
 void TaskTile::open_round() {
@@ -139,7 +139,7 @@ void TaskTile::open_round() {
         const TaskRead& one = load.round.reads[read];
         load.missing += one.bytes();
         if (one.readers.front() != config_.tile)
-            send(TaskCommand::ready, round, static_cast<std::uint16_t>(read), one.readers.front());
+            send(TaskCommand::ready, task_, round, static_cast<std::uint16_t>(read), one.readers.front());
     }
     ask(round);
 }
@@ -201,11 +201,12 @@ void TaskTile::write(std::uint32_t round, const std::vector<MemoryRun>& runs) {
     }
 }
 
-void TaskTile::send(TaskCommand command, std::uint32_t round, std::uint16_t read, Endpoint to) {
+void TaskTile::send(TaskCommand command, std::uint32_t task, std::uint32_t round, std::uint16_t read, Endpoint to) {
     const PooledPayload control = packet(to, 0);
     control.packet().traffic = TrafficClass::control;
     auto& message = control.extension<TaskMessage>();
     message.command = command;
+    message.task = task;
     message.round = round;
     message.read = read;
     inject(control, false);

@@ -92,7 +92,7 @@ private:
     void ask_memory(std::uint32_t round, const TaskRead& read);
     void computed();
     void write(std::uint32_t round, const std::vector<MemoryRun>& runs);
-    void send(TaskCommand command, std::uint32_t round, std::uint16_t read, Endpoint to);
+    void send(TaskCommand command, std::uint32_t task, std::uint32_t round, std::uint16_t read, Endpoint to);
     PooledPayload packet(Endpoint to, std::uint64_t payload_bytes);
     void inject(const PooledPayload& packet, bool after_setup);
     std::string waits() const;

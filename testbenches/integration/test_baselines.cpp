@@ -105,6 +105,16 @@ TEST_CASE("mistakes on a baseline's command line are one line", "[cli]") {
     check_refused(sy_sim("baseline gpu testbenches/data/nothing.yaml" + kA100), {"nothing.yaml", "cannot be read"});
 }
 
+TEST_CASE("tenants' tiles that finish while they are told to stop", "[cli]") {
+    const Outcome outcome = sy_sim("baseline m-tenant testbenches/data/experts.yaml" + kChip +
+                                   "--set m_tenant.impl=tiles --batches 3 --report " + scratch("late"));
+    INFO(outcome.err);
+    REQUIRE(outcome.status == 0);
+    const json report = json::parse(read_text(scratch("late/report.json")));
+    CHECK(report.at("ok") == true);
+    CHECK(report.at("batches").size() == 3);
+}
+
 TEST_CASE("an operator alone takes tenants about as long as the simulated chip", "[cli]") {
     const std::string chip = " --platform configs/platforms/adyna.yaml ";
     const auto tenants_us = [&](const std::string& model) {

@@ -124,18 +124,31 @@ void TenantHost::take_messages() {
         payload = {};
         const auto group =
             std::find_if(groups_.begin(), groups_.end(), [&](const Group& one) { return one.number == message.task; });
-        if (group == groups_.end()) throw ModelError(*this, fmt::format("a tile speaks of task {}", message.task));
+        if (group == groups_.end()) {
+            take_late_answer(message);
+            continue;
+        }
         if (message.command == TaskCommand::stopped) {
             take_stopped(*group, message.round);
         } else if (message.command == TaskCommand::done) {
             if (++group->done < group->program->tiles().size()) continue;
             Group ended = std::move(*group);
             groups_.erase(group);
+            // Tiles that had finished before they were told to stop still answer.
+            const auto answers = static_cast<unsigned>(ended.program->tiles().size()) - ended.stopped;
+            if (ended.stopping && answers > 0) late_answers_[ended.number] = answers;
             end_group(ended, message.round);
         } else {
             throw ModelError(*this, "unexpected packet");
         }
     }
+}
+
+void TenantHost::take_late_answer(const TaskMessage& message) {
+    const auto late = late_answers_.find(message.task);
+    if (message.command != TaskCommand::stopped || late == late_answers_.end())
+        throw ModelError(*this, fmt::format("a tile speaks of task {}", message.task));
+    if (--late->second == 0) late_answers_.erase(late);
 }
 
 void TenantHost::take_stopped(Group& group, std::uint32_t round) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -87,6 +88,8 @@ private:
     void take_ready();
     void take_messages();
     void take_stopped(Group& group, std::uint32_t round);
+    /// Of a tile that was told to stop when it had finished.
+    void take_late_answer(const TaskMessage& message);
     void end_group(Group& group, std::uint32_t rounds);
     void complete(int op);
     /// Decides on tiles for all tasks and stops those that are to have others.
@@ -106,6 +109,7 @@ private:
     TimedQueue<PooledPayload> messages_;
     std::vector<bool> tile_used_;
     std::uint32_t next_task_ = 1;
+    std::map<std::uint32_t, unsigned> late_answers_;  ///< missing, by task that has ended while it was told to stop
     bool finished_ = false;
 
     // Of the batch that runs.
