@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Placement of branches: the exact solver against enumeration, annealing against the exact solver, a large problem.
-#include <chrono>
+#include <ctime>
 #include <functional>
 #include <limits>
 
@@ -127,7 +127,7 @@ TEST_CASE("bad problems and placements are named", "[placement]") {
     CHECK_THROWS_WITH(exact_placement(problem), "flow from 0 to 1: both in layer 0");
 }
 
-TEST_CASE("256 experts x 12 layers on 64 devices in less than a minute", "[.placement-large]") {
+TEST_CASE("256 experts x 12 layers on 64 devices in less than a minute of one core", "[.placement-large]") {
     MoeRouteConfig config;
     config.routers = 12;
     config.branches = 256;
@@ -135,10 +135,12 @@ TEST_CASE("256 experts x 12 layers on 64 devices in less than a minute", "[.plac
     sched::CellProfile profile(sched::CellProfile::Level::correlation, std::vector<std::size_t>(12, 256));
     for (std::uint64_t batch = 0; batch < 50; ++batch) profile.add(moe_routes(config, 1, batch));
     const PlacementProblem problem = placement_problem(profile, 64);
-    const auto begin = std::chrono::steady_clock::now();
+    // Of the processor, on which other programs may run as well; annealing has one thread.
+    const std::clock_t begin = std::clock();
     const Placement placement = annealed_placement(problem);
-    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    WARN(seconds << " s, " << crossing_cells(problem, placement) / crossing_cells(problem, block_placement(problem))
+    const double seconds = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
+    WARN(seconds << " s of the processor, "
+                 << crossing_cells(problem, placement) / crossing_cells(problem, block_placement(problem))
                  << " of the cells that cross with blocks");
     CHECK(validation_error(problem, placement).empty());
     CHECK(crossing_cells(problem, placement) < 0.8 * crossing_cells(problem, block_placement(problem)));
