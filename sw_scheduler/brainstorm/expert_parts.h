@@ -9,26 +9,11 @@
 #include <string>
 #include <vector>
 
+#include "switchyard/sw_scheduler/brainstorm/expert_regions.h"
 #include "switchyard/sw_scheduler/workload/model_layers.h"
 #include "switchyard/sw_scheduler/workload/model_reader.h"
 
 namespace switchyard::sched::brainstorm {
-
-/// The experts behind one switch.
-struct ExpertLayer {
-    struct Region {
-        std::vector<LayerSpec> layers;
-        std::string result;  ///< the tensor that the merge takes
-    };
-    std::string router;           ///< name of the switch
-    std::size_t switch_id = 0;    ///< in the routes
-    int line = 0;                 ///< of the switch
-    TensorShape cell, result;     ///< of a sample, to an expert and from it
-    std::size_t results = 1;      ///< of a sample, at the most: they are added up
-    std::vector<Region> regions;  ///< by branch
-
-    std::size_t experts() const { return regions.size(); }
-};
 
 /// A model file whose experts go to several devices (expert parallelism: GShard, ICLR 2021; Brainstorm, section 4.2).
 /// A device runs the layers in front of the experts and their router on its own inputs, the experts that are placed on
@@ -45,8 +30,8 @@ public:
     ExpertParts(const std::string& path, const Model& model, const std::vector<std::size_t>& results = {});
 
     const std::vector<ExpertLayer>& layers() const { return experts_; }
-    /// What a device runs on its own inputs: in front of each layer of experts, with its router's gate, and behind the
-    /// last one. Nothing where there are no layers.
+    /// What a device runs on its own inputs: in front of each layer of experts, with its router's gate or the layer
+    /// that reads the numbers by which it chooses, and behind the last one. Nothing where there are no layers.
     const std::vector<std::optional<ModelLayers>>& between() const { return between_; }
     /// The experts `local`, 1 to 63 of them, of a layer on `capacity` cells. Branch i of its switch is local[i], the
     /// last branch is for cells that are not there. The gate, one channel of a cell wide, stands for the index lists
@@ -55,9 +40,6 @@ public:
     ModelLayers on_device(std::size_t layer, const std::vector<std::size_t>& local, std::uint32_t capacity) const;
 
 private:
-    void find_experts(const std::string& path, const ModelLayers& file, const Model& model,
-                      const std::vector<std::size_t>& results);
-    const LayerSpec& find_regions(const std::string& path, const std::vector<LayerSpec>& layers, ExpertLayer& experts);
     /// The number of merges in front of each layer that is no expert; of switches and merges too.
     std::map<std::string, std::size_t> sections(const std::vector<LayerSpec>& layers) const;
     void divide_rest(const std::string& path, const ModelLayers& file);
@@ -66,8 +48,7 @@ private:
 
     std::string name_;
     std::vector<ExpertLayer> experts_;
-    std::vector<LayerSpec> switches_, merges_;  ///< by layer of experts
-    std::set<std::string> inside_;              ///< layers of experts, switches and merges
+    std::set<std::string> inside_;  ///< layers of experts, switches and merges
     std::vector<std::optional<ModelLayers>> between_;
 };
 

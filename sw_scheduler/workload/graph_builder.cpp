@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "switchyard/sw_scheduler/workload/gate_decision.h"
+#include "switchyard/sw_scheduler/workload/number_tensors.h"
 
 namespace switchyard::sched {
 
@@ -34,7 +35,7 @@ DynGraph GraphBuilder::build(const std::vector<std::string>& outputs, int line) 
         output.line = line;
         const Reference reference = resolve(tensor, line, "outputs");
         if (reference.layer < 0)
-            throw InputError(graph_.file, line, "outputs", "\"input\" is not computed by the model");
+            throw InputError(graph_.file, line, "outputs", fmt::format("\"{}\" is not computed by the model", tensor));
         Value result = value(tensor, output, "outputs");
         const bool plain = result.source.switch_id == kNoSwitch && result.source.reduce == EdgeReduce::none;
         if (!plain) result = identity(result, tensor + ".output", line);
@@ -52,6 +53,8 @@ GraphBuilder::Reference GraphBuilder::resolve(const std::string& tensor, int lin
         throw InputError(graph_.file, line, key, message);
     };
     if (tensor == "input") return {};
+    if (tensor == kSamplesTensor) return {-1, -1, kSampleNumbers};
+    if (tensor == kTasksTensor) return {-1, -1, kTaskNumbers};
     if (const auto found = index_.find(tensor); found != index_.end()) {
         const LayerSpec& layer = layers_[static_cast<std::size_t>(found->second)];
         if (layer.kind == LayerKind::switching)
@@ -222,8 +225,8 @@ GraphBuilder::Value GraphBuilder::numbers_of(const LayerSpec& layer, const Value
     const std::string name = layer.name + ".numbers";
     if (index_.count(name))
         throw InputError(graph_.file, layer.line, "layers." + name, "this name is for an inserted operator");
-    Value numbers;
-    numbers.source.producer = layer.router->kind == CellRouter::Kind::task ? kTaskNumbers : kSampleNumbers;
+    const Value numbers =
+        value(layer.router->kind == CellRouter::Kind::task ? kTasksTensor : kSamplesTensor, layer, "router");
     LayerSpec own;
     own.name = name;
     own.line = layer.line;
@@ -358,7 +361,8 @@ GraphBuilder::Value GraphBuilder::value(const std::string& tensor, const LayerSp
     const Reference reference = resolve(tensor, layer.line, layer.key(field));
     if (reference.layer < 0) {
         Value input;
-        input.source.shape = graph_.input;
+        input.source.producer = reference.host;
+        if (reference.host == kModelInput) input.source.shape = graph_.input;
         return input;
     }
     const LayerSpec& target = layers_[static_cast<std::size_t>(reference.layer)];

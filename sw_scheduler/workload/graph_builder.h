@@ -31,8 +31,9 @@ private:
         }
     };
     struct Reference {
-        int layer = -1;   ///< -1: the model's input
-        int branch = -1;  ///< of a switch
+        int layer = -1;          ///< -1: the host writes it
+        int branch = -1;         ///< of a switch
+        int host = kModelInput;  ///< what the host writes, of no layer
     };
 
     Reference resolve(const std::string& tensor, int line, const std::string& key) const;

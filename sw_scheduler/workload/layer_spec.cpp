@@ -6,6 +6,10 @@
 #include <map>
 #include <optional>
 
+#include <fmt/format.h>
+
+#include "switchyard/sw_scheduler/workload/number_tensors.h"
+
 namespace switchyard::sched {
 
 namespace {
@@ -34,6 +38,8 @@ void check_name(const MappingReader& reader, const std::string& name) {
         std::all_of(name.begin() + static_cast<std::ptrdiff_t>(dot) + 1, name.end(), is_digit))
         reader.fail("name", "\"" + name + "\" is reserved for branches of a switch");
     if (name == "input") reader.fail("name", "\"input\" is the model's input");
+    if (name == kSamplesTensor || name == kTasksTensor)
+        reader.fail("name", fmt::format("\"{}\" are numbers that the host writes", name));
 }
 
 void read_filter(MappingReader& reader, LayerSpec& layer) {

@@ -69,7 +69,13 @@ TEST_CASE("other systems run routers by number", "[cli][router]") {
     const std::string chips = scratch("chips.yaml");
     write_text(chips, fmt::format("system: expert_parallel\nchip_file: {}\nlinks: {{devices: 4, family: switch}}\n",
                                   std::filesystem::current_path().string() + "/" + kMini));
-    report_of(fmt::format("baseline expert-parallel {} --platform {} --batches 2", model, chips));
+    const std::string parts = scratch("parts");
+    const json report = report_of(fmt::format(
+        "baseline expert-parallel {} --platform {} --batches 2 --set cluster.parts={}", model, chips, parts));
+    // In front of the experts the numbers are read as on a chip alone: 24 channels and a number in, 32 channels and a
+    // mask out.
+    const json front = report_of(fmt::format("baseline adyna {}/front.yaml --platform {} --batches 2", parts, kMini));
+    CHECK(front.at("counters").at("host.dma_to_chip_bytes") == 32 * (24 * 2 + 2));
 }
 
 TEST_CASE("a functional run of a router by number is refused", "[cli][router][bad]") {

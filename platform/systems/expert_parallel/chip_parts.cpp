@@ -48,7 +48,7 @@ std::vector<Placement> placements(const std::string& workload, const ClusterConf
     if (!config.placement_file.empty()) {
         std::vector<sched::brainstorm::PlacedRouter> routers;
         routers.reserve(layers.size());
-        for (const ExpertLayer& layer : layers) routers.push_back({layer.router, layer.experts()});
+        for (const ExpertLayer& layer : layers) routers.push_back({layer.router.name, layer.experts()});
         return sched::brainstorm::read_placement(config.placement_file, routers, chips);
     }
     std::vector<Placement> all;
@@ -123,7 +123,7 @@ DividedWork read_divided_work(const Point& point, const ExpertParallelConfig& co
     const std::vector<ExpertLayer>& layers = work.parts->layers();
     for (const ExpertLayer& layer : layers)
         if (layer.experts() < chips)
-            throw InputError(point.workload, layer.line, "layers." + layer.router,
+            throw InputError(point.workload, layer.router.line, layer.router.key(),
                              fmt::format("has {} branches for {} chips", layer.experts(), chips));
     work.placement = placements(point.workload, config.cluster, layers, chips, work.profile);
     for (std::size_t i = 0; i < layers.size(); ++i) {
@@ -182,7 +182,7 @@ ChipParts::ChipParts(const Point& point, const ExpertParallelConfig& config, con
 
 void ChipParts::add_experts(const Point& chip, const DividedWork& work, std::size_t layer) {
     const ExpertLayer& of = work.parts->layers()[layer];
-    const std::string all = work.parts->layers().size() == 1 ? "experts" : of.router;
+    const std::string all = work.parts->layers().size() == 1 ? "experts" : of.router.name;
     const Placement& placement = work.placement[layer];
     experts.emplace_back();
     for (std::size_t d = 0; d < work.capacity[layer].size(); ++d) {

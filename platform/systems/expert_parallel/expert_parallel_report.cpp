@@ -57,7 +57,7 @@ ordered_json chips_json(const DividedWork& work, const ChipParts& parts, const C
         } else {
             ordered_json list = ordered_json::array();
             for (std::size_t i = 0; i < layers.size(); ++i) {
-                list.push_back({{"router", layers[i].router}});
+                list.push_back({{"router", layers[i].router.name}});
                 list.back().update(experts_json(work, parts, outcome, i, d));
             }
             chip["layers"] = std::move(list);

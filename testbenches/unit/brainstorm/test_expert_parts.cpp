@@ -11,6 +11,7 @@
 #include "switchyard/sw_scheduler/brainstorm/expert_exchange.h"
 #include "switchyard/sw_scheduler/brainstorm/expert_parts.h"
 #include "switchyard/sw_scheduler/brainstorm/router_placement.h"
+#include "switchyard/sw_scheduler/workload/dataflow.h"
 #include "switchyard/testbenches/catch.h"
 
 using namespace switchyard;
@@ -74,7 +75,7 @@ TEST_CASE("a network with experts is divided in front of and behind them", "[bra
     const ExpertParts parts(kExperts, model);
     REQUIRE(parts.layers().size() == 1);
     const ExpertLayer& layer = parts.layers()[0];
-    CHECK(layer.router == "experts");
+    CHECK(layer.router.name == "experts");
     CHECK(layer.experts() == 8);
     CHECK(layer.cell.bytes() == 2 * 32);
     CHECK(layer.result.bytes() == 2 * 48);
@@ -173,8 +174,8 @@ ExpertParts parts_of(const std::string& text, const std::vector<std::size_t>& re
 TEST_CASE("a chain of layers of experts is divided at each of them", "[brainstorm][experts]") {
     const ExpertParts parts = parts_of(chain("branches: 4", "router: {kind: hash, branches: 4}"));
     REQUIRE(parts.layers().size() == 2);
-    CHECK(parts.layers()[0].router == "a");
-    CHECK(parts.layers()[1].router == "b");
+    CHECK(parts.layers()[0].router.name == "a");
+    CHECK(parts.layers()[1].router.name == "b");
     CHECK(parts.layers()[1].cell.bytes() == 2 * 40);
     CHECK(parts.layers()[1].result.bytes() == 2 * 48);
     REQUIRE(parts.between().size() == 3);
@@ -184,19 +185,28 @@ TEST_CASE("a chain of layers of experts is divided at each of them", "[brainstor
     CHECK(middle.input.channels == 48);
     CHECK(middle.find_operator("ma") >= 0);  // its relu
     CHECK(middle.total_macs_per_sample() == 48 * 40);
+    // The router of the second layer reads numbers of two bytes, which the host writes, and gives masks.
+    CHECK(middle.find_operator("b.numbers") >= 0);
+    CHECK(batch_input_bytes(middle) == middle.batch_samples() * (2 * 48 + 2));
+    CHECK(batch_output_bytes(middle) == middle.batch_samples() * (2 * 40 + 2));
+    const DynGraph front = graph_of(*parts.between()[0]);
+    CHECK(batch_input_bytes(front) == front.batch_samples() * 2 * 24);
     CHECK(graph_of(*parts.between()[2]).total_macs_per_sample() == 48 * 10);
     const DynGraph experts = graph_of(parts.on_device(1, {1, 3}, 32));
     CHECK(experts.input.channels == 40);
     CHECK(experts.find_operator("bup3") >= 0);
     CHECK(experts.find_operator("aup3") < 0);
 
-    // A router that chooses by number on the input of the network: nothing is in front of its experts.
+    // A router that chooses by number on what the experts before give: its numbers alone are in front of it.
     std::string bare = chain("branches: 4", "router: {kind: task, branches: 4}");
     boost::replace_first(bare, "from: mid, router", "from: ma, router");
     boost::replace_first(bare, "fused: [relu]}\n  - {name: mid, kind: matmul, from: ma, out_channels: 40}\n", "}\n");
     boost::replace_first(bare, "adown3], }", "adown3]}");
     const ExpertParts without = parts_of(bare);
-    CHECK_FALSE(without.between()[1]);
+    REQUIRE(without.between()[1]);
+    CHECK(without.between()[1]->layers.size() == 1);
+    const DynGraph numbers = graph_of(*without.between()[1]);
+    CHECK(batch_output_bytes(numbers) == numbers.batch_samples() * 2);
 }
 
 TEST_CASE("results of several experts are added up in the part behind them", "[brainstorm][experts]") {
