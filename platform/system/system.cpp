@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "switchyard/platform/system/joint_run.h"
 #include "switchyard/sw_scheduler/base/error.h"
 #include "switchyard/sw_scheduler/base/suggestion.h"
 
@@ -15,6 +16,10 @@ namespace switchyard::platform {
 
 nlohmann::ordered_json Plan::cost() const {
     return nlohmann::ordered_json::object();
+}
+
+std::unique_ptr<ElaboratedRun> Plan::elaborate(const std::string& /*prefix*/, BatchGate& /*gate*/) {
+    return nullptr;
 }
 
 SystemDesign System::design(const std::string& design_name) const {

@@ -14,6 +14,9 @@
 
 namespace switchyard::platform {
 
+class BatchGate;
+class ElaboratedRun;
+
 /// From batch `from_batch` on, routes come from the distribution in `routing`, a section `routing` of a model file.
 struct RoutePhase {
     std::size_t from_batch = 0;
@@ -69,6 +72,11 @@ public:
     /// At most once a process, because SystemC elaborates once. Throws InputError, ModelError, sc_core::sc_report, and
     /// std::runtime_error that lists what waits for what if the simulation makes no progress.
     virtual nlohmann::ordered_json run() = 0;
+
+    /// Elaborates the model among others, in place of run(): the caller starts the simulation, and `gate` lets each
+    /// batch begin. `prefix` begins the names of its modules. Null: the system's models are simulated by themselves
+    /// only. `gate` and the plan must outlive what is returned. Throws InputError.
+    virtual std::unique_ptr<ElaboratedRun> elaborate(const std::string& prefix, BatchGate& gate);
 };
 
 /// One of the systems of this library: a policy and a composition of components. Nothing else of it is known outside

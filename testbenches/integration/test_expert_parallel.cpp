@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The experts of a network on several modelled Adyna chips, from the command line.
 #include <filesystem>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -115,6 +116,28 @@ TEST_CASE("two layers of experts on four chips: what crosses links is what the r
     CHECK(std::filesystem::exists(parts + "/second_3.jsonl"));
 }
 
+TEST_CASE("four Adyna chips and their links in one simulation", "[cli][expert_parallel]") {
+    // With one batch in flight the two ways differ in what a part's host moves beside it, which the joint simulation
+    // leaves to the links, and in the phase of the clock at which a part begins.
+    for (const auto& [impl, bound] : {std::pair<std::string, double>{"stages", 0.001}, {"tiles", 0.02}}) {
+        CAPTURE(impl);
+        const std::string more = "--set chip.impl=" + impl;
+        const auto joint = [&](const std::string& further, const std::string& folder) {
+            return report_of(command(4, more + " --set cluster.simulation=joint " + further), folder);
+        };
+        const json apart = report_of(command(4, more), "apart"), together = joint("", "together");
+        REQUIRE(together.at("batches").size() == 3);
+        for (std::size_t b = 0; b < 3; ++b) {
+            const json &one = apart.at("batches").at(b), &other = together.at("batches").at(b);
+            CHECK(other.at("latency_us").get<double>() == Approx(one.at("latency_us").get<double>()).epsilon(bound));
+            CHECK(other.at("link_bytes") == one.at("link_bytes"));
+        }
+        const json two = joint("--set cluster.batches_in_flight=2", "two");
+        CHECK(two.at("summary").at("period_us").get<double>() < together.at("summary").at("period_us").get<double>());
+        CHECK(two.at("summary").at("hidden_us").get<double>() > 0);
+    }
+}
+
 TEST_CASE("several chips that cannot be are refused", "[cli][bad][expert_parallel]") {
     const std::string placement = scratch("placement.yaml");
     write_text(placement, "devices: 4\nrouters:\n  experts: [0, 0, 0, 1, 1, 2, 3, 3]\n");
@@ -123,6 +146,8 @@ TEST_CASE("several chips that cannot be are refused", "[cli][bad][expert_paralle
     check_refused(sy_sim(command(16, "")), {"experts.yaml:12: layers.experts: has 8 branches for 16 chips"});
     check_refused(sy_sim(command(4, "--set cluster.all_to_all=dense")), {"--set: cluster.all_to_all:", "dense"});
     check_refused(sy_sim(command(4, "--set chip.columns=0")), {"--set: chip.columns:"});
+    check_refused(sy_sim(command(4, "--set cluster.batches_in_flight=2")), {"cluster.batches_in_flight", "joint"});
+    check_refused(sy_sim(command(4, "--set cluster.simulation=joint --set chip.impl=auto")), {"chip.impl", "auto"});
     check_refused(sy_sim(command(4, "--set pe_array.nothing=1")), {"pe_array.nothing"});
     const std::string static_chain = fmt::format(
         "baseline expert-parallel testbenches/data/static_chain.yaml --platform {} --batches 1", platform_of(4));

@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "switchyard/platform/chip/platform_config.h"
+#include "switchyard/platform/system/joint_run.h"
 #include "switchyard/platform/system/network_work.h"
 #include "switchyard/platform/system/system.h"
 #include "switchyard/platform/systems/adyna/chip_choice.h"
@@ -107,7 +108,42 @@ public:
         return run_on_chosen_chip(platform_, run_on).at(kReport);
     }
 
+    std::unique_ptr<ElaboratedRun> elaborate(const std::string& prefix, BatchGate& gate) override {
+        if (platform_.chip.impl == "auto")
+            throw InputError("", 0, "chip.impl",
+                             "auto is decided behind a run by itself: among other models wants stages or tiles");
+        if (reschedule_interval_ > 0)
+            throw InputError(fmt::format("{}: not of a chip among other models", kReschedule));
+        return std::make_unique<AmongOthers>(*this, prefix, gate);
+    }
+
 private:
+    class AmongOthers : public ElaboratedRun {
+    public:
+        AmongOthers(const KernelImagePlan& plan, const std::string& prefix, BatchGate& gate)
+            : plan_(plan),
+              simulation_(prefix, plan.platform_, plan.image_, plan.bytes_, plan.work_.routes.batches,
+                          options_of_run(gate)) {}
+        ordered_json report() override {
+            const RunResult result = simulation_.finish();
+            return make_report(plan_.platform_, plan_.image_, plan_.work_.routes.batches, plan_.work_.routes.source,
+                               result);
+        }
+
+    private:
+        static RunOptions options_of_run(BatchGate& gate) {
+            RunOptions run;
+            run.before_batch = [&gate](std::size_t batch) { gate.await_begin(batch); };
+            run.batch_ended = [&gate](std::size_t batch) { gate.note_end(batch); };
+            run.sends_inputs = gate.host_sends_inputs();
+            run.fetches_outputs = gate.host_fetches_outputs();
+            return run;
+        }
+
+        const KernelImagePlan& plan_;
+        Simulation simulation_;
+    };
+
     PlatformConfig platform_;
     NetworkWork work_;
     NetworkImageOptions options_;

@@ -123,6 +123,7 @@ void SimulatedHost::reschedule(std::uint32_t next_batch) {
 }
 
 void SimulatedHost::ring_doorbell(std::uint32_t batch) {
+    if (job_.before_batch) job_.before_batch(batch);
     result_.batches.push_back({sc_core::sc_time_stamp(), sc_core::SC_ZERO_TIME, 0});
     check(switchyard_queue_batch(&device_, batch));
 }
@@ -203,6 +204,8 @@ std::uint64_t SimulatedHost::add_tensors(const std::string& kind, std::uint32_t 
     const std::uint32_t flags = direction | (job_.values ? 0u : std::uint32_t{regs::kDmaSizeOnly});
     for (const ImageMeta::Tensor& tensor : job_.image->meta.tensors) {
         if (tensor.kind != kind) continue;
+        if (tensor.name == "input" && !job_.sends_inputs) continue;
+        if (kind == "output" && !job_.fetches_outputs) continue;
         for (std::size_t i = 0; i < tensor.addresses.size(); ++i) {
             const std::uint64_t address = tensor.addresses[i] + (batch % 2) * tensor.bank_stride;
             const std::uint64_t buffer = kTensorBuffer + (job_.values ? moved : 0);
@@ -283,8 +286,10 @@ std::uint32_t SimulatedHost::read_register(std::uint64_t offset) {
     access(::tlm::TLM_READ_COMMAND, offset, bytes, sizeof bytes);
     const std::uint32_t value =
         bytes[0] | std::uint32_t{bytes[1]} << 8 | std::uint32_t{bytes[2]} << 16 | std::uint32_t{bytes[3]} << 24;
-    if (offset == regs::kIrqStatus && (value & regs::kIrqBatchDone) != 0)
+    if (offset == regs::kIrqStatus && (value & regs::kIrqBatchDone) != 0) {
         result_.batches.back().interrupt = sc_core::sc_time_stamp();
+        if (job_.batch_ended) job_.batch_ended(result_.batches.size() - 1);
+    }
     return value;
 }
 

@@ -56,12 +56,15 @@ public:
         std::vector<std::uint8_t> image_bytes;               ///< as read from the file: the chip checks them itself
         const std::vector<BatchRouting>* routing = nullptr;  ///< one a batch
         NetworkValues* values = nullptr;                     ///< null: sizes only
+        bool sends_inputs = true, fetches_outputs = true;    ///< false: others do; masks and numbers are the host's
         unsigned tiles = 0;                                  ///< profiles to read back
         unsigned profile_interval = 0;  ///< read profiles back every N batches as well; 0: at the end only
         /// Every N batches the chip is drained, its profiles are read, `reschedule` is asked for another image,
         /// and if it returns one, that is loaded with its weights; 0: never.
         unsigned reschedule_interval = 0;
         std::function<Schedule(const Profile&)> reschedule;
+        std::function<void(std::size_t)> before_batch;  ///< before a batch's doorbell; may wait, may be empty
+        std::function<void(std::size_t)> batch_ended;   ///< at a batch's interrupt; may be empty
         std::function<bool()> ends_early;  ///< asked once a batch has begun: whether it is the last; may be empty
         std::function<void()> run_begins;  ///< just before the first doorbell
         std::function<void()> run_ends;    ///< just after the last interrupt

@@ -95,6 +95,16 @@ private:
     std::vector<double> busy_;
 };
 
+/// Samples once the chip is there.
+std::function<void(std::uint64_t)> traffic_sampler(ActivityLog& log, const PlatformConfig& platform,
+                                                   const SimulationRegistry& registry,
+                                                   const std::unique_ptr<ChipModel>& chip) {
+    const auto traffic = std::make_shared<TrafficLog>(log, platform);
+    return [&registry, &chip, traffic](std::uint64_t now) {
+        if (chip) traffic->sample(registry, chip->link_busy_cycles(), now);
+    };
+}
+
 }  // namespace
 
 Image decode_image_for(const PlatformConfig& platform, const std::vector<std::uint8_t>& image_bytes,
@@ -111,69 +121,112 @@ Image decode_image_for(const PlatformConfig& platform, const std::vector<std::ui
     return image;
 }
 
-RunResult run_simulation(const PlatformConfig& platform, const Image& image, std::vector<std::uint8_t> image_bytes,
-                         const std::vector<BatchRouting>& routing, const RunOptions& options) {
+class Simulation::Inside {
+public:
+    Inside(const std::string& prefix, const PlatformConfig& platform, const Image& image,
+           std::vector<std::uint8_t> image_bytes, const std::vector<BatchRouting>& routing, const RunOptions& options)
+        : platform_(platform),
+          image_(image),
+          values_(options.values),
+          started_(std::chrono::steady_clock::now()),
+          log_(ActivityLog::current()),
+          irq_((prefix + "irq").c_str()) {
+        if (log_ != nullptr) log_traffic();
+        chip_ = make_chip((prefix + "chip").c_str(), platform, registry_);
+        host_ = std::make_unique<SimulatedHost>((prefix + "host").c_str(), platform.host_memory,
+                                                job(std::move(image_bytes), routing, options));
+        hw::HostInterface& interface = chip_->host();
+        host_->config.bind(interface.config);
+        interface.host_memory.bind(host_->memory.port);
+        interface.irq(irq_);
+        host_->irq(irq_);
+    }
+
+    RunResult finish() {
+        if (log_ != nullptr) log_->set_sampler({}, {});
+        if (!host_->result().finished) throw no_progress(registry_);
+        chip_->finish_logs();
+        result_.host = host_->result();
+        result_.at_end = Counters(registry_);
+        if (values_ != nullptr)
+            result_.tensors = tensors_in_memory(*chip_, platform_, image_, result_.host.batches.size());
+        result_.end_ns = sc_core::sc_time_stamp() / sc_core::sc_time(1, sc_core::SC_NS);
+        result_.host_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started_).count();
+        return std::move(result_);
+    }
+
+private:
+    SimulatedHost::Job job(std::vector<std::uint8_t> image_bytes, const std::vector<BatchRouting>& routing,
+                           const RunOptions& options) {
+        SimulatedHost::Job job;
+        job.image = &image_;
+        job.image_bytes = std::move(image_bytes);
+        job.routing = &routing;
+        job.tiles = platform_.tiles();
+        job.values = options.values;
+        job.sends_inputs = options.sends_inputs;
+        job.fetches_outputs = options.fetches_outputs;
+        job.profile_interval = options.profile_interval;
+        job.reschedule_interval = options.reschedule_interval;
+        job.reschedule = options.reschedule;
+        job.before_batch = options.before_batch;
+        job.batch_ended = options.batch_ended;
+        job.ends_early = options.ends_early;
+        job.run_begins = [this] {
+            result_.before_run = Counters(registry_);
+            result_.link_busy_cycles = chip_->link_busy_cycles();
+        };
+        job.run_ends = [this] {
+            result_.after_run = Counters(registry_);
+            const std::vector<double> links = chip_->link_busy_cycles();
+            for (std::size_t i = 0; i < links.size(); ++i)
+                result_.link_busy_cycles[i] = links[i] - result_.link_busy_cycles[i];
+            for (const auto& add : registry_.time_uses().operators) add(result_.times);
+            result_.segments = registry_.time_uses().segments();
+        };
+        return job;
+    }
+
+    void log_traffic() {
+        std::vector<std::string> names;
+        for (const ImageMeta::Operator& op : image_.meta.operators) names.push_back(op.name);
+        log_->set_operator_names(std::move(names));
+        log_->set_sampler([] { return sc_core::sc_time_stamp().value(); },
+                          traffic_sampler(*log_, platform_, registry_, chip_));
+    }
+
+    const PlatformConfig& platform_;
+    const Image& image_;
+    NetworkValues* values_;
+    std::chrono::steady_clock::time_point started_;
+    RunResult result_;
+    SimulationRegistry registry_;
+    ActivityLog* const log_;
+    std::unique_ptr<ChipModel> chip_;
+    std::unique_ptr<SimulatedHost> host_;
+    sc_core::sc_signal<bool> irq_;
+};
+
+Simulation::Simulation(const std::string& prefix, const PlatformConfig& platform, const Image& image,
+                       std::vector<std::uint8_t> image_bytes, const std::vector<BatchRouting>& routing,
+                       const RunOptions& options) {
     if (platform.chip.impl == "auto") throw std::logic_error("chip.impl: auto has not been decided");
-    const auto started = std::chrono::steady_clock::now();
     sc_core::sc_report_handler::set_actions(sc_core::SC_ERROR, sc_core::SC_THROW);
     sc_core::sc_report_handler::set_actions(sc_core::SC_FATAL, sc_core::SC_THROW);
+    inside_ = std::make_unique<Inside>(prefix, platform, image, std::move(image_bytes), routing, options);
+}
 
-    RunResult result;
-    SimulationRegistry registry;
-    SimulatedHost::Job job;
-    job.image = &image;
-    job.image_bytes = std::move(image_bytes);
-    job.routing = &routing;
-    job.tiles = platform.tiles();
-    job.values = options.values;
-    job.profile_interval = options.profile_interval;
-    job.reschedule_interval = options.reschedule_interval;
-    job.reschedule = options.reschedule;
-    job.ends_early = options.ends_early;
-    std::unique_ptr<ChipModel> chip;
-    job.run_begins = [&] {
-        result.before_run = Counters(registry);
-        result.link_busy_cycles = chip->link_busy_cycles();
-    };
-    job.run_ends = [&] {
-        result.after_run = Counters(registry);
-        const std::vector<double> links = chip->link_busy_cycles();
-        for (std::size_t i = 0; i < links.size(); ++i)
-            result.link_busy_cycles[i] = links[i] - result.link_busy_cycles[i];
-        for (const auto& add : registry.time_uses().operators) add(result.times);
-        result.segments = registry.time_uses().segments();
-    };
+Simulation::~Simulation() = default;
 
-    ActivityLog* const log = ActivityLog::current();
-    if (log != nullptr) {
-        std::vector<std::string> names;
-        for (const ImageMeta::Operator& op : image.meta.operators) names.push_back(op.name);
-        log->set_operator_names(std::move(names));
-        const auto traffic = std::make_shared<TrafficLog>(*log, platform);
-        log->set_sampler([] { return sc_core::sc_time_stamp().value(); },
-                         [&registry, &chip, traffic](std::uint64_t now) {
-                             if (chip) traffic->sample(registry, chip->link_busy_cycles(), now);
-                         });
-    }
-    chip = make_chip("chip", platform, registry);
-    hw::HostInterface& interface = chip->host();
-    SimulatedHost host("host", platform.host_memory, std::move(job));
-    sc_core::sc_signal<bool> irq("irq");
-    host.config.bind(interface.config);
-    interface.host_memory.bind(host.memory.port);
-    interface.irq(irq);
-    host.irq(irq);
+RunResult Simulation::finish() {
+    return inside_->finish();
+}
 
+RunResult run_simulation(const PlatformConfig& platform, const Image& image, std::vector<std::uint8_t> image_bytes,
+                         const std::vector<BatchRouting>& routing, const RunOptions& options) {
+    Simulation simulation("", platform, image, std::move(image_bytes), routing, options);
     sc_core::sc_start();
-    if (log != nullptr) log->set_sampler({}, {});
-    if (!host.result().finished) throw no_progress(registry);
-    chip->finish_logs();
-    result.host = host.result();
-    result.at_end = Counters(registry);
-    if (options.values) result.tensors = tensors_in_memory(*chip, platform, image, result.host.batches.size());
-    result.end_ns = sc_core::sc_time_stamp() / sc_core::sc_time(1, sc_core::SC_NS);
-    result.host_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
-    return result;
+    return simulation.finish();
 }
 
 }  // namespace switchyard::platform

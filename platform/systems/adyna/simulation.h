@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -20,8 +21,10 @@ struct RunOptions {
     unsigned profile_interval = 0;     ///< read the profilers back every N batches as well; 0: at the end only
     unsigned reschedule_interval = 0;  ///< SimulatedHost::Job
     std::function<SimulatedHost::Schedule(const SimulatedHost::Profile&)> reschedule;
-    std::function<bool()> ends_early;  ///< SimulatedHost::Job; the result then has fewer batches
-    NetworkValues* values = nullptr;   ///< null: sizes only; must agree with the platform's chip.functional
+    std::function<void(std::size_t)> before_batch, batch_ended;  ///< SimulatedHost::Job
+    std::function<bool()> ends_early;                  ///< SimulatedHost::Job; the result then has fewer batches
+    bool sends_inputs = true, fetches_outputs = true;  ///< SimulatedHost::Job
+    NetworkValues* values = nullptr;  ///< null: sizes only; must agree with the platform's chip.functional
 };
 
 struct RunResult {
@@ -42,6 +45,25 @@ struct RunResult {
 /// Decodes `image_bytes` and refuses an image made for another platform. Throws InputError that names both.
 Image decode_image_for(const PlatformConfig& platform, const std::vector<std::uint8_t>& image_bytes,
                        const std::string& source);
+
+/// A chip and its host, elaborated; who has elaborated all that stands in the simulation starts it. `platform`, `image`
+/// and `routing` must outlive it; `prefix` begins the names of its modules, which must be unique.
+class Simulation {
+public:
+    Simulation(const std::string& prefix, const PlatformConfig& platform, const Image& image,
+               std::vector<std::uint8_t> image_bytes, const std::vector<BatchRouting>& routing,
+               const RunOptions& options);
+    ~Simulation();
+    Simulation(const Simulation&) = delete;
+    Simulation& operator=(const Simulation&) = delete;
+
+    /// Once, when nothing can happen any more. Throws as run_simulation().
+    RunResult finish();
+
+private:
+    class Inside;
+    std::unique_ptr<Inside> inside_;
+};
 
 /// Builds the platform and runs one batch for each element of `routing`, on the chip that `chip.impl` names; what
 /// `auto` means is decided before (run_on_chosen_chip). At most once a process: SystemC elaborates once. Throws

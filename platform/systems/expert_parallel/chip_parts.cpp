@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "switchyard/platform/system/config_section.h"
+#include "switchyard/platform/systems/expert_parallel/placed_part.h"
 #include "switchyard/sw_scheduler/base/error.h"
 #include "switchyard/sw_scheduler/base/files.h"
 #include "switchyard/sw_scheduler/base/rounding.h"
@@ -69,8 +70,9 @@ std::vector<BatchRouting> of_device(const std::vector<DeviceRoutes>& batches, st
     return own;
 }
 
-std::vector<BatchRouting> with_first_twice(std::vector<BatchRouting> batches) {
-    batches.insert(batches.begin(), batches.front());
+/// The first batch `times` more often.
+std::vector<BatchRouting> with_warm_up(std::vector<BatchRouting> batches, std::size_t times) {
+    batches.insert(batches.begin(), times, BatchRouting(batches.front()));
     return batches;
 }
 
@@ -143,7 +145,7 @@ DividedWork read_divided_work(const Point& point, const ExpertParallelConfig& co
 
 ChipParts::ChipParts(const Point& point, const ExpertParallelConfig& config, const SystemRegistry& chips,
                      const DividedWork& work)
-    : chips_(chips), workload_(point.workload) {
+    : chips_(chips), workload_(point.workload), warm_up_(config.cluster.joint() ? kWarmUpBatches : 1) {
     Point chip = chip_point(point, config, chips.design(config.cluster.chip_design));
     if (!config.divides()) {
         chip.work = point.work;
@@ -154,7 +156,7 @@ ChipParts::ChipParts(const Point& point, const ExpertParallelConfig& config, con
         folder_ = scratch_.emplace("switchyard-parts").file("");
     else
         folder_ = config.cluster.parts + "/";
-    chip.work.batches = work.batches.size() + 1;
+    chip.work.batches = work.batches.size() + warm_up_;
     chip.work.batch_inputs = point.work.batch_inputs;
     const std::vector<std::optional<sched::ModelLayers>>& layers = work.parts->between();
     for (std::size_t i = 0; i < layers.size(); ++i) {
@@ -202,7 +204,7 @@ void ChipParts::add_experts(const Point& chip, const DividedWork& work, std::siz
         };
         part.work.batch_inputs = 0;
         part.work.trace = write_routes(file, sched::read_model(part.workload).graph.signatures(), routes(work.profile),
-                                       with_first_twice(routes(work.batches)));
+                                       with_warm_up(routes(work.batches), warm_up_));
         part.work.first_batch = kProfileBatches;
         experts.back().back() = add(fmt::format("{} of chip {}", all, d), part, weight_bytes(part.workload));
     }

@@ -44,7 +44,7 @@ struct ChipPart {
 class ChipParts {
 public:
     /// A part runs the first batch twice, the first time with its weights in HBM: what that takes longer is the time to
-    /// load them. The whole network does not.
+    /// load them. In a joint simulation it does so before the batches that count. The whole network does not.
     /// `chips`: the systems that a chip may be of. Throws InputError, Infeasible: what the
     /// chips' system says of a part.
     ChipParts(const Point& point, const ExpertParallelConfig& config, const SystemRegistry& chips,
@@ -65,6 +65,7 @@ private:
 
     const SystemRegistry& chips_;
     std::string workload_;
+    std::size_t warm_up_;  ///< batches of a part in front of the run's
     std::optional<ScratchFolder> scratch_;
     std::string folder_;
     std::vector<std::unique_ptr<ChipPart>> parts_;

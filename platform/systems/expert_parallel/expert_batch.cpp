@@ -13,6 +13,24 @@ namespace {
 
 constexpr double kNsPerUs = 1e3;
 
+/// Runs the program, adds its bytes to `times`, and returns when all has arrived at each device, microseconds: not
+/// before `ready_us`.
+std::vector<double> run(const std::shared_ptr<const sched::LinkTopology>& topology,
+                        const hw::MessageEngine::Config& messages, const CollectiveProgram& program,
+                        std::vector<double> ready_us, BatchTimes& times) {
+    const hw::CollectiveResult result = hw::run_collective(topology, messages, program);
+    for (std::size_t i = 0; i < program.transfers.size(); ++i) {
+        double& at = ready_us[program.transfers[i].to];
+        at = std::max(at, result.arrival_ns[i] / kNsPerUs);
+    }
+    count_bytes(*topology, program, times);
+    times.bytes_of_channel.resize(result.channel_bytes.size());
+    for (std::size_t c = 0; c < result.channel_bytes.size(); ++c) times.bytes_of_channel[c] += result.channel_bytes[c];
+    return ready_us;
+}
+
+}  // namespace
+
 CollectiveProgram all_to_all(const sched::LinkTopology& topology, const Exchange& exchange, bool back) {
     const std::uint64_t bytes = back ? exchange.result_bytes : exchange.cell_bytes;
     const sched::CellCounts counts = back ? sched::brainstorm::transposed(exchange.counts) : exchange.counts;
@@ -22,29 +40,13 @@ CollectiveProgram all_to_all(const sched::LinkTopology& topology, const Exchange
                 : sched::sparse_all_to_all(topology, counts, bytes, exchange.costs);
 }
 
-/// Runs the program, adds its bytes to `times`, and returns when all has arrived at each device, microseconds: not
-/// before `ready_us`.
-std::vector<double> run(const std::shared_ptr<const sched::LinkTopology>& topology,
-                        const hw::MessageEngine::Config& messages, const CollectiveProgram& program,
-                        std::vector<double> ready_us, BatchTimes& times) {
-    const hw::CollectiveResult result = hw::run_collective(topology, messages, program);
-    for (std::size_t i = 0; i < program.transfers.size(); ++i) {
-        const sched::Transfer& transfer = program.transfers[i];
-        double& at = ready_us[transfer.to];
-        at = std::max(at, result.arrival_ns[i] / kNsPerUs);
+void count_bytes(const sched::LinkTopology& topology, const CollectiveProgram& program, BatchTimes& times) {
+    for (const sched::Transfer& transfer : program.transfers) {
         if (transfer.from == transfer.to) continue;
         times.link_bytes += transfer.on_wire();
-        times.expected_channel_bytes += transfer.on_wire() * topology->route(transfer.from, transfer.to).size();
+        times.expected_channel_bytes += transfer.on_wire() * topology.route(transfer.from, transfer.to).size();
     }
-    times.bytes_of_channel.resize(result.channel_bytes.size());
-    for (std::size_t c = 0; c < result.channel_bytes.size(); ++c) {
-        times.bytes_of_channel[c] += result.channel_bytes[c];
-        times.channel_bytes += result.channel_bytes[c];
-    }
-    return ready_us;
 }
-
-}  // namespace
 
 BatchTimes time_batch(const std::shared_ptr<const sched::LinkTopology>& topology,
                       const hw::MessageEngine::Config& messages, const ChipTimes& chips,

@@ -29,6 +29,9 @@ struct Exchange {
     sched::CollectiveCosts costs;
 };
 
+/// Its messages: of cells to the experts, or of results on their way back.
+sched::CollectiveProgram all_to_all(const sched::LinkTopology& topology, const Exchange& exchange, bool back);
+
 /// A batch on several chips.
 struct BatchTimes {
     double latency_us = 0;         ///< until the last chip has finished
@@ -36,10 +39,12 @@ struct BatchTimes {
     double dispatch_us = 0;        ///< from the last chip that sends cells to the last cell that comes, of all layers
     double return_us = 0;          ///< from the end of the slowest experts to the last result, of all layers
     std::uint64_t link_bytes = 0;  ///< that left a chip for another one, padding and sizes included
-    std::uint64_t channel_bytes = 0;              ///< the same on each channel of its way, summed
-    std::uint64_t expected_channel_bytes = 0;     ///< by transfers and routes
+    std::uint64_t expected_channel_bytes = 0;     ///< the same on each channel of its way, by transfers and routes
     std::vector<std::uint64_t> bytes_of_channel;  ///< by channel
 };
+
+/// Adds the bytes of a program to `times`, by its transfers and their routes.
+void count_bytes(const sched::LinkTopology& topology, const sched::CollectiveProgram& program, BatchTimes& times);
 
 /// A chip sends its cells when the part in front of a layer of experts ends, starts its experts when all cells for it
 /// have come, sends results when its experts end, and goes on when all of its results are back. Messages share the
@@ -48,7 +53,7 @@ struct BatchTimes {
 /// One chip, with a null `topology`: its parts follow one another.
 ///
 /// Modelled: links with arbitration (MessageEngine). Not modelled: memory bandwidth of the chips that messages take,
-/// overlap of a batch's exchange with the next batch.
+/// overlap of a batch's exchange with the next batch (JointRun).
 BatchTimes time_batch(const std::shared_ptr<const sched::LinkTopology>& topology,
                       const hw::MessageEngine::Config& messages, const ChipTimes& chips,
                       const std::vector<Exchange>& exchanges);

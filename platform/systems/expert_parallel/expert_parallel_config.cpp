@@ -66,6 +66,8 @@ ExpertParallelConfig read_expert_parallel_config(const std::string& path,
     config.chip_parameters = with_pairs({}, path, "cluster.chip_set", config.cluster.chip_set);
     config.routed_parameters =
         with_pairs(config.chip_parameters, path, "cluster.routed_set", config.cluster.routed_set);
+    if (config.cluster.batches_in_flight > 1 && !config.cluster.joint())
+        throw InputError(path, 0, "cluster.batches_in_flight", "more than one wants cluster.simulation: joint");
     config.topology = sched::chosen_topology(config.links, path);
     return config;
 }

@@ -16,7 +16,11 @@ namespace switchyard::platform::expert_parallel {
 struct ClusterConfig {
     std::string chip_design = "adyna", chip_set, routed_set;
     std::string placement = "block", placement_file, all_to_all = "sparse", weights = "reloaded", parts;
+    std::string simulation = "separate";
+    unsigned batches_in_flight = 1;
     bool divided = false;
+
+    bool joint() const { return simulation == "joint"; }
 };
 
 template <class V>
@@ -31,6 +35,10 @@ void describe(V& v, ClusterConfig& c) {
     v.choice("weights", c.weights, {"reloaded", "resident"},
              "of a part, when it begins: loaded to the tiles again, or there since the batch before if its schedule "
              "keeps them");
+    v.choice("simulation", c.simulation, {"separate", "joint"},
+             "of parts and messages: one after another, or all chips and links in one SystemC simulation");
+    v.field("batches_in_flight", c.batches_in_flight, 1, 64,
+            "of all chips, whose parts and messages overlap; with `simulation: joint`");
     v.field("divided", c.divided, "one chip runs the parts one after another, as each of several chips does");
     v.field("parts", c.parts, "folder in which the chips' model files and routes are kept; empty: they are removed");
 }

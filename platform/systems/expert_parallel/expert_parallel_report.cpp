@@ -65,6 +65,10 @@ ordered_json chips_json(const DividedWork& work, const ChipParts& parts, const C
         for (const auto& layer : parts.experts) add(layer[d]);
         chip["reload_us"] = reload_us;
         chip["weight_mb"] = static_cast<double>(weights) * 1e-6;
+        if (outcome.joint) {
+            chip["busy_share"] = outcome.joint->chip_busy[d];
+            chip["reloads_of_a_batch"] = outcome.joint->reloads[d];
+        }
         chips.push_back(std::move(chip));
     }
     return chips;
@@ -97,11 +101,67 @@ ordered_json alone_json(const std::vector<double>& alone_us) {
     return list;
 }
 
+/// Where the time of a batch goes.
+ordered_json time_json(const ordered_json& summary, const ExpertParallelConfig& config, const ChipParts& parts,
+                       const ClusterOutcome& outcome) {
+    const bool reloads = config.cluster.weights == "reloaded";
+    const auto of_part = [&](const std::optional<std::size_t>& part) {
+        return part ? mean(outcome.part_us[*part]) + (reloads ? outcome.reload_us[*part] : 0) : 0;
+    };
+    const double front = of_part(parts.between.front()), back = of_part(parts.between.back());
+    double middle = 0;
+    for (std::size_t i = 1; i + 1 < parts.between.size(); ++i) middle += of_part(parts.between[i]);
+    ordered_json time_us{{"front", front}};
+    if (parts.between.size() > 2) time_us["middle"] = middle;
+    const double on_chips = summary.at("chips_us");
+    time_us["experts"] = on_chips - front - middle - back;
+    time_us["back"] = back;
+    if (outcome.joint)
+        time_us["waits"] = summary.at("latency_us").at("mean").get<double>() - on_chips;
+    else
+        time_us["links"] = summary.at("links_us");
+    return time_us;
+}
+
+void add_times(ordered_json& summary, const ExpertParallelConfig& config, const ChipParts& parts,
+               const ClusterOutcome& outcome) {
+    const auto add = [&](const char* key, const std::vector<BatchTimes>& times, auto get) {
+        summary[key] = mean_of(times, get);
+    };
+    const std::vector<BatchTimes>& alone = outcome.joint ? outcome.without_overlap : outcome.times;
+    add("chips_us", outcome.times, [](const BatchTimes& t) { return t.chips_us; });
+    add("links_us", alone, [](const BatchTimes& t) { return t.latency_us - t.chips_us; });
+    add("links_share", alone, [](const BatchTimes& t) { return 1 - t.chips_us / t.latency_us; });
+    if (outcome.joint) {
+        const double period_us = outcome.joint->run_us / static_cast<double>(outcome.times.size());
+        summary["batches_in_flight"] = config.cluster.batches_in_flight;
+        summary["period_us"] = period_us;
+        add("without_overlap_us", alone, [](const BatchTimes& t) { return t.latency_us; });
+        summary["hidden_us"] = summary.at("without_overlap_us").get<double>() - period_us;
+        summary["busiest_chip_share"] =
+            *std::max_element(outcome.joint->chip_busy.begin(), outcome.joint->chip_busy.end());
+    }
+    add("dispatch_us", outcome.times, [](const BatchTimes& t) { return t.dispatch_us; });
+    add("return_us", outcome.times, [](const BatchTimes& t) { return t.return_us; });
+    summary["time_us"] = time_json(summary, config, parts, outcome);
+    add("between_chips_mb_of_a_batch", outcome.times,
+        [](const BatchTimes& t) { return static_cast<double>(t.link_bytes) * 1e-6; });
+}
+
+void add_busiest_link(ordered_json& summary, const ExpertParallelConfig& config, const ClusterOutcome& outcome) {
+    const auto busiest = std::max_element(outcome.channel_bytes.begin(), outcome.channel_bytes.end());
+    const auto channel = static_cast<unsigned>(busiest - outcome.channel_bytes.begin());
+    summary["busiest_link"] = config.topology->channel_name(channel);
+    summary["busiest_link_mb_of_a_batch"] =
+        static_cast<double>(*busiest) * 1e-6 / static_cast<double>(outcome.times.size());
+    if (outcome.joint) summary["busiest_link_share"] = outcome.joint->channel_busy[channel];
+}
+
 std::vector<Check> checks_of(const DividedWork& work, const ClusterOutcome& outcome) {
     Checks checks;
     checks.equal("parts of chips whose own checks hold = parts", static_cast<double>(outcome.part_us.size()),
                  static_cast<double>(outcome.part_us.size() - outcome.failed.size()));
-    double routed = 0, arrived = 0, expected = 0, got = 0;
+    double routed = 0, arrived = 0, expected = 0;
     for (std::size_t b = 0; b < outcome.times.size(); ++b) {
         for (std::size_t i = 0; i < work.capacity.size(); ++i) {
             for (const BatchRouting& own : work.batches[b])
@@ -111,8 +171,11 @@ std::vector<Check> checks_of(const DividedWork& work, const ClusterOutcome& outc
                 arrived += static_cast<double>(sched::brainstorm::arriving_cells(outcome.exchanges[b][i].counts, d));
         }
         expected += static_cast<double>(outcome.times[b].expected_channel_bytes);
-        got += static_cast<double>(outcome.times[b].channel_bytes);
     }
+    const double got = std::accumulate(outcome.channel_bytes.begin(), outcome.channel_bytes.end(), 0.0);
+    if (outcome.joint)
+        checks.equal("bytes that chips receive = bytes that chips send", static_cast<double>(outcome.joint->sent_bytes),
+                     static_cast<double>(outcome.joint->received_bytes));
     if (!outcome.times.empty()) {
         checks.equal("cells at experts = cells of all chips", routed, arrived);
         checks.equal("bytes on links = bytes of the messages on their ways", expected, got);
@@ -131,7 +194,9 @@ ordered_json expert_parallel_report(const ExpertParallelConfig& config, const Di
         latency_us.clear();
         for (const BatchTimes& times : outcome.times) latency_us.push_back(times.latency_us);
     }
-    const double chips = config.links.devices, batch_us = mean(latency_us);
+    const double chips = config.links.devices;
+    const double batch_us =
+        outcome.joint ? outcome.joint->run_us / static_cast<double>(outcome.times.size()) : mean(latency_us);
     ordered_json summary{{"batches", latency_us.size()},
                          {"devices", config.links.devices},
                          {"samples_per_batch", work.model.graph.batch_samples() * config.links.devices},
@@ -149,39 +214,8 @@ ordered_json expert_parallel_report(const ExpertParallelConfig& config, const Di
                         {"routing", {{"source", work.source.kind}}},
                         {"fidelity", outcome.fidelity}};
     if (work.source.kind == "generator") report["routing"]["seed"] = work.source.seed;
-    if (divided) {
-        const auto add = [&](const char* key, auto get) { summary[key] = mean_of(outcome.times, get); };
-        add("chips_us", [](const BatchTimes& t) { return t.chips_us; });
-        add("links_us", [](const BatchTimes& t) { return t.latency_us - t.chips_us; });
-        add("links_share", [](const BatchTimes& t) { return 1 - t.chips_us / t.latency_us; });
-        add("dispatch_us", [](const BatchTimes& t) { return t.dispatch_us; });
-        add("return_us", [](const BatchTimes& t) { return t.return_us; });
-        const bool reloads = config.cluster.weights == "reloaded";
-        const auto mean_of_part = [&](std::size_t part) {
-            return mean(outcome.part_us[part]) + (reloads ? outcome.reload_us[part] : 0);
-        };
-        const auto of_part = [&](const std::optional<std::size_t>& part) { return part ? mean_of_part(*part) : 0; };
-        const double front = of_part(parts.between.front()), back = of_part(parts.between.back());
-        double middle = 0;
-        for (std::size_t i = 1; i + 1 < parts.between.size(); ++i) middle += of_part(parts.between[i]);
-        ordered_json time_us{{"front", front}};
-        if (parts.between.size() > 2) time_us["middle"] = middle;
-        time_us["experts"] = summary.at("chips_us").get<double>() - front - middle - back;
-        time_us["back"] = back;
-        time_us["links"] = summary.at("links_us");
-        summary["time_us"] = std::move(time_us);
-        add("between_chips_mb_of_a_batch",
-            [](const BatchTimes& t) { return static_cast<double>(t.link_bytes) * 1e-6; });
-    }
-    if (config.topology) {
-        std::vector<double> of_channel(config.topology->channels());
-        for (const BatchTimes& times : outcome.times)
-            for (std::size_t c = 0; c < of_channel.size(); ++c)
-                of_channel[c] += static_cast<double>(times.bytes_of_channel[c]);
-        const auto busiest = std::max_element(of_channel.begin(), of_channel.end());
-        summary["busiest_link"] = config.topology->channel_name(static_cast<unsigned>(busiest - of_channel.begin()));
-        summary["busiest_link_mb_of_a_batch"] = *busiest * 1e-6 / static_cast<double>(outcome.times.size());
-    }
+    if (divided) add_times(summary, config, parts, outcome);
+    if (config.topology) add_busiest_link(summary, config, outcome);
     report["summary"] = std::move(summary);
     if (divided) report["chips"] = chips_json(work, parts, outcome);
     report["batches"] = divided ? batches_json(outcome) : alone_json(alone_us);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -8,6 +10,7 @@
 
 #include "switchyard/platform/systems/expert_parallel/chip_parts.h"
 #include "switchyard/platform/systems/expert_parallel/expert_batch.h"
+#include "switchyard/platform/systems/expert_parallel/joint_outcome.h"
 
 namespace switchyard::platform::expert_parallel {
 
@@ -15,10 +18,14 @@ namespace switchyard::platform::expert_parallel {
 struct ClusterOutcome {
     std::vector<std::vector<double>> part_us;  ///< [part][batch], weights on the tiles where the schedule keeps them
     std::vector<double> reload_us;             ///< [part] more in a batch that loads them; 0 for the whole network
+    std::vector<double> reloaded_us;           ///< [part] of a batch, spent with that
     std::vector<std::string> failed;           ///< parts whose own checks failed
     nlohmann::ordered_json fidelity;           ///< of the chips
     std::vector<std::vector<Exchange>> exchanges;  ///< by batch and layer of experts
     std::vector<BatchTimes> times;
+    std::vector<std::uint64_t> channel_bytes;  ///< of all batches
+    std::optional<JointOutcome> joint;
+    std::vector<BatchTimes> without_overlap;  ///< joint: of the same parts, if each batch had all chips and links
 };
 
 /// The report (docs/brainstorm.md, "Experts on several chips").

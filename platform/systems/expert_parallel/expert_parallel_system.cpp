@@ -13,6 +13,7 @@
 #include "switchyard/platform/system/report_parts.h"
 #include "switchyard/platform/system/system_registry.h"
 #include "switchyard/platform/systems/expert_parallel/expert_parallel_report.h"
+#include "switchyard/platform/systems/expert_parallel/joint_run.h"
 #include "switchyard/sw_scheduler/base/error.h"
 
 namespace switchyard::platform {
@@ -48,36 +49,81 @@ public:
     }
 
     ordered_json run() override {
-        const std::size_t count = parts_.parts().size();
         ClusterOutcome outcome;
-        outcome.part_us.resize(count);
-        outcome.reload_us.resize(count);
-        // SystemC elaborates once a process.
-        run_in_processes(
-            count, 1, [&](std::size_t i) { return parts_.parts()[i]->plan->run().dump(); },
-            [&](std::size_t i, const std::string& text, double) {
-                const ordered_json report = ordered_json::parse(text);
-                std::vector<double> us = latencies_of(report);
-                if (i != parts_.alone) {
-                    outcome.reload_us[i] = std::max(0.0, us.at(0) - us.at(1));
-                    us.erase(us.begin());
-                }
-                outcome.part_us[i] = std::move(us);
-                if (!report.value("ok", true)) outcome.failed.push_back(parts_.parts()[i]->name);
-                if (i == parts_.alone) outcome.fidelity = report.value("fidelity", ordered_json::object());
-            });
+        if (work_.parts)
+            for (const sched::brainstorm::DeviceRoutes& batch : work_.batches)
+                outcome.exchanges.push_back(exchanges_of(batch));
+        if (work_.parts && config_.cluster.joint()) {
+            run_together(outcome);
+        } else {
+            run_separately(outcome);
+            if (work_.parts) time_batches(outcome);
+        }
         if (config_.topology) outcome.fidelity["links"] = "messages";
-        if (work_.parts) time_batches(outcome);
         return expert_parallel_report(config_, work_, parts_, outcome);
     }
 
 private:
+    /// Each part by itself: SystemC elaborates once a process.
+    void run_separately(ClusterOutcome& outcome) const {
+        const std::size_t count = parts_.parts().size();
+        outcome.part_us.resize(count);
+        outcome.reload_us.resize(count);
+        run_in_processes(
+            count, 1, [&](std::size_t i) { return parts_.parts()[i]->plan->run().dump(); },
+            [&](std::size_t i, const std::string& text, double) {
+                const ordered_json report = ordered_json::parse(text);
+                if (i == parts_.alone) return take_alone(report, outcome);
+                std::vector<double> us = latencies_of(report);
+                outcome.reload_us[i] = std::max(0.0, us.at(0) - us.at(1));
+                us.erase(us.begin());
+                outcome.part_us[i] = std::move(us);
+                if (!report.value("ok", true)) outcome.failed.push_back(parts_.parts()[i]->name);
+            });
+        outcome.reloaded_us = outcome.reload_us;
+        if (config_.cluster.weights != "reloaded") outcome.reloaded_us.assign(count, 0);
+    }
+
+    /// All chips and links in one simulation; the network on one chip in another one.
+    void run_together(ClusterOutcome& outcome) const {
+        ordered_json alone;
+        run_in_processes(
+            2, 1,
+            [&](std::size_t i) {
+                return i == 0 ? parts_.parts()[parts_.alone]->plan->run().dump()
+                              : to_json(run_joint(config_, parts_, outcome.exchanges)).dump();
+            },
+            [&](std::size_t i, const std::string& text, double) {
+                const ordered_json result = ordered_json::parse(text);
+                if (i == 0)
+                    alone = result;
+                else
+                    outcome.joint = joint_outcome(result);
+            });
+        outcome.part_us = outcome.joint->part_us;
+        outcome.reload_us = outcome.joint->reload_us;
+        outcome.reloaded_us = outcome.joint->reloaded_us;
+        outcome.failed = outcome.joint->failed;
+        outcome.times = outcome.joint->times;
+        outcome.channel_bytes = outcome.joint->channel_bytes;
+        take_alone(alone, outcome);
+        outcome.fidelity["simulation"] = "chips and links together";
+        for (std::size_t b = 0; b < outcome.times.size(); ++b)
+            outcome.without_overlap.push_back(
+                time_batch(config_.topology, config_.links.messages, outcome.joint->chips[b], outcome.exchanges[b]));
+    }
+
+    void take_alone(const ordered_json& report, ClusterOutcome& outcome) const {
+        outcome.part_us[parts_.alone] = latencies_of(report);
+        if (!report.value("ok", true)) outcome.failed.push_back(parts_.parts()[parts_.alone]->name);
+        outcome.fidelity = report.value("fidelity", ordered_json::object());
+    }
+
     void time_batches(ClusterOutcome& outcome) const {
-        const bool reloads = config_.cluster.weights == "reloaded";
         for (std::size_t b = 0; b < work_.batches.size(); ++b) {
             const auto time_of = [&](const std::optional<std::size_t>& part) {
                 if (!part) return 0.0;
-                return outcome.part_us[*part].at(b) + (reloads ? outcome.reload_us[*part] : 0);
+                return outcome.part_us[*part].at(b) + outcome.reloaded_us[*part];
             };
             ChipTimes chips;
             for (const std::optional<std::size_t>& part : parts_.between) chips.between_us.push_back(time_of(part));
@@ -85,9 +131,10 @@ private:
                 chips.experts_us.emplace_back();
                 for (const std::optional<std::size_t>& part : layer) chips.experts_us.back().push_back(time_of(part));
             }
-            outcome.exchanges.push_back(exchanges_of(work_.batches[b]));
-            outcome.times.push_back(
-                time_batch(config_.topology, config_.links.messages, chips, outcome.exchanges.back()));
+            outcome.times.push_back(time_batch(config_.topology, config_.links.messages, chips, outcome.exchanges[b]));
+            const std::vector<std::uint64_t>& bytes = outcome.times.back().bytes_of_channel;
+            outcome.channel_bytes.resize(bytes.size());
+            for (std::size_t c = 0; c < bytes.size(); ++c) outcome.channel_bytes[c] += bytes[c];
         }
     }
 
@@ -142,6 +189,7 @@ public:
             report_row("topology", text_of(report.at("topology"))) +
             report_row("latency of a batch", fmt::format("{:.3f} us", number_of(summary.at("latency_us").at("mean")))) +
             row("on chips", "chips_us", " us") + row("on links", "links_us", " us") +
+            row("a batch in a stream", "period_us", " us") + row("hidden by overlap", "hidden_us", " us") +
             row("one chip alone, its own batch", "alone_us", " us") +
             row("samples a second, over one chip", "speedup_over_alone", "") +
             row("between chips, a batch", "between_chips_mb_of_a_batch", " MB");

@@ -1,95 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// The system with a chip whose times are a formula of the routes that it is given.
+// The system, each part of a network by itself.
 #include <algorithm>
 #include <cmath>
-#include <memory>
+#include <map>
 #include <string>
 #include <utility>
 
 #include <nlohmann/json.hpp>
 
-#include "switchyard/platform/system/network_work.h"
-#include "switchyard/platform/system/system_registry.h"
 #include "switchyard/sw_scheduler/base/error.h"
-#include "switchyard/sw_scheduler/base/files.h"
-#include "switchyard/sw_scheduler/base/scratch_folder.h"
 #include "switchyard/sw_scheduler/workload/model_reader.h"
 #include "switchyard/testbenches/catch.h"
-
-namespace switchyard::platform {
-std::unique_ptr<System> make_expert_parallel_system(SystemRegistry chips);
-}
+#include "switchyard/testbenches/unit/expert_parallel/formula_chip.h"
 
 using namespace switchyard;
-using namespace switchyard::platform;
+using namespace switchyard::testing;
 using nlohmann::ordered_json;
 
 namespace {
-
-constexpr const char* kExperts = "testbenches/data/experts.yaml";
-constexpr std::uint32_t kCells = 32;  ///< of a chip's batch
-
-/// A batch takes a nanosecond for each multiply-accumulate that its routes ask for, the first one another for each byte
-/// of weights.
-class FormulaPlan : public Plan {
-public:
-    explicit FormulaPlan(const Point& point) : work_(read_network_work(point)) {
-        const auto speed = point.parameters.find("speed");
-        if (speed != point.parameters.end()) speed_ = std::stod(speed->second);
-    }
-    ordered_json run() override {
-        ordered_json batches = ordered_json::array();
-        for (const BatchRouting& routes : work_.routes.batches) {
-            std::uint64_t macs = 0;
-            for (const sched::Operator& op : work_.model.graph.operators)
-                macs += op.macs_per_sample * samples_on(op.path, routes);
-            if (batches.empty()) macs += work_.model.graph.total_weight_bytes();
-            batches.push_back({{"latency_us", static_cast<double>(macs) * 1e-3 / speed_}});
-        }
-        return {{"ok", true}, {"fidelity", {{"chip", "formula"}}}, {"batches", batches}};
-    }
-
-private:
-    NetworkWork work_;
-    double speed_ = 1;
-};
-
-class FormulaChip : public System {
-public:
-    std::string name() const override { return "formula"; }
-    std::string summary() const override { return "a chip for tests"; }
-    std::vector<SystemDesign> designs() const override {
-        return {{"formula", {"speed"}}, {"formula-of-file", {"file", "speed"}, "formula", false}};
-    }
-    std::unique_ptr<Plan> prepare(const Point& point) const override { return std::make_unique<FormulaPlan>(point); }
-    std::string table(const ordered_json&) const override { return ""; }
-};
-
-/// Runs with the platform's sections `text`; the platform file is in a folder of its own.
-ordered_json run(const std::string& text, std::map<std::string, std::string> overrides = {},
-                 const std::string& workload = kExperts, const std::string& placement = "") {
-    const ScratchFolder folder("switchyard-test");
-    write_file("chip_file: any.yaml\n" + text, folder.file("platform.yaml"));
-    write_file(placement, folder.file("placement.yaml"));
-    SystemRegistry chips;
-    chips.add(std::make_unique<FormulaChip>());
-    const std::unique_ptr<System> system = make_expert_parallel_system(std::move(chips));
-    Point point;
-    point.design = "expert-parallel";
-    point.workload = workload;
-    point.platform = folder.file("platform.yaml");
-    point.overrides = std::move(overrides);
-    point.work.batches = 3;
-    point.work.first_batch = 40;
-    ordered_json report = system->prepare(point)->run();
-    CHECK(report.at("ok") == true);
-    system->table(report);
-    return report;
-}
-
-const std::string kFour =
-    "cluster: {chip_design: formula}\nlinks: {devices: 4, family: fully_connected, rate_factor: 1}\n";
-const std::string kOne = "cluster: {chip_design: formula}\nlinks: {devices: 1}\n";
 
 /// "" or the line with which the run is refused, without its folder.
 std::string refusal(const std::string& text, std::map<std::string, std::string> overrides = {},
@@ -107,10 +35,6 @@ std::string refusal(const std::string& text, std::map<std::string, std::string> 
 
 double weight_bytes() {
     return static_cast<double>(sched::read_model(kExperts).graph.total_weight_bytes());
-}
-
-double summary(const ordered_json& report, const char* key) {
-    return report.at("summary").at(key).get<double>();
 }
 
 }  // namespace
