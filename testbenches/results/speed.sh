@@ -5,7 +5,7 @@
 set -euo pipefail
 source "$(dirname "$0")/lib/inputs.sh"
 folder=$(dirname "$0")
-pairs=("$folder/speed_pairs_segments.tsv" "$folder/speed_pairs_schedules.tsv" "$folder/speed_pairs.tsv")  # newest first
+pairs=("$folder/speed_pairs_bounds.tsv" "$folder/speed_pairs_segments.tsv" "$folder/speed_pairs_schedules.tsv" "$folder/speed_pairs.tsv")  # newest first
 
 cat <<'END'
 # Speed, before and after
@@ -23,4 +23,21 @@ for file in "${pairs[@]}"; do
     grep -v '^#' "$file" | awk -F'\t' '{ printf "| %s | %s (%s to %s) | %s (%s to %s) | %.2f | %s |\n", $1, $2, $3, $4, $5, $6, $7, $2 / $5, $8 }'
     echo
 done
-inputs "${pairs[@]}"
+cat <<'END'
+# Where single tiles spend their time
+
+What a part takes, and how many times as fast a batch would be if the part took no time: the most that can be gained
+there. `other` is what belongs to none, such as the reader of the image. Measured by
+
+    testbenches/results/lib/speed_shares.sh FOLDER_OF_PROGRAMS
+
+END
+sed -n 's/^# //p' "$folder/speed_shares.tsv"
+printf '\n| case | part | percent | if it were free |\n| --- | --- | --- | --- |\n'
+grep -v '^#' "$folder/speed_shares.tsv" | awk -F'\t' '{ printf "| %s | %s | %s | %.2f |\n", $1, $2, $3, 100 / (100 - $3) }'
+# The largest parts that together leave a third or less.
+grep "^tiles, skipnet_resnet101" "$folder/speed_shares.tsv" | grep -v "other" | awk -F'\t' '
+    BEGIN { left = 100 }
+    left > 100 / 3 { left -= $3; parts = parts (parts == "" ? "" : "; ") $2 }
+    END { printf "\nThree times as fast on skipnet_resnet101: these would have to take no time at all: %s.\n", parts }'
+inputs "${pairs[@]}" "$folder/speed_shares.tsv"

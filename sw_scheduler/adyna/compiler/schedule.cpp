@@ -25,20 +25,25 @@ std::vector<SegmentPlan> refined(std::vector<SegmentPlan> segments, Segmenter& s
     return segments;
 }
 
-/// False if the tiles' weights are more than there is room for, wherever the tiles are.
-bool may_stay(const std::vector<SegmentPlan>& segments, const HardwareDescription& hardware, unsigned tiles) {
+/// Bytes of weights on all tiles together.
+std::uint64_t weight_bytes(const std::vector<SegmentPlan>& segments) {
     std::uint64_t bytes = 0;
     for (const SegmentPlan& segment : segments) {
         for (std::size_t i = 0; i < segment.stages.size(); ++i)
             bytes += std::uint64_t{segment.tiles[i]} * segment.stages[i].footprint.weights;
     }
-    return bytes <= std::uint64_t{tiles} * hardware.data_bytes();
+    return bytes;
 }
 
-/// False if the weights are more than there is room for, however they are cut.
-bool may_stay(const Workload& workload, const HardwareDescription& hardware, unsigned tiles) {
+/// The same at least, however the network is cut.
+std::uint64_t min_weight_bytes(const Workload& workload) {
     std::uint64_t bytes = 0;
     for (const Operator& one : workload.graph.operators) bytes += one.weight_bytes;
+    return bytes;
+}
+
+/// False if the tiles together have no room for these bytes of weights.
+bool may_stay(std::uint64_t bytes, const HardwareDescription& hardware, unsigned tiles) {
     return bytes <= std::uint64_t{tiles} * hardware.data_bytes();
 }
 
@@ -75,8 +80,8 @@ PlannedSegments plan_segments(Segmenter& loading, Segmenter& resident, const Wor
         if (stay(improved)) best = std::move(improved);
     }
     std::vector<SegmentPlan> staying;
-    if (may_stay(workload, hardware, tiles)) staying = resident.best_or_nothing();
-    if (!staying.empty() && may_stay(staying, hardware, tiles)) {
+    if (may_stay(min_weight_bytes(workload), hardware, tiles)) staying = resident.best_or_nothing();
+    if (!staying.empty() && may_stay(weight_bytes(staying), hardware, tiles)) {
         staying = refined(std::move(staying), resident);
         if (cycles(staying) < cycles(best) && stay(staying)) return {std::move(staying), Weights::resident};
     }

@@ -16,7 +16,7 @@ std::uint64_t Segmenter::packets(const SegmentPlan& plan, std::size_t i) const {
         const Stage& stage = plan.stages[static_cast<std::size_t>(other - plan.first)];
         return Spread{work.graph.operators[other].shape, stage.largest, stage.k_factor};
     };
-    std::uint64_t sum = stored_bytes(plan, op) > 0 ? packets_to_memory(spread(op)) : 0;
+    std::uint64_t sum = stored_bytes(plan.last, op) > 0 ? packets_to_memory(spread(op)) : 0;
     for (const Source& source : work.graph.operators[op].inputs) {
         sum += source.producer >= plan.first ? packets_between(source, spread(source.producer), spread(op))
                                              : packets_from_memory(source, spread(op));

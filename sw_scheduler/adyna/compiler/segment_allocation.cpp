@@ -41,18 +41,18 @@ bool Segmenter::allocate(SegmentPlan& plan, unsigned weight_copies) {
     // What does not depend on the number of tiles is looked up once.
     std::vector<Turns> all_turns;
     all_turns.reserve(plan.tile_groups.size());
-    std::vector<StageSearch::Series*> series(plan.slots.size());
+    std::vector<StageSearch::Known> known(plan.slots.size());
     for (const TileGroup& tile_group : plan.tile_groups) {
         all_turns.push_back(turns(plan, tile_group));
         for (const std::size_t i : tile_group)
-            series[i] = &search_.series(query(plan, i, weight_copies, tile_group.size()));
+            known[i] = search_.known(query(plan, i, weight_copies, tile_group.size()));
     }
     StageList best;
     const auto cycles = [&](std::size_t l, unsigned tiles) {
         const TileGroup& tile_group = plan.tile_groups[l];
         best.clear();
         for (const std::size_t i : tile_group)
-            best.push_back(&search_.best(*series[i], query(plan, i, weight_copies, tile_group.size()), tiles));
+            best.push_back(&search_.best(known[i], query(plan, i, weight_copies, tile_group.size()), tiles));
         return initiation_interval(plan, tile_group, all_turns[l], best);
     };
     std::vector<unsigned> tiles = allocate_proportional(tiles_, loads, min);

@@ -89,14 +89,14 @@ double Segmenter::loaded_bytes(const SegmentPlan& plan, int op, unsigned source)
            plan.units * search_.workload().edge_share({op, source});
 }
 
-double Segmenter::stored_bytes(const SegmentPlan& plan, int op) const {
+double Segmenter::stored_bytes(int last, int op) const {
     const Workload& work = search_.workload();
     const Workload::Item& item = work.items[op];
     bool once = item.is_output;
     double sample_bytes = 0;
     std::set<std::tuple<int, unsigned, unsigned>> counted;  // switch, branch, group
     for (const Workload::Use& use : item.uses) {
-        if (use.consumer < plan.last) continue;
+        if (use.consumer < last) continue;
         const Source& source = work.graph.operators[use.consumer].inputs[use.source];
         // A sample that takes one branch is stored once, one that takes several once for each.
         const bool several = source.switch_id != kNoSwitch && !work.graph.switches[source.switch_id].exclusive;
@@ -308,7 +308,7 @@ void Segmenter::add_pipeline_cycles(SegmentPlan& plan) const {
                 std::max(start, leaves + transfer_cycles() + std::max(plan.stages[from].out_cycles, stage.in_cycles));
         }
         done[i] = start + compute[i];
-        const double stored = stored_bytes(plan, op) / unit_bandwidth;
+        const double stored = stored_bytes(plan.last, op) / unit_bandwidth;
         fill = std::max(fill, done[i] + (stored > 0 ? store_latency() + std::max(stage.out_cycles, stored) : 0));
     }
     plan.pipeline_cycles =
@@ -331,7 +331,7 @@ void Segmenter::add_memory_cycles(SegmentPlan& plan) const {
         const Operator& one = work.graph.operators[op];
         const Stage& stage = plan.stages[static_cast<std::size_t>(op - plan.first)];
         for (unsigned s = 0; s < one.inputs.size(); ++s) tensors += loaded_bytes(plan, op, s);
-        tensors += stored_bytes(plan, op);
+        tensors += stored_bytes(plan.last, op);
         const double copies = hardware.multicast_reads ? 1 : double{1} * stage.largest.n * stage.largest.p;
         const double bytes = copies * static_cast<double>(one.weight_bytes);
         weights += bytes;

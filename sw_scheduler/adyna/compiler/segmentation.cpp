@@ -8,8 +8,8 @@
 
 #include <fmt/format.h>
 
-#include "switchyard/sw_scheduler/adyna/compiler/cost_model.h"
 #include "switchyard/sw_scheduler/adyna/compiler/kernel_search.h"
+#include "switchyard/sw_scheduler/adyna/compiler/segment_bounds.h"
 #include "switchyard/sw_scheduler/base/error.h"
 
 namespace switchyard::sched {
@@ -47,6 +47,8 @@ Segmenter::Segmenter(StageSearch& search, const Design& design, unsigned tiles, 
                                            batch));
     }
 }
+
+Segmenter::~Segmenter() = default;
 
 std::vector<std::vector<int>> Segmenter::orders(int first, int last) const {
     const DynGraph& graph = search_.workload().graph;
@@ -172,7 +174,8 @@ bool Segmenter::may_fit(const Trial& trial, const std::vector<TileGroup>& tile_g
 std::optional<SegmentPlan> Segmenter::plan(const Trial& trial, Prepared& prepared) {
     const auto count = static_cast<std::size_t>(trial.last - trial.first);
     std::optional<SegmentPlan> separate;
-    if (may_fit(trial)) {
+    constexpr std::size_t kFew = 8;  // operators that mostly fit: their bounds are not worth the search
+    if (count <= kFew || may_fit(trial)) {
         if (separate_.size() != count) separate_ = separate_tile_groups(count);
         separate = plan(trial, prepared, separate_);
     }
@@ -248,49 +251,6 @@ std::vector<unsigned> Segmenter::gates_in_front(int first, int last) const {
     return gates;
 }
 
-std::optional<SegmentPlan> Segmenter::segment(int first, int last) {
-    if (search_.by_batch() && !packing_) {  // which way a batch's samples go is known when the gate has seen them all
-        const std::vector<unsigned> gates = gates_in_front(first, last);
-        if (std::any_of(gates.begin(), gates.end(), [](unsigned count) { return count > 0; })) return std::nullopt;
-    }
-    if (!grouping_ && last - first > static_cast<int>(tiles_)) return std::nullopt;
-    const bool whole_network = first == 0 && last == static_cast<int>(search_.workload().items.size());
-    const std::vector<std::vector<int>> sorted = orders(first, last), as_they_are{{}};
-    std::optional<SegmentPlan> best;
-    const auto try_copies = [&](std::initializer_list<unsigned> weight_copies) {
-        for (const std::uint32_t size : unit_sizes_) {
-            // A batch that is one unit need not be sorted.
-            const std::vector<std::vector<int>>& tried =
-                size == search_.workload().graph.batch_samples() ? as_they_are : sorted;
-            std::vector<Prepared> prepared(tried.size());
-            for (const unsigned copies : weight_copies) {
-                for (std::size_t o = 0; o < tried.size(); ++o) {
-                    std::optional<SegmentPlan> candidate = plan({first, last, size, copies, tried[o]}, prepared[o]);
-                    const bool same_units = best && best->unit_samples == size;
-                    if (candidate &&
-                        (!best || candidate->cycles < (same_units ? 1 : margins_.smaller_units) * best->cycles))
-                        best.swap(candidate);
-                    if (candidate) spare_ = std::move(*candidate);
-                }
-            }
-        }
-    };
-    if (whole_network) {  // nothing follows
-        try_copies({1});
-    } else if (weights_ == Weights::resident) {  // those of other segments need room
-        try_copies({2});
-    } else {
-        try_copies({2, 1});
-    }
-    return best;
-}
-
-bool Segmenter::fits(int first, int last) {
-    if (!grouping_ && last - first > static_cast<int>(tiles_)) return false;
-    Prepared prepared;
-    return plan({first, last, unit_sizes_.back(), 1, {}}, prepared).has_value();
-}
-
 void Segmenter::deepen(SegmentPlan& plan, std::uint32_t other_weights) {
     const Workload& work = search_.workload();
     const auto dynamic = [&](int op) { return work.graph.operators[op].dynamic(); };
@@ -325,81 +285,6 @@ void Segmenter::deepen(SegmentPlan& plan, std::uint32_t other_weights) {
             for (const std::size_t i : tile_group) more |= one_more(tile_group, i);
         }
     }
-}
-
-std::vector<SegmentPlan> Segmenter::best() {
-    int stuck = 0;
-    std::vector<SegmentPlan> segments = best_or_stuck(stuck);
-    if (segments.empty()) {
-        int last = stuck + 1;
-        while (!may_cut(last)) ++last;
-        fail(stuck, last);
-    }
-    return segments;
-}
-
-std::vector<SegmentPlan> Segmenter::best_or_nothing() {
-    int stuck = 0;
-    return best_or_stuck(stuck);
-}
-
-std::vector<SegmentPlan> Segmenter::best_or_stuck(int& stuck) {
-    const int count = static_cast<int>(search_.workload().items.size());
-    struct Step {
-        double cycles = kNever;
-        SegmentPlan segment;  ///< the last one
-    };
-    std::vector<Step> steps(static_cast<std::size_t>(count) + 1);
-    steps[0].cycles = 0;
-    for (int first = 0; first < count; ++first) {
-        if (steps[first].cycles == kNever || !may_cut(first)) continue;
-        stuck = first;
-        bool fitted = false;
-        for (int last = first + 1; last <= count; ++last) {
-            if (!may_cut(last)) continue;
-            std::optional<SegmentPlan> candidate = segment(first, last);
-            if (!candidate) {
-                if (fitted) break;  // more operators need more room
-                continue;
-            }
-            fitted = true;
-            const double cycles = steps[first].cycles + candidate->cycles;
-            if (cycles < steps[last].cycles) steps[last] = {cycles, std::move(*candidate)};
-            if (!pipelining_) break;
-        }
-    }
-    std::vector<SegmentPlan> result;
-    if (steps[count].cycles == kNever) return result;
-    for (int at = count; at > 0; at = result.back().first) result.push_back(std::move(steps[at].segment));
-    std::reverse(result.begin(), result.end());
-    return result;
-}
-
-void Segmenter::fail(int first, int last) {
-    const Workload& work = search_.workload();
-    const HardwareDescription& hardware = search_.hardware();
-    const std::uint32_t unit = unit_sizes_.back();
-    const auto slots = slots_of({first, last, unit, 1, {}});
-    unsigned sum = 0;
-    std::string needs;
-    for (int op = first; op < last; ++op) {
-        const Operator& one = work.graph.operators[op];
-        const unsigned min = search_.min_tiles({op, unit, slots[op - first]});
-        if (min == 0 || min > tiles_) {
-            const Footprint bytes = search_.smallest_footprint({op, unit, slots[op - first]}, tiles_);
-            throw Infeasible(
-                work.graph.file, one.line, one.name,
-                fmt::format("does not fit: {} bytes of weights and {} bytes of buffers on each of {} tiles, which have "
-                            "{} bytes for data",
-                            bytes.weights, bytes.buffers, tiles_, hardware.data_bytes()));
-        }
-        sum += min;
-        needs += fmt::format("{}{} ({} tiles)", needs.empty() ? "" : ", ", one.name, min);
-    }
-    throw Infeasible(work.graph.file, work.graph.operators[first].line, work.graph.operators[first].name,
-                     fmt::format("must share a segment with the switch's other operators, which need {} tiles of {} "
-                                 "together: {}",
-                                 sum, tiles_, needs));
 }
 
 }  // namespace switchyard::sched

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <map>
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -113,6 +114,7 @@ public:
     /// compaction (samples may be sorted by routes that are known when a segment begins).
     Segmenter(StageSearch& search, const Design& design, unsigned tiles, std::uint32_t unit_samples,
               const Margins& margins = {}, Weights weights = Weights::loaded);
+    ~Segmenter();
 
     /// The cut points with the smallest sum of segment cycles. Throws InputError that names the operator which does not
     /// fit, and the bytes.
@@ -121,6 +123,8 @@ public:
     std::vector<SegmentPlan> best_or_nothing();
     /// Operators [first, last) as one segment in the best micro-batch, or nothing if they do not fit.
     std::optional<SegmentPlan> segment(int first, int last);
+    /// A lower bound of what that costs, which is found without planning it; infinite only where nothing fits.
+    double min_cycles(int first, int last);
     /// True if they fit in the smallest micro-batch, weights of one segment at a time.
     bool fits(int first, int last);
     /// The same segment with N tiles for each of its tile groups, or nothing if they do not fit; the plan as segment()
@@ -181,8 +185,20 @@ private:
     /// fit.
     bool allocate(SegmentPlan& plan, unsigned weight_copies);
     class TileExchange;
-    /// best(), or nothing and the end of the longest prefix that can be scheduled.
-    std::vector<SegmentPlan> best_or_stuck(int& stuck);
+    class Bounds;
+    class PathSearch;
+    Bounds& bounds();
+    /// False if operators [first, last) are no segment, whatever they need.
+    bool refused(int first, int last) const;
+    /// Copies of the weights, the best first.
+    std::vector<unsigned> copies_tried(int first, int last) const;
+    std::vector<std::vector<int>> orders_tried(int first, int last, std::uint32_t unit_samples) const;
+    /// Whether segment(first, last) is something.
+    bool has_plan(int first, int last);
+    /// True only if the operators fit, each on tiles of its own.
+    bool surely_fits(const Trial& trial, Prepared& prepared);
+    /// Where a prefix that can be scheduled ends from which no segment leads on: of several the last one.
+    int stuck();
     /// For operator plan.first + i.
     static StageQuery query(const SegmentPlan& plan, std::size_t i, unsigned weight_copies, std::size_t sharers);
     /// On which all members of the tile group fit, or 0.
@@ -248,7 +264,8 @@ private:
     double store_latency() const;
     /// Bytes a batch between HBM and the tiles of an operator of the segment: of an operand, of the result.
     double loaded_bytes(const SegmentPlan& plan, int op, unsigned source) const;
-    double stored_bytes(const SegmentPlan& plan, int op) const;
+    /// `last`: the segment's end.
+    double stored_bytes(int last, int op) const;
     bool loads_weights(int first, int last) const;
     std::vector<BufferSlots> slots_of(const Trial& trial);
     const BranchOperators& branches_of(int first, int last);
@@ -264,6 +281,7 @@ private:
     std::pair<int, int> branches_of_{0, 0};  ///< first, last of that segment
     std::vector<TileGroup> separate_;        ///< of the segment that was looked at last
     SegmentPlan spare_;                      ///< a plan that is not needed any more
+    std::unique_ptr<Bounds> bounds_;         ///< made when they are asked for first
 };
 
 }  // namespace switchyard::sched

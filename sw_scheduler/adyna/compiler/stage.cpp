@@ -375,6 +375,13 @@ bool StageSearch::bytes_fit(const StageQuery& query, unsigned k_factor, const Pa
                hardware_.data_bytes() / query.sharers;
 }
 
+// What fits on T tiles fits on T + 1. Let k * n * p <= T be a cut that is visited for T (for_each_k_factor,
+// for_each_split), and s = (T + 1) / k, rounded down as all quotients here: s >= n * p. For T + 1 the share s is
+// visited, or one that leaves as many k factors, q = (T + 1) / s >= k. Its k factors are the fewest, k', whose slices
+// are as small as those of q: no larger than those of k. Since k' <= q, (T + 1) / k' >= s >= n * p n and p factors are
+// visited beside them, among them some whose blocks have as many samples as with n, and no more rows than with p. Where
+// blocks shrink, no bytes are added, but for the heads of an attention; whether groups of samples are kept hangs on the
+// samples alone.
 unsigned StageSearch::search_tiles_bound(const StageQuery& query) const {
     const std::uint32_t rows = workload_.graph.operators[query.op].shape.out_rows;
     const unsigned max_rows = std::min<unsigned>(rows, max_p_factor(query.op));

@@ -93,6 +93,8 @@ struct StageQuery {
 
 /// Chooses k, n and p factors for an operator on a number of tiles.
 class StageSearch {
+    struct Series;
+
 public:
     StageSearch(const Workload& workload, const HardwareDescription& hardware,
                 Invocation invocation = Invocation::micro_batch);
@@ -102,11 +104,21 @@ public:
     /// of those that fit this operator's part of a tile's data area, and of those that are about as quick one that
     /// reads less. Stage::fits is false if none does.
     const Stage& best(const StageQuery& query, unsigned tiles) { return best(series(query), query, tiles); }
-    /// What is known of operators of a class under the same conditions. It stays where it is.
-    struct Series;
-    Series& series(const StageQuery& query);
-    /// The same with series(query), looked up before.
-    const Stage& best(Series& known, const StageQuery& query, unsigned tiles);
+    /// What is known of operators of a class under the same conditions; valid as long as the search.
+    class Known {
+    public:
+        Known() = default;
+
+    private:
+        friend class StageSearch;
+        explicit Known(Series& series) : series_(&series) {}
+        Series* series_ = nullptr;
+    };
+    Known known(const StageQuery& query) { return Known(series(query)); }
+    /// The same with known(query), looked up before.
+    const Stage& best(const Known& known, const StageQuery& query, unsigned tiles) {
+        return best(*known.series_, query, tiles);
+    }
 
     /// The stage with these factors; `largest` is for a whole micro-batch.
     Stage spread(const StageQuery& query, unsigned k_factor, const Partition& largest);
@@ -172,7 +184,6 @@ private:
         }
     };
 
-public:
     struct Series {
         std::vector<std::unique_ptr<Stage>> by_tiles;
         std::optional<unsigned> min_tiles;
@@ -180,7 +191,8 @@ public:
         std::unordered_map<std::uint64_t, Choice> splits;
     };
 
-private:
+    Series& series(const StageQuery& query);
+    const Stage& best(Series& known, const StageQuery& query, unsigned tiles);
     const Choice& best_split(Series& known, const StageQuery& query, unsigned k_factor, unsigned factors);
     static std::uint64_t split_key(unsigned k_factor, unsigned factors) {
         return std::uint64_t{k_factor} << 32 | factors;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <random>
+#include <set>
+#include <string>
 
 #include "switchyard/sw_scheduler/adyna/compiler/kernel_search.h"
 #include "switchyard/sw_scheduler/adyna/compiler/stage.h"
@@ -190,6 +192,40 @@ TEST_CASE("The fewest tiles of an operator, whatever its slots, bound those that
     CHECK(equal > 0);
     CHECK(several > 0);
     CHECK(nowhere > 0);
+}
+
+// min_tiles() and tiles_bound() search by halves, which takes this for granted.
+TEST_CASE("What fits on some tiles fits on more of them") {
+    const std::string network = GENERATE("tutel_moe", "dpsnet", "fbsnet_mcifarnet", "skipnet_resnet34", "pabee_bert");
+    const Model model = read_model("configs/workloads/" + network + ".yaml");
+    HardwareDescription chip = large_chip();
+    chip.scratchpad_bytes = 128 * 1024;
+    const Workload workload(model.graph, chip, std::vector<double>(model.graph.operators.size(), 0.5));
+    StageSearch search(workload, chip);
+    std::set<int> seen;
+    unsigned several = 0;
+    for (int op = 0; op < static_cast<int>(model.graph.operators.size()); ++op) {
+        if (!seen.insert(search.class_of(op)).second) continue;
+        // A slice that reaches into one head more needs more.
+        if (model.graph.operators[static_cast<std::size_t>(op)].shape.kind == OpKind::attention) continue;
+        const BufferSlots slots{
+            BufferSlots::Inputs(model.graph.operators[static_cast<std::size_t>(op)].inputs.size(), 2), 2};
+        for (const std::uint32_t unit : {1u, 8u}) {
+            const StageQuery query{op, unit, slots, 2, 1};
+            unsigned fewest = 0;
+            for (unsigned tiles = 1; tiles <= chip.tiles(); ++tiles) {
+                const bool fits = search.best(query, tiles).fits;
+                CAPTURE(network, op, unit, tiles, fewest);
+                CHECK((fits || fewest == 0));
+                if (fits && fewest == 0) fewest = tiles;
+            }
+            CHECK(search.min_tiles(query) == fewest);
+            const unsigned bound = search.tiles_bound(op, unit, 2, 1);
+            CHECK((fewest == 0 || bound <= fewest));
+            several += fewest > 1 ? 1 : 0;
+        }
+    }
+    CHECK(several > 0);
 }
 
 TEST_CASE("The estimate that steers the search stays close to the kernel that is found") {

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// Not part of the interface of the compiler: what Segmenter leaves out.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "switchyard/sw_scheduler/adyna/compiler/segmentation.h"
+
+namespace switchyard::sched {
+
+/// Lower bounds of what Segmenter::segment() costs, found without tiles, slots or tile groups. They follow from the
+/// formulas of segment_costs.cpp:
+/// - An operator with w cycles of work for a unit takes w / t or more on t tiles, and it needs the fewest tiles on
+///   which it fits. Tile groups have the chip's tiles together, so the interval between units is not below the one for
+///   which the tiles that all of them need are as many as there are.
+/// - A unit passes one operator after another. On operators with the works w1, w2, ... and the tiles t1, t2, ... that
+///   takes w1 / t1 + w2 / t2 + ..., which is at least (sqrt(w1) + sqrt(w2) + ...)^2 / tiles (Cauchy and Schwarz).
+/// - Tensors and weights pass the HBM.
+class Segmenter::Bounds {
+public:
+    explicit Bounds(Segmenter& segmenter);
+
+    /// An empty segment in front of operator `first`, which add() makes longer by an operator.
+    void begin(int first);
+    void add();
+    int last() const { return last_; }
+    /// For the micro-batch with this number among the segmenter's unit_sizes_; infinite if it cannot fit.
+    double cycles(std::size_t size, unsigned weight_copies) const;
+    /// For the best micro-batch; infinite if none can fit.
+    double cycles() const;
+    /// A higher one, for a micro-batch in this order of the samples: with the times that operators have on whole
+    /// numbers of tiles, of the fewest slots.
+    double higher_cycles(std::size_t size, unsigned weight_copies, const std::vector<int>& order);
+    double higher_cycles();
+    /// Whether a micro-batch may fit, with more operators as well.
+    bool may_fit() const;
+
+private:
+    /// Along the way that takes a unit longest.
+    struct Way {
+        double root = 0;     ///< sum of the square roots of the operators' works
+        double latency = 0;  ///< of transfers
+    };
+    /// Of an operator, for a sample, summed over tiles.
+    struct Work {
+        double compute = 0, slowest = 0;  ///< with its transfers, if it has tiles of its own
+    };
+    struct Unit {
+        double expected = 0, usual = 0;   ///< samples; if no branch is decided
+        double rarest = 0;                ///< of its branch, of the operator that the fewest reach
+        bool own_tiles = true;            ///< however tiles are grouped
+        std::array<unsigned, 2> tiles{};  ///< at least, by copies of the weights - 1
+    };
+    /// What takes tiles: an operator that shares them with none, or those operators behind a switch that have as many
+    /// others before them on their branches, of which some may share tiles.
+    struct Share {
+        int op = 0;  ///< of the first kind
+        double work = 0;
+        std::array<unsigned, 2> tiles{};  ///< at least, by copies of the weights - 1
+    };
+    /// The second kind, for a unit size.
+    struct Together {
+        unsigned operators = 0;
+        double work = 0, rarest = 1;  ///< samples of the operator with the fewest
+        std::array<unsigned, 2> most{}, fewest{};
+        bool in_turn = false;  ///< all of them may be in one tile group
+        Share share() const;
+    };
+    void look_up_works();
+    void look_up_units();
+    void look_up_stores();
+    /// Number among together_ of an operator on a branch that comes next in the segment.
+    std::size_t place_behind_switch(int op);
+    /// Cycles between units, at least; infinite if it does not fit.
+    double interval(std::size_t size, unsigned weight_copies) const;
+    /// The same from `least` on, with whole numbers of tiles.
+    double stepped_interval(std::size_t size, unsigned weight_copies, const std::vector<int>& order, double least);
+    double cycles_with(std::size_t size, unsigned weight_copies, double shortest_interval) const;
+    /// An operator's times on numbers of tiles, under the same conditions.
+    struct Times {
+        StageQuery query;
+        StageSearch::Known known;
+        double active = 1;  ///< share of the units that bring it samples
+        double work = 0;    ///< as Share
+        unsigned fewest = 1;
+        bool never_slower = false;  ///< on more tiles
+    };
+    /// On which `times` are no longer than an interval; more than there are if there are none.
+    unsigned tiles_for(const Times& times, unsigned from, double interval) const;
+    unsigned fewest_copies() const;
+    const Unit& unit(int op, std::size_t size) const {
+        return units_[static_cast<std::size_t>(op) * segmenter_.unit_sizes_.size() + size];
+    }
+    Way& way(int op, std::size_t size) {
+        return ways_[static_cast<std::size_t>(op) * segmenter_.unit_sizes_.size() + size];
+    }
+
+    Segmenter& segmenter_;
+    const Workload& workload_;
+    std::vector<Work> works_;                                  ///< by operator
+    std::vector<std::vector<double>> operand_bytes_;           ///< by operator and source, of a batch
+    std::vector<int> outer_gate_;                              ///< of the outermost branch; beyond all without one
+    std::vector<Unit> units_;                                  ///< by operator and unit size
+    std::vector<std::vector<std::pair<int, double>>> stores_;  ///< by a segment's end: operators, the last first
+    // Of the segment.
+    int first_ = 0, last_ = 0;
+    double weights_ = 0, operands_ = 0;  ///< bytes
+    std::vector<Way> ways_;              ///< as units_
+    std::vector<double> fill_;           ///< by unit size
+    std::vector<std::vector<Share>> own_;
+    std::vector<std::vector<Together>> together_;                      ///< by unit size and place
+    std::vector<std::pair<int, unsigned>> places_;                     ///< switch, operators from it on
+    std::vector<std::pair<std::pair<int, unsigned>, unsigned>> seen_;  ///< operators of a branch
+    mutable std::vector<Share> shares_;                                ///< of interval()
+    std::vector<Times> times_;                                         ///< of stepped_interval()
+    std::vector<BufferSlots> slots_;
+};
+
+}  // namespace switchyard::sched
