@@ -20,6 +20,8 @@ TrafficBuilder::TrafficBuilder(const hw::NocConfig& noc, const hw::HbmConfig& me
             neighbour_.push_back(far ? static_cast<int>(far->router) : -1);
         }
     for (const unsigned router : router_of_endpoint_) choosers_.push_back(topology_->make_chooser(router));
+    routes_.push_back(0);  // none begins at 0
+    route_at_.resize(topology_->routers());
     cycles_.assign(links(), 0);
     visited_.assign(links(), 0);
 }
@@ -112,21 +114,37 @@ void TrafficBuilder::add_packet(Endpoint source, const std::vector<Endpoint>& de
         if (shares_[choice].packets > 0) add_route(from, destinations, choice, shares_[choice]);
 }
 
-const std::vector<std::uint16_t>& TrafficBuilder::route(unsigned from, unsigned to, unsigned choice) {
-    const std::uint64_t key = (std::uint64_t{from} * topology_->routers() + to) * topology_->choices() + choice;
-    const auto [known, added] = routes_.try_emplace(key);
-    if (added) {
-        for (unsigned at = from; at != to;) {
-            const unsigned link = at * topology_->router_ports() + topology_->port_to(at, to, choice);
-            known->second.push_back(static_cast<std::uint16_t>(link));
-            at = static_cast<unsigned>(neighbour_[link]);
-        }
+TrafficBuilder::Route TrafficBuilder::route(unsigned from, unsigned to, unsigned choice) {
+    const std::size_t at = find_route(from, to, choice);
+    const std::uint16_t* const links = routes_.data() + at;
+    return {links + 1, links + 1 + *links};
+}
+
+std::size_t TrafficBuilder::find_route(unsigned from, unsigned to, unsigned choice) {
+    std::vector<std::uint32_t>& known = route_at_[from];
+    if (known.empty()) known.resize(std::size_t{topology_->routers()} * topology_->choices());
+    std::uint32_t& at = known[to * topology_->choices() + choice];
+    if (at > 0) return at;
+    at = static_cast<std::uint32_t>(routes_.size());
+    routes_.push_back(0);
+    for (unsigned router = from; router != to;) {
+        const unsigned link = router * topology_->router_ports() + topology_->port_to(router, to, choice);
+        routes_.push_back(static_cast<std::uint16_t>(link));
+        ++routes_[at];
+        router = static_cast<unsigned>(neighbour_[link]);
     }
-    return known->second;
+    return at;
 }
 
 void TrafficBuilder::add_route(unsigned from, const std::vector<Endpoint>& destinations, unsigned choice,
                                const Share& share) {
+    if (destinations.size() == 1) {  // crosses no link twice
+        for (const std::uint16_t link : route(from, router_of_endpoint_[destinations.front()], choice)) {
+            use(link, share.packets, share.cycles);
+            sum_.link_bytes += share.wire_bytes;
+        }
+        return;
+    }
     ++packet_;
     for (const Endpoint destination : destinations) {
         for (const std::uint16_t link : route(from, router_of_endpoint_[destination], choice)) {

@@ -5,8 +5,6 @@
 #include <memory>
 #include <vector>
 
-#include <boost/unordered_map.hpp>
-
 #include "switchyard/hw/memory/hbm_config.h"
 #include "switchyard/hw/noc/noc_config.h"
 #include "switchyard/hw/noc/topology.h"
@@ -81,8 +79,14 @@ private:
     };
     void add_route(unsigned from, const std::vector<Endpoint>& destinations, unsigned choice, const Share& share);
     void use(unsigned link, std::uint64_t packets, std::uint64_t cycles);
-    /// Links that a packet crosses between two routers, in their order.
-    const std::vector<std::uint16_t>& route(unsigned from, unsigned to, unsigned choice);
+    struct Route {
+        const std::uint16_t *first, *last;
+        const std::uint16_t* begin() const { return first; }
+        const std::uint16_t* end() const { return last; }
+    };
+    /// Links that a packet crosses between two routers, in their order. Valid until the next call.
+    Route route(unsigned from, unsigned to, unsigned choice);
+    std::size_t find_route(unsigned from, unsigned to, unsigned choice);
     /// For which the packet occupies a link: its flits.
     std::uint64_t flits(std::uint64_t payload_bytes, std::size_t destinations) const {
         return hw::serialisation_cycles(noc_, payload_bytes, destinations);
@@ -96,11 +100,13 @@ private:
     std::vector<unsigned> router_of_endpoint_;
     hw::TopologyPtr topology_;
     unsigned router_links_;
-    std::vector<std::unique_ptr<hw::RouteChooser>> choosers_;                 ///< by endpoint
-    std::vector<int> neighbour_;                                              ///< [router][port]
-    boost::unordered_map<std::uint64_t, std::vector<std::uint16_t>> routes_;  ///< those taken so far
-    std::vector<Share> shares_;                                               ///< by the choice; scratch
-    std::vector<std::uint16_t> routers_;                                      ///< scratch
+    std::vector<std::unique_ptr<hw::RouteChooser>> choosers_;  ///< by endpoint
+    std::vector<int> neighbour_;                               ///< [router][port]
+    /// Routes taken so far: their number of links, then these.
+    std::vector<std::uint16_t> routes_;
+    std::vector<std::vector<std::uint32_t>> route_at_;  ///< [router][to, choice]: in routes_; 0: not taken so far
+    std::vector<Share> shares_;                         ///< by the choice; scratch
+    std::vector<std::uint16_t> routers_;                ///< scratch
     Traffic sum_;
     std::uint64_t stretched_cycles_ = 0, flit_cycles_ = 0;  ///< over the packets of sum_
     std::vector<std::uint32_t> cycles_;                     ///< by link, of sum_
