@@ -20,10 +20,21 @@ set(SWITCHYARD_GENERATED_ROOT ${PROJECT_BINARY_DIR}/generated)
 # Everything that is made before the first source is compiled: what clang-tidy needs beside the sources.
 add_custom_target(switchyard_made_headers)
 
-# switchyard_library(<name> [SOURCES ...] [DEPENDS ...] [SOURCES_DEPEND ...] [PRECOMPILED <kind>]): library
-# Switchyard::<name>, shared if BUILD_SHARED_LIBS says so. PRECOMPILED: as for switchyard_precompile(). SOURCES_DEPEND: headers alone, which no header of ours includes; who links it need not have them.
+# switchyard_cold(<target>...): they read, compose and report: neither simulated time passes in them nor a search. -O3 takes
+# twice as long to compile as -Og, and profiles of whole runs do not show them.
+function(switchyard_cold)
+  foreach(target IN LISTS ARGN)
+    target_compile_options(${target} PRIVATE
+      $<$<AND:$<CONFIG:Release>,$<COMPILE_LANGUAGE:CXX>>:-Og>)
+    set_target_properties(${target} PROPERTIES SWITCHYARD_COLD ON)
+  endforeach()
+endfunction()
+
+# switchyard_library(<name> [COLD] [SOURCES ...] [DEPENDS ...] [SOURCES_DEPEND ...] [PRECOMPILED <kind>]): library
+# Switchyard::<name>, shared if BUILD_SHARED_LIBS says so. COLD: as switchyard_cold(). PRECOMPILED: as for
+# switchyard_precompile(). SOURCES_DEPEND: headers alone, which no header of ours includes; who links it need not have them.
 function(switchyard_library name)
-  cmake_parse_arguments(ARG "" "PRECOMPILED" "SOURCES;DEPENDS;SOURCES_DEPEND" ${ARGN})
+  cmake_parse_arguments(ARG "COLD" "PRECOMPILED" "SOURCES;DEPENDS;SOURCES_DEPEND" ${ARGN})
   add_library(switchyard_${name} ${ARG_SOURCES})
   add_library(Switchyard::${name} ALIAS switchyard_${name})
   set_target_properties(switchyard_${name} PROPERTIES EXPORT_NAME ${name} LINKER_LANGUAGE CXX
@@ -36,6 +47,9 @@ function(switchyard_library name)
   target_link_libraries(switchyard_${name} PUBLIC ${ARG_DEPENDS}
     PRIVATE ${ARG_SOURCES_DEPEND} $<BUILD_INTERFACE:switchyard_build_flags>)
   set_property(GLOBAL APPEND PROPERTY SWITCHYARD_LIBRARIES switchyard_${name})
+  if(ARG_COLD)
+    switchyard_cold(switchyard_${name})
+  endif()
   if(ARG_PRECOMPILED)
     switchyard_precompile(switchyard_${name} ${ARG_PRECOMPILED})
   endif()
@@ -48,13 +62,18 @@ function(switchyard_component folder)
   target_sources(switchyard_hw PRIVATE ${ARG_SOURCES})
 endfunction()
 
-# switchyard_system(<name> [OF_SYSTEMS] SOURCES ... [DEPENDS ...]): library Switchyard::<name> from the folder of this name, registered
-# with the programs: it defines std::unique_ptr<System> switchyard::platform::make_<name>_system(). OF_SYSTEMS: that takes
-# a SystemRegistry of the others, of which its devices are.
+# switchyard_system(<name> [OF_SYSTEMS] [HOT] SOURCES ... [DEPENDS ...]): library Switchyard::<name> from the folder of this
+# name, registered with the programs: it defines std::unique_ptr<System> switchyard::platform::make_<name>_system().
+# OF_SYSTEMS: that takes a SystemRegistry of the others, of which its devices are. It is COLD, as switchyard_library(),
+# unless it says HOT: the time of a run passes in the components that it composes.
 function(switchyard_system name)
-  cmake_parse_arguments(ARG "OF_SYSTEMS" "" "SOURCES;DEPENDS" ${ARGN})
+  cmake_parse_arguments(ARG "OF_SYSTEMS;HOT" "" "SOURCES;DEPENDS" ${ARGN})
   list(TRANSFORM ARG_SOURCES PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/${name}/)
-  switchyard_library(${name} SOURCES ${ARG_SOURCES} DEPENDS Switchyard::system ${ARG_DEPENDS} PRECOMPILED models)
+  set(cold COLD)
+  if(ARG_HOT)
+    set(cold)
+  endif()
+  switchyard_library(${name} ${cold} SOURCES ${ARG_SOURCES} DEPENDS Switchyard::system ${ARG_DEPENDS} PRECOMPILED models)
   if(ARG_OF_SYSTEMS)
     set_property(GLOBAL APPEND PROPERTY SWITCHYARD_SYSTEMS_OF_SYSTEMS ${name})
   else()

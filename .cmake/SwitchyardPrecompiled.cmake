@@ -15,21 +15,25 @@ set(standard <algorithm> <array> <cmath> <cstdint> <filesystem> <fstream> <funct
 set(SWITCHYARD_PRECOMPILED_scheduler ${standard} <yaml-cpp/yaml.h>)
 set(SWITCHYARD_PRECOMPILED_models ${standard} <systemc> <tlm> <tlm_utils/simple_initiator_socket.h>
   <tlm_utils/simple_target_socket.h>)
-# The same for libraries that are compiled with another optimisation.
-set(SWITCHYARD_PRECOMPILED_reports ${SWITCHYARD_PRECOMPILED_models})
 set(SWITCHYARD_PRECOMPILED_apps ${SWITCHYARD_PRECOMPILED_models} <CLI/CLI.hpp>)
 set(SWITCHYARD_PRECOMPILED_tests ${SWITCHYARD_PRECOMPILED_models} "${PROJECT_SOURCE_DIR}/testbenches/catch.h")
 # Verilator's headers behave differently where SystemC's come before.
 set(SWITCHYARD_PRECOMPILED_cosim ${standard} "${PROJECT_SOURCE_DIR}/testbenches/catch.h")
 unset(standard)
 
-# switchyard_precompile(<target> scheduler|models|reports|apps|tests|cosim): the target's C++ sources find these headers precompiled. The
-# first target of each kind compiles them; the options of the others must be the same.
+# switchyard_precompile(<target> scheduler|models|apps|tests|cosim): the target's C++ sources find these headers
+# precompiled. The first target of each kind compiles them, and the first cold one (switchyard_cold()) once more, since
+# g++ wants them compiled with the same optimisation; the other options of all targets must be the same.
 function(switchyard_precompile target kind)
   if(NOT SWITCHYARD_PRECOMPILE)
     return()
   endif()
-  get_property(owner GLOBAL PROPERTY SWITCHYARD_PRECOMPILED_BY_${kind})
+  get_target_property(cold ${target} SWITCHYARD_COLD)
+  set(owner_property SWITCHYARD_PRECOMPILED_BY_${kind})
+  if(cold)
+    set(owner_property SWITCHYARD_PRECOMPILED_COLD_BY_${kind})
+  endif()
+  get_property(owner GLOBAL PROPERTY ${owner_property})
   if(owner)
     target_precompile_headers(${target} REUSE_FROM ${owner})
     return()
@@ -37,5 +41,5 @@ function(switchyard_precompile target kind)
   list(TRANSFORM SWITCHYARD_PRECOMPILED_${kind} REPLACE "^<(.+)>$" "<\\1$<ANGLE-R>")
   list(TRANSFORM SWITCHYARD_PRECOMPILED_${kind} REPLACE "(.+)" "$<$<COMPILE_LANGUAGE:CXX>:\\1>")
   target_precompile_headers(${target} PRIVATE ${SWITCHYARD_PRECOMPILED_${kind}})
-  set_property(GLOBAL PROPERTY SWITCHYARD_PRECOMPILED_BY_${kind} ${target})
+  set_property(GLOBAL PROPERTY ${owner_property} ${target})
 endfunction()

@@ -39,15 +39,16 @@ endforeach()
 unset(runtime)
 
 # switchyard_verilate(<name> TOP <module> SOURCES <file.sv>... [PARAMETERS -G<X>=<value>...]
-#                     [TRACE] [COVERAGE] [ASSERT])
+#                     [TRACE] [COVERAGE] [ASSERT] [INSTANTIATED <module>...])
 #
 # Static library <name>: class V<name> of header "V<name>.h", the Verilated <module>. Relative sources are those of the
 # calling folder, packages first. TRACE: VerilatedFstC can trace it. COVERAGE: line and toggle coverage, and assertions.
 # ASSERT: assertions alone; a failing one sets VerilatedContext::gotError() (after fatalOnError(false)). Verilator 5.006
-# reports no line coverage of a package's functions: what is to be measured belongs into a module.
+# reports no line coverage of a package's functions: what is to be measured belongs into a module. INSTANTIATED: each of
+# these modules becomes a class of its own instead of code that is repeated for each instance.
 # The header belongs behind a pimpl: only the source that wraps the model includes it.
 function(switchyard_verilate name)
-  cmake_parse_arguments(ARG "TRACE;COVERAGE;ASSERT" "TOP" "SOURCES;PARAMETERS" ${ARGN})
+  cmake_parse_arguments(ARG "TRACE;COVERAGE;ASSERT" "TOP" "SOURCES;PARAMETERS;INSTANTIATED" ${ARGN})
   if(ARG_UNPARSED_ARGUMENTS OR NOT ARG_TOP OR NOT ARG_SOURCES)
     message(FATAL_ERROR "switchyard_verilate(${name}): needs TOP and SOURCES, unknown: ${ARG_UNPARSED_ARGUMENTS}")
   endif()
@@ -69,6 +70,14 @@ function(switchyard_verilate name)
     list(APPEND flags --assert)
   endif()
 
+  set(control)
+  if(ARG_INSTANTIATED)
+    list(TRANSFORM ARG_INSTANTIATED REPLACE "(.+)" "no_inline -module \"\\1\"\n")
+    list(JOIN ARG_INSTANTIATED "" control_text)
+    set(control ${CMAKE_CURRENT_BINARY_DIR}/verilated/${name}.vlt)
+    file(CONFIGURE OUTPUT ${control} CONTENT "`verilator_config\n${control_text}" @ONLY)
+  endif()
+
   set(gather ${PROJECT_SOURCE_DIR}/.cmake/SwitchyardVerilated.cmake)
   # Verilator makes the last folder of a path only, and not every generator makes those of outputs.
   file(MAKE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/verilated)
@@ -79,9 +88,9 @@ function(switchyard_verilate name)
   add_custom_command(OUTPUT ${fast} ${slow} ${folder}/V${name}.h
     COMMAND ${CMAKE_COMMAND} -E rm -rf ${folder}
     COMMAND ${SWITCHYARD_VERILATOR} --cc --prefix V${name} --top-module ${ARG_TOP} --Mdir ${folder} --threads 1
-      -O3 --x-assign fast --x-initial fast --output-split 0 -Wno-lint -Wno-style ${flags} ${relative_sources}
+      -O3 --x-assign fast --x-initial fast --output-split 0 -Wno-lint -Wno-style ${flags} ${control} ${relative_sources}
     COMMAND ${CMAKE_COMMAND} -DFOLDER=${folder} -DNAME=V${name} -P ${gather}
-    DEPENDS ${sources} ${headers} ${gather}
+    DEPENDS ${sources} ${headers} ${control} ${gather}
     WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} COMMENT "Verilating ${name}" VERBATIM)
 
   add_custom_target(${name}_made DEPENDS ${fast} ${slow} ${folder}/V${name}.h)

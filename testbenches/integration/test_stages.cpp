@@ -93,45 +93,59 @@ TEST_CASE("pipelines as a whole do what the tiles do", "[stages]") {
                                  Case{"configs/workloads/tutel_moe", "adyna", "", 2, 0.10, 0.01},
                                  Case{"configs/workloads/dpsnet", "adyna", "", 2, 0.10, 0.005},
                                  Case{"configs/workloads/skipnet_resnet34", "adyna", "", 2, 0.03},
-                                 Case{"configs/workloads/digits_skipnet", "mini", digits, 4, 0.10, 0, "unicast"},
-                                 Case{"configs/workloads/tutel_moe", "adyna", "", 2, 0.10, 0.01, "unicast"},
-                                 Case{"configs/workloads/skipnet_resnet34", "adyna", "", 2, 0.10, 0.001, "unicast"});
+                                 Case{"configs/workloads/digits_skipnet", "mini", digits, 4, 0.10, 0, "unicast"});
     check_whole_runs(c);
 }
 
-TEST_CASE("pipelines do what the tiles do on a deep network", "[.stages-ci]") {
-    check_whole_runs({"configs/workloads/skipnet_resnet101", "adyna", "", 1, 0.03});
+TEST_CASE("pipelines do what the tiles do on a deep network, and with unicast reads", "[.stages-ci]") {
+    const Case c = GENERATE(Case{"configs/workloads/skipnet_resnet101", "adyna", "", 1, 0.03},
+                            Case{"configs/workloads/tutel_moe", "adyna", "", 2, 0.10, 0.01, "unicast"},
+                            Case{"configs/workloads/skipnet_resnet34", "adyna", "", 2, 0.10, 0.001, "unicast"});
+    check_whole_runs(c);
 }
 
-TEST_CASE("pipelines share links and memory as the tiles do", "[stages]") {
-    // Links, memory, tiles and clocks of other chips. A bound is for the mean latency of a batch.
-    const char* const one_channel =
-        " --set hbm.stacks=1 --set hbm.interfaces_per_stack=1 --set hbm.pseudo_channels_per_interface=1"
-        " --set hbm.pseudo_channel_gb_per_s=12.8";
-    const char* const slow_memory = " --set hbm.interfaces_per_stack=1 --set hbm.pseudo_channel_gb_per_s=1.6";
-    const auto with = [](const char* model, const char* platform, unsigned batches, double bound, const char* settings,
-                         const char* reads = "multicast") {
-        return Case{model, platform, "", batches, bound, 0, reads, settings};
-    };
-    const Case c = GENERATE_COPY(
-        with("configs/workloads/tutel_moe", "adyna", 4, 0.15, " --set noc.link_bytes_per_cycle=16"),
-        with("configs/workloads/tutel_moe", "adyna", 2, 0.15, " --set noc.link_bytes_per_cycle=64"),
-        with("configs/workloads/fbsnet_mcifarnet", "adyna", 1, 0.12, " --set noc.link_bytes_per_cycle=64"),
-        with("configs/workloads/fbsnet_mcifarnet", "adyna", 1, 0.05, " --set chip.columns=24 --set chip.rows=24"),
-        with("configs/workloads/tutel_moe", "adyna", 1, 0.03, one_channel),
-        with("testbenches/data/early_exit", "mini", 4, 0.05, slow_memory),
-        with("testbenches/data/static_chain", "mini", 2, 0.08, " --set chip.columns=1 --set chip.rows=1"),
-        with("testbenches/data/early_exit", "mini", 4, 0.05, " --set chip.clock_ghz=0.5"),
-        with("testbenches/data/early_exit", "mini", 4, 0.05, " --set chip.clock_ghz=2.3"),
-        with("testbenches/data/moe16", "mini", 2, 0.05,
-             " --set chip.columns=3 --set chip.rows=3 --set pe_array.rows=3 --set pe_array.columns=7"),
-        with("testbenches/data/moe16", "mini", 2, 0.05,
-             " --set chip.columns=4 --set chip.rows=3 --set noc.link_bytes_per_cycle=16", "unicast"));
+namespace {
+
+Case with(const char* model, const char* platform, unsigned batches, double bound, const char* settings,
+          const char* reads = "multicast") {
+    return {model, platform, "", batches, bound, 0, reads, settings};
+}
+
+/// The mean latency of a batch.
+void check_latency(const Case& c) {
     CAPTURE(c);
     const std::string image = image_of(c);
     const double exact = mean_latency_us(run(c, image, "tiles")), fast = mean_latency_us(run(c, image, "stages"));
     CAPTURE(exact, fast);
     CHECK(std::abs(fast / exact - 1) < c.latency_bound);
+}
+
+}  // namespace
+
+TEST_CASE("pipelines share links and memory as the tiles do", "[stages]") {
+    // Links, memory, tiles and clocks of other chips.
+    const char* const one_channel =
+        " --set hbm.stacks=1 --set hbm.interfaces_per_stack=1 --set hbm.pseudo_channels_per_interface=1"
+        " --set hbm.pseudo_channel_gb_per_s=12.8";
+    const char* const slow_memory = " --set hbm.interfaces_per_stack=1 --set hbm.pseudo_channel_gb_per_s=1.6";
+    check_latency(
+        GENERATE_COPY(with("configs/workloads/tutel_moe", "adyna", 4, 0.15, " --set noc.link_bytes_per_cycle=16"),
+                      with("configs/workloads/tutel_moe", "adyna", 1, 0.03, one_channel),
+                      with("testbenches/data/early_exit", "mini", 4, 0.05, slow_memory),
+                      with("testbenches/data/static_chain", "mini", 2, 0.08, " --set chip.columns=1 --set chip.rows=1"),
+                      with("testbenches/data/early_exit", "mini", 4, 0.05, " --set chip.clock_ghz=0.5"),
+                      with("testbenches/data/early_exit", "mini", 4, 0.05, " --set chip.clock_ghz=2.3"),
+                      with("testbenches/data/moe16", "mini", 2, 0.05,
+                           " --set chip.columns=3 --set chip.rows=3 --set pe_array.rows=3 --set pe_array.columns=7"),
+                      with("testbenches/data/moe16", "mini", 2, 0.05,
+                           " --set chip.columns=4 --set chip.rows=3 --set noc.link_bytes_per_cycle=16", "unicast")));
+}
+
+TEST_CASE("pipelines share links as the tiles do on large networks and chips", "[.stages-ci]") {
+    check_latency(GENERATE(
+        with("configs/workloads/tutel_moe", "adyna", 2, 0.15, " --set noc.link_bytes_per_cycle=64"),
+        with("configs/workloads/fbsnet_mcifarnet", "adyna", 1, 0.12, " --set noc.link_bytes_per_cycle=64"),
+        with("configs/workloads/fbsnet_mcifarnet", "adyna", 1, 0.05, " --set chip.columns=24 --set chip.rows=24")));
 }
 
 TEST_CASE("a tile without an operator has an empty profile", "[stages]") {

@@ -42,17 +42,14 @@ function(switchyard_verilate_mutants name)
 endfunction()
 
 # switchyard_mutant_test(<block> SOURCES ... DEPENDS ...): test cosim_<block>_mutants of a sample, and
-# cosim_<block>_mutants_long of all mutants. Mutants test the tests, and their models take long to compile: nothing but the
-# target `mutants` builds them, which is a test in front of these.
+# cosim_<block>_mutants_long of all mutants. Both as switchyard_ci_test().
 function(switchyard_mutant_test block)
-  switchyard_test(cosim_${block}_mutants ${ARGN} LABELS "cosim;mutants;ci-long")
-  set_target_properties(test_cosim_${block}_mutants PROPERTIES EXCLUDE_FROM_ALL ON)
-  add_dependencies(mutants test_cosim_${block}_mutants)
+  switchyard_ci_test(cosim_${block}_mutants ${ARGN} LABELS cosim mutants)
   target_link_libraries(test_cosim_${block}_mutants PRIVATE switchyard_mutation)
   target_compile_definitions(test_cosim_${block}_mutants PRIVATE MUTANTS="${MUTANTS_OF_${block}}")
   switchyard_ctest(cosim_${block}_mutants_long COMMAND test_cosim_${block}_mutants "[.all-mutants]" LABELS long
     SECONDS 1200)
-  set_tests_properties(cosim_${block}_mutants cosim_${block}_mutants_long PROPERTIES FIXTURES_REQUIRED mutants)
+  set_tests_properties(cosim_${block}_mutants_long PROPERTIES FIXTURES_REQUIRED ci_models)
 endfunction()
 
 # switchyard_faulty(<variable> <source> <original> <fault>): a copy of the source with one expression replaced.
