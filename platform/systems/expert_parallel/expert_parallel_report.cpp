@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bitset>
+#include <cmath>
 #include <numeric>
 #include <utility>
 
@@ -14,6 +15,8 @@ namespace switchyard::platform::expert_parallel {
 using nlohmann::ordered_json;
 
 namespace {
+
+constexpr double kResolutionUs = 1e-6;  ///< SystemC's: a picosecond. A smaller difference of times is rounding.
 
 double mean(const std::vector<double>& values) {
     return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
@@ -137,7 +140,8 @@ void add_times(ordered_json& summary, const ExpertParallelConfig& config, const 
         summary["batches_in_flight"] = config.cluster.batches_in_flight;
         summary["period_us"] = period_us;
         add("without_overlap_us", alone, [](const BatchTimes& t) { return t.latency_us; });
-        summary["hidden_us"] = summary.at("without_overlap_us").get<double>() - period_us;
+        const double hidden_us = summary.at("without_overlap_us").get<double>() - period_us;
+        summary["hidden_us"] = std::abs(hidden_us) < kResolutionUs ? 0 : hidden_us;
         summary["busiest_chip_share"] =
             *std::max_element(outcome.joint->chip_busy.begin(), outcome.joint->chip_busy.end());
     }
