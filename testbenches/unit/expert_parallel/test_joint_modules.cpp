@@ -12,6 +12,7 @@
 #include "switchyard/hw/link/link_network.h"
 #include "switchyard/platform/systems/expert_parallel/cell_links.h"
 #include "switchyard/platform/systems/expert_parallel/shared_chip.h"
+#include "switchyard/sw_scheduler/brainstorm/expert_exchange.h"
 #include "switchyard/testbenches/sim_test.h"
 #include "switchyard/testbenches/unit/expert_parallel/formula_chip.h"
 
