@@ -98,7 +98,7 @@ TEST_CASE("pipelines as a whole do what the tiles do", "[stages]") {
 }
 
 TEST_CASE("pipelines do what the tiles do on a deep network, and with unicast reads", "[.stages-ci]") {
-    const Case c = GENERATE(Case{"configs/workloads/skipnet_resnet101", "adyna", "", 1, 0.05},
+    const Case c = GENERATE(Case{"configs/workloads/skipnet_resnet101", "adyna", "", 1, 0.03},
                             Case{"configs/workloads/tutel_moe", "adyna", "", 2, 0.10, 0.01, "unicast"},
                             Case{"configs/workloads/skipnet_resnet34", "adyna", "", 2, 0.10, 0.001, "unicast"});
     check_whole_runs(c);

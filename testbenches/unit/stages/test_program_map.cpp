@@ -87,20 +87,6 @@ TEST_CASE("each stage is reached by the samples that the routing sends there", "
         const std::uint32_t half = image.meta.batch_samples / 2, last = image.meta.batch_samples;
         CHECK(turned.count(set, 0, half) == counts.count(set, last - half, last));
     }
-
-    // Which ids a unit has: those of the set's samples at its positions.
-    CHECK_FALSE(counts.sorted());
-    CHECK(turned.sorted());
-    for (SetId set = 0; set < map.sets().size(); ++set) {
-        for (std::uint32_t at = 0; at + 3 <= image.meta.batch_samples; at += 3) {
-            std::vector<std::uint32_t> members;
-            for (std::uint32_t id = image.meta.batch_samples - at - 3; id < image.meta.batch_samples - at; ++id)
-                if (counts.count(set, id, id + 1) == 1) members.push_back(id);
-            const Positions ids = turned.ids(set, {at, at + 3});
-            CHECK(ids.first == (members.empty() ? 0 : members.front()));
-            CHECK(ids.last == (members.empty() ? 0 : members.back() + 1));
-        }
-    }
 }
 
 TEST_CASE("operators that pack take their own samples one unit after another, batch by batch", "[program_map]") {

@@ -2,7 +2,6 @@
 #include "switchyard/platform/systems/adyna/stages/program_map.h"
 
 #include <algorithm>
-#include <limits>
 #include <numeric>
 #include <stdexcept>
 
@@ -175,17 +174,6 @@ Positions SampleCounts::ends(SetId set, const Positions& at) const {
         return static_cast<std::uint32_t>(std::upper_bound(first, last, count) - members.begin()) - 1;
     };
     return {position(*first), position(*last - 1)};
-}
-
-Positions SampleCounts::ids(SetId set, const Positions& at) const {
-    const std::vector<std::uint32_t>& members = before(set);
-    Positions ids{std::numeric_limits<std::uint32_t>::max(), 0};
-    for (std::uint32_t position = at.first; position < std::min(at.last, samples_); ++position) {
-        if (members[position + 1] == members[position]) continue;
-        const std::uint32_t id = order_.empty() ? position : order_[position];
-        ids = {std::min(ids.first, id), std::max(ids.last, id + 1)};
-    }
-    return ids.last == 0 ? Positions{} : ids;
 }
 
 Positions SampleCounts::packed_positions(SetId set, const OperatorPlacement& placement, unsigned unit) const {

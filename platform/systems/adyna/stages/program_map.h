@@ -112,10 +112,6 @@ public:
         if (packs_) return packed_positions(set, placement, unit);
         return {unit * placement.unit_samples, (unit + 1) * placement.unit_samples};
     }
-    /// Whether positions are those of sorted samples, so that a unit may have any ids.
-    bool sorted() const { return !order_.empty(); }
-    /// From the lowest id of the set's samples at those positions to beyond the highest; empty if there are none.
-    Positions ids(SetId set, const Positions& at) const;
     /// Its samples.
     std::uint32_t count(SetId set, const OperatorPlacement& placement, unsigned unit) const {
         return count(set, positions(set, placement, unit));

@@ -211,8 +211,6 @@ private:
 
     // unit_transfers.cpp
     EdgeCounts counts(const EdgeEnds& ends, unsigned unit) const;
-    /// EdgeCounts::ids of a memory edge.
-    Positions tensor_ids(const EdgeEnds& ends, unsigned unit) const;
     /// A unit's samples do not change while a segment runs.
     Transfer& transfer(std::uint16_t edge, unsigned unit);
     bool masks_missing(const Edge& edge, unsigned stage, unsigned unit) const;

@@ -107,11 +107,11 @@ TransferCosts::Round TransferCosts::round_of(const EdgeEnds& ends) {
             std::uint64_t{cut.p / common} * tensor.store.piece_stride};
 }
 
-std::uint64_t TransferCosts::displacement(std::uint16_t id, unsigned unit, const Positions& ids) const {
+std::uint64_t TransferCosts::displacement(std::uint16_t id, unsigned unit, const Positions& packed) const {
     const EdgeEnds& ends = map_.edge(id);
     const std::uint32_t samples = samples_of_unit(ends);
     const Round round = round_of(ends);
-    if (ids.last > ids.first) return ids.first / round.samples * round.bytes;
+    if (packed.last > packed.first) return packed.first / round.samples * round.bytes;
     return std::uint64_t{unit - first_alike(unit, samples, round.samples)} * samples / round.samples * round.bytes;
 }
 
@@ -124,11 +124,11 @@ Transfer& TransferCosts::tensor(std::uint16_t id, unsigned unit, const EdgeCount
         // Pieces go round the interfaces, so units that begin at the same place of a round are alike; the ids of the
         // first of them are surely there. No image has an empty cut: the rounds below are not 0.
         const std::uint32_t samples = samples_of_unit(ends), round = round_of(ends).samples;
-        const Positions& ids = counts.ids;
-        if (ids.last > ids.first) {
-            const std::uint32_t begin = ids.first % round;  // NOLINT(clang-analyzer-core.DivideZero)
-            at = {begin, begin + (ids.last - ids.first)};
-            phase = (ids.last - ids.first) << kPhaseBits | at.first;
+        const Positions& packed = counts.packed;
+        if (packed.last > packed.first) {
+            const std::uint32_t begin = packed.first % round;  // NOLINT(clang-analyzer-core.DivideZero)
+            at = {begin, begin + (packed.last - packed.first)};
+            phase = (packed.last - packed.first) << kPhaseBits | at.first;
         } else {
             phase = unit * samples % round;  // NOLINT(clang-analyzer-core.DivideZero)
             at.first = first_alike(unit, samples, round) * samples;

@@ -22,8 +22,7 @@ namespace switchyard::platform {
 struct EdgeCounts {
     std::uint32_t source = 0, edge = 0, destination = 0;
     hw::EdgeAllocations allocations;
-    /// In a tensor in HBM: between which ids the unit's samples are, evenly spread; empty: as many follow one another.
-    Positions ids{};
+    Positions packed{};  ///< of operators that pack their samples: where the unit lies; else empty
 };
 
 /// What one unit of a producer has for one unit of a consumer that packs its samples. `first` and `last` sample that go
@@ -72,7 +71,7 @@ public:
     Transfer& tensor(std::uint16_t edge, unsigned unit, const EdgeCounts& counts);
     /// Of a memory edge: how far the unit's pieces lie behind those of the unit for which tensor() has made its
     /// transfer. Bytes of each interface.
-    std::uint64_t displacement(std::uint16_t edge, unsigned unit, const Positions& ids = {}) const;
+    std::uint64_t displacement(std::uint16_t edge, unsigned unit, const Positions& packed = {}) const;
     /// Of an on_chip edge of operators that pack their samples: the probe for a batch, and one part of its data.
     Transfer& packed_probe(std::uint16_t edge);
     Transfer& part(std::uint16_t edge, const PartOfUnits& part);

@@ -7,14 +7,6 @@
 
 namespace switchyard::platform {
 
-Positions Timeline::tensor_ids(const EdgeEnds& ends, unsigned unit) const {
-    const bool loads = ends.source_stage < 0;
-    const SetId set = loads ? ends.destination_samples : ends.source_samples;
-    const Positions at = counts_.positions(set, loads ? *ends.destination : *ends.source, unit);
-    if (counts_.packs()) return at;
-    return counts_.sorted() ? counts_.ids(set, at) : Positions{};
-}
-
 EdgeCounts Timeline::counts(const EdgeEnds& ends, unsigned unit) const {
     const bool loads = ends.source_stage < 0;
     const Positions at = loads ? counts_.positions(ends.destination_samples, *ends.destination, unit)
@@ -24,7 +16,7 @@ EdgeCounts Timeline::counts(const EdgeEnds& ends, unsigned unit) const {
     counts.source = ends.source_samples == ends.samples ? counts.edge : counts_.count(ends.source_samples, at);
     counts.destination =
         ends.destination_samples == ends.samples ? counts.edge : counts_.count(ends.destination_samples, at);
-    if (ends.edge->path == EdgePath::memory) counts.ids = tensor_ids(ends, unit);
+    if (counts_.packs()) counts.packed = at;
     counts.allocations = {
         ends.source_stage < 0 ? 0 : counts_.allocation(ends.source_samples, *ends.source, unit),
         ends.destination_stage < 0 ? 0 : counts_.allocation(ends.destination_samples, *ends.destination, unit),
@@ -118,8 +110,8 @@ void Timeline::heads_arrive(std::uint16_t id, unsigned unit, double time) {
 
 void Timeline::stores_leave(std::uint16_t id, unsigned unit, double time) {
     const EdgeEnds& ends = map_.edge(id);
-    move(transfer(id, unit), time, EventKind::edge_done, id, unit,
-         transfers_.displacement(id, unit, tensor_ids(ends, unit)));
+    const Positions at = counts_.packs() ? counts_.positions(ends.source_samples, *ends.source, unit) : Positions{};
+    move(transfer(id, unit), time, EventKind::edge_done, id, unit, transfers_.displacement(id, unit, at));
 }
 
 void Timeline::masks_known(std::uint16_t id, unsigned unit, double time) {
@@ -191,8 +183,9 @@ void Timeline::open_loads(std::uint16_t id, double time) {
 
 void Timeline::requests_arrive(std::uint16_t id, unsigned unit, double time) {
     const EdgeEnds& ends = map_.edge(id);
-    move(transfer(id, unit), time, EventKind::unit_ready, id, unit,
-         transfers_.displacement(id, unit, tensor_ids(ends, unit)));
+    const Positions at =
+        counts_.packs() ? counts_.positions(ends.destination_samples, *ends.destination, unit) : Positions{};
+    move(transfer(id, unit), time, EventKind::unit_ready, id, unit, transfers_.displacement(id, unit, at));
 }
 
 void Timeline::request_masks(unsigned index, double time) {
