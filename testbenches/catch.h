@@ -2,8 +2,8 @@
 #pragma once
 
 /// Catch2 as Debian 12 (version 2) and newer systems (version 3) have it. Tests are written as for version 3, with
-/// `Approx` in the global namespace. An assertion leaves exceptions to the test case around it, which fails with them as
-/// well: version 2's own handlers are a quarter of the time that a test takes to compile.
+/// `Approx` in the global namespace. An assertion leaves exceptions to the test case around it, which fails with them
+/// as well: version 2's own handlers are a quarter of the time that a test takes to compile.
 #if __has_include(<catch2/catch_all.hpp>)
 #include <catch2/catch_all.hpp>
 
