@@ -91,14 +91,13 @@ private:
             2, 1,
             [&](std::size_t i) {
                 return i == 0 ? parts_.parts()[parts_.alone]->plan->run().dump()
-                              : to_json(run_joint(config_, parts_, outcome.exchanges)).dump();
+                              : text_of(run_joint(config_, parts_, outcome.exchanges));
             },
             [&](std::size_t i, const std::string& text, double) {
-                const ordered_json result = ordered_json::parse(text);
                 if (i == 0)
-                    alone = result;
+                    alone = ordered_json::parse(text);
                 else
-                    outcome.joint = joint_outcome(result);
+                    outcome.joint = joint_outcome(text);
             });
         outcome.part_us = outcome.joint->part_us;
         outcome.reload_us = outcome.joint->reload_us;

@@ -5,8 +5,6 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json_fwd.hpp>
-
 #include "switchyard/platform/systems/expert_parallel/expert_batch.h"
 
 namespace switchyard::platform::expert_parallel {
@@ -27,7 +25,8 @@ struct JointOutcome {
     double run_us = 0;  ///< from the begin of the first batch to the end of the last one
 };
 
-nlohmann::ordered_json to_json(const JointOutcome& outcome);
-JointOutcome joint_outcome(const nlohmann::ordered_json& json);
+/// JSON, from one process to another. Reading throws nlohmann::json::exception, which names the key.
+std::string text_of(const JointOutcome& outcome);
+JointOutcome joint_outcome(const std::string& text);
 
 }  // namespace switchyard::platform::expert_parallel
