@@ -32,6 +32,11 @@ bool contains(const std::vector<std::size_t>& list, std::size_t value) {
     return std::find(list.begin(), list.end(), value) != list.end();
 }
 
+std::uint64_t kernels_with_weights(const HostSteps& steps) {
+    return static_cast<std::uint64_t>(
+        std::count_if(steps.begin(), steps.end(), [](const HostStep& step) { return !step.weights.empty(); }));
+}
+
 }  // namespace
 
 BatchCompiler::BatchCompiler(const RoutedNetwork& network, StageCompiler& stages, const NetworkProfile& profile,
@@ -73,6 +78,8 @@ BatchProgram BatchCompiler::compile(const StageRoutes& routes) {
     if (mechanisms_.functional)
         for (const std::size_t device : location_) program_.ends.push_back({device, 1});
     weights_ = WeightPlan(kWeightRegion);
+    speculations_ = 0;
+    kept_.clear();
     preloaded_.assign(network_.stages.size(), false);
     const std::vector<bool> reached = reached_stages(network_, routes);
     for (std::size_t s = 0; s < network_.stages.size(); ++s) {
@@ -276,7 +283,8 @@ HostSteps BatchCompiler::check_steps(std::size_t index, unsigned queue) {
 }
 
 /// `with_common`: what is common to the branches as well, if there is a branch.
-HostSteps BatchCompiler::branch_steps(std::size_t index, const std::vector<std::size_t>& decision, bool with_common) {
+HostSteps BatchCompiler::branch_steps(std::size_t index, const std::vector<std::size_t>& decision, bool with_common,
+                                      bool certain) {
     const Stage& stage = network_.stages[index];
     HostSteps steps;
     if (decision.empty()) return steps;
@@ -284,11 +292,13 @@ HostSteps BatchCompiler::branch_steps(std::size_t index, const std::vector<std::
     if (with_common) items.push_back(stage.router.branches);
     if (moves_weights()) {
         for (const std::size_t item : items)
-            if (weights_.load(steps, {index, item}, item_bytes(index, item))) ++program_.counts.loads_on_demand;
+            if (weights_.load(steps, {index, item}, item_bytes(index, item), certain))
+                ++program_.counts.loads_on_demand;
         for (const std::size_t item : items) weights_.await(steps, {index, item});
     }
     if (with_common) {
         HostSteps common = stages_.common(index, 1);
+        note_weights(common, index, {stage.router.branches});
         steps.insert(steps.end(), common.begin(), common.end());
     }
     std::vector<std::uint64_t> loads(stage.router.branches);
@@ -296,8 +306,19 @@ HostSteps BatchCompiler::branch_steps(std::size_t index, const std::vector<std::
     RoutedSteps routed = stages_.branches(index, loads, 1, 1);
     program_.counts.routed_cells += routed.routed_cells;
     program_.counts.padded_cells += routed.padded_cells;
+    note_weights(routed.steps, index, decision);
     steps.insert(steps.end(), routed.steps.begin(), routed.steps.end());
     return steps;
+}
+
+/// Which loads the kernels of these branches read.
+void BatchCompiler::note_weights(HostSteps& steps, std::size_t index, const std::vector<std::size_t>& items) const {
+    if (!mechanisms_.functional) return;
+    for (HostStep& step : steps) {
+        if (step.kind != HostStep::Kind::launch) continue;
+        for (const std::size_t item : items)
+            if (const auto loaded = weights_.loaded({index, item})) step.weights.push_back(*loaded);
+    }
 }
 
 /// The decision is known, and what it wants is launched.
@@ -307,8 +328,22 @@ void BatchCompiler::release_weights(std::size_t index, const std::vector<std::si
         const WeightPlan::Item here{index, item};
         if (!weights_.present(here)) continue;
         if (item < common ? !contains(taken, item) : taken.empty()) ++program_.counts.loads_in_vain;
-        weights_.unload(here);
+        // What is behind an open check may run again, and its loads are not done again.
+        if (speculations_ > 0)
+            kept_.emplace_back(speculations_, here);
+        else
+            weights_.unload(here);
     }
+}
+
+/// The next speculation begins when at most speculation_depth - 1 checks before it are open.
+void BatchCompiler::unload_known() {
+    const auto known = [&](const auto& kept) {
+        return kept.first + mechanisms_.speculation_depth <= speculations_ + 1;
+    };
+    for (const auto& kept : kept_)
+        if (known(kept)) weights_.unload(kept.second);
+    kept_.erase(std::remove_if(kept_.begin(), kept_.end(), known), kept_.end());
 }
 
 /// Weights of the next router's predicted branches, right behind the decision of the one before.
@@ -349,7 +384,9 @@ void BatchCompiler::decide(std::size_t index, const std::vector<std::size_t>& ta
         append(0, check_steps(index, kMainQueue));
         add_profile(index, 0, stage.read_backs);
         preload(index + 1);
-        append(0, branch_steps(index, taken, true));
+        HostSteps steps = branch_steps(index, taken, true);
+        program_.kernels_with_weights += kernels_with_weights(steps);
+        append(0, std::move(steps));
         release_weights(index, taken);
         return;
     }
@@ -362,13 +399,22 @@ void BatchCompiler::decide(std::size_t index, const std::vector<std::size_t>& ta
     Speculation speculation;
     speculation.hit = predicted == taken;
     speculation.ends = stage.last_branch >= 0 && contains(predicted, static_cast<std::size_t>(stage.last_branch));
+    speculation.keeps = !taken.empty() && !predicted.empty() &&
+                        (!stage.common.empty() || std::any_of(taken.begin(), taken.end(), [&](std::size_t branch) {
+                            return contains(predicted, branch);
+                        }));
     speculation.check = check_steps(index, kCheckQueue);
-    speculation.predicted = branch_steps(index, predicted, true);
+    unload_known();
+    ++speculations_;
+    speculation.predicted = branch_steps(index, predicted, true, false);
     // Branches that were predicted and are taken have their results; the others of the decision are missing.
     std::vector<std::size_t> missing;
     for (const std::size_t branch : taken)
         if (!contains(predicted, branch)) missing.push_back(branch);
-    speculation.actual = branch_steps(index, missing, predicted.empty());
+    speculation.actual = branch_steps(index, missing, predicted.empty(), false);
+    program_.kernels_with_weights += kernels_with_weights(speculation.actual);
+    if (speculation.hit || speculation.keeps)
+        program_.kernels_with_weights += kernels_with_weights(speculation.predicted);
     release_weights(index, taken);
     HostStep step;
     step.kind = HostStep::Kind::speculate;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "switchyard/sw_scheduler/brainstorm/host_program.h"
@@ -21,11 +22,12 @@ struct Mechanisms {
     std::string placement_file;       ///< in place of it, if not empty (read_placement())
     bool sparse = true;               ///< all-to-all: only the cells that are there
     bool speculative_routing = false;
-    double speculation_certainty = 0;  ///< routers whose profile is less certain are not speculated on
-    std::string weights = "resident";  ///< or on_demand, preloaded
-    std::string profiling = "off";     ///< or loads, correlation, decisions
-    bool functional = false;           ///< programs say which cells move
-    double decision_us = 2;            ///< of the host, for a decision that it has read
+    double speculation_certainty = 0;   ///< routers whose profile is less certain are not speculated on
+    std::size_t speculation_depth = 1;  ///< checks that may be open
+    std::string weights = "resident";   ///< or on_demand, preloaded
+    std::string profiling = "off";      ///< or loads, correlation, decisions
+    bool functional = false;            ///< programs say which cells and weights move
+    double decision_us = 2;             ///< of the host, for a decision that it has read
     CollectiveCosts collective_costs;
     unsigned collective_ctas = 0;  ///< of a collective's kernel; 0: it takes no multiprocessors
 };
@@ -52,8 +54,11 @@ private:
                     std::uint64_t pair_capacity);
     void decide(std::size_t stage, const std::vector<std::size_t>& taken);
     HostSteps check_steps(std::size_t stage, unsigned queue);
-    HostSteps branch_steps(std::size_t stage, const std::vector<std::size_t>& decision, bool with_common);
+    HostSteps branch_steps(std::size_t stage, const std::vector<std::size_t>& decision, bool with_common,
+                           bool certain = true);
+    void note_weights(HostSteps& steps, std::size_t stage, const std::vector<std::size_t>& items) const;
     void release_weights(std::size_t stage, const std::vector<std::size_t>& taken);
+    void unload_known();
     void preload(std::size_t after_stage);
     void add_profile(std::size_t stage, std::size_t device, std::uint64_t decisions);
     std::uint64_t item_bytes(std::size_t stage, std::size_t branch) const;
@@ -72,6 +77,9 @@ private:
     std::vector<std::size_t> location_;  ///< device of each cell
     WeightPlan weights_{0};
     std::vector<bool> preloaded_;  ///< stages
+    std::size_t speculations_ = 0;
+    /// Weights whose kernels may have to run again, with the speculations that there were before.
+    std::vector<std::pair<std::size_t, WeightPlan::Item>> kept_;
 };
 
 }  // namespace switchyard::sched::brainstorm

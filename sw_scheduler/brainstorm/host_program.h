@@ -16,6 +16,12 @@ enum DeviceQueue : unsigned { kMainQueue = 0, kCheckQueue = 1, kCopyQueue = 2, k
 
 struct Speculation;
 
+/// What load number `load` has brought to device memory.
+struct LoadedWeights {
+    std::uint64_t address = 0, bytes = 0;
+    std::uint32_t load = 0;
+};
+
 /// What the host of a device does next.
 struct HostStep {
     enum class Kind {
@@ -37,6 +43,7 @@ struct HostStep {
     std::uint32_t load = 0;
     std::uint32_t collective = 0;  ///< index in BatchProgram::collectives
     std::shared_ptr<const Speculation> speculation;
+    std::vector<LoadedWeights> weights;  ///< functional runs: that the kernel reads
 };
 using HostSteps = std::vector<HostStep>;
 
@@ -46,6 +53,8 @@ using HostSteps = std::vector<HostStep>;
 struct Speculation {
     HostSteps check, predicted, actual;
     bool hit = true;
+    /// Of a wrong prediction: the decision wants a part of `predicted`, which is done to its end.
+    bool keeps = false;
     /// The predicted branch ends the network: nothing follows until the decision is known.
     bool ends = false;
 };
@@ -73,6 +82,8 @@ struct BatchProgram {
     /// Functional runs only: of each collective, and of each cell.
     std::vector<CellMoves> moves;
     std::vector<CellEnd> ends;
+    /// Functional runs only: that the decisions want and that read weights that come and go.
+    std::uint64_t kernels_with_weights = 0;
     struct Counts {
         std::uint64_t decisions = 0, predicted = 0, hits = 0;  ///< of routers, as the paper counts
         std::uint64_t routed_cells = 0, padded_cells = 0;      ///< computed by branches, padding included

@@ -21,7 +21,7 @@ std::uint64_t WeightPlan::free_address(std::uint64_t bytes) const {
     return address;
 }
 
-bool WeightPlan::load(HostSteps& steps, const Item& item, std::uint64_t bytes) {
+bool WeightPlan::load(HostSteps& steps, const Item& item, std::uint64_t bytes, bool certain) {
     if (bytes == 0 || present(item)) return false;
     const std::uint64_t room = round_up(bytes, kLoadAlignment), address = free_address(room);
     const bool reused = std::any_of(given_back_.begin(), given_back_.end(), [&](const auto& range) {
@@ -32,7 +32,7 @@ bool WeightPlan::load(HostSteps& steps, const Item& item, std::uint64_t bytes) {
         fork.kind = HostStep::Kind::fork;
         fork.queue = kCopyQueue;
         steps.push_back(fork);
-        given_back_.clear();  // later loads are behind this one
+        if (certain) given_back_.clear();  // later loads are behind this one
     }
     HostStep step;
     step.kind = HostStep::Kind::load;
@@ -57,6 +57,12 @@ void WeightPlan::await(HostSteps& steps, const Item& item) const {
     step.kind = HostStep::Kind::await_load;
     step.load = used_.at(found->second).load;
     steps.push_back(step);
+}
+
+std::optional<LoadedWeights> WeightPlan::loaded(const Item& item) const {
+    const auto found = present_.find(item);
+    if (found == present_.end()) return std::nullopt;
+    return LoadedWeights{found->second, sizes_.at(item), used_.at(found->second).load};
 }
 
 void WeightPlan::unload(const Item& item) {

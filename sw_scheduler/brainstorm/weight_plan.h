@@ -23,11 +23,14 @@ public:
     explicit WeightPlan(std::uint64_t base) : base_(base) {}
 
     bool present(const Item& item) const { return present_.count(item) > 0; }
-    /// Adds the steps that bring it, if it is not there and has bytes. True if it had to come.
-    bool load(HostSteps& steps, const Item& item, std::uint64_t bytes);
+    /// Adds the steps that bring it, if it is not there and has bytes. True if it had to come. `certain`: the host does
+    /// these steps, and does them before those of later calls; it may leave out those of a speculation.
+    bool load(HostSteps& steps, const Item& item, std::uint64_t bytes, bool certain = true);
     /// The main queue goes on when it is there.
     void await(HostSteps& steps, const Item& item) const;
     void unload(const Item& item);
+    /// Null if it has not been loaded.
+    std::optional<LoadedWeights> loaded(const Item& item) const;
 
     std::uint64_t resident_bytes() const { return resident_; }
     std::uint64_t peak_bytes() const { return peak_; }

@@ -57,6 +57,7 @@ sched::brainstorm::Mechanisms BrainstormConfig::scheduler_mechanisms() const {
     m.sparse = mechanisms.all_to_all == "sparse";
     m.speculative_routing = mechanisms.speculative_routing;
     m.speculation_certainty = mechanisms.speculation_certainty;
+    m.speculation_depth = mechanisms.speculation_depth;
     m.weights = mechanisms.weights;
     m.profiling = mechanisms.profiling;
     m.functional = mechanisms.functional;

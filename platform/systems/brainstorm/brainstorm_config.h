@@ -64,7 +64,8 @@ void describe(V& v, MechanismConfig& c) {
              "of branches: always on the device; loaded behind the decision; loaded before it, by the profile");
     v.choice("profiling", c.profiling, {"off", "loads", "correlation", "decisions"},
              "what a kernel behind each router counts");
-    v.field("functional", c.functional, "several devices: collectives move the cells' contents, which are checked");
+    v.field("functional", c.functional,
+            "several devices: collectives move the cells' contents; one: loads those of weights; both are checked");
     v.field("percentiles", c.percentiles, "of the profile's loads, 0 to 1, for which kernels are tuned");
     v.field("tuned_loads", c.tuned_loads, "cells that kernels are tuned for, in place of percentiles");
     v.field("profile_batches", c.profile_batches, 1, 100000, "batches of the profile");

@@ -98,6 +98,12 @@ ordered_json brainstorm_report(const BrainstormConfig& config, const sched::brai
                      static_cast<double>(outcome.contents.arrived));
         checks.equal("cells with unchanged contents = cells", all, static_cast<double>(outcome.contents.intact));
     }
+    const auto with_weights = std::accumulate(
+        batches.begin(), batches.end(), std::uint64_t{0},
+        [](std::uint64_t before, const BatchProgram& batch) { return before + batch.kernels_with_weights; });
+    if (with_weights > 0)
+        checks.equal("kernels of the decisions that find their weights = all of them",
+                     static_cast<double>(with_weights), static_cast<double>(outcome.weights.in_place));
     const std::vector<Check> held = checks.take();
     ordered_json list = ordered_json::array();
     for (std::size_t i = 0; i < batches.size(); ++i) {

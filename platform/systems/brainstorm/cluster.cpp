@@ -15,19 +15,29 @@ using sched::brainstorm::BatchProgram;
 
 namespace {
 
-/// Host memory that copies read and write, without contents.
+/// Host memory that copies read and write. What is written is not kept; what is read names the load that it is for, in
+/// functional runs.
 class HostPages : public sc_core::sc_module {
 public:
     tlm_utils::simple_target_socket<HostPages> socket{"socket"};
 
-    explicit HostPages(const sc_core::sc_module_name& module_name) : sc_module(module_name) {
+    HostPages(const sc_core::sc_module_name& module_name, bool functional)
+        : sc_module(module_name), functional_(functional) {
         socket.register_b_transport(this, &HostPages::b_transport);
     }
 
 private:
     void b_transport(::tlm::tlm_generic_payload& payload, sc_core::sc_time&) {
+        if (functional_ && payload.is_read()) {
+            const std::uint64_t word = WeightContents::word_at(payload.get_address());
+            unsigned char* const data = payload.get_data_ptr();
+            for (unsigned i = 0; i < payload.get_data_length(); ++i)
+                data[i] = static_cast<unsigned char>(word >> 8 * ((payload.get_address() + i) % 8));
+        }
         payload.set_response_status(::tlm::TLM_OK_RESPONSE);
     }
+
+    bool functional_;
 };
 
 /// A GPU with its host.
@@ -35,7 +45,7 @@ struct Node {
     Node(unsigned number, const BrainstormConfig& config, std::uint32_t ring_packets, SimulationRegistry& registry)
         : device(fmt::format("gpu_{}", number).c_str(), config.gpu, registry),
           access(fmt::format("access_{}", number).c_str(), registry),
-          pages(fmt::format("pages_{}", number).c_str()),
+          pages(fmt::format("pages_{}", number).c_str(), config.mechanisms.functional),
           host(fmt::format("host_{}", number).c_str(), access, config.host, config.mechanisms.speculation_depth,
                ring_packets, registry),
           irq(fmt::format("irq_{}", number).c_str()) {
@@ -69,7 +79,7 @@ public:
             Node& node = *nodes_.back();
             if (exchange_) exchange_->memories[d].bind(node.device.from_peers);
             if (config.mechanisms.collective_ctas > 0) hold_collectives(d);
-            node.device.gpu().set_hooks([](const hw::KernelLaunch&) {},
+            node.device.gpu().set_hooks([this, d](const hw::KernelLaunch& launch) { look_at_weights(d, launch); },
                                         [this, d](const hw::KernelLaunch& launch) { completed(d, launch); });
         }
         SC_HAS_PROCESS(Cluster);
@@ -83,9 +93,19 @@ public:
 private:
     void completed(unsigned device, const hw::KernelLaunch& launch) {
         nodes_[device]->host.note_progress();
+        look_at_weights(device, launch);
         ++outcome_.kernels;
         if (holds_collectives_ || !is_collective(launch)) return;
         exchange_->enter(collective_of(launch), device);
+    }
+
+    void look_at_weights(unsigned device, const hw::KernelLaunch& launch) {
+        Node& node = *nodes_[device];
+        node.host.weights().look(launch.packet.tag, [&node](std::uint64_t address) {
+            std::uint64_t word = 0;
+            node.device.read_memory(address, &word, sizeof word);
+            return word;
+        });
     }
 
     static bool is_collective(const hw::KernelLaunch& launch) {
@@ -156,6 +176,10 @@ ClusterOutcome Cluster::outcome() const {
         outcome.host.loads += host.loads;
         outcome.host.rollbacks += host.rollbacks;
         outcome.host.abandoned_steps += host.abandoned_steps;
+        const WeightContents::Result weights = node->host.weights().result();
+        outcome.weights.kernels += weights.kernels;
+        outcome.weights.in_place += weights.in_place;
+        outcome.weights.in_vain += weights.in_vain;
     }
     if (exchange_) {
         outcome.exchange = exchange_->stats();

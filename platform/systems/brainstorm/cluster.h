@@ -7,6 +7,7 @@
 #include "switchyard/platform/systems/brainstorm/brainstorm_config.h"
 #include "switchyard/platform/systems/brainstorm/device_host.h"
 #include "switchyard/platform/systems/brainstorm/peer_exchange.h"
+#include "switchyard/platform/systems/brainstorm/weight_contents.h"
 #include "switchyard/sw_scheduler/brainstorm/host_program.h"
 
 namespace switchyard::platform::brainstorm {
@@ -20,6 +21,7 @@ struct ClusterOutcome {
     DeviceHost::Stats host;           ///< all devices
     PeerExchange::Stats exchange;
     CellContents::Result contents;             ///< functional runs of several devices
+    WeightContents::Result weights;            ///< functional runs of one device
     std::vector<std::uint64_t> channel_bytes;  ///< of the topology's channels
     double run_ns = 0;
 };

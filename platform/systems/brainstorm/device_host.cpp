@@ -108,6 +108,7 @@ void DeviceHost::execute(const HostStep& step) {
             const std::uint64_t address = kSegments + packets_ * kBytesOfSegments % kSegmentRing;
             if (!segments.empty()) device_.debug_write(GpuDevice::kGpuWindow + address, segments);
             ++stats_.launches;
+            weights_.launched(packets_, batch_, step.weights);
             push(step.queue, hw::kernel_packet(*step.kernel, packets_, segments.empty() ? 0 : address));
             break;
         }
@@ -126,11 +127,15 @@ void DeviceHost::execute(const HostStep& step) {
             spend(step.us);
             break;
         case Kind::fork:
-            spend((depth_ == 1 ? 2 : 1) * costs_.launch_us);
+            spend(costs_.launch_us);
             push_event(kMainQueue, hw::GpuPacket::Kind::event_signal, kForkWords + step.queue, ++forks_);
-            // Of several open checks each waits when its turn comes: the check before it is launched on the queue
-            // first.
-            if (depth_ == 1) push_event(step.queue, hw::GpuPacket::Kind::event_wait, kForkWords + step.queue, forks_);
+            if (step.queue == kCheckQueue) {
+                // The checking thread launches the wait when its turn comes: the check before is launched first.
+                check_fork_ = forks_;
+                break;
+            }
+            spend(costs_.launch_us);
+            push_event(step.queue, hw::GpuPacket::Kind::event_wait, kForkWords + step.queue, forks_);
             break;
         case Kind::load:
             if (!issued_loads_.insert(step.load).second) break;  // done again behind a wrong prediction
@@ -139,6 +144,7 @@ void DeviceHost::execute(const HostStep& step) {
             packet.kind = hw::GpuPacket::Kind::copy;
             packet.direction = hw::GpuPacket::Direction::host_to_device;
             packet.tag = packets_;
+            packet.source = WeightContents::source(batch_, step.load);
             packet.destination = step.address;
             packet.bytes = step.bytes;
             packet.event_address = events_ + 8 * std::uint64_t{kLoadWords + step.load % (kEventWords - kLoadWords)};
@@ -169,7 +175,7 @@ void DeviceHost::speculate(const HostSteps& steps, std::size_t step, Checks& ope
     const Speculation& speculation = *steps[step].speculation;
     auto pending = std::make_shared<Pending>();
     pending->step = step;
-    pending->fork = depth_ == 1 ? 0 : forks_;
+    pending->fork = check_fork_;
     const std::shared_ptr<Pending> before = last_check_;
     last_check_ = pending;
     open.push_back(pending);
@@ -177,10 +183,8 @@ void DeviceHost::speculate(const HostSteps& steps, std::size_t step, Checks& ope
     sc_core::sc_spawn([this, &speculation, before, pending] {
         while (before && !before->known) sc_core::wait(before->there);
         if (!pending->given_up) {
-            if (pending->fork > 0) {
-                spend(costs_.launch_us);
-                push_event(kCheckQueue, hw::GpuPacket::Kind::event_wait, kForkWords + kCheckQueue, pending->fork);
-            }
+            spend(costs_.launch_us);
+            push_event(kCheckQueue, hw::GpuPacket::Kind::event_wait, kForkWords + kCheckQueue, pending->fork);
             for (const HostStep& check : speculation.check) execute(check);
         }
         pending->known = true;
@@ -197,7 +201,9 @@ std::size_t DeviceHost::roll_back(const HostSteps& steps, std::size_t at, Checks
         open.clear();
         ++stats_.rollbacks;
         stats_.abandoned_steps += at - oldest->step - 1;
-        for (const HostStep& step : steps[oldest->step].speculation->actual) execute(step);
+        const Speculation& speculation = *steps[oldest->step].speculation;
+        weights_.abandon(speculation.keeps ? oldest->behind : oldest->predicted, packets_);
+        for (const HostStep& step : speculation.actual) execute(step);
         return oldest->step + 1;
     }
     return 0;
@@ -210,9 +216,11 @@ double DeviceHost::run(const HostSteps& steps, std::uint64_t batch, std::uint64_
     note_progress();
     const sc_core::sc_time begin = sc_core::sc_time_stamp();
     Checks open;
-    const auto missed = [&] {
+    // What the step `at` predicts need not be launched any more.
+    const auto in_vain = [&](std::size_t at) {
         return std::any_of(open.begin(), open.end(), [&](const std::shared_ptr<Pending>& one) {
-            return one->known && !steps[one->step].speculation->hit;
+            const Speculation& speculation = *steps[one->step].speculation;
+            return one->known && !speculation.hit && (one->step != at || !speculation.keeps);
         });
     };
     std::size_t i = 0;
@@ -236,10 +244,13 @@ double DeviceHost::run(const HostSteps& steps, std::uint64_t batch, std::uint64_
         }
         const std::size_t step = i++;
         speculate(steps, step, open);
+        const std::shared_ptr<Pending> own = open.back();
+        own->predicted = packets_;
         for (const HostStep& predicted : steps[step].speculation->predicted) {
-            if (missed()) break;
+            if (in_vain(step)) break;
             execute(predicted);
         }
+        own->behind = packets_;
     }
     synchronise(kMainQueue);
     const double us = (sc_core::sc_time_stamp() - begin) / microseconds(1);

@@ -14,6 +14,7 @@
 #include "switchyard/platform/gpu/device_access.h"
 #include "switchyard/platform/gpu/gpu_device.h"
 #include "switchyard/platform/systems/brainstorm/brainstorm_config.h"
+#include "switchyard/platform/systems/brainstorm/weight_contents.h"
 #include "switchyard/sw_scheduler/brainstorm/host_program.h"
 
 namespace switchyard::platform::brainstorm {
@@ -45,6 +46,9 @@ public:
     std::uint64_t end_of_set_up() const { return events_ + 8 * kEventWords; }
 
     const Stats& stats() const { return stats_; }
+    /// Functional runs: what kernels with `weights` find.
+    WeightContents& weights() { return weights_; }
+    const WeightContents& weights() const { return weights_; }
 
 private:
     static constexpr std::uint32_t kEventWords = 1 << 16;
@@ -58,7 +62,8 @@ private:
     /// A speculation whose check is open, or has been found wrong.
     struct Pending {
         std::size_t step = 0;
-        std::uint64_t fork = 0;  ///< value of the event at which the check may begin; 0: it has been waited for
+        std::uint64_t fork = 0;                   ///< value of the event at which the check may begin
+        std::uint64_t predicted = 0, behind = 0;  ///< tags of the first packet of the prediction, and of what follows
         bool known = false, given_up = false;
         sc_core::sc_event there;
     };
@@ -82,10 +87,12 @@ private:
     std::uint64_t events_;
     std::array<std::uint32_t, sched::brainstorm::kDeviceQueues> written_{};
     std::uint64_t batch_ = 0, first_collective_ = 0, forks_ = 0, packets_ = 0;
+    std::uint64_t check_fork_ = 0;          ///< value of the event of the check queue's last fork
     std::set<std::uint32_t> issued_loads_;  ///< of the batch
     std::shared_ptr<Pending> last_check_;   ///< the next one begins behind it
     sc_core::sc_time last_progress_;
     Stats stats_;
+    WeightContents weights_;
 };
 
 }  // namespace switchyard::platform::brainstorm

@@ -109,6 +109,42 @@ TEST_CASE("a load into memory that was given back waits for the kernels before",
     CHECK_FALSE(plan.load(steps, {2, 0}, 0));
 }
 
+TEST_CASE("a load that may be left out is no wait for later ones", "[batch_compiler]") {
+    WeightPlan plan(0);
+    HostSteps host, speculation;
+    plan.load(host, {0, 0}, 256);
+    plan.load(host, {0, 1}, 256);
+    plan.unload({0, 0});
+    plan.unload({0, 1});
+    plan.load(speculation, {1, 0}, 256, false);
+    CHECK(count(speculation, HostStep::Kind::fork) == 1);
+    plan.load(host, {2, 0}, 256);
+    CHECK(count(host, HostStep::Kind::fork) == 1);
+    plan.unload({2, 0});
+    plan.load(host, {3, 0}, 256);
+    CHECK(count(host, HostStep::Kind::fork) == 2);
+}
+
+TEST_CASE("behind a speculation memory is given back when its check is known", "[batch_compiler]") {
+    const RoutedNetwork network = described("dynamic_routing", {{"network.routes.certainty", "0.8"}});
+    Mechanisms mechanisms;
+    mechanisms.weights = "on_demand";
+    const std::uint64_t none = program_of(network, mechanisms).peak_weight_bytes;
+    std::uint64_t before = none;
+    mechanisms.speculative_routing = true;
+    for (const std::size_t depth : {1, 2, 4, 8}) {
+        mechanisms.speculation_depth = depth;
+        const std::uint64_t peak = program_of(network, mechanisms).peak_weight_bytes;
+        CHECK(peak >= before);
+        before = peak;
+    }
+    CHECK(before > none);
+    mechanisms.speculation_depth = 1000;
+    const BatchProgram all = program_of(network, mechanisms);
+    CHECK(all.peak_weight_bytes >= before);
+    CHECK(count(all.devices[0], HostStep::Kind::fork) == count(all.devices[0], HostStep::Kind::speculate));
+}
+
 TEST_CASE("a speculation checks, and has what to do when it was wrong", "[batch_compiler]") {
     const RoutedNetwork network =
         described("matrix_branches", {{"network.routes.weights", "[3, 1, 1, 1, 1, 1, 1, 1]"}});
