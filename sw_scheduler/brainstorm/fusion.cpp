@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "switchyard/sw_scheduler/base/rounding.h"
+
 namespace switchyard::sched::brainstorm {
 
 namespace {
@@ -24,11 +26,11 @@ std::uint32_t register_limit(std::uint32_t threads) {
 }  // namespace
 
 std::vector<std::uint64_t> tuned_loads(const CellProfile& profile, std::size_t router,
-                                       const std::vector<double>& percentiles) {
+                                       const std::vector<double>& percentiles, std::uint64_t unit) {
     std::vector<std::uint64_t> loads;
     for (const double percentile : percentiles) {
         const std::uint64_t load = profile.load_percentile(router, percentile);
-        if (load > 0) loads.push_back(load);
+        if (load > 0) loads.push_back(round_up(load, unit));
     }
     if (loads.empty()) throw InputError(fmt::format("profile: router {} has no cells or no percentiles", router));
     std::sort(loads.begin(), loads.end());

@@ -10,10 +10,11 @@
 
 namespace switchyard::sched::brainstorm {
 
-/// Cells that kernels are tuned for, rising: the loads at `percentiles` (0 to 1) of a router's profile, each once
-/// (section 4.1). Throws InputError if the profile has no cells.
+/// Cells that kernels are tuned for, rising: the loads at `percentiles` (0 to 1) of a router's profile, rounded up to a
+/// multiple of `unit`, each once (section 4.1). Schedules cut loads into equal parts, so that a load with few divisors
+/// has slow kernels. Throws InputError if the profile has no cells.
 std::vector<std::uint64_t> tuned_loads(const CellProfile& profile, std::size_t router,
-                                       const std::vector<double>& percentiles);
+                                       const std::vector<double>& percentiles, std::uint64_t unit = 1);
 /// Sizes of the kernels that compute `load` cells: the least tuned load that takes them; beyond the largest, several.
 std::vector<std::uint64_t> padded_loads(const std::vector<std::uint64_t>& tuned, std::uint64_t load);
 

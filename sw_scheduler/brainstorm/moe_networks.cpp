@@ -116,9 +116,11 @@ void read_task_moe(MappingReader& file, RoutedNetwork& network) {
 /// SwinV2-MoE (arXiv 2206.03382; microsoft/Swin-Transformer swin_transformer_v2_moe): image 192, patch 4, dim 96,
 /// depths 2, 2, 18, 2, window 12, MoE in every second block of stage 3 and the last of stage 4. A cell is a token of
 /// stage 3; stage 4 has a quarter of them, each of twice the width, which counts here as one cell in four.
+/// `only_layer`: of the ten layers of experts this one by itself; 0: the network.
 void read_swin_moe(MappingReader& file, RoutedNetwork& network) {
     const std::uint64_t images = file.integer_or("batch", 1, 4096, 128);
     const double factor = file.number_or("capacity_factor", 0, 64, 1.25);
+    const std::uint64_t only = file.integer_or("only_layer", 0, 10, 0);
     CellRouter router = read_network_router(file, CellRouter::Kind::top_k);
     constexpr std::uint64_t kSide[] = {48, 24, 12, 6}, kDepth[] = {2, 2, 18, 2}, kHeads[] = {3, 6, 12, 24};
     constexpr std::uint64_t kTokens = 144;  // of an image at stage 3
@@ -151,6 +153,11 @@ void read_swin_moe(MappingReader& file, RoutedNetwork& network) {
     head.name = "head";
     head.fixed = {{linear_layer(1, 768, 21841, 0, kTokens)}};  // ImageNet-22k
     network.stages.push_back(std::move(head));
+    if (only == 0) return;
+    Stage layer = std::move(network.stages[only - 1]);
+    layer.fixed.clear();
+    network.stages.clear();
+    network.stages.push_back(std::move(layer));
 }
 
 }  // namespace switchyard::sched::brainstorm

@@ -41,6 +41,7 @@ struct MechanismConfig {
     unsigned speculation_depth = 1;
     std::string percentiles = "0.5 0.9 1";
     std::string tuned_loads;
+    std::uint64_t load_unit = 1;
     unsigned collective_ctas = 0;
     unsigned profile_batches = 40;
     std::uint64_t profile_seed = 1000003;
@@ -67,6 +68,7 @@ void describe(V& v, MechanismConfig& c) {
     v.field("functional", c.functional,
             "several devices: collectives move the cells' contents; one: loads those of weights; both are checked");
     v.field("percentiles", c.percentiles, "of the profile's loads, 0 to 1, for which kernels are tuned");
+    v.field("load_unit", c.load_unit, 1, 65536, "loads of percentiles are rounded up to a multiple of it; declared");
     v.field("tuned_loads", c.tuned_loads, "cells that kernels are tuned for, in place of percentiles");
     v.field("profile_batches", c.profile_batches, 1, 100000, "batches of the profile");
     v.field("profile_seed", c.profile_seed, 0, 1e15, "of the profile's batches; another one than that of the run");

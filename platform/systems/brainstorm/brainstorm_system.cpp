@@ -55,9 +55,10 @@ public:
         for (std::size_t r = 0; r < profile.cells().routers(); ++r) {
             // A router that sent nothing anywhere has no kernels of its own: one for a cell stands in.
             const bool any = profile.cells().load_percentile(r, 1) > 0;
-            tuned.push_back(!declared.empty() ? declared
-                            : any ? sched::brainstorm::tuned_loads(profile.cells(), r, config_.percentiles())
-                                  : std::vector<std::uint64_t>{1});
+            tuned.push_back(
+                !declared.empty() ? declared
+                : any ? sched::brainstorm::tuned_loads(profile.cells(), r, config_.percentiles(), mechanisms.load_unit)
+                      : std::vector<std::uint64_t>{1});
         }
         StageCompiler stages(network_, design, describe_gpu(config_.gpu), &brainstorm::library_kernel, tuned);
         BatchCompiler batches(network_, stages, profile, config_.scheduler_mechanisms(), config_.topology);

@@ -18,6 +18,7 @@ TEST_CASE("kernels are tuned for percentiles of the loads of branches that have 
     profile.add({CellRoutes{{0}, {0}, {0}, {0}, {0}, {0}, {1}, {1}, {1}, {2}}});
     CHECK(tuned_loads(profile, 0, {0.33, 0.66, 1.0}) == std::vector<std::uint64_t>{1, 3, 6});
     CHECK(tuned_loads(profile, 0, {0.9, 1.0}) == std::vector<std::uint64_t>{6});
+    CHECK(tuned_loads(profile, 0, {0.33, 0.66, 1.0}, 4) == std::vector<std::uint64_t>{4, 8});
     CHECK_THROWS_AS(tuned_loads(profile, 0, {}), InputError);
 }
 

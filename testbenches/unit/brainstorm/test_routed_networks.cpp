@@ -50,6 +50,11 @@ TEST_CASE("networks have their published sizes", "[routed_network]") {
     CHECK(swin.routed_stages().size() == 10);
     CHECK(swin.cells == 128 * 144);
     CHECK(swin.stages[swin.routed_stages().front()].router.capacity == 1440);
+    const RoutedNetwork layer = network_of("swin_moe", {{"network.only_layer", "2"}});
+    CHECK(layer.stages.size() == 1);
+    CHECK(layer.routed_stages().size() == 1);
+    CHECK(layer.branch_weight_bytes() == 16ull * 2 * 384 * 1536 * 4);
+    CHECK(layer.fixed_weight_bytes() < swin.fixed_weight_bytes() / 100);
     const RoutedNetwork msdnet = network_of("msdnet");
     CHECK(msdnet.routed_stages().size() == 4);
     // 62 cells; the paper counts three routers a cell, also where a path does not exist.
