@@ -70,12 +70,15 @@ void DeviceHost::spend(double us) {
 }
 
 void DeviceHost::push(unsigned queue, const hw::GpuPacket& packet) {
+    ++packets_;  // before time passes: the other thread launches as well
     std::uint32_t& written = written_.at(queue);
+    // Kernels that are launched in vain may fill the queue.
+    while (written - completed_.at(queue) >= ring_packets_)
+        completed_.at(queue) = device_.read_word(GpuDevice::kGpuRegisters + reg::queue(queue, reg::kCompleted));
     const std::uint64_t slot = std::uint64_t{queue} * ring_packets_ + written % ring_packets_;
     const hw::GpuPacketBytes bytes = hw::encode(packet);
     device_.post(GpuDevice::kGpuWindow + kRings + slot * hw::kGpuPacketBytes, {bytes.begin(), bytes.end()});
     device_.post_word(GpuDevice::kGpuRegisters + reg::queue(queue, reg::kWriteIndex), ++written);
-    ++packets_;
 }
 
 void DeviceHost::push_event(unsigned queue, hw::GpuPacket::Kind kind, std::uint32_t word, std::uint64_t value) {
@@ -95,6 +98,7 @@ void DeviceHost::synchronise(unsigned queue) {
             throw ModelError(*this, fmt::format("queue {}: no kernel has completed for {:.0f} us; {}", queue,
                                                 kWatchdogUs, fmt::join(registry_.waits(), "; ")));
     }
+    completed_.at(queue) = wanted;
     spend(costs_.synchronise_us);
 }
 

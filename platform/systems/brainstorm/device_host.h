@@ -85,7 +85,7 @@ private:
     std::uint32_t ring_packets_;
     const SimulationRegistry& registry_;
     std::uint64_t events_;
-    std::array<std::uint32_t, sched::brainstorm::kDeviceQueues> written_{};
+    std::array<std::uint32_t, sched::brainstorm::kDeviceQueues> written_{}, completed_{};  ///< packets
     std::uint64_t batch_ = 0, first_collective_ = 0, forks_ = 0, packets_ = 0;
     std::uint64_t check_fork_ = 0;          ///< value of the event of the check queue's last fork
     std::set<std::uint32_t> issued_loads_;  ///< of the batch

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "switchyard/platform/system/system.h"
+#include "switchyard/platform/systems/brainstorm/cluster.h"
 #include "switchyard/testbenches/sim_test.h"
 
 namespace switchyard::platform {
@@ -60,7 +61,55 @@ TEST_CASE("kernels of the decisions find their weights, however many checks are 
             }
 }
 
-TEST_CASE("the same of a network with one branch a router and of one with exits", "[brainstorm_speculation]") {
+TEST_CASE("a queue that kernels in vain have filled loses none", "[brainstorm_speculation]") {
+    testing::in_child([] {
+        using namespace sched::brainstorm;
+        constexpr unsigned kMisses = 24, kKernels = 100;
+        const std::string configs = std::string(SOURCE_FOLDER) + "/configs/";
+        const platform::brainstorm::BrainstormConfig config = platform::brainstorm::read_brainstorm_config(
+            configs + "platforms/brainstorm_a100.yaml", {{"brainstorm.functional", "yes"},
+                                                         {"brainstorm.speculative_routing", "yes"},
+                                                         {"brainstorm.speculation_depth", "100"}});
+        const LoadedWeights weights{std::uint64_t{1} << 30, 4096, 0};
+        HostSteps steps(2);
+        steps[0].kind = HostStep::Kind::load;
+        steps[0].address = weights.address;
+        steps[0].bytes = weights.bytes;
+        steps[1].kind = HostStep::Kind::await_load;
+        for (unsigned i = 0; i < kMisses; ++i) {
+            HostStep fork, speculate;
+            fork.kind = HostStep::Kind::fork;
+            fork.queue = kCheckQueue;
+            speculate.kind = HostStep::Kind::speculate;
+            auto wrong = std::make_shared<Speculation>();
+            wrong->hit = false;
+            wrong->check = {work_step(600)};  // of the host: as long as it takes to launch what follows
+            speculate.speculation = wrong;
+            steps.insert(steps.end(), {fork, speculate});
+        }
+        const auto kernel = std::make_shared<sched::GpuKernel>();
+        kernel->name = "slow";
+        kernel->grid = {108, 1, 1};
+        kernel->block = {128, 1, 1};
+        kernel->registers_per_thread = 32;
+        kernel->work.flops = 1000000000;
+        for (unsigned i = 0; i < kKernels; ++i) {
+            steps.push_back(launch_step(kernel));
+            steps.back().weights = {weights};
+        }
+        BatchProgram program;
+        program.devices = {steps};
+        program.kernels_with_weights = kKernels;
+        const platform::brainstorm::ClusterOutcome outcome = platform::brainstorm::run_cluster(config, {program}, 1);
+        CHECK(outcome.host.rollbacks == kMisses);
+        CHECK(outcome.weights.in_vain > 5 * kKernels);
+        CHECK(outcome.weights.kernels == kKernels);
+        CHECK(outcome.weights.in_place == kKernels);
+        CHECK(outcome.kernels == kKernels + outcome.weights.in_vain);
+    });
+}
+
+TEST_CASE("kernels find their weights with one branch a router, and with exits", "[brainstorm_speculation]") {
     for (const char* const depth : {"1", "4"})
         for (const char* const weights : {"on_demand", "preloaded"}) {
             CAPTURE(weights, depth);
