@@ -73,8 +73,7 @@ void DeviceHost::push(unsigned queue, const hw::GpuPacket& packet) {
     ++packets_;  // before time passes: the other thread launches as well
     std::uint32_t& written = written_.at(queue);
     // Kernels that are launched in vain may fill the queue.
-    while (written - completed_.at(queue) >= ring_packets_)
-        completed_.at(queue) = device_.read_word(GpuDevice::kGpuRegisters + reg::queue(queue, reg::kCompleted));
+    if (written - completed_.at(queue) >= ring_packets_) await_completed(queue, written - ring_packets_ + 1);
     const std::uint64_t slot = std::uint64_t{queue} * ring_packets_ + written % ring_packets_;
     const hw::GpuPacketBytes bytes = hw::encode(packet);
     device_.post(GpuDevice::kGpuWindow + kRings + slot * hw::kGpuPacketBytes, {bytes.begin(), bytes.end()});
@@ -90,15 +89,19 @@ void DeviceHost::push_event(unsigned queue, hw::GpuPacket::Kind kind, std::uint3
     push(queue, packet);
 }
 
-void DeviceHost::synchronise(unsigned queue) {
-    const std::uint32_t wanted = written_.at(queue);
-    // The driver looks at the queue's counter until it is there; each look goes over the link.
-    while (device_.read_word(GpuDevice::kGpuRegisters + reg::queue(queue, reg::kCompleted)) - wanted > 1u << 31) {
+/// The driver looks at the queue's counter until it is there; each look goes over the link.
+void DeviceHost::await_completed(unsigned queue, std::uint32_t packets) {
+    std::uint32_t& completed = completed_.at(queue);
+    while ((completed = device_.read_word(GpuDevice::kGpuRegisters + reg::queue(queue, reg::kCompleted))) - packets >
+           1u << 31) {
         if (sc_core::sc_time_stamp() - last_progress_ > microseconds(kWatchdogUs))
             throw ModelError(*this, fmt::format("queue {}: no kernel has completed for {:.0f} us; {}", queue,
                                                 kWatchdogUs, fmt::join(registry_.waits(), "; ")));
     }
-    completed_.at(queue) = wanted;
+}
+
+void DeviceHost::synchronise(unsigned queue) {
+    await_completed(queue, written_.at(queue));
     spend(costs_.synchronise_us);
 }
 

@@ -77,6 +77,7 @@ private:
     void spend(double us);
     void push(unsigned queue, const hw::GpuPacket& packet);
     void push_event(unsigned queue, hw::GpuPacket::Kind kind, std::uint32_t word, std::uint64_t value);
+    void await_completed(unsigned queue, std::uint32_t packets);
     void synchronise(unsigned queue);
 
     DeviceAccess& device_;
