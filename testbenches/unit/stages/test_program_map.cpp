@@ -2,6 +2,7 @@
 // The samples that ProgramMap says reach each operator, against those that the report's checks expect.
 
 #include <numeric>
+#include <set>
 
 #include "switchyard/platform/chip/platform_config.h"
 #include "switchyard/platform/systems/adyna/expectation.h"
@@ -86,6 +87,26 @@ TEST_CASE("each stage is reached by the samples that the routing sends there", "
     for (SetId set = 0; set < map.sets().size(); ++set) {
         const std::uint32_t half = image.meta.batch_samples / 2, last = image.meta.batch_samples;
         CHECK(turned.count(set, 0, half) == counts.count(set, last - half, last));
+    }
+
+    // The ids of a unit: those of the set's samples at its positions, without the blocks that have none.
+    const auto block = GENERATE(1U, 2U, 5U, 1000U);
+    for (SetId set = 0; set < map.sets().size(); ++set) {
+        for (std::uint32_t at = 0; at + 7 <= image.meta.batch_samples; at += 7) {
+            std::vector<std::uint32_t> members;
+            for (std::uint32_t id = image.meta.batch_samples - at - 7; id < image.meta.batch_samples - at; ++id)
+                if (counts.count(set, id, id + 1) == 1) members.push_back(id);
+            const Positions ids = turned.ids(set, {at, at + 7}, block);
+            if (members.empty()) {
+                CHECK(ids.last == ids.first);
+                continue;
+            }
+            std::set<std::uint32_t> blocks;
+            for (const std::uint32_t id : members) blocks.insert(id / block);
+            CHECK(ids.first == members.front());
+            CHECK((ids.last - 1) / block - ids.first / block + 1 == blocks.size());
+            CHECK((ids.last - 1) % block == members.back() % block);
+        }
     }
 }
 

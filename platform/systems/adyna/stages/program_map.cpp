@@ -176,6 +176,21 @@ Positions SampleCounts::ends(SetId set, const Positions& at) const {
     return {position(*first), position(*last - 1)};
 }
 
+Positions SampleCounts::ids(SetId set, const Positions& at, std::uint32_t block) const {
+    const std::vector<std::uint32_t>& members = before(set);
+    std::vector<std::uint32_t> ids;
+    for (std::uint32_t position = at.first; position < std::min(at.last, samples_); ++position)
+        if (members[position + 1] != members[position]) ids.push_back(order_.empty() ? position : order_[position]);
+    if (ids.empty()) return {};
+    if (!order_.empty()) std::sort(ids.begin(), ids.end());
+    std::uint32_t without = 0;
+    for (std::size_t i = 1; i < ids.size(); ++i) {
+        const std::uint32_t apart = ids[i] / block - ids[i - 1] / block;
+        without += apart > 1 ? apart - 1 : 0;
+    }
+    return {ids.front(), ids.back() + 1 - without * block};
+}
+
 Positions SampleCounts::packed_positions(SetId set, const OperatorPlacement& placement, unsigned unit) const {
     const unsigned units = placement.units_of_invocation();
     const std::uint32_t samples = units * placement.unit_samples, batch = unit / units * samples;

@@ -112,6 +112,9 @@ public:
         if (packs_) return packed_positions(set, placement, unit);
         return {unit * placement.unit_samples, (unit + 1) * placement.unit_samples};
     }
+    /// From the lowest id of the set's samples at those positions to beyond the highest, as if the blocks of `block`
+    /// ids between them in which none of the samples lies were left out. Empty if there are no samples.
+    Positions ids(SetId set, const Positions& at, std::uint32_t block = UINT32_MAX) const;
     /// Its samples.
     std::uint32_t count(SetId set, const OperatorPlacement& placement, unsigned unit) const {
         return count(set, positions(set, placement, unit));

@@ -102,7 +102,7 @@ void Timeline::begin_stage(unsigned index, double time) {
         edge.ready.assign(units, 0);
         edge.arrivals.assign(units, {});
         edge.complete_at.assign(units, -1);
-        edge.transfers.assign(units, nullptr);
+        edge.transfers.assign(units, {});
         edge.masks_known.assign(map_.edge(id).edge->path == EdgePath::mask ? units : 0, 0);
         if (packed(map_.edge(id))) reset_packed(id);
     };

@@ -169,6 +169,10 @@ private:
         double made_at = -1;     ///< complete, and its routes are known; < 0: not yet
         double granted_at = -1;  ///< the acknowledges have come
     };
+    struct UnitTransfer {
+        Transfer* transfer = nullptr;    ///< nullptr: not derived yet
+        std::uint64_t displacement = 0;  ///< TransferCosts::displacement
+    };
     struct EdgeState {
         unsigned released = 0, window = 0;
         bool index_list_known = false;          ///< from HBM: rank 0 knows the samples of every unit
@@ -176,7 +180,7 @@ private:
         std::vector<Arrival> arrivals;          ///< by unit; `sent` also of a unit whose producer waits for it
         std::vector<double> complete_at;        ///< by unit: the producer's output waits for a slot since; < 0: no
         std::vector<std::uint8_t> masks_known;  ///< mask edges
-        std::vector<Transfer*> transfers;       ///< by unit, of tensors; nullptr: not derived yet
+        std::vector<UnitTransfer> transfers;    ///< by unit, of tensors
         // On the chip, of operators that pack their samples.
         std::vector<Part> parts;                 ///< by the producer's units, and so by the consumer's
         std::vector<std::uint32_t> first_part;   ///< by unit of the producer, and beyond the last unit
@@ -212,7 +216,8 @@ private:
     // unit_transfers.cpp
     EdgeCounts counts(const EdgeEnds& ends, unsigned unit) const;
     /// A unit's samples do not change while a segment runs.
-    Transfer& transfer(std::uint16_t edge, unsigned unit);
+    UnitTransfer& unit_transfer(std::uint16_t edge, unsigned unit);
+    Transfer& transfer(std::uint16_t edge, unsigned unit) { return *unit_transfer(edge, unit).transfer; }
     bool masks_missing(const Edge& edge, unsigned stage, unsigned unit) const;
     void start_output(std::uint16_t edge, unsigned unit, double time);
     void heads_arrive(std::uint16_t edge, unsigned unit, double time);

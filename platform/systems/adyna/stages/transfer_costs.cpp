@@ -69,15 +69,6 @@ struct PartSets {
     }
 };
 
-std::uint32_t samples_of_unit(const EdgeEnds& ends) {
-    return ends.source_stage < 0 ? ends.destination->unit_samples : ends.source->unit_samples;
-}
-
-/// The first unit that begins at the same place of a round of N samples.
-unsigned first_alike(unsigned unit, std::uint32_t unit_samples, std::uint32_t round) {
-    return unit % (round / std::gcd(unit_samples, round));
-}
-
 /// An allocation and the batch's samples (EdgeAllocations): a kernel has 65535 at most, an operator few allocations.
 std::uint32_t with_batch(unsigned allocation, std::uint32_t batch) {
     constexpr unsigned kAllocationBits = 8;
@@ -99,41 +90,39 @@ TransferCosts::TransferCosts(const PlatformConfig& platform, const ProgramMap& m
       setup_cycles_(platform.network_interface.setup_cycles),
       multicast_reads_(platform.network_interface.multicast_reads()) {}
 
+const OperatorPlacement& TransferCosts::tensor_of(const EdgeEnds& ends) {
+    return ends.source_stage < 0 ? *ends.source : *ends.destination;
+}
+
+std::uint32_t TransferCosts::block_of(const EdgeEnds& ends) {
+    const Partition& cut = tensor_of(ends).partitions.front();
+    return ceil_div(cut.dyn_dim, cut.n);
+}
+
 TransferCosts::Round TransferCosts::round_of(const EdgeEnds& ends) {
-    const OperatorPlacement& tensor = ends.source_stage < 0 ? *ends.source : *ends.destination;
-    const Partition& cut = tensor.partitions.front();
-    const auto common = std::gcd<std::uint32_t>(tensor.store.interfaces, cut.p);
-    return {tensor.store.interfaces / common * ceil_div(cut.dyn_dim, cut.n),
-            std::uint64_t{cut.p / common} * tensor.store.piece_stride};
+    const OperatorPlacement& tensor = tensor_of(ends);
+    const std::uint32_t pieces = tensor.partitions.front().p, interfaces = tensor.store.interfaces;
+    const std::uint32_t common = std::gcd(interfaces, pieces);
+    return {interfaces / common * block_of(ends), std::uint64_t{pieces / common} * tensor.store.piece_stride};
 }
 
-std::uint64_t TransferCosts::displacement(std::uint16_t id, unsigned unit, const Positions& packed) const {
-    const EdgeEnds& ends = map_.edge(id);
-    const std::uint32_t samples = samples_of_unit(ends);
-    const Round round = round_of(ends);
-    if (packed.last > packed.first) return packed.first / round.samples * round.bytes;
-    return std::uint64_t{unit - first_alike(unit, samples, round.samples)} * samples / round.samples * round.bytes;
+std::uint64_t TransferCosts::displacement(std::uint16_t id, const Positions& ids) const {
+    const Round round = round_of(map_.edge(id));     // no image has an empty cut
+    return ids.first / round.samples * round.bytes;  // NOLINT(clang-analyzer-core.DivideZero)
 }
 
-Transfer& TransferCosts::tensor(std::uint16_t id, unsigned unit, const EdgeCounts& counts) {
+Transfer& TransferCosts::tensor(std::uint16_t id, const EdgeCounts& counts) {
     const EdgeEnds& ends = map_.edge(id);
     constexpr unsigned kPhaseBits = 16;  // a tensor has 65535 samples at most
     std::uint32_t phase = 0;
     Positions at;  // in a tensor in HBM
     if (ends.edge->path == EdgePath::memory) {
         // Pieces go round the interfaces, so units that begin at the same place of a round are alike; the ids of the
-        // first of them are surely there. No image has an empty cut: the rounds below are not 0.
-        const std::uint32_t samples = samples_of_unit(ends), round = round_of(ends).samples;
-        const Positions& packed = counts.packed;
-        if (packed.last > packed.first) {
-            const std::uint32_t begin = packed.first % round;  // NOLINT(clang-analyzer-core.DivideZero)
-            at = {begin, begin + (packed.last - packed.first)};
-            phase = (packed.last - packed.first) << kPhaseBits | at.first;
-        } else {
-            phase = unit * samples % round;  // NOLINT(clang-analyzer-core.DivideZero)
-            at.first = first_alike(unit, samples, round) * samples;
-            at.last = at.first + samples;
-        }
+        // first of them are surely there.
+        const std::uint32_t round = round_of(ends).samples, span = counts.ids.last - counts.ids.first;
+        const std::uint32_t begin = counts.ids.first % round;  // NOLINT(clang-analyzer-core.DivideZero)
+        at = {begin, begin + span};
+        phase = span << kPhaseBits | begin;
     }
     const auto [known, added] =
         entry({kTensor, id, phase, counts.source, counts.edge, counts.destination,
@@ -361,7 +350,9 @@ void TransferCosts::load(Transfer& transfer, const EdgeEnds& ends, const Positio
         }
         transfer.announce = flights_.announce.value();
     }
-    const Sets sets(at.first, at.last - at.first, counts);
+    EdgeCounts loaded = counts;
+    loaded.source = std::min(counts.source, counts.destination);  // whatever else the tensor has
+    const Sets sets(at.first, at.last - at.first, loaded);
     const hw::TransferPlan plan(*ends.edge, *ends.source, *ends.destination, sets.source, sets.edge, sets.destination,
                                 counts.allocations);
     for (unsigned rank = 0; rank < to.size(); ++rank) {
@@ -406,7 +397,9 @@ void TransferCosts::store(Transfer& transfer, const EdgeEnds& ends, const Positi
         write(transfer, from.front(),
               store.index_list_address + std::uint64_t{at.first} / ends.source->unit_samples * store.index_list_bytes,
               store.index_list_bytes, false);
-    const Sets sets(at.first, at.last - at.first, counts);
+    EdgeCounts stored = counts;
+    stored.destination = std::min(counts.destination, counts.source);
+    const Sets sets(at.first, at.last - at.first, stored);
     const hw::TransferPlan plan(*ends.edge, *ends.source, *ends.destination, sets.source, sets.edge, sets.destination,
                                 counts.allocations);
     for (unsigned rank = 0; rank < from.size(); ++rank) {

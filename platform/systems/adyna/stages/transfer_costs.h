@@ -22,7 +22,7 @@ namespace switchyard::platform {
 struct EdgeCounts {
     std::uint32_t source = 0, edge = 0, destination = 0;
     hw::EdgeAllocations allocations;
-    Positions packed{};  ///< of operators that pack their samples: where the unit lies; else empty
+    Positions ids{};  ///< SampleCounts::ids of the unit; of memory edges
 };
 
 /// What one unit of a producer has for one unit of a consumer that packs its samples. `first` and `last` sample that go
@@ -68,10 +68,12 @@ public:
     TransferCosts(const PlatformConfig& platform, const ProgramMap& map, NetworkMeter& network);
 
     /// Of an on_chip or memory edge.
-    Transfer& tensor(std::uint16_t edge, unsigned unit, const EdgeCounts& counts);
-    /// Of a memory edge: how far the unit's pieces lie behind those of the unit for which tensor() has made its
+    Transfer& tensor(std::uint16_t edge, const EdgeCounts& counts);
+    /// Of a memory edge: how far the pieces of a unit with these ids lie behind those for which tensor() has made its
     /// transfer. Bytes of each interface.
-    std::uint64_t displacement(std::uint16_t edge, unsigned unit, const Positions& packed = {}) const;
+    std::uint64_t displacement(std::uint16_t edge, const Positions& ids) const;
+    /// Of a memory edge: how many consecutive ids share a piece of the tensor.
+    static std::uint32_t block_of(const EdgeEnds& ends);
     /// Of an on_chip edge of operators that pack their samples: the probe for a batch, and one part of its data.
     Transfer& packed_probe(std::uint16_t edge);
     Transfer& part(std::uint16_t edge, const PartOfUnits& part);
@@ -120,6 +122,8 @@ private:
         std::uint64_t bytes = 0;  ///< of each interface
     };
     static Round round_of(const EdgeEnds& ends);
+    /// The operator whose results a memory edge stores or loads.
+    static const OperatorPlacement& tensor_of(const EdgeEnds& ends);
 
     /// Its data packets.
     std::vector<NetworkMeter::Packet> on_chip(Transfer& transfer, const EdgeEnds& ends, const EdgeCounts& counts);

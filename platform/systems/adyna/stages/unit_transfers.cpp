@@ -9,14 +9,18 @@ namespace switchyard::platform {
 
 EdgeCounts Timeline::counts(const EdgeEnds& ends, unsigned unit) const {
     const bool loads = ends.source_stage < 0;
-    const Positions at = loads ? counts_.positions(ends.destination_samples, *ends.destination, unit)
-                               : counts_.positions(ends.source_samples, *ends.source, unit);
+    const SetId samples = loads ? ends.destination_samples : ends.source_samples;
+    const Positions at = counts_.positions(samples, loads ? *ends.destination : *ends.source, unit);
     EdgeCounts counts;
     counts.edge = counts_.count(ends.samples, at);
     counts.source = ends.source_samples == ends.samples ? counts.edge : counts_.count(ends.source_samples, at);
     counts.destination =
         ends.destination_samples == ends.samples ? counts.edge : counts_.count(ends.destination_samples, at);
-    if (counts_.packs()) counts.packed = at;
+    if (ends.edge->path == EdgePath::memory) {
+        // Tiles that load wait each for their own pieces and go ahead of one another, so that the interfaces are busy
+        // alike. Writes leave a tile in their order: they wait for the interface that has the most of the unit.
+        counts.ids = loads ? counts_.ids(samples, at, TransferCosts::block_of(ends)) : counts_.ids(samples, at);
+    }
     counts.allocations = {
         ends.source_stage < 0 ? 0 : counts_.allocation(ends.source_samples, *ends.source, unit),
         ends.destination_stage < 0 ? 0 : counts_.allocation(ends.destination_samples, *ends.destination, unit),
@@ -25,10 +29,14 @@ EdgeCounts Timeline::counts(const EdgeEnds& ends, unsigned unit) const {
     return counts;
 }
 
-Transfer& Timeline::transfer(std::uint16_t edge, unsigned unit) {
-    Transfer*& known = edges_[edge].transfers[unit];
-    if (known == nullptr) known = &transfers_.tensor(edge, unit, counts(map_.edge(edge), unit));
-    return *known;
+Timeline::UnitTransfer& Timeline::unit_transfer(std::uint16_t edge, unsigned unit) {
+    UnitTransfer& known = edges_[edge].transfers[unit];
+    if (known.transfer != nullptr) return known;
+    const EdgeEnds& ends = map_.edge(edge);
+    const EdgeCounts counts = this->counts(ends, unit);
+    known.transfer = &transfers_.tensor(edge, counts);
+    if (ends.edge->path == EdgePath::memory) known.displacement = transfers_.displacement(edge, counts.ids);
+    return known;
 }
 
 bool Timeline::masks_missing(const Edge& edge, unsigned index, unsigned unit) const {
@@ -109,9 +117,8 @@ void Timeline::heads_arrive(std::uint16_t id, unsigned unit, double time) {
 }
 
 void Timeline::stores_leave(std::uint16_t id, unsigned unit, double time) {
-    const EdgeEnds& ends = map_.edge(id);
-    const Positions at = counts_.packs() ? counts_.positions(ends.source_samples, *ends.source, unit) : Positions{};
-    move(transfer(id, unit), time, EventKind::edge_done, id, unit, transfers_.displacement(id, unit, at));
+    const UnitTransfer& moved = unit_transfer(id, unit);
+    move(*moved.transfer, time, EventKind::edge_done, id, unit, moved.displacement);
 }
 
 void Timeline::masks_known(std::uint16_t id, unsigned unit, double time) {
@@ -182,10 +189,8 @@ void Timeline::open_loads(std::uint16_t id, double time) {
 }
 
 void Timeline::requests_arrive(std::uint16_t id, unsigned unit, double time) {
-    const EdgeEnds& ends = map_.edge(id);
-    const Positions at =
-        counts_.packs() ? counts_.positions(ends.destination_samples, *ends.destination, unit) : Positions{};
-    move(transfer(id, unit), time, EventKind::unit_ready, id, unit, transfers_.displacement(id, unit, at));
+    const UnitTransfer& moved = unit_transfer(id, unit);
+    move(*moved.transfer, time, EventKind::unit_ready, id, unit, moved.displacement);
 }
 
 void Timeline::request_masks(unsigned index, double time) {

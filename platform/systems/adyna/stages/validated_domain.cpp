@@ -23,7 +23,7 @@ std::vector<DomainFigure> domain_figures(const PlatformConfig& platform, const R
     for (const SimulatedHost::Batch& batch : host.batches)
         busy += platform.cycles((batch.interrupt - batch.doorbell) / sc_core::sc_time(1, sc_core::SC_NS));
     return {{"flights and latencies, share of the units' time", 0.1, flights / all},
-            {"waits for links and memory, share of the units' time", 0.3, waits / all},
+            {"waits for links and memory, share of the units' time", 0.35, waits / all},
             {"the host's DMA, share of the memory's time", 0.1, dma_cycles / cycles},
             {"the first units' data from and to memory, share of the batches' time", 0.05,
              pipelines.sum("skew_cycles") / busy}};
