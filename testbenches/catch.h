@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#pragma once
+// The guard is a macro because this header is precompiled. With `#pragma once`, g++ recognises a precompiled header by
+// its bytes alone, and ccache may return one that was compiled before a comment here changed.
+#ifndef SWITCHYARD_TESTBENCHES_CATCH_H
+#define SWITCHYARD_TESTBENCHES_CATCH_H
 
 /// Catch2 as Debian 12 (version 2) and newer systems (version 3) have it. Tests are written as for version 3, with
 /// `Approx` in the global namespace. An assertion leaves exceptions to the test case around it, which fails with them
@@ -21,3 +24,5 @@ inline auto ContainsSubstring(const std::string& text, CaseSensitive::Choice sen
 }
 }  // namespace Catch::Matchers
 #endif
+
+#endif  // SWITCHYARD_TESTBENCHES_CATCH_H

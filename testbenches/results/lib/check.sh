@@ -5,18 +5,23 @@
 set -euo pipefail
 cd "$1"
 status=0
-for page in docs/results/*.md; do
-    if ! grep -q '^Inputs: ' "$page"; then
-        echo "$page: names no inputs; run ./run results $(basename "$page" .md)"
-        status=1
-        continue
-    fi
-    while read -r file digits; do
-        now=$(if [[ -f $file ]]; then sha256sum "$file" | cut -c1-12; else echo missing; fi)
-        if [[ $now != "$digits" ]]; then
-            echo "$page: $file was $digits and is $now; run ./run results $(basename "$page" .md)"
-            status=1
-        fi
-    done < <(sed -n 's/^Inputs: //p' "$page" | grep -oE '`[^`]+` [0-9a-f]{12}' | tr -d '`')
+for page in $(grep -L '^Inputs: ' docs/results/*.md); do
+    echo "$page: names no inputs; run ./run results $(basename "$page" .md)"
+    status=1
 done
+# A line has a page, a file and the file's digits.
+inputs=$(awk -F'`' '/^Inputs: / { for (i = 2; i < NF; i += 2) print FILENAME, $i, substr($(i + 1), 2, 12) }' docs/results/*.md)
+# sha256sum prints nothing but a message for a file that is missing.
+sums=$(cut -d ' ' -f 2 <<<"$inputs" | sort -u | xargs sha256sum 2>/dev/null || true)
+awk 'NR == FNR { sum[$2] = substr($1, 1, 12); next }
+    {
+        now = $2 in sum ? sum[$2] : "missing"
+        if (now == $3) next
+        page = $1
+        sub(/.*\//, "", page)
+        sub(/\.md$/, "", page)
+        print $1 ": " $2 " was " $3 " and is " now "; run ./run results " page
+        wrong = 1
+    }
+    END { exit wrong }' <(echo "$sums") <(echo "$inputs") || status=1
 exit $status

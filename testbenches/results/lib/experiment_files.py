@@ -10,4 +10,5 @@ found = []
 for name in re.findall(r"\.\./[\w./]+\.yaml", text):
     path = pathlib.Path(*(experiment.parent / name).parts)
     found.append(str(path.resolve().relative_to(pathlib.Path.cwd())))
-print("\n".join(dict.fromkeys(found)))
+for name in dict.fromkeys(found):
+    print(name)
