@@ -15,6 +15,7 @@
 #include "switchyard/platform/system/config_section.h"
 #include "switchyard/platform/system/page.h"
 #include "switchyard/platform/system/report_parts.h"
+#include "switchyard/platform/system/system.h"
 #include "switchyard/sw_scheduler/base/error.h"
 #include "switchyard/sw_scheduler/base/files.h"
 

@@ -8,8 +8,6 @@
 
 namespace switchyard::platform {
 
-inline constexpr std::uint64_t kMaxBatches = 1000000;  ///< of a run
-
 /// Checks of numeric options. They look at the text that was given, before CLI11 converts it: that takes "010" for 8
 /// and lets "nan" through every range. The number is decimal and finite, without leading zeros.
 CLI::Validator whole_number(std::uint64_t low, std::uint64_t high = std::numeric_limits<std::uint64_t>::max());

@@ -18,6 +18,7 @@
 #include "switchyard/platform/chip/platform_config.h"
 #include "switchyard/platform/system/npy.h"
 #include "switchyard/platform/system/report_parts.h"
+#include "switchyard/platform/system/system.h"
 #include "switchyard/platform/systems/adyna/declared_trace.h"
 #include "switchyard/platform/systems/adyna/expectation.h"
 #include "switchyard/platform/systems/adyna/firmware_package.h"

@@ -19,8 +19,6 @@ using sched::MappingReader;
 
 namespace {
 
-constexpr std::uint64_t kMaxBatches = 1000000;
-
 class Reader {
 public:
     Reader(const std::string& path, const SystemRegistry& registry)

@@ -229,7 +229,7 @@ ordered_json json_value(const Statement& statement, int column) {
 }
 
 /// Columns as wide as their widest value.
-std::string aligned(const std::vector<std::vector<std::string>>& rows) {
+std::string left_aligned(const std::vector<std::vector<std::string>>& rows) {
     std::vector<std::size_t> widths(rows.front().size(), 0);
     for (const auto& row : rows)
         for (std::size_t c = 0; c < row.size(); ++c) widths[c] = std::max(widths[c], row[c].size());
@@ -268,7 +268,7 @@ std::string query_store(const std::string& store, const std::string& sql, RowFor
             rows.push_back(std::move(row));
     }
     if (format == RowFormat::json) return list.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
-    if (format == RowFormat::table) return aligned(rows);
+    if (format == RowFormat::table) return left_aligned(rows);
     std::string text;
     for (const auto& row : rows) {
         for (std::size_t c = 0; c < row.size(); ++c) text += (c == 0 ? "" : ",") + csv_field(row[c]);

@@ -18,7 +18,7 @@ using sched::MappingReader;
 
 namespace {
 
-constexpr std::uint64_t kMaxBatches = 1000000, kMaxPoints = 1000000;
+constexpr std::uint64_t kMaxPoints = 1000000;
 constexpr double kHuge = 1e300;
 
 class SweepReader {

@@ -17,6 +17,9 @@ namespace switchyard::platform {
 class BatchGate;
 class ElaboratedRun;
 
+/// The most batches of a run.
+inline constexpr std::uint64_t kMaxBatches = 1000000;
+
 /// From batch `from_batch` on, routes come from the distribution in `routing`, a section `routing` of a model file.
 struct RoutePhase {
     std::size_t from_batch = 0;

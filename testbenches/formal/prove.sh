@@ -41,7 +41,7 @@ if [[ $top == ring_properties ]]; then
 fi
 
 name=$top${mutated:+.$property}
-folder=$work/$name
+folder=$work/$name${*:+.$(IFS=. && echo "$*")}
 rm -rf "$folder"
 mkdir -p "$folder"
 cp "$root"/rtl/"$block"/*.sv "$folder"

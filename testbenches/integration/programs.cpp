@@ -2,7 +2,6 @@
 #include "switchyard/testbenches/integration/programs.h"
 
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -13,27 +12,13 @@
 #include <nlohmann/json.hpp>
 
 #include "switchyard/testbenches/catch.h"
+#include "switchyard/testbenches/scratch_folder.h"
 
 namespace switchyard::testing {
 
 namespace fs = std::filesystem;
 
 namespace {
-
-class Scratch {
-public:
-    Scratch() : path_(fs::temp_directory_path() / ("switchyard_integration_" + std::to_string(getpid()))) {
-        fs::create_directories(path_);
-    }
-    ~Scratch() {
-        std::error_code ignored;
-        fs::remove_all(path_, ignored);
-    }
-    const fs::path& path() const { return path_; }
-
-private:
-    fs::path path_;
-};
 
 Outcome run_program(const std::string& program, const std::string& arguments) {
     const std::string out = scratch("stdout"), err = scratch("stderr");
@@ -84,8 +69,8 @@ Outcome limited_sched(unsigned kib, const std::string& arguments) {
 }
 
 std::string scratch(const std::string& file) {
-    static const Scratch kFolder;
-    return (kFolder.path() / file).string();
+    static const ScratchFolder kFolder("integration");
+    return kFolder / file;
 }
 
 std::string read_text(const std::string& path) {

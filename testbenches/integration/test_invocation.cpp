@@ -165,7 +165,7 @@ TEST_CASE("batches in flight do the same work, invocation by invocation", "[invo
                   {"batches: 4 are no whole number of times the 3 in flight"});
 }
 
-TEST_CASE("a run with packed samples and batches in flight is re-scheduled", "[invocation]") {
+TEST_CASE("a run with packed samples and batches in flight is re-scheduled", "[.ci-long]") {
     const std::string platform = " --platform configs/platforms/adyna.yaml",
                       model = "configs/workloads/digits_moe.yaml";
     const std::string image = compiled(model + platform +

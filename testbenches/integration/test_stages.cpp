@@ -89,16 +89,16 @@ TEST_CASE("pipelines as a whole do what the tiles do", "[stages]") {
                                  Case{"configs/workloads/digits_skipnet", "adyna", digits, 4, 0.13},
                                  Case{"testbenches/data/early_exit", "mini", "", 4, 0.10},
                                  Case{"testbenches/data/moe", "mini", "", 4, 0.10},
-                                 Case{"configs/workloads/fbsnet_mcifarnet", "adyna", "", 2, 0.03},
                                  Case{"configs/workloads/tutel_moe", "adyna", "", 2, 0.10, 0.01},
-                                 Case{"configs/workloads/dpsnet", "adyna", "", 2, 0.10, 0.005},
-                                 Case{"configs/workloads/skipnet_resnet34", "adyna", "", 2, 0.03},
                                  Case{"configs/workloads/digits_skipnet", "mini", digits, 4, 0.10, 0, "unicast"});
     check_whole_runs(c);
 }
 
-TEST_CASE("pipelines do what the tiles do on a deep network, and with unicast reads", "[.stages-ci]") {
-    const Case c = GENERATE(Case{"configs/workloads/skipnet_resnet101", "adyna", "", 1, 0.03},
+TEST_CASE("pipelines do what the tiles do on large networks, and with unicast reads", "[.ci-long]") {
+    const Case c = GENERATE(Case{"configs/workloads/fbsnet_mcifarnet", "adyna", "", 2, 0.03},
+                            Case{"configs/workloads/dpsnet", "adyna", "", 2, 0.10, 0.005},
+                            Case{"configs/workloads/skipnet_resnet34", "adyna", "", 2, 0.03},
+                            Case{"configs/workloads/skipnet_resnet101", "adyna", "", 1, 0.03},
                             Case{"configs/workloads/tutel_moe", "adyna", "", 2, 0.10, 0.01, "unicast"},
                             Case{"configs/workloads/skipnet_resnet34", "adyna", "", 2, 0.10, 0.001, "unicast"});
     check_whole_runs(c);
@@ -141,7 +141,7 @@ TEST_CASE("pipelines share links and memory as the tiles do", "[stages]") {
                            " --set chip.columns=4 --set chip.rows=3 --set noc.link_bytes_per_cycle=16", "unicast")));
 }
 
-TEST_CASE("pipelines share links as the tiles do on large networks and chips", "[.stages-ci]") {
+TEST_CASE("pipelines share links as the tiles do on large networks and chips", "[.ci-long]") {
     check_latency(GENERATE(
         with("configs/workloads/tutel_moe", "adyna", 2, 0.15, " --set noc.link_bytes_per_cycle=64"),
         with("configs/workloads/fbsnet_mcifarnet", "adyna", 1, 0.12, " --set noc.link_bytes_per_cycle=64"),

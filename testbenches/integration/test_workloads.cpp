@@ -34,14 +34,23 @@ std::string trace_of(const std::string& network) {
 
 }  // namespace
 
-TEST_CASE("the networks of the evaluation run on Adyna's chip, whatever the batch", "[workloads]") {
-    for (const char* workload :
-         {"skipnet_resnet34", "pabee_bert", "fbsnet_resnet18", "fbsnet_mcifarnet", "tutel_moe", "dpsnet"}) {
-        INFO(workload);
-        workload_image(workload, kAdyna, "--batch 1");
-        const json report = report_of(kAdyna, workload_image(workload, kAdyna, "--batch 4"), "--batches 1");
-        CHECK(report.at("model") == workload);
-    }
+namespace {
+
+void run_small_batches(const std::string& workload) {
+    INFO(workload);
+    workload_image(workload, kAdyna, "--batch 1");
+    const json report = report_of(kAdyna, workload_image(workload, kAdyna, "--batch 4"), "--batches 1");
+    CHECK(report.at("model") == workload);
+}
+
+}  // namespace
+
+TEST_CASE("networks of the evaluation run on Adyna's chip, whatever the batch", "[workloads]") {
+    run_small_batches(GENERATE(as<std::string>{}, "tutel_moe", "pabee_bert"));
+}
+
+TEST_CASE("all networks of the evaluation run on Adyna's chip, whatever the batch", "[.ci-long]") {
+    run_small_batches(GENERATE(as<std::string>{}, "skipnet_resnet34", "fbsnet_resnet18", "fbsnet_mcifarnet", "dpsnet"));
 }
 
 TEST_CASE("another load of the experts is another run", "[workloads]") {

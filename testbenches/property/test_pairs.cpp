@@ -39,7 +39,7 @@ TEST_CASE("small random networks on random chips", "[property]") {
     check_pairs(17'000'000, 400, PairSize::small);
 }
 
-TEST_CASE("further random networks on random chips", "[.property-ci]") {
+TEST_CASE("further random networks on random chips", "[.ci-long]") {
     check_pairs(17'000'400, 3600, PairSize::small);
 }
 

@@ -179,7 +179,7 @@ TEST_CASE("m-tile uses one kernel an operator, for the largest dyn_dim") {
 }
 
 /// Pairs of tile and segment with more than one operator.
-std::size_t shared_tiles(const Image& image) {
+std::size_t count_shared_tiles(const Image& image) {
     std::size_t shared = 0;
     for (const TileProgram& program : image.tiles) {
         for (std::size_t i = 1; i < program.operators.size(); ++i)
@@ -199,7 +199,7 @@ TEST_CASE("Operators that share tiles lie one behind the other, with all their k
         if (kept != "all weights stay") options.unit_samples = 1;
         const Image image = compile(model.graph, chip, options);
         CHECK_NOTHROW(decode_image(encode(image), "moe16"));
-        CHECK(shared_tiles(image) > 0);
+        CHECK(count_shared_tiles(image) > 0);
         check_memory(image, chip);
         check_scratchpads(image, chip);
         for (const SegmentInfo& segment : image.chip.segments)
@@ -237,11 +237,11 @@ TEST_CASE("Branches are grouped unless the design does not or the options say no
     options.profile = &profile;
     options.without = {"grouping"};
     const Image separate = compile(model.graph, large_chip(), options);
-    CHECK(shared_tiles(separate) == 0);
+    CHECK(count_shared_tiles(separate) == 0);
     CHECK_THAT(explain(separate), !Catch::Matchers::ContainsSubstring("one after another with"));
     options.without.clear();
     options.design = "m-tile";
-    CHECK(shared_tiles(compile(model.graph, large_chip(), options)) == 0);
+    CHECK(count_shared_tiles(compile(model.graph, large_chip(), options)) == 0);
     for (const Design& design : designs()) CHECK(design.has(Mechanism::grouping) == design.has(Mechanism::routing));
 }
 

@@ -101,12 +101,9 @@ TEST_CASE("the design with a pilot counts mispredictions as its evaluation does"
     CHECK_THROWS_AS(run_steps("dynn-offload", "ugan", settings, 1), InputError);
 }
 
-TEST_CASE("the design with a pilot trains the dynamic networks", "[dynn_offload_system]") {
-    const std::vector<std::pair<const char*, Settings>> networks{{"tree_cnn", {{"network.width", "16"}}},
-                                                                 {"tree_lstm", {{"network.width", "256"}}},
-                                                                 {"var_lstm", {{"network.width", "256"}}},
-                                                                 {"var_bert", {{"network.blocks", "8"}}},
-                                                                 {"alphafold", {{"network.rows", "64"}}}};
+namespace {
+
+void train_with_pilots(const std::vector<std::pair<const char*, Settings>>& networks) {
     const std::string file =
         (std::filesystem::temp_directory_path() / (std::to_string(::getpid()) + "_pilots.json")).string();
     for (const auto& [name, settings] : networks) {
@@ -134,6 +131,18 @@ TEST_CASE("the design with a pilot trains the dynamic networks", "[dynn_offload_
         CHECK(report.at("counters").at("to_host_bytes") > 0);
     }
     std::filesystem::remove(file);
+}
+
+}  // namespace
+
+TEST_CASE("the design with a pilot trains dynamic networks", "[dynn_offload_system]") {
+    train_with_pilots({{"tree_cnn", {{"network.width", "16"}}}, {"var_lstm", {{"network.width", "256"}}}});
+}
+
+TEST_CASE("the design with a pilot trains the other dynamic networks", "[.ci-long]") {
+    train_with_pilots({{"tree_lstm", {{"network.width", "256"}}},
+                       {"var_bert", {{"network.blocks", "8"}}},
+                       {"alphafold", {{"network.rows", "64"}}}});
 }
 
 TEST_CASE("zero-offload trains the static networks", "[dynn_offload_system]") {

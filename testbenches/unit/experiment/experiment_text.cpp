@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "experiment_text.h"
 
-#include <unistd.h>
-
 #include <filesystem>
-#include <fstream>
 
 #include "switchyard/platform/apps/systems.h"
 #include "switchyard/testbenches/catch.h"
+#include "switchyard/testbenches/scratch_folder.h"
 
 namespace switchyard::platform {
 
@@ -32,18 +30,10 @@ const SystemRegistry& registry() {
 }
 
 Experiment experiment_of(const std::string& text) {
-    const fs::path folder = fs::temp_directory_path() / ("switchyard_experiment_" + std::to_string(getpid()));
-    fs::create_directories(folder);
-    const fs::path file = folder / "experiment.yaml";
-    std::ofstream(file) << text;
-    struct Remove {
-        fs::path folder;
-        ~Remove() { fs::remove_all(folder); }
-    } remove{folder};
-
-    Experiment experiment = read_experiment(file.string(), registry());
+    const testing::ScratchFolder folder("experiment");
+    Experiment experiment = read_experiment(folder.file("experiment.yaml", text), registry());
     const auto here = [&folder](std::string& path) {
-        if (!path.empty()) path = fs::path(path).lexically_relative(folder).string();
+        if (!path.empty()) path = fs::path(path).lexically_relative(folder.path()).string();
     };
     here(experiment.platform);
     for (Experiment::Network& network : experiment.networks) {

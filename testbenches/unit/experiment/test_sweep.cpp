@@ -6,8 +6,6 @@
 #include <random>
 #include <set>
 
-#include <unistd.h>
-
 #include "experiment_text.h"
 #include "switchyard/platform/experiment/constraint.h"
 #include "switchyard/platform/experiment/pareto.h"
@@ -18,32 +16,15 @@
 #include "switchyard/sw_scheduler/base/files.h"
 #include "switchyard/sw_scheduler/base/read_files.h"
 #include "switchyard/testbenches/catch.h"
+#include "switchyard/testbenches/scratch_folder.h"
 
 using namespace switchyard;
 using namespace switchyard::platform;
 using Catch::Matchers::ContainsSubstring;
+using switchyard::testing::ScratchFolder;
 namespace fs = std::filesystem;
 
 namespace {
-
-/// A folder of one test.
-class Folder {
-public:
-    Folder() : path_(fs::temp_directory_path() / ("switchyard_sweep_" + std::to_string(getpid()))) {
-        fs::create_directories(path_);
-    }
-    ~Folder() { fs::remove_all(path_); }
-    Folder(const Folder&) = delete;
-    Folder& operator=(const Folder&) = delete;
-    std::string file(const std::string& name, const std::string& text) const {
-        write_file(text, (path_ / name).string());
-        return (path_ / name).string();
-    }
-    std::string operator/(const char* name) const { return (path_ / name).string(); }
-
-private:
-    fs::path path_;
-};
 
 const std::string kStart =
     "name: tiny\nplatform: mini.yaml\nbatches: 2\nnetworks: [a.yaml, {file: b.yaml, name: bee}]\n"
@@ -51,7 +32,7 @@ const std::string kStart =
 const std::string kEnd = "objectives: [{name: latency, measure: summary.latency_us.mean}]\n";
 
 std::vector<SweepPoint> points(const std::string& axes, const std::string& rest = "") {
-    const Folder folder;
+    const ScratchFolder folder("sweep");
     return points_of(read_sweep(folder.file("sweep.yaml", kStart + "axes:\n" + axes + rest + kEnd)));
 }
 
@@ -153,7 +134,7 @@ TEST_CASE("the Pareto front is what a search over all pairs says", "[sweep]") {
 }
 
 TEST_CASE("a store keeps each point once, and its sweep is a view", "[sweep]") {
-    const Folder folder;
+    const ScratchFolder folder("sweep");
     PointStore store(folder / "store.sqlite");
     StoredPoint point;
     point.key = "k1";
@@ -183,7 +164,7 @@ TEST_CASE("a store keeps each point once, and its sweep is a view", "[sweep]") {
 }
 
 TEST_CASE("a point's key depends on configuration, contents of files and version, not on names", "[sweep]") {
-    const Folder folder;
+    const ScratchFolder folder("sweep");
     const auto copy = [&folder](const std::string& from, const std::string& to) {
         return folder.file(to, read_file(from, kMaxTextBytes));
     };
@@ -211,7 +192,7 @@ TEST_CASE("a point's key depends on configuration, contents of files and version
 }
 
 TEST_CASE("files that are read are noted, also by the outer one", "[sweep]") {
-    const Folder folder;
+    const ScratchFolder folder("sweep");
     const std::string file = folder.file("a", "text");
     const ReadFiles outer;
     {

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The runner knows the interface only: a system that this file makes up runs as those of the library do.
-#include <unistd.h>
-
-#include <filesystem>
 #include <fstream>
 #include <memory>
 
@@ -13,11 +10,13 @@
 #include "switchyard/sw_scheduler/base/error.h"
 #include "switchyard/sw_scheduler/base/files.h"
 #include "switchyard/testbenches/catch.h"
+#include "switchyard/testbenches/scratch_folder.h"
 
 using namespace switchyard;
 using namespace switchyard::platform;
 using Catch::Matchers::ContainsSubstring;
 using nlohmann::ordered_json;
+using switchyard::testing::ScratchFolder;
 
 namespace {
 
@@ -46,17 +45,8 @@ public:
     std::string table(const ordered_json& report) const override { return report.dump(); }
 };
 
-struct Folder {
-    std::filesystem::path path =
-        std::filesystem::temp_directory_path() / ("switchyard_toy_" + std::to_string(getpid()));
-    Folder() { std::filesystem::create_directories(path); }
-    Folder(const Folder&) = delete;
-    Folder& operator=(const Folder&) = delete;
-    ~Folder() { std::filesystem::remove_all(path); }
-};
-
-std::string text_of(const std::filesystem::path& path) {
-    return read_file(path.string(), 1 << 20);
+std::string text_of(const std::string& path) {
+    return read_file(path, 1 << 20);
 }
 
 }  // namespace
@@ -110,8 +100,8 @@ TEST_CASE("the registry has the designs of the evaluations of all systems", "[ex
 TEST_CASE("a system that the library does not have runs through the experiment runner", "[experiment][systems]") {
     SystemRegistry systems;
     systems.add(std::make_unique<ToySystem>());
-    const Folder folder;
-    const std::string file = (folder.path / "toy.yaml").string();
+    const ScratchFolder folder("toy");
+    const std::string file = folder / "toy.yaml";
     std::ofstream(file) << "name: toy\nplatform: none.yaml\nbatches: 3\nnetworks: [a.yaml, b.yaml]\n"
                            "designs:\n  - {design: toy, name: slow, set: {batch_us: 8}}\n"
                            "  - {design: toy, name: fast, set: {batch_us: 2}}\n"
@@ -119,13 +109,13 @@ TEST_CASE("a system that the library does not have runs through the experiment r
     const Experiment experiment = read_experiment(file, systems);
     ExperimentOptions options;
     options.executor.jobs = 2;
-    CHECK(run_experiment(experiment, systems, (folder.path / "out").string(), options));
-    const ordered_json results = ordered_json::parse(text_of(folder.path / "out/results.json"));
+    CHECK(run_experiment(experiment, systems, folder / "out", options));
+    const ordered_json results = ordered_json::parse(text_of(folder / "out/results.json"));
     REQUIRE(results.at("points").size() == 4);
     CHECK(results.at("points").at(1).at("report").at("batches").size() == 3);
     CHECK(results.at("figures").at(0).at("series").at(1).at("values").at(0) == 4.0);
-    CHECK_THAT(text_of(folder.path / "out/plots/speedup.svg"), ContainsSubstring("</svg>"));
-    CHECK_THAT(text_of(folder.path / "out/table.txt"), ContainsSubstring("fast"));
+    CHECK_THAT(text_of(folder / "out/plots/speedup.svg"), ContainsSubstring("</svg>"));
+    CHECK_THAT(text_of(folder / "out/table.txt"), ContainsSubstring("fast"));
 
     std::ofstream(file) << "name: toy\nplatform: none.yaml\nbatches: 3\nnetworks: [a.yaml]\n"
                            "designs:\n  - {design: toy, set: {batch: 8}}\n"

@@ -24,7 +24,7 @@ platform::NocMeasurement measure(unsigned vcs, unsigned packet_flits, double rat
     return platform::run_flit_network(run);
 }
 
-struct Point {
+struct PublishedPoint {
     unsigned vcs, packet_flits;
     double rate, booksim_cycles;
 };
@@ -32,12 +32,13 @@ struct Point {
 }  // namespace
 
 TEST_CASE("flit: latency is BookSim 2's below saturation", "[flit]") {
-    const Point p =
-        GENERATE(Point{2, 1, .01, 31.3}, Point{2, 1, .10, 32.3}, Point{2, 1, .20, 36.1}, Point{2, 8, .01, 38.1},
-                 Point{2, 8, .10, 40.8}, Point{2, 8, .20, 45.1}, Point{4, 1, .01, 31.2}, Point{4, 1, .10, 31.3},
-                 Point{4, 1, .20, 32.1}, Point{4, 1, .30, 33.2}, Point{4, 1, .40, 35.7}, Point{4, 1, .45, 38.3},
-                 Point{4, 8, .01, 38.1}, Point{4, 8, .10, 39.9}, Point{4, 8, .20, 43.1}, Point{4, 8, .30, 47.6},
-                 Point{4, 8, .40, 54.9}, Point{4, 8, .45, 61.7});
+    const PublishedPoint p =
+        GENERATE(PublishedPoint{2, 1, .01, 31.3}, PublishedPoint{2, 1, .10, 32.3}, PublishedPoint{2, 1, .20, 36.1},
+                 PublishedPoint{2, 8, .01, 38.1}, PublishedPoint{2, 8, .10, 40.8}, PublishedPoint{2, 8, .20, 45.1},
+                 PublishedPoint{4, 1, .01, 31.2}, PublishedPoint{4, 1, .10, 31.3}, PublishedPoint{4, 1, .20, 32.1},
+                 PublishedPoint{4, 1, .30, 33.2}, PublishedPoint{4, 1, .40, 35.7}, PublishedPoint{4, 1, .45, 38.3},
+                 PublishedPoint{4, 8, .01, 38.1}, PublishedPoint{4, 8, .10, 39.9}, PublishedPoint{4, 8, .20, 43.1},
+                 PublishedPoint{4, 8, .30, 47.6}, PublishedPoint{4, 8, .40, 54.9}, PublishedPoint{4, 8, .45, 61.7});
     const platform::NocMeasurement measured = measure(p.vcs, p.packet_flits, p.rate);
     CAPTURE(p.vcs, p.packet_flits, p.rate);
     CHECK(measured.arrived() == measured.generated);

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "switchyard/sw_scheduler/base/files.h"
 
-#include <unistd.h>
-
 #include <filesystem>
 #include <functional>
 #include <sstream>
@@ -13,29 +11,19 @@
 #include "switchyard/sw_scheduler/base/error.h"
 #include "switchyard/sw_scheduler/workload/trace.h"
 #include "switchyard/testbenches/catch.h"
+#include "switchyard/testbenches/scratch_folder.h"
 
 using namespace switchyard;
 using Catch::Matchers::ContainsSubstring;
+using switchyard::testing::ScratchFolder;
 using switchyard::testing::small_image;
 namespace fs = std::filesystem;
 
 namespace {
 
-/// A folder of this process, removed at the end.
-class Folder {
-public:
-    Folder() : path_(fs::temp_directory_path() / ("switchyard_files_" + std::to_string(getpid()))) {
-        fs::create_directories(path_);
-    }
-    ~Folder() { fs::remove_all(path_); }
-    std::string operator/(const std::string& name) const { return (path_ / name).string(); }
-    std::size_t entries() const {
-        return static_cast<std::size_t>(std::distance(fs::directory_iterator(path_), fs::directory_iterator()));
-    }
-
-private:
-    fs::path path_;
-};
+std::size_t entries(const ScratchFolder& folder) {
+    return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder.path()), fs::directory_iterator()));
+}
 
 std::string text_of(const std::string& path) {
     return read_file(path, kMaxTextBytes);
@@ -53,7 +41,7 @@ std::string file_error(const std::function<void()>& work) {
 }  // namespace
 
 TEST_CASE("a file takes its name when it is whole", "[files]") {
-    const Folder folder;
+    const ScratchFolder folder("files");
     const std::string path = folder / "deep/er/file";
     CHECK(file_error([&] { write_file("text", path); }) == path + ": cannot be written: No such file or directory");
     make_folder_of(path);
@@ -67,7 +55,7 @@ TEST_CASE("a file takes its name when it is whole", "[files]") {
 }
 
 TEST_CASE("what is not committed leaves the old file and nothing else", "[files]") {
-    const Folder folder;
+    const ScratchFolder folder("files");
     write_file("old", folder / "file");
     {
         OutputFile file(folder / "file");
@@ -77,11 +65,11 @@ TEST_CASE("what is not committed leaves the old file and nothing else", "[files]
         OutputFile moved(std::move(file));
     }
     CHECK(text_of(folder / "file") == "old");
-    CHECK(folder.entries() == 1);
+    CHECK(entries(folder) == 1);
 }
 
 TEST_CASE("on a full disk the old file stays and the error says which and why", "[files]") {
-    const Folder folder;
+    const ScratchFolder folder("files");
     const std::string path = folder / "file";
     write_file("old", path);
     const std::string wanted = path + ": cannot be written: File too large";
@@ -96,13 +84,13 @@ TEST_CASE("on a full disk the old file stays and the error says which and why", 
         CHECK(file_error([&] { write_file(std::string(100000, 'x'), path); }) == wanted);
     }
     CHECK(text_of(path) == "old");
-    CHECK(folder.entries() == 1);
+    CHECK(entries(folder) == 1);
     CHECK(file_error([] { write_file("text", "/dev/full"); }) ==
           "/dev/full: cannot be written: No space left on device");
 }
 
 TEST_CASE("images and traces keep the old file on a full disk", "[files]") {
-    const Folder folder;
+    const ScratchFolder folder("files");
     const std::string path = folder / "file";
     const std::vector<SwitchSignature> switches{{"s", 2, -1, 0, false}};
     const std::vector<BatchRouting> batches(20, {4, {{1, 1, 2, 3}}});
@@ -114,14 +102,14 @@ TEST_CASE("images and traces keep the old file on a full disk", "[files]") {
             CHECK(file_error(write) == path + ": cannot be written: File too large");
         }
         CHECK(text_of(path) == "old");
-        CHECK(folder.entries() == 1);
+        CHECK(entries(folder) == 1);
         write();
         CHECK(fs::file_size(path) > 64);
     }
 }
 
 TEST_CASE("files that belong together are all written or none", "[files]") {
-    const Folder folder;
+    const ScratchFolder folder("files");
     write_files({{folder / "a", "one"}, {folder / "b", "two"}});
     {
         const FullDisk full(4);
@@ -132,11 +120,11 @@ TEST_CASE("files that belong together are all written or none", "[files]") {
     }
     CHECK(text_of(folder / "a") == "one");
     CHECK(text_of(folder / "b") == "two");
-    CHECK(folder.entries() == 2);
+    CHECK(entries(folder) == 2);
 }
 
 TEST_CASE("links, modes and devices stay what they are", "[files]") {
-    const Folder folder;
+    const ScratchFolder folder("files");
     write_file("old", folder / "file");
     fs::permissions(folder / "file", fs::perms::owner_read | fs::perms::owner_write);
     fs::create_symlink("file", folder / "link");
@@ -154,7 +142,7 @@ TEST_CASE("links, modes and devices stay what they are", "[files]") {
 }
 
 TEST_CASE("what may never end is not read", "[files]") {
-    const Folder folder;
+    const ScratchFolder folder("files");
     CHECK(file_error([] { text_of("/dev/zero"); }) == "/dev/zero: is neither file nor pipe");
     CHECK(file_error([&] { text_of(folder / "."); }) == (folder / ".") + ": is a directory");
     CHECK(file_error([&] { text_of(folder / "none"); }) == (folder / "none") + ": cannot be read");
@@ -178,7 +166,7 @@ TEST_CASE("lines end, at the latest where they are too long", "[files]") {
     CHECK(read_line(text, line, "text", 3));
     CHECK(line == "last");
     CHECK_FALSE(read_line(text, line, "text", 4));
-    const Folder folder;
+    const ScratchFolder folder("files");
     write_file("", folder / "endless");
     fs::resize_file(folder / "endless", kMaxLineBytes + 1);
     CHECK(file_error([&] { read_trace(folder / "endless", {}, 1); }) ==

@@ -2,17 +2,15 @@
 // Files of weights, and the slices that a chip gets of them.
 
 #include <cstring>
-#include <filesystem>
 #include <string>
 #include <vector>
-
-#include <unistd.h>
 
 #include "switchyard/platform/system/npy.h"
 #include "switchyard/platform/systems/adyna/network_weights.h"
 #include "switchyard/sw_scheduler/base/error.h"
 #include "switchyard/testbenches/catch.h"
 #include "switchyard/testbenches/half.h"
+#include "switchyard/testbenches/scratch_folder.h"
 
 using namespace switchyard;
 using namespace switchyard::platform;
@@ -20,26 +18,17 @@ using namespace switchyard::testing;
 
 namespace {
 
-class Folder {
+class WeightFolder : public ScratchFolder {
 public:
-    Folder() : path_(std::filesystem::temp_directory_path() / ("switchyard_weights_" + std::to_string(getpid()))) {
-        std::filesystem::create_directories(path_);
-    }
-    ~Folder() { std::filesystem::remove_all(path_); }
-    Folder(const Folder&) = delete;
-    Folder& operator=(const Folder&) = delete;
-    std::string path() const { return path_.string(); }
+    WeightFolder() : ScratchFolder("weights") {}
     /// 0, 1, 2, ... from `first` on.
     void count(const std::string& name, std::vector<std::size_t> shape, float first = 0) const {
         NpyArray array{std::move(shape), {}};
         std::size_t values = 1;
         for (const std::size_t size : array.shape) values *= size;
         for (std::size_t i = 0; i < values; ++i) array.values.push_back(first + static_cast<float>(i));
-        write_npy(array, path() + "/" + name + ".npy");
+        write_npy(array, *this / (name + ".npy"));
     }
-
-private:
-    std::filesystem::path path_;
 };
 
 struct Matmul {
@@ -56,8 +45,8 @@ struct Matmul {
         placement.partitions = {{4, 1, 1}};
     }
     /// Numbers of a slice.
-    std::vector<float> slice(const Folder& folder, std::size_t ik, std::size_t count) const {
-        const auto slices = weight_slices("model.yaml", folder.path(), meta, placement, op, 2 * count);
+    std::vector<float> slice(const WeightFolder& folder, std::size_t ik, std::size_t count) const {
+        const auto slices = weight_slices("model.yaml", folder.path().string(), meta, placement, op, 2 * count);
         REQUIRE(slices.size() == placement.k_factor);
         REQUIRE(slices[ik].size() == 2 * count);
         std::vector<float> numbers;
@@ -68,13 +57,13 @@ struct Matmul {
         }
         return numbers;
     }
-    std::string error(const Folder& folder) const {
+    std::string error(const WeightFolder& folder) const {
         try {
-            weight_slices("model.yaml", folder.path(), meta, placement, op, 64);
+            weight_slices("model.yaml", folder.path().string(), meta, placement, op, 64);
         } catch (const InputError& error) {
             const std::string message = error.what();
-            const std::size_t at = message.find(folder.path());
-            return at == std::string::npos ? message : message.substr(at + folder.path().size() + 1);
+            const std::size_t at = message.find(folder.path().string());
+            return at == std::string::npos ? message : message.substr(at + folder.path().string().size() + 1);
         }
         return "";
     }
@@ -83,7 +72,7 @@ struct Matmul {
 }  // namespace
 
 TEST_CASE("weights, then the values of each step, of the slice's channels", "[weights]") {
-    const Folder folder;
+    const WeightFolder folder;
     folder.count("p.weight", {4, 2});
     folder.count("p.bias", {4}, 100);
     folder.count("n.weight", {4}, 200);
@@ -102,7 +91,7 @@ TEST_CASE("weights, then the values of each step, of the slice's channels", "[we
 }
 
 TEST_CASE("an expert's matrix is in, out in the file", "[weights]") {
-    const Folder folder;
+    const WeightFolder folder;
     folder.count("p", {2, 3, 2});
     Matmul m(3, 2);
     m.meta.expert = 1;
@@ -112,7 +101,7 @@ TEST_CASE("an expert's matrix is in, out in the file", "[weights]") {
 }
 
 TEST_CASE("queries, keys and values are put head by head", "[weights]") {
-    const Folder folder;
+    const WeightFolder folder;
     folder.count("in_proj_weight", {12, 1});
     folder.count("in_proj_bias", {12}, 20);
     Matmul m(1, 12);
@@ -124,7 +113,7 @@ TEST_CASE("queries, keys and values are put head by head", "[weights]") {
 }
 
 TEST_CASE("files of weights that are missing or of another shape", "[weights]") {
-    const Folder folder;
+    const WeightFolder folder;
     Matmul m(2, 4);
     CHECK(m.error(folder).find("p.weight.npy: ") == 0);
     folder.count("p.weight", {4, 3});

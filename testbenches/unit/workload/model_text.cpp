@@ -1,26 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model_text.h"
 
-#include <unistd.h>
-
 #include <atomic>
-#include <filesystem>
-#include <fstream>
+
+#include "switchyard/testbenches/catch.h"
 
 namespace switchyard::sched {
 
-TextFile::TextFile(const std::string& name, const std::string& text) {
+namespace {
+
+std::string next_name() {
     static std::atomic<int> count{0};
-    folder_ = (std::filesystem::temp_directory_path() /
-               ("switchyard_" + std::to_string(getpid()) + "_" + std::to_string(count++)))
-                  .string();
-    std::filesystem::create_directories(folder_);
-    path_ = folder_ + "/" + name;
-    std::ofstream(path_) << text;
+    return "text_" + std::to_string(count++);
 }
 
-TextFile::~TextFile() {
-    std::filesystem::remove_all(folder_);
+}  // namespace
+
+TextFile::TextFile(const std::string& name, const std::string& text)
+    : folder_(next_name()), path_(folder_.file(name, text)) {}
+
+const Operator& named(const DynGraph& graph, const std::string& name) {
+    const int id = graph.find_operator(name);
+    INFO(name);
+    REQUIRE(id >= 0);
+    return graph.operators[static_cast<std::size_t>(id)];
 }
 
 Model model_of(const std::string& yaml) {

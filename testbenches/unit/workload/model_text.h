@@ -4,6 +4,7 @@
 #include <string>
 
 #include "switchyard/sw_scheduler/workload/model_reader.h"
+#include "switchyard/testbenches/scratch_folder.h"
 
 namespace switchyard::sched {
 
@@ -11,13 +12,11 @@ namespace switchyard::sched {
 class TextFile {
 public:
     TextFile(const std::string& name, const std::string& text);
-    ~TextFile();
-    TextFile(const TextFile&) = delete;
-    TextFile& operator=(const TextFile&) = delete;
     const std::string& path() const { return path_; }
 
 private:
-    std::string folder_, path_;
+    testing::ScratchFolder folder_;
+    std::string path_;
 };
 
 /// Reads a model from text.
@@ -32,5 +31,8 @@ std::string with_layers(const std::string& layers);
 std::string with_switch(const std::string& layers, const std::string& branches = "branches: 2");
 /// Five lines: a matmul to 8 channels on each of the branches s.0 to s.3, and a merge with this mode.
 std::string four_experts(const std::string& mode);
+
+/// The operator of this name; a failed assertion if there is none.
+const Operator& named(const DynGraph& graph, const std::string& name);
 
 }  // namespace switchyard::sched

@@ -7,6 +7,7 @@
 #include <map>
 #include <numeric>
 
+#include "model_text.h"
 #include "switchyard/sw_scheduler/workload/model_reader.h"
 #include "switchyard/sw_scheduler/workload/profile.h"
 #include "switchyard/sw_scheduler/workload/route_provider.h"
@@ -20,13 +21,6 @@ namespace {
 constexpr double kMega = 1e6, kMebi = 1 << 20;
 /// Batches that make up whole periods of the declared drift.
 constexpr std::size_t kDeclaredBatches = 400;
-
-const Operator& named(const DynGraph& graph, const std::string& name) {
-    const int id = graph.find_operator(name);
-    INFO(name);
-    REQUIRE(id >= 0);
-    return graph.operators[static_cast<std::size_t>(id)];
-}
 
 double weights_of(const Operator& op) {
     return static_cast<double>(op.weight_bytes) / kElementBytes;

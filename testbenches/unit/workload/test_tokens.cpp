@@ -11,12 +11,6 @@ using namespace switchyard::sched;
 
 namespace {
 
-const Operator& named(const DynGraph& graph, const std::string& name) {
-    const int id = graph.find_operator(name);
-    REQUIRE(id >= 0);
-    return graph.operators[static_cast<std::size_t>(id)];
-}
-
 /// Four samples an input of 48 channels in lines 1 to 4, `layers:` in line 5.
 std::string folded(const std::string& layers) {
     return "name: t\nbatch: 8\nsamples_per_input: 4\ninput: {channels: 48}\nlayers:\n" + layers;
