@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "switchyard/sw_scheduler/base/error.h"
+#include "switchyard/sw_scheduler/base/files.h"
 
 namespace switchyard {
 
@@ -24,7 +25,13 @@ public:
     }
     ScratchFolder(const ScratchFolder&) = delete;
     ScratchFolder& operator=(const ScratchFolder&) = delete;
+    const std::string& path() const { return path_; }
     std::string file(const std::string& name) const { return path_ + "/" + name; }
+    /// The same, with this text in it.
+    std::string file(const std::string& name, const std::string& text) const {
+        write_file(text, file(name));
+        return file(name);
+    }
 
 private:
     std::string path_;

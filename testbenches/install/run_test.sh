@@ -66,7 +66,7 @@ pretend dpkg-query 'echo "dpkg-query: no packages found" >&2; exit 1'
 call test desk
 must "test desk: succeeds" test $code = 0
 must "test desk: asks for its packages" logged 'install .*python3-torch'
-must "test desk: builds the programs alone" logged 'cmake --build --preset release --target sy-sched sy-sim sy-sweep'
+must "test desk: builds the programs alone" logged "cmake --build --preset release --parallel $(nproc) --target sy-sched sy-sim sy-sweep"
 must "test desk: runs its preset" logged 'ctest --preset desk'
 call test
 must "test: asks for no package of the desk" silent python3-torch

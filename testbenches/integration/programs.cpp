@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "switchyard/testbenches/integration/programs.h"
+#include "switchyard/sw_scheduler/base/scratch_folder.h"
 
 #include <sys/wait.h>
 
@@ -12,7 +13,6 @@
 #include <nlohmann/json.hpp>
 
 #include "switchyard/testbenches/catch.h"
-#include "switchyard/testbenches/scratch_folder.h"
 
 namespace switchyard::testing {
 
@@ -69,8 +69,8 @@ Outcome limited_sched(unsigned kib, const std::string& arguments) {
 }
 
 std::string scratch(const std::string& file) {
-    static const ScratchFolder kFolder("integration");
-    return kFolder / file;
+    static const ScratchFolder kFolder("switchyard-integration");
+    return kFolder.file(file);
 }
 
 std::string read_text(const std::string& path) {

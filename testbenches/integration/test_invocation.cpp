@@ -182,14 +182,10 @@ TEST_CASE("a run with packed samples and batches in flight is re-scheduled", "[.
                   {"--reschedule", "3 batches are no whole number of times the 2 in flight"});
 }
 
-TEST_CASE("tiles and stages agree on operators that pack their samples", "[invocation]") {
-    // Kernels as short as the flights of the packets: outside the validated domain, so that auto takes tiles.
-    const auto [network, options, in_flight, bound] = GENERATE(table<std::string, std::string, std::string, double>(
-        {{"early_exit", " --unit-samples 16", "", 0.08},
-         {"early_exit", " --unit-samples 16", " --batches-in-flight 2", 0.08},
-         {"channel_gate", " --unit-samples 8", "", 0.08},
-         {"skipnet", " --unit-samples 16", "", 0.15},
-         {"patch_select", " --unit-samples 16", "", 0.16}}));
+namespace {
+
+void compare_packing(const std::string& network, const std::string& options, const std::string& in_flight,
+                     double bound) {
     CAPTURE(network, in_flight);
     const std::string platform = " --platform configs/platforms/adyna.yaml";
     const std::string image =
@@ -219,6 +215,30 @@ TEST_CASE("tiles and stages agree on operators that pack their samples", "[invoc
     const double ratio = mean_latency_us(stages.report) / mean_latency_us(tiles.report);
     CHECK(ratio > 1 - bound);
     CHECK(ratio < 1 + bound);
+}
+
+}  // namespace
+
+// Kernels as short as the flights of the packets: outside the validated domain, so that auto takes tiles.
+TEST_CASE("tiles and stages agree on operators that pack their samples", "[invocation]") {
+    SECTION("early exits") {
+        compare_packing("early_exit", " --unit-samples 16", "", 0.08);
+    }
+    SECTION("two batches") {
+        compare_packing("early_exit", " --unit-samples 16", " --batches-in-flight 2", 0.08);
+    }
+    SECTION("skipped layers") {
+        compare_packing("skipnet", " --unit-samples 16", "", 0.15);
+    }
+}
+
+TEST_CASE("tiles and stages agree on packed samples of gated channels and selected patches", "[.ci-long]") {
+    SECTION("channels") {
+        compare_packing("channel_gate", " --unit-samples 8", "", 0.08);
+    }
+    SECTION("patches") {
+        compare_packing("patch_select", " --unit-samples 16", "", 0.16);
+    }
 }
 
 TEST_CASE("an image for batches says so, and m-tile has none", "[invocation]") {

@@ -36,11 +36,11 @@ void check_pairs(std::uint64_t first, std::size_t count, PairSize size) {
 }  // namespace
 
 TEST_CASE("small random networks on random chips", "[property]") {
-    check_pairs(17'000'000, 400, PairSize::small);
+    check_pairs(17'000'000, 200, PairSize::small);
 }
 
 TEST_CASE("further random networks on random chips", "[.ci-long]") {
-    check_pairs(17'000'400, 3600, PairSize::small);
+    check_pairs(17'000'200, 3800, PairSize::small);
 }
 
 TEST_CASE("attentions of one shape with other numbers of heads need other slots", "[property]") {

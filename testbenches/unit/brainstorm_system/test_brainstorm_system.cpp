@@ -8,46 +8,20 @@
 
 #include <nlohmann/json.hpp>
 
+#include "small_runs.h"
 #include "switchyard/hw/link/collective_run.h"
-#include "switchyard/platform/system/system.h"
 #include "switchyard/sw_scheduler/base/error.h"
 #include "switchyard/sw_scheduler/base/files.h"
 #include "switchyard/sw_scheduler/base/scratch_folder.h"
 #include "switchyard/sw_scheduler/collectives/collectives.h"
 #include "switchyard/testbenches/sim_test.h"
 
-namespace switchyard::platform {
-std::unique_ptr<System> make_brainstorm_system();
-}
-
 using namespace switchyard;
 using namespace switchyard::platform;
+using namespace switchyard::testing;
 using nlohmann::ordered_json;
 
 namespace {
-
-const std::string kConfigs = std::string(SOURCE_FOLDER) + "/configs/";
-
-Point point_of(const std::string& design, const std::string& network, std::map<std::string, std::string> overrides,
-               const std::string& platform = "a100") {
-    Point point;
-    point.design = design;
-    point.platform = kConfigs + "platforms/brainstorm_" + platform + ".yaml";
-    point.workload = kConfigs + "workloads/brainstorm/" + network + ".yaml";
-    point.overrides = std::move(overrides);
-    point.work.batches = 2;
-    return point;
-}
-
-ordered_json run(const Point& point) {
-    const std::unique_ptr<System> system = make_brainstorm_system();
-    const ordered_json report = system->prepare(point)->run();
-    for (const ordered_json& check : report.at("conservation")) {
-        INFO(check.dump());
-        CHECK(check.at("ok") == true);
-    }
-    return report;
-}
 
 double mean_us(const ordered_json& report) {
     return report.at("summary").at("latency_us").at("mean").get<double>();

@@ -4,8 +4,8 @@
 #include <filesystem>
 
 #include "switchyard/platform/apps/systems.h"
+#include "switchyard/sw_scheduler/base/scratch_folder.h"
 #include "switchyard/testbenches/catch.h"
-#include "switchyard/testbenches/scratch_folder.h"
 
 namespace switchyard::platform {
 
@@ -30,7 +30,7 @@ const SystemRegistry& registry() {
 }
 
 Experiment experiment_of(const std::string& text) {
-    const testing::ScratchFolder folder("experiment");
+    const ScratchFolder folder("switchyard-experiment");
     Experiment experiment = read_experiment(folder.file("experiment.yaml", text), registry());
     const auto here = [&folder](std::string& path) {
         if (!path.empty()) path = fs::path(path).lexically_relative(folder.path()).string();

@@ -15,13 +15,12 @@
 #include "switchyard/sw_scheduler/base/error.h"
 #include "switchyard/sw_scheduler/base/files.h"
 #include "switchyard/sw_scheduler/base/read_files.h"
+#include "switchyard/sw_scheduler/base/scratch_folder.h"
 #include "switchyard/testbenches/catch.h"
-#include "switchyard/testbenches/scratch_folder.h"
 
 using namespace switchyard;
 using namespace switchyard::platform;
 using Catch::Matchers::ContainsSubstring;
-using switchyard::testing::ScratchFolder;
 namespace fs = std::filesystem;
 
 namespace {
@@ -32,7 +31,7 @@ const std::string kStart =
 const std::string kEnd = "objectives: [{name: latency, measure: summary.latency_us.mean}]\n";
 
 std::vector<SweepPoint> points(const std::string& axes, const std::string& rest = "") {
-    const ScratchFolder folder("sweep");
+    const ScratchFolder folder("switchyard-sweep");
     return points_of(read_sweep(folder.file("sweep.yaml", kStart + "axes:\n" + axes + rest + kEnd)));
 }
 
@@ -134,8 +133,8 @@ TEST_CASE("the Pareto front is what a search over all pairs says", "[sweep]") {
 }
 
 TEST_CASE("a store keeps each point once, and its sweep is a view", "[sweep]") {
-    const ScratchFolder folder("sweep");
-    PointStore store(folder / "store.sqlite");
+    const ScratchFolder folder("switchyard-sweep");
+    PointStore store(folder.file("store.sqlite"));
     StoredPoint point;
     point.key = "k1";
     point.configuration = "{}";
@@ -164,7 +163,7 @@ TEST_CASE("a store keeps each point once, and its sweep is a view", "[sweep]") {
 }
 
 TEST_CASE("a point's key depends on configuration, contents of files and version, not on names", "[sweep]") {
-    const ScratchFolder folder("sweep");
+    const ScratchFolder folder("switchyard-sweep");
     const auto copy = [&folder](const std::string& from, const std::string& to) {
         return folder.file(to, read_file(from, kMaxTextBytes));
     };
@@ -187,12 +186,12 @@ TEST_CASE("a point's key depends on configuration, contents of files and version
     CHECK(key(other) == first);
     std::ofstream(other.platform, std::ios::app) << "# changed\n";
     CHECK(key(other) != first);
-    other.platform = folder / "missing.yaml";
+    other.platform = folder.file("missing.yaml");
     CHECK_THAT(PointKeys(registry(), "v").of(other).error, ContainsSubstring("missing.yaml: cannot be read"));
 }
 
 TEST_CASE("files that are read are noted, also by the outer one", "[sweep]") {
-    const ScratchFolder folder("sweep");
+    const ScratchFolder folder("switchyard-sweep");
     const std::string file = folder.file("a", "text");
     const ReadFiles outer;
     {

@@ -9,14 +9,13 @@
 #include "switchyard/platform/experiment/run_experiment.h"
 #include "switchyard/sw_scheduler/base/error.h"
 #include "switchyard/sw_scheduler/base/files.h"
+#include "switchyard/sw_scheduler/base/scratch_folder.h"
 #include "switchyard/testbenches/catch.h"
-#include "switchyard/testbenches/scratch_folder.h"
 
 using namespace switchyard;
 using namespace switchyard::platform;
 using Catch::Matchers::ContainsSubstring;
 using nlohmann::ordered_json;
-using switchyard::testing::ScratchFolder;
 
 namespace {
 
@@ -100,8 +99,8 @@ TEST_CASE("the registry has the designs of the evaluations of all systems", "[ex
 TEST_CASE("a system that the library does not have runs through the experiment runner", "[experiment][systems]") {
     SystemRegistry systems;
     systems.add(std::make_unique<ToySystem>());
-    const ScratchFolder folder("toy");
-    const std::string file = folder / "toy.yaml";
+    const ScratchFolder folder("switchyard-toy");
+    const std::string file = folder.file("toy.yaml");
     std::ofstream(file) << "name: toy\nplatform: none.yaml\nbatches: 3\nnetworks: [a.yaml, b.yaml]\n"
                            "designs:\n  - {design: toy, name: slow, set: {batch_us: 8}}\n"
                            "  - {design: toy, name: fast, set: {batch_us: 2}}\n"
@@ -109,13 +108,13 @@ TEST_CASE("a system that the library does not have runs through the experiment r
     const Experiment experiment = read_experiment(file, systems);
     ExperimentOptions options;
     options.executor.jobs = 2;
-    CHECK(run_experiment(experiment, systems, folder / "out", options));
-    const ordered_json results = ordered_json::parse(text_of(folder / "out/results.json"));
+    CHECK(run_experiment(experiment, systems, folder.file("out"), options));
+    const ordered_json results = ordered_json::parse(text_of(folder.file("out/results.json")));
     REQUIRE(results.at("points").size() == 4);
     CHECK(results.at("points").at(1).at("report").at("batches").size() == 3);
     CHECK(results.at("figures").at(0).at("series").at(1).at("values").at(0) == 4.0);
-    CHECK_THAT(text_of(folder / "out/plots/speedup.svg"), ContainsSubstring("</svg>"));
-    CHECK_THAT(text_of(folder / "out/table.txt"), ContainsSubstring("fast"));
+    CHECK_THAT(text_of(folder.file("out/plots/speedup.svg")), ContainsSubstring("</svg>"));
+    CHECK_THAT(text_of(folder.file("out/table.txt")), ContainsSubstring("fast"));
 
     std::ofstream(file) << "name: toy\nplatform: none.yaml\nbatches: 3\nnetworks: [a.yaml]\n"
                            "designs:\n  - {design: toy, set: {batch: 8}}\n"

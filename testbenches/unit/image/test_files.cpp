@@ -9,13 +9,12 @@
 #include "small_image.h"
 #include "switchyard/sw_scheduler/adyna/image/image.h"
 #include "switchyard/sw_scheduler/base/error.h"
+#include "switchyard/sw_scheduler/base/scratch_folder.h"
 #include "switchyard/sw_scheduler/workload/trace.h"
 #include "switchyard/testbenches/catch.h"
-#include "switchyard/testbenches/scratch_folder.h"
 
 using namespace switchyard;
 using Catch::Matchers::ContainsSubstring;
-using switchyard::testing::ScratchFolder;
 using switchyard::testing::small_image;
 namespace fs = std::filesystem;
 
@@ -41,8 +40,8 @@ std::string file_error(const std::function<void()>& work) {
 }  // namespace
 
 TEST_CASE("a file takes its name when it is whole", "[files]") {
-    const ScratchFolder folder("files");
-    const std::string path = folder / "deep/er/file";
+    const ScratchFolder folder("switchyard-files");
+    const std::string path = folder.file("deep/er/file");
     CHECK(file_error([&] { write_file("text", path); }) == path + ": cannot be written: No such file or directory");
     make_folder_of(path);
     OutputFile file(path);
@@ -51,26 +50,26 @@ TEST_CASE("a file takes its name when it is whole", "[files]") {
     file.stream() << " and half";
     file.commit();
     CHECK(text_of(path) == "half and half");
-    CHECK(std::distance(fs::directory_iterator(folder / "deep/er"), fs::directory_iterator()) == 1);
+    CHECK(std::distance(fs::directory_iterator(folder.file("deep/er")), fs::directory_iterator()) == 1);
 }
 
 TEST_CASE("what is not committed leaves the old file and nothing else", "[files]") {
-    const ScratchFolder folder("files");
-    write_file("old", folder / "file");
+    const ScratchFolder folder("switchyard-files");
+    write_file("old", folder.file("file"));
     {
-        OutputFile file(folder / "file");
+        OutputFile file(folder.file("file"));
         file.write("new");
         file.close();
-        CHECK(text_of(folder / "file") == "old");
+        CHECK(text_of(folder.file("file")) == "old");
         OutputFile moved(std::move(file));
     }
-    CHECK(text_of(folder / "file") == "old");
+    CHECK(text_of(folder.file("file")) == "old");
     CHECK(entries(folder) == 1);
 }
 
 TEST_CASE("on a full disk the old file stays and the error says which and why", "[files]") {
-    const ScratchFolder folder("files");
-    const std::string path = folder / "file";
+    const ScratchFolder folder("switchyard-files");
+    const std::string path = folder.file("file");
     write_file("old", path);
     const std::string wanted = path + ": cannot be written: File too large";
     {
@@ -90,8 +89,8 @@ TEST_CASE("on a full disk the old file stays and the error says which and why", 
 }
 
 TEST_CASE("images and traces keep the old file on a full disk", "[files]") {
-    const ScratchFolder folder("files");
-    const std::string path = folder / "file";
+    const ScratchFolder folder("switchyard-files");
+    const std::string path = folder.file("file");
     const std::vector<SwitchSignature> switches{{"s", 2, -1, 0, false}};
     const std::vector<BatchRouting> batches(20, {4, {{1, 1, 2, 3}}});
     for (const std::function<void()>& write : {std::function<void()>([&] { write_image(small_image(), path); }),
@@ -109,49 +108,49 @@ TEST_CASE("images and traces keep the old file on a full disk", "[files]") {
 }
 
 TEST_CASE("files that belong together are all written or none", "[files]") {
-    const ScratchFolder folder("files");
-    write_files({{folder / "a", "one"}, {folder / "b", "two"}});
+    const ScratchFolder folder("switchyard-files");
+    write_files({{folder.file("a"), "one"}, {folder.file("b"), "two"}});
     {
         const FullDisk full(4);
         CHECK_THAT(file_error([&] {
-                       write_files({{folder / "a", "1"}, {folder / "b", "too long"}});
+                       write_files({{folder.file("a"), "1"}, {folder.file("b"), "too long"}});
                    }),
                    ContainsSubstring("/b: cannot be written"));
     }
-    CHECK(text_of(folder / "a") == "one");
-    CHECK(text_of(folder / "b") == "two");
+    CHECK(text_of(folder.file("a")) == "one");
+    CHECK(text_of(folder.file("b")) == "two");
     CHECK(entries(folder) == 2);
 }
 
 TEST_CASE("links, modes and devices stay what they are", "[files]") {
-    const ScratchFolder folder("files");
-    write_file("old", folder / "file");
-    fs::permissions(folder / "file", fs::perms::owner_read | fs::perms::owner_write);
-    fs::create_symlink("file", folder / "link");
-    write_file("new", folder / "link");
-    CHECK(fs::is_symlink(folder / "link"));
-    CHECK(text_of(folder / "file") == "new");
-    CHECK(fs::status(folder / "file").permissions() == (fs::perms::owner_read | fs::perms::owner_write));
+    const ScratchFolder folder("switchyard-files");
+    write_file("old", folder.file("file"));
+    fs::permissions(folder.file("file"), fs::perms::owner_read | fs::perms::owner_write);
+    fs::create_symlink("file", folder.file("link"));
+    write_file("new", folder.file("link"));
+    CHECK(fs::is_symlink(folder.file("link")));
+    CHECK(text_of(folder.file("file")) == "new");
+    CHECK(fs::status(folder.file("file")).permissions() == (fs::perms::owner_read | fs::perms::owner_write));
     write_file("gone", "/dev/null");
     CHECK(fs::is_character_file("/dev/null"));
-    fs::create_directory(folder / "folder");
-    CHECK(file_error([&] { write_file("text", folder / "folder"); }) ==
-          (folder / "folder") + ": cannot be written: Is a directory");
+    fs::create_directory(folder.file("folder"));
+    CHECK(file_error([&] { write_file("text", folder.file("folder")); }) ==
+          folder.file("folder") + ": cannot be written: Is a directory");
     CHECK(file_error([] { write_file("text", "/dev/null/file"); }) ==
           "/dev/null/file: cannot be written: Not a directory");
 }
 
 TEST_CASE("what may never end is not read", "[files]") {
-    const ScratchFolder folder("files");
+    const ScratchFolder folder("switchyard-files");
     CHECK(file_error([] { text_of("/dev/zero"); }) == "/dev/zero: is neither file nor pipe");
-    CHECK(file_error([&] { text_of(folder / "."); }) == (folder / ".") + ": is a directory");
-    CHECK(file_error([&] { text_of(folder / "none"); }) == (folder / "none") + ": cannot be read");
-    write_file("", folder / "sparse");
-    fs::resize_file(folder / "sparse", kMaxTextBytes + 1);
-    CHECK(file_error([&] { text_of(folder / "sparse"); }) ==
-          (folder / "sparse") + ": has more than 16777216 bytes, the most for such a file");
-    fs::resize_file(folder / "sparse", kMaxTextBytes);
-    CHECK(text_of(folder / "sparse").size() == kMaxTextBytes);
+    CHECK(file_error([&] { text_of(folder.file(".")); }) == folder.file(".") + ": is a directory");
+    CHECK(file_error([&] { text_of(folder.file("none")); }) == folder.file("none") + ": cannot be read");
+    write_file("", folder.file("sparse"));
+    fs::resize_file(folder.file("sparse"), kMaxTextBytes + 1);
+    CHECK(file_error([&] { text_of(folder.file("sparse")); }) ==
+          folder.file("sparse") + ": has more than 16777216 bytes, the most for such a file");
+    fs::resize_file(folder.file("sparse"), kMaxTextBytes);
+    CHECK(text_of(folder.file("sparse")).size() == kMaxTextBytes);
     CHECK(file_error([] { read_image("/dev/zero"); }) == "/dev/zero: is neither file nor pipe");
     CHECK(file_error([] { read_trace("/dev/zero", {}, 1); }) == "/dev/zero: is neither file nor pipe");
 }
@@ -166,9 +165,9 @@ TEST_CASE("lines end, at the latest where they are too long", "[files]") {
     CHECK(read_line(text, line, "text", 3));
     CHECK(line == "last");
     CHECK_FALSE(read_line(text, line, "text", 4));
-    const ScratchFolder folder("files");
-    write_file("", folder / "endless");
-    fs::resize_file(folder / "endless", kMaxLineBytes + 1);
-    CHECK(file_error([&] { read_trace(folder / "endless", {}, 1); }) ==
-          (folder / "endless") + ":1: the line has more than 67108864 bytes");
+    const ScratchFolder folder("switchyard-files");
+    write_file("", folder.file("endless"));
+    fs::resize_file(folder.file("endless"), kMaxLineBytes + 1);
+    CHECK(file_error([&] { read_trace(folder.file("endless"), {}, 1); }) ==
+          folder.file("endless") + ":1: the line has more than 67108864 bytes");
 }

@@ -8,9 +8,9 @@
 #include "switchyard/platform/system/npy.h"
 #include "switchyard/platform/systems/adyna/network_weights.h"
 #include "switchyard/sw_scheduler/base/error.h"
+#include "switchyard/sw_scheduler/base/scratch_folder.h"
 #include "switchyard/testbenches/catch.h"
 #include "switchyard/testbenches/half.h"
-#include "switchyard/testbenches/scratch_folder.h"
 
 using namespace switchyard;
 using namespace switchyard::platform;
@@ -20,14 +20,14 @@ namespace {
 
 class WeightFolder : public ScratchFolder {
 public:
-    WeightFolder() : ScratchFolder("weights") {}
+    WeightFolder() : ScratchFolder("switchyard-weights") {}
     /// 0, 1, 2, ... from `first` on.
     void count(const std::string& name, std::vector<std::size_t> shape, float first = 0) const {
         NpyArray array{std::move(shape), {}};
         std::size_t values = 1;
         for (const std::size_t size : array.shape) values *= size;
         for (std::size_t i = 0; i < values; ++i) array.values.push_back(first + static_cast<float>(i));
-        write_npy(array, *this / (name + ".npy"));
+        write_npy(array, file(name + ".npy"));
     }
 };
 
@@ -46,7 +46,7 @@ struct Matmul {
     }
     /// Numbers of a slice.
     std::vector<float> slice(const WeightFolder& folder, std::size_t ik, std::size_t count) const {
-        const auto slices = weight_slices("model.yaml", folder.path().string(), meta, placement, op, 2 * count);
+        const auto slices = weight_slices("model.yaml", folder.path(), meta, placement, op, 2 * count);
         REQUIRE(slices.size() == placement.k_factor);
         REQUIRE(slices[ik].size() == 2 * count);
         std::vector<float> numbers;
@@ -59,11 +59,11 @@ struct Matmul {
     }
     std::string error(const WeightFolder& folder) const {
         try {
-            weight_slices("model.yaml", folder.path().string(), meta, placement, op, 64);
+            weight_slices("model.yaml", folder.path(), meta, placement, op, 64);
         } catch (const InputError& error) {
             const std::string message = error.what();
-            const std::size_t at = message.find(folder.path().string());
-            return at == std::string::npos ? message : message.substr(at + folder.path().string().size() + 1);
+            const std::size_t at = message.find(folder.path());
+            return at == std::string::npos ? message : message.substr(at + folder.path().size() + 1);
         }
         return "";
     }

@@ -1,23 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model_text.h"
 
-#include <atomic>
-
 #include "switchyard/testbenches/catch.h"
 
 namespace switchyard::sched {
 
-namespace {
-
-std::string next_name() {
-    static std::atomic<int> count{0};
-    return "text_" + std::to_string(count++);
-}
-
-}  // namespace
-
 TextFile::TextFile(const std::string& name, const std::string& text)
-    : folder_(next_name()), path_(folder_.file(name, text)) {}
+    : folder_("switchyard-text"), path_(folder_.file(name, text)) {}
 
 const Operator& named(const DynGraph& graph, const std::string& name) {
     const int id = graph.find_operator(name);

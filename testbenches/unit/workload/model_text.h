@@ -3,8 +3,8 @@
 
 #include <string>
 
+#include "switchyard/sw_scheduler/base/scratch_folder.h"
 #include "switchyard/sw_scheduler/workload/model_reader.h"
-#include "switchyard/testbenches/scratch_folder.h"
 
 namespace switchyard::sched {
 
@@ -15,7 +15,7 @@ public:
     const std::string& path() const { return path_; }
 
 private:
-    testing::ScratchFolder folder_;
+    ScratchFolder folder_;
     std::string path_;
 };
 
