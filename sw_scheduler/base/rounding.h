@@ -21,4 +21,9 @@ constexpr auto round_up(A a, B unit) {
     return ceil_div(a, unit) * unit;
 }
 
+/// A size that is known to fit the 16 bits that images have for it.
+constexpr std::uint16_t narrow(std::uint32_t value) {
+    return static_cast<std::uint16_t>(value);
+}
+
 }  // namespace switchyard

@@ -23,10 +23,6 @@ namespace {
 
 constexpr double kSlots = 2;  ///< of each operand and result: one is used while the other moves
 
-std::uint16_t narrow(std::uint32_t value) {
-    return static_cast<std::uint16_t>(value);
-}
-
 /// Times that inputs which all k slices need pass, and that weights do.
 struct Sweeps {
     double inputs = 1, weights = 1;

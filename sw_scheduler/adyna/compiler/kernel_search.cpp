@@ -7,6 +7,7 @@
 
 #include "switchyard/sw_scheduler/adyna/compiler/splits.h"
 #include "switchyard/sw_scheduler/base/error.h"
+#include "switchyard/sw_scheduler/base/rounding.h"
 #include "switchyard/sw_scheduler/workload/graph.h"
 
 namespace switchyard::sched {
@@ -29,7 +30,6 @@ KernelSearch::KernelSearch(const HardwareDescription& hardware) : hardware_(hard
             for (unsigned q = 1; n * p * q <= max; ++q) {
                 for (unsigned k = 1; n * p * q * k <= max; ++k) {
                     if (register_bytes(n * p * q, k) > hardware_.pe_register_bytes) continue;
-                    const auto narrow = [](unsigned value) { return static_cast<std::uint16_t>(value); };
                     register_blocks_.push_back({{narrow(n), narrow(k), narrow(p), narrow(q)}, n * p * q, k});
                 }
             }
@@ -53,7 +53,6 @@ const KernelSearch::Result& KernelSearch::best(const TileWork& work) {
 }
 
 KernelSearch::Result KernelSearch::search(const TileWork& work) const {
-    const auto narrow = [](unsigned value) { return static_cast<std::uint16_t>(value); };
     const auto& size = work.size;
     Result best;
     best.cost.cycles = std::numeric_limits<std::uint64_t>::max();

@@ -10,6 +10,7 @@
 #include "switchyard/sw_scheduler/adyna/compiler/segmentation.h"
 #include "switchyard/sw_scheduler/adyna/compiler/sharing.h"
 #include "switchyard/sw_scheduler/adyna/sampling/kernel_sampling.h"
+#include "switchyard/sw_scheduler/base/rounding.h"
 
 namespace switchyard::sched {
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// StageSearch: what an operator costs with given factors.
 #include "switchyard/sw_scheduler/adyna/compiler/stage.h"
 
 #include <algorithm>
@@ -14,10 +15,6 @@ namespace switchyard::sched {
 
 namespace {
 
-std::uint16_t narrow(std::uint32_t value) {
-    return static_cast<std::uint16_t>(value);
-}
-
 /// What a gate or a step across channels keeps, binary32, lies behind the results.
 std::uint32_t output_slot_bytes(const Operator& op, const TileWork& work) {
     const std::uint32_t results = aligned(work.output_bytes());
@@ -29,10 +26,6 @@ bool needs_all_channels(const DynGraph& graph, const Operator& op) {
     const bool compares =
         op.gate_switch != kNoSwitch && graph.switches[static_cast<std::size_t>(op.gate_switch)].patience > 0;
     return compares || op.across_channels();
-}
-
-std::uint64_t needed_bytes(const Footprint& footprint, unsigned weight_copies) {
-    return std::uint64_t{weight_copies} * footprint.weights + footprint.buffers;
 }
 
 }  // namespace
@@ -231,7 +224,7 @@ Stage StageSearch::spread(const StageQuery& query, unsigned k_factor, const Part
     stage.largest = largest;
     stage.footprint = footprint(op, k_factor, largest, query.slots);
     if (!keeps_groups(workload_.graph.operators[op].shape, largest)) return stage;
-    if (needed_bytes(stage.footprint, query.weight_copies) > hardware_.data_bytes() / query.sharers) return stage;
+    if (stage.footprint.total(query.weight_copies) > hardware_.data_bytes() / query.sharers) return stage;
     const UsualTimes& times = usual_times(op, k_factor, largest, stage.footprint, query.slots.decided_switches);
     stage.compute_cycles = times.compute_cycles;
     stage.in_cycles = times.in_cycles;
@@ -301,205 +294,6 @@ Partition StageSearch::tight(const Partition& partition, int op) const {
     return {
         partition.dyn_dim, narrow(tight_factor(groups, std::min<std::uint32_t>(groups, partition.n))),
         narrow(tight_factor(rows, std::min<std::uint32_t>(rows, std::min<unsigned>(partition.p, max_p_factor(op)))))};
-}
-
-unsigned StageSearch::useful_factors(const StageQuery& query, unsigned tiles, unsigned k_factor) const {
-    const std::uint32_t rows = workload_.graph.operators[query.op].shape.out_rows;
-    const unsigned max_rows = std::min<unsigned>(rows, max_p_factor(query.op));
-    return static_cast<unsigned>(
-        std::min<std::uint64_t>(tiles / k_factor, std::uint64_t{query.unit_samples} * max_rows));
-}
-
-const StageSearch::Choice& StageSearch::best_split(Series& known, const StageQuery& query, unsigned k_factor,
-                                                   unsigned factors) {
-    constexpr double kReadsCount = 0.05;  // of factors that are about as quick, those that read less
-    const auto [found, added] = known.splits.try_emplace(split_key(k_factor, factors));
-    Choice& best = found->second;
-    if (!added) return best;
-    const std::uint32_t rows = workload_.graph.operators[query.op].shape.out_rows;
-    const unsigned max_rows = std::min<unsigned>(rows, max_p_factor(query.op));
-    for_each_split(query.unit_samples, rows, factors, max_rows, [&](std::uint32_t n, std::uint32_t p) {
-        const Partition cut{narrow(query.unit_samples), narrow(n), narrow(p)};
-        const Stage candidate = spread(query, k_factor, cut);
-        if (!candidate.fits) return;
-        best.take({cut, candidate.cycles() + kReadsCount * candidate.memory_cycles,
-                   needed_bytes(candidate.footprint, query.weight_copies)});
-    });
-    return best;
-}
-
-template <class Visit>
-void StageSearch::for_each_k_factor(const StageQuery& query, unsigned tiles, Visit&& visit) const {
-    const OperatorShape& shape = workload_.graph.operators[query.op].shape;
-    const unsigned max = max_k_factor(query.op);
-    // Only the shares that leave another number of slices: the next one is just beyond the last with the same quotient.
-    for (unsigned share = 1, previous = 0; share <= tiles; share = tiles / (tiles / share) + 1) {
-        const unsigned k_factor = tight_factor(shape.out_channels, std::min<unsigned>(tiles / share, max));
-        if (k_factor == previous) continue;  // fewer n and p factors with the same slices: never better
-        previous = k_factor;
-        visit(k_factor);
-    }
-}
-
-Stage StageSearch::search(Series& known, const StageQuery& query, unsigned tiles) {
-    Choice best;
-    unsigned slices = 0;
-    for_each_k_factor(query, tiles, [&](unsigned k_factor) {
-        if (best.take(best_split(known, query, k_factor, useful_factors(query, tiles, k_factor)))) slices = k_factor;
-    });
-    return slices == 0 ? Stage() : spread(query, slices, best.cut);
-}
-
-bool StageSearch::fits(const Series& known, const StageQuery& query, unsigned tiles) {
-    if (tiles < known.by_tiles.size() && known.by_tiles[tiles]) return known.by_tiles[tiles]->fits;
-    const std::uint32_t rows = workload_.graph.operators[query.op].shape.out_rows;
-    const unsigned max_rows = std::min<unsigned>(rows, max_p_factor(query.op));
-    bool found = false;
-    for_each_k_factor(query, tiles, [&](unsigned k_factor) {
-        if (found) return;
-        const unsigned factors = useful_factors(query, tiles, k_factor);
-        if (const auto split = known.splits.find(split_key(k_factor, factors)); split != known.splits.end()) {
-            found = std::isfinite(split->second.cycles);
-            return;
-        }
-        for_each_split(query.unit_samples, rows, factors, max_rows, [&](std::uint32_t n, std::uint32_t p) {
-            found = found || spread(query, k_factor, {narrow(query.unit_samples), narrow(n), narrow(p)}).fits;
-        });
-    });
-    return found;
-}
-
-bool StageSearch::bytes_fit(const StageQuery& query, unsigned k_factor, const Partition& largest) const {
-    return keeps_groups(workload_.graph.operators[query.op].shape, largest) &&
-           needed_bytes(footprint(query.op, k_factor, largest, query.slots), query.weight_copies) <=
-               hardware_.data_bytes() / query.sharers;
-}
-
-// What fits on T tiles fits on T + 1. Let k * n * p <= T be a cut that is visited for T (for_each_k_factor,
-// for_each_split), and s = (T + 1) / k, rounded down as all quotients here: s >= n * p. For T + 1 the share s is
-// visited, or one that leaves as many k factors, q = (T + 1) / s >= k. Its k factors are the fewest, k', whose slices
-// are as small as those of q: no larger than those of k. Since k' <= q, (T + 1) / k' >= s >= n * p n and p factors are
-// visited beside them, among them some whose blocks have as many samples as with n, and no more rows than with p. Where
-// blocks shrink, no bytes are added, but for the heads of an attention; whether groups of samples are kept hangs on the
-// samples alone.
-unsigned StageSearch::search_tiles_bound(const StageQuery& query) const {
-    const std::uint32_t rows = workload_.graph.operators[query.op].shape.out_rows;
-    const unsigned max_rows = std::min<unsigned>(rows, max_p_factor(query.op));
-    const auto fits = [&](unsigned tiles) {
-        bool found = false;
-        for_each_k_factor(query, tiles, [&](unsigned k_factor) {
-            if (found) return;
-            for_each_split(
-                query.unit_samples, rows, useful_factors(query, tiles, k_factor), max_rows,
-                [&](std::uint32_t n, std::uint32_t p) {
-                    found = found || bytes_fit(query, k_factor, {narrow(query.unit_samples), narrow(n), narrow(p)});
-                });
-        });
-        return found;
-    };
-    if (!fits(hardware_.tiles())) return hardware_.tiles() + 1;
-    unsigned too_few = 0, tiles = hardware_.tiles();
-    while (tiles - too_few > 1) {
-        const unsigned middle = too_few + (tiles - too_few) / 2;
-        (fits(middle) ? tiles : too_few) = middle;
-    }
-    return tiles;
-}
-
-unsigned StageSearch::tiles_bound(int op, std::uint32_t unit_samples, unsigned weight_copies, unsigned sharers) {
-    const auto same = [&](const TileBounds& known) {
-        return known.unit_samples == unit_samples && known.weight_copies == weight_copies && known.sharers == sharers;
-    };
-    if (recent_bound_ >= tile_bounds_.size() || !same(tile_bounds_[recent_bound_])) {
-        const auto found = std::find_if(tile_bounds_.begin(), tile_bounds_.end(), same);
-        recent_bound_ = static_cast<std::size_t>(found - tile_bounds_.begin());
-        if (found == tile_bounds_.end())
-            tile_bounds_.push_back(
-                {unit_samples, weight_copies, sharers, std::vector<unsigned>(workload_.items.size(), 0)});
-    }
-    unsigned& tiles = tile_bounds_[recent_bound_].by_class[static_cast<std::size_t>(class_of(op))];
-    if (tiles > 0) return tiles;
-    // Heads of an attention that a slice reaches into may be more with smaller slices: nothing to halve.
-    const Operator& one = workload_.graph.operators[static_cast<std::size_t>(op)];
-    if (one.shape.kind == OpKind::attention) return tiles = 1;
-    BufferSlots fewest;
-    fewest.out = narrow(std::min<std::uint32_t>(kFewestSlots, workload_.graph.samples_in_flight() / unit_samples));
-    fewest.in.assign(one.inputs.size(), fewest.out);
-    return tiles = search_tiles_bound({op, unit_samples, fewest, weight_copies, sharers});
-}
-
-Footprint StageSearch::smallest_footprint(const StageQuery& query, unsigned tiles) const {
-    const int op = query.op;
-    const std::uint32_t unit_samples = query.unit_samples;
-    const OperatorShape& shape = workload_.graph.operators[op].shape;
-    Footprint smallest;
-    for_each_split(shape.out_channels, unit_samples, tiles, 1, [&](std::uint32_t k_factor, std::uint32_t) {
-        if (k_factor > max_k_factor(op)) return;
-        for_each_split(unit_samples, shape.out_rows, tiles / k_factor, max_p_factor(op),
-                       [&](std::uint32_t n, std::uint32_t p) {
-                           const Partition largest{narrow(unit_samples), narrow(n), narrow(p)};
-                           if (!keeps_groups(shape, largest)) return;
-                           const Footprint bytes = footprint(query.op, k_factor, largest, query.slots);
-                           if (smallest.slot_bytes.empty() || bytes.total() < smallest.total()) smallest = bytes;
-                       });
-    });
-    return smallest;
-}
-
-std::size_t StageSearch::SeriesHash::operator()(const SeriesKey& key) const {
-    std::uint64_t hash = static_cast<std::uint64_t>(key.of_class);
-    const auto add = [&hash](std::uint64_t value) {
-        hash = (hash ^ value) * 0x9E3779B97F4A7C15ull;  // the golden ratio: every field reaches the upper bits
-        hash ^= hash >> 32;
-    };
-    const auto& [unit_samples, out, decided, inputs, weight_units, weight_copies, sharers] = key.conditions;
-    add(std::uint64_t{unit_samples} << 32 | std::uint64_t{out} << 16 | decided);
-    add(inputs);
-    add(std::uint64_t{weight_units} << 32 | std::uint64_t{weight_copies} << 24 | sharers);
-    for (const std::uint16_t slots : key.in_slots) add(slots);
-    return static_cast<std::size_t>(hash);
-}
-
-StageSearch::Series& StageSearch::series(const StageQuery& query) {
-    Recent& recent = recent_[static_cast<std::size_t>(query.op)];
-    const BufferSlots& slots = query.slots;
-    const auto rest = std::tie(query.unit_samples, slots.out, slots.decided_switches, slots.reads.inputs,
-                               slots.reads.weight_units, query.weight_copies, query.sharers);
-    if (recent.series == nullptr || recent.rest != rest || recent.in_slots != slots.in) {
-        recent.rest = rest;
-        recent.in_slots = slots.in;
-        recent.series = &series_[{class_of(query.op), recent.rest, recent.in_slots}];
-    }
-    return *recent.series;
-}
-
-const Stage& StageSearch::best(Series& known, const StageQuery& query, unsigned tiles) {
-    if (known.by_tiles.size() <= tiles) known.by_tiles.resize(tiles + 1);
-    std::unique_ptr<Stage>& stage = known.by_tiles[tiles];
-    if (stage) return *stage;
-    if (query.sharers > 1) {  // the best of all is the best of those that fit a part of the area, if it is one of them
-        const Stage& alone = best({query.op, query.unit_samples, query.slots, query.weight_copies}, tiles);
-        if (!alone.fits || needed_bytes(alone.footprint, query.weight_copies) <= hardware_.data_bytes() / query.sharers)
-            stage = std::make_unique<Stage>(alone);
-    }
-    if (!stage) stage = std::make_unique<Stage>(search(known, query, tiles));
-    return *stage;
-}
-
-unsigned StageSearch::min_tiles(const StageQuery& query) {
-    Series& known = series(query);
-    if (known.min_tiles) return *known.min_tiles;
-    unsigned tiles = 0;
-    if (fits(known, query, hardware_.tiles())) {  // more tiles never need more bytes on each: halve
-        unsigned too_few = 0;
-        tiles = hardware_.tiles();
-        while (tiles - too_few > 1) {
-            const unsigned middle = too_few + (tiles - too_few) / 2;
-            (fits(known, query, middle) ? tiles : too_few) = middle;
-        }
-    }
-    known.min_tiles = tiles;
-    return tiles;
 }
 
 }  // namespace switchyard::sched

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -26,7 +27,7 @@ struct Footprint {
     boost::container::small_vector<std::uint32_t, 4> slot_bytes;  ///< one input slot, by source
     std::uint32_t out_slot_bytes = 0;                             ///< one output slot
     std::uint64_t buffers = 0;                                    ///< all input and output slots
-    std::uint64_t total() const { return weights + buffers; }
+    std::uint64_t total(unsigned weight_copies = 1) const { return std::uint64_t{weight_copies} * weights + buffers; }
 };
 
 /// An operator on some tiles: one stage of a segment's pipeline.
@@ -185,7 +186,8 @@ private:
     };
 
     struct Series {
-        std::vector<std::unique_ptr<Stage>> by_tiles;
+        std::vector<const Stage*> by_tiles;  ///< null: not asked for yet
+        std::deque<Stage> stages;            ///< those of by_tiles, each once
         std::optional<unsigned> min_tiles;
         /// By k factors and the most n x p factors beside them, which are the same for many numbers of tiles.
         std::unordered_map<std::uint64_t, Choice> splits;
@@ -197,7 +199,7 @@ private:
     static std::uint64_t split_key(unsigned k_factor, unsigned factors) {
         return std::uint64_t{k_factor} << 32 | factors;
     }
-    Stage search(Series& known, const StageQuery& query, unsigned tiles);
+    const Stage& search(Series& known, const StageQuery& query, unsigned tiles);
     /// Whether best() fits, without looking for it.
     bool fits(const Series& known, const StageQuery& query, unsigned tiles);
     /// Calls visit(k_factor) for the k factors that are worth a try on a number of tiles.

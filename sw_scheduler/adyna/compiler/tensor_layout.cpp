@@ -71,7 +71,6 @@ Partition cut_tensor(std::uint32_t samples, std::uint32_t rows, std::uint32_t in
             best_rows = piece_rows;
         }
     }
-    const auto narrow = [](std::uint32_t value) { return static_cast<std::uint16_t>(value); };
     return {narrow(samples), narrow(samples / best_block), narrow(ceil_div(rows, best_rows))};
 }
 

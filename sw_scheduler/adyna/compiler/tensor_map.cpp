@@ -13,10 +13,6 @@ namespace switchyard::sched {
 
 namespace {
 
-std::uint16_t narrow(std::uint32_t value) {
-    return static_cast<std::uint16_t>(value);
-}
-
 /// An input is cut into groups where it is read.
 bool stored_as_group(const Source& source) {
     return source.producer >= 0 && source.groups > 1;

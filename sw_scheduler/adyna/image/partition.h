@@ -14,6 +14,7 @@ namespace switchyard {
 /// + ik.
 struct Partition {
     std::uint16_t dyn_dim = 1, n = 1, p = 1;
+    bool operator==(const Partition& o) const { return dyn_dim == o.dyn_dim && n == o.n && p == o.p; }
 };
 
 /// False if a block of samples of this cut ends inside one of the groups of samples that the operator joins.

@@ -53,9 +53,12 @@ values() {
         --expect "$digits/$2/logits_batch0_to_19.npy" --bound 1000 --trace "$digits/$2/routing.jsonl" --batches 2 \
         --report {out}
 }
+# usage: schedule NETWORK [TEXT SETTING...]: TEXT tells what the settings are.
 schedule() {
-    pairs "scheduling, $1" .syk {}/sy-sched compile "configs/workloads/$1.yaml" --platform "$chip" --design adyna \
-        -o {out}.syk
+    local network=$1 text=${2:-}
+    shift $(($# < 2 ? $# : 2))
+    pairs "scheduling, $network$text" .syk {}/sy-sched compile "configs/workloads/$network.yaml" --platform "$chip" "$@" \
+        --design adyna -o {out}.syk
 }
 
 image tutel_moe adyna "$chip"
@@ -73,5 +76,6 @@ values "values, digits_channel_gate, acc fp16" channel_gate inputs_batch0_to_19.
 for network in skipnet_resnet34 skipnet_resnet101 fbsnet_mcifarnet fbsnet_resnet18 pabee_bert dpsnet; do
     schedule "$network"
 done
+schedule skipnet_resnet34 ", 64x64 tiles" --set chip.columns=64 --set chip.rows=64 --set host.image_window_bytes=134217728
 image skipnet_resnet34 adyna "$chip"
 run "tiles, skipnet_resnet34, adyna" skipnet_resnet34.adyna
