@@ -73,7 +73,7 @@ TEST_CASE("packets and stages take the time of flits on 12x12 tiles", "[flit]") 
     compare_whole_run("tutel_moe", "adyna", 0.05, 0.05);
 }
 
-TEST_CASE("packets and stages take the time of flits on 12x12 tiles, further networks", "[.ci-long]") {
+TEST_CASE("packets and stages take the time of flits on 12x12 tiles, further networks", "[.ci-long][flit]") {
     compare_whole_run(GENERATE(as<std::string>{}, "fbsnet_mcifarnet", "dpsnet"), "adyna", 0.05, 0.05);
 }
 

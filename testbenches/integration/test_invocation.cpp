@@ -165,7 +165,7 @@ TEST_CASE("batches in flight do the same work, invocation by invocation", "[invo
                   {"batches: 4 are no whole number of times the 3 in flight"});
 }
 
-TEST_CASE("a run with packed samples and batches in flight is re-scheduled", "[.ci-long]") {
+TEST_CASE("a run with packed samples and batches in flight is re-scheduled", "[.ci-long][invocation]") {
     const std::string platform = " --platform configs/platforms/adyna.yaml",
                       model = "configs/workloads/digits_moe.yaml";
     const std::string image = compiled(model + platform +
@@ -232,7 +232,7 @@ TEST_CASE("tiles and stages agree on operators that pack their samples", "[invoc
     }
 }
 
-TEST_CASE("tiles and stages agree on packed samples of gated channels and selected patches", "[.ci-long]") {
+TEST_CASE("tiles and stages agree on packed samples of gated channels and selected patches", "[.ci-long][invocation]") {
     SECTION("channels") {
         compare_packing("channel_gate", " --unit-samples 8", "", 0.08);
     }

@@ -115,7 +115,7 @@ TEST_CASE("re-scheduling takes the image's own model", "[rescheduling][bad]") {
 
 // configs/experiments/adyna_drift.yaml at a quarter of its length. The image is kept at the first two times that the
 // scheduler is asked; at the third it looks at the last batches alone, which all take the new routes.
-TEST_CASE("routes that change midway cost time until the next re-scheduling", "[.ci-long]") {
+TEST_CASE("routes that change midway cost time until the next re-scheduling", "[.ci-long][rescheduling]") {
     std::string text = read_text("configs/experiments/adyna_drift.yaml");
     const auto replace = [&text](const std::string& what, const std::string& by) {
         const std::size_t at = text.find(what);

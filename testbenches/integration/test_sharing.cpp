@@ -111,7 +111,7 @@ TEST_CASE("a network in which sharing brings nothing is compiled as without it",
         GENERATE(as<std::string>{}, "testbenches/data/moe16.yaml", "configs/workloads/digits_skipnet.yaml"));
 }
 
-TEST_CASE("FBSNet, in which sharing brings nothing, is compiled as without it", "[.ci-long]") {
+TEST_CASE("FBSNet, in which sharing brings nothing, is compiled as without it", "[.ci-long][sharing]") {
     check_that_sharing_brings_nothing("configs/workloads/fbsnet_mcifarnet.yaml");
 }
 

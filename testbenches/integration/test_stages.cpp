@@ -94,7 +94,7 @@ TEST_CASE("pipelines as a whole do what the tiles do", "[stages]") {
     check_whole_runs(c);
 }
 
-TEST_CASE("pipelines do what the tiles do on large networks, and with unicast reads", "[.ci-long]") {
+TEST_CASE("pipelines do what the tiles do on large networks, and with unicast reads", "[.ci-long][stages]") {
     const Case c = GENERATE(Case{"configs/workloads/fbsnet_mcifarnet", "adyna", "", 2, 0.03},
                             Case{"configs/workloads/dpsnet", "adyna", "", 2, 0.10, 0.005},
                             Case{"configs/workloads/skipnet_resnet34", "adyna", "", 2, 0.03},
@@ -141,7 +141,7 @@ TEST_CASE("pipelines share links and memory as the tiles do", "[stages]") {
                            " --set chip.columns=4 --set chip.rows=3 --set noc.link_bytes_per_cycle=16", "unicast")));
 }
 
-TEST_CASE("pipelines share links as the tiles do on large networks and chips", "[.ci-long]") {
+TEST_CASE("pipelines share links as the tiles do on large networks and chips", "[.ci-long][stages]") {
     check_latency(GENERATE(
         with("configs/workloads/tutel_moe", "adyna", 2, 0.15, " --set noc.link_bytes_per_cycle=64"),
         with("configs/workloads/fbsnet_mcifarnet", "adyna", 1, 0.12, " --set noc.link_bytes_per_cycle=64"),

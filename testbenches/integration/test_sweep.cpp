@@ -161,7 +161,7 @@ TEST_CASE("failures stand in the store and can be retried; what is wrong everywh
     check_refused(sy_sweep("query --store " + database + " \"DELETE FROM point\""), {"readonly"});
 }
 
-TEST_CASE("a sweep that is killed at any moment goes on: no point lost, none twice", "[.ci-long]") {
+TEST_CASE("a sweep that is killed at any moment goes on: no point lost, none twice", "[.ci-long][sweep]") {
     const std::string file = sweep(
         "  - {key: noc.link_bytes_per_cycle, values: [24, 36, 48, 64, 96, 128, 160, 192, 256, 384]}\n  - {key: "
         "noc.link_cycles, values: [1, "

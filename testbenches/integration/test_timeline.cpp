@@ -214,7 +214,7 @@ TEST_CASE("a batch of SkipNet is a timeline of less than 50 MB", "[timeline]") {
     check_timeline_of_skipnet("stages");
 }
 
-TEST_CASE("a batch of SkipNet on tiles is a timeline of less than 50 MB", "[.ci-long]") {
+TEST_CASE("a batch of SkipNet on tiles is a timeline of less than 50 MB", "[.ci-long][timeline]") {
     check_timeline_of_skipnet("tiles");
 }
 

@@ -49,7 +49,7 @@ TEST_CASE("networks of the evaluation run on Adyna's chip, whatever the batch", 
     run_small_batches(GENERATE(as<std::string>{}, "tutel_moe", "pabee_bert"));
 }
 
-TEST_CASE("all networks of the evaluation run on Adyna's chip, whatever the batch", "[.ci-long]") {
+TEST_CASE("all networks of the evaluation run on Adyna's chip, whatever the batch", "[.ci-long][workloads]") {
     run_small_batches(GENERATE(as<std::string>{}, "skipnet_resnet34", "fbsnet_resnet18", "fbsnet_mcifarnet", "dpsnet"));
 }
 

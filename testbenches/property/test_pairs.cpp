@@ -39,7 +39,7 @@ TEST_CASE("small random networks on random chips", "[property]") {
     check_pairs(17'000'000, 200, PairSize::small);
 }
 
-TEST_CASE("further random networks on random chips", "[.ci-long]") {
+TEST_CASE("further random networks on random chips", "[.ci-long][property]") {
     check_pairs(17'000'200, 3800, PairSize::small);
 }
 

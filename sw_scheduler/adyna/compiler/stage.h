@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <deque>
 #include <limits>
-#include <memory>
 #include <optional>
 #include <tuple>
 #include <unordered_map>
@@ -187,7 +186,7 @@ private:
 
     struct Series {
         std::vector<const Stage*> by_tiles;  ///< null: not asked for yet
-        std::deque<Stage> stages;            ///< those of by_tiles, each once
+        std::deque<Stage> stages;            ///< those of by_tiles that no other series has, each once
         std::optional<unsigned> min_tiles;
         /// By k factors and the most n x p factors beside them, which are the same for many numbers of tiles.
         std::unordered_map<std::uint64_t, Choice> splits;

@@ -196,7 +196,7 @@ const Stage& StageSearch::best(Series& known, const StageQuery& query, unsigned 
     if (query.sharers > 1) {  // the best of all is the best of those that fit a part of the area, if it is one of them
         const Stage& alone = best({query.op, query.unit_samples, query.slots, query.weight_copies}, tiles);
         if (!alone.fits || alone.footprint.total(query.weight_copies) <= hardware_.data_bytes() / query.sharers)
-            stage = &known.stages.emplace_back(alone);
+            stage = &alone;
     }
     if (stage == nullptr) stage = &search(known, query, tiles);
     known.by_tiles[tiles] = stage;

@@ -62,7 +62,7 @@ TEST_CASE("fp16_mac32 agrees with MPFR on special triples, ties and a million ra
     regression<Acc32, Vfp16_mac32>(1'000'000);
 }
 
-TEST_CASE("fp16_fma and fp16_mac32 agree with MPFR on ten million random triples", "[.ci-long]") {
+TEST_CASE("fp16_fma and fp16_mac32 agree with MPFR on ten million random triples", "[.ci-long][fp]") {
     regression<Acc16, Vfp16_fma>(10'000'000);
     regression<Acc32, Vfp16_mac32>(10'000'000);
 }

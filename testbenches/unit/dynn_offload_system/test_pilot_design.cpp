@@ -139,7 +139,7 @@ TEST_CASE("the design with a pilot trains dynamic networks", "[dynn_offload_syst
     train_with_pilots({{"tree_cnn", {{"network.width", "16"}}}, {"var_lstm", {{"network.width", "256"}}}});
 }
 
-TEST_CASE("the design with a pilot trains the other dynamic networks", "[.ci-long]") {
+TEST_CASE("the design with a pilot trains the other dynamic networks", "[.ci-long][dynn_offload_system]") {
     train_with_pilots({{"tree_lstm", {{"network.width", "256"}}},
                        {"var_bert", {{"network.blocks", "8"}}},
                        {"alphafold", {{"network.rows", "64"}}}});

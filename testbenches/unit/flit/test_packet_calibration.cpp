@@ -62,7 +62,7 @@ TEST_CASE("flit: packets have the flits' latency within 10 % wherever they say s
 }
 
 TEST_CASE("flit: packets have the flits' latency within 10 % wherever they say so, other sizes and traffic",
-          "[.ci-long]") {
+          "[.ci-long][flit]") {
     const bool torus = GENERATE(true, false);
     const unsigned vcs = GENERATE(2u, 4u), packet_flits = GENERATE(1u, 8u, 16u);
     for (const double rate : {.2, .4, .6}) compare({torus, 4, vcs, packet_flits, rate}, rate <= .2);
