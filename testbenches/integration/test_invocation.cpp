@@ -105,7 +105,8 @@ TEST_CASE("tiles and stages agree on invocations for batches", "[invocation]") {
     CHECK(ratio < 1.08);
 }
 
-TEST_CASE("operators that pack their samples do the same work, and are invoked once a batch", "[invocation]") {
+TEST_CASE("operators that pack their samples do the same work, and are invoked once a batch",
+          "[.ci-long][invocation]") {
     const std::string in_flight = GENERATE("", " --batches-in-flight 2");
     const std::string platform = " --platform configs/platforms/adyna.yaml";
     const auto image = [&](const std::string& network, const std::string& routing) {

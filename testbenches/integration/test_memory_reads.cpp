@@ -53,7 +53,8 @@ TEST_CASE("without multicast HBM is read once for each tile that gets the bytes"
           together.at("counters").at("network_interface.acknowledges"));
 }
 
-TEST_CASE("the scheduler chooses partitions with fewer readers where each reads for itself", "[memory_reads]") {
+TEST_CASE("the scheduler chooses partitions with fewer readers where each reads for itself",
+          "[.ci-long][memory_reads]") {
     const std::string model = GENERATE("configs/workloads/pabee_bert.yaml", "configs/workloads/tutel_moe.yaml");
     CAPTURE(model);
     const std::string platform = "configs/platforms/adyna.yaml", options = " --batches 2 --set chip.impl=stages";

@@ -210,7 +210,7 @@ void check_timeline_of_skipnet(const std::string& chip) {
 
 }  // namespace
 
-TEST_CASE("a batch of SkipNet is a timeline of less than 50 MB", "[timeline]") {
+TEST_CASE("a batch of SkipNet is a timeline of less than 50 MB", "[.ci-long][timeline]") {
     check_timeline_of_skipnet("stages");
 }
 

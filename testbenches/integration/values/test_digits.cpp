@@ -110,7 +110,7 @@ std::set<std::string> differences_of(const Network& network, const json& values,
     return found;
 }
 
-TEST_CASE("labels stay what they are by batch, with packed samples and with batches in flight", "[values]") {
+TEST_CASE("labels stay what they are by batch, with packed samples and with batches in flight", "[.ci-long][values]") {
     const std::vector<Network> networks{
         {"skipnet", "skipnet"},
         {"channel_gate", "channel_gate"},
@@ -147,7 +147,7 @@ TEST_CASE("SkipNets of other seeds decide as their logits do, over twenty batche
     check_skipnet("skipnet_seed2", 4);
 }
 
-TEST_CASE("gated channels are those that their logits open, over twenty batches", "[values]") {
+TEST_CASE("gated channels are those that their logits open, over twenty batches", "[.ci-long][values]") {
     check_channel_gate("fp16", 24, 1);
 }
 

@@ -151,7 +151,8 @@ TEST_CASE("an all-to-all on the devices' queues takes what run_collective says, 
     });
 }
 
-TEST_CASE("collectives move the cells: each lies once where its routes end, unchanged", "[brainstorm_system]") {
+TEST_CASE("collectives move the cells: each lies once where its routes end, unchanged",
+          "[.ci-long][brainstorm_system]") {
     const auto check = [](const char* network, std::map<std::string, std::string> set) {
         set["brainstorm.functional"] = "yes";
         set["brainstorm.profile_batches"] = "2";

@@ -75,7 +75,7 @@ TEST_CASE("the memory's defaults are those of its default device", "[dram][costs
     CHECK(config.interleave_bytes == hw::interleave_bytes(device));
 }
 
-TEST_CASE("the bandwidth model gives streams what the banks give them, within 6 %", "[dram][costs]") {
+TEST_CASE("the bandwidth model gives streams what the banks give them, within 6 %", "[.ci-long][dram][costs]") {
     for (const char* name : {"hbm2", "hbm2_2400", "ddr4", "lpddr4"}) {
         const Device device = read_device(name);
         const auto check = [&](const char* pattern, std::uint64_t bytes, double read_share) {

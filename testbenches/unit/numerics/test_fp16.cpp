@@ -132,7 +132,7 @@ TEST_CASE("mac32 agrees with MPFR on every triple of special values", "[numerics
     for (const std::string& point : coverage.missed()) FAIL_CHECK("not reached: " << point);
 }
 
-TEST_CASE("fma16 agrees with MPFR on ten million random triples", "[numerics]") {
+TEST_CASE("fma16 agrees with MPFR on ten million random triples", "[.ci-long][numerics]") {
     const std::uint64_t seed = random_seed();
     INFO("replay with SWITCHYARD_SEED=" << seed);
     FpStimulus stimulus(seed);
@@ -143,7 +143,7 @@ TEST_CASE("fma16 agrees with MPFR on ten million random triples", "[numerics]") 
     CHECK(true);
 }
 
-TEST_CASE("mac32 agrees with MPFR on ten million random triples", "[numerics]") {
+TEST_CASE("mac32 agrees with MPFR on ten million random triples", "[.ci-long][numerics]") {
     const std::uint64_t seed = random_seed();
     INFO("replay with SWITCHYARD_SEED=" << seed);
     FpStimulus stimulus(seed);

@@ -41,7 +41,7 @@ Losses losses_of(const SamplingCase& one) {
             loss(refine(even, one.phi)), loss(optimal_dyn_dims(one.phi, one.kernels))};
 }
 
-TEST_CASE("Over 1,000 random distributions sampled kernels are close to the best ones", "[sampling]") {
+TEST_CASE("Over 1,000 random distributions sampled kernels are close to the best ones", "[.ci-long][sampling]") {
     std::map<std::string, Losses> by_kind;
     Losses all;
     unsigned worse_by_kernel = 0;
