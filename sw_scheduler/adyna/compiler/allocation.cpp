@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <queue>
 #include <stdexcept>
+#include <utility>
 
 #include "switchyard/sw_scheduler/adyna/compiler/cost_model.h"
 
@@ -60,40 +62,61 @@ std::vector<unsigned> allocate_proportional(unsigned tiles, const std::vector<do
     return result;
 }
 
+namespace {
+
+/// Operators by what they would take with a tile less: the quickest first, of several the first of the list. Those for
+/// which that is infinite are left out.
+class Donors {
+public:
+    explicit Donors(std::size_t count) : values_(count, kNever) {}
+
+    void set(std::size_t index, double value) {
+        if (value == values_[index]) return;
+        values_[index] = value;
+        if (value < kNever) entries_.push({value, index});
+    }
+    double operator[](std::size_t index) const { return values_[index]; }
+    /// The number of operators if there is none.
+    std::size_t quickest() {
+        while (!entries_.empty() && values_[entries_.top().second] != entries_.top().first) entries_.pop();
+        return entries_.empty() ? values_.size() : entries_.top().second;
+    }
+
+private:
+    using Entry = std::pair<double, std::size_t>;
+    std::vector<double> values_;
+    std::priority_queue<Entry, std::vector<Entry>, std::greater<>> entries_;  ///< with some that are out of date
+};
+
+}  // namespace
+
 void refine(std::vector<unsigned>& allocation, const std::vector<unsigned>& minimum,
             const std::function<double(std::size_t, unsigned)>& stage_cycles) {
     const std::size_t count = allocation.size();
     if (count < 2) return;
-    struct Cycles {
-        double now, with_one_fewer;
-    };
     const auto one_fewer = [&](std::size_t i, unsigned tiles) {
         return tiles > minimum[i] ? stage_cycles(i, tiles - 1) : kNever;
     };
-    std::vector<Cycles> cycles(count);
-    for (std::size_t i = 0; i < count; ++i) cycles[i] = {stage_cycles(i, allocation[i]), one_fewer(i, allocation[i])};
+    std::vector<double> cycles(count);
+    Donors donors(count);
+    for (std::size_t i = 0; i < count; ++i) {
+        cycles[i] = stage_cycles(i, allocation[i]);
+        donors.set(i, one_fewer(i, allocation[i]));
+    }
     std::vector<unsigned> trial = allocation;
     for (;;) {
-        const auto slowest =
-            static_cast<std::size_t>(std::max_element(cycles.begin(), cycles.end(),
-                                                      [](const Cycles& a, const Cycles& b) { return a.now < b.now; }) -
-                                     cycles.begin());
-        const double limit = cycles[slowest].now;
+        const auto slowest = static_cast<std::size_t>(std::max_element(cycles.begin(), cycles.end()) - cycles.begin());
+        const double limit = cycles[slowest];
+        donors.set(slowest, kNever);
         // Tiles that the others can spare and stay below the slowest stage, taken from whoever has most time left.
         do {
-            std::size_t donor = slowest;
-            double donor_cycles = limit;
-            for (std::size_t i = 0; i < count; ++i) {
-                if (i == slowest || cycles[i].with_one_fewer >= donor_cycles) continue;
-                donor = i;
-                donor_cycles = cycles[i].with_one_fewer;
-            }
-            if (donor == slowest) return;
-            cycles[donor].now = cycles[donor].with_one_fewer;
-            cycles[donor].with_one_fewer = one_fewer(donor, --trial[donor]);
-            cycles[slowest].now = stage_cycles(slowest, ++trial[slowest]);
-        } while (cycles[slowest].now >= limit);
-        cycles[slowest].with_one_fewer = one_fewer(slowest, trial[slowest]);
+            const std::size_t donor = donors.quickest();
+            if (donor == count || donors[donor] >= limit) return;
+            cycles[donor] = donors[donor];
+            donors.set(donor, one_fewer(donor, --trial[donor]));
+            cycles[slowest] = stage_cycles(slowest, ++trial[slowest]);
+        } while (cycles[slowest] >= limit);
+        donors.set(slowest, one_fewer(slowest, trial[slowest]));
         allocation = trial;
     }
 }

@@ -26,6 +26,61 @@ unsigned Segmenter::min_tiles(const SegmentPlan& plan, const TileGroup& tile_gro
     return max;
 }
 
+/// The best stages of a plan's tile groups on any number of tiles. What does not depend on the number is looked up
+/// once: the plan keeps its slots.
+class Segmenter::TileOptions {
+public:
+    TileOptions(Segmenter& segmenter, const SegmentPlan& plan, unsigned weight_copies)
+        : segmenter_(segmenter),
+          plan_(plan),
+          copies_(weight_copies),
+          known_(plan.slots.size()),
+          last_(plan.tile_groups.size()) {
+        terms_.reserve(plan.tile_groups.size());
+        for (const TileGroup& tile_group : plan.tile_groups) {
+            terms_.push_back(segmenter.interval_terms(plan, tile_group));
+            for (const std::size_t i : tile_group)
+                known_[i] = segmenter.search_.known(query(plan, i, copies_, tile_group.size()));
+        }
+    }
+
+    double initiation_interval(std::size_t tile_group, unsigned tiles) {
+        const StageList& all = stages(tile_group, tiles);
+        if (all.size() > 1) return Segmenter::initiation_interval(terms_[tile_group], all);
+        Last& last = last_[tile_group];  // a tile more or less mostly leaves the stage as it is
+        if (last.stage != all.front()) last = {all.front(), Segmenter::initiation_interval(terms_[tile_group], all)};
+        return last.interval;
+    }
+    double compute_cycles(std::size_t tile_group, unsigned tiles) {
+        double sum = 0;
+        for (const Stage* stage : stages(tile_group, tiles)) sum += stage->compute_cycles;
+        return sum;
+    }
+
+private:
+    /// Valid until it is called again.
+    const StageList& stages(std::size_t tile_group, unsigned tiles) {
+        const TileGroup& members = plan_.tile_groups[tile_group];
+        stages_.clear();
+        for (const std::size_t i : members)
+            stages_.push_back(&segmenter_.search_.best(known_[i], query(plan_, i, copies_, members.size()), tiles));
+        return stages_;
+    }
+
+    /// Of a tile group with one member, the stage that was asked for last.
+    struct Last {
+        const Stage* stage = nullptr;
+        double interval = 0;
+    };
+    Segmenter& segmenter_;
+    const SegmentPlan& plan_;
+    unsigned copies_;
+    std::vector<StageSearch::Known> known_;  ///< by operator
+    std::vector<IntervalTerms> terms_;       ///< by tile group, as is the next one
+    std::vector<Last> last_;
+    StageList stages_;
+};
+
 bool Segmenter::allocate(SegmentPlan& plan, unsigned weight_copies) {
     std::vector<unsigned> min;
     std::vector<double> loads;
@@ -38,44 +93,18 @@ bool Segmenter::allocate(SegmentPlan& plan, unsigned weight_copies) {
         min.push_back(tiles);
         loads.push_back(load);
     }
-    // What does not depend on the number of tiles is looked up once.
-    std::vector<Turns> all_turns;
-    all_turns.reserve(plan.tile_groups.size());
-    std::vector<StageSearch::Known> known(plan.slots.size());
-    for (const TileGroup& tile_group : plan.tile_groups) {
-        all_turns.push_back(turns(plan, tile_group));
-        for (const std::size_t i : tile_group)
-            known[i] = search_.known(query(plan, i, weight_copies, tile_group.size()));
-    }
-    StageList best;
-    const auto cycles = [&](std::size_t l, unsigned tiles) {
-        const TileGroup& tile_group = plan.tile_groups[l];
-        best.clear();
-        for (const std::size_t i : tile_group)
-            best.push_back(&search_.best(known[i], query(plan, i, weight_copies, tile_group.size()), tiles));
-        return initiation_interval(plan, tile_group, all_turns[l], best);
-    };
+    TileOptions options(*this, plan, weight_copies);
     std::vector<unsigned> tiles = allocate_proportional(tiles_, loads, min);
-    refine(tiles, min, cycles);
+    refine(tiles, min, [&options](std::size_t l, unsigned count) { return options.initiation_interval(l, count); });
     return take(plan, tiles, weight_copies);
 }
 
-Segmenter::StageList Segmenter::stages(const SegmentPlan& plan, const TileGroup& tile_group, unsigned tiles,
-                                       unsigned weight_copies) {
-    StageList best;
-    for (const std::size_t i : tile_group) {
-        best.push_back(&search_.best(query(plan, i, weight_copies, tile_group.size()), tiles));
-    }
-    return best;
-}
-
 bool Segmenter::take(SegmentPlan& plan, const TileGroup& tile_group, unsigned tiles, unsigned weight_copies) {
-    const StageList best = stages(plan, tile_group, tiles, weight_copies);
     bool fits = true;
-    for (std::size_t m = 0; m < best.size(); ++m) {
-        plan.tiles[tile_group[m]] = tiles;
-        plan.stages[tile_group[m]] = *best[m];
-        fits &= best[m]->fits;
+    for (const std::size_t i : tile_group) {
+        plan.tiles[i] = tiles;
+        plan.stages[i] = search_.best(query(plan, i, weight_copies, tile_group.size()), tiles);
+        fits &= plan.stages[i].fits;
     }
     return fits;
 }
@@ -124,6 +153,7 @@ public:
           plan_(plan),
           packets_(segmenter.packets(plan)),
           copies_(plan.prefetchable ? 2 : 1),
+          options_(segmenter, plan, copies_),
           free_(segmenter.tiles_) {
         for (std::size_t l = 0; l < plan.tile_groups.size(); ++l) {
             all_.push_back(l);
@@ -163,35 +193,25 @@ private:
         unsigned tiles;
     };
 
-    double initiation_interval(std::size_t tile_group, unsigned tiles) const {
-        return segmenter_.initiation_interval(plan_, plan_.tile_groups[tile_group],
-                                              segmenter_.stages(plan_, plan_.tile_groups[tile_group], tiles, copies_));
-    }
-    double compute(std::size_t tile_group, unsigned tiles) const {
-        double sum = 0;
-        for (const Stage* stage : segmenter_.stages(plan_, plan_.tile_groups[tile_group], tiles, copies_))
-            sum += stage->compute_cycles;
-        return sum;
-    }
-
     /// The slowest, which the others wait for, and those that the first unit waits for longest.
-    std::vector<std::size_t> receivers() const {
+    std::vector<std::size_t> receivers() {
         std::vector<std::size_t> tile_groups =
-            min(all_, kTried / 2, [&](std::size_t l) { return -initiation_interval(l, given_[l]); });
-        for (const std::size_t l : min(all_, kTried / 2, [&](std::size_t i) { return -compute(i, given_[i]); })) {
+            min(all_, kTried / 2, [&](std::size_t l) { return -options_.initiation_interval(l, given_[l]); });
+        const auto negative_compute = [&](std::size_t l) { return -options_.compute_cycles(l, given_[l]); };
+        for (const std::size_t l : min(all_, kTried / 2, negative_compute)) {
             if (std::find(tile_groups.begin(), tile_groups.end(), l) == tile_groups.end()) tile_groups.push_back(l);
         }
         return tile_groups;
     }
 
     /// Tiles more with which the tile group gets faster, or 0.
-    unsigned next_step(std::size_t tile_group) const {
+    unsigned next_step(std::size_t tile_group) {
         constexpr unsigned kFarthest = 8;
-        const double now = initiation_interval(tile_group, given_[tile_group]),
-                     computes = compute(tile_group, given_[tile_group]);
+        const double now = options_.initiation_interval(tile_group, given_[tile_group]),
+                     computes = options_.compute_cycles(tile_group, given_[tile_group]);
         for (unsigned more = 1; more <= kFarthest && given_[tile_group] + more <= segmenter_.tiles_; ++more) {
-            if (initiation_interval(tile_group, given_[tile_group] + more) < now ||
-                compute(tile_group, given_[tile_group] + more) < computes)
+            if (options_.initiation_interval(tile_group, given_[tile_group] + more) < now ||
+                options_.compute_cycles(tile_group, given_[tile_group] + more) < computes)
                 return more;
         }
         return 0;
@@ -199,7 +219,7 @@ private:
 
     /// Candidates for the tiles with which `to` gets faster: free ones, those of one other tile group, one each of
     /// several.
-    std::vector<std::vector<Change>> exchanges(std::size_t to) const {
+    std::vector<std::vector<Change>> exchanges(std::size_t to) {
         const unsigned more = next_step(to);
         if (more == 0) return {};
         const Change gets{to, given_[to] + more};
@@ -213,7 +233,8 @@ private:
             return tile_groups;
         };
         const auto donors = [&](unsigned tiles, std::size_t count) {
-            return min(able(tiles), count, [&](std::size_t l) { return initiation_interval(l, given_[l] - tiles); });
+            const auto without = [&](std::size_t l) { return options_.initiation_interval(l, given_[l] - tiles); };
+            return min(able(tiles), count, without);
         };
         std::vector<std::vector<Change>> result;
         for (const std::size_t from : donors(missing, kTried)) result.push_back({gets, {from, given_[from] - missing}});
@@ -254,6 +275,7 @@ private:
     SegmentPlan& plan_;
     std::uint64_t packets_;  ///< of the plan to begin with
     unsigned copies_;
+    TileOptions options_;
     unsigned free_;
     std::vector<std::size_t> all_;
     std::vector<unsigned> given_, min_;

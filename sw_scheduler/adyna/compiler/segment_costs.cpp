@@ -110,18 +110,36 @@ double Segmenter::stored_bytes(int last, int op) const {
     return sample_bytes * work.graph.samples_in_flight();
 }
 
-double Segmenter::initiation_interval(const SegmentPlan& plan, std::size_t i, const Stage& stage) const {
-    if (!stage.fits) return std::numeric_limits<double>::infinity();
-    const int op = plan.first + static_cast<int>(i);
-    const std::vector<Source>& inputs = search_.workload().graph.operators[op].inputs;
-    double slowest = stage.cycles();
+Segmenter::SlotTimes Segmenter::slot_times(const SegmentPlan& plan, std::size_t i) const {
+    const std::vector<Source>& inputs =
+        search_.workload().graph.operators[static_cast<std::size_t>(plan.first) + i].inputs;
+    SlotTimes times;
     for (std::size_t s = 0; s < inputs.size(); ++s) {
         const double latency =
             inputs[s].producer >= plan.first ? transfer_cycles() : load_latency(inputs[s], !plan.order.empty());
-        slowest = std::max(slowest, (latency + stage.in_cycles + stage.compute_cycles) / plan.slots[i].in[s]);
+        const std::uint16_t slots = plan.slots[i].in[s];
+        const auto known =
+            std::find_if(times.in.begin(), times.in.end(), [slots](const SlotTime& one) { return one.slots == slots; });
+        if (known == times.in.end()) {
+            times.in.push_back({latency, slots});
+        } else {
+            known->latency = std::max(known->latency, latency);
+        }
     }
-    const double latency = std::max(store_latency(), transfer_cycles());
-    return std::max(slowest, (stage.compute_cycles + latency + stage.out_cycles) / plan.slots[i].out);
+    times.out = {std::max(store_latency(), transfer_cycles()), plan.slots[i].out};
+    return times;
+}
+
+double Segmenter::initiation_interval(const SlotTimes& slots, const Stage& stage, double compute_cycles) {
+    if (!stage.fits) return std::numeric_limits<double>::infinity();
+    double slowest = std::max({compute_cycles, stage.in_cycles, stage.out_cycles, stage.memory_cycles});
+    for (const SlotTime& in : slots.in)
+        slowest = std::max(slowest, (in.latency + stage.in_cycles + compute_cycles) / in.slots);
+    return std::max(slowest, (compute_cycles + slots.out.latency + stage.out_cycles) / slots.out.slots);
+}
+
+double Segmenter::initiation_interval(const SegmentPlan& plan, std::size_t i, const Stage& stage) const {
+    return initiation_interval(slot_times(plan, i), stage, stage.compute_cycles);
 }
 
 TileGroupSamples Segmenter::samples(const SegmentPlan& plan, const TileGroup& tile_group) const {
@@ -158,22 +176,25 @@ Stage Segmenter::together(const Turns& turns, const StageList& stages) {
     return sum;
 }
 
-double Segmenter::initiation_interval(const SegmentPlan& plan, const TileGroup& tile_group,
-                                      const StageList& stages) const {
-    return initiation_interval(plan, tile_group, turns(plan, tile_group), stages);
+Segmenter::IntervalTerms Segmenter::interval_terms(const SegmentPlan& plan, const TileGroup& tile_group) const {
+    IntervalTerms terms{turns(plan, tile_group), {}};
+    for (const std::size_t i : tile_group) terms.slots.push_back(slot_times(plan, i));
+    return terms;
 }
 
-double Segmenter::initiation_interval(const SegmentPlan& plan, const TileGroup& tile_group, const Turns& turns,
-                                      const StageList& stages) const {
-    if (tile_group.size() == 1) return initiation_interval(plan, tile_group.front(), *stages.front());
-    const Stage sum = together(turns, stages);
+double Segmenter::initiation_interval(const IntervalTerms& terms, const StageList& stages) {
+    if (stages.size() == 1)
+        return initiation_interval(terms.slots.front(), *stages.front(), stages.front()->compute_cycles);
+    const Stage sum = together(terms.turns, stages);
     double slowest = sum.cycles();
-    for (std::size_t m = 0; m < tile_group.size(); ++m) {
-        Stage turn = *stages[m];  // a slot is taken until the others have had their turn
-        turn.compute_cycles = sum.compute_cycles;
-        slowest = std::max(slowest, initiation_interval(plan, tile_group[m], turn));
-    }
+    for (std::size_t m = 0; m < stages.size(); ++m)  // a slot is taken until the others have had their turn
+        slowest = std::max(slowest, initiation_interval(terms.slots[m], *stages[m], sum.compute_cycles));
     return slowest;
+}
+
+double Segmenter::initiation_interval(const SegmentPlan& plan, const TileGroup& tile_group,
+                                      const StageList& stages) const {
+    return initiation_interval(interval_terms(plan, tile_group), stages);
 }
 
 double Segmenter::initiation_interval(const SegmentPlan& plan, const TileGroup& tile_group) const {

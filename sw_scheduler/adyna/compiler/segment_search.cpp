@@ -111,7 +111,8 @@ public:
           count_(static_cast<int>(segmenter.search_.workload().items.size())),
           edges_(static_cast<std::size_t>(count_) + 1),
           nodes_(edges_.size()),
-          known_(edges_.size()) {
+          known_(edges_.size()),
+          raised_(edges_.size()) {
         Bounds& bounds = segmenter_.bounds();
         for (int first = 0; first < count_; ++first) {
             known_[index(first)].checked = first;
@@ -130,9 +131,8 @@ public:
     /// Begins of the segments and the end of the last one; empty if there is no way.
     std::vector<int> cuts() {
         nodes_[0].cycles = 0;
-        int changed = 1;
+        for (int at = 1; at <= count_; ++at) relax(at);
         for (;;) {
-            for (int at = changed; at <= count_; ++at) relax(at);
             if (nodes_[index(count_)].cycles == kNever) return {};
             std::vector<int> way{count_};
             int open = 0;  // the end of the first segment without a plan
@@ -142,7 +142,8 @@ public:
                 way.push_back(edge.first);
             }
             if (open == 0) return {way.rbegin(), way.rend()};
-            changed = make_plan(cheapest(open).first, open);
+            const int first = cheapest(open).first;
+            relax_behind(first, make_plan(first, open));
         }
     }
 
@@ -177,7 +178,20 @@ private:
         }
     }
 
-    /// Returns the first cut whose edges have changed.
+    /// After edges from `first` to `last` and beyond have become more expensive. Whoever is reached at its cheapest by
+    /// none of them, nor by way of a cut to which that holds, keeps its cheapest way.
+    void relax_behind(int first, int last) {
+        std::fill(raised_.begin(), raised_.end(), 0);
+        raised_[index(first)] = 1;
+        for (int at = last; at <= count_; ++at) {
+            const double before = nodes_[index(at)].cycles;
+            if (before == kNever || raised_[index(cheapest(at).first)] == 0) continue;
+            relax(at);
+            raised_[index(at)] = nodes_[index(at)].cycles == before ? 0 : 1;
+        }
+    }
+
+    /// Returns the first cut whose edges have changed: those from `first`, to larger costs.
     int make_plan(int first, int last) {
         Edge& edge = cheapest(last);
         if (edge.state == State::bounded) {
@@ -225,6 +239,7 @@ private:
     std::vector<std::vector<Edge>> edges_;  ///< by end, the longest first
     std::vector<Node> nodes_;               ///< by cut
     std::vector<Known> known_;              ///< by first operator
+    std::vector<char> raised_;              ///< by cut: whether the cheapest way to it has become longer
 };
 
 Segmenter::Bounds& Segmenter::bounds() {

@@ -184,6 +184,7 @@ private:
     /// Tiles in proportion to the tile groups' loads, then from the others to the slowest. False if something does not
     /// fit.
     bool allocate(SegmentPlan& plan, unsigned weight_copies);
+    class TileOptions;
     class TileExchange;
     class Bounds;
     class PathSearch;
@@ -204,8 +205,6 @@ private:
     /// On which all members of the tile group fit, or 0.
     unsigned min_tiles(const SegmentPlan& plan, const TileGroup& tile_group, unsigned weight_copies);
     using StageList = boost::container::small_vector<const Stage*, 4>;
-    /// The best stage of each member of a tile group.
-    StageList stages(const SegmentPlan& plan, const TileGroup& tile_group, unsigned tiles, unsigned weight_copies);
     /// Gives each tile group its tiles. False if something does not fit.
     bool take(SegmentPlan& plan, const std::vector<unsigned>& tiles, unsigned weight_copies);
     bool take(SegmentPlan& plan, const TileGroup& tile_group, unsigned tiles, unsigned weight_copies);
@@ -224,8 +223,26 @@ private:
         double usual = 0;                                 ///< of all members, to the mean
     };
     Turns turns(const SegmentPlan& plan, const TileGroup& tile_group) const;
-    double initiation_interval(const SegmentPlan& plan, const TileGroup& tile_group, const Turns& turns,
-                               const StageList& stages) const;
+    /// How long a slot is taken beside the kernel and the transfer, and how many slots take turns.
+    struct SlotTime {
+        double latency = 0;
+        std::uint16_t slots = 1;
+    };
+    /// Of an operator's buffers; of inputs with as many slots the one with the longest latency.
+    struct SlotTimes {
+        boost::container::small_vector<SlotTime, 2> in;
+        SlotTime out;
+    };
+    SlotTimes slot_times(const SegmentPlan& plan, std::size_t i) const;
+    /// Of an operator on `stage` whose kernel, with those of others in between, takes `compute_cycles`.
+    static double initiation_interval(const SlotTimes& slots, const Stage& stage, double compute_cycles);
+    /// What a tile group's initiation interval depends on beside its stages.
+    struct IntervalTerms {
+        Turns turns;
+        boost::container::small_vector<SlotTimes, 1> slots;  ///< by member
+    };
+    IntervalTerms interval_terms(const SegmentPlan& plan, const TileGroup& tile_group) const;
+    static double initiation_interval(const IntervalTerms& terms, const StageList& stages);
     /// Cycles of all members for a usual unit: compute and both directions of a tile's link.
     static Stage together(const Turns& turns, const StageList& stages);
     /// Expected cycles between two units: of the slowest stage, when dynamic stages vary around their means.
