@@ -178,8 +178,8 @@ private:
         }
     }
 
-    /// After edges from `first` to `last` and beyond have become more expensive. Whoever is reached at its cheapest by
-    /// none of them, nor by way of a cut to which that holds, keeps its cheapest way.
+    /// Relaxes what may have changed when edges from `first` to `last` and to later cuts have become more expensive. A
+    /// cut keeps its cheapest way unless this uses such an edge or passes a cut that is reached later than before.
     void relax_behind(int first, int last) {
         std::fill(raised_.begin(), raised_.end(), 0);
         raised_[index(first)] = 1;

@@ -225,7 +225,7 @@ private:
     Turns turns(const SegmentPlan& plan, const TileGroup& tile_group) const;
     /// How long a slot is taken beside the kernel and the transfer, and how many slots take turns.
     struct SlotTime {
-        double latency = 0;
+        double latency = 0;  ///< cycles
         std::uint16_t slots = 1;
     };
     /// Of an operator's buffers; of inputs with as many slots the one with the longest latency.

@@ -151,29 +151,39 @@ TEST_CASE("an all-to-all on the devices' queues takes what run_collective says, 
     });
 }
 
-TEST_CASE("collectives move the cells: each lies once where its routes end, unchanged",
+namespace {
+
+/// With every kind of all-to-all and of placement: cells arrive once and unchanged.
+void check_moved_cells(const char* network, std::map<std::string, std::string> set) {
+    set["brainstorm.functional"] = "yes";
+    set["brainstorm.profile_batches"] = "2";
+    for (const char* const how : {"sparse", "padded"})
+        for (const char* const placement : {"block", "profile"})
+            in_children([&] {
+                set["brainstorm.all_to_all"] = how;
+                set["brainstorm.placement"] = placement;
+                const ordered_json report = run(point_of("brt-horizontal", network, set, "v100"));
+                REQUIRE(report.at("conservation").size() == 8);  // two of them of contents; run() checks all
+                CHECK(report.at("counters").at("moved_content_bytes") > 0);
+                if (*how != 's') return;
+                const double mb = report.at("summary").at("crossing_mb_of_a_batch").get<double>() * 2;
+                CHECK(report.at("counters").at("moved_content_bytes").get<double>() == Approx(mb * 1e6));
+            });
+}
+
+}  // namespace
+
+TEST_CASE("collectives move the cells: each lies once where its routes end, unchanged", "[brainstorm_system]") {
+    check_moved_cells("skewed_exchange", {{"network.elements", "8"}});
+}
+
+TEST_CASE("collectives move sentences and tokens of networks: each lies once where its routes end, unchanged",
           "[.ci-long][brainstorm_system]") {
-    const auto check = [](const char* network, std::map<std::string, std::string> set) {
-        set["brainstorm.functional"] = "yes";
-        set["brainstorm.profile_batches"] = "2";
-        for (const char* const how : {"sparse", "padded"})
-            for (const char* const placement : {"block", "profile"})
-                in_children([&] {
-                    set["brainstorm.all_to_all"] = how;
-                    set["brainstorm.placement"] = placement;
-                    const ordered_json report = run(point_of("brt-horizontal", network, set, "v100"));
-                    REQUIRE(report.at("conservation").size() == 8);  // two of them of contents; run() checks all
-                    CHECK(report.at("counters").at("moved_content_bytes") > 0);
-                    if (*how != 's') return;
-                    const double mb = report.at("summary").at("crossing_mb_of_a_batch").get<double>() * 2;
-                    CHECK(report.at("counters").at("moved_content_bytes").get<double>() == Approx(mb * 1e6));
-                });
-    };
-    check("skewed_exchange", {{"network.elements", "8"}});
     // Sentences of two experts, which stay on the device of the first one.
-    check("task_moe", {{"network.batch", "16"}, {"network.tokens", "4"}, {"network.cell.shape", "[1, 1, 2048]"}});
+    check_moved_cells("task_moe",
+                      {{"network.batch", "16"}, {"network.tokens", "4"}, {"network.cell.shape", "[1, 1, 2048]"}});
     // Tokens that return, of two widths, some of which are dropped.
-    check("swin_moe", {{"network.batch", "2"}});
+    check_moved_cells("swin_moe", {{"network.batch", "2"}});
 }
 
 TEST_CASE("collectives that stay on multiprocessors move the same cells and end", "[brainstorm_system]") {

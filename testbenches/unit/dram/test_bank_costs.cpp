@@ -75,18 +75,29 @@ TEST_CASE("the memory's defaults are those of its default device", "[dram][costs
     CHECK(config.interleave_bytes == hw::interleave_bytes(device));
 }
 
-TEST_CASE("the bandwidth model gives streams what the banks give them, within 6 %", "[.ci-long][dram][costs]") {
-    for (const char* name : {"hbm2", "hbm2_2400", "ddr4", "lpddr4"}) {
-        const Device device = read_device(name);
-        const auto check = [&](const char* pattern, std::uint64_t bytes, double read_share) {
-            CAPTURE(name, pattern, bytes, read_share);
-            CHECK(gb_per_s(device, "bandwidth", pattern, bytes, read_share) ==
-                  Approx(gb_per_s(device, "bank", pattern, bytes, read_share)).epsilon(0.06));
-        };
-        for (const double read_share : {0.0, 0.25, 0.5, 0.75, 1.0})
-            for (const std::uint64_t bytes : {64u, 4096u}) check("sequential", bytes, read_share);
-        for (const std::uint64_t bytes : {64u, 4096u}) check("random", bytes, 1);
-    }
+namespace {
+
+void check_streams(const char* name) {
+    const Device device = read_device(name);
+    const auto check = [&](const char* pattern, std::uint64_t bytes, double read_share) {
+        CAPTURE(name, pattern, bytes, read_share);
+        CHECK(gb_per_s(device, "bandwidth", pattern, bytes, read_share) ==
+              Approx(gb_per_s(device, "bank", pattern, bytes, read_share)).epsilon(0.06));
+    };
+    for (const double read_share : {0.0, 0.25, 0.5, 0.75, 1.0})
+        for (const std::uint64_t bytes : {64u, 4096u}) check("sequential", bytes, read_share);
+    for (const std::uint64_t bytes : {64u, 4096u}) check("random", bytes, 1);
+}
+
+}  // namespace
+
+TEST_CASE("the bandwidth model gives streams what the banks give them, within 6 %", "[dram][costs]") {
+    check_streams("hbm2");
+}
+
+TEST_CASE("the bandwidth model gives streams what the banks of other devices give them, within 6 %",
+          "[.ci-long][dram][costs]") {
+    for (const char* name : {"hbm2_2400", "ddr4", "lpddr4"}) check_streams(name);
 }
 
 TEST_CASE("an interface is not faster than its device", "[dram][costs]") {

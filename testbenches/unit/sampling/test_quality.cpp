@@ -16,8 +16,6 @@
 namespace switchyard::sched {
 namespace {
 
-constexpr unsigned kQualityCases = 1000;
-
 struct Losses {
     double mean = 0;  ///< of the dyn_dims themselves
     double uniform = 0, by_kernel = 0, refined = 0, optimal = 0;
@@ -41,11 +39,11 @@ Losses losses_of(const SamplingCase& one) {
             loss(refine(even, one.phi)), loss(optimal_dyn_dims(one.phi, one.kernels))};
 }
 
-TEST_CASE("Over 1,000 random distributions sampled kernels are close to the best ones", "[.ci-long][sampling]") {
+void check_quality(unsigned cases) {
     std::map<std::string, Losses> by_kind;
     Losses all;
     unsigned worse_by_kernel = 0;
-    for (unsigned i = 0; i < kQualityCases; ++i) {
+    for (unsigned i = 0; i < cases; ++i) {
         const SamplingCase one = random_case(i);
         const Losses losses = losses_of(one);
         INFO("case " << i << ": " << one.kind << ", " << one.phi.largest() << ", " << one.kernels << " kernels");
@@ -70,8 +68,16 @@ TEST_CASE("Over 1,000 random distributions sampled kernels are close to the best
     // it is within 5 % too. What it does not know may be worse, rarely.
     CHECK(all.by_kernel - all.optimal <= 0.4 * (all.uniform - all.optimal));
     CHECK(all.mean + all.by_kernel <= 1.05 * (all.mean + all.optimal));
-    CHECK(worse_by_kernel <= kQualityCases / 100);
+    CHECK(worse_by_kernel <= cases / 100);
     CHECK(all.uniform >= 1.5 * all.optimal);
+}
+
+TEST_CASE("Over 100 random distributions sampled kernels are close to the best ones", "[sampling]") {
+    check_quality(100);
+}
+
+TEST_CASE("Over 1,000 random distributions sampled kernels are close to the best ones", "[.ci-long][sampling]") {
+    check_quality(1000);
 }
 
 }  // namespace
