@@ -9,11 +9,16 @@ if(BUILD_SHARED_LIBS)
 endif()
 option(SWITCHYARD_PRECOMPILE "Precompile the headers of libraries" ${precompile})
 unset(precompile)
+# g++ searches its memory for garbage whenever that has doubled, and at 128 MiB for the first time, which such a header fills
+# alone: a tenth of its time. With this limit it never does in most sources, for the same objects and a sixth more memory.
+if(SWITCHYARD_PRECOMPILE AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  add_compile_options(--param=ggc-min-heapsize=1048576)  # KiB
+endif()
 
 set(standard <algorithm> <array> <cmath> <cstdint> <filesystem> <fstream> <functional> <map> <memory> <numeric>
-  <optional> <random> <set> <stdexcept> <string> <utility> <vector> <fmt/format.h> <fmt/ranges.h> <nlohmann/json.hpp>)
-set(SWITCHYARD_PRECOMPILED_scheduler ${standard} <yaml-cpp/yaml.h>)
-set(SWITCHYARD_PRECOMPILED_models ${standard} <systemc> <tlm> <tlm_utils/simple_initiator_socket.h>
+  <optional> <random> <set> <stdexcept> <string> <utility> <vector> <fmt/format.h> <fmt/ranges.h>)
+set(SWITCHYARD_PRECOMPILED_scheduler ${standard} <nlohmann/json.hpp> <yaml-cpp/yaml.h>)
+set(SWITCHYARD_PRECOMPILED_models ${standard} <nlohmann/json.hpp> <systemc> <tlm> <tlm_utils/simple_initiator_socket.h>
   <tlm_utils/simple_target_socket.h>)
 set(SWITCHYARD_PRECOMPILED_apps ${SWITCHYARD_PRECOMPILED_models} <CLI/CLI.hpp>)
 set(SWITCHYARD_PRECOMPILED_tests ${SWITCHYARD_PRECOMPILED_models} "${PROJECT_SOURCE_DIR}/testbenches/catch.h")

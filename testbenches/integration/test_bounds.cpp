@@ -74,9 +74,9 @@ TEST_CASE("the shares of what bounds a run add up and are those of the counters"
                                compiled("testbenches/data/swing.yaml" + mini + "adyna") + on));
 }
 
-TEST_CASE("a quarter of the memory's bandwidth makes memory the bound, a quarter of the links the network",
-          "[bounds]") {
-    const std::string chip = GENERATE("tiles", "stages");
+namespace {
+
+void check_bounds(const std::string& chip) {
     INFO(chip);
     const auto with = [&](const std::string& set) {
         const std::string platform = "--platform configs/platforms/adyna.yaml" + set;
@@ -94,4 +94,15 @@ TEST_CASE("a quarter of the memory's bandwidth makes memory the bound, a quarter
     CHECK(mean_latency_us(slow_memory) > 1.5 * mean_latency_us(published));
     CHECK(mean_latency_us(narrow_links) > 1.3 * mean_latency_us(published));
     CHECK(memory_share(slow_memory) > 1.5 * memory_share(published));
+}
+
+}  // namespace
+
+TEST_CASE("a quarter of the memory's bandwidth makes memory the bound, a quarter of the links the network",
+          "[bounds]") {
+    check_bounds("stages");
+}
+
+TEST_CASE("the bounds of tiles follow the bandwidths of memory and links too", "[.ci-long][bounds]") {
+    check_bounds("tiles");
 }

@@ -33,10 +33,8 @@ std::string small_experts() {
     return path;
 }
 
-}  // namespace
-
-TEST_CASE("rare experts on shared tiles take less time for the same work", "[grouping]") {
-    const std::string chip = GENERATE("tiles", "stages"), platform = GENERATE("mini", "adyna");
+void check_rare_experts(const std::string& chip) {
+    const std::string platform = GENERATE("mini", "adyna");
     CAPTURE(chip, platform);
     const std::string model = platform == "mini" ? small_experts() : "testbenches/data/moe16.yaml";
     const json grouped = run_model(model, platform, chip, ""),
@@ -46,6 +44,16 @@ TEST_CASE("rare experts on shared tiles take less time for the same work", "[gro
     CHECK(mean_latency_us(grouped) < mean_latency_us(separate));
     for (std::size_t batch = 0; batch < 10; ++batch)
         CHECK(grouped.at("batches").at(batch).at("macs") == separate.at("batches").at(batch).at("macs"));
+}
+
+}  // namespace
+
+TEST_CASE("rare experts on shared tiles take less time for the same work", "[grouping]") {
+    check_rare_experts("stages");
+}
+
+TEST_CASE("rare experts take less time on shared tiles, tile by tile too", "[.ci-long][grouping]") {
+    check_rare_experts("tiles");
 }
 
 TEST_CASE("branches that are not rare keep tiles of their own", "[grouping]") {

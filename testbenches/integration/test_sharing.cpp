@@ -39,10 +39,7 @@ json run_shared(const std::string& image, const std::string& chip, const std::st
     return report_of_run("--image " + image + kChip + " --batches 12 --set chip.impl=" + chip + options);
 }
 
-}  // namespace
-
-TEST_CASE("branches whose sizes swing take less time on shared tiles, for the same work", "[sharing]") {
-    const std::string chip = GENERATE("tiles", "stages");
+void check_shared_tiles(const std::string& chip) {
     CAPTURE(chip);
     const std::string image = compile(kSwing, "");
     REQUIRE(shares(image));
@@ -53,6 +50,16 @@ TEST_CASE("branches whose sizes swing take less time on shared tiles, for the sa
     CHECK(mean_latency_us(together) < 0.95 * mean_latency_us(apart));
     for (std::size_t batch = 0; batch < 12; ++batch)
         CHECK(together.at("batches").at(batch).at("macs") == apart.at("batches").at(batch).at("macs"));
+}
+
+}  // namespace
+
+TEST_CASE("branches whose sizes swing take less time on shared tiles, for the same work", "[sharing]") {
+    check_shared_tiles("stages");
+}
+
+TEST_CASE("branches whose sizes swing take less time on shared tiles, tile by tile too", "[.ci-long][sharing]") {
+    check_shared_tiles("tiles");
 }
 
 TEST_CASE("pipelines choose the allocations that tiles choose", "[sharing][stages]") {

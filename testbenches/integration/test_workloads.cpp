@@ -111,41 +111,53 @@ TEST_CASE("the digits' networks run on their recorded routes", "[workloads]") {
     }
 }
 
-TEST_CASE("gated channels, selected patches and transformers are what PyTorch computed", "[workloads][values]") {
-    struct Case {
-        const char* network;
-        std::string platform;
-        double roundings;  // to binary16, of weights and of results, that a sample passes
-    };
-    // On the large chip the sums of groups run in a pipeline, on the small one through memory.
-    // Stem, four times a group's convolution and the sum, head; two layers. Transformers: the steps of
-    // values/transformer_reference.h, six layers or two, each with a rounding of weights and one of results.
-    for (const Case& run : {Case{"channel_gate", kMini, 16}, Case{"channel_gate", kAdyna, 16},
-                            Case{"patch_select", kMini, 4}, Case{"early_exit", kMini, 78},
-                            Case{"early_exit", kAdyna, 78}, Case{"moe", kMini, 46}, Case{"moe", kAdyna, 46}}) {
-        INFO(run.network << " on " << run.platform);
-        const std::string folder = std::string("configs/workloads/digits/") + run.network;
-        const std::string image = workload_image(std::string("digits_") + run.network, run.platform);
-        std::string options = "--set chip.functional=yes";
-        for (const auto& [option, file] : std::map<std::string, std::string>{{"weights", "weights"},
-                                                                             {"inputs", "input_batch0.npy"},
-                                                                             {"expect", "logits_batch0.npy"},
-                                                                             {"trace", "routing.jsonl"}}) {
-            options.append(" --").append(option).append(" ").append(folder).append("/").append(file);
-        }
-        const json values = report_of(run.platform, image, options).at("values");
-        double largest = 0;
-        for (const float logit : read_npy(folder + "/logits_batch0.npy").values)
-            largest = std::max(largest, std::abs(double{logit}));
-        // Each rounding is by at most 2^-11 of a value's size, and independent errors add up like the root of their
-        // number.
-        const double bound = std::sqrt(run.roundings) * std::ldexp(1.0, -11) * largest;
-        CHECK(values.at("outputs").at("largest_error") < bound);
-        CHECK(values.at("outputs").at("largest_error") > 0);
-        CHECK(values.at("outputs").at("different_labels") == 0);
-        CHECK(values.at("routing").at("decisions") > 0);
-        CHECK(values.at("routing").at("differences").empty());
+namespace {
+
+/// `roundings`: to binary16, of weights and of results, that a sample passes.
+void check_against_pytorch(const std::string& network, const std::string& platform, double roundings) {
+    INFO(network << " on " << platform);
+    const std::string folder = "configs/workloads/digits/" + network;
+    const std::string image = workload_image("digits_" + network, platform);
+    std::string options = "--set chip.functional=yes";
+    for (const auto& [option, file] : std::map<std::string, std::string>{{"weights", "weights"},
+                                                                         {"inputs", "input_batch0.npy"},
+                                                                         {"expect", "logits_batch0.npy"},
+                                                                         {"trace", "routing.jsonl"}}) {
+        options.append(" --").append(option).append(" ").append(folder).append("/").append(file);
     }
+    const json values = report_of(platform, image, options).at("values");
+    double largest = 0;
+    for (const float logit : read_npy(folder + "/logits_batch0.npy").values)
+        largest = std::max(largest, std::abs(double{logit}));
+    // Each rounding is by at most 2^-11 of a value's size, and independent errors add up like the root of their
+    // number.
+    const double bound = std::sqrt(roundings) * std::ldexp(1.0, -11) * largest;
+    CHECK(values.at("outputs").at("largest_error") < bound);
+    CHECK(values.at("outputs").at("largest_error") > 0);
+    CHECK(values.at("outputs").at("different_labels") == 0);
+    CHECK(values.at("routing").at("decisions") > 0);
+    CHECK(values.at("routing").at("differences").empty());
+}
+
+// Stem, four times a group's convolution and the sum, head; two layers. Transformers: the steps of
+// values/transformer_reference.h, six layers or two, each with a rounding of weights and one of results.
+constexpr double kChannelGate = 16, kPatchSelect = 4, kEarlyExit = 78, kMoe = 46;
+
+}  // namespace
+
+TEST_CASE("gated channels, selected patches and transformers are what PyTorch computed", "[workloads][values]") {
+    check_against_pytorch("channel_gate", kMini, kChannelGate);
+    check_against_pytorch("patch_select", kMini, kPatchSelect);
+    check_against_pytorch("early_exit", kMini, kEarlyExit);
+    check_against_pytorch("moe", kMini, kMoe);
+}
+
+// Where the sums of groups run in a pipeline, on the small chip through memory.
+TEST_CASE("gated channels and transformers are what PyTorch computed on a large chip too",
+          "[.ci-long][workloads][values]") {
+    check_against_pytorch("channel_gate", kAdyna, kChannelGate);
+    check_against_pytorch("early_exit", kAdyna, kEarlyExit);
+    check_against_pytorch("moe", kAdyna, kMoe);
 }
 
 TEST_CASE("a router's capacity holds from the model file to the chip", "[workloads][cli]") {

@@ -80,11 +80,11 @@ TEST_CASE("the figures are those of other simulators with the same timing, withi
         std::map<std::string, std::string> settings;
         if (*peer.mapping != 0) settings["controller.mapping"] = peer.mapping;
         const MemoryFigures figures =
-            run(read_device(peer.device, settings), peer.pattern, peer.request_bytes, peer.read_share, 300000);
+            run(read_device(peer.device, settings), peer.pattern, peer.request_bytes, peer.read_share, 100000);
         CHECK(figures.achieved_gb_per_s == Approx(peer.gb_per_s).epsilon(0.1));
     }
     // DRAMsim3 has 166.8 GB/s: 8 more entries a bank behind its queues of 32 save row changes when the bus turns.
-    CHECK(run(read_device("hbm2_2000"), "copy", 64, 1, 300000).achieved_gb_per_s == Approx(166.8).epsilon(0.12));
+    CHECK(run(read_device("hbm2_2000"), "copy", 64, 1, 100000).achieved_gb_per_s == Approx(166.8).epsilon(0.12));
 }
 
 TEST_CASE("turning between reads and writes costs bandwidth, and less the more are served at a time",
