@@ -133,16 +133,16 @@ TEST_CASE("pipelines share links and memory as the tiles do", "[stages]") {
                       with("configs/workloads/tutel_moe", "adyna", 1, 0.03, one_channel),
                       with("testbenches/data/early_exit", "mini", 4, 0.05, slow_memory),
                       with("testbenches/data/static_chain", "mini", 2, 0.08, " --set chip.columns=1 --set chip.rows=1"),
-                      with("testbenches/data/early_exit", "mini", 4, 0.05, " --set chip.clock_ghz=0.5"),
                       with("testbenches/data/early_exit", "mini", 4, 0.05, " --set chip.clock_ghz=2.3"),
-                      with("testbenches/data/moe16", "mini", 2, 0.05,
-                           " --set chip.columns=3 --set chip.rows=3 --set pe_array.rows=3 --set pe_array.columns=7"),
                       with("testbenches/data/moe16", "mini", 2, 0.05,
                            " --set chip.columns=4 --set chip.rows=3 --set noc.link_bytes_per_cycle=16", "unicast")));
 }
 
-TEST_CASE("pipelines share links as the tiles do on large networks and chips", "[.ci-long][stages]") {
+TEST_CASE("pipelines share links as the tiles do on large networks and further chips", "[.ci-long][stages]") {
     check_latency(GENERATE(
+        with("testbenches/data/early_exit", "mini", 4, 0.05, " --set chip.clock_ghz=0.5"),
+        with("testbenches/data/moe16", "mini", 2, 0.05,
+             " --set chip.columns=3 --set chip.rows=3 --set pe_array.rows=3 --set pe_array.columns=7"),
         with("configs/workloads/tutel_moe", "adyna", 2, 0.15, " --set noc.link_bytes_per_cycle=64"),
         with("configs/workloads/fbsnet_mcifarnet", "adyna", 1, 0.12, " --set noc.link_bytes_per_cycle=64"),
         with("configs/workloads/fbsnet_mcifarnet", "adyna", 1, 0.05, " --set chip.columns=24 --set chip.rows=24")));

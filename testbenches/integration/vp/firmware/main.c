@@ -106,8 +106,9 @@ static void write32(void* context, uint32_t offset, uint32_t value) {
 }
 
 static bool wait_for_interrupt(void* context) {
+    bool called;
     (void)context;
-    accelerator_called = alarm_rang = false;
+    alarm_rang = false;
     SYSTEM_ALARM = SYSTEM_NOW + timeout_us;
     INTERRUPTS_ENABLE = 1u << ACCELERATOR_SOURCE;
     hart_lock(); /* an interrupt between the look at the flags and wfi would be slept through */
@@ -116,8 +117,11 @@ static bool wait_for_interrupt(void* context) {
         hart_unlock();
         hart_lock();
     }
+    /* Not before: behind a wait that timed out the chip may have called before the next one begins. */
+    called = accelerator_called;
+    accelerator_called = false;
     hart_unlock();
-    return accelerator_called;
+    return called;
 }
 
 /* The run ------------------------------------------------------------------------------------------------------- */
