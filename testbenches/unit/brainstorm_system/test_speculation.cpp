@@ -96,20 +96,31 @@ TEST_CASE("a queue that kernels in vain have filled loses none", "[brainstorm_sp
     });
 }
 
+namespace {
+
+void check_one_branch_and_exits(const char* depth) {
+    for (const char* const weights : {"on_demand", "preloaded"}) {
+        CAPTURE(weights, depth);
+        check_run("brt-vertical", "matrix_branches",
+                  {{"network.routes.weights", "[3, 1, 1, 1, 1, 1, 1, 1]"},
+                   {"brainstorm.weights", weights},
+                   {"brainstorm.speculative_routing", "yes"},
+                   {"brainstorm.speculation_depth", depth}},
+                  3, true);
+        check_run("brt-vertical", "msdnet",
+                  {{"brainstorm.weights", weights},
+                   {"brainstorm.speculative_routing", "yes"},
+                   {"brainstorm.speculation_depth", depth}},
+                  2, true);
+    }
+}
+
+}  // namespace
+
 TEST_CASE("kernels find their weights with one branch a router, and with exits", "[brainstorm_speculation]") {
-    for (const char* const depth : {"1", "4"})
-        for (const char* const weights : {"on_demand", "preloaded"}) {
-            CAPTURE(weights, depth);
-            check_run("brt-vertical", "matrix_branches",
-                      {{"network.routes.weights", "[3, 1, 1, 1, 1, 1, 1, 1]"},
-                       {"brainstorm.weights", weights},
-                       {"brainstorm.speculative_routing", "yes"},
-                       {"brainstorm.speculation_depth", depth}},
-                      3, true);
-            check_run("brt-vertical", "msdnet",
-                      {{"brainstorm.weights", weights},
-                       {"brainstorm.speculative_routing", "yes"},
-                       {"brainstorm.speculation_depth", depth}},
-                      2, true);
-        }
+    check_one_branch_and_exits("4");
+}
+
+TEST_CASE("kernels find their weights with one branch and one open check", "[.ci-long][brainstorm_speculation]") {
+    check_one_branch_and_exits("1");
 }
