@@ -9,8 +9,8 @@ if(BUILD_SHARED_LIBS)
 endif()
 option(SWITCHYARD_PRECOMPILE "Precompile the headers of libraries" ${precompile})
 unset(precompile)
-# g++ searches its memory for garbage whenever that has doubled, and at 128 MiB for the first time, which such a header fills
-# alone: a tenth of its time. With this limit it never does in most sources, for the same objects and a sixth more memory.
+# g++ collects garbage when its memory has grown to 128 MiB, and whenever it has doubled after that. A precompiled header
+# alone takes as much. With this limit most sources need no collection, which took a tenth of the time; objects are the same.
 if(SWITCHYARD_PRECOMPILE AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   add_compile_options(--param=ggc-min-heapsize=1048576)  # KiB
 endif()

@@ -141,8 +141,8 @@ TEST_CASE("after a reset in the middle of a batch the next run gives the same re
 
 namespace {
 
-/// Resets this long after the begin of each.
-void check_reset(double when) {  // nanoseconds
+/// Resets `after_ns` after the begin of a load, a transfer or a read-back.
+void check_reset(double after_ns) {
     const std::string what = GENERATE("load", "to chip", "from chip", "list", "profile");
     digits_image();
     in_child([&] {
@@ -171,9 +171,9 @@ void check_reset(double when) {  // nanoseconds
                 r.write(regs::kDmaBytes, 1 << 18);
                 r.write(regs::kDmaControl, what == "to chip" ? regs::kDmaToChip : regs::kDmaFromChip);
             }
-            if (when > 0) {
+            if (after_ns > 0) {
                 r.port.sync();
-                wait(ns(when));
+                wait(ns(after_ns));
             }
             r.reset.write(true);
             wait(ns(1));

@@ -117,7 +117,7 @@ static bool wait_for_interrupt(void* context) {
         hart_unlock();
         hart_lock();
     }
-    /* Not before: behind a wait that timed out the chip may have called before the next one begins. */
+    /* Cleared here, not at the begin: the chip may call between a wait that timed out and the next one. */
     called = accelerator_called;
     accelerator_called = false;
     hart_unlock();
