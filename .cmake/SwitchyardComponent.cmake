@@ -62,18 +62,14 @@ function(switchyard_component folder)
   target_sources(switchyard_hw PRIVATE ${ARG_SOURCES})
 endfunction()
 
-# switchyard_system(<name> [OF_SYSTEMS] [HOT] SOURCES ... [DEPENDS ...]): library Switchyard::<name> from the folder of this
+# switchyard_system(<name> [OF_SYSTEMS] SOURCES ... [DEPENDS ...]): library Switchyard::<name> from the folder of this
 # name, registered with the programs: it defines std::unique_ptr<System> switchyard::platform::make_<name>_system().
-# OF_SYSTEMS: that takes a SystemRegistry of the others, of which its devices are. It is COLD, as switchyard_library(),
-# unless it says HOT: the time of a run passes in the components that it composes.
+# OF_SYSTEMS: that takes a SystemRegistry of the others, of which its devices are. It is COLD, as switchyard_library(): the
+# time of a run passes in the components that it composes.
 function(switchyard_system name)
-  cmake_parse_arguments(ARG "OF_SYSTEMS;HOT" "" "SOURCES;DEPENDS" ${ARGN})
+  cmake_parse_arguments(ARG "OF_SYSTEMS" "" "SOURCES;DEPENDS" ${ARGN})
   list(TRANSFORM ARG_SOURCES PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/${name}/)
-  set(cold COLD)
-  if(ARG_HOT)
-    set(cold)
-  endif()
-  switchyard_library(${name} ${cold} SOURCES ${ARG_SOURCES} DEPENDS Switchyard::system ${ARG_DEPENDS} PRECOMPILED models)
+  switchyard_library(${name} COLD SOURCES ${ARG_SOURCES} DEPENDS Switchyard::system ${ARG_DEPENDS} PRECOMPILED models)
   if(ARG_OF_SYSTEMS)
     set_property(GLOBAL APPEND PROPERTY SWITCHYARD_SYSTEMS_OF_SYSTEMS ${name})
   else()

@@ -103,7 +103,7 @@ int BaselineCommand::run(const SystemRegistry& registry) const {
     const nlohmann::ordered_json document = timeline.record([&] { return plan->run(); });
     if (!report.empty()) {
         FileContents files;
-        files.emplace_back(report + "/report.json", json_text(document));
+        files.emplace_back(report + "/report.json", document_text(document));
         files.emplace_back(report + "/index.html",
                            page_html(document.value("model", name), {{"kind", "run"}, {"report", document}}));
         write_files(files);

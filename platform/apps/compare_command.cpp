@@ -10,6 +10,7 @@
 #include "switchyard/platform/system/page.h"
 #include "switchyard/sw_scheduler/base/error.h"
 #include "switchyard/sw_scheduler/base/files.h"
+#include "switchyard/sw_scheduler/base/json_text.h"
 
 namespace switchyard::platform {
 
@@ -27,9 +28,7 @@ int CompareCommand::run() const {
     for (const std::string& given : reports) {
         const bool folder = std::filesystem::is_directory(given);
         const std::string path = folder ? given + (given.back() == '/' ? "" : "/") + "report.json" : given;
-        const std::vector<std::uint8_t> bytes = read_bytes(path, kMaxReportBytes);
-        ordered_json report = ordered_json::parse(bytes, nullptr, false);
-        if (report.is_discarded()) throw InputError(path, 0, "", "is no JSON");
+        ordered_json report = parse_ordered_json(read_file(path, kMaxReportBytes), path);
         if (!report.is_object() || report.value("format", "") != "switchyard-report")
             throw InputError(path, 0, "format", "is not switchyard-report");
         documents.push_back(std::move(report));

@@ -187,12 +187,12 @@ int RunCommand::run() const {
     FileContents files;
     if (!outputs.empty()) files.emplace_back(outputs, npy_bytes(values->output(routing)));
     if (!report.empty()) {
-        files.emplace_back(report + "/report.json", json_text(document));
-        files.emplace_back(report + "/speed.json", json_text(documents.at("speed")));
+        files.emplace_back(report + "/report.json", document_text(document));
+        files.emplace_back(report + "/speed.json", document_text(documents.at("speed")));
         files.emplace_back(report + "/index.html", page_html(program.meta.model + ", " + program.meta.design,
                                                              {{"kind", "run"}, {"report", document}}));
     }
-    if (!profile.empty()) files.emplace_back(profile, json_text(documents.at("profile")));
+    if (!profile.empty()) files.emplace_back(profile, document_text(documents.at("profile")));
     write_files(files);
     fmt::print("{}", report_table(document));
     std::string message;

@@ -15,6 +15,7 @@
 #include "switchyard/platform/apps/memory_command.h"
 #include "switchyard/platform/apps/noc_command.h"
 #include "switchyard/sw_scheduler/base/error.h"
+#include "switchyard/sw_scheduler/base/json_text.h"
 
 namespace switchyard::platform {
 
@@ -88,7 +89,7 @@ public:
     std::unique_ptr<Plan> prepare(const Point& point) const override {
         return std::make_unique<TrafficPlan<Command>>(resolved(point));
     }
-    std::string table(const nlohmann::ordered_json& report) const override { return report.dump(2) + "\n"; }
+    std::string table(const nlohmann::ordered_json& report) const override { return json_text(report, 2) + "\n"; }
 
 private:
     static bool is_for_experiments(const std::string& option) {

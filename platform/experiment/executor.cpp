@@ -20,6 +20,7 @@
 #include "switchyard/platform/system/process_pool.h"
 #include "switchyard/sw_scheduler/base/error.h"
 #include "switchyard/sw_scheduler/base/files.h"
+#include "switchyard/sw_scheduler/base/json_text.h"
 
 namespace switchyard::platform {
 
@@ -78,7 +79,7 @@ public:
         const std::string path = answer(task.key);
         if (!fs::exists(path)) return false;
         const std::string text = read_file(path, kMaxJsonBytes);
-        finished(index, text, nlohmann::json::parse(text).value("seconds", 0.0));
+        finished(index, text, parse_json(text, path).value("seconds", 0.0));
         fs::remove(path);
         return true;
     }
@@ -112,8 +113,9 @@ bool run_by_command(const std::vector<ExecutorTask>& tasks, const ExecutorOption
     return run_all_in_processes(
         open.size(), jobs, run_one,
         [&](std::size_t at, const std::string& text, double seconds) {
-            finished(open[at], text, nlohmann::json::parse(text).value("seconds", seconds));
-            fs::remove(spool.answer(tasks[open[at]].key));
+            const std::string answer = spool.answer(tasks[open[at]].key);
+            finished(open[at], text, parse_json(text, answer).value("seconds", seconds));
+            fs::remove(answer);
         },
         [&](std::size_t at, const std::string& message, double seconds) { failed(open[at], message, seconds); });
 }

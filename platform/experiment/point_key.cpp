@@ -13,6 +13,7 @@
 
 #include "switchyard/sw_scheduler/base/error.h"
 #include "switchyard/sw_scheduler/base/files.h"
+#include "switchyard/sw_scheduler/base/json_text.h"
 #include "switchyard/sw_scheduler/base/read_files.h"
 
 namespace switchyard::platform {
@@ -80,7 +81,7 @@ PointKeys::Key PointKeys::of(const Point& point) {
     identity["work"]["trace"] = point.work.trace.empty() ? "" : file_hash(point.work.trace);
     identity["inputs"] = contents;
     identity["version"] = version_;
-    key.hash = content_hash(identity.dump(-1, ' ', false, ordered_json::error_handler_t::replace));
+    key.hash = content_hash(json_text(identity));
     return key;
 }
 

@@ -24,6 +24,7 @@
 #include "switchyard/platform/system/report_parts.h"
 #include "switchyard/sw_scheduler/base/error.h"
 #include "switchyard/sw_scheduler/base/files.h"
+#include "switchyard/sw_scheduler/base/json_text.h"
 
 namespace switchyard::platform {
 
@@ -84,7 +85,7 @@ private:
 
     void run_without_store() {
         const auto finished = [&](std::size_t index, const std::string& text, double seconds) {
-            nlohmann::ordered_json answer = nlohmann::ordered_json::parse(text);
+            nlohmann::ordered_json answer = parse_ordered_json(text, "answer of a process");
             const auto state = answer.at("state").get<std::string>();
             const std::string message = answer.value("message", "");
             if (state == kFailed) fail(index, message);
@@ -113,7 +114,7 @@ private:
         const auto take = [&](std::size_t index, const StoredPoint& point, double seconds) {
             if (point.state == kFailed) fail(index, point.message);
             nlohmann::ordered_json report;
-            if (!point.report.empty()) report = nlohmann::ordered_json::parse(point.report);
+            if (!point.report.empty()) report = parse_ordered_json(point.report, options_.store);
             note(index, result_of(points_[index], point.state, point.message, std::move(report)), seconds);
         };
         const bool all = stored.run(tasks, options_.executor, [&](std::size_t at, const StoredPoint& point) {
@@ -149,7 +150,7 @@ void write_results(const Experiment& experiment, const std::vector<Figure>& figu
     files.emplace_back(folder + "/table.txt", table);
     files.emplace_back(folder + "/index.html",
                        page_html(experiment.title, {{"kind", "experiment"}, {"results", document}}));
-    files.emplace_back(folder + "/results.json", json_text(document));
+    files.emplace_back(folder + "/results.json", document_text(document));
     write_files(files);
     for (const FigureSpec& figure : experiment.figures) {
         const fs::path compared = fs::path(folder) / "plots" / (figure.name + ".published.svg");

@@ -17,6 +17,8 @@
 #include "switchyard/platform/experiment/pareto.h"
 #include "switchyard/platform/experiment/stored_run.h"
 #include "switchyard/sw_scheduler/base/error.h"
+#include "switchyard/sw_scheduler/base/json_text.h"
+#include "switchyard/sw_scheduler/base/plain_number.h"
 
 namespace switchyard::platform {
 
@@ -89,13 +91,21 @@ std::vector<SweepColumn> columns_of(const Sweep& sweep) {
     return columns;
 }
 
+/// The number that a text is, else the text.
+ordered_json value_of(const std::string& text) {
+    std::int64_t whole = 0;
+    std::uint64_t large = 0;
+    double number = 0;
+    if (parse_plain_number(text, whole) == Parsed::ok) return whole;
+    if (parse_plain_number(text, large) == Parsed::ok) return large;
+    if (parse_plain_number(text, number) == Parsed::ok) return number;
+    return text;
+}
+
 /// Values of the axes: numbers where they are numbers, so that SQL compares them as such.
 ordered_json settings_json(const SweepPoint& point) {
     ordered_json settings = ordered_json::object();
-    for (const auto& [key, value] : point.settings) {
-        const ordered_json number = ordered_json::parse(value, nullptr, false);
-        settings[key] = number.is_number() ? number : ordered_json(value);
-    }
+    for (const auto& [key, value] : point.settings) settings[key] = value_of(value);
     return settings;
 }
 
@@ -136,7 +146,7 @@ private:
         std::set<std::string> unique;
         for (std::size_t i = 0; i < points_.size(); ++i) {
             const std::string& key = keys_of_points_[i].hash;
-            rows.push_back({key, points_[i].network, points_[i].design, json_line(settings_json(points_[i]))});
+            rows.push_back({key, points_[i].network, points_[i].design, json_text(settings_json(points_[i]))});
             unique.insert(key);
         }
         outcome_.points = unique.size();
@@ -167,7 +177,7 @@ private:
             if (ended.state != kDone)
                 progress.message(fmt::format("{}: {}: {}", point.name(), ended.state, ended.message));
             progress.point_ended();
-            if (ended.state == kDone) check_measures(ordered_json::parse(ended.report), point);
+            if (ended.state == kDone) check_measures(parse_ordered_json(ended.report, options_.store), point);
         });
     }
 
@@ -191,7 +201,7 @@ private:
             if (first && stored->state == kInfeasible) ++outcome_.infeasible;
             if (first && stored->state == kFailed) ++outcome_.failed;
             if (stored->state != kDone) continue;
-            const ordered_json report = ordered_json::parse(stored->report);
+            const ordered_json report = parse_ordered_json(stored->report, options_.store);
             outcome_.checks_hold = outcome_.checks_hold && report.value("ok", true);
             check_measures(report, points_[i]);
             std::vector<double> values;
@@ -225,7 +235,7 @@ std::string csv_field(const std::string& text) {
 ordered_json json_value(const Statement& statement, int column) {
     if (statement.is_null(column)) return nullptr;
     if (!statement.is_number(column)) return statement.text(column);
-    return ordered_json::parse(statement.text(column));
+    return value_of(statement.text(column));
 }
 
 /// Columns as wide as their widest value.
@@ -267,7 +277,7 @@ std::string query_store(const std::string& store, const std::string& sql, RowFor
         else
             rows.push_back(std::move(row));
     }
-    if (format == RowFormat::json) return list.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+    if (format == RowFormat::json) return json_text(list, 2) + "\n";
     if (format == RowFormat::table) return left_aligned(rows);
     std::string text;
     for (const auto& row : rows) {

@@ -11,15 +11,12 @@
 
 #include "switchyard/sw_scheduler/base/error.h"
 #include "switchyard/sw_scheduler/base/files.h"
+#include "switchyard/sw_scheduler/base/json_text.h"
 #include "switchyard/sw_scheduler/base/read_files.h"
 
 namespace switchyard::platform {
 
 using nlohmann::ordered_json;
-
-std::string json_line(const ordered_json& document) {
-    return document.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
-}
 
 std::string point_answer(const Point& point, const SystemRegistry& registry) {
     const auto started = std::chrono::steady_clock::now();
@@ -37,17 +34,18 @@ std::string point_answer(const Point& point, const SystemRegistry& registry) {
     }
     answer["files"] = read.paths();
     answer["seconds"] = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
-    return json_line(answer);
+    return json_text(answer);
 }
 
 void answer_point(const Point& point, const SystemRegistry& registry, const std::string& version,
                   const std::string& key, const std::string& file) {
     const PointKeys::Key here = PointKeys(registry, version).of(point);
-    const std::string answer = here.hash == key
-                                   ? point_answer(point, registry)
-                                   : json_line({{"state", kFailed},
-                                                {"message", "the files or the program differ from those of the sweep"},
-                                                {"files", ordered_json::array()}});
+    const std::string answer =
+        here.hash == key
+            ? point_answer(point, registry)
+            : json_text(ordered_json{{"state", kFailed},
+                                     {"message", "the files or the program differ from those of the sweep"},
+                                     {"files", ordered_json::array()}});
     write_file(answer, file);
 }
 
@@ -61,14 +59,14 @@ bool StoredRun::is_known(const std::string& key) {
 }
 
 StoredPoint StoredRun::stored(const std::string& answer, double seconds) {
-    const ordered_json document = ordered_json::parse(answer);
+    const ordered_json document = parse_ordered_json(answer, "answer of a process");
     StoredPoint ended;
     ended.state = document.at("state").get<std::string>();
     ended.message = document.value("message", "");
     ended.seconds = seconds;
     for (const ordered_json& path : document.at("files"))
         ended.inputs[path.get<std::string>()] = keys_.file_hash(path.get<std::string>());
-    if (document.contains("report")) ended.report = json_line(document.at("report"));
+    if (document.contains("report")) ended.report = json_text(document.at("report"));
     return ended;
 }
 
@@ -76,7 +74,7 @@ bool StoredRun::run(const std::vector<StoredTask>& tasks, const ExecutorOptions&
                     const std::function<void(std::size_t, const StoredPoint&)>& noted) {
     const auto note = [&](std::size_t index, StoredPoint ended) {
         ended.key = tasks[index].key;
-        ended.configuration = json_line(configuration_of(*tasks[index].point));
+        ended.configuration = json_text(configuration_of(*tasks[index].point));
         ended.version = keys_.version();
         std::replace(ended.message.begin(), ended.message.end(), '\n', ' ');
         store_.add(ended);

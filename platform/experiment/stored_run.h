@@ -19,9 +19,6 @@ inline constexpr const char* kDone = "done";
 inline constexpr const char* kInfeasible = "infeasible";
 inline constexpr const char* kFailed = "failed";
 
-/// JSON in one line; names of files need not be UTF-8.
-std::string json_line(const nlohmann::ordered_json& document);
-
 /// Runs a point in this process: JSON with `state`, `report` or `message`, `seconds`, and `files` that were read.
 std::string point_answer(const Point& point, const SystemRegistry& registry);
 

@@ -8,6 +8,7 @@
 #include "switchyard/platform/experiment/database.h"
 #include "switchyard/platform/experiment/run_sweep.h"
 #include "switchyard/platform/system/page.h"
+#include "switchyard/sw_scheduler/base/json_text.h"
 
 namespace switchyard::platform {
 
@@ -15,7 +16,7 @@ using nlohmann::ordered_json;
 
 std::string sweep_page(const Sweep& sweep, const std::string& store) {
     ordered_json rows =
-        ordered_json::parse(query_store(store, "SELECT * FROM " + sql_name(sweep.name), RowFormat::json));
+        parse_ordered_json(query_store(store, "SELECT * FROM " + sql_name(sweep.name), RowFormat::json), store);
     ordered_json columns = ordered_json::array(), objectives = ordered_json::array(), states = ordered_json::object();
     if (!rows.empty())
         for (const auto& [name, value] : rows.front().items()) columns.push_back(name);

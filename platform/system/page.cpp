@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "switchyard/platform/system/page_parts.h"
+#include "switchyard/sw_scheduler/base/json_text.h"
 #include "switchyard/sw_scheduler/base/xml_text.h"
 
 namespace switchyard::platform {
@@ -17,7 +18,7 @@ namespace {
 
 /// JSON that ends no script element: "<" stands in strings only, where it may be written as a number.
 std::string in_script(const ordered_json& data) {
-    const std::string text = data.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+    const std::string text = json_text(data);
     std::string result;
     result.reserve(text.size());
     for (const char c : text) {

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "switchyard/sw_scheduler/base/files.h"
+#include "switchyard/sw_scheduler/base/json_text.h"
 
 namespace switchyard::platform {
 
@@ -87,14 +88,13 @@ std::string check_rows(const ordered_json& checks) {
     return report_row("conservation", fmt::format("{} of {} checks hold", held, checks.size())) + failed;
 }
 
-std::string json_text(const ordered_json& document) {
-    // Names of files need not be UTF-8.
-    return document.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+std::string document_text(const ordered_json& document) {
+    return json_text(document, 2) + "\n";
 }
 
 void write_json(const ordered_json& document, const std::string& path) {
     make_folder_of(path);
-    write_file(json_text(document), path);
+    write_file(document_text(document), path);
 }
 
 }  // namespace switchyard::platform

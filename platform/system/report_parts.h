@@ -46,7 +46,7 @@ std::string energy_rows(const nlohmann::ordered_json& energy);
 std::string check_rows(const nlohmann::ordered_json& checks);
 
 /// A document as files have it, and write_file() of it, into a folder that need not exist.
-std::string json_text(const nlohmann::ordered_json& document);
+std::string document_text(const nlohmann::ordered_json& document);
 void write_json(const nlohmann::ordered_json& document, const std::string& path);
 
 }  // namespace switchyard::platform

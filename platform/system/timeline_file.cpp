@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "switchyard/sw_scheduler/base/error.h"
+#include "switchyard/sw_scheduler/base/json_text.h"
 
 namespace switchyard::platform {
 
@@ -16,7 +17,7 @@ namespace {
 
 /// With quotes.
 std::string json_string(std::string_view text) {
-    return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    return json_text(nlohmann::json(text));
 }
 
 constexpr double kFarTicks = 9e18;

@@ -16,16 +16,20 @@ namespace switchyard {
 namespace {
 
 using nlohmann::json;
+using nlohmann::ordered_json;
 
 /// Follows the parser, which keeps the last of several values of a key and says nothing.
+template <class Json>
 class KeyCheck {
 public:
+    using Event = typename Json::parse_event_t;
+
     explicit KeyCheck(const std::string& path) : path_(path) {}
 
-    bool operator()(int /*depth*/, json::parse_event_t event, json& parsed) {
-        if (event == json::parse_event_t::object_start) open_.emplace_back();
-        if (event == json::parse_event_t::object_end) open_.pop_back();
-        if (event == json::parse_event_t::key) add(parsed.get_ref<const std::string&>());
+    bool operator()(int /*depth*/, Event event, Json& parsed) {
+        if (event == Event::object_start) open_.emplace_back();
+        if (event == Event::object_end) open_.pop_back();
+        if (event == Event::key) add(parsed.template get_ref<const std::string&>());
         return true;
     }
 
@@ -47,12 +51,11 @@ private:
     std::vector<Object> open_;
 };
 
-}  // namespace
-
-json parse_json(std::string_view text, const std::string& path, int first_line) {
-    KeyCheck check(path);
+template <class Json>
+Json parse(std::string_view text, const std::string& path, int first_line) {
+    KeyCheck<Json> check(path);
     try {
-        return json::parse(text.begin(), text.end(), std::ref(check));
+        return Json::parse(text.begin(), text.end(), std::ref(check));
     } catch (const json::out_of_range&) {
         throw InputError(path, first_line, "", "not JSON: a number is out of range");
     } catch (const json::parse_error& error) {
@@ -62,6 +65,29 @@ json parse_json(std::string_view text, const std::string& path, int first_line) 
         throw InputError(path, first_line > 0 ? first_line + static_cast<int>(lines) : 0, "",
                          fmt::format("not JSON from byte {} on", error.byte));
     }
+}
+
+template <class Json>
+std::string text_of(const Json& document, int indent) {
+    return document.dump(indent, ' ', false, Json::error_handler_t::replace);
+}
+
+}  // namespace
+
+json parse_json(std::string_view text, const std::string& path, int first_line) {
+    return parse<json>(text, path, first_line);
+}
+
+ordered_json parse_ordered_json(std::string_view text, const std::string& path, int first_line) {
+    return parse<ordered_json>(text, path, first_line);
+}
+
+std::string json_text(const json& document, int indent) {
+    return text_of(document, indent);
+}
+
+std::string json_text(const ordered_json& document, int indent) {
+    return text_of(document, indent);
 }
 
 }  // namespace switchyard

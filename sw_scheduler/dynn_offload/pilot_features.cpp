@@ -8,6 +8,7 @@
 
 #include "switchyard/sw_scheduler/base/error.h"
 #include "switchyard/sw_scheduler/base/files.h"
+#include "switchyard/sw_scheduler/base/json_text.h"
 #include "switchyard/sw_scheduler/dynn_offload/partition.h"
 #include "switchyard/sw_scheduler/training_streams/operator_types.h"
 
@@ -129,11 +130,12 @@ void write_trace(const PilotTrace& trace, const std::string& path) {
                    {"paths", trace.labels.size()},
                    {"samples", trace.samples.size()},
                    {"matrix", trace.matrix}};
-    file.stream() << header.dump() << '\n';
+    file.stream() << json_text(header) << '\n';
     for (std::size_t i = 0; i < trace.labels.size(); ++i)
-        if (!trace.labels[i].empty()) file.stream() << json{{"path", i}, {"blocks", trace.labels[i]}}.dump() << '\n';
+        if (!trace.labels[i].empty())
+            file.stream() << json_text(json{{"path", i}, {"blocks", trace.labels[i]}}) << '\n';
     for (const sched::TrainingSample& sample : trace.samples)
-        file.stream() << json{{"sample", sample.path}, {"features", sample.features}}.dump() << '\n';
+        file.stream() << json_text(json{{"sample", sample.path}, {"features", sample.features}}) << '\n';
     file.commit();
 }
 
@@ -144,7 +146,7 @@ PilotTrace read_trace(const std::string& path) {
     const auto next = [&](json& line) {
         ++number;
         if (!read_line(file, text, path, number)) return false;
-        line = json::parse(text, nullptr, false);
+        line = parse_json(text, path, number);
         if (!line.is_object()) throw InputError(path, number, "", "no JSON object: the trace is damaged or cut off");
         return true;
     };

@@ -7,6 +7,7 @@
 
 #include "switchyard/sw_scheduler/base/error.h"
 #include "switchyard/sw_scheduler/base/files.h"
+#include "switchyard/sw_scheduler/base/json_text.h"
 #include "switchyard/sw_scheduler/dynn_offload/pilot_layers.h"
 
 namespace switchyard::dynn_offload {
@@ -58,11 +59,11 @@ void Pilot::write(const std::string& path) const {
                                 {"bias", numbers(layer.bias)}};
     });
     make_folder_of(path);
-    write_file(file.dump() + "\n", path);
+    write_file(json_text(file) + "\n", path);
 }
 
 Pilot Pilot::read(const std::string& path) {
-    const json file = json::parse(read_file(path, kMaxJsonBytes), nullptr, false);
+    const json file = parse_json(read_file(path, kMaxJsonBytes), path);
     if (!file.is_object() || file.value("format", "") != kPilotFormat) throw InputError(path, 0, "format", "no pilot");
     if (file.value("version", 0) != kPilotVersion)
         throw InputError(path, 0, "version",

@@ -26,11 +26,11 @@ std::string table_text(const LatencyTable& table) {
         for (const WeightSlice& slice : table.subgraphs[g].slices) slices.push_back({slice.kernels, slice.channels});
         subgraphs.push_back({{"name", table.subgraphs[g].name}, {"fill_us", table.fill_us[g]}, {"slices", slices}});
     }
-    return ordered_json{{"format", kFormat},        {"version", kVersion},           {"platform", table.platform},
-                        {"subnets", table.subnets}, {"accuracy", table.accuracy},    {"without_us", table.without_us},
-                        {"subgraphs", subgraphs},   {"latency_us", table.latency_us}}
-               .dump(1) +
-           "\n";
+    const ordered_json document = {{"format", kFormat},          {"version", kVersion},
+                                   {"platform", table.platform}, {"subnets", table.subnets},
+                                   {"accuracy", table.accuracy}, {"without_us", table.without_us},
+                                   {"subgraphs", subgraphs},     {"latency_us", table.latency_us}};
+    return json_text(document, 1) + "\n";
 }
 
 LatencyTable read_table(const std::string& path, const Supernet& supernet, const std::string& platform) {

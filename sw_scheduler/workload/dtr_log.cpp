@@ -9,6 +9,7 @@
 
 #include "switchyard/sw_scheduler/base/error.h"
 #include "switchyard/sw_scheduler/base/files.h"
+#include "switchyard/sw_scheduler/base/json_text.h"
 
 namespace switchyard::sched {
 
@@ -46,7 +47,7 @@ private:
             ++number_;
             if (!read_line(file_, text, path_, number_)) return false;
         } while (text.empty());
-        line = json::parse(text, nullptr, false);
+        line = parse_json(text, path_, number_);
         if (!line.is_object()) fail("no JSON object: the log is damaged or cut off");
         return true;
     }

@@ -230,7 +230,7 @@ std::string kernel_stream_text(const std::vector<GpuKernel>& kernels) {
         if (kernel.schedule.l2_bytes > 0) line["l2_bytes"] = kernel.schedule.l2_bytes;
         if (kernel.schedule.memory_instructions > 0) line["memory_instructions"] = kernel.schedule.memory_instructions;
         if (kernel.schedule.dependent_loads > 0) line["dependent_loads"] = kernel.schedule.dependent_loads;
-        text += line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+        text += json_text(line) + "\n";
     }
     return text;
 }

@@ -220,7 +220,7 @@ void write_profile(const Profile& profile, const DynGraph& graph, const std::str
                        {"unit_samples", profile.unit_samples},
                        {"batches", profile.batches},
                        {"operators", operators}};
-    write_file(root.dump(1) + "\n", path);
+    write_file(json_text(root, 1) + "\n", path);
 }
 
 }  // namespace switchyard::sched

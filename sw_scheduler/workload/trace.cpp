@@ -91,7 +91,7 @@ private:
     }
 
     std::uint64_t to_unsigned(const Json& value, const char* key, int line) const {
-        if (!value.is_number_unsigned()) fail(line, key, "wants a count or id, got " + value.dump());
+        if (!value.is_number_unsigned()) fail(line, key, "wants a count or id, got " + json_text(value));
         return value.get<std::uint64_t>();
     }
 
@@ -102,7 +102,7 @@ private:
     void read_switch(const Json& object, int line) {
         const Json& name = field(object, "switch", line);
         const auto found = name.is_string() ? index_.find(name.get_ref<const std::string&>()) : index_.end();
-        if (found == index_.end()) fail(line, "switch", "the model has no switch " + name.dump());
+        if (found == index_.end()) fail(line, "switch", "the model has no switch " + json_text(name));
         const SwitchSignature& signature = switches_[found->second];
         std::optional<Record>& record = records_[found->second];
         if (record)
@@ -144,7 +144,7 @@ private:
 
     std::vector<std::uint64_t> read_masks(const Json& list, const SwitchSignature& signature,
                                           const std::vector<std::uint32_t>& ids, int line) const {
-        if (!list.is_array()) fail(line, "mask", "wants a list, got " + list.dump());
+        if (!list.is_array()) fail(line, "mask", "wants a list, got " + json_text(list));
         if (list.size() != ids.size())
             fail(line, "mask", fmt::format("{} entries for {} samples", list.size(), ids.size()));
         const std::uint64_t known = ~std::uint64_t{0} >> (kMaskBits - signature.branches);
@@ -256,7 +256,7 @@ void write_trace(const std::string& path, const std::vector<SwitchSignature>& sw
             const bool gapless = ids.empty() || ids.back() == ids.size() - 1;
             output.stream() << fmt::format(
                 "{{\"batch\":{},\"switch\":{},\"branches\":{},\"samples\":{},\"mask\":[{}]}}\n", batch,
-                Json(switches[i].name).dump(), switches[i].branches,
+                json_text(Json(switches[i].name)), switches[i].branches,
                 gapless ? std::to_string(ids.size()) : fmt::format("[{}]", fmt::join(ids, ",")), fmt::join(masks, ","));
         }
     }

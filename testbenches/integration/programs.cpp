@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "switchyard/testbenches/integration/programs.h"
+#include "switchyard/sw_scheduler/base/json_text.h"
 #include "switchyard/sw_scheduler/base/scratch_folder.h"
 
 #include <sys/wait.h>
@@ -79,6 +80,10 @@ std::string read_text(const std::string& path) {
     return {std::istreambuf_iterator<char>(file), {}};
 }
 
+nlohmann::json read_json(const std::string& path) {
+    return parse_json(read_text(path), path);
+}
+
 void write_text(const std::string& path, const std::string& text) {
     std::ofstream file(path, std::ios::binary);
     file << text;
@@ -98,7 +103,7 @@ nlohmann::json report_of_run(const std::string& arguments) {
     const Outcome outcome = sy_sim("run " + arguments + " --report " + folder);
     INFO(arguments << ": " << outcome.err);
     REQUIRE(outcome.status == 0);
-    nlohmann::json report = nlohmann::json::parse(read_text(folder + "/report.json"));
+    nlohmann::json report = read_json(folder + "/report.json");
     CHECK(report.at("ok") == true);
     for (const nlohmann::json& check : report.at("conservation")) {
         INFO(check.dump());

@@ -29,6 +29,7 @@ Outcome limited_sched(unsigned kib, const std::string& arguments);
 /// A folder of this process, removed when the process ends.
 std::string scratch(const std::string& file);
 std::string read_text(const std::string& path);
+nlohmann::json read_json(const std::string& path);
 void write_text(const std::string& path, const std::string& text);
 
 /// `sy-sched compile ARGUMENTS -o IMAGE`, which must succeed: the path of the image, `name` in scratch().

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "switchyard/sw_scheduler/base/json_text.h"
 #include "switchyard/testbenches/catch.h"
 #include "switchyard/testbenches/integration/programs.h"
 
@@ -30,6 +31,10 @@ std::string report_text(const std::string& design, const std::string& workload, 
     return read_text(scratch("ace/report.json"));
 }
 
+json report_of(const std::string& design, const std::string& workload, const std::string& more) {
+    return switchyard::parse_json(report_text(design, workload, more), "report.json");
+}
+
 /// A description of a stream that is in a file beside it.
 std::string recorded(const std::string& stream) {
     write_text(scratch("recorded.yaml"), "name: walker2d\ngenerator: recorded\nstream: " + stream + "\n");
@@ -49,9 +54,9 @@ TEST_CASE("a stream in a file runs as the application that made it, in both form
     REQUIRE(sy_sched("kernels " + kWalker + " --binary -o " + scratch("walker.syks")).status == 0);
     // One graph for all inputs is constructed before the first: set for both.
     const std::string more = "--set run.prepared=no";
-    const json made = json::parse(report_text("ace-sw", kWalker, more));
-    CHECK(json::parse(report_text("ace-sw", recorded("walker.jsonl"), more)) == made);
-    CHECK(json::parse(report_text("ace-sw", recorded("walker.syks"), more)) == made);
+    const json made = report_of("ace-sw", kWalker, more);
+    CHECK(report_of("ace-sw", recorded("walker.jsonl"), more) == made);
+    CHECK(report_of("ace-sw", recorded("walker.syks"), more) == made);
 
     // Another input of a network whose graph depends on it is another stream.
     const auto instanas = [](const std::string& more_options) {

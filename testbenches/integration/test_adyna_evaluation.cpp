@@ -7,6 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "switchyard/sw_scheduler/base/json_text.h"
 #include "switchyard/testbenches/catch.h"
 #include "switchyard/testbenches/integration/programs.h"
 
@@ -43,7 +44,7 @@ private:
 };
 
 /// The text of results.json.
-std::string results_of(const std::string& experiment, const std::string& folder = "evaluation") {
+std::string results_text(const std::string& experiment, const std::string& folder = "evaluation") {
     const Outcome outcome =
         sy_sim("experiment configs/experiments/" + experiment + ".yaml --report " + scratch(folder));
     INFO(outcome.err);
@@ -51,13 +52,17 @@ std::string results_of(const std::string& experiment, const std::string& folder 
     return read_text(scratch(folder + "/results.json"));
 }
 
+json results_of(const std::string& experiment) {
+    return switchyard::parse_json(results_text(experiment), "results.json");
+}
+
 constexpr const char* kMeans[]{"arithmetic mean", "geometric mean"};
 
 }  // namespace
 
 TEST_CASE("Fig. 9: the order of the designs, DPSNet gains most, the same bytes again", "[.evaluation]") {
-    const std::string text = results_of("adyna_fig9");
-    const Figure speedup(json::parse(text), "fig9");
+    const std::string text = results_text("adyna_fig9");
+    const Figure speedup(switchyard::parse_json(text, "results.json"), "fig9");
     for (const char* mean : kMeans) {
         CAPTURE(mean);
         const auto of = [&](const char* design) { return speedup.value(design, mean); };
@@ -72,11 +77,11 @@ TEST_CASE("Fig. 9: the order of the designs, DPSNet gains most, the same bytes a
         CHECK(speedup.value("adyna", network) > 1);
         CHECK(speedup.value("adyna", network) < speedup.value("adyna", "DPSNet"));
     }
-    CHECK((results_of("adyna_fig9", "again") == text));
+    CHECK((results_text("adyna_fig9", "again") == text));
 }
 
 TEST_CASE("Kernels that lay out a whole batch part the designs, micro-batches do not", "[.evaluation]") {
-    const Figure speedup(json::parse(results_of("adyna_whole_batches")), "speedup");
+    const Figure speedup(results_of("adyna_whole_batches"), "speedup");
     for (const char* network : {"SkipNet", "SkipNet 63 % skipped", "PABEE", "FBSNet"}) {
         CAPTURE(network);
         const auto of = [&](const char* design) { return speedup.value(design, network); };
@@ -89,14 +94,14 @@ TEST_CASE("Kernels that lay out a whole batch part the designs, micro-batches do
         CHECK(speedup.value("adyna-static", mean) < speedup.value("adyna", mean));
         CHECK(speedup.value("adyna", mean) < speedup.value("full-kernel", mean));
     }
-    const Figure dpsnet(json::parse(results_of("adyna_whole_batches_dpsnet")), "over_static");
+    const Figure dpsnet(results_of("adyna_whole_batches_dpsnet"), "over_static");
     CHECK(dpsnet.value("one kernel", "DPSNet") < 0.5);
     CHECK(dpsnet.value("one kernel, micro-batches of 64", "DPSNet") > 1.2);
 }
 
 TEST_CASE("With less bandwidth switches are routed on the chip, and with batches in flight that pays more",
           "[.evaluation]") {
-    const json results = json::parse(results_of("adyna_in_flight_routing"));
+    const json results = results_of("adyna_in_flight_routing");
     const Figure speed(results, "skipnet"), switches(results, "skipnet_switches");
     CHECK(switches.value("on the chip, 4 in flight", "19.2") == 0);
     CHECK(switches.value("on the chip, 4 in flight", "1.2") > 0);
@@ -105,7 +110,7 @@ TEST_CASE("With less bandwidth switches are routed on the chip, and with batches
 }
 
 TEST_CASE("Fig. 12: an online scheduler must take less than a millisecond", "[.evaluation]") {
-    const Figure speed(json::parse(results_of("adyna_fig12")), "fig12");
+    const Figure speed(results_of("adyna_fig12"), "fig12");
     for (const char* mean : kMeans) {
         CHECK(speed.crossing(mean).get<double>() > 0);
         CHECK(speed.crossing(mean).get<double>() < 1000);
@@ -113,7 +118,7 @@ TEST_CASE("Fig. 12: an online scheduler must take less than a millisecond", "[.e
 }
 
 TEST_CASE("Fig. 13: the larger the batch, the larger the gain", "[.evaluation]") {
-    const Figure speedup(json::parse(results_of("adyna_fig13")), "fig13");
+    const Figure speedup(results_of("adyna_fig13"), "fig13");
     for (const char* mean : kMeans) {
         double smaller = 1;
         for (const char* batch : {"1", "4", "16", "64", "128"}) {
@@ -125,7 +130,7 @@ TEST_CASE("Fig. 13: the larger the batch, the larger the gain", "[.evaluation]")
 }
 
 TEST_CASE("The order of the means holds whether HBM multicasts or not, and tenants gain on PABEE", "[.evaluation]") {
-    const json results = json::parse(results_of("adyna_tenants"));
+    const json results = results_of("adyna_tenants");
     const Figure speedup(results, "tenants"), unicast(results, "unicast"), utilisation(results, "utilisation");
     for (const char* design : {"m-tenant", "powers of two", "host 5 us", "host 45 us"})
         CHECK(speedup.value(design, "PABEE") > 1.4);
@@ -139,14 +144,14 @@ TEST_CASE("The order of the means holds whether HBM multicasts or not, and tenan
 
 TEST_CASE("PABEE turns at less than half of the published bandwidth, m-tile's tensors stay on the chip",
           "[.evaluation]") {
-    const Figure speedup(json::parse(results_of("adyna_bandwidth")), "tenants");
+    const Figure speedup(results_of("adyna_bandwidth"), "tenants");
     constexpr double kPublished = 19.2;  // GB/s of a pseudo-channel
     CHECK(speedup.crossing("PABEE").get<double>() < kPublished / 2);
     CHECK(speedup.value("PABEE", "2.4") < 1);
 }
 
 TEST_CASE("Routes that change cost throughput until the next re-scheduling", "[.evaluation]") {
-    const Figure latency(json::parse(results_of("adyna_drift")), "latency");
+    const Figure latency(results_of("adyna_drift"), "latency");
     const double before = latency.value("adyna", "76-79"), changed = latency.value("adyna", "84-87");
     const double later = latency.value("adyna", "156-159");
     CHECK(changed > 1.05 * before);

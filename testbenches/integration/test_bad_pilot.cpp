@@ -51,11 +51,11 @@ TEST_CASE("pilot files of another version or network, and damaged ones, are refu
     check_both(damaged("\"version\":2", "\"version\":1"), kUgan,
                {"damaged.json: version: version 1 of the format; this program reads version 2"});
     check_both(damaged("\"neurons\":8", "\"neurons\":9"), kUgan, {"damaged.json: ", "numbers instead of"});
-    check_both(kUgan, kUgan, {"ugan.yaml: format: no pilot"});
+    check_both(kUgan, kUgan, {"ugan.yaml:1: not JSON from byte 1 on"});
     check_both(scratch("nowhere.json"), kUgan, {"nowhere.json"});
     const std::string text = read_text(small_pilot()), half = scratch("half.json");
     write_text(half, text.substr(0, text.size() / 2));
-    check_both(half, kUgan, {"half.json: format: no pilot"});
+    check_both(half, kUgan, {"half.json:1: not JSON from byte "});
     check_both(small_pilot(), "configs/workloads/dynn_offload/tree_cnn.yaml",
                {"pilot.json: trained_on: ugan: no network of type convolution, which tree_cnn is"});
 }

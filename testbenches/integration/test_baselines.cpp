@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "switchyard/sw_scheduler/base/json_text.h"
 #include "switchyard/testbenches/catch.h"
 #include "switchyard/testbenches/integration/programs.h"
 
@@ -29,7 +30,7 @@ TEST_CASE("a model runs on a GPU and on tenants by command line", "[cli]") {
         REQUIRE(sy_sim(arguments + scratch("again")).status == 0);
         CHECK(text == read_text(scratch("again/report.json")));
 
-        const json report = json::parse(text);
+        const json report = switchyard::parse_json(text, "report");
         CHECK(report.at("format") == "switchyard-report");
         CHECK(report.at("design") == name);
         CHECK(report.at("model") == "digits_skipnet");
@@ -43,7 +44,7 @@ TEST_CASE("a model runs on a GPU and on tenants by command line", "[cli]") {
 TEST_CASE("both baselines and the simulated chip count the same work", "[cli]") {
     const auto macs = [](const std::string& folder) {
         std::vector<std::uint64_t> list;
-        for (const json& batch : json::parse(read_text(scratch(folder + "/report.json"))).at("batches"))
+        for (const json& batch : read_json(scratch(folder + "/report.json")).at("batches"))
             list.push_back(batch.at("macs"));
         return list;
     };
@@ -61,7 +62,7 @@ TEST_CASE("baselines take routes from the model's generator and its seed", "[cli
             sy_sim("baseline gpu testbenches/data/moe.yaml" + kA100 + "--batches 2 --report " + scratch(folder) + seed);
         INFO(outcome.err);
         REQUIRE(outcome.status == 0);
-        return json::parse(read_text(scratch(folder + "/report.json")));
+        return read_json(scratch(folder + "/report.json"));
     };
     CHECK(report("moe", "").at("routing") == json{{"source", "generator"}, {"seed", 4}});
     CHECK(report("moe", "") == report("moe4", " --seed 4"));
@@ -69,7 +70,7 @@ TEST_CASE("baselines take routes from the model's generator and its seed", "[cli
     const Outcome none =
         sy_sim("baseline m-tenant testbenches/data/static_chain.yaml" + kChip + "--report " + scratch("static"));
     REQUIRE(none.status == 0);
-    const json still = json::parse(read_text(scratch("static/report.json")));
+    const json still = read_json(scratch("static/report.json"));
     CHECK(still.at("routing").at("source") == "none");
     CHECK(still.at("batches").size() == 40);
 }
@@ -80,7 +81,7 @@ TEST_CASE("keys of both files can be overridden", "[cli]") {
                                        scratch(folder) + settings);
         INFO(outcome.err);
         REQUIRE(outcome.status == 0);
-        return json::parse(read_text(scratch(folder + "/report.json"))).at("batches")[0].at("latency_us").get<double>();
+        return read_json(scratch(folder + "/report.json")).at("batches")[0].at("latency_us").get<double>();
     };
     const double usual = latency("usual", "");
     CHECK(latency("host", " --set m_tenant.host_synchronisation_us=20") == Approx(usual + 16 * 10));
@@ -110,7 +111,7 @@ TEST_CASE("tenants' tiles that finish while they are told to stop", "[cli]") {
                                    "--set m_tenant.impl=tiles --batches 3 --report " + scratch("late"));
     INFO(outcome.err);
     REQUIRE(outcome.status == 0);
-    const json report = json::parse(read_text(scratch("late/report.json")));
+    const json report = read_json(scratch("late/report.json"));
     CHECK(report.at("ok") == true);
     CHECK(report.at("batches").size() == 3);
 }
@@ -122,7 +123,7 @@ TEST_CASE("an operator alone takes tenants about as long as the simulated chip",
             sy_sim("baseline m-tenant " + model + chip + "--batches 1 --report " + scratch("alone_tenants"));
         INFO(outcome.err);
         REQUIRE(outcome.status == 0);
-        const json report = json::parse(read_text(scratch("alone_tenants/report.json")));
+        const json report = read_json(scratch("alone_tenants/report.json"));
         return report.at("batches")[0].at("latency_us").get<double>();
     };
     const std::string model = scratch("alone.yaml");
@@ -132,7 +133,7 @@ TEST_CASE("an operator alone takes tenants about as long as the simulated chip",
         write_text(model,
                    "name: gemm\nbatch: 128\ninput: {channels: 4096, rows: 128}\nlayers:\n"
                    "  - {name: a, kind: matmul, from: input, out_channels: 4096}\n");
-        const double simulated_us = json::parse(read_text(result)).at("cycles").get<double>() * 1e-3;
+        const double simulated_us = read_json(result).at("cycles").get<double>() * 1e-3;
         CHECK(tenants_us(model) == Approx(simulated_us).epsilon(0.05));
     }
     SECTION("convolutions: rounds are smaller than micro-batches, so that less time is lost before and after") {
@@ -151,10 +152,8 @@ TEST_CASE("an operator alone takes tenants about as long as the simulated chip",
             REQUIRE(sy_sched(fmt::format("compile {}{}--design m-tile -o {}", model, chip, image)).status == 0);
             REQUIRE(sy_sim(fmt::format("run{}--image {} --batches 1 --report {}", chip, image, scratch("alone_chip")))
                         .status == 0);
-            const double simulated_us = json::parse(read_text(scratch("alone_chip/report.json")))
-                                            .at("batches")[0]
-                                            .at("latency_us")
-                                            .get<double>();
+            const double simulated_us =
+                read_json(scratch("alone_chip/report.json")).at("batches")[0].at("latency_us").get<double>();
             CAPTURE(layer.channels, layer.side, simulated_us);
             CHECK(tenants_us(model) <= simulated_us);
             CHECK(tenants_us(model) >= 0.7 * simulated_us);

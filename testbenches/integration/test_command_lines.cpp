@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "switchyard/sw_scheduler/base/json_text.h"
 #include "switchyard/testbenches/catch.h"
 #include "switchyard/testbenches/integration/programs.h"
 
@@ -44,7 +45,7 @@ TEST_CASE("a model is compiled, inspected and run, and the report says what happ
     CHECK(inspected.status == 0);
     CHECK_THAT(inspected.out, Catch::Matchers::ContainsSubstring("digits_skipnet"));
     CHECK_THAT(inspected.out, Catch::Matchers::ContainsSubstring("block7.b"));
-    const json described = json::parse(read_text(scratch("inspect.json")));
+    const json described = read_json(scratch("inspect.json"));
     CHECK(described.at("model") == "digits_skipnet");
     CHECK(described.at("batch_samples") == 128);
     std::size_t operators = 0, kernels = 0;
@@ -66,7 +67,7 @@ TEST_CASE("a model is compiled, inspected and run, and the report says what happ
     CHECK(run.err.empty());
     CHECK_THAT(run.out, Catch::Matchers::ContainsSubstring("cycles/s"));
 
-    const json report = json::parse(read_text(out + "/report.json"));
+    const json report = read_json(out + "/report.json");
     CHECK(report.at("ok") == true);
     CHECK(report.at("model") == "digits_skipnet");
     CHECK(report.at("batches").size() == 20);
@@ -89,7 +90,7 @@ TEST_CASE("a model is compiled, inspected and run, and the report says what happ
         CHECK(report.at("utilisation").at(name) > 0);
         CHECK(report.at("utilisation").at(name) <= 1);
     }
-    CHECK(json::parse(read_text(out + "/speed.json")).at("cycles_per_second") > 0);
+    CHECK(read_json(out + "/speed.json").at("cycles_per_second") > 0);
 }
 
 TEST_CASE("the same inputs give the same bytes", "[cli]") {
@@ -111,10 +112,7 @@ TEST_CASE("an override of the platform changes the run", "[cli]") {
     REQUIRE(sy_sim(arguments + scratch("wide")).status == 0);
     REQUIRE(sy_sim(arguments + scratch("narrow") + " --set noc.link_bytes_per_cycle=4").status == 0);
     const auto latency = [](const std::string& folder) {
-        return json::parse(read_text(scratch(folder + "/report.json")))
-            .at("batches")[0]
-            .at("latency_cycles")
-            .get<double>();
+        return read_json(scratch(folder + "/report.json")).at("batches")[0].at("latency_cycles").get<double>();
     };
     CHECK(latency("narrow") > latency("wide"));
 }
@@ -133,7 +131,7 @@ TEST_CASE("generated routes follow the seed", "[cli]") {
         return read_text(scratch(folder + "/report.json"));
     };
     const std::string own = run("own", "");
-    CHECK(json::parse(own).at("routing") == json{{"source", "generator"}, {"seed", 3}});
+    CHECK(switchyard::parse_json(own, "own").at("routing") == json{{"source", "generator"}, {"seed", 3}});
     CHECK(run("three", " --seed 3") == own);
     CHECK(run("four", " --seed 4") != own);
 }
@@ -141,7 +139,7 @@ TEST_CASE("generated routes follow the seed", "[cli]") {
 TEST_CASE("what a command writes is counted in a file", "[cli]") {
     const std::string trace = scratch("counted.jsonl"), counts = scratch("counted.json");
     REQUIRE(sy_sched("routes " + tiny_model() + " --batches 7 -o " + trace + " --json " + counts).status == 0);
-    const json routes = json::parse(read_text(counts));
+    const json routes = read_json(counts);
     CHECK(routes.at("format") == "switchyard-routes");
     CHECK(routes.at("batches") == 7);
     CHECK(routes.at("batch_samples") == 16);
@@ -149,7 +147,7 @@ TEST_CASE("what a command writes is counted in a file", "[cli]") {
 
     const std::string stream = scratch("counted.syks");
     REQUIRE(sy_sched("kernels configs/workloads/ace/instanas.yaml -o " + stream + " --json " + counts).status == 0);
-    const json kernels = json::parse(read_text(counts));
+    const json kernels = read_json(counts);
     const std::string lines = read_text(stream);
     CHECK(kernels.at("ctas") >= kernels.at("kernels"));
     CHECK(kernels.at("flops") > 0);
@@ -167,7 +165,7 @@ TEST_CASE("a batch and routes other than the model's", "[cli]") {
                                    " --batches 2 --report " + scratch("other"));
         INFO(ran.err);
         REQUIRE(ran.status == 0);
-        return json::parse(read_text(scratch("other/report.json")));
+        return read_json(scratch("other/report.json"));
     };
     const auto samples_at_body = [](const json& run) {
         for (const json& op : run.at("operators"))
@@ -193,7 +191,7 @@ TEST_CASE("a matrix multiplication runs through the same chain", "[cli]") {
         sy_sim(std::string("gemm --platform ") + kMini + " --m 128 --n 128 --k 128 --tiles 1 --json " + file);
     INFO(outcome.err);
     REQUIRE(outcome.status == 0);
-    const json gemm = json::parse(read_text(file));
+    const json gemm = read_json(file);
     CHECK(gemm.at("ok") == true);
     CHECK(gemm.at("macs") == 128 * 128 * 128);
     // 8x8 PEs need 32768 cycles at least; memory, fill and drain cost less than a tenth of that.
@@ -208,7 +206,7 @@ TEST_CASE("a memory is characterised", "[cli][memory]") {
         const Outcome outcome = sy_sim("mem --requests 50000 --check --json " + scratch("mem.json") + " " + options);
         INFO(outcome.err);
         REQUIRE(outcome.status == 0);
-        return json::parse(read_text(scratch("mem.json")));
+        return read_json(scratch("mem.json"));
     };
     const json sequential = mem("--device hbm2 --pattern sequential --read-share 1 --request-bytes 64 --impl bank");
     CHECK(sequential.at("peak_gbps") == 256);
@@ -242,7 +240,7 @@ TEST_CASE("the chip runs on banks, and its requests can be replayed", "[cli][mem
     const std::string run = std::string("run --platform ") + kMini + " --image " + digits_image() + " --trace " +
                             kDigitsTrace + " --batches 2 --set hbm.impl=bank --set hbm.check_timing=yes --report ";
     REQUIRE(sy_sim(run + scratch("banks") + " --set hbm.request_log=" + log).status == 0);
-    const json report = json::parse(read_text(scratch("banks/report.json")));
+    const json report = read_json(scratch("banks/report.json"));
     CHECK(report.at("ok") == true);
     CHECK(report.at("fidelity").at("hbm") == "bank");
     CHECK(report.at("fidelity").at("chip") == "tiles");
@@ -255,7 +253,7 @@ TEST_CASE("the chip runs on banks, and its requests can be replayed", "[cli][mem
                                   log + ".0.csv --json " + scratch("replay.json"));
     INFO(replay.err);
     REQUIRE(replay.status == 0);
-    const json replayed = json::parse(read_text(scratch("replay.json")));
+    const json replayed = read_json(scratch("replay.json"));
     CHECK(replayed.at("requests") > 100);
     CHECK(replayed.at("row_hit_rate") > 0.5);
     const auto timed = [&](const std::string& impl) {
@@ -264,7 +262,7 @@ TEST_CASE("the chip runs on banks, and its requests can be replayed", "[cli][mem
                    ".0.csv --impl " + impl + " --json " + scratch("timed.json"));
         INFO(outcome.err);
         REQUIRE(outcome.status == 0);
-        return json::parse(read_text(scratch("timed.json")));
+        return read_json(scratch("timed.json"));
     };
     const json banks = timed("bank"), bandwidth = timed("bandwidth");
     CHECK(banks.at("bytes") == replayed.at("bytes"));

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "switchyard/sw_scheduler/base/json_text.h"
 #include "switchyard/testbenches/catch.h"
 #include "switchyard/testbenches/integration/programs.h"
 
@@ -54,7 +55,7 @@ json results_of(const std::string& file, const std::string& more = "") {
     const Outcome outcome = sy_sim("experiment " + file + " --report " + folder + " " + more);
     INFO(outcome.err);
     REQUIRE(outcome.status == 0);
-    return json::parse(read_text(folder + "/results.json"));
+    return read_json(folder + "/results.json");
 }
 
 /// Exit status 2, the last line on standard error holds `parts`, nothing on standard output; old results stay.
@@ -94,7 +95,7 @@ TEST_CASE("an experiment writes the same bytes, one point at a time or two", "[c
     CHECK(files.size() == 7);  // with the page
     CHECK_THAT(first.err, ContainsSubstring("[4/4] early_exit, adyna: "));
 
-    const json results = json::parse(files.at("results.json"));
+    const json results = switchyard::parse_json(files.at("results.json"), "results.json");
     CHECK(results.at("ok") == true);
     REQUIRE(results.at("points").size() == 4);
     const auto latency = [&results](std::size_t point) {
@@ -117,7 +118,7 @@ TEST_CASE("a point's report is that of sy-sched and sy-sim", "[cli][experiment]"
     REQUIRE(sy_sim(std::string("run --platform ") + kMini + " --set chip.impl=auto --image " + image + " --trace " +
                    kDigitsTrace + " --batches 3 --report " + folder)
                 .status == 0);
-    CHECK(results.at("points").at(0).at("report") == json::parse(read_text(folder + "/report.json")));
+    CHECK(results.at("points").at(0).at("report") == read_json(folder + "/report.json"));
 }
 
 TEST_CASE("routes change from phase to phase", "[cli][experiment]") {
@@ -214,7 +215,7 @@ TEST_CASE("a point that does not fit its chip is a gap", "[cli][experiment]") {
     INFO(outcome.err);
     REQUIRE(outcome.status == 0);
     CHECK_THAT(outcome.err, ContainsSubstring("moe, small: a gap: "));
-    const json results = json::parse(read_text(folder + "/results.json"));
+    const json results = read_json(folder + "/results.json");
     CHECK(results.at("ok") == true);
     const json& point = results.at("points").at(1);
     CHECK(point.at("design") == "small");
@@ -256,7 +257,7 @@ TEST_CASE("the gpu design needs no file, wherever the program runs", "[cli][expe
         const Outcome outcome = sy_sim_in(where, "experiment " + file + " --report " + folder);
         INFO(outcome.err);
         REQUIRE(outcome.status == 0);
-        return json::parse(read_text(folder + "/results.json")).at("points").at(0).at("report");
+        return read_json(folder + "/results.json").at("points").at(0).at("report");
     };
     const json here = report("[{design: gpu, set: {file: " + root("configs/platforms/a100.yaml") + "}}]", ".");
     CHECK(report("[gpu]", "/tmp") == here);
@@ -324,13 +325,12 @@ TEST_CASE("synthetic traffic: a point's report is that of sy-sim noc or mem, byt
     REQUIRE(sy_sim("experiment " + noc + " --report " + two + " --jobs 2").status == 0);
     CHECK(files_of(one) == files_of(two));
     REQUIRE(sy_sim("noc --cycles 500 --size 4x4 --packet-flits 4 --impl packet --rate 0.2 --json " + file).status == 0);
-    CHECK(json::parse(read_text(one + "/results.json")).at("points").at(3).at("report") ==
-          json::parse(read_text(file)));
+    CHECK(read_json(one + "/results.json").at("points").at(3).at("report") == read_json(file));
 
     const json memory =
         results_of(write("name: tiny\ncommand: mem\ntraffic: [{name: t, set: {requests: 2000}}]\n"
                          "designs: [{name: bank, set: {device: ddr4}}]\n"
                          "figures: [{name: f, measure: share_of_peak, scale: 100}]\n"));
     REQUIRE(sy_sim("mem --device ddr4 --requests 2000 --json " + file).status == 0);
-    CHECK(memory.at("points").at(0).at("report") == json::parse(read_text(file)));
+    CHECK(memory.at("points").at(0).at("report") == read_json(file));
 }

@@ -33,7 +33,7 @@ json report_of(const std::string& arguments, const std::string& folder) {
     const Outcome outcome = sy_sim(arguments + " --report " + scratch(folder));
     INFO(outcome.err);
     REQUIRE(outcome.status == 0);
-    const json report = json::parse(read_text(scratch(folder + "/report.json")));
+    const json report = read_json(scratch(folder + "/report.json"));
     for (const json& check : report.at("conservation")) {
         INFO(check.dump());
         CHECK(check.at("ok") == true);

@@ -7,6 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "switchyard/sw_scheduler/base/json_text.h"
 #include "switchyard/testbenches/catch.h"
 #include "switchyard/testbenches/integration/programs.h"
 
@@ -33,7 +34,7 @@ Run run(const std::string& image, const std::string& settings) {
     result.report =
         report_of_run(std::string(" --platform ") + kMini + " --image " + image + " --trace " + kDigitsTrace +
                       " --batches " + std::to_string(kBatches) + " --write-profile " + profile + settings);
-    result.profile = json::parse(read_text(profile));
+    result.profile = read_json(profile);
     return result;
 }
 
@@ -42,7 +43,7 @@ std::map<std::string, std::vector<unsigned>> recorded_samples() {
     std::map<std::string, std::vector<unsigned>> result;
     std::istringstream lines(read_text(kDigitsTrace));
     for (std::string line; std::getline(lines, line);) {
-        const json record = json::parse(line);
+        const json record = switchyard::parse_json(line, "trace");
         if (record.at("batch") >= kBatches) break;
         unsigned samples = 0;
         for (const unsigned mask : record.at("mask")) samples += mask >> 1 & 1;
@@ -126,7 +127,7 @@ void check_packed_invocations(const std::string& network, const std::string& in_
     CHECK(on_chip.at("sample_routing") == "on_chip");
     for (std::size_t b = 0; b < on_chip.at("batches").size(); ++b)
         CHECK(on_chip.at("batches").at(b).at("macs") == reload.at("batches").at(b).at("macs"));
-    const json profile = json::parse(read_text(scratch("packed.json")));
+    const json profile = read_json(scratch("packed.json"));
     for (const auto& [name, counted] : profile.at("operators").items()) {
         CAPTURE(name);
         unsigned invocations = 0;
@@ -211,7 +212,7 @@ void compare_packing(const std::string& network, const std::string& options, con
         const std::string profile = scratch("profile.json");
         result.report = report_of_run(platform + " --image " + image + " --trace " + trace +
                                       " --batches 2 --set chip.impl=" + chip + " --write-profile " + profile);
-        result.profile = json::parse(read_text(profile));
+        result.profile = read_json(profile);
         return result;
     };
     const Run tiles = run_on("tiles"), stages = run_on("stages");

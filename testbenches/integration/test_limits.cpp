@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "switchyard/sw_scheduler/base/json_text.h"
 #include "switchyard/testbenches/catch.h"
 #include "switchyard/testbenches/integration/programs.h"
 
@@ -167,7 +168,7 @@ TEST_CASE("a run finds the trace that its model names", "[cli][trace]") {
     };
     const std::string given = report("--image " + image + " --trace " + folder + "/digits/skipnet/routing.jsonl", ".");
     CHECK(report("--image " + image, "/tmp") == given);
-    CHECK(json::parse(given).at("routing").at("source") == "trace");
+    CHECK(switchyard::parse_json(given, "report").at("routing").at("source") == "trace");
 
     const std::string refused = std::string("run --platform ") + kMini + " --batches 2 --image ";
     fs::copy_file(image, elsewhere);

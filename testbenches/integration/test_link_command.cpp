@@ -16,7 +16,7 @@ json run_link(const std::string& options) {
     const Outcome outcome = sy_sim("link " + options + " --json " + path);
     CAPTURE(options, outcome.err);
     REQUIRE(outcome.status == 0);
-    return json::parse(read_text(path));
+    return read_json(path);
 }
 
 /// sy-sim link on two devices and a switch, with one text of the file replaced.

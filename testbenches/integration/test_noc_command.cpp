@@ -14,7 +14,7 @@ json run_noc(const std::string& options, const std::string& file) {
     const Outcome outcome = sy_sim("noc " + options + " --json " + path);
     CAPTURE(options, outcome.err);
     REQUIRE(outcome.status == 0);
-    return json::parse(read_text(path));
+    return read_json(path);
 }
 
 }  // namespace

@@ -34,7 +34,7 @@ json report_of(const std::string& arguments) {
     const Outcome outcome = sy_sim(arguments + " --report " + scratch("report"));
     INFO(arguments << "\n" << outcome.err);
     REQUIRE(outcome.status == 0);
-    const json report = json::parse(read_text(scratch("report/report.json")));
+    const json report = read_json(scratch("report/report.json"));
     CHECK(report.at("ok") == true);
     return report;
 }

@@ -59,7 +59,7 @@ nlohmann::json summary_of(const std::string& design, const std::string& network,
     const Outcome outcome = run(design, network, budget_gb);
     INFO(outcome.out << outcome.err);
     REQUIRE(outcome.status == 0);
-    return nlohmann::json::parse(read_text(scratch("recorded/report.json"))).at("summary");
+    return read_json(scratch("recorded/report.json")).at("summary");
 }
 
 }  // namespace
@@ -89,7 +89,7 @@ TEST_CASE("logs of recorded steps that are truncated or missing are refused", "[
     const std::string log = chain();
     const std::string within_operator = log.substr(0, log.find(R"({"INSTRUCTION":"MEMORY","NAME":"a2")"));
     check_refused(run("dtr", network_of(within_operator), "1"), {"step.log:", "the log ends before MEMORY of a2"});
-    check_refused(run("dtr", network_of(log.substr(0, log.size() / 2)), "1"), {"step.log:", "no JSON object"});
+    check_refused(run("dtr", network_of(log.substr(0, log.size() / 2)), "1"), {"step.log:32: not JSON from byte "});
     const std::string network = network_of(log);
     write_text(network, "training: {network: recorded, log: nowhere.log}\n");
     check_refused(run("dtr", network, "1"), {"nowhere.log"});

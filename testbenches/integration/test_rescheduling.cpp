@@ -82,7 +82,7 @@ TEST_CASE("an image is kept while routes stay as they were", "[rescheduling]") {
                                        " --batches 12 --report " + scratch("swing") + options);
         INFO(outcome.err);
         REQUIRE(outcome.status == 0);
-        return json::parse(read_text(scratch("swing/report.json")));
+        return read_json(scratch("swing/report.json"));
     };
     const json never = run(""), asked = run(" --reschedule 4 --model " + model);
     REQUIRE(asked.at("phases").size() == 1);
@@ -104,7 +104,7 @@ void check_smaller_image(const std::string& chip) {
                                    model + " --set chip.impl=" + chip + " --report " + scratch("exits"));
     INFO(outcome.err);
     REQUIRE(outcome.status == 0);
-    CHECK(json::parse(read_text(scratch("exits/report.json"))).at("ok") == true);
+    CHECK(read_json(scratch("exits/report.json")).at("ok") == true);
 }
 
 }  // namespace
@@ -147,7 +147,7 @@ TEST_CASE("routes that change midway cost time until the next re-scheduling", "[
     const Outcome outcome = sy_sim("experiment " + scratch("drift.yaml") + " --report " + scratch("drift"));
     INFO(outcome.err);
     REQUIRE(outcome.status == 0);
-    const json results = json::parse(read_text(scratch("drift/results.json")));
+    const json results = read_json(scratch("drift/results.json"));
     for (const json& point : results.at("points")) {
         const auto mean = [&](unsigned first) {
             double sum = 0;

@@ -190,7 +190,7 @@ TEST_CASE("a run that ends early reports its batches as a run of no more batches
             digits.routing.resize(result.host.batches.size());
             write_text(file, digits.report(result).dump());
         });
-        return nlohmann::json::parse(read_text(file));
+        return read_json(file);
     };
     const nlohmann::json early = report_of(6, 3);
     CHECK(early.at("ok") == true);

@@ -34,7 +34,7 @@ TEST_CASE("what the profilers count becomes a profile, and the profile better ke
     const std::string initial = roomy_image("initial", "");
     const json report = run_roomy(initial, "initial");
     const std::string file = scratch("initial.json");
-    const json profile = json::parse(read_text(file));
+    const json profile = read_json(file);
     CHECK(profile.at("batches") == 10);
     CHECK(profile.at("batch_samples") == 128);
 
@@ -108,7 +108,7 @@ TEST_CASE("one operator's kernels are sampled from a profile", "[cli][sampling]"
     const Outcome counted = sy_sched("sample --profile " + profile + " --operator a --kernels 4 --json " + file);
     INFO(counted.err);
     REQUIRE(counted.status == 0);
-    const json result = json::parse(read_text(file));
+    const json result = read_json(file);
     CHECK(result.at("counted_by") == "dyn_dim");
     CHECK(result.at("mean_samples").get<double>() == Approx((6 * 20 + 3 * 21) / 10.0));
     CHECK(result.at("initial") == json{{"expected_loss", (6 * 12 + 3 * 11) / 10.0}, {"dyn_dims", {16, 32, 48, 64}}});
@@ -118,7 +118,7 @@ TEST_CASE("one operator's kernels are sampled from a profile", "[cli][sampling]"
     CHECK_THAT(counted.out, Catch::Matchers::ContainsSubstring("initial                     10.500   16 32 48 64\n"));
 
     REQUIRE(sy_sched("sample --profile " + profile + " --operator b --kernels 4 --json " + file).status == 0);
-    const json by_kernel = json::parse(read_text(file));
+    const json by_kernel = read_json(file);
     CHECK(by_kernel.at("counted_by") == "kernel");
     CHECK(by_kernel.at("unit_samples") == 32);
     CHECK_FALSE(by_kernel.contains("from_kernels"));

@@ -80,7 +80,7 @@ TEST_CASE("pipelines choose the allocations that tiles choose", "[sharing][stage
 TEST_CASE("the profile of an operator on shared tiles is that of all its allocations", "[sharing]") {
     const std::string profile = scratch("sharing_profile.json");
     run_shared(compile(kSwing, ""), "stages", " --write-profile " + profile);
-    const json counted = json::parse(read_text(profile));
+    const json counted = read_json(profile);
     for (const char* const branch : {"left", "right"}) {
         const json& one = counted.at("operators").at(branch);
         unsigned units = 0;

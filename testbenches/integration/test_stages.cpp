@@ -164,7 +164,7 @@ void check_gemm(const std::string& size, double bound) {
         const Outcome outcome = sy_sim("gemm --platform configs/platforms/adyna.yaml " + size +
                                        " --set chip.impl=" + chip + " --json " + file);
         REQUIRE(outcome.status == 0);
-        const json result = json::parse(read_text(file));
+        const json result = read_json(file);
         CHECK(result.at("ok") == true);
         return result.at("cycles");
     };

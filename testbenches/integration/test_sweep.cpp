@@ -13,6 +13,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "switchyard/sw_scheduler/base/json_text.h"
 #include "switchyard/testbenches/catch.h"
 #include "switchyard/testbenches/integration/programs.h"
 
@@ -48,7 +49,7 @@ json rows(const std::string& database, const std::string& sql) {
     const Outcome outcome = sy_sweep("query --json --store " + database + " \"" + sql + "\"");
     INFO(outcome.err);
     REQUIRE(outcome.status == 0);
-    return json::parse(outcome.out);
+    return switchyard::parse_json(outcome.out, "output");
 }
 
 pid_t start(const std::string& file, const std::string& database) {
@@ -95,7 +96,7 @@ TEST_CASE("a sweep runs each point once, and its rows are those of experiments",
     CHECK_THAT(first.out, ContainsSubstring("tiny: 8 points: 0 known, 8 run; 8 done, 0 infeasible, 0 failed"));
     CHECK_THAT(first.out, ContainsSubstring("Pareto front"));
     CHECK_THAT(first.err, ContainsSubstring("8 of 8 points"));
-    CHECK(json::parse(read_text(scratch("s.json"))).at("ran") == 8);
+    CHECK(read_json(scratch("s.json")).at("ran") == 8);
     const json before = rows(database, "SELECT * FROM point ORDER BY key");
 
     const Outcome second = sy_sweep("run " + file + " --store " + database);
@@ -116,12 +117,12 @@ TEST_CASE("a sweep runs each point once, and its rows are those of experiments",
                                fs::absolute("testbenches/data/moe.yaml").string() +
                                "]\ndesigns: [adyna]\nfigures: [{name: f, measure: summary.latency_us.mean}]\n");
     REQUIRE(sy_sim("experiment " + experiment + " --report " + folder).status == 0);
-    const json report = json::parse(read_text(folder + "/results.json")).at("points").at(0).at("report");
+    const json report = read_json(folder + "/results.json").at("points").at(0).at("report");
     const json row = rows(database,
                           "SELECT latency, energy, report FROM tiny JOIN point USING (key) WHERE network = 'moe' AND "
                           "design = 'adyna' AND \\\"noc.link_bytes_per_cycle\\\" = 192");
     REQUIRE(row.size() == 1);
-    CHECK(json::parse(row[0].at("report").get<std::string>()) == report);
+    CHECK(switchyard::parse_json(row[0].at("report").get<std::string>(), "report") == report);
     CHECK(row[0].at("latency") == report.at("summary").at("latency_us").at("mean"));
 
     const Outcome csv = sy_sweep("query --sweep tiny --csv --store " + database);
@@ -233,7 +234,7 @@ TEST_CASE("an interrupted run ends cleanly and reports the batches that it has",
     const int status = ended(child, SIGINT);
     REQUIRE(WIFEXITED(status));
     CHECK(WEXITSTATUS(status) == 130);
-    const json document = json::parse(read_text(report + "/report.json"));
+    const json document = read_json(report + "/report.json");
     CHECK(document.at("ok") == true);
     CHECK(document.at("interrupted").at("batches_asked") == 50000);
     CHECK(document.at("batches").size() < 50000);

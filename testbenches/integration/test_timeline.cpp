@@ -89,7 +89,7 @@ void check_nesting(Slices slices) {
 
 /// The slices of a file by process and thread, in nanoseconds.
 std::map<std::pair<std::string, std::string>, std::vector<Slice>> slices_of(const std::string& path) {
-    const nlohmann::json trace = nlohmann::json::parse(read_text(path));
+    const nlohmann::json trace = read_json(path);
     std::map<int, std::string> processes;
     std::map<std::pair<int, int>, std::string> threads;
     std::map<std::pair<std::string, std::string>, std::vector<Slice>> slices;
@@ -228,7 +228,7 @@ TEST_CASE("what is on a timeline of a GPU adds up to the report", "[timeline]") 
                                    folder + " --timeline " + file);
     INFO(outcome.err);
     REQUIRE(outcome.status == 0);
-    const nlohmann::json report = nlohmann::json::parse(read_text(folder + "/report.json"));
+    const nlohmann::json report = read_json(folder + "/report.json");
     double running_ns = 0;
     std::size_t running = 0, dispatched = 0;
     for (const auto& [track, slices] : slices_of(file)) {

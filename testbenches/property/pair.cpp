@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "switchyard/testbenches/property/pair.h"
+#include "switchyard/sw_scheduler/base/json_text.h"
 #include "switchyard/sw_scheduler/workload/route_provider.h"
 
 #include <sys/resource.h>
@@ -138,11 +139,10 @@ std::string run_model(const Compiled& compiled, const std::string& impl) {
             failed.push_back(
                 {{"name", check.at("name")}, {"expected", check.at("expected")}, {"got", check.at("got")}});
     }
-    return ordered_json{{"latency_us", latencies},
-                        {"run_us", report.at("summary").at("run_us")},
-                        {"validation", report.at("validation")},
-                        {"failed", failed}}
-        .dump();
+    return json_text(ordered_json{{"latency_us", latencies},
+                                  {"run_us", report.at("summary").at("run_us")},
+                                  {"validation", report.at("validation")},
+                                  {"failed", failed}});
 }
 
 double mean_latency(const ordered_json& model) {
@@ -167,7 +167,7 @@ ordered_json run_pair(std::uint64_t seed, PairSize size) {
                         {"platform", pair.platform}};
     for (const char* impl : {"tiles", "stages"}) {
         const auto keep = [&](std::size_t, const std::string& text, double seconds) {
-            result[impl] = ordered_json::parse(text);
+            result[impl] = parse_ordered_json(text, "answer of a process");
             result[impl]["seconds"] = seconds;
         };
         try {
@@ -185,8 +185,10 @@ ordered_json run_pair(std::uint64_t seed, PairSize size) {
 std::vector<ordered_json> run_pairs(std::uint64_t first, std::size_t count, PairSize size, unsigned jobs) {
     std::vector<ordered_json> results(count);
     platform::run_in_processes(
-        count, jobs, [&](std::size_t index) { return run_pair(first + index, size).dump(); },
-        [&](std::size_t index, const std::string& text, double) { results[index] = ordered_json::parse(text); });
+        count, jobs, [&](std::size_t index) { return json_text(run_pair(first + index, size)); },
+        [&](std::size_t index, const std::string& text, double) {
+            results[index] = parse_ordered_json(text, "answer of a process");
+        });
     return results;
 }
 

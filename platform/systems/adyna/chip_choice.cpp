@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "switchyard/platform/system/process_pool.h"
+#include "switchyard/sw_scheduler/base/json_text.h"
 
 namespace switchyard::platform {
 
@@ -23,8 +24,10 @@ PlatformConfig as(PlatformConfig platform, const char* impl) {
 ordered_json in_process(const PlatformConfig& platform, const ChipRun& run) {
     ordered_json documents;
     run_in_processes(
-        1, 1, [&](std::size_t) { return run(platform).dump(); },
-        [&](std::size_t, const std::string& text, double) { documents = ordered_json::parse(text); });
+        1, 1, [&](std::size_t) { return json_text(run(platform)); },
+        [&](std::size_t, const std::string& text, double) {
+            documents = parse_ordered_json(text, "answer of a process");
+        });
     return documents;
 }
 

@@ -53,7 +53,7 @@ std::string trace_link(const std::string& trace, const std::vector<std::uint8_t>
         {"trace", fs::weakly_canonical(fs::absolute(trace)).lexically_relative(folder_of(image_path)).string()},
         {"trace_crc32", checksum_of(trace)},
         {"image_crc32", checksum_of(image_bytes)}};
-    return link.dump(2) + "\n";
+    return json_text(link, 2) + "\n";
 }
 
 std::string declared_trace(const std::vector<std::uint8_t>& image_bytes, const std::string& image_path) {

@@ -7,6 +7,7 @@
 
 #include "switchyard/platform/systems/adyna/kernel_profile.h"
 #include "switchyard/sw_scheduler/adyna/compiler/compile.h"
+#include "switchyard/sw_scheduler/base/json_text.h"
 
 namespace switchyard::platform {
 namespace {
@@ -37,7 +38,7 @@ Rescheduler::Rescheduler(const sched::Model& model, const PlatformConfig& platfo
       current_bytes_(encode(first)) {}
 
 SimulatedHost::Schedule Rescheduler::operator()(const SimulatedHost::Profile& read_back) {
-    const sched::Profile profile = sched::parse_profile(kernel_profile(*current_, since(seen_, read_back)).dump(),
+    const sched::Profile profile = sched::parse_profile(json_text(kernel_profile(*current_, since(seen_, read_back))),
                                                         "profile of the chip", model_.graph);
     if (!expected_ || sched::moved_load(model_.graph, sched::expected_fractions(*expected_),
                                         sched::expected_fractions(profile)) > options_.margins.moved)

@@ -15,6 +15,7 @@
 #include "switchyard/platform/systems/expert_parallel/expert_parallel_report.h"
 #include "switchyard/platform/systems/expert_parallel/joint_run.h"
 #include "switchyard/sw_scheduler/base/error.h"
+#include "switchyard/sw_scheduler/base/json_text.h"
 
 namespace switchyard::platform {
 
@@ -70,9 +71,9 @@ private:
         outcome.part_us.resize(count);
         outcome.reload_us.resize(count);
         run_in_processes(
-            count, 1, [&](std::size_t i) { return parts_.parts()[i]->plan->run().dump(); },
+            count, 1, [&](std::size_t i) { return json_text(parts_.parts()[i]->plan->run()); },
             [&](std::size_t i, const std::string& text, double) {
-                const ordered_json report = ordered_json::parse(text);
+                const ordered_json report = parse_ordered_json(text, "answer of a process");
                 if (i == parts_.alone) return take_alone(report, outcome);
                 std::vector<double> us = latencies_of(report);
                 outcome.reload_us[i] = std::max(0.0, us.at(0) - us.at(1));
@@ -90,12 +91,12 @@ private:
         run_in_processes(
             2, 1,
             [&](std::size_t i) {
-                return i == 0 ? parts_.parts()[parts_.alone]->plan->run().dump()
+                return i == 0 ? json_text(parts_.parts()[parts_.alone]->plan->run())
                               : text_of(run_joint(config_, parts_, outcome.exchanges));
             },
             [&](std::size_t i, const std::string& text, double) {
                 if (i == 0)
-                    alone = ordered_json::parse(text);
+                    alone = parse_ordered_json(text, "answer of a process");
                 else
                     outcome.joint = joint_outcome(text);
             });

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "switchyard/platform/systems/expert_parallel/joint_outcome.h"
+#include "switchyard/sw_scheduler/base/json_text.h"
 
 #include <nlohmann/json.hpp>
 
@@ -13,12 +14,11 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(JointOutcome, part_us, reload_us, reloaded_us
                                    channel_busy, chip_busy, reloads, sent_bytes, received_bytes, run_us)
 
 std::string text_of(const JointOutcome& outcome) {
-    // A part's name need not be UTF-8.
-    return nlohmann::json(outcome).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    return json_text(nlohmann::json(outcome));
 }
 
 JointOutcome joint_outcome(const std::string& text) {
-    return nlohmann::json::parse(text).get<JointOutcome>();
+    return parse_json(text, "answer of a process").get<JointOutcome>();
 }
 
 }  // namespace switchyard::platform::expert_parallel

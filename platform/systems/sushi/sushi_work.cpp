@@ -13,6 +13,7 @@
 #include "switchyard/platform/systems/sushi/sushi_chip.h"
 #include "switchyard/platform/systems/sushi/sushi_run.h"
 #include "switchyard/sw_scheduler/base/error.h"
+#include "switchyard/sw_scheduler/base/json_text.h"
 
 namespace switchyard::platform::sushi {
 
@@ -167,11 +168,11 @@ LatencyTable simulated_table(const Supernet& supernet, const SushiConfig& config
         column.irq.bind(chip.irq);
         sc_core::sc_start();
         if (!chip.registry.errors().empty()) throw std::runtime_error(chip.registry.errors().front());
-        return ordered_json{{"fill", column.fill_us}, {"us", column.us}}.dump();
+        return json_text(ordered_json{{"fill", column.fill_us}, {"us", column.us}});
     };
     const double us = 1 / config.accelerator.clock_ghz / 1e3;
     run_in_processes(table.subgraphs.size() + 1, jobs, work, [&](std::size_t index, const std::string& text, double) {
-        const ordered_json result = ordered_json::parse(text);
+        const ordered_json result = parse_ordered_json(text, "answer of a process");
         for (std::size_t s = 0; s < supernet.subnets.size(); ++s) {
             const double value = result.at("us").at(s).get<double>() * us;
             (index < table.subgraphs.size() ? table.latency_us[s][index] : table.without_us[s]) = value;

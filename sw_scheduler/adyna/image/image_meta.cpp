@@ -30,7 +30,7 @@ std::string meta_to_json(const ImageMeta& meta) {
     if (meta.routing != ImageMeta{}.routing) json[kRouting] = meta.routing;
     if (meta.batches_in_flight != 1) json[kInFlight] = meta.batches_in_flight;
     // A model's name need not be UTF-8.
-    return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    return json_text(json);
 }
 
 ImageMeta meta_from_json(const std::uint8_t* bytes, std::size_t size) {

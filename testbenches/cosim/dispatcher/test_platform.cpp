@@ -15,7 +15,7 @@ nlohmann::json report_with(const std::string& settings) {
                                kDigitsTrace + " --batches 2 --report " + folder + " " + settings);
     INFO(settings << ": " << run.err);
     REQUIRE(run.status == 0);
-    nlohmann::json report = nlohmann::json::parse(read_text(folder + "/report.json"));
+    nlohmann::json report = read_json(folder + "/report.json");
     REQUIRE(report.at("fidelity").erase("dispatcher") == 1);
     return report;
 }

@@ -30,7 +30,7 @@ json report_with(const std::string& network, const std::string& settings) {
                                folder + " " + settings);
     INFO(network << " " << settings << ": " << run.err);
     REQUIRE(run.status == 0);
-    json report = json::parse(read_text(folder + "/report.json"));
+    json report = read_json(folder + "/report.json");
     REQUIRE(report.at("fidelity").erase("network_interface") == 1);
     return report;
 }

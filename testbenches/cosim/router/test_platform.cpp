@@ -16,7 +16,7 @@ json report_with(const std::string& settings) {
                                kDigitsTrace + " --batches 2 --report " + folder + " " + settings);
     INFO(settings << ": " << run.err);
     REQUIRE(run.status == 0);
-    json report = json::parse(read_text(folder + "/report.json"));
+    json report = read_json(folder + "/report.json");
     REQUIRE(report.at("fidelity").erase("noc") == 1);
     return report;
 }
@@ -27,7 +27,7 @@ std::string noc_with(const std::string& impl, const std::string& options) {
     const Outcome outcome = sy_sim("noc --impl " + impl + " " + options + " --json " + path);
     INFO(impl << ": " << outcome.err);
     REQUIRE(outcome.status == 0);
-    json report = json::parse(read_text(path));
+    json report = read_json(path);
     CHECK(report.at("impl") == impl);
     report.erase("impl");
     return report.dump();

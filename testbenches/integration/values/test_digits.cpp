@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include "switchyard/platform/system/npy.h"
+#include "switchyard/sw_scheduler/base/json_text.h"
 #include "switchyard/testbenches/integration/programs.h"
 #include "switchyard/testbenches/integration/values/digits_reference.h"
 #include "switchyard/testbenches/integration/values/digits_runs.h"
@@ -29,7 +30,7 @@ std::vector<std::size_t> recorded_masks(const std::string& trace, const DigitsSa
     std::vector<std::size_t> masks;
     std::istringstream lines(trace);
     for (std::string line; std::getline(lines, line);) {
-        const json record = json::parse(line);
+        const json record = switchyard::parse_json(line, "trace");
         if (record.at("batch") == sample.first) masks.push_back(record.at("mask").at(sample.second));
         if (record.at("batch") > sample.first) break;
     }
@@ -101,7 +102,7 @@ std::set<std::string> differences_of(const Network& network, const json& values,
     std::istringstream trace(read_text(kDigitsFolder + network.folder + "/routing.jsonl"));
     std::string line;
     std::getline(trace, line);
-    const std::size_t samples = json::parse(line).at("mask").size() * together;
+    const std::size_t samples = switchyard::parse_json(line, "trace").at("mask").size() * together;
     std::set<std::string> found;
     for (const json& one : values.at("routing").at("differences"))
         found.insert(

@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "switchyard/platform/system/npy.h"
+#include "switchyard/sw_scheduler/base/json_text.h"
 #include "switchyard/testbenches/catch.h"
 #include "switchyard/testbenches/integration/programs.h"
 #include "switchyard/testbenches/integration/values/digits_runs.h"
@@ -83,7 +84,7 @@ std::vector<TokenExperts> recorded_experts(const std::string& trace, std::size_t
     std::vector<TokenExperts> layers;
     std::istringstream lines(trace);
     for (std::string line; std::getline(lines, line);) {
-        const json record = json::parse(line);
+        const json record = switchyard::parse_json(line, "trace");
         if (record.at("batch") > batch) break;
         if (record.at("batch") != batch) continue;
         TokenExperts& experts = layers.emplace_back();

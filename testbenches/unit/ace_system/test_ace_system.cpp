@@ -11,6 +11,8 @@
 
 #include "switchyard/platform/system/system.h"
 #include "switchyard/sw_scheduler/base/error.h"
+#include "switchyard/sw_scheduler/base/files.h"
+#include "switchyard/sw_scheduler/base/json_text.h"
 #include "switchyard/sw_scheduler/kernel_streams/stream_model.h"
 #include "switchyard/testbenches/sim_test.h"
 #include "switchyard/tlm/simulation_registry.h"
@@ -49,7 +51,7 @@ ordered_json report_of(const Point& point) {
         const auto system = make_ace_system();
         std::ofstream(file) << system->prepare(point)->run().dump();
     });
-    ordered_json report = ordered_json::parse(std::ifstream(file));
+    ordered_json report = parse_ordered_json(read_file(file, kMaxJsonBytes), file);
     std::filesystem::remove(file);
     return report;
 }

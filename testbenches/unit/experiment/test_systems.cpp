@@ -9,6 +9,7 @@
 #include "switchyard/platform/experiment/run_experiment.h"
 #include "switchyard/sw_scheduler/base/error.h"
 #include "switchyard/sw_scheduler/base/files.h"
+#include "switchyard/sw_scheduler/base/json_text.h"
 #include "switchyard/sw_scheduler/base/scratch_folder.h"
 #include "switchyard/testbenches/catch.h"
 
@@ -109,7 +110,7 @@ TEST_CASE("a system that the library does not have runs through the experiment r
     ExperimentOptions options;
     options.executor.jobs = 2;
     CHECK(run_experiment(experiment, systems, folder.file("out"), options));
-    const ordered_json results = ordered_json::parse(text_of(folder.file("out/results.json")));
+    const ordered_json results = parse_ordered_json(text_of(folder.file("out/results.json")), "results.json");
     REQUIRE(results.at("points").size() == 4);
     CHECK(results.at("points").at(1).at("report").at("batches").size() == 3);
     CHECK(results.at("figures").at(0).at("series").at(1).at("values").at(0) == 4.0);

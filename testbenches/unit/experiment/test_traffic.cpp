@@ -64,9 +64,9 @@ TEST_CASE("lines end where `until` says so, with published numbers beside them",
     const ordered_json& figure = drawn.at("figures").at(0);
     CHECK(drawn.at("command") == "noc");
     CHECK(drawn.at("points").at(0).at("traffic") == "short");
-    CHECK(figure.at("series").at(0).at("values") == ordered_json::parse("[10.0, 20.0, null]"));
-    CHECK(figure.at("series").at(0).at("published") == ordered_json::parse("[20.0, null, 100.0]"));
-    CHECK(figure.at("series").at(1).at("values") == ordered_json::parse("[10.0, 10.0, 10.0]"));
+    CHECK(figure.at("series").at(0).at("values") == ordered_json({10.0, 20.0, nullptr}));
+    CHECK(figure.at("series").at(0).at("published") == ordered_json({20.0, nullptr, 100.0}));
+    CHECK(figure.at("series").at(1).at("values") == ordered_json({10.0, 10.0, 10.0}));
     REQUIRE(figure.at("comparisons").size() == 2);
     CHECK(figure.at("comparisons").at(0).at("ours") == 10);
     CHECK(figure.at("comparisons").at(1).at("ours").is_null());

@@ -27,6 +27,18 @@ TEST_CASE("JSON is read as it stands", "[json]") {
           nlohmann::json({{"a", {1, {{"a", 2}}, {{"a", 3}}}}, {"b", {{"a", 4}}}}));
 }
 
+TEST_CASE("objects keep the order of their keys where that is asked for", "[json]") {
+    const std::string text = R"({"z":[1,-2,0.5],"a":{"c":true,"b":null}})";
+    CHECK(json_text(parse_ordered_json(text, "f")) == text);
+    CHECK(json_text(parse_json(text, "f")) == R"({"a":{"b":null,"c":true},"z":[1,-2,0.5]})");
+    CHECK(json_text(parse_ordered_json(R"({"z":[]})", "f"), 1) == "{\n \"z\": []\n}");
+    CHECK_THROWS_WITH(parse_ordered_json(R"({"z": {"a": 1, "a": 2}})", "f"), "f: z.a: is given twice");
+}
+
+TEST_CASE("text that is not UTF-8 is written with replacement characters", "[json]") {
+    CHECK(json_text(nlohmann::json("caf\xe9")) == "\"caf\xef\xbf\xbd\"");
+}
+
 TEST_CASE("a key that an object has twice is refused with its place", "[json]") {
     CHECK(parse_error(R"({"a": 1, "a": 2})") == "file.json: a: is given twice");
     CHECK(parse_error(R"({"a": {"b": 1}, "c": {"d": [{"b": 1, "b": 1}]}})") == "file.json: c.d.b: is given twice");

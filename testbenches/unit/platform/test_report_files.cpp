@@ -8,6 +8,8 @@
 
 #include "switchyard/platform/system/report_parts.h"
 #include "switchyard/sw_scheduler/base/error.h"
+#include "switchyard/sw_scheduler/base/files.h"
+#include "switchyard/sw_scheduler/base/json_text.h"
 #include "switchyard/testbenches/catch.h"
 
 using namespace switchyard;
@@ -18,8 +20,7 @@ TEST_CASE("a report is written whole, into folders that need not exist", "[repor
     const fs::path file = folder / "a" / "report.json";
     const nlohmann::ordered_json document = {{"z", 1}, {"a", 0.1}};
     platform::write_json(document, file.string());
-    std::ifstream in(file);
-    CHECK(nlohmann::ordered_json::parse(in) == document);
+    CHECK(parse_ordered_json(read_file(file, kMaxJsonBytes), file) == document);
     CHECK(std::distance(fs::directory_iterator(file.parent_path()), fs::directory_iterator()) == 1);
     fs::remove_all(folder);
 }

@@ -14,6 +14,8 @@
 
 #include "switchyard/platform/system/system.h"
 #include "switchyard/platform/systems/sushi/sushi_chip.h"
+#include "switchyard/sw_scheduler/base/files.h"
+#include "switchyard/sw_scheduler/base/json_text.h"
 #include "switchyard/testbenches/sim_test.h"
 
 namespace switchyard::platform {
@@ -45,7 +47,7 @@ inline nlohmann::ordered_json sushi_report(const platform::Point& point) {
         const auto system = platform::make_sushi_system();
         std::ofstream(file) << system->prepare(point)->run().dump();
     });
-    nlohmann::ordered_json report = nlohmann::ordered_json::parse(std::ifstream(file));
+    nlohmann::ordered_json report = parse_ordered_json(read_file(file, kMaxJsonBytes), file);
     std::filesystem::remove(file);
     return report;
 }

@@ -6,6 +6,8 @@
 
 #include "switchyard/platform/systems/sushi/rooflines.h"
 #include "switchyard/platform/systems/sushi/sushi_run.h"
+#include "switchyard/sw_scheduler/base/files.h"
+#include "switchyard/sw_scheduler/base/json_text.h"
 #include "switchyard/testbenches/unit/sushi/sushi_bench.h"
 
 using namespace switchyard;
@@ -88,7 +90,7 @@ Deviation compare_layers(const std::string& workload, const std::string& board,
                 std::ofstream(file) << layers.dump();
             });
             double closed = 0, simulated = 0;
-            for (const ordered_json& layer : ordered_json::parse(std::ifstream(file))) {
+            for (const ordered_json& layer : parse_ordered_json(read_file(file, kMaxJsonBytes), file)) {
                 const double of_form = layer.at(1).get<double>(), of_chip = layer.at(2).get<double>();
                 const double difference = std::abs(of_form - of_chip) / of_chip;
                 if (layer.at(3) != 1 && difference > deviation.worst_layer) {
