@@ -15,18 +15,34 @@ if(SWITCHYARD_PRECOMPILE AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   add_compile_options(--param=ggc-min-heapsize=1048576)  # KiB
 endif()
 
+# The literals of nlohmann-json are functions but no templates: whoever reads the header instantiates the parser that they
+# call, which takes each source half a second. Precompiled headers have a copy without them.
+set(json <nlohmann/json.hpp>)
+get_target_property(folders nlohmann_json::nlohmann_json INTERFACE_INCLUDE_DIRECTORIES)
+find_file(SWITCHYARD_JSON_HEADER nlohmann/json.hpp HINTS ${folders})
+mark_as_advanced(SWITCHYARD_JSON_HEADER)
+if(SWITCHYARD_PRECOMPILE AND SWITCHYARD_JSON_HEADER)
+  file(READ ${SWITCHYARD_JSON_HEADER} text)
+  string(REGEX REPLACE "inline namespace literals.*}  // namespace literals" "" text "${text}")
+  string(REGEX REPLACE "using nlohmann::literals::[^;]*;" "" text "${text}")
+  set(json ${PROJECT_BINARY_DIR}/precompiled/json_without_literals.hpp)
+  file(CONFIGURE OUTPUT ${json} CONTENT "#pragma GCC system_header\n${text}" @ONLY)
+  unset(text)
+endif()
+unset(folders)
+
 set(standard <algorithm> <array> <cmath> <cstdint> <filesystem> <fstream> <functional> <map> <memory> <numeric>
   <optional> <random> <set> <stdexcept> <string> <utility> <vector> <fmt/format.h> <fmt/ranges.h>)
-set(SWITCHYARD_PRECOMPILED_scheduler ${standard} <nlohmann/json.hpp> <yaml-cpp/yaml.h>)
-set(SWITCHYARD_PRECOMPILED_models ${standard} <nlohmann/json.hpp> <systemc> <tlm> <tlm_utils/simple_initiator_socket.h>
+set(SWITCHYARD_PRECOMPILED_scheduler ${standard} ${json} <yaml-cpp/yaml.h>)
+set(SWITCHYARD_PRECOMPILED_models ${standard} ${json} <systemc> <tlm> <tlm_utils/simple_initiator_socket.h>
   <tlm_utils/simple_target_socket.h>)
-set(SWITCHYARD_PRECOMPILED_apps ${SWITCHYARD_PRECOMPILED_models} <CLI/CLI.hpp>)
 set(SWITCHYARD_PRECOMPILED_tests ${SWITCHYARD_PRECOMPILED_models} "${PROJECT_SOURCE_DIR}/testbenches/catch.h")
 # Verilator's headers behave differently where SystemC's come before.
 set(SWITCHYARD_PRECOMPILED_cosim ${standard} "${PROJECT_SOURCE_DIR}/testbenches/catch.h")
 unset(standard)
+unset(json)
 
-# switchyard_precompile(<target> scheduler|models|apps|tests|cosim): the target's C++ sources find these headers
+# switchyard_precompile(<target> scheduler|models|tests|cosim): the target's C++ sources find these headers
 # precompiled. The first target of each kind compiles them, and the first cold one (switchyard_cold()) once more, since
 # g++ wants them compiled with the same optimisation; the other options of all targets must be the same.
 function(switchyard_precompile target kind)

@@ -30,23 +30,31 @@ void check_run(const std::string& design, const std::string& network, std::map<s
     });
 }
 
+void check_open_checks(std::uint64_t seed) {
+    for (const char* const weights : {"on_demand", "preloaded"})
+        for (const char* const depth : {"0", "1", "2", "1000"}) {
+            CAPTURE(weights, depth, seed);
+            const bool speculates = std::string(depth) != "0";
+            std::map<std::string, std::string> set{
+                {"network.rows", "256"},         {"network.columns", "256"},
+                {"network.layers", "6"},         {"network.routes.certainty", "0.8"},
+                {"brainstorm.weights", weights}, {"brainstorm.speculative_routing", speculates ? "yes" : "no"}};
+            if (speculates) set["brainstorm.speculation_depth"] = depth;
+            check_run("brt-vertical", "dynamic_routing", set, seed, speculates);
+            set["brainstorm.speculation_certainty"] = "0.7";  // some routers are not speculated on
+            check_run("brt-horizontal", "dynamic_routing", set, seed, false);
+        }
+}
+
 }  // namespace
 
 TEST_CASE("kernels of the decisions find their weights, however many checks are open", "[brainstorm_speculation]") {
-    for (const char* const weights : {"on_demand", "preloaded"})
-        for (const char* const depth : {"0", "1", "2", "1000"})
-            for (const std::uint64_t seed : {1, 2}) {
-                CAPTURE(weights, depth, seed);
-                const bool speculates = std::string(depth) != "0";
-                std::map<std::string, std::string> set{
-                    {"network.rows", "256"},         {"network.columns", "256"},
-                    {"network.layers", "6"},         {"network.routes.certainty", "0.8"},
-                    {"brainstorm.weights", weights}, {"brainstorm.speculative_routing", speculates ? "yes" : "no"}};
-                if (speculates) set["brainstorm.speculation_depth"] = depth;
-                check_run("brt-vertical", "dynamic_routing", set, seed, speculates);
-                set["brainstorm.speculation_certainty"] = "0.7";  // some routers are not speculated on
-                check_run("brt-horizontal", "dynamic_routing", set, seed, false);
-            }
+    check_open_checks(1);
+}
+
+TEST_CASE("kernels of other decisions find their weights, however many checks are open",
+          "[.ci-long][brainstorm_speculation]") {
+    check_open_checks(2);
 }
 
 TEST_CASE("a queue that kernels in vain have filled loses none", "[brainstorm_speculation]") {

@@ -23,38 +23,44 @@ Image compiled(const Model& model, const HardwareDescription& chip, std::uint32_
     return compile(model.graph, chip, options);
 }
 
+void check_shares(const HardwareDescription& chip) {
+    for (const char* const file : {"configs/workloads/digits_early_exit.yaml", "configs/workloads/digits_moe.yaml"}) {
+        INFO(file << " on " << chip.name);
+        const Model model = read_model(file);
+        const Image image = compiled(model, chip);
+        std::size_t across = 0, joined = 0;
+        for (const TileProgram& program : image.tiles) {
+            for (const TileOperator& op : program.operators) {
+                const OperatorPlacement& placement = program.placement(op.op_id);
+                if (std::any_of(op.epilogue.begin(), op.epilogue.end(), is_across_channels)) {
+                    ++across;
+                    CHECK(placement.k_factor == 1);
+                    CHECK(op.kept_offset == op.out_slot_bytes / 3);
+                }
+                if (op.gate_rule == GateRule::patience) CHECK(placement.k_factor == 1);
+                if (placement.shape.joined == 1) continue;
+                ++joined;
+                CHECK(placement.shape.joined == 8);
+                CHECK(placement.unit_samples % 8 == 0);
+                for (const Partition& part : placement.partitions) CHECK(keeps_groups(placement.shape, part));
+                CHECK(program.order(op.segment) == nullptr);
+            }
+        }
+        CHECK(across > 0);
+        CHECK((joined > 0) == (model.graph.samples_per_input > 1));
+        CHECK_NOTHROW(decode_image(encode(image), "image"));
+    }
+}
+
 }  // namespace
 
 TEST_CASE("tiles share out neither the channels of a norm nor the samples of an input", "[tokens]") {
-    for (const HardwareDescription& chip : {mini_chip(), large_chip()}) {
-        for (const char* const file :
-             {"configs/workloads/digits_early_exit.yaml", "configs/workloads/digits_moe.yaml"}) {
-            INFO(file << " on " << chip.name);
-            const Model model = read_model(file);
-            const Image image = compiled(model, chip);
-            std::size_t across = 0, joined = 0;
-            for (const TileProgram& program : image.tiles) {
-                for (const TileOperator& op : program.operators) {
-                    const OperatorPlacement& placement = program.placement(op.op_id);
-                    if (std::any_of(op.epilogue.begin(), op.epilogue.end(), is_across_channels)) {
-                        ++across;
-                        CHECK(placement.k_factor == 1);
-                        CHECK(op.kept_offset == op.out_slot_bytes / 3);
-                    }
-                    if (op.gate_rule == GateRule::patience) CHECK(placement.k_factor == 1);
-                    if (placement.shape.joined == 1) continue;
-                    ++joined;
-                    CHECK(placement.shape.joined == 8);
-                    CHECK(placement.unit_samples % 8 == 0);
-                    for (const Partition& part : placement.partitions) CHECK(keeps_groups(placement.shape, part));
-                    CHECK(program.order(op.segment) == nullptr);
-                }
-            }
-            CHECK(across > 0);
-            CHECK((joined > 0) == (model.graph.samples_per_input > 1));
-            CHECK_NOTHROW(decode_image(encode(image), "image"));
-        }
-    }
+    check_shares(mini_chip());
+}
+
+TEST_CASE("tiles of a large chip share out neither the channels of a norm nor the samples of an input",
+          "[.ci-long][tokens]") {
+    check_shares(large_chip());
 }
 
 TEST_CASE("gates with patience send labels along their chain", "[tokens]") {

@@ -78,21 +78,8 @@ bool has_ring(const Config& config) {
     return false;
 }
 
-}  // namespace
-
-TEST_CASE("flit: dateline classes leave no ring of channels, a torus without them has one", "[flit]") {
-    const auto [columns, rows] = GENERATE(std::pair{8u, 8u}, std::pair{12u, 12u}, std::pair{5u, 4u}, std::pair{2u, 2u},
-                                          std::pair{3u, 1u}, std::pair{7u, 6u});
-    CHECK_FALSE(has_ring(grid(true, columns, rows)));
-    CHECK_FALSE(has_ring(grid(false, columns, rows)));
-    Config bare = grid(true, columns, rows);
-    bare.dateline = false;
-    CHECK(has_ring(bare) == (columns > 3));  // half of a short ring is one link: nothing depends on it
-}
-
-TEST_CASE("flit: equally long directions share the load of every pattern", "[flit]") {
+void check_shared_load(unsigned size) {
     const auto pattern = GENERATE("uniform", "transpose", "bitcomp", "bitrev", "shuffle", "tornado", "neighbour");
-    const unsigned size = GENERATE(4u, 6u, 8u, 16u);
     if (size == 6 && (std::string(pattern) == "bitrev" || std::string(pattern) == "shuffle")) return;
     CAPTURE(pattern, size);
     const Config config = grid(true, size, size);
@@ -127,6 +114,26 @@ TEST_CASE("flit: equally long directions share the load of every pattern", "[fli
         // An endpoint is ahead on a ring by one packet at most, half of which the other way lacks.
         CHECK(std::abs(load.flits - load.even) <= kLongest / 2.0 * static_cast<double>(load.choosers.size()));
     }
+}
+
+}  // namespace
+
+TEST_CASE("flit: dateline classes leave no ring of channels, a torus without them has one", "[flit]") {
+    const auto [columns, rows] = GENERATE(std::pair{8u, 8u}, std::pair{12u, 12u}, std::pair{5u, 4u}, std::pair{2u, 2u},
+                                          std::pair{3u, 1u}, std::pair{7u, 6u});
+    CHECK_FALSE(has_ring(grid(true, columns, rows)));
+    CHECK_FALSE(has_ring(grid(false, columns, rows)));
+    Config bare = grid(true, columns, rows);
+    bare.dateline = false;
+    CHECK(has_ring(bare) == (columns > 3));  // half of a short ring is one link: nothing depends on it
+}
+
+TEST_CASE("flit: equally long directions share the load of every pattern", "[flit]") {
+    check_shared_load(GENERATE(4u, 6u, 8u));
+}
+
+TEST_CASE("flit: equally long directions share the load of every pattern, 16x16", "[.ci-long][flit]") {
+    check_shared_load(16);
 }
 
 TEST_CASE("flit: packets with a choice along x and along y take all four routes", "[flit]") {

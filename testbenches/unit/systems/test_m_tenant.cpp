@@ -17,6 +17,23 @@ PlatformConfig adyna(std::map<std::string, std::string> overrides = {}) {
     return read_platform("configs/platforms/adyna.yaml", std::move(overrides));
 }
 
+void check_sensitivity(const std::string& network) {
+    const sched::Model model = sched::read_model("configs/workloads/" + network + ".yaml");
+    const std::vector<BatchRouting> routing = sched::declared_routing(model, 2);
+    const auto latency = [&](std::map<std::string, std::string> overrides) {
+        return run_m_tenant(model.graph, routing, {"generator", 1}, adyna(std::move(overrides)), {})
+            .at("summary")
+            .at("latency_us")
+            .at("mean")
+            .get<double>();
+    };
+    const double usual = latency({});
+    CHECK(latency({{"hbm.pseudo_channel_gb_per_s", "9.6"}}) > 1.2 * usual);
+    CHECK(latency({{"noc.link_bytes_per_cycle", "8"}}) > 1.2 * usual);
+    CHECK(latency({{"scratchpad.capacity_bytes", "131072"}}) > usual);
+    CHECK(latency({{"chip.clock_ghz", "2"}}) < usual);
+}
+
 }  // namespace
 
 TEST_CASE("the report of tenants says what was run, and the same again", "[m-tenant]") {
@@ -89,18 +106,9 @@ TEST_CASE("batches wait for their input", "[m-tenant]") {
 }
 
 TEST_CASE("links, memory and scratchpads matter to tenants", "[m-tenant]") {
-    const sched::Model model = sched::read_model("configs/workloads/skipnet_resnet101.yaml");
-    const std::vector<BatchRouting> routing = sched::declared_routing(model, 2);
-    const auto latency = [&](std::map<std::string, std::string> overrides) {
-        return run_m_tenant(model.graph, routing, {"generator", 1}, adyna(std::move(overrides)), {})
-            .at("summary")
-            .at("latency_us")
-            .at("mean")
-            .get<double>();
-    };
-    const double usual = latency({});
-    CHECK(latency({{"hbm.pseudo_channel_gb_per_s", "9.6"}}) > 1.2 * usual);
-    CHECK(latency({{"noc.link_bytes_per_cycle", "8"}}) > 1.2 * usual);
-    CHECK(latency({{"scratchpad.capacity_bytes", "131072"}}) > usual);
-    CHECK(latency({{"chip.clock_ghz", "2"}}) < usual);
+    check_sensitivity("skipnet_resnet34");
+}
+
+TEST_CASE("links, memory and scratchpads matter to tenants, ResNet-101", "[.ci-long][m-tenant]") {
+    check_sensitivity("skipnet_resnet101");
 }
