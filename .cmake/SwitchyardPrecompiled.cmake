@@ -22,6 +22,7 @@ get_target_property(folders nlohmann_json::nlohmann_json INTERFACE_INCLUDE_DIREC
 find_file(SWITCHYARD_JSON_HEADER nlohmann/json.hpp HINTS ${folders})
 mark_as_advanced(SWITCHYARD_JSON_HEADER)
 if(SWITCHYARD_PRECOMPILE AND SWITCHYARD_JSON_HEADER)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${SWITCHYARD_JSON_HEADER})
   file(READ ${SWITCHYARD_JSON_HEADER} text)
   string(REGEX REPLACE "inline namespace literals.*}  // namespace literals" "" text "${text}")
   string(REGEX REPLACE "using nlohmann::literals::[^;]*;" "" text "${text}")
