@@ -43,7 +43,8 @@ if(SWITCHYARD_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${SWITCHYARD_CCACHE})
 endif()
 
-# GNU gold links the programs in half the time of GNU ld, whose output differs in layout only.
+# GNU gold links the programs in half the time of GNU ld, whose output differs in layout only. -DSWITCHYARD_GOLD=OFF keeps
+# the linker that the compiler or CMAKE_EXE_LINKER_FLAGS name.
 if(PROJECT_IS_TOP_LEVEL)
   check_linker_flag(CXX -fuse-ld=gold SWITCHYARD_GOLD)
   if(SWITCHYARD_GOLD)
