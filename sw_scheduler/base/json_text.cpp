@@ -2,7 +2,6 @@
 #include "switchyard/sw_scheduler/base/json_text.h"
 
 #include <algorithm>
-#include <functional>
 #include <set>
 #include <vector>
 
@@ -18,20 +17,48 @@ namespace {
 using nlohmann::json;
 using nlohmann::ordered_json;
 
-/// Follows the parser, which keeps the last of several values of a key and says nothing.
-template <class Json>
-class KeyCheck {
+/// Refuses text that is no JSON and keys that an object has twice, of which nlohmann's parser keeps the last and says
+/// nothing. This is a pass of its own because that parser, if it has a callback, looks at all elements of an array
+/// behind each object in it.
+class Check : public nlohmann::json_sax<json> {
 public:
-    using Event = typename Json::parse_event_t;
+    Check(std::string_view text, const std::string& path, int first_line)
+        : text_(text), path_(path), first_line_(first_line) {}
 
-    explicit KeyCheck(const std::string& path) : path_(path) {}
-
-    bool operator()(int /*depth*/, Event event, Json& parsed) {
-        if (event == Event::object_start) open_.emplace_back();
-        if (event == Event::object_end) open_.pop_back();
-        if (event == Event::key) add(parsed.template get_ref<const std::string&>());
+    bool start_object(std::size_t /*elements*/) override {
+        open_.emplace_back();
         return true;
     }
+    bool end_object() override {
+        open_.pop_back();
+        return true;
+    }
+    bool key(std::string& key) override {
+        open_.back().last = key;
+        if (open_.back().keys.insert(key).second) return true;
+        std::string place;
+        for (const Object& object : open_) place += (place.empty() ? "" : ".") + object.last;
+        throw InputError(path_, 0, place, "is given twice");
+    }
+    bool parse_error(std::size_t byte, const std::string& /*token*/, const json::exception& error) override {
+        if (dynamic_cast<const json::out_of_range*>(&error) != nullptr)
+            throw InputError(path_, first_line_, "", "not JSON: a number is out of range");
+        // The byte counts from 1, and is one beyond a text that ends too early.
+        const std::size_t before = std::min(byte > 0 ? byte - 1 : 0, text_.size());
+        const auto lines = std::count(text_.begin(), text_.begin() + static_cast<std::ptrdiff_t>(before), '\n');
+        throw InputError(path_, first_line_ > 0 ? first_line_ + static_cast<int>(lines) : 0, "",
+                         fmt::format("not JSON from byte {} on", byte));
+    }
+
+    bool null() override { return true; }
+    bool boolean(bool /*value*/) override { return true; }
+    bool number_integer(json::number_integer_t /*value*/) override { return true; }
+    bool number_unsigned(json::number_unsigned_t /*value*/) override { return true; }
+    bool number_float(json::number_float_t /*value*/, const std::string& /*text*/) override { return true; }
+    bool string(std::string& /*value*/) override { return true; }
+    bool binary(json::binary_t& /*value*/) override { return true; }
+    bool start_array(std::size_t /*elements*/) override { return true; }
+    bool end_array() override { return true; }
 
 private:
     struct Object {
@@ -39,32 +66,17 @@ private:
         std::string last;
     };
 
-    void add(const std::string& key) {
-        open_.back().last = key;
-        if (open_.back().keys.insert(key).second) return;
-        std::string place;
-        for (const Object& object : open_) place += (place.empty() ? "" : ".") + object.last;
-        throw InputError(path_, 0, place, "is given twice");
-    }
-
+    std::string_view text_;
     const std::string& path_;
+    int first_line_;
     std::vector<Object> open_;
 };
 
 template <class Json>
 Json parse(std::string_view text, const std::string& path, int first_line) {
-    KeyCheck<Json> check(path);
-    try {
-        return Json::parse(text.begin(), text.end(), std::ref(check));
-    } catch (const json::out_of_range&) {
-        throw InputError(path, first_line, "", "not JSON: a number is out of range");
-    } catch (const json::parse_error& error) {
-        // The byte counts from 1, and is one beyond a text that ends too early.
-        const std::size_t before = std::min(error.byte > 0 ? error.byte - 1 : 0, text.size());
-        const auto lines = std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(before), '\n');
-        throw InputError(path, first_line > 0 ? first_line + static_cast<int>(lines) : 0, "",
-                         fmt::format("not JSON from byte {} on", error.byte));
-    }
+    Check check(text, path, first_line);
+    json::sax_parse(text.begin(), text.end(), &check);
+    return Json::parse(text.begin(), text.end());
 }
 
 template <class Json>
