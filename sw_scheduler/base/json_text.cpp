@@ -2,7 +2,7 @@
 #include "switchyard/sw_scheduler/base/json_text.h"
 
 #include <algorithm>
-#include <set>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -17,29 +17,41 @@ namespace {
 using nlohmann::json;
 using nlohmann::ordered_json;
 
-/// Refuses text that is no JSON and keys that an object has twice, of which nlohmann's parser keeps the last and says
-/// nothing. This is a pass of its own because that parser, if it has a callback, looks at all elements of an array
-/// behind each object in it.
-class Check : public nlohmann::json_sax<json> {
+/// Builds a document and refuses a key that an object has twice, of which nlohmann's own parser keeps the last and says
+/// nothing. A callback of that parser could see keys too, but then it looks at all elements of an array behind each
+/// object in it.
+template <class Json>
+class Builder : public nlohmann::json_sax<Json> {
 public:
-    Check(std::string_view text, const std::string& path, int first_line)
+    Builder(std::string_view text, const std::string& path, int first_line)
         : text_(text), path_(path), first_line_(first_line) {}
 
-    bool start_object(std::size_t /*elements*/) override {
-        open_.emplace_back();
-        return true;
-    }
-    bool end_object() override {
-        open_.pop_back();
-        return true;
-    }
+    Json document;
+
+    bool start_object(std::size_t /*elements*/) override { return open(Json::object()); }
+    bool start_array(std::size_t /*elements*/) override { return open(Json::array()); }
+    bool end_object() override { return close(); }
+    bool end_array() override { return close(); }
     bool key(std::string& key) override {
-        open_.back().last = key;
-        if (open_.back().keys.insert(key).second) return true;
+        Level& level = open_.back();
+        const auto [entry, added] = level.value->template get_ref<typename Json::object_t&>().emplace(key, Json());
+        level.key = key;
+        level.next = &entry->second;
+        if (added) return true;
         std::string place;
-        for (const Object& object : open_) place += (place.empty() ? "" : ".") + object.last;
+        for (const Level& one : open_)
+            if (one.next != nullptr) place += (place.empty() ? "" : ".") + one.key;
         throw InputError(path_, 0, place, "is given twice");
     }
+
+    bool null() override { return add(nullptr); }
+    bool boolean(bool value) override { return add(value); }
+    bool number_integer(typename Json::number_integer_t value) override { return add(value); }
+    bool number_unsigned(typename Json::number_unsigned_t value) override { return add(value); }
+    bool number_float(typename Json::number_float_t value, const std::string& /*text*/) override { return add(value); }
+    bool string(std::string& value) override { return add(std::move(value)); }
+    bool binary(typename Json::binary_t& value) override { return add(std::move(value)); }
+
     bool parse_error(std::size_t byte, const std::string& /*token*/, const json::exception& error) override {
         if (dynamic_cast<const json::out_of_range*>(&error) != nullptr)
             throw InputError(path_, first_line_, "", "not JSON: a number is out of range");
@@ -50,33 +62,47 @@ public:
                          fmt::format("not JSON from byte {} on", byte));
     }
 
-    bool null() override { return true; }
-    bool boolean(bool /*value*/) override { return true; }
-    bool number_integer(json::number_integer_t /*value*/) override { return true; }
-    bool number_unsigned(json::number_unsigned_t /*value*/) override { return true; }
-    bool number_float(json::number_float_t /*value*/, const std::string& /*text*/) override { return true; }
-    bool string(std::string& /*value*/) override { return true; }
-    bool binary(json::binary_t& /*value*/) override { return true; }
-    bool start_array(std::size_t /*elements*/) override { return true; }
-    bool end_array() override { return true; }
-
 private:
-    struct Object {
-        std::set<std::string> keys;
-        std::string last;
+    /// An array or an object whose end has not come.
+    struct Level {
+        Json* value;
+        std::string key;       ///< of an object, the last one
+        Json* next = nullptr;  ///< its value
     };
+
+    template <class Value>
+    Json* place(Value&& value) {
+        if (open_.empty()) return &(document = std::forward<Value>(value));
+        const Level& level = open_.back();
+        if (level.next != nullptr) return &(*level.next = std::forward<Value>(value));
+        auto& elements = level.value->template get_ref<typename Json::array_t&>();
+        return &elements.emplace_back(std::forward<Value>(value));
+    }
+    template <class Value>
+    bool add(Value&& value) {
+        place(std::forward<Value>(value));
+        return true;
+    }
+    bool open(Json&& empty) {
+        open_.push_back({place(std::move(empty)), {}, nullptr});
+        return true;
+    }
+    bool close() {
+        open_.pop_back();
+        return true;
+    }
 
     std::string_view text_;
     const std::string& path_;
     int first_line_;
-    std::vector<Object> open_;
+    std::vector<Level> open_;
 };
 
 template <class Json>
 Json parse(std::string_view text, const std::string& path, int first_line) {
-    Check check(text, path, first_line);
-    json::sax_parse(text.begin(), text.end(), &check);
-    return Json::parse(text.begin(), text.end());
+    Builder<Json> builder(text, path, first_line);
+    Json::sax_parse(text.begin(), text.end(), &builder);
+    return std::move(builder.document);
 }
 
 template <class Json>
