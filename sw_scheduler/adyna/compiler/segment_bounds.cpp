@@ -262,18 +262,18 @@ unsigned Segmenter::Bounds::tiles_for(const Times& times, unsigned from, double 
         const Stage& stage = segmenter_.search_.best(times.known, times.query, tiles);
         return stage.fits && times.active * stage.cycles() <= interval;
     };
-    const unsigned all = segmenter_.tiles_;
+    from = std::max(from, times.least);
     if (!times.never_slower) {
-        while (from <= all && !quick(from)) ++from;
+        while (from < times.most && !quick(from)) ++from;
         return from;
     }
-    if (from > all || quick(from)) return from;
+    if (from >= times.most || quick(from)) return from;
     unsigned slow = from, step = 1;
-    while (slow + step <= all && !quick(slow + step)) {
+    while (slow + step < times.most && !quick(slow + step)) {
         slow += step;
         step *= 2;
     }
-    unsigned enough = std::min(slow + step, all + 1);
+    unsigned enough = std::min(slow + step, times.most);
     while (enough - slow > 1) {
         const unsigned middle = slow + (enough - slow) / 2;
         (quick(middle) ? enough : slow) = middle;
@@ -309,7 +309,8 @@ double Segmenter::Bounds::stepped_interval(std::size_t size, unsigned weight_cop
         // like a whole one though another cut is a little faster.
         times_.push_back({query, segmenter_.search_.known(query), workload_.share_on(own[i].op, slots.decided_switches),
                           own[i].work, own[i].tiles[weight_copies - 1],
-                          workload_.items[static_cast<std::size_t>(own[i].op)].expected_share == 1});
+                          workload_.items[static_cast<std::size_t>(own[i].op)].expected_share == 1, 0,
+                          segmenter_.tiles_ + 1});
     }
     for (const Together& together : together_[size]) {
         if (together.operators == 0) continue;
@@ -319,13 +320,17 @@ double Segmenter::Bounds::stepped_interval(std::size_t size, unsigned weight_cop
     }
     const auto too_short = [&](double interval) {
         double tiles = std::max<double>(fewest, rest / interval);
-        for (const Times& times : times_) {
-            if (tiles > segmenter_.tiles_) return true;
+        std::size_t found = 0;
+        for (; found < times_.size() && tiles <= segmenter_.tiles_; ++found) {
+            Times& times = times_[found];
             const auto at_least =
                 static_cast<unsigned>(std::min<double>(segmenter_.tiles_ + 1.0, times.work / interval));
-            tiles += tiles_for(times, std::max({times.fewest, at_least, 1u}), interval);
+            times.needed = tiles_for(times, std::max({times.fewest, at_least, 1u}), interval);
+            tiles += times.needed;
         }
-        return tiles > segmenter_.tiles_;
+        const bool too_many = tiles > segmenter_.tiles_;
+        for (std::size_t i = 0; i < found; ++i) (too_many ? times_[i].most : times_[i].least) = times_[i].needed;
+        return too_many;
     };
     if (least <= 0 || !too_short(least)) return least;
     double enough = 2 * least;

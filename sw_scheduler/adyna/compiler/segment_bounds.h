@@ -87,8 +87,12 @@ private:
         double work = 0;    ///< as Share
         unsigned fewest = 1;
         bool never_slower = false;  ///< on more tiles
+        /// Tiles for the shortest interval that has been long enough for all, and for the longest that has not: what an
+        /// interval in between needs lies in between.
+        unsigned least = 0, most = 0;
+        unsigned needed = 0;  ///< for the interval that was asked for last
     };
-    /// On which `times` are no longer than an interval; more than there are if there are none.
+    /// On which `times` are no longer than an interval, from `from` on; more than there are if there are none.
     unsigned tiles_for(const Times& times, unsigned from, double interval) const;
     unsigned fewest_copies() const;
     const Unit& unit(int op, std::size_t size) const {

@@ -236,9 +236,8 @@ Stage StageSearch::spread(const StageQuery& query, unsigned k_factor, const Part
 
 const StageSearch::UsualTimes& StageSearch::usual_times(int op, unsigned k_factor, const Partition& largest,
                                                         const Footprint& limit, unsigned decided) {
-    const std::array<std::uint32_t, 6> key{
-        static_cast<std::uint32_t>(class_of(op)), k_factor, largest.dyn_dim, largest.n, largest.p, decided};
-    const auto [found, added] = usual_times_.try_emplace(key);
+    const std::uint64_t factors = std::uint64_t{k_factor} << 32 | std::uint64_t{largest.n} << 16 | largest.p;
+    const auto [found, added] = class_times(op, largest.dyn_dim, decided).usual.try_emplace(factors);
     UsualTimes& times = found->second;
     if (!added) return times;
     const std::array<double, 2> usual = workload_.usual_samples(op, largest.dyn_dim, decided);
@@ -271,6 +270,13 @@ const StageSearch::UsualTimes& StageSearch::usual_times(int op, unsigned k_facto
     }
     times.fits = true;
     return times;
+}
+
+StageSearch::ClassTimes& StageSearch::class_times(int op, std::uint32_t unit_samples, unsigned decided) {
+    const TimesKey key{static_cast<std::uint32_t>(class_of(op)), unit_samples, decided};
+    if (recent_times_.second == nullptr || recent_times_.first != key)
+        recent_times_ = {key, &class_times_.try_emplace(key).first->second};
+    return *recent_times_.second;
 }
 
 std::uint16_t StageSearch::laid_out(int op, std::uint16_t unit_samples) const {

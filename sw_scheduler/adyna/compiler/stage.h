@@ -3,12 +3,15 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <limits>
+#include <memory_resource>
 #include <optional>
 #include <tuple>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include <boost/container/small_vector.hpp>
@@ -184,17 +187,57 @@ private:
         }
     };
 
+    using Allocator = std::pmr::polymorphic_allocator<std::byte>;
+    /// By partition factors, packed.
+    template <class Value>
+    using ByFactors = std::pmr::unordered_map<std::uint64_t, Value>;
+    /// A container in memory that is released as a whole: it is never destroyed, which would visit all its elements.
+    template <class T>
+    static T& create_in(const Allocator& memory) {
+        std::pmr::memory_resource& resource = *memory.resource();
+        return *new (resource.allocate(sizeof(T), alignof(T))) T(&resource);
+    }
+
+    /// n and p factors, and what a unit takes with them.
+    struct TimedCut {
+        Partition cut;
+        double cycles;
+    };
+    /// Of the operators of a class, with units of some samples of which some switches have decided, whatever slots they
+    /// have.
+    struct ClassTimes {
+        using allocator_type = Allocator;
+        explicit ClassTimes(const Allocator& memory) : usual(memory), cuts(memory) {}
+        ByFactors<UsualTimes> usual;  ///< by factors
+        /// As Series::splits: all that may fit, the quickest first; without OwnReads.
+        ByFactors<std::pmr::vector<TimedCut>> cuts;
+    };
     struct Series {
-        std::vector<const Stage*> by_tiles;  ///< null: not asked for yet
-        std::deque<Stage> stages;            ///< those of by_tiles that no other series has, each once
+        using allocator_type = Allocator;
+        explicit Series(const Allocator& memory)
+            : by_tiles(memory), stages(memory), splits(create_in<ByFactors<Choice>>(memory)) {}
+        ClassTimes* times = nullptr;              ///< times_of_cuts()
+        std::pmr::vector<const Stage*> by_tiles;  ///< null: not asked for yet
+        std::pmr::deque<Stage> stages;            ///< those of by_tiles that no other series has, each once
         std::optional<unsigned> min_tiles;
         /// By k factors and the most n x p factors beside them, which are the same for many numbers of tiles.
-        std::unordered_map<std::uint64_t, Choice> splits;
+        ByFactors<Choice>& splits;
     };
 
     Series& series(const StageQuery& query);
     const Stage& best(Series& known, const StageQuery& query, unsigned tiles);
     const Choice& best_split(Series& known, const StageQuery& query, unsigned k_factor, unsigned factors);
+    /// Calls visit(cut) for n and p factors beside `k_factor`, those that differ in block size.
+    template <class Visit>
+    void for_each_cut(const StageQuery& query, unsigned factors, Visit&& visit) const;
+    const std::pmr::vector<TimedCut>& timed_cuts(ClassTimes& known, const StageQuery& query, unsigned k_factor,
+                                                 unsigned factors);
+    ClassTimes& class_times(int op, std::uint32_t unit_samples, unsigned decided);
+    /// Null where a cut's times depend on more: tiles read from HBM for themselves, or there are fewer slots than
+    /// fewest_slots().
+    ClassTimes* times_of_cuts(const StageQuery& query);
+    /// The fewest slots that a segment gives its operators.
+    BufferSlots fewest_slots(int op, std::uint32_t unit_samples) const;
     static std::uint64_t split_key(unsigned k_factor, unsigned factors) {
         return std::uint64_t{k_factor} << 32 | factors;
     }
@@ -237,8 +280,14 @@ private:
     struct SeriesHash {
         std::size_t operator()(const SeriesKey& key) const;
     };
-    std::unordered_map<SeriesKey, Series, SeriesHash> series_;
-    std::vector<Recent> recent_;  ///< by operator
+    std::pmr::monotonic_buffer_resource memory_;  ///< of what is known, which is never forgotten
+    std::pmr::unordered_map<SeriesKey, Series, SeriesHash> series_{&memory_};
+    /// Class, unit_samples, decided_switches.
+    using TimesKey = std::array<std::uint32_t, 3>;
+    using TimesByKey = std::pmr::unordered_map<TimesKey, ClassTimes, boost::hash<TimesKey>>;
+    TimesByKey& class_times_ = create_in<TimesByKey>(&memory_);
+    std::pair<TimesKey, ClassTimes*> recent_times_{};  ///< what was asked for last
+    std::vector<Recent> recent_;                       ///< by operator
     /// By class; 0: not known yet.
     struct TileBounds {
         std::uint32_t unit_samples;
@@ -247,10 +296,7 @@ private:
     };
     std::vector<TileBounds> tile_bounds_;
     std::size_t recent_bound_ = 0;  ///< of tile_bounds_, what was asked for last
-    std::unordered_map<std::uint64_t, std::uint32_t> passes_;
-    /// By class, k factors, dyn_dim, n, p, decided branches.
-    std::unordered_map<std::array<std::uint32_t, 6>, UsualTimes, boost::hash<std::array<std::uint32_t, 6>>>
-        usual_times_;
+    ByFactors<std::uint32_t>& passes_ = create_in<ByFactors<std::uint32_t>>(&memory_);
 };
 
 }  // namespace switchyard::sched

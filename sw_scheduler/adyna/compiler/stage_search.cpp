@@ -18,16 +18,48 @@ unsigned StageSearch::useful_factors(const StageQuery& query, unsigned tiles, un
         std::min<std::uint64_t>(tiles / k_factor, std::uint64_t{query.unit_samples} * max_rows));
 }
 
+template <class Visit>
+void StageSearch::for_each_cut(const StageQuery& query, unsigned factors, Visit&& visit) const {
+    const std::uint32_t rows = workload_.graph.operators[query.op].shape.out_rows;
+    const unsigned max_rows = std::min<unsigned>(rows, max_p_factor(query.op));
+    for_each_split(query.unit_samples, rows, factors, max_rows, [&](std::uint32_t n, std::uint32_t p) {
+        visit(Partition{narrow(query.unit_samples), narrow(n), narrow(p)});
+    });
+}
+
+const std::pmr::vector<StageSearch::TimedCut>& StageSearch::timed_cuts(ClassTimes& known, const StageQuery& query,
+                                                                       unsigned k_factor, unsigned factors) {
+    const auto [found, added] = known.cuts.try_emplace(split_key(k_factor, factors));
+    std::pmr::vector<TimedCut>& cuts = found->second;
+    if (!added) return cuts;
+    const BufferSlots fewest = fewest_slots(query.op, query.unit_samples);
+    for_each_cut(query, factors, [&](const Partition& cut) {
+        if (!bytes_fit({query.op, query.unit_samples, fewest}, k_factor, cut)) return;
+        const Footprint limit = footprint(query.op, k_factor, cut, fewest);
+        const UsualTimes& times = usual_times(query.op, k_factor, cut, limit, query.slots.decided_switches);
+        if (times.fits) cuts.push_back({cut, std::max({times.compute_cycles, times.in_cycles, times.out_cycles})});
+    });
+    std::stable_sort(cuts.begin(), cuts.end(),
+                     [](const TimedCut& a, const TimedCut& b) { return a.cycles < b.cycles; });
+    return cuts;
+}
+
 const StageSearch::Choice& StageSearch::best_split(Series& known, const StageQuery& query, unsigned k_factor,
                                                    unsigned factors) {
     constexpr double kReadsCount = 0.05;  // of factors that are about as quick, those that read less
     const auto [found, added] = known.splits.try_emplace(split_key(k_factor, factors));
     Choice& best = found->second;
     if (!added) return best;
-    const std::uint32_t rows = workload_.graph.operators[query.op].shape.out_rows;
-    const unsigned max_rows = std::min<unsigned>(rows, max_p_factor(query.op));
-    for_each_split(query.unit_samples, rows, factors, max_rows, [&](std::uint32_t n, std::uint32_t p) {
-        const Partition cut{narrow(query.unit_samples), narrow(n), narrow(p)};
+    if (known.times != nullptr) {
+        const std::uint64_t room = hardware_.data_bytes() / query.sharers;
+        for (const auto& [cut, cycles] : timed_cuts(*known.times, query, k_factor, factors)) {
+            if (cycles > best.cycles) break;
+            const std::uint64_t bytes = footprint(query.op, k_factor, cut, query.slots).total(query.weight_copies);
+            if (bytes <= room) best.take({cut, cycles, bytes});
+        }
+        return best;
+    }
+    for_each_cut(query, factors, [&](const Partition& cut) {
         const Stage candidate = spread(query, k_factor, cut);
         if (!candidate.fits) return;
         best.take({cut, candidate.cycles() + kReadsCount * candidate.memory_cycles,
@@ -68,8 +100,6 @@ const Stage& StageSearch::search(Series& known, const StageQuery& query, unsigne
 
 bool StageSearch::fits(const Series& known, const StageQuery& query, unsigned tiles) {
     if (tiles < known.by_tiles.size() && known.by_tiles[tiles]) return known.by_tiles[tiles]->fits;
-    const std::uint32_t rows = workload_.graph.operators[query.op].shape.out_rows;
-    const unsigned max_rows = std::min<unsigned>(rows, max_p_factor(query.op));
     bool found = false;
     for_each_k_factor(query, tiles, [&](unsigned k_factor) {
         if (found) return;
@@ -78,9 +108,7 @@ bool StageSearch::fits(const Series& known, const StageQuery& query, unsigned ti
             found = std::isfinite(split->second.cycles);
             return;
         }
-        for_each_split(query.unit_samples, rows, factors, max_rows, [&](std::uint32_t n, std::uint32_t p) {
-            found = found || spread(query, k_factor, {narrow(query.unit_samples), narrow(n), narrow(p)}).fits;
-        });
+        for_each_cut(query, factors, [&](const Partition& cut) { found = found || spread(query, k_factor, cut).fits; });
     });
     return found;
 }
@@ -99,17 +127,12 @@ bool StageSearch::bytes_fit(const StageQuery& query, unsigned k_factor, const Pa
 // blocks shrink, no bytes are added, but for the heads of an attention; whether groups of samples are kept hangs on the
 // samples alone.
 unsigned StageSearch::search_tiles_bound(const StageQuery& query) const {
-    const std::uint32_t rows = workload_.graph.operators[query.op].shape.out_rows;
-    const unsigned max_rows = std::min<unsigned>(rows, max_p_factor(query.op));
     const auto fits = [&](unsigned tiles) {
         bool found = false;
         for_each_k_factor(query, tiles, [&](unsigned k_factor) {
             if (found) return;
-            for_each_split(
-                query.unit_samples, rows, useful_factors(query, tiles, k_factor), max_rows,
-                [&](std::uint32_t n, std::uint32_t p) {
-                    found = found || bytes_fit(query, k_factor, {narrow(query.unit_samples), narrow(n), narrow(p)});
-                });
+            for_each_cut(query, useful_factors(query, tiles, k_factor),
+                         [&](const Partition& cut) { found = found || bytes_fit(query, k_factor, cut); });
         });
         return found;
     };
@@ -138,10 +161,15 @@ unsigned StageSearch::tiles_bound(int op, std::uint32_t unit_samples, unsigned w
     // Heads of an attention that a slice reaches into may be more with smaller slices: nothing to halve.
     const Operator& one = workload_.graph.operators[static_cast<std::size_t>(op)];
     if (one.shape.kind == OpKind::attention) return tiles = 1;
-    BufferSlots fewest;
-    fewest.out = narrow(std::min<std::uint32_t>(kFewestSlots, workload_.graph.samples_in_flight() / unit_samples));
-    fewest.in.assign(one.inputs.size(), fewest.out);
+    const BufferSlots fewest = fewest_slots(op, unit_samples);
     return tiles = search_tiles_bound({op, unit_samples, fewest, weight_copies, sharers});
+}
+
+BufferSlots StageSearch::fewest_slots(int op, std::uint32_t unit_samples) const {
+    BufferSlots slots;
+    slots.out = narrow(std::min<std::uint32_t>(kFewestSlots, workload_.graph.samples_in_flight() / unit_samples));
+    slots.in.assign(workload_.graph.operators[static_cast<std::size_t>(op)].inputs.size(), slots.out);
+    return slots;
 }
 
 Footprint StageSearch::smallest_footprint(const StageQuery& query, unsigned tiles) const {
@@ -176,6 +204,15 @@ std::size_t StageSearch::SeriesHash::operator()(const SeriesKey& key) const {
     return static_cast<std::size_t>(hash);
 }
 
+StageSearch::ClassTimes* StageSearch::times_of_cuts(const StageQuery& query) {
+    const BufferSlots& slots = query.slots;
+    const std::uint16_t fewest = fewest_slots(query.op, query.unit_samples).out;
+    const bool few = slots.out < fewest ||
+                     std::any_of(slots.in.begin(), slots.in.end(), [fewest](std::uint16_t in) { return in < fewest; });
+    if (few || slots.reads.inputs != 0 || slots.reads.weight_units > 0) return nullptr;
+    return &class_times(query.op, query.unit_samples, slots.decided_switches);
+}
+
 StageSearch::Series& StageSearch::series(const StageQuery& query) {
     Recent& recent = recent_[static_cast<std::size_t>(query.op)];
     const BufferSlots& slots = query.slots;
@@ -184,7 +221,10 @@ StageSearch::Series& StageSearch::series(const StageQuery& query) {
     if (recent.series == nullptr || recent.rest != rest || recent.in_slots != slots.in) {
         recent.rest = rest;
         recent.in_slots = slots.in;
-        recent.series = &series_[{class_of(query.op), recent.rest, recent.in_slots}];
+        const SeriesKey key{class_of(query.op), recent.rest, recent.in_slots};
+        const auto [known, added] = series_.try_emplace(key);
+        recent.series = &known->second;
+        if (added) recent.series->times = times_of_cuts(query);
     }
     return *recent.series;
 }
