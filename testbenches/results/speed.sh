@@ -5,7 +5,7 @@
 set -euo pipefail
 source "$(dirname "$0")/lib/inputs.sh"
 folder=$(dirname "$0")
-pairs=("$folder/speed_pairs_intervals.tsv" "$folder/speed_pairs_tiles.tsv" "$folder/speed_pairs_bounds.tsv" "$folder/speed_pairs_segments.tsv" "$folder/speed_pairs_schedules.tsv" "$folder/speed_pairs.tsv")  # newest first
+pairs=("$folder/speed_pairs_cuts.tsv" "$folder/speed_pairs_intervals.tsv" "$folder/speed_pairs_tiles.tsv" "$folder/speed_pairs_bounds.tsv" "$folder/speed_pairs_segments.tsv" "$folder/speed_pairs_schedules.tsv" "$folder/speed_pairs.tsv")  # newest first
 
 cat <<'END'
 # Speed, before and after
