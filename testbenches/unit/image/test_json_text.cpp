@@ -27,6 +27,16 @@ TEST_CASE("JSON is read as it stands", "[json]") {
           nlohmann::json({{"a", {1, {{"a", 2}}, {{"a", 3}}}}, {"b", {{"a", 4}}}}));
 }
 
+TEST_CASE("JSON of every kind is read as nlohmann's own parser reads it", "[json]") {
+    const std::string text = GENERATE(
+        R"([])", R"({})", R"(7)", R"("text")", R"([[], [[]], {}, [{}, [1, [2, 3], 4]], 5])",
+        R"({"a": {"b": {"c": [1, {"d": []}, 2]}, "e": 3}, "f": [[{"a": {}}, {"a": 1}], []], "g": {}})",
+        R"([null, true, false, 0, -1, 18446744073709551615, -9223372036854775808, 18446744073709551616, 1.5, -2e-3])",
+        R"(["", "\u00e9\n\"\\", "caf\u00e9", {"": 0, " ": 1, "\u0000": 2}])");
+    CHECK((parse_json(text, "f") == nlohmann::json::parse(text)));
+    CHECK(json_text(parse_ordered_json(text, "f")) == nlohmann::ordered_json::parse(text).dump());
+}
+
 TEST_CASE("objects keep the order of their keys where that is asked for", "[json]") {
     const std::string text = R"({"z":[1,-2,0.5],"a":{"c":true,"b":null}})";
     CHECK(json_text(parse_ordered_json(text, "f")) == text);
