@@ -71,7 +71,7 @@ private:
     };
 
     template <class Value>
-    Json* place(Value&& value) {
+    Json* put(Value&& value) {
         if (open_.empty()) return &(document = std::forward<Value>(value));
         const Level& level = open_.back();
         if (level.next != nullptr) return &(*level.next = std::forward<Value>(value));
@@ -80,11 +80,11 @@ private:
     }
     template <class Value>
     bool add(Value&& value) {
-        place(std::forward<Value>(value));
+        put(std::forward<Value>(value));
         return true;
     }
     bool open(Json&& empty) {
-        open_.push_back({place(std::move(empty)), {}, nullptr});
+        open_.push_back({put(std::move(empty)), {}, nullptr});
         return true;
     }
     bool close() {

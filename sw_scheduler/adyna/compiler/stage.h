@@ -188,9 +188,9 @@ private:
     };
 
     using Allocator = std::pmr::polymorphic_allocator<std::byte>;
-    /// By partition factors, packed.
+    /// By a few numbers that are packed into 64 bits.
     template <class Value>
-    using ByFactors = std::pmr::unordered_map<std::uint64_t, Value>;
+    using ByNumbers = std::pmr::unordered_map<std::uint64_t, Value>;
     /// A container in memory that is released as a whole: it is never destroyed, which would visit all its elements.
     template <class T>
     static T& create_in(const Allocator& memory) {
@@ -208,20 +208,20 @@ private:
     struct ClassTimes {
         using allocator_type = Allocator;
         explicit ClassTimes(const Allocator& memory) : usual(memory), cuts(memory) {}
-        ByFactors<UsualTimes> usual;  ///< by factors
+        ByNumbers<UsualTimes> usual;  ///< by k, n and p factors
         /// As Series::splits: all that may fit, the quickest first; without OwnReads.
-        ByFactors<std::pmr::vector<TimedCut>> cuts;
+        ByNumbers<std::pmr::vector<TimedCut>> cuts;
     };
     struct Series {
         using allocator_type = Allocator;
         explicit Series(const Allocator& memory)
-            : by_tiles(memory), stages(memory), splits(create_in<ByFactors<Choice>>(memory)) {}
+            : by_tiles(memory), stages(memory), splits(create_in<ByNumbers<Choice>>(memory)) {}
         ClassTimes* times = nullptr;              ///< times_of_cuts()
         std::pmr::vector<const Stage*> by_tiles;  ///< null: not asked for yet
         std::pmr::deque<Stage> stages;            ///< those of by_tiles that no other series has, each once
         std::optional<unsigned> min_tiles;
         /// By k factors and the most n x p factors beside them, which are the same for many numbers of tiles.
-        ByFactors<Choice>& splits;
+        ByNumbers<Choice>& splits;
     };
 
     Series& series(const StageQuery& query);
@@ -296,7 +296,8 @@ private:
     };
     std::vector<TileBounds> tile_bounds_;
     std::size_t recent_bound_ = 0;  ///< of tile_bounds_, what was asked for last
-    ByFactors<std::uint32_t>& passes_ = create_in<ByFactors<std::uint32_t>>(&memory_);
+    /// row_passes(), by its arguments.
+    ByNumbers<std::uint32_t>& passes_ = create_in<ByNumbers<std::uint32_t>>(&memory_);
 };
 
 }  // namespace switchyard::sched

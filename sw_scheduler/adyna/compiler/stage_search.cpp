@@ -21,8 +21,7 @@ unsigned StageSearch::useful_factors(const StageQuery& query, unsigned tiles, un
 template <class Visit>
 void StageSearch::for_each_cut(const StageQuery& query, unsigned factors, Visit&& visit) const {
     const std::uint32_t rows = workload_.graph.operators[query.op].shape.out_rows;
-    const unsigned max_rows = std::min<unsigned>(rows, max_p_factor(query.op));
-    for_each_split(query.unit_samples, rows, factors, max_rows, [&](std::uint32_t n, std::uint32_t p) {
+    for_each_split(query.unit_samples, rows, factors, max_p_factor(query.op), [&](std::uint32_t n, std::uint32_t p) {
         visit(Partition{narrow(query.unit_samples), narrow(n), narrow(p)});
     });
 }
@@ -179,13 +178,11 @@ Footprint StageSearch::smallest_footprint(const StageQuery& query, unsigned tile
     Footprint smallest;
     for_each_split(shape.out_channels, unit_samples, tiles, 1, [&](std::uint32_t k_factor, std::uint32_t) {
         if (k_factor > max_k_factor(op)) return;
-        for_each_split(unit_samples, shape.out_rows, tiles / k_factor, max_p_factor(op),
-                       [&](std::uint32_t n, std::uint32_t p) {
-                           const Partition largest{narrow(unit_samples), narrow(n), narrow(p)};
-                           if (!keeps_groups(shape, largest)) return;
-                           const Footprint bytes = footprint(query.op, k_factor, largest, query.slots);
-                           if (smallest.slot_bytes.empty() || bytes.total() < smallest.total()) smallest = bytes;
-                       });
+        for_each_cut(query, tiles / k_factor, [&](const Partition& largest) {
+            if (!keeps_groups(shape, largest)) return;
+            const Footprint bytes = footprint(query.op, k_factor, largest, query.slots);
+            if (smallest.slot_bytes.empty() || bytes.total() < smallest.total()) smallest = bytes;
+        });
     });
     return smallest;
 }
