@@ -99,6 +99,8 @@ std::string AddressMapping::parse(const std::string& text, const Geometry& g) {
 AddressMapping::AddressMapping(const std::string& text, const Geometry& geometry) {
     if (const std::string message = parse(text, geometry); !message.empty())
         throw InputError("", 0, "mapping", text + ": " + message);
+    burst_shift_ = bits_of(geometry.burst_bytes);
+    for (std::uint64_t burst = 0; burst < kBlock; ++burst) in_block_[burst] = locate(burst << burst_shift_);
 }
 
 std::string AddressMapping::validation_error(const std::string& text, const Geometry& geometry) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <string>
@@ -17,6 +18,15 @@ struct Location {
     std::uint32_t bank = 0;            ///< of the bank group
     std::uint32_t row = 0;
     std::uint32_t column = 0;  ///< burst of the row
+
+    friend Location operator|(const Location& a, const Location& b) {
+        return {a.channel | b.channel,
+                a.pseudo_channel | b.pseudo_channel,
+                a.bank_group | b.bank_group,
+                a.bank | b.bank,
+                a.row | b.row,
+                a.column | b.column};
+    }
 };
 
 /// Cuts addresses into the fields of a Location. The text names the fields from the highest address bits to the lowest,
@@ -40,11 +50,22 @@ public:
         }
         return {fields[0], fields[1], fields[2], fields[3], fields[4], fields[5]};
     }
+    /// Calls visit(location) for `bursts` successive bursts; `first`: number of the first one.
+    template <class Visit>
+    void for_each(std::uint64_t first, std::uint64_t bursts, Visit&& visit) const {
+        // Each bit of an address is a bit of one field: those of the low bits are the same in each block of addresses.
+        const std::uint64_t end = first + bursts;
+        while (first < end) {
+            const Location block = locate(first / kBlock * kBlock << burst_shift_);
+            const std::uint64_t block_end = std::min(end, (first / kBlock + 1) * kBlock);
+            for (; first < block_end; ++first) visit(block | in_block_[first % kBlock]);
+        }
+    }
     /// The address of the first byte of a burst.
     std::uint64_t address_of(const Location& location) const;
 
 private:
-    static constexpr unsigned kFields = 6, kMaxPieces = 32;
+    static constexpr unsigned kFields = 6, kMaxPieces = 32, kBlock = 64;
     struct Piece {
         std::uint8_t field = 0, address_shift = 0, field_shift = 0;
         std::uint32_t mask = 0;
@@ -56,6 +77,8 @@ private:
 
     std::array<Piece, kMaxPieces> piece_{};
     unsigned pieces_ = 0;
+    unsigned burst_shift_ = 0;
+    std::array<Location, kBlock> in_block_{};  ///< of the first bursts
 };
 
 }  // namespace switchyard::hw::dram

@@ -12,22 +12,28 @@ namespace switchyard::hw::dram {
 /// group and the pseudo-channel. A command moves them on when it is issued; none is looked at cycle by cycle.
 class BankTiming {
 public:
-    BankTiming(const Geometry& geometry, const Timing& timing) : t_(timing), banks_(geometry.banks()) {
-        for (unsigned bank = 0; bank < banks_; ++bank) group_of_[bank] = bank / geometry.banks_per_group;
+    BankTiming(const Geometry& geometry, const Timing& timing)
+        : t_(timing),
+          banks_(geometry.banks()),
+          column_s_(timing.column_s_cycles()),
+          column_l_(timing.column_l_cycles()),
+          read_to_write_(timing.read_to_write_cycles()),
+          write_data_(timing.write_data_cycles()) {
+        for (unsigned bank = 0; bank < banks_; ++bank)
+            group_of_[bank] = static_cast<std::uint8_t>(3 * (bank / geometry.banks_per_group));
     }
 
     // A command can be issued at the latest of three: the bank's own time, its group's and the pseudo-channel's.
     Cycle bank_activate(unsigned bank) const { return bank_[bank].activate; }
-    Cycle bank_read(unsigned bank) const { return bank_[bank].read; }
-    Cycle bank_write(unsigned bank) const { return bank_[bank].write; }
+    Cycle bank_column(unsigned bank, bool write) const { return write ? bank_[bank].write : bank_[bank].read; }
     Cycle bank_precharge(unsigned bank) const { return bank_[bank].precharge; }
-    unsigned group_of(unsigned bank) const { return group_of_[bank]; }
-    Cycle group_activate(unsigned group) const { return group_[group].activate; }
-    Cycle group_read(unsigned group) const { return group_[group].read; }
-    Cycle group_write(unsigned group) const { return group_[group].write; }
+    /// The group's time by its number, which is one of these.
+    Cycle group(std::uint8_t number) const { return group_[number]; }
+    std::uint8_t group_activate(unsigned bank) const { return group_of_[bank]; }
+    std::uint8_t group_column(unsigned bank, bool write) const { return group_of_[bank] + (write ? 2 : 1); }
+    static constexpr std::uint8_t kNoGroup = 3 * kMaxBankGroups;  ///< precharges wait for none
     Cycle activate() const { return std::max(activate_, window_[next_activate_]); }
-    Cycle read() const { return read_; }
-    Cycle write() const { return write_; }
+    Cycle column(bool write) const { return write ? write_ : read_; }
     /// Of one bank, which is closed.
     Cycle refresh_bank_at(unsigned bank) const { return std::max(bank_[bank].activate, refresh_bank_); }
     /// All banks are closed.
@@ -43,29 +49,25 @@ public:
         b.write = now + t_.trcd_write_cycles;
         b.precharge = now + t_.tras_cycles;
         b.activate = now + t_.trc_cycles;
-        Group& g = group_[group_of_[bank]];
-        g.activate = now + t_.trrd_l_cycles;
+        group_[group_activate(bank)] = now + t_.trrd_l_cycles;
         activate_ = std::max(activate_, now + t_.trrd_s_cycles);
         refresh_bank_ = std::max(refresh_bank_, now + t_.trrefd_cycles);
         window_[next_activate_] = now + t_.tfaw_cycles;
         next_activate_ = (next_activate_ + 1) % window_.size();
     }
     void read(unsigned bank, Cycle now) {
-        Bank& b = bank_[bank];
-        b.precharge = std::max(b.precharge, now + t_.trtp_cycles);
-        group_[group_of_[bank]].read = std::max(group_[group_of_[bank]].read, now + t_.column_l_cycles());
-        read_ = std::max(read_, now + t_.column_s_cycles());
-        write_ = std::max(write_, now + t_.read_to_write_cycles());
+        delay(bank_[bank].precharge, now + t_.trtp_cycles);
+        delay(group_[group_column(bank, false)], now + column_l_);
+        delay(read_, now + column_s_);
+        delay(write_, now + read_to_write_);
     }
     void write(unsigned bank, Cycle now) {
-        Bank& b = bank_[bank];
-        Group& g = group_[group_of_[bank]];
-        const Cycle taken = now + t_.write_data_cycles();
-        b.precharge = std::max(b.precharge, taken + t_.twr_cycles);
-        g.write = std::max(g.write, now + t_.column_l_cycles());
-        g.read = std::max(g.read, taken + t_.twtr_l_cycles);
-        write_ = std::max(write_, now + t_.column_s_cycles());
-        read_ = std::max(read_, taken + t_.twtr_s_cycles);
+        const Cycle taken = now + write_data_;
+        delay(bank_[bank].precharge, taken + t_.twr_cycles);
+        delay(group_[group_column(bank, true)], now + column_l_);
+        delay(group_[group_column(bank, false)], taken + t_.twtr_l_cycles);
+        delay(write_, now + column_s_);
+        delay(read_, taken + t_.twtr_s_cycles);
     }
     void precharge(unsigned bank, Cycle now) {
         bank_[bank].activate = std::max(bank_[bank].activate, now + t_.trp_cycles);
@@ -88,15 +90,14 @@ private:
     struct Bank {
         Cycle activate = 0, precharge = 0, read = 0, write = 0;
     };
-    struct Group {
-        Cycle activate = 0, read = 0, write = 0;
-    };
+    static void delay(Cycle& time, Cycle until) { time = std::max(time, until); }
 
     Timing t_;
     unsigned banks_;
+    Cycle column_s_, column_l_, read_to_write_, write_data_;  ///< of Timing, worked out once
     std::array<Bank, kMaxBanks> bank_{};
-    std::array<Group, kMaxBankGroups> group_{};
-    std::array<unsigned, kMaxBanks> group_of_{};
+    std::array<Cycle, 3 * kMaxBankGroups + 1> group_{};  ///< of each: activate, read, write; then one that stays 0
+    std::array<std::uint8_t, kMaxBanks> group_of_{};     ///< number of its activate
     Cycle activate_ = 0, read_ = 0, write_ = 0, refresh_all_ = 0, refresh_bank_ = 0;
     std::array<Cycle, 4> window_{};  ///< ends of the tFAW windows of the last four activates
     unsigned next_activate_ = 0;

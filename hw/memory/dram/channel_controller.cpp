@@ -7,15 +7,23 @@ namespace switchyard::hw::dram {
 
 namespace {
 
-constexpr unsigned kPrechargeFloor = 2 * kMaxBankGroups;
 constexpr unsigned kRefreshRank = 0, kStarvedRank = 1, kColumnRank = 2, kRowRank = 3;
 
-// Bits of a candidate's key: 26 of cycles, 2 of rank, 36 of order.
+// Bits of a priority: 2 of rank, 36 of order. Above them, 26 of cycles from now on make one number of it and the time.
 constexpr unsigned kRankShift = 36, kCycleShift = 38;
 constexpr std::uint64_t kOrderMask = (std::uint64_t{1} << kRankShift) - 1;
 
 constexpr std::uint64_t bit(unsigned bank) {
     return std::uint64_t{1} << bank;
+}
+
+constexpr std::size_t index_of(CommandKind kind) {
+    return static_cast<std::size_t>(kind);
+}
+constexpr std::size_t kCommandKinds = index_of(CommandKind::refresh_bank) + 1;
+
+std::uint64_t priority_of(unsigned rank, std::uint64_t order) {
+    return std::uint64_t{rank} << kRankShift | (order & kOrderMask);
 }
 
 }  // namespace
@@ -61,7 +69,13 @@ ChannelController::ChannelController(const Device& device, unsigned index, Comma
     }
 }
 
-void ChannelController::push(const Location& location, bool write, Cycle arrival, std::uint32_t tag) {
+ChannelStats ChannelController::stats() const {
+    ChannelStats stats = stats_;
+    stats.data_cycles = (stats.reads + stats.writes) * timing_.burst_cycles;
+    return stats;
+}
+
+void ChannelController::forget_admitted() {
     if (staged_begin_ == staged_.size()) {
         staged_.clear();
         staged_begin_ = 0;
@@ -69,17 +83,13 @@ void ChannelController::push(const Location& location, bool write, Cycle arrival
         staged_.erase(staged_.begin(), staged_.begin() + static_cast<std::ptrdiff_t>(staged_begin_));
         staged_begin_ = 0;
     }
-    const unsigned bank = location.bank_group * geometry_.banks_per_group + location.bank;
-    staged_.push_back({arrival, location.row, location.column, tag, static_cast<std::uint8_t>(location.pseudo_channel),
-                       static_cast<std::uint8_t>(bank), write});
-    ++waiting_;
 }
 
 bool ChannelController::forward(const Staged& burst) {
     BurstQueue::Index index = writes_.first(burst.pseudo_channel, burst.bank);
     while ((index = writes_.find_row(index, burst.row)) != BurstQueue::kNone) {
         if (writes_[index].column == burst.column) break;
-        index = writes_[index].next;
+        index = writes_.next(index);
     }
     if (index == BurstQueue::kNone) return false;
     done_.push_back({now_ + timing_.tcl_cycles + timing_.burst_cycles, burst.tag});
@@ -94,20 +104,23 @@ void ChannelController::admit() {
         BurstQueue& target = queue(burst.write);
         if (burst.arrival > now_ || target.full(burst.pseudo_channel, burst.bank)) return;
         ++staged_begin_;
-        if (!burst.write && forward(burst)) continue;
-        BurstQueue::Entry entry;
+        if (!burst.write && writes_.size() > 0 && forward(burst)) continue;
+        PseudoChannel& p = pseudo_channels_[burst.pseudo_channel];
+        const bool first = target.first(burst.pseudo_channel, burst.bank) == BurstQueue::kNone;
+        const BurstQueue::Index index = target.add(burst.pseudo_channel, burst.bank, burst.row, admitted_++);
+        BurstQueue::Entry& entry = target[index];
         entry.admitted = now_;
-        entry.order = admitted_++;
-        entry.row = burst.row;
         entry.column = burst.column;
         entry.tag = burst.tag;
-        entry.pseudo_channel = burst.pseudo_channel;
-        entry.bank = burst.bank;
-        const BurstQueue::Index index = target.add(entry);
-        PseudoChannel& p = pseudo_channels_[burst.pseudo_channel];
+        entry.activated = false;
         BurstQueue::Index& hit = p.hit[burst.write][burst.bank];
-        if (hit == BurstQueue::kNone && (p.open & bit(burst.bank)) != 0 && p.row[burst.bank] == burst.row) hit = index;
-        p.changed |= bit(burst.bank);
+        const bool first_hit =
+            hit == BurstQueue::kNone && (p.open & bit(burst.bank)) != 0 && p.row[burst.bank] == burst.row;
+        if (first_hit) hit = index;
+        if (first || first_hit) {
+            p.changed |= bit(burst.bank);
+            p.best_known = false;
+        }
         selected_now_ = false;
         choose_direction(burst.pseudo_channel);
     }
@@ -115,6 +128,10 @@ void ChannelController::admit() {
 
 void ChannelController::choose_direction(unsigned pseudo_channel) {
     PseudoChannel& p = pseudo_channels_[pseudo_channel];
+    if (writes_.size() == 0 && !p.writing) {
+        draining_ = false;
+        return;
+    }
     if (writes_.size() >= policy_.write_high_bursts) draining_ = true;
     if (writes_.size() <= policy_.write_low_bursts) draining_ = false;
     const bool reads = reads_.size(pseudo_channel) > 0, writes = writes_.size(pseudo_channel) > 0;
@@ -124,11 +141,9 @@ void ChannelController::choose_direction(unsigned pseudo_channel) {
     const bool this_waits = p.writing ? writes : reads;
     if (other_waits && this_waits) {
         const bool enough = p.served >= policy_.write_high_bursts - policy_.write_low_bursts;
-        const BurstQueue& other = queue(!p.writing);
         if (p.rescue && !enough) {
             write = p.writing;
-        } else if (write == p.writing && enough &&
-                   now_ > other[other.oldest(pseudo_channel)].admitted + policy_.starvation_limit_cycles) {
+        } else if (write == p.writing && enough && starves(pseudo_channel, !p.writing)) {
             write = !p.writing;
             rescue = true;
         }
@@ -138,72 +153,94 @@ void ChannelController::choose_direction(unsigned pseudo_channel) {
     p.rescue = rescue;
     p.served = 0;
     p.changed = ~std::uint64_t{0};
+    p.best_known = false;
     ++stats_.turnarounds;
 }
 
-std::uint64_t ChannelController::key(Cycle cycle, unsigned rank, std::uint64_t order) const {
-    return ((cycle - now_) << kCycleShift) | (std::uint64_t{rank} << kRankShift) | (order & kOrderMask);
+bool ChannelController::oldest_starves(unsigned pseudo_channel, bool write) {
+    Cycle& after = pseudo_channels_[pseudo_channel].starved_after[write];
+    const BurstQueue& waiting = queue(write);
+    const BurstQueue::Index oldest = waiting.oldest(pseudo_channel);
+    after = (oldest == BurstQueue::kNone ? now_ : waiting[oldest].admitted) + policy_.starvation_limit_cycles;
+    return now_ > after;
 }
 
-void ChannelController::work_out(unsigned pseudo_channel, unsigned bank) {
+bool ChannelController::bank_starves(unsigned pseudo_channel, unsigned bank) const {
+    const BurstQueue& waiting = queue(pseudo_channels_[pseudo_channel].writing);
+    return now_ > waiting[waiting.first(pseudo_channel, bank)].admitted + policy_.starvation_limit_cycles;
+}
+
+void ChannelController::work_out(unsigned pseudo_channel, unsigned bank, bool starved) {
     PseudoChannel& p = pseudo_channels_[pseudo_channel];
     const BurstQueue& waiting = queue(p.writing);
     Next& next = p.next[bank];
     next.entry = waiting.first(pseudo_channel, bank);
-    next.starved_after = waiting[next.entry].admitted + policy_.starvation_limit_cycles;
-    next.starved = now_ > next.starved_after;
     const BurstQueue::Index hit = p.hit[p.writing][bank];
+    unsigned rank = kRowRank;
     if ((p.open & bit(bank)) == 0) {
         next.kind = CommandKind::activate;
         next.cycle = p.timing.bank_activate(bank);
-    } else if (hit != BurstQueue::kNone && (hit == next.entry || !next.starved)) {
+        next.group = p.timing.group_activate(bank);
+    } else if (hit != BurstQueue::kNone && (hit == next.entry || !starved)) {
         next.entry = hit;
         next.kind = p.writing ? CommandKind::write : CommandKind::read;
-        next.cycle = p.writing ? p.timing.bank_write(bank) : p.timing.bank_read(bank);
+        next.cycle = p.timing.bank_column(bank, p.writing);
+        next.group = p.timing.group_column(bank, p.writing);
+        rank = kColumnRank;
     } else {
         next.kind = CommandKind::precharge;
         next.cycle = p.timing.bank_precharge(bank);
+        next.group = BankTiming::kNoGroup;
     }
-    const unsigned group = p.timing.group_of(bank);
-    next.floor = static_cast<std::uint8_t>(next.kind == CommandKind::activate    ? group
-                                           : next.kind == CommandKind::precharge ? kPrechargeFloor
-                                                                                 : kMaxBankGroups + group);
-    next.order = waiting[next.entry].order;
+    next.priority = priority_of(starved ? kStarvedRank : rank, waiting.order(next.entry));
     p.changed &= ~bit(bank);
 }
 
 void ChannelController::consider_banks(unsigned pseudo_channel, std::uint64_t banks, Candidate& best) {
     PseudoChannel& p = pseudo_channels_[pseudo_channel];
-    // What group and pseudo-channel demand: a row of groups for activates, one for column accesses, one number for
-    // precharges. The loop over the banks then has hardly a branch: what comes next is hard to predict.
-    std::array<Cycle, 2 * kMaxBankGroups + 1> floors;
-    const Cycle activate = std::max({p.timing.activate(), row_bus_, now_});
-    const Cycle column = std::max({p.writing ? p.timing.write() : p.timing.read(), column_bus_, now_});
-    for (unsigned group = 0; group < geometry_.bank_groups; ++group) {
-        floors[group] = std::max(activate, p.timing.group_activate(group));
-        floors[kMaxBankGroups + group] =
-            std::max(column, p.writing ? p.timing.group_write(group) : p.timing.group_read(group));
+    std::uint64_t changed = p.changed & banks, starving = 0;
+    if (starves(pseudo_channel, p.writing)) {
+        for (std::uint64_t rest = banks; rest != 0; rest &= rest - 1) {
+            const auto bank = static_cast<unsigned>(__builtin_ctzll(rest));
+            if (bank_starves(pseudo_channel, bank)) starving |= bit(bank);
+        }
     }
-    floors[kPrechargeFloor] = std::max(row_bus_, now_);
-    std::uint64_t min = best.key;
+    for (changed |= starving; changed != 0; changed &= changed - 1) {
+        const auto bank = static_cast<unsigned>(__builtin_ctzll(changed));
+        work_out(pseudo_channel, bank, (starving >> bank & 1) != 0);
+    }
+
+    // The loop over the banks has hardly a branch: what comes next is hard to predict.
+    const Cycle row = std::max(row_bus_, now_);
+    std::array<Cycle, kCommandKinds> earliest;  ///< for the pseudo-channel and the buses
+    earliest[index_of(CommandKind::activate)] = std::max(p.timing.activate(), row);
+    earliest[index_of(CommandKind::precharge)] = row;
+    earliest[index_of(p.writing ? CommandKind::write : CommandKind::read)] =
+        std::max({p.timing.column(p.writing), column_bus_, now_});
+    const auto when = [&](const Next& next) {
+        return std::max({next.cycle, p.timing.group(next.group), earliest[index_of(next.kind)]});
+    };
+    const auto key = [this](Cycle cycle, std::uint64_t priority) { return (cycle - now_) << kCycleShift | priority; };
+    std::uint64_t min = best.cycle == kNever ? ~std::uint64_t{0} : key(best.cycle, best.priority);
     unsigned min_bank = kMaxBanks;
     for (; banks != 0; banks &= banks - 1) {
         const auto bank = static_cast<unsigned>(__builtin_ctzll(banks));
         const Next& next = p.next[bank];
-        if ((p.changed & bit(bank)) != 0 || now_ > next.starved_after) work_out(pseudo_channel, bank);
-        const bool is_column = next.floor - kMaxBankGroups < kMaxBankGroups;
-        const unsigned rank = next.starved ? kStarvedRank : is_column ? kColumnRank : kRowRank;
-        const std::uint64_t here = key(std::max(next.cycle, floors[next.floor]), rank, next.order);
+        const std::uint64_t here = key(when(next), next.priority);
         min_bank = here < min ? bank : min_bank;
         min = std::min(min, here);
     }
     if (min_bank == kMaxBanks) return;
     const Next& next = p.next[min_bank];
-    best = {std::max(next.cycle, floors[next.floor]), min,       next.kind, static_cast<std::uint8_t>(pseudo_channel),
-            static_cast<std::uint8_t>(min_bank),      next.entry};
+    best.cycle = when(next);
+    best.priority = next.priority;
+    best.kind = next.kind;
+    best.pseudo_channel = static_cast<std::uint8_t>(pseudo_channel);
+    best.bank = static_cast<std::uint8_t>(min_bank);
+    best.entry = next.entry;
 }
 
-void ChannelController::consider_refresh(unsigned pseudo_channel, Candidate& best) const {
+ChannelController::Candidate ChannelController::next_refresh(unsigned pseudo_channel) const {
     const PseudoChannel& p = pseudo_channels_[pseudo_channel];
     Candidate c;
     c.pseudo_channel = static_cast<std::uint8_t>(pseudo_channel);
@@ -222,51 +259,70 @@ void ChannelController::consider_refresh(unsigned pseudo_channel, Candidate& bes
         c.cycle = p.timing.refresh_all_at();
     }
     c.cycle = std::max({c.cycle, row_bus_, now_});
-    c.key = key(c.cycle, kRefreshRank, 0);
-    if (c.key < best.key) best = c;
+    c.priority = priority_of(kRefreshRank, 0);
+    return c;
 }
 
-ChannelController::Candidate ChannelController::select() {
-    Candidate best;
-    for (unsigned i = 0; i < pseudo_channels_.size(); ++i) {
-        const PseudoChannel& p = pseudo_channels_[i];
-        std::uint64_t banks = queue(p.writing).banks(i);
-        if (p.refreshing) {
-            consider_refresh(i, best);
-            if (!per_bank_refresh_) continue;
-            banks &= ~bit(p.refresh_bank);
-        }
-        consider_banks(i, banks, best);
+bool ChannelController::best_holds(unsigned pseudo_channel) {
+    const PseudoChannel& p = pseudo_channels_[pseudo_channel];
+    // What was later than the best cannot overtake it, as long as the best itself is not delayed.
+    return p.best_known && p.best.cycle >= std::max(now_, is_column(p.best.kind) ? column_bus_ : row_bus_) &&
+           !starves(pseudo_channel, p.writing);
+}
+
+void ChannelController::find_best(unsigned pseudo_channel) {
+    PseudoChannel& p = pseudo_channels_[pseudo_channel];
+    p.best = {};
+    p.best_known = !p.refreshing;
+    std::uint64_t banks = queue(p.writing).banks(pseudo_channel);
+    if (p.refreshing) {
+        p.best = next_refresh(pseudo_channel);
+        if (!per_bank_refresh_) return;
+        banks &= ~bit(p.refresh_bank);
     }
-    return best;
+    consider_banks(pseudo_channel, banks, p.best);
+}
+
+unsigned ChannelController::select() {
+    unsigned first = 0;
+    for (unsigned i = 0; i < pseudo_channels_.size(); ++i) {
+        if (!best_holds(i)) find_best(i);
+        if (pseudo_channels_[i].best.goes_before(pseudo_channels_[first].best)) first = i;
+    }
+    return first;
 }
 
 void ChannelController::begin_refreshes() {
     next_refresh_ = kNever;
     for (PseudoChannel& p : pseudo_channels_) {
-        if (p.refresh_due <= now_) p.refreshing = true;
+        if (p.refresh_due <= now_) {
+            p.refreshing = true;
+            p.best_known = false;
+        }
         if (!p.refreshing) next_refresh_ = std::min(next_refresh_, p.refresh_due);
     }
 }
 
 void ChannelController::advance(Cycle until) {
+    forget_admitted();
     while (true) {
         admit();
         if (!selected_now_) selected_ = select();
         selected_now_ = true;
+        const Candidate& command = pseudo_channels_[selected_].best;
         Cycle arrival = kNever;
         if (staged_begin_ < staged_.size()) {
             const Staged& first = staged_[staged_begin_];
             if (!queue(first.write).full(first.pseudo_channel, first.bank)) arrival = first.arrival;
         }
-        const Cycle event = std::max(now_, std::min({selected_.cycle, arrival, next_refresh_}));
+        const Cycle event = std::max(now_, std::min({command.cycle, arrival, next_refresh_}));
         if (event >= until) return;
         now_ = event;
         if (arrival <= event) continue;
         if (next_refresh_ <= event) {
             begin_refreshes();
         } else {
-            issue(selected_);
+            issue(command);
         }
         selected_now_ = false;
     }
@@ -274,33 +330,23 @@ void ChannelController::advance(Cycle until) {
 
 void ChannelController::issue(const Candidate& c) {
     PseudoChannel& p = pseudo_channels_[c.pseudo_channel];
-    if (c.kind == CommandKind::refresh_all || c.kind == CommandKind::precharge_all)
-        p.changed = ~std::uint64_t{0};
-    else
-        p.changed |= bit(c.bank);
-    const bool column = c.kind == CommandKind::read || c.kind == CommandKind::write;
-    if (column)
+    p.best_known = false;
+    if (is_column(c.kind))
         issue_column(c, p);
     else
         issue_row(c, p);
-    const unsigned bus_cycles = column                            ? timing_.column_bus_cycles
-                                : c.kind == CommandKind::activate ? timing_.activate_bus_cycles
-                                                                  : timing_.precharge_bus_cycles;
-    if (timing_.shared_command_bus)
-        row_bus_ = column_bus_ = c.cycle + bus_cycles;
-    else
-        (column ? column_bus_ : row_bus_) = c.cycle + bus_cycles;
 }
 
 void ChannelController::issue_column(const Candidate& c, PseudoChannel& p) {
     const bool write = c.kind == CommandKind::write;
     BurstQueue& from = queue(write);
     const BurstQueue::Entry& entry = from[c.entry];
-    Command command{c.cycle, c.kind, c.pseudo_channel, c.bank, entry.row, entry.column};
+    const std::uint32_t row = from.row(c.entry);
     const Cycle end = c.cycle + (write ? timing_.write_data_cycles() : timing_.tcl_cycles + timing_.burst_cycles);
-    done_.push_back({end, entry.tag});
+    Done& done = done_.emplace_back();
+    done.cycle = end;
+    done.tag = entry.tag;
     stats_.last_data = std::max(stats_.last_data, end);
-    stats_.data_cycles += timing_.burst_cycles;
     stats_.row_hits += entry.activated ? 0 : 1;
     ++(write ? stats_.writes : stats_.reads);
     --waiting_;
@@ -308,17 +354,26 @@ void ChannelController::issue_column(const Candidate& c, PseudoChannel& p) {
         p.timing.write(c.bank, c.cycle);
     else
         p.timing.read(c.bank, c.cycle);
-    p.hit[write][c.bank] = from.find_row(entry.next, entry.row);
+    occupy(column_bus_, c.cycle + timing_.column_bus_cycles);
+    p.hit[write][c.bank] = from.find_row(from.next(c.entry), row);
+    const bool closes = closed_page_ && p.hit[0][c.bank] == BurstQueue::kNone && p.hit[1][c.bank] == BurstQueue::kNone;
+    if (sink_) {
+        const CommandKind kind = !closes ? c.kind : write ? CommandKind::write_precharge : CommandKind::read_precharge;
+        sink_->on_command(index_, {c.cycle, kind, c.pseudo_channel, c.bank, row, entry.column});
+    }
     from.remove(c.entry);
-    const bool last = p.hit[0][c.bank] == BurstQueue::kNone && p.hit[1][c.bank] == BurstQueue::kNone;
-    if (closed_page_ && last) {
-        command.kind = write ? CommandKind::write_precharge : CommandKind::read_precharge;
+    p.changed |= bit(c.bank);
+    if (closes) {
         p.timing.auto_precharge(c.bank);
         close(p, c.bank);
     }
     ++p.served;
     choose_direction(c.pseudo_channel);
-    if (sink_) sink_->on_command(index_, command);
+}
+
+void ChannelController::occupy(Cycle& bus, Cycle until) {
+    bus = until;
+    if (timing_.shared_command_bus) row_bus_ = column_bus_ = until;
 }
 
 void ChannelController::close(PseudoChannel& p, unsigned bank) {
@@ -336,14 +391,17 @@ void ChannelController::refreshed(PseudoChannel& p, Cycle period) {
 
 void ChannelController::issue_row(const Candidate& c, PseudoChannel& p) {
     Command command{c.cycle, c.kind, c.pseudo_channel, c.bank, 0, 0};
+    occupy(row_bus_,
+           c.cycle + (c.kind == CommandKind::activate ? timing_.activate_bus_cycles : timing_.precharge_bus_cycles));
+    p.changed |=
+        c.kind == CommandKind::refresh_all || c.kind == CommandKind::precharge_all ? ~std::uint64_t{0} : bit(c.bank);
     switch (c.kind) {
         case CommandKind::activate: {
-            BurstQueue::Entry& entry = queue(p.writing)[c.entry];
-            entry.activated = true;
-            command.row = p.row[c.bank] = entry.row;
+            queue(p.writing)[c.entry].activated = true;
+            command.row = p.row[c.bank] = queue(p.writing).row(c.entry);
             p.open |= bit(c.bank);
             for (const bool write : {false, true})
-                p.hit[write][c.bank] = queue(write).find_row(queue(write).first(c.pseudo_channel, c.bank), entry.row);
+                p.hit[write][c.bank] = queue(write).find_row(queue(write).first(c.pseudo_channel, c.bank), command.row);
             p.timing.activate(c.bank, c.cycle);
             ++stats_.activates;
             break;

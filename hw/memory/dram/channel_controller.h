@@ -45,8 +45,8 @@ class ChannelController {
 public:
     /// What became of a burst: its data have been moved at `cycle`.
     struct Done {
-        Cycle cycle;
-        std::uint32_t tag;
+        Cycle cycle = 0;
+        std::uint32_t tag = 0;
     };
 
     /// `index` of all channels. The sink, if any, sees every command.
@@ -54,7 +54,17 @@ public:
 
     /// A burst for this channel that comes at `arrival`, not before the last one's. It waits outside the queues until
     /// they have room. `tag` comes back when it is done.
-    void push(const Location& location, bool write, Cycle arrival, std::uint32_t tag);
+    void push(const Location& location, bool write, Cycle arrival, std::uint32_t tag) {
+        Staged& burst = staged_.emplace_back();
+        burst.arrival = arrival;
+        burst.row = location.row;
+        burst.column = location.column;
+        burst.tag = tag;
+        burst.pseudo_channel = static_cast<std::uint8_t>(location.pseudo_channel);
+        burst.bank = static_cast<std::uint8_t>(location.bank_group * geometry_.banks_per_group + location.bank);
+        burst.write = write;
+        ++waiting_;
+    }
 
     /// Issues every command before cycle `until`. Bursts that are pushed later arrive at `until` or after it. Appends
     /// to done(), whose cycles may lie beyond.
@@ -66,25 +76,36 @@ public:
     std::uint64_t waiting() const { return waiting_; }
     /// Bursts that wait outside the queues.
     std::size_t staged() const { return staged_.size() - staged_begin_; }
-    const ChannelStats& stats() const { return stats_; }
+    ChannelStats stats() const;
 
 private:
     struct Staged {
-        Cycle arrival;
-        std::uint32_t row, column, tag;
-        std::uint8_t pseudo_channel, bank;
-        bool write;
+        Cycle arrival = 0;
+        std::uint32_t row = 0, column = 0, tag = 0;
+        std::uint8_t pseudo_channel = 0, bank = 0;
+        bool write = false;
     };
-    /// What a bank's waiting bursts need next. It stays so until one comes, a command is issued to the bank, the
-    /// pseudo-channel turns or its oldest burst starves.
+    /// What a bank's waiting bursts need next. It stays so until the first one comes, or the first one for its open
+    /// row, a command is issued to the bank, the pseudo-channel turns or its oldest burst starves.
     struct Next {
-        Cycle cycle = 0;          ///< not earlier, as far as the bank itself is concerned
-        Cycle starved_after = 0;  ///< the oldest burst's admission and the starvation limit
-        std::uint64_t order = 0;  ///< of the burst that needs it
+        Cycle cycle = 0;             ///< not earlier, as far as the bank itself is concerned
+        std::uint64_t priority = 0;  ///< see Candidate
         BurstQueue::Index entry = BurstQueue::kNone;
         CommandKind kind = CommandKind::activate;
-        std::uint8_t floor = 0;  ///< index of what its group and pseudo-channel demand, see consider_banks()
-        bool starved = false;
+        std::uint8_t group = 0;  ///< what it waits for in its bank group: BankTiming::group()
+    };
+    /// A command that could be issued. Of several the earliest goes first, of those of one cycle the one with the least
+    /// priority: rank, then order of the burst that needs it, in one number.
+    struct Candidate {
+        Cycle cycle = kNever;
+        std::uint64_t priority = ~std::uint64_t{0};
+        CommandKind kind = CommandKind::activate;
+        std::uint8_t pseudo_channel = 0, bank = 0;
+        BurstQueue::Index entry = BurstQueue::kNone;
+
+        bool goes_before(const Candidate& other) const {
+            return cycle != other.cycle ? cycle < other.cycle : priority < other.priority;
+        }
     };
     struct PseudoChannel {
         explicit PseudoChannel(const Device& device) : timing(device.geometry, device.timing) {}
@@ -96,21 +117,17 @@ private:
         std::array<std::array<BurstQueue::Index, kMaxBanks>, 2> hit{};
         std::array<Next, kMaxBanks> next{};
         std::uint64_t changed = 0;  ///< banks whose next command must be worked out again, one bit each
-        bool writing = false;       ///< it serves writes, otherwise reads
-        bool rescue = false;        ///< it turned because that side starved
-        unsigned served = 0;        ///< bursts since it turned
-        bool refreshing = false;    ///< a refresh is due
+        Candidate best;             ///< of its commands,
+        bool best_known = false;    ///< and nothing has changed since but time and the command buses
+        /// Until then no read ([0]) or write ([1]) has waited for the starvation limit. Bursts come in order of time,
+        /// so it stays true when the burst that it was worked out for has gone.
+        std::array<Cycle, 2> starved_after{};
+        bool writing = false;     ///< it serves writes, otherwise reads
+        bool rescue = false;      ///< it turned because that side starved
+        unsigned served = 0;      ///< bursts since it turned
+        bool refreshing = false;  ///< a refresh is due
         unsigned refresh_bank = 0;
         Cycle refresh_due = kNever;
-    };
-    /// A command that could be issued. Of several the one with the least key goes first: cycle (from now_ on), rank,
-    /// order of the burst that needs it, in one number.
-    struct Candidate {
-        Cycle cycle = kNever;
-        std::uint64_t key = ~std::uint64_t{0};
-        CommandKind kind = CommandKind::activate;
-        std::uint8_t pseudo_channel = 0, bank = 0;
-        BurstQueue::Index entry = BurstQueue::kNone;
     };
 
     BurstQueue& queue(bool write) { return write ? writes_ : reads_; }
@@ -118,19 +135,35 @@ private:
 
     /// Takes the staged bursts that have arrived and find room.
     void admit();
+    void forget_admitted();  ///< their memory is used again
     bool forward(const Staged& burst);
     void choose_direction(unsigned pseudo_channel);
 
-    Candidate select();
-    void work_out(unsigned pseudo_channel, unsigned bank);
+    /// Whether the oldest burst of a direction has waited for the starvation limit.
+    bool starves(unsigned pseudo_channel, bool write) {
+        return now_ > pseudo_channels_[pseudo_channel].starved_after[write] && oldest_starves(pseudo_channel, write);
+    }
+    /// Looks the oldest one up, which starved_after need not be that of.
+    bool oldest_starves(unsigned pseudo_channel, bool write);
+    /// The same of a bank that has bursts of the direction which is served.
+    bool bank_starves(unsigned pseudo_channel, unsigned bank) const;
+
+    /// The pseudo-channel whose best command goes first.
+    unsigned select();
+    /// Whether `best` of a pseudo-channel is still that.
+    bool best_holds(unsigned pseudo_channel);
+    void find_best(unsigned pseudo_channel);
+    /// What the bank needs next. `starved`: bank_starves().
+    void work_out(unsigned pseudo_channel, unsigned bank, bool starved);
     void consider_banks(unsigned pseudo_channel, std::uint64_t banks, Candidate& best);
-    void consider_refresh(unsigned pseudo_channel, Candidate& best) const;
-    std::uint64_t key(Cycle cycle, unsigned rank, std::uint64_t order) const;
+    Candidate next_refresh(unsigned pseudo_channel) const;
     void begin_refreshes();
 
     void issue(const Candidate& candidate);
     void issue_column(const Candidate& candidate, PseudoChannel& p);
     void issue_row(const Candidate& candidate, PseudoChannel& p);
+    /// A command takes its bus, or the one that all share.
+    void occupy(Cycle& bus, Cycle until);
     void refreshed(PseudoChannel& p, Cycle period);
     void close(PseudoChannel& p, unsigned bank);
 
@@ -145,7 +178,7 @@ private:
     std::vector<Staged> staged_;  ///< from staged_begin_ on
     std::size_t staged_begin_ = 0;
     std::vector<Done> done_;
-    Candidate selected_;         ///< what select() found,
+    unsigned selected_ = 0;      ///< what select() found,
     bool selected_now_ = false;  ///< and nothing has changed since
     bool draining_ = false;      ///< writes have come together and are being served
     Cycle now_ = 0;

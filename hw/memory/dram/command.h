@@ -19,6 +19,12 @@ enum class CommandKind : std::uint8_t {
     refresh_bank
 };
 
+/// A read or a write, with auto-precharge or without.
+inline bool is_column(CommandKind kind) {
+    return kind == CommandKind::read || kind == CommandKind::write || kind == CommandKind::read_precharge ||
+           kind == CommandKind::write_precharge;
+}
+
 /// "ACT", "RD", "WR", "RDA", "WRA", "PRE", "PREA", "REF", "REFB".
 const char* name_of(CommandKind kind);
 

@@ -38,10 +38,9 @@ void DramSystem::submit(std::uint64_t address, std::uint64_t bytes, bool write, 
     request.write = write;
     ++in_flight_;
     writes_in_flight_ += write ? 1 : 0;
-    for (std::uint64_t burst = first; burst < end; ++burst) {
-        const Location location = mapping_.locate(burst << burst_shift_);
+    mapping_.for_each(first, end - first, [&](const Location& location) {
         channels_[location.channel].push(location, write, arrival, index);
-    }
+    });
 }
 
 void DramSystem::advance(Cycle until) {

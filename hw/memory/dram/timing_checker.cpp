@@ -11,11 +11,6 @@ namespace {
 
 constexpr std::uint64_t kPostponable = 8;  ///< refreshes, JESD79-4 and JESD235
 
-bool is_column(CommandKind kind) {
-    return kind == CommandKind::read || kind == CommandKind::write || kind == CommandKind::read_precharge ||
-           kind == CommandKind::write_precharge;
-}
-
 }  // namespace
 
 const std::vector<std::string>& TimingChecker::rules() {

@@ -49,6 +49,25 @@ TEST_CASE("a field may come in pieces", "[dram]") {
     CHECK(mapping.locate(8192).bank == 1);
 }
 
+TEST_CASE("successive bursts are where each one is on its own", "[dram]") {
+    for (const std::string& name : builtin_devices()) {
+        CAPTURE(name);
+        const Device device = read_device(name);
+        const AddressMapping mapping(device.policy.mapping, device.geometry);
+        std::mt19937 random(7);
+        for (int i = 0; i < 20; ++i) {
+            const std::uint64_t first = random() % (device.geometry.bytes() / device.geometry.burst_bytes);
+            const std::uint64_t bursts = random() % 300;
+            std::uint64_t burst = first;
+            mapping.for_each(first, bursts, [&](const Location& location) {
+                CHECK(key(location) == key(mapping.locate(burst * device.geometry.burst_bytes)));
+                ++burst;
+            });
+            CHECK(burst == first + bursts);
+        }
+    }
+}
+
 TEST_CASE("every burst has a place of its own, and its address comes back", "[dram]") {
     for (const char* text :
          {"row-bank-bankgroup-pseudochannel-column-channel", "channel-row-column-bank-bankgroup-pseudochannel",
