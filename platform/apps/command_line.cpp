@@ -16,6 +16,7 @@
 #include <CLI/CLI.hpp>
 #include <systemc>
 
+#include "switchyard/platform/apps/huge_pages.h"
 #include "switchyard/platform/apps/self_description.h"
 #include "switchyard/sw_scheduler/base/error.h"
 #include "switchyard/sw_scheduler/base/suggestion.h"
@@ -124,6 +125,7 @@ PlatformConfig PlatformOptions::read() const {
 }
 
 int run_program(CLI::App& app, int argc, char** argv, const std::function<int()>& work) {
+    prefer_huge_pages();
     const std::string program = app.get_name();
     // A file that gets too large is an error of write(), not the end of the process.
     std::signal(SIGXFSZ, SIG_IGN);

@@ -38,7 +38,7 @@ std::string second_element(const std::string& path) {
 
 Counters::Counters(const SimulationRegistry& registry) {
     auto names = std::make_shared<Names>();
-    std::unordered_map<std::string, std::uint32_t> modules, counters;
+    std::unordered_map<std::string, std::uint32_t> modules;
     const auto index_of = [](auto& known, std::vector<std::string>& list, const std::string& name) {
         const auto [found, is_new] = known.try_emplace(name, static_cast<std::uint32_t>(list.size()));
         if (is_new) list.push_back(name);
@@ -49,7 +49,7 @@ Counters::Counters(const SimulationRegistry& registry) {
         // A module registers its counters one after another.
         const bool same = !entries_.empty() && names->modules[entries_.back().module] == counter.module;
         const std::uint32_t module = same ? entries_.back().module : index_of(modules, names->modules, counter.module);
-        entries_.push_back({module, index_of(counters, names->counters, counter.name), counter.read()});
+        entries_.push_back({module, index_of(names->number_of_counter, names->counters, counter.name), counter.read()});
     }
     names_ = std::move(names);
 }
@@ -83,11 +83,10 @@ Counters Counters::of(std::string_view element) const {
 
 template <class F>
 void Counters::each(std::string_view name, F&& visit) const {
-    const auto found = std::find(names_->counters.begin(), names_->counters.end(), name);
-    if (found == names_->counters.end()) return;
-    const auto counter = static_cast<std::uint32_t>(found - names_->counters.begin());
+    const auto found = names_->number_of_counter.find(name);
+    if (found == names_->number_of_counter.end()) return;
     for (const Entry& entry : entries_)
-        if (entry.counter == counter) visit(entry.value);
+        if (entry.counter == found->second) visit(entry.value);
 }
 
 double Counters::sum(std::string_view name) const {

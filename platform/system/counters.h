@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -39,6 +40,7 @@ private:
     /// Each name once: a chip of 12x12 tiles has thousands of counters and some hundred names.
     struct Names {
         std::vector<std::string> modules, counters;
+        std::map<std::string, std::uint32_t, std::less<>> number_of_counter;
     };
     struct Entry {
         std::uint32_t module = 0, counter = 0;  ///< of names_

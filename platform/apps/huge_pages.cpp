@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "switchyard/platform/apps/huge_pages.h"
+
+#include <cstdint>
+#include <memory>
+#include <new>
+#include <vector>
+
+#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__)
+#include <malloc.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+#endif
+
+namespace switchyard::platform {
+
+#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__)
+
+void prefer_huge_pages() {
+    for (const auto resource : {RLIMIT_AS, RLIMIT_DATA}) {
+        rlimit limit{};
+        if (getrlimit(resource, &limit) != 0 || limit.rlim_cur != RLIM_INFINITY) return;
+    }
+    constexpr int kMiB = 1 << 20;
+    constexpr std::uintptr_t kHugePage = 2 * kMiB;
+    // malloc has no call for it: it grows its heap by `top pad` at a time, and the advice holds for addresses that
+    // exist. So the heap gets its addresses now; memory comes with the first use of a page.
+    mallopt(M_TOP_PAD, 1024 * kMiB);
+    mallopt(M_TRIM_THRESHOLD, -1);         // addresses are kept
+    mallopt(M_MMAP_THRESHOLD, 32 * kMiB);  // where glibc's own adaption, which ends with these calls, may end
+    const auto heap_end = [] { return reinterpret_cast<std::uintptr_t>(sbrk(0)); };
+    const std::uintptr_t begin = heap_end();
+    std::vector<std::unique_ptr<char[]>> blocks;  // one in a program that has just begun
+    do blocks.emplace_back(new (std::nothrow) char[kMiB]);
+    while (heap_end() == begin && blocks.back());
+    const std::uintptr_t end = heap_end();
+    mallopt(M_TOP_PAD, 16 * kMiB);
+    const std::uintptr_t first = (begin + kHugePage - 1) / kHugePage * kHugePage;
+    if (first < end) madvise(reinterpret_cast<void*>(first), end - first, MADV_HUGEPAGE);
+}
+
+#else
+
+void prefer_huge_pages() {}
+
+#endif
+
+}  // namespace switchyard::platform
