@@ -8,6 +8,7 @@
 
 #include "switchyard/hw/noc/flit/flit_network.h"
 #include "switchyard/hw/noc/flit/masks.h"
+#include "switchyard/hw/noc/flit/traversal.h"
 #include "switchyard/hw/noc/grid.h"
 #include "switchyard/hw/noc/grid_ports.h"
 
@@ -56,16 +57,13 @@ void FlitNetwork::exchange(unsigned router, std::unique_ptr<ExternalRouter> exte
     rtl->in.credits.resize(ports_, static_cast<std::uint8_t>(kNoCredit));
     rtl->expected.resize(ports_);
     rtl->expected_credits.resize(ports_);
-    rtl->leaving.resize(stride_);
+    rtl->leaving.resize(router_vcs_);
     routers_.at(router).rtl = rtl.get();
     rtl_routers_.push_back(std::move(rtl));
     // Credits for it are known by the mark in the number of its output VCs.
-    for (unsigned p = 0; p < ports_; ++p) {
-        const std::uint32_t next = downstream_[router * ports_ + p];
-        if ((next & kEndpoint) != 0)
-            downstream_[router * ports_ + p] |= kExchanged;
-        else
-            upstream_[next / vcs_] |= kExchanged;
+    for (unsigned vc = 0; vc < router_vcs_; ++vc) {
+        std::uint32_t& target = routers_[router].outputs[vc].target;
+        ((target & kEndpoint) != 0 ? target : inputs_[target].source) |= kExchanged;
     }
 }
 
@@ -121,16 +119,17 @@ void FlitNetwork::flit_to_rtl(RtlRouter& rtl, unsigned vc, std::uint32_t flit) {
 }
 
 void FlitNetwork::credit_to_rtl(std::uint32_t output_vc) {
-    const unsigned router = output_vc / stride_, output = output_vc % stride_;
-    RtlRouter& rtl = *routers_[router].rtl;
+    const Router& router = routers_[output_vc / kMaxVcs];
+    const unsigned output = output_vc % kMaxVcs;
+    RtlRouter& rtl = *router.rtl;
     rtl.in.credits[port_of_[output]] = vc_of_[output];
     rtl.anything_in = true;
     give_credit(output_vc);
     activate(router);
 }
 
-void FlitNetwork::step_rtl(unsigned router) {
-    RtlRouter& rtl = *routers_[router].rtl;
+void FlitNetwork::step_rtl(Router& router) {
+    RtlRouter& rtl = *router.rtl;
     if (!rtl.anything_in && !rtl.busy()) return;
     rtl.external->step(rtl.in);
     for (PinFlit& flit : rtl.in.flits) flit.valid = false;
@@ -150,8 +149,8 @@ void FlitNetwork::step_rtl(unsigned router) {
         differ(router, "an assertion", "holds", failed);
 }
 
-void FlitNetwork::leave_rtl(unsigned router, unsigned port, const PinFlit& flit) {
-    RtlRouter& rtl = *routers_[router].rtl;
+void FlitNetwork::leave_rtl(Router& router, unsigned port, const PinFlit& flit) {
+    RtlRouter& rtl = *router.rtl;
     const unsigned output = port * vcs_ + flit.vc;
     std::uint32_t& id = rtl.leaving[output];
     std::uint32_t original = flit.packet;
@@ -169,8 +168,8 @@ void FlitNetwork::leave_rtl(unsigned router, unsigned port, const PinFlit& flit)
             pool_[id] = pool_[original];
             pool_[id].set = set;
             for (const PinDestination& to : flit.destinations) {
-                const unsigned at = (to.y * topology_->grid()->columns() + to.x) * ports_ + port::kLocal + to.local;
-                pool_.insert(set, endpoint_of_[at]);
+                const unsigned at = to.y * topology_->grid()->columns() + to.x;
+                pool_.insert(set, endpoint_of_[at * ports_ + port::kLocal + to.local]);
             }
             ++stats_.copies;
         }
@@ -188,23 +187,26 @@ void FlitNetwork::leave_rtl(unsigned router, unsigned port, const PinFlit& flit)
     rtl.forked.erase(fork);
 }
 
-void FlitNetwork::free_slot_of_rtl(unsigned router, unsigned port, unsigned vc) {
+void FlitNetwork::free_slot_of_rtl(const Router& router, unsigned port, unsigned vc) {
     --flits_in_flight_;
-    const std::uint32_t source = upstream_[router * ports_ + port] + vc;
-    const unsigned link = (source & kEndpoint) != 0 ? config_.endpoint_link_cycles : config_.link_cycles;
-    credit_events_.push(cycle_ + link + config_.credit_cycles, source);
+    return_credit(router, port * vcs_ + vc, cycle_);
 }
 
-void FlitNetwork::expect_flit(unsigned router, unsigned output, std::uint32_t flit, std::uint32_t original) {
-    RtlRouter& rtl = *routers_[router].rtl;
+void FlitNetwork::expect_flit(const Router& router, unsigned output, std::uint32_t flit, std::uint32_t original) {
+    RtlRouter& rtl = *router.rtl;
     PinFlit pins = at_pins(flit, vc_of_[output]);
     pins.packet = original;  // the pins show the number with which the packet came
     rtl.expected[port_of_[output]].push_back({cycle_ + config_.switch_cycles + 1, std::move(pins)});
     ++rtl.expecting;
 }
 
-void FlitNetwork::compare_pins(unsigned router) {
-    RtlRouter& rtl = *routers_[router].rtl;
+void FlitNetwork::expect_credit(const Router& router, unsigned vc) {
+    router.rtl->expected_credits[port_of_[vc]].push_back({cycle_ + 1, vc_of_[vc]});
+    ++router.rtl->expecting;
+}
+
+void FlitNetwork::compare_pins(const Router& router) {
+    RtlRouter& rtl = *router.rtl;
     const RouterOutputs& out = rtl.external->out();
     for (unsigned p = 0; p < ports_; ++p) {
         PinFlit flit;
@@ -228,32 +230,31 @@ void FlitNetwork::compare_pins(unsigned router) {
     }
 }
 
-RouterState FlitNetwork::state_of(unsigned router) const {
-    const Router& model = routers_[router];
+RouterState FlitNetwork::state_of(const Router& router) const {
     RouterState state;
-    state.routing = model.routing;
-    state.vc_alloc = model.vc_alloc;
-    state.vc_wait = model.vc_wait;
-    state.switch_alloc = model.switch_alloc;
-    state.switch_wait = model.switch_wait;
-    state.copying = model.copying;
-    state.free_vcs = model.free_vcs;
-    const auto part = [router](const auto& all, std::size_t count, auto& copy) {
-        const auto begin = all.begin() + static_cast<std::ptrdiff_t>(router * count);
-        copy.assign(begin, begin + static_cast<std::ptrdiff_t>(count));
-    };
-    part(held_, stride_, state.held);
-    part(credits_, stride_, state.credits);
-    part(grant_pointer_, stride_, state.vc_grant_pointer);
-    part(accept_pointer_, stride_, state.vc_accept_pointer);
-    part(switch_grant_, ports_, state.switch_grant_pointer);
-    part(switch_accept_, ports_, state.switch_accept_pointer);
-    part(vc_turn_, ports_, state.switch_turn);
+    state.routing = router.routing;
+    state.vc_alloc = router.vc_alloc;
+    state.vc_wait = router.vc_wait;
+    state.switch_alloc = router.switch_alloc;
+    state.switch_wait = router.switch_wait;
+    state.copying = router.copying;
+    state.free_vcs = router.free_vcs;
+    for (unsigned vc = 0; vc < router_vcs_; ++vc) {
+        state.held.push_back(router.inputs[vc].held);
+        state.credits.push_back(router.outputs[vc].credits);
+        state.vc_accept_pointer.push_back(router.inputs[vc].accept_pointer);
+        state.vc_grant_pointer.push_back(router.outputs[vc].grant_pointer);
+    }
+    for (unsigned p = 0; p < ports_; ++p) {
+        state.switch_grant_pointer.push_back(router.ports[p].grant_pointer);
+        state.switch_accept_pointer.push_back(router.ports[p].accept_pointer);
+        state.switch_turn.push_back(router.ports[p].vc_turn);
+    }
     return state;
 }
 
-void FlitNetwork::compare_state(unsigned router) {
-    const RouterState model = state_of(router), external = routers_[router].rtl->external->state();
+void FlitNetwork::compare_state(const Router& router) {
+    const RouterState model = state_of(router), external = router.rtl->external->state();
     const auto vc_name = [this](std::size_t i) {
         return " of port " + std::to_string(port_of_[i]) + " (" + side(port_of_[i]) + ") VC " +
                std::to_string(vc_of_[i]);
@@ -287,11 +288,11 @@ void FlitNetwork::compare_state(unsigned router) {
     numbers("turn of the VCs", model.switch_turn, external.switch_turn, port_name);
 }
 
-void FlitNetwork::differ(unsigned router, const std::string& signal, const std::string& model,
+void FlitNetwork::differ(const Router& router, const std::string& signal, const std::string& model,
                          const std::string& external) {
-    const std::string evidence = routers_[router].rtl->external->evidence();
-    throw RtlFault("lockstep: cycle " + std::to_string(cycle_) + ", router " + topology_->router_name(router) + ": " +
-                   signal + " differs. Model: " + model + ". RTL: " + external + "." +
+    const std::string evidence = router.rtl->external->evidence();
+    throw RtlFault("lockstep: cycle " + std::to_string(cycle_) + ", router " + topology_->router_name(number(router)) +
+                   ": " + signal + " differs. Model: " + model + ". RTL: " + external + "." +
                    (evidence.empty() ? "" : " " + evidence));
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "switchyard/hw/noc/flit/masks.h"
+#include "switchyard/hw/noc/flit/traversal.h"
 
 namespace switchyard::hw::flit {
 namespace {
@@ -38,7 +39,7 @@ FlitNetwork::FlitNetwork(const Config& config, TopologyPtr topology, const std::
       first_local_(topology_->router_ports()),
       vcs_(config.all_vcs()),
       ports_(max_ports_of(*topology_, router_of_endpoint)),
-      stride_(ports_ * vcs_),
+      router_vcs_(ports_ * vcs_),
       pool_(router_of_endpoint.size()),
       flits_(longest_delay(config)),
       credit_events_(longest_delay(config)) {
@@ -54,51 +55,47 @@ FlitNetwork::FlitNetwork(const Config& config, TopologyPtr topology, const std::
     };
     set_ranges(0, 0, config.vcs);
     set_ranges(1, config.vcs, config.control_vcs);
-    for (unsigned i = 0; i < stride_; ++i) {
+    for (unsigned i = 0; i < router_vcs_; ++i) {
         port_of_[i] = static_cast<std::uint8_t>(i / vcs_);
         vc_of_[i] = static_cast<std::uint8_t>(i % vcs_);
     }
-    const std::size_t routers = topology_->routers(), input_vcs = routers * stride_, ports = routers * ports_;
-    routers_.resize(routers);
-    active_.resize((routers + 63) / 64);
-    buffer_.resize(input_vcs * config.buffer_flits);
-    front_.resize(input_vcs);
-    held_.resize(input_vcs);
-    due_.resize(input_vcs);
-    switch_due_.resize(input_vcs);
-    switch_answer_.resize(input_vcs);
-    sent_.resize(input_vcs);
-    wanted_.resize(input_vcs);
-    out_.resize(input_vcs, kNone);
-    whole_.resize(input_vcs);
-    fork_.resize(input_vcs);
-    accept_pointer_.resize(input_vcs);
-    credits_.resize(input_vcs, static_cast<std::uint16_t>(config.buffer_flits));
-    grant_pointer_.resize(input_vcs);
-    holder_.resize(input_vcs, kNone);
-    for (unsigned r = 0; r < routers; ++r) router_of_.insert(router_of_.end(), stride_, static_cast<std::uint16_t>(r));
-    downstream_.resize(ports, kEndpoint);
-    upstream_.resize(ports, kEndpoint);
-    switch_grant_.resize(ports);
-    switch_accept_.resize(ports);
-    vc_turn_.resize(ports);
-    link_flits_.resize(ports);
-    link_packets_.resize(ports);
-    link_padding_.resize(ports);
-    endpoint_of_.resize(ports);
+    while (buffer_slots_ < config.buffer_flits) buffer_slots_ *= 2;
+    routers_.resize(topology_->routers());
+    active_.resize((routers_.size() + 63) / 64);
+    inputs_.resize(routers_.size() * kMaxVcs);
+    answers_.resize(inputs_.size());
+    outputs_.resize(inputs_.size());
+    for (OutputVc& output : outputs_) output.credits = static_cast<std::uint16_t>(config.buffer_flits);
+    buffers_.resize(inputs_.size() * buffer_slots_);
+    ports_of_routers_.resize(routers_.size() * ports_);
+    loads_.resize(ports_of_routers_.size());
+    for (Router& router : routers_) {
+        const std::size_t vcs = number(router) * kMaxVcs, ports = number(router) * ports_;
+        router.inputs = &inputs_[vcs];
+        router.answers = &answers_[vcs];
+        router.outputs = &outputs_[vcs];
+        router.buffers = &buffers_[vcs * buffer_slots_];
+        router.ports = &ports_of_routers_[ports];
+        router.loads = &loads_[ports];
+        router.free_vcs = low_bits(router_vcs_);
+    }
+    endpoint_of_.resize(routers_.size() * ports_);
     connect(router_of_endpoint);
 }
 
 void FlitNetwork::connect(const std::vector<unsigned>& router_of_endpoint) {
-    for (unsigned r = 0; r < topology_->routers(); ++r) {
+    for (Router& router : routers_) {
         for (unsigned p = 0; p < first_local_; ++p) {
-            const std::optional<Topology::Far> far = topology_->behind(r, p);
+            const std::optional<Topology::Far> far = topology_->behind(number(router), p);
             if (!far) continue;
-            const unsigned far_port = far->router * ports_ + far->port;
-            downstream_[r * ports_ + p] = far_port * vcs_;
-            upstream_[far_port] = (r * ports_ + p) * vcs_;
+            router.ports[p].link_cycles = config_.link_cycles;
+            const std::uint32_t outputs = number(router) * kMaxVcs + p * vcs_;
+            const std::uint32_t inputs = far->router * kMaxVcs + far->port * vcs_;
+            for (unsigned vc = 0; vc < vcs_; ++vc) {
+                outputs_[outputs + vc].target = inputs + vc;
+                inputs_[inputs + vc].source = outputs + vc;
+            }
         }
-        routers_[r].free_vcs = low_bits(stride_);
     }
     std::vector<unsigned> attached(topology_->routers());
     for (std::size_t e = 0; e < router_of_endpoint.size(); ++e) {
@@ -107,10 +104,15 @@ void FlitNetwork::connect(const std::vector<unsigned>& router_of_endpoint) {
         choosers_.push_back(topology_->make_chooser(router));
         local_.push_back(static_cast<std::uint8_t>(local));
         endpoint_of_[router * ports_ + local] = static_cast<std::uint16_t>(e);
-        upstream_[router * ports_ + local] = kEndpoint | static_cast<std::uint32_t>(e * vcs_);
+        routers_[router].ports[local].link_cycles = config_.endpoint_link_cycles;
+        const std::uint32_t first = router * kMaxVcs + local * vcs_;
+        for (unsigned vc = 0; vc < vcs_; ++vc) {
+            outputs_[first + vc].target = kEndpoint | (first + vc);
+            inputs_[first + vc].source = kEndpoint | (static_cast<std::uint32_t>(e) * kMaxVcs + vc);
+        }
     }
     queues_.resize(home_.size() * kGroups);
-    source_credits_.resize(home_.size() * vcs_, static_cast<std::uint16_t>(config_.buffer_flits));
+    source_credits_.resize(home_.size() * kMaxVcs, static_cast<std::uint16_t>(config_.buffer_flits));
     last_group_.resize(home_.size());
     sending_.resize((home_.size() + 63) / 64);
 }
@@ -179,6 +181,42 @@ std::size_t FlitNetwork::queued(unsigned endpoint) const {
     return count;
 }
 
+void FlitNetwork::accept(std::uint32_t input_vc, std::uint32_t flit) {
+    Router& router = routers_[input_vc / kMaxVcs];
+    const unsigned vc = input_vc % kMaxVcs;
+    if (!rtl_routers_.empty() && router.rtl) {
+        flit_to_rtl(*router.rtl, vc, flit);
+        activate(router);
+        if (!router.rtl->lockstep) return;
+    }
+    InputVc& input = inputs_[input_vc];
+    slot(buffers_.data(), input_vc, input.gone + input.held) = flit;
+    if (input.held++ != 0) return;
+    if (is_head(flit))
+        head_at_front(router, vc, cycle_);
+    else
+        router.switch_alloc |= bit(vc) & ~(router.copying | router.switch_wait);
+    activate(router);
+}
+
+/// `output_vc` may be marked kExchanged.
+void FlitNetwork::eject(std::uint32_t output_vc, std::uint32_t flit) {
+    credit_events_.push(cycle_ + 1 + config_.endpoint_link_cycles + config_.credit_cycles, output_vc);
+    ++stats_.ejected_flits;
+    --flits_in_flight_;
+    last_movement_ = cycle_;
+    if (!is_tail(flit)) return;
+    const std::uint32_t id = packet_of(flit), vc = output_vc & ~kExchanged;
+    deliveries_.push_back({pool_[id].tag, endpoint_of_[vc / kMaxVcs * ports_ + port_of_[vc % kMaxVcs]]});
+    pool_.free(id);
+}
+
+void FlitNetwork::give_source_credit(std::uint32_t vc) {
+    ++source_credits_[vc];
+    const unsigned endpoint = vc / kMaxVcs;
+    sending_[endpoint / 64] |= bit(endpoint % 64);
+}
+
 void FlitNetwork::begin_cycle() {
     deliveries_.clear();
     flits_.serve(cycle_, [this](const FlitEvent& event) {
@@ -191,7 +229,7 @@ void FlitNetwork::begin_cycle() {
         if ((target & (kEndpoint | kExchanged)) == 0)
             give_credit(target);
         else if ((target & kEndpoint) != 0)
-            ++source_credits_[target & ~kEndpoint];
+            give_source_credit(target & ~kEndpoint);
         else
             credit_to_rtl(target & ~kExchanged);
     });
@@ -204,81 +242,40 @@ void FlitNetwork::begin_cycle() {
         std::sort(deliveries_.begin(), deliveries_.end(), by_place);
 }
 
+/// All stages decide on what was there when the cycle began: what one hands on, the next one sees a cycle later.
+void FlitNetwork::step_router(Router& router) {
+    if (router.rtl) {
+        step_rtl(router);
+        if (!router.rtl->lockstep) return;
+    }
+    const std::uint64_t at_switch = router.switch_alloc & ~router.no_credit;
+    if ((router.routing | (router.vc_alloc & ~router.no_vc) | router.vc_wait) != 0) step_heads(router);
+    if (at_switch != 0) allocate_switch(router, at_switch);
+    if (router.switch_wait != 0) answer_switch(router);
+}
+
+/// With look-ahead the route of a head is known on arrival.
+void FlitNetwork::step_heads(Router& router) {
+    if (config_.routing_cycles == 0 && router.routing != 0) compute_routes(router);
+    if ((router.vc_alloc & ~router.no_vc) != 0) allocate_vcs(router);
+    if (router.vc_wait != 0) answer_vcs(router);
+    if (config_.routing_cycles != 0 && router.routing != 0) compute_routes(router);
+}
+
 void FlitNetwork::end_cycle() {
     inject();
     for (std::size_t w = 0; w < active_.size(); ++w) {
         for (std::uint64_t mask = active_[w]; mask != 0;) {
             const unsigned i = take_first(mask);
-            const auto router = static_cast<unsigned>(64 * w) + i;
+            Router& router = routers_[64 * w + i];
             step_router(router);
-            if (!routers_[router].active()) active_[w] &= ~bit(i);
+            if (!router.active()) active_[w] &= ~bit(i);
         }
     }
     if (config_.watchdog_cycles > 0 && cycle_ - last_movement_ >= config_.watchdog_cycles &&
         (flits_in_flight_ > 0 || queued_packets_ > 0))
         throw NoProgress(no_progress_report());
     ++cycle_;
-}
-
-void FlitNetwork::step_router(unsigned router) {
-    // All stages decide on what was there when the cycle began: what one hands on, the next one sees a cycle later.
-    // With look-ahead the route of a head is known on arrival.
-    Router& state = routers_[router];
-    if (state.rtl) {
-        step_rtl(router);
-        if (!state.rtl->lockstep) return;
-    }
-    const std::uint64_t at_switch = state.switch_alloc & ~state.no_credit;
-    if (config_.routing_cycles == 0 && state.routing != 0) compute_routes(router);
-    if (state.vc_alloc != 0) allocate_vcs(router);
-    if (state.vc_wait != 0) answer_vcs(router);
-    if (config_.routing_cycles != 0 && state.routing != 0) compute_routes(router);
-    if (at_switch != 0) allocate_switch(router, at_switch);
-    if (state.switch_wait != 0) answer_switch(router);
-}
-
-void FlitNetwork::give_credit(std::uint32_t output_vc) {
-    if (credits_[output_vc]++ != 0 || holder_[output_vc] == kNone) return;
-    const unsigned router = router_of_[output_vc];
-    routers_[router].no_credit &= ~bit(holder_[output_vc]);
-    if (routers_[router].active()) activate(router);
-}
-
-void FlitNetwork::accept(std::uint32_t input_vc, std::uint32_t flit) {
-    const unsigned router = router_of_[input_vc], vc = input_vc - router * stride_;
-    const unsigned depth = config_.buffer_flits;
-    if (RtlRouter* const rtl = routers_[router].rtl) {
-        flit_to_rtl(*rtl, vc, flit);
-        activate(router);
-        if (!rtl->lockstep) return;
-    }
-    unsigned place = front_[input_vc] + held_[input_vc];
-    if (place >= depth) place -= depth;
-    buffer_[std::size_t{input_vc} * depth + place] = flit;
-    if (held_[input_vc]++ != 0) return;
-    if (is_head(flit)) {
-        head_at_front(router, vc, cycle_);
-    } else if ((routers_[router].copying >> vc & 1) == 0 && (routers_[router].switch_wait >> vc & 1) == 0) {
-        routers_[router].switch_alloc |= bit(vc);
-    }
-    activate(router);
-}
-
-void FlitNetwork::head_at_front(unsigned router, unsigned vc, std::uint64_t first_cycle) {
-    due_[router * stride_ + vc] = first_cycle + (config_.routing_cycles > 0 ? config_.routing_cycles - 1 : 0);
-    routers_[router].routing |= bit(vc);
-}
-
-/// `output_vc` may be marked kExchanged.
-void FlitNetwork::eject(std::uint32_t output_vc, std::uint32_t flit) {
-    credit_events_.push(cycle_ + 1 + config_.endpoint_link_cycles + config_.credit_cycles, output_vc);
-    ++stats_.ejected_flits;
-    --flits_in_flight_;
-    last_movement_ = cycle_;
-    if (!is_tail(flit)) return;
-    const std::uint32_t id = packet_of(flit);
-    deliveries_.push_back({pool_[id].tag, endpoint_of_[(output_vc & ~kExchanged) / vcs_]});
-    pool_.free(id);
 }
 
 }  // namespace switchyard::hw::flit

@@ -92,10 +92,10 @@ public:
 
     const Stats& stats() const { return stats_; }
     /// Flits that have been given the way out of `router` by `port`; an external one's those that its pins have shown.
-    std::uint64_t link_flits(unsigned router, unsigned port) const { return link_flits_[router * ports_ + port]; }
+    std::uint64_t link_flits(unsigned router, unsigned port) const { return routers_[router].loads[port].flits; }
     /// Packets among them, and their padding.
-    std::uint64_t link_packets(unsigned router, unsigned port) const { return link_packets_[router * ports_ + port]; }
-    std::uint64_t link_padding(unsigned router, unsigned port) const { return link_padding_[router * ports_ + port]; }
+    std::uint64_t link_packets(unsigned router, unsigned port) const { return routers_[router].loads[port].packets; }
+    std::uint64_t link_padding(unsigned router, unsigned port) const { return routers_[router].loads[port].padding; }
     /// Packets that wait at an endpoint, the one that is being injected included.
     std::size_t queued(unsigned endpoint) const;
     const Config& config() const { return config_; }
@@ -109,6 +109,9 @@ private:
     static constexpr unsigned kNone = 0xFF;
     static constexpr std::uint32_t kEndpoint = 0x80000000;   ///< in an event's target: not a router
     static constexpr std::uint32_t kExchanged = 0x40000000;  ///< in the number of an output VC: of a router with RTL
+    /// A VC of the whole network has the number router * kMaxVcs + port * vcs + vc, one of an endpoint that of the
+    /// endpoint * kMaxVcs + vc.
+    static constexpr unsigned kMaxVcs = 64;
     static constexpr unsigned kGroups = 2, kClasses = 3, kAnyClass = 2;
 
     /// What runs in place of a router's model, or beside it.
@@ -137,7 +140,40 @@ private:
         bool busy() const { return expecting > 0 || external->busy(); }
     };
 
-    /// Of one router, a bit for each input VC (port * vcs + vc): which stage its front flit is in.
+    // Small, and what a flit needs side by side: the state of all routers passes through the cache in every cycle.
+    struct alignas(32) InputVc {
+        std::uint64_t sent = 0;            ///< cycle in which the front packet was sent
+        std::uint64_t wanted = 0;          ///< output VCs of the router that the front packet may take
+        std::uint16_t gone = 0;            ///< flits that have left the buffer
+        std::uint16_t held = 0;            ///< flits in the buffer
+        std::uint16_t room = 1;            ///< credits that the front flit needs to leave
+        std::uint16_t fork = 0;            ///< of a copying VC: index in forks_
+        std::uint8_t out = kNone;          ///< output VC of the router that the front packet has; answer under way
+        std::uint8_t accept_pointer = 0;   ///< of the VC allocator
+        std::uint32_t source = kEndpoint;  ///< output VC in front of it, or kEndpoint | VC of an endpoint
+    };
+    /// Answers that are under way to an input VC.
+    struct Answers {
+        std::uint64_t due = 0;         ///< cycle in which route computation or VC allocator has it
+        std::uint64_t switch_due = 0;  ///< the same of the switch allocator
+        bool granted = false;          ///< by the switch allocator
+    };
+    struct OutputVc {
+        std::uint32_t target = kEndpoint;  ///< input VC behind it, or kEndpoint | its own number
+        std::uint16_t credits = 0;
+        std::uint8_t holder = kNone;     ///< input VC whose packet has it, or kNone
+        std::uint8_t grant_pointer = 0;  ///< of the VC allocator
+        bool awaited = false;            ///< its holder does not ask until there is a credit
+    };
+    struct Port {
+        unsigned link_cycles = 0;
+        std::uint8_t grant_pointer = 0, accept_pointer = 0, vc_turn = 0;  ///< of the switch allocator
+    };
+    /// What has left by a port.
+    struct Load {
+        std::uint64_t flits = 0, packets = 0, padding = 0;
+    };
+    /// The masks have a bit for each input VC (port * vcs + vc): which stage its front flit is in.
     struct alignas(64) Router {
         std::uint64_t routing = 0;       ///< route computation
         std::uint64_t vc_alloc = 0;      ///< wants an output VC
@@ -146,17 +182,26 @@ private:
         std::uint64_t switch_wait = 0;   ///< as vc_wait
         std::uint64_t copying = 0;       ///< front packet is a multicast that forks here
         std::uint64_t free_vcs = 0;      ///< a bit for each output VC that no packet holds
-        /// Of switch_alloc, those whose output VC has no credit: they ask again when one comes. Only of packets that do
-        /// not fork, and where the switch allocator answers at once.
-        std::uint64_t no_credit = 0;
-        RtlRouter* rtl = nullptr;  ///< of an exchanged router
+        // Those that have asked in vain, where the allocator answers at once: they ask again when that can have
+        // changed.
+        std::uint64_t no_vc = 0;      ///< of vc_alloc, until an output VC becomes free
+        std::uint64_t no_credit = 0;  ///< of switch_alloc, until a credit is there; only of packets that do not fork
+        RtlRouter* rtl = nullptr;     ///< of an exchanged router
+        // Its own ones of the network's.
+        InputVc* inputs = nullptr;
+        Answers* answers = nullptr;
+        OutputVc* outputs = nullptr;
+        Port* ports = nullptr;
+        Load* loads = nullptr;
+        std::uint32_t* buffers = nullptr;
+
         bool active() const {
-            return (routing | vc_alloc | vc_wait | (switch_alloc & ~no_credit) | switch_wait) != 0 ||
+            return (routing | (vc_alloc & ~no_vc) | vc_wait | (switch_alloc & ~no_credit) | switch_wait) != 0 ||
                    (rtl && rtl->busy());
         }
     };
     struct FlitEvent {
-        std::uint32_t target;  ///< input VC of the whole network, or kEndpoint | output VC of the whole network
+        std::uint32_t target;  ///< OutputVc::target
         std::uint32_t flit;
     };
     /// A multicast packet that leaves a router by several ports. Each branch takes the flits at its own rate; a flit's
@@ -192,67 +237,92 @@ private:
     static bool is_tail(std::uint32_t flit) { return (flit & 2) != 0; }
     static std::uint32_t packet_of(std::uint32_t flit) { return flit >> 2; }
 
+    unsigned number(const Router& router) const { return static_cast<unsigned>(&router - routers_.data()); }
+    /// Where an input VC's buffer has the flit that came after `before` others.
+    std::uint32_t& slot(std::uint32_t* buffers, unsigned vc, unsigned before) const {
+        return buffers[std::size_t{vc} * buffer_slots_ + (before & (buffer_slots_ - 1))];
+    }
+    std::uint32_t front_flit(const Router& router, unsigned vc) const {
+        return slot(router.buffers, vc, router.inputs[vc].gone);
+    }
+
     // flit_network.cpp
     void connect(const std::vector<unsigned>& router_of_endpoint);
     std::uint32_t make_packet(unsigned source, std::uint32_t flits, std::uint64_t tag, TrafficClass traffic,
                               std::uint32_t padding);
     void enqueue(unsigned source, std::uint32_t packet);
-    void accept(std::uint32_t input_vc, std::uint32_t flit);
-    void eject(std::uint32_t output_vc, std::uint32_t flit);
-    void head_at_front(unsigned router, unsigned vc, std::uint64_t first_cycle);
-    /// The number behind i of n, cyclically.
-    static std::uint8_t behind(unsigned i, unsigned n) { return static_cast<std::uint8_t>(i + 1 == n ? 0 : i + 1); }
-    void give_credit(std::uint32_t output_vc);
-    void activate(unsigned router) { active_[router / 64] |= std::uint64_t{1} << router % 64; }
-    void step_router(unsigned router);
+    inline void accept(std::uint32_t input_vc, std::uint32_t flit);
+    inline void eject(std::uint32_t output_vc, std::uint32_t flit);
+    inline void give_source_credit(std::uint32_t vc);
+    inline void step_router(Router& router);
+    void step_heads(Router& router);
+    void activate(const Router& router) { active_[number(router) / 64] |= std::uint64_t{1} << number(router) % 64; }
 
     // injection.cpp
     void inject();
+    bool inject_from(unsigned endpoint);
     bool inject_flit(unsigned endpoint, unsigned group);
 
     // route_computation.cpp
-    void compute_routes(unsigned router);
+    void compute_routes(Router& router);
     void set_destination(Packet& packet, unsigned source, unsigned endpoint);
     std::uint64_t output_vcs(unsigned group, unsigned dateline_class, unsigned port) const {
         return vc_range_[group][dateline_class] << port * vcs_;
     }
 
     // vc_allocation.cpp
-    void allocate_vcs(unsigned router);
-    void answer_vcs(unsigned router);
-    void take_output_vc(unsigned router, unsigned vc, unsigned output);
+    void allocate_vcs(Router& router);
+    void answer_vcs(Router& router);
+    static void take_output_vc(Router& router, unsigned vc, unsigned output);
 
     // switch_allocation.cpp
-    void allocate_switch(unsigned router, std::uint64_t at_switch);
-    std::uint64_t match_switch(unsigned router, std::uint64_t requested, bool move);
-    void answer_switch(unsigned router);
-    void traverse(unsigned router, unsigned vc);
-    void send_flit(unsigned router, unsigned output, std::uint32_t flit, std::uint32_t original);
-    void on_link(unsigned router, unsigned output, std::uint32_t flit, std::uint64_t sent);
-    void drop_front(unsigned router, unsigned vc);
-    void next_packet(unsigned router, unsigned vc);
+    void allocate_switch(Router& router, std::uint64_t asking);
+    void ask_alone(Router& router, unsigned vc);
+    void share_switch(Router& router, std::uint64_t asking);
+    inline void move_pointers(Router& router, unsigned vc, unsigned accepted);
+    static bool has_room(const Router& router, unsigned vc);
+    static void await_credit(Router& router, unsigned vc);
+    void match_switch(Router& router, std::uint64_t ready);
+    std::uint64_t match_ports(Router& router, std::uint64_t asking, bool move);
+    inline std::uint64_t pass_switch(Router& router, unsigned vc, unsigned accepted, std::uint64_t granted, bool move);
+    void answer_switch(Router& router);
+
+    // traversal.h
+    inline void head_at_front(Router& router, unsigned vc, std::uint64_t first_cycle);
+    inline void traverse(Router& router, unsigned vc);
+    inline void send_flit(Router& router, unsigned output, std::uint32_t flit, std::uint32_t original);
+    inline void on_link(Router& router, unsigned output, std::uint32_t flit, std::uint64_t sent);
+    inline void drop_front(Router& router, unsigned vc);
+    inline void return_credit(const Router& router, unsigned vc, std::uint64_t sent);
+    inline void next_packet(Router& router, unsigned vc);
+    inline void give_credit(std::uint32_t output_vc);
+    /// The number behind i of n, cyclically.
+    static std::uint8_t behind(unsigned i, unsigned n) { return static_cast<std::uint8_t>(i + 1 == n ? 0 : i + 1); }
 
     // multicast.cpp
-    void route_multicast(unsigned router, unsigned vc, std::uint32_t packet);
-    void take_branches(unsigned router, unsigned vc, std::uint64_t granted);
-    std::uint64_t wanted_by_branches(unsigned router, unsigned vc) const;
-    void answer_branches(unsigned router, unsigned vc);
-    bool branch_ready(unsigned router, unsigned vc, const Fork& fork, const Fork::Branch& branch) const;
-    void traverse_branches(unsigned router, unsigned vc);
+    void route_multicast(Router& router, unsigned vc, std::uint32_t packet);
+    void take_branches(Router& router, unsigned vc, std::uint64_t granted);
+    std::uint64_t wanted_by_branches(const Router& router, unsigned vc) const;
+    void answer_branches(Router& router, unsigned vc);
+    bool branch_ready(const Router& router, unsigned vc, const Fork& fork, const Fork::Branch& branch) const;
+    std::uint64_t ports_of_branches(const Router& router, unsigned vc) const;
+    std::uint64_t grant_branches(const Router& router, unsigned vc, unsigned accepted, std::uint64_t granted);
+    void traverse_branches(Router& router, unsigned vc);
 
     // exchange.cpp
     std::vector<PinDestination> destinations_of(std::uint32_t packet) const;
     PinFlit at_pins(std::uint32_t flit, unsigned vc) const;
     void flit_to_rtl(RtlRouter& rtl, unsigned vc, std::uint32_t flit);
     void credit_to_rtl(std::uint32_t output_vc);
-    void step_rtl(unsigned router);
-    void expect_flit(unsigned router, unsigned output, std::uint32_t flit, std::uint32_t original);
-    void leave_rtl(unsigned router, unsigned port, const PinFlit& flit);
-    void free_slot_of_rtl(unsigned router, unsigned port, unsigned vc);
-    RouterState state_of(unsigned router) const;
-    void compare_state(unsigned router);
-    void compare_pins(unsigned router);
-    [[noreturn]] void differ(unsigned router, const std::string& signal, const std::string& model,
+    void step_rtl(Router& router);
+    void expect_flit(const Router& router, unsigned output, std::uint32_t flit, std::uint32_t original);
+    void expect_credit(const Router& router, unsigned vc);
+    void leave_rtl(Router& router, unsigned port, const PinFlit& flit);
+    void free_slot_of_rtl(const Router& router, unsigned port, unsigned vc);
+    RouterState state_of(const Router& router) const;
+    void compare_state(const Router& router);
+    void compare_pins(const Router& router);
+    [[noreturn]] void differ(const Router& router, const std::string& signal, const std::string& model,
                              const std::string& external);
 
     // watchdog.cpp
@@ -265,8 +335,9 @@ private:
 
     Config config_;
     TopologyPtr topology_;
-    unsigned first_local_;           ///< port of a router's first endpoint
-    unsigned vcs_, ports_, stride_;  ///< of a port; of a router; ports_ * vcs_
+    unsigned first_local_;               ///< port of a router's first endpoint
+    unsigned vcs_, ports_, router_vcs_;  ///< of a port; of a router; ports_ * vcs_
+    unsigned buffer_slots_ = 1;          ///< of an input VC: buffer_flits or more, a power of two
     std::uint64_t cycle_ = 0, last_movement_ = 0, flits_in_flight_ = 0, queued_packets_ = 0;
     PacketPool pool_;
     Stats stats_;
@@ -276,51 +347,35 @@ private:
     std::uint8_t port_of_[64] = {}, vc_of_[64] = {};  ///< of an input or output VC of a router
     std::vector<Router> routers_;
     std::vector<std::unique_ptr<RtlRouter>> rtl_routers_;
-    std::vector<std::uint64_t> active_;
-
-    // By input VC of the whole network, router * stride_ + port * vcs_ + vc.
-    std::vector<std::uint32_t> buffer_;         ///< times buffer_flits: a ring of flits
-    std::vector<std::uint16_t> front_, held_;   ///< of the ring
-    std::vector<std::uint64_t> due_;            ///< cycle in which route computation or VC allocator has its answer
-    std::vector<std::uint64_t> switch_due_;     ///< the same of the switch allocator
-    std::vector<std::uint8_t> switch_answer_;   ///< it is a grant
-    std::vector<std::uint64_t> sent_;           ///< cycle in which the front packet was sent
-    std::vector<std::uint64_t> wanted_;         ///< output VCs of the router that the front packet may take
-    std::vector<std::uint8_t> out_;             ///< output VC of the router that the front packet has; answer under way
-    std::vector<std::uint8_t> whole_;           ///< the front packet moves as a whole
-    std::vector<std::uint16_t> fork_;           ///< of a copying VC: index in forks_
-    std::vector<std::uint8_t> accept_pointer_;  ///< VC allocator
+    std::vector<std::uint64_t> active_;  ///< a bit a router
+    std::vector<InputVc> inputs_;
+    std::vector<Answers> answers_;  ///< by input VC
+    std::vector<OutputVc> outputs_;
+    std::vector<std::uint32_t> buffers_;  ///< of the input VCs, rings of flits: slot()
+    std::vector<Port> ports_of_routers_;  ///< router * ports_ + port
+    std::vector<Load> loads_;             ///< of the ports
     std::vector<Fork> forks_;
     std::vector<std::uint16_t> free_forks_;
-
-    // By output VC of the whole network.
-    std::vector<std::uint16_t> credits_;
-    std::vector<std::uint8_t> grant_pointer_;
-    std::vector<std::uint8_t> holder_;      ///< input VC whose packet has it, or kNone
-    std::vector<std::uint16_t> router_of_;  ///< and of an input VC
-
-    // By port of the whole network, router * ports_ + port.
-    std::vector<std::uint32_t> downstream_;  ///< first input VC behind an output port; kEndpoint: an endpoint
-    std::vector<std::uint32_t> upstream_;    ///< first output VC in front of an input port; kEndpoint | endpoint * vcs
-    std::vector<std::uint8_t> switch_grant_, switch_accept_, vc_turn_;  ///< pointers of the switch allocator
-    std::vector<std::uint64_t> link_flits_, link_packets_, link_padding_;
 
     // By endpoint.
     std::vector<std::uint16_t> home_;
     std::vector<std::uint8_t> local_;
     std::vector<std::unique_ptr<RouteChooser>> choosers_;
     std::vector<SourceQueue> queues_;            ///< endpoint * kGroups + group
-    std::vector<std::uint16_t> source_credits_;  ///< endpoint * vcs_ + vc
+    std::vector<std::uint16_t> source_credits_;  ///< by VC
     std::vector<std::uint8_t> last_group_;
-    std::vector<std::uint64_t> sending_;               ///< a bit an endpoint with a queue that is not empty
-    std::vector<std::uint16_t> endpoint_of_;           ///< by port of the whole network
+    std::vector<std::uint16_t> endpoint_of_;           ///< router * ports_ + port
+    std::vector<std::uint64_t> sending_;               ///< a bit an endpoint that may have a flit and a credit for it
     std::vector<std::uint16_t> routers_of_multicast_;  ///< scratch
+    std::vector<std::uint8_t> ports_of_multicast_;     ///< scratch
 
     EventWheel<FlitEvent> flits_;
     EventWheel<std::uint32_t> credit_events_;
 
-    // Scratch of the allocators, all zero between calls.
-    std::uint64_t requests_[64] = {}, grants_[64] = {};
+    // Scratch of the allocators.
+    std::uint64_t grants_[64] = {};     ///< by input VC or port: output VCs or ports
+    std::uint64_t ready_for_[64] = {};  ///< by input VC: output ports
+    std::uint64_t requests_[64] = {};   ///< by input port: output ports
     std::uint8_t chosen_[64][64] = {};  ///< [input port][output port]: VC
 };
 

@@ -17,25 +17,29 @@ void FlitNetwork::inject() {
     for (std::size_t w = 0; w < sending_.size(); ++w) {
         for (std::uint64_t mask = sending_[w]; mask != 0;) {
             const unsigned i = take_first(mask);
-            const auto endpoint = static_cast<unsigned>(64 * w) + i;
-            // A flit a cycle; the traffic classes take turns.
-            const unsigned first = kGroups - 1u - last_group_[endpoint];
-            for (unsigned k = 0; k < kGroups; ++k) {
-                const unsigned group = first ^ k;
-                if (queues_[endpoint * kGroups + group].empty() || !inject_flit(endpoint, group)) continue;
-                last_group_[endpoint] = static_cast<std::uint8_t>(group);
-                break;
-            }
-            if (queues_[endpoint * kGroups].empty() && queues_[endpoint * kGroups + 1].empty()) sending_[w] &= ~bit(i);
+            // One that sends nothing waits for a packet or a credit.
+            if (!inject_from(static_cast<unsigned>(64 * w) + i)) sending_[w] &= ~bit(i);
         }
     }
+}
+
+/// A flit a cycle; the traffic classes take turns.
+bool FlitNetwork::inject_from(unsigned endpoint) {
+    const unsigned first = kGroups - 1u - last_group_[endpoint];
+    for (unsigned k = 0; k < kGroups; ++k) {
+        const unsigned group = first ^ k;
+        if (queues_[endpoint * kGroups + group].empty() || !inject_flit(endpoint, group)) continue;
+        last_group_[endpoint] = static_cast<std::uint8_t>(group);
+        return true;
+    }
+    return false;
 }
 
 bool FlitNetwork::inject_flit(unsigned endpoint, unsigned group) {
     SourceQueue& queue = queues_[endpoint * kGroups + group];
     const std::uint32_t id = queue.packets[queue.first];
     const Packet& packet = pool_[id];
-    std::uint16_t* const credits = &source_credits_[endpoint * vcs_];
+    std::uint16_t* const credits = &source_credits_[endpoint * kMaxVcs];
     if (queue.vc == kNone) {
         // The next VC in turn that has room; BookSim's endpoints do the same.
         const std::uint64_t range = vc_range_[group][kAnyClass];
@@ -52,7 +56,7 @@ bool FlitNetwork::inject_flit(unsigned endpoint, unsigned group) {
     if (credits[queue.vc] == 0) return false;
     --credits[queue.vc];
     const bool tail = queue.sent + 1 == packet.flits;
-    const std::uint32_t input_vc = (home_[endpoint] * ports_ + local_[endpoint]) * vcs_ + queue.vc;
+    const std::uint32_t input_vc = home_[endpoint] * kMaxVcs + local_[endpoint] * vcs_ + queue.vc;
     flits_.push(cycle_ + 1 + config_.endpoint_link_cycles, {input_vc, make_flit(id, queue.sent == 0, tail)});
     ++stats_.injected_flits;
     ++flits_in_flight_;

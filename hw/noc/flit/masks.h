@@ -35,6 +35,21 @@ inline unsigned take_first(std::uint64_t& mask) {
 inline std::uint64_t bit(unsigned number) {
     return std::uint64_t{1} << number;
 }
+/// Several of `who` have each bit of `contested` in their grants: leaves it to the one that choose(bit, mask of them)
+/// names.
+template <class Choose>
+void leave_to_one(std::uint64_t* grants, std::uint64_t who, std::uint64_t contested, Choose&& choose) {
+    while (contested != 0) {
+        const unsigned number = take_first(contested);
+        std::uint64_t rivals = 0;
+        for (std::uint64_t mask = who; mask != 0;) {
+            const unsigned rival = take_first(mask);
+            rivals |= (grants[rival] >> number & 1) << rival;
+            grants[rival] &= ~bit(number);
+        }
+        grants[choose(number, rivals)] |= bit(number);
+    }
+}
 /// The lowest `count` bits, 0 to 64.
 inline std::uint64_t low_bits(unsigned count) {
     return count >= 64 ? ~std::uint64_t{0} : bit(count) - 1;

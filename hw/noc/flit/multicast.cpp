@@ -11,32 +11,31 @@
 
 #include "switchyard/hw/noc/flit/flit_network.h"
 #include "switchyard/hw/noc/flit/masks.h"
+#include "switchyard/hw/noc/flit/traversal.h"
 
 namespace switchyard::hw::flit {
 
-void FlitNetwork::route_multicast(unsigned router, unsigned vc, std::uint32_t id) {
+void FlitNetwork::route_multicast(Router& router, unsigned vc, std::uint32_t id) {
     const unsigned source = pool_[id].source_router, group = pool_[id].group;
     const unsigned choice = pool_[id].choice;
     // By output port: whether anybody behind it lies beyond the dateline. Those that do lie farther than the others, so
     // that every router on the way comes to the same answer.
     bool crosses[64] = {};
     std::uint64_t ports = 0;
-    const auto port_to = [&](unsigned endpoint) -> unsigned {
-        const unsigned to = home_[endpoint];
-        return router == to ? local_[endpoint] : topology_->port_to(router, to, choice);
-    };
+    ports_of_multicast_.clear();
     pool_.for_each(pool_[id].set, [&](unsigned endpoint) {
-        const unsigned port = port_to(endpoint);
+        const unsigned to = home_[endpoint];
+        const unsigned port = number(router) == to ? local_[endpoint] : topology_->port_to(number(router), to, choice);
         ports |= bit(port);
-        if (port < first_local_)
-            crosses[port] = crosses[port] || topology_->second_class(source, home_[endpoint], port);
+        ports_of_multicast_.push_back(static_cast<std::uint8_t>(port));
+        if (port < first_local_) crosses[port] = crosses[port] || topology_->second_class(source, to, port);
     });
     const auto wanted = [&](unsigned port) {
         return output_vcs(group, port >= first_local_ ? kAnyClass : (crosses[port] ? 1 : 0), port);
     };
-    const std::uint32_t input_vc = router * stride_ + vc;
+    InputVc& input = router.inputs[vc];
     if ((ports & (ports - 1)) == 0) {
-        wanted_[input_vc] = wanted(static_cast<unsigned>(__builtin_ctzll(ports)));
+        input.wanted = wanted(static_cast<unsigned>(__builtin_ctzll(ports)));
         return;
     }
 
@@ -44,9 +43,9 @@ void FlitNetwork::route_multicast(unsigned router, unsigned vc, std::uint32_t id
         free_forks_.push_back(static_cast<std::uint16_t>(forks_.size()));
         forks_.emplace_back();
     }
-    fork_[input_vc] = free_forks_.back();
+    input.fork = free_forks_.back();
     free_forks_.pop_back();
-    Fork& fork = forks_[fork_[input_vc]];
+    Fork& fork = forks_[input.fork];
     fork.packet = id;
     fork.flits = static_cast<std::uint16_t>(pool_[id].flits);
     fork.gone = 0;
@@ -65,57 +64,80 @@ void FlitNetwork::route_multicast(unsigned router, unsigned vc, std::uint32_t id
         fork.branches.push_back(branch);
         ++stats_.copies;
     }
+    std::size_t destination = 0;
     pool_.for_each(pool_[id].set, [&](unsigned endpoint) {
-        pool_.insert(pool_[fork.branches[branch_of[port_to(endpoint)]].packet].set, endpoint);
+        const unsigned port = ports_of_multicast_[destination++];
+        pool_.insert(pool_[fork.branches[branch_of[port]].packet].set, endpoint);
     });
-    routers_[router].copying |= bit(vc);
+    router.copying |= bit(vc);
 }
 
-std::uint64_t FlitNetwork::wanted_by_branches(unsigned router, unsigned vc) const {
+std::uint64_t FlitNetwork::wanted_by_branches(const Router& router, unsigned vc) const {
     std::uint64_t wanted = 0;
-    for (const Fork::Branch& branch : forks_[fork_[router * stride_ + vc]].branches)
+    for (const Fork::Branch& branch : forks_[router.inputs[vc].fork].branches)
         if (branch.out == kNone) wanted |= branch.wanted;
     return wanted;
 }
 
-void FlitNetwork::take_branches(unsigned router, unsigned vc, std::uint64_t granted) {
-    Fork& fork = forks_[fork_[router * stride_ + vc]];
-    const std::uint32_t base = router * stride_;
+void FlitNetwork::take_branches(Router& router, unsigned vc, std::uint64_t granted) {
+    Fork& fork = forks_[router.inputs[vc].fork];
     for (Fork::Branch& branch : fork.branches) {
         if (branch.out != kNone || (branch.wanted & granted) == 0) continue;
-        const unsigned output = first_from(branch.wanted & granted, accept_pointer_[base + vc]);
-        grant_pointer_[base + output] = behind(vc, stride_);
+        const unsigned output = first_from(branch.wanted & granted, router.inputs[vc].accept_pointer);
+        router.outputs[output].grant_pointer = behind(vc, router_vcs_);
         branch.answer = static_cast<std::uint8_t>(output);
     }
     if (config_.vc_alloc_cycles == 1) answer_branches(router, vc);
 }
 
-void FlitNetwork::answer_branches(unsigned router, unsigned vc) {
-    Router& state = routers_[router];
+void FlitNetwork::answer_branches(Router& router, unsigned vc) {
     bool missing = false;
-    for (Fork::Branch& branch : forks_[fork_[router * stride_ + vc]].branches) {
+    for (Fork::Branch& branch : forks_[router.inputs[vc].fork].branches) {
         const unsigned output = std::exchange(branch.answer, static_cast<std::uint8_t>(kNone));
-        if (branch.out == kNone && output != kNone && (state.free_vcs >> output & 1) != 0) {
-            state.free_vcs &= ~bit(output);
-            holder_[router * stride_ + output] = static_cast<std::uint8_t>(vc);
+        if (branch.out == kNone && output != kNone && (router.free_vcs >> output & 1) != 0) {
+            router.free_vcs &= ~bit(output);
+            router.outputs[output].holder = static_cast<std::uint8_t>(vc);
             branch.out = static_cast<std::uint8_t>(output);
             branch.from = cycle_ + 1;
-            if ((state.switch_wait >> vc & 1) == 0) state.switch_alloc |= bit(vc);
+            if ((router.switch_wait >> vc & 1) == 0) router.switch_alloc |= bit(vc);
         }
         missing = missing || branch.out == kNone;
     }
-    if (!missing) state.vc_alloc &= ~bit(vc);
+    if (!missing) router.vc_alloc &= ~bit(vc);
 }
 
-bool FlitNetwork::branch_ready(unsigned router, unsigned vc, const Fork& fork, const Fork::Branch& branch) const {
+std::uint64_t FlitNetwork::ports_of_branches(const Router& router, unsigned vc) const {
+    const Fork& fork = forks_[router.inputs[vc].fork];
+    std::uint64_t ports = 0;
+    for (const Fork::Branch& branch : fork.branches)
+        if (branch_ready(router, vc, fork, branch)) ports |= bit(port_of_[branch.out]);
+    return ports;
+}
+
+/// One flit can leave by several outputs at once: all branches that want the one that leaves by `accepted`.
+std::uint64_t FlitNetwork::grant_branches(const Router& router, unsigned vc, unsigned accepted, std::uint64_t granted) {
+    std::vector<Fork::Branch>& branches = forks_[router.inputs[vc].fork].branches;
+    std::uint16_t position = 0;
+    for (const Fork::Branch& branch : branches)
+        if (branch.out != kNone && port_of_[branch.out] == accepted) position = branch.sent;
+    std::uint64_t taken = 0;
+    for (Fork::Branch& branch : branches) {
+        if (branch.out == kNone || branch.sent != position || (granted >> port_of_[branch.out] & 1) == 0) continue;
+        taken |= bit(port_of_[branch.out]);
+        branch.granted = true;
+    }
+    return taken;
+}
+
+bool FlitNetwork::branch_ready(const Router& router, unsigned vc, const Fork& fork, const Fork::Branch& branch) const {
     if (branch.out == kNone || branch.from > cycle_ || branch.sent == fork.flits) return false;
-    if (branch.sent - fork.gone >= held_[router * stride_ + vc]) return false;
-    return credits_[router * stride_ + branch.out] >= (branch.sent == 0 ? fork.flits : 1);
+    if (branch.sent - fork.gone >= router.inputs[vc].held) return false;
+    return router.outputs[branch.out].credits >= (branch.sent == 0 ? fork.flits : 1);
 }
 
-void FlitNetwork::traverse_branches(unsigned router, unsigned vc) {
-    const std::uint32_t input_vc = router * stride_ + vc;
-    Fork& fork = forks_[fork_[input_vc]];
+void FlitNetwork::traverse_branches(Router& router, unsigned vc) {
+    const unsigned number = router.inputs[vc].fork;
+    Fork& fork = forks_[number];
     unsigned slowest = fork.flits;
     for (Fork::Branch& branch : fork.branches) {
         if (branch.granted) {
@@ -133,8 +155,8 @@ void FlitNetwork::traverse_branches(unsigned router, unsigned vc) {
     }
     if (fork.gone < fork.flits) return;
     pool_.free(fork.packet);
-    free_forks_.push_back(fork_[input_vc]);
-    routers_[router].copying &= ~bit(vc);
+    free_forks_.push_back(static_cast<std::uint16_t>(number));
+    router.copying &= ~bit(vc);
     next_packet(router, vc);
 }
 

@@ -9,7 +9,7 @@ namespace {
 /// Whether to go in the positive direction, on a ring of `size`; `tied` decides between equal directions.
 bool positive(bool torus, unsigned size, unsigned from, unsigned to, bool tied) {
     if (!torus) return to > from;
-    const unsigned forward = (to + size - from) % size;
+    const unsigned forward = to >= from ? to - from : to + size - from;
     return 2 * forward < size || (2 * forward == size && tied);
 }
 

@@ -11,28 +11,27 @@ void FlitNetwork::set_destination(Packet& packet, unsigned source, unsigned endp
     packet.choice = static_cast<std::uint8_t>(choosers_[source]->choose(packet.flits, &packet.router, 1));
 }
 
-void FlitNetwork::compute_routes(unsigned router) {
-    Router& state = routers_[router];
-    for (std::uint64_t mask = state.routing; mask != 0;) {
+void FlitNetwork::compute_routes(Router& router) {
+    for (std::uint64_t mask = router.routing; mask != 0;) {
         const unsigned vc = take_first(mask);
-        const std::uint32_t input_vc = router * stride_ + vc;
-        if (due_[input_vc] > cycle_) continue;
-        state.routing &= ~bit(vc);
-        state.vc_alloc |= bit(vc);
-        const std::uint32_t id = packet_of(buffer_[std::size_t{input_vc} * config_.buffer_flits + front_[input_vc]]);
+        InputVc& input = router.inputs[vc];
+        if (router.answers[vc].due > cycle_) continue;
+        router.routing &= ~bit(vc);
+        router.vc_alloc |= bit(vc);
+        const std::uint32_t id = packet_of(front_flit(router, vc));
         const Packet& packet = pool_[id];
-        whole_[input_vc] = packet.whole();
-        sent_[input_vc] = packet.sent;
+        input.sent = packet.sent;
+        input.room = packet.whole() ? static_cast<std::uint16_t>(packet.flits) : 1;
         if (packet.whole()) {
             route_multicast(router, vc, id);
             continue;
         }
         unsigned port = packet.local_port, dateline_class = kAnyClass;
-        if (router != packet.router) {
-            port = topology_->port_to(router, packet.router, packet.choice);
+        if (number(router) != packet.router) {
+            port = topology_->port_to(number(router), packet.router, packet.choice);
             dateline_class = topology_->second_class(packet.source_router, packet.router, port) ? 1 : 0;
         }
-        wanted_[input_vc] = output_vcs(packet.group, dateline_class, port);
+        input.wanted = output_vcs(packet.group, dateline_class, port);
     }
 }
 

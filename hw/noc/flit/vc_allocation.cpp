@@ -8,85 +8,70 @@
 
 namespace switchyard::hw::flit {
 
-void FlitNetwork::allocate_vcs(unsigned router) {
-    Router& state = routers_[router];
-    const std::uint32_t base = router * stride_;
-    const std::uint64_t asking = state.vc_alloc;
-    std::uint64_t requested = 0;
+void FlitNetwork::allocate_vcs(Router& router) {
+    const bool at_once = config_.vc_alloc_cycles == 1;
+    std::uint64_t asking = router.vc_alloc & ~router.no_vc, requested = 0, contested = 0;
     for (std::uint64_t mask = asking; mask != 0;) {
         const unsigned vc = take_first(mask);
-        const std::uint64_t wanted =
-            (state.copying >> vc & 1) != 0 ? wanted_by_branches(router, vc) : wanted_[base + vc];
-        for (std::uint64_t outputs = wanted & state.free_vcs; outputs != 0;) {
-            const unsigned output = take_first(outputs);
-            requests_[output] |= bit(vc);
-            requested |= bit(output);
+        const bool copying = (router.copying >> vc & 1) != 0;
+        grants_[vc] = (copying ? wanted_by_branches(router, vc) : router.inputs[vc].wanted) & router.free_vcs;
+        contested |= requested & grants_[vc];
+        requested |= grants_[vc];
+        if (at_once) {
+            if (grants_[vc] == 0) router.no_vc |= bit(vc);
+            continue;
         }
+        router.answers[vc].due = cycle_ + config_.vc_alloc_cycles - 1;
+        if (!copying) router.inputs[vc].out = kNone;
     }
-    std::uint64_t granted = 0;
-    while (requested != 0) {
-        const unsigned output = take_first(requested);
-        const std::uint64_t requests = requests_[output];
-        const unsigned pointer = grant_pointer_[base + output];
-        const unsigned vc = config_.oldest_first
-                                ? min_from(requests, pointer, [&](unsigned v) { return sent_[base + v]; })
-                                : first_from(requests, pointer);
-        requests_[output] = 0;
-        grants_[vc] |= bit(output);
-        granted |= bit(vc);
-    }
-    const bool at_once = config_.vc_alloc_cycles == 1;
+    leave_to_one(grants_, asking, contested, [&](unsigned output, std::uint64_t rivals) {
+        const unsigned pointer = router.outputs[output].grant_pointer;
+        if (!config_.oldest_first) return first_from(rivals, pointer);
+        return min_from(rivals, pointer, [&](unsigned vc) { return router.inputs[vc].sent; });
+    });
     if (!at_once) {
-        for (std::uint64_t mask = asking; mask != 0;) {
-            const unsigned vc = take_first(mask);
-            due_[base + vc] = cycle_ + config_.vc_alloc_cycles - 1;
-            if ((state.copying >> vc & 1) == 0) out_[base + vc] = kNone;
-        }
-        state.vc_alloc &= ~asking;
-        state.vc_wait |= asking;
+        router.vc_alloc &= ~asking;
+        router.vc_wait |= asking;
     }
-    while (granted != 0) {
-        const unsigned vc = take_first(granted);
+    while (asking != 0) {
+        const unsigned vc = take_first(asking);
         const std::uint64_t grants = grants_[vc];
-        grants_[vc] = 0;
-        if ((state.copying >> vc & 1) != 0) {
+        if (grants == 0) continue;
+        if ((router.copying >> vc & 1) != 0) {
             take_branches(router, vc, grants);
             continue;
         }
-        const unsigned output = first_from(grants, accept_pointer_[base + vc]);
-        grant_pointer_[base + output] = behind(vc, stride_);
-        accept_pointer_[base + vc] = behind(output, stride_);
+        const unsigned output = first_from(grants, router.inputs[vc].accept_pointer);
+        router.outputs[output].grant_pointer = behind(vc, router_vcs_);
+        router.inputs[vc].accept_pointer = behind(output, router_vcs_);
         if (at_once)
             take_output_vc(router, vc, output);
         else
-            out_[base + vc] = static_cast<std::uint8_t>(output);
+            router.inputs[vc].out = static_cast<std::uint8_t>(output);
     }
 }
 
-void FlitNetwork::answer_vcs(unsigned router) {
-    Router& state = routers_[router];
-    const std::uint32_t base = router * stride_;
-    for (std::uint64_t mask = state.vc_wait; mask != 0;) {
+void FlitNetwork::answer_vcs(Router& router) {
+    for (std::uint64_t mask = router.vc_wait; mask != 0;) {
         const unsigned vc = take_first(mask);
-        if (due_[base + vc] > cycle_) continue;
-        state.vc_wait &= ~bit(vc);
-        state.vc_alloc |= bit(vc);  // again from the next cycle, if there is nothing for it
-        if ((state.copying >> vc & 1) != 0) {
+        const InputVc& input = router.inputs[vc];
+        if (router.answers[vc].due > cycle_) continue;
+        router.vc_wait &= ~bit(vc);
+        router.vc_alloc |= bit(vc);  // again from the next cycle, if there is nothing for it
+        if ((router.copying >> vc & 1) != 0) {
             answer_branches(router, vc);
             continue;
         }
-        const unsigned output = out_[base + vc];
-        if (output != kNone && (state.free_vcs >> output & 1) != 0) take_output_vc(router, vc, output);
+        if (input.out != kNone && (router.free_vcs >> input.out & 1) != 0) take_output_vc(router, vc, input.out);
     }
 }
 
-void FlitNetwork::take_output_vc(unsigned router, unsigned vc, unsigned output) {
-    Router& state = routers_[router];
-    state.free_vcs &= ~bit(output);
-    state.vc_alloc &= ~bit(vc);
-    state.switch_alloc |= bit(vc);
-    out_[router * stride_ + vc] = static_cast<std::uint8_t>(output);
-    holder_[router * stride_ + output] = static_cast<std::uint8_t>(vc);
+void FlitNetwork::take_output_vc(Router& router, unsigned vc, unsigned output) {
+    router.free_vcs &= ~bit(output);
+    router.vc_alloc &= ~bit(vc);
+    router.switch_alloc |= bit(vc);
+    router.inputs[vc].out = static_cast<std::uint8_t>(output);
+    router.outputs[output].holder = static_cast<std::uint8_t>(vc);
 }
 
 }  // namespace switchyard::hw::flit
