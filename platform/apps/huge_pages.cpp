@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <memory>
 #include <new>
-#include <vector>
 
 #if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__)
 #include <malloc.h>
@@ -31,9 +30,8 @@ void prefer_huge_pages() {
     mallopt(M_MMAP_THRESHOLD, 32 * kMiB);  // where glibc's own adaption, which ends with these calls, may end
     const auto heap_end = [] { return reinterpret_cast<std::uintptr_t>(sbrk(0)); };
     const std::uintptr_t begin = heap_end();
-    std::vector<std::unique_ptr<char[]>> blocks;  // one in a program that has just begun
-    do blocks.emplace_back(new (std::nothrow) char[kMiB]);
-    while (heap_end() == begin && blocks.back());
+    std::unique_ptr<char[]> block(new (std::nothrow) char[16 * kMiB]);  // more than is free in the heap so far
+    block.reset();
     const std::uintptr_t end = heap_end();
     mallopt(M_TOP_PAD, 16 * kMiB);
     const std::uintptr_t first = (begin + kHugePage - 1) / kHugePage * kHugePage;

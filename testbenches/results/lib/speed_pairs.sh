@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Usage: speed_pairs.sh BEFORE AFTER [CASES]: two folders of programs, of two commits. Runs each case five times with
 # both in turn, and prints a line a case: name, median, smallest and largest user CPU seconds before, the same after, and
-# whether reports (images) of both are the same bytes. CASES: a regular expression, of cases with such names alone. Run it
-# from the top of the repository.
+# whether the results are the same bytes ("same keys": reports agree in all keys that both commits have). CASES: a
+# regular expression, of cases with such names alone. Run it from the top of the repository.
 set -euo pipefail
 before=$1 after=$2 cases=${3:-}
 chip=configs/platforms/adyna.yaml small=configs/platforms/mini.yaml digits=configs/workloads/digits
@@ -18,64 +18,112 @@ seconds() {
 summary() {
     printf '%s\n' "$@" | sort -n | awk '{ t[NR] = $1 } END { printf "%s\t%s\t%s", t[int((NR + 1) / 2)], t[1], t[NR] }'
 }
-# usage: pairs NAME RESULT COMMAND...: {} stands for the folder of programs, {out} for where the result goes.
+# Whether two reports agree in all keys that both have.
+agree() {
+    python3 - "$@" <<'END'
+import json
+import sys
+
+
+def agree(a, b):
+    if isinstance(a, dict) and isinstance(b, dict):
+        return all(agree(a[key], b[key]) for key in a if key in b)
+    if isinstance(a, list) and isinstance(b, list):
+        return len(a) == len(b) and all(map(agree, a, b))
+    return a == b
+
+
+reports = [json.load(open(path, encoding="utf-8")) for path in sys.argv[1:]]
+sys.exit(not agree(*reports))
+END
+}
+compare() {
+    if cmp -s "$work/before$1" "$work/after$1"; then
+        echo same
+    elif [[ $1 == /report.json ]] && agree "$work/before$1" "$work/after$1"; then
+        echo same keys
+    else
+        echo different
+    fi
+}
+# usage: pairs NAME RESULT COMMAND...: {} stands for the folder of programs, {side} for "before" or "after", {out} for
+# where the result goes.
 pairs() {
-    local name=$1 result=$2 turn which bin args times_before=() times_after=() same=same
+    local name=$1 result=$2 turn which bin args times_before=() times_after=()
     shift 2
-    [[ $name =~ $cases ]] || return 0
     for turn in 1 2 3 4 5; do
         for which in before after; do
             bin=${!which}
             args=("${@//\{\}/$bin}")
             args=("${args[@]//\{out\}/$work/$which}")
+            args=("${args[@]//\{side\}/$which}")
             if [[ $which == before ]]; then times_before+=("$(seconds "${args[@]}")"); else times_after+=("$(seconds "${args[@]}")"); fi
         done
-        cmp -s "$work/before$result" "$work/after$result" || same=different
     done
-    printf '%s\t%s\t%s\t%s\n' "$name" "$(summary "${times_before[@]}")" "$(summary "${times_after[@]}")" "$same"
+    printf '%s\t%s\t%s\t%s\n' "$name" "$(summary "${times_before[@]}")" "$(summary "${times_after[@]}")" "$(compare "$result")"
 }
+# usage: image NETWORK DESIGN PLATFORM [OPTION]...: each side compiles its own.
 image() {
-    "$before/sy-sched" compile "configs/workloads/$1.yaml" --platform "$3" --design "$2" -o "$work/$1.$2.syk" >/dev/null
+    local network=$1 design=$2 platform=$3 which
+    shift 3
+    for which in before after; do
+        [[ -e "$work/$which.$network.$design.syk" ]] || "${!which}/sy-sched" compile "configs/workloads/$network.yaml" \
+            --platform "$platform" "$@" --design "$design" -o "$work/$which.$network.$design.syk" >/dev/null
+    done
 }
-# usage: run NAME IMAGE [KEY=VALUE]...
+wanted() { [[ $1 =~ $cases ]]; }
+# usage: run NAME NETWORK DESIGN [KEY=VALUE]...
 run() {
-    local name=$1 image=$2 settings=() setting
-    shift 2
+    local name=$1 network=$2 design=$3 settings=() setting
+    wanted "$name" || return 0
+    shift 3
     for setting in chip.impl=tiles "$@"; do settings+=(--set "$setting"); done
-    pairs "$name" /report.json {}/sy-sim run --platform "$chip" "${settings[@]}" --image "$work/$image.syk" --batches 1 \
-        --report {out}
+    image "$network" "$design" "$chip"
+    pairs "$name" /report.json {}/sy-sim run --platform "$chip" "${settings[@]}" \
+        --image "$work/{side}.$network.$design.syk" --batches 1 --report {out}
 }
 # usage: values NAME NETWORK INPUTS ACC
 values() {
+    wanted "$1" || return 0
     image "digits_$2" adyna "$small"
     pairs "$1" /report.json {}/sy-sim run --platform "$small" --set chip.functional=yes --set "pe_array.acc=$4" \
-        --image "$work/digits_$2.adyna.syk" --weights "$digits/$2/weights" --inputs "$digits/$3" \
+        --image "$work/{side}.digits_$2.adyna.syk" --weights "$digits/$2/weights" --inputs "$digits/$3" \
         --expect "$digits/$2/logits_batch0_to_19.npy" --bound 1000 --trace "$digits/$2/routing.jsonl" --batches 2 \
         --report {out}
 }
 # usage: schedule NETWORK [TEXT SETTING...]: TEXT tells what the settings are.
 schedule() {
     local network=$1 text=${2:-}
+    wanted "scheduling, $network$text" || return 0
     shift $(($# < 2 ? $# : 2))
     pairs "scheduling, $network$text" .syk {}/sy-sched compile "configs/workloads/$network.yaml" --platform "$chip" "$@" \
         --design adyna -o {out}.syk
 }
+# A whole tile in RTL, which there is for arrays of 16 x 16, in a chip of 144.
+rtl_tile() {
+    local name="one tile of 144 in RTL, dpsnet" array=(--set pe_array.rows=16 --set pe_array.columns=16)
+    wanted "$name" || return 0
+    image dpsnet adyna "$chip" "${array[@]}"
+    pairs "$name" /report.json {}/sy-sim run --platform "$chip" "${array[@]}" --set chip.impl=tiles \
+        --set pe_array.impl_of_tiles=5=rtl --set dispatcher.impl_of_tiles=5=rtl \
+        --set network_interface.impl_of_tiles=5=rtl --image "$work/{side}.dpsnet.adyna.syk" --batches 1 --report {out}
+}
 
-image tutel_moe adyna "$chip"
-image tutel_moe m-tile "$chip"
-run "tiles, tutel_moe, adyna" tutel_moe.adyna
-run "tiles, tutel_moe, m-tile" tutel_moe.m-tile
-run "tiles and flits, tutel_moe, adyna" tutel_moe.adyna noc.impl=flit
-run "tiles and banks, tutel_moe, adyna" tutel_moe.adyna hbm.impl=bank
+run "tiles, tutel_moe, adyna" tutel_moe adyna
+run "tiles, tutel_moe, m-tile" tutel_moe m-tile
+run "tiles, skipnet_resnet34, adyna" skipnet_resnet34 adyna
+for network in tutel_moe skipnet_resnet34; do
+    run "tiles and flits, $network, adyna" "$network" adyna noc.impl=flit
+    run "tiles and banks, $network, adyna" "$network" adyna hbm.impl=bank
+    run "tiles, flits and banks, $network, adyna" "$network" adyna noc.impl=flit hbm.impl=bank
+done
 values "values, digits_moe, acc fp32" moe moe/inputs_batch0_to_19.npy fp32
 values "values, digits_moe, acc fp16" moe moe/inputs_batch0_to_19.npy fp16
 values "values, digits_skipnet, acc fp32" skipnet inputs_batch0_to_19.npy fp32
-schedule tutel_moe
-run "tiles, flits and banks, tutel_moe, adyna" tutel_moe.adyna noc.impl=flit hbm.impl=bank
 values "values, digits_channel_gate, acc fp16" channel_gate inputs_batch0_to_19.npy fp16
-for network in skipnet_resnet34 skipnet_resnet101 fbsnet_mcifarnet fbsnet_resnet18 pabee_bert dpsnet; do
+for network in tutel_moe skipnet_resnet34 skipnet_resnet101 fbsnet_mcifarnet fbsnet_resnet18 pabee_bert dpsnet; do
     schedule "$network"
 done
 schedule skipnet_resnet34 ", 64x64 tiles" --set chip.columns=64 --set chip.rows=64 --set host.image_window_bytes=134217728
-image skipnet_resnet34 adyna "$chip"
-run "tiles, skipnet_resnet34, adyna" skipnet_resnet34.adyna
+rtl_tile
+run "tiles, skipnet_resnet101, adyna" skipnet_resnet101 adyna
