@@ -1,28 +1,27 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# docs/results/speed.md: what the files speed_pairs*.tsv tell, each of which lib/speed_pairs.sh has measured with the
-# programs of two commits.
+# docs/results/speed.md: what speed_pairs.tsv and speed_shares.tsv tell, which lib/speed_pairs.sh has measured with the
+# programs of two commits and lib/speed_shares.sh with those of one.
 set -euo pipefail
 source "$(dirname "$0")/lib/inputs.sh"
 folder=$(dirname "$0")
-pairs=("$folder/speed_pairs_cuts.tsv" "$folder/speed_pairs_intervals.tsv" "$folder/speed_pairs_tiles.tsv" "$folder/speed_pairs_bounds.tsv" "$folder/speed_pairs_segments.tsv" "$folder/speed_pairs_schedules.tsv" "$folder/speed_pairs.tsv")  # newest first
+pairs=$folder/speed_pairs.tsv
 
 cat <<'END'
 # Speed, before and after
 
 User CPU seconds of single runs, median of five and in brackets the smallest and the largest. The programs of two commits
-take turns, on a machine that does other work meanwhile: ratios count. Reports and images of both are compared byte by
-byte. The figures stand in `testbenches/results/speed_pairs*.tsv`, with the commits; a new pair is measured by
+take turns, on a virtual machine whose speed varies: ratios count. Results: `same` if reports or images are the same
+bytes, `same keys` if reports agree in all keys that both commits have. The figures stand in
+`testbenches/results/speed_pairs.tsv`, with the commits; a new pair is measured by
 
     testbenches/results/lib/speed_pairs.sh FOLDER_OF_PROGRAMS_BEFORE FOLDER_OF_PROGRAMS_AFTER
 
 END
-for file in "${pairs[@]}"; do
-    sed -n 's/^# //p' "$file"
-    printf '\n| case | before | after | before / after | results |\n| --- | --- | --- | --- | --- |\n'
-    grep -v '^#' "$file" | awk -F'\t' '{ printf "| %s | %s (%s to %s) | %s (%s to %s) | %.2f | %s |\n", $1, $2, $3, $4, $5, $6, $7, $2 / $5, $8 }'
-    echo
-done
+sed -n 's/^# //p' "$pairs"
+printf '\n| case | before | after | before / after | results |\n| --- | --- | --- | --- | --- |\n'
+grep -v '^#' "$pairs" | awk -F'\t' '{ printf "| %s | %s (%s to %s) | %s (%s to %s) | %.2f | %s |\n", $1, $2, $3, $4, $5, $6, $7, $2 / $5, $8 }'
+echo
 cat <<'END'
 # Where single tiles spend their time
 
@@ -40,4 +39,4 @@ grep "^tiles, skipnet_resnet101" "$folder/speed_shares.tsv" | grep -v "other" | 
     BEGIN { left = 100 }
     left > 100 / 3 { left -= $3; parts = parts (parts == "" ? "" : "; ") $2 }
     END { printf "\nThree times as fast on skipnet_resnet101: these would have to take no time at all: %s.\n", parts }'
-inputs "${pairs[@]}" "$folder/speed_shares.tsv"
+inputs "$pairs" "$folder/speed_shares.tsv"
