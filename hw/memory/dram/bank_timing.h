@@ -27,7 +27,8 @@ public:
     Cycle bank_activate(unsigned bank) const { return bank_[bank].activate; }
     Cycle bank_column(unsigned bank, bool write) const { return write ? bank_[bank].write : bank_[bank].read; }
     Cycle bank_precharge(unsigned bank) const { return bank_[bank].precharge; }
-    /// The group's time by its number, which is one of these.
+    /// The earliest cycle for a bank group and a kind of command. `number`: what group_activate() or group_column()
+    /// returns for a bank, or kNoGroup.
     Cycle group(std::uint8_t number) const { return group_[number]; }
     std::uint8_t group_activate(unsigned bank) const { return group_of_[bank]; }
     std::uint8_t group_column(unsigned bank, bool write) const { return group_of_[bank] + (write ? 2 : 1); }

@@ -35,6 +35,11 @@ inline unsigned take_first(std::uint64_t& mask) {
 inline std::uint64_t bit(unsigned number) {
     return std::uint64_t{1} << number;
 }
+/// The lowest `count` bits, 0 to 64.
+inline std::uint64_t low_bits(unsigned count) {
+    return count >= 64 ? ~std::uint64_t{0} : bit(count) - 1;
+}
+
 /// Several of `who` have each bit of `contested` in their grants: leaves it to the one that choose(bit, mask of them)
 /// names.
 template <class Choose>
@@ -49,10 +54,6 @@ void leave_to_one(std::uint64_t* grants, std::uint64_t who, std::uint64_t contes
         }
         grants[choose(number, rivals)] |= bit(number);
     }
-}
-/// The lowest `count` bits, 0 to 64.
-inline std::uint64_t low_bits(unsigned count) {
-    return count >= 64 ? ~std::uint64_t{0} : bit(count) - 1;
 }
 
 }  // namespace switchyard::hw::flit
