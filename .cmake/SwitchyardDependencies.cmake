@@ -7,7 +7,7 @@
 # caller: FindBoost empties Boost_LIBRARIES.
 function(switchyard_find_dependencies)
   set(missing "")
-  foreach(package Threads yaml-cpp fmt nlohmann_json Boost SQLite3 ${ARGN})
+  foreach(package Threads yaml-cpp fmt nlohmann_json Boost SQLite3 ZLIB ${ARGN})
     if(CMAKE_FIND_PACKAGE_NAME STREQUAL "Switchyard")
       find_package(${package} QUIET)
       if(NOT ${package}_FOUND)

@@ -2,7 +2,6 @@
 # Verilated blocks: SystemVerilog of rtl/ as C++ libraries. Included when SWITCHYARD_RTL is on.
 execute_process(COMMAND ${SWITCHYARD_VERILATOR} --getenv VERILATOR_ROOT
   OUTPUT_VARIABLE SWITCHYARD_VERILATOR_ROOT OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
-find_package(ZLIB REQUIRED)
 
 set(SWITCHYARD_RTL_FOLDER ${PROJECT_SOURCE_DIR}/rtl)
 # Verilator runs in the root of the tree, so that no model holds a path of the machine and ccache shares the models of

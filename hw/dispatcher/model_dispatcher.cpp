@@ -107,14 +107,13 @@ void AnalyticDispatcher::run(const Kernel& kernel, DispatchExtension& request, s
     }
 }
 
-void AnalyticDispatcher::issue_with_values(Command command, const KernelNest::Run& run, const ValueAddresses& addresses,
+void AnalyticDispatcher::issue_with_values(Command command, const KernelNest::Run& run, ValueAddresses& addresses,
                                            DispatchExtension& request, sc_core::sc_time& delay) {
     constexpr std::uint64_t kAtATime = 64;
     const bool first = command.first, last = command.last;
-    std::vector<BlockAddresses> blocks;
     for (std::uint64_t begin = 0; begin < run.repeats; begin += kAtATime) {
         const std::uint64_t end = std::min(run.repeats, begin + kAtATime);
-        blocks.clear();
+        if (blocks_.size() < end - begin) blocks_.resize(end - begin);
         for (std::uint64_t i = begin; i < end; ++i) {
             OutputIndex position = run.position;
             std::uint64_t rest = i;
@@ -123,9 +122,9 @@ void AnalyticDispatcher::issue_with_values(Command command, const KernelNest::Ru
                 rest /= run.count[axis];
             }
             if (i == begin) command.position = position;
-            blocks.push_back(addresses.block(position));
+            addresses.find(position, blocks_[i - begin]);
         }
-        command.addresses = blocks.data();
+        command.addresses = blocks_.data();
         command.repeats = end - begin;
         command.first = first && begin == 0;
         command.last = last && end == run.repeats;
@@ -149,7 +148,7 @@ void WalkDispatcher::run(const Kernel& kernel, DispatchExtension& request, sc_co
         if (request.values != nullptr) {
             if (!addresses)
                 addresses.emplace(kernel, nest, *request.values, request.weight_offset, request.output_offset);
-            block_addresses = addresses->block(block.position);
+            addresses->find(block.position, block_addresses);
             command.addresses = &block_addresses;
         }
         issue(command, request, delay);

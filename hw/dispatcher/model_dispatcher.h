@@ -41,10 +41,11 @@ private:
     void rebuild(std::uint32_t kernels, sc_core::sc_time& delay) override;
     void run(const Kernel& kernel, DispatchExtension& request, sc_core::sc_time& delay) override;
     /// `command`, which is `run`, with addresses: a few blocks at a time.
-    void issue_with_values(Command command, const KernelNest::Run& run, const ValueAddresses& addresses,
+    void issue_with_values(Command command, const KernelNest::Run& run, ValueAddresses& addresses,
                            DispatchExtension& request, sc_core::sc_time& delay);
 
-    std::map<int, NestCache> plans_;  ///< of each kernel that was selected
+    std::map<int, NestCache> plans_;      ///< of each kernel that was selected
+    std::vector<BlockAddresses> blocks_;  ///< of a command with addresses
 };
 
 /// The state machine: visits every block in the kernel's order and issues one command a block.

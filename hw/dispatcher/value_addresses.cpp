@@ -103,35 +103,43 @@ void ValueAddresses::make_steps(const Kernel& kernel, const OperatorValues& valu
 }
 
 ValueAddresses::Span ValueAddresses::span(unsigned axis, const OutputIndex& position, const OutputIndex& extent) const {
-    Span span;
-    span.depth = std::min(reg_[axis], extent[axis]);
-    span.lanes = ceil_div(extent[axis], reg_[axis]);
-    for (std::uint32_t lane = 0; lane < span.lanes; ++lane) {
-        for (std::uint32_t deep = 0; deep < span.depth; ++deep) {
-            const std::uint32_t in_block = lane * reg_[axis] + deep;
-            span.of.push_back({position[axis] + in_block, in_block < extent[axis]});
-        }
-    }
-    return span;
+    return {position[axis], extent[axis], reg_[axis], ceil_div(extent[axis], reg_[axis]),
+            std::min(reg_[axis], extent[axis])};
 }
 
-BlockAddresses ValueAddresses::block(const OutputIndex& position) const {
+void ValueAddresses::find(const OutputIndex& position, BlockAddresses& block) {
     const OutputIndex extent = nest_.extent_at(position);
-    const Span n = span(kN, position, extent), k = span(kK, position, extent), p = span(kP, position, extent),
-               q = span(kQ, position, extent);
-    BlockAddresses block;
-    block.kernel = &kernel_;
+    // Blocks that follow each other often differ in their channels only.
+    const auto same = [&](unsigned axis) {
+        return position[axis] == last_position_[axis] && extent[axis] == last_extent_[axis];
+    };
+    if (last_.kernel == nullptr || !same(kN) || !same(kP) || !same(kQ)) find_rows(position, extent);
+    last_position_ = position;
+    last_extent_ = extent;
+    block.kernel = last_.kernel;
+    block.rows = last_.rows;
+    block.inputs = last_.inputs;
+    block.columns.clear();
+    const Span k = span(kK, position, extent);
+    for (std::uint32_t pe = 0; pe < k.lanes; ++pe)
+        for (std::uint32_t in_pe = 0; in_pe < k.depth; ++in_pe) block.columns.push_back(column(k.at(pe, in_pe)));
+}
+
+void ValueAddresses::find_rows(const OutputIndex& position, const OutputIndex& extent) {
+    const Span n = span(kN, position, extent), p = span(kP, position, extent), q = span(kQ, position, extent);
+    last_.kernel = &kernel_;
+    last_.rows.clear();
+    last_.inputs.clear();
+    last_.rows.reserve(std::size_t{n.size()} * p.size() * q.size());
     for (std::uint32_t pe_n = 0; pe_n < n.lanes; ++pe_n)
         for (std::uint32_t pe_p = 0; pe_p < p.lanes; ++pe_p)
             for (std::uint32_t pe_q = 0; pe_q < q.lanes; ++pe_q)
                 for (std::uint32_t in_n = 0; in_n < n.depth; ++in_n)
                     for (std::uint32_t in_p = 0; in_p < p.depth; ++in_p)
                         for (std::uint32_t in_q = 0; in_q < q.depth; ++in_q) {
-                            block.rows.push_back(row(n.at(pe_n, in_n), p.at(pe_p, in_p), q.at(pe_q, in_q)));
-                            if (!samples_.empty()) add_inputs(n.at(pe_n, in_n), block.rows.back(), block.inputs);
+                            last_.rows.push_back(row(n.at(pe_n, in_n), p.at(pe_p, in_p), q.at(pe_q, in_q)));
+                            if (!samples_.empty()) add_inputs(n.at(pe_n, in_n), last_.rows.back(), last_.inputs);
                         }
-    for (const Lane& lane : k.of) block.columns.push_back(column(lane));
-    return block;
 }
 
 BlockAddresses::Row ValueAddresses::row(const Lane& n, const Lane& p, const Lane& q) const {
@@ -143,7 +151,7 @@ BlockAddresses::Row ValueAddresses::row(const Lane& n, const Lane& p, const Lane
     // Top left corner of the window; above and left of the stored input where it lies in the padding.
     row.y = static_cast<std::int32_t>((nest_.box().p0 + p.at) * stride_) - pad_ - static_cast<std::int32_t>(input_.p0);
     row.x = static_cast<std::int32_t>(q.at * stride_) - pad_;
-    const std::uint32_t joined = values_.shape.joined, in_group = n.at % joined;
+    const std::uint32_t joined = values_.shape.joined, in_group = joined > 1 ? n.at % joined : 0;
     row.input = static_cast<std::int32_t>(values_.sources.front().offset) +
                 static_cast<std::int32_t>(n.at - in_group) * sample_bytes_ + row.y * row_bytes_ +
                 row.x * static_cast<std::int32_t>(kElementBytes);

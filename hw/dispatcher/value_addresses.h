@@ -22,8 +22,8 @@ public:
     ValueAddresses(const ValueAddresses&) = delete;
     ValueAddresses& operator=(const ValueAddresses&) = delete;
 
-    /// Of the block at `position` in the output box. Valid as long as this object.
-    BlockAddresses block(const OutputIndex& position) const;
+    /// Writes those of the block at `position` in the output box, which are valid as long as this object, over others.
+    void find(const OutputIndex& position, BlockAddresses& block);
 
 private:
     /// Along one axis: an output's place in the block's list, and in the box.
@@ -33,9 +33,12 @@ private:
     };
     /// Outputs along an axis of a block, PE by PE: `lanes` PEs with `depth` accumulators each.
     struct Span {
-        std::vector<Lane> of;
-        std::uint32_t lanes = 1, depth = 1;
-        const Lane& at(std::uint32_t lane, std::uint32_t deep) const { return of[lane * depth + deep]; }
+        std::uint32_t first, extent, reg, lanes, depth;
+        std::uint32_t size() const { return lanes * depth; }
+        Lane at(std::uint32_t lane, std::uint32_t deep) const {
+            const std::uint32_t in_block = lane * reg + deep;
+            return {first + in_block, in_block < extent};
+        }
     };
 
     /// Of distances between the elements of several sources, which are those of binary16 elsewhere.
@@ -44,6 +47,8 @@ private:
     void make_attention(const Kernel& kernel);
     /// Rows and columns of the whole output box, if a step across channels needs them.
     void make_across();
+    /// Rows and inputs of the block, into last_.
+    void find_rows(const OutputIndex& position, const OutputIndex& extent);
     Span span(unsigned axis, const OutputIndex& position, const OutputIndex& extent) const;
     BlockAddresses::Row row(const Lane& n, const Lane& p, const Lane& q) const;
     BlockAddresses::Column column(const Lane& k) const;
@@ -59,6 +64,8 @@ private:
     std::int32_t pad_ = 0;
     std::int32_t sample_bytes_ = 0, channel_bytes_ = 0, row_bytes_ = 0;  ///< of the input slot
     bool channelwise_ = false;
+    BlockAddresses last_;  ///< the block before, without its columns
+    OutputIndex last_position_{}, last_extent_{};
     std::vector<std::vector<std::int32_t>> samples_;  ///< several sources: where each has the samples of the box
 };
 

@@ -26,7 +26,12 @@ MergedSamples RoutingModel::merge(const Lists& sources) {
     merged.ids.erase(std::unique(merged.ids.begin(), merged.ids.end()), merged.ids.end());
     for (const std::vector<std::uint32_t>& source : sources) {
         std::vector<bool>& from = merged.from.emplace_back();
-        for (const std::uint32_t id : merged.ids) from.push_back(std::binary_search(source.begin(), source.end(), id));
+        from.reserve(merged.ids.size());
+        auto next = source.begin();
+        for (const std::uint32_t id : merged.ids) {
+            while (next != source.end() && *next < id) ++next;
+            from.push_back(next != source.end() && *next == id);
+        }
     }
     return merged;
 }

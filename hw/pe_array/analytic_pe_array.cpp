@@ -3,12 +3,10 @@
 
 #include <algorithm>
 
-#include "switchyard/hw/pe_array/block_math.h"
-
 namespace switchyard::hw {
 
 AnalyticPeArray::AnalyticPeArray(sc_core::sc_module_name name, const Config& config, SimulationRegistry& registry)
-    : PeArray(name, config, registry) {}
+    : PeArray(name, config, registry), multiplier_(memory()) {}
 
 std::size_t AnalyticPeArray::Hash::operator()(const Invocation& invocation) const {
     std::uint64_t hash = std::uint64_t{invocation.reduction} << 1 | (invocation.channelwise ? 1 : 0);
@@ -21,7 +19,7 @@ std::size_t AnalyticPeArray::Hash::operator()(const Invocation& invocation) cons
 }
 
 std::uint64_t AnalyticPeArray::run(const PeWorkExtension& work, const Traffic& traffic, std::uint64_t idle_cycles) {
-    if (work.addresses != nullptr && !attends(work)) multiply_blocks(work, acc_fp16(), memory());
+    if (work.addresses != nullptr && !attends(work)) multiplier_.multiply(work, acc_fp16());
     if (work.first) {
         const ArrayPorts ports{static_cast<std::uint32_t>(traffic.read_bytes_per_cycle),
                                static_cast<std::uint32_t>(traffic.write_bytes_per_cycle)};

@@ -5,13 +5,14 @@
 #include <cstdint>
 #include <unordered_map>
 
+#include "switchyard/hw/pe_array/block_multiplier.h"
 #include "switchyard/hw/pe_array/pe_array.h"
 #include "switchyard/sw_scheduler/adyna/image/array_timing.h"
 
 namespace switchyard::hw {
 
 /// impl analytic: the times of blocks by a recurrence (ArrayTimeline), without a step for each cycle. Values: whole
-/// blocks at once (block_math.h).
+/// blocks at once (BlockMultiplier, block_math.h).
 ///
 /// Commands without PeWorkExtension::nest are blocks in their order; each ends with its last wave, the last one of an
 /// invocation with the last result written, as in SteppedPeArray. With a nest the invocation takes what its loops take
@@ -46,6 +47,7 @@ private:
     std::uint64_t end_in_nest(const PeWorkExtension& work, const ArrayBlock& block);
     std::uint64_t cycles_of(const Invocation& invocation);
 
+    BlockMultiplier multiplier_;
     ArrayPorts ports_;
     std::unordered_map<Invocation, std::uint64_t, Hash> known_;  ///< cycles with ports_ and without latency
     // The present invocation: cycles from its begin.

@@ -1,93 +1,157 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "switchyard/hw/pe_array/attention.h"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
-#include <map>
-#include <utility>
+#include <numeric>
 #include <vector>
 
 #include "switchyard/hw/numerics/channel_steps.h"
 #include "switchyard/hw/numerics/fp16.h"
-#include "switchyard/hw/pe_array/block_math.h"
+#include "switchyard/hw/numerics/vector_kernels.h"
+#include "switchyard/hw/pe_array/result_writer.h"
 
 namespace switchyard::hw {
 namespace {
 
-/// Products added up as in a PE.
-class Sum {
+using numerics::kTileColumns;
+using numerics::kTileRows;
+using Row = BlockAddresses::Row;
+using Column = BlockAddresses::Column;
+
+/// The right factor of a product as the kernels of hw/numerics read it.
+class Factor {
 public:
-    explicit Sum(bool acc_fp16) : acc_fp16_(acc_fp16) {}
-    void add(std::uint16_t a, std::uint16_t b) {
-        if (acc_fp16_)
-            half_ = numerics::fma16(a, b, half_);
-        else
-            single_ = numerics::mac32(a, b, single_);
+    void resize(std::size_t steps, std::size_t columns) {
+        steps_ = steps;
+        columns_ = columns;
+        values_.resize((columns + kTileColumns - 1) / kTileColumns * kTileColumns * steps);
     }
-    float value() const { return acc_fp16_ ? numerics::widen(half_) : single_; }
+    std::size_t steps() const { return steps_; }
+    std::size_t columns() const { return columns_; }
+    float& at(std::size_t step, std::size_t column) {
+        return values_[(column / kTileColumns * steps_ + step) * kTileColumns + column % kTileColumns];
+    }
+    /// Of the columns from `first` on.
+    const float* tile(std::size_t first) const { return values_.data() + first * steps_; }
 
 private:
-    bool acc_fp16_;
-    std::uint16_t half_ = 0;
-    float single_ = 0;
+    std::size_t steps_ = 0, columns_ = 0;
+    std::vector<float> values_;
 };
 
-/// A row's head: its elements, and what its query pays attention to.
-class Head {
-public:
-    Head(const KernelAddresses::Attention& attention, std::int64_t first, OperandMemory& memory)
-        : attention_(attention), first_(first), memory_(memory) {}
+/// A head: the block's columns in it, and its keys and values for the sample that was met last.
+struct Head {
+    std::int32_t input = 0;  ///< Column::input
+    std::vector<Column> columns;
+    std::int64_t first = -1;  ///< address of its first query
+    Factor keys, values;      ///< [channel][token], [token][column]
+};
 
-    /// Probability of each token, binary16, for the query of `token`.
-    std::vector<std::uint16_t> probabilities(std::int64_t token, bool acc_fp16) const {
-        const auto scale = static_cast<float>(1 / std::sqrt(static_cast<double>(attention_.head_channels)));
-        const std::int64_t channels = attention_.head_channels;
-        std::vector<float> scores;
-        for (std::uint32_t j = 0; j < attention_.tokens; ++j) {
-            Sum sum(acc_fp16);
-            for (std::int64_t c = 0; c < channels; ++c) sum.add(element(c, token), element(channels + c, j));
-            scores.push_back(sum.value() * scale);
+/// Multiplies queries of up to kTileRows rows of one sample at once.
+class AttentionBlock {
+public:
+    AttentionBlock(const BlockAddresses& block, bool acc_fp16, OperandMemory& memory)
+        : attention_(block.kernel->attention), acc_fp16_(acc_fp16), memory_(memory), writer_(*block.kernel, memory) {
+        for (const Column& column : block.columns) {
+            if (column.output == BlockAddresses::kUnwanted) continue;
+            auto head = std::find_if(heads_.begin(), heads_.end(),
+                                     [&column](const Head& one) { return one.input == column.input; });
+            if (head == heads_.end()) head = heads_.insert(head, {column.input, {}, -1, {}, {}});
+            head->columns.push_back(column);
         }
-        numerics::softmax(scores.data(), scores.size());
-        std::vector<std::uint16_t> result;
-        result.reserve(scores.size());
-        for (const float score : scores) result.push_back(numerics::narrow(score));
-        return result;
+        offsets_.resize(std::max(attention_.head_channels, attention_.tokens));
+        std::iota(offsets_.begin(), offsets_.end(), 0);
     }
 
-    /// The value of a token whose channel begins `channel` bytes behind the head's first query.
-    std::uint16_t value(std::int64_t channel, std::uint32_t token) const {
-        return memory_.load(
-            static_cast<std::uint64_t>(first_ + channel + token * std::int64_t{attention_.token_bytes}));
+    /// At least one row, all of one sample.
+    void attend(const std::vector<const Row*>& rows) {
+        for (Head& head : heads_) {
+            read(head, std::int64_t{rows.front()->input} + head.input);
+            queries_.assign(std::size_t{kTileRows} * attention_.head_channels, 0);
+            for (std::size_t r = 0; r < rows.size(); ++r)
+                for (std::uint32_t c = 0; c < attention_.head_channels; ++c)
+                    queries_[r * attention_.head_channels + c] = element(head.first, c, rows[r]->y);
+            multiply(queries_, head.keys, probabilities_);
+            for (std::size_t r = 0; r < rows.size(); ++r) scale(&probabilities_[r * attention_.tokens]);
+            multiply(probabilities_, head.values, results_);
+            for (std::size_t r = 0; r < rows.size(); ++r)
+                for (std::size_t k = 0; k < head.columns.size(); k += kTileColumns)
+                    writer_.store(*rows[r], &head.columns[k],
+                                  std::min<std::size_t>(kTileColumns, head.columns.size() - k),
+                                  &results_[r * head.columns.size() + k]);
+        }
     }
 
 private:
-    std::uint16_t element(std::int64_t channel, std::int64_t token) const {
-        return memory_.load(
-            static_cast<std::uint64_t>(first_ + channel * attention_.channel_bytes + token * attention_.token_bytes));
+    float load(std::int64_t address) const {
+        return numerics::widen(memory_.load(static_cast<std::uint64_t>(address)));
+    }
+    float element(std::int64_t first, std::int64_t channel, std::int64_t token) const {
+        return load(first + channel * attention_.channel_bytes + token * attention_.token_bytes);
+    }
+    void read(Head& head, std::int64_t first) const {
+        if (head.first == first) return;
+        head.first = first;
+        const std::uint32_t channels = attention_.head_channels;
+        head.keys.resize(channels, attention_.tokens);
+        head.values.resize(attention_.tokens, head.columns.size());
+        for (std::uint32_t j = 0; j < attention_.tokens; ++j) {
+            for (std::uint32_t c = 0; c < channels; ++c)
+                head.keys.at(c, j) = element(first, std::int64_t{channels} + c, j);
+            for (std::size_t k = 0; k < head.columns.size(); ++k)
+                head.values.at(j, k) = load(first + head.columns[k].weights + j * std::int64_t{attention_.token_bytes});
+        }
+    }
+    /// to[row][column] = sum over the factor's steps, in their order, of from[row][step] * factor[step][column].
+    void multiply(const std::vector<float>& from, const Factor& factor, std::vector<float>& to) const {
+        std::array<const float*, kTileRows> rows{};
+        for (std::size_t r = 0; r < kTileRows; ++r) rows[r] = &from[r * factor.steps()];
+        to.resize(kTileRows * factor.columns());
+        alignas(64) std::array<float, std::size_t{kTileRows} * kTileColumns> sums;
+        const numerics::VectorKernels& kernels = numerics::vector_kernels();
+        for (std::size_t first = 0; first < factor.columns(); first += kTileColumns) {
+            const std::size_t columns = std::min<std::size_t>(kTileColumns, factor.columns() - first);
+            (acc_fp16_ ? kernels.mac16_tile : kernels.mac32_tile)(sums.data(), rows.data(), offsets_.data(),
+                                                                  factor.tile(first), factor.steps(),
+                                                                  static_cast<unsigned>(columns));
+            for (std::size_t r = 0; r < kTileRows; ++r)
+                for (std::size_t c = 0; c < columns; ++c)
+                    to[r * factor.columns() + first + c] = numerics::canonical(sums[r * kTileColumns + c]);
+        }
+    }
+    /// Makes binary16 probabilities of the scores of a row's tokens.
+    void scale(float* scores) const {
+        const auto factor = static_cast<float>(1 / std::sqrt(static_cast<double>(attention_.head_channels)));
+        for (std::uint32_t j = 0; j < attention_.tokens; ++j) scores[j] *= factor;
+        numerics::softmax(scores, attention_.tokens);
+        for (std::uint32_t j = 0; j < attention_.tokens; ++j) scores[j] = numerics::widen(numerics::narrow(scores[j]));
     }
 
     const KernelAddresses::Attention& attention_;
-    std::int64_t first_;
+    bool acc_fp16_;
     OperandMemory& memory_;
+    ResultWriter writer_;
+    std::vector<Head> heads_;
+    std::vector<std::int32_t> offsets_;                     ///< 0, 1, 2 ...
+    std::vector<float> queries_, probabilities_, results_;  ///< [row][channel], [row][token], [row][column]
 };
 
 }  // namespace
 
 void attend_block(const BlockAddresses& block, bool acc_fp16, OperandMemory& memory) {
-    const KernelAddresses::Attention& attention = block.kernel->attention;
-    for (const BlockAddresses::Row& row : block.rows) {
+    AttentionBlock attention(block, acc_fp16, memory);
+    std::vector<const Row*> rows;
+    for (const Row& row : block.rows) {
         if (row.output == BlockAddresses::kUnwanted) continue;
-        std::map<std::int32_t, std::vector<std::uint16_t>> known;  // probabilities of the row's heads
-        for (const BlockAddresses::Column& column : block.columns) {
-            if (column.output == BlockAddresses::kUnwanted) continue;
-            const Head head(attention, std::int64_t{row.input} + column.input, memory);
-            const auto [at, added] = known.try_emplace(column.input);
-            if (added) at->second = head.probabilities(row.y, acc_fp16);
-            Sum sum(acc_fp16);
-            for (std::uint32_t j = 0; j < attention.tokens; ++j) sum.add(at->second[j], head.value(column.weights, j));
-            store_result(*block.kernel, row, column, sum.value(), memory);
+        if (!rows.empty() && (rows.size() == kTileRows || rows.front()->input != row.input)) {
+            attention.attend(rows);
+            rows.clear();
         }
+        rows.push_back(&row);
     }
+    if (!rows.empty()) attention.attend(rows);
 }
 
 }  // namespace switchyard::hw

@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "switchyard/hw/pe_array/block_math.h"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstring>
+#include <limits>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "switchyard/hw/numerics/channel_steps.h"
 #include "switchyard/hw/numerics/fp16.h"
+#include "switchyard/hw/numerics/vector_kernels.h"
+#include "switchyard/hw/pe_array/result_writer.h"
 
 namespace switchyard::hw {
 namespace {
@@ -31,13 +38,66 @@ std::uint64_t address_of(std::int64_t address) {
     return static_cast<std::uint64_t>(address);  // a negative one is beyond every memory
 }
 
-/// The first accumulator holds the first element itself, so that a copy keeps the sign of a zero.
-float reduced(Reduce reduce, bool first, bool acc_fp16, float sum, std::uint16_t element) {
-    if (first) return widen(element);
-    if (reduce == Reduce::maximum)
-        return widen(element) > sum || widen(element) != widen(element) ? widen(element) : sum;
-    return acc_fp16 ? widen(numerics::fma16(element, kOne, narrow(sum))) : numerics::mac32(element, kOne, sum);
-}
+/// Some columns of vector work, side by side.
+class VectorColumns {
+public:
+    VectorColumns(const BlockAddresses::Column* columns, std::size_t count) : columns_(columns), count_(count) {
+        for (std::size_t c = 0; c < count; ++c) {
+            first_ = std::min(first_, columns[c].input);
+            last_ = std::max(last_, columns[c].input);
+        }
+    }
+
+    /// Adds up, or finds the largest of, the operands at these addresses; the first one is taken as it is, so that a
+    /// copy keeps the sign of a zero.
+    void reduce(const std::vector<std::int64_t>& operands, Reduce reduce, bool acc_fp16, float* sums,
+                OperandMemory& memory) const {
+        if (operands.empty()) std::fill(sums, sums + count_, 0.0f);
+        std::array<std::uint16_t, numerics::kTileColumns> bits;
+        std::array<float, numerics::kTileColumns> elements;
+        for (std::size_t i = 0; i < operands.size(); ++i) {
+            load(operands[i], bits.data(), memory);
+            numerics::vector_kernels().widen(elements.data(), bits.data(), count_);
+            if (i == 0)
+                std::copy(elements.begin(), elements.begin() + static_cast<std::ptrdiff_t>(count_), sums);
+            else if (reduce == Reduce::maximum)
+                for (std::size_t c = 0; c < count_; ++c)
+                    sums[c] = elements[c] > sums[c] || elements[c] != elements[c] ? elements[c] : sums[c];
+            else if (acc_fp16)
+                for (std::size_t c = 0; c < count_; ++c)
+                    sums[c] = widen(numerics::fma16(bits[c], kOne, narrow(sums[c])));
+            else
+                for (std::size_t c = 0; c < count_; ++c) sums[c] += elements[c];
+        }
+    }
+
+    /// Of partial sums: always added up in binary32.
+    void add_up_wide(const std::vector<std::int64_t>& operands, float* sums, OperandMemory& memory) const {
+        for (std::size_t c = 0; c < count_; ++c) {
+            sums[c] = 0;
+            for (std::size_t i = 0; i < operands.size(); ++i) {
+                const std::int64_t address = operands[i] + 2 * std::int64_t{columns_[c].input};
+                const float element = memory.load_wide(address_of(address));
+                sums[c] = i == 0 ? element : numerics::canonical(sums[c] + element);
+            }
+        }
+    }
+
+private:
+    void load(std::int64_t operand, std::uint16_t* bits, OperandMemory& memory) const {
+        const std::uint64_t bytes = static_cast<std::uint64_t>(last_ - first_) + sizeof *bits;
+        if (const unsigned char* const from = memory.find(address_of(operand + first_), bytes)) {
+            for (std::size_t c = 0; c < count_; ++c)
+                std::memcpy(bits + c, from + (columns_[c].input - first_), sizeof *bits);
+        } else {
+            for (std::size_t c = 0; c < count_; ++c) bits[c] = memory.load(address_of(operand + columns_[c].input));
+        }
+    }
+
+    const BlockAddresses::Column* columns_;
+    std::size_t count_;
+    std::int32_t first_ = std::numeric_limits<std::int32_t>::max(), last_ = std::numeric_limits<std::int32_t>::min();
+};
 
 /// Of a vector whose sum is one, the probability of what was chosen.
 float largest_factor(const Fused& fused, const BlockAddresses::Row& row, OperandMemory& memory) {
@@ -50,8 +110,19 @@ float largest_factor(const Fused& fused, const BlockAddresses::Row& row, Operand
     return largest;
 }
 
+void write_result(const KernelAddresses& kernel, const BlockAddresses::Row& row, const BlockAddresses::Column& column,
+                  float value, OperandMemory& memory) {
+    const std::uint64_t offset = row.output + std::uint64_t{column.output};
+    if (kernel.wide_output)
+        memory.store_wide(kernel.output + 2 * offset, numerics::canonical(value));
+    else
+        memory.store(kernel.output + offset, narrow(value));
+}
+
+}  // namespace
+
 float fused_result(const std::vector<Fused>& epilogue, const BlockAddresses::Row& row,
-                   const BlockAddresses::Column& column, float value, OperandMemory& memory, std::size_t done = 0) {
+                   const BlockAddresses::Column& column, float value, OperandMemory& memory, std::size_t done) {
     for (; done < epilogue.size(); ++done) {
         const Fused& fused = epilogue[done];
         const auto parameter = [&] { return widen(memory.load(fused.address + std::uint64_t{2} * column.channel)); };
@@ -90,17 +161,6 @@ float fused_result(const std::vector<Fused>& epilogue, const BlockAddresses::Row
     return value;
 }
 
-void write_result(const KernelAddresses& kernel, const BlockAddresses::Row& row, const BlockAddresses::Column& column,
-                  float value, OperandMemory& memory) {
-    const std::uint64_t offset = row.output + std::uint64_t{column.output};
-    if (kernel.wide_output)
-        memory.store_wide(kernel.output + 2 * offset, numerics::canonical(value));
-    else
-        memory.store(kernel.output + offset, narrow(value));
-}
-
-}  // namespace
-
 std::string address_error(const PeWorkExtension& work) {
     for (std::uint64_t n = 0; n < work.repeats; ++n) {
         const BlockAddresses& block = work.addresses[n];
@@ -131,9 +191,9 @@ std::uint16_t load_weight(const BlockAddresses::Column& column, const KernelAddr
 }
 
 void store_result(const KernelAddresses& kernel, const BlockAddresses::Row& row, const BlockAddresses::Column& column,
-                  float value, OperandMemory& memory, std::size_t done) {
+                  float value, OperandMemory& memory) {
     if (!wanted(row) || column.output == BlockAddresses::kUnwanted) return;
-    value = fused_result(kernel.epilogue, row, column, value, memory, done);
+    value = fused_result(kernel.epilogue, row, column, value, memory);
     if (kernel.across.kind != KernelAddresses::Across::Kind::none)
         memory.store_wide(kernel.across.kept + 2 * (row.output + std::uint64_t{column.output}),
                           numerics::canonical(value));
@@ -144,6 +204,7 @@ void store_result(const KernelAddresses& kernel, const BlockAddresses::Row& row,
 void finish_across(const KernelAddresses& kernel, OperandMemory& memory) {
     const KernelAddresses::Across& across = kernel.across;
     if (across.kind == KernelAddresses::Across::Kind::none) return;
+    ResultWriter writer(kernel, memory, ResultWriter::Of::across);
     std::vector<float> values(across.columns.size());
     for (const BlockAddresses::Row& row : across.rows) {
         for (std::size_t c = 0; c < values.size(); ++c)
@@ -152,38 +213,37 @@ void finish_across(const KernelAddresses& kernel, OperandMemory& memory) {
             numerics::normalise(values.data(), values.size());
         else
             numerics::softmax(values.data(), values.size());
-        for (std::size_t c = 0; c < values.size(); ++c) {
-            const BlockAddresses::Column& column = across.columns[c];
-            write_result(kernel, row, column, fused_result(across.epilogue, row, column, values[c], memory), memory);
-        }
+        for (std::size_t c = 0; c < values.size(); c += numerics::kTileColumns)
+            writer.store(row, &across.columns[c], std::min<std::size_t>(numerics::kTileColumns, values.size() - c),
+                         &values[c]);
     }
 }
 
 void reduce_block(const BlockAddresses& block, bool acc_fp16, OperandMemory& memory) {
     const KernelAddresses& kernel = *block.kernel;
     const std::size_t steps = kernel.steps.size();
-    for (std::size_t r = 0; r < block.rows.size(); ++r) {
-        const BlockAddresses::Row& row = block.rows[r];
-        if (!wanted(row)) continue;
-        for (const BlockAddresses::Column& column : block.columns) {
-            float sum = 0;
-            bool first = true;
+    ResultWriter writer(kernel, memory);
+    std::vector<std::int64_t> operands;  // of a row, those that exist
+    std::array<float, numerics::kTileColumns> sums;
+    for (std::size_t first = 0; first < block.columns.size(); first += sums.size()) {
+        const std::size_t count = std::min(sums.size(), block.columns.size() - first);
+        const VectorColumns columns(&block.columns[first], count);
+        for (std::size_t r = 0; r < block.rows.size(); ++r) {
+            const BlockAddresses::Row& row = block.rows[r];
+            if (!wanted(row)) continue;
+            operands.clear();
             for (std::size_t s = 0; s < steps; ++s) {
                 const KernelAddresses::Step& step = kernel.steps[s];
                 const std::int32_t base = block.inputs.empty() ? row.input + step.input : block.inputs[r * steps + s];
-                if (base == BlockAddresses::kAbsent || !stored(kernel, row, step)) continue;
-                if (kernel.wide_inputs) {  // partial sums: always added up in binary32
-                    const float element = memory.load_wide(address_of(std::int64_t{base} + 2 * column.input));
-                    sum = first ? element : numerics::canonical(sum + element);
-                    first = false;
-                    continue;
-                }
-                const std::uint16_t element = memory.load(address_of(std::int64_t{base} + column.input));
-                sum = reduced(kernel.reduce, first, acc_fp16, sum, element);
-                first = false;
+                if (base != BlockAddresses::kAbsent && stored(kernel, row, step)) operands.push_back(base);
             }
-            if (kernel.reduce == Reduce::mean) sum /= static_cast<float>(steps);
-            store_result(kernel, row, column, sum, memory);
+            if (kernel.wide_inputs)
+                columns.add_up_wide(operands, sums.data(), memory);
+            else
+                columns.reduce(operands, kernel.reduce, acc_fp16, sums.data(), memory);
+            if (kernel.reduce == Reduce::mean)
+                for (std::size_t c = 0; c < count; ++c) sums[c] /= static_cast<float>(steps);
+            writer.store(row, &block.columns[first], count, sums.data());
         }
     }
 }

@@ -24,17 +24,17 @@ std::uint16_t load_weight(const BlockAddresses::Column& column, const KernelAddr
                           OperandMemory& memory);
 
 /// Epilogue, rounding and write of one result, unless it is not wanted; in front of a step across channels, epilogue
-/// and write of what is kept for it. `value` has been through the first `done` steps of the epilogue.
+/// and write of what is kept for it.
 void store_result(const KernelAddresses& kernel, const BlockAddresses::Row& row, const BlockAddresses::Column& column,
-                  float value, OperandMemory& memory, std::size_t done = 0);
+                  float value, OperandMemory& memory);
+
+/// `value` of (row, column) after the steps of an epilogue from `done` on.
+float fused_result(const std::vector<KernelAddresses::Fused>& epilogue, const BlockAddresses::Row& row,
+                   const BlockAddresses::Column& column, float value, OperandMemory& memory, std::size_t done = 0);
 
 /// The step across channels of an invocation whose blocks are all done, and the epilogue behind it; nothing if
 /// there is none.
 void finish_across(const KernelAddresses& kernel, OperandMemory& memory);
-
-/// All blocks of a multiply-accumulate command: reads the region of the operands once and multiplies in loops over many
-/// sums, each of which adds its products in the order of the steps.
-void multiply_blocks(const PeWorkExtension& work, bool acc_fp16, OperandMemory& memory);
 
 /// One block of vector work.
 void reduce_block(const BlockAddresses& block, bool acc_fp16, OperandMemory& memory);

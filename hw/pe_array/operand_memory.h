@@ -33,6 +33,12 @@ public:
     /// The `count` elements from `address` on, as far as there are any: returns their number.
     std::size_t load(std::uint64_t address, std::uint16_t* values, std::size_t count);
 
+    /// Where the `bytes` bytes from `address` on lie, if DMI is granted for all of them; else null.
+    unsigned char* find(std::uint64_t address, std::uint64_t bytes) {
+        if (!inside(address, bytes) && !(ask(address) && inside(address, bytes))) return nullptr;
+        return dmi_.get_dmi_ptr() + (address - dmi_.get_start_address());
+    }
+
     /// For the socket's invalidate_direct_mem_ptr.
     void forget() { granted_ = false; }
 

@@ -22,9 +22,9 @@ constexpr std::size_t kMagicBytes = 6, kAlignment = 64;
     throw InputError(path, 0, "", message);
 }
 
-std::string match(const std::string& header, const char* pattern, const std::string& path, const char* what) {
+std::string match(const std::string& header, const std::regex& pattern, const std::string& path, const char* what) {
     std::smatch found;
-    if (!std::regex_search(header, found, std::regex(pattern))) fail(path, fmt::format("its header has no {}", what));
+    if (!std::regex_search(header, found, pattern)) fail(path, fmt::format("its header has no {}", what));
     return found[1];
 }
 
@@ -48,15 +48,15 @@ RawArray read_raw(const std::string& path, const std::vector<std::string>& types
     for (std::size_t i = 0; i < width; ++i) header_bytes |= byte(kMagicBytes + 2 + i) << 8 * i;
     if (bytes.size() - begin < header_bytes) fail(path, "ends in its header");
     const std::string header = bytes.substr(begin, header_bytes);
+    static const std::regex descr("'descr': *'([^']*)'"), order("'fortran_order': *(True|False)"),
+        tuple("'shape': *\\(([0-9, ]*)\\)"), number("[0-9]+");
     RawArray raw;
-    raw.type = match(header, "'descr': *'([^']*)'", path, "descr");
+    raw.type = match(header, descr, path, "descr");
     if (std::find(types.begin(), types.end(), raw.type) == types.end())
         fail(path, fmt::format("holds {}, wanted is {}", raw.type, wanted));
-    if (match(header, "'fortran_order': *(True|False)", path, "fortran_order") == "True")
-        fail(path, "is in Fortran order");
-    const std::string shape = match(header, "'shape': *\\(([0-9, ]*)\\)", path, "shape");
+    if (match(header, order, path, "fortran_order") == "True") fail(path, "is in Fortran order");
+    const std::string shape = match(header, tuple, path, "shape");
     std::size_t count = 1;
-    const std::regex number("[0-9]+");
     for (std::sregex_iterator it(shape.begin(), shape.end(), number), end; it != end; ++it) {
         raw.shape.push_back(std::stoul(it->str()));
         count *= raw.shape.back();

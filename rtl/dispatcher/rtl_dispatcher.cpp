@@ -152,7 +152,7 @@ const BlockAddresses* RtlDispatcher::addresses(const DispatchExtension& request)
             throw std::runtime_error(fmt::format("kernel {} {}", request.kernel, error.what()));
         }
     }
-    block_ = addresses_->block(out.instr_position);
+    addresses_->find(out.instr_position, block_);
 
     // The pins show where the block begins: the first value of its first window that is stored.
     const BlockAddresses::Row& row = block_.rows.front();

@@ -36,7 +36,7 @@ Bytes read_all(const std::string& path, std::uint64_t max_bytes) {
     };
     if (!error && size > max_bytes) too_large();
     for (std::size_t filled = 0;;) {
-        bytes.resize(filled + std::max<std::size_t>(kChunk, size > filled ? size - filled + 1 : 0));
+        bytes.resize(filled + (size > filled ? static_cast<std::size_t>(size - filled) + 1 : kChunk));
         errno = 0;
         file.read(reinterpret_cast<char*>(bytes.data()) + filled, static_cast<std::streamsize>(bytes.size() - filled));
         filled += static_cast<std::size_t>(file.gcount());

@@ -7,10 +7,10 @@
 #include <sstream>
 
 #include <fmt/format.h>
-#include <boost/crc.hpp>
 #include <nlohmann/json.hpp>
 
 #include "switchyard/sw_scheduler/base/bytes.h"
+#include "switchyard/sw_scheduler/base/crc32.h"
 #include "switchyard/sw_scheduler/base/error.h"
 #include "switchyard/sw_scheduler/base/files.h"
 #include "switchyard/sw_scheduler/base/json_text.h"
@@ -155,12 +155,6 @@ std::vector<GpuKernel> read_lines(std::istream& input, const std::string& source
     return kernels;
 }
 
-std::uint32_t checksum(const std::uint8_t* bytes, std::size_t count) {
-    boost::crc_32_type crc;
-    crc.process_bytes(bytes, count);
-    return crc.checksum();
-}
-
 }  // namespace
 
 std::string validation_error(const GpuKernel& kernel) {
@@ -241,7 +235,7 @@ std::vector<std::uint8_t> encode_kernel_stream(const std::vector<GpuKernel>& ker
     writer(kVersion, static_cast<std::uint32_t>(kernels.size()));
     for (const GpuKernel& kernel : kernels) writer(BinaryKernel{{kernel.name.begin(), kernel.name.end()}, kernel});
     std::vector<std::uint8_t> bytes = writer.take();
-    const std::uint32_t crc = checksum(bytes.data(), bytes.size());
+    const std::uint32_t crc = crc32_of(bytes.data(), bytes.size());
     for (unsigned i = 0; i < kChecksumBytes; ++i) bytes.push_back(static_cast<std::uint8_t>(crc >> (8 * i)));
     return bytes;
 }
@@ -252,7 +246,7 @@ std::vector<GpuKernel> decode_kernel_stream(const std::vector<std::uint8_t>& byt
     const std::size_t size = bytes.size() - kChecksumBytes;
     std::uint32_t stored = 0;
     for (unsigned i = 0; i < kChecksumBytes; ++i) stored |= std::uint32_t{bytes[size + i]} << (8 * i);
-    if (stored != checksum(bytes.data(), size))
+    if (stored != crc32_of(bytes.data(), size))
         throw InputError(source, 0, "", "the checksum is wrong: the stream is truncated or damaged");
     try {
         ByteReader reader(bytes.data(), size);

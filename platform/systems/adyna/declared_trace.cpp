@@ -6,9 +6,9 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <boost/crc.hpp>
 #include <nlohmann/json.hpp>
 
+#include "switchyard/sw_scheduler/base/crc32.h"
 #include "switchyard/sw_scheduler/base/error.h"
 #include "switchyard/sw_scheduler/base/files.h"
 #include "switchyard/sw_scheduler/base/json_text.h"
@@ -22,17 +22,11 @@ namespace {
 std::uint32_t checksum_of(const std::string& path) {
     std::ifstream file = open_input(path);
     std::vector<char> chunk(std::size_t{1} << 20);
-    boost::crc_32_type crc;
+    std::uint32_t crc = 0;
     while (file.read(chunk.data(), static_cast<std::streamsize>(chunk.size())) || file.gcount() > 0)
-        crc.process_bytes(chunk.data(), static_cast<std::size_t>(file.gcount()));
+        crc = crc32_of(chunk.data(), static_cast<std::size_t>(file.gcount()), crc);
     if (file.bad()) throw InputError(path, 0, "", "cannot be read");
-    return crc.checksum();
-}
-
-std::uint32_t checksum_of(const std::vector<std::uint8_t>& bytes) {
-    boost::crc_32_type crc;
-    crc.process_bytes(bytes.data(), bytes.size());
-    return crc.checksum();
+    return crc;
 }
 
 fs::path folder_of(const std::string& image_path) {
@@ -52,7 +46,7 @@ std::string trace_link(const std::string& trace, const std::vector<std::uint8_t>
         {"version", 1},
         {"trace", fs::weakly_canonical(fs::absolute(trace)).lexically_relative(folder_of(image_path)).string()},
         {"trace_crc32", checksum_of(trace)},
-        {"image_crc32", checksum_of(image_bytes)}};
+        {"image_crc32", crc32_of(image_bytes.data(), image_bytes.size())}};
     return json_text(link, 2) + "\n";
 }
 
@@ -66,7 +60,7 @@ std::string declared_trace(const std::vector<std::uint8_t>& image_bytes, const s
     std::string path;
     try {
         const nlohmann::json link = parse_json(read_file(link_path, kMaxTextBytes), link_path);
-        if (link.at("image_crc32") != checksum_of(image_bytes))
+        if (link.at("image_crc32") != crc32_of(image_bytes.data(), image_bytes.size()))
             throw needed(fmt::format("{} is of another image", link_path));
         path = (folder_of(image_path) / link.at("trace").get<std::string>()).lexically_normal().string();
         if (!fs::is_regular_file(path, error)) throw needed(fmt::format("the trace of the model is not at {}", path));

@@ -8,11 +8,11 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <boost/crc.hpp>
 #include <systemc>
 
 #include "switchyard/platform/system/no_progress.h"
 #include "switchyard/platform/systems/adyna/chip_model.h"
+#include "switchyard/sw_scheduler/base/crc32.h"
 #include "switchyard/sw_scheduler/base/error.h"
 #include "switchyard/tlm/activity_log.h"
 #include "switchyard/tlm/clock_period.h"
@@ -27,15 +27,15 @@ std::map<std::string, std::uint32_t> tensors_in_memory(ChipModel& chip, const Pl
     std::map<std::string, std::uint32_t> checksums;
     const auto add = [&](const OperatorPlacement& tensor) {
         const Partition& cut = tensor.partitions.front();
-        boost::crc_32_type crc;
+        std::uint32_t crc = 0;
         for (std::uint32_t piece = 0; piece < std::uint32_t{cut.n} * cut.p; ++piece) {
             std::vector<std::uint8_t> bytes(piece_bytes(tensor, piece));
             chip.read_memory(
                 tensor.store.address(piece, static_cast<std::uint32_t>(batches - 1), platform.hbm.region_bytes),
                 bytes.data(), static_cast<unsigned>(bytes.size()));
-            crc.process_bytes(bytes.data(), bytes.size());
+            crc = crc32_of(bytes.data(), bytes.size(), crc);
         }
-        checksums[image.meta.operators[tensor.op_id].name] = crc.checksum();
+        checksums[image.meta.operators[tensor.op_id].name] = crc;
     };
     for (const TileProgram& tile : image.tiles) {
         for (const OperatorPlacement& placement : tile.placements) {

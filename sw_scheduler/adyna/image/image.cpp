@@ -5,11 +5,11 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <boost/crc.hpp>
 
 #include "switchyard/sw_scheduler/adyna/image/image_check.h"
 #include "switchyard/sw_scheduler/adyna/image/image_meta.h"
 #include "switchyard/sw_scheduler/base/bytes.h"
+#include "switchyard/sw_scheduler/base/crc32.h"
 #include "switchyard/sw_scheduler/base/files.h"
 #include "switchyard/sw_scheduler/base/rounding.h"
 
@@ -29,12 +29,6 @@ using Bytes = std::vector<std::uint8_t>;
 constexpr std::size_t kHeaderBytes = 64, kEntryBytes = 32, kAlignment = 16;
 constexpr std::uint32_t kEntryReserved = 0;
 constexpr std::size_t kHeaderReserved = 28, kHeaderCrcOffset = kHeaderBytes - 4;
-
-std::uint32_t crc32(const std::uint8_t* bytes, std::size_t size) {
-    boost::crc_32_type crc;
-    crc.process_bytes(bytes, size);
-    return crc.checksum();
-}
 
 bool all_zero(const std::uint8_t* bytes, std::size_t size) {
     return std::all_of(bytes, bytes + size, [](std::uint8_t byte) { return byte == 0; });
@@ -101,7 +95,7 @@ Header read_header(const Bytes& bytes, const std::string& source) {
     Header header;
     reader(header);
     const std::uint8_t* reserved = reader.take(kHeaderReserved);
-    if (reader.get<std::uint32_t>() != crc32(bytes.data(), kHeaderCrcOffset))
+    if (reader.get<std::uint32_t>() != crc32_of(bytes.data(), kHeaderCrcOffset))
         fail(source, place, "CRC-32 does not match", ImageFault::checksum);
     if (header_bytes != kHeaderBytes || !all_zero(reserved, kHeaderReserved))
         fail(source, place, "a fixed field has another value");
@@ -186,7 +180,8 @@ Bytes encode(const Image& image) {
         const auto [kind, index] = expected_section(position);
         const Bytes& content = contents[position];
         const std::size_t begin = aligned(end);
-        table(ImageSection{kind, index, begin, content.size(), crc32(content.data(), content.size())}, kEntryReserved);
+        table(ImageSection{kind, index, begin, content.size(), crc32_of(content.data(), content.size())},
+              kEntryReserved);
         end = begin + content.size();
     }
     const Bytes table_bytes = table.take();
@@ -194,11 +189,11 @@ Bytes encode(const Image& image) {
     ByteWriter header;
     header(kImageMagic, kImageVersion, static_cast<std::uint16_t>(kHeaderBytes));
     header(Header{end, image.platform_fingerprint, static_cast<std::uint32_t>(contents.size()),
-                  crc32(table_bytes.data(), table_bytes.size())});
+                  crc32_of(table_bytes.data(), table_bytes.size())});
     Bytes bytes = header.take();
     bytes.resize(kHeaderCrcOffset);
     ByteWriter header_crc;
-    header_crc(crc32(bytes.data(), bytes.size()));
+    header_crc(crc32_of(bytes.data(), bytes.size()));
     const Bytes crc_bytes = header_crc.take();
     bytes.insert(bytes.end(), crc_bytes.begin(), crc_bytes.end());
     bytes.insert(bytes.end(), table_bytes.begin(), table_bytes.end());
@@ -216,7 +211,7 @@ std::vector<ImageSection> read_section_table(const Bytes& bytes, const std::stri
     if (size > bytes.size() - kHeaderBytes)
         fail(source, place, fmt::format("the file ends at offset {} of {}", bytes.size(), header.file_bytes),
              ImageFault::truncated);
-    if (crc32(bytes.data() + kHeaderBytes, size) != header.table_crc)
+    if (crc32_of(bytes.data() + kHeaderBytes, size) != header.table_crc)
         fail(source, place, "CRC-32 does not match", ImageFault::checksum);
     std::vector<ImageSection> sections(header.sections);
     try {
@@ -235,7 +230,7 @@ std::vector<ImageSection> read_section_table(const Bytes& bytes, const std::stri
 Image decode_image(const Bytes& bytes, const std::string& source) {
     const std::vector<ImageSection> sections = read_section_table(bytes, source);
     for (const ImageSection& section : sections)
-        if (crc32(bytes.data() + section.offset, section.size) != section.crc32)
+        if (crc32_of(bytes.data() + section.offset, section.size) != section.crc32)
             fail(source, located(section), "CRC-32 does not match", ImageFault::checksum);
 
     const auto decode = [&](std::size_t position, auto decoder) {

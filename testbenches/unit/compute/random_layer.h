@@ -57,6 +57,15 @@ public:
         for (unsigned i = 0; i < samples_ * sources_; ++i) absent_.push_back(sources_ > 1 && random_() % 3 == 0);
     }
 
+    enum class Operand { inputs, weights };
+    /// Other values of an operand, or of one element of it, where the old ones lay.
+    void renew(Operand operand, bool one_element) {
+        std::vector<std::uint16_t>& values = operand == Operand::weights ? weights_.values : inputs_.front().values;
+        const std::size_t only = random_() % values.size();
+        for (std::size_t i = 0; i < values.size(); ++i)
+            if (!one_element || i == only) values[i] = random_value();
+    }
+
     /// Runs all blocks, result after result into the scratchpad; cycles of the array.
     std::uint64_t run(ArrayBench& bench) const {
         std::uint64_t cycles = 0;

@@ -100,6 +100,33 @@ SIM_TEST("PE array: values with binary16 accumulation", "[pe_array]") {
     check_layers({kArrayRows, kArrayColumns, true, false}, 100);
 }
 
+SIM_TEST("PE array: operands that have changed, or lie elsewhere, are read again", "[pe_array]") {
+    const RandomLayer::Limits limits{kArrayRows, kArrayColumns};
+    ArrayBench bench("bench", array_of("analytic", limits));
+    const std::uint64_t seed = random_seed();
+    INFO("replay with SWITCHYARD_SEED=" << seed);
+    std::mt19937 random(static_cast<unsigned>(seed));
+    for (unsigned trial = 0; trial < 600; ++trial) {
+        std::mt19937 same = random;
+        RandomLayer layer(Kind::convolution, limits, random, 0x8000);
+        for (unsigned run = 0; run < 4; ++run) {
+            CAPTURE(trial, run);
+            layer.run(bench);
+            CHECK(layer.results_of(bench) == layer.expected());
+            layer.renew(random() % 2 == 0 ? RandomLayer::Operand::inputs : RandomLayer::Operand::weights,
+                        random() % 2 == 0);
+        }
+        // The same operands elsewhere.
+        for (const std::uint32_t base : {0x8000u, 0xC000u}) {
+            std::mt19937 here = same;
+            const RandomLayer moved(Kind::convolution, limits, here, base);
+            CAPTURE(trial, base);
+            moved.run(bench);
+            CHECK(moved.results_of(bench) == moved.expected());
+        }
+    }
+}
+
 SIM_TEST("PE array: infinities, NaNs and subnormals", "[pe_array]") {
     check_layers({kArrayRows, kArrayColumns, false, true}, 60);
 }

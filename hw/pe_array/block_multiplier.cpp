@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "switchyard/hw/pe_array/block_multiplier.h"
+
+#include <algorithm>
+
+#include "switchyard/hw/numerics/fp16.h"
+#include "switchyard/hw/pe_array/block_math.h"
+
+namespace switchyard::hw {
+namespace {
+
+using numerics::kTileColumns;
+using numerics::kTileRows;
+
+/// Of the tiles of columns that are kept.
+constexpr std::size_t kGatheredFloats = std::size_t{1} << 16;
+
+constexpr bool wanted(std::uint32_t output) {
+    return output != BlockAddresses::kUnwanted;
+}
+
+bool same(const KernelAddresses::Step& a, const KernelAddresses::Step& b) {
+    return a.input == b.input && a.weights == b.weights && a.y == b.y && a.x == b.x;
+}
+
+}  // namespace
+
+bool ReductionSteps::read(const KernelAddresses& from) {
+    kernel = &from;
+    if (std::equal(from.steps.begin(), from.steps.end(), steps_.begin(), steps_.end(), same)) return false;
+    *this = {};
+    kernel = &from;
+    steps_ = from.steps;
+    elements.reserve(from.steps.size());
+    weight_elements.reserve(from.steps.size());
+    for (const KernelAddresses::Step& step : from.steps) {
+        inputs.include(step.input);
+        weights.include(step.weights);
+        y.include(step.y);
+        x.include(step.x);
+        auto place = std::find_if(places.begin(), places.end(),
+                                  [&step](const Place& one) { return one.y == step.y && one.x == step.x; });
+        if (place == places.end()) place = places.insert(place, {step.y, step.x, {}});
+        rising = rising && (place->steps.empty() || elements[place->steps.back()] <= step.input / 2);
+        place->steps.push_back(static_cast<std::uint32_t>(elements.size()));
+        elements.push_back(step.input / 2);
+        weight_elements.push_back(step.weights / 2);
+    }
+    for (Place& place : places) find_strides(place);
+    return true;
+}
+
+void ReductionSteps::find_strides(Place& place) const {
+    const std::vector<std::uint32_t>& of = place.steps;
+    if (of.size() < 2) return;
+    const std::uint32_t steps = of[1] - of[0];
+    const std::int32_t distance = elements[of[1]] - elements[of[0]];
+    for (std::size_t i = 2; i < of.size(); ++i)
+        if (of[i] - of[i - 1] != steps || elements[of[i]] - elements[of[i - 1]] != distance) return;
+    place.step_stride = steps;
+    place.element_stride = distance;
+}
+
+void BlockMultiplier::multiply(const PeWorkExtension& work, bool acc_fp16) {
+    acc_fp16_ = acc_fp16;
+    channelwise_ = work.channelwise;
+    read_operands(work);
+    for (std::uint64_t n = 0; n < work.repeats; ++n) {
+        if (channelwise_)
+            multiply_one_by_one(work.addresses[n]);
+        else
+            multiply_block(work.addresses[n]);
+    }
+}
+
+void BlockMultiplier::read_operands(const PeWorkExtension& work) {
+    inputs_.clear();
+    weights_.clear();
+    steps_.kernel = nullptr;
+    for (std::uint64_t n = 0; n < work.repeats; ++n) include(work.addresses[n]);
+    inputs_.load(memory_);
+    found_.clear();
+    if (weights_.load(memory_)) gathered_.clear();
+}
+
+void BlockMultiplier::read_steps(const KernelAddresses& kernel) {
+    if (steps_.kernel == &kernel || !steps_.read(kernel)) return;
+    gathered_.clear();
+    found_.clear();
+}
+
+void BlockMultiplier::include(const BlockAddresses& block) {
+    read_steps(*block.kernel);
+    AddressRange inputs, channels, weights;
+    for (const Column& column : block.columns) {
+        if (!wanted(column.output)) continue;
+        channels.include(channelwise_ ? column.input : 0);
+        weights.include(column.weights);
+    }
+    for (const Row& row : block.rows)
+        if (wanted(row.output)) inputs.include(row.input);
+    if (inputs.empty() || weights.empty()) return;
+    inputs_.include(inputs.first + channels.first + steps_.inputs.first,
+                    inputs.last + channels.last + steps_.inputs.last);
+    weights_.include(weights.first + steps_.weights.first, weights.last + steps_.weights.last);
+}
+
+void BlockMultiplier::multiply_block(const BlockAddresses& block) {
+    read_steps(*block.kernel);
+    gather_weights(block);
+    ResultWriter writer(*block.kernel, memory_);
+    for (std::size_t r = 0; r < block.rows.size(); r += kTileRows) {
+        const std::size_t rows = std::min<std::size_t>(kTileRows, block.rows.size() - r);
+        find_inputs(block, r, rows);
+        for (std::size_t c = 0; c < block.columns.size(); c += kTileColumns) multiply_tile(block, r, rows, c, writer);
+    }
+}
+
+/// The blocks of a command go through the same columns again and again, in one order.
+void BlockMultiplier::gather_weights(const BlockAddresses& block) {
+    const auto matches = [&block](const Gathered& one) {
+        return std::equal(one.columns.begin(), one.columns.end(), block.columns.begin(), block.columns.end(),
+                          [](std::int64_t at, const Column& column) {
+                              return at == (wanted(column.output) ? std::int64_t{column.weights} : kZero);
+                          });
+    };
+    for (std::size_t i = 0; i < gathered_.size(); ++i) {
+        if (++current_ >= gathered_.size()) current_ = 0;
+        if (matches(gathered_[current_])) return;
+    }
+    const std::size_t steps = block.kernel->steps.size(), tile = steps * kTileColumns;
+    const std::size_t size = (block.columns.size() + kTileColumns - 1) / kTileColumns * tile;
+    if (gathered_.empty() || (gathered_.size() + 1) * size <= kGatheredFloats) {
+        current_ = gathered_.size();
+        gathered_.emplace_back();
+    } else if (++current_ >= gathered_.size()) {
+        current_ = 0;
+    }
+    gather(block, gathered_[current_], size);
+}
+
+void BlockMultiplier::gather(const BlockAddresses& block, Gathered& to, std::size_t size) const {
+    const std::vector<std::int32_t>& elements = steps_.weight_elements;
+    to.columns.clear();
+    to.columns.reserve(block.columns.size());
+    to.weights.resize(size);
+    for (const Column& column : block.columns) {
+        const std::size_t c = to.columns.size();
+        float* at = to.weights.data() + c / kTileColumns * elements.size() * kTileColumns + c % kTileColumns;
+        to.columns.push_back(wanted(column.output) ? std::int64_t{column.weights} : kZero);
+        const float* const from = weights_.span(column.weights, steps_.weights.first, steps_.weights.last);
+        for (const std::int32_t element : elements) {
+            if (!wanted(column.output))
+                *at = 0;
+            else
+                *at = from ? from[element] : weights_[column.weights + 2 * std::int64_t{element}];
+            at += kTileColumns;
+        }
+    }
+}
+
+/// Whether these rows, the first ones of a tile, are those for which row_inputs_ was found.
+bool BlockMultiplier::are_found(const Row* rows, std::size_t count) const {
+    return std::equal(rows, rows + count, found_.begin(), found_.end(), [](const Row& a, const Row& b) {
+        return a.input == b.input && a.y == b.y && a.x == b.x && wanted(a.output) == wanted(b.output);
+    });
+}
+
+/// Rows whose inputs are all stored are read where they lie. If one of the tile meets the padding, all are copied, one
+/// input behind the other.
+void BlockMultiplier::find_inputs(const BlockAddresses& block, std::size_t first, std::size_t rows) {
+    if (are_found(&block.rows[first], rows)) return;
+    found_.assign(&block.rows[first], &block.rows[first] + rows);
+    bool in_place = true;
+    row_inputs_.fill(nullptr);
+    for (std::size_t r = 0; r < rows && in_place; ++r) {
+        const Row& row = found_[r];
+        if (!wanted(row.output)) continue;
+        if (steps_.all_stored(row)) row_inputs_[r] = inputs_.span(row.input, steps_.inputs.first, steps_.inputs.last);
+        in_place = row_inputs_[r] != nullptr;
+    }
+    const auto any =
+        std::find_if(row_inputs_.begin(), row_inputs_.end(), [](const float* at) { return at != nullptr; });
+    if (in_place && any != row_inputs_.end()) {
+        std::replace(row_inputs_.begin(), row_inputs_.end(), static_cast<const float*>(nullptr), *any);  // not wanted
+        offsets_ = steps_.elements.data();
+        return;
+    }
+    const std::size_t steps = steps_.elements.size();
+    if (tile_inputs_.size() < steps * kTileRows) tile_inputs_.resize(steps * kTileRows);
+    for (std::size_t r = 0; r < kTileRows; ++r) {
+        float* const to = tile_inputs_.data() + r * steps;
+        row_inputs_[r] = to;  // of a row that is not wanted: whatever lies there
+        if (r < rows && wanted(found_[r].output)) copy_inputs(found_[r], to);
+    }
+    for (std::size_t s = in_order_.size(); s < steps; ++s) in_order_.push_back(static_cast<std::int32_t>(s));
+    offsets_ = in_order_.data();
+}
+
+/// Of all steps, zeros in the padding.
+void BlockMultiplier::copy_inputs(const Row& row, float* to) const {
+    for (const ReductionSteps::Place& place : steps_.places) {
+        if (!steps_.stored(row, place)) {
+            for (const std::uint32_t s : place.steps) to[s] = 0;
+            continue;
+        }
+        const std::int64_t low = 2 * std::int64_t{steps_.elements[place.steps.front()]},
+                           high = 2 * std::int64_t{steps_.elements[place.steps.back()]};
+        const float* const from = steps_.rising ? inputs_.span(row.input, low, high) : nullptr;
+        if (from && place.step_stride > 0) {
+            const float* element = from + low / 2;
+            float* at = to + place.steps.front();
+#pragma GCC unroll 4
+            for (std::size_t i = place.steps.size(); i > 0; --i) {
+                *at = *element;
+                at += place.step_stride;
+                element += place.element_stride;
+            }
+        } else if (from) {
+            for (const std::uint32_t s : place.steps) to[s] = from[steps_.elements[s]];
+        } else {
+            for (const std::uint32_t s : place.steps)
+                to[s] = inputs_[std::int64_t{row.input} + 2 * std::int64_t{steps_.elements[s]}];
+        }
+    }
+}
+
+void BlockMultiplier::multiply_tile(const BlockAddresses& block, std::size_t first_row, std::size_t rows,
+                                    std::size_t first_column, ResultWriter& writer) const {
+    const std::size_t columns = std::min<std::size_t>(kTileColumns, block.columns.size() - first_column);
+    const std::size_t steps = steps_.elements.size();
+    alignas(64) std::array<float, std::size_t{kTileRows} * kTileColumns> sums;
+    const numerics::VectorKernels& kernels = numerics::vector_kernels();
+    (acc_fp16_ ? kernels.mac16_tile : kernels.mac32_tile)(sums.data(), row_inputs_.data(), offsets_,
+                                                          gathered_[current_].weights.data() + first_column * steps,
+                                                          steps, static_cast<unsigned>(columns));
+    for (std::size_t r = 0; r < rows; ++r)
+        writer.store(block.rows[first_row + r], &block.columns[first_column], columns, &sums[r * kTileColumns]);
+}
+
+void BlockMultiplier::multiply_one_by_one(const BlockAddresses& block) const {
+    const KernelAddresses& kernel = *block.kernel;
+    for (const Column& column : block.columns) {
+        if (!wanted(column.output)) continue;
+        const std::int32_t channel = channelwise_ ? column.input : 0;
+        for (const Row& row : block.rows) {
+            float sum = 0;
+            std::uint16_t sum16 = 0;
+            for (const Step& step : kernel.steps) {
+                const auto y = static_cast<std::uint32_t>(row.y + step.y),
+                           x = static_cast<std::uint32_t>(row.x + step.x);
+                const bool stored = y < static_cast<std::uint32_t>(kernel.rows) &&
+                                    x < static_cast<std::uint32_t>(kernel.columns) && wanted(row.output);
+                const std::uint16_t a = stored ? inputs_.bits(std::int64_t{row.input} + channel + step.input) : 0,
+                                    b = weights_.bits(column.weights + step.weights);
+                if (acc_fp16_)
+                    sum16 = numerics::fma16(a, b, sum16);
+                else
+                    sum = numerics::mac32(a, b, sum);
+            }
+            store_result(kernel, row, column, acc_fp16_ ? numerics::widen(sum16) : sum, memory_);
+        }
+    }
+}
+
+}  // namespace switchyard::hw
