@@ -191,6 +191,10 @@ void FlitNetwork::accept(std::uint32_t input_vc, std::uint32_t flit) {
     }
     InputVc& input = inputs_[input_vc];
     slot(buffers_.data(), input_vc, input.gone + input.held) = flit;
+    if (input.awaited) {
+        input.awaited = false;
+        wake(router, vc);
+    }
     if (input.held++ != 0) return;
     if (is_head(flit))
         head_at_front(router, vc, cycle_);

@@ -150,6 +150,7 @@ private:
         std::uint16_t fork = 0;            ///< of a copying VC: index in forks_
         std::uint8_t out = kNone;          ///< output VC of the router that the front packet has; answer under way
         std::uint8_t accept_pointer = 0;   ///< of the VC allocator
+        bool awaited = false;              ///< its fork does not ask for the switch until a flit is there
         std::uint32_t source = kEndpoint;  ///< output VC in front of it, or kEndpoint | VC of an endpoint
     };
     /// Answers that are under way to an input VC.
@@ -184,9 +185,10 @@ private:
         std::uint64_t free_vcs = 0;      ///< a bit for each output VC that no packet holds
         // Those that have asked in vain, where the allocator answers at once: they ask again when that can have
         // changed.
-        std::uint64_t no_vc = 0;      ///< of vc_alloc, until an output VC becomes free
-        std::uint64_t no_credit = 0;  ///< of switch_alloc, until a credit is there; only of packets that do not fork
-        RtlRouter* rtl = nullptr;     ///< of an exchanged router
+        std::uint64_t no_vc = 0;  ///< of vc_alloc, until an output VC becomes free
+        std::uint64_t no_credit =
+            0;                     ///< of switch_alloc, until a credit is there; of a fork also a flit or an output VC
+        RtlRouter* rtl = nullptr;  ///< of an exchanged router
         // Its own ones of the network's.
         InputVc* inputs = nullptr;
         Answers* answers = nullptr;
@@ -282,6 +284,7 @@ private:
     inline void move_pointers(Router& router, unsigned vc, unsigned accepted);
     static bool has_room(const Router& router, unsigned vc);
     static void await_credit(Router& router, unsigned vc);
+    inline void wake(Router& router, unsigned vc);
     void match_switch(Router& router, std::uint64_t ready);
     std::uint64_t match_ports(Router& router, std::uint64_t asking, bool move);
     inline std::uint64_t pass_switch(Router& router, unsigned vc, unsigned accepted, std::uint64_t granted, bool move);
@@ -306,6 +309,8 @@ private:
     void answer_branches(Router& router, unsigned vc);
     bool branch_ready(const Router& router, unsigned vc, const Fork& fork, const Fork::Branch& branch) const;
     std::uint64_t ports_of_branches(const Router& router, unsigned vc) const;
+    void await_any_branch(Router& router, unsigned vc) const;
+    static bool has_room(const Router& router, const Fork& fork, const Fork::Branch& branch);
     std::uint64_t grant_branches(const Router& router, unsigned vc, unsigned accepted, std::uint64_t granted);
     void traverse_branches(Router& router, unsigned vc);
 

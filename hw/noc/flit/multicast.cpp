@@ -100,6 +100,7 @@ void FlitNetwork::answer_branches(Router& router, unsigned vc) {
             branch.out = static_cast<std::uint8_t>(output);
             branch.from = cycle_ + 1;
             if ((router.switch_wait >> vc & 1) == 0) router.switch_alloc |= bit(vc);
+            router.no_credit &= ~bit(vc);
         }
         missing = missing || branch.out == kNone;
     }
@@ -112,6 +113,18 @@ std::uint64_t FlitNetwork::ports_of_branches(const Router& router, unsigned vc) 
     for (const Fork::Branch& branch : fork.branches)
         if (branch_ready(router, vc, fork, branch)) ports |= bit(port_of_[branch.out]);
     return ports;
+}
+
+/// No branch can send. The fork asks again when a credit, a flit or an output VC has come.
+void FlitNetwork::await_any_branch(Router& router, unsigned vc) const {
+    const Fork& fork = forks_[router.inputs[vc].fork];
+    for (const Fork::Branch& branch : fork.branches)
+        if (branch.out != kNone && branch.from > cycle_) return;
+    for (const Fork::Branch& branch : fork.branches)
+        if (branch.out != kNone && branch.sent < fork.flits && !has_room(router, fork, branch))
+            router.outputs[branch.out].awaited = true;
+    router.inputs[vc].awaited = true;
+    router.no_credit |= bit(vc);
 }
 
 /// One flit can leave by several outputs at once: all branches that want the one that leaves by `accepted`.
@@ -132,6 +145,10 @@ std::uint64_t FlitNetwork::grant_branches(const Router& router, unsigned vc, uns
 bool FlitNetwork::branch_ready(const Router& router, unsigned vc, const Fork& fork, const Fork::Branch& branch) const {
     if (branch.out == kNone || branch.from > cycle_ || branch.sent == fork.flits) return false;
     if (branch.sent - fork.gone >= router.inputs[vc].held) return false;
+    return has_room(router, fork, branch);
+}
+
+bool FlitNetwork::has_room(const Router& router, const Fork& fork, const Fork::Branch& branch) {
     return router.outputs[branch.out].credits >= (branch.sent == 0 ? fork.flits : 1);
 }
 

@@ -56,7 +56,10 @@ void FlitNetwork::share_switch(Router& router, std::uint64_t asking) {
                                      : has_room(router, vc) ? bit(port_of_[router.inputs[vc].out])
                                                             : 0;
         if (wanted == 0) {
-            if (at_once && !copying) await_credit(router, vc);
+            if (at_once && copying)
+                await_any_branch(router, vc);
+            else if (at_once)
+                await_credit(router, vc);
             continue;
         }
         rivals = rivals || (outputs & wanted) != 0 || (inputs >> port_of_[vc] & 1) != 0;

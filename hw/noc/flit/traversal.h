@@ -71,8 +71,11 @@ inline void FlitNetwork::give_credit(std::uint32_t output_vc) {
     ++output.credits;
     if (!output.awaited) return;
     output.awaited = false;
-    Router& router = routers_[output_vc / kMaxVcs];
-    router.no_credit &= ~bit(output.holder);
+    wake(routers_[output_vc / kMaxVcs], output.holder);
+}
+
+inline void FlitNetwork::wake(Router& router, unsigned vc) {
+    router.no_credit &= ~bit(vc);
     activate(router);
 }
 
