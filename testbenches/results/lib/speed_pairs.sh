@@ -91,6 +91,53 @@ values() {
         --expect "$digits/$2/logits_batch0_to_19.npy" --bound 1000 --trace "$digits/$2/routing.jsonl" --batches 2 \
         --report {out}
 }
+# One matrix product with values, 512 x 512 x 512, on one tile of 32x32 PEs.
+gemm_files() {
+    [[ ! -e $work/gemm.yaml ]] || return 0
+    cat >"$work/gemm.yaml" <<'END'
+name: gemm
+batch: 512
+input: {channels: 512, rows: 1, columns: 1}
+layers:
+  - {name: product, kind: matmul, from: input, out_channels: 512, fused: [bias], parameters: product}
+outputs: [product]
+END
+    python3 - "$work" <<'END'
+import random
+import struct
+import sys
+
+
+def write(name, *shape):
+    header = "{'descr': '<f4', 'fortran_order': False, 'shape': (%s,), }" % ", ".join(map(str, shape))
+    header += " " * (63 - (10 + len(header)) % 64) + "\n"
+    count = 1
+    for size in shape:
+        count *= size
+    values = [random.randint(-8, 8) / 16 for _ in range(count)]
+    with open(f"{sys.argv[1]}/{name}.npy", "wb") as file:
+        file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode())
+        file.write(struct.pack(f"<{count}f", *values))
+
+
+random.seed(1)
+write("product.weight", 512, 512)
+write("product.bias", 512)
+write("inputs", 512, 512)
+END
+}
+# usage: gemm NAME ACC
+gemm() {
+    local which chip=(--platform "$small" --set chip.columns=1 --set chip.rows=1 --set pe_array.rows=32
+        --set pe_array.columns=32 --set scratchpad.capacity_bytes=2097152)
+    wanted "$1" || return 0
+    gemm_files
+    for which in before after; do
+        "${!which}/sy-sched" compile "$work/gemm.yaml" "${chip[@]}" --design adyna -o "$work/$which.gemm.syk" >/dev/null
+    done
+    pairs "$1" /report.json {}/sy-sim run "${chip[@]}" --set chip.functional=yes --set "pe_array.acc=$2" \
+        --image "$work/{side}.gemm.syk" --weights "$work" --inputs "$work/inputs.npy" --batches 1 --report {out}
+}
 # usage: schedule NETWORK [TEXT SETTING...]: TEXT tells what the settings are.
 schedule() {
     local network=$1 text=${2:-}
@@ -117,6 +164,8 @@ for network in tutel_moe skipnet_resnet34; do
     run "tiles and banks, $network, adyna" "$network" adyna hbm.impl=bank
     run "tiles, flits and banks, $network, adyna" "$network" adyna noc.impl=flit hbm.impl=bank
 done
+gemm "values, one product of 512 x 512 x 512, acc fp32" fp32
+gemm "values, one product of 512 x 512 x 512, acc fp16" fp16
 values "values, digits_moe, acc fp32" moe moe/inputs_batch0_to_19.npy fp32
 values "values, digits_moe, acc fp16" moe moe/inputs_batch0_to_19.npy fp16
 values "values, digits_skipnet, acc fp32" skipnet inputs_batch0_to_19.npy fp32
