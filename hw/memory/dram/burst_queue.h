@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "switchyard/hw/memory/dram/device.h"
+#include "switchyard/sw_scheduler/base/bit_sets.h"
 
 namespace switchyard::hw::dram {
 
@@ -47,8 +48,8 @@ public:
     /// The oldest entry of a pseudo-channel, or kNone.
     Index oldest(unsigned pseudo_channel) const {
         Index oldest = kNone;
-        for (std::uint64_t banks = lists_[pseudo_channel].banks; banks != 0; banks &= banks - 1) {
-            const Index of_bank = first(pseudo_channel, static_cast<unsigned>(__builtin_ctzll(banks)));
+        for (std::uint64_t banks = lists_[pseudo_channel].banks; banks != 0;) {
+            const Index of_bank = first(pseudo_channel, take_first(banks));
             if (oldest == kNone || order(of_bank) < order(oldest)) oldest = of_bank;
         }
         return oldest;
@@ -72,7 +73,7 @@ public:
         l.previous = list.last;
         (list.last == kNone ? list.first : link(list.last).next) = index;
         list.last = index;
-        p.banks |= std::uint64_t{1} << bank;
+        p.banks |= bit(bank);
         ++list.size;
         ++p.size;
         ++size_;
@@ -88,7 +89,7 @@ public:
         Link& l = link(index);
         (l.previous == kNone ? bank.first : link(l.previous).next) = l.next;
         (l.next == kNone ? bank.last : link(l.next).previous) = l.previous;
-        if (bank.first == kNone) p.banks &= ~(std::uint64_t{1} << entry.bank);
+        if (bank.first == kNone) p.banks &= ~bit(entry.bank);
         --bank.size;
         --p.size;
         --size_;

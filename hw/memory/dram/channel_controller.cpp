@@ -3,30 +3,9 @@
 
 #include <algorithm>
 
+#include "switchyard/sw_scheduler/base/bit_sets.h"
+
 namespace switchyard::hw::dram {
-
-namespace {
-
-constexpr unsigned kRefreshRank = 0, kStarvedRank = 1, kColumnRank = 2, kRowRank = 3;
-
-// Bits of a priority: 2 of rank, 36 of order. Above them, 26 of cycles from now on make one number of it and the time.
-constexpr unsigned kRankShift = 36, kCycleShift = 38;
-constexpr std::uint64_t kOrderMask = (std::uint64_t{1} << kRankShift) - 1;
-
-constexpr std::uint64_t bit(unsigned bank) {
-    return std::uint64_t{1} << bank;
-}
-
-constexpr std::size_t index_of(CommandKind kind) {
-    return static_cast<std::size_t>(kind);
-}
-constexpr std::size_t kCommandKinds = index_of(CommandKind::refresh_bank) + 1;
-
-std::uint64_t priority_of(unsigned rank, std::uint64_t order) {
-    return std::uint64_t{rank} << kRankShift | (order & kOrderMask);
-}
-
-}  // namespace
 
 const char* name_of(CommandKind kind) {
     static constexpr const char* kNames[] = {"ACT", "RD", "WR", "RDA", "WRA", "PRE", "PREA", "REF", "REFB"};
@@ -157,141 +136,6 @@ void ChannelController::choose_direction(unsigned pseudo_channel) {
     ++stats_.turnarounds;
 }
 
-bool ChannelController::oldest_starves(unsigned pseudo_channel, bool write) {
-    Cycle& after = pseudo_channels_[pseudo_channel].starved_after[write];
-    const BurstQueue& waiting = queue(write);
-    const BurstQueue::Index oldest = waiting.oldest(pseudo_channel);
-    after = (oldest == BurstQueue::kNone ? now_ : waiting[oldest].admitted) + policy_.starvation_limit_cycles;
-    return now_ > after;
-}
-
-bool ChannelController::bank_starves(unsigned pseudo_channel, unsigned bank) const {
-    const BurstQueue& waiting = queue(pseudo_channels_[pseudo_channel].writing);
-    return now_ > waiting[waiting.first(pseudo_channel, bank)].admitted + policy_.starvation_limit_cycles;
-}
-
-void ChannelController::work_out(unsigned pseudo_channel, unsigned bank, bool starved) {
-    PseudoChannel& p = pseudo_channels_[pseudo_channel];
-    const BurstQueue& waiting = queue(p.writing);
-    Next& next = p.next[bank];
-    next.entry = waiting.first(pseudo_channel, bank);
-    const BurstQueue::Index hit = p.hit[p.writing][bank];
-    unsigned rank = kRowRank;
-    if ((p.open & bit(bank)) == 0) {
-        next.kind = CommandKind::activate;
-        next.cycle = p.timing.bank_activate(bank);
-        next.group = p.timing.group_activate(bank);
-    } else if (hit != BurstQueue::kNone && (hit == next.entry || !starved)) {
-        next.entry = hit;
-        next.kind = p.writing ? CommandKind::write : CommandKind::read;
-        next.cycle = p.timing.bank_column(bank, p.writing);
-        next.group = p.timing.group_column(bank, p.writing);
-        rank = kColumnRank;
-    } else {
-        next.kind = CommandKind::precharge;
-        next.cycle = p.timing.bank_precharge(bank);
-        next.group = BankTiming::kNoGroup;
-    }
-    next.priority = priority_of(starved ? kStarvedRank : rank, waiting.order(next.entry));
-    p.changed &= ~bit(bank);
-}
-
-void ChannelController::consider_banks(unsigned pseudo_channel, std::uint64_t banks, Candidate& best) {
-    PseudoChannel& p = pseudo_channels_[pseudo_channel];
-    std::uint64_t changed = p.changed & banks, starving = 0;
-    if (starves(pseudo_channel, p.writing)) {
-        for (std::uint64_t rest = banks; rest != 0; rest &= rest - 1) {
-            const auto bank = static_cast<unsigned>(__builtin_ctzll(rest));
-            if (bank_starves(pseudo_channel, bank)) starving |= bit(bank);
-        }
-    }
-    for (changed |= starving; changed != 0; changed &= changed - 1) {
-        const auto bank = static_cast<unsigned>(__builtin_ctzll(changed));
-        work_out(pseudo_channel, bank, (starving >> bank & 1) != 0);
-    }
-
-    // The loop over the banks has hardly a branch: what comes next is hard to predict.
-    const Cycle row = std::max(row_bus_, now_);
-    std::array<Cycle, kCommandKinds> earliest;  ///< for the pseudo-channel and the buses
-    earliest[index_of(CommandKind::activate)] = std::max(p.timing.activate(), row);
-    earliest[index_of(CommandKind::precharge)] = row;
-    earliest[index_of(p.writing ? CommandKind::write : CommandKind::read)] =
-        std::max({p.timing.column(p.writing), column_bus_, now_});
-    const auto when = [&](const Next& next) {
-        return std::max({next.cycle, p.timing.group(next.group), earliest[index_of(next.kind)]});
-    };
-    const auto key = [this](Cycle cycle, std::uint64_t priority) { return (cycle - now_) << kCycleShift | priority; };
-    std::uint64_t min = best.cycle == kNever ? ~std::uint64_t{0} : key(best.cycle, best.priority);
-    unsigned min_bank = kMaxBanks;
-    for (; banks != 0; banks &= banks - 1) {
-        const auto bank = static_cast<unsigned>(__builtin_ctzll(banks));
-        const Next& next = p.next[bank];
-        const std::uint64_t here = key(when(next), next.priority);
-        min_bank = here < min ? bank : min_bank;
-        min = std::min(min, here);
-    }
-    if (min_bank == kMaxBanks) return;
-    const Next& next = p.next[min_bank];
-    best.cycle = when(next);
-    best.priority = next.priority;
-    best.kind = next.kind;
-    best.pseudo_channel = static_cast<std::uint8_t>(pseudo_channel);
-    best.bank = static_cast<std::uint8_t>(min_bank);
-    best.entry = next.entry;
-}
-
-ChannelController::Candidate ChannelController::next_refresh(unsigned pseudo_channel) const {
-    const PseudoChannel& p = pseudo_channels_[pseudo_channel];
-    Candidate c;
-    c.pseudo_channel = static_cast<std::uint8_t>(pseudo_channel);
-    if (per_bank_refresh_) {
-        c.bank = static_cast<std::uint8_t>(p.refresh_bank);
-        const bool open = (p.open & bit(p.refresh_bank)) != 0;
-        c.kind = open ? CommandKind::precharge : CommandKind::refresh_bank;
-        c.cycle = open ? p.timing.bank_precharge(p.refresh_bank) : p.timing.refresh_bank_at(p.refresh_bank);
-    } else if (p.open != 0) {
-        c.kind = CommandKind::precharge_all;
-        c.cycle = 0;
-        for (std::uint64_t banks = p.open; banks != 0; banks &= banks - 1)
-            c.cycle = std::max(c.cycle, p.timing.bank_precharge(static_cast<unsigned>(__builtin_ctzll(banks))));
-    } else {
-        c.kind = CommandKind::refresh_all;
-        c.cycle = p.timing.refresh_all_at();
-    }
-    c.cycle = std::max({c.cycle, row_bus_, now_});
-    c.priority = priority_of(kRefreshRank, 0);
-    return c;
-}
-
-bool ChannelController::best_holds(unsigned pseudo_channel) {
-    const PseudoChannel& p = pseudo_channels_[pseudo_channel];
-    // What was later than the best cannot overtake it, as long as the best itself is not delayed.
-    return p.best_known && p.best.cycle >= std::max(now_, is_column(p.best.kind) ? column_bus_ : row_bus_) &&
-           !starves(pseudo_channel, p.writing);
-}
-
-void ChannelController::find_best(unsigned pseudo_channel) {
-    PseudoChannel& p = pseudo_channels_[pseudo_channel];
-    p.best = {};
-    p.best_known = !p.refreshing;
-    std::uint64_t banks = queue(p.writing).banks(pseudo_channel);
-    if (p.refreshing) {
-        p.best = next_refresh(pseudo_channel);
-        if (!per_bank_refresh_) return;
-        banks &= ~bit(p.refresh_bank);
-    }
-    consider_banks(pseudo_channel, banks, p.best);
-}
-
-unsigned ChannelController::select() {
-    unsigned first = 0;
-    for (unsigned i = 0; i < pseudo_channels_.size(); ++i) {
-        if (!best_holds(i)) find_best(i);
-        if (pseudo_channels_[i].best.goes_before(pseudo_channels_[first].best)) first = i;
-    }
-    return first;
-}
-
 void ChannelController::begin_refreshes() {
     next_refresh_ = kNever;
     for (PseudoChannel& p : pseudo_channels_) {
@@ -411,8 +255,8 @@ void ChannelController::issue_row(const Candidate& c, PseudoChannel& p) {
             close(p, c.bank);
             break;
         case CommandKind::precharge_all:
-            for (std::uint64_t banks = p.open; banks != 0; banks &= banks - 1) {
-                const auto bank = static_cast<unsigned>(__builtin_ctzll(banks));
+            for (std::uint64_t banks = p.open; banks != 0;) {
+                const unsigned bank = take_first(banks);
                 p.timing.precharge(bank, c.cycle);
                 close(p, bank);
             }

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "switchyard/sw_scheduler/base/bit_sets.h"
+
 namespace switchyard::hw::flit {
 
 /// The first set bit at or after `begin`, cyclically: a round-robin arbiter whose pointer is `begin`. `mask` != 0.
@@ -23,21 +25,6 @@ unsigned min_from(std::uint64_t mask, unsigned begin, Key&& key) {
         }
     }
     return min;
-}
-
-/// Takes the lowest set bit out of `mask` and returns its number.
-inline unsigned take_first(std::uint64_t& mask) {
-    const auto bit = static_cast<unsigned>(__builtin_ctzll(mask));
-    mask &= mask - 1;
-    return bit;
-}
-
-inline std::uint64_t bit(unsigned number) {
-    return std::uint64_t{1} << number;
-}
-/// The lowest `count` bits, 0 to 64.
-inline std::uint64_t low_bits(unsigned count) {
-    return count >= 64 ? ~std::uint64_t{0} : bit(count) - 1;
 }
 
 /// Several of `who` have each bit of `contested` in their grants: leaves it to the one that choose(bit, mask of them)
