@@ -48,16 +48,16 @@ RawArray read_raw(const std::string& path, const std::vector<std::string>& types
     for (std::size_t i = 0; i < width; ++i) header_bytes |= byte(kMagicBytes + 2 + i) << 8 * i;
     if (bytes.size() - begin < header_bytes) fail(path, "ends in its header");
     const std::string header = bytes.substr(begin, header_bytes);
-    static const std::regex descr("'descr': *'([^']*)'"), order("'fortran_order': *(True|False)"),
-        tuple("'shape': *\\(([0-9, ]*)\\)"), number("[0-9]+");
+    static const std::regex kType("'descr': *'([^']*)'"), kOrder("'fortran_order': *(True|False)"),
+        kShape("'shape': *\\(([0-9, ]*)\\)"), kNumber("[0-9]+");
     RawArray raw;
-    raw.type = match(header, descr, path, "descr");
+    raw.type = match(header, kType, path, "descr");
     if (std::find(types.begin(), types.end(), raw.type) == types.end())
         fail(path, fmt::format("holds {}, wanted is {}", raw.type, wanted));
-    if (match(header, order, path, "fortran_order") == "True") fail(path, "is in Fortran order");
-    const std::string shape = match(header, tuple, path, "shape");
+    if (match(header, kOrder, path, "fortran_order") == "True") fail(path, "is in Fortran order");
+    const std::string shape = match(header, kShape, path, "shape");
     std::size_t count = 1;
-    for (std::sregex_iterator it(shape.begin(), shape.end(), number), end; it != end; ++it) {
+    for (std::sregex_iterator it(shape.begin(), shape.end(), kNumber), end; it != end; ++it) {
         raw.shape.push_back(std::stoul(it->str()));
         count *= raw.shape.back();
     }
