@@ -12,54 +12,14 @@ namespace {
 using numerics::kTileColumns;
 using numerics::kTileRows;
 
-/// Of the tiles of columns that are kept.
+/// Most weights that are kept gathered, unless one tile of columns has more.
 constexpr std::size_t kGatheredFloats = std::size_t{1} << 16;
 
 constexpr bool wanted(std::uint32_t output) {
     return output != BlockAddresses::kUnwanted;
 }
 
-bool same(const KernelAddresses::Step& a, const KernelAddresses::Step& b) {
-    return a.input == b.input && a.weights == b.weights && a.y == b.y && a.x == b.x;
-}
-
 }  // namespace
-
-bool ReductionSteps::read(const KernelAddresses& from) {
-    kernel = &from;
-    if (std::equal(from.steps.begin(), from.steps.end(), steps_.begin(), steps_.end(), same)) return false;
-    *this = {};
-    kernel = &from;
-    steps_ = from.steps;
-    elements.reserve(from.steps.size());
-    weight_elements.reserve(from.steps.size());
-    for (const KernelAddresses::Step& step : from.steps) {
-        inputs.include(step.input);
-        weights.include(step.weights);
-        y.include(step.y);
-        x.include(step.x);
-        auto place = std::find_if(places.begin(), places.end(),
-                                  [&step](const Place& one) { return one.y == step.y && one.x == step.x; });
-        if (place == places.end()) place = places.insert(place, {step.y, step.x, {}});
-        rising = rising && (place->steps.empty() || elements[place->steps.back()] <= step.input / 2);
-        place->steps.push_back(static_cast<std::uint32_t>(elements.size()));
-        elements.push_back(step.input / 2);
-        weight_elements.push_back(step.weights / 2);
-    }
-    for (Place& place : places) find_strides(place);
-    return true;
-}
-
-void ReductionSteps::find_strides(Place& place) const {
-    const std::vector<std::uint32_t>& of = place.steps;
-    if (of.size() < 2) return;
-    const std::uint32_t steps = of[1] - of[0];
-    const std::int32_t distance = elements[of[1]] - elements[of[0]];
-    for (std::size_t i = 2; i < of.size(); ++i)
-        if (of[i] - of[i - 1] != steps || elements[of[i]] - elements[of[i - 1]] != distance) return;
-    place.step_stride = steps;
-    place.element_stride = distance;
-}
 
 void BlockMultiplier::multiply(const PeWorkExtension& work, bool acc_fp16) {
     acc_fp16_ = acc_fp16;

@@ -10,7 +10,6 @@
 
 #include <fmt/format.h>
 
-#include "switchyard/hw/numerics/vector_kernels.h"
 #include "switchyard/hw/pe_array/operand_memory.h"
 #include "switchyard/tlm/block_addresses.h"
 
@@ -36,23 +35,7 @@ public:
         addresses_.include(last);
     }
     /// False if they lie where the last command's lay and are the same bits. Throws as OperandMemory::load().
-    bool load(OperandMemory& memory) {
-        const std::int64_t first = std::max<std::int64_t>(addresses_.first, 0);  // windows begin in the padding
-        std::size_t count = 0;
-        if (!addresses_.empty()) {
-            count = static_cast<std::size_t>(std::max(addresses_.last, first) - first) / 2 + 1;
-            if (read_.size() < count) read_.resize(count);
-            count = memory.load(static_cast<std::uint64_t>(first), read_.data(), count);
-        }
-        if (first == first_ && count == count_ && std::equal(read_.data(), read_.data() + count, bits_.data()))
-            return false;
-        first_ = first;
-        count_ = count;
-        bits_.swap(read_);
-        if (values_.size() < count) values_.resize(count);
-        numerics::vector_kernels().widen(values_.data(), bits_.data(), count);
-        return true;
-    }
+    bool load(OperandMemory& memory);
     float operator[](std::int64_t address) const { return values_[index(address)]; }
     std::uint16_t bits(std::int64_t address) const { return bits_[index(address)]; }
     /// Of an element, if it and all from `before` bytes before it to `behind` bytes behind it are there; else null.

@@ -178,14 +178,32 @@ private:
     sc_core::sc_time delay_;
 };
 
-class BareArray {
-public:
-    BareArray() {
+/// A Verilated module in the hand of a loop.
+template <class Top>
+class BareModel {
+protected:
+    BareModel() {
         model_.rst_ni = 0;
         edges();
         model_.rst_ni = 1;
     }
-    ~BareArray() { model_.final(); }
+    ~BareModel() { model_.final(); }
+    void edges() {
+        model_.clk_i = 0;
+        model_.eval();
+        model_.clk_i = 1;
+        model_.eval();
+    }
+
+private:
+    rtl::ModelContext context_;
+
+protected:
+    Top model_{context_.get()};
+};
+
+class BareArray : BareModel<Vrtl_pe_array_16x16_fp32> {
+public:
     void run(const std::vector<hw::ArrayInput>& stimuli) {
         for (const hw::ArrayInput& in : stimuli) {
             model_.in_valid_i = in.valid;
@@ -205,26 +223,11 @@ public:
     }
 
 private:
-    void edges() {
-        model_.clk_i = 0;
-        model_.eval();
-        model_.clk_i = 1;
-        model_.eval();
-    }
-
-    rtl::ModelContext context_;
-    Vrtl_pe_array_16x16_fp32 model_{context_.get()};
     std::uint32_t results_ = 0;
 };
 
-class BareDispatcher {
+class BareDispatcher : BareModel<Vrtl_dispatcher> {
 public:
-    BareDispatcher() {
-        model_.rst_ni = 0;
-        edges();
-        model_.rst_ni = 1;
-    }
-    ~BareDispatcher() { model_.final(); }
     void run(const std::vector<rtl::DispatcherInputs>& stimuli) {
         for (const rtl::DispatcherInputs& in : stimuli) {
             model_.cmd_valid_i = in.cmd_valid;
@@ -257,15 +260,6 @@ public:
     }
 
 private:
-    void edges() {
-        model_.clk_i = 0;
-        model_.eval();
-        model_.clk_i = 1;
-        model_.eval();
-    }
-
-    rtl::ModelContext context_;
-    Vrtl_dispatcher model_{context_.get()};
     std::uint64_t results_ = 0;
 };
 
