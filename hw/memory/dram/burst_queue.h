@@ -18,108 +18,88 @@ public:
     static constexpr Index kNone = -1;
 
     struct Entry {
-        Cycle admitted = 0;  ///< when the controller got to see it: what waits in front of the queues has no age
-        std::uint32_t column = 0;
+        Cycle admitted = 0;       ///< when the controller got to see it: what waits in front of the queues has no age
+        std::uint64_t order = 0;  ///< of admission to the channel
+        std::uint32_t row = 0, column = 0;
         std::uint32_t tag = 0;
+        Index next = kNone, previous = kNone;  ///< of the bank; `next` also of the free ones
         std::uint8_t pseudo_channel = 0, bank = 0;
         bool activated = false;  ///< a row was opened for it
     };
 
     /// Room for `capacity` entries, of which each bank may have `of_a_bank`.
-    BurstQueue(unsigned capacity, unsigned of_a_bank) : entries_(capacity), links_(capacity), of_a_bank_(of_a_bank) {
-        for (unsigned i = 0; i + 1 < capacity; ++i) links_[i].next = static_cast<Index>(i + 1);
+    BurstQueue(unsigned capacity, unsigned of_a_bank) : entries_(capacity), of_a_bank_(of_a_bank) {
+        for (unsigned i = 0; i + 1 < capacity; ++i) entries_[i].next = static_cast<Index>(i + 1);
     }
 
     /// No room for an entry of this bank.
     bool full(unsigned pseudo_channel, unsigned bank) const {
-        return free_ == kNone || lists_[pseudo_channel].bank[bank].size == of_a_bank_;
+        return free_ == kNone || list(pseudo_channel, bank).size == of_a_bank_;
     }
     unsigned size() const { return size_; }
-    unsigned size(unsigned pseudo_channel) const { return lists_[pseudo_channel].size; }
     /// Banks that have entries, one bit each.
-    std::uint64_t banks(unsigned pseudo_channel) const { return lists_[pseudo_channel].banks; }
-    Index first(unsigned pseudo_channel, unsigned bank) const { return lists_[pseudo_channel].bank[bank].first; }
-    /// The one behind it in its bank, or kNone.
-    Index next(Index index) const { return link(index).next; }
-    std::uint32_t row(Index index) const { return link(index).row; }
-    std::uint64_t order(Index index) const { return link(index).order; }
+    std::uint64_t banks(unsigned pseudo_channel) const { return banks_[pseudo_channel]; }
+    Index first(unsigned pseudo_channel, unsigned bank) const { return list(pseudo_channel, bank).first; }
     Entry& operator[](Index index) { return entries_[static_cast<std::size_t>(index)]; }
     const Entry& operator[](Index index) const { return entries_[static_cast<std::size_t>(index)]; }
     /// The oldest entry of a pseudo-channel, or kNone.
     Index oldest(unsigned pseudo_channel) const {
         Index oldest = kNone;
-        for (std::uint64_t banks = lists_[pseudo_channel].banks; banks != 0;) {
+        for (std::uint64_t banks = banks_[pseudo_channel]; banks != 0;) {
             const Index of_bank = first(pseudo_channel, take_first(banks));
-            if (oldest == kNone || order(of_bank) < order(oldest)) oldest = of_bank;
+            if (oldest == kNone || (*this)[of_bank].order < (*this)[oldest].order) oldest = of_bank;
         }
         return oldest;
     }
     /// The oldest entry for a row from `index` on in its bank, or kNone.
     Index find_row(Index index, std::uint32_t row) const {
-        while (index != kNone && link(index).row != row) index = link(index).next;
+        while (index != kNone && (*this)[index].row != row) index = (*this)[index].next;
         return index;
     }
 
-    /// Not full. A new entry for a row, the last one of its bank; `order`: above all others'. The owner fills it in.
+    /// Not full. A new entry for a row, the last one of its bank; `order`: above all others'. The owner fills in the
+    /// rest.
     Index add(unsigned pseudo_channel, unsigned bank, std::uint32_t row, std::uint64_t order) {
         const Index index = free_;
-        PseudoChannel& p = lists_[pseudo_channel];
-        List& list = p.bank[bank];
-        Link& l = link(index);
-        free_ = l.next;
-        l.order = order;
-        l.row = row;
-        l.next = kNone;
-        l.previous = list.last;
-        (list.last == kNone ? list.first : link(list.last).next) = index;
-        list.last = index;
-        p.banks |= bit(bank);
-        ++list.size;
-        ++p.size;
-        ++size_;
+        List& of_bank = list(pseudo_channel, bank);
         Entry& entry = (*this)[index];
+        free_ = entry.next;
+        entry.order = order;
+        entry.row = row;
+        entry.next = kNone;
+        entry.previous = of_bank.last;
         entry.pseudo_channel = static_cast<std::uint8_t>(pseudo_channel);
         entry.bank = static_cast<std::uint8_t>(bank);
+        (of_bank.last == kNone ? of_bank.first : (*this)[of_bank.last].next) = index;
+        of_bank.last = index;
+        banks_[pseudo_channel] |= bit(bank);
+        ++of_bank.size;
+        ++size_;
         return index;
     }
     void remove(Index index) {
-        const Entry& entry = (*this)[index];
-        PseudoChannel& p = lists_[entry.pseudo_channel];
-        List& bank = p.bank[entry.bank];
-        Link& l = link(index);
-        (l.previous == kNone ? bank.first : link(l.previous).next) = l.next;
-        (l.next == kNone ? bank.last : link(l.next).previous) = l.previous;
-        if (bank.first == kNone) p.banks &= ~bit(entry.bank);
-        --bank.size;
-        --p.size;
+        Entry& entry = (*this)[index];
+        List& of_bank = list(entry.pseudo_channel, entry.bank);
+        (entry.previous == kNone ? of_bank.first : (*this)[entry.previous].next) = entry.next;
+        (entry.next == kNone ? of_bank.last : (*this)[entry.next].previous) = entry.previous;
+        if (of_bank.first == kNone) banks_[entry.pseudo_channel] &= ~bit(entry.bank);
+        --of_bank.size;
         --size_;
-        l.next = free_;
+        entry.next = free_;
         free_ = index;
     }
 
 private:
-    /// What a search looks at, apart from the rest, for the cache.
-    struct Link {
-        std::uint64_t order = 0;  ///< of admission to the channel
-        std::uint32_t row = 0;
-        Index next = kNone, previous = kNone;  ///< of the bank; `next` also of the free ones
-    };
     struct List {
         Index first = kNone, last = kNone;
         unsigned size = 0;
     };
-    struct PseudoChannel {
-        std::array<List, kMaxBanks> bank{};
-        std::uint64_t banks = 0;
-        unsigned size = 0;
-    };
-
-    Link& link(Index index) { return links_[static_cast<std::size_t>(index)]; }
-    const Link& link(Index index) const { return links_[static_cast<std::size_t>(index)]; }
+    List& list(unsigned pseudo_channel, unsigned bank) { return lists_[pseudo_channel][bank]; }
+    const List& list(unsigned pseudo_channel, unsigned bank) const { return lists_[pseudo_channel][bank]; }
 
     std::vector<Entry> entries_;
-    std::vector<Link> links_;
-    std::array<PseudoChannel, kMaxPseudoChannels> lists_{};
+    std::array<std::array<List, kMaxBanks>, kMaxPseudoChannels> lists_{};
+    std::array<std::uint64_t, kMaxPseudoChannels> banks_{};
     Index free_ = 0;
     unsigned of_a_bank_;
     unsigned size_ = 0;

@@ -41,7 +41,7 @@ ChannelController::ChannelController(const Device& device, unsigned index, Comma
     const unsigned all = geometry_.pseudo_channels_in_all();
     for (unsigned i = 0; i < pseudo_channels_.size(); ++i) {
         PseudoChannel& p = pseudo_channels_[i];
-        for (auto& hits : p.hit) hits.fill(BurstQueue::kNone);
+        p.index = p.best.pseudo_channel = static_cast<std::uint8_t>(i);
         const Cycle place = (index * geometry_.pseudo_channels + i) % all;
         if (policy_.refresh != "none") p.refresh_due = period + (policy_.staggered_refresh ? period * place / all : 0);
         next_refresh_ = std::min(next_refresh_, p.refresh_due);
@@ -68,7 +68,7 @@ bool ChannelController::forward(const Staged& burst) {
     BurstQueue::Index index = writes_.first(burst.pseudo_channel, burst.bank);
     while ((index = writes_.find_row(index, burst.row)) != BurstQueue::kNone) {
         if (writes_[index].column == burst.column) break;
-        index = writes_.next(index);
+        index = writes_[index].next;
     }
     if (index == BurstQueue::kNone) return false;
     done_.push_back({now_ + timing_.tcl_cycles + timing_.burst_cycles, burst.tag});
@@ -77,12 +77,12 @@ bool ChannelController::forward(const Staged& burst) {
     return true;
 }
 
-void ChannelController::admit() {
-    while (staged_begin_ < staged_.size()) {
+Cycle ChannelController::admit() {
+    for (; staged_begin_ < staged_.size(); ++staged_begin_) {
         const Staged& burst = staged_[staged_begin_];
         BurstQueue& target = queue(burst.write);
-        if (burst.arrival > now_ || target.full(burst.pseudo_channel, burst.bank)) return;
-        ++staged_begin_;
+        if (target.full(burst.pseudo_channel, burst.bank)) return kNever;
+        if (burst.arrival > now_) return burst.arrival;
         if (!burst.write && writes_.size() > 0 && forward(burst)) continue;
         PseudoChannel& p = pseudo_channels_[burst.pseudo_channel];
         const bool first = target.first(burst.pseudo_channel, burst.bank) == BurstQueue::kNone;
@@ -92,28 +92,24 @@ void ChannelController::admit() {
         entry.column = burst.column;
         entry.tag = burst.tag;
         entry.activated = false;
-        BurstQueue::Index& hit = p.hit[burst.write][burst.bank];
-        const bool first_hit =
-            hit == BurstQueue::kNone && (p.open & bit(burst.bank)) != 0 && p.row[burst.bank] == burst.row;
+        Bank& bank = p.bank[burst.bank];
+        BurstQueue::Index& hit = bank.hit[burst.write];
+        const bool first_hit = hit == BurstQueue::kNone && (p.open & bit(burst.bank)) != 0 && bank.row == burst.row;
         if (first_hit) hit = index;
         if (first || first_hit) {
             p.changed |= bit(burst.bank);
             p.best_known = false;
         }
-        selected_now_ = false;
-        choose_direction(burst.pseudo_channel);
+        selected_ = nullptr;
+        choose_direction(p);
     }
+    return kNever;
 }
 
-void ChannelController::choose_direction(unsigned pseudo_channel) {
-    PseudoChannel& p = pseudo_channels_[pseudo_channel];
-    if (writes_.size() == 0 && !p.writing) {
-        draining_ = false;
-        return;
-    }
+void ChannelController::weigh_directions(PseudoChannel& p) {
     if (writes_.size() >= policy_.write_high_bursts) draining_ = true;
     if (writes_.size() <= policy_.write_low_bursts) draining_ = false;
-    const bool reads = reads_.size(pseudo_channel) > 0, writes = writes_.size(pseudo_channel) > 0;
+    const bool reads = reads_.banks(p.index) != 0, writes = writes_.banks(p.index) != 0;
     bool write = writes && (!reads || draining_);
     bool rescue = false;
     const bool other_waits = p.writing ? reads : writes;
@@ -122,7 +118,7 @@ void ChannelController::choose_direction(unsigned pseudo_channel) {
         const bool enough = p.served >= policy_.write_high_bursts - policy_.write_low_bursts;
         if (p.rescue && !enough) {
             write = p.writing;
-        } else if (write == p.writing && enough && starves(pseudo_channel, !p.writing)) {
+        } else if (write == p.writing && enough && starves(p, !p.writing)) {
             write = !p.writing;
             rescue = true;
         }
@@ -150,15 +146,9 @@ void ChannelController::begin_refreshes() {
 void ChannelController::advance(Cycle until) {
     forget_admitted();
     while (true) {
-        admit();
-        if (!selected_now_) selected_ = select();
-        selected_now_ = true;
-        const Candidate& command = pseudo_channels_[selected_].best;
-        Cycle arrival = kNever;
-        if (staged_begin_ < staged_.size()) {
-            const Staged& first = staged_[staged_begin_];
-            if (!queue(first.write).full(first.pseudo_channel, first.bank)) arrival = first.arrival;
-        }
+        const Cycle arrival = admit();
+        if (selected_ == nullptr) selected_ = select();
+        const Candidate& command = selected_->best;
         const Cycle event = std::max(now_, std::min({command.cycle, arrival, next_refresh_}));
         if (event >= until) return;
         now_ = event;
@@ -168,7 +158,7 @@ void ChannelController::advance(Cycle until) {
         } else {
             issue(command);
         }
-        selected_now_ = false;
+        selected_ = nullptr;
     }
 }
 
@@ -185,7 +175,7 @@ void ChannelController::issue_column(const Candidate& c, PseudoChannel& p) {
     const bool write = c.kind == CommandKind::write;
     BurstQueue& from = queue(write);
     const BurstQueue::Entry& entry = from[c.entry];
-    const std::uint32_t row = from.row(c.entry);
+    const std::uint32_t row = entry.row;
     const Cycle end = c.cycle + (write ? timing_.write_data_cycles() : timing_.tcl_cycles + timing_.burst_cycles);
     Done& done = done_.emplace_back();
     done.cycle = end;
@@ -199,20 +189,24 @@ void ChannelController::issue_column(const Candidate& c, PseudoChannel& p) {
     else
         p.timing.read(c.bank, c.cycle);
     occupy(column_bus_, c.cycle + timing_.column_bus_cycles);
-    p.hit[write][c.bank] = from.find_row(from.next(c.entry), row);
-    const bool closes = closed_page_ && p.hit[0][c.bank] == BurstQueue::kNone && p.hit[1][c.bank] == BurstQueue::kNone;
+    std::array<BurstQueue::Index, 2>& hits = p.bank[c.bank].hit;
+    const BurstQueue::Index hit = hits[write] = from.find_row(entry.next, row);
+    const bool closes = closed_page_ && hit == BurstQueue::kNone && hits[!write] == BurstQueue::kNone;
     if (sink_) {
         const CommandKind kind = !closes ? c.kind : write ? CommandKind::write_precharge : CommandKind::read_precharge;
         sink_->on_command(index_, {c.cycle, kind, c.pseudo_channel, c.bank, row, entry.column});
     }
     from.remove(c.entry);
-    p.changed |= bit(c.bank);
+    if (hit != BurstQueue::kNone)
+        take_next_hit(p, c.bank, hit);
+    else
+        p.changed |= bit(c.bank);
     if (closes) {
         p.timing.auto_precharge(c.bank);
         close(p, c.bank);
     }
     ++p.served;
-    choose_direction(c.pseudo_channel);
+    choose_direction(p);
 }
 
 void ChannelController::occupy(Cycle& bus, Cycle until) {
@@ -222,7 +216,7 @@ void ChannelController::occupy(Cycle& bus, Cycle until) {
 
 void ChannelController::close(PseudoChannel& p, unsigned bank) {
     p.open &= ~bit(bank);
-    p.hit[0][bank] = p.hit[1][bank] = BurstQueue::kNone;
+    p.bank[bank].hit[0] = p.bank[bank].hit[1] = BurstQueue::kNone;
     ++stats_.precharges;
 }
 
@@ -242,10 +236,11 @@ void ChannelController::issue_row(const Candidate& c, PseudoChannel& p) {
     switch (c.kind) {
         case CommandKind::activate: {
             queue(p.writing)[c.entry].activated = true;
-            command.row = p.row[c.bank] = queue(p.writing).row(c.entry);
+            command.row = p.bank[c.bank].row = queue(p.writing)[c.entry].row;
             p.open |= bit(c.bank);
             for (const bool write : {false, true})
-                p.hit[write][c.bank] = queue(write).find_row(queue(write).first(c.pseudo_channel, c.bank), command.row);
+                p.bank[c.bank].hit[write] =
+                    queue(write).find_row(queue(write).first(c.pseudo_channel, c.bank), command.row);
             p.timing.activate(c.bank, c.cycle);
             ++stats_.activates;
             break;

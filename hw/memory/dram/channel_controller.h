@@ -51,6 +51,7 @@ public:
 
     /// `index` of all channels. The sink, if any, sees every command.
     ChannelController(const Device& device, unsigned index, CommandSink* sink = nullptr);
+    ChannelController(ChannelController&&) = default;
 
     /// A burst for this channel that comes at `arrival`, not before the last one's. It waits outside the queues until
     /// they have room. `tag` comes back when it is done.
@@ -94,6 +95,12 @@ private:
         CommandKind kind = CommandKind::activate;
         std::uint8_t group = 0;  ///< what it waits for in its bank group: BankTiming::group()
     };
+    struct Bank {
+        /// The oldest waiting burst for the open row: [0] reads, [1] writes.
+        std::array<BurstQueue::Index, 2> hit{BurstQueue::kNone, BurstQueue::kNone};
+        std::uint32_t row = 0;  ///< open, if any
+        Next next;
+    };
     /// A command that could be issued. Of several the earliest goes first, of those of one cycle the one with the least
     /// priority: rank, then order of the burst that needs it, in one number.
     struct Candidate {
@@ -103,6 +110,13 @@ private:
         std::uint8_t pseudo_channel = 0, bank = 0;
         BurstQueue::Index entry = BurstQueue::kNone;
 
+        void take(Cycle at, const Next& next, unsigned of_bank) {
+            cycle = at;
+            priority = next.priority;
+            entry = next.entry;
+            kind = next.kind;
+            bank = static_cast<std::uint8_t>(of_bank);
+        }
         bool goes_before(const Candidate& other) const {
             return cycle != other.cycle ? cycle < other.cycle : priority < other.priority;
         }
@@ -111,11 +125,9 @@ private:
         explicit PseudoChannel(const Device& device) : timing(device.geometry, device.timing) {}
 
         BankTiming timing;
-        std::uint64_t open = 0;  ///< banks with an open row, one bit each
-        std::array<std::uint32_t, kMaxBanks> row{};
-        /// The oldest waiting burst for the bank's open row: [0] reads, [1] writes.
-        std::array<std::array<BurstQueue::Index, kMaxBanks>, 2> hit{};
-        std::array<Next, kMaxBanks> next{};
+        std::uint8_t index = 0;  ///< in the channel
+        std::array<Bank, kMaxBanks> bank{};
+        std::uint64_t open = 0;     ///< banks with an open row, one bit each
         std::uint64_t changed = 0;  ///< banks whose next command must be worked out again, one bit each
         Candidate best;             ///< of its commands,
         bool best_known = false;    ///< and nothing has changed since but time and the command buses
@@ -133,30 +145,41 @@ private:
     BurstQueue& queue(bool write) { return write ? writes_ : reads_; }
     const BurstQueue& queue(bool write) const { return write ? writes_ : reads_; }
 
-    /// Takes the staged bursts that have arrived and find room.
-    void admit();
+    /// Takes the staged bursts that have arrived and find room. Returns when the next one comes for which there is
+    /// room, or kNever.
+    Cycle admit();
     void forget_admitted();  ///< their memory is used again
     bool forward(const Staged& burst);
-    void choose_direction(unsigned pseudo_channel);
+    /// What the pseudo-channel serves from now on.
+    void choose_direction(PseudoChannel& p) {
+        if (writes_.size() == 0 && !p.writing)
+            draining_ = false;
+        else
+            weigh_directions(p);
+    }
+    void weigh_directions(PseudoChannel& p);
 
     /// Whether the oldest burst of a direction has waited for the starvation limit.
-    bool starves(unsigned pseudo_channel, bool write) {
-        return now_ > pseudo_channels_[pseudo_channel].starved_after[write] && oldest_starves(pseudo_channel, write);
-    }
+    bool starves(PseudoChannel& p, bool write) { return now_ > p.starved_after[write] && oldest_starves(p, write); }
     /// Looks the oldest one up, which starved_after need not be that of.
-    bool oldest_starves(unsigned pseudo_channel, bool write);
+    bool oldest_starves(PseudoChannel& p, bool write);
     /// The same of a bank that has bursts of the direction which is served.
-    bool bank_starves(unsigned pseudo_channel, unsigned bank) const;
+    bool bank_starves(const PseudoChannel& p, unsigned bank) const;
 
     /// The pseudo-channel whose best command goes first.
-    unsigned select();
+    PseudoChannel* select();
     /// Whether `best` of a pseudo-channel is still that.
-    bool best_holds(unsigned pseudo_channel);
-    void find_best(unsigned pseudo_channel);
-    /// What the bank needs next. `starved`: bank_starves().
-    void work_out(unsigned pseudo_channel, unsigned bank, bool starved);
-    void consider_banks(unsigned pseudo_channel, std::uint64_t banks, Candidate& best);
-    Candidate next_refresh(unsigned pseudo_channel) const;
+    bool best_holds(PseudoChannel& p);
+    void find_best(PseudoChannel& p);
+    /// What the banks need next, of those where it has changed.
+    void work_out_changed(PseudoChannel& p, std::uint64_t waiting);
+    /// `starved`: bank_starves().
+    void work_out(PseudoChannel& p, unsigned bank, bool starved);
+    /// After a column command: the bank's next one is the same for another burst of the row.
+    void take_next_hit(PseudoChannel& p, unsigned bank, BurstQueue::Index hit);
+    /// Make `best` the next command of one of these banks if one goes before it.
+    void consider(PseudoChannel& p, std::uint64_t banks);
+    Candidate next_refresh(const PseudoChannel& p) const;
     void begin_refreshes();
 
     void issue(const Candidate& candidate);
@@ -178,9 +201,8 @@ private:
     std::vector<Staged> staged_;  ///< from staged_begin_ on
     std::size_t staged_begin_ = 0;
     std::vector<Done> done_;
-    unsigned selected_ = 0;      ///< what select() found,
-    bool selected_now_ = false;  ///< and nothing has changed since
-    bool draining_ = false;      ///< writes have come together and are being served
+    PseudoChannel* selected_ = nullptr;  ///< what select() found, if nothing has changed since
+    bool draining_ = false;              ///< writes have come together and are being served
     Cycle now_ = 0;
     Cycle row_bus_ = 0, column_bus_ = 0;  ///< free from then on
     Cycle next_refresh_ = kNever;         ///< the earliest refresh_due of those not refreshing

@@ -28,25 +28,24 @@ std::uint64_t priority_of(unsigned rank, std::uint64_t order) {
 
 }  // namespace
 
-bool ChannelController::oldest_starves(unsigned pseudo_channel, bool write) {
-    Cycle& after = pseudo_channels_[pseudo_channel].starved_after[write];
+bool ChannelController::oldest_starves(PseudoChannel& p, bool write) {
+    Cycle& after = p.starved_after[write];
     const BurstQueue& waiting = queue(write);
-    const BurstQueue::Index oldest = waiting.oldest(pseudo_channel);
+    const BurstQueue::Index oldest = waiting.oldest(p.index);
     after = (oldest == BurstQueue::kNone ? now_ : waiting[oldest].admitted) + policy_.starvation_limit_cycles;
     return now_ > after;
 }
 
-bool ChannelController::bank_starves(unsigned pseudo_channel, unsigned bank) const {
-    const BurstQueue& waiting = queue(pseudo_channels_[pseudo_channel].writing);
-    return now_ > waiting[waiting.first(pseudo_channel, bank)].admitted + policy_.starvation_limit_cycles;
+bool ChannelController::bank_starves(const PseudoChannel& p, unsigned bank) const {
+    const BurstQueue& waiting = queue(p.writing);
+    return now_ > waiting[waiting.first(p.index, bank)].admitted + policy_.starvation_limit_cycles;
 }
 
-void ChannelController::work_out(unsigned pseudo_channel, unsigned bank, bool starved) {
-    PseudoChannel& p = pseudo_channels_[pseudo_channel];
+void ChannelController::work_out(PseudoChannel& p, unsigned bank, bool starved) {
     const BurstQueue& waiting = queue(p.writing);
-    Next& next = p.next[bank];
-    next.entry = waiting.first(pseudo_channel, bank);
-    const BurstQueue::Index hit = p.hit[p.writing][bank];
+    Next& next = p.bank[bank].next;
+    next.entry = waiting.first(p.index, bank);
+    const BurstQueue::Index hit = p.bank[bank].hit[p.writing];
     unsigned rank = kRowRank;
     if ((p.open & bit(bank)) == 0) {
         next.kind = CommandKind::activate;
@@ -63,24 +62,32 @@ void ChannelController::work_out(unsigned pseudo_channel, unsigned bank, bool st
         next.cycle = p.timing.bank_precharge(bank);
         next.group = BankTiming::kNoGroup;
     }
-    next.priority = priority_of(starved ? kStarvedRank : rank, waiting.order(next.entry));
-    p.changed &= ~bit(bank);
+    next.priority = priority_of(starved ? kStarvedRank : rank, waiting[next.entry].order);
 }
 
-void ChannelController::consider_banks(unsigned pseudo_channel, std::uint64_t banks, Candidate& best) {
-    PseudoChannel& p = pseudo_channels_[pseudo_channel];
-    std::uint64_t changed = p.changed & banks, starving = 0;
-    if (starves(pseudo_channel, p.writing)) {
-        for (std::uint64_t rest = banks; rest != 0;) {
+void ChannelController::take_next_hit(PseudoChannel& p, unsigned bank, BurstQueue::Index hit) {
+    Next& next = p.bank[bank].next;
+    next.entry = hit;
+    next.priority = priority_of(kColumnRank, queue(p.writing)[hit].order);
+}
+
+void ChannelController::work_out_changed(PseudoChannel& p, std::uint64_t waiting) {
+    std::uint64_t starving = 0;
+    if (starves(p, p.writing)) {
+        for (std::uint64_t rest = waiting; rest != 0;) {
             const unsigned bank = take_first(rest);
-            if (bank_starves(pseudo_channel, bank)) starving |= bit(bank);
+            if (bank_starves(p, bank)) starving |= bit(bank);
         }
     }
-    for (changed |= starving; changed != 0;) {
+    for (std::uint64_t changed = (p.changed & waiting) | starving; changed != 0;) {
         const unsigned bank = take_first(changed);
-        work_out(pseudo_channel, bank, (starving >> bank & 1) != 0);
+        work_out(p, bank, (starving >> bank & 1) != 0);
     }
+    p.changed = 0;  // banks for which nothing waits change when something comes
+}
 
+inline void ChannelController::consider(PseudoChannel& p, std::uint64_t banks) {
+    if (banks == 0) return;
     // The loop over the banks has hardly a branch: what comes next is hard to predict.
     const Cycle row = std::max(row_bus_, now_);
     std::array<Cycle, kCommandKinds> earliest;  ///< for the pseudo-channel and the buses
@@ -92,29 +99,23 @@ void ChannelController::consider_banks(unsigned pseudo_channel, std::uint64_t ba
         return std::max({next.cycle, p.timing.group(next.group), earliest[index_of(next.kind)]});
     };
     const auto key = [this](Cycle cycle, std::uint64_t priority) { return (cycle - now_) << kCycleShift | priority; };
-    std::uint64_t min = best.cycle == kNever ? ~std::uint64_t{0} : key(best.cycle, best.priority);
+    std::uint64_t min = p.best.cycle == kNever ? ~std::uint64_t{0} : key(p.best.cycle, p.best.priority);
     unsigned min_bank = kMaxBanks;
     while (banks != 0) {
         const unsigned bank = take_first(banks);
-        const Next& next = p.next[bank];
+        const Next& next = p.bank[bank].next;
         const std::uint64_t here = key(when(next), next.priority);
         min_bank = here < min ? bank : min_bank;
         min = std::min(min, here);
     }
     if (min_bank == kMaxBanks) return;
-    const Next& next = p.next[min_bank];
-    best.cycle = when(next);
-    best.priority = next.priority;
-    best.kind = next.kind;
-    best.pseudo_channel = static_cast<std::uint8_t>(pseudo_channel);
-    best.bank = static_cast<std::uint8_t>(min_bank);
-    best.entry = next.entry;
+    const Next& next = p.bank[min_bank].next;
+    p.best.take(when(next), next, min_bank);
 }
 
-ChannelController::Candidate ChannelController::next_refresh(unsigned pseudo_channel) const {
-    const PseudoChannel& p = pseudo_channels_[pseudo_channel];
+ChannelController::Candidate ChannelController::next_refresh(const PseudoChannel& p) const {
     Candidate c;
-    c.pseudo_channel = static_cast<std::uint8_t>(pseudo_channel);
+    c.pseudo_channel = p.index;
     if (per_bank_refresh_) {
         c.bank = static_cast<std::uint8_t>(p.refresh_bank);
         const bool open = (p.open & bit(p.refresh_bank)) != 0;
@@ -134,31 +135,31 @@ ChannelController::Candidate ChannelController::next_refresh(unsigned pseudo_cha
     return c;
 }
 
-bool ChannelController::best_holds(unsigned pseudo_channel) {
-    const PseudoChannel& p = pseudo_channels_[pseudo_channel];
+inline bool ChannelController::best_holds(PseudoChannel& p) {
     // What was later than the best cannot overtake it, as long as the best itself is not delayed.
     return p.best_known && p.best.cycle >= std::max(now_, is_column(p.best.kind) ? column_bus_ : row_bus_) &&
-           !starves(pseudo_channel, p.writing);
+           !starves(p, p.writing);
 }
 
-void ChannelController::find_best(unsigned pseudo_channel) {
-    PseudoChannel& p = pseudo_channels_[pseudo_channel];
-    p.best = {};
+inline void ChannelController::find_best(PseudoChannel& p) {
+    p.best.cycle = kNever;
+    p.best.priority = ~std::uint64_t{0};
     p.best_known = !p.refreshing;
-    std::uint64_t banks = queue(p.writing).banks(pseudo_channel);
+    std::uint64_t banks = queue(p.writing).banks(p.index);
+    if ((p.changed & banks) != 0 || starves(p, p.writing)) work_out_changed(p, banks);
     if (p.refreshing) {
-        p.best = next_refresh(pseudo_channel);
+        p.best = next_refresh(p);
         if (!per_bank_refresh_) return;
         banks &= ~bit(p.refresh_bank);
     }
-    consider_banks(pseudo_channel, banks, p.best);
+    consider(p, banks);
 }
 
-unsigned ChannelController::select() {
-    unsigned first = 0;
-    for (unsigned i = 0; i < pseudo_channels_.size(); ++i) {
-        if (!best_holds(i)) find_best(i);
-        if (pseudo_channels_[i].best.goes_before(pseudo_channels_[first].best)) first = i;
+ChannelController::PseudoChannel* ChannelController::select() {
+    PseudoChannel* first = nullptr;
+    for (PseudoChannel& p : pseudo_channels_) {
+        if (!best_holds(p)) find_best(p);
+        if (first == nullptr || p.best.goes_before(first->best)) first = &p;
     }
     return first;
 }
