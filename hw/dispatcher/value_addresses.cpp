@@ -110,10 +110,14 @@ ValueAddresses::Span ValueAddresses::span(unsigned axis, const OutputIndex& posi
 void ValueAddresses::find(const OutputIndex& position, BlockAddresses& block) {
     const OutputIndex extent = nest_.extent_at(position);
     // Blocks that follow each other often differ in their channels only.
-    const auto same = [&](unsigned axis) {
-        return position[axis] == last_position_[axis] && extent[axis] == last_extent_[axis];
-    };
-    if (last_.kernel == nullptr || !same(kN) || !same(kP) || !same(kQ)) find_rows(position, extent);
+    const auto same = [&](unsigned axis) { return position[axis] == last_position_[axis]; };
+    const auto as_large = [&](unsigned axis) { return extent[axis] == last_extent_[axis]; };
+    const bool shape_stays = last_.kernel != nullptr && as_large(kN) && as_large(kP) && as_large(kQ) && same(kN);
+    const bool planar = samples_.empty() && kernel_.attention.tokens == 0;
+    if (shape_stays && planar && !(same(kP) && same(kQ)))
+        move_rows(position);
+    else if (!shape_stays || !(same(kP) && same(kQ)))
+        find_rows(position, extent);
     last_position_ = position;
     last_extent_ = extent;
     block.kernel = last_.kernel;
@@ -140,6 +144,26 @@ void ValueAddresses::find_rows(const OutputIndex& position, const OutputIndex& e
                             last_.rows.push_back(row(n.at(pe_n, in_n), p.at(pe_p, in_p), q.at(pe_q, in_q)));
                             if (!samples_.empty()) add_inputs(n.at(pe_n, in_n), last_.rows.back(), last_.inputs);
                         }
+}
+
+void ValueAddresses::move_rows(const OutputIndex& position) {
+    const auto distance = [&](unsigned axis) {
+        return static_cast<std::int32_t>(position[axis]) - static_cast<std::int32_t>(last_position_[axis]);
+    };
+    const std::int32_t rows = distance(kP), columns = distance(kQ), stride = static_cast<std::int32_t>(stride_);
+    const std::int32_t input = stride * (rows * row_bytes_ + columns * static_cast<std::int32_t>(kElementBytes));
+    const auto output = static_cast<std::uint32_t>(static_cast<std::int32_t>(kElementBytes) *
+                                                   (rows * static_cast<std::int32_t>(size_[kQ]) + columns));
+    const std::uint32_t token = values_.first_tokens.empty() ? 0 : static_cast<std::uint32_t>(rows);
+    for (BlockAddresses::Row& row : last_.rows) {
+        if (row.output == BlockAddresses::kUnwanted) continue;
+        row.y += rows * stride;
+        row.x += columns * stride;
+        row.input += input;
+        row.output += output;
+        row.second += output;
+        row.token += token;
+    }
 }
 
 BlockAddresses::Row ValueAddresses::row(const Lane& n, const Lane& p, const Lane& q) const {

@@ -49,6 +49,8 @@ private:
     void make_across();
     /// Rows and inputs of the block, into last_.
     void find_rows(const OutputIndex& position, const OutputIndex& extent);
+    /// The same from those of the last block of the same samples and extent.
+    void move_rows(const OutputIndex& position);
     Span span(unsigned axis, const OutputIndex& position, const OutputIndex& extent) const;
     BlockAddresses::Row row(const Lane& n, const Lane& p, const Lane& q) const;
     BlockAddresses::Column column(const Lane& k) const;

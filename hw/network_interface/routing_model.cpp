@@ -25,12 +25,11 @@ MergedSamples RoutingModel::merge(const Lists& sources) {
     std::sort(merged.ids.begin(), merged.ids.end());
     merged.ids.erase(std::unique(merged.ids.begin(), merged.ids.end()), merged.ids.end());
     for (const std::vector<std::uint32_t>& source : sources) {
-        std::vector<bool>& from = merged.from.emplace_back();
-        from.reserve(merged.ids.size());
-        auto next = source.begin();
-        for (const std::uint32_t id : merged.ids) {
-            while (next != source.end() && *next < id) ++next;
-            from.push_back(next != source.end() && *next == id);
+        std::vector<bool>& from = merged.from.emplace_back(merged.ids.size());
+        std::size_t place = 0;
+        for (const std::uint32_t id : source) {
+            while (merged.ids[place] != id) ++place;
+            from[place] = true;
         }
     }
     return merged;

@@ -2,8 +2,10 @@
 #include "switchyard/hw/network_interface/value_mover.h"
 
 #include <cstring>
+#include <numeric>
 
 #include "switchyard/hw/numerics/fp16.h"
+#include "switchyard/hw/numerics/vector_kernels.h"
 
 namespace switchyard::hw {
 
@@ -59,14 +61,15 @@ std::vector<std::uint8_t> ValueMover::output_values(const Output& output, const 
     // The mean's share of this tile's rows, in the first of the rows that stand for it; sums in the order of elements.
     const std::uint32_t elements = region.rows * region.columns;
     const float share = 1.0f / static_cast<float>(std::uint32_t{placement.shape.out_rows} * region.columns);
-    std::vector<std::uint8_t> channel(kElementBytes * elements);
+    std::vector<std::uint16_t> channel(elements);
+    std::vector<float> wide(elements);
     std::uint8_t* out = values.data();
     for (const std::uint32_t id : part.samples) {
         for (std::uint32_t k = part.first_channel; k < part.first_channel + part.channels; ++k) {
-            ports_.access_scratchpad(::tlm::TLM_READ_COMMAND, region.address(position(id), k, box.p0), channel.data(),
-                                     channel.size());
-            float sum = 0;
-            for (std::uint32_t i = 0; i < elements; ++i) sum += element(channel.data() + kElementBytes * i);
+            ports_.access_scratchpad(::tlm::TLM_READ_COMMAND, region.address(position(id), k, box.p0),
+                                     reinterpret_cast<std::uint8_t*>(channel.data()), kElementBytes * elements);
+            numerics::vector_kernels().widen(wide.data(), channel.data(), elements);
+            const float sum = std::accumulate(wide.begin(), wide.end(), 0.0f);
             const bool first = plan.partial_sums() || part.first_row == made.first_row;
             for (std::uint32_t row = 0; row < part.rows; ++row, out += kElementBytes) {
                 set_element(out, first && row == 0 ? sum * share : 0.0f);

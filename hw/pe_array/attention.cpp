@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstring>
 #include <numeric>
 #include <vector>
 
@@ -71,8 +72,8 @@ public:
             read(head, std::int64_t{rows.front()->input} + head.input);
             queries_.assign(std::size_t{kTileRows} * attention_.head_channels, 0);
             for (std::size_t r = 0; r < rows.size(); ++r)
-                for (std::uint32_t c = 0; c < attention_.head_channels; ++c)
-                    queries_[r * attention_.head_channels + c] = element(head.first, c, rows[r]->y);
+                load(address_of(head.first, 0, rows[r]->y), attention_.channel_bytes, attention_.head_channels,
+                     &queries_[r * attention_.head_channels]);
             multiply(queries_, head.keys, probabilities_);
             for (std::size_t r = 0; r < rows.size(); ++r) scale(&probabilities_[r * attention_.tokens]);
             multiply(probabilities_, head.values, results_);
@@ -85,23 +86,39 @@ public:
     }
 
 private:
-    float load(std::int64_t address) const {
-        return numerics::widen(memory_.load(static_cast<std::uint64_t>(address)));
+    std::int64_t address_of(std::int64_t first, std::int64_t channel, std::int64_t token) const {
+        return first + channel * attention_.channel_bytes + token * attention_.token_bytes;
     }
-    float element(std::int64_t first, std::int64_t channel, std::int64_t token) const {
-        return load(first + channel * attention_.channel_bytes + token * attention_.token_bytes);
+    /// `count` elements, `stride` bytes from one to the next.
+    void load(std::int64_t address, std::int64_t stride, std::size_t count, float* to) {
+        bits_.resize(count);
+        const auto first = static_cast<std::uint64_t>(address);
+        const unsigned char* const from =
+            stride < 0 ? nullptr
+                       : memory_.find(first, (count - 1) * static_cast<std::uint64_t>(stride) + sizeof bits_[0]);
+        for (std::size_t i = 0; i < count; ++i) {
+            const std::int64_t offset = static_cast<std::int64_t>(i) * stride;
+            if (from != nullptr)
+                std::memcpy(&bits_[i], from + offset, sizeof bits_[i]);
+            else
+                bits_[i] = memory_.load(static_cast<std::uint64_t>(address + offset));
+        }
+        numerics::vector_kernels().widen(to, bits_.data(), count);
     }
-    void read(Head& head, std::int64_t first) const {
+    void read(Head& head, std::int64_t first) {
         if (head.first == first) return;
         head.first = first;
-        const std::uint32_t channels = attention_.head_channels;
-        head.keys.resize(channels, attention_.tokens);
-        head.values.resize(attention_.tokens, head.columns.size());
-        for (std::uint32_t j = 0; j < attention_.tokens; ++j) {
-            for (std::uint32_t c = 0; c < channels; ++c)
-                head.keys.at(c, j) = element(first, std::int64_t{channels} + c, j);
-            for (std::size_t k = 0; k < head.columns.size(); ++k)
-                head.values.at(j, k) = load(first + head.columns[k].weights + j * std::int64_t{attention_.token_bytes});
+        const std::uint32_t channels = attention_.head_channels, tokens = attention_.tokens;
+        head.keys.resize(channels, tokens);
+        head.values.resize(tokens, head.columns.size());
+        for (std::uint32_t c = 0; c < channels; ++c)
+            for (std::uint32_t j = 0; j < tokens; j += kTileColumns)
+                load(address_of(first, std::int64_t{channels} + c, j), attention_.token_bytes,
+                     std::min<std::size_t>(kTileColumns, tokens - j), &head.keys.at(c, j));
+        value_.resize(tokens);
+        for (std::size_t k = 0; k < head.columns.size(); ++k) {
+            load(first + head.columns[k].weights, attention_.token_bytes, tokens, value_.data());
+            for (std::uint32_t j = 0; j < tokens; ++j) head.values.at(j, k) = value_[j];
         }
     }
     /// to[row][column] = sum over the factor's steps, in their order, of from[row][step] * factor[step][column].
@@ -136,6 +153,8 @@ private:
     std::vector<Head> heads_;
     std::vector<std::int32_t> offsets_;                     ///< 0, 1, 2 ...
     std::vector<float> queries_, probabilities_, results_;  ///< [row][channel], [row][token], [row][column]
+    std::vector<std::uint16_t> bits_;                       ///< scratch of load()
+    std::vector<float> value_;                              ///< scratch of read(): a column's, [token]
 };
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <boost/container/small_vector.hpp>
 
 #include "switchyard/hw/numerics/channel_steps.h"
 #include "switchyard/hw/numerics/fp16.h"
@@ -38,6 +39,9 @@ std::uint64_t address_of(std::int64_t address) {
     return static_cast<std::uint64_t>(address);  // a negative one is beyond every memory
 }
 
+/// Their addresses, of one result.
+using Operands = boost::container::small_vector<std::int64_t, 16>;
+
 /// Some columns of vector work, side by side.
 class VectorColumns {
 public:
@@ -50,8 +54,7 @@ public:
 
     /// Adds up, or finds the largest of, the operands at these addresses; the first one is taken as it is, so that a
     /// copy keeps the sign of a zero.
-    void reduce(const std::vector<std::int64_t>& operands, Reduce reduce, bool acc_fp16, float* sums,
-                OperandMemory& memory) const {
+    void reduce(const Operands& operands, Reduce reduce, bool acc_fp16, float* sums, OperandMemory& memory) const {
         if (operands.empty()) std::fill(sums, sums + count_, 0.0f);
         std::array<std::uint16_t, numerics::kTileColumns> bits;
         std::array<float, numerics::kTileColumns> elements;
@@ -72,7 +75,7 @@ public:
     }
 
     /// Of partial sums: always added up in binary32.
-    void add_up_wide(const std::vector<std::int64_t>& operands, float* sums, OperandMemory& memory) const {
+    void add_up_wide(const Operands& operands, float* sums, OperandMemory& memory) const {
         for (std::size_t c = 0; c < count_; ++c) {
             sums[c] = 0;
             for (std::size_t i = 0; i < operands.size(); ++i) {
@@ -99,17 +102,6 @@ private:
     std::int32_t first_ = std::numeric_limits<std::int32_t>::max(), last_ = std::numeric_limits<std::int32_t>::min();
 };
 
-/// Of a vector whose sum is one, the probability of what was chosen.
-float largest_factor(const Fused& fused, const BlockAddresses::Row& row, OperandMemory& memory) {
-    const std::uint64_t first = fused.address + std::uint64_t{2} * row.sample * fused.count;
-    float largest = widen(memory.load(first));
-    for (std::uint32_t i = 1; i < fused.count; ++i) {
-        const float one = widen(memory.load(first + std::uint64_t{2} * i));
-        if (one > largest || one != one) largest = one;
-    }
-    return largest;
-}
-
 void write_result(const KernelAddresses& kernel, const BlockAddresses::Row& row, const BlockAddresses::Column& column,
                   float value, OperandMemory& memory) {
     const std::uint64_t offset = row.output + std::uint64_t{column.output};
@@ -120,6 +112,16 @@ void write_result(const KernelAddresses& kernel, const BlockAddresses::Row& row,
 }
 
 }  // namespace
+
+float largest_factor(const Fused& fused, const BlockAddresses::Row& row, OperandMemory& memory) {
+    const std::uint64_t first = fused.address + std::uint64_t{2} * row.sample * fused.count;
+    float largest = widen(memory.load(first));
+    for (std::uint32_t i = 1; i < fused.count; ++i) {
+        const float one = widen(memory.load(first + std::uint64_t{2} * i));
+        if (one > largest || one != one) largest = one;
+    }
+    return largest;
+}
 
 float fused_result(const std::vector<Fused>& epilogue, const BlockAddresses::Row& row,
                    const BlockAddresses::Column& column, float value, OperandMemory& memory, std::size_t done) {
@@ -223,7 +225,7 @@ void reduce_block(const BlockAddresses& block, bool acc_fp16, OperandMemory& mem
     const KernelAddresses& kernel = *block.kernel;
     const std::size_t steps = kernel.steps.size();
     ResultWriter writer(kernel, memory);
-    std::vector<std::int64_t> operands;  // of a row, those that exist
+    Operands operands;  // of a row, those that exist
     std::array<float, numerics::kTileColumns> sums;
     for (std::size_t first = 0; first < block.columns.size(); first += sums.size()) {
         const std::size_t count = std::min(sums.size(), block.columns.size() - first);

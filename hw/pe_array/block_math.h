@@ -28,6 +28,9 @@ std::uint16_t load_weight(const BlockAddresses::Column& column, const KernelAddr
 void store_result(const KernelAddresses& kernel, const BlockAddresses::Row& row, const BlockAddresses::Column& column,
                   float value, OperandMemory& memory);
 
+/// Of a vector whose sum is one, which a step of kind `factor` reads for a row: the probability of what was chosen.
+float largest_factor(const KernelAddresses::Fused& fused, const BlockAddresses::Row& row, OperandMemory& memory);
+
 /// `value` of (row, column) after the steps of an epilogue from `done` on.
 float fused_result(const std::vector<KernelAddresses::Fused>& epilogue, const BlockAddresses::Row& row,
                    const BlockAddresses::Column& column, float value, OperandMemory& memory, std::size_t done = 0);

@@ -36,17 +36,18 @@ void BlockMultiplier::multiply(const PeWorkExtension& work, bool acc_fp16) {
 void BlockMultiplier::read_operands(const PeWorkExtension& work) {
     inputs_.clear();
     weights_.clear();
+    window_range_ = {};
     steps_.kernel = nullptr;
     for (std::uint64_t n = 0; n < work.repeats; ++n) include(work.addresses[n]);
-    inputs_.load(memory_);
-    found_.clear();
+    if (inputs_.load(memory_)) changed_ = true;
     if (weights_.load(memory_)) gathered_.clear();
+    laid_out_for_ = nullptr;
 }
 
 void BlockMultiplier::read_steps(const KernelAddresses& kernel) {
     if (steps_.kernel == &kernel || !steps_.read(kernel)) return;
     gathered_.clear();
-    found_.clear();
+    changed_ = true;
 }
 
 void BlockMultiplier::include(const BlockAddresses& block) {
@@ -57,8 +58,11 @@ void BlockMultiplier::include(const BlockAddresses& block) {
         channels.include(channelwise_ ? column.input : 0);
         weights.include(column.weights);
     }
-    for (const Row& row : block.rows)
-        if (wanted(row.output)) inputs.include(row.input);
+    for (const Row& row : block.rows) {
+        if (!wanted(row.output)) continue;
+        inputs.include(row.input);
+        window_range_.include(row, *block.kernel);
+    }
     if (inputs.empty() || weights.empty()) return;
     inputs_.include(inputs.first + channels.first + steps_.inputs.first,
                     inputs.last + channels.last + steps_.inputs.last);
@@ -67,13 +71,37 @@ void BlockMultiplier::include(const BlockAddresses& block) {
 
 void BlockMultiplier::multiply_block(const BlockAddresses& block) {
     read_steps(*block.kernel);
+    if (!find_windows(block)) {
+        multiply_one_by_one(block);
+        return;
+    }
     gather_weights(block);
     ResultWriter writer(*block.kernel, memory_);
     for (std::size_t r = 0; r < block.rows.size(); r += kTileRows) {
         const std::size_t rows = std::min<std::size_t>(kTileRows, block.rows.size() - r);
-        find_inputs(block, r, rows);
         for (std::size_t c = 0; c < block.columns.size(); c += kTileColumns) multiply_tile(block, r, rows, c, writer);
     }
+}
+
+/// False if the inputs of a row do not exist, or do not lie in planes.
+bool BlockMultiplier::find_windows(const BlockAddresses& block) {
+    if (laid_out_for_ != block.kernel) {
+        laid_out_ = padded_.lay_out(inputs_, steps_, window_range_, changed_);
+        laid_out_for_ = block.kernel;
+        changed_ = !laid_out_;
+    }
+    if (!laid_out_) return false;
+    windows_.clear();
+    const float* any = nullptr;
+    for (const Row& row : block.rows) {
+        windows_.push_back(wanted(row.output) ? padded_.window(row) : nullptr);
+        if (!wanted(row.output)) continue;
+        any = windows_.back();
+        if (any == nullptr) return false;
+    }
+    windows_.resize((windows_.size() + kTileRows - 1) / kTileRows * kTileRows);
+    if (any != nullptr) std::replace(windows_.begin(), windows_.end(), static_cast<const float*>(nullptr), any);
+    return any != nullptr;
 }
 
 /// The blocks of a command go through the same columns again and again, in one order.
@@ -119,79 +147,13 @@ void BlockMultiplier::gather(const BlockAddresses& block, Gathered& to, std::siz
     }
 }
 
-/// Whether these rows, the first ones of a tile, are those for which row_inputs_ was found.
-bool BlockMultiplier::are_found(const Row* rows, std::size_t count) const {
-    return std::equal(rows, rows + count, found_.begin(), found_.end(), [](const Row& a, const Row& b) {
-        return a.input == b.input && a.y == b.y && a.x == b.x && wanted(a.output) == wanted(b.output);
-    });
-}
-
-/// Rows whose inputs are all stored are read where they lie. If one of the tile meets the padding, all are copied, one
-/// input behind the other.
-void BlockMultiplier::find_inputs(const BlockAddresses& block, std::size_t first, std::size_t rows) {
-    if (are_found(&block.rows[first], rows)) return;
-    found_.assign(&block.rows[first], &block.rows[first] + rows);
-    bool in_place = true;
-    row_inputs_.fill(nullptr);
-    for (std::size_t r = 0; r < rows && in_place; ++r) {
-        const Row& row = found_[r];
-        if (!wanted(row.output)) continue;
-        if (steps_.all_stored(row)) row_inputs_[r] = inputs_.span(row.input, steps_.inputs.first, steps_.inputs.last);
-        in_place = row_inputs_[r] != nullptr;
-    }
-    const auto any =
-        std::find_if(row_inputs_.begin(), row_inputs_.end(), [](const float* at) { return at != nullptr; });
-    if (in_place && any != row_inputs_.end()) {
-        std::replace(row_inputs_.begin(), row_inputs_.end(), static_cast<const float*>(nullptr), *any);  // not wanted
-        offsets_ = steps_.elements.data();
-        return;
-    }
-    const std::size_t steps = steps_.elements.size();
-    if (tile_inputs_.size() < steps * kTileRows) tile_inputs_.resize(steps * kTileRows);
-    for (std::size_t r = 0; r < kTileRows; ++r) {
-        float* const to = tile_inputs_.data() + r * steps;
-        row_inputs_[r] = to;  // of a row that is not wanted: whatever lies there
-        if (r < rows && wanted(found_[r].output)) copy_inputs(found_[r], to);
-    }
-    for (std::size_t s = in_order_.size(); s < steps; ++s) in_order_.push_back(static_cast<std::int32_t>(s));
-    offsets_ = in_order_.data();
-}
-
-/// Of all steps, zeros in the padding.
-void BlockMultiplier::copy_inputs(const Row& row, float* to) const {
-    for (const ReductionSteps::Place& place : steps_.places) {
-        if (!steps_.stored(row, place)) {
-            for (const std::uint32_t s : place.steps) to[s] = 0;
-            continue;
-        }
-        const std::int64_t low = 2 * std::int64_t{steps_.elements[place.steps.front()]},
-                           high = 2 * std::int64_t{steps_.elements[place.steps.back()]};
-        const float* const from = steps_.rising ? inputs_.span(row.input, low, high) : nullptr;
-        if (from && place.step_stride > 0) {
-            const float* element = from + low / 2;
-            float* at = to + place.steps.front();
-#pragma GCC unroll 4
-            for (std::size_t i = place.steps.size(); i > 0; --i) {
-                *at = *element;
-                at += place.step_stride;
-                element += place.element_stride;
-            }
-        } else if (from) {
-            for (const std::uint32_t s : place.steps) to[s] = from[steps_.elements[s]];
-        } else {
-            for (const std::uint32_t s : place.steps)
-                to[s] = inputs_[std::int64_t{row.input} + 2 * std::int64_t{steps_.elements[s]}];
-        }
-    }
-}
-
 void BlockMultiplier::multiply_tile(const BlockAddresses& block, std::size_t first_row, std::size_t rows,
                                     std::size_t first_column, ResultWriter& writer) const {
     const std::size_t columns = std::min<std::size_t>(kTileColumns, block.columns.size() - first_column);
     const std::size_t steps = steps_.elements.size();
     alignas(64) std::array<float, std::size_t{kTileRows} * kTileColumns> sums;
     const numerics::VectorKernels& kernels = numerics::vector_kernels();
-    (acc_fp16_ ? kernels.mac16_tile : kernels.mac32_tile)(sums.data(), row_inputs_.data(), offsets_,
+    (acc_fp16_ ? kernels.mac16_tile : kernels.mac32_tile)(sums.data(), &windows_[first_row], padded_.offsets(),
                                                           gathered_[current_].weights.data() + first_column * steps,
                                                           steps, static_cast<unsigned>(columns));
     for (std::size_t r = 0; r < rows; ++r)

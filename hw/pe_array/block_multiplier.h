@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -10,6 +9,7 @@
 #include "switchyard/hw/numerics/vector_kernels.h"
 #include "switchyard/hw/pe_array/block_operands.h"
 #include "switchyard/hw/pe_array/operand_memory.h"
+#include "switchyard/hw/pe_array/padded_inputs.h"
 #include "switchyard/hw/pe_array/result_writer.h"
 #include "switchyard/tlm/tile_protocol.h"
 
@@ -44,9 +44,7 @@ private:
     void multiply_block(const BlockAddresses& block);
     void gather_weights(const BlockAddresses& block);
     void gather(const BlockAddresses& block, Gathered& to, std::size_t size) const;
-    bool are_found(const Row* rows, std::size_t count) const;
-    void find_inputs(const BlockAddresses& block, std::size_t first, std::size_t rows);
-    void copy_inputs(const Row& row, float* to) const;
+    bool find_windows(const BlockAddresses& block);
     void multiply_tile(const BlockAddresses& block, std::size_t first_row, std::size_t rows, std::size_t first_column,
                        ResultWriter& writer) const;
     void multiply_one_by_one(const BlockAddresses& block) const;
@@ -57,11 +55,12 @@ private:
     ReductionSteps steps_;
     std::vector<Gathered> gathered_;  ///< of weights_ and steps_
     std::size_t current_ = 0;         ///< of them: that of the block
-    std::vector<Row> found_;          ///< the tile of rows that row_inputs_ stands for
-    std::vector<float> tile_inputs_;  ///< [row][step] of a tile of rows that meets the padding
-    std::array<const float*, numerics::kTileRows> row_inputs_{};
-    const std::int32_t* offsets_ = nullptr;  ///< of each step, from row_inputs_
-    std::vector<std::int32_t> in_order_;     ///< 0, 1, 2 ...
+    WindowRange window_range_;        ///< of the command
+    PaddedInputs padded_;
+    std::vector<const float*> windows_;  ///< of the block's rows, and of none up to a whole tile
+    bool changed_ = false;               ///< inputs_ and steps_, since padded_ was laid out
+    const KernelAddresses* laid_out_for_ = nullptr;
+    bool laid_out_ = false;
 };
 
 }  // namespace switchyard::hw

@@ -34,10 +34,14 @@ bool OperandRegion::load(OperandMemory& memory) {
 
 bool ReductionSteps::read(const KernelAddresses& from) {
     kernel = &from;
-    if (std::equal(from.steps.begin(), from.steps.end(), steps_.begin(), steps_.end(), same)) return false;
+    if (rows_ == from.rows && columns_ == from.columns &&
+        std::equal(from.steps.begin(), from.steps.end(), steps_.begin(), steps_.end(), same))
+        return false;
     *this = {};
     kernel = &from;
     steps_ = from.steps;
+    rows_ = from.rows;
+    columns_ = from.columns;
     elements.reserve(from.steps.size());
     weight_elements.reserve(from.steps.size());
     for (const KernelAddresses::Step& step : from.steps) {
@@ -45,27 +49,12 @@ bool ReductionSteps::read(const KernelAddresses& from) {
         weights.include(step.weights);
         y.include(step.y);
         x.include(step.x);
-        auto place = std::find_if(places.begin(), places.end(),
-                                  [&step](const Place& one) { return one.y == step.y && one.x == step.x; });
-        if (place == places.end()) place = places.insert(place, {step.y, step.x, {}});
-        rising = rising && (place->steps.empty() || elements[place->steps.back()] <= step.input / 2);
-        place->steps.push_back(static_cast<std::uint32_t>(elements.size()));
         elements.push_back(step.input / 2);
         weight_elements.push_back(step.weights / 2);
+        planes.include(plane_of(step));
+        planar = planar && plane_bytes() > 0 && plane_of(step) % plane_bytes() == 0;
     }
-    for (Place& place : places) find_strides(place);
     return true;
-}
-
-void ReductionSteps::find_strides(Place& place) const {
-    const std::vector<std::uint32_t>& of = place.steps;
-    if (of.size() < 2) return;
-    const std::uint32_t steps = of[1] - of[0];
-    const std::int32_t distance = elements[of[1]] - elements[of[0]];
-    for (std::size_t i = 2; i < of.size(); ++i)
-        if (of[i] - of[i - 1] != steps || elements[of[i]] - elements[of[i - 1]] != distance) return;
-    place.step_stride = steps;
-    place.element_stride = distance;
 }
 
 }  // namespace switchyard::hw

@@ -44,6 +44,16 @@ public:
         if (address + before < first_ || address + behind - first_ >= bytes) return nullptr;
         return values_.data() + (address - first_) / 2;
     }
+    /// All elements from one address to another are there.
+    bool has(std::int64_t first, std::int64_t last) const {
+        return first >= first_ && last - first_ < 2 * static_cast<std::int64_t>(count_);
+    }
+    /// Those of `count` elements that are there.
+    void copy(std::int64_t address, std::int64_t count, float* to) const {
+        const std::int64_t index = (address - first_) / 2, begin = std::max<std::int64_t>(index, 0);
+        const std::int64_t end = std::min(index + count, static_cast<std::int64_t>(count_));
+        if (begin < end) std::copy(values_.data() + begin, values_.data() + end, to + (begin - index));
+    }
 
 private:
     std::size_t index(std::int64_t address) const {
@@ -61,38 +71,26 @@ private:
 
 /// What the steps of a kernel have in common for all rows and columns.
 struct ReductionSteps {
-    /// Steps at the same filter row and column.
-    struct Place {
-        std::int32_t y = 0, x = 0;
-        std::vector<std::uint32_t> steps;
-        // Where steps and their inputs lie as far apart from each one to the next: how far, 0 otherwise.
-        std::uint32_t step_stride = 0;
-        std::int32_t element_stride = 0;
-    };
     const KernelAddresses* kernel = nullptr;
     AddressRange inputs, weights;               ///< offsets
     AddressRange y, x;                          ///< filter rows and columns
     std::vector<std::int32_t> elements;         ///< of each step, where its input lies from the window's corner
     std::vector<std::int32_t> weight_elements;  ///< and its weight from the column's
-    std::vector<Place> places;
-    bool rising = true;  ///< inputs of the steps of a place, in their order
+    /// Each step reads at its filter row and column in a plane of kernel.rows x kernel.columns elements.
+    bool planar = true;
+    AddressRange planes;  ///< offsets of the planes that they read
 
-    /// False if the last kernel had the same steps.
+    /// False if the last kernel had the same steps and planes.
     bool read(const KernelAddresses& from);
-    bool stored(const KernelAddresses::Row& row, const Place& place) const {
-        const std::int32_t at_y = row.y + place.y, at_x = row.x + place.x;
-        return at_y >= 0 && at_y < kernel->rows && at_x >= 0 && at_x < kernel->columns;
-    }
-    /// No step of the row meets the padding.
-    bool all_stored(const KernelAddresses::Row& row) const {
-        return row.y + y.first >= 0 && row.y + y.last < kernel->rows && row.x + x.first >= 0 &&
-               row.x + x.last < kernel->columns;
+    std::int64_t plane_bytes() const { return 2 * std::int64_t{rows_} * columns_; }
+    /// Offset of the plane that a step reads.
+    std::int64_t plane_of(const KernelAddresses::Step& step) const {
+        return step.input - 2 * (std::int64_t{step.y} * columns_ + step.x);
     }
 
 private:
-    void find_strides(Place& place) const;
-
     std::vector<KernelAddresses::Step> steps_;  ///< those read
+    std::int32_t rows_ = 0, columns_ = 0;
 };
 
 }  // namespace switchyard::hw

@@ -77,10 +77,19 @@ bool ResultWriter::fuse(std::size_t step, const KernelAddresses::Row& row, const
                     values[i] +=
                         numerics::widen(memory_.load(fused.address + row.second + std::uint64_t{columns[i].output}));
             return true;
+        case Fused::Kind::position:
+            for (std::size_t i = 0; i < count; ++i)
+                if (columns[i].output != BlockAddresses::kUnwanted)
+                    values[i] += numerics::widen(memory_.load(
+                        fused.address + 2 * (std::uint64_t{columns[i].channel} * fused.count + row.token)));
+            return true;
+        case Fused::Kind::factor: {
+            const float factor = largest_factor(fused, row, memory_);
+            for (std::size_t i = 0; i < count; ++i) values[i] *= factor;
+            return true;
+        }
         case Fused::Kind::sigmoid:
         case Fused::Kind::keep:
-        case Fused::Kind::position:
-        case Fused::Kind::factor:
             return false;
     }
     return false;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "switchyard/platform/system/system_registry.h"
 
-#include <algorithm>
 #include <stdexcept>
 #include <utility>
 
@@ -13,32 +12,30 @@
 
 namespace switchyard::platform {
 
-const System* SystemRegistry::find_design(const std::string& design) const {
-    for (const auto& system : systems_)
-        for (const SystemDesign& one : system->designs())
-            if (one.name == design) return system.get();
-    return nullptr;
-}
-
 void SystemRegistry::add(std::unique_ptr<System> system) {
     for (const auto& other : systems_)
         if (other->name() == system->name()) throw std::logic_error("two systems are called " + system->name());
-    for (const SystemDesign& design : system->designs())
-        if (find_design(design.name) != nullptr) throw std::logic_error("two designs are called " + design.name);
+    const std::vector<SystemDesign> designs = system->designs();
+    for (const SystemDesign& design : designs)
+        if (designs_.count(design.name) != 0) throw std::logic_error("two designs are called " + design.name);
+    for (const SystemDesign& design : designs) designs_.emplace(design.name, Known{system.get(), design});
     systems_.push_back(std::move(system));
 }
 
-const System& SystemRegistry::system_of_design(const std::string& design) const {
-    const System* const found = find_design(design);
-    if (found == nullptr)
+const SystemRegistry::Known& SystemRegistry::known(const std::string& design) const {
+    const auto found = designs_.find(design);
+    if (found == designs_.end())
         throw InputError(fmt::format("design {}: unknown; known designs: {}{}", design, fmt::join(design_names(), ", "),
                                      suggestion(design, design_names())));
-    return *found;
+    return found->second;
+}
+
+const System& SystemRegistry::system_of_design(const std::string& design) const {
+    return *known(design).system;
 }
 
 SystemDesign SystemRegistry::design(const std::string& name) const {
-    const std::vector<SystemDesign> designs = system_of_design(name).designs();
-    return *std::find_if(designs.begin(), designs.end(), [&name](const SystemDesign& one) { return one.name == name; });
+    return known(name).design;
 }
 
 const System& SystemRegistry::system(const std::string& name) const {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -25,9 +26,14 @@ public:
     std::vector<std::string> design_names() const;
 
 private:
-    const System* find_design(const std::string& design) const;
+    struct Known {
+        const System* system;
+        SystemDesign design;
+    };
+    const Known& known(const std::string& design) const;
 
     std::vector<std::unique_ptr<System>> systems_;
+    std::map<std::string, Known> designs_;  ///< by name
 };
 
 }  // namespace switchyard::platform

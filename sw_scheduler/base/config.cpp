@@ -138,7 +138,7 @@ ConfigReader::Setting ConfigReader::lookup(const char* key) {
 
 template <class T>
 void ConfigReader::read_number(const char* key, T& value, double low, double high, const char* type, const char* text) {
-    document(key, type, to_text(static_cast<double>(value)), range_text(low, high), text);
+    if (keys_) document(key, type, to_text(static_cast<double>(value)), range_text(low, high), text);
     const Setting setting = lookup(key);
     if (!setting.value.IsDefined()) return;
     T number{};

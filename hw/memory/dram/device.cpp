@@ -2,6 +2,8 @@
 #include "switchyard/hw/memory/dram/device.h"
 
 #include <algorithm>
+#include <map>
+#include <mutex>
 #include <set>
 #include <utility>
 
@@ -137,18 +139,9 @@ std::string validation_error(const Device& device) {
     return "";
 }
 
-Device read_device(const std::string& name, std::map<std::string, std::string> overrides) {
-    std::string file = name;
-    YAML::Node root;
-    if (is_path(name)) {
-        root.reset(load_yaml(name));
-    } else if (const BuiltinDevice* const builtin = find_builtin(name)) {
-        file = std::string("configs/devices/") + builtin->name + ".yaml";
-        root.reset(parse_yaml(builtin->text, file));
-    } else {
-        throw InputError(name, 0, "",
-                         fmt::format("neither a known device ({}) nor a file", fmt::join(builtin_devices(), ", ")));
-    }
+namespace {
+
+Device device_of(const YAML::Node& root, const std::string& file, std::map<std::string, std::string> overrides) {
     Device device;
     check_sections(root, file, device);
     for_each_section(device, [&](const char* section, auto&& describe_section) {
@@ -159,6 +152,31 @@ Device read_device(const std::string& name, std::map<std::string, std::string> o
     if (!overrides.empty()) throw InputError("--set", 0, overrides.begin()->first, "unknown key");
     if (const std::string message = validation_error(device); !message.empty()) throw InputError(file, 0, "", message);
     return device;
+}
+
+Device read_builtin(const BuiltinDevice& builtin, std::map<std::string, std::string> overrides) {
+    const std::string file = std::string("configs/devices/") + builtin.name + ".yaml";
+    return device_of(parse_yaml(builtin.text, file), file, std::move(overrides));
+}
+
+/// A platform asks for its device again and again.
+const Device& known_builtin(const BuiltinDevice& builtin) {
+    static std::mutex mutex;
+    static std::map<std::string, Device> known;
+    const std::lock_guard<std::mutex> lock(mutex);
+    const auto found = known.find(builtin.name);
+    return found != known.end() ? found->second : known.emplace(builtin.name, read_builtin(builtin, {})).first->second;
+}
+
+}  // namespace
+
+Device read_device(const std::string& name, std::map<std::string, std::string> overrides) {
+    if (is_path(name)) return device_of(load_yaml(name), name, std::move(overrides));
+    const BuiltinDevice* const builtin = find_builtin(name);
+    if (builtin == nullptr)
+        throw InputError(name, 0, "",
+                         fmt::format("neither a known device ({}) nor a file", fmt::join(builtin_devices(), ", ")));
+    return overrides.empty() ? known_builtin(*builtin) : read_builtin(*builtin, std::move(overrides));
 }
 
 std::vector<std::string> builtin_devices() {

@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "switchyard/hw/numerics/fp16.h"
+#include "switchyard/hw/numerics/vector_kernels.h"
 #include "switchyard/platform/systems/adyna/expectation.h"
 #include "switchyard/platform/systems/adyna/network_weights.h"
 #include "switchyard/sw_scheduler/base/error.h"
@@ -22,20 +22,21 @@ std::size_t elements(const OperatorShape& shape) {
     return std::size_t{shape.out_channels} * shape.out_rows * shape.out_columns;
 }
 
-/// Calls visit(index of the element in a batch's tensor) for the elements of a piece in their order.
+/// Calls visit(index of the first element in a batch's tensor, number of elements) for the elements of a piece in their
+/// order, run by run of elements that lie together.
 template <class Visit>
-void for_each_element(const OperatorPlacement& tensor, std::size_t piece, Visit&& visit) {
+void for_each_run(const OperatorPlacement& tensor, std::size_t piece, Visit&& visit) {
     const Box box = piece_box(tensor, static_cast<std::uint32_t>(piece));
     const OperatorShape& shape = tensor.shape;
-    for (std::size_t n = box.n0; n < box.n1; ++n) {
-        for (std::size_t k = 0; k < shape.out_channels; ++k) {
-            for (std::size_t p = box.p0; p < box.p1; ++p) {
-                for (std::size_t q = 0; q < shape.out_columns; ++q) {
-                    visit(((n * shape.out_channels + k) * shape.out_rows + p) * shape.out_columns + q);
-                }
-            }
-        }
+    if (box.n0 >= box.n1 || box.p0 >= box.p1) return;
+    if (box.p0 == 0 && box.p1 == shape.out_rows) {
+        visit(box.n0 * elements(shape), (box.n1 - box.n0) * elements(shape));
+        return;
     }
+    for (std::size_t channel = box.n0 * std::size_t{shape.out_channels};
+         channel < box.n1 * std::size_t{shape.out_channels}; ++channel)
+        visit((channel * shape.out_rows + box.p0) * shape.out_columns,
+              std::size_t{box.p1 - box.p0} * shape.out_columns);
 }
 
 }  // namespace
@@ -113,9 +114,12 @@ std::vector<std::uint8_t> NetworkValues::piece(const ImageMeta::Tensor& tensor, 
     if (tensor.kind == "weights") return weights_.at(tensor.name).at(piece);
     const OperatorPlacement& placement = placement_of(tensor);
     const std::size_t first = std::size_t{batch} * image_.meta.batch_samples * elements(placement.shape);
-    HalfWriter writer;
-    for_each_element(placement, piece, [&](std::size_t i) { writer.add(inputs_.values[first + i]); });
-    return writer.take(tensor.piece_bytes[piece]);
+    std::vector<std::uint16_t> halves;
+    for_each_run(placement, piece, [&](std::size_t run, std::size_t count) {
+        halves.resize(halves.size() + count);
+        numerics::vector_kernels().narrow(&halves[halves.size() - count], &inputs_.values[first + run], count);
+    });
+    return bytes_of(halves, tensor.piece_bytes[piece]);
 }
 
 void NetworkValues::take(const ImageMeta::Tensor& tensor, std::size_t piece, std::uint32_t batch,
@@ -127,12 +131,12 @@ void NetworkValues::take(const ImageMeta::Tensor& tensor, std::size_t piece, std
     const std::size_t batch_elements = image_.meta.batch_samples * elements(placement.shape);
     array.shape[0] = std::max<std::size_t>(array.shape[0], (batch + 1u) * image_.meta.batch_samples);
     array.values.resize(std::max(array.values.size(), (batch + 1u) * batch_elements));
+    std::vector<std::uint16_t> halves(bytes.size() / kElementBytes);
+    std::memcpy(halves.data(), bytes.data(), halves.size() * kElementBytes);
     std::size_t at = 0;
-    for_each_element(placement, piece, [&](std::size_t i) {
-        std::uint16_t bits = 0;
-        std::memcpy(&bits, &bytes[at], kElementBytes);
-        at += kElementBytes;
-        array.values[batch * batch_elements + i] = numerics::widen(bits);
+    for_each_run(placement, piece, [&](std::size_t run, std::size_t count) {
+        numerics::vector_kernels().widen(&array.values[batch * batch_elements + run], &halves[at], count);
+        at += count;
     });
 }
 

@@ -1,26 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "switchyard/platform/systems/adyna/network_weights.h"
 
+#include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "switchyard/hw/numerics/fp16.h"
+#include "switchyard/hw/numerics/vector_kernels.h"
 #include "switchyard/platform/system/npy.h"
 #include "switchyard/sw_scheduler/base/error.h"
 
 namespace switchyard::platform {
 
-void HalfWriter::add(double value) {
-    const std::uint16_t bits = numerics::narrow(value);
-    bytes_.push_back(static_cast<std::uint8_t>(bits));
-    bytes_.push_back(static_cast<std::uint8_t>(bits >> 8));
-}
-
-std::vector<std::uint8_t> HalfWriter::take(std::size_t bytes) {
-    bytes_.resize(bytes, 0);
-    return std::move(bytes_);
+std::vector<std::uint8_t> bytes_of(const std::vector<std::uint16_t>& halves, std::size_t bytes) {
+    std::vector<std::uint8_t> result(bytes);
+    std::memcpy(result.data(), halves.data(), std::min(bytes, halves.size() * sizeof halves[0]));
+    return result;
 }
 
 namespace {
@@ -28,7 +26,7 @@ namespace {
 /// Values of each output channel.
 struct Parameter {
     std::size_t per_channel = 1;
-    std::vector<double> values;  ///< channel by channel
+    std::vector<std::uint16_t> values;  ///< binary16, channel by channel
 };
 
 class WeightFiles {
@@ -43,10 +41,16 @@ public:
         if (result.per_channel == 0) return result;
         const std::size_t stored = result.per_channel * meta_.groups, first = meta_.group * result.per_channel;
         const std::vector<float> whole = meta_.expert < 0 ? matrix(stored) : expert(stored);
+        result.values.resize(result.per_channel * shape_.out_channels);
         for (std::size_t k = 0; k < shape_.out_channels; ++k) {
             const float* const channel = &whole[channel_in_file(k) * stored + first];
+            std::uint16_t* const to = &result.values[k * result.per_channel];
+            if (meta_.weight_scale == 1) {
+                numerics::vector_kernels().narrow(to, channel, result.per_channel);
+                continue;
+            }
             for (std::size_t i = 0; i < result.per_channel; ++i)
-                result.values.push_back(static_cast<double>(channel[i]) * meta_.weight_scale);
+                to[i] = numerics::narrow(static_cast<double>(channel[i]) * meta_.weight_scale);
         }
         return result;
     }
@@ -69,7 +73,7 @@ public:
         Parameter result{tokens, {}};
         for (std::size_t k = 0; k < shape_.out_channels; ++k)
             for (std::size_t token = 0; token < tokens; ++token)
-                result.values.push_back(array.values[token * shape_.out_channels + k]);
+                result.values.push_back(numerics::narrow(array.values[token * shape_.out_channels + k]));
         return result;
     }
 
@@ -129,7 +133,9 @@ private:
         const NpyArray array = read_npy(path);
         if (array.values.size() != shape_.out_channels)
             wrong_shape(path, array, fmt::format("{} channels", shape_.out_channels));
-        return {1, {array.values.begin(), array.values.end()}};
+        Parameter result{1, std::vector<std::uint16_t>(array.values.size())};
+        numerics::vector_kernels().narrow(result.values.data(), array.values.data(), array.values.size());
+        return result;
     }
 
     const std::string& model_;
@@ -165,12 +171,15 @@ std::vector<std::vector<std::uint8_t>> weight_slices(const std::string& model, c
     const Partition& cut = placement.partitions.back();
     for (unsigned ik = 0; ik < placement.k_factor; ++ik) {
         const Box box = output_box(shape, cut, placement.k_factor, ik, cut.dyn_dim);
-        HalfWriter writer;
+        std::vector<std::uint16_t> slice;
         for (const Parameter& parameter : parameters) {
-            for (std::size_t i = box.k0 * parameter.per_channel; i < box.k1 * parameter.per_channel; ++i)
-                writer.add(parameter.values[i]);
+            if (parameter.per_channel == 0) continue;
+            const auto channel = [&parameter](std::size_t k) {
+                return parameter.values.begin() + static_cast<std::ptrdiff_t>(k * parameter.per_channel);
+            };
+            slice.insert(slice.end(), channel(box.k0), channel(box.k1));
         }
-        slices.push_back(writer.take(slice_bytes));
+        slices.push_back(bytes_of(slice, slice_bytes));
     }
     return slices;
 }

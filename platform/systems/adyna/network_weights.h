@@ -10,16 +10,8 @@
 
 namespace switchyard::platform {
 
-/// Numbers as the chip wants them: binary16, rounded to nearest even, little-endian.
-class HalfWriter {
-public:
-    void add(double value);
-    /// Filled up with zeros.
-    std::vector<std::uint8_t> take(std::size_t bytes);
-
-private:
-    std::vector<std::uint8_t> bytes_;
-};
+/// Binary16 numbers as the chip wants them: little-endian, filled up with zeros.
+std::vector<std::uint8_t> bytes_of(const std::vector<std::uint16_t>& halves, std::size_t bytes);
 
 /// The weights of an operator in `folder` (docs/values.md, "Where values come from"), one slice of `slice_bytes` for
 /// each of the parts over output channels. `model`: of whose file a mistake is. Throws InputError for parameters that

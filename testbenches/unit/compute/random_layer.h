@@ -26,6 +26,7 @@ public:
         bool acc_fp16 = false;
         bool specials = false;  ///< infinities, NaNs, subnormals
         bool large = false;
+        bool apart = false;  ///< there may be a gap between the planes of a convolution's input
     };
 
     RandomLayer(Kind kind, const Limits& limits, std::mt19937& random, std::uint32_t base)
@@ -44,8 +45,10 @@ public:
         if (!vector_op()) pick_registers();
         kernel_.wide_inputs = kind == Kind::merge && random_() % 2 == 0;
         kernel_.wide_output = random_() % 3 == 0;
+        plane_ = rows_ * columns_;
+        if (limits.apart && kind == Kind::convolution) plane_ += static_cast<unsigned>(random_() % 3);
         for (unsigned s = 0; s < sources_; ++s)
-            inputs_.push_back(tensor(samples_ * ins_ * rows_ * columns_, kernel_.wide_inputs));
+            inputs_.push_back(tensor(samples_ * ins_ * plane_, kernel_.wide_inputs));
         if (!vector_op()) weights_ = tensor(outs_ * reduced_channels() * filter_ * filter_);
         second_ = tensor(results(), random_() % 2 == 0);
         bias_ = tensor(outs_);
@@ -214,7 +217,7 @@ private:
             for (unsigned r = 0; r < filter_; ++r) {
                 for (unsigned s = 0; s < filter_; ++s) {
                     KernelAddresses::Step step;
-                    step.input = static_cast<int>(2 * ((c * rows_ + r) * columns_ + s));
+                    step.input = static_cast<int>(2 * (c * plane_ + r * columns_ + s));
                     step.weights = static_cast<int>(2 * ((c * filter_ + r) * filter_ + s));
                     step.y = static_cast<int>(r);
                     step.x = static_cast<int>(s);
@@ -258,7 +261,7 @@ private:
                        q = row % out_columns();
         address.y = static_cast<int>(p * stride_) - static_cast<int>(pad_);
         address.x = static_cast<int>(q * stride_) - static_cast<int>(pad_);
-        address.input = static_cast<int>(inputs_[0].address + 2 * n * ins_ * rows_ * columns_) +
+        address.input = static_cast<int>(inputs_[0].address + 2 * n * ins_ * plane_) +
                         2 * (address.y * static_cast<int>(columns_) + address.x);
         address.output = address.second = 2 * ((n * outs_ * out_rows() + p) * out_columns() + q);
         return address;
@@ -273,12 +276,12 @@ private:
         address.channel = k;
         address.output = 2 * k * out_rows() * out_columns();
         address.weights = static_cast<int>(weights_.address + 2 * k * reduced_channels() * filter_ * filter_);
-        if (channelwise()) address.input = static_cast<int>(2 * k * rows_ * columns_);
+        if (channelwise()) address.input = static_cast<int>(2 * k * plane_);
         return address;
     }
 
     std::int32_t source_address(unsigned row, unsigned source, unsigned all_rows) const {
-        const unsigned of_a_channel = rows_ * columns_, n = row / of_a_channel;
+        const unsigned of_a_channel = plane_, n = row / of_a_channel;
         if (row >= all_rows || absent_[n * sources_ + source]) return BlockAddresses::kAbsent;
         return static_cast<int>(inputs_[source].address +
                                 (kernel_.wide_inputs ? 4 : 2) * (n * ins_ * of_a_channel + row % of_a_channel));
@@ -324,8 +327,9 @@ private:
     }
     float input(unsigned source, unsigned n, unsigned c, int y, int x) const {
         if (!inside(y, x)) return 0;
-        const std::size_t row = (n * ins_ + c) * rows_ + static_cast<unsigned>(y);
-        return element(inputs_[source], row * columns_ + static_cast<unsigned>(x));
+        const std::size_t plane = n * ins_ + c;
+        return element(inputs_[source],
+                       plane * plane_ + static_cast<unsigned>(y) * columns_ + static_cast<unsigned>(x));
     }
 
     float expected(unsigned n, unsigned k, unsigned p, unsigned q, float& logit) const {
@@ -389,6 +393,7 @@ private:
     std::mt19937& random_;
     std::uint32_t next_address_;
     unsigned samples_ = 1, outs_ = 1, ins_ = 1, rows_ = 1, columns_ = 1, filter_ = 1, stride_ = 1, pad_ = 0;
+    unsigned plane_ = 1;  ///< elements from one channel to the next
     unsigned sources_ = 1, row_outputs_ = 1, column_outputs_ = 1;
     std::uint32_t logits_ = 0;  ///< where they are kept
     std::vector<Tensor> inputs_;

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
 #include <tlm_utils/simple_target_socket.h>
 
 #include "switchyard/hw/pe_array/operand_memory.h"
@@ -100,6 +101,10 @@ SIM_TEST("PE array: values with binary16 accumulation", "[pe_array]") {
     check_layers({kArrayRows, kArrayColumns, true, false}, 100);
 }
 
+SIM_TEST("PE array: channels of the input that lie apart", "[pe_array]") {
+    check_layers({kArrayRows, kArrayColumns, false, false, false, true}, 100);
+}
+
 SIM_TEST("PE array: operands that have changed, or lie elsewhere, are read again", "[pe_array]") {
     const RandomLayer::Limits limits{kArrayRows, kArrayColumns};
     ArrayBench bench("bench", array_of("analytic", limits));
@@ -133,6 +138,35 @@ SIM_TEST("PE array: infinities, NaNs and subnormals", "[pe_array]") {
 
 SIM_TEST("PE array: infinities, NaNs and subnormals with binary16 accumulation", "[pe_array]") {
     check_layers({kArrayRows, kArrayColumns, true, true}, 60);
+}
+
+TEST_CASE("PE array: an input that does not exist is refused where the window of another row meets the padding",
+          "[pe_array]") {
+    for (const std::string impl : {"analytic", "cycle"})
+        in_child([&] {
+            ArrayBench bench(impl.c_str(), array_of(impl, {kArrayRows, kArrayColumns}));
+            const auto end = static_cast<int>(hw::Scratchpad::Config{}.capacity_bytes);
+            KernelAddresses kernel;  // a filter of three rows on a column of four inputs, two of them beyond the end
+            kernel.rows = 4;
+            kernel.columns = 1;
+            for (int r = 0; r < 3; ++r) kernel.steps.push_back({2 * r, 2 * r, r, 0});
+            kernel.output = 0x8000;
+            BlockAddresses block;
+            block.kernel = &kernel;
+            block.rows.resize(2);
+            block.columns.resize(1);
+            block.rows[0].y = -1;
+            block.rows[0].input = end - 6;
+            block.rows[1].y = 1;
+            block.rows[1].input = end - 2;
+            block.rows[1].output = 2;
+            PeWorkExtension work;
+            work.rows = 2;
+            work.reduction = 3;
+            work.addresses = &block;
+            CHECK(bench.run(work) == ::tlm::TLM_GENERIC_ERROR_RESPONSE);
+            CHECK_THAT(bench.registry.errors().back(), Catch::Contains(fmt::format("no operand at {:#x}", end)));
+        });
 }
 
 TEST_CASE("PE array: addresses that contradict the sizes or do not exist are refused", "[pe_array]") {

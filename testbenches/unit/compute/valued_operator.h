@@ -40,6 +40,9 @@ public:
     }
 
     const Kernel& kernel() const { return kernel_; }
+    const OperatorShape& shape() const { return shape_; }
+    unsigned dyn_dim() const { return dyn_dim_; }
+    unsigned sources() const { return static_cast<unsigned>(inputs_.size()); }
     unsigned ranks() const {
         return unsigned{kernel_.loop(Level::tile, Dim::n).block} * kernel_.loop(Level::tile, Dim::k).block *
                kernel_.loop(Level::tile, Dim::p).block;
