@@ -99,6 +99,9 @@ private:
     std::size_t channel_in_file(std::size_t k) const {
         if (meta_.heads <= 1) return k;
         const std::size_t all = shape_.out_channels / 3u, head = all / meta_.heads;
+        if (head == 0)
+            throw InputError(model_, 0, meta_.name,
+                             fmt::format("has {} heads in {} channels", meta_.heads, shape_.out_channels));
         const std::size_t part = k % (3 * head) / head;
         return part * all + k / (3 * head) * head + k % head;
     }
