@@ -88,7 +88,7 @@ bool BlockMultiplier::find_windows(const BlockAddresses& block) {
     if (laid_out_for_ != block.kernel) {
         laid_out_ = padded_.lay_out(inputs_, steps_, window_range_, changed_);
         laid_out_for_ = block.kernel;
-        changed_ = !laid_out_;
+        changed_ = false;
     }
     if (!laid_out_) return false;
     windows_.clear();

@@ -37,14 +37,16 @@ bool PaddedInputs::lay_out(const OperandRegion& inputs, const ReductionSteps& st
                            bool changed) {
     inputs_ = &inputs;
     steps_ = &steps;
+    stale_ = stale_ || changed;
     padded_ = needs_padding(windows);
     if (!padded_) return true;
     if (!steps.planar) return false;
     const Layout layout = layout_of(windows);
     if (layout != layout_)
         values_.assign(static_cast<std::size_t>(layout.size), 0.0F);
-    else if (!changed && windows.planes.first == first_)
+    else if (!stale_ && windows.planes.first == first_)
         return true;
+    stale_ = false;
     layout_ = layout;
     first_ = plane_ = windows.planes.first;
     index_ = 0;

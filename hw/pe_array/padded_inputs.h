@@ -63,6 +63,7 @@ private:
     const OperandRegion* inputs_ = nullptr;
     const ReductionSteps* steps_ = nullptr;
     bool padded_ = false;
+    bool stale_ = true;  ///< what was copied last is not of these inputs and steps
     Layout layout_;
     std::int64_t first_ = 0;  ///< WindowRange::planes
     std::vector<float> values_;

@@ -140,6 +140,47 @@ SIM_TEST("PE array: infinities, NaNs and subnormals with binary16 accumulation",
     check_layers({kArrayRows, kArrayColumns, true, true}, 60);
 }
 
+TEST_CASE("PE array: inputs that change while no window meets the padding", "[pe_array]") {
+    for (const std::string impl : {"analytic", "cycle"})
+        in_child([&] {
+            ArrayBench bench(impl.c_str(), array_of(impl, {kArrayRows, kArrayColumns}));
+            // A filter of three rows on a column of six inputs, the last ones of the memory.
+            constexpr std::uint32_t kWeights = 0x8000, kResults = 0x8040;
+            const auto inputs = static_cast<std::uint32_t>(hw::Scratchpad::Config{}.capacity_bytes) - 12;
+            const std::uint16_t one = 0x3C00, two = 0x4000, three = 0x4200, six = 0x4600;
+            KernelAddresses kernel;
+            kernel.rows = 6;
+            kernel.columns = 1;
+            for (int r = 0; r < 3; ++r) kernel.steps.push_back({2 * r, 2 * r, r, 0});
+            kernel.output = kResults;
+            BlockAddresses block;
+            block.kernel = &kernel;
+            block.columns.resize(1);
+            block.columns[0].weights = kWeights;
+            bench.poke(kWeights, {one, one, one});
+            const auto results = [&](std::int32_t second_row) {
+                block.rows.assign(2, {});
+                for (const std::size_t i : {0U, 1U}) {
+                    BlockAddresses::Row& row = block.rows[i];
+                    row.y = i == 0 ? 0 : second_row;
+                    row.input = static_cast<std::int32_t>(inputs) + 2 * row.y;
+                    row.output = static_cast<std::uint32_t>(2 * i);
+                }
+                PeWorkExtension work;
+                work.rows = 2;
+                work.reduction = 3;
+                work.addresses = &block;
+                CHECK(bench.run(work) == ::tlm::TLM_OK_RESPONSE);
+                return bench.peek(kResults, 2);
+            };
+            bench.poke(inputs, std::vector<std::uint16_t>(6, one));
+            CHECK(results(4) == std::vector<std::uint16_t>{three, two});
+            bench.poke(inputs, std::vector<std::uint16_t>(6, two));
+            CHECK(results(3) == std::vector<std::uint16_t>{six, six});
+            CHECK(results(4) == std::vector<std::uint16_t>{six, 0x4400});
+        });
+}
+
 TEST_CASE("PE array: an input that does not exist is refused where the window of another row meets the padding",
           "[pe_array]") {
     for (const std::string impl : {"analytic", "cycle"})
