@@ -112,12 +112,12 @@ void ValueAddresses::find(const OutputIndex& position, BlockAddresses& block) {
     // Blocks that follow each other often differ in their channels only.
     const auto same = [&](unsigned axis) { return position[axis] == last_position_[axis]; };
     const auto as_large = [&](unsigned axis) { return extent[axis] == last_extent_[axis]; };
-    const bool shape_stays = last_.kernel != nullptr && as_large(kN) && as_large(kP) && as_large(kQ) && same(kN);
-    const bool planar = samples_.empty() && kernel_.attention.tokens == 0;
-    if (shape_stays && planar && !(same(kP) && same(kQ)))
-        move_rows(position);
-    else if (!shape_stays || !(same(kP) && same(kQ)))
+    const bool alike = last_.kernel != nullptr && as_large(kN) && as_large(kP) && as_large(kQ) && same(kN);
+    const bool here = same(kP) && same(kQ), can_move = samples_.empty() && kernel_.attention.tokens == 0;
+    if (!alike || (!here && !can_move))
         find_rows(position, extent);
+    else if (!here)
+        move_rows(position);
     last_position_ = position;
     last_extent_ = extent;
     block.kernel = last_.kernel;

@@ -83,7 +83,7 @@ void BlockMultiplier::multiply_block(const BlockAddresses& block) {
     }
 }
 
-/// False if the inputs of a row do not exist, or do not lie in planes.
+/// False if the inputs of a row do not exist, or do not lie plane behind plane: then results are worked out one by one.
 bool BlockMultiplier::find_windows(const BlockAddresses& block) {
     if (laid_out_for_ != block.kernel) {
         laid_out_ = padded_.lay_out(inputs_, steps_, window_range_, changed_);

@@ -93,7 +93,7 @@ bool PaddedInputs::exist(const KernelAddresses::Row& row, std::int64_t plane) co
 const float* PaddedInputs::window(const KernelAddresses::Row& row) {
     if (!padded_) return inputs_->span(row.input, steps_->inputs.first, steps_->inputs.last);
     const std::int64_t plane = WindowRange::plane_of(row, *steps_->kernel);
-    if (!exist(row, plane)) return nullptr;
+    if ((plane - first_) % steps_->plane_bytes() != 0 || !exist(row, plane)) return nullptr;
     return values_.data() + layout_.at(index_of(plane), row.y, row.x);
 }
 

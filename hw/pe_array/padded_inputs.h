@@ -30,7 +30,8 @@ public:
     /// Both must stay as they are until the next call. `changed`: they are not those of the last call. False if there
     /// is padding and the steps are not planar.
     bool lay_out(const OperandRegion& inputs, const ReductionSteps& steps, const WindowRange& windows, bool changed);
-    /// The top left corner of the row's window in the first channel; null if an input that it needs does not exist.
+    /// The top left corner of the row's window in the first channel; null if an input that it needs does not exist or
+    /// its planes do not follow those of the first row.
     const float* window(const KernelAddresses::Row& row);
     /// Of each step, from that corner on.
     const std::int32_t* offsets() const { return padded_ ? offsets_.data() : steps_->elements.data(); }

@@ -102,7 +102,7 @@ SIM_TEST("PE array: values with binary16 accumulation", "[pe_array]") {
 }
 
 SIM_TEST("PE array: channels of the input that lie apart", "[pe_array]") {
-    check_layers({kArrayRows, kArrayColumns, false, false, false, true}, 100);
+    check_layers({kArrayRows, kArrayColumns, false, false, false, true}, 1000);
 }
 
 SIM_TEST("PE array: operands that have changed, or lie elsewhere, are read again", "[pe_array]") {
