@@ -20,6 +20,9 @@ namespace switchyard {
 /// Then the epilogue in binary32, one rounding to binary16 unless the result is binary32, and the write to
 ///   output + row.output + column.output.
 struct KernelAddresses {
+    /// A result that is not wanted: the last PE of a dimension may hold fewer than the others.
+    static constexpr std::uint32_t kUnwanted = 0xFFFFFFFF;
+
     /// One product of the reduction: c outermost, then r, then s.
     struct Step {
         std::int32_t input = 0, weights = 0;  ///< byte offsets
@@ -32,16 +35,20 @@ struct KernelAddresses {
     struct Row {
         std::int32_t input = 0;     ///< of the window's top left corner, which may lie in the padding
         std::int32_t y = 0, x = 0;  ///< that corner in the stored input; attention: y is the query's token
-        std::uint32_t output = 0;   ///< or BlockAddresses::kUnwanted
+        std::uint32_t output = 0;   ///< or kUnwanted
         std::uint32_t second = 0;   ///< as `output`, for a second operand
         std::uint32_t sample = 0;   ///< of the operator's samples on this tile
         std::uint32_t token = 0;    ///< of its input, all rows of all its samples counted
+
+        bool wanted() const { return output != kUnwanted; }
     };
     struct Column {
         std::int32_t input = 0;    ///< channelwise and vector work: of the column's own channel; attention: of its head
         std::int32_t weights = 0;  ///< attention: of its channel of the values, from the head's first query on
-        std::uint32_t output = 0;  ///< or BlockAddresses::kUnwanted
+        std::uint32_t output = 0;  ///< or kUnwanted
         std::uint32_t channel = 0;  ///< of parameters of the epilogue
+
+        bool wanted() const { return output != kUnwanted; }
     };
 
     /// Fused on the way out. v: the result so far.
@@ -96,8 +103,7 @@ struct KernelAddresses {
 /// Of one block. The kernel must stay as it is until the invocation's last command has returned, the block's own lists
 /// until its command has.
 struct BlockAddresses {
-    /// A result that is not wanted: the last PE of a dimension may hold fewer than the others.
-    static constexpr std::uint32_t kUnwanted = 0xFFFFFFFF;
+    static constexpr std::uint32_t kUnwanted = KernelAddresses::kUnwanted;
     /// An operand that does not exist (a source of a merge without the sample).
     static constexpr std::int32_t kAbsent = INT32_MIN;
 

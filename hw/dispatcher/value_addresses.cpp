@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::array<Dim, 4> kAxes{Dim::n, Dim::k, Dim::p, Dim::q};
 enum : unsigned { kN, kK, kP, kQ };
+constexpr auto kBytes = static_cast<std::int32_t>(kElementBytes);
 
 }  // namespace
 
@@ -109,24 +110,27 @@ ValueAddresses::Span ValueAddresses::span(unsigned axis, const OutputIndex& posi
 
 void ValueAddresses::find(const OutputIndex& position, BlockAddresses& block) {
     const OutputIndex extent = nest_.extent_at(position);
-    // Blocks that follow each other often differ in their channels only.
+    // Blocks that follow each other often differ in their channels only, or in their place.
     const auto same = [&](unsigned axis) { return position[axis] == last_position_[axis]; };
     const auto as_large = [&](unsigned axis) { return extent[axis] == last_extent_[axis]; };
-    const bool alike = last_.kernel != nullptr && as_large(kN) && as_large(kP) && as_large(kQ) && same(kN);
-    const bool here = same(kP) && same(kQ), can_move = samples_.empty() && kernel_.attention.tokens == 0;
+    const bool alike = last_.kernel != nullptr && as_large(kN) && as_large(kP) && as_large(kQ);
+    const bool here = same(kN) && same(kP) && same(kQ);
+    const bool can_move = kernel_.attention.tokens == 0 && values_.shape.joined == 1;
     if (!alike || (!here && !can_move))
         find_rows(position, extent);
     else if (!here)
         move_rows(position);
+    if (last_.columns.empty() || !same(kK)) find_columns(position, extent);
     last_position_ = position;
     last_extent_ = extent;
-    block.kernel = last_.kernel;
-    block.rows = last_.rows;
-    block.inputs = last_.inputs;
-    block.columns.clear();
+    block = last_;
+}
+
+void ValueAddresses::find_columns(const OutputIndex& position, const OutputIndex& extent) {
     const Span k = span(kK, position, extent);
+    last_.columns.clear();
     for (std::uint32_t pe = 0; pe < k.lanes; ++pe)
-        for (std::uint32_t in_pe = 0; in_pe < k.depth; ++in_pe) block.columns.push_back(column(k.at(pe, in_pe)));
+        for (std::uint32_t in_pe = 0; in_pe < k.depth; ++in_pe) last_.columns.push_back(column(k.at(pe, in_pe)));
 }
 
 void ValueAddresses::find_rows(const OutputIndex& position, const OutputIndex& extent) {
@@ -142,7 +146,7 @@ void ValueAddresses::find_rows(const OutputIndex& position, const OutputIndex& e
                     for (std::uint32_t in_p = 0; in_p < p.depth; ++in_p)
                         for (std::uint32_t in_q = 0; in_q < q.depth; ++in_q) {
                             last_.rows.push_back(row(n.at(pe_n, in_n), p.at(pe_p, in_p), q.at(pe_q, in_q)));
-                            if (!samples_.empty()) add_inputs(n.at(pe_n, in_n), last_.rows.back(), last_.inputs);
+                            if (!samples_.empty()) add_inputs(last_.rows.back(), last_.inputs);
                         }
 }
 
@@ -150,20 +154,29 @@ void ValueAddresses::move_rows(const OutputIndex& position) {
     const auto distance = [&](unsigned axis) {
         return static_cast<std::int32_t>(position[axis]) - static_cast<std::int32_t>(last_position_[axis]);
     };
-    const std::int32_t rows = distance(kP), columns = distance(kQ), stride = static_cast<std::int32_t>(stride_);
-    const std::int32_t input = stride * (rows * row_bytes_ + columns * static_cast<std::int32_t>(kElementBytes));
-    const auto output = static_cast<std::uint32_t>(static_cast<std::int32_t>(kElementBytes) *
-                                                   (rows * static_cast<std::int32_t>(size_[kQ]) + columns));
-    const std::uint32_t token = values_.first_tokens.empty() ? 0 : static_cast<std::uint32_t>(rows);
+    const auto outputs_of = [&](unsigned axis) { return static_cast<std::int32_t>(size_[axis]); };
+    const std::int32_t samples = distance(kN), rows = distance(kP), columns = distance(kQ),
+                       stride = static_cast<std::int32_t>(stride_);
+    const std::int32_t input = samples * sample_bytes_ + stride * (rows * row_bytes_ + columns * kBytes);
+    const auto output = static_cast<std::uint32_t>(
+        kBytes * ((samples * outputs_of(kK) * outputs_of(kP) + rows) * outputs_of(kQ) + columns));
     for (BlockAddresses::Row& row : last_.rows) {
-        if (row.output == BlockAddresses::kUnwanted) continue;
+        if (!row.wanted()) continue;
+        if (!values_.first_tokens.empty()) {
+            const std::uint32_t before = nest_.box().n0 + row.sample,
+                                now = before + static_cast<std::uint32_t>(samples);
+            row.token += values_.first_tokens.at(now) - values_.first_tokens[before] + static_cast<std::uint32_t>(rows);
+        }
         row.y += rows * stride;
         row.x += columns * stride;
         row.input += input;
+        row.sample += static_cast<std::uint32_t>(samples);
         row.output += output;
         row.second += output;
-        row.token += token;
     }
+    if (samples_.empty()) return;
+    last_.inputs.clear();
+    for (const BlockAddresses::Row& row : last_.rows) add_inputs(row, last_.inputs);
 }
 
 BlockAddresses::Row ValueAddresses::row(const Lane& n, const Lane& p, const Lane& q) const {
@@ -191,16 +204,15 @@ BlockAddresses::Row ValueAddresses::row(const Lane& n, const Lane& p, const Lane
     return row;
 }
 
-void ValueAddresses::add_inputs(const Lane& n, const BlockAddresses::Row& row,
-                                std::vector<std::int32_t>& inputs) const {
-    if (row.output == BlockAddresses::kUnwanted) {
+void ValueAddresses::add_inputs(const BlockAddresses::Row& row, std::vector<std::int32_t>& inputs) const {
+    if (!row.wanted()) {
         inputs.insert(inputs.end(), kernel_.steps.size(), BlockAddresses::kAbsent);
         return;
     }
     const std::int32_t inside =
         (row.y * row_bytes_ + row.x * static_cast<std::int32_t>(kElementBytes)) * operand_scale();
     const auto reads = [&](const std::vector<std::int32_t>& places) {
-        const std::int32_t place = places[n.at];
+        const std::int32_t place = places[row.sample];
         return place == BlockAddresses::kAbsent ? place : place + inside;
     };
     if (kernel_.steps.size() == samples_.size()) {

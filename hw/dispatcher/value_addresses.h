@@ -49,13 +49,14 @@ private:
     void make_across();
     /// Rows and inputs of the block, into last_.
     void find_rows(const OutputIndex& position, const OutputIndex& extent);
-    /// The same from those of the last block of the same samples and extent.
+    /// The same from those of the last block, which has the same extent.
     void move_rows(const OutputIndex& position);
+    void find_columns(const OutputIndex& position, const OutputIndex& extent);
     Span span(unsigned axis, const OutputIndex& position, const OutputIndex& extent) const;
     BlockAddresses::Row row(const Lane& n, const Lane& p, const Lane& q) const;
     BlockAddresses::Column column(const Lane& k) const;
     /// Several sources: where each step of this row reads.
-    void add_inputs(const Lane& n, const BlockAddresses::Row& row, std::vector<std::int32_t>& inputs) const;
+    void add_inputs(const BlockAddresses::Row& row, std::vector<std::int32_t>& inputs) const;
 
     const KernelNest& nest_;
     const OperatorValues& values_;
@@ -66,7 +67,7 @@ private:
     std::int32_t pad_ = 0;
     std::int32_t sample_bytes_ = 0, channel_bytes_ = 0, row_bytes_ = 0;  ///< of the input slot
     bool channelwise_ = false;
-    BlockAddresses last_;  ///< the block before, without its columns
+    BlockAddresses last_;  ///< the block before
     OutputIndex last_position_{}, last_extent_{};
     std::vector<std::vector<std::int32_t>> samples_;  ///< several sources: where each has the samples of the box
 };

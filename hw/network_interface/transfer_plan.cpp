@@ -82,27 +82,32 @@ TransferPlan::TransferPlan(const Edge& edge, const OperatorPlacement& source, co
              (edge.role == OperandRole::factor ||
               needs_whole_input(dst_.shape, edge.channels, rows, edge.role == OperandRole::second_operand));
 
-    counts_.assign(std::size_t{source_.n} * destination_.n, 0);
-    firsts_.assign(counts_.size(), 0);
-    const std::uint32_t source_block = ceil_div(source_.dyn_dim, source_.n);
-    const std::uint32_t destination_block = ceil_div(destination_.dyn_dim, destination_.n);
-    std::size_t s = 0;
-    std::size_t d = 0;
-    for (const std::uint32_t id : edge_set.ids()) {
-        if (source.in_memory()) {
-            s = id;
-        } else {
-            while (s < source_set.size() && source_set[s] < id) ++s;
-        }
-        if (destination.in_memory()) {
-            d = id;
-        } else {
-            while (d < destination_set.size() && destination_set[d] < id) ++d;
-        }
-        const std::size_t pair = s / source_block * destination_.n + d / destination_block;
-        if (counts_[pair]++ == 0) firsts_[pair] = id;
-        pairs_.push_back(static_cast<std::uint32_t>(pair));
+    source_begins_ = begins_of(source_, source.in_memory() ? nullptr : &source_set);
+    destination_begins_ = begins_of(destination_, destination.in_memory() ? nullptr : &destination_set);
+}
+
+TransferPlan::Begins TransferPlan::begins_of(const Partition& cut, const SampleSet* set) const {
+    const std::vector<std::uint32_t>& ids = edge_set_.ids();
+    const std::uint32_t block = ceil_div(cut.dyn_dim, cut.n);
+    Begins begins{0};
+    auto at = ids.begin();
+    for (std::uint32_t position = block; begins.size() < cut.n; position += block) {
+        if (set == nullptr)
+            at = std::lower_bound(at, ids.end(), position);
+        else if (position <= set->size())  // behind the last one of the block before
+            at = std::upper_bound(at, ids.end(), (*set)[position - 1]);
+        else
+            at = ids.end();
+        begins.push_back(at - ids.begin());
     }
+    begins.push_back(static_cast<std::ptrdiff_t>(ids.size()));
+    return begins;
+}
+
+TransferPlan::Places TransferPlan::places(std::uint32_t source_block, std::uint32_t destination_block) const {
+    const std::ptrdiff_t first = std::max(source_begins_[source_block], destination_begins_[destination_block]);
+    const std::ptrdiff_t last = std::min(source_begins_[source_block + 1], destination_begins_[destination_block + 1]);
+    return {first, std::max(first, last)};
 }
 
 TransferPlan::Needs TransferPlan::makes_of(unsigned source_rank) const {
@@ -188,10 +193,8 @@ TensorPart TransferPlan::part(unsigned source_rank, unsigned destination_rank) c
     TensorPart part;
     if (bytes(made, needed) == 0) return part;
     part.element_bytes = edge_.element_bytes;
-    const std::uint32_t pair = made.n * destination_.n + needed.n;
-    for (std::size_t i = 0; i < pairs_.size(); ++i) {
-        if (pairs_[i] == pair) part.samples.push_back(edge_set_[i]);
-    }
+    const Places taken = places(made.n, needed.n);
+    part.samples.assign(edge_set_.ids().begin() + taken.first, edge_set_.ids().begin() + taken.last);
     part.first_channel = std::max(made.channels.first, needed.channels.first);
     part.channels = std::min(made.channels.last, needed.channels.last) - part.first_channel;
     if (partial_sums_) {
@@ -259,7 +262,7 @@ std::vector<TransferPlan::Access> TransferPlan::reads(unsigned destination_rank)
         for (unsigned piece = block * source_.p; piece < (block + 1) * source_.p; ++piece) {
             const Needs lies = makes_of(piece);
             if (bytes(lies, needed) == 0) continue;
-            parts.push_back(access(piece, lies, needed, firsts_[block * destination_.n + needed.n]));
+            parts.push_back(access(piece, lies, needed, first_sample(block, needed.n)));
         }
     }
     return parts;
@@ -274,7 +277,7 @@ std::vector<TransferPlan::Access> TransferPlan::writes(unsigned source_rank) con
         for (unsigned piece = block * destination_.p; piece < (block + 1) * destination_.p; ++piece) {
             const Needs lies = needs_of(piece);
             if (bytes(made, lies) == 0) continue;
-            parts.push_back(access(piece, lies, made, firsts_[made.n * destination_.n + block]));
+            parts.push_back(access(piece, lies, made, first_sample(made.n, block)));
         }
     }
     return parts;

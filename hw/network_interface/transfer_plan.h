@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
+
+#include <boost/container/small_vector.hpp>
 
 #include "switchyard/sw_scheduler/adyna/image/program.h"
 #include "switchyard/sw_scheduler/adyna/image/samples.h"
@@ -109,8 +112,22 @@ private:
     std::uint64_t bytes(const Needs& made, const Needs& needed) const;
     Access access(unsigned piece, const Needs& lies, const Needs& wanted, std::uint32_t first_id) const;
     std::uint32_t samples_for(std::uint32_t destination_block) const;
+    /// Indices in the edge's set: of the first sample in each block of an end, and behind all. Blocks are ranges of
+    /// ids.
+    using Begins = boost::container::small_vector<std::ptrdiff_t, 16>;
+    /// `set`: of the end; null where the ids themselves are the positions.
+    Begins begins_of(const Partition& cut, const SampleSet* set) const;
+    struct Places {
+        std::ptrdiff_t first, last;
+    };
+    Places places(std::uint32_t source_block, std::uint32_t destination_block) const;
     std::uint32_t samples(std::uint32_t source_block, std::uint32_t destination_block) const {
-        return counts_[source_block * destination_.n + destination_block];
+        const Places taken = places(source_block, destination_block);
+        return static_cast<std::uint32_t>(taken.last - taken.first);
+    }
+    /// At least one.
+    std::uint32_t first_sample(std::uint32_t source_block, std::uint32_t destination_block) const {
+        return edge_set_[static_cast<std::size_t>(places(source_block, destination_block).first)];
     }
 
     const Edge& edge_;
@@ -119,11 +136,9 @@ private:
     const OperatorPlacement& dst_;
     Partition source_{}, destination_{};
     std::uint32_t source_size_, destination_size_;
-    bool partial_sums_ = false;          ///< of a global pool, straight from the producer's tiles
-    bool whole_ = false;                 ///< consumer needs every channel and row (flattened)
-    std::vector<std::uint32_t> counts_;  ///< samples in (source block, destination block)
-    std::vector<std::uint32_t> firsts_;  ///< of them the smallest id
-    std::vector<std::uint32_t> pairs_;   ///< of each sample of the edge: index in counts_
+    bool partial_sums_ = false;  ///< of a global pool, straight from the producer's tiles
+    bool whole_ = false;         ///< consumer needs every channel and row (flattened)
+    Begins source_begins_, destination_begins_;
 };
 
 }  // namespace switchyard::hw

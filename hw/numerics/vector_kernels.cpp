@@ -153,30 +153,48 @@ __attribute__((target("avx2,fma,f16c"))) void narrow_avx2(std::uint16_t* y, cons
     for (; i < n; ++i) y[i] = narrow(x[i]);
 }
 
+/// Of kRows rows and kVectors vectors of columns. GCC 12 keeps the sums in registers only if it unrolls all loops over
+/// them as early as the pragmas ask for.
+template <unsigned kRows, unsigned kVectors>
+__attribute__((target("avx2,fma,f16c"))) inline void mac32_part_avx2(float* sums, const float* const* rows,
+                                                                     const std::int32_t* offsets, const float* factors,
+                                                                     std::size_t steps) {
+    constexpr unsigned kLanes = 8;
+    std::array<const float*, kRows> row;
+    __m256 tile[kRows][kVectors];
+#pragma GCC unroll 8
+    for (unsigned i = 0; i < kRows; ++i) {
+        row[i] = rows[i];
+#pragma GCC unroll 2
+        for (unsigned v = 0; v < kVectors; ++v) tile[i][v] = _mm256_setzero_ps();
+    }
+    for (std::size_t s = 0; s < steps; ++s, factors += kTileColumns) {
+        const std::int32_t at = offsets[s];
+        __m256 b[kVectors];
+#pragma GCC unroll 2
+        for (unsigned v = 0; v < kVectors; ++v) b[v] = _mm256_loadu_ps(factors + v * kLanes);
+#pragma GCC unroll 8
+        for (unsigned i = 0; i < kRows; ++i) {
+            const __m256 a = _mm256_broadcast_ss(row[i] + at);
+#pragma GCC unroll 2
+            for (unsigned v = 0; v < kVectors; ++v) tile[i][v] = _mm256_fmadd_ps(a, b[v], tile[i][v]);
+        }
+    }
+#pragma GCC unroll 8
+    for (unsigned i = 0; i < kRows; ++i)
+#pragma GCC unroll 2
+        for (unsigned v = 0; v < kVectors; ++v) _mm256_storeu_ps(sums + i * kTileColumns + v * kLanes, tile[i][v]);
+}
+
 __attribute__((target("avx2,fma,f16c"))) void mac32_tile_avx2(float* sums, const float* const* rows,
                                                               const std::int32_t* offsets, const float* b,
                                                               std::size_t steps, unsigned columns) {
-    constexpr unsigned kRows = 4, kVectors = 2, kLanes = 8;
-    for (unsigned c = 0; c < columns; c += kVectors * kLanes) {
-        for (unsigned r = 0; r < kTileRows; r += kRows) {
-            __m256 tile[kRows][kVectors];
-            for (auto& row : tile)
-                for (__m256& sum : row) sum = _mm256_setzero_ps();
-            const float* factors = b + c;
-            for (std::size_t s = 0; s < steps; ++s, factors += kTileColumns) {
-                const std::int32_t at = offsets[s];
-                const __m256 b0 = _mm256_loadu_ps(factors), b1 = _mm256_loadu_ps(factors + kLanes);
-                for (unsigned i = 0; i < kRows; ++i) {
-                    const __m256 a = _mm256_broadcast_ss(rows[r + i] + at);
-                    tile[i][0] = _mm256_fmadd_ps(a, b0, tile[i][0]);
-                    tile[i][1] = _mm256_fmadd_ps(a, b1, tile[i][1]);
-                }
-            }
-            for (unsigned i = 0; i < kRows; ++i)
-                for (unsigned v = 0; v < kVectors; ++v)
-                    _mm256_storeu_ps(sums + (r + i) * kTileColumns + c + v * kLanes, tile[i][v]);
-        }
-    }
+    constexpr unsigned kLanes = 8, kRows = 4;
+    unsigned c = 0;
+    for (; c + kLanes < columns; c += 2 * kLanes)
+        for (unsigned r = 0; r < kTileRows; r += kRows)
+            mac32_part_avx2<kRows, 2>(sums + r * kTileColumns + c, rows + r, offsets, b + c, steps);
+    if (c < columns) mac32_part_avx2<kTileRows, 1>(sums + c, rows, offsets, b + c, steps);
 }
 
 __attribute__((target("avx512f"))) void mac32_tile_avx512(float* sums, const float* const* rows,

@@ -8,6 +8,8 @@
 #include <numeric>
 #include <vector>
 
+#include <boost/container/vector.hpp>
+
 #include "switchyard/hw/numerics/channel_steps.h"
 #include "switchyard/hw/numerics/fp16.h"
 #include "switchyard/hw/numerics/vector_kernels.h"
@@ -21,13 +23,20 @@ using numerics::kTileRows;
 using Row = BlockAddresses::Row;
 using Column = BlockAddresses::Column;
 
+/// Whose new elements have no value until they get one.
+using Floats = boost::container::vector<float>;
+
+void resize(Floats& values, std::size_t size) {
+    values.resize(size, boost::container::default_init);
+}
+
 /// The right factor of a product as the kernels of hw/numerics read it.
 class Factor {
 public:
     void resize(std::size_t steps, std::size_t columns) {
         steps_ = steps;
         columns_ = columns;
-        values_.resize((columns + kTileColumns - 1) / kTileColumns * kTileColumns * steps);
+        hw::resize(values_, (columns + kTileColumns - 1) / kTileColumns * kTileColumns * steps);
     }
     std::size_t steps() const { return steps_; }
     std::size_t columns() const { return columns_; }
@@ -39,7 +48,7 @@ public:
 
 private:
     std::size_t steps_ = 0, columns_ = 0;
-    std::vector<float> values_;
+    Floats values_;
 };
 
 /// A head: the block's columns in it, and its keys and values for the sample that was met last.
@@ -56,7 +65,7 @@ public:
     AttentionBlock(const BlockAddresses& block, bool acc_fp16, OperandMemory& memory)
         : attention_(block.kernel->attention), acc_fp16_(acc_fp16), memory_(memory), writer_(*block.kernel, memory) {
         for (const Column& column : block.columns) {
-            if (column.output == BlockAddresses::kUnwanted) continue;
+            if (!column.wanted()) continue;
             auto head = std::find_if(heads_.begin(), heads_.end(),
                                      [&column](const Head& one) { return one.input == column.input; });
             if (head == heads_.end()) head = heads_.insert(head, {column.input, {}, -1, {}, {}});
@@ -67,21 +76,20 @@ public:
     }
 
     /// At least one row, all of one sample.
-    void attend(const std::vector<const Row*>& rows) {
+    void attend(const std::vector<Row>& rows) {
         for (Head& head : heads_) {
-            read(head, std::int64_t{rows.front()->input} + head.input);
+            read(head, std::int64_t{rows.front().input} + head.input);
             queries_.assign(std::size_t{kTileRows} * attention_.head_channels, 0);
             for (std::size_t r = 0; r < rows.size(); ++r)
-                load(address_of(head.first, 0, rows[r]->y), attention_.channel_bytes, attention_.head_channels,
+                load(address_of(head.first, 0, rows[r].y), attention_.channel_bytes, attention_.head_channels,
                      &queries_[r * attention_.head_channels]);
             multiply(queries_, head.keys, probabilities_);
             for (std::size_t r = 0; r < rows.size(); ++r) scale(&probabilities_[r * attention_.tokens]);
             multiply(probabilities_, head.values, results_);
-            for (std::size_t r = 0; r < rows.size(); ++r)
-                for (std::size_t k = 0; k < head.columns.size(); k += kTileColumns)
-                    writer_.store(*rows[r], &head.columns[k],
-                                  std::min<std::size_t>(kTileColumns, head.columns.size() - k),
-                                  &results_[r * head.columns.size() + k]);
+            for (std::size_t k = 0; k < head.columns.size(); k += kTileColumns) {
+                const std::size_t columns = std::min<std::size_t>(kTileColumns, head.columns.size() - k);
+                writer_.store({rows.data(), rows.size(), &head.columns[k], columns}, &results_[k], head.columns.size());
+            }
         }
     }
 
@@ -115,17 +123,17 @@ private:
             for (std::uint32_t j = 0; j < tokens; j += kTileColumns)
                 load(address_of(first, std::int64_t{channels} + c, j), attention_.token_bytes,
                      std::min<std::size_t>(kTileColumns, tokens - j), &head.keys.at(c, j));
-        value_.resize(tokens);
+        resize(value_, tokens);
         for (std::size_t k = 0; k < head.columns.size(); ++k) {
             load(first + head.columns[k].weights, attention_.token_bytes, tokens, value_.data());
             for (std::uint32_t j = 0; j < tokens; ++j) head.values.at(j, k) = value_[j];
         }
     }
     /// to[row][column] = sum over the factor's steps, in their order, of from[row][step] * factor[step][column].
-    void multiply(const std::vector<float>& from, const Factor& factor, std::vector<float>& to) const {
+    void multiply(const Floats& from, const Factor& factor, Floats& to) const {
         std::array<const float*, kTileRows> rows{};
         for (std::size_t r = 0; r < kTileRows; ++r) rows[r] = &from[r * factor.steps()];
-        to.resize(kTileRows * factor.columns());
+        resize(to, kTileRows * factor.columns());
         alignas(64) std::array<float, std::size_t{kTileRows} * kTileColumns> sums;
         const numerics::VectorKernels& kernels = numerics::vector_kernels();
         for (std::size_t first = 0; first < factor.columns(); first += kTileColumns) {
@@ -151,24 +159,24 @@ private:
     OperandMemory& memory_;
     ResultWriter writer_;
     std::vector<Head> heads_;
-    std::vector<std::int32_t> offsets_;                     ///< 0, 1, 2 ...
-    std::vector<float> queries_, probabilities_, results_;  ///< [row][channel], [row][token], [row][column]
-    std::vector<std::uint16_t> bits_;                       ///< scratch of load()
-    std::vector<float> value_;                              ///< scratch of read(): a column's, [token]
+    std::vector<std::int32_t> offsets_;         ///< 0, 1, 2 ...
+    Floats queries_, probabilities_, results_;  ///< [row][channel], [row][token], [row][column]
+    std::vector<std::uint16_t> bits_;           ///< scratch of load()
+    Floats value_;                              ///< scratch of read(): a column's, [token]
 };
 
 }  // namespace
 
 void attend_block(const BlockAddresses& block, bool acc_fp16, OperandMemory& memory) {
     AttentionBlock attention(block, acc_fp16, memory);
-    std::vector<const Row*> rows;
+    std::vector<Row> rows;
     for (const Row& row : block.rows) {
-        if (row.output == BlockAddresses::kUnwanted) continue;
-        if (!rows.empty() && (rows.size() == kTileRows || rows.front()->input != row.input)) {
+        if (!row.wanted()) continue;
+        if (!rows.empty() && (rows.size() == kTileRows || rows.front().input != row.input)) {
             attention.attend(rows);
             rows.clear();
         }
-        rows.push_back(&row);
+        rows.push_back(row);
     }
     if (!rows.empty()) attention.attend(rows);
 }

@@ -19,16 +19,14 @@
 namespace switchyard::hw {
 namespace {
 
+using numerics::kTileColumns;
+using numerics::kTileRows;
 using numerics::narrow;
 using numerics::widen;
 using Fused = KernelAddresses::Fused;
 using Reduce = KernelAddresses::Reduce;
 
 constexpr std::uint16_t kOne = 0x3C00;
-
-bool wanted(const BlockAddresses::Row& row) {
-    return row.output != BlockAddresses::kUnwanted;
-}
 
 bool stored(const KernelAddresses& kernel, const BlockAddresses::Row& row, const KernelAddresses::Step& step) {
     const std::int32_t y = row.y + step.y, x = row.x + step.x;
@@ -50,14 +48,15 @@ public:
             first_ = std::min(first_, columns[c].input);
             last_ = std::max(last_, columns[c].input);
         }
+        for (std::size_t c = 0; c < count; ++c) offsets_[c] = columns[c].input - first_;
     }
 
     /// Adds up, or finds the largest of, the operands at these addresses; the first one is taken as it is, so that a
     /// copy keeps the sign of a zero.
     void reduce(const Operands& operands, Reduce reduce, bool acc_fp16, float* sums, OperandMemory& memory) const {
         if (operands.empty()) std::fill(sums, sums + count_, 0.0f);
-        std::array<std::uint16_t, numerics::kTileColumns> bits;
-        std::array<float, numerics::kTileColumns> elements;
+        std::array<std::uint16_t, kTileColumns> bits;
+        std::array<float, kTileColumns> elements;
         for (std::size_t i = 0; i < operands.size(); ++i) {
             load(operands[i], bits.data(), memory);
             numerics::vector_kernels().widen(elements.data(), bits.data(), count_);
@@ -90,8 +89,7 @@ private:
     void load(std::int64_t operand, std::uint16_t* bits, OperandMemory& memory) const {
         const std::uint64_t bytes = static_cast<std::uint64_t>(last_ - first_) + sizeof *bits;
         if (const unsigned char* const from = memory.find(address_of(operand + first_), bytes)) {
-            for (std::size_t c = 0; c < count_; ++c)
-                std::memcpy(bits + c, from + (columns_[c].input - first_), sizeof *bits);
+            for (std::size_t c = 0; c < count_; ++c) std::memcpy(bits + c, from + offsets_[c], sizeof *bits);
         } else {
             for (std::size_t c = 0; c < count_; ++c) bits[c] = memory.load(address_of(operand + columns_[c].input));
         }
@@ -99,6 +97,7 @@ private:
 
     const BlockAddresses::Column* columns_;
     std::size_t count_;
+    std::array<std::int32_t, kTileColumns> offsets_;  ///< of each from the first one
     std::int32_t first_ = std::numeric_limits<std::int32_t>::max(), last_ = std::numeric_limits<std::int32_t>::min();
 };
 
@@ -182,19 +181,19 @@ std::string address_error(const PeWorkExtension& work) {
 
 std::uint16_t load_input(const BlockAddresses& block, const BlockAddresses::Row& row, std::int32_t column_input,
                          const KernelAddresses::Step& step, OperandMemory& memory) {
-    if (!wanted(row) || !stored(*block.kernel, row, step)) return 0;
+    if (!row.wanted() || !stored(*block.kernel, row, step)) return 0;
     return memory.load(address_of(std::int64_t{row.input} + column_input + step.input));
 }
 
 std::uint16_t load_weight(const BlockAddresses::Column& column, const KernelAddresses::Step& step,
                           OperandMemory& memory) {
-    if (column.output == BlockAddresses::kUnwanted) return 0;
+    if (!column.wanted()) return 0;
     return memory.load(address_of(std::int64_t{column.weights} + step.weights));
 }
 
 void store_result(const KernelAddresses& kernel, const BlockAddresses::Row& row, const BlockAddresses::Column& column,
                   float value, OperandMemory& memory) {
-    if (!wanted(row) || column.output == BlockAddresses::kUnwanted) return;
+    if (!row.wanted() || !column.wanted()) return;
     value = fused_result(kernel.epilogue, row, column, value, memory);
     if (kernel.across.kind != KernelAddresses::Across::Kind::none)
         memory.store_wide(kernel.across.kept + 2 * (row.output + std::uint64_t{column.output}),
@@ -215,8 +214,8 @@ void finish_across(const KernelAddresses& kernel, OperandMemory& memory) {
             numerics::normalise(values.data(), values.size());
         else
             numerics::softmax(values.data(), values.size());
-        for (std::size_t c = 0; c < values.size(); c += numerics::kTileColumns)
-            writer.store(row, &across.columns[c], std::min<std::size_t>(numerics::kTileColumns, values.size() - c),
+        for (std::size_t c = 0; c < values.size(); c += kTileColumns)
+            writer.store({&row, 1, &across.columns[c], std::min<std::size_t>(kTileColumns, values.size() - c)},
                          &values[c]);
     }
 }
@@ -226,26 +225,30 @@ void reduce_block(const BlockAddresses& block, bool acc_fp16, OperandMemory& mem
     const std::size_t steps = kernel.steps.size();
     ResultWriter writer(kernel, memory);
     Operands operands;  // of a row, those that exist
-    std::array<float, numerics::kTileColumns> sums;
-    for (std::size_t first = 0; first < block.columns.size(); first += sums.size()) {
-        const std::size_t count = std::min(sums.size(), block.columns.size() - first);
+    alignas(64) std::array<float, std::size_t{kTileRows} * kTileColumns> sums;
+    const auto reduce_row = [&](std::size_t r, const VectorColumns& columns, std::size_t count, float* to) {
+        const BlockAddresses::Row& row = block.rows[r];
+        operands.clear();
+        for (std::size_t s = 0; s < steps; ++s) {
+            const KernelAddresses::Step& step = kernel.steps[s];
+            const std::int32_t base = block.inputs.empty() ? row.input + step.input : block.inputs[r * steps + s];
+            if (base != BlockAddresses::kAbsent && stored(kernel, row, step)) operands.push_back(base);
+        }
+        if (kernel.wide_inputs)
+            columns.add_up_wide(operands, to, memory);
+        else
+            columns.reduce(operands, kernel.reduce, acc_fp16, to, memory);
+        if (kernel.reduce == Reduce::mean)
+            for (std::size_t c = 0; c < count; ++c) to[c] /= static_cast<float>(steps);
+    };
+    for (std::size_t first = 0; first < block.columns.size(); first += kTileColumns) {
+        const std::size_t count = std::min<std::size_t>(kTileColumns, block.columns.size() - first);
         const VectorColumns columns(&block.columns[first], count);
-        for (std::size_t r = 0; r < block.rows.size(); ++r) {
-            const BlockAddresses::Row& row = block.rows[r];
-            if (!wanted(row)) continue;
-            operands.clear();
-            for (std::size_t s = 0; s < steps; ++s) {
-                const KernelAddresses::Step& step = kernel.steps[s];
-                const std::int32_t base = block.inputs.empty() ? row.input + step.input : block.inputs[r * steps + s];
-                if (base != BlockAddresses::kAbsent && stored(kernel, row, step)) operands.push_back(base);
-            }
-            if (kernel.wide_inputs)
-                columns.add_up_wide(operands, sums.data(), memory);
-            else
-                columns.reduce(operands, kernel.reduce, acc_fp16, sums.data(), memory);
-            if (kernel.reduce == Reduce::mean)
-                for (std::size_t c = 0; c < count; ++c) sums[c] /= static_cast<float>(steps);
-            writer.store(row, &block.columns[first], count, sums.data());
+        for (std::size_t r = 0; r < block.rows.size(); r += kTileRows) {
+            const std::size_t rows = std::min<std::size_t>(kTileRows, block.rows.size() - r);
+            for (std::size_t i = 0; i < rows; ++i)
+                if (block.rows[r + i].wanted()) reduce_row(r + i, columns, count, &sums[i * kTileColumns]);
+            writer.store({&block.rows[r], rows, &block.columns[first], count}, sums.data());
         }
     }
 }

@@ -15,10 +15,6 @@ using numerics::kTileRows;
 /// Most weights that are kept gathered, unless one tile of columns has more.
 constexpr std::size_t kGatheredFloats = std::size_t{1} << 16;
 
-constexpr bool wanted(std::uint32_t output) {
-    return output != BlockAddresses::kUnwanted;
-}
-
 }  // namespace
 
 void BlockMultiplier::multiply(const PeWorkExtension& work, bool acc_fp16) {
@@ -54,12 +50,12 @@ void BlockMultiplier::include(const BlockAddresses& block) {
     read_steps(*block.kernel);
     AddressRange inputs, channels, weights;
     for (const Column& column : block.columns) {
-        if (!wanted(column.output)) continue;
+        if (!column.wanted()) continue;
         channels.include(channelwise_ ? column.input : 0);
         weights.include(column.weights);
     }
     for (const Row& row : block.rows) {
-        if (!wanted(row.output)) continue;
+        if (!row.wanted()) continue;
         inputs.include(row.input);
         window_range_.include(row, *block.kernel);
     }
@@ -91,16 +87,16 @@ bool BlockMultiplier::find_windows(const BlockAddresses& block) {
         changed_ = false;
     }
     if (!laid_out_) return false;
-    windows_.clear();
+    windows_.resize((block.rows.size() + kTileRows - 1) / kTileRows * kTileRows);
     const float* any = nullptr;
-    for (const Row& row : block.rows) {
-        windows_.push_back(wanted(row.output) ? padded_.window(row) : nullptr);
-        if (!wanted(row.output)) continue;
-        any = windows_.back();
+    for (std::size_t r = 0; r < block.rows.size(); ++r) {
+        windows_[r] = nullptr;
+        if (!block.rows[r].wanted()) continue;
+        windows_[r] = any = padded_.window(block.rows[r]);
         if (any == nullptr) return false;
     }
-    windows_.resize((windows_.size() + kTileRows - 1) / kTileRows * kTileRows);
-    if (any != nullptr) std::replace(windows_.begin(), windows_.end(), static_cast<const float*>(nullptr), any);
+    std::fill(windows_.begin() + static_cast<std::ptrdiff_t>(block.rows.size()), windows_.end(), any);
+    std::replace(windows_.begin(), windows_.end(), static_cast<const float*>(nullptr), any);
     return any != nullptr;
 }
 
@@ -109,7 +105,7 @@ void BlockMultiplier::gather_weights(const BlockAddresses& block) {
     const auto matches = [&block](const Gathered& one) {
         return std::equal(one.columns.begin(), one.columns.end(), block.columns.begin(), block.columns.end(),
                           [](std::int64_t at, const Column& column) {
-                              return at == (wanted(column.output) ? std::int64_t{column.weights} : kZero);
+                              return at == (column.wanted() ? std::int64_t{column.weights} : kZero);
                           });
     };
     for (std::size_t i = 0; i < gathered_.size(); ++i) {
@@ -135,10 +131,10 @@ void BlockMultiplier::gather(const BlockAddresses& block, Gathered& to, std::siz
     for (const Column& column : block.columns) {
         const std::size_t c = to.columns.size();
         float* at = to.weights.data() + c / kTileColumns * elements.size() * kTileColumns + c % kTileColumns;
-        to.columns.push_back(wanted(column.output) ? std::int64_t{column.weights} : kZero);
+        to.columns.push_back(column.wanted() ? std::int64_t{column.weights} : kZero);
         const float* const from = weights_.span(column.weights, steps_.weights.first, steps_.weights.last);
         for (const std::int32_t element : elements) {
-            if (!wanted(column.output))
+            if (!column.wanted())
                 *at = 0;
             else
                 *at = from ? from[element] : weights_[column.weights + 2 * std::int64_t{element}];
@@ -156,14 +152,13 @@ void BlockMultiplier::multiply_tile(const BlockAddresses& block, std::size_t fir
     (acc_fp16_ ? kernels.mac16_tile : kernels.mac32_tile)(sums.data(), &windows_[first_row], padded_.offsets(),
                                                           gathered_[current_].weights.data() + first_column * steps,
                                                           steps, static_cast<unsigned>(columns));
-    for (std::size_t r = 0; r < rows; ++r)
-        writer.store(block.rows[first_row + r], &block.columns[first_column], columns, &sums[r * kTileColumns]);
+    writer.store({&block.rows[first_row], rows, &block.columns[first_column], columns}, sums.data());
 }
 
 void BlockMultiplier::multiply_one_by_one(const BlockAddresses& block) const {
     const KernelAddresses& kernel = *block.kernel;
     for (const Column& column : block.columns) {
-        if (!wanted(column.output)) continue;
+        if (!column.wanted()) continue;
         const std::int32_t channel = channelwise_ ? column.input : 0;
         for (const Row& row : block.rows) {
             float sum = 0;
@@ -172,7 +167,7 @@ void BlockMultiplier::multiply_one_by_one(const BlockAddresses& block) const {
                 const auto y = static_cast<std::uint32_t>(row.y + step.y),
                            x = static_cast<std::uint32_t>(row.x + step.x);
                 const bool stored = y < static_cast<std::uint32_t>(kernel.rows) &&
-                                    x < static_cast<std::uint32_t>(kernel.columns) && wanted(row.output);
+                                    x < static_cast<std::uint32_t>(kernel.columns) && row.wanted();
                 const std::uint16_t a = stored ? inputs_.bits(std::int64_t{row.input} + channel + step.input) : 0,
                                     b = weights_.bits(column.weights + step.weights);
                 if (acc_fp16_)

@@ -42,6 +42,8 @@ bool PaddedInputs::lay_out(const OperandRegion& inputs, const ReductionSteps& st
     if (!padded_) return true;
     if (!steps.planar) return false;
     const Layout layout = layout_of(windows);
+    const std::int64_t begin = windows.planes.first + steps.planes.first;
+    complete_ = inputs.has(begin, begin + layout.planes * steps.plane_bytes() - 2);
     if (layout != layout_)
         values_.assign(static_cast<std::size_t>(layout.size), 0.0F);
     else if (!stale_ && windows.planes.first == first_)
@@ -71,12 +73,10 @@ void PaddedInputs::copy_planes() {
             inputs_->copy(address, layout_.columns, &values_[static_cast<std::size_t>(layout_.at(plane, y, 0))]);
 }
 
-/// The number of a row's first plane; rows of the same one follow each other.
 std::int64_t PaddedInputs::index_of(std::int64_t plane) {
-    if (plane != plane_) {
-        plane_ = plane;
-        index_ = (plane - first_) / steps_->plane_bytes();
-    }
+    if (plane == plane_) return index_;
+    plane_ = plane;
+    index_ = (plane - first_) % steps_->plane_bytes() == 0 ? (plane - first_) / steps_->plane_bytes() : kNone;
     return index_;
 }
 
@@ -92,9 +92,9 @@ bool PaddedInputs::exist(const KernelAddresses::Row& row, std::int64_t plane) co
 
 const float* PaddedInputs::window(const KernelAddresses::Row& row) {
     if (!padded_) return inputs_->span(row.input, steps_->inputs.first, steps_->inputs.last);
-    const std::int64_t plane = WindowRange::plane_of(row, *steps_->kernel);
-    if ((plane - first_) % steps_->plane_bytes() != 0 || !exist(row, plane)) return nullptr;
-    return values_.data() + layout_.at(index_of(plane), row.y, row.x);
+    const std::int64_t plane = WindowRange::plane_of(row, *steps_->kernel), index = index_of(plane);
+    if (index == kNone || (!complete_ && !exist(row, plane))) return nullptr;
+    return values_.data() + layout_.at(index, row.y, row.x);
 }
 
 }  // namespace switchyard::hw

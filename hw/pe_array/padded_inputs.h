@@ -57,6 +57,8 @@ private:
     bool needs_padding(const WindowRange& windows) const;
     void find_offsets();
     void copy_planes();
+    static constexpr std::int64_t kNone = -1;
+    /// The number of a row's first plane, which rows that follow each other often share; kNone if there is none.
     std::int64_t index_of(std::int64_t plane);
     /// All stored inputs in the row's window are there.
     bool exist(const KernelAddresses::Row& row, std::int64_t plane) const;
@@ -64,7 +66,8 @@ private:
     const OperandRegion* inputs_ = nullptr;
     const ReductionSteps* steps_ = nullptr;
     bool padded_ = false;
-    bool stale_ = true;  ///< what was copied last is not of these inputs and steps
+    bool complete_ = false;  ///< all elements of all planes are there
+    bool stale_ = true;      ///< what was copied last is not of these inputs and steps
     Layout layout_;
     std::int64_t first_ = 0;  ///< WindowRange::planes
     std::vector<float> values_;

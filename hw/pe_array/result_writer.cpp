@@ -4,90 +4,127 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 
 #include "switchyard/hw/numerics/fp16.h"
 #include "switchyard/hw/pe_array/block_math.h"
 
 namespace switchyard::hw {
+namespace {
 
 using Column = KernelAddresses::Column;
 using Fused = KernelAddresses::Fused;
+using Row = KernelAddresses::Row;
+using numerics::kTileColumns;
 
-const ResultWriter::Extent& ResultWriter::extent(const Column* columns, std::size_t count) {
-    if (extent_.columns == columns && extent_.count == count) return extent_;
-    extent_ = {columns, count, columns[0].output, 0, true};
+using Bits = std::array<std::uint16_t, kTileColumns>;
+
+}  // namespace
+
+void ResultWriter::find_extent(const Tile& tile) {
+    if (extent_.columns == tile.columns && extent_.count == tile.count) return;
+    extent_.columns = tile.columns;
+    extent_.count = tile.count;
+    extent_.first = tile.columns[0].output;
     std::uint32_t last = 0;
-    for (std::size_t i = 0; i < count; ++i) {
-        extent_.first = std::min(extent_.first, columns[i].output);
-        last = std::max(last, columns[i].output);
+    for (std::size_t c = 0; c < tile.count; ++c) {
+        extent_.first = std::min(extent_.first, tile.columns[c].output);
+        last = std::max(last, tile.columns[c].output);
     }
-    extent_.all_wanted = last != BlockAddresses::kUnwanted;
+    extent_.all_wanted = last != KernelAddresses::kUnwanted;
     extent_.bytes = last - extent_.first + static_cast<std::uint32_t>(sizeof(std::uint16_t));
-    return extent_;
+    for (std::size_t c = 0; c < tile.count; ++c) extent_.offsets[c] = tile.columns[c].output - extent_.first;
 }
 
-unsigned char* ResultWriter::find(std::uint64_t address, const Column* columns, std::size_t count) {
-    const Extent& of = extent(columns, count);
-    return of.all_wanted ? memory_.find(address + of.first, of.bytes) : nullptr;
+ResultWriter::Place ResultWriter::find(std::uint64_t address, const Tile& tile, std::uint32_t Row::*offset) {
+    if (!extent_.all_wanted) return {};
+    std::uint32_t least = std::numeric_limits<std::uint32_t>::max(), most = 0;
+    for (std::size_t r = 0; r < tile.row_count; ++r) {
+        if (!tile.rows[r].wanted()) continue;
+        least = std::min(least, tile.rows[r].*offset);
+        most = std::max(most, tile.rows[r].*offset);
+    }
+    if (least > most) return {};
+    return {memory_.find(address + least + extent_.first, std::uint64_t{most} - least + extent_.bytes), least};
 }
 
-const float* ResultWriter::parameters(std::size_t step, const Column* columns, std::size_t count) {
+const float* ResultWriter::parameters(std::size_t step, const Tile& tile) {
     for (const Parameters& one : known_)
-        if (one.columns == columns && one.step == step) return one.values.data();
+        if (one.columns == tile.columns && one.step == step) return one.values.data();
     Parameters& one = known_.emplace_back();
-    one.columns = columns;
+    one.columns = tile.columns;
     one.step = step;
-    for (std::size_t i = 0; i < count; ++i)
-        if (columns[i].output != BlockAddresses::kUnwanted)
-            one.values[i] =
-                numerics::widen(memory_.load(epilogue_[step].address + std::uint64_t{2} * columns[i].channel));
+    for (std::size_t c = 0; c < tile.count; ++c)
+        if (tile.columns[c].wanted())
+            one.values[c] =
+                numerics::widen(memory_.load(epilogue_[step].address + std::uint64_t{2} * tile.columns[c].channel));
     return one.values.data();
 }
 
-bool ResultWriter::fuse(std::size_t step, const KernelAddresses::Row& row, const Column* columns, std::size_t count,
-                        float* values) {
+void ResultWriter::add(const Fused& fused, const Tile& tile, Values& values) {
+    const Place place = find(fused.address, tile, &Row::second);
+    float* row_values = values.data();
+    for (std::size_t r = 0; r < tile.row_count; ++r, row_values += kTileColumns) {
+        const Row& row = tile.rows[r];
+        if (!row.wanted()) continue;
+        if (place.at == nullptr) {
+            for (std::size_t c = 0; c < tile.count; ++c)
+                if (tile.columns[c].wanted())
+                    row_values[c] += numerics::widen(
+                        memory_.load(fused.address + row.second + std::uint64_t{tile.columns[c].output}));
+            continue;
+        }
+        const unsigned char* const from = place.at + (row.second - place.least);
+        Bits bits;
+        std::array<float, kTileColumns> second;
+        for (std::size_t c = 0; c < tile.count; ++c) std::memcpy(&bits[c], from + extent_.offsets[c], sizeof bits[c]);
+        numerics::vector_kernels().widen(second.data(), bits.data(), tile.count);
+        for (std::size_t c = 0; c < tile.count; ++c) row_values[c] += second[c];
+    }
+}
+
+bool ResultWriter::fuse(std::size_t step, const Tile& tile, Values& values) {
     const Fused& fused = epilogue_[step];
+    const auto for_rows = [&](auto&& operation) {
+        float* row_values = values.data();
+        for (std::size_t r = 0; r < tile.row_count; ++r, row_values += kTileColumns)
+            if (tile.rows[r].wanted()) operation(tile.rows[r], row_values);
+    };
+    const auto for_results = [&](const float* operands, auto&& operation) {
+        for_rows([&](const Row&, float* row_values) {
+            for (std::size_t c = 0; c < tile.count; ++c) row_values[c] = operation(row_values[c], operands[c]);
+        });
+    };
     switch (fused.kind) {
-        case Fused::Kind::bias: {
-            const float* const bias = parameters(step, columns, count);
-            for (std::size_t i = 0; i < count; ++i) values[i] += bias[i];
+        case Fused::Kind::bias:
+            for_results(parameters(step, tile), [](float v, float bias) { return v + bias; });
             return true;
-        }
-        case Fused::Kind::scale: {
-            const float* const scale = parameters(step, columns, count);
-            for (std::size_t i = 0; i < count; ++i) values[i] *= scale[i];
+        case Fused::Kind::scale:
+            for_results(parameters(step, tile), [](float v, float scale) { return v * scale; });
             return true;
-        }
         case Fused::Kind::relu:
-            for (std::size_t i = 0; i < count; ++i) values[i] = values[i] <= 0 ? 0 : values[i];
+            for_rows([&](const Row&, float* row_values) {
+                for (std::size_t c = 0; c < tile.count; ++c) row_values[c] = row_values[c] <= 0 ? 0 : row_values[c];
+            });
             return true;
         case Fused::Kind::add:
             if (fused.wide) return false;
-            if (const unsigned char* const at = find(fused.address + row.second, columns, count)) {
-                std::array<std::uint16_t, numerics::kTileColumns> bits;
-                std::array<float, numerics::kTileColumns> second;
-                for (std::size_t i = 0; i < count; ++i)
-                    std::memcpy(&bits[i], at + (columns[i].output - extent_.first), sizeof bits[i]);
-                numerics::vector_kernels().widen(second.data(), bits.data(), count);
-                for (std::size_t i = 0; i < count; ++i) values[i] += second[i];
-                return true;
-            }
-            for (std::size_t i = 0; i < count; ++i)
-                if (columns[i].output != BlockAddresses::kUnwanted)
-                    values[i] +=
-                        numerics::widen(memory_.load(fused.address + row.second + std::uint64_t{columns[i].output}));
+            add(fused, tile, values);
             return true;
         case Fused::Kind::position:
-            for (std::size_t i = 0; i < count; ++i)
-                if (columns[i].output != BlockAddresses::kUnwanted)
-                    values[i] += numerics::widen(memory_.load(
-                        fused.address + 2 * (std::uint64_t{columns[i].channel} * fused.count + row.token)));
+            for_rows([&](const Row& row, float* row_values) {
+                for (std::size_t c = 0; c < tile.count; ++c)
+                    if (tile.columns[c].wanted())
+                        row_values[c] += numerics::widen(memory_.load(
+                            fused.address + 2 * (std::uint64_t{tile.columns[c].channel} * fused.count + row.token)));
+            });
             return true;
-        case Fused::Kind::factor: {
-            const float factor = largest_factor(fused, row, memory_);
-            for (std::size_t i = 0; i < count; ++i) values[i] *= factor;
+        case Fused::Kind::factor:
+            for_rows([&](const Row& row, float* row_values) {
+                const float factor = largest_factor(fused, row, memory_);
+                for (std::size_t c = 0; c < tile.count; ++c) row_values[c] *= factor;
+            });
             return true;
-        }
         case Fused::Kind::sigmoid:
         case Fused::Kind::keep:
             return false;
@@ -95,40 +132,53 @@ bool ResultWriter::fuse(std::size_t step, const KernelAddresses::Row& row, const
     return false;
 }
 
-void ResultWriter::store(const KernelAddresses::Row& row, const Column* columns, std::size_t count,
-                         const float* values) {
-    if (row.output == BlockAddresses::kUnwanted) return;
-    alignas(64) std::array<float, numerics::kTileColumns> results;
-    for (std::size_t i = 0; i < count; ++i) results[i] = numerics::canonical(values[i]);
+void ResultWriter::store(const Tile& tile, const float* values, std::size_t distance) {
+    find_extent(tile);
+    alignas(64) Values results;
+    for (std::size_t r = 0; r < tile.row_count; ++r)
+        for (std::size_t c = 0; c < tile.count; ++c)
+            results[r * kTileColumns + c] = numerics::canonical(values[r * distance + c]);
     std::size_t step = 0;
-    while (step < epilogue_.size() && fuse(step, row, columns, count, results.data())) ++step;
-    if (step < epilogue_.size()) {
-        for (std::size_t i = 0; i < count; ++i)
-            if (columns[i].output != BlockAddresses::kUnwanted)
-                results[i] = fused_result(epilogue_, row, columns[i], results[i], memory_, step);
+    while (step < epilogue_.size() && fuse(step, tile, results)) ++step;
+    for (std::size_t r = 0; r < tile.row_count && step < epilogue_.size(); ++r) {
+        for (std::size_t c = 0; c < tile.count; ++c) {
+            float& result = results[r * kTileColumns + c];
+            if (tile.rows[r].wanted() && tile.columns[c].wanted())
+                result = fused_result(epilogue_, tile.rows[r], tile.columns[c], result, memory_, step);
+        }
     }
     if (wide_)
-        write_wide(output_ + std::uint64_t{2} * row.output, columns, count, results.data());
+        write_wide(tile, results);
     else
-        write(output_ + std::uint64_t{row.output}, columns, count, results.data());
+        write(tile, results);
 }
 
-void ResultWriter::write(std::uint64_t address, const Column* columns, std::size_t count, const float* results) {
-    std::array<std::uint16_t, numerics::kTileColumns> narrow;
-    numerics::vector_kernels().narrow(narrow.data(), results, count);
-    if (unsigned char* const at = find(address, columns, count)) {
-        for (std::size_t i = 0; i < count; ++i)
-            std::memcpy(at + (columns[i].output - extent_.first), &narrow[i], sizeof narrow[i]);
-        return;
+void ResultWriter::write(const Tile& tile, const Values& results) {
+    const Place place = find(output_, tile, &Row::output);
+    for (std::size_t r = 0; r < tile.row_count; ++r) {
+        const Row& row = tile.rows[r];
+        if (!row.wanted()) continue;
+        Bits narrow;
+        numerics::vector_kernels().narrow(narrow.data(), &results[r * kTileColumns], tile.count);
+        if (place.at == nullptr) {
+            for (std::size_t c = 0; c < tile.count; ++c)
+                if (tile.columns[c].wanted()) memory_.store(output_ + row.output + tile.columns[c].output, narrow[c]);
+            continue;
+        }
+        unsigned char* const to = place.at + (row.output - place.least);
+        for (std::size_t c = 0; c < tile.count; ++c) std::memcpy(to + extent_.offsets[c], &narrow[c], sizeof narrow[c]);
     }
-    for (std::size_t i = 0; i < count; ++i)
-        if (columns[i].output != BlockAddresses::kUnwanted) memory_.store(address + columns[i].output, narrow[i]);
 }
 
-void ResultWriter::write_wide(std::uint64_t address, const Column* columns, std::size_t count, const float* results) {
-    for (std::size_t i = 0; i < count; ++i)
-        if (columns[i].output != BlockAddresses::kUnwanted)
-            memory_.store_wide(address + std::uint64_t{2} * columns[i].output, numerics::canonical(results[i]));
+void ResultWriter::write_wide(const Tile& tile, const Values& results) {
+    for (std::size_t r = 0; r < tile.row_count; ++r) {
+        if (!tile.rows[r].wanted()) continue;
+        const std::uint64_t address = output_ + std::uint64_t{2} * tile.rows[r].output;
+        for (std::size_t c = 0; c < tile.count; ++c)
+            if (tile.columns[c].wanted())
+                memory_.store_wide(address + std::uint64_t{2} * tile.columns[c].output,
+                                   numerics::canonical(results[r * kTileColumns + c]));
+    }
 }
 
 }  // namespace switchyard::hw

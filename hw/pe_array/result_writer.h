@@ -14,8 +14,8 @@
 
 namespace switchyard::hw {
 
-/// store_result() of many results at once: a row of them, step by step of the epilogue. Parameters of channels are read
-/// once for all rows. The kernel must not change meanwhile, nor what its parameters' places hold.
+/// store_result() of many results at once: a tile of them, step by step of the epilogue. Parameters of channels are
+/// read once for all rows. The kernel must not change meanwhile, nor what its parameters' places hold.
 class ResultWriter {
 public:
     /// What the values are: sums of a block, or what the step across channels has made of them (finish_across()).
@@ -28,36 +28,47 @@ public:
         wide_ = kept || kernel.wide_output;
     }
 
-    /// The values[i] of `row` and columns[i], i < count <= numerics::kTileColumns. Throws as store_result() does.
-    void store(const KernelAddresses::Row& row, const KernelAddresses::Column* columns, std::size_t count,
-               const float* values);
+    /// Results of rows[r] and columns[c], r < row_count <= numerics::kTileRows, c < count <= numerics::kTileColumns.
+    struct Tile {
+        const KernelAddresses::Row* rows;
+        std::size_t row_count;
+        const KernelAddresses::Column* columns;
+        std::size_t count;
+    };
+    /// `values`: of the first row; those of the next one are `distance` behind them. Throws as store_result() does.
+    void store(const Tile& tile, const float* values, std::size_t distance = numerics::kTileColumns);
 
 private:
+    using Values = std::array<float, std::size_t{numerics::kTileRows} * numerics::kTileColumns>;
+
     /// Binary16 parameters of a step's channels.
     struct Parameters {
         const KernelAddresses::Column* columns;
         std::size_t step;
         std::array<float, numerics::kTileColumns> values;
     };
-    /// Where the results of the columns lie in a row.
+    /// Where the results of the columns lie in a row: from `first` on.
     struct Extent {
         const KernelAddresses::Column* columns = nullptr;
         std::size_t count = 0;
         std::uint32_t first = 0, bytes = 0;
         bool all_wanted = false;
+        std::array<std::uint32_t, numerics::kTileColumns> offsets{};
     };
-    const Extent& extent(const KernelAddresses::Column* columns, std::size_t count);
-    /// Of a row whose results begin at `address`: where those of the columns lie in memory; null if one of them is not
-    /// wanted, or without DMI.
-    unsigned char* find(std::uint64_t address, const KernelAddresses::Column* columns, std::size_t count);
-    const float* parameters(std::size_t step, const KernelAddresses::Column* columns, std::size_t count);
+    /// Where a tile's binary16 results lie in memory, or a second operand's elements.
+    struct Place {
+        unsigned char* at = nullptr;  ///< of the columns in the row with the least offset
+        std::uint32_t least = 0;
+    };
+    void find_extent(const Tile& tile);
+    /// `offset`: of a row behind `address`. Nowhere if one of the columns is not wanted, or without DMI.
+    Place find(std::uint64_t address, const Tile& tile, std::uint32_t KernelAddresses::Row::*offset);
+    const float* parameters(std::size_t step, const Tile& tile);
     /// True if the step has been carried out, false if it is one that goes result by result.
-    bool fuse(std::size_t step, const KernelAddresses::Row& row, const KernelAddresses::Column* columns,
-              std::size_t count, float* values);
-
-    void write(std::uint64_t address, const KernelAddresses::Column* columns, std::size_t count, const float* results);
-    void write_wide(std::uint64_t address, const KernelAddresses::Column* columns, std::size_t count,
-                    const float* results);
+    bool fuse(std::size_t step, const Tile& tile, Values& values);
+    void add(const KernelAddresses::Fused& fused, const Tile& tile, Values& values);
+    void write(const Tile& tile, const Values& results);
+    void write_wide(const Tile& tile, const Values& results);
 
     const std::vector<KernelAddresses::Fused>& epilogue_;
     OperandMemory& memory_;
