@@ -89,7 +89,9 @@ TransferPlan::TransferPlan(const Edge& edge, const OperatorPlacement& source, co
 TransferPlan::Begins TransferPlan::begins_of(const Partition& cut, const SampleSet* set) const {
     const std::vector<std::uint32_t>& ids = edge_set_.ids();
     const std::uint32_t block = ceil_div(cut.dyn_dim, cut.n);
-    Begins begins{0};
+    Begins begins;
+    begins.reserve(std::size_t{cut.n} + 1);
+    begins.push_back(0);
     auto at = ids.begin();
     for (std::uint32_t position = block; begins.size() < cut.n; position += block) {
         if (set == nullptr)

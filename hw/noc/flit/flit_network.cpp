@@ -252,7 +252,7 @@ void FlitNetwork::step_router(Router& router) {
         step_rtl(router);
         if (!router.rtl->lockstep) return;
     }
-    const std::uint64_t at_switch = router.switch_alloc & ~router.no_credit;
+    const std::uint64_t at_switch = router.switch_alloc & ~router.asleep;
     if ((router.routing | (router.vc_alloc & ~router.no_vc) | router.vc_wait) != 0) step_heads(router);
     if (at_switch != 0) allocate_switch(router, at_switch);
     if (router.switch_wait != 0) answer_switch(router);

@@ -185,9 +185,8 @@ private:
         std::uint64_t free_vcs = 0;      ///< a bit for each output VC that no packet holds
         // Those that have asked in vain, where the allocator answers at once: they ask again when that can have
         // changed.
-        std::uint64_t no_vc = 0;  ///< of vc_alloc, until an output VC becomes free
-        std::uint64_t no_credit =
-            0;                     ///< of switch_alloc, until a credit is there; of a fork also a flit or an output VC
+        std::uint64_t no_vc = 0;   ///< of vc_alloc, until an output VC becomes free
+        std::uint64_t asleep = 0;  ///< of switch_alloc, until there is a credit, for a fork also a flit or an output VC
         RtlRouter* rtl = nullptr;  ///< of an exchanged router
         // Its own ones of the network's.
         InputVc* inputs = nullptr;
@@ -198,7 +197,7 @@ private:
         std::uint32_t* buffers = nullptr;
 
         bool active() const {
-            return (routing | (vc_alloc & ~no_vc) | vc_wait | (switch_alloc & ~no_credit) | switch_wait) != 0 ||
+            return (routing | (vc_alloc & ~no_vc) | vc_wait | (switch_alloc & ~asleep) | switch_wait) != 0 ||
                    (rtl && rtl->busy());
         }
     };

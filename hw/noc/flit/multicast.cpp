@@ -100,7 +100,7 @@ void FlitNetwork::answer_branches(Router& router, unsigned vc) {
             branch.out = static_cast<std::uint8_t>(output);
             branch.from = cycle_ + 1;
             if ((router.switch_wait >> vc & 1) == 0) router.switch_alloc |= bit(vc);
-            router.no_credit &= ~bit(vc);
+            router.asleep &= ~bit(vc);
         }
         missing = missing || branch.out == kNone;
     }
@@ -124,7 +124,7 @@ void FlitNetwork::await_any_branch(Router& router, unsigned vc) const {
         if (branch.out != kNone && branch.sent < fork.flits && !has_room(router, fork, branch))
             router.outputs[branch.out].awaited = true;
     router.inputs[vc].awaited = true;
-    router.no_credit |= bit(vc);
+    router.asleep |= bit(vc);
 }
 
 /// One flit can leave by several outputs at once: all branches that want the one that leaves by `accepted`.

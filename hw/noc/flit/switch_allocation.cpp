@@ -33,7 +33,7 @@ bool FlitNetwork::has_room(const Router& router, unsigned vc) {
 }
 
 void FlitNetwork::await_credit(Router& router, unsigned vc) {
-    router.no_credit |= bit(vc);
+    router.asleep |= bit(vc);
     router.outputs[router.inputs[vc].out].awaited = true;
 }
 

@@ -75,7 +75,7 @@ inline void FlitNetwork::give_credit(std::uint32_t output_vc) {
 }
 
 inline void FlitNetwork::wake(Router& router, unsigned vc) {
-    router.no_credit &= ~bit(vc);
+    router.asleep &= ~bit(vc);
     activate(router);
 }
 
