@@ -153,37 +153,37 @@ __attribute__((target("avx2,fma,f16c"))) void narrow_avx2(std::uint16_t* y, cons
     for (; i < n; ++i) y[i] = narrow(x[i]);
 }
 
-/// Of kRows rows and kVectors vectors of columns. GCC 12 keeps the sums in registers only if it unrolls all loops over
+/// Of Rows rows and Vectors vectors of columns. GCC 12 keeps the sums in registers only if it unrolls all loops over
 /// them as early as the pragmas ask for.
-template <unsigned kRows, unsigned kVectors>
+template <unsigned Rows, unsigned Vectors>
 __attribute__((target("avx2,fma,f16c"))) inline void mac32_part_avx2(float* sums, const float* const* rows,
                                                                      const std::int32_t* offsets, const float* factors,
                                                                      std::size_t steps) {
     constexpr unsigned kLanes = 8;
-    std::array<const float*, kRows> row;
-    __m256 tile[kRows][kVectors];
+    std::array<const float*, Rows> row;
+    __m256 tile[Rows][Vectors];
 #pragma GCC unroll 8
-    for (unsigned i = 0; i < kRows; ++i) {
+    for (unsigned i = 0; i < Rows; ++i) {
         row[i] = rows[i];
 #pragma GCC unroll 2
-        for (unsigned v = 0; v < kVectors; ++v) tile[i][v] = _mm256_setzero_ps();
+        for (unsigned v = 0; v < Vectors; ++v) tile[i][v] = _mm256_setzero_ps();
     }
     for (std::size_t s = 0; s < steps; ++s, factors += kTileColumns) {
         const std::int32_t at = offsets[s];
-        __m256 b[kVectors];
+        __m256 b[Vectors];
 #pragma GCC unroll 2
-        for (unsigned v = 0; v < kVectors; ++v) b[v] = _mm256_loadu_ps(factors + v * kLanes);
+        for (unsigned v = 0; v < Vectors; ++v) b[v] = _mm256_loadu_ps(factors + v * kLanes);
 #pragma GCC unroll 8
-        for (unsigned i = 0; i < kRows; ++i) {
+        for (unsigned i = 0; i < Rows; ++i) {
             const __m256 a = _mm256_broadcast_ss(row[i] + at);
 #pragma GCC unroll 2
-            for (unsigned v = 0; v < kVectors; ++v) tile[i][v] = _mm256_fmadd_ps(a, b[v], tile[i][v]);
+            for (unsigned v = 0; v < Vectors; ++v) tile[i][v] = _mm256_fmadd_ps(a, b[v], tile[i][v]);
         }
     }
 #pragma GCC unroll 8
-    for (unsigned i = 0; i < kRows; ++i)
+    for (unsigned i = 0; i < Rows; ++i)
 #pragma GCC unroll 2
-        for (unsigned v = 0; v < kVectors; ++v) _mm256_storeu_ps(sums + i * kTileColumns + v * kLanes, tile[i][v]);
+        for (unsigned v = 0; v < Vectors; ++v) _mm256_storeu_ps(sums + i * kTileColumns + v * kLanes, tile[i][v]);
 }
 
 __attribute__((target("avx2,fma,f16c"))) void mac32_tile_avx2(float* sums, const float* const* rows,
