@@ -135,9 +135,11 @@ bool ResultWriter::fuse(std::size_t step, const Tile& tile, Values& values) {
 void ResultWriter::store(const Tile& tile, const float* values, std::size_t distance) {
     find_extent(tile);
     alignas(64) Values results;
-    for (std::size_t r = 0; r < tile.row_count; ++r)
+    for (std::size_t r = 0; r < tile.row_count; ++r) {
+        if (!tile.rows[r].wanted()) continue;  // has no values
         for (std::size_t c = 0; c < tile.count; ++c)
             results[r * kTileColumns + c] = numerics::canonical(values[r * distance + c]);
+    }
     std::size_t step = 0;
     while (step < epilogue_.size() && fuse(step, tile, results)) ++step;
     for (std::size_t r = 0; r < tile.row_count && step < epilogue_.size(); ++r) {
