@@ -59,10 +59,9 @@ public:
         std::array<float, kTileColumns> elements;
         for (std::size_t i = 0; i < operands.size(); ++i) {
             load(operands[i], bits.data(), memory);
-            numerics::vector_kernels().widen(elements.data(), bits.data(), count_);
-            if (i == 0)
-                std::copy(elements.begin(), elements.begin() + static_cast<std::ptrdiff_t>(count_), sums);
-            else if (reduce == Reduce::maximum)
+            numerics::vector_kernels().widen(i == 0 ? sums : elements.data(), bits.data(), count_);
+            if (i == 0) continue;
+            if (reduce == Reduce::maximum)
                 for (std::size_t c = 0; c < count_; ++c)
                     sums[c] = elements[c] > sums[c] || elements[c] != elements[c] ? elements[c] : sums[c];
             else if (acc_fp16)

@@ -17,8 +17,6 @@ using Fused = KernelAddresses::Fused;
 using Row = KernelAddresses::Row;
 using numerics::kTileColumns;
 
-using Bits = std::array<std::uint16_t, kTileColumns>;
-
 }  // namespace
 
 void ResultWriter::find_extent(const Tile& tile) {
@@ -64,7 +62,7 @@ const float* ResultWriter::parameters(std::size_t step, const Tile& tile) {
 void ResultWriter::add(const Fused& fused, const Tile& tile, Values& values) {
     const Place place = find(fused.address, tile, &Row::second);
     float* row_values = values.data();
-    for (std::size_t r = 0; r < tile.row_count; ++r, row_values += kTileColumns) {
+    for (std::size_t r = 0; r < tile.row_count; ++r, row_values += tile.count) {
         const Row& row = tile.rows[r];
         if (!row.wanted()) continue;
         if (place.at == nullptr) {
@@ -75,7 +73,7 @@ void ResultWriter::add(const Fused& fused, const Tile& tile, Values& values) {
             continue;
         }
         const unsigned char* const from = place.at + (row.second - place.least);
-        Bits bits;
+        std::array<std::uint16_t, kTileColumns> bits;
         std::array<float, kTileColumns> second;
         for (std::size_t c = 0; c < tile.count; ++c) std::memcpy(&bits[c], from + extent_.offsets[c], sizeof bits[c]);
         numerics::vector_kernels().widen(second.data(), bits.data(), tile.count);
@@ -87,7 +85,7 @@ bool ResultWriter::fuse(std::size_t step, const Tile& tile, Values& values) {
     const Fused& fused = epilogue_[step];
     const auto for_rows = [&](auto&& operation) {
         float* row_values = values.data();
-        for (std::size_t r = 0; r < tile.row_count; ++r, row_values += kTileColumns)
+        for (std::size_t r = 0; r < tile.row_count; ++r, row_values += tile.count)
             if (tile.rows[r].wanted()) operation(tile.rows[r], row_values);
     };
     const auto for_results = [&](const float* operands, auto&& operation) {
@@ -103,9 +101,7 @@ bool ResultWriter::fuse(std::size_t step, const Tile& tile, Values& values) {
             for_results(parameters(step, tile), [](float v, float scale) { return v * scale; });
             return true;
         case Fused::Kind::relu:
-            for_rows([&](const Row&, float* row_values) {
-                for (std::size_t c = 0; c < tile.count; ++c) row_values[c] = row_values[c] <= 0 ? 0 : row_values[c];
-            });
+            for (std::size_t i = 0; i < tile.row_count * tile.count; ++i) values[i] = values[i] <= 0 ? 0 : values[i];
             return true;
         case Fused::Kind::add:
             if (fused.wide) return false;
@@ -136,15 +132,15 @@ void ResultWriter::store(const Tile& tile, const float* values, std::size_t dist
     find_extent(tile);
     alignas(64) Values results;
     for (std::size_t r = 0; r < tile.row_count; ++r) {
-        if (!tile.rows[r].wanted()) continue;  // has no values
+        const bool wanted = tile.rows[r].wanted();  // otherwise it has no values
         for (std::size_t c = 0; c < tile.count; ++c)
-            results[r * kTileColumns + c] = numerics::canonical(values[r * distance + c]);
+            results[r * tile.count + c] = wanted ? numerics::canonical(values[r * distance + c]) : 0;
     }
     std::size_t step = 0;
     while (step < epilogue_.size() && fuse(step, tile, results)) ++step;
     for (std::size_t r = 0; r < tile.row_count && step < epilogue_.size(); ++r) {
         for (std::size_t c = 0; c < tile.count; ++c) {
-            float& result = results[r * kTileColumns + c];
+            float& result = results[r * tile.count + c];
             if (tile.rows[r].wanted() && tile.columns[c].wanted())
                 result = fused_result(epilogue_, tile.rows[r], tile.columns[c], result, memory_, step);
         }
@@ -157,18 +153,20 @@ void ResultWriter::store(const Tile& tile, const float* values, std::size_t dist
 
 void ResultWriter::write(const Tile& tile, const Values& results) {
     const Place place = find(output_, tile, &Row::output);
-    for (std::size_t r = 0; r < tile.row_count; ++r) {
+    std::array<std::uint16_t, std::tuple_size_v<Values>> bits;
+    numerics::vector_kernels().narrow(bits.data(), results.data(), tile.row_count * tile.count);
+    const std::uint16_t* row_bits = bits.data();
+    for (std::size_t r = 0; r < tile.row_count; ++r, row_bits += tile.count) {
         const Row& row = tile.rows[r];
         if (!row.wanted()) continue;
-        Bits narrow;
-        numerics::vector_kernels().narrow(narrow.data(), &results[r * kTileColumns], tile.count);
         if (place.at == nullptr) {
             for (std::size_t c = 0; c < tile.count; ++c)
-                if (tile.columns[c].wanted()) memory_.store(output_ + row.output + tile.columns[c].output, narrow[c]);
+                if (tile.columns[c].wanted()) memory_.store(output_ + row.output + tile.columns[c].output, row_bits[c]);
             continue;
         }
         unsigned char* const to = place.at + (row.output - place.least);
-        for (std::size_t c = 0; c < tile.count; ++c) std::memcpy(to + extent_.offsets[c], &narrow[c], sizeof narrow[c]);
+        for (std::size_t c = 0; c < tile.count; ++c)
+            std::memcpy(to + extent_.offsets[c], row_bits + c, sizeof *row_bits);
     }
 }
 
@@ -179,7 +177,7 @@ void ResultWriter::write_wide(const Tile& tile, const Values& results) {
         for (std::size_t c = 0; c < tile.count; ++c)
             if (tile.columns[c].wanted())
                 memory_.store_wide(address + std::uint64_t{2} * tile.columns[c].output,
-                                   numerics::canonical(results[r * kTileColumns + c]));
+                                   numerics::canonical(results[r * tile.count + c]));
     }
 }
 

@@ -39,6 +39,7 @@ public:
     void store(const Tile& tile, const float* values, std::size_t distance = numerics::kTileColumns);
 
 private:
+    /// Of a tile, row by row.
     using Values = std::array<float, std::size_t{numerics::kTileRows} * numerics::kTileColumns>;
 
     /// Binary16 parameters of a step's channels.

@@ -45,3 +45,5 @@ measure "tiles, skipnet_resnet34" skipnet_resnet34
 measure "tiles, skipnet_resnet101" skipnet_resnet101
 measure "tiles and flits, tutel_moe" tutel_moe noc.impl=flit
 measure "tiles and banks, tutel_moe" tutel_moe hbm.impl=bank
+measure "tiles and flits, skipnet_resnet34" skipnet_resnet34 noc.impl=flit
+measure "tiles and banks, skipnet_resnet34" skipnet_resnet34 hbm.impl=bank
