@@ -4,9 +4,10 @@
 
 usage: compare.py FOLDER BASELINE [--store]
 
-FOLDER: JSON files of Google Benchmark, one a program, and lines of whole.tsv: name, CPU seconds. BASELINE: a file of the
-same figures with the machine on which they were measured. Prints CPU times, and the baseline's by them: above 1 is
-faster. --store, or a baseline that is missing or of another machine, makes the run the new baseline. Exit status 0.
+FOLDER: bench_NAME.json of each program of Google Benchmark, and whole.tsv with lines of name and CPU seconds. BASELINE:
+a file of the same figures with the machine on which they were measured. Prints CPU times, and the baseline's by them:
+above 1 is faster. --store, or a baseline that is missing or of another machine, makes the run the new baseline. Exit
+status 0.
 """
 import json
 import os
@@ -30,7 +31,7 @@ def machine():
 def figures(folder):
     """CPU nanoseconds by name, in the order of the programs."""
     times = {}
-    for path in sorted(folder.glob("*.json")):
+    for path in sorted(folder.glob("bench_*.json")):  # not a timeline that stands beside them
         for run in json.loads(path.read_text(encoding="utf-8"))["benchmarks"]:
             if run.get("run_type", "iteration") != "iteration" or run.get("error_occurred"):
                 continue
