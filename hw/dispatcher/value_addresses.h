@@ -51,6 +51,7 @@ private:
     void find_rows(const OutputIndex& position, const OutputIndex& extent);
     /// The same from those of the last block, which has the same extent.
     void move_rows(const OutputIndex& position);
+    /// Columns of the block, into last_.
     void find_columns(const OutputIndex& position, const OutputIndex& extent);
     Span span(unsigned axis, const OutputIndex& position, const OutputIndex& extent) const;
     BlockAddresses::Row row(const Lane& n, const Lane& p, const Lane& q) const;

@@ -112,11 +112,12 @@ private:
     std::uint64_t bytes(const Needs& made, const Needs& needed) const;
     Access access(unsigned piece, const Needs& lies, const Needs& wanted, std::uint32_t first_id) const;
     std::uint32_t samples_for(std::uint32_t destination_block) const;
-    /// Indices in the edge's set: of the first sample in each block of an end, and behind all. Blocks are ranges of
-    /// ids.
+    /// The blocks of an end are ranges of ids. By block: the index in the edge's set of its first sample; then the
+    /// number of all samples.
     using Begins = boost::container::small_vector<std::ptrdiff_t, 16>;
     /// `set`: of the end; null where the ids themselves are the positions.
     Begins begins_of(const Partition& cut, const SampleSet* set) const;
+    /// Indices in the edge's set, `last` not included, of the samples in a block of each end.
     struct Places {
         std::ptrdiff_t first, last;
     };
@@ -125,7 +126,7 @@ private:
         const Places taken = places(source_block, destination_block);
         return static_cast<std::uint32_t>(taken.last - taken.first);
     }
-    /// At least one.
+    /// The smallest id of a sample in both blocks, which must have one.
     std::uint32_t first_sample(std::uint32_t source_block, std::uint32_t destination_block) const {
         return edge_set_[static_cast<std::size_t>(places(source_block, destination_block).first)];
     }

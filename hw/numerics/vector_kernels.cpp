@@ -153,8 +153,8 @@ __attribute__((target("avx2,fma,f16c"))) void narrow_avx2(std::uint16_t* y, cons
     for (; i < n; ++i) y[i] = narrow(x[i]);
 }
 
-/// Of Rows rows and Vectors vectors of columns. GCC 12 keeps the sums in registers only if it unrolls all loops over
-/// them as early as the pragmas ask for.
+/// The sums of `Rows` rows and `Vectors` times eight columns. The pragmas make GCC 12 unroll the loops early; otherwise
+/// it writes all sums to the stack in every step.
 template <unsigned Rows, unsigned Vectors>
 __attribute__((target("avx2,fma,f16c"))) inline void mac32_part_avx2(float* sums, const float* const* rows,
                                                                      const std::int32_t* offsets, const float* factors,
