@@ -35,20 +35,27 @@ public:
           plan_(plan),
           copies_(weight_copies),
           known_(plan.slots.size()),
+          slots_(plan.slots.size()),
+          turns_(plan.tile_groups.size()),
           last_(plan.tile_groups.size()) {
-        terms_.reserve(plan.tile_groups.size());
-        for (const TileGroup& tile_group : plan.tile_groups) {
-            terms_.push_back(segmenter.interval_terms(plan, tile_group));
-            for (const std::size_t i : tile_group)
+        for (std::size_t l = 0; l < plan.tile_groups.size(); ++l) {
+            const TileGroup& tile_group = plan.tile_groups[l];
+            turns_[l] = segmenter.turns(plan, tile_group);
+            for (const std::size_t i : tile_group) {
+                slots_[i] = segmenter.slot_times(plan, i);
                 known_[i] = segmenter.search_.known(query(plan, i, copies_, tile_group.size()));
+            }
         }
     }
 
     double initiation_interval(std::size_t tile_group, unsigned tiles) {
         const StageList& all = stages(tile_group, tiles);
-        if (all.size() > 1) return Segmenter::initiation_interval(terms_[tile_group], all);
+        const TileGroup& members = plan_.tile_groups[tile_group];
+        if (members.size() > 1) return Segmenter::initiation_interval(turns_[tile_group], slots_, members, all);
         Last& last = last_[tile_group];  // a tile more or less mostly leaves the stage as it is
-        if (last.stage != all.front()) last = {all.front(), Segmenter::initiation_interval(terms_[tile_group], all)};
+        const Stage& stage = *all.front();
+        if (last.stage != &stage)
+            last = {&stage, Segmenter::initiation_interval(slots_[members.front()], stage, stage.compute_cycles)};
         return last.interval;
     }
     double compute_cycles(std::size_t tile_group, unsigned tiles) {
@@ -75,8 +82,9 @@ private:
     Segmenter& segmenter_;
     const SegmentPlan& plan_;
     unsigned copies_;
-    std::vector<StageSearch::Known> known_;  ///< by operator
-    std::vector<IntervalTerms> terms_;       ///< by tile group, as is the next one
+    std::vector<StageSearch::Known> known_;  ///< by operator, as is the next one
+    std::vector<SlotTimes> slots_;
+    std::vector<Turns> turns_;  ///< by tile group, as is the next one
     std::vector<Last> last_;
     StageList stages_;
 };

@@ -57,6 +57,7 @@ Segmenter::Bounds::Bounds(Segmenter& segmenter)
     look_up_units();
     look_up_stores();
     ways_.resize(units_.size());
+    expected_steps_.resize(segmenter_.unit_sizes_.size());
 }
 
 void Segmenter::Bounds::look_up_works() {
@@ -85,8 +86,8 @@ void Segmenter::Bounds::look_up_works() {
         Work& least = works_.emplace_back();
         if (segmenter_.search_.by_batch()) continue;  // the kernel of a batch may leave tiles idle
         least.compute = min_compute(hardware, work);
-        least.slowest =
-            std::max({least.compute, in / hardware.link_bytes_per_cycle, out / hardware.link_bytes_per_cycle});
+        least.in = in / hardware.link_bytes_per_cycle;
+        least.out = out / hardware.link_bytes_per_cycle;
     }
 }
 
@@ -136,6 +137,8 @@ void Segmenter::Bounds::begin(int first) {
     first_ = last_ = first;
     weights_ = operands_ = 0;
     const std::size_t sizes = segmenter_.unit_sizes_.size();
+    first_size_ = 0;
+    last_size_ = sizes;
     fill_.assign(sizes, 0);
     own_.resize(sizes);
     together_.resize(sizes);
@@ -145,11 +148,17 @@ void Segmenter::Bounds::begin(int first) {
     seen_.clear();
 }
 
+void Segmenter::Bounds::begin(int first, std::size_t size) {
+    begin(first);
+    first_size_ = size;
+    last_size_ = size + 1;
+}
+
 Segmenter::Bounds::Share Segmenter::Bounds::Together::share() const {
     // Groups are closed once their branches expect a sample together.
     const double largest = std::floor(1 / std::max(rarest, 1e-9)) + 1;
     const unsigned groups = in_turn ? 1 : static_cast<unsigned>(std::ceil(operators / largest));
-    Share result{0, work, most};
+    Share result{0, 0, work, most};
     for (std::size_t copies = 0; copies < 2; ++copies) result.tiles[copies] += (groups - 1) * fewest[copies];
     return result;
 }
@@ -181,11 +190,11 @@ void Segmenter::Bounds::add() {
     }
     const bool decided = outer_gate_[static_cast<std::size_t>(op)] < first_;
     const std::size_t place = one.path.empty() ? 0 : place_behind_switch(op);
-    for (std::size_t size = 0; size < segmenter_.unit_sizes_.size(); ++size) {
+    for (std::size_t size = first_size_; size < last_size_; ++size) {
         const Unit& of = unit(op, size);
         const double samples = of.own_tiles && !decided ? of.usual : of.expected;
         if (of.own_tiles) {
-            own_[size].push_back({op, samples * work.slowest, of.tiles});
+            own_[size].push_back({op, samples, samples * work.slowest(), of.tiles});
         } else {
             Together& together = together_[size][place];
             const bool first = together.operators++ == 0;
@@ -262,7 +271,12 @@ unsigned Segmenter::Bounds::tiles_for(const Times& times, unsigned from, double 
         const Stage& stage = segmenter_.search_.best(times.known, times.query, tiles);
         return stage.fits && times.active * stage.cycles() <= interval;
     };
-    from = std::max(from, times.least);
+    for (const SlotWork& slot : times.slots) {  // (latency + work / tiles) / slots is no longer than the interval
+        const double time = interval * slot.slots - slot.latency;
+        if (time * times.most <= slot.work) return times.most;
+        from = std::max(from, static_cast<unsigned>(slot.work / time));
+    }
+    from = std::min(std::max(from, times.least), times.most);
     if (!times.never_slower) {
         while (from < times.most && !quick(from)) ++from;
         return from;
@@ -281,42 +295,47 @@ unsigned Segmenter::Bounds::tiles_for(const Times& times, unsigned from, double 
     return enough;
 }
 
-double Segmenter::Bounds::stepped_interval(std::size_t size, unsigned weight_copies, const std::vector<int>& order,
-                                           double least) {
-    const std::uint32_t samples = segmenter_.unit_sizes_[size];
+double Segmenter::Bounds::stepped_interval(std::size_t size, const Trial& trial, double least) {
     const std::vector<Share>& own = own_[size];
-    if (slots_.size() < own.size()) slots_.resize(own.size());
+    const std::vector<BufferSlots>& all_slots = segmenter_.prepared(trial).slots;
+    const std::size_t copies = trial.weight_copies - 1;
     times_.clear();
     double rest = 0;  // tiles at least of those that are left out, times the interval
     unsigned fewest = 0;
-    for (std::size_t i = 0; i < own.size(); ++i) {
-        const Operator& one = workload_.graph.operators[static_cast<std::size_t>(own[i].op)];
+    for (const Share& share : own) {
+        const Operator& one = workload_.graph.operators[static_cast<std::size_t>(share.op)];
         if (one.shape.kind == OpKind::attention || one.shape.joined > 1) {  // need not fit on more tiles
-            rest += own[i].work;
-            fewest += own[i].tiles[weight_copies - 1];
+            rest += share.work;
+            fewest += share.tiles[copies];
             continue;
         }
-        BufferSlots& slots = slots_[i];
-        slots.out = static_cast<std::uint16_t>(
-            std::min<std::uint32_t>(kFewestSlots, workload_.graph.samples_in_flight() / samples));
-        slots.in.assign(one.inputs.size(), slots.out);
-        slots.decided_switches = 0;
-        while (slots.decided_switches < one.path.size() &&
-               std::find(order.begin(), order.end(), one.path[slots.decided_switches].switch_id) != order.end())
-            ++slots.decided_switches;
-        const StageQuery query{own[i].op, samples, slots, weight_copies, 1};
+        const BufferSlots& slots = all_slots[static_cast<std::size_t>(share.op - first_)];
+        const StageQuery query{share.op, trial.unit_samples, slots, trial.weight_copies, 1};
         // With all samples in every unit nothing takes longer where blocks shrink. A unit with fewer samples may be cut
         // like a whole one though another cut is a little faster.
-        times_.push_back({query, segmenter_.search_.known(query), workload_.share_on(own[i].op, slots.decided_switches),
-                          own[i].work, own[i].tiles[weight_copies - 1],
-                          workload_.items[static_cast<std::size_t>(own[i].op)].expected_share == 1, 0,
-                          segmenter_.tiles_ + 1});
+        Times& times =
+            times_.emplace_back(Times{query,
+                                      segmenter_.search_.known(query),
+                                      workload_.share_on(share.op, slots.decided_switches),
+                                      share.work,
+                                      {},
+                                      share.tiles[copies],
+                                      workload_.items[static_cast<std::size_t>(share.op)].expected_share == 1,
+                                      0,
+                                      segmenter_.tiles_ + 1});
+        const SlotTimes taken = segmenter_.slot_times(share.op, first_, !trial.order.empty(), slots);
+        const Work& work = works_[static_cast<std::size_t>(share.op)];
+        for (const SlotTime& in : taken.in)
+            times.slots.push_back(
+                {times.active * in.latency, share.samples * (work.in + work.compute), double{1} * in.slots});
+        times.slots.push_back(
+            {times.active * taken.out.latency, share.samples * (work.compute + work.out), double{1} * taken.out.slots});
     }
     for (const Together& together : together_[size]) {
         if (together.operators == 0) continue;
         const Share share = together.share();
         rest += share.work;
-        fewest += share.tiles[weight_copies - 1];
+        fewest += share.tiles[copies];
     }
     const auto too_short = [&](double interval) {
         double tiles = std::max<double>(fewest, rest / interval);
@@ -333,13 +352,25 @@ double Segmenter::Bounds::stepped_interval(std::size_t size, unsigned weight_cop
         return too_many;
     };
     if (least <= 0 || !too_short(least)) return least;
-    double enough = 2 * least;
-    while (too_short(enough)) {
-        least = enough;
-        enough *= 2;
-        if (enough > 1e15) return kInfinite;
+    // Most often it is longer by about as much as it was for another segment: from there on in growing steps.
+    constexpr double kCloseEnough = 1.03, kStep = 1.06;
+    double enough = std::max(kStep, expected_steps_[size]) * least;
+    if (too_short(enough)) {
+        double step = kStep;
+        for (least = enough, enough *= step; too_short(enough); step *= step) {
+            least = enough;
+            enough *= step;
+            if (enough > 1e15) return kInfinite;
+        }
+    } else {
+        for (double step = kStep; enough / step > least; step *= step) {
+            if (too_short(enough / step)) {
+                least = enough / step;
+                break;
+            }
+            enough /= step;
+        }
     }
-    constexpr double kCloseEnough = 1.03;
     while (enough > kCloseEnough * least) {
         const double middle = std::sqrt(least * enough);
         (too_short(middle) ? least : enough) = middle;
@@ -347,7 +378,7 @@ double Segmenter::Bounds::stepped_interval(std::size_t size, unsigned weight_cop
     return least;
 }
 
-double Segmenter::Bounds::cycles_with(std::size_t size, unsigned weight_copies, double shortest_interval) const {
+double Segmenter::Bounds::cycles(std::size_t size, unsigned weight_copies, double shortest_interval) const {
     constexpr double kRounding = 1 - 1e-9;  // of sums in another order
     const double bandwidth = segmenter_.search_.hardware().memory_bytes_per_cycle();
     const std::uint32_t units = workload_.graph.samples_in_flight() / segmenter_.unit_sizes_[size];
@@ -365,38 +396,19 @@ double Segmenter::Bounds::cycles_with(std::size_t size, unsigned weight_copies, 
 
 double Segmenter::Bounds::cycles(std::size_t size, unsigned weight_copies) const {
     const double shortest_interval = interval(size, weight_copies);
-    return shortest_interval == kInfinite ? kInfinite : cycles_with(size, weight_copies, shortest_interval);
+    return shortest_interval == kInfinite ? kInfinite : cycles(size, weight_copies, shortest_interval);
 }
 
-double Segmenter::Bounds::higher_cycles(std::size_t size, unsigned weight_copies, const std::vector<int>& order) {
-    const double shortest_interval = interval(size, weight_copies);
-    if (shortest_interval == kInfinite) return kInfinite;
-    if (segmenter_.search_.by_batch() || !segmenter_.search_.hardware().multicast_reads)
-        return cycles_with(size, weight_copies, shortest_interval);
-    return cycles_with(size, weight_copies, stepped_interval(size, weight_copies, order, shortest_interval));
-}
-
-double Segmenter::Bounds::higher_cycles() {
-    struct Attempt {
-        double cycles;
-        std::size_t size;
-        unsigned copies;
-    };
-    std::vector<Attempt> attempts;
-    for (std::size_t size = 0; size < segmenter_.unit_sizes_.size(); ++size) {
-        for (unsigned copies = fewest_copies(); copies <= 2; ++copies)
-            attempts.push_back({cycles(size, copies), size, copies});
-    }
-    std::sort(attempts.begin(), attempts.end(), [](const Attempt& a, const Attempt& b) { return a.cycles < b.cycles; });
-    const std::vector<std::vector<int>> sorted = segmenter_.orders(first_, last_), as_they_are{{}};
-    double least = kInfinite;
-    for (const Attempt& attempt : attempts) {
-        if (attempt.cycles >= least) break;
-        const bool batch = segmenter_.unit_sizes_[attempt.size] == workload_.graph.batch_samples();
-        for (const std::vector<int>& order : batch ? as_they_are : sorted)
-            least = std::min(least, higher_cycles(attempt.size, attempt.copies, order));
-    }
-    return least;
+double Segmenter::Bounds::shortest_interval(const Trial& trial) {
+    const auto size = static_cast<std::size_t>(
+        std::find(segmenter_.unit_sizes_.begin(), segmenter_.unit_sizes_.end(), trial.unit_samples) -
+        segmenter_.unit_sizes_.begin());
+    const double least = interval(size, trial.weight_copies);
+    if (least == kInfinite || segmenter_.search_.by_batch() || !segmenter_.search_.hardware().multicast_reads)
+        return least;
+    const double shortest = stepped_interval(size, trial, least);
+    if (least > 0 && shortest < kInfinite) expected_steps_[size] = shortest / least;
+    return shortest;
 }
 
 double Segmenter::Bounds::cycles() const {

@@ -2,6 +2,7 @@
 // Not part of the interface of the compiler: what Segmenter leaves out.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <utility>
@@ -25,16 +26,20 @@ public:
 
     /// An empty segment in front of operator `first`, which add() makes longer by an operator.
     void begin(int first);
+    /// The same for the micro-batch with this number alone.
+    void begin(int first, std::size_t size);
     void add();
     int last() const { return last_; }
     /// For the micro-batch with this number among the segmenter's unit_sizes_; infinite if it cannot fit.
     double cycles(std::size_t size, unsigned weight_copies) const;
     /// For the best micro-batch; infinite if none can fit.
     double cycles() const;
-    /// A higher one, for a micro-batch in this order of the samples: with the times that operators have on whole
-    /// numbers of tiles, of the fewest slots.
-    double higher_cycles(std::size_t size, unsigned weight_copies, const std::vector<int>& order);
-    double higher_cycles();
+    /// Cycles between units, at least, of a trial of this segment: with the times that operators have on whole numbers
+    /// of tiles, and the time that slots are taken. Infinite if it cannot fit; more copies of the weights never need
+    /// less.
+    double shortest_interval(const Trial& trial);
+    /// As cycles(size, weight_copies), with a known interval.
+    double cycles(std::size_t size, unsigned weight_copies, double shortest_interval) const;
     /// Whether a micro-batch may fit, with more operators as well.
     bool may_fit() const;
 
@@ -46,7 +51,8 @@ private:
     };
     /// Of an operator, for a sample, summed over tiles.
     struct Work {
-        double compute = 0, slowest = 0;  ///< with its transfers, if it has tiles of its own
+        double compute = 0, in = 0, out = 0;  ///< cycles, the last two on tiles' links
+        double slowest() const { return std::max({compute, in, out}); }
     };
     struct Unit {
         double expected = 0, usual = 0;   ///< samples; if no branch is decided
@@ -57,7 +63,8 @@ private:
     /// What takes tiles: an operator that shares them with none, or those operators behind a switch that have as many
     /// others before them on their branches, of which some may share tiles.
     struct Share {
-        int op = 0;  ///< of the first kind
+        int op = 0;          ///< of the first kind, as is the next
+        double samples = 0;  ///< of a unit
         double work = 0;
         std::array<unsigned, 2> tiles{};  ///< at least, by copies of the weights - 1
     };
@@ -77,14 +84,18 @@ private:
     /// Cycles between units, at least; infinite if it does not fit.
     double interval(std::size_t size, unsigned weight_copies) const;
     /// The same from `least` on, with whole numbers of tiles.
-    double stepped_interval(std::size_t size, unsigned weight_copies, const std::vector<int>& order, double least);
-    double cycles_with(std::size_t size, unsigned weight_copies, double shortest_interval) const;
+    double stepped_interval(std::size_t size, const Trial& trial, double least);
+    /// How long an operator's slots of a buffer are taken: a latency, and work that its tiles share.
+    struct SlotWork {
+        double latency, work, slots;
+    };
     /// An operator's times on numbers of tiles, under the same conditions.
     struct Times {
         StageQuery query;
         StageSearch::Known known;
         double active = 1;  ///< share of the units that bring it samples
         double work = 0;    ///< as Share
+        boost::container::small_vector<SlotWork, 3> slots;
         unsigned fewest = 1;
         bool never_slower = false;  ///< on more tiles
         /// Tiles for the shortest interval that has been long enough for all, and for the longest that has not: what an
@@ -111,6 +122,7 @@ private:
     std::vector<std::vector<std::pair<int, double>>> stores_;  ///< by a segment's end: operators, the last first
     // Of the segment.
     int first_ = 0, last_ = 0;
+    std::size_t first_size_ = 0, last_size_ = 0;
     double weights_ = 0, operands_ = 0;  ///< bytes
     std::vector<Way> ways_;              ///< as units_
     std::vector<double> fill_;           ///< by unit size
@@ -120,7 +132,7 @@ private:
     std::vector<std::pair<std::pair<int, unsigned>, unsigned>> seen_;  ///< operators of a branch
     mutable std::vector<Share> shares_;                                ///< of interval()
     std::vector<Times> times_;                                         ///< of stepped_interval()
-    std::vector<BufferSlots> slots_;
+    std::vector<double> expected_steps_;                               ///< by unit size: by how much it was longer last
 };
 
 }  // namespace switchyard::sched

@@ -110,14 +110,12 @@ double Segmenter::stored_bytes(int last, int op) const {
     return sample_bytes * work.graph.samples_in_flight();
 }
 
-Segmenter::SlotTimes Segmenter::slot_times(const SegmentPlan& plan, std::size_t i) const {
-    const std::vector<Source>& inputs =
-        search_.workload().graph.operators[static_cast<std::size_t>(plan.first) + i].inputs;
+Segmenter::SlotTimes Segmenter::slot_times(int op, int first, bool compacted, const BufferSlots& all_slots) const {
+    const std::vector<Source>& inputs = search_.workload().graph.operators[static_cast<std::size_t>(op)].inputs;
     SlotTimes times;
     for (std::size_t s = 0; s < inputs.size(); ++s) {
-        const double latency =
-            inputs[s].producer >= plan.first ? transfer_cycles() : load_latency(inputs[s], !plan.order.empty());
-        const std::uint16_t slots = plan.slots[i].in[s];
+        const double latency = inputs[s].producer >= first ? transfer_cycles() : load_latency(inputs[s], compacted);
+        const std::uint16_t slots = all_slots.in[s];
         const auto known =
             std::find_if(times.in.begin(), times.in.end(), [slots](const SlotTime& one) { return one.slots == slots; });
         if (known == times.in.end()) {
@@ -126,7 +124,7 @@ Segmenter::SlotTimes Segmenter::slot_times(const SegmentPlan& plan, std::size_t 
             known->latency = std::max(known->latency, latency);
         }
     }
-    times.out = {std::max(store_latency(), transfer_cycles()), plan.slots[i].out};
+    times.out = {std::max(store_latency(), transfer_cycles()), all_slots.out};
     return times;
 }
 
@@ -176,25 +174,21 @@ Stage Segmenter::together(const Turns& turns, const StageList& stages) {
     return sum;
 }
 
-Segmenter::IntervalTerms Segmenter::interval_terms(const SegmentPlan& plan, const TileGroup& tile_group) const {
-    IntervalTerms terms{turns(plan, tile_group), {}};
-    for (const std::size_t i : tile_group) terms.slots.push_back(slot_times(plan, i));
-    return terms;
-}
-
-double Segmenter::initiation_interval(const IntervalTerms& terms, const StageList& stages) {
-    if (stages.size() == 1)
-        return initiation_interval(terms.slots.front(), *stages.front(), stages.front()->compute_cycles);
-    const Stage sum = together(terms.turns, stages);
+double Segmenter::initiation_interval(const Turns& turns, const std::vector<SlotTimes>& slots,
+                                      const TileGroup& tile_group, const StageList& stages) {
+    const Stage sum = together(turns, stages);
     double slowest = sum.cycles();
     for (std::size_t m = 0; m < stages.size(); ++m)  // a slot is taken until the others have had their turn
-        slowest = std::max(slowest, initiation_interval(terms.slots[m], *stages[m], sum.compute_cycles));
+        slowest = std::max(slowest, initiation_interval(slots[tile_group[m]], *stages[m], sum.compute_cycles));
     return slowest;
 }
 
 double Segmenter::initiation_interval(const SegmentPlan& plan, const TileGroup& tile_group,
                                       const StageList& stages) const {
-    return initiation_interval(interval_terms(plan, tile_group), stages);
+    if (stages.size() == 1) return initiation_interval(plan, tile_group.front(), *stages.front());
+    std::vector<SlotTimes> slots(tile_group.back() + 1);
+    for (const std::size_t i : tile_group) slots[i] = slot_times(plan, i);
+    return initiation_interval(turns(plan, tile_group), slots, tile_group, stages);
 }
 
 double Segmenter::initiation_interval(const SegmentPlan& plan, const TileGroup& tile_group) const {

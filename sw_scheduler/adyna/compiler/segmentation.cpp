@@ -171,34 +171,47 @@ bool Segmenter::may_fit(const Trial& trial, const std::vector<TileGroup>& tile_g
     return sum <= tiles_;
 }
 
-std::optional<SegmentPlan> Segmenter::plan(const Trial& trial, Prepared& prepared) {
+const std::vector<TileGroup>* Segmenter::tile_groups(const Trial& trial, std::size_t number) {
     const auto count = static_cast<std::size_t>(trial.last - trial.first);
-    std::optional<SegmentPlan> separate;
-    constexpr std::size_t kFew = 8;  // operators that mostly fit: their bounds are not worth the search
-    if (count <= kFew || may_fit(trial)) {
+    if (number == 0) {
         if (separate_.size() != count) separate_ = separate_tile_groups(count);
-        separate = plan(trial, prepared, separate_);
+        return &separate_;
     }
-    if (!grouping_) return separate;
-    // Where the operators of a group are too many for a tile, groups of half as many branches.
-    std::size_t max = count;
-    for (std::size_t g = 0; max > 1; ++g) {
-        if (g == prepared.groupings.size()) {
-            prepared.groupings.push_back(shared_tile_groups(search_.workload(), branches_of(trial.first, trial.last),
-                                                            trial.first, trial.last, trial.unit_samples, max,
-                                                            trial.order));
-        }
-        const std::vector<TileGroup>& tile_groups = prepared.groupings[g];
-        max = (longest(tile_groups) + 1) / 2;
-        if (tile_groups.size() == count) break;
-        std::optional<SegmentPlan> grouped;
-        if (may_fit(trial, tile_groups)) grouped = plan(trial, prepared, tile_groups);
-        if (!grouped) continue;
-        if (!separate || grouped->cycles < separate->cycles) separate.swap(grouped);
-        if (grouped) spare_ = std::move(*grouped);
-        break;
+    if (!grouping_) return nullptr;
+    std::vector<std::vector<TileGroup>>& known = prepared(trial).groupings;
+    while (known.size() < number) {
+        const std::size_t max = known.empty() ? count : (longest(known.back()) + 1) / 2;
+        if (max <= 1) return nullptr;
+        known.push_back(shared_tile_groups(search_.workload(), branches_of(trial.first, trial.last), trial.first,
+                                           trial.last, trial.unit_samples, max, trial.order));
     }
-    return separate;
+    return known[number - 1].size() == count ? nullptr : &known[number - 1];
+}
+
+bool Segmenter::fits(const Trial& trial) {
+    std::size_t number = 0;
+    for (const auto* groups = tile_groups(trial, 0); groups; groups = tile_groups(trial, ++number)) {
+        if (!may_fit(trial, *groups)) continue;
+        std::optional<SegmentPlan> found = plan(trial, *groups);
+        if (!found) continue;
+        spare_ = std::move(*found);
+        return true;
+    }
+    return false;
+}
+
+std::optional<SegmentPlan> Segmenter::plan(const Trial& trial) {
+    std::optional<SegmentPlan> best;
+    std::size_t number = 0;
+    for (const auto* groups = tile_groups(trial, 0); groups; groups = tile_groups(trial, ++number)) {
+        if (!may_fit(trial, *groups)) continue;
+        std::optional<SegmentPlan> found = plan(trial, *groups);
+        if (!found) continue;
+        if (!best || found->cycles < best->cycles) best.swap(found);
+        if (found) spare_ = std::move(*found);
+        if (number > 0) break;
+    }
+    return best;
 }
 
 const BranchOperators& Segmenter::branches_of(int first, int last) {
@@ -209,10 +222,8 @@ const BranchOperators& Segmenter::branches_of(int first, int last) {
     return branches_;
 }
 
-std::optional<SegmentPlan> Segmenter::plan(const Trial& trial, Prepared& prepared,
-                                           const std::vector<TileGroup>& tile_groups) {
+std::optional<SegmentPlan> Segmenter::plan(const Trial& trial, const std::vector<TileGroup>& tile_groups) {
     if (tile_groups.size() > tiles_) return std::nullopt;
-    if (prepared.slots.empty()) prepared.slots = slots_of(trial);
     SegmentPlan plan = std::move(spare_);  // all of it is set anew; there is its memory
     plan.tile_groups = tile_groups;
     plan.first = trial.first;
@@ -221,7 +232,7 @@ std::optional<SegmentPlan> Segmenter::plan(const Trial& trial, Prepared& prepare
     plan.units = static_cast<std::uint16_t>(search_.workload().graph.samples_in_flight() / trial.unit_samples);
     plan.units_of_batch = static_cast<std::uint16_t>(search_.workload().graph.batch_samples() / trial.unit_samples);
     plan.order = trial.order;
-    plan.slots = prepared.slots;
+    plan.slots = prepared(trial).slots;
     plan.prefetchable = trial.weight_copies > 1;
     if (!allocate(plan, trial.weight_copies)) {
         spare_ = std::move(plan);

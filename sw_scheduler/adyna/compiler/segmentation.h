@@ -160,11 +160,16 @@ private:
         unsigned weight_copies;
         std::vector<int> order;
     };
-    /// What is the same for any copies of the weights; filled in when it is asked for.
+    /// What is the same for any copies of the weights.
     struct Prepared {
+        int first = 0, last = 0;
+        std::uint32_t unit_samples = 0;
+        std::vector<int> order;
         std::vector<BufferSlots> slots;
-        std::vector<std::vector<TileGroup>> groupings;  ///< each with half as many branches as the one before
+        std::vector<std::vector<TileGroup>> groupings;  ///< tile_groups(), by number - 1
     };
+    /// Valid until it is asked for another trial.
+    Prepared& prepared(const Trial& trial);
     /// Of a source of an operator in a segment: it passes a switch whose gate is inside.
     bool switched_inside(const Source& source, int first, int last) const;
     /// By operator - first: gates inside the segment that it waits for one after another. Where samples are packed each
@@ -172,9 +177,14 @@ private:
     std::vector<unsigned> gates_in_front(int first, int last) const;
     /// Cycles between units, added up over the parts of a packed segment that wait for each other.
     double packed_interval(const SegmentPlan& plan) const;
-    /// The faster one of a plan with separate tile groups and one with grouped ones.
-    std::optional<SegmentPlan> plan(const Trial& trial, Prepared& prepared);
-    std::optional<SegmentPlan> plan(const Trial& trial, Prepared& prepared, const std::vector<TileGroup>& tile_groups);
+    /// Of a trial the tile groups with this number: 0: of an operator each, then those that branches share, each with
+    /// half as many branches as the one before. Nullptr if there are none. Valid until it is asked for another trial.
+    const std::vector<TileGroup>* tile_groups(const Trial& trial, std::size_t number);
+    /// Whether a trial fits with any of its tile groups.
+    bool fits(const Trial& trial);
+    /// The faster one of a plan with separate tile groups and one with the largest shared ones that fit.
+    std::optional<SegmentPlan> plan(const Trial& trial);
+    std::optional<SegmentPlan> plan(const Trial& trial, const std::vector<TileGroup>& tile_groups);
     /// False if the operators, each on tiles of its own or in these tile groups, fit with no number of slots.
     bool may_fit(const Trial& trial) const;
     bool may_fit(const Trial& trial, const std::vector<TileGroup>& tile_groups) const;
@@ -187,17 +197,20 @@ private:
     class TileOptions;
     class TileExchange;
     class Bounds;
+    class Trials;
     class PathSearch;
     Bounds& bounds();
     /// False if operators [first, last) are no segment, whatever they need.
     bool refused(int first, int last) const;
     /// Copies of the weights, the best first.
     std::vector<unsigned> copies_tried(int first, int last) const;
+    /// A batch that is one unit, and need not be sorted.
+    bool is_batch(std::uint32_t unit_samples) const { return unit_samples == search_.workload().graph.batch_samples(); }
     std::vector<std::vector<int>> orders_tried(int first, int last, std::uint32_t unit_samples) const;
     /// Whether segment(first, last) is something.
     bool has_plan(int first, int last);
     /// True only if the operators fit, each on tiles of its own.
-    bool surely_fits(const Trial& trial, Prepared& prepared);
+    bool surely_fits(const Trial& trial);
     /// Where a prefix that can be scheduled ends from which no segment leads on: of several the last one.
     int stuck();
     /// For operator plan.first + i.
@@ -233,16 +246,16 @@ private:
         boost::container::small_vector<SlotTime, 2> in;
         SlotTime out;
     };
-    SlotTimes slot_times(const SegmentPlan& plan, std::size_t i) const;
+    /// Of an operator in a segment from operator `first` on.
+    SlotTimes slot_times(int op, int first, bool compacted, const BufferSlots& slots) const;
+    SlotTimes slot_times(const SegmentPlan& plan, std::size_t i) const {
+        return slot_times(plan.first + static_cast<int>(i), plan.first, !plan.order.empty(), plan.slots[i]);
+    }
     /// Of an operator on `stage` whose kernel, with those of others in between, takes `compute_cycles`.
     static double initiation_interval(const SlotTimes& slots, const Stage& stage, double compute_cycles);
-    /// What a tile group's initiation interval depends on beside its stages.
-    struct IntervalTerms {
-        Turns turns;
-        boost::container::small_vector<SlotTimes, 1> slots;  ///< by member
-    };
-    IntervalTerms interval_terms(const SegmentPlan& plan, const TileGroup& tile_group) const;
-    static double initiation_interval(const IntervalTerms& terms, const StageList& stages);
+    /// Of a tile group whose members' slots are slots[member].
+    static double initiation_interval(const Turns& turns, const std::vector<SlotTimes>& slots,
+                                      const TileGroup& tile_group, const StageList& stages);
     /// Cycles of all members for a usual unit: compute and both directions of a tile's link.
     static Stage together(const Turns& turns, const StageList& stages);
     /// Expected cycles between two units: of the slowest stage, when dynamic stages vary around their means.
@@ -296,7 +309,8 @@ private:
     std::vector<std::uint32_t> unit_sizes_;  ///< candidates, largest first
     BranchOperators branches_;               ///< operators_on_branches() of the segment that was looked at last
     std::pair<int, int> branches_of_{0, 0};  ///< first, last of that segment
-    std::vector<TileGroup> separate_;        ///< of the segment that was looked at last
+    Prepared prepared_;                      ///< for the trial that was planned last
+    std::vector<TileGroup> separate_;        ///< tile_groups() number 0 of the segment that was looked at last
     SegmentPlan spare_;                      ///< a plan that is not needed any more
     std::unique_ptr<Bounds> bounds_;         ///< made when they are asked for first
 };

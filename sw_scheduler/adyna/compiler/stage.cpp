@@ -236,8 +236,7 @@ Stage StageSearch::spread(const StageQuery& query, unsigned k_factor, const Part
 
 const StageSearch::UsualTimes& StageSearch::usual_times(int op, unsigned k_factor, const Partition& largest,
                                                         const Footprint& limit, unsigned decided) {
-    const std::uint64_t factors = std::uint64_t{k_factor} << 32 | std::uint64_t{largest.n} << 16 | largest.p;
-    const auto [found, added] = class_times(op, largest.dyn_dim, decided).usual.try_emplace(factors);
+    const auto [found, added] = class_times(op, largest.dyn_dim, decided).usual.try_emplace(cut_key(k_factor, largest));
     UsualTimes& times = found->second;
     if (!added) return times;
     const std::array<double, 2> usual = workload_.usual_samples(op, largest.dyn_dim, decided);

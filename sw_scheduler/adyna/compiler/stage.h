@@ -169,6 +169,7 @@ private:
     struct UsualTimes {
         bool fits = false;
         double compute_cycles = 0, in_cycles = 0, out_cycles = 0;
+        double slowest() const { return std::max({compute_cycles, in_cycles, out_cycles}); }
     };
     /// `limit`: sizes of one slot of each kind, which follow from the other arguments.
     const UsualTimes& usual_times(int op, unsigned k_factor, const Partition& largest, const Footprint& limit,
@@ -203,14 +204,20 @@ private:
         Partition cut;
         double cycles;
     };
+    struct SlicedCut {
+        unsigned k_factor;
+        TimedCut timed;
+    };
     /// Of the operators of a class, with units of some samples of which some switches have decided, whatever slots they
     /// have.
     struct ClassTimes {
         using allocator_type = Allocator;
-        explicit ClassTimes(const Allocator& memory) : usual(memory), cuts(memory) {}
+        explicit ClassTimes(const Allocator& memory) : usual(memory), cuts(memory), quickest(memory) {}
         ByNumbers<UsualTimes> usual;  ///< by k, n and p factors
         /// As Series::splits: all that may fit, the quickest first; without OwnReads.
         ByNumbers<std::pmr::vector<TimedCut>> cuts;
+        /// By tiles: of those the quickest with the k factors beside them, in the order of the search.
+        ByNumbers<std::pmr::vector<SlicedCut>> quickest;
     };
     struct Series {
         using allocator_type = Allocator;
@@ -232,12 +239,18 @@ private:
     void for_each_cut(const StageQuery& query, unsigned factors, Visit&& visit) const;
     const std::pmr::vector<TimedCut>& timed_cuts(ClassTimes& known, const StageQuery& query, unsigned k_factor,
                                                  unsigned factors);
+    /// Without OwnReads; infinite where the fewest slots do not fit.
+    double cut_cycles(const ClassTimes& known, const StageQuery& query, unsigned k_factor, const Partition& cut);
+    const std::pmr::vector<SlicedCut>& quickest_cuts(ClassTimes& known, const StageQuery& query, unsigned tiles);
     ClassTimes& class_times(int op, std::uint32_t unit_samples, unsigned decided);
     /// Null where a cut's times depend on more: tiles read from HBM for themselves, or there are fewer slots than
     /// fewest_slots().
     ClassTimes* times_of_cuts(const StageQuery& query);
     /// The fewest slots that a segment gives its operators.
     BufferSlots fewest_slots(int op, std::uint32_t unit_samples) const;
+    static std::uint64_t cut_key(unsigned k_factor, const Partition& cut) {
+        return std::uint64_t{k_factor} << 32 | std::uint64_t{cut.n} << 16 | cut.p;
+    }
     static std::uint64_t split_key(unsigned k_factor, unsigned factors) {
         return std::uint64_t{k_factor} << 32 | factors;
     }

@@ -26,17 +26,26 @@ void StageSearch::for_each_cut(const StageQuery& query, unsigned factors, Visit&
     });
 }
 
+double StageSearch::cut_cycles(const ClassTimes& known, const StageQuery& query, unsigned k_factor,
+                               const Partition& cut) {
+    constexpr double kInfinite = std::numeric_limits<double>::infinity();
+    const auto found = known.usual.find(cut_key(k_factor, cut));
+    if (found != known.usual.end()) return found->second.fits ? found->second.slowest() : kInfinite;
+    if (!keeps_groups(workload_.graph.operators[query.op].shape, cut)) return kInfinite;
+    const Footprint limit = footprint(query.op, k_factor, cut, fewest_slots(query.op, query.unit_samples));
+    if (limit.total() > hardware_.data_bytes()) return kInfinite;
+    const UsualTimes& times = usual_times(query.op, k_factor, cut, limit, query.slots.decided_switches);
+    return times.fits ? times.slowest() : kInfinite;
+}
+
 const std::pmr::vector<StageSearch::TimedCut>& StageSearch::timed_cuts(ClassTimes& known, const StageQuery& query,
                                                                        unsigned k_factor, unsigned factors) {
     const auto [found, added] = known.cuts.try_emplace(split_key(k_factor, factors));
     std::pmr::vector<TimedCut>& cuts = found->second;
     if (!added) return cuts;
-    const BufferSlots fewest = fewest_slots(query.op, query.unit_samples);
     for_each_cut(query, factors, [&](const Partition& cut) {
-        if (!bytes_fit({query.op, query.unit_samples, fewest}, k_factor, cut)) return;
-        const Footprint limit = footprint(query.op, k_factor, cut, fewest);
-        const UsualTimes& times = usual_times(query.op, k_factor, cut, limit, query.slots.decided_switches);
-        if (times.fits) cuts.push_back({cut, std::max({times.compute_cycles, times.in_cycles, times.out_cycles})});
+        const double cycles = cut_cycles(known, query, k_factor, cut);
+        if (std::isfinite(cycles)) cuts.push_back({cut, cycles});
     });
     std::stable_sort(cuts.begin(), cuts.end(),
                      [](const TimedCut& a, const TimedCut& b) { return a.cycles < b.cycles; });
@@ -80,12 +89,37 @@ void StageSearch::for_each_k_factor(const StageQuery& query, unsigned tiles, Vis
     }
 }
 
+const std::pmr::vector<StageSearch::SlicedCut>& StageSearch::quickest_cuts(ClassTimes& known, const StageQuery& query,
+                                                                           unsigned tiles) {
+    const auto [found, added] = known.quickest.try_emplace(tiles);
+    std::pmr::vector<SlicedCut>& quickest = found->second;
+    if (!added) return quickest;
+    for_each_k_factor(query, tiles, [&](unsigned k_factor) {
+        for (const TimedCut& one : timed_cuts(known, query, k_factor, useful_factors(query, tiles, k_factor))) {
+            if (!quickest.empty() && one.cycles > quickest.front().timed.cycles) break;
+            if (!quickest.empty() && one.cycles < quickest.front().timed.cycles) quickest.clear();
+            quickest.push_back({k_factor, one});
+        }
+    });
+    return quickest;
+}
+
 const Stage& StageSearch::search(Series& known, const StageQuery& query, unsigned tiles) {
     Choice best;
     unsigned slices = 0;
-    for_each_k_factor(query, tiles, [&](unsigned k_factor) {
-        if (best.take(best_split(known, query, k_factor, useful_factors(query, tiles, k_factor)))) slices = k_factor;
-    });
+    if (known.times != nullptr) {  // where one of the quickest fits, none of the others is better
+        const std::uint64_t room = hardware_.data_bytes() / query.sharers;
+        for (const auto& [k_factor, one] : quickest_cuts(*known.times, query, tiles)) {
+            const std::uint64_t bytes = footprint(query.op, k_factor, one.cut, query.slots).total(query.weight_copies);
+            if (bytes <= room && best.take({one.cut, one.cycles, bytes})) slices = k_factor;
+        }
+    }
+    if (slices == 0) {
+        for_each_k_factor(query, tiles, [&](unsigned k_factor) {
+            if (best.take(best_split(known, query, k_factor, useful_factors(query, tiles, k_factor))))
+                slices = k_factor;
+        });
+    }
     // A tile more or less mostly leaves the factors as they are.
     for (const unsigned near : {tiles - 1, tiles + 1}) {
         const Stage* const stage = near < known.by_tiles.size() ? known.by_tiles[near] : nullptr;

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "switchyard/sw_scheduler/adyna/compiler/segment_trials.h"
+
+#include <algorithm>
+
+#include "switchyard/sw_scheduler/adyna/compiler/cost_model.h"
+#include "switchyard/sw_scheduler/adyna/compiler/segment_bounds.h"
+
+namespace switchyard::sched {
+
+bool Segmenter::refused(int first, int last) const {
+    if (!grouping_ && last - first > static_cast<int>(tiles_)) return true;
+    if (!search_.by_batch() || packing_) return false;
+    // Which way a batch's samples go is known when the gate has seen them all.
+    const std::vector<unsigned> gates = gates_in_front(first, last);
+    return std::any_of(gates.begin(), gates.end(), [](unsigned count) { return count > 0; });
+}
+
+std::vector<unsigned> Segmenter::copies_tried(int first, int last) const {
+    const bool whole_network = first == 0 && last == static_cast<int>(search_.workload().items.size());
+    if (whole_network) return {1};                  // nothing follows
+    if (weights_ == Weights::resident) return {2};  // those of other segments need room
+    return {2, 1};
+}
+
+std::vector<std::vector<int>> Segmenter::orders_tried(int first, int last, std::uint32_t unit_samples) const {
+    if (is_batch(unit_samples)) return {{}};
+    return orders(first, last);
+}
+
+Segmenter::Prepared& Segmenter::prepared(const Trial& trial) {
+    const bool same = prepared_.first == trial.first && prepared_.last == trial.last &&
+                      prepared_.unit_samples == trial.unit_samples && prepared_.order == trial.order;
+    if (!same) prepared_ = {trial.first, trial.last, trial.unit_samples, trial.order, slots_of(trial), {}};
+    return prepared_;
+}
+
+Segmenter::Trials::Trials(Segmenter& segmenter, int first, int last)
+    : segmenter_(segmenter), first_(first), last_(last) {
+    if (segmenter.refused(first, last)) return;
+    orders_ = segmenter.orders(first, last);
+    Bounds* const bounds = segmenter.bounds_.get();
+    if (bounds) {
+        bounds->begin(first);
+        while (bounds->last() < last) bounds->add();
+    }
+    const std::vector<unsigned> all_copies = segmenter.copies_tried(first, last);
+    for (std::size_t size = 0; size < segmenter.unit_sizes_.size(); ++size) {
+        for (const unsigned copies : all_copies) {
+            const double cycles = bounds ? bounds->cycles(size, copies) : 0;
+            const std::size_t orders = segmenter.is_batch(segmenter.unit_sizes_[size]) ? 1 : orders_.size();
+            for (std::size_t order = 0; order < orders; ++order) {
+                all_.push_back({static_cast<std::uint8_t>(size), static_cast<std::uint8_t>(copies),
+                                static_cast<std::uint8_t>(order), bounds ? Known::bound : Known::higher_bound, cycles});
+            }
+        }
+    }
+}
+
+double Segmenter::Trials::cycles() const {
+    double least = kNever;
+    for (const One& one : all_) least = std::min(least, one.cycles);
+    return least;
+}
+
+Segmenter::Trials::One* Segmenter::Trials::cheapest() {
+    const auto least =
+        std::min_element(all_.begin(), all_.end(), [](const One& a, const One& b) { return a.cycles < b.cycles; });
+    return least == all_.end() || least->cycles == kNever ? nullptr : &*least;
+}
+
+bool Segmenter::Trials::cheapest_planned() {
+    const One* const one = cheapest();
+    return one == nullptr || one->known == Known::plan;
+}
+
+Segmenter::Trial Segmenter::Trials::trial(const One& one) const {
+    const std::uint32_t unit_samples = segmenter_.unit_sizes_[one.size];
+    return {first_, last_, unit_samples, one.copies,
+            segmenter_.is_batch(unit_samples) ? std::vector<int>() : orders_[one.order]};
+}
+
+void Segmenter::Trials::raise_bound(One& one) {
+    Bounds& bounds = *segmenter_.bounds_;
+    bounds.begin(first_, one.size);
+    while (bounds.last() < last_) bounds.add();
+    // As good for more copies of the weights, and found once.
+    Trial of = trial(one);
+    of.weight_copies = segmenter_.copies_tried(first_, last_).back();
+    const double interval = bounds.shortest_interval(of);
+    for (One& same : all_) {
+        if (same.size != one.size || same.order != one.order || same.known != Known::bound) continue;
+        same.cycles = std::max(same.cycles, bounds.cycles(same.size, same.copies, interval));
+        same.known = Known::higher_bound;
+    }
+}
+
+void Segmenter::Trials::raise_bounds() {
+    for (One* one = cheapest(); one && one->known == Known::bound; one = cheapest()) raise_bound(*one);
+}
+
+std::optional<SegmentPlan> Segmenter::Trials::plan(One& one) {
+    std::optional<SegmentPlan> plan = segmenter_.plan(trial(one));
+    one.known = Known::plan;
+    one.cycles = plan ? plan->cycles : kNever;
+    return plan;
+}
+
+void Segmenter::Trials::plan_cheapest() {
+    One* const one = cheapest();
+    if (one == nullptr) return;
+    if (std::optional<SegmentPlan> planned = plan(*one)) segmenter_.spare_ = std::move(*planned);
+}
+
+Segmenter::Trials::One* Segmenter::Trials::find_best(std::optional<SegmentPlan>& kept) {
+    One* best = nullptr;
+    for (One& one : all_) {
+        const double share = best == nullptr || best->size == one.size ? 1 : segmenter_.margins_.smaller_units;
+        const double limit = best ? share * best->cycles : kNever;
+        if (one.known == Known::bound && one.cycles < limit) raise_bound(one);
+        std::optional<SegmentPlan> planned;
+        if (one.known != Known::plan && one.cycles < limit) planned = plan(one);
+        if (one.cycles < limit) {
+            best = &one;
+            kept.swap(planned);
+        }
+        if (planned) segmenter_.spare_ = std::move(*planned);
+    }
+    return best;
+}
+
+std::optional<SegmentPlan> Segmenter::Trials::best() {
+    std::optional<SegmentPlan> kept;
+    One* const best = find_best(kept);
+    if (best && !kept) kept = plan(*best);
+    return kept;
+}
+
+double Segmenter::Trials::best_cycles() {
+    std::optional<SegmentPlan> kept;
+    const One* const best = find_best(kept);
+    if (kept) segmenter_.spare_ = std::move(*kept);
+    return best ? best->cycles : kNever;
+}
+
+std::optional<SegmentPlan> Segmenter::segment(int first, int last) {
+    return Trials(*this, first, last).best();
+}
+
+double Segmenter::min_cycles(int first, int last) {
+    bounds();
+    Trials trials(*this, first, last);
+    trials.raise_bounds();
+    return trials.cycles();
+}
+
+}  // namespace switchyard::sched

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Not part of the interface of the compiler: what Segmenter leaves out.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "switchyard/sw_scheduler/adyna/compiler/segmentation.h"
+
+namespace switchyard::sched {
+
+/// The trials of operators [first, last) as a segment: each with a size of the micro-batch, copies of the weights and
+/// an order of the samples. A trial costs a lower bound until it is planned; most never are, because what the segment
+/// costs at least is all that somebody asks for.
+class Segmenter::Trials {
+public:
+    /// With segmenter.bounds_; without them all bounds are 0.
+    Trials(Segmenter& segmenter, int first, int last);
+
+    /// A lower bound of what the segment costs: of its cheapest trial. Infinite if none can fit.
+    double cycles() const;
+    /// Whether the cheapest trial is planned: nothing but best() makes the bound higher.
+    bool cheapest_planned();
+    /// Raises the bounds until the cheapest trial's is as high as it gets without a plan.
+    void raise_bounds();
+    /// Plans the cheapest trial.
+    void plan_cheapest();
+    /// The segment's plan, as if all trials were planned, largest micro-batches first: a smaller one must promise
+    /// Margins::smaller_units.
+    std::optional<SegmentPlan> best();
+    /// Of that plan; infinite if there is none.
+    double best_cycles();
+
+private:
+    /// What a trial's cycles are.
+    enum class Known : std::uint8_t { bound, higher_bound, plan };
+    struct One {
+        std::uint8_t size;  ///< number among the segmenter's unit_sizes_
+        std::uint8_t copies;
+        std::uint8_t order;
+        Known known;
+        double cycles;
+    };
+    One* cheapest();
+    Trial trial(const One& one) const;
+    void raise_bound(One& one);
+    std::optional<SegmentPlan> plan(One& one);
+    /// The trial of the segment's plan, or nullptr; the plan goes to `kept` if it was made for this.
+    One* find_best(std::optional<SegmentPlan>& kept);
+
+    Segmenter& segmenter_;
+    int first_, last_;
+    std::vector<std::vector<int>> orders_;
+    std::vector<One> all_;
+};
+
+}  // namespace switchyard::sched
