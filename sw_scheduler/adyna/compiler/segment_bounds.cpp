@@ -399,10 +399,7 @@ double Segmenter::Bounds::cycles(std::size_t size, unsigned weight_copies) const
     return shortest_interval == kInfinite ? kInfinite : cycles(size, weight_copies, shortest_interval);
 }
 
-double Segmenter::Bounds::shortest_interval(const Trial& trial) {
-    const auto size = static_cast<std::size_t>(
-        std::find(segmenter_.unit_sizes_.begin(), segmenter_.unit_sizes_.end(), trial.unit_samples) -
-        segmenter_.unit_sizes_.begin());
+double Segmenter::Bounds::shortest_interval(std::size_t size, const Trial& trial) {
     const double least = interval(size, trial.weight_copies);
     if (least == kInfinite || segmenter_.search_.by_batch() || !segmenter_.search_.hardware().multicast_reads)
         return least;

@@ -12,7 +12,7 @@
 
 namespace switchyard::sched {
 
-/// Lower bounds of what Segmenter::segment() costs, found without tiles, slots or tile groups. They follow from the
+/// Lower bounds of what Segmenter::segment() costs, in cycles, found without tiles or tile groups. They follow from the
 /// formulas of segment_costs.cpp:
 /// - An operator with w cycles of work for a unit takes w / t or more on t tiles, and it needs the fewest tiles on
 ///   which it fits. Tile groups have the chip's tiles together, so the interval between units is not below the one for
@@ -20,13 +20,14 @@ namespace switchyard::sched {
 /// - A unit passes one operator after another. On operators with the works w1, w2, ... and the tiles t1, t2, ... that
 ///   takes w1 / t1 + w2 / t2 + ..., which is at least (sqrt(w1) + sqrt(w2) + ...)^2 / tiles (Cauchy and Schwarz).
 /// - Tensors and weights pass the HBM.
+/// Those of a trial also take its slots, and partitions over whole numbers of tiles.
 class Segmenter::Bounds {
 public:
     explicit Bounds(Segmenter& segmenter);
 
     /// An empty segment in front of operator `first`, which add() makes longer by an operator.
     void begin(int first);
-    /// The same for the micro-batch with this number alone.
+    /// The same, but add() looks at the micro-batch with this number alone.
     void begin(int first, std::size_t size);
     void add();
     int last() const { return last_; }
@@ -37,7 +38,9 @@ public:
     /// Cycles between units, at least, of a trial of this segment: with the times that operators have on whole numbers
     /// of tiles, and the time that slots are taken. Infinite if it cannot fit; more copies of the weights never need
     /// less.
-    double shortest_interval(const Trial& trial);
+    double shortest_interval(std::size_t size, const Trial& trial);
+    /// Of the weights, with which this segment is tried.
+    unsigned fewest_copies() const;
     /// As cycles(size, weight_copies), with a known interval.
     double cycles(std::size_t size, unsigned weight_copies, double shortest_interval) const;
     /// Whether a micro-batch may fit, with more operators as well.
@@ -105,7 +108,6 @@ private:
     };
     /// On which `times` are no longer than an interval, from `from` on; more than there are if there are none.
     unsigned tiles_for(const Times& times, unsigned from, double interval) const;
-    unsigned fewest_copies() const;
     const Unit& unit(int op, std::size_t size) const {
         return units_[static_cast<std::size_t>(op) * segmenter_.unit_sizes_.size() + size];
     }
@@ -122,10 +124,10 @@ private:
     std::vector<std::vector<std::pair<int, double>>> stores_;  ///< by a segment's end: operators, the last first
     // Of the segment.
     int first_ = 0, last_ = 0;
-    std::size_t first_size_ = 0, last_size_ = 0;
-    double weights_ = 0, operands_ = 0;  ///< bytes
-    std::vector<Way> ways_;              ///< as units_
-    std::vector<double> fill_;           ///< by unit size
+    std::size_t first_size_ = 0, last_size_ = 0;  ///< micro-batches that add() looks at
+    double weights_ = 0, operands_ = 0;           ///< bytes
+    std::vector<Way> ways_;                       ///< as units_
+    std::vector<double> fill_;                    ///< by unit size
     std::vector<std::vector<Share>> own_;
     std::vector<std::vector<Together>> together_;                      ///< by unit size and place
     std::vector<std::pair<int, unsigned>> places_;                     ///< switch, operators from it on

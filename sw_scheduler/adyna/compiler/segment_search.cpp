@@ -15,7 +15,7 @@
 namespace switchyard::sched {
 
 bool Segmenter::surely_fits(const Trial& trial) {
-    if (!may_fit(trial)) return false;
+    if (!may_fit(trial, *tile_groups(trial, 0))) return false;
     const std::vector<BufferSlots>& all_slots = prepared(trial).slots;
     unsigned sum = 0;
     for (int op = trial.first; op < trial.last; ++op) {
@@ -46,10 +46,10 @@ bool Segmenter::fits(int first, int last) {
     return fits({first, last, unit_sizes_.back(), 1, {}});
 }
 
-/// The cheapest way from the first operator to the last in a graph whose edges are segments: to one cut after another,
+/// The cheapest path from the first operator to the last in a graph whose edges are segments: to one cut after another,
 /// as in a dynamic programme over all plans. An edge to the cut costs its lower bound until it is the last of the
-/// cheapest way there. Then the bound is raised, trial by trial, until the edge costs what the segment's plan does or
-/// is on the cheapest way no more. Of ways that cost the same the one with the longest last segment is taken.
+/// cheapest path there. Then the bound is raised, trial by trial, until the edge costs what the segment's plan does or
+/// is on the cheapest path no more. Of paths that cost the same the one with the longest last segment is taken.
 class Segmenter::PathSearch {
 public:
     explicit PathSearch(Segmenter& segmenter)
@@ -99,7 +99,7 @@ private:
         double cycles;
         State state;
     };
-    /// A cut, and the cheapest way to it.
+    /// A cut, and the cheapest path to it.
     struct Node {
         double cycles = kNever;
         std::size_t edge = 0;
@@ -121,7 +121,7 @@ private:
         }
     }
 
-    /// Makes the cheapest way to a cut, whose last segment begins at `first` and has no plan yet, more expensive, or
+    /// Makes the cheapest path to a cut, whose last segment begins at `first` and has no plan yet, more expensive, or
     /// that segment planned.
     void raise(int first, int last) {
         Edge& edge = cheapest(last);

@@ -59,36 +59,36 @@ Segmenter::Trials::Trials(Segmenter& segmenter, int first, int last)
 
 double Segmenter::Trials::cycles() const {
     double least = kNever;
-    for (const One& one : all_) least = std::min(least, one.cycles);
+    for (const Attempt& one : all_) least = std::min(least, one.cycles);
     return least;
 }
 
-Segmenter::Trials::One* Segmenter::Trials::cheapest() {
-    const auto least =
-        std::min_element(all_.begin(), all_.end(), [](const One& a, const One& b) { return a.cycles < b.cycles; });
+Segmenter::Trials::Attempt* Segmenter::Trials::cheapest() {
+    const auto least = std::min_element(all_.begin(), all_.end(),
+                                        [](const Attempt& a, const Attempt& b) { return a.cycles < b.cycles; });
     return least == all_.end() || least->cycles == kNever ? nullptr : &*least;
 }
 
 bool Segmenter::Trials::cheapest_planned() {
-    const One* const one = cheapest();
+    const Attempt* const one = cheapest();
     return one == nullptr || one->known == Known::plan;
 }
 
-Segmenter::Trial Segmenter::Trials::trial(const One& one) const {
+Segmenter::Trial Segmenter::Trials::trial(const Attempt& one) const {
     const std::uint32_t unit_samples = segmenter_.unit_sizes_[one.size];
     return {first_, last_, unit_samples, one.copies,
             segmenter_.is_batch(unit_samples) ? std::vector<int>() : orders_[one.order]};
 }
 
-void Segmenter::Trials::raise_bound(One& one) {
+void Segmenter::Trials::raise_bound(Attempt& one) {
     Bounds& bounds = *segmenter_.bounds_;
     bounds.begin(first_, one.size);
     while (bounds.last() < last_) bounds.add();
     // As good for more copies of the weights, and found once.
     Trial of = trial(one);
-    of.weight_copies = segmenter_.copies_tried(first_, last_).back();
-    const double interval = bounds.shortest_interval(of);
-    for (One& same : all_) {
+    of.weight_copies = bounds.fewest_copies();
+    const double interval = bounds.shortest_interval(one.size, of);
+    for (Attempt& same : all_) {
         if (same.size != one.size || same.order != one.order || same.known != Known::bound) continue;
         same.cycles = std::max(same.cycles, bounds.cycles(same.size, same.copies, interval));
         same.known = Known::higher_bound;
@@ -96,10 +96,10 @@ void Segmenter::Trials::raise_bound(One& one) {
 }
 
 void Segmenter::Trials::raise_bounds() {
-    for (One* one = cheapest(); one && one->known == Known::bound; one = cheapest()) raise_bound(*one);
+    for (Attempt* one = cheapest(); one && one->known == Known::bound; one = cheapest()) raise_bound(*one);
 }
 
-std::optional<SegmentPlan> Segmenter::Trials::plan(One& one) {
+std::optional<SegmentPlan> Segmenter::Trials::plan(Attempt& one) {
     std::optional<SegmentPlan> plan = segmenter_.plan(trial(one));
     one.known = Known::plan;
     one.cycles = plan ? plan->cycles : kNever;
@@ -107,14 +107,14 @@ std::optional<SegmentPlan> Segmenter::Trials::plan(One& one) {
 }
 
 void Segmenter::Trials::plan_cheapest() {
-    One* const one = cheapest();
+    Attempt* const one = cheapest();
     if (one == nullptr) return;
     if (std::optional<SegmentPlan> planned = plan(*one)) segmenter_.spare_ = std::move(*planned);
 }
 
-Segmenter::Trials::One* Segmenter::Trials::find_best(std::optional<SegmentPlan>& kept) {
-    One* best = nullptr;
-    for (One& one : all_) {
+Segmenter::Trials::Attempt* Segmenter::Trials::find_best(std::optional<SegmentPlan>& kept) {
+    Attempt* best = nullptr;
+    for (Attempt& one : all_) {
         const double share = best == nullptr || best->size == one.size ? 1 : segmenter_.margins_.smaller_units;
         const double limit = best ? share * best->cycles : kNever;
         if (one.known == Known::bound && one.cycles < limit) raise_bound(one);
@@ -131,14 +131,14 @@ Segmenter::Trials::One* Segmenter::Trials::find_best(std::optional<SegmentPlan>&
 
 std::optional<SegmentPlan> Segmenter::Trials::best() {
     std::optional<SegmentPlan> kept;
-    One* const best = find_best(kept);
+    Attempt* const best = find_best(kept);
     if (best && !kept) kept = plan(*best);
     return kept;
 }
 
 double Segmenter::Trials::best_cycles() {
     std::optional<SegmentPlan> kept;
-    const One* const best = find_best(kept);
+    const Attempt* const best = find_best(kept);
     if (kept) segmenter_.spare_ = std::move(*kept);
     return best ? best->cycles : kNever;
 }

@@ -15,7 +15,7 @@ namespace switchyard::sched {
 /// costs at least is all that somebody asks for.
 class Segmenter::Trials {
 public:
-    /// With segmenter.bounds_; without them all bounds are 0.
+    /// With the segmenter's bounds, if it has been asked for them; otherwise all bounds are 0.
     Trials(Segmenter& segmenter, int first, int last);
 
     /// A lower bound of what the segment costs: of its cheapest trial. Infinite if none can fit.
@@ -35,24 +35,25 @@ public:
 private:
     /// What a trial's cycles are.
     enum class Known : std::uint8_t { bound, higher_bound, plan };
-    struct One {
+    /// A trial, and what it costs.
+    struct Attempt {
         std::uint8_t size;  ///< number among the segmenter's unit_sizes_
         std::uint8_t copies;
         std::uint8_t order;
         Known known;
         double cycles;
     };
-    One* cheapest();
-    Trial trial(const One& one) const;
-    void raise_bound(One& one);
-    std::optional<SegmentPlan> plan(One& one);
+    Attempt* cheapest();
+    Trial trial(const Attempt& one) const;
+    void raise_bound(Attempt& one);
+    std::optional<SegmentPlan> plan(Attempt& one);
     /// The trial of the segment's plan, or nullptr; the plan goes to `kept` if it was made for this.
-    One* find_best(std::optional<SegmentPlan>& kept);
+    Attempt* find_best(std::optional<SegmentPlan>& kept);
 
     Segmenter& segmenter_;
     int first_, last_;
     std::vector<std::vector<int>> orders_;
-    std::vector<One> all_;
+    std::vector<Attempt> all_;
 };
 
 }  // namespace switchyard::sched

@@ -152,13 +152,6 @@ void Segmenter::add_all_cycles(SegmentPlan& plan) const {
     add_cycles(plan);
 }
 
-bool Segmenter::may_fit(const Trial& trial) const {
-    unsigned sum = 0;
-    for (int op = trial.first; op < trial.last && sum <= tiles_; ++op)
-        sum += search_.tiles_bound(op, trial.unit_samples, trial.weight_copies, 1);
-    return sum <= tiles_;
-}
-
 bool Segmenter::may_fit(const Trial& trial, const std::vector<TileGroup>& tile_groups) const {
     unsigned sum = 0;
     for (auto tile_group = tile_groups.begin(); tile_group != tile_groups.end() && sum <= tiles_; ++tile_group) {

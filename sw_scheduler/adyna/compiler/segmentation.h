@@ -185,8 +185,7 @@ private:
     /// The faster one of a plan with separate tile groups and one with the largest shared ones that fit.
     std::optional<SegmentPlan> plan(const Trial& trial);
     std::optional<SegmentPlan> plan(const Trial& trial, const std::vector<TileGroup>& tile_groups);
-    /// False if the operators, each on tiles of its own or in these tile groups, fit with no number of slots.
-    bool may_fit(const Trial& trial) const;
+    /// False if the operators, in these tile groups, fit with no number of slots.
     bool may_fit(const Trial& trial, const std::vector<TileGroup>& tile_groups) const;
     /// Orders that are worth a try: by the switches that are decided before the segment; by sample id as well where
     /// that would let branches with tiles of their own work one after another instead of side by side.
@@ -309,7 +308,7 @@ private:
     std::vector<std::uint32_t> unit_sizes_;  ///< candidates, largest first
     BranchOperators branches_;               ///< operators_on_branches() of the segment that was looked at last
     std::pair<int, int> branches_of_{0, 0};  ///< first, last of that segment
-    Prepared prepared_;                      ///< for the trial that was planned last
+    Prepared prepared_;                      ///< for the trial that was looked at last
     std::vector<TileGroup> separate_;        ///< tile_groups() number 0 of the segment that was looked at last
     SegmentPlan spare_;                      ///< a plan that is not needed any more
     std::unique_ptr<Bounds> bounds_;         ///< made when they are asked for first

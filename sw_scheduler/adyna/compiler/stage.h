@@ -204,6 +204,7 @@ private:
         Partition cut;
         double cycles;
     };
+    /// With the k factors beside them.
     struct SlicedCut {
         unsigned k_factor;
         TimedCut timed;
@@ -239,7 +240,8 @@ private:
     void for_each_cut(const StageQuery& query, unsigned factors, Visit&& visit) const;
     const std::pmr::vector<TimedCut>& timed_cuts(ClassTimes& known, const StageQuery& query, unsigned k_factor,
                                                  unsigned factors);
-    /// Without OwnReads; infinite where the fewest slots do not fit.
+    /// What a micro-batch takes with a cut, without OwnReads; infinite for one that is not worth a try, since not even
+    /// the fewest slots fit.
     double cut_cycles(const ClassTimes& known, const StageQuery& query, unsigned k_factor, const Partition& cut);
     const std::pmr::vector<SlicedCut>& quickest_cuts(ClassTimes& known, const StageQuery& query, unsigned tiles);
     ClassTimes& class_times(int op, std::uint32_t unit_samples, unsigned decided);
