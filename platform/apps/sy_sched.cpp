@@ -86,8 +86,7 @@ struct CompileCommand {
     int run() const {
         const platform::PlatformConfig config = platform.read();
         const sched::Model input = read_input();
-        const Image image = platform::compile_network(input, config, options);
-        const std::vector<std::uint8_t> bytes = encode(image);
+        const auto [image, bytes] = platform::compile_network(input, config, options);
         FileContents files{{output, std::string(bytes.begin(), bytes.end())}};
         if (!input.routing.trace.empty())
             files.emplace_back(platform::trace_link_path(output),

@@ -19,6 +19,9 @@ public:
     template <class T>
     using Record = const T&;
 
+    /// `expected`: bytes for which there is room at once.
+    explicit ByteWriter(std::size_t expected = 0) : bytes_(expected) {}
+
     template <class... Fields>
     void operator()(const Fields&... fields) {
         (put(fields), ...);

@@ -51,7 +51,7 @@ struct Compiled {
         : model(sched::read_model(network)) {
         chip.chip.impl = impl;
         options.margins = margins;
-        image = compile_network(model, chip, options);
+        image = compile_network(model, chip, options).image;
     }
     PlatformConfig chip = read_platform("configs/platforms/adyna.yaml");
     sched::Model model;

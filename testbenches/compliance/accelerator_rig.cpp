@@ -22,7 +22,7 @@ PlatformConfig mini(std::map<std::string, std::string> overrides) {
 
 const std::vector<std::uint8_t>& digits_image() {
     static const std::vector<std::uint8_t> kBytes =
-        encode(platform::compile_network(sched::read_model("configs/workloads/digits_skipnet.yaml"), mini(), {}));
+        platform::compile_network(sched::read_model("configs/workloads/digits_skipnet.yaml"), mini(), {}).bytes;
     return kBytes;
 }
 

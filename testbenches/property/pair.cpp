@@ -94,7 +94,7 @@ std::optional<Compiled> compile(const Pair& pair) {
         options.invocation = pair.invocation;
         options.routing = pair.sample_routing;
         options.batches_in_flight = pair.batches_in_flight;
-        const Image image = platform::compile_network(model, compiled.platform, options);
+        const Image image = platform::compile_network(model, compiled.platform, options).image;
         // The design full-kernel may make more kernels than tiles have room for (chip.ideal_kernel_store).
         const unsigned room = platform::make_hardware_description(compiled.platform).kernel_store_size();
         for (const TileProgram& tile : image.tiles)

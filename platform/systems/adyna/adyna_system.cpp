@@ -77,7 +77,7 @@ public:
           work_(read_network_work(point)),
           options_(options_of(point)),
           reschedule_interval_(number(point, kReschedule, "a number of batches")),
-          bytes_(encode(compile_network(work_.model, platform_, options_))),
+          bytes_(compile_network(work_.model, platform_, options_).bytes),
           image_(decode_image_for(platform_, bytes_, point.workload)) {
         work_.routes.batches = joined_batches(work_.routes.batches, options_.batches_in_flight, point.workload);
         if (reschedule_interval_ % options_.batches_in_flight != 0)

@@ -51,7 +51,8 @@ void check_window(std::size_t image_bytes, const PlatformConfig& platform, const
                                  image_bytes, platform.chip.name, platform.host.image_window_bytes));
 }
 
-Image compile_network(const sched::Model& model, const PlatformConfig& platform, const NetworkImageOptions& options) {
+NetworkImage compile_network(const sched::Model& model, const PlatformConfig& platform,
+                             const NetworkImageOptions& options) {
     const std::optional<sched::Profile> expected = expected_routes(model, options);
     sched::CompileOptions compile = compile_options(options);
     compile.profile = expected ? &*expected : nullptr;
@@ -59,8 +60,9 @@ Image compile_network(const sched::Model& model, const PlatformConfig& platform,
     Image image = sched::compile(model.graph, make_hardware_description(platform), compile);
     if (model.routing.distribution)
         image.meta.routing_yaml = sched::to_yaml(*model.routing.distribution, model.graph.signatures());
-    check_window(encode(image).size(), platform, model.graph.file);
-    return image;
+    std::vector<std::uint8_t> bytes = encode(image);
+    check_window(bytes.size(), platform, model.graph.file);
+    return {std::move(image), std::move(bytes)};
 }
 
 }  // namespace switchyard::platform

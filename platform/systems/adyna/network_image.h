@@ -36,9 +36,16 @@ std::optional<sched::Profile> expected_routes(const sched::Model& model, const N
 /// Throws Infeasible if an image of N bytes is larger than the chip's window; `source` is the model's file.
 void check_window(std::size_t image_bytes, const PlatformConfig& platform, const std::string& source);
 
+/// An image, and its file.
+struct NetworkImage {
+    Image image;
+    std::vector<std::uint8_t> bytes;
+};
+
 /// The network's image for the platform, with the route generator that its model declares. Throws InputError: an
 /// unknown design, sampling or mechanism, a profile that does not fit the model. Throws Infeasible: a network that does
 /// not fit the chip, or whose image does not fit its window.
-Image compile_network(const sched::Model& model, const PlatformConfig& platform, const NetworkImageOptions& options);
+NetworkImage compile_network(const sched::Model& model, const PlatformConfig& platform,
+                             const NetworkImageOptions& options);
 
 }  // namespace switchyard::platform

@@ -103,13 +103,17 @@ KernelSearch::Result KernelSearch::search(const TileWork& work) const {
     return best;
 }
 
-TileWork tile_work(const OperatorShape& shape, unsigned operands, const Partition& partition, unsigned k_factor) {
+std::array<std::uint16_t, 4> block_size(const OperatorShape& shape, const Partition& partition, unsigned k_factor) {
     const auto block = [](std::uint32_t size, std::uint32_t factors) {
         return static_cast<std::uint16_t>(ceil_div(size, factors));
     };
+    return {block(partition.dyn_dim, partition.n), block(shape.out_channels, k_factor),
+            block(shape.out_rows, partition.p), shape.out_columns};
+}
+
+TileWork tile_work(const OperatorShape& shape, unsigned operands, const Partition& partition, unsigned k_factor) {
     TileWork work;
-    work.size = {block(partition.dyn_dim, partition.n), block(shape.out_channels, k_factor),
-                 block(shape.out_rows, partition.p), shape.out_columns};
+    work.size = block_size(shape, partition, k_factor);
     const auto loops = reduction_loops(shape, operands);
     work.reduction = std::uint32_t{loops[0]} * loops[1] * loops[2];
     work.vector_op = is_vector(shape.kind);

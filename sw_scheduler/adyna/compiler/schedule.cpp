@@ -118,7 +118,7 @@ Schedule make_schedule(const Workload& workload, const HardwareDescription& hard
     StageSearch stages(workload, hardware, design.invocation());
     Schedule schedule;
     Segmenter loading(stages, design, tiles, unit_samples, margins, Weights::loaded);
-    Segmenter resident(stages, design, tiles, unit_samples, margins, Weights::resident);
+    Segmenter resident(loading, Weights::resident);
     PlannedSegments planned = plan_segments(loading, resident, workload, hardware, tiles);
     schedule.segments = std::move(planned.segments);
     Segmenter& segmenter = planned.weights == Weights::resident ? resident : loading;

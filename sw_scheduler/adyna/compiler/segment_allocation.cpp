@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "switchyard/sw_scheduler/adyna/compiler/allocation.h"
+#include "switchyard/sw_scheduler/adyna/compiler/segment_trials.h"
 #include "switchyard/sw_scheduler/adyna/compiler/segmentation.h"
 
 namespace switchyard::sched {
@@ -14,16 +15,6 @@ namespace switchyard::sched {
 StageQuery Segmenter::query(const SegmentPlan& plan, std::size_t i, unsigned weight_copies, std::size_t sharers) {
     return {plan.first + static_cast<int>(i), plan.unit_samples, plan.slots[i], weight_copies,
             static_cast<unsigned>(sharers)};
-}
-
-unsigned Segmenter::min_tiles(const SegmentPlan& plan, const TileGroup& tile_group, unsigned weight_copies) {
-    unsigned max = 0;
-    for (const std::size_t i : tile_group) {
-        const unsigned tiles = search_.min_tiles(query(plan, i, weight_copies, tile_group.size()));
-        if (tiles == 0) return 0;
-        max = std::max(max, tiles);
-    }
-    return max;
 }
 
 /// The best stages of a plan's tile groups on any number of tiles. What does not depend on the number is looked up
@@ -35,27 +26,39 @@ public:
           plan_(plan),
           copies_(weight_copies),
           known_(plan.slots.size()),
-          slots_(plan.slots.size()),
           turns_(plan.tile_groups.size()),
           last_(plan.tile_groups.size()) {
         for (std::size_t l = 0; l < plan.tile_groups.size(); ++l) {
             const TileGroup& tile_group = plan.tile_groups[l];
             turns_[l] = segmenter.turns(plan, tile_group);
             for (const std::size_t i : tile_group) {
-                slots_[i] = segmenter.slot_times(plan, i);
                 known_[i] = segmenter.search_.known(query(plan, i, copies_, tile_group.size()));
             }
         }
     }
 
-    double initiation_interval(std::size_t tile_group, unsigned tiles) {
-        const StageList& all = stages(tile_group, tiles);
+    /// On which all members of the tile group fit, or 0.
+    unsigned min_tiles(std::size_t tile_group) {
         const TileGroup& members = plan_.tile_groups[tile_group];
-        if (members.size() > 1) return Segmenter::initiation_interval(turns_[tile_group], slots_, members, all);
+        unsigned max = 0;
+        for (const std::size_t i : members) {
+            const unsigned tiles = segmenter_.search_.min_tiles(known_[i], query(plan_, i, copies_, members.size()));
+            if (tiles == 0) return 0;
+            max = std::max(max, tiles);
+        }
+        return max;
+    }
+    double initiation_interval(std::size_t tile_group, unsigned tiles) {
+        const TileGroup& members = plan_.tile_groups[tile_group];
+        if (members.size() > 1) {
+            const StageList& all = stages(tile_group, tiles);
+            return Segmenter::initiation_interval(turns_[tile_group], plan_.slot_times, members, all);
+        }
         Last& last = last_[tile_group];  // a tile more or less mostly leaves the stage as it is
-        const Stage& stage = *all.front();
+        const Stage& stage = this->stage(members.front(), 1, tiles);
         if (last.stage != &stage)
-            last = {&stage, Segmenter::initiation_interval(slots_[members.front()], stage, stage.compute_cycles)};
+            last = {&stage,
+                    Segmenter::initiation_interval(plan_.slot_times[members.front()], stage, stage.compute_cycles)};
         return last.interval;
     }
     double compute_cycles(std::size_t tile_group, unsigned tiles) {
@@ -69,9 +72,11 @@ private:
     const StageList& stages(std::size_t tile_group, unsigned tiles) {
         const TileGroup& members = plan_.tile_groups[tile_group];
         stages_.clear();
-        for (const std::size_t i : members)
-            stages_.push_back(&segmenter_.search_.best(known_[i], query(plan_, i, copies_, members.size()), tiles));
+        for (const std::size_t i : members) stages_.push_back(&stage(i, members.size(), tiles));
         return stages_;
+    }
+    const Stage& stage(std::size_t i, std::size_t sharers, unsigned tiles) {
+        return segmenter_.search_.best(known_[i], query(plan_, i, copies_, sharers), tiles);
     }
 
     /// Of a tile group with one member, the stage that was asked for last.
@@ -82,29 +87,35 @@ private:
     Segmenter& segmenter_;
     const SegmentPlan& plan_;
     unsigned copies_;
-    std::vector<StageSearch::Known> known_;  ///< by operator, as is the next one
-    std::vector<SlotTimes> slots_;
-    std::vector<Turns> turns_;  ///< by tile group, as is the next one
+    std::vector<StageSearch::Known> known_;  ///< by operator
+    std::vector<Turns> turns_;               ///< by tile group, as is the next one
     std::vector<Last> last_;
     StageList stages_;
 };
 
-bool Segmenter::allocate(SegmentPlan& plan, unsigned weight_copies) {
-    std::vector<unsigned> min;
-    std::vector<double> loads;
-    unsigned sum = 0;
-    for (const TileGroup& tile_group : plan.tile_groups) {
-        const unsigned tiles = min_tiles(plan, tile_group, weight_copies);
-        if (tiles == 0 || (sum += tiles) > tiles_) return false;
-        double load = 0;
-        for (const std::size_t i : tile_group) load += search_.workload().load(plan.first + static_cast<int>(i));
-        min.push_back(tiles);
-        loads.push_back(load);
-    }
+std::vector<unsigned> Segmenter::allocate(const SegmentPlan& plan, unsigned weight_copies) {
     TileOptions options(*this, plan, weight_copies);
+    std::vector<unsigned> min(plan.tile_groups.size());
+    std::vector<double> loads(min.size(), 0);
+    unsigned sum = 0;
+    for (std::size_t l = 0; l < min.size(); ++l) {
+        min[l] = options.min_tiles(l);
+        if (min[l] == 0 || (sum += min[l]) > tiles_) return {};
+        for (const std::size_t i : plan.tile_groups[l])
+            loads[l] += search_.workload().load(plan.first + static_cast<int>(i));
+    }
     std::vector<unsigned> tiles = allocate_proportional(tiles_, loads, min);
     refine(tiles, min, [&options](std::size_t l, unsigned count) { return options.initiation_interval(l, count); });
-    return take(plan, tiles, weight_copies);
+    return tiles;
+}
+
+std::vector<unsigned> Segmenter::allocate(const SegmentPlan& plan, const Trial& trial, std::size_t number) {
+    const bool of_both = shared_ && trial.weight_copies > 1;  // with one copy only one of them tries it
+    if (!of_both) return allocate(plan, trial.weight_copies);
+    const auto [known, added] =
+        shared_->tiles.try_emplace({trial.first, trial.last, trial.unit_samples, trial.order, number});
+    if (added) known->second = allocate(plan, trial.weight_copies);
+    return known->second;
 }
 
 bool Segmenter::take(SegmentPlan& plan, const TileGroup& tile_group, unsigned tiles, unsigned weight_copies) {
@@ -118,6 +129,7 @@ bool Segmenter::take(SegmentPlan& plan, const TileGroup& tile_group, unsigned ti
 }
 
 bool Segmenter::take(SegmentPlan& plan, const std::vector<unsigned>& tiles, unsigned weight_copies) {
+    if (tiles.empty()) return false;
     plan.tiles.resize(plan.slots.size());
     plan.stages.resize(plan.slots.size());
     for (std::size_t l = 0; l < plan.tile_groups.size(); ++l) {
@@ -166,7 +178,7 @@ public:
         for (std::size_t l = 0; l < plan.tile_groups.size(); ++l) {
             all_.push_back(l);
             given_.push_back(plan.tiles[plan.tile_groups[l].front()]);
-            min_.push_back(segmenter.min_tiles(plan, plan.tile_groups[l], copies_));
+            min_.push_back(options_.min_tiles(l));
             free_ -= given_.back();
         }
     }

@@ -8,6 +8,7 @@
 
 #include "switchyard/sw_scheduler/adyna/compiler/cost_model.h"
 #include "switchyard/sw_scheduler/adyna/compiler/kernel_search.h"
+#include "switchyard/sw_scheduler/adyna/compiler/segment_setups.h"
 #include "switchyard/sw_scheduler/base/rounding.h"
 
 namespace switchyard::sched {
@@ -255,8 +256,8 @@ double Segmenter::Bounds::interval(std::size_t size, unsigned weight_copies) con
     }
 }
 
-unsigned Segmenter::Bounds::fewest_copies() const {
-    const bool whole_network = first_ == 0 && last_ == static_cast<int>(workload_.items.size());
+unsigned Segmenter::Bounds::fewest_copies(int first, int last) const {
+    const bool whole_network = first == 0 && last == static_cast<int>(workload_.items.size());
     return segmenter_.weights_ == Weights::resident && !whole_network ? 2 : 1;
 }
 
@@ -295,9 +296,8 @@ unsigned Segmenter::Bounds::tiles_for(const Times& times, unsigned from, double 
     return enough;
 }
 
-double Segmenter::Bounds::stepped_interval(std::size_t size, const Trial& trial, double least) {
+double Segmenter::Bounds::stepped_interval(std::size_t size, const Trial& trial, const Buffers& buffers, double least) {
     const std::vector<Share>& own = own_[size];
-    const std::vector<BufferSlots>& all_slots = segmenter_.prepared(trial).slots;
     const std::size_t copies = trial.weight_copies - 1;
     times_.clear();
     double rest = 0;  // tiles at least of those that are left out, times the interval
@@ -309,7 +309,8 @@ double Segmenter::Bounds::stepped_interval(std::size_t size, const Trial& trial,
             fewest += share.tiles[copies];
             continue;
         }
-        const BufferSlots& slots = all_slots[static_cast<std::size_t>(share.op - first_)];
+        const auto i = static_cast<std::size_t>(share.op - first_);
+        const BufferSlots& slots = buffers.slots[i];
         const StageQuery query{share.op, trial.unit_samples, slots, trial.weight_copies, 1};
         // With all samples in every unit nothing takes longer where blocks shrink. A unit with fewer samples may be cut
         // like a whole one though another cut is a little faster.
@@ -323,7 +324,7 @@ double Segmenter::Bounds::stepped_interval(std::size_t size, const Trial& trial,
                                       workload_.items[static_cast<std::size_t>(share.op)].expected_share == 1,
                                       0,
                                       segmenter_.tiles_ + 1});
-        const SlotTimes taken = segmenter_.slot_times(share.op, first_, !trial.order.empty(), slots);
+        const SlotTimes& taken = buffers.slot_times[i];
         const Work& work = works_[static_cast<std::size_t>(share.op)];
         for (const SlotTime& in : taken.in)
             times.slots.push_back(
@@ -378,41 +379,55 @@ double Segmenter::Bounds::stepped_interval(std::size_t size, const Trial& trial,
     return least;
 }
 
-double Segmenter::Bounds::cycles(std::size_t size, unsigned weight_copies, double shortest_interval) const {
+double Segmenter::Bounds::cycles(const Segment& segment, std::size_t size, unsigned weight_copies,
+                                 double shortest_interval) const {
     constexpr double kRounding = 1 - 1e-9;  // of sums in another order
     const double bandwidth = segmenter_.search_.hardware().memory_bytes_per_cycle();
     const std::uint32_t units = workload_.graph.samples_in_flight() / segmenter_.unit_sizes_[size];
-    double tensors = operands_;
-    for (const auto& [op, bytes] : stores_[static_cast<std::size_t>(last_)]) {
-        if (op < first_) break;
+    double tensors = segment.operands;
+    for (const auto& [op, bytes] : stores_[static_cast<std::size_t>(segment.last)]) {
+        if (op < segment.first) break;
         tensors += bytes;
     }
-    const double weights = segmenter_.loads_weights(first_, last_) ? weights_ / bandwidth : 0;
+    const double weights = segmenter_.loads_weights(segment.first, segment.last) ? segment.weights / bandwidth : 0;
     const bool beside = weight_copies > 1;  // they are loaded while another segment runs
     const double memory = tensors / bandwidth + (beside ? weights : 0);
-    const double pipeline = fill_[size] + (units - 1) * std::max(shortest_interval, memory / units);
+    const double pipeline = segment.sizes[size].fill + (units - 1) * std::max(shortest_interval, memory / units);
     return kRounding * (std::max(pipeline, memory) + (beside ? 0 : weights) + segmenter_.barrier_cycles());
 }
 
-double Segmenter::Bounds::cycles(std::size_t size, unsigned weight_copies) const {
-    const double shortest_interval = interval(size, weight_copies);
-    return shortest_interval == kInfinite ? kInfinite : cycles(size, weight_copies, shortest_interval);
-}
-
-double Segmenter::Bounds::shortest_interval(std::size_t size, const Trial& trial) {
+double Segmenter::Bounds::shortest_interval(std::size_t size, const Trial& trial, Setups& setups) {
     const double least = interval(size, trial.weight_copies);
     if (least == kInfinite || segmenter_.search_.by_batch() || !segmenter_.search_.hardware().multicast_reads)
         return least;
-    const double shortest = stepped_interval(size, trial, least);
+    const double shortest = stepped_interval(size, trial, setups.buffers(trial), least);
     if (least > 0 && shortest < kInfinite) expected_steps_[size] = shortest / least;
     return shortest;
 }
 
-double Segmenter::Bounds::cycles() const {
+double Segmenter::Bounds::Segment::cycles() const {
     double least = kInfinite;
-    for (std::size_t size = 0; size < segmenter_.unit_sizes_.size(); ++size)
-        for (unsigned copies = fewest_copies(); copies <= 2; ++copies) least = std::min(least, cycles(size, copies));
+    for (const Size& size : sizes) least = std::min({least, size.cycles[0], size.cycles[1]});
     return least;
+}
+
+Segmenter::Bounds::Segment Segmenter::Bounds::segment() const {
+    Segment result{first_, last_, weights_, operands_, {}};
+    result.sizes.reserve(fill_.size());
+    for (const double fill : fill_) result.sizes.push_back({fill, {kInfinite, kInfinite}});
+    for (std::size_t size = 0; size < fill_.size(); ++size) {
+        for (unsigned copies = fewest_copies(first_, last_); copies <= 2; ++copies) {
+            const double least = interval(size, copies);
+            if (least < kInfinite) result.sizes[size].cycles[copies - 1] = cycles(result, size, copies, least);
+        }
+    }
+    return result;
+}
+
+Segmenter::Bounds::Segment Segmenter::Bounds::segment(int first, int last) {
+    begin(first);
+    while (last_ < last) add();
+    return segment();
 }
 
 }  // namespace switchyard::sched

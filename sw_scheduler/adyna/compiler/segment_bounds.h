@@ -31,18 +31,29 @@ public:
     void begin(int first, std::size_t size);
     void add();
     int last() const { return last_; }
-    /// For the micro-batch with this number among the segmenter's unit_sizes_; infinite if it cannot fit.
-    double cycles(std::size_t size, unsigned weight_copies) const;
-    /// For the best micro-batch; infinite if none can fit.
-    double cycles() const;
+    /// What is known of a segment before its trials are looked at one by one.
+    struct Segment {
+        int first, last;
+        double weights, operands;  ///< bytes
+        struct Size {
+            double fill;                   ///< cycles of the first unit
+            std::array<double, 2> cycles;  ///< by copies of the weights - 1; infinite if it cannot fit or is not tried
+        };
+        std::vector<Size> sizes;  ///< by micro-batch, as the segmenter's unit_sizes_
+        /// Of the best; infinite if none can fit.
+        double cycles() const;
+    };
+    Segment segment() const;
+    /// The same of operators [first, last).
+    Segment segment(int first, int last);
     /// Cycles between units, at least, of a trial of this segment: with the times that operators have on whole numbers
     /// of tiles, and the time that slots are taken. Infinite if it cannot fit; more copies of the weights never need
     /// less.
-    double shortest_interval(std::size_t size, const Trial& trial);
-    /// Of the weights, with which this segment is tried.
-    unsigned fewest_copies() const;
-    /// As cycles(size, weight_copies), with a known interval.
-    double cycles(std::size_t size, unsigned weight_copies, double shortest_interval) const;
+    double shortest_interval(std::size_t size, const Trial& trial, Setups& setups);
+    /// Of the weights, with which a segment is tried.
+    unsigned fewest_copies(int first, int last) const;
+    /// Of a segment, at least, with a known interval.
+    double cycles(const Segment& segment, std::size_t size, unsigned weight_copies, double shortest_interval) const;
     /// Whether a micro-batch may fit, with more operators as well.
     bool may_fit() const;
 
@@ -87,7 +98,7 @@ private:
     /// Cycles between units, at least; infinite if it does not fit.
     double interval(std::size_t size, unsigned weight_copies) const;
     /// The same from `least` on, with whole numbers of tiles.
-    double stepped_interval(std::size_t size, const Trial& trial, double least);
+    double stepped_interval(std::size_t size, const Trial& trial, const Buffers& buffers, double least);
     /// How long an operator's slots of a buffer are taken: a latency, and work that its tiles share.
     struct SlotWork {
         double latency, work, slots;

@@ -89,7 +89,7 @@ double Segmenter::loaded_bytes(const SegmentPlan& plan, int op, unsigned source)
            plan.units * search_.workload().edge_share({op, source});
 }
 
-double Segmenter::stored_bytes(int last, int op) const {
+double Segmenter::count_stored_bytes(int last, int op) const {
     const Workload& work = search_.workload();
     const Workload::Item& item = work.items[op];
     bool once = item.is_output;
@@ -110,7 +110,22 @@ double Segmenter::stored_bytes(int last, int op) const {
     return sample_bytes * work.graph.samples_in_flight();
 }
 
-Segmenter::SlotTimes Segmenter::slot_times(int op, int first, bool compacted, const BufferSlots& all_slots) const {
+double Segmenter::stored_bytes(int last, int op) const {
+    const auto& ends = stored_bytes_[static_cast<std::size_t>(op)];
+    return std::find_if(ends.begin(), ends.end(), [last](const auto& one) { return last <= one.first; })->second;
+}
+
+void Segmenter::look_up_stored_bytes() {
+    const std::vector<Workload::Item>& items = search_.workload().items;
+    for (std::size_t op = 0; op < items.size(); ++op) {
+        std::set<int> ends{static_cast<int>(items.size())};
+        for (const Workload::Use& use : items[op].uses) ends.insert(use.consumer);
+        auto& bytes = stored_bytes_.emplace_back();
+        for (const int end : ends) bytes.emplace_back(end, count_stored_bytes(end, static_cast<int>(op)));
+    }
+}
+
+SlotTimes Segmenter::slot_times(int op, int first, bool compacted, const BufferSlots& all_slots) const {
     const std::vector<Source>& inputs = search_.workload().graph.operators[static_cast<std::size_t>(op)].inputs;
     SlotTimes times;
     for (std::size_t s = 0; s < inputs.size(); ++s) {
@@ -137,7 +152,7 @@ double Segmenter::initiation_interval(const SlotTimes& slots, const Stage& stage
 }
 
 double Segmenter::initiation_interval(const SegmentPlan& plan, std::size_t i, const Stage& stage) const {
-    return initiation_interval(slot_times(plan, i), stage, stage.compute_cycles);
+    return initiation_interval(plan.slot_times[i], stage, stage.compute_cycles);
 }
 
 TileGroupSamples Segmenter::samples(const SegmentPlan& plan, const TileGroup& tile_group) const {
@@ -186,9 +201,7 @@ double Segmenter::initiation_interval(const Turns& turns, const std::vector<Slot
 double Segmenter::initiation_interval(const SegmentPlan& plan, const TileGroup& tile_group,
                                       const StageList& stages) const {
     if (stages.size() == 1) return initiation_interval(plan, tile_group.front(), *stages.front());
-    std::vector<SlotTimes> slots(tile_group.back() + 1);
-    for (const std::size_t i : tile_group) slots[i] = slot_times(plan, i);
-    return initiation_interval(turns(plan, tile_group), slots, tile_group, stages);
+    return initiation_interval(turns(plan, tile_group), plan.slot_times, tile_group, stages);
 }
 
 double Segmenter::initiation_interval(const SegmentPlan& plan, const TileGroup& tile_group) const {
@@ -228,15 +241,14 @@ std::vector<Segmenter::Group> Segmenter::groups(const SegmentPlan& plan, std::si
     for (const TileGroup& tile_group : plan.tile_groups) {
         if (in_pair(tile_group)) continue;
         const std::size_t front = tile_group.front();
-        const BranchPath& path = work.graph.operators[plan.first + static_cast<int>(front)].path;
-        auto group =
-            std::find_if(groups.begin(), groups.end(), [&](const Group& known) { return *known.path == path; });
+        const int path = work.items[static_cast<std::size_t>(plan.first) + front].path;
+        auto group = std::find_if(groups.begin(), groups.end(), [&](const Group& known) { return known.path == path; });
         if (group == groups.end()) {
             const TileGroupSamples of_tile_group = samples(plan, tile_group);
             // One more unit has some samples and is not full.
             const double active =
                 of_tile_group.active < 1 ? std::min(1.0, of_tile_group.active + 0.5 / plan.units_of_batch) : 1;
-            group = groups.insert(groups.end(), {&path, active, of_tile_group.relative_variance, 0});
+            group = groups.insert(groups.end(), {path, active, of_tile_group.relative_variance, 0});
         }
         group->cycles = std::max(group->cycles, initiation_interval(plan, tile_group));
     }

@@ -9,14 +9,15 @@
 
 #include "switchyard/sw_scheduler/adyna/compiler/cost_model.h"
 #include "switchyard/sw_scheduler/adyna/compiler/segment_bounds.h"
+#include "switchyard/sw_scheduler/adyna/compiler/segment_setups.h"
 #include "switchyard/sw_scheduler/adyna/compiler/segment_trials.h"
 #include "switchyard/sw_scheduler/base/error.h"
 
 namespace switchyard::sched {
 
-bool Segmenter::surely_fits(const Trial& trial) {
-    if (!may_fit(trial, *tile_groups(trial, 0))) return false;
-    const std::vector<BufferSlots>& all_slots = prepared(trial).slots;
+bool Segmenter::surely_fits(const Trial& trial, Setups& setups) {
+    if (!may_fit(trial, *setups.tile_groups(trial, 0))) return false;
+    const std::vector<BufferSlots>& all_slots = setups.buffers(trial).slots;
     unsigned sum = 0;
     for (int op = trial.first; op < trial.last; ++op) {
         const OperatorShape& shape = search_.workload().graph.operators[static_cast<std::size_t>(op)].shape;
@@ -29,13 +30,18 @@ bool Segmenter::surely_fits(const Trial& trial) {
 }
 
 bool Segmenter::has_plan(int first, int last) {
+    Setups setups(*this, first, last);
+    return has_plan(first, last, setups);
+}
+
+bool Segmenter::has_plan(int first, int last, Setups& setups) {
     if (refused(first, last)) return false;
     const std::vector<unsigned> all_copies = copies_tried(first, last);
     for (auto size = unit_sizes_.rbegin(); size != unit_sizes_.rend(); ++size) {  // small ones fit where large ones do
         for (const std::vector<int>& order : orders_tried(first, last, *size)) {
-            if (surely_fits({first, last, *size, all_copies.back(), order})) return true;
+            if (surely_fits({first, last, *size, all_copies.back(), order}, setups)) return true;
             for (auto copies = all_copies.rbegin(); copies != all_copies.rend(); ++copies)
-                if (fits({first, last, *size, *copies, order})) return true;
+                if (fits({first, last, *size, *copies, order}, setups)) return true;
         }
     }
     return false;
@@ -43,7 +49,8 @@ bool Segmenter::has_plan(int first, int last) {
 
 bool Segmenter::fits(int first, int last) {
     if (!grouping_ && last - first > static_cast<int>(tiles_)) return false;
-    return fits({first, last, unit_sizes_.back(), 1, {}});
+    Setups setups(*this, first, last);
+    return fits({first, last, unit_sizes_.back(), 1, {}}, setups);
 }
 
 /// The cheapest path from the first operator to the last in a graph whose edges are segments: to one cut after another,
@@ -65,10 +72,12 @@ public:
             bounds.begin(first);
             while (bounds.last() < count_) {
                 bounds.add();
-                if (!bounds.may_fit()) break;
                 if (!segmenter_.may_cut(bounds.last())) continue;
-                const double cycles = bounds.cycles();
-                if (cycles < kNever) edges_[index(bounds.last())].push_back({first, cycles, State::bounded});
+                Bounds::Segment segment = bounds.segment();
+                const double cycles = segment.cycles();
+                if (cycles == kNever && !bounds.may_fit()) break;
+                if (cycles == kNever) continue;
+                edges_[index(bounds.last())].push_back({first, cycles, State::bounded, std::move(segment)});
             }
         }
     }
@@ -98,6 +107,7 @@ private:
         int first;
         double cycles;
         State state;
+        Bounds::Segment segment;
     };
     /// A cut, and the cheapest path to it.
     struct Node {
@@ -126,7 +136,7 @@ private:
     void raise(int first, int last) {
         Edge& edge = cheapest(last);
         if (edge.state == State::bounded) {
-            Trials& trials = open_.try_emplace(first, segmenter_, first, last).first->second;
+            Trials& trials = open_.try_emplace(first, segmenter_, edge.segment).first->second;
             trials.raise_bounds();
             edge.state = State::open;
             edge.cycles = std::max(edge.cycles, trials.cycles());
@@ -138,7 +148,8 @@ private:
             if (segmenter_.may_cut(next)) {
                 // More operators need more room: behind an end that does not fit there is none.
                 const bool beyond = known.fitted && !segmenter_.pipelining_;
-                const bool fits = !beyond && segmenter_.has_plan(first, next);
+                const bool fits = !beyond && (next == last ? segmenter_.has_plan(first, last, open_.at(first).setups())
+                                                           : segmenter_.has_plan(first, next));
                 if (known.fitted && !fits) {
                     remove(first, next);
                     return;

@@ -2,6 +2,7 @@
 #include "switchyard/sw_scheduler/adyna/compiler/segment_trials.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "switchyard/sw_scheduler/adyna/compiler/cost_model.h"
 #include "switchyard/sw_scheduler/adyna/compiler/segment_bounds.h"
@@ -28,34 +29,29 @@ std::vector<std::vector<int>> Segmenter::orders_tried(int first, int last, std::
     return orders(first, last);
 }
 
-Segmenter::Prepared& Segmenter::prepared(const Trial& trial) {
-    const bool same = prepared_.first == trial.first && prepared_.last == trial.last &&
-                      prepared_.unit_samples == trial.unit_samples && prepared_.order == trial.order;
-    if (!same) prepared_ = {trial.first, trial.last, trial.unit_samples, trial.order, slots_of(trial), {}};
-    return prepared_;
-}
-
-Segmenter::Trials::Trials(Segmenter& segmenter, int first, int last)
-    : segmenter_(segmenter), first_(first), last_(last) {
+Segmenter::Trials::Trials(Segmenter& segmenter, Bounds::Segment segment)
+    : segmenter_(segmenter), segment_(std::move(segment)), setups_(segmenter, segment_.first, segment_.last) {
+    const int first = segment_.first, last = segment_.last;
     if (segmenter.refused(first, last)) return;
     orders_ = segmenter.orders(first, last);
-    Bounds* const bounds = segmenter.bounds_.get();
-    if (bounds) {
-        bounds->begin(first);
-        while (bounds->last() < last) bounds->add();
-    }
     const std::vector<unsigned> all_copies = segmenter.copies_tried(first, last);
+    const bool bounded = !segment_.sizes.empty();
     for (std::size_t size = 0; size < segmenter.unit_sizes_.size(); ++size) {
         for (const unsigned copies : all_copies) {
-            const double cycles = bounds ? bounds->cycles(size, copies) : 0;
+            const double cycles = bounded ? segment_.sizes[size].cycles[copies - 1] : 0;
             const std::size_t orders = segmenter.is_batch(segmenter.unit_sizes_[size]) ? 1 : orders_.size();
             for (std::size_t order = 0; order < orders; ++order) {
                 all_.push_back({static_cast<std::uint8_t>(size), static_cast<std::uint8_t>(copies),
-                                static_cast<std::uint8_t>(order), bounds ? Known::bound : Known::higher_bound, cycles});
+                                static_cast<std::uint8_t>(order), bounded ? Known::bound : Known::higher_bound,
+                                cycles});
             }
         }
     }
 }
+
+Segmenter::Trials::Trials(Segmenter& segmenter, int first, int last)
+    : Trials(segmenter,
+             segmenter.bounds_ ? segmenter.bounds_->segment(first, last) : Bounds::Segment{first, last, 0, 0, {}}) {}
 
 double Segmenter::Trials::cycles() const {
     double least = kNever;
@@ -76,21 +72,33 @@ bool Segmenter::Trials::cheapest_planned() {
 
 Segmenter::Trial Segmenter::Trials::trial(const Attempt& one) const {
     const std::uint32_t unit_samples = segmenter_.unit_sizes_[one.size];
-    return {first_, last_, unit_samples, one.copies,
+    return {segment_.first, segment_.last, unit_samples, one.copies,
             segmenter_.is_batch(unit_samples) ? std::vector<int>() : orders_[one.order]};
 }
 
-void Segmenter::Trials::raise_bound(Attempt& one) {
+double Segmenter::Trials::shortest_interval(const Attempt& one) {
     Bounds& bounds = *segmenter_.bounds_;
-    bounds.begin(first_, one.size);
-    while (bounds.last() < last_) bounds.add();
-    // As good for more copies of the weights, and found once.
     Trial of = trial(one);
-    of.weight_copies = bounds.fewest_copies();
-    const double interval = bounds.shortest_interval(one.size, of);
+    // As good for more copies of the weights, and found once.
+    of.weight_copies = segmenter_.shared_ ? 1 : bounds.fewest_copies(segment_.first, segment_.last);
+    const auto find = [&] {
+        bounds.begin(segment_.first, one.size);
+        while (bounds.last() < segment_.last) bounds.add();
+        return bounds.shortest_interval(one.size, of, setups_);
+    };
+    if (!segmenter_.shared_) return find();
+    const auto [known, added] =
+        segmenter_.shared_->shortest_intervals.try_emplace({of.first, of.last, of.unit_samples, of.order, 0});
+    if (added) known->second = find();
+    return known->second;
+}
+
+void Segmenter::Trials::raise_bound(Attempt& one) {
+    const Bounds& bounds = *segmenter_.bounds_;
+    const double interval = shortest_interval(one);
     for (Attempt& same : all_) {
         if (same.size != one.size || same.order != one.order || same.known != Known::bound) continue;
-        same.cycles = std::max(same.cycles, bounds.cycles(same.size, same.copies, interval));
+        same.cycles = std::max(same.cycles, bounds.cycles(segment_, same.size, same.copies, interval));
         same.known = Known::higher_bound;
     }
 }
@@ -100,7 +108,7 @@ void Segmenter::Trials::raise_bounds() {
 }
 
 std::optional<SegmentPlan> Segmenter::Trials::plan(Attempt& one) {
-    std::optional<SegmentPlan> plan = segmenter_.plan(trial(one));
+    std::optional<SegmentPlan> plan = segmenter_.plan(trial(one), setups_);
     one.known = Known::plan;
     one.cycles = plan ? plan->cycles : kNever;
     return plan;

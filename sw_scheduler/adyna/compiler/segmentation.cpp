@@ -10,6 +10,8 @@
 
 #include "switchyard/sw_scheduler/adyna/compiler/kernel_search.h"
 #include "switchyard/sw_scheduler/adyna/compiler/segment_bounds.h"
+#include "switchyard/sw_scheduler/adyna/compiler/segment_setups.h"
+#include "switchyard/sw_scheduler/adyna/compiler/segment_trials.h"
 #include "switchyard/sw_scheduler/base/error.h"
 
 namespace switchyard::sched {
@@ -46,6 +48,23 @@ Segmenter::Segmenter(StageSearch& search, const Design& design, unsigned tiles, 
                                            "65535 (16 bits of the kernel format)",
                                            batch));
     }
+    look_up_stored_bytes();
+}
+
+Segmenter::Segmenter(Segmenter& other, Weights weights)
+    : search_(other.search_),
+      tiles_(other.tiles_),
+      margins_(other.margins_),
+      pipelining_(other.pipelining_),
+      grouping_(other.grouping_),
+      compaction_(other.compaction_),
+      packing_(other.packing_),
+      weights_(weights),
+      unit_sizes_(other.unit_sizes_),
+      stored_bytes_(other.stored_bytes_) {
+    if (!search_.hardware().multicast_reads) return;  // a tile's own reads of weights count when tiles are given
+    if (!other.shared_) other.shared_ = std::make_shared<Shared>();
+    shared_ = other.shared_;
 }
 
 Segmenter::~Segmenter() = default;
@@ -73,79 +92,6 @@ std::vector<std::vector<int>> Segmenter::orders(int first, int last) const {
     return result;
 }
 
-std::vector<BufferSlots> Segmenter::slots_of(const Trial& trial) {
-    const int first = trial.first, last = trial.last;
-    const std::uint32_t unit_samples = trial.unit_samples;
-    const Workload& work = search_.workload();
-    // A gate can also stand behind the segment: useful_slices asks for operators one by one.
-    const auto inside = [first, last](int op) { return op >= first && op < last; };
-    double load = 0;
-    for (int op = first; op < last; ++op) load += work.load(op);
-    const double shortest_interval = load / tiles_ * unit_samples / work.graph.samples_in_flight();
-
-    // When an operator begins and ends its first unit, in units of the shortest initiation interval; what passes a
-    // switch waits for the gate as well. A stage takes at most one, by the allocation, and less if a single tile needs
-    // less.
-    std::vector<double> begin(static_cast<std::size_t>(last - first), 0), end(begin);
-    // What is packed waits for the gate's last unit.
-    const double after_gate = packing_ ? work.graph.batch_samples() / unit_samples - 1 : 0;
-    const auto leaves_at = [&](const Source& source) {
-        double at = end[source.producer - first];
-        if (source.switch_id != kNoSwitch) {
-            const int gate = work.graph.switches[source.switch_id].gate;
-            if (inside(gate)) at = std::max(at, end[gate - first] + after_gate);
-        }
-        return at;
-    };
-    for (int op = first; op < last; ++op) {
-        const Operator& one = work.graph.operators[op];
-        double& start = begin[op - first];
-        for (const Source& source : one.inputs) {
-            if (inside(source.producer)) start = std::max(start, leaves_at(source));
-        }
-        const Partition on_one_tile{static_cast<std::uint16_t>(unit_samples), 1, 1};
-        const double alone =
-            search_.estimated_cycles(tile_work(one.shape, work.items[op].operands, on_one_tile, 1)) + transfer_cycles();
-        end[op - first] = start + (alone < shortest_interval ? alone / shortest_interval : 1.0);
-    }
-    std::vector<BufferSlots> result(begin.size());
-    const std::uint32_t units = work.graph.samples_in_flight() / unit_samples;
-    const bool own_reads = !search_.hardware().multicast_reads;
-    const auto slots_for = [units](double units_waiting) {
-        constexpr double kRounding = 1e-6;
-        const double slots = kFewestSlots + std::max(0.0, std::ceil(units_waiting - kRounding));
-        return static_cast<std::uint16_t>(std::min<double>(slots, units));
-    };
-    for (int op = first; op < last; ++op) {
-        BufferSlots& slots = result[op - first];
-        const BranchPath& path = work.graph.operators[op].path;
-        while (slots.decided_switches < path.size() &&
-               std::find(trial.order.begin(), trial.order.end(), path[slots.decided_switches].switch_id) !=
-                   trial.order.end()) {
-            ++slots.decided_switches;
-        }
-        if (packing_) slots.decided_switches = static_cast<unsigned>(path.size());
-        slots.in.reserve(work.graph.operators[op].inputs.size());
-        for (const Source& source : work.graph.operators[op].inputs) {
-            if (!inside(source.producer) && own_reads && slots.in.size() < OwnReads::kMax)
-                slots.reads.inputs |= std::uint64_t{1} << slots.in.size();
-            slots.in.push_back(slots_for(inside(source.producer) ? begin[op - first] - leaves_at(source) : 0));
-        }
-        if (own_reads && loads_weights(first, last)) slots.reads.weight_units = units;
-        double waits = 0;  // an output with a switch stays until its gate has answered
-        for (const int fed : work.items[op].feeds) {
-            const int gate = work.graph.switches[fed].gate;
-            const auto& uses = work.items[op].uses;
-            const bool passes = std::any_of(uses.begin(), uses.end(), [&](const Workload::Use& use) {
-                return inside(use.consumer) && work.graph.operators[use.consumer].inputs[use.source].switch_id == fed;
-            });
-            if (inside(gate)) waits = std::max(waits, end[gate - first] + (passes ? after_gate : 0) - end[op - first]);
-        }
-        slots.out = slots_for(waits);
-    }
-    return result;
-}
-
 void Segmenter::add_all_cycles(SegmentPlan& plan) const {
     add_memory_cycles(plan);
     add_pipeline_cycles(plan);
@@ -164,28 +110,11 @@ bool Segmenter::may_fit(const Trial& trial, const std::vector<TileGroup>& tile_g
     return sum <= tiles_;
 }
 
-const std::vector<TileGroup>* Segmenter::tile_groups(const Trial& trial, std::size_t number) {
-    const auto count = static_cast<std::size_t>(trial.last - trial.first);
-    if (number == 0) {
-        if (separate_.size() != count) separate_ = separate_tile_groups(count);
-        return &separate_;
-    }
-    if (!grouping_) return nullptr;
-    std::vector<std::vector<TileGroup>>& known = prepared(trial).groupings;
-    while (known.size() < number) {
-        const std::size_t max = known.empty() ? count : (longest(known.back()) + 1) / 2;
-        if (max <= 1) return nullptr;
-        known.push_back(shared_tile_groups(search_.workload(), branches_of(trial.first, trial.last), trial.first,
-                                           trial.last, trial.unit_samples, max, trial.order));
-    }
-    return known[number - 1].size() == count ? nullptr : &known[number - 1];
-}
-
-bool Segmenter::fits(const Trial& trial) {
+bool Segmenter::fits(const Trial& trial, Setups& setups) {
     std::size_t number = 0;
-    for (const auto* groups = tile_groups(trial, 0); groups; groups = tile_groups(trial, ++number)) {
+    for (const auto* groups = setups.tile_groups(trial, 0); groups; groups = setups.tile_groups(trial, ++number)) {
         if (!may_fit(trial, *groups)) continue;
-        std::optional<SegmentPlan> found = plan(trial, *groups);
+        std::optional<SegmentPlan> found = plan(trial, setups.buffers(trial), *groups, number);
         if (!found) continue;
         spare_ = std::move(*found);
         return true;
@@ -193,12 +122,12 @@ bool Segmenter::fits(const Trial& trial) {
     return false;
 }
 
-std::optional<SegmentPlan> Segmenter::plan(const Trial& trial) {
+std::optional<SegmentPlan> Segmenter::plan(const Trial& trial, Setups& setups) {
     std::optional<SegmentPlan> best;
     std::size_t number = 0;
-    for (const auto* groups = tile_groups(trial, 0); groups; groups = tile_groups(trial, ++number)) {
+    for (const auto* groups = setups.tile_groups(trial, 0); groups; groups = setups.tile_groups(trial, ++number)) {
         if (!may_fit(trial, *groups)) continue;
-        std::optional<SegmentPlan> found = plan(trial, *groups);
+        std::optional<SegmentPlan> found = plan(trial, setups.buffers(trial), *groups, number);
         if (!found) continue;
         if (!best || found->cycles < best->cycles) best.swap(found);
         if (found) spare_ = std::move(*found);
@@ -207,15 +136,8 @@ std::optional<SegmentPlan> Segmenter::plan(const Trial& trial) {
     return best;
 }
 
-const BranchOperators& Segmenter::branches_of(int first, int last) {
-    if (branches_of_ != std::pair(first, last)) {
-        branches_ = operators_on_branches(search_.workload().graph, first, last);
-        branches_of_ = {first, last};
-    }
-    return branches_;
-}
-
-std::optional<SegmentPlan> Segmenter::plan(const Trial& trial, const std::vector<TileGroup>& tile_groups) {
+std::optional<SegmentPlan> Segmenter::plan(const Trial& trial, const Buffers& buffers,
+                                           const std::vector<TileGroup>& tile_groups, std::size_t number) {
     if (tile_groups.size() > tiles_) return std::nullopt;
     SegmentPlan plan = std::move(spare_);  // all of it is set anew; there is its memory
     plan.tile_groups = tile_groups;
@@ -225,9 +147,10 @@ std::optional<SegmentPlan> Segmenter::plan(const Trial& trial, const std::vector
     plan.units = static_cast<std::uint16_t>(search_.workload().graph.samples_in_flight() / trial.unit_samples);
     plan.units_of_batch = static_cast<std::uint16_t>(search_.workload().graph.batch_samples() / trial.unit_samples);
     plan.order = trial.order;
-    plan.slots = prepared(trial).slots;
+    plan.slots = buffers.slots;
+    plan.slot_times = buffers.slot_times;
     plan.prefetchable = trial.weight_copies > 1;
-    if (!allocate(plan, trial.weight_copies)) {
+    if (!take(plan, allocate(plan, trial, number), trial.weight_copies)) {
         spare_ = std::move(plan);
         return std::nullopt;
     }
@@ -265,6 +188,7 @@ void Segmenter::deepen(SegmentPlan& plan, std::uint32_t other_weights) {
         const std::uint64_t others = plan.tile_group_bytes(tile_group) - stage.footprint.total();
         if (!trial.fits || trial.footprint.total() + others + other_weights > search_.hardware().data_bytes())
             return false;
+        plan.slot_times[i] = slot_times(plan.first + static_cast<int>(i), plan.first, !plan.order.empty(), slots);
         plan.slots[i] = std::move(slots);
         plan.stages[i].footprint = trial.footprint;
         return true;

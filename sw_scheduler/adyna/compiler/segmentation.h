@@ -25,6 +25,17 @@ struct BranchPair {
 /// The branch with which a switch's branch shares tiles: the same in all segments, as sample-index lists name it.
 using Partners = std::map<std::pair<int, unsigned>, unsigned>;
 
+/// How long a slot is taken beside the kernel and the transfer, and how many slots take turns.
+struct SlotTime {
+    double latency = 0;  ///< cycles
+    std::uint16_t slots = 1;
+};
+/// Of an operator's buffers; of inputs with as many slots the one with the longest latency.
+struct SlotTimes {
+    boost::container::small_vector<SlotTime, 2> in;
+    SlotTime out;
+};
+
 /// Operators [first, last) on the chip together, each tile group on its own tiles, one micro-batch after another.
 struct SegmentPlan {
     int first = 0, last = 0;
@@ -35,8 +46,9 @@ struct SegmentPlan {
     std::vector<int> order;
     std::vector<TileGroup> tile_groups;
     std::vector<unsigned>
-        tiles;  ///< by operator - first, as are the next two; the same for all members of a tile group
+        tiles;  ///< by operator - first, as are the next three; the same for all members of a tile group
     std::vector<BufferSlots> slots;
+    std::vector<SlotTimes> slot_times;
     std::vector<Stage> stages;
     std::vector<BranchPair> pairs;
     /// By operator - first: tiles in each allocation of its pair, `tiles` or a few less first; empty without a pair.
@@ -114,6 +126,8 @@ public:
     /// compaction (samples may be sorted by routes that are known when a segment begins).
     Segmenter(StageSearch& search, const Design& design, unsigned tiles, std::uint32_t unit_samples,
               const Margins& margins = {}, Weights weights = Weights::loaded);
+    /// As `other`, but for the weights. From then on the two share what they find out.
+    Segmenter(Segmenter& other, Weights weights);
     ~Segmenter();
 
     /// The cut points with the smallest sum of segment cycles. Throws InputError that names the operator which does not
@@ -160,16 +174,11 @@ private:
         unsigned weight_copies;
         std::vector<int> order;
     };
-    /// What is the same for any copies of the weights.
-    struct Prepared {
-        int first = 0, last = 0;
-        std::uint32_t unit_samples = 0;
-        std::vector<int> order;
+    /// Of a trial, by operator - first.
+    struct Buffers {
         std::vector<BufferSlots> slots;
-        std::vector<std::vector<TileGroup>> groupings;  ///< tile_groups(), by number - 1
+        std::vector<SlotTimes> slot_times;
     };
-    /// Valid until it is asked for another trial.
-    Prepared& prepared(const Trial& trial);
     /// Of a source of an operator in a segment: it passes a switch whose gate is inside.
     bool switched_inside(const Source& source, int first, int last) const;
     /// By operator - first: gates inside the segment that it waits for one after another. Where samples are packed each
@@ -177,27 +186,29 @@ private:
     std::vector<unsigned> gates_in_front(int first, int last) const;
     /// Cycles between units, added up over the parts of a packed segment that wait for each other.
     double packed_interval(const SegmentPlan& plan) const;
-    /// Of a trial the tile groups with this number: 0: of an operator each, then those that branches share, each with
-    /// half as many branches as the one before. Nullptr if there are none. Valid until it is asked for another trial.
-    const std::vector<TileGroup>* tile_groups(const Trial& trial, std::size_t number);
+    class Setups;
     /// Whether a trial fits with any of its tile groups.
-    bool fits(const Trial& trial);
+    bool fits(const Trial& trial, Setups& setups);
     /// The faster one of a plan with separate tile groups and one with the largest shared ones that fit.
-    std::optional<SegmentPlan> plan(const Trial& trial);
-    std::optional<SegmentPlan> plan(const Trial& trial, const std::vector<TileGroup>& tile_groups);
+    std::optional<SegmentPlan> plan(const Trial& trial, Setups& setups);
+    /// With the tile groups of this number.
+    std::optional<SegmentPlan> plan(const Trial& trial, const Buffers& buffers,
+                                    const std::vector<TileGroup>& tile_groups, std::size_t number);
     /// False if the operators, in these tile groups, fit with no number of slots.
     bool may_fit(const Trial& trial, const std::vector<TileGroup>& tile_groups) const;
     /// Orders that are worth a try: by the switches that are decided before the segment; by sample id as well where
     /// that would let branches with tiles of their own work one after another instead of side by side.
     std::vector<std::vector<int>> orders(int first, int last) const;
-    /// Tiles in proportion to the tile groups' loads, then from the others to the slowest. False if something does not
-    /// fit.
-    bool allocate(SegmentPlan& plan, unsigned weight_copies);
+    /// By tile group: in proportion to their loads, then from the others to the slowest. Nothing if one does not fit.
+    std::vector<unsigned> allocate(const SegmentPlan& plan, unsigned weight_copies);
+    /// The same for a trial's tile groups with this number, looked up where the other segmenter has found it.
+    std::vector<unsigned> allocate(const SegmentPlan& plan, const Trial& trial, std::size_t number);
     class TileOptions;
     class TileExchange;
     class Bounds;
     class Trials;
     class PathSearch;
+    struct Shared;
     Bounds& bounds();
     /// False if operators [first, last) are no segment, whatever they need.
     bool refused(int first, int last) const;
@@ -208,14 +219,13 @@ private:
     std::vector<std::vector<int>> orders_tried(int first, int last, std::uint32_t unit_samples) const;
     /// Whether segment(first, last) is something.
     bool has_plan(int first, int last);
+    bool has_plan(int first, int last, Setups& setups);
     /// True only if the operators fit, each on tiles of its own.
-    bool surely_fits(const Trial& trial);
+    bool surely_fits(const Trial& trial, Setups& setups);
     /// Where a prefix that can be scheduled ends from which no segment leads on: of several the last one.
     int stuck();
     /// For operator plan.first + i.
     static StageQuery query(const SegmentPlan& plan, std::size_t i, unsigned weight_copies, std::size_t sharers);
-    /// On which all members of the tile group fit, or 0.
-    unsigned min_tiles(const SegmentPlan& plan, const TileGroup& tile_group, unsigned weight_copies);
     using StageList = boost::container::small_vector<const Stage*, 4>;
     /// Gives each tile group its tiles. False if something does not fit.
     bool take(SegmentPlan& plan, const std::vector<unsigned>& tiles, unsigned weight_copies);
@@ -235,21 +245,8 @@ private:
         double usual = 0;                                 ///< of all members, to the mean
     };
     Turns turns(const SegmentPlan& plan, const TileGroup& tile_group) const;
-    /// How long a slot is taken beside the kernel and the transfer, and how many slots take turns.
-    struct SlotTime {
-        double latency = 0;  ///< cycles
-        std::uint16_t slots = 1;
-    };
-    /// Of an operator's buffers; of inputs with as many slots the one with the longest latency.
-    struct SlotTimes {
-        boost::container::small_vector<SlotTime, 2> in;
-        SlotTime out;
-    };
     /// Of an operator in a segment from operator `first` on.
     SlotTimes slot_times(int op, int first, bool compacted, const BufferSlots& slots) const;
-    SlotTimes slot_times(const SegmentPlan& plan, std::size_t i) const {
-        return slot_times(plan.first + static_cast<int>(i), plan.first, !plan.order.empty(), plan.slots[i]);
-    }
     /// Of an operator on `stage` whose kernel, with those of others in between, takes `compute_cycles`.
     static double initiation_interval(const SlotTimes& slots, const Stage& stage, double compute_cycles);
     /// Of a tile group whose members' slots are slots[member].
@@ -263,7 +260,7 @@ private:
     double usual_initiation_interval(const SegmentPlan& plan, const std::vector<Normal>& pairs) const;
     /// Stages with the same samples: those that wait for each other at every unit.
     struct Group {
-        const BranchPath* path;
+        int path;       ///< Workload::Item::path
         double active;  ///< share of the units that bring them samples
         double relative_variance, cycles;
     };
@@ -295,9 +292,10 @@ private:
     double loaded_bytes(const SegmentPlan& plan, int op, unsigned source) const;
     /// `last`: the segment's end.
     double stored_bytes(int last, int op) const;
+    double count_stored_bytes(int last, int op) const;
+    void look_up_stored_bytes();
     bool loads_weights(int first, int last) const;
     std::vector<BufferSlots> slots_of(const Trial& trial);
-    const BranchOperators& branches_of(int first, int last);
     [[noreturn]] void fail(int first, int last);
 
     StageSearch& search_;
@@ -306,12 +304,11 @@ private:
     bool pipelining_, grouping_, compaction_, packing_;
     Weights weights_;
     std::vector<std::uint32_t> unit_sizes_;  ///< candidates, largest first
-    BranchOperators branches_;               ///< operators_on_branches() of the segment that was looked at last
-    std::pair<int, int> branches_of_{0, 0};  ///< first, last of that segment
-    Prepared prepared_;                      ///< for the trial that was looked at last
-    std::vector<TileGroup> separate_;        ///< tile_groups() number 0 of the segment that was looked at last
-    SegmentPlan spare_;                      ///< a plan that is not needed any more
-    std::unique_ptr<Bounds> bounds_;         ///< made when they are asked for first
+    /// By operator: the ends of segments up to which stored_bytes() is the same, in order.
+    std::vector<std::vector<std::pair<int, double>>> stored_bytes_;
+    SegmentPlan spare_;               ///< a plan that is not needed any more
+    std::unique_ptr<Bounds> bounds_;  ///< made when they are asked for first
+    std::shared_ptr<Shared> shared_;  ///< null without another segmenter
 };
 
 }  // namespace switchyard::sched

@@ -31,7 +31,7 @@ bool needs_all_channels(const DynGraph& graph, const Operator& op) {
 }  // namespace
 
 StageSearch::StageSearch(const Workload& workload, const HardwareDescription& hardware, Invocation invocation)
-    : workload_(workload), hardware_(hardware), invocation_(invocation), recent_(workload.items.size()) {
+    : workload_(workload), hardware_(hardware), invocation_(invocation), recent_(kRecent * workload.items.size()) {
     std::map<std::string, int> known;
     for (std::size_t op = 0; op < workload.items.size(); ++op) {
         const Operator& one = workload.graph.operators[op];
@@ -69,6 +69,7 @@ StageSearch::StageSearch(const Workload& workload, const HardwareDescription& ha
             add(taken.groups);
             add(workload.edge_share(use));
         }
+        sample_work_.push_back(sched::tile_work(s, workload.items[op].operands, {1, 1, 1}, 1));
         class_.push_back(known.emplace(key, static_cast<int>(known.size())).first->second);
     }
 }
@@ -125,13 +126,33 @@ double StageSearch::estimated_cycles(const TileWork& work) {
     return passes * block + 2 * rows + columns - 2;
 }
 
+TileWork StageSearch::tile_work(int op, const Partition& partition, unsigned k_factor) const {
+    const OperatorShape& shape = workload_.graph.operators[op].shape;
+    TileWork work = sample_work_[static_cast<std::size_t>(op)];
+    work.size = block_size(shape, partition, k_factor);
+    return work;
+}
+
+double StageSearch::cycles_on_one_tile(int op, std::uint32_t unit_samples) {
+    if (recent_on_one_tile_ == nullptr || recent_on_one_tile_->first != unit_samples)
+        recent_on_one_tile_ = &*on_one_tile_.try_emplace(unit_samples, workload_.items.size()).first;
+    double& cycles = recent_on_one_tile_->second[static_cast<std::size_t>(op)];
+    if (cycles == 0) cycles = estimated_cycles(tile_work(op, {narrow(unit_samples), 1, 1}, 1));
+    return cycles;
+}
+
+std::uint32_t StageSearch::slice_bytes(int op, unsigned k_factor) const {
+    const Operator& one = workload_.graph.operators[op];
+    const std::uint64_t channel = ceil_div(one.weight_bytes, one.shape.out_channels);
+    return aligned(channel * ceil_div(one.shape.out_channels, k_factor));
+}
+
 Footprint StageSearch::footprint(int op, unsigned k_factor, const Partition& largest, const BufferSlots& slots) const {
     const Operator& one = workload_.graph.operators[op];
-    const TileWork work = tile_work(one.shape, workload_.items[op].operands, largest, k_factor);
+    const TileWork work = tile_work(op, largest, k_factor);
     Footprint result;
     result.slot_bytes.reserve(one.inputs.size());
-    const std::uint64_t channel = ceil_div(one.weight_bytes, one.shape.out_channels);
-    result.weights = aligned(channel * work.size[kK]);
+    result.weights = slice_bytes(op, k_factor);
     for (std::size_t i = 0; i < one.inputs.size(); ++i) {
         result.slot_bytes.push_back(aligned(input_bytes(one.shape, one.inputs[i], work)));
         result.buffers += std::uint64_t{result.slot_bytes.back()} * slots.in[i];
@@ -141,10 +162,20 @@ Footprint StageSearch::footprint(int op, unsigned k_factor, const Partition& lar
     return result;
 }
 
+std::uint64_t StageSearch::bytes(const StageQuery& query, unsigned k_factor, const Partition& largest) const {
+    const Operator& one = workload_.graph.operators[query.op];
+    const TileWork work = tile_work(query.op, largest, k_factor);
+    std::uint64_t sum = std::uint64_t{query.weight_copies} * slice_bytes(query.op, k_factor) +
+                        std::uint64_t{output_slot_bytes(one, work)} * query.slots.out;
+    for (std::size_t i = 0; i < one.inputs.size(); ++i)
+        sum += std::uint64_t{aligned(input_bytes(one.shape, one.inputs[i], work))} * query.slots.in[i];
+    return sum;
+}
+
 Stage StageSearch::timed(int op, unsigned k_factor, const Partition& partition) {
     const Operator& one = workload_.graph.operators[op];
     const Workload::Item& item = workload_.items[op];
-    const TileWork work = tile_work(one.shape, item.operands, partition, k_factor);
+    const TileWork work = tile_work(op, partition, k_factor);
     double in = 0, out = 0;
     for (const Source& source : one.inputs) in += static_cast<double>(input_bytes(one.shape, source, work));
     const double block_samples = work.size[kN], channels = work.size[kK];
@@ -181,7 +212,7 @@ Partition StageSearch::best_partition(int op, unsigned k_factor, unsigned factor
     const auto consider = [&](std::uint32_t n, std::uint32_t p) {
         const Partition candidate{dyn_dim, narrow(n), narrow(p)};
         if (!keeps_groups(one.shape, candidate)) return;
-        const TileWork work = tile_work(one.shape, workload_.items[op].operands, candidate, k_factor);
+        const TileWork work = tile_work(op, candidate, k_factor);
         if (output_slot_bytes(one, work) > limit.out_slot_bytes) return;
         for (std::size_t i = 0; i < one.inputs.size(); ++i) {
             if (input_bytes(one.shape, one.inputs[i], work) > limit.slot_bytes[i]) return;
@@ -245,7 +276,14 @@ const StageSearch::UsualTimes& StageSearch::usual_times(int op, unsigned k_facto
         layout != largest.dyn_dim)
         of_batch = best_partition(op, k_factor, unsigned{largest.n} * largest.p, layout, limit, largest.p);
     if (of_batch.n == 0) return times;
-    for (const double samples : usual) {
+    for (std::size_t i = 0; i < usual.size(); ++i) {
+        const double samples = usual[i];
+        if (i > 0 && samples == usual[0]) {  // as long again
+            times.compute_cycles *= 2;
+            times.in_cycles *= 2;
+            times.out_cycles *= 2;
+            break;
+        }
         // The kernel for the next whole number, in proportion.
         constexpr double kRounding = 1e-9;
         const std::uint16_t dyn_dim = narrow(static_cast<std::uint32_t>(std::max(1.0, std::ceil(samples - kRounding))));

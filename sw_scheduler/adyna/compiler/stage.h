@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <deque>
 #include <limits>
+#include <map>
 #include <memory_resource>
 #include <optional>
 #include <tuple>
@@ -131,7 +132,8 @@ public:
     Partition tight(const Partition& partition, int op) const;
 
     /// The smallest number of tiles (up to the chip's) on which it fits, or 0.
-    unsigned min_tiles(const StageQuery& query);
+    unsigned min_tiles(const StageQuery& query) { return min_tiles(series(query), query); }
+    unsigned min_tiles(const Known& known, const StageQuery& query) { return min_tiles(*known.series_, query); }
 
     /// Best n and p for `dyn_dim` samples on at most `factor` = n x p tiles for each slice, whose boxes fit the
     /// footprint. `rows_like`: the p factors of a whole unit's kernel, kept where they are hardly slower, because the
@@ -151,6 +153,8 @@ public:
     /// Cycles of a kernel before it has been searched for: passes over the array, each as long as its reduction, its
     /// operand reads or its drain. At most the cost of the best blocking with one output a PE.
     double estimated_cycles(const TileWork& work);
+    /// The same of a whole micro-batch on one tile.
+    double cycles_on_one_tile(int op, std::uint32_t unit_samples);
     /// Operators of one class are alike: same shape, weights, neighbours' shapes and shares.
     int class_of(int op) const;
     const Workload& workload() const { return workload_; }
@@ -158,12 +162,17 @@ public:
     bool by_batch() const { return invocation_ == Invocation::batch; }
 
 private:
+    TileWork tile_work(int op, const Partition& partition, unsigned k_factor) const;
     unsigned max_k_factor(int op) const;
     unsigned max_p_factor(int op) const;
     /// Passes over the array's rows that n x p x q outputs need, each PE one output.
     std::uint32_t row_passes(std::uint16_t n, std::uint16_t p, std::uint16_t q);
     double memory_cycles(int op, unsigned k_factor, const Partition& largest, const OwnReads& reads) const;
     Footprint footprint(int op, unsigned k_factor, const Partition& largest, const BufferSlots& slots) const;
+    /// The same without a list: all bytes of a tile.
+    std::uint64_t bytes(const StageQuery& query, unsigned k_factor, const Partition& largest) const;
+    /// Of that the weights.
+    std::uint32_t slice_bytes(int op, unsigned k_factor) const;
     Stage timed(int op, unsigned k_factor, const Partition& partition);
     /// Of a stage; how many slots it has does not matter, so that few stages are timed anew.
     struct UsualTimes {
@@ -199,26 +208,28 @@ private:
         return *new (resource.allocate(sizeof(T), alignof(T))) T(&resource);
     }
 
-    /// n and p factors, and what a unit takes with them.
-    struct TimedCut {
-        Partition cut;
-        double cycles;
+    /// The quickest n and p factors, all as quick as each other; none if nothing may fit.
+    struct TimedCuts {
+        using allocator_type = Allocator;
+        explicit TimedCuts(const Allocator& memory) : cuts(memory) {}
+        double cycles = std::numeric_limits<double>::infinity();  ///< of a unit
+        std::pmr::vector<Partition> cuts;
     };
-    /// With the k factors beside them.
-    struct SlicedCut {
-        unsigned k_factor;
-        TimedCut timed;
+    /// The same with the k factors beside them.
+    struct SlicedCuts {
+        using allocator_type = Allocator;
+        explicit SlicedCuts(const Allocator& memory) : cuts(memory) {}
+        double cycles = std::numeric_limits<double>::infinity();
+        std::pmr::vector<std::pair<unsigned, Partition>> cuts;
     };
     /// Of the operators of a class, with units of some samples of which some switches have decided, whatever slots they
     /// have.
     struct ClassTimes {
         using allocator_type = Allocator;
-        explicit ClassTimes(const Allocator& memory) : usual(memory), cuts(memory), quickest(memory) {}
-        ByNumbers<UsualTimes> usual;  ///< by k, n and p factors
-        /// As Series::splits: all that may fit, the quickest first; without OwnReads.
-        ByNumbers<std::pmr::vector<TimedCut>> cuts;
-        /// By tiles: of those the quickest with the k factors beside them, in the order of the search.
-        ByNumbers<std::pmr::vector<SlicedCut>> quickest;
+        explicit ClassTimes(const Allocator& memory) : usual(memory), splits(memory), quickest(memory) {}
+        ByNumbers<UsualTimes> usual;     ///< by k, n and p factors
+        ByNumbers<TimedCuts> splits;     ///< as Series::splits; without OwnReads
+        ByNumbers<SlicedCuts> quickest;  ///< by tiles: of all k factors, in the order of the search
     };
     struct Series {
         using allocator_type = Allocator;
@@ -233,17 +244,21 @@ private:
     };
 
     Series& series(const StageQuery& query);
-    const Stage& best(Series& known, const StageQuery& query, unsigned tiles);
+    const Stage& best(Series& known, const StageQuery& query, unsigned tiles) {
+        const Stage* const stage = tiles < known.by_tiles.size() ? known.by_tiles[tiles] : nullptr;
+        return stage ? *stage : find_best(known, query, tiles);
+    }
+    const Stage& find_best(Series& known, const StageQuery& query, unsigned tiles);
+    unsigned min_tiles(Series& known, const StageQuery& query);
     const Choice& best_split(Series& known, const StageQuery& query, unsigned k_factor, unsigned factors);
     /// Calls visit(cut) for n and p factors beside `k_factor`, those that differ in block size.
     template <class Visit>
     void for_each_cut(const StageQuery& query, unsigned factors, Visit&& visit) const;
-    const std::pmr::vector<TimedCut>& timed_cuts(ClassTimes& known, const StageQuery& query, unsigned k_factor,
-                                                 unsigned factors);
+    const TimedCuts& quickest_splits(ClassTimes& known, const StageQuery& query, unsigned k_factor, unsigned factors);
     /// What a micro-batch takes with a cut, without OwnReads; infinite for one that is not worth a try, since not even
     /// the fewest slots fit.
     double cut_cycles(const ClassTimes& known, const StageQuery& query, unsigned k_factor, const Partition& cut);
-    const std::pmr::vector<SlicedCut>& quickest_cuts(ClassTimes& known, const StageQuery& query, unsigned tiles);
+    const SlicedCuts& quickest_cuts(ClassTimes& known, const StageQuery& query, unsigned tiles);
     ClassTimes& class_times(int op, std::uint32_t unit_samples, unsigned decided);
     /// Null where a cut's times depend on more: tiles read from HBM for themselves, or there are fewer slots than
     /// fewest_slots().
@@ -267,12 +282,15 @@ private:
     /// unit_samples; of BufferSlots out, decided_switches, reads.inputs, reads.weight_units; weight_copies, sharers.
     using Conditions =
         std::tuple<std::uint32_t, std::uint16_t, unsigned, std::uint64_t, std::uint32_t, unsigned, unsigned>;
-    /// An operator is mostly asked for under the same conditions again.
+    /// An operator is mostly asked for under the same few conditions again.
+    static constexpr std::size_t kRecent = 8;
     struct Recent {
         Conditions rest;
         BufferSlots::Inputs in_slots;
         Series* series = nullptr;
     };
+    /// Its weights, by themselves, fit with these k factors.
+    bool weights_fit(const StageQuery& query, unsigned k_factor) const;
     /// Its bytes, by themselves, fit in this cut.
     bool bytes_fit(const StageQuery& query, unsigned k_factor, const Partition& largest) const;
     unsigned search_tiles_bound(const StageQuery& query) const;
@@ -283,7 +301,8 @@ private:
     const Workload& workload_;
     HardwareDescription hardware_;
     Invocation invocation_;
-    std::vector<int> class_;  ///< by operator
+    std::vector<int> class_;             ///< by operator, as is the next one
+    std::vector<TileWork> sample_work_;  ///< one sample on one tile
     struct SeriesKey {
         int of_class = 0;
         Conditions conditions;
@@ -302,7 +321,11 @@ private:
     using TimesByKey = std::pmr::unordered_map<TimesKey, ClassTimes, boost::hash<TimesKey>>;
     TimesByKey& class_times_ = create_in<TimesByKey>(&memory_);
     std::pair<TimesKey, ClassTimes*> recent_times_{};  ///< what was asked for last
-    std::vector<Recent> recent_;                       ///< by operator
+    std::vector<Recent> recent_;                       ///< by operator, kRecent of each
+    /// cycles_on_one_tile() by unit_samples and operator; 0: not known yet.
+    using ByUnit = std::map<std::uint32_t, std::vector<double>>;
+    ByUnit on_one_tile_;
+    ByUnit::value_type* recent_on_one_tile_ = nullptr;  ///< what was asked for last
     /// By class; 0: not known yet.
     struct TileBounds {
         std::uint32_t unit_samples;

@@ -11,6 +11,27 @@
 
 namespace switchyard::sched {
 
+namespace {
+
+/// The smallest number from `least` on for which something holds, as it then does for all larger ones; beyond `most` if
+/// there is none. Looks near `least` first.
+template <class Predicate>
+unsigned fewest(unsigned least, unsigned most, Predicate&& holds) {
+    if (least > most || !holds(most)) return most + 1;
+    unsigned below = least - 1, number = least;
+    for (unsigned step = 1; number < most && !holds(number); step *= 2) {
+        below = number;
+        number = std::min(number + step, most);
+    }
+    while (number - below > 1) {
+        const unsigned middle = below + (number - below) / 2;
+        (holds(middle) ? number : below) = middle;
+    }
+    return number;
+}
+
+}  // namespace
+
 unsigned StageSearch::useful_factors(const StageQuery& query, unsigned tiles, unsigned k_factor) const {
     const std::uint32_t rows = workload_.graph.operators[query.op].shape.out_rows;
     const unsigned max_rows = std::min<unsigned>(rows, max_p_factor(query.op));
@@ -38,18 +59,20 @@ double StageSearch::cut_cycles(const ClassTimes& known, const StageQuery& query,
     return times.fits ? times.slowest() : kInfinite;
 }
 
-const std::pmr::vector<StageSearch::TimedCut>& StageSearch::timed_cuts(ClassTimes& known, const StageQuery& query,
-                                                                       unsigned k_factor, unsigned factors) {
-    const auto [found, added] = known.cuts.try_emplace(split_key(k_factor, factors));
-    std::pmr::vector<TimedCut>& cuts = found->second;
-    if (!added) return cuts;
+const StageSearch::TimedCuts& StageSearch::quickest_splits(ClassTimes& known, const StageQuery& query,
+                                                           unsigned k_factor, unsigned factors) {
+    const auto [found, added] = known.splits.try_emplace(split_key(k_factor, factors));
+    TimedCuts& quickest = found->second;
+    if (!added || slice_bytes(query.op, k_factor) > hardware_.data_bytes()) return quickest;
     for_each_cut(query, factors, [&](const Partition& cut) {
         const double cycles = cut_cycles(known, query, k_factor, cut);
-        if (std::isfinite(cycles)) cuts.push_back({cut, cycles});
+        if (cycles < quickest.cycles) {
+            quickest.cuts.clear();
+            quickest.cycles = cycles;
+        }
+        if (cycles == quickest.cycles && std::isfinite(cycles)) quickest.cuts.push_back(cut);
     });
-    std::stable_sort(cuts.begin(), cuts.end(),
-                     [](const TimedCut& a, const TimedCut& b) { return a.cycles < b.cycles; });
-    return cuts;
+    return quickest;
 }
 
 const StageSearch::Choice& StageSearch::best_split(Series& known, const StageQuery& query, unsigned k_factor,
@@ -59,12 +82,14 @@ const StageSearch::Choice& StageSearch::best_split(Series& known, const StageQue
     Choice& best = found->second;
     if (!added) return best;
     if (known.times != nullptr) {
+        if (!weights_fit(query, k_factor)) return best;
         const std::uint64_t room = hardware_.data_bytes() / query.sharers;
-        for (const auto& [cut, cycles] : timed_cuts(*known.times, query, k_factor, factors)) {
-            if (cycles > best.cycles) break;
-            const std::uint64_t bytes = footprint(query.op, k_factor, cut, query.slots).total(query.weight_copies);
-            if (bytes <= room) best.take({cut, cycles, bytes});
-        }
+        for_each_cut(query, factors, [&](const Partition& cut) {
+            const double cycles = cut_cycles(*known.times, query, k_factor, cut);
+            if (!std::isfinite(cycles) || cycles > best.cycles) return;
+            const std::uint64_t needed = bytes(query, k_factor, cut);
+            if (needed <= room) best.take({cut, cycles, needed});
+        });
         return best;
     }
     for_each_cut(query, factors, [&](const Partition& cut) {
@@ -89,17 +114,16 @@ void StageSearch::for_each_k_factor(const StageQuery& query, unsigned tiles, Vis
     }
 }
 
-const std::pmr::vector<StageSearch::SlicedCut>& StageSearch::quickest_cuts(ClassTimes& known, const StageQuery& query,
-                                                                           unsigned tiles) {
+const StageSearch::SlicedCuts& StageSearch::quickest_cuts(ClassTimes& known, const StageQuery& query, unsigned tiles) {
     const auto [found, added] = known.quickest.try_emplace(tiles);
-    std::pmr::vector<SlicedCut>& quickest = found->second;
+    SlicedCuts& quickest = found->second;
     if (!added) return quickest;
     for_each_k_factor(query, tiles, [&](unsigned k_factor) {
-        for (const TimedCut& one : timed_cuts(known, query, k_factor, useful_factors(query, tiles, k_factor))) {
-            if (!quickest.empty() && one.cycles > quickest.front().timed.cycles) break;
-            if (!quickest.empty() && one.cycles < quickest.front().timed.cycles) quickest.clear();
-            quickest.push_back({k_factor, one});
-        }
+        const TimedCuts& splits = quickest_splits(known, query, k_factor, useful_factors(query, tiles, k_factor));
+        if (splits.cycles > quickest.cycles) return;
+        if (splits.cycles < quickest.cycles) quickest.cuts.clear();
+        quickest.cycles = splits.cycles;
+        for (const Partition& cut : splits.cuts) quickest.cuts.push_back({k_factor, cut});
     });
     return quickest;
 }
@@ -109,9 +133,10 @@ const Stage& StageSearch::search(Series& known, const StageQuery& query, unsigne
     unsigned slices = 0;
     if (known.times != nullptr) {  // where one of the quickest fits, none of the others is better
         const std::uint64_t room = hardware_.data_bytes() / query.sharers;
-        for (const auto& [k_factor, one] : quickest_cuts(*known.times, query, tiles)) {
-            const std::uint64_t bytes = footprint(query.op, k_factor, one.cut, query.slots).total(query.weight_copies);
-            if (bytes <= room && best.take({one.cut, one.cycles, bytes})) slices = k_factor;
+        const SlicedCuts& quickest = quickest_cuts(*known.times, query, tiles);
+        for (const auto& [k_factor, cut] : quickest.cuts) {
+            const std::uint64_t needed = bytes(query, k_factor, cut);
+            if (needed <= room && best.take({cut, quickest.cycles, needed})) slices = k_factor;
         }
     }
     if (slices == 0) {
@@ -135,7 +160,7 @@ bool StageSearch::fits(const Series& known, const StageQuery& query, unsigned ti
     if (tiles < known.by_tiles.size() && known.by_tiles[tiles]) return known.by_tiles[tiles]->fits;
     bool found = false;
     for_each_k_factor(query, tiles, [&](unsigned k_factor) {
-        if (found) return;
+        if (found || !weights_fit(query, k_factor)) return;
         const unsigned factors = useful_factors(query, tiles, k_factor);
         if (const auto split = known.splits.find(split_key(k_factor, factors)); split != known.splits.end()) {
             found = std::isfinite(split->second.cycles);
@@ -146,10 +171,14 @@ bool StageSearch::fits(const Series& known, const StageQuery& query, unsigned ti
     return found;
 }
 
+bool StageSearch::weights_fit(const StageQuery& query, unsigned k_factor) const {
+    return std::uint64_t{query.weight_copies} * slice_bytes(query.op, k_factor) <=
+           hardware_.data_bytes() / query.sharers;
+}
+
 bool StageSearch::bytes_fit(const StageQuery& query, unsigned k_factor, const Partition& largest) const {
     return keeps_groups(workload_.graph.operators[query.op].shape, largest) &&
-           footprint(query.op, k_factor, largest, query.slots).total(query.weight_copies) <=
-               hardware_.data_bytes() / query.sharers;
+           bytes(query, k_factor, largest) <= hardware_.data_bytes() / query.sharers;
 }
 
 // What fits on T tiles fits on T + 1. Let k * n * p <= T be a cut that is visited for T (for_each_k_factor,
@@ -160,22 +189,22 @@ bool StageSearch::bytes_fit(const StageQuery& query, unsigned k_factor, const Pa
 // blocks shrink, no bytes are added, but for the heads of an attention; whether groups of samples are kept hangs on the
 // samples alone.
 unsigned StageSearch::search_tiles_bound(const StageQuery& query) const {
+    unsigned least = 1;  // as many as with fewer copies or a larger part of the area
+    for (const TileBounds& known : tile_bounds_) {
+        if (known.unit_samples == query.unit_samples && known.weight_copies <= query.weight_copies &&
+            known.sharers <= query.sharers)
+            least = std::max(least, known.by_class[static_cast<std::size_t>(class_of(query.op))]);
+    }
     const auto fits = [&](unsigned tiles) {
         bool found = false;
         for_each_k_factor(query, tiles, [&](unsigned k_factor) {
-            if (found) return;
+            if (found || !weights_fit(query, k_factor)) return;
             for_each_cut(query, useful_factors(query, tiles, k_factor),
                          [&](const Partition& cut) { found = found || bytes_fit(query, k_factor, cut); });
         });
         return found;
     };
-    if (!fits(hardware_.tiles())) return hardware_.tiles() + 1;
-    unsigned too_few = 0, tiles = hardware_.tiles();
-    while (tiles - too_few > 1) {
-        const unsigned middle = too_few + (tiles - too_few) / 2;
-        (fits(middle) ? tiles : too_few) = middle;
-    }
-    return tiles;
+    return fewest(least, hardware_.tiles(), fits);
 }
 
 unsigned StageSearch::tiles_bound(int op, std::uint32_t unit_samples, unsigned weight_copies, unsigned sharers) {
@@ -245,8 +274,10 @@ StageSearch::ClassTimes* StageSearch::times_of_cuts(const StageQuery& query) {
 }
 
 StageSearch::Series& StageSearch::series(const StageQuery& query) {
-    Recent& recent = recent_[static_cast<std::size_t>(query.op)];
     const BufferSlots& slots = query.slots;
+    const std::uint32_t mixed = query.unit_samples + (query.weight_copies << 17) + (query.sharers << 20);
+    const std::size_t place = mixed * 0x9E3779B9u >> 29;  // multiplied by the golden ratio: of kRecent the upper bits
+    Recent& recent = recent_[static_cast<std::size_t>(query.op) * kRecent + place];
     const auto rest = std::tie(query.unit_samples, slots.out, slots.decided_switches, slots.reads.inputs,
                                slots.reads.weight_units, query.weight_copies, query.sharers);
     if (recent.series == nullptr || recent.rest != rest || recent.in_slots != slots.in) {
@@ -260,9 +291,8 @@ StageSearch::Series& StageSearch::series(const StageQuery& query) {
     return *recent.series;
 }
 
-const Stage& StageSearch::best(Series& known, const StageQuery& query, unsigned tiles) {
+const Stage& StageSearch::find_best(Series& known, const StageQuery& query, unsigned tiles) {
     if (known.by_tiles.size() <= tiles) known.by_tiles.resize(tiles + 1);
-    if (known.by_tiles[tiles] != nullptr) return *known.by_tiles[tiles];
     const Stage* stage = nullptr;
     if (query.sharers > 1) {  // the best of all is the best of those that fit a part of the area, if it is one of them
         const Stage& alone = best({query.op, query.unit_samples, query.slots, query.weight_copies}, tiles);
@@ -274,20 +304,14 @@ const Stage& StageSearch::best(Series& known, const StageQuery& query, unsigned 
     return *stage;
 }
 
-unsigned StageSearch::min_tiles(const StageQuery& query) {
-    Series& known = series(query);
+unsigned StageSearch::min_tiles(Series& known, const StageQuery& query) {
     if (known.min_tiles) return *known.min_tiles;
-    unsigned tiles = 0;
-    if (fits(known, query, hardware_.tiles())) {  // more tiles never need more bytes on each: halve
-        unsigned too_few = 0;
-        tiles = hardware_.tiles();
-        while (tiles - too_few > 1) {
-            const unsigned middle = too_few + (tiles - too_few) / 2;
-            (fits(known, query, middle) ? tiles : too_few) = middle;
-        }
-    }
-    known.min_tiles = tiles;
-    return tiles;
+    const auto fits_on = [&](unsigned tiles) { return fits(known, query, tiles); };
+    const bool bounded = known.times != nullptr;  // with fewer slots it may fit on fewer tiles
+    const unsigned least = bounded ? tiles_bound(query.op, query.unit_samples, query.weight_copies, query.sharers) : 1;
+    const unsigned tiles = fewest(least, hardware_.tiles(), fits_on);
+    known.min_tiles = tiles > hardware_.tiles() ? 0 : tiles;
+    return *known.min_tiles;
 }
 
 }  // namespace switchyard::sched

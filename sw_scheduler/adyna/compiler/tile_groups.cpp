@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace switchyard::sched {
 
@@ -19,7 +20,7 @@ BranchOperators operators_on_branches(const DynGraph& graph, int first, int last
 std::vector<TileGroup> separate_tile_groups(std::size_t operators) {
     std::vector<TileGroup> tile_groups;
     tile_groups.reserve(operators);
-    for (std::size_t i = 0; i < operators; ++i) tile_groups.push_back({i});
+    for (std::size_t i = 0; i < operators; ++i) tile_groups.emplace_back(1, i);
     return tile_groups;
 }
 
@@ -38,19 +39,20 @@ std::vector<TileGroup> shared_tile_groups(const Workload& workload, int first, i
 std::vector<TileGroup> shared_tile_groups(const Workload& workload, const BranchOperators& on_branches, int first,
                                           int last, std::uint32_t unit_samples, std::size_t max_branches,
                                           const std::vector<int>& order) {
-    std::vector<TileGroup> tile_groups;
-    std::vector<char> placed(static_cast<std::size_t>(last - first), 0);
+    std::vector<TileGroup> shared;
+    constexpr std::size_t kAlone = std::numeric_limits<std::size_t>::max();
+    std::vector<std::size_t> places(static_cast<std::size_t>(last - first), kAlone);  // by operator: in `shared`
     const auto close = [&](std::vector<const TileGroup*>& group) {
         std::size_t max_operators = 0;
         for (const TileGroup* branch : group) max_operators = std::max(max_operators, branch->size());
         for (std::size_t position = 0; position < max_operators; ++position) {
-            TileGroup tile_group;
+            const std::size_t place = shared.size();
+            TileGroup& tile_group = shared.emplace_back();
             for (const TileGroup* branch : group) {
                 if (position < branch->size()) tile_group.push_back((*branch)[position]);
             }
             std::sort(tile_group.begin(), tile_group.end());
-            for (const std::size_t i : tile_group) placed[i] = 1;
-            tile_groups.push_back(std::move(tile_group));
+            for (const std::size_t i : tile_group) places[i] = place;
         }
         group.clear();
     };
@@ -71,10 +73,14 @@ std::vector<TileGroup> shared_tile_groups(const Workload& workload, const Branch
         }
         close(group);
     }
-    for (std::size_t i = 0; i < placed.size(); ++i) {
-        if (!placed[i]) tile_groups.push_back({i});
+    std::vector<TileGroup> tile_groups;
+    for (std::size_t i = 0; i < places.size(); ++i) {
+        if (places[i] == kAlone) {
+            tile_groups.emplace_back(1, i);
+        } else if (shared[places[i]].front() == i) {
+            tile_groups.push_back(shared[places[i]]);
+        }
     }
-    std::sort(tile_groups.begin(), tile_groups.end());
     return tile_groups;
 }
 

@@ -6,13 +6,15 @@
 #include <map>
 #include <vector>
 
+#include <boost/container/small_vector.hpp>
+
 #include "switchyard/sw_scheduler/adyna/compiler/workload.h"
 
 namespace switchyard::sched {
 
 /// Operators of a segment [first, last) that use the same tiles, one after another in time (branch grouping, Adyna
 /// section V-B): op - first of each, ascending. Most tile groups have one member.
-using TileGroup = std::vector<std::size_t>;
+using TileGroup = boost::container::small_vector<std::size_t, 2>;
 
 /// A tile group for each of `operators` operators.
 std::vector<TileGroup> separate_tile_groups(std::size_t operators);

@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <utility>
+#include <vector>
 
 #include "switchyard/sw_scheduler/adyna/compiler/cost_model.h"
 
@@ -26,9 +29,13 @@ double ideal_cycles(const HardwareDescription& hardware, const OperatorShape& sh
 Workload::Workload(const DynGraph& dyn_graph, const HardwareDescription& hardware,
                    const std::vector<double>& expected_share)
     : graph(dyn_graph), items(dyn_graph.operators.size()), may_cut_(dyn_graph.operators.size() + 1, 1) {
+    std::map<std::vector<std::pair<int, unsigned>>, int> paths;
     for (std::size_t op = 0; op < items.size(); ++op) {
         const Operator& one = graph.operators[op];
         Item& item = items[op];
+        std::vector<std::pair<int, unsigned>> path;
+        for (const BranchStep& step : one.path) path.emplace_back(step.switch_id, step.branch);
+        item.path = paths.emplace(std::move(path), static_cast<int>(paths.size())).first->second;
         item.expected_share = std::clamp(expected_share.at(op), 0.0, 1.0);
         if (one.shape.kind == OpKind::merge && one.merge_mode == MergeMode::sum) {
             item.operands = static_cast<unsigned>(one.inputs.size());

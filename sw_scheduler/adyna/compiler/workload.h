@@ -24,6 +24,7 @@ struct Workload {
         std::vector<Use> uses;
         bool is_output = false;
         std::vector<int> feeds;  ///< switches fused into it
+        int path = 0;            ///< number of its branch path: the same for operators on the same branches
     };
 
     /// `expected_share` as for Item, one an operator.

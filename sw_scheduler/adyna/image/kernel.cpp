@@ -48,7 +48,7 @@ std::string violation(const Kernel& kernel) {
 
 KernelBytes encode(const Kernel& kernel) {
     if (const std::string wrong = violation(kernel); !wrong.empty()) throw std::out_of_range("kernel: " + wrong);
-    ByteWriter writer;
+    ByteWriter writer(kKernelBytes);
     for (const auto& level : kernel.loops) {
         for (const Kernel::Loop& loop : level) {
             writer(loop.block, static_cast<std::uint8_t>(loop.stride | loop.order << 4));

@@ -117,6 +117,27 @@ void check_against_dynamic_programme(const std::string& name) {
 
 }  // namespace
 
+TEST_CASE("A segmenter that shares what another has found out finds the same segments") {
+    const std::string name = GENERATE("tutel_moe", "dpsnet", "fbsnet_mcifarnet");
+    const std::string design = GENERATE("adyna", "m-tile");
+    Network network(name, design, Weights::resident);
+    Segmenter loading(network.search, network.design, network.chip.tiles(), 0);
+    Segmenter sharing(loading, Weights::resident), alone = network.segmenter();
+    const auto check_same = [](const std::vector<SegmentPlan>& found, const std::vector<SegmentPlan>& expected) {
+        REQUIRE(found.size() == expected.size());
+        for (std::size_t s = 0; s < found.size(); ++s) {
+            CHECK(found[s].last == expected[s].last);
+            CHECK(found[s].unit_samples == expected[s].unit_samples);
+            CHECK(found[s].tiles == expected[s].tiles);
+            CHECK(found[s].cycles == expected[s].cycles);
+        }
+    };
+    CAPTURE(name, design);
+    const std::vector<SegmentPlan> loaded = loading.best();
+    check_same(sharing.best_or_nothing(), alone.best_or_nothing());
+    check_same(loading.best(), loaded);
+}
+
 TEST_CASE("The segments are those of a dynamic programme over the plans of all segments") {
     check_against_dynamic_programme(GENERATE("digits_early_exit", "digits_skipnet"));
 }

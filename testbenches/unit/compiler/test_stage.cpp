@@ -194,7 +194,7 @@ TEST_CASE("The fewest tiles of an operator, whatever its slots, bound those that
     CHECK(nowhere > 0);
 }
 
-// min_tiles() and tiles_bound() search by halves, which takes this for granted.
+// min_tiles() and tiles_bound() leave numbers of tiles out, which takes this for granted.
 TEST_CASE("What fits on some tiles fits on more of them") {
     const std::string network = GENERATE("tutel_moe", "dpsnet", "fbsnet_mcifarnet", "skipnet_resnet34", "pabee_bert");
     const Model model = read_model("configs/workloads/" + network + ".yaml");
