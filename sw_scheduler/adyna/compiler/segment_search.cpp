@@ -64,38 +64,25 @@ public:
           count_(static_cast<int>(segmenter.search_.workload().items.size())),
           edges_(static_cast<std::size_t>(count_) + 1),
           nodes_(edges_.size()),
-          known_(edges_.size()) {
-        Bounds& bounds = segmenter_.bounds();
-        for (int first = 0; first < count_; ++first) {
-            known_[index(first)].checked = first;
-            if (!segmenter_.may_cut(first)) continue;
-            bounds.begin(first);
-            while (bounds.last() < count_) {
-                bounds.add();
-                if (!segmenter_.may_cut(bounds.last())) continue;
-                Bounds::Segment segment = bounds.segment();
-                const double cycles = segment.cycles();
-                if (cycles == kNever && !bounds.may_fit()) break;
-                if (cycles == kNever) continue;
-                edges_[index(bounds.last())].push_back({first, cycles, State::bounded, std::move(segment)});
-            }
-        }
-    }
+          known_(edges_.size()) {}
 
     /// Begins of the segments and the end of the last one; empty if there is no way.
     std::vector<int> cuts() {
         nodes_[0].cycles = 0;
-        for (int at = 1; at <= count_; ++at) {
+        for (int at = 0; at < count_; ++at) {
+            if (nodes_[index(at)].cycles < kNever) add_edges(at);
             open_.clear();
             for (;;) {
-                relax(at);
-                if (nodes_[index(at)].cycles == kNever || cheapest(at).state == State::planned) break;
-                raise(cheapest(at).first, at);
+                relax(at + 1);
+                if (nodes_[index(at + 1)].cycles == kNever || cheapest(at + 1).state == State::planned) break;
+                raise(cheapest(at + 1).first, at + 1);
             }
+            edges_[index(at + 1)].clear();
+            edges_[index(at + 1)].shrink_to_fit();
         }
         if (nodes_[index(count_)].cycles == kNever) return {};
         std::vector<int> way{count_};
-        while (way.back() > 0) way.push_back(cheapest(way.back()).first);
+        while (way.back() > 0) way.push_back(nodes_[index(way.back())].first);
         return {way.rbegin(), way.rend()};
     }
 
@@ -112,7 +99,8 @@ private:
     /// A cut, and the cheapest path to it.
     struct Node {
         double cycles = kNever;
-        std::size_t edge = 0;
+        std::size_t edge = 0;  ///< its last segment,
+        int first = 0;         ///< which begins there
     };
     /// Of the segments that begin at an operator.
     struct Known {
@@ -122,12 +110,28 @@ private:
     static std::size_t index(int cut) { return static_cast<std::size_t>(cut); }
     Edge& cheapest(int last) { return edges_[index(last)][nodes_[index(last)].edge]; }
 
+    /// Those that begin at a cut.
+    void add_edges(int first) {
+        known_[index(first)].checked = first;
+        Bounds& bounds = segmenter_.bounds();
+        bounds.begin(first);
+        while (bounds.last() < count_) {
+            bounds.add();
+            if (!segmenter_.may_cut(bounds.last())) continue;
+            Bounds::Segment segment = bounds.segment();
+            const double cycles = segment.cycles();
+            if (cycles == kNever && !bounds.may_fit()) break;
+            if (cycles == kNever) continue;
+            edges_[index(bounds.last())].push_back({first, cycles, State::bounded, std::move(segment)});
+        }
+    }
+
     void relax(int last) {
         Node& node = nodes_[index(last)] = {};
         const std::vector<Edge>& edges = edges_[index(last)];
         for (std::size_t e = 0; e < edges.size(); ++e) {
             const double cycles = nodes_[index(edges[e].first)].cycles + edges[e].cycles;
-            if (cycles < node.cycles) node = {cycles, e};
+            if (cycles < node.cycles) node = {cycles, e, edges[e].first};
         }
     }
 
@@ -181,7 +185,7 @@ private:
 
     Segmenter& segmenter_;
     int count_;
-    std::vector<std::vector<Edge>> edges_;  ///< by end, the longest first
+    std::vector<std::vector<Edge>> edges_;  ///< by end, the longest first: of cuts behind the one that is looked at
     std::vector<Node> nodes_;               ///< by cut
     std::vector<Known> known_;              ///< by first operator
     std::map<int, Trials> open_;            ///< by first operator: of the segments to the cut that is looked at
