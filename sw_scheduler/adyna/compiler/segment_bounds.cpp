@@ -56,6 +56,7 @@ Segmenter::Bounds::Bounds(Segmenter& segmenter)
     look_up_works();
     look_up_units();
     look_up_stores();
+    look_up_positions();
     ways_.resize(units_.size());
     expected_steps_.resize(segmenter_.unit_sizes_.size());
 }
@@ -133,6 +134,34 @@ void Segmenter::Bounds::look_up_stores() {
     }
 }
 
+void Segmenter::Bounds::look_up_positions() {
+    const DynGraph& graph = workload_.graph;
+    std::map<std::pair<int, unsigned>, std::size_t> branches;
+    std::vector<std::size_t> lengths;  // by branch
+    std::map<int, std::size_t> most;   // by switch: of its branches
+    for (const Operator& one : graph.operators) {
+        Position& position = positions_.emplace_back();
+        if (one.path.empty()) continue;
+        const BranchStep& step = one.path.back();
+        position.branch = branches.emplace(std::pair(step.switch_id, step.branch), branches.size()).first->second;
+        lengths.resize(branches.size());
+        std::size_t& longest = most[step.switch_id];
+        longest = std::max(longest, ++lengths[position.branch]);
+    }
+    std::map<int, std::size_t> first_places;
+    std::size_t places = 0;
+    for (const auto& [switch_id, count] : most) {
+        first_places[switch_id] = places;
+        places += count;
+    }
+    for (std::size_t op = 0; op < positions_.size(); ++op) {
+        const BranchPath& path = graph.operators[op].path;
+        if (!path.empty()) positions_[op].first_place = first_places[path.back().switch_id];
+    }
+    on_branches_.resize(branches.size());
+    at_places_.resize(places);
+}
+
 void Segmenter::Bounds::begin(int first) {
     first_ = last_ = first;
     weights_ = operands_ = 0;
@@ -144,8 +173,8 @@ void Segmenter::Bounds::begin(int first) {
     together_.resize(sizes);
     for (std::vector<Share>& shares : own_) shares.clear();
     for (std::vector<Together>& places : together_) places.clear();
-    places_.clear();
-    seen_.clear();
+    places_ = 0;
+    ++segments_;
 }
 
 void Segmenter::Bounds::begin(int first, std::size_t size) {
@@ -164,16 +193,15 @@ Segmenter::Bounds::Share Segmenter::Bounds::Together::share() const {
 }
 
 std::size_t Segmenter::Bounds::place_behind_switch(int op) {
-    const BranchStep& branch = workload_.graph.operators[static_cast<std::size_t>(op)].path.back();
-    const std::pair<int, unsigned> of{branch.switch_id, branch.branch};
-    auto seen = std::find_if(seen_.begin(), seen_.end(), [&](const auto& one) { return one.first == of; });
-    if (seen == seen_.end()) seen = seen_.insert(seen_.end(), {of, 0});
-    const std::pair<int, unsigned> place{branch.switch_id, seen->second++};
-    const auto found = std::find(places_.begin(), places_.end(), place);
-    if (found != places_.end()) return static_cast<std::size_t>(found - places_.begin());
-    places_.push_back(place);
-    for (std::vector<Together>& places : together_) places.emplace_back();
-    return places_.size() - 1;
+    const Position& position = positions_[static_cast<std::size_t>(op)];
+    InSegment& before = on_branches_[position.branch];
+    if (before.segment != segments_) before = {segments_, 0};
+    InSegment& place = at_places_[position.first_place + before.number++];
+    if (place.segment != segments_) {
+        place = {segments_, places_++};
+        for (std::vector<Together>& places : together_) places.emplace_back();
+    }
+    return place.number;
 }
 
 void Segmenter::Bounds::add() {

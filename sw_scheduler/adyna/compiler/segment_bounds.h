@@ -90,9 +90,19 @@ private:
         bool in_turn = false;  ///< all of them may be in one tile group
         Share share() const;
     };
+    /// Of an operator on a branch.
+    struct Position {
+        std::size_t branch = 0;
+        std::size_t first_place = 0;  ///< of at_places_: for the first operators on the branches of its switch
+    };
+    /// A number that counts while the segment with this number is looked at.
+    struct InSegment {
+        std::size_t segment = 0, number = 0;
+    };
     void look_up_works();
     void look_up_units();
     void look_up_stores();
+    void look_up_positions();
     /// Number among together_ of an operator on a branch that comes next in the segment.
     std::size_t place_behind_switch(int op);
     /// Cycles between units, at least; infinite if it does not fit.
@@ -133,6 +143,7 @@ private:
     std::vector<int> outer_gate_;                              ///< of the outermost branch; beyond all without one
     std::vector<Unit> units_;                                  ///< by operator and unit size
     std::vector<std::vector<std::pair<int, double>>> stores_;  ///< by a segment's end: operators, the last first
+    std::vector<Position> positions_;                          ///< by operator
     // Of the segment.
     int first_ = 0, last_ = 0;
     std::size_t first_size_ = 0, last_size_ = 0;  ///< micro-batches that add() looks at
@@ -140,12 +151,13 @@ private:
     std::vector<Way> ways_;                       ///< as units_
     std::vector<double> fill_;                    ///< by unit size
     std::vector<std::vector<Share>> own_;
-    std::vector<std::vector<Together>> together_;                      ///< by unit size and place
-    std::vector<std::pair<int, unsigned>> places_;                     ///< switch, operators from it on
-    std::vector<std::pair<std::pair<int, unsigned>, unsigned>> seen_;  ///< operators of a branch
-    mutable std::vector<Share> shares_;                                ///< of interval()
-    std::vector<Times> times_;                                         ///< of stepped_interval()
-    std::vector<double> expected_steps_;                               ///< by unit size: by how much it was longer last
+    std::vector<std::vector<Together>> together_;  ///< by unit size and place
+    std::size_t segments_ = 0, places_ = 0;        ///< begun until now; places of this one
+    std::vector<InSegment> on_branches_;           ///< by branch: operators before
+    std::vector<InSegment> at_places_;             ///< behind switches: numbers in together_
+    mutable std::vector<Share> shares_;            ///< of interval()
+    std::vector<Times> times_;                     ///< of stepped_interval()
+    std::vector<double> expected_steps_;           ///< by unit size: by how much it was longer last
 };
 
 }  // namespace switchyard::sched

@@ -189,12 +189,16 @@ bool StageSearch::bytes_fit(const StageQuery& query, unsigned k_factor, const Pa
 // blocks shrink, no bytes are added, but for the heads of an attention; whether groups of samples are kept hangs on the
 // samples alone.
 unsigned StageSearch::search_tiles_bound(const StageQuery& query) const {
-    unsigned least = 1;  // as many as with fewer copies or a larger part of the area
+    // No fewer than with fewer copies and a larger part of the area, no more than with more copies and a smaller part.
+    unsigned least = 1, most = hardware_.tiles();
     for (const TileBounds& known : tile_bounds_) {
-        if (known.unit_samples == query.unit_samples && known.weight_copies <= query.weight_copies &&
-            known.sharers <= query.sharers)
-            least = std::max(least, known.by_class[static_cast<std::size_t>(class_of(query.op))]);
+        const unsigned tiles = known.by_class[static_cast<std::size_t>(class_of(query.op))];
+        if (known.unit_samples != query.unit_samples || tiles == 0) continue;
+        if (known.weight_copies <= query.weight_copies && known.sharers <= query.sharers)
+            least = std::max(least, tiles);
+        if (known.weight_copies >= query.weight_copies && known.sharers >= query.sharers) most = std::min(most, tiles);
     }
+    if (least == most) return least;
     const auto fits = [&](unsigned tiles) {
         bool found = false;
         for_each_k_factor(query, tiles, [&](unsigned k_factor) {
@@ -204,7 +208,7 @@ unsigned StageSearch::search_tiles_bound(const StageQuery& query) const {
         });
         return found;
     };
-    return fewest(least, hardware_.tiles(), fits);
+    return fewest(least, most, fits);
 }
 
 unsigned StageSearch::tiles_bound(int op, std::uint32_t unit_samples, unsigned weight_copies, unsigned sharers) {
