@@ -39,7 +39,8 @@ private:
     std::unordered_map<TileWork, Result, Hash> known_;
 };
 
-/// Of what the fullest tile computes when an operator runs `partition.dyn_dim` samples on k_factor x n x p tiles.
+/// TileWork::size (outputs: n, k, p, q) of what the fullest tile computes when an operator runs `partition.dyn_dim`
+/// samples on k_factor x n x p tiles.
 std::array<std::uint16_t, 4> block_size(const OperatorShape& shape, const Partition& partition, unsigned k_factor);
 /// What the fullest tile computes when an operator runs `partition.dyn_dim` samples on k_factor x n x p tiles.
 TileWork tile_work(const OperatorShape& shape, unsigned operands, const Partition& partition, unsigned k_factor);

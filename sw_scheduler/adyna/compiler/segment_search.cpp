@@ -110,7 +110,7 @@ private:
     static std::size_t index(int cut) { return static_cast<std::size_t>(cut); }
     Edge& cheapest(int last) { return edges_[index(last)][nodes_[index(last)].edge]; }
 
-    /// Those that begin at a cut.
+    /// The segments that begin at `first`, whose cheapest path is known.
     void add_edges(int first) {
         known_[index(first)].checked = first;
         Bounds& bounds = segmenter_.bounds();

@@ -36,8 +36,8 @@ private:
     Segmenter& segmenter_;
     int first_, last_;
     std::forward_list<Setup> known_;
-    std::vector<TileGroup> separate_;
-    std::optional<BranchOperators> branches_;
+    std::vector<TileGroup> separate_;          ///< tile_groups() number 0; empty until it is asked for
+    std::optional<BranchOperators> branches_;  ///< of the segment
 };
 
 }  // namespace switchyard::sched

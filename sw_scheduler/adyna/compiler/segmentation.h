@@ -219,6 +219,7 @@ private:
     std::vector<std::vector<int>> orders_tried(int first, int last, std::uint32_t unit_samples) const;
     /// Whether segment(first, last) is something.
     bool has_plan(int first, int last);
+    /// The same with setups of this segment.
     bool has_plan(int first, int last, Setups& setups);
     /// True only if the operators fit, each on tiles of its own.
     bool surely_fits(const Trial& trial, Setups& setups);
@@ -292,8 +293,9 @@ private:
     double loaded_bytes(const SegmentPlan& plan, int op, unsigned source) const;
     /// `last`: the segment's end.
     double stored_bytes(int last, int op) const;
+    /// The same, counted from the operator's consumers.
     double count_stored_bytes(int last, int op) const;
-    void look_up_stored_bytes();
+    void look_up_stored_bytes();  ///< sets stored_bytes_
     bool loads_weights(int first, int last) const;
     std::vector<BufferSlots> slots_of(const Trial& trial);
     [[noreturn]] void fail(int first, int last);
