@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -12,27 +13,47 @@ namespace switchyard::hw::flit {
 template <class Event>
 class EventWheel {
 public:
-    explicit EventWheel(unsigned longest_delay) {
+    /// What is due in one cycle.
+    class Slot {
+    public:
+        /// One of at most `capacity`.
+        void push(Event event) {
+            assert(end_ != last_);
+            *end_++ = event;
+        }
+        const Event* begin() const { return begin_; }
+        const Event* end() const { return end_; }
+        std::size_t size() const { return static_cast<std::size_t>(end_ - begin_); }
+        void clear() { end_ = begin_; }
+
+    private:
+        friend class EventWheel;
+        Event *begin_ = nullptr, *end_ = nullptr, *last_ = nullptr;
+    };
+
+    EventWheel(unsigned longest_delay, std::size_t capacity) {
         std::size_t size = 1;
         while (size <= longest_delay) size *= 2;
-        slots_.resize(size);
         mask_ = size - 1;
+        events_.resize(size * capacity);
+        slots_.resize(size);
+        for (std::size_t i = 0; i < size; ++i) {
+            slots_[i].begin_ = slots_[i].end_ = events_.data() + i * capacity;
+            slots_[i].last_ = slots_[i].begin_ + capacity;
+        }
     }
-    /// `due` lies in the future, at most the longest delay from now.
-    void push(std::uint64_t due, Event event) { slots_[due & mask_].push_back(event); }
-    /// Calls serve(event) for all that are due in `cycle`.
-    template <class Serve>
-    void serve(std::uint64_t cycle, Serve&& serve) {
-        std::vector<Event>& slot = slots_[cycle & mask_];
-        for (const Event& event : slot) serve(event);
-        slot.clear();
-    }
+    EventWheel(EventWheel&&) = default;
+    EventWheel& operator=(EventWheel&&) = default;
+
+    /// Of a cycle from now to the longest delay from now.
+    Slot& at(std::uint64_t cycle) { return slots_[cycle & mask_]; }
     bool empty() const {
-        return std::all_of(slots_.begin(), slots_.end(), [](const auto& slot) { return slot.empty(); });
+        return std::all_of(slots_.begin(), slots_.end(), [](const Slot& slot) { return slot.size() == 0; });
     }
 
 private:
-    std::vector<std::vector<Event>> slots_;
+    std::vector<Event> events_;
+    std::vector<Slot> slots_;
     std::size_t mask_ = 0;  ///< of a cycle: its slot
 };
 

@@ -113,9 +113,15 @@ PinFlit FlitNetwork::at_pins(std::uint32_t flit, unsigned vc) const {
     return pins;
 }
 
-void FlitNetwork::flit_to_rtl(RtlRouter& rtl, unsigned vc, std::uint32_t flit) {
-    rtl.in.flits[port_of_[vc]] = at_pins(flit, vc_of_[vc]);
-    rtl.anything_in = true;
+/// Whether nothing but an exchanged router gets the flit.
+bool FlitNetwork::accepted_by_rtl(std::uint32_t input_vc, std::uint32_t flit) {
+    const Router& router = routers_[input_vc / kMaxVcs];
+    if (router.rtl == nullptr) return false;
+    const unsigned vc = input_vc % kMaxVcs;
+    router.rtl->in.flits[port_of_[vc]] = at_pins(flit, vc_of_[vc]);
+    router.rtl->anything_in = true;
+    activate(router);
+    return !router.rtl->lockstep;
 }
 
 void FlitNetwork::credit_to_rtl(std::uint32_t output_vc) {
@@ -175,7 +181,18 @@ void FlitNetwork::leave_rtl(Router& router, unsigned port, const PinFlit& flit) 
         }
     }
     ++flits_in_flight_;
-    on_link(router, output, make_flit(id, flit.head, flit.tail), cycle_);
+    // At the output's pins in this cycle.
+    OutputVc& way = router.outputs[output];
+    const FlitEvent event{way.target, make_flit(id, flit.head, flit.tail)};
+    ++way.flits;
+    last_movement_ = cycle_;
+    if ((way.target & kEndpoint) != 0) {
+        ejections_.at(cycle_ + config_.endpoint_link_cycles).push(event);
+    } else {
+        flits_.at(cycle_ + config_.link_cycles).push(event);
+        ++stats_.hop_flits;
+    }
+    if (flit.tail) free_output_vc(router, output, id);
     if (!flit.tail || id == original) return;
     std::size_t here = 0;
     pool_.for_each(pool_[id].set, [&here](unsigned) { ++here; });
@@ -189,7 +206,12 @@ void FlitNetwork::leave_rtl(Router& router, unsigned port, const PinFlit& flit) 
 
 void FlitNetwork::free_slot_of_rtl(const Router& router, unsigned port, unsigned vc) {
     --flits_in_flight_;
-    return_credit(router, port * vcs_ + vc, cycle_);
+    // At the input's pins in this cycle.
+    const std::uint32_t source = router.inputs[port * vcs_ + vc].source;
+    if ((source & kEndpoint) != 0)
+        source_credits_.at(cycle_ + config_.endpoint_link_cycles + config_.credit_cycles).push(source & ~kEndpoint);
+    else
+        credits_.at(cycle_ + config_.link_cycles + config_.credit_cycles).push(source);
 }
 
 void FlitNetwork::expect_flit(const Router& router, unsigned output, std::uint32_t flit, std::uint32_t original) {
@@ -242,13 +264,13 @@ RouterState FlitNetwork::state_of(const Router& router) const {
     for (unsigned vc = 0; vc < router_vcs_; ++vc) {
         state.held.push_back(router.inputs[vc].held);
         state.credits.push_back(router.outputs[vc].credits);
-        state.vc_accept_pointer.push_back(router.inputs[vc].accept_pointer);
-        state.vc_grant_pointer.push_back(router.outputs[vc].grant_pointer);
+        state.vc_accept_pointer.push_back(router.heads[vc].accept_pointer);
+        state.vc_grant_pointer.push_back(router.heads[vc].grant_pointer);
     }
     for (unsigned p = 0; p < ports_; ++p) {
-        state.switch_grant_pointer.push_back(router.ports[p].grant_pointer);
-        state.switch_accept_pointer.push_back(router.ports[p].accept_pointer);
-        state.switch_turn.push_back(router.ports[p].vc_turn);
+        state.switch_grant_pointer.push_back(behind(router.turns[p].granted, ports_));
+        state.switch_accept_pointer.push_back(behind(router.turns[p].accepted, ports_));
+        state.switch_turn.push_back(behind(vc_of_[router.turns[p].passed], vcs_));
     }
     return state;
 }

@@ -2,6 +2,7 @@
 #include "switchyard/hw/noc/flit/flit_network.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -41,8 +42,13 @@ FlitNetwork::FlitNetwork(const Config& config, TopologyPtr topology, const std::
       ports_(max_ports_of(*topology_, router_of_endpoint)),
       router_vcs_(ports_ * vcs_),
       pool_(router_of_endpoint.size()),
-      flits_(longest_delay(config)),
-      credit_events_(longest_delay(config)) {
+      home_(router_of_endpoint.begin(), router_of_endpoint.end()),
+      masks_(topology_, home_),
+      flits_(longest_delay(config), std::size_t{topology_->routers()} * ports_),
+      ejections_(longest_delay(config), router_of_endpoint.size()),
+      credits_(longest_delay(config), std::size_t{topology_->routers()} * ports_),
+      source_credits_(longest_delay(config), router_of_endpoint.size()),
+      matching_(config.oldest_first, config.switch_iterations) {
     const std::string message = validation_error(config, *topology_, ports_);
     if (!message.empty()) throw std::invalid_argument(message);
 
@@ -63,20 +69,21 @@ FlitNetwork::FlitNetwork(const Config& config, TopologyPtr topology, const std::
     routers_.resize(topology_->routers());
     active_.resize((routers_.size() + 63) / 64);
     inputs_.resize(routers_.size() * kMaxVcs);
-    answers_.resize(inputs_.size());
+    heads_.resize(inputs_.size());
     outputs_.resize(inputs_.size());
     for (OutputVc& output : outputs_) output.credits = static_cast<std::uint16_t>(config.buffer_flits);
-    buffers_.resize(inputs_.size() * buffer_slots_);
-    ports_of_routers_.resize(routers_.size() * ports_);
-    loads_.resize(ports_of_routers_.size());
+    packets_in_.resize(inputs_.size() * buffer_slots_);
+    SwitchTurns fresh;  // turns begin with number 0
+    fresh.granted = fresh.accepted = static_cast<std::uint8_t>(ports_ - 1);
+    turns_.resize(routers_.size() * ports_, fresh);
+    loads_.resize(turns_.size());
     for (Router& router : routers_) {
         const std::size_t vcs = number(router) * kMaxVcs, ports = number(router) * ports_;
         router.inputs = &inputs_[vcs];
-        router.answers = &answers_[vcs];
+        router.heads = &heads_[vcs];
         router.outputs = &outputs_[vcs];
-        router.buffers = &buffers_[vcs * buffer_slots_];
-        router.ports = &ports_of_routers_[ports];
-        router.loads = &loads_[ports];
+        router.turns = &turns_[ports];
+        for (unsigned p = 0; p < ports_; ++p) router.turns[p].passed = static_cast<std::uint8_t>((p + 1) * vcs_ - 1);
         router.free_vcs = low_bits(router_vcs_);
     }
     endpoint_of_.resize(routers_.size() * ports_);
@@ -88,7 +95,6 @@ void FlitNetwork::connect(const std::vector<unsigned>& router_of_endpoint) {
         for (unsigned p = 0; p < first_local_; ++p) {
             const std::optional<Topology::Far> far = topology_->behind(number(router), p);
             if (!far) continue;
-            router.ports[p].link_cycles = config_.link_cycles;
             const std::uint32_t outputs = number(router) * kMaxVcs + p * vcs_;
             const std::uint32_t inputs = far->router * kMaxVcs + far->port * vcs_;
             for (unsigned vc = 0; vc < vcs_; ++vc) {
@@ -100,11 +106,9 @@ void FlitNetwork::connect(const std::vector<unsigned>& router_of_endpoint) {
     std::vector<unsigned> attached(topology_->routers());
     for (std::size_t e = 0; e < router_of_endpoint.size(); ++e) {
         const unsigned router = router_of_endpoint[e], local = first_local_ + attached[router]++;
-        home_.push_back(static_cast<std::uint16_t>(router));
         choosers_.push_back(topology_->make_chooser(router));
         local_.push_back(static_cast<std::uint8_t>(local));
         endpoint_of_[router * ports_ + local] = static_cast<std::uint16_t>(e);
-        routers_[router].ports[local].link_cycles = config_.endpoint_link_cycles;
         const std::uint32_t first = router * kMaxVcs + local * vcs_;
         for (unsigned vc = 0; vc < vcs_; ++vc) {
             outputs_[first + vc].target = kEndpoint | (first + vc);
@@ -112,7 +116,7 @@ void FlitNetwork::connect(const std::vector<unsigned>& router_of_endpoint) {
         }
     }
     queues_.resize(home_.size() * kGroups);
-    source_credits_.resize(home_.size() * kMaxVcs, static_cast<std::uint16_t>(config_.buffer_flits));
+    source_room_.resize(home_.size() * kMaxVcs, static_cast<std::uint16_t>(config_.buffer_flits));
     last_group_.resize(home_.size());
     sending_.resize((home_.size() + 63) / 64);
 }
@@ -163,7 +167,7 @@ void FlitNetwork::enqueue(unsigned source, std::uint32_t packet) {
 }
 
 bool FlitNetwork::idle() const {
-    return queued_packets_ == 0 && flits_in_flight_ == 0 && credit_events_.empty() &&
+    return queued_packets_ == 0 && flits_in_flight_ == 0 && credits_.empty() && source_credits_.empty() &&
            std::none_of(rtl_routers_.begin(), rtl_routers_.end(), [](const auto& rtl) { return rtl->busy(); });
 }
 
@@ -181,62 +185,75 @@ std::size_t FlitNetwork::queued(unsigned endpoint) const {
     return count;
 }
 
+std::uint64_t FlitNetwork::link_flits(unsigned router, unsigned port) const {
+    const OutputVc* const vcs = routers_[router].outputs + port * vcs_;
+    return std::accumulate(vcs, vcs + vcs_, std::uint64_t{0},
+                           [](std::uint64_t sum, const OutputVc& vc) { return sum + vc.flits; });
+}
+
 void FlitNetwork::accept(std::uint32_t input_vc, std::uint32_t flit) {
+    InputVc& input = inputs_[input_vc];
+    if (seldom(is_head(flit))) packet_in(input_vc, heads_[input_vc].arrived++) = packet_of(flit);
     Router& router = routers_[input_vc / kMaxVcs];
     const unsigned vc = input_vc % kMaxVcs;
-    if (!rtl_routers_.empty() && router.rtl) {
-        flit_to_rtl(*router.rtl, vc, flit);
-        activate(router);
-        if (!router.rtl->lockstep) return;
-    }
-    InputVc& input = inputs_[input_vc];
-    slot(buffers_.data(), input_vc, input.gone + input.held) = flit;
-    if (input.awaited) {
+    if (seldom(input.awaited)) {
         input.awaited = false;
         wake(router, vc);
     }
     if (input.held++ != 0) return;
-    if (is_head(flit))
+    if (seldom(is_head(flit)))
         head_at_front(router, vc, cycle_);
     else
         router.switch_alloc |= bit(vc) & ~(router.copying | router.switch_wait);
     activate(router);
 }
 
-/// `output_vc` may be marked kExchanged.
-void FlitNetwork::eject(std::uint32_t output_vc, std::uint32_t flit) {
-    credit_events_.push(cycle_ + 1 + config_.endpoint_link_cycles + config_.credit_cycles, output_vc);
-    ++stats_.ejected_flits;
-    --flits_in_flight_;
+/// Credits for it may be marked kExchanged.
+void FlitNetwork::eject_flits() {
+    EventWheel<FlitEvent>::Slot& flits = ejections_.at(cycle_);
+    if (flits.size() == 0) return;
+    EventWheel<std::uint32_t>::Slot& credits =
+        credits_.at(cycle_ + 1 + config_.endpoint_link_cycles + config_.credit_cycles);
+    stats_.ejected_flits += flits.size();
+    flits_in_flight_ -= flits.size();
     last_movement_ = cycle_;
-    if (!is_tail(flit)) return;
-    const std::uint32_t id = packet_of(flit), vc = output_vc & ~kExchanged;
-    deliveries_.push_back({pool_[id].tag, endpoint_of_[vc / kMaxVcs * ports_ + port_of_[vc % kMaxVcs]]});
-    pool_.free(id);
-}
-
-void FlitNetwork::give_source_credit(std::uint32_t vc) {
-    ++source_credits_[vc];
-    const unsigned endpoint = vc / kMaxVcs;
-    sending_[endpoint / 64] |= bit(endpoint % 64);
+    for (const FlitEvent& event : flits) {
+        const std::uint32_t output_vc = event.target & ~kEndpoint;
+        credits.push(output_vc);
+        if (!is_tail(event.flit)) continue;
+        const std::uint32_t id = packet_of(event.flit), vc = output_vc & ~kExchanged;
+        deliveries_.push_back({pool_[id].tag, endpoint_of_[vc / kMaxVcs * ports_ + port_of_[vc % kMaxVcs]]});
+        pool_.free(id);
+    }
+    flits.clear();
 }
 
 void FlitNetwork::begin_cycle() {
     deliveries_.clear();
-    flits_.serve(cycle_, [this](const FlitEvent& event) {
-        if ((event.target & kEndpoint) == 0)
-            accept(event.target, event.flit);
-        else
-            eject(event.target & ~kEndpoint, event.flit);
-    });
-    credit_events_.serve(cycle_, [this](std::uint32_t target) {
-        if ((target & (kEndpoint | kExchanged)) == 0)
+    EventWheel<FlitEvent>::Slot& flits = flits_.at(cycle_);
+    if (rtl_routers_.empty())
+        for (const FlitEvent& event : flits) accept(event.target, event.flit);
+    else
+        for (const FlitEvent& event : flits)
+            if (!accepted_by_rtl(event.target, event.flit)) accept(event.target, event.flit);
+    flits.clear();
+    eject_flits();
+
+    EventWheel<std::uint32_t>::Slot& credits = credits_.at(cycle_);
+    for (const std::uint32_t target : credits) {
+        if (!seldom((target & kExchanged) != 0))
             give_credit(target);
-        else if ((target & kEndpoint) != 0)
-            give_source_credit(target & ~kEndpoint);
         else
             credit_to_rtl(target & ~kExchanged);
-    });
+    }
+    credits.clear();
+    EventWheel<std::uint32_t>::Slot& source_credits = source_credits_.at(cycle_);
+    for (const std::uint32_t vc : source_credits) {
+        ++source_room_[vc];
+        const unsigned endpoint = vc / kMaxVcs;
+        sending_[endpoint / 64] |= bit(endpoint % 64);
+    }
+    source_credits.clear();
     // In an order that does not depend on when a router hands its flits over.
     const auto by_place = [this](const Delivery& a, const Delivery& b) {
         return home_[a.endpoint] != home_[b.endpoint] ? home_[a.endpoint] < home_[b.endpoint]
@@ -246,16 +263,38 @@ void FlitNetwork::begin_cycle() {
         std::sort(deliveries_.begin(), deliveries_.end(), by_place);
 }
 
+/// What only tails and routers in lockstep need when traverse() has sent `flit`.
+void FlitNetwork::after_flit(Router& router, unsigned vc, std::uint32_t flit) {
+    const unsigned output = router.inputs[vc].out;
+    if (router.rtl != nullptr) {
+        expect_flit(router, output, flit, packet_of(flit));
+        expect_credit(router, vc);
+    }
+    if (!is_tail(flit)) return;
+    free_output_vc(router, output, packet_of(flit));
+    if (router.inputs[vc].held > 0) head_at_front(router, vc, cycle_ + 1);
+}
+
+/// With the tail of `packet`.
+void FlitNetwork::free_output_vc(Router& router, unsigned output, std::uint32_t packet) {
+    router.free_vcs |= bit(output);
+    router.no_vc = 0;
+    router.outputs[output].holder = kNone;
+    Load& load = loads_[number(router) * ports_ + port_of_[output]];
+    ++load.packets;
+    load.padding += pool_[packet].padding;
+}
+
 /// All stages decide on what was there when the cycle began: what one hands on, the next one sees a cycle later.
 void FlitNetwork::step_router(Router& router) {
-    if (router.rtl) {
+    if (seldom(router.rtl != nullptr)) {
         step_rtl(router);
         if (!router.rtl->lockstep) return;
     }
     const std::uint64_t at_switch = router.switch_alloc & ~router.asleep;
-    if ((router.routing | (router.vc_alloc & ~router.no_vc) | router.vc_wait) != 0) step_heads(router);
+    if (seldom((router.routing | (router.vc_alloc & ~router.no_vc) | router.vc_wait) != 0)) step_heads(router);
     if (at_switch != 0) allocate_switch(router, at_switch);
-    if (router.switch_wait != 0) answer_switch(router);
+    if (seldom(router.switch_wait != 0)) answer_switch(router);
 }
 
 /// With look-ahead the route of a head is known on arrival.
@@ -267,7 +306,13 @@ void FlitNetwork::step_heads(Router& router) {
 }
 
 void FlitNetwork::end_cycle() {
+    const std::uint64_t shown = cycle_ + config_.switch_cycles + 1;
+    flits_out_ = &flits_.at(shown + config_.link_cycles);
+    ejections_out_ = &ejections_.at(shown + config_.endpoint_link_cycles);
+    credits_out_ = &credits_.at(cycle_ + 1 + config_.link_cycles + config_.credit_cycles);
+    source_credits_out_ = &source_credits_.at(cycle_ + 1 + config_.endpoint_link_cycles + config_.credit_cycles);
     inject();
+    const std::size_t to_routers = flits_out_->size(), to_endpoints = ejections_out_->size();
     for (std::size_t w = 0; w < active_.size(); ++w) {
         for (std::uint64_t mask = active_[w]; mask != 0;) {
             const unsigned i = take_first(mask);
@@ -276,6 +321,8 @@ void FlitNetwork::end_cycle() {
             if (!router.active()) active_[w] &= ~bit(i);
         }
     }
+    stats_.hop_flits += flits_out_->size() - to_routers;
+    if (flits_out_->size() + ejections_out_->size() > to_routers + to_endpoints) last_movement_ = cycle_;
     if (config_.watchdog_cycles > 0 && cycle_ - last_movement_ >= config_.watchdog_cycles &&
         (flits_in_flight_ > 0 || queued_packets_ > 0))
         throw NoProgress(no_progress_report());

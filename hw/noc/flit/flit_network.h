@@ -9,10 +9,14 @@
 #include <string>
 #include <vector>
 
+#include <boost/container/small_vector.hpp>
+
+#include "switchyard/hw/noc/flit/endpoint_masks.h"
 #include "switchyard/hw/noc/flit/event_wheel.h"
 #include "switchyard/hw/noc/flit/external_router.h"
 #include "switchyard/hw/noc/flit/flit_config.h"
 #include "switchyard/hw/noc/flit/packets.h"
+#include "switchyard/hw/noc/flit/switch_matching.h"
 #include "switchyard/hw/noc/topology.h"
 #include "switchyard/tlm/rtl_fault.h"
 
@@ -92,10 +96,10 @@ public:
 
     const Stats& stats() const { return stats_; }
     /// Flits that have been given the way out of `router` by `port`; an external one's those that its pins have shown.
-    std::uint64_t link_flits(unsigned router, unsigned port) const { return routers_[router].loads[port].flits; }
+    std::uint64_t link_flits(unsigned router, unsigned port) const;
     /// Packets among them, and their padding.
-    std::uint64_t link_packets(unsigned router, unsigned port) const { return routers_[router].loads[port].packets; }
-    std::uint64_t link_padding(unsigned router, unsigned port) const { return routers_[router].loads[port].padding; }
+    std::uint64_t link_packets(unsigned router, unsigned port) const { return loads_[router * ports_ + port].packets; }
+    std::uint64_t link_padding(unsigned router, unsigned port) const { return loads_[router * ports_ + port].padding; }
     /// Packets that wait at an endpoint, the one that is being injected included.
     std::size_t queued(unsigned endpoint) const;
     const Config& config() const { return config_; }
@@ -143,36 +147,36 @@ private:
     // Small, and what a flit needs side by side: the state of all routers passes through the cache in every cycle.
     struct alignas(32) InputVc {
         std::uint64_t sent = 0;            ///< cycle in which the front packet was sent
-        std::uint64_t wanted = 0;          ///< output VCs of the router that the front packet may take
-        std::uint16_t gone = 0;            ///< flits that have left the buffer
+        std::uint32_t left = 0;            ///< flits of the front packet that are still to leave; not of a copying VC
+        std::uint32_t flit = 0;            ///< the next of these, its tail's mark left out
+        std::uint32_t source = kEndpoint;  ///< output VC in front of it, or kEndpoint | VC of an endpoint
         std::uint16_t held = 0;            ///< flits in the buffer
         std::uint16_t room = 1;            ///< credits that the front flit needs to leave
-        std::uint16_t fork = 0;            ///< of a copying VC: index in forks_
         std::uint8_t out = kNone;          ///< output VC of the router that the front packet has; answer under way
-        std::uint8_t accept_pointer = 0;   ///< of the VC allocator
+        std::uint8_t out_port = 0;         ///< port of `out`, once the packet has it
         bool awaited = false;              ///< its fork does not ask for the switch until a flit is there
-        std::uint32_t source = kEndpoint;  ///< output VC in front of it, or kEndpoint | VC of an endpoint
+        std::uint16_t fork = 0;            ///< of a copying VC: index in forks_
     };
-    /// Answers that are under way to an input VC.
-    struct Answers {
-        std::uint64_t due = 0;         ///< cycle in which route computation or VC allocator has it
-        std::uint64_t switch_due = 0;  ///< the same of the switch allocator
-        bool granted = false;          ///< by the switch allocator
+    /// What an input VC needs for heads and for answers that are under way.
+    struct HeadState {
+        std::uint64_t wanted = 0;               ///< output VCs of the router that the front packet may take
+        std::uint64_t due = 0;                  ///< cycle in which route computation or VC allocator has its answer
+        std::uint64_t switch_due = 0;           ///< the same of the switch allocator
+        bool granted = false;                   ///< by the switch allocator
+        std::uint8_t accept_pointer = 0;        ///< of the VC allocator
+        std::uint8_t grant_pointer = 0;         ///< the same of the output VC of this number
+        std::uint16_t arrived = 0, routed = 0;  ///< packets whose heads have come, and whose ways are known
     };
     struct OutputVc {
+        std::uint64_t flits = 0;           ///< that have left by it
         std::uint32_t target = kEndpoint;  ///< input VC behind it, or kEndpoint | its own number
         std::uint16_t credits = 0;
-        std::uint8_t holder = kNone;     ///< input VC whose packet has it, or kNone
-        std::uint8_t grant_pointer = 0;  ///< of the VC allocator
-        bool awaited = false;            ///< its holder does not ask until there is a credit
-    };
-    struct Port {
-        unsigned link_cycles = 0;
-        std::uint8_t grant_pointer = 0, accept_pointer = 0, vc_turn = 0;  ///< of the switch allocator
+        std::uint8_t holder = kNone;  ///< input VC whose packet has it, or kNone
+        bool awaited = false;         ///< its holder does not ask until there is a credit
     };
     /// What has left by a port.
     struct Load {
-        std::uint64_t flits = 0, packets = 0, padding = 0;
+        std::uint64_t packets = 0, padding = 0;
     };
     /// The masks have a bit for each input VC (port * vcs + vc): which stage its front flit is in.
     struct alignas(64) Router {
@@ -190,11 +194,9 @@ private:
         RtlRouter* rtl = nullptr;  ///< of an exchanged router
         // Its own ones of the network's.
         InputVc* inputs = nullptr;
-        Answers* answers = nullptr;
+        HeadState* heads = nullptr;
         OutputVc* outputs = nullptr;
-        Port* ports = nullptr;
-        Load* loads = nullptr;
-        std::uint32_t* buffers = nullptr;
+        SwitchTurns* turns = nullptr;  ///< by port
 
         bool active() const {
             return (routing | (vc_alloc & ~no_vc) | vc_wait | (switch_alloc & ~asleep) | switch_wait) != 0 ||
@@ -219,7 +221,7 @@ private:
         };
         std::uint32_t packet = 0;  ///< the one in the buffer
         std::uint16_t flits = 0, gone = 0;
-        std::vector<Branch> branches;
+        boost::container::small_vector<Branch, 4> branches;
     };
     /// Of an endpoint, for one traffic class.
     struct SourceQueue {
@@ -231,20 +233,18 @@ private:
         void pop();
     };
 
+    static constexpr std::uint32_t kHead = 1, kTail = 2;  ///< marks of a flit
     static std::uint32_t make_flit(std::uint32_t packet, bool head, bool tail) {
-        return packet << 2 | (head ? 1u : 0u) | (tail ? 2u : 0u);
+        return packet << 2 | (head ? kHead : 0) | (tail ? kTail : 0);
     }
-    static bool is_head(std::uint32_t flit) { return (flit & 1) != 0; }
-    static bool is_tail(std::uint32_t flit) { return (flit & 2) != 0; }
+    static bool is_head(std::uint32_t flit) { return (flit & kHead) != 0; }
+    static bool is_tail(std::uint32_t flit) { return (flit & kTail) != 0; }
     static std::uint32_t packet_of(std::uint32_t flit) { return flit >> 2; }
 
     unsigned number(const Router& router) const { return static_cast<unsigned>(&router - routers_.data()); }
-    /// Where an input VC's buffer has the flit that came after `before` others.
-    std::uint32_t& slot(std::uint32_t* buffers, unsigned vc, unsigned before) const {
-        return buffers[std::size_t{vc} * buffer_slots_ + (before & (buffer_slots_ - 1))];
-    }
-    std::uint32_t front_flit(const Router& router, unsigned vc) const {
-        return slot(router.buffers, vc, router.inputs[vc].gone);
+    /// Where an input VC keeps the packet whose head came after `before` others.
+    std::uint32_t& packet_in(std::size_t input_vc, unsigned before) {
+        return packets_in_[input_vc * buffer_slots_ + (before & (buffer_slots_ - 1))];
     }
 
     // flit_network.cpp
@@ -253,8 +253,9 @@ private:
                               std::uint32_t padding);
     void enqueue(unsigned source, std::uint32_t packet);
     inline void accept(std::uint32_t input_vc, std::uint32_t flit);
-    inline void eject(std::uint32_t output_vc, std::uint32_t flit);
-    inline void give_source_credit(std::uint32_t vc);
+    inline void give_credit(std::uint32_t output_vc);
+    inline void wake(Router& router, unsigned vc);
+    void eject_flits();
     inline void step_router(Router& router);
     void step_heads(Router& router);
     void activate(const Router& router) { active_[number(router) / 64] |= std::uint64_t{1} << number(router) % 64; }
@@ -274,30 +275,25 @@ private:
     // vc_allocation.cpp
     void allocate_vcs(Router& router);
     void answer_vcs(Router& router);
-    static void take_output_vc(Router& router, unsigned vc, unsigned output);
+    void take_output_vc(Router& router, unsigned vc, unsigned output);
 
     // switch_allocation.cpp
     void allocate_switch(Router& router, std::uint64_t asking);
-    void ask_alone(Router& router, unsigned vc);
+    void pass_alone(Router& router, unsigned vc);
     void share_switch(Router& router, std::uint64_t asking);
-    inline void move_pointers(Router& router, unsigned vc, unsigned accepted);
+    inline void move_turns(Router& router, unsigned vc, unsigned accepted);
     static bool has_room(const Router& router, unsigned vc);
     static void await_credit(Router& router, unsigned vc);
-    inline void wake(Router& router, unsigned vc);
-    void match_switch(Router& router, std::uint64_t ready);
-    std::uint64_t match_ports(Router& router, std::uint64_t asking, bool move);
     inline std::uint64_t pass_switch(Router& router, unsigned vc, unsigned accepted, std::uint64_t granted, bool move);
     void answer_switch(Router& router);
 
     // traversal.h
     inline void head_at_front(Router& router, unsigned vc, std::uint64_t first_cycle);
     inline void traverse(Router& router, unsigned vc);
-    inline void send_flit(Router& router, unsigned output, std::uint32_t flit, std::uint32_t original);
-    inline void on_link(Router& router, unsigned output, std::uint32_t flit, std::uint64_t sent);
-    inline void drop_front(Router& router, unsigned vc);
-    inline void return_credit(const Router& router, unsigned vc, std::uint64_t sent);
-    inline void next_packet(Router& router, unsigned vc);
-    inline void give_credit(std::uint32_t output_vc);
+    inline void send_flit(Router& router, unsigned output, std::uint32_t flit);
+    inline void free_slot(InputVc& input);
+    void after_flit(Router& router, unsigned vc, std::uint32_t flit);
+    void free_output_vc(Router& router, unsigned output, std::uint32_t packet);
     /// The number behind i of n, cyclically.
     static std::uint8_t behind(unsigned i, unsigned n) { return static_cast<std::uint8_t>(i + 1 == n ? 0 : i + 1); }
 
@@ -316,7 +312,7 @@ private:
     // exchange.cpp
     std::vector<PinDestination> destinations_of(std::uint32_t packet) const;
     PinFlit at_pins(std::uint32_t flit, unsigned vc) const;
-    void flit_to_rtl(RtlRouter& rtl, unsigned vc, std::uint32_t flit);
+    bool accepted_by_rtl(std::uint32_t input_vc, std::uint32_t flit);
     void credit_to_rtl(std::uint32_t output_vc);
     void step_rtl(Router& router);
     void expect_flit(const Router& router, unsigned output, std::uint32_t flit, std::uint32_t original);
@@ -353,34 +349,37 @@ private:
     std::vector<std::unique_ptr<RtlRouter>> rtl_routers_;
     std::vector<std::uint64_t> active_;  ///< a bit a router
     std::vector<InputVc> inputs_;
-    std::vector<Answers> answers_;  ///< by input VC
+    std::vector<HeadState> heads_;  ///< by input VC
     std::vector<OutputVc> outputs_;
-    std::vector<std::uint32_t> buffers_;  ///< of the input VCs, rings of flits: slot()
-    std::vector<Port> ports_of_routers_;  ///< router * ports_ + port
-    std::vector<Load> loads_;             ///< of the ports
+    std::vector<std::uint32_t> packets_in_;  ///< by input VC, a ring: packet_in()
+    std::vector<SwitchTurns> turns_;         ///< router * ports_ + port
+    std::vector<Load> loads_;                ///< of the ports
     std::vector<Fork> forks_;
     std::vector<std::uint16_t> free_forks_;
 
     // By endpoint.
     std::vector<std::uint16_t> home_;
     std::vector<std::uint8_t> local_;
+    EndpointMasks masks_;
     std::vector<std::unique_ptr<RouteChooser>> choosers_;
-    std::vector<SourceQueue> queues_;            ///< endpoint * kGroups + group
-    std::vector<std::uint16_t> source_credits_;  ///< by VC
+    std::vector<SourceQueue> queues_;         ///< endpoint * kGroups + group
+    std::vector<std::uint16_t> source_room_;  ///< by VC: credits
     std::vector<std::uint8_t> last_group_;
     std::vector<std::uint16_t> endpoint_of_;           ///< router * ports_ + port
     std::vector<std::uint64_t> sending_;               ///< a bit an endpoint that may have a flit and a credit for it
     std::vector<std::uint16_t> routers_of_multicast_;  ///< scratch
-    std::vector<std::uint8_t> ports_of_multicast_;     ///< scratch
 
-    EventWheel<FlitEvent> flits_;
-    EventWheel<std::uint32_t> credit_events_;
+    EventWheel<FlitEvent> flits_, ejections_;  ///< what reaches routers, and endpoints
+    EventWheel<std::uint32_t> credits_,
+        source_credits_;  ///< to OutputVcs, which may be marked kExchanged; to VCs of endpoints
+    // Where that which is granted in this cycle is due.
+    EventWheel<FlitEvent>::Slot *flits_out_ = nullptr, *ejections_out_ = nullptr;
+    EventWheel<std::uint32_t>::Slot *credits_out_ = nullptr, *source_credits_out_ = nullptr;
 
     // Scratch of the allocators.
-    std::uint64_t grants_[64] = {};     ///< by input VC or port: output VCs or ports
+    SwitchMatching matching_;
+    std::uint64_t grants_[64] = {};     ///< by input VC: output VCs
     std::uint64_t ready_for_[64] = {};  ///< by input VC: output ports
-    std::uint64_t requests_[64] = {};   ///< by input port: output ports
-    std::uint8_t chosen_[64][64] = {};  ///< [input port][output port]: VC
 };
 
 }  // namespace switchyard::hw::flit

@@ -39,7 +39,7 @@ bool FlitNetwork::inject_flit(unsigned endpoint, unsigned group) {
     SourceQueue& queue = queues_[endpoint * kGroups + group];
     const std::uint32_t id = queue.packets[queue.first];
     const Packet& packet = pool_[id];
-    std::uint16_t* const credits = &source_credits_[endpoint * kMaxVcs];
+    std::uint16_t* const credits = &source_room_[endpoint * kMaxVcs];
     if (queue.vc == kNone) {
         // The next VC in turn that has room; BookSim's endpoints do the same.
         const std::uint64_t range = vc_range_[group][kAnyClass];
@@ -57,7 +57,7 @@ bool FlitNetwork::inject_flit(unsigned endpoint, unsigned group) {
     --credits[queue.vc];
     const bool tail = queue.sent + 1 == packet.flits;
     const std::uint32_t input_vc = home_[endpoint] * kMaxVcs + local_[endpoint] * vcs_ + queue.vc;
-    flits_.push(cycle_ + 1 + config_.endpoint_link_cycles, {input_vc, make_flit(id, queue.sent == 0, tail)});
+    flits_.at(cycle_ + 1 + config_.endpoint_link_cycles).push({input_vc, make_flit(id, queue.sent == 0, tail)});
     ++stats_.injected_flits;
     ++flits_in_flight_;
     last_movement_ = cycle_;

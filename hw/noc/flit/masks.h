@@ -7,17 +7,28 @@
 
 namespace switchyard::hw::flit {
 
+/// What is seldom so, for the compiler's layout of a hot path.
+constexpr bool seldom(bool condition) {
+    return __builtin_expect(static_cast<long>(condition), 0L) != 0;
+}
+
 /// The first set bit at or after `begin`, cyclically: a round-robin arbiter whose pointer is `begin`. `mask` != 0.
 inline unsigned first_from(std::uint64_t mask, unsigned begin) {
     const std::uint64_t later = mask >> begin << begin;
     return static_cast<unsigned>(__builtin_ctzll(later != 0 ? later : mask));
 }
 
-/// The set bit with the least key(bit), of several the first at or after `begin`, cyclically. `mask` != 0.
+/// The same with the pointer behind `last`.
+inline unsigned first_behind(std::uint64_t mask, unsigned last) {
+    const std::uint64_t later = mask & -(std::uint64_t{2} << last);
+    return static_cast<unsigned>(__builtin_ctzll(later != 0 ? later : mask));
+}
+
+/// The set bit with the least key(bit), of several the first one behind `last`, cyclically. `mask` != 0.
 template <class Key>
-unsigned min_from(std::uint64_t mask, unsigned begin, Key&& key) {
-    const std::uint64_t later = mask >> begin << begin;
-    unsigned min = first_from(mask, begin);
+unsigned min_behind(std::uint64_t mask, unsigned last, Key&& key) {
+    const std::uint64_t later = mask & -(std::uint64_t{2} << last);
+    unsigned min = first_behind(mask, last);
     for (std::uint64_t part : {later, mask & ~later}) {
         for (; part != 0; part &= part - 1) {
             const auto bit = static_cast<unsigned>(__builtin_ctzll(part));

@@ -16,26 +16,34 @@
 namespace switchyard::hw::flit {
 
 void FlitNetwork::route_multicast(Router& router, unsigned vc, std::uint32_t id) {
-    const unsigned source = pool_[id].source_router, group = pool_[id].group;
-    const unsigned choice = pool_[id].choice;
+    const unsigned source = pool_[id].source_router, group = pool_[id].group, set = pool_[id].set;
+    const std::size_t words = masks_.words();
+    const std::uint64_t* const behind = masks_.behind(number(router), pool_[id].choice);
+    const std::uint64_t* const second_class = masks_.second_class(source);
+    const auto meets = [words](const std::uint64_t* a, const std::uint64_t* b, const std::uint64_t* c) {
+        for (std::size_t w = 0; w < words; ++w)
+            if ((a[w] & b[w] & c[w]) != 0) return true;
+        return false;
+    };
     // By output port: whether anybody behind it lies beyond the dateline. Those that do lie farther than the others, so
     // that every router on the way comes to the same answer.
-    bool crosses[64] = {};
-    std::uint64_t ports = 0;
-    ports_of_multicast_.clear();
-    pool_.for_each(pool_[id].set, [&](unsigned endpoint) {
-        const unsigned to = home_[endpoint];
-        const unsigned port = number(router) == to ? local_[endpoint] : topology_->port_to(number(router), to, choice);
+    std::uint64_t ports = 0, crossing = 0;
+    const std::uint64_t* const members = pool_.words_of(set);
+    for (unsigned port = 0; port < first_local_; ++port) {
+        const std::uint64_t* const here = behind + port * words;
+        if (!meets(members, here, here)) continue;
         ports |= bit(port);
-        ports_of_multicast_.push_back(static_cast<std::uint8_t>(port));
-        if (port < first_local_) crosses[port] = crosses[port] || topology_->second_class(source, to, port);
-    });
+        if (meets(members, here, second_class + port * words)) crossing |= bit(port);
+    }
+    const std::uint64_t* const own = behind + first_local_ * words;
+    for (std::size_t w = 0; w < words; ++w)
+        for (std::uint64_t mask = members[w] & own[w]; mask != 0;) ports |= bit(local_[64 * w + take_first(mask)]);
     const auto wanted = [&](unsigned port) {
-        return output_vcs(group, port >= first_local_ ? kAnyClass : (crosses[port] ? 1 : 0), port);
+        return output_vcs(group, port >= first_local_ ? kAnyClass : static_cast<unsigned>(crossing >> port & 1), port);
     };
-    InputVc& input = router.inputs[vc];
+    HeadState& head = router.heads[vc];
     if ((ports & (ports - 1)) == 0) {
-        input.wanted = wanted(static_cast<unsigned>(__builtin_ctzll(ports)));
+        head.wanted = wanted(static_cast<unsigned>(__builtin_ctzll(ports)));
         return;
     }
 
@@ -43,32 +51,32 @@ void FlitNetwork::route_multicast(Router& router, unsigned vc, std::uint32_t id)
         free_forks_.push_back(static_cast<std::uint16_t>(forks_.size()));
         forks_.emplace_back();
     }
-    input.fork = free_forks_.back();
+    const std::uint16_t number_of_fork = free_forks_.back();
+    router.inputs[vc].fork = number_of_fork;
     free_forks_.pop_back();
-    Fork& fork = forks_[input.fork];
+    Fork& fork = forks_[number_of_fork];
     fork.packet = id;
     fork.flits = static_cast<std::uint16_t>(pool_[id].flits);
     fork.gone = 0;
     fork.branches.clear();
-    std::uint8_t branch_of[64] = {};
     while (ports != 0) {
         const unsigned port = take_first(ports);
-        branch_of[port] = static_cast<std::uint8_t>(fork.branches.size());
-        Fork::Branch branch;
+        Fork::Branch& branch = fork.branches.emplace_back();
         branch.packet = pool_.make();
-        const std::uint32_t set = pool_.make_set();
+        branch.wanted = wanted(port);
+        const std::uint32_t copied = pool_.make_set();
         Packet& copy = pool_[branch.packet];
         copy = pool_[id];
-        copy.set = set;
-        branch.wanted = wanted(port);
-        fork.branches.push_back(branch);
+        copy.set = copied;
+        if (port >= first_local_) {
+            pool_.insert(copied, endpoint_of_[number(router) * ports_ + port]);
+        } else {
+            std::uint64_t* const to = pool_.words_of(copied);
+            const std::uint64_t *const from = pool_.words_of(set), *const here = behind + port * words;
+            for (std::size_t w = 0; w < words; ++w) to[w] = from[w] & here[w];
+        }
         ++stats_.copies;
     }
-    std::size_t destination = 0;
-    pool_.for_each(pool_[id].set, [&](unsigned endpoint) {
-        const unsigned port = ports_of_multicast_[destination++];
-        pool_.insert(pool_[fork.branches[branch_of[port]].packet].set, endpoint);
-    });
     router.copying |= bit(vc);
 }
 
@@ -83,8 +91,8 @@ void FlitNetwork::take_branches(Router& router, unsigned vc, std::uint64_t grant
     Fork& fork = forks_[router.inputs[vc].fork];
     for (Fork::Branch& branch : fork.branches) {
         if (branch.out != kNone || (branch.wanted & granted) == 0) continue;
-        const unsigned output = first_from(branch.wanted & granted, router.inputs[vc].accept_pointer);
-        router.outputs[output].grant_pointer = behind(vc, router_vcs_);
+        const unsigned output = first_from(branch.wanted & granted, router.heads[vc].accept_pointer);
+        router.heads[output].grant_pointer = behind(vc, router_vcs_);
         branch.answer = static_cast<std::uint8_t>(output);
     }
     if (config_.vc_alloc_cycles == 1) answer_branches(router, vc);
@@ -129,7 +137,7 @@ void FlitNetwork::await_any_branch(Router& router, unsigned vc) const {
 
 /// One flit can leave by several outputs at once: all branches that want the one that leaves by `accepted`.
 std::uint64_t FlitNetwork::grant_branches(const Router& router, unsigned vc, unsigned accepted, std::uint64_t granted) {
-    std::vector<Fork::Branch>& branches = forks_[router.inputs[vc].fork].branches;
+    auto& branches = forks_[router.inputs[vc].fork].branches;
     std::uint16_t position = 0;
     for (const Fork::Branch& branch : branches)
         if (branch.out != kNone && port_of_[branch.out] == accepted) position = branch.sent;
@@ -160,21 +168,26 @@ void FlitNetwork::traverse_branches(Router& router, unsigned vc) {
         if (branch.granted) {
             branch.granted = false;
             const bool tail = branch.sent + 1 == fork.flits;
-            send_flit(router, branch.out, make_flit(branch.packet, branch.sent == 0, tail), fork.packet);
+            const std::uint32_t flit = make_flit(branch.packet, branch.sent == 0, tail);
+            send_flit(router, branch.out, flit);
+            if (router.rtl != nullptr) expect_flit(router, branch.out, flit, fork.packet);
+            if (tail) free_output_vc(router, branch.out, branch.packet);
             ++branch.sent;
             ++flits_in_flight_;
         }
         slowest = std::min<unsigned>(slowest, branch.sent);
     }
     for (; fork.gone < slowest; ++fork.gone) {
-        drop_front(router, vc);
+        free_slot(router.inputs[vc]);
+        if (router.rtl != nullptr) expect_credit(router, vc);
         --flits_in_flight_;
     }
     if (fork.gone < fork.flits) return;
     pool_.free(fork.packet);
     free_forks_.push_back(static_cast<std::uint16_t>(number));
     router.copying &= ~bit(vc);
-    next_packet(router, vc);
+    router.switch_alloc &= ~bit(vc);
+    if (router.inputs[vc].held > 0) head_at_front(router, vc, cycle_ + 1);
 }
 
 }  // namespace switchyard::hw::flit

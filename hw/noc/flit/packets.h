@@ -64,6 +64,8 @@ public:
     void insert(std::uint32_t set, unsigned endpoint) {
         sets_[set * words_ + endpoint / 64] |= std::uint64_t{1} << endpoint % 64;
     }
+    /// The members of a set, with a bit an endpoint, in (endpoints + 63) / 64 words.
+    std::uint64_t* words_of(std::uint32_t set) { return &sets_[set * words_]; }
     /// Calls visit(endpoint) in rising order.
     template <class Visit>
     void for_each(std::uint32_t set, Visit&& visit) const {

@@ -14,12 +14,15 @@ void FlitNetwork::set_destination(Packet& packet, unsigned source, unsigned endp
 void FlitNetwork::compute_routes(Router& router) {
     for (std::uint64_t mask = router.routing; mask != 0;) {
         const unsigned vc = take_first(mask);
-        InputVc& input = router.inputs[vc];
-        if (router.answers[vc].due > cycle_) continue;
+        HeadState& head = router.heads[vc];
+        if (head.due > cycle_) continue;
         router.routing &= ~bit(vc);
         router.vc_alloc |= bit(vc);
-        const std::uint32_t id = packet_of(front_flit(router, vc));
+        const std::uint32_t id = packet_in(number(router) * kMaxVcs + vc, head.routed++);
         const Packet& packet = pool_[id];
+        InputVc& input = router.inputs[vc];
+        input.left = packet.flits;
+        input.flit = make_flit(id, true, false);
         input.sent = packet.sent;
         input.room = packet.whole() ? static_cast<std::uint16_t>(packet.flits) : 1;
         if (packet.whole()) {
@@ -31,7 +34,7 @@ void FlitNetwork::compute_routes(Router& router) {
             port = topology_->port_to(number(router), packet.router, packet.choice);
             dateline_class = topology_->second_class(packet.source_router, packet.router, port) ? 1 : 0;
         }
-        input.wanted = output_vcs(packet.group, dateline_class, port);
+        head.wanted = output_vcs(packet.group, dateline_class, port);
     }
 }
 

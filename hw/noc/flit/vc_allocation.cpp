@@ -14,20 +14,20 @@ void FlitNetwork::allocate_vcs(Router& router) {
     for (std::uint64_t mask = asking; mask != 0;) {
         const unsigned vc = take_first(mask);
         const bool copying = (router.copying >> vc & 1) != 0;
-        grants_[vc] = (copying ? wanted_by_branches(router, vc) : router.inputs[vc].wanted) & router.free_vcs;
+        grants_[vc] = (copying ? wanted_by_branches(router, vc) : router.heads[vc].wanted) & router.free_vcs;
         contested |= requested & grants_[vc];
         requested |= grants_[vc];
         if (at_once) {
             if (grants_[vc] == 0) router.no_vc |= bit(vc);
             continue;
         }
-        router.answers[vc].due = cycle_ + config_.vc_alloc_cycles - 1;
+        router.heads[vc].due = cycle_ + config_.vc_alloc_cycles - 1;
         if (!copying) router.inputs[vc].out = kNone;
     }
     leave_to_one(grants_, asking, contested, [&](unsigned output, std::uint64_t rivals) {
-        const unsigned pointer = router.outputs[output].grant_pointer;
+        const unsigned pointer = router.heads[output].grant_pointer;
         if (!config_.oldest_first) return first_from(rivals, pointer);
-        return min_from(rivals, pointer, [&](unsigned vc) { return router.inputs[vc].sent; });
+        return min_behind(rivals, (pointer + 63) % 64, [&](unsigned vc) { return router.inputs[vc].sent; });
     });
     if (!at_once) {
         router.vc_alloc &= ~asking;
@@ -41,9 +41,9 @@ void FlitNetwork::allocate_vcs(Router& router) {
             take_branches(router, vc, grants);
             continue;
         }
-        const unsigned output = first_from(grants, router.inputs[vc].accept_pointer);
-        router.outputs[output].grant_pointer = behind(vc, router_vcs_);
-        router.inputs[vc].accept_pointer = behind(output, router_vcs_);
+        const unsigned output = first_from(grants, router.heads[vc].accept_pointer);
+        router.heads[output].grant_pointer = behind(vc, router_vcs_);
+        router.heads[vc].accept_pointer = behind(output, router_vcs_);
         if (at_once)
             take_output_vc(router, vc, output);
         else
@@ -55,7 +55,7 @@ void FlitNetwork::answer_vcs(Router& router) {
     for (std::uint64_t mask = router.vc_wait; mask != 0;) {
         const unsigned vc = take_first(mask);
         const InputVc& input = router.inputs[vc];
-        if (router.answers[vc].due > cycle_) continue;
+        if (router.heads[vc].due > cycle_) continue;
         router.vc_wait &= ~bit(vc);
         router.vc_alloc |= bit(vc);  // again from the next cycle, if there is nothing for it
         if ((router.copying >> vc & 1) != 0) {
@@ -71,6 +71,7 @@ void FlitNetwork::take_output_vc(Router& router, unsigned vc, unsigned output) {
     router.vc_alloc &= ~bit(vc);
     router.switch_alloc |= bit(vc);
     router.inputs[vc].out = static_cast<std::uint8_t>(output);
+    router.inputs[vc].out_port = port_of_[output];
     router.outputs[output].holder = static_cast<std::uint8_t>(vc);
 }
 

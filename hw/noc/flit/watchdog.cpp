@@ -49,7 +49,7 @@ std::uint32_t FlitNetwork::waits_for(std::uint32_t input_vc) const {
                 return behind(branch.out);
         }
     } else if (((router.vc_alloc | router.vc_wait) >> vc & 1) != 0) {
-        return holder_of(input.wanted);
+        return holder_of(router.heads[vc].wanted);
     } else if (input.held > 0 && ((router.switch_alloc | router.switch_wait) >> vc & 1) != 0) {
         return behind(input.out);
     }

@@ -71,12 +71,12 @@ TEST_CASE("flit: a second iteration of the switch allocator finds what the first
 TEST_CASE("flit: the least key wins, and the turn decides between equals", "[flit]") {
     const std::vector<unsigned> keys{7, 3, 9, 3, 3, 8};
     const auto key = [&](unsigned bit) { return keys[bit]; };
-    const auto min = [&](std::uint64_t mask, unsigned begin) { return hw::flit::min_from(mask, begin, key); };
-    CHECK(min(0b111111, 0) == 1);
-    CHECK(min(0b111111, 2) == 3);
-    CHECK(min(0b111111, 4) == 4);
-    CHECK(min(0b111111, 5) == 1);
-    CHECK(min(0b100101, 0) == 0);
-    CHECK(min(0b100100, 0) == 5);
-    CHECK(min(0b000100, 5) == 2);
+    const auto min = [&](std::uint64_t mask, unsigned last) { return hw::flit::min_behind(mask, last, key); };
+    CHECK(min(0b111111, 63) == 1);
+    CHECK(min(0b111111, 1) == 3);
+    CHECK(min(0b111111, 3) == 4);
+    CHECK(min(0b111111, 4) == 1);
+    CHECK(min(0b100101, 63) == 0);
+    CHECK(min(0b100100, 63) == 5);
+    CHECK(min(0b000100, 4) == 2);
 }
