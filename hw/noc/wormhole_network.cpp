@@ -79,6 +79,7 @@ WormholeNetwork::WormholeNetwork(const sc_core::sc_module_name& name, const Conf
     exchange_routers(make_router);
     SC_HAS_PROCESS(WormholeNetwork);
     SC_THREAD(run);  // a thread, since it calls b_transport
+    sensitive << next_edge_;
     register_counters(registry);
     registry.add_waiter(*this, [this] { return waits(); });
 }
@@ -134,7 +135,7 @@ unsigned WormholeNetwork::debug_transport(int, Payload& payload) {
 
 void WormholeNetwork::run() {
     while (true) {
-        wait(next_edge_);
+        wait();
         step();
     }
 }
