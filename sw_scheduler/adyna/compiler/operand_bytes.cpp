@@ -25,32 +25,41 @@ std::uint32_t aligned(std::uint64_t bytes) {
     return static_cast<std::uint32_t>(round_up(bytes, kAlignment));
 }
 
-std::uint64_t input_bytes(const OperatorShape& shape, const Source& source, const TileWork& block) {
-    const bool pooled = source.reduce == EdgeReduce::global_pool;
-    const std::uint32_t parts = pooled ? std::min<std::uint32_t>(kMaxPooledParts, source.shape.rows) : 1;
-    const std::uint32_t rows = pooled ? 1 : source.shape.rows, columns = pooled ? 1 : source.shape.columns;
-    if (source.role == OperandRole::factor)
-        return source.shape.element_bytes * std::uint64_t{block.size[kN]} * source.taken_channels();
-    if (source.role == OperandRole::second_operand) {
-        return source.shape.element_bytes * std::uint64_t{block.size[kN]} * block.size[kK] *
-               (pooled ? 1 : block.size[kP]) * columns * parts;
+InputBytes::InputBytes(const OperatorShape& shape, const Source& source) : bytes_(source.shape.element_bytes) {
+    if (source.role == OperandRole::factor) {
+        bytes_ *= source.taken_channels();
+        return;
     }
-    std::uint32_t needed_rows = rows, channels = source.taken_channels();
+    const bool pooled = source.reduce == EdgeReduce::global_pool;
+    bytes_ *= pooled ? std::min<std::uint32_t>(kMaxPooledParts, source.shape.rows) : source.shape.columns;
+    const std::uint32_t rows = pooled ? 1 : source.shape.rows;
+    if (source.role == OperandRole::second_operand) {
+        by_channels_ = true;
+        row_step_ = pooled ? 0 : 1;
+        return;
+    }
+    first_rows_ = rows;
     const bool whole = needs_whole_input(shape, source.taken_channels(), rows, false);
     if (shape.kind == OpKind::attention) {
-        channels = heads_of(shape, block.size[kK]) * (shape.in_channels / shape.heads);
-    } else if (!whole) {
-        if (shape.channelwise() && shape.in_channels == shape.out_channels) channels = block.size[kK];
-        const bool windows =
-            shape.kind == OpKind::convolution || shape.kind == OpKind::depthwise || shape.kind == OpKind::pool;
-        if (windows) {
-            needed_rows =
-                std::min<std::uint32_t>(rows, (std::uint32_t{block.size[kP]} - 1) * shape.stride + shape.filter_rows);
-        } else if (shape.in_rows == shape.out_rows) {
-            needed_rows = block.size[kP];
-        }
+        heads_ = &shape;
+        return;
     }
-    return source.shape.element_bytes * std::uint64_t{block.size[kN]} * channels * needed_rows * columns * parts;
+    by_channels_ = !whole && shape.channelwise() && shape.in_channels == shape.out_channels;
+    if (!by_channels_) bytes_ *= source.taken_channels();
+    if (whole) return;
+    const bool windows =
+        shape.kind == OpKind::convolution || shape.kind == OpKind::depthwise || shape.kind == OpKind::pool;
+    if (windows) {
+        first_rows_ = shape.filter_rows;
+        row_step_ = shape.stride;
+        max_rows_ = rows;
+    } else if (shape.in_rows == shape.out_rows) {
+        first_rows_ = row_step_ = 1;
+    }
+}
+
+std::uint64_t InputBytes::channels_of_heads(std::uint32_t channels) const {
+    return std::uint64_t{heads_of(*heads_, channels)} * (heads_->in_channels / heads_->heads);
 }
 
 double unit_read_bytes(const OperatorShape& shape, const Source& source, const Partition& partition, unsigned k_factor,

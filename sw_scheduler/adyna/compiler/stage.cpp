@@ -36,6 +36,8 @@ StageSearch::StageSearch(const Workload& workload, const HardwareDescription& ha
     for (std::size_t op = 0; op < workload.items.size(); ++op) {
         const Operator& one = workload.graph.operators[op];
         const OperatorShape& s = one.shape;
+        std::vector<InputBytes>& inputs = input_bytes_.emplace_back();
+        for (const Source& source : one.inputs) inputs.emplace_back(s, source);
         std::string key;
         const auto add = [&key](auto value) { key += std::to_string(value) + ","; };
         for (const unsigned value :
@@ -151,10 +153,11 @@ Footprint StageSearch::footprint(int op, unsigned k_factor, const Partition& lar
     const Operator& one = workload_.graph.operators[op];
     const TileWork work = tile_work(op, largest, k_factor);
     Footprint result;
-    result.slot_bytes.reserve(one.inputs.size());
+    const std::vector<InputBytes>& inputs = input_bytes_[op];
+    result.slot_bytes.reserve(inputs.size());
     result.weights = slice_bytes(op, k_factor);
-    for (std::size_t i = 0; i < one.inputs.size(); ++i) {
-        result.slot_bytes.push_back(aligned(input_bytes(one.shape, one.inputs[i], work)));
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+        result.slot_bytes.push_back(aligned(inputs[i](work)));
         result.buffers += std::uint64_t{result.slot_bytes.back()} * slots.in[i];
     }
     result.out_slot_bytes = output_slot_bytes(one, work);
@@ -167,17 +170,16 @@ std::uint64_t StageSearch::bytes(const StageQuery& query, unsigned k_factor, con
     const TileWork work = tile_work(query.op, largest, k_factor);
     std::uint64_t sum = std::uint64_t{query.weight_copies} * slice_bytes(query.op, k_factor) +
                         std::uint64_t{output_slot_bytes(one, work)} * query.slots.out;
-    for (std::size_t i = 0; i < one.inputs.size(); ++i)
-        sum += std::uint64_t{aligned(input_bytes(one.shape, one.inputs[i], work))} * query.slots.in[i];
+    const std::vector<InputBytes>& inputs = input_bytes_[query.op];
+    for (std::size_t i = 0; i < inputs.size(); ++i) sum += std::uint64_t{aligned(inputs[i](work))} * query.slots.in[i];
     return sum;
 }
 
 Stage StageSearch::timed(int op, unsigned k_factor, const Partition& partition) {
-    const Operator& one = workload_.graph.operators[op];
     const Workload::Item& item = workload_.items[op];
     const TileWork work = tile_work(op, partition, k_factor);
     double in = 0, out = 0;
-    for (const Source& source : one.inputs) in += static_cast<double>(input_bytes(one.shape, source, work));
+    for (const InputBytes& input : input_bytes_[op]) in += static_cast<double>(input(work));
     const double block_samples = work.size[kN], channels = work.size[kK];
     for (const Workload::Use& use : item.uses) {
         const Source& source = workload_.graph.operators[use.consumer].inputs[use.source];
@@ -207,6 +209,7 @@ Partition StageSearch::best_partition(int op, unsigned k_factor, unsigned factor
                                       const Footprint& limit, std::uint16_t rows_like) {
     constexpr double kHardlySlower = 1.05;
     const Operator& one = workload_.graph.operators[op];
+    const std::vector<InputBytes>& inputs = input_bytes_[op];
     Partition best{dyn_dim, 0, 0}, alike = best;
     double fewest = std::numeric_limits<double>::infinity(), fewest_alike = fewest;
     const auto consider = [&](std::uint32_t n, std::uint32_t p) {
@@ -214,8 +217,8 @@ Partition StageSearch::best_partition(int op, unsigned k_factor, unsigned factor
         if (!keeps_groups(one.shape, candidate)) return;
         const TileWork work = tile_work(op, candidate, k_factor);
         if (output_slot_bytes(one, work) > limit.out_slot_bytes) return;
-        for (std::size_t i = 0; i < one.inputs.size(); ++i) {
-            if (input_bytes(one.shape, one.inputs[i], work) > limit.slot_bytes[i]) return;
+        for (std::size_t i = 0; i < inputs.size(); ++i) {
+            if (inputs[i](work) > limit.slot_bytes[i]) return;
         }
         const double cycles = timed(op, k_factor, candidate).cycles();
         if (cycles < fewest) {

@@ -77,9 +77,31 @@ std::uint32_t aligned(std::uint64_t bytes);
 /// consumer's slot has room for all of them.
 inline constexpr unsigned kMaxPooledParts = 32;
 
-/// Largest input slot that a tile needs for `source` when it computes `block` of n, k, p (sizes): the input's channels
-/// and rows that partition.h's input_box asks for; of a pooled tensor one value a channel and partial sum.
-std::uint64_t input_bytes(const OperatorShape& shape, const Source& source, const TileWork& block);
+/// Largest input slot that a tile needs for a source when it computes a block of n, k, p (sizes): the input's channels
+/// and rows that partition.h's input_box asks for; of a pooled tensor one value a channel and partial sum. What the
+/// block does not change is worked out once.
+class InputBytes {
+public:
+    /// `shape` is looked at later for an attention.
+    InputBytes(const OperatorShape& shape, const Source& source);
+    std::uint64_t operator()(const TileWork& block) const {
+        const std::uint64_t channels = by_channels_ ? block.size[kK] : heads_ ? channels_of_heads(block.size[kK]) : 1;
+        const std::uint32_t rows = (std::uint32_t{block.size[kP]} - 1) * row_step_ + first_rows_;
+        return bytes_ * block.size[kN] * channels * std::min(rows, max_rows_);
+    }
+
+private:
+    std::uint64_t channels_of_heads(std::uint32_t channels) const;
+
+    std::uint64_t bytes_;  ///< of a sample's row and channel; of all channels that each block needs
+    bool by_channels_ = false;
+    const OperatorShape* heads_ = nullptr;  ///< an attention, which needs the channels of whole heads
+    // Input rows that the first output row needs, each further one, and all of them at most.
+    std::uint32_t first_rows_ = 1, row_step_ = 0, max_rows_ = 0xFFFFFFFF;
+};
+inline std::uint64_t input_bytes(const OperatorShape& shape, const Source& source, const TileWork& block) {
+    return InputBytes(shape, source)(block);
+}
 
 /// Bytes of `source` that an operator's tiles read from HBM for a micro-batch of partition.dyn_dim samples: input
 /// slots of all tiles (halo included), with `multicast` those that need the same bytes counted once.
@@ -301,8 +323,9 @@ private:
     const Workload& workload_;
     HardwareDescription hardware_;
     Invocation invocation_;
-    std::vector<int> class_;             ///< by operator, as is the next one
-    std::vector<TileWork> sample_work_;  ///< one sample on one tile
+    std::vector<int> class_;                            ///< by operator, as is the next one
+    std::vector<TileWork> sample_work_;                 ///< one sample on one tile
+    std::vector<std::vector<InputBytes>> input_bytes_;  ///< by source
     struct SeriesKey {
         int of_class = 0;
         Conditions conditions;
