@@ -42,8 +42,8 @@ public:
             slots_[i].last_ = slots_[i].begin_ + capacity;
         }
     }
-    EventWheel(EventWheel&&) = default;
-    EventWheel& operator=(EventWheel&&) = default;
+    EventWheel(EventWheel&&) noexcept = default;
+    EventWheel& operator=(EventWheel&&) noexcept = default;
 
     /// Of a cycle from now to the longest delay from now.
     Slot& at(std::uint64_t cycle) { return slots_[cycle & mask_]; }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 
 #include "switchyard/sw_scheduler/base/bit_sets.h"
 
