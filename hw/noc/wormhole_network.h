@@ -27,7 +27,8 @@ NocConfig noc_config(const flit::Config& flits);
 /// Not modelled: the room in an endpoint's interface for packets that wait to be injected or to be put in order.
 ///
 /// Works a cycle at a time while anything is in flight, at the clock edge that ends the cycle, so that it does not
-/// matter in which order processes run at one time. An idle network schedules no event.
+/// matter to the flits in which order processes run at one time. It does matter to the endpoints: an arrival is one
+/// more process of its time. An idle network schedules no event.
 ///
 /// A deadlock, or anything else that lets no flit move for watchdog_cycles, is a ModelError that names the ring; so is
 /// the first difference of a router in lockstep, with its waveform in <module>.router_<n>.lockstep.fst.

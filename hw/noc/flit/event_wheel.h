@@ -16,7 +16,7 @@ public:
     /// What is due in one cycle.
     class Slot {
     public:
-        /// One of at most `capacity`.
+        /// The slot has fewer than `capacity` events: only debug builds check it.
         void push(Event event) {
             assert(end_ != last_);
             *end_++ = event;
@@ -31,6 +31,8 @@ public:
         Event *begin_ = nullptr, *end_ = nullptr, *last_ = nullptr;
     };
 
+    /// `longest_delay`: cycles from a push until the event is due, at most. `capacity`: events due in one cycle, at
+    /// most.
     EventWheel(unsigned longest_delay, std::size_t capacity) {
         std::size_t size = 1;
         while (size <= longest_delay) size *= 2;

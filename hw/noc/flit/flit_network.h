@@ -253,9 +253,9 @@ private:
                               std::uint32_t padding);
     void enqueue(unsigned source, std::uint32_t packet);
     inline void accept(std::uint32_t input_vc, std::uint32_t flit);
-    inline void give_credit(std::uint32_t output_vc);
-    inline void wake(Router& router, unsigned vc);
     void eject_flits();
+    void after_flit(Router& router, unsigned vc, std::uint32_t flit);
+    void free_output_vc(Router& router, unsigned output, std::uint32_t packet);
     inline void step_router(Router& router);
     void step_heads(Router& router);
     void activate(const Router& router) { active_[number(router) / 64] |= std::uint64_t{1} << number(router) % 64; }
@@ -292,8 +292,8 @@ private:
     inline void traverse(Router& router, unsigned vc);
     inline void send_flit(Router& router, unsigned output, std::uint32_t flit);
     inline void free_slot(InputVc& input);
-    void after_flit(Router& router, unsigned vc, std::uint32_t flit);
-    void free_output_vc(Router& router, unsigned output, std::uint32_t packet);
+    inline void give_credit(std::uint32_t output_vc);
+    inline void wake(Router& router, unsigned vc);
     /// The number behind i of n, cyclically.
     static std::uint8_t behind(unsigned i, unsigned n) { return static_cast<std::uint8_t>(i + 1 == n ? 0 : i + 1); }
 
@@ -369,10 +369,11 @@ private:
     std::vector<std::uint64_t> sending_;               ///< a bit an endpoint that may have a flit and a credit for it
     std::vector<std::uint16_t> routers_of_multicast_;  ///< scratch
 
-    EventWheel<FlitEvent> flits_, ejections_;  ///< what reaches routers, and endpoints
-    EventWheel<std::uint32_t> credits_,
-        source_credits_;  ///< to OutputVcs, which may be marked kExchanged; to VCs of endpoints
-    // Where that which is granted in this cycle is due.
+    EventWheel<FlitEvent> flits_;               ///< that reach routers
+    EventWheel<FlitEvent> ejections_;           ///< that reach endpoints
+    EventWheel<std::uint32_t> credits_;         ///< to OutputVcs, which may be marked kExchanged
+    EventWheel<std::uint32_t> source_credits_;  ///< to VCs of endpoints
+    // The lists for the cycles in which the flits granted in this cycle, and their credits, arrive.
     EventWheel<FlitEvent>::Slot *flits_out_ = nullptr, *ejections_out_ = nullptr;
     EventWheel<std::uint32_t>::Slot *credits_out_ = nullptr, *source_credits_out_ = nullptr;
 
