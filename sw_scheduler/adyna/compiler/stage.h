@@ -77,13 +77,14 @@ std::uint32_t aligned(std::uint64_t bytes);
 /// consumer's slot has room for all of them.
 inline constexpr unsigned kMaxPooledParts = 32;
 
-/// Largest input slot that a tile needs for a source when it computes a block of n, k, p (sizes): the input's channels
-/// and rows that partition.h's input_box asks for; of a pooled tensor one value a channel and partial sum. What the
-/// block does not change is worked out once.
+/// Bytes of the largest input slot that a tile needs for a source when it computes a block of n, k, p (sizes): the
+/// input's channels and rows that partition.h's input_box asks for; of a pooled tensor one value a channel and partial
+/// sum. What the block does not change is worked out once.
 class InputBytes {
 public:
-    /// `shape` is looked at later for an attention.
+    /// `shape`: the consumer's; it must outlive this if it is an attention.
     InputBytes(const OperatorShape& shape, const Source& source);
+    /// Bytes, not aligned.
     std::uint64_t operator()(const TileWork& block) const {
         const std::uint64_t channels = by_channels_ ? block.size[kK] : heads_ ? channels_of_heads(block.size[kK]) : 1;
         const std::uint32_t rows = (std::uint32_t{block.size[kP]} - 1) * row_step_ + first_rows_;
