@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include <tlm_utils/passthrough_target_socket.h>
 #include <tlm_utils/simple_initiator_socket.h>
-#include <tlm_utils/simple_target_socket.h>
 #include <systemc>
 #include <tlm>
 
@@ -64,8 +64,8 @@ public:
                                                        {"search_cycles", "cycles", &Stats::search_cycles},
                                                        {"none_found", "1", &Stats::none_found}};
 
-    tlm_utils::simple_target_socket<KernelDispatcher> dispatch;   ///< DispatchExtension
-    tlm_utils::simple_target_socket<KernelDispatcher> configure;  ///< number of kernels
+    tlm_utils::passthrough_target_socket<KernelDispatcher> dispatch;   ///< DispatchExtension
+    tlm_utils::passthrough_target_socket<KernelDispatcher> configure;  ///< number of kernels
     tlm_utils::simple_initiator_socket<KernelDispatcher> scratchpad, pe_array, network_interface;
 
     KernelDispatcher(sc_core::sc_module_name name, const Config& config, SimulationRegistry& registry);

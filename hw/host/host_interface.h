@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include <tlm_utils/passthrough_target_socket.h>
 #include <tlm_utils/simple_initiator_socket.h>
 #include <tlm_utils/simple_target_socket.h>
 #include <systemc>
@@ -79,7 +80,7 @@ public:
     tlm_utils::simple_target_socket<HostInterface> config;
     tlm_utils::simple_initiator_socket<HostInterface> host_memory;
     tlm_utils::simple_initiator_socket<HostInterface> noc_out;
-    tlm_utils::simple_target_socket<HostInterface> noc_in;
+    tlm_utils::passthrough_target_socket<HostInterface> noc_in;
     sc_core::sc_out<bool> irq;
     sc_core::sc_port<sc_core::sc_signal_in_if<bool>, 1, sc_core::SC_ZERO_OR_MORE_BOUND> reset;
 

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include <tlm_utils/passthrough_target_socket.h>
 #include <tlm_utils/simple_initiator_socket.h>
-#include <tlm_utils/simple_target_socket.h>
 #include <systemc>
 #include <tlm>
 
@@ -70,7 +70,7 @@ public:
                                                        {"write_bytes", "bytes", &Stats::write_bytes},
                                                        {"busy_cycles", "cycles", &Stats::busy_cycles}};
 
-    tlm_utils::simple_target_socket<MemoryInterface> in;
+    tlm_utils::passthrough_target_socket<MemoryInterface> in;
     tlm_utils::simple_initiator_socket<MemoryInterface> out;
 
     /// `costs`: of the banks, for impl bandwidth; `device`: interface_device(), for impl bank, else nullptr; `index` of

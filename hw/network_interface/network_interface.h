@@ -5,8 +5,8 @@
 #include <memory>
 #include <string>
 
+#include <tlm_utils/passthrough_target_socket.h>
 #include <tlm_utils/simple_initiator_socket.h>
-#include <tlm_utils/simple_target_socket.h>
 #include <systemc>
 #include <tlm>
 
@@ -47,9 +47,9 @@ public:
     using Address = NetworkInterfaceAddress;
     using Stats = NetworkInterfaceStats;
 
-    tlm_utils::simple_target_socket<NetworkInterface> issue;
-    tlm_utils::simple_target_socket<NetworkInterface> control;
-    tlm_utils::simple_target_socket<NetworkInterface> noc_in;
+    tlm_utils::passthrough_target_socket<NetworkInterface> issue;
+    tlm_utils::passthrough_target_socket<NetworkInterface> control;
+    tlm_utils::passthrough_target_socket<NetworkInterface> noc_in;
     tlm_utils::simple_initiator_socket<NetworkInterface> controller;
     tlm_utils::simple_initiator_socket<NetworkInterface> scratchpad;
     tlm_utils::simple_initiator_socket<NetworkInterface> noc_out;

@@ -51,7 +51,7 @@ Router::Router(const sc_core::sc_module_name& name, const Config& config, Simula
     set_up_flow_control();
 
     in.init(links_.size(), [this](const char*, std::size_t p) {
-        return new tlm_utils::simple_target_socket_tagged_optional<Router>(
+        return new tlm_utils::passthrough_target_socket_tagged_optional<Router>(
             (port_name(*topology_, endpoints_, p) + "_in").c_str());
     });
     out.init(links_.size(), [this](const char*, std::size_t p) {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include <tlm_utils/passthrough_target_socket.h>
 #include <tlm_utils/simple_initiator_socket.h>
-#include <tlm_utils/simple_target_socket.h>
 #include <systemc>
 #include <tlm>
 
@@ -62,7 +62,7 @@ public:
 
     /// Indexed by port; those of the topology stay unbound where there is no link. Local ports belong to the endpoints
     /// of this router in the order of their ids.
-    sc_core::sc_vector<tlm_utils::simple_target_socket_tagged_optional<Router>> in;
+    sc_core::sc_vector<tlm_utils::passthrough_target_socket_tagged_optional<Router>> in;
     sc_core::sc_vector<tlm_utils::simple_initiator_socket_tagged_optional<Router>> out;
 
     /// `index`: of the topology's routers; `router_of_endpoint` tells where every endpoint of the network is attached.

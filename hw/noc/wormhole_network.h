@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
+#include <tlm_utils/passthrough_target_socket.h>
 #include <tlm_utils/simple_initiator_socket.h>
-#include <tlm_utils/simple_target_socket.h>
 #include <systemc>
 #include <tlm>
 
@@ -71,7 +71,7 @@ private:
     void register_counters(SimulationRegistry& registry);
     std::string waits() const;
 
-    sc_core::sc_vector<tlm_utils::simple_target_socket_tagged<WormholeNetwork>> in_;
+    sc_core::sc_vector<tlm_utils::passthrough_target_socket_tagged<WormholeNetwork>> in_;
     sc_core::sc_vector<tlm_utils::simple_initiator_socket_tagged<WormholeNetwork>> out_;
     std::uint64_t cycle_ticks_;
     flit::FlitNetwork network_;

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include <tlm_utils/passthrough_target_socket.h>
 #include <tlm_utils/simple_initiator_socket.h>
-#include <tlm_utils/simple_target_socket.h>
 #include <systemc>
 #include <tlm>
 
@@ -59,7 +59,7 @@ public:
                                                        {"vector_elements", "1", &Stats::vector_elements},
                                                        {"busy_cycles", "cycles", &Stats::busy_cycles}};
 
-    tlm_utils::simple_target_socket<PeArray> command;        ///< PeWorkExtension
+    tlm_utils::passthrough_target_socket<PeArray> command;   ///< PeWorkExtension
     tlm_utils::simple_initiator_socket<PeArray> scratchpad;  ///< RepeatExtension
 
     const Stats& stats() const { return stats_; }

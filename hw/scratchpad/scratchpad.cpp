@@ -23,8 +23,8 @@ Scratchpad::Scratchpad(sc_core::sc_module_name name, const Config& config, Simul
       kernel_region_(static_cast<std::uint64_t>(config.kernel_share * static_cast<double>(config.capacity_bytes)) /
                      kKernelBytes * kKernelBytes),
       storage_(config.capacity_bytes) {
-    tlm_utils::simple_target_socket_tagged<Scratchpad>* const sockets[kPorts] = {&pe_array, &network_interface,
-                                                                                 &dispatcher, &controller};
+    tlm_utils::passthrough_target_socket_tagged<Scratchpad>* const sockets[kPorts] = {&pe_array, &network_interface,
+                                                                                      &dispatcher, &controller};
     for (int port = 0; port < kPorts; ++port) {
         sockets[port]->register_b_transport(this, &Scratchpad::b_transport, port);
         sockets[port]->register_transport_dbg(this, &Scratchpad::transport_dbg, port);

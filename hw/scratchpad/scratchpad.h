@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include <tlm_utils/simple_target_socket.h>
+#include <tlm_utils/passthrough_target_socket.h>
 #include <systemc>
 #include <tlm>
 
@@ -47,7 +47,7 @@ public:
                                                        {"accesses", "1", &Stats::accesses},
                                                        {"busy_cycles", "cycles", &Stats::busy_cycles}};
 
-    tlm_utils::simple_target_socket_tagged<Scratchpad> pe_array, network_interface, dispatcher, controller;
+    tlm_utils::passthrough_target_socket_tagged<Scratchpad> pe_array, network_interface, dispatcher, controller;
 
     Scratchpad(sc_core::sc_module_name name, const Config& config, SimulationRegistry& registry);
 

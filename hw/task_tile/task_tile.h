@@ -9,8 +9,8 @@
 #include <tuple>
 #include <vector>
 
+#include <tlm_utils/passthrough_target_socket.h>
 #include <tlm_utils/simple_initiator_socket.h>
-#include <tlm_utils/simple_target_socket.h>
 #include <systemc>
 #include <tlm>
 
@@ -56,7 +56,7 @@ public:
                                                        {"packets", "1", &Stats::packets}};
 
     tlm_utils::simple_initiator_socket<TaskTile> noc_out;
-    tlm_utils::simple_target_socket<TaskTile> noc_in;
+    tlm_utils::passthrough_target_socket<TaskTile> noc_in;
 
     TaskTile(const sc_core::sc_module_name& name, Config config, SimulationRegistry& registry);
 

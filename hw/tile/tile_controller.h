@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include <tlm_utils/passthrough_target_socket.h>
 #include <tlm_utils/simple_initiator_socket.h>
-#include <tlm_utils/simple_target_socket.h>
 #include <systemc>
 #include <tlm>
 
@@ -59,7 +59,7 @@ public:
                                                        {"macs", "1", &Stats::macs},
                                                        {"segments", "1", &Stats::segments}};
 
-    tlm_utils::simple_target_socket<TileController> events;
+    tlm_utils::passthrough_target_socket<TileController> events;
     tlm_utils::simple_initiator_socket<TileController> interface;
     tlm_utils::simple_initiator_socket<TileController> dispatcher;
     tlm_utils::simple_initiator_socket<TileController> dispatcher_config;

@@ -48,19 +48,26 @@ public:
 private:
     template <class T>
     void put(const T& value) {
-        if constexpr (std::is_integral_v<T>) {
-            std::uint8_t* const bytes = room(sizeof(T));
-            for (std::size_t i = 0; i < sizeof(T); ++i)
-                bytes[i] = static_cast<std::uint8_t>(static_cast<std::uint64_t>(value) >> (8 * i));
-        } else {
+        if constexpr (std::is_integral_v<T>)
+            store(room(sizeof(T)), value);
+        else
             transfer(*this, value);
-        }
     }
     /// A list: u32 count, then the items.
     template <class T>
     void put(const std::vector<T>& items) {
         put(static_cast<std::uint32_t>(items.size()));
-        for (const T& item : items) put(item);
+        if constexpr (std::is_integral_v<T>) {
+            std::uint8_t* const bytes = room(items.size() * sizeof(T));
+            for (std::size_t i = 0; i < items.size(); ++i) store(bytes + i * sizeof(T), items[i]);
+        } else {
+            for (const T& item : items) put(item);
+        }
+    }
+    template <class T>
+    static void store(std::uint8_t* bytes, T value) {
+        for (std::size_t i = 0; i < sizeof(T); ++i)
+            bytes[i] = static_cast<std::uint8_t>(static_cast<std::uint64_t>(value) >> (8 * i));
     }
 
     /// For N more bytes.
@@ -104,10 +111,8 @@ public:
     T get() {
         last_ = at_;
         if (remaining() < sizeof(T)) fail("the record ends early");
-        std::uint64_t value = 0;
-        for (std::size_t i = 0; i < sizeof(T); ++i) value |= static_cast<std::uint64_t>(bytes_[at_ + i]) << (8 * i);
         at_ += sizeof(T);
-        return static_cast<T>(value);
+        return load<T>(bytes_ + last_);
     }
     /// The next `count` bytes, which are skipped.
     const std::uint8_t* take(std::size_t count) {
@@ -147,7 +152,21 @@ private:
         // Every item takes a byte or more: a corrupt count must not reserve memory that the record cannot fill.
         if (count > remaining()) fail("a list of " + std::to_string(count) + " items does not fit");
         items.resize(count);
+        if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
+            if (count > 0 && count <= remaining() / sizeof(T)) {
+                const std::uint8_t* const bytes = take(count * sizeof(T));
+                for (std::size_t i = 0; i < count; ++i) items[i] = load<T>(bytes + i * sizeof(T));
+                last_ = at_ - sizeof(T);
+                return;
+            }
+        }
         for (T& item : items) read(item);
+    }
+    template <class T>
+    static T load(const std::uint8_t* bytes) {
+        std::uint64_t value = 0;
+        for (std::size_t i = 0; i < sizeof(T); ++i) value |= static_cast<std::uint64_t>(bytes[i]) << (8 * i);
+        return static_cast<T>(value);
     }
 
     const std::uint8_t* bytes_;

@@ -5,8 +5,7 @@
 #include <stdexcept>
 #include <string>
 
-#include <boost/crc.hpp>
-
+#include "switchyard/sw_scheduler/adyna/image/crc16.h"
 #include "switchyard/sw_scheduler/base/bytes.h"
 
 namespace switchyard {
@@ -17,9 +16,7 @@ constexpr std::size_t kReservedBytes = 3, kCrcOffset = kKernelBytes - 2;
 constexpr unsigned kLargestStride = 15;
 
 std::uint16_t checksum(const std::uint8_t* bytes) {
-    boost::crc_optimal<16, 0x1021, 0xFFFF, 0, false, false> crc;  // CRC-16/CCITT-FALSE
-    crc.process_bytes(bytes, kCrcOffset);
-    return crc.checksum();
+    return crc16_of(bytes, kCrcOffset);
 }
 
 std::string loop_name(unsigned level, unsigned dim) {

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <functional>
+#include <random>
 #include <stdexcept>
 #include <string>
+#include <vector>
+
+#include <boost/crc.hpp>
 
 #include "small_image.h"
+#include "switchyard/sw_scheduler/adyna/image/crc16.h"
 #include "switchyard/sw_scheduler/adyna/image/kernel.h"
 #include "switchyard/testbenches/catch.h"
 
@@ -49,6 +54,17 @@ KernelBytes with_crc(KernelBytes bytes) {
 TEST_CASE("the checksum's reference value", "[kernel]") {
     const std::string digits = "123456789";
     CHECK(crc16(reinterpret_cast<const std::uint8_t*>(digits.data()), digits.size()) == 0x29B1);
+}
+
+TEST_CASE("the checksum of any number of bytes is Boost's", "[kernel]") {
+    std::minstd_rand random(16);
+    std::vector<std::uint8_t> bytes(200);
+    std::generate(bytes.begin(), bytes.end(), [&random] { return static_cast<std::uint8_t>(random() >> 8); });
+    for (std::size_t size = 0; size <= bytes.size(); ++size) {
+        boost::crc_ccitt_false_t expected;
+        expected.process_bytes(bytes.data(), size);
+        CHECK(crc16_of(bytes.data(), size) == expected.checksum());
+    }
 }
 
 TEST_CASE("a kernel is laid out as documented", "[kernel]") {
