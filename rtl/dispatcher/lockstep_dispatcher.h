@@ -5,6 +5,8 @@
 #include <memory>
 #include <string>
 
+#include <tlm_utils/passthrough_target_socket.h>
+
 #include "switchyard/hw/dispatcher/dispatcher.h"
 #include "switchyard/rtl/dispatcher/rtl_dispatcher.h"
 
@@ -62,7 +64,7 @@ private:
         SimulationRegistry registry;
         KernelDispatcher* dispatcher = nullptr;
         tlm_utils::simple_initiator_socket<LockstepDispatcher> dispatch, configure;
-        tlm_utils::simple_target_socket_tagged<LockstepDispatcher> scratchpad, pe_array, network_interface;
+        tlm_utils::passthrough_target_socket_tagged<LockstepDispatcher> scratchpad, pe_array, network_interface;
         ExtendedPayload<DispatchExtension> request;
         DispatchExtension result;
         Command issued;  ///< last

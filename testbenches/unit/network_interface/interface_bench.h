@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include <tlm_utils/simple_target_socket.h>
+
 #include "switchyard/hw/network_interface/network_interface.h"
 #include "switchyard/testbenches/catch.h"
 #include "switchyard/tlm/extended_payload.h"

@@ -3,6 +3,8 @@
 
 #include <numeric>
 
+#include <tlm_utils/simple_target_socket.h>
+
 #include "switchyard/hw/memory/hbm.h"
 #include "switchyard/hw/noc/packet_network.h"
 #include "switchyard/hw/task_tile/task_tile.h"
