@@ -279,6 +279,8 @@ private:
 
     // switch_allocation.cpp
     void allocate_switch(Router& router, std::uint64_t asking);
+    inline void pass_or_wait(Router& router, unsigned vc);
+    void share_between(Router& router, unsigned a, unsigned b);
     void pass_alone(Router& router, unsigned vc);
     void share_switch(Router& router, std::uint64_t asking);
     inline void move_turns(Router& router, unsigned vc, unsigned accepted);

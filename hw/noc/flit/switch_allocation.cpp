@@ -9,17 +9,37 @@
 namespace switchyard::hw::flit {
 
 void FlitNetwork::allocate_switch(Router& router, std::uint64_t asking) {
-    // What most flits meet: nobody else asks, and the answer comes at once.
-    const bool alone = (asking & (asking - 1)) == 0 && (asking & router.copying) == 0;
-    if (!alone || config_.switch_alloc_cycles != 1) {
+    // What most flits meet: nobody else asks, or another one, and the answer comes at once.
+    const std::uint64_t others = asking & (asking - 1);
+    if ((others & (others - 1)) != 0 || (asking & router.copying) != 0 || config_.switch_alloc_cycles != 1)
         share_switch(router, asking);
-        return;
-    }
-    const auto vc = static_cast<unsigned>(__builtin_ctzll(asking));
+    else if (others != 0)
+        share_between(router, static_cast<unsigned>(__builtin_ctzll(asking)),
+                      static_cast<unsigned>(__builtin_ctzll(others)));
+    else
+        pass_or_wait(router, static_cast<unsigned>(__builtin_ctzll(asking)));
+}
+
+/// The VC does not copy, and has no rival.
+inline void FlitNetwork::pass_or_wait(Router& router, unsigned vc) {
     if (has_room(router, vc))
         pass_alone(router, vc);
     else
         await_credit(router, vc);
+}
+
+/// Neither of the two VCs copies.
+void FlitNetwork::share_between(Router& router, unsigned a, unsigned b) {
+    const InputVc &first = router.inputs[a], &second = router.inputs[b];
+    const bool rivals = first.out_port == second.out_port || port_of_[a] == port_of_[b];
+    if (rivals && has_room(router, a) && has_room(router, b)) {
+        const SwitchMatching::Rival one{first.sent, bit(first.out_port), a, port_of_[a]};
+        const SwitchMatching::Rival other{second.sent, bit(second.out_port), b, port_of_[b]};
+        pass_alone(router, matching_.first_of(router.turns, one, other).vc);
+        return;
+    }
+    pass_or_wait(router, a);
+    pass_or_wait(router, b);
 }
 
 /// The VC does not copy, and has no rival.

@@ -28,6 +28,9 @@ public:
 
     SwitchMatching(bool oldest_first, unsigned iterations) : oldest_first_(oldest_first), iterations_(iterations) {}
 
+    /// Which one passes of two in each other's way that want one output each: the other one finds nothing free. `a`
+    /// has the lower number.
+    const Rival& first_of(const SwitchTurns* turns, const Rival& a, const Rival& b) const;
     /// At most 64 since the last match(), with rising numbers; each is in the way of another one.
     void add(const Rival& rival) { rivals_[count_++] = rival; }
     bool empty() const { return count_ == 0; }
@@ -43,7 +46,6 @@ public:
 private:
     static bool single(std::uint64_t mask) { return (mask & (mask - 1)) == 0; }
     bool yields(const SwitchTurns* turns, const Rival& rival, const Rival& other) const;
-    const Rival& first_of_two(const SwitchTurns* turns) const;
     bool sort_by_age(const SwitchTurns* turns);
     template <class Pass>
     void match_by_age(const SwitchTurns* turns, Pass&& pass);
@@ -75,7 +77,7 @@ inline bool SwitchMatching::yields(const SwitchTurns* turns, const Rival& rival,
 template <class Pass>
 void SwitchMatching::match(const SwitchTurns* turns, Pass&& pass) {
     if (count_ == 2 && single(rivals_[0].wanted) && single(rivals_[1].wanted)) {
-        const Rival& rival = first_of_two(turns);
+        const Rival& rival = first_of(turns, rivals_[0], rivals_[1]);
         pass(rival.vc, static_cast<unsigned>(__builtin_ctzll(rival.wanted)), rival.wanted, true);
     } else if (oldest_first_ && sort_by_age(turns)) {
         match_by_age(turns, pass);
@@ -85,9 +87,8 @@ void SwitchMatching::match(const SwitchTurns* turns, Pass&& pass) {
     count_ = 0;
 }
 
-/// Two rivals for one output each: one of them passes, and the other one finds nothing free.
-inline const SwitchMatching::Rival& SwitchMatching::first_of_two(const SwitchTurns* turns) const {
-    const Rival &a = rivals_[0], &b = rivals_[1];
+inline const SwitchMatching::Rival& SwitchMatching::first_of(const SwitchTurns* turns, const Rival& a,
+                                                             const Rival& b) const {
     if (oldest_first_ && a.sent != b.sent) return a.sent < b.sent ? a : b;
     const auto output = static_cast<unsigned>(__builtin_ctzll(a.wanted));
     if (a.input != b.input) return first_behind(bit(a.input) | bit(b.input), turns[output].granted) == a.input ? a : b;
