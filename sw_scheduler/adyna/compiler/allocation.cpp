@@ -56,8 +56,10 @@ std::vector<unsigned> allocate_proportional(unsigned tiles, const std::vector<do
     std::vector<std::size_t> order(count);
     std::iota(order.begin(), order.end(), std::size_t{0});
     const auto remainder = [&](std::size_t i) { return pinned[i] ? -1.0 : share[i] - std::floor(share[i]); };
-    std::stable_sort(order.begin(), order.end(),
-                     [&](std::size_t a, std::size_t b) { return remainder(a) > remainder(b); });
+    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+        const double of_a = remainder(a), of_b = remainder(b);
+        return of_a != of_b ? of_a > of_b : a < b;
+    });
     for (std::size_t next = 0; given < tiles && count > 0; next = (next + 1) % count, ++given) ++result[order[next]];
     return result;
 }
@@ -68,7 +70,11 @@ namespace {
 /// which that is infinite are left out.
 class Donors {
 public:
-    explicit Donors(std::size_t count) : values_(count, kNever) {}
+    explicit Donors(std::size_t count) : values_(count, kNever) {
+        std::vector<Entry> room;
+        room.reserve(2 * count);
+        entries_ = Queue(std::greater<>(), std::move(room));
+    }
 
     void set(std::size_t index, double value) {
         if (value == values_[index]) return;
@@ -84,8 +90,9 @@ public:
 
 private:
     using Entry = std::pair<double, std::size_t>;
+    using Queue = std::priority_queue<Entry, std::vector<Entry>, std::greater<>>;
     std::vector<double> values_;
-    std::priority_queue<Entry, std::vector<Entry>, std::greater<>> entries_;  ///< with some that are out of date
+    Queue entries_;  ///< with some that are out of date
 };
 
 }  // namespace

@@ -4,14 +4,15 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <set>
 
 #include <fmt/format.h>
+#include <boost/container/flat_map.hpp>
 
 #include "switchyard/sw_scheduler/adyna/compiler/kernel_search.h"
 #include "switchyard/sw_scheduler/adyna/compiler/segment_bounds.h"
 #include "switchyard/sw_scheduler/adyna/compiler/segment_setups.h"
 #include "switchyard/sw_scheduler/adyna/compiler/segment_trials.h"
+#include "switchyard/sw_scheduler/base/bit_sets.h"
 #include "switchyard/sw_scheduler/base/error.h"
 
 namespace switchyard::sched {
@@ -71,13 +72,13 @@ Segmenter::~Segmenter() = default;
 
 std::vector<std::vector<int>> Segmenter::orders(int first, int last) const {
     const DynGraph& graph = search_.workload().graph;
-    std::map<int, std::set<unsigned>> decided;  // branches inside the segment
+    boost::container::small_flat_map<int, std::uint64_t, 8> decided;  // branches inside the segment, a bit each
     const auto joins = [](const Operator& op) { return op.shape.joined > 1; };
     const auto begin = graph.operators.begin();
     if (std::any_of(begin + first, begin + last, joins)) return {{}};  // samples of an input follow one another
     for (int op = first; op < last && compaction_; ++op) {
         for (const BranchStep& step : graph.operators[op].path) {
-            if (graph.switches[step.switch_id].gate < first) decided[step.switch_id].insert(step.branch);
+            if (graph.switches[step.switch_id].gate < first) decided[step.switch_id] |= bit(step.branch);
         }
     }
     if (decided.empty()) return {{}};
@@ -85,7 +86,7 @@ std::vector<std::vector<int>> Segmenter::orders(int first, int last) const {
     bool side_by_side = false;
     for (const auto& [switch_id, branches] : decided) {  // switches are numbered outer before inner
         order.push_back(switch_id);
-        side_by_side |= graph.switches[switch_id].exclusive && branches.size() > 1;
+        side_by_side |= graph.switches[switch_id].exclusive && (branches & (branches - 1)) != 0;
     }
     std::vector<std::vector<int>> result{std::move(order)};
     if (side_by_side) result.emplace_back();
