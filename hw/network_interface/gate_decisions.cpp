@@ -60,7 +60,7 @@ const BranchLists* GateDecisions::branch_lists(Output& output, std::uint16_t swi
     if (known != output.branches.end()) return &known->second;
     const SampleSet& samples = output.index_list->samples;
     const auto found = switches_.find({switch_id, output.unit});
-    // Masks come in many messages: most questions have this answer.
+    // Masks come in many messages, and each message asks again: mostly some are still missing.
     if (found != switches_.end() && found->second.size() < samples.size()) return nullptr;
     std::vector<std::uint64_t> masks;
     for (const std::uint32_t id : samples.ids()) {

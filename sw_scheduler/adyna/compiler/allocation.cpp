@@ -71,7 +71,7 @@ namespace {
 class Donors {
 public:
     explicit Donors(std::size_t count) : values_(count, kNever) {
-        std::vector<Entry> room;
+        std::vector<Entry> room;  // most operators enter once or twice
         room.reserve(2 * count);
         entries_ = Queue(std::greater<>(), std::move(room));
     }

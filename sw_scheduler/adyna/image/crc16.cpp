@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Eight bytes a step (slicing): a chip program has a checksum for each of its thousands of kernels, and a table of one
-// byte, which boost/crc.hpp has, waits for each byte's result before it looks the next one up.
+// Slicing by eight (Kounavis and Berry, "A Systematic Approach to Building High Performance Software-based CRC
+// Generators", ISCC 2005): eight lookups a step, which do not wait for each other. An image has a checksum for each of
+// its thousands of kernels, and boost/crc.hpp looks up one byte after the other.
 #include "switchyard/sw_scheduler/adyna/image/crc16.h"
 
 #include <array>

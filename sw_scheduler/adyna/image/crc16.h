@@ -6,7 +6,8 @@
 
 namespace switchyard {
 
-/// CRC-16/CCITT-FALSE of `size` bytes: polynomial 0x1021, begins with 0xFFFF, most significant bit first.
+/// CRC-16/CCITT-FALSE of `size` bytes, which a kernel ends with (docs/image_format.md): polynomial 0x1021, initial
+/// value 0xFFFF, most significant bit first.
 std::uint16_t crc16_of(const std::uint8_t* bytes, std::size_t size);
 
 }  // namespace switchyard
