@@ -96,11 +96,14 @@ std::string AddressMapping::parse(const std::string& text, const Geometry& g) {
     return "";
 }
 
-AddressMapping::AddressMapping(const std::string& text, const Geometry& geometry) {
+AddressMapping::AddressMapping(const std::string& text, const Geometry& geometry) : geometry_(geometry) {
     if (const std::string message = parse(text, geometry); !message.empty())
         throw InputError("", 0, "mapping", text + ": " + message);
     burst_shift_ = bits_of(geometry.burst_bytes);
-    for (std::uint64_t burst = 0; burst < kBlock; ++burst) in_block_[burst] = locate(burst << burst_shift_);
+    for (unsigned i = 0; i < pieces_; ++i)
+        if (piece_[i].field == 0)
+            channel_bits_ |= std::uint64_t{piece_[i].mask} << (piece_[i].address_shift - burst_shift_);
+    for (std::uint64_t burst = 0; burst < kBlock; ++burst) in_block_[burst] = place_of(burst);
 }
 
 std::string AddressMapping::validation_error(const std::string& text, const Geometry& geometry) {

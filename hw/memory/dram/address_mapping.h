@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <string>
@@ -18,15 +17,29 @@ struct Location {
     std::uint32_t bank = 0;            ///< of the bank group
     std::uint32_t row = 0;
     std::uint32_t column = 0;  ///< burst of the row
+};
 
-    friend Location operator|(const Location& a, const Location& b) {
-        return {a.channel | b.channel,
-                a.pseudo_channel | b.pseudo_channel,
-                a.bank_group | b.bank_group,
-                a.bank | b.bank,
-                a.row | b.row,
-                a.column | b.column};
+/// Where a burst lies in its channel, packed.
+class Place {
+public:
+    Place() = default;
+    Place(const Location& at, const Geometry& geometry)
+        : bits_(std::uint64_t{at.row} << kRowShift | std::uint64_t{at.column} << kColumnShift |
+                at.pseudo_channel << kPseudoChannelShift | (at.bank_group * geometry.banks_per_group + at.bank)) {}
+
+    unsigned pseudo_channel() const { return bits_ >> kPseudoChannelShift & (kMaxPseudoChannels - 1); }
+    unsigned bank() const { return bits_ & (kMaxBanks - 1); }  ///< of the pseudo-channel
+    std::uint32_t row() const { return static_cast<std::uint32_t>(bits_ >> kRowShift); }
+    std::uint32_t column() const { return static_cast<std::uint16_t>(bits_ >> kColumnShift); }
+    /// Of places that have no bit in common.
+    friend Place operator|(Place a, Place b) {
+        a.bits_ |= b.bits_;
+        return a;
     }
+
+private:
+    static constexpr unsigned kPseudoChannelShift = 8, kColumnShift = 16, kRowShift = 32;
+    std::uint64_t bits_ = 0;
 };
 
 /// Cuts addresses into the fields of a Location. The text names the fields from the highest address bits to the lowest,
@@ -50,17 +63,30 @@ public:
         }
         return {fields[0], fields[1], fields[2], fields[3], fields[4], fields[5]};
     }
-    /// Calls visit(location) for `bursts` successive bursts; `first`: number of the first one.
-    template <class Visit>
-    void for_each(std::uint64_t first, std::uint64_t bursts, Visit&& visit) const {
-        // Each bit of an address is a bit of one field: those of the low bits are the same in each block of addresses.
-        const std::uint64_t end = first + bursts;
-        while (first < end) {
-            const Location block = locate(first / kBlock * kBlock << burst_shift_);
-            const std::uint64_t block_end = std::min(end, (first / kBlock + 1) * kBlock);
-            for (; first < block_end; ++first) visit(block | in_block_[first % kBlock]);
+    /// The number of the burst that has this byte.
+    std::uint64_t burst_of(std::uint64_t address) const { return address >> burst_shift_; }
+    unsigned channel_of(std::uint64_t burst) const { return locate(burst << burst_shift_).channel; }
+    /// The bits of a burst's number that are the channel's.
+    std::uint64_t channel_bits() const { return channel_bits_; }
+
+    /// Where successive bursts lie, given their numbers in rising order: most of a location stays that of the last one.
+    class Walk {
+    public:
+        explicit Walk(const AddressMapping& mapping) : mapping_(mapping) {}
+        Place at(std::uint64_t burst) {
+            // Each bit of an address is a bit of one field: those of the low bits are the same in each block of bursts.
+            if (burst / kBlock != block_number_) {
+                block_number_ = burst / kBlock;
+                block_ = mapping_.place_of(block_number_ * kBlock);
+            }
+            return block_ | mapping_.in_block_[burst % kBlock];
         }
-    }
+
+    private:
+        const AddressMapping& mapping_;
+        std::uint64_t block_number_ = ~std::uint64_t{0};
+        Place block_;
+    };
     /// The address of the first byte of a burst.
     std::uint64_t address_of(const Location& location) const;
 
@@ -73,12 +99,15 @@ private:
 
     /// Fills piece_; "" or what is wrong.
     std::string parse(const std::string& text, const Geometry& geometry);
+    Place place_of(std::uint64_t burst) const { return {locate(burst << burst_shift_), geometry_}; }
     AddressMapping() = default;
 
     std::array<Piece, kMaxPieces> piece_{};
     unsigned pieces_ = 0;
     unsigned burst_shift_ = 0;
-    std::array<Location, kBlock> in_block_{};  ///< of the first bursts
+    std::uint64_t channel_bits_ = 0;
+    Geometry geometry_;
+    std::array<Place, kBlock> in_block_{};  ///< of the first bursts
 };
 
 }  // namespace switchyard::hw::dram

@@ -11,7 +11,8 @@
 namespace switchyard::hw::dram {
 
 /// Bursts of one direction (reads or writes) that wait in a channel. Each bank has a list of its own, in order of
-/// admission. Entries are numbered and never move; nothing is allocated after construction.
+/// admission; banks are those of all pseudo-channels. Entries are numbered and never move; nothing is allocated after
+/// construction.
 class BurstQueue {
 public:
     using Index = std::int32_t;
@@ -23,8 +24,7 @@ public:
         std::uint32_t row = 0, column = 0;
         std::uint32_t tag = 0;
         Index next = kNone, previous = kNone;  ///< of the bank; `next` also of the free ones
-        std::uint8_t pseudo_channel = 0, bank = 0;
-        bool activated = false;  ///< a row was opened for it
+        bool activated = false;                ///< a row was opened for it
     };
 
     /// Room for `capacity` entries, of which each bank may have `of_a_bank`.
@@ -37,16 +37,15 @@ public:
         return free_ == kNone || list(pseudo_channel, bank).size == of_a_bank_;
     }
     unsigned size() const { return size_; }
-    /// Banks that have entries, one bit each.
-    std::uint64_t banks(unsigned pseudo_channel) const { return banks_[pseudo_channel]; }
     Index first(unsigned pseudo_channel, unsigned bank) const { return list(pseudo_channel, bank).first; }
     Entry& operator[](Index index) { return entries_[static_cast<std::size_t>(index)]; }
     const Entry& operator[](Index index) const { return entries_[static_cast<std::size_t>(index)]; }
-    /// The oldest entry of a pseudo-channel, or kNone.
-    Index oldest(unsigned pseudo_channel) const {
+    /// The oldest entry of some banks of a pseudo-channel, one bit each, or kNone.
+    Index oldest(unsigned pseudo_channel, std::uint64_t banks) const {
         Index oldest = kNone;
-        for (std::uint64_t banks = banks_[pseudo_channel]; banks != 0;) {
+        while (banks != 0) {
             const Index of_bank = first(pseudo_channel, take_first(banks));
+            if (of_bank == kNone) continue;
             if (oldest == kNone || (*this)[of_bank].order < (*this)[oldest].order) oldest = of_bank;
         }
         return oldest;
@@ -68,21 +67,18 @@ public:
         entry.row = row;
         entry.next = kNone;
         entry.previous = of_bank.last;
-        entry.pseudo_channel = static_cast<std::uint8_t>(pseudo_channel);
-        entry.bank = static_cast<std::uint8_t>(bank);
         (of_bank.last == kNone ? of_bank.first : (*this)[of_bank.last].next) = index;
         of_bank.last = index;
-        banks_[pseudo_channel] |= bit(bank);
         ++of_bank.size;
         ++size_;
         return index;
     }
-    void remove(Index index) {
+    /// `index`: an entry of this bank.
+    void remove(unsigned pseudo_channel, unsigned bank, Index index) {
         Entry& entry = (*this)[index];
-        List& of_bank = list(entry.pseudo_channel, entry.bank);
+        List& of_bank = list(pseudo_channel, bank);
         (entry.previous == kNone ? of_bank.first : (*this)[entry.previous].next) = entry.next;
         (entry.next == kNone ? of_bank.last : (*this)[entry.next].previous) = entry.previous;
-        if (of_bank.first == kNone) banks_[entry.pseudo_channel] &= ~bit(entry.bank);
         --of_bank.size;
         --size_;
         entry.next = free_;
@@ -99,7 +95,6 @@ private:
 
     std::vector<Entry> entries_;
     std::array<std::array<List, kMaxBanks>, kMaxPseudoChannels> lists_{};
-    std::array<std::uint64_t, kMaxPseudoChannels> banks_{};
     Index free_ = 0;
     unsigned of_a_bank_;
     unsigned size_ = 0;

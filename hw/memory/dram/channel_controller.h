@@ -3,11 +3,13 @@
 
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <vector>
 
 #include "switchyard/hw/memory/dram/address_mapping.h"
 #include "switchyard/hw/memory/dram/bank_timing.h"
 #include "switchyard/hw/memory/dram/burst_queue.h"
+#include "switchyard/hw/memory/dram/candidate.h"
 #include "switchyard/hw/memory/dram/command.h"
 #include "switchyard/hw/memory/dram/device.h"
 
@@ -49,22 +51,16 @@ public:
         std::uint32_t tag = 0;
     };
 
-    /// `index` of all channels. The sink, if any, sees every command.
-    ChannelController(const Device& device, unsigned index, CommandSink* sink = nullptr);
+    /// `index` of all channels. The mapping must live longer. The sink, if any, sees every command.
+    ChannelController(const Device& device, const AddressMapping& mapping, unsigned index, CommandSink* sink = nullptr);
     ChannelController(ChannelController&&) = default;
 
-    /// A burst for this channel that comes at `arrival`, not before the last one's. It waits outside the queues until
-    /// they have room. `tag` comes back when it is done.
-    void push(const Location& location, bool write, Cycle arrival, std::uint32_t tag) {
-        Staged& burst = staged_.emplace_back();
-        burst.arrival = arrival;
-        burst.row = location.row;
-        burst.column = location.column;
-        burst.tag = tag;
-        burst.pseudo_channel = static_cast<std::uint8_t>(location.pseudo_channel);
-        burst.bank = static_cast<std::uint8_t>(location.bank_group * geometry_.banks_per_group + location.bank);
-        burst.write = write;
-        ++waiting_;
+    /// Of the bursts with the numbers first to end - 1 those of this channel, of which `first` is one. They come at
+    /// `arrival`, not before the last ones, and wait outside the queues until these have room. `tag` comes back when
+    /// one is done.
+    void push(std::uint64_t first, std::uint64_t end, bool write, Cycle arrival, std::uint32_t tag) {
+        staged_.push_back({first, end, arrival, tag, write});
+        if (staged_.size() == 1) locate_staged();
     }
 
     /// Issues every command before cycle `until`. Bursts that are pushed later arrive at `until` or after it. Appends
@@ -73,53 +69,29 @@ public:
 
     /// What has been done since the owner cleared it.
     std::vector<Done>& done() { return done_; }
-    /// Bursts that have been pushed and not yet issued.
-    std::uint64_t waiting() const { return waiting_; }
-    /// Bursts that wait outside the queues.
-    std::size_t staged() const { return staged_.size() - staged_begin_; }
     ChannelStats stats() const;
 
 private:
+    /// What waits outside the queues of a request.
     struct Staged {
+        std::uint64_t next = 0, end = 0;  ///< numbers of bursts
         Cycle arrival = 0;
-        std::uint32_t row = 0, column = 0, tag = 0;
-        std::uint8_t pseudo_channel = 0, bank = 0;
+        std::uint32_t tag = 0;
         bool write = false;
-    };
-    /// What a bank's waiting bursts need next. It stays so until the first one comes, or the first one for its open
-    /// row, a command is issued to the bank, the pseudo-channel turns or its oldest burst starves.
-    struct Next {
-        Cycle cycle = 0;             ///< not earlier, as far as the bank itself is concerned
-        std::uint64_t priority = 0;  ///< see Candidate
-        BurstQueue::Index entry = BurstQueue::kNone;
-        CommandKind kind = CommandKind::activate;
-        std::uint8_t group = 0;  ///< what it waits for in its bank group: BankTiming::group()
     };
     struct Bank {
         /// The oldest waiting burst for the open row: [0] reads, [1] writes.
         std::array<BurstQueue::Index, 2> hit{BurstQueue::kNone, BurstQueue::kNone};
         std::uint32_t row = 0;  ///< open, if any
-        Next next;
     };
-    /// A command that could be issued. Of several the earliest goes first, of those of one cycle the one with the least
-    /// priority: rank, then order of the burst that needs it, in one number.
-    struct Candidate {
-        Cycle cycle = kNever;
-        std::uint64_t priority = ~std::uint64_t{0};
-        CommandKind kind = CommandKind::activate;
-        std::uint8_t pseudo_channel = 0, bank = 0;
-        BurstQueue::Index entry = BurstQueue::kNone;
-
-        void take(Cycle at, const Next& next, unsigned of_bank) {
-            cycle = at;
-            priority = next.priority;
-            entry = next.entry;
-            kind = next.kind;
-            bank = static_cast<std::uint8_t>(of_bank);
-        }
-        bool goes_before(const Candidate& other) const {
-            return cycle != other.cycle ? cycle < other.cycle : priority < other.priority;
-        }
+    /// What the banks' waiting bursts need next: an activate where no row is open, a read or a write where one waits
+    /// for the open row, otherwise a precharge. Of a bank it stays so until the first burst comes, or the first one for
+    /// its open row, a command is issued to the bank, the pseudo-channel turns or its oldest burst starves.
+    struct NextCommands {
+        std::array<Cycle, kMaxBanks> cycle{};             ///< not earlier, as far as bank and group are concerned
+        std::array<std::uint64_t, kMaxBanks> priority{};  ///< see Candidate
+        std::array<BurstQueue::Index, kMaxBanks> entry{};
+        std::uint64_t columns = 0;  ///< banks that need a read or a write, one bit each
     };
     struct PseudoChannel {
         explicit PseudoChannel(const Device& device) : timing(device.geometry, device.timing) {}
@@ -127,10 +99,12 @@ private:
         BankTiming timing;
         std::uint8_t index = 0;  ///< in the channel
         std::array<Bank, kMaxBanks> bank{};
-        std::uint64_t open = 0;     ///< banks with an open row, one bit each
-        std::uint64_t changed = 0;  ///< banks whose next command must be worked out again, one bit each
-        Candidate best;             ///< of its commands,
-        bool best_known = false;    ///< and nothing has changed since but time and the command buses
+        NextCommands next;
+        std::array<std::uint64_t, 2> waiting{};  ///< banks that reads ([0]) or writes ([1]) wait for, one bit each
+        std::uint64_t open = 0;                  ///< banks with an open row, one bit each
+        std::uint64_t changed = 0;               ///< banks whose next command must be worked out again, one bit each
+        Candidate best;                          ///< of its commands,
+        bool best_known = false;                 ///< and nothing has changed since but time and the command buses
         /// Until then no read ([0]) or write ([1]) has waited for the starvation limit. Bursts come in order of time,
         /// so it stays true when the burst that it was worked out for has gone.
         std::array<Cycle, 2> starved_after{};
@@ -148,14 +122,22 @@ private:
     /// Takes the staged bursts that have arrived and find room. Returns when the next one comes for which there is
     /// room, or kNever.
     Cycle admit();
-    void forget_admitted();  ///< their memory is used again
-    bool forward(const Staged& burst);
+    /// The first burst outside the queues has gone.
+    void next_staged() {
+        Staged& request = staged_.front();
+        request.next = (((request.next | channel_bits_) + 1) & ~channel_bits_) | (request.next & channel_bits_);
+        if (request.next >= request.end) staged_.pop_front();
+        if (!staged_.empty()) locate_staged();
+    }
+    void locate_staged() { first_staged_ = walk_.at(staged_.front().next); }
+    /// Answers the first read outside the queues from a waiting write, if there is one.
+    bool forward();
     /// What the pseudo-channel serves from now on.
     void choose_direction(PseudoChannel& p) {
-        if (writes_.size() == 0 && !p.writing)
-            draining_ = false;
-        else
-            weigh_directions(p);
+        if (writes_.size() >= policy_.write_high_bursts) draining_ = true;
+        if (writes_.size() <= policy_.write_low_bursts) draining_ = false;
+        const bool only = p.waiting[p.writing] != 0 && p.waiting[!p.writing] == 0;
+        if (!only) weigh_directions(p);
     }
     void weigh_directions(PseudoChannel& p);
 
@@ -176,7 +158,9 @@ private:
     /// `starved`: bank_starves().
     void work_out(PseudoChannel& p, unsigned bank, bool starved);
     /// After a column command: the bank's next one is the same for another burst of the row.
-    void take_next_hit(PseudoChannel& p, unsigned bank, BurstQueue::Index hit);
+    static void take_next_hit(PseudoChannel& p, unsigned bank, BurstQueue::Index hit, std::uint64_t order);
+    /// After a command to a bank: no command for one of `banks` before `cycle` if the bank is of the same group.
+    void delay_group(PseudoChannel& p, unsigned bank, std::uint64_t banks, Cycle cycle);
     /// Make `best` the next command of one of these banks if one goes before it.
     void consider(PseudoChannel& p, std::uint64_t banks);
     Candidate next_refresh(const PseudoChannel& p) const;
@@ -198,15 +182,19 @@ private:
     CommandSink* sink_;
     BurstQueue reads_, writes_;
     std::vector<PseudoChannel> pseudo_channels_;
-    std::vector<Staged> staged_;  ///< from staged_begin_ on
-    std::size_t staged_begin_ = 0;
+    AddressMapping::Walk walk_;
+    std::uint64_t channel_bits_;
+    std::deque<Staged> staged_;
+    Place first_staged_;  ///< of the first burst in staged_
     std::vector<Done> done_;
     PseudoChannel* selected_ = nullptr;  ///< what select() found, if nothing has changed since
     bool draining_ = false;              ///< writes have come together and are being served
     Cycle now_ = 0;
     Cycle row_bus_ = 0, column_bus_ = 0;  ///< free from then on
     Cycle next_refresh_ = kNever;         ///< the earliest refresh_due of those not refreshing
-    std::uint64_t admitted_ = 0, waiting_ = 0;
+    std::uint64_t admitted_ = 0;
+    std::array<Cycle, 2> last_data_{};  ///< of reads and writes: when the data bus has moved what was issued
+
     ChannelStats stats_;
 };
 

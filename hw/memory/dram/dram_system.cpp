@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "switchyard/sw_scheduler/base/bit_sets.h"
 #include "switchyard/sw_scheduler/base/rounding.h"
 
 namespace switchyard::hw::dram {
@@ -14,10 +15,11 @@ constexpr std::uint32_t kNoRequest = ~0u;
 }  // namespace
 
 DramSystem::DramSystem(const Device& device, CommandSink* sink)
-    : device_(device), mapping_(device.policy.mapping, device.geometry), free_(kNoRequest) {
-    while ((1u << burst_shift_) < device.geometry.burst_bytes) ++burst_shift_;
+    : device_(device),
+      mapping_(std::make_unique<AddressMapping>(device.policy.mapping, device.geometry)),
+      free_(kNoRequest) {
     channels_.reserve(device.geometry.channels);
-    for (unsigned i = 0; i < device.geometry.channels; ++i) channels_.emplace_back(device, i, sink);
+    for (unsigned i = 0; i < device.geometry.channels; ++i) channels_.emplace_back(device, *mapping_, i, sink);
 }
 
 void DramSystem::submit(std::uint64_t address, std::uint64_t bytes, bool write, Cycle arrival, std::uint64_t owner) {
@@ -28,7 +30,7 @@ void DramSystem::submit(std::uint64_t address, std::uint64_t bytes, bool write, 
     const std::uint32_t index = free_;
     Request& request = requests_[index];
     free_ = request.next_free;
-    const std::uint64_t first = address >> burst_shift_, end = ((address + bytes - 1) >> burst_shift_) + 1;
+    const std::uint64_t first = mapping_->burst_of(address), end = mapping_->burst_of(address + bytes - 1) + 1;
     request.owner = owner;
     request.bytes = bytes;
     request.order = submitted_++;
@@ -38,9 +40,15 @@ void DramSystem::submit(std::uint64_t address, std::uint64_t bytes, bool write, 
     request.write = write;
     ++in_flight_;
     writes_in_flight_ += write ? 1 : 0;
-    mapping_.for_each(first, end - first, [&](const Location& location) {
-        channels_[location.channel].push(location, write, arrival, index);
-    });
+    // Each channel gets the request with its first burst there.
+    std::uint64_t seen = 0;
+    const std::uint64_t all = low_bits(device_.geometry.channels);
+    for (std::uint64_t burst = first; burst < end && seen != all; ++burst) {
+        const unsigned channel = mapping_->channel_of(burst);
+        if ((seen >> channel & 1) != 0) continue;
+        seen |= bit(channel);
+        channels_[channel].push(burst, end, write, arrival, index);
+    }
 }
 
 void DramSystem::advance(Cycle until) {

@@ -46,7 +46,7 @@ public:
     std::uint64_t in_flight() const { return in_flight_; }
     Cycle now() const { return now_; }
     const Device& device() const { return device_; }
-    const AddressMapping& mapping() const { return mapping_; }
+    const AddressMapping& mapping() const { return *mapping_; }
     ChannelStats stats() const;
     const ChannelController& channel(unsigned index) const { return channels_[index]; }
 
@@ -68,8 +68,7 @@ private:
     }
 
     Device device_;
-    AddressMapping mapping_;
-    unsigned burst_shift_ = 0;
+    std::unique_ptr<const AddressMapping> mapping_;  ///< the channels look at it
     std::vector<ChannelController> channels_;
     std::vector<Request> requests_;
     std::uint32_t free_;

@@ -152,15 +152,14 @@ private:
         if (first == nullptr) return std::nullopt;
         const bool starved = has_starved(first);
         if (!p.open[bank]) {
-            const Cycle at = std::max({p.timing.bank_activate(bank), p.timing.group(p.timing.group_activate(bank)),
-                                       p.timing.activate(), row_bus_, now_});
+            const Cycle at = std::max(
+                {p.timing.bank_activate(bank), p.timing.group_activate(bank), p.timing.activate(), row_bus_, now_});
             return Candidate{at, starved ? 1u : 3u, *first, CommandKind::activate};
         }
         const Burst* const hit = oldest([&](const Burst& b) { return here(b) && b.row == *p.open[bank]; });
         if (hit != nullptr && (hit == first || !starved)) {
-            const Cycle at =
-                std::max({p.timing.bank_column(bank, p.writing), p.timing.group(p.timing.group_column(bank, p.writing)),
-                          p.timing.column(p.writing), column_bus_, now_});
+            const Cycle at = std::max({p.timing.bank_column(bank, p.writing), p.timing.group_column(bank, p.writing),
+                                       p.timing.column(p.writing), column_bus_, now_});
             return Candidate{at, starved ? 1u : 2u, *hit, p.writing ? CommandKind::write : CommandKind::read};
         }
         return Candidate{std::max({p.timing.bank_precharge(bank), row_bus_, now_}), starved ? 1u : 3u, *first,

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <random>
+#include <set>
+#include <tuple>
 #include <vector>
 
 #include "switchyard/hw/memory/dram/dram_system.h"
@@ -255,5 +257,37 @@ TEST_CASE("nothing is lost, whatever the device, the policy and the traffic", "[
                 CHECK(bench.recorder.checker.commands() > bursts - stats.forwarded);
             }
         }
+    }
+}
+
+TEST_CASE("the bursts of a request go where the mapping says, each once, wherever the channel's bits are", "[dram]") {
+    using BurstPlace = std::tuple<unsigned, unsigned, unsigned, std::uint32_t, std::uint32_t>;
+    struct Reads : CommandSink {
+        void on_command(unsigned channel, const Command& c) override {
+            if (is_column(c.kind)) places.emplace(channel, c.pseudo_channel, c.bank, c.row, c.column);
+        }
+        std::multiset<BurstPlace> places;
+    };
+    for (const char* mapping : {"row-bank-column:4-channel-pseudochannel-bankgroup-column:1",
+                                "channel-row-bank-bankgroup-pseudochannel-column",
+                                "channel:1-row-bank-channel:1-column:3-bankgroup-channel-pseudochannel-column"}) {
+        CAPTURE(mapping);
+        const Device device = read_device("hbm2_2400", {{"controller.mapping", mapping}});
+        const unsigned burst_bytes = device.geometry.burst_bytes;
+        Reads reads;
+        DramSystem dram(device, &reads);
+        std::multiset<BurstPlace> expected;
+        std::uint64_t address = device.geometry.bytes() / 2 - 150 * burst_bytes;
+        for (unsigned request = 0; request < 6; ++request) {
+            const std::uint64_t bursts = 1 + request * 37;
+            dram.submit(address, bursts * burst_bytes, false, 0, request);
+            for (std::uint64_t i = 0; i < bursts; ++i, address += burst_bytes) {
+                const Location at = dram.mapping().locate(address);
+                expected.emplace(at.channel, at.pseudo_channel,
+                                 at.bank_group * device.geometry.banks_per_group + at.bank, at.row, at.column);
+            }
+        }
+        dram.advance(100000);
+        CHECK(reads.places == expected);
     }
 }

@@ -25,7 +25,8 @@ void compare_with_plain(const Device& device, std::uint64_t seed, unsigned perce
     const Geometry& g = device.geometry;
     std::mt19937_64 random(seed);
     CommandList list;
-    ChannelController controller(device, 0, &list);
+    const AddressMapping mapping(device.policy.mapping, g);
+    ChannelController controller(device, mapping, 0, &list);
     PlainController plain(device);
     Cycle arrival = 0;
     for (std::uint32_t i = 0; i < 1500;) {
@@ -38,7 +39,8 @@ void compare_with_plain(const Device& device, std::uint64_t seed, unsigned perce
         const bool write = random() % 100 < percent_writes;
         for (std::uint64_t left = 1 + random() % 12; left > 0; --left, ++i) {
             at.column = static_cast<std::uint32_t>(random() % g.bursts_per_row);
-            controller.push(at, write, arrival, i);
+            const std::uint64_t burst = mapping.burst_of(mapping.address_of(at));
+            controller.push(burst, burst + 1, write, arrival, i);
             plain.push(at, write, arrival);
         }
         if (random() % 3 == 0) arrival += random() % gap;
