@@ -234,9 +234,9 @@ void Router::carry(unsigned port, Payload& payload, sc_core::sc_time& delay) {
     PacketExtension& packet = *payload.get_extension<PacketExtension>();
     const Tick now = sc_core::sc_time_stamp().value(), start = now + delay.value();
     const bool control = config_.control_vcs > 0 && packet.traffic == TrafficClass::control;
-    if (spare_lists.empty()) spare_lists.push_back(std::make_unique<Lists>());
-    std::unique_ptr<Lists> lists = std::move(spare_lists.back());
-    spare_lists.pop_back();
+    if (spare_lists_.empty()) spare_lists_.push_back(std::make_unique<Lists>());
+    std::unique_ptr<Lists> lists = std::move(spare_lists_.back());
+    spare_lists_.pop_back();
     const std::uint64_t cycles = serialisation_cycles(config_, packet.payload_bytes, packet.destinations.size());
     lists->targets.clear();
     for (const Endpoint endpoint : packet.destinations) lists->targets.push_back(targets_[endpoint]);
@@ -246,7 +246,7 @@ void Router::carry(unsigned port, Payload& payload, sc_core::sc_time& delay) {
     book(journey, port);
     deliver(journey);
     delay = sc_core::sc_time::from_value(journey.arrival - now);
-    spare_lists.push_back(std::move(lists));
+    spare_lists_.push_back(std::move(lists));
 }
 
 unsigned Router::choose(Lists& lists, unsigned port, std::uint32_t flits) {

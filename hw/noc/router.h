@@ -218,8 +218,7 @@ private:
     std::vector<Link> links_;                              ///< by port
     std::vector<Link> injection_;                          ///< by local port: the way in
     std::uint64_t addressed_packets_ = 0, addressed_bytes_ = 0;
-    /// For the next packet at any router: what the last one used is still in the processor's cache.
-    static inline std::vector<std::unique_ptr<Lists>> spare_lists;
+    std::vector<std::unique_ptr<Lists>> spare_lists_;  ///< for the next packet
 };
 
 }  // namespace switchyard::hw
