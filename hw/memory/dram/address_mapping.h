@@ -19,7 +19,7 @@ struct Location {
     std::uint32_t column = 0;  ///< burst of the row
 };
 
-/// Where a burst lies in its channel, packed.
+/// Where a burst lies in its channel, in one word: the ranges of a geometry's keys fit.
 class Place {
 public:
     Place() = default;
@@ -39,6 +39,7 @@ public:
 
 private:
     static constexpr unsigned kPseudoChannelShift = 8, kColumnShift = 16, kRowShift = 32;
+    static_assert(kMaxBanks <= 1u << kPseudoChannelShift && kMaxPseudoChannels <= 1u << 8);
     std::uint64_t bits_ = 0;
 };
 
@@ -65,13 +66,15 @@ public:
     }
     /// The number of the burst that has this byte.
     std::uint64_t burst_of(std::uint64_t address) const { return address >> burst_shift_; }
+    /// `burst`: its number.
     unsigned channel_of(std::uint64_t burst) const { return locate(burst << burst_shift_).channel; }
     /// The bits of a burst's number that are the channel's.
     std::uint64_t channel_bits() const { return channel_bits_; }
 
-    /// Where successive bursts lie, given their numbers in rising order: most of a location stays that of the last one.
+    /// Where bursts lie, asked for in the order of their numbers. What the bursts of a block share is worked out once.
     class Walk {
     public:
+        /// The mapping must live longer.
         explicit Walk(const AddressMapping& mapping) : mapping_(mapping) {}
         Place at(std::uint64_t burst) {
             // Each bit of an address is a bit of one field: those of the low bits are the same in each block of bursts.

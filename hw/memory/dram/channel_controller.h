@@ -72,7 +72,7 @@ public:
     ChannelStats stats() const;
 
 private:
-    /// What waits outside the queues of a request.
+    /// The part of a request that waits outside the queues.
     struct Staged {
         std::uint64_t next = 0, end = 0;  ///< numbers of bursts
         Cycle arrival = 0;
@@ -122,7 +122,7 @@ private:
     /// Takes the staged bursts that have arrived and find room. Returns when the next one comes for which there is
     /// room, or kNever.
     Cycle admit();
-    /// The first burst outside the queues has gone.
+    /// Goes on to the next burst outside the queues: the next number with the same channel.
     void next_staged() {
         Staged& request = staged_.front();
         request.next = (((request.next | channel_bits_) + 1) & ~channel_bits_) | (request.next & channel_bits_);
@@ -159,7 +159,8 @@ private:
     void work_out(PseudoChannel& p, unsigned bank, bool starved);
     /// After a column command: the bank's next one is the same for another burst of the row.
     static void take_next_hit(PseudoChannel& p, unsigned bank, BurstQueue::Index hit, std::uint64_t order);
-    /// After a command to a bank: no command for one of `banks` before `cycle` if the bank is of the same group.
+    /// A command to `bank` delays its group: the next commands of those of `banks` that are in it come at `cycle` or
+    /// later.
     void delay_group(PseudoChannel& p, unsigned bank, std::uint64_t banks, Cycle cycle);
     /// Make `best` the next command of one of these banks if one goes before it.
     void consider(PseudoChannel& p, std::uint64_t banks);
@@ -194,7 +195,6 @@ private:
     Cycle next_refresh_ = kNever;         ///< the earliest refresh_due of those not refreshing
     std::uint64_t admitted_ = 0;
     std::array<Cycle, 2> last_data_{};  ///< of reads and writes: when the data bus has moved what was issued
-
     ChannelStats stats_;
 };
 
