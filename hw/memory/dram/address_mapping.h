@@ -39,7 +39,8 @@ public:
 
 private:
     static constexpr unsigned kPseudoChannelShift = 8, kColumnShift = 16, kRowShift = 32;
-    static_assert(kMaxBanks <= 1u << kPseudoChannelShift && kMaxPseudoChannels <= 1u << 8);
+    static_assert(kMaxBanks <= 1u << kPseudoChannelShift &&
+                  kMaxPseudoChannels <= 1u << (kColumnShift - kPseudoChannelShift));
     std::uint64_t bits_ = 0;
 };
 
