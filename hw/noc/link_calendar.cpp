@@ -5,26 +5,54 @@
 
 namespace switchyard::hw {
 
-void LinkCalendar::forget_some(std::uint64_t now) {
-    while (first_ < earlier_.size() && earlier_[first_].end <= now) ++first_;
-    if (2 * first_ < earlier_.size()) return;
-    earlier_.erase(earlier_.begin(), earlier_.begin() + static_cast<std::ptrdiff_t>(first_));
-    first_ = 0;
+const LinkCalendar::Interval* LinkCalendar::first_after(std::uint64_t time) const {
+    constexpr std::uint32_t kFew = 8;
+    if (count_ > kFew)
+        return std::upper_bound(earlier_begin(), earlier_end(), time,
+                                [](std::uint64_t t, const Interval& interval) { return t < interval.end; });
+    const Interval* after = earlier_end();
+    while (after != earlier_begin() && (after - 1)->end > time) --after;
+    return after;
 }
 
-std::vector<LinkCalendar::Interval>::const_iterator LinkCalendar::first_after(std::uint64_t time) const {
-    if (earlier_.empty() || earlier_.back().end <= time) return earlier_.end();
-    return std::upper_bound(earlier_.begin() + static_cast<std::ptrdiff_t>(first_), earlier_.end(), time,
-                            [](std::uint64_t t, const Interval& interval) { return t < interval.end; });
+void LinkCalendar::forget_some(std::uint64_t now) {
+    std::size_t past = 1;
+    while (past < count_ && earlier_[past].end <= now) ++past;
+    erase(0, past);
+}
+
+void LinkCalendar::grow() {
+    const std::uint32_t capacity = std::max<std::uint32_t>(kAlignment / sizeof(Interval), 2 * capacity_);
+    void* const room = ::operator new (capacity * sizeof(Interval), std::align_val_t{kAlignment});
+    auto* const intervals = static_cast<Interval*>(room);
+    std::uninitialized_copy(earlier_begin(), earlier_end(), intervals);
+    std::uninitialized_fill(intervals + count_, intervals + capacity, Interval{0, 0});
+    earlier_.reset(intervals);
+    capacity_ = capacity;
+}
+
+// There are few: loops are faster here than calls of memmove.
+void LinkCalendar::insert(std::size_t at, const Interval& interval) {
+    if (count_ == capacity_) grow();
+    Interval* const intervals = earlier_.get();
+    for (std::size_t to = count_++; to > at; --to) intervals[to] = intervals[to - 1];
+    intervals[at] = interval;
+}
+
+void LinkCalendar::erase(std::size_t from, std::size_t to) {
+    if (from == to) return;
+    Interval* const intervals = earlier_.get();
+    for (; to < count_; ++from, ++to) intervals[from] = intervals[to];
+    count_ = static_cast<std::uint32_t>(from);
 }
 
 LinkCalendar::Interval LinkCalendar::first_free_earlier(std::uint64_t earliest, std::uint64_t duration) const {
-    auto next = first_after(earliest);
     std::uint64_t begin = earliest;
-    if (next != earlier_.end() && next->begin <= begin) begin = (next++)->end;
     // From here on `at` is free up to the next interval.
     std::uint64_t at = begin, left = duration;
-    for (; next != earlier_.end(); ++next) {
+    const Interval* next = first_after(earliest);
+    if (next != earlier_end() && next->begin <= begin) begin = at = (next++)->end;
+    for (; next != earlier_end(); ++next) {
         if (next->begin - at >= left) return {begin, at + left};
         left -= next->begin - at;
         at = next->end;
@@ -38,7 +66,7 @@ LinkCalendar::Interval LinkCalendar::first_free_earlier(std::uint64_t earliest, 
 
 std::uint64_t LinkCalendar::first_gap_earlier(std::uint64_t earliest, std::uint64_t duration) const {
     std::uint64_t begin = earliest;
-    for (auto next = first_after(earliest); next != earlier_.end(); ++next) {
+    for (const Interval* next = first_after(earliest); next != earlier_end(); ++next) {
         if (next->begin >= begin + duration) return begin;
         begin = std::max(begin, next->end);
     }
@@ -56,33 +84,28 @@ std::uint64_t LinkCalendar::latest_begin_earlier(std::uint64_t end, std::uint64_
         return true;
     };
     if (!pass(last_)) return at - left;
-    const auto kept = earlier_.begin() + static_cast<std::ptrdiff_t>(first_);
-    for (auto before = earlier_.end(); before != kept;)
+    for (const Interval* before = earlier_end(); before != earlier_begin();)
         if (!pass(*--before)) return at - left;
     return at - left;
 }
 
 void LinkCalendar::take_earlier(std::uint64_t begin, std::uint64_t end, std::uint64_t now) {
     forget(now);
-    const auto kept = earlier_.begin() + static_cast<std::ptrdiff_t>(first_);
     // All that overlaps or touches becomes one.
-    auto first = earlier_.end();
-    if (first != kept && (first - 1)->end >= begin)
-        first = std::lower_bound(kept, earlier_.end(), begin,
-                                 [](const Interval& interval, std::uint64_t t) { return interval.end < t; });
-    auto beyond = first;
-    for (; beyond != earlier_.end() && beyond->begin <= end; ++beyond) {
-        begin = std::min(begin, beyond->begin);
-        end = std::max(end, beyond->end);
+    const auto first = static_cast<std::size_t>(first_after(begin > 0 ? begin - 1 : 0) - earlier_begin());
+    std::size_t beyond = first;
+    for (; beyond < count_ && earlier_[beyond].begin <= end; ++beyond) {
+        begin = std::min(begin, earlier_[beyond].begin);
+        end = std::max(end, earlier_[beyond].end);
     }
     if (last_.begin <= end) {
         last_ = {begin, std::max(end, last_.end)};
-        earlier_.erase(first, earlier_.end());
+        erase(first, beyond);
     } else if (first == beyond) {
-        earlier_.insert(first, {begin, end});
+        insert(first, {begin, end});
     } else {
-        *first = {begin, end};
-        earlier_.erase(first + 1, beyond);
+        earlier_[first] = {begin, end};
+        erase(first + 1, beyond);
     }
 }
 

@@ -3,13 +3,14 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <vector>
+#include <memory>
+#include <new>
 
 namespace switchyard::hw {
 
 /// When something that serves one at a time is taken, a link or a virtual channel: disjoint busy intervals [begin,
 /// end), sorted; those that touch are merged, so that a saturated link costs one entry. The last interval stands apart:
-/// on a link that is not crowded nothing else is looked at.
+/// on a link that is not crowded nothing else is looked at, and a network has many calendars, which are to fit a cache.
 class LinkCalendar {
 public:
     struct Interval {
@@ -35,11 +36,10 @@ public:
         if (end > last_.end && end - last_.end >= duration) return end - duration;
         return latest_begin_earlier(end, duration);
     }
-    /// Takes all of [begin, end) that is free. Intervals that ended by `now` are forgotten: nobody may ask for times
-    /// before the largest `now` given so far.
+    /// Takes all of [begin, end) that is free. Intervals that ended by `now` are forgotten, at the latest when another
+    /// one is kept beside them: nobody may ask for times before the largest `now` given so far.
     void take(std::uint64_t begin, std::uint64_t end, std::uint64_t now) {
         if (last_.end <= now) {
-            forget_all();
             last_ = {begin, end};
         } else if (begin > last_.end) {
             push_last(now);
@@ -58,33 +58,40 @@ public:
     bool free(std::uint64_t begin, std::uint64_t end) const { return first_gap(begin, end - begin) == begin; }
 
     /// Intervals kept.
-    std::size_t size() const { return earlier_.size() - first_ + 1; }
+    std::size_t size() const { return count_ + std::size_t{1}; }
 
 private:
-    void forget_all() {
-        if (earlier_.empty()) return;
-        earlier_.clear();
-        first_ = 0;
-    }
-    void push_last(std::uint64_t now) {
-        forget(now);
-        earlier_.push_back(last_);
-    }
+    struct Release {
+        void operator()(Interval* intervals) const { ::operator delete (intervals, std::align_val_t{kAlignment}); }
+    };
+    static constexpr std::size_t kAlignment = 64;  ///< of a cache line, so that four intervals take one
+
+    const Interval* earlier_begin() const { return earlier_.get(); }
+    const Interval* earlier_end() const { return earlier_.get() + count_; }
+    /// The first of the earlier ones that ends after `time`.
+    const Interval* first_after(std::uint64_t time) const;
     void forget(std::uint64_t now) {
-        if (first_ < earlier_.size() && earlier_[first_].end <= now) forget_some(now);
+        if (count_ > 0 && earlier_[0].end <= now) forget_some(now);
     }
     void forget_some(std::uint64_t now);
+    void push_last(std::uint64_t now) {
+        forget(now);
+        if (count_ == capacity_) grow();
+        earlier_[count_++] = last_;
+    }
+    void grow();
+    void insert(std::size_t at, const Interval& interval);
+    /// The earlier ones at [from, to).
+    void erase(std::size_t from, std::size_t to);
     // Where an earlier interval than the last one matters.
     Interval first_free_earlier(std::uint64_t earliest, std::uint64_t duration) const;
     std::uint64_t first_gap_earlier(std::uint64_t earliest, std::uint64_t duration) const;
     std::uint64_t latest_begin_earlier(std::uint64_t end, std::uint64_t duration) const;
     void take_earlier(std::uint64_t begin, std::uint64_t end, std::uint64_t now);
-    /// The first of those not forgotten that ends after `time`.
-    std::vector<Interval>::const_iterator first_after(std::uint64_t time) const;
 
     Interval last_{0, 0};
-    std::vector<Interval> earlier_;
-    std::size_t first_ = 0;  ///< of those not forgotten; the ones before it are erased now and then
+    std::unique_ptr<Interval[], Release> earlier_;  ///< room for `capacity_`
+    std::uint32_t count_ = 0, capacity_ = 0;
 };
 
 }  // namespace switchyard::hw

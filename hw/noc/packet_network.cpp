@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "switchyard/hw/noc/packet_network.h"
 
+#include <memory>
 #include <utility>
 
 namespace switchyard::hw {
@@ -9,8 +10,9 @@ PacketNetwork::PacketNetwork(const sc_core::sc_module_name& name, const Config& 
                              TopologyPtr topology, std::vector<unsigned> router_of_endpoint)
     : Network(name, config, registry, std::move(topology), std::move(router_of_endpoint)), routers_("router") {
     const unsigned count = topology_->routers();
+    const std::shared_ptr<Router::Shared> shared = Router::share(config_, topology_, router_of_endpoint_);
     routers_.init(count, [&](const char* router_name, std::size_t index) {
-        return new Router(router_name, config_, registry, topology_, static_cast<unsigned>(index), router_of_endpoint_);
+        return new Router(router_name, shared, registry, static_cast<unsigned>(index));
     });
     for (unsigned r = 0; r < count; ++r) {
         for (unsigned p = 0; p < topology_->router_ports(); ++p)

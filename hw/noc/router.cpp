@@ -24,39 +24,82 @@ std::vector<Endpoint> attached(unsigned index, const std::vector<unsigned>& rout
 
 }  // namespace
 
-Router::Router(const sc_core::sc_module_name& name, const Config& config, SimulationRegistry& registry,
-               TopologyPtr topology, unsigned index, const std::vector<unsigned>& router_of_endpoint)
+std::shared_ptr<Router::Shared> Router::share(const Config& config, TopologyPtr topology,
+                                              std::vector<unsigned> router_of_endpoint) {
+    auto shared = std::make_shared<Shared>();
+    const Tick cycle = ClockPeriod(config.clock_ghz).cycles(1).value();
+    shared->config = config;
+    shared->first_local = topology->router_ports();
+    shared->routers = topology->routers();
+    shared->cycle = cycle;
+    shared->router_latency = config.router_cycles * cycle;
+    shared->link_latency = config.link_cycles * cycle;
+    shared->endpoint_link_latency = config.endpoint_link_cycles * cycle;
+    shared->buffer = config.buffer_flits * cycle;
+    shared->refill = (config.routing_cycles + config.vc_alloc_cycles) * cycle;
+    shared->reallocation = config.vc_alloc_cycles * cycle;
+    // A buffer that is smaller than the loop of a head's credit throttles nobody who does not wait: the flits behind
+    // the head catch up (flit::zero_load_cycles).
+    const Tick loop = (1 + config.link_cycles + config.credit_cycles) * cycle;
+    const auto onward = [&](Tick latency) {
+        const Tick head = latency + shared->router_latency;
+        return Onward{head, std::min(loop, shared->buffer > head ? shared->buffer - head : Tick{0})};
+    };
+    shared->by_link = onward(shared->link_latency);
+    shared->from_endpoint = onward(shared->endpoint_link_latency);
+    // From the flit router (hw/noc/flit), as the times: which VCs a packet may take.
+    const auto set_ranges = [&](unsigned group, unsigned first, unsigned count) {
+        const VcRange any{first, count};
+        const unsigned half = std::max(1u, count / 2);
+        const bool halves = topology->vc_classes() == 2;
+        shared->vcs[group][0] = halves ? VcRange{first, half} : any;
+        shared->vcs[group][1] = halves ? VcRange{first + count - half, half} : any;
+        shared->vcs[group][2] = any;
+    };
+    set_ranges(0, 0, config.vcs);
+    set_ranges(1, config.vcs, config.control_vcs);
+    std::vector<unsigned> taken(shared->routers, shared->first_local);
+    for (const unsigned home : router_of_endpoint)
+        shared->homes.push_back({static_cast<std::uint16_t>(home), static_cast<std::uint8_t>(taken[home]++)});
+    shared->topology = std::move(topology);
+    shared->router_of_endpoint = std::move(router_of_endpoint);
+    return shared;
+}
+
+Router::Router(const sc_core::sc_module_name& name, std::shared_ptr<Shared> shared, SimulationRegistry& registry,
+               unsigned index)
     : sc_module(name),
       in("in"),
       out("out"),
-      config_(config),
-      topology_(std::move(topology)),
+      links_(shared->first_local),
+      shared_(std::move(shared)),
       index_(index),
-      first_local_(topology_->router_ports()),
-      routers_(topology_->routers()),
-      cycle_(ClockPeriod(config.clock_ghz).cycles(1).value()),
-      router_latency_(config.router_cycles * cycle_),
-      link_latency_(config.link_cycles * cycle_),
-      endpoint_link_latency_(config.endpoint_link_cycles * cycle_),
-      endpoints_(attached(index, router_of_endpoint)),
-      links_(first_local_ + endpoints_.size()),
-      injection_(endpoints_.size()) {
-    if (links_.size() > kMaxRouterPorts)
+      endpoints_(attached(index, shared_->router_of_endpoint)),
+      injection_(endpoints_.size()),
+      turns_(endpoints_.size()),
+      outlets_(shared_->first_local + endpoints_.size()) {
+    const unsigned first_local = shared_->first_local;
+    if (first_local + endpoints_.size() > kMaxRouterPorts)
         throw ModelError(*this, std::to_string(endpoints_.size()) + " endpoints: at most " +
-                                    std::to_string(kMaxRouterPorts - std::min(first_local_, kMaxRouterPorts)) +
+                                    std::to_string(kMaxRouterPorts - std::min(first_local, kMaxRouterPorts)) +
                                     " fit a router");
-    look_up_routes(index, router_of_endpoint);
-    for (std::size_t p = first_local_; p < links_.size(); ++p)
-        links_[p].last_of_flow.resize(2 * router_of_endpoint.size());
-    set_up_flow_control();
+    links_.resize(first_local + endpoints_.size());
+    look_up_routes();
+    for (std::size_t p = first_local; p < outlets_.size(); ++p) outlets_[p].to_endpoint = true;
+    const unsigned vcs = shared_->config.vcs + shared_->config.control_vcs;
+    for (std::vector<Link>* const links : {&links_, &injection_})
+        for (Link& link : *links) {
+            link.vcs = std::make_unique<Vc[]>(vcs);
+            link.busy = std::make_unique<Tick[]>(vcs);
+        }
 
     in.init(links_.size(), [this](const char*, std::size_t p) {
         return new tlm_utils::passthrough_target_socket_tagged_optional<Router>(
-            (port_name(*topology_, endpoints_, p) + "_in").c_str());
+            (port_name(*shared_->topology, endpoints_, p) + "_in").c_str());
     });
     out.init(links_.size(), [this](const char*, std::size_t p) {
         return new tlm_utils::simple_initiator_socket_tagged_optional<Router>(
-            (port_name(*topology_, endpoints_, p) + "_out").c_str());
+            (port_name(*shared_->topology, endpoints_, p) + "_out").c_str());
     });
     for (std::size_t p = 0; p < in.size(); ++p) {
         in[p].register_b_transport(this, &Router::b_transport, static_cast<int>(p));
@@ -65,59 +108,22 @@ Router::Router(const sc_core::sc_module_name& name, const Config& config, Simula
     register_counters(registry);
 }
 
-void Router::look_up_routes(unsigned index, const std::vector<unsigned>& router_of_endpoint) {
-    const Topology& topology = *topology_;
-    ports_to_.resize(std::size_t{topology.choices()} * routers_);
-    for (unsigned choice = 0; choice < topology.choices(); ++choice)
-        for (unsigned to = 0; to < routers_; ++to)
-            if (to != index)
-                ports_to_[std::size_t{choice} * routers_ + to] =
-                    static_cast<std::uint8_t>(topology.port_to(index, to, choice));
-    std::vector<unsigned> taken(routers_, first_local_);
-    for (std::size_t e = 0; e < router_of_endpoint.size(); ++e) {
-        const unsigned home = router_of_endpoint[e];
-        Target target{};
-        target.endpoint = static_cast<Endpoint>(e);
-        target.router = static_cast<std::uint16_t>(home);
-        target.local_port = static_cast<std::uint8_t>(taken[home]++);
-        target.has_choice = topology.has_choice(index, home);
-        for (unsigned p = 0; p < first_local_; ++p)
-            if (topology.second_class(index, home, p)) target.second_class |= 1u << p;
-        targets_.push_back(target);
-    }
-    for (std::size_t p = 0; p < links_.size(); ++p) choosers_.push_back(topology.make_chooser(index));
-}
+Router::~Router() = default;
 
-/// Both from the flit router (hw/noc/flit): which VCs a packet may take, and how long those and slots stay taken.
-void Router::set_up_flow_control() {
-    for (std::vector<Link>* const links : {&links_, &injection_})
-        for (Link& link : *links) link.vcs.resize(config_.vcs + config_.control_vcs);
-    const auto set_ranges = [this](unsigned group, unsigned first, unsigned count) {
-        const VcRange any{first, count};
-        const unsigned half = std::max(1u, count / 2);
-        const bool halves = topology_->vc_classes() == 2;
-        vcs_[group][0] = halves ? VcRange{first, half} : any;
-        vcs_[group][1] = halves ? VcRange{first + count - half, half} : any;
-        vcs_[group][2] = any;
-    };
-    set_ranges(0, 0, config_.vcs);
-    set_ranges(1, config_.vcs, config_.control_vcs);
-    buffer_ = config_.buffer_flits * cycle_;
-    for (std::size_t p = 0; p < first_local_; ++p) {
-        links_[p].onward = link_latency_ + router_latency_;
-        links_[p].to_router = true;
+void Router::look_up_routes() {
+    const Topology& topology = *shared_->topology;
+    const unsigned routers = shared_->routers;
+    ports_to_.resize(std::size_t{topology.choices()} * routers, kHere);
+    second_classes_.resize(routers);
+    for (unsigned to = 0; to < routers; ++to) {
+        if (topology.has_choice(index_, to)) second_classes_[to] |= kHasChoice;
+        for (unsigned p = 0; p < shared_->first_local; ++p)
+            if (topology.second_class(index_, to, p)) second_classes_[to] |= 1u << p;
+        for (unsigned choice = 0; choice < topology.choices() && to != index_; ++choice)
+            ports_to_[std::size_t{choice} * routers + to] =
+                static_cast<std::uint8_t>(topology.port_to(index_, to, choice));
     }
-    for (Link& link : injection_) {
-        link.onward = endpoint_link_latency_ + router_latency_;
-        link.to_router = true;
-    }
-    // A buffer that is smaller than the loop of a head's credit throttles nobody who does not wait: the flits behind
-    // the head catch up (flit::zero_load_cycles).
-    const Tick loop = (1 + config_.link_cycles + config_.credit_cycles) * cycle_;
-    for (std::vector<Link>* const links : {&links_, &injection_})
-        for (Link& link : *links) link.credit = std::min(loop, buffer_ > link.onward ? buffer_ - link.onward : Tick{0});
-    refill_ = (config_.routing_cycles + config_.vc_alloc_cycles) * cycle_;
-    reallocation_ = config_.vc_alloc_cycles * cycle_;
+    for (std::size_t p = 0; p < links_.size(); ++p) choosers_.push_back(topology.make_chooser(index_));
 }
 
 void Router::connect(unsigned out_port, Router& next, unsigned in_port) {
@@ -126,8 +132,11 @@ void Router::connect(unsigned out_port, Router& next, unsigned in_port) {
 }
 
 void Router::end_of_elaboration() {
-    for (std::size_t p = 0; p < links_.size(); ++p)
-        if (out[p].size() > 0) links_[p].next = out[p].operator->();
+    for (std::size_t p = 0; p < links_.size(); ++p) {
+        if (links_[p].router || out[p].size() == 0) continue;
+        outlets_[p].next = out[p].operator->();
+        links_[p].outlet = &outlets_[p];
+    }
 }
 
 void Router::register_counters(SimulationRegistry& registry) {
@@ -136,22 +145,22 @@ void Router::register_counters(SimulationRegistry& registry) {
         register_link_counters(registry, this->name(), link, [&stats] { return stats; });
     };
     for (std::size_t p = 0; p < links_.size(); ++p)
-        add_link(port_name(*topology_, endpoints_, p) + "_out", links_[p].stats);
+        add_link(port_name(*shared_->topology, endpoints_, p) + "_out", links_[p].stats);
     for (std::size_t p = 0; p < injection_.size(); ++p)
-        add_link(port_name(*topology_, endpoints_, p + first_local_) + "_in", injection_[p].stats);
+        add_link(port_name(*shared_->topology, endpoints_, p + shared_->first_local) + "_in", injection_[p].stats);
 }
 
 unsigned Router::local_port(Endpoint endpoint) const {
     const auto it = std::find(endpoints_.begin(), endpoints_.end(), endpoint);
     if (it == endpoints_.end())
         throw ModelError(*this, "endpoint " + std::to_string(endpoint) + " is attached to another router");
-    return first_local_ + static_cast<unsigned>(it - endpoints_.begin());
+    return shared_->first_local + static_cast<unsigned>(it - endpoints_.begin());
 }
 
 Router::Stats Router::stats() const {
     Stats stats;
     const auto payload_bytes = [this](const LinkStats& link) {
-        return link.bytes - link.packets * config_.header_bytes;
+        return link.bytes - link.packets * shared_->config.header_bytes;
     };
     for (const Link& link : injection_) {
         stats.injected_packets += link.stats.packets;
@@ -161,7 +170,7 @@ Router::Stats Router::stats() const {
     stats.addressed_bytes = addressed_bytes_;
     for (std::size_t p = 0; p < links_.size(); ++p) {
         const LinkStats& link = links_[p].stats;
-        if (p < first_local_) {
+        if (p < shared_->first_local) {
             stats.link_packets += link.packets;
             stats.link_bytes += link.bytes;
             stats.link_busy_cycles += link.busy_cycles;
@@ -178,11 +187,11 @@ double Router::max_vc_busy_cycles() const {
     double max = 0;
     for (const std::vector<Link>* const links : {&links_, &injection_})
         for (const Link& link : *links)
-            for (unsigned group = 0; group < (config_.control_vcs > 0 ? 2 : 1); ++group)
-                for (const VcRange& range : {vcs_[group][0], vcs_[group][1]}) {
+            for (unsigned group = 0; group < (shared_->config.control_vcs > 0 ? 2 : 1); ++group)
+                for (const VcRange& range : {shared_->vcs[group][0], shared_->vcs[group][1]}) {
                     Tick busy = 0;
-                    for (unsigned v = 0; v < range.count; ++v) busy += link.vcs[range.first + v].busy;
-                    max = std::max(max, static_cast<double>(busy) / static_cast<double>(range.count * cycle_));
+                    for (unsigned v = 0; v < range.count; ++v) busy += link.busy[range.first + v];
+                    max = std::max(max, static_cast<double>(busy) / static_cast<double>(range.count * shared_->cycle));
                 }
     return max;
 }
@@ -200,11 +209,12 @@ void Router::fail(Payload& payload, ::tlm::tlm_response_status status, const std
 void Router::b_transport(int in_port, Payload& payload, sc_core::sc_time& delay) {
     PacketExtension& packet = extension_of(*this, payload);
     const auto port = static_cast<unsigned>(in_port);
-    if (port >= first_local_) {
-        checked_packet(*this, payload, endpoints_[port - first_local_], targets_.size());
+    if (port >= shared_->first_local) {
+        checked_packet(*this, payload, endpoints_[port - shared_->first_local], shared_->homes.size());
         addressed_packets_ += packet.destinations.size();
         addressed_bytes_ += packet.destinations.size() * packet.payload_bytes;
-        if (packet.destinations.size() > 1 && config_.multicast == "source") return send_copies(port, payload, delay);
+        if (packet.destinations.size() > 1 && shared_->config.multicast == "source")
+            return send_copies(port, payload, delay);
     }
     carry(port, payload, delay);
 }
@@ -233,36 +243,47 @@ void Router::send_copies(unsigned port, Payload& payload, sc_core::sc_time& dela
 void Router::carry(unsigned port, Payload& payload, sc_core::sc_time& delay) {
     PacketExtension& packet = *payload.get_extension<PacketExtension>();
     const Tick now = sc_core::sc_time_stamp().value(), start = now + delay.value();
-    const bool control = config_.control_vcs > 0 && packet.traffic == TrafficClass::control;
-    if (spare_lists_.empty()) spare_lists_.push_back(std::make_unique<Lists>());
-    std::unique_ptr<Lists> lists = std::move(spare_lists_.back());
-    spare_lists_.pop_back();
-    const std::uint64_t cycles = serialisation_cycles(config_, packet.payload_bytes, packet.destinations.size());
-    lists->targets.clear();
-    for (const Endpoint endpoint : packet.destinations) lists->targets.push_back(targets_[endpoint]);
-    const unsigned ways = choose(*lists, port, static_cast<std::uint32_t>(cycles)) * routers_;
-    Journey journey{payload, packet, *lists, now, cycles * cycle_, control ? 1u : 0u, ways};
+    const bool control = shared_->config.control_vcs > 0 && packet.traffic == TrafficClass::control;
+    std::vector<std::unique_ptr<Lists>>& spare = shared_->spare_lists;
+    if (spare.empty()) spare.push_back(std::make_unique<Lists>());
+    std::unique_ptr<Lists> lists = std::move(spare.back());
+    spare.pop_back();
+    const std::uint64_t cycles =
+        serialisation_cycles(shared_->config, packet.payload_bytes, packet.destinations.size());
+    const bool has_choice = look_up_targets(*lists, packet.destinations);
+    const unsigned ways = has_choice ? choose(*lists, port, static_cast<std::uint32_t>(cycles)) * shared_->routers : 0;
+    Journey journey{*shared_, payload, packet, *lists, now, cycles * shared_->cycle, control ? 1u : 0u, ways};
     plan(journey, port, start);
     book(journey, port);
     deliver(journey);
     delay = sc_core::sc_time::from_value(journey.arrival - now);
-    spare_lists_.push_back(std::move(lists));
+    spare.push_back(std::move(lists));
+}
+
+bool Router::look_up_targets(Lists& lists, const std::vector<Endpoint>& destinations) const {
+    lists.targets.clear();
+    std::uint32_t all = 0;
+    for (const Endpoint endpoint : destinations) {
+        const Home& home = shared_->homes[endpoint];
+        const std::uint32_t second_class = second_classes_[home.router];
+        all |= second_class;
+        lists.targets.push_back({second_class, endpoint, home.router, home.local_port, 0});
+    }
+    return (all & kHasChoice) != 0;
 }
 
 unsigned Router::choose(Lists& lists, unsigned port, std::uint32_t flits) {
-    const std::vector<Target>& targets = lists.targets;
-    if (std::none_of(targets.begin(), targets.end(), [](const Target& target) { return target.has_choice; })) return 0;
     lists.routers.clear();
-    for (const Target& target : targets) lists.routers.push_back(target.router);
+    for (const Target& target : lists.targets) lists.routers.push_back(target.router);
     return choosers_[port]->choose(flits, lists.routers.data(), lists.routers.size());
 }
 
 unsigned Router::debug_transport(int, Payload& payload) {
     const auto* const packet = payload.get_extension<PacketExtension>();
-    if (!packet || packet->destinations.size() != 1 || packet->destinations[0] >= targets_.size()) return 0;
-    const Target& target = targets_[packet->destinations[0]];
-    const unsigned port = target.router == index_ ? target.local_port : ports_to_[target.router];
-    return links_[port].next->transport_dbg(payload);
+    if (!packet || packet->destinations.size() != 1 || packet->destinations[0] >= shared_->homes.size()) return 0;
+    const Home& home = shared_->homes[packet->destinations[0]];
+    const unsigned port = home.router == index_ ? home.local_port : ports_to_[home.router];
+    return out[port]->transport_dbg(payload);
 }
 
 }  // namespace switchyard::hw

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -65,12 +66,24 @@ public:
     sc_core::sc_vector<tlm_utils::passthrough_target_socket_tagged_optional<Router>> in;
     sc_core::sc_vector<tlm_utils::simple_initiator_socket_tagged_optional<Router>> out;
 
-    /// `index`: of the topology's routers; `router_of_endpoint` tells where every endpoint of the network is attached.
+    /// What the routers of one network have in common.
+    struct Shared;
+    /// `router_of_endpoint` tells where every endpoint of the network is attached.
+    static std::shared_ptr<Shared> share(const Config& config, TopologyPtr topology,
+                                         std::vector<unsigned> router_of_endpoint);
+
+    /// `index`: of the topology's routers.
+    Router(const sc_core::sc_module_name& name, std::shared_ptr<Shared> shared, SimulationRegistry& registry,
+           unsigned index);
+    /// One that shares nothing.
     Router(const sc_core::sc_module_name& name, const Config& config, SimulationRegistry& registry,
-           TopologyPtr topology, unsigned index, const std::vector<unsigned>& router_of_endpoint);
+           TopologyPtr topology, unsigned index, const std::vector<unsigned>& router_of_endpoint)
+        : Router(name, share(config, std::move(topology), router_of_endpoint), registry, index) {}
+    ~Router() override;
 
     /// Binds the sockets of one link to the next router. Packets cross it by a direct call with what the first router
-    /// has looked up; debug accesses take the sockets. A link that is bound by hand carries b_transport.
+    /// has looked up; debug accesses take the sockets. A link that is bound by hand carries b_transport. Both are of
+    /// one network.
     void connect(unsigned out_port, Router& next, unsigned in_port);
 
     /// The local port of an endpoint of this router.
@@ -82,31 +95,51 @@ public:
     double max_vc_busy_cycles() const;
 
 private:
-    using Tick = std::uint64_t;  ///< simulated time in units of the time resolution
+    using Tick = std::uint64_t;                            ///< simulated time in units of the time resolution
+    static constexpr std::uint8_t kHere = 0xFF;            ///< instead of a port
+    static constexpr std::uint32_t kHasChoice = 1u << 31;  ///< a router with endpoints has no such port to another one
 
-    struct Vc {
+    // What each packet touches at each router lies in few cache lines, since a network has more routers than fit a
+    // cache.
+    struct alignas(64) Vc {
         LinkCalendar owner;  ///< from the grant until the tail has left by the link
         LinkCalendar front;  ///< of the buffer behind the link: until the tail has left it and the next head can follow
-        Tick busy = 0;       ///< of `front`, summed
     };
-    /// In the order of use, from a cache line's begin.
+    /// A flow that ends at an endpoint: packets of one source and class.
+    struct Flow {
+        unsigned number;
+        Tick latest;  ///< arrival of its last packet's tail
+    };
+    /// Of a port: the way to an endpoint, or to a router that is bound by hand.
+    struct Outlet {
+        ::tlm::tlm_fw_transport_if<>* next = nullptr;
+        bool to_endpoint = false;
+        std::vector<Flow> flows;  ///< to an endpoint: those with a packet on its way
+    };
     struct alignas(64) Link {
-        LinkCalendar calendar;  ///< its bandwidth
-        LinkCalendar crossbar;  ///< the crossbar's input behind it
-        Tick onward = 0;        ///< from leaving by it to leaving by the next one, if nothing is in the way
-        Tick credit = 0;        ///< from leaving by the next one until a slot behind this one can be used again
-        std::vector<Vc> vcs;
-        unsigned next_vc = 0;      ///< is asked first
-        bool to_router = false;    ///< else to an endpoint, which takes all that comes
-        Router* router = nullptr;  ///< the next one, if connected directly
+        LinkCalendar calendar;         ///< its bandwidth
+        LinkCalendar crossbar;         ///< the crossbar's input behind it
+        std::unique_ptr<Vc[]> vcs;     ///< those of the data first
+        std::unique_ptr<Tick[]> busy;  ///< by VC: of `front`, summed
+        Router* router = nullptr;      ///< the next one, if connected directly
+        Outlet* outlet = nullptr;      ///< else; null where nothing is bound
         LinkStats stats;
-        ::tlm::tlm_fw_transport_if<>* next = nullptr;  ///< behind the port; null where nothing is bound
-        std::vector<Tick> last_of_flow;                ///< to an endpoint, by source and class: latest arrival
-        LinkCalendar turns[2];                         ///< from an endpoint, by class: its queue
+        unsigned next_vc = 0;  ///< is asked first
     };
+    /// What a link to a router makes of the times of flits.
+    struct Onward {
+        Tick head;    ///< from leaving by it to leaving by the next one, if nothing is in the way
+        Tick credit;  ///< from leaving by the next one until a slot behind this one can be used again
+    };
+    static_assert(sizeof(Vc) == 64 && sizeof(Link) == 128, "cache lines");
     /// VCs of a port.
     struct VcRange {
         unsigned first = 0, count = 0;
+    };
+    /// Where an endpoint is attached.
+    struct Home {
+        std::uint16_t router;
+        std::uint8_t local_port;
     };
     /// A destination, and the way to it, which is the same for all routers.
     struct Target {
@@ -114,7 +147,6 @@ private:
         Endpoint endpoint;
         std::uint16_t router;
         std::uint8_t local_port;
-        bool has_choice;    ///< the source chooses between several ways
         std::uint8_t port;  ///< out of the router at which fan_out looks
     };
     /// Destinations of one packet that lie behind the same link; reordered on the way.
@@ -125,6 +157,7 @@ private:
     struct Step {
         Link* link;
         Vc* vc;
+        const Onward* onward;  ///< null: to an endpoint, which takes all that comes
         Span behind;
         unsigned before;                          ///< number of the step before, or kNone
         Tick granted;                             ///< the VC is taken
@@ -151,6 +184,7 @@ private:
     };
     /// A packet on its way, with what is the same at every router.
     struct Journey {
+        const Shared& shared;
         Payload& payload;
         PacketExtension& packet;
         Lists& lists;
@@ -171,8 +205,9 @@ private:
     unsigned debug_transport(int in_port, Payload& payload);
     /// The way of a packet of `flits` that comes by `port`.
     unsigned choose(Lists& lists, unsigned port, std::uint32_t flits);
-    void look_up_routes(unsigned index, const std::vector<unsigned>& router_of_endpoint);
-    void set_up_flow_control();
+    /// The list of destinations, and whether the source chooses between several ways to one of them.
+    bool look_up_targets(Lists& lists, const std::vector<Endpoint>& destinations) const;
+    void look_up_routes();
 
     // transit.cpp
     unsigned port_to(const Journey& journey, const Target& target) const;
@@ -182,10 +217,11 @@ private:
     /// These plan the way of a head that is behind the step `before`.
     void fan_out(Journey& journey, Span targets, unsigned before);
     void leave(Journey& journey, Span targets, unsigned before);
-    void cross(Journey& journey, Link& link, const VcRange& vcs, Span targets, unsigned before, Tick ready) const;
+    static void cross(Journey& journey, Link& link, const Onward* onward, const VcRange& vcs, Span targets,
+                      unsigned before, Tick ready);
     /// When a flit can enter the buffer behind a step's link, if its packet's head can leave it at step.served and the
     /// flits before it are `ahead`: packets of the same length.
-    Tick entry(const Step& step, Tick duration, Tick ahead) const;
+    static Tick entry(const Journey& journey, const Step& step, Tick ahead);
     /// The next chunk of a step, for which its link is taken for `size`: the first flit leaves at `ready` or later, the
     /// last one at `end` or later.
     static void send(Journey& journey, Step& step, Tick ready, Tick end, Tick size);
@@ -195,30 +231,44 @@ private:
     bool in_flow(const std::vector<Step>& steps, Tick left) const;
     void book(Journey& journey, unsigned in_port);
     void deliver(Journey& journey);
+    /// When the tail of a flow's packet that could arrive at `arrival` does so, behind those before it.
+    static Tick in_order(std::vector<Flow>& flows, unsigned number, Tick arrival, Tick now);
     /// Through the socket, which the packet or its head reaches at `arrival`.
-    void call(Link& link, Journey& journey, Span targets, Tick arrival);
+    static void call(const Outlet& outlet, Journey& journey, Span targets, Tick arrival);
 
     /// Out of line, because every packet passes by.
     [[noreturn]] void refuse_twice(Payload& payload, Endpoint endpoint) const;
     [[noreturn]] void fail(Payload& payload, ::tlm::tlm_response_status status, const std::string& message) const;
     void register_counters(SimulationRegistry& registry);
 
-    Config config_;
-    TopologyPtr topology_;
-    unsigned index_, first_local_, routers_;  ///< port of the first endpoint; routers of the topology
-    Tick cycle_, router_latency_, link_latency_, endpoint_link_latency_;
-    Tick buffer_;                  ///< for which a link at full rate fills a buffer
-    Tick refill_;                  ///< from a tail's leaving a buffer until the head behind it can ask for the switch
-    Tick reallocation_;            ///< from a tail's leaving until the next head in the VC can leave
-    VcRange vcs_[2][3];            ///< by group; dateline class 0, 1, any
-    std::vector<Target> targets_;  ///< by endpoint: the way from here
-    std::vector<std::uint8_t> ports_to_;                   ///< by choice and router
+    // A packet on its way looks at these two alone.
+    alignas(64) std::vector<Link> links_;  ///< by port
+    std::vector<std::uint8_t> ports_to_;   ///< by choice and router; kHere: this one
+    std::shared_ptr<Shared> shared_;
+    unsigned index_;
+    std::vector<std::uint32_t> second_classes_;            ///< by router: Target, and kHasChoice
     std::vector<std::unique_ptr<RouteChooser>> choosers_;  ///< by port of entry
     std::vector<Endpoint> endpoints_;                      ///< by local port
-    std::vector<Link> links_;                              ///< by port
     std::vector<Link> injection_;                          ///< by local port: the way in
+    std::vector<std::array<LinkCalendar, 2>> turns_;       ///< by local port and class: queues of the endpoints
+    std::vector<Outlet> outlets_;                          ///< by port
     std::uint64_t addressed_packets_ = 0, addressed_bytes_ = 0;
-    std::vector<std::unique_ptr<Lists>> spare_lists_;  ///< for the next packet
+};
+
+/// Times in ticks.
+struct Router::Shared {
+    Config config;
+    TopologyPtr topology;
+    std::vector<unsigned> router_of_endpoint;
+    unsigned first_local, routers;  ///< port of a router's first endpoint; routers of the topology
+    Tick cycle, router_latency, link_latency, endpoint_link_latency;
+    Tick buffer;        ///< for which a link at full rate fills a buffer
+    Tick refill;        ///< from a tail's leaving a buffer until the head behind it can ask for the switch
+    Tick reallocation;  ///< from a tail's leaving until the next head in the VC can leave
+    Onward by_link, from_endpoint;
+    VcRange vcs[2][3];                                ///< by group; dateline class 0, 1, any
+    std::vector<Home> homes;                          ///< by endpoint
+    std::vector<std::unique_ptr<Lists>> spare_lists;  ///< for the next packet
 };
 
 }  // namespace switchyard::hw

@@ -24,7 +24,8 @@ constexpr unsigned kAnyClass = 2;
 }  // namespace
 
 inline unsigned Router::port_to(const Journey& journey, const Target& target) const {
-    return target.router == index_ ? target.local_port : ports_to_[journey.ways + target.router];
+    const std::uint8_t port = ports_to_[journey.ways + target.router];
+    return port == kHere ? target.local_port : port;
 }
 
 void Router::plan(Journey& journey, unsigned in_port, Tick start) {
@@ -32,15 +33,15 @@ void Router::plan(Journey& journey, unsigned in_port, Tick start) {
     journey.lists.bookings.clear();
     Target* const first = journey.lists.targets.data();
     const Span all{first, first + journey.lists.targets.size()};
-    if (in_port >= first_local_) {
-        const Tick edge = round_up(start, cycle_);  // all that follows are whole cycles
-        Link& link = injection_[in_port - first_local_];
-        const LinkCalendar& queue = link.turns[journey.group];
-        journey.turn = queue.first_gap(edge, journey.duration);
-        cross(journey, link, vcs_[journey.group][kAnyClass], all, kNone, journey.turn);
+    if (in_port >= shared_->first_local) {
+        const Tick edge = round_up(start, shared_->cycle);  // all that follows are whole cycles
+        const std::size_t local = in_port - shared_->first_local;
+        journey.turn = turns_[local][journey.group].first_gap(edge, journey.duration);
+        cross(journey, injection_[local], &shared_->from_endpoint, shared_->vcs[journey.group][kAnyClass], all, kNone,
+              journey.turn);
         fan_out(journey, all, 0);
     } else {
-        journey.ready = start + router_latency_;
+        journey.ready = start + shared_->router_latency;
         fan_out(journey, all, kNone);
     }
     follow(journey);
@@ -67,23 +68,24 @@ void Router::fan_out(Journey& journey, Span targets, unsigned before) {
 }
 
 void Router::leave(Journey& journey, Span targets, unsigned before) {
-    const unsigned port = targets.first->port;
-    if (port >= first_local_ && targets.last - targets.first != 1)
+    const unsigned port = targets.first->port, first_local = journey.shared.first_local;
+    if (port >= first_local && targets.last - targets.first != 1)
         refuse_twice(journey.payload, targets.first->endpoint);
     const bool crosses = std::any_of(targets.first, targets.last,
                                      [port](const Target& target) { return (target.second_class >> port & 1) != 0; });
-    const VcRange& vcs = vcs_[journey.group][port >= first_local_ ? kAnyClass : crosses ? 1 : 0];
+    const VcRange& vcs = journey.shared.vcs[journey.group][port >= first_local ? kAnyClass : crosses ? 1 : 0];
     const std::vector<Step>& steps = journey.lists.steps;
     const auto step = static_cast<unsigned>(steps.size());
     Link& link = links_[port];
     const Tick ready = before == kNone ? journey.ready : steps[before].served;
-    cross(journey, link, vcs, targets, before, ready);
+    cross(journey, link, port >= first_local ? nullptr : &journey.shared.by_link, vcs, targets, before, ready);
     if (link.router) link.router->fan_out(journey, targets, step);
 }
 
-inline void Router::cross(Journey& journey, Link& link, const VcRange& vcs, Span targets, unsigned before,
-                          Tick ready) const {
-    const Tick duration = journey.duration + reallocation_;
+inline void Router::cross(Journey& journey, Link& link, const Onward* onward, const VcRange& vcs, Span targets,
+                          unsigned before, Tick ready) {
+    const Shared& shared = journey.shared;
+    const Tick duration = journey.duration + shared.reallocation;
     unsigned chosen = link.next_vc - vcs.first < vcs.count ? link.next_vc - vcs.first : 0;
     Tick granted = link.vcs[vcs.first + chosen].owner.first_gap(ready, duration);
     for (unsigned i = 1, other = chosen; granted > ready && i < vcs.count; ++i) {
@@ -95,35 +97,35 @@ inline void Router::cross(Journey& journey, Link& link, const VcRange& vcs, Span
     }
     Vc& vc = link.vcs[vcs.first + chosen];
     std::vector<Step>& steps = journey.lists.steps;
-    steps.push_back({&link, &vc, targets, before, granted});
+    steps.push_back({&link, &vc, onward, targets, before, granted});
     Step& step = steps.back();
-    const Tick size = std::min(journey.duration, buffer_);
-    if (!link.to_router) {
+    const Tick size = std::min(journey.duration, shared.buffer);
+    if (!onward) {
         send(journey, step, granted, 0, size);
         step.head = step.chunk.begin;
         return;
     }
     const auto serve = [&](Tick earliest) {
-        const LinkCalendar::Interval free = vc.front.first_free(earliest, journey.duration + refill_);
+        const LinkCalendar::Interval free = vc.front.first_free(earliest, journey.duration + shared.refill);
         step.served = free.begin;
         step.drained = free.end;
     };
-    serve(granted + link.onward);
+    serve(granted + onward->head);
     Tick head = granted, last = 0;
-    if (step.served > granted + link.onward) {
+    if (step.served > granted + onward->head) {
         // Others stand in the buffer: a flit follows when the one a buffer ahead of it has left.
-        head = std::max(head, entry(step, journey.duration, buffer_ - cycle_));
-        last = entry(step, journey.duration, buffer_ - size) + cycle_;
+        head = std::max(head, entry(journey, step, shared.buffer - shared.cycle));
+        last = entry(journey, step, shared.buffer - size) + shared.cycle;
     }
     send(journey, step, head, last, size);
     step.head = step.chunk.begin;
-    if (step.head + link.onward > step.served) serve(step.head + link.onward);
+    if (step.head + onward->head > step.served) serve(step.head + onward->head);
 }
 
-Router::Tick Router::entry(const Step& step, Tick duration, Tick ahead) const {
-    const Tick tails = std::max<Tick>(1, ceil_div(ahead, duration));
-    const Tick before = ahead + cycle_ + tails * refill_;
-    const Tick when = step.served + step.link->credit;
+Router::Tick Router::entry(const Journey& journey, const Step& step, Tick ahead) {
+    const Tick tails = std::max<Tick>(1, ceil_div(ahead, journey.duration));
+    const Tick before = ahead + journey.shared.cycle + tails * journey.shared.refill;
+    const Tick when = step.served + step.onward->credit;
     return when > before ? when - before : 0;
 }
 
@@ -131,8 +133,8 @@ inline void Router::send(Journey& journey, Step& step, Tick ready, Tick end, Tic
     Step* const before = step.before == kNone ? nullptr : &journey.lists.steps[step.before];
     LinkCalendar* const crossbar = before ? &before->link->crossbar : nullptr;
     if (before) {
-        ready = std::max(ready, before->chunk.begin + before->link->onward);
-        end = std::max(end, before->chunk.end + before->link->onward);
+        ready = std::max(ready, before->chunk.begin + before->onward->head);
+        end = std::max(end, before->chunk.end + before->onward->head);
     }
     LinkCalendar& calendar = step.link->calendar;
     LinkCalendar::Interval free = calendar.first_free(ready, size);
@@ -156,7 +158,7 @@ inline void Router::send(Journey& journey, Step& step, Tick ready, Tick end, Tic
     step.chunk = {free.begin, last};
     step.room = {0, 0};
     if (before) {
-        const Tick credit = before->link->credit;
+        const Tick credit = before->onward->credit;
         before->room.begin = std::max(before->room.begin, free.begin + credit);
         before->room.end = std::max(before->room.end, last + credit);
     }
@@ -169,7 +171,7 @@ bool Router::in_flow(const std::vector<Step>& steps, Tick left) const {
         // The slots behind keep coming and the link is free, so each chunk would leave right behind the one before
         // it. Behind all others on their links, flits also catch up with a chunk that had to make way for others.
         last = last && step.link->calendar.end() <= end;
-        smooth = smooth && step.room.end <= end + buffer_ && step.link->calendar.free(end, end + left);
+        smooth = smooth && step.room.end <= end + shared_->buffer && step.link->calendar.free(end, end + left);
         if (step.before != kNone) {
             const LinkCalendar& crossbar = steps[step.before].link->crossbar;
             last = last && crossbar.end() <= end;
@@ -182,10 +184,11 @@ bool Router::in_flow(const std::vector<Step>& steps, Tick left) const {
 
 void Router::follow(Journey& journey) const {
     std::vector<Step>& steps = journey.lists.steps;
-    Tick size = std::min(journey.duration, buffer_), left = journey.duration - size;
+    const Tick buffer = shared_->buffer;
+    Tick size = std::min(journey.duration, buffer), left = journey.duration - size;
     for (; left > 0 && !in_flow(steps, left); left -= size) {
-        size = std::min(left, buffer_);
-        const Tick missing = buffer_ - size;  // a last chunk that is shorter ends as much earlier
+        size = std::min(left, buffer);
+        const Tick missing = buffer - size;  // a last chunk that is shorter ends as much earlier
         for (Step& step : steps)
             send(journey, step, std::max(step.chunk.end, step.room.begin),
                  step.room.end > missing ? step.room.end - missing : 0, size);
@@ -197,13 +200,13 @@ void Router::follow(Journey& journey) const {
         step.crossed.end += left;
         if (step.before == kNone) continue;
         Step& before = steps[step.before];
-        before.drained = std::max(before.drained, step.chunk.end + refill_);
+        before.drained = std::max(before.drained, step.chunk.end + shared_->refill);
     }
 }
 
 void Router::book(Journey& journey, unsigned in_port) {
-    const std::uint64_t bytes = config_.header_bytes + journey.packet.payload_bytes;
-    const std::uint64_t cycles = journey.duration / cycle_;
+    const std::uint64_t bytes = shared_->config.header_bytes + journey.packet.payload_bytes;
+    const std::uint64_t cycles = journey.duration / shared_->cycle;
     for (const Booking& booking : journey.lists.bookings)
         booking.calendar->take(booking.time.begin, booking.time.end, journey.now);
     for (const Step& step : journey.lists.steps) {
@@ -214,43 +217,55 @@ void Router::book(Journey& journey, unsigned in_port) {
         link.calendar.take(step.booked.begin, step.booked.end, journey.now);
         if (step.before != kNone)
             journey.lists.steps[step.before].link->crossbar.take(step.crossed.begin, step.crossed.end, journey.now);
-        step.vc->owner.take(step.granted, step.chunk.end + reallocation_, journey.now);
+        step.vc->owner.take(step.granted, step.chunk.end + shared_->reallocation, journey.now);
         if (step.drained > 0) {
             step.vc->front.take(step.served, step.drained, journey.now);
-            step.vc->busy += step.drained - step.served;
+            link.busy[step.vc - link.vcs.get()] += step.drained - step.served;
         }
-        link.next_vc = static_cast<unsigned>(step.vc - link.vcs.data()) + 1;
+        link.next_vc = static_cast<unsigned>(step.vc - link.vcs.get()) + 1;
     }
-    if (in_port < first_local_) return;
-    const Step& injected = journey.lists.steps[0];
-    injected.link->turns[journey.group].take(journey.turn, injected.chunk.end, journey.now);
+    if (in_port < shared_->first_local) return;
+    turns_[in_port - shared_->first_local][journey.group].take(journey.turn, journey.lists.steps[0].chunk.end,
+                                                               journey.now);
 }
 
 void Router::deliver(Journey& journey) {
     const bool multicast = journey.packet.destinations.size() > 1;
     journey.lists.given.swap(journey.packet.destinations);
     for (const Step& step : journey.lists.steps) {
-        if (step.link->router || !step.link->next) continue;
-        if (step.link->last_of_flow.empty()) {  // a link to a router that is bound by hand
-            call(*step.link, journey, step.behind, step.head + link_latency_);
-            continue;
-        }
-        Tick& latest = step.link->last_of_flow[2 * journey.packet.source + journey.group];
-        latest = std::max(latest, step.chunk.end + endpoint_link_latency_);
-        call(*step.link, journey, step.behind, latest);
+        Outlet* const outlet = step.link->outlet;
+        if (!outlet) continue;
+        const Tick arrival = outlet->to_endpoint
+                                 ? in_order(outlet->flows, 2u * journey.packet.source + journey.group,
+                                            step.chunk.end + journey.shared.endpoint_link_latency, journey.now)
+                                 : step.head + journey.shared.link_latency;
+        call(*outlet, journey, step.behind, arrival);
     }
     journey.lists.given.swap(journey.packet.destinations);
     if (multicast) journey.payload.set_response_status(journey.response);
 }
 
-void Router::call(Link& link, Journey& journey, Span targets, Tick arrival) {
+Router::Tick Router::in_order(std::vector<Flow>& flows, unsigned number, Tick arrival, Tick now) {
+    auto kept = flows.begin();
+    for (const Flow& flow : flows) {
+        if (flow.number == number)
+            arrival = std::max(arrival, flow.latest);
+        else if (flow.latest > now)
+            *kept++ = flow;
+    }
+    flows.erase(kept, flows.end());
+    flows.push_back({number, arrival});
+    return arrival;
+}
+
+void Router::call(const Outlet& outlet, Journey& journey, Span targets, Tick arrival) {
     std::vector<Endpoint>& destinations = journey.packet.destinations;
     destinations.clear();
     for (const Target* target = targets.first; target != targets.last; ++target)
         destinations.push_back(target->endpoint);
     journey.payload.set_response_status(::tlm::TLM_INCOMPLETE_RESPONSE);
     sc_core::sc_time delay = sc_core::sc_time::from_value(arrival - journey.now);
-    link.next->b_transport(journey.payload, delay);
+    outlet.next->b_transport(journey.payload, delay);
     if (journey.response == ::tlm::TLM_OK_RESPONSE) journey.response = journey.payload.get_response_status();
     journey.arrival = std::max<Tick>(journey.arrival, journey.now + delay.value());
 }

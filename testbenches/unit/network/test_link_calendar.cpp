@@ -102,5 +102,9 @@ TEST_CASE("a saturated link costs one interval, a past one none", "[calendar]") 
     for (std::uint64_t i = 0; i < 1000; ++i) CHECK(reserve(calendar, 10005 + 10 * i, 5) == 10005 + 10 * i);
     CHECK(calendar.size() == 2);
     reserve(calendar, 30000, 1, 30000);
-    CHECK(calendar.size() == 1);
+    reserve(calendar, 30010, 1, 30000);
+    CHECK(calendar.size() == 2);
+    LinkCalendar passing;
+    for (std::uint64_t i = 0; i < 1000; ++i) REQUIRE(reserve(passing, 10 * i + 5, 5, 10 * i) == 10 * i + 5);
+    CHECK(passing.size() == 1);
 }
