@@ -6,6 +6,8 @@
 #include <numeric>
 #include <utility>
 
+#include <boost/container/small_vector.hpp>
+
 namespace switchyard::sched {
 
 std::vector<double> inclusion_probabilities(const std::vector<double>& weights, double count) {
@@ -39,7 +41,7 @@ std::vector<double> zipf_shares(std::size_t branches, double exponent) {
 }
 
 std::vector<double> tilted(const std::vector<double>& probability, double tilt) {
-    std::vector<double> room;  // that a probability has on both sides
+    boost::container::small_vector<double, 16> room;  // that a probability has on both sides
     room.reserve(probability.size());
     for (const double p : probability) room.push_back(std::min(p, 1 - p));
     const double all = std::accumulate(room.begin(), room.end(), 0.0);
@@ -61,7 +63,7 @@ std::vector<double> tilted(const std::vector<double>& probability, double tilt) 
 }
 
 std::uint64_t fixed_size_sample(std::vector<double> probability, const std::function<double()>& uniform) {
-    std::vector<std::size_t> order(probability.size());
+    boost::container::small_vector<std::size_t, 16> order(probability.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     for (std::size_t i = order.size(); i > 1; --i)
         std::swap(order[i - 1], order[static_cast<std::size_t>(uniform() * static_cast<double>(i))]);

@@ -6,7 +6,10 @@
 #include <numeric>
 #include <queue>
 #include <stdexcept>
+#include <tuple>
 #include <utility>
+
+#include <boost/container/small_vector.hpp>
 
 #include "switchyard/sw_scheduler/adyna/compiler/cost_model.h"
 
@@ -25,42 +28,48 @@ std::vector<unsigned> allocate_proportional(unsigned tiles, const std::vector<do
     }
 
     // Operators whose share is below their minimum get the minimum; the others share the rest.
-    std::vector<char> pinned(count, 0);
-    std::vector<double> share(count, 0);
+    struct Share {
+        double tiles = 0, remainder = -1;  ///< without the minimum: what is over whole tiles
+        bool pinned = false;               ///< to the minimum
+    };
+    boost::container::small_vector<Share, 32> shares(count);
     for (bool changed = true; changed;) {
         changed = false;
         double load_sum = 0;
         unsigned free_tiles = tiles;
         for (std::size_t i = 0; i < count; ++i) {
-            if (pinned[i])
+            if (shares[i].pinned)
                 free_tiles -= min[i];
             else
                 load_sum += loads[i];
         }
         for (std::size_t i = 0; i < count; ++i) {
-            if (pinned[i]) continue;
-            share[i] = load_sum > 0 ? free_tiles * loads[i] / load_sum : 0;
-            if (share[i] < min[i]) {
-                pinned[i] = 1;
-                changed = true;
-            }
+            Share& share = shares[i];
+            if (share.pinned) continue;
+            share.tiles = load_sum > 0 ? free_tiles * loads[i] / load_sum : 0;
+            share.pinned = share.tiles < min[i];
+            changed = changed || share.pinned;
         }
     }
 
     std::vector<unsigned> result(count);
-    unsigned given = 0;
+    unsigned left = tiles;
     for (std::size_t i = 0; i < count; ++i) {
-        result[i] = pinned[i] ? min[i] : static_cast<unsigned>(share[i]);
-        given += result[i];
+        Share& share = shares[i];
+        result[i] = share.pinned ? min[i] : static_cast<unsigned>(share.tiles);
+        if (!share.pinned) share.remainder = share.tiles - result[i];
+        left -= result[i];
     }
-    std::vector<std::size_t> order(count);
+    if (left == 0 || count == 0) return result;
+    // The rest goes to the largest remainders, of equal ones the first.
+    for (unsigned& operator_tiles : result) operator_tiles += static_cast<unsigned>(left / count);
+    boost::container::small_vector<std::size_t, 32> order(count);
     std::iota(order.begin(), order.end(), std::size_t{0});
-    const auto remainder = [&](std::size_t i) { return pinned[i] ? -1.0 : share[i] - std::floor(share[i]); };
-    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-        const double of_a = remainder(a), of_b = remainder(b);
-        return of_a != of_b ? of_a > of_b : a < b;
+    const auto next = order.begin() + static_cast<std::ptrdiff_t>(left % count);
+    std::nth_element(order.begin(), next, order.end(), [&shares](std::size_t a, std::size_t b) {
+        return std::tuple(-shares[a].remainder, a) < std::tuple(-shares[b].remainder, b);
     });
-    for (std::size_t next = 0; given < tiles && count > 0; next = (next + 1) % count, ++given) ++result[order[next]];
+    for (auto more = order.begin(); more != next; ++more) ++result[*more];
     return result;
 }
 

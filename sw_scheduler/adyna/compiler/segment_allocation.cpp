@@ -61,6 +61,20 @@ public:
                     Segmenter::initiation_interval(plan_.slot_times[members.front()], stage, stage.compute_cycles)};
         return last.interval;
     }
+    /// Gives the tile groups of `plan`, the one from the constructor, these tiles. False if something does not fit.
+    bool take(SegmentPlan& plan, const std::vector<unsigned>& tiles) {
+        plan.tiles.resize(plan.slots.size());
+        plan.stages.resize(plan.slots.size());
+        for (std::size_t l = 0; l < plan.tile_groups.size(); ++l) {
+            const TileGroup& members = plan.tile_groups[l];
+            for (const std::size_t i : members) {
+                plan.tiles[i] = tiles[l];
+                plan.stages[i] = stage(i, members.size(), tiles[l]);
+                if (!plan.stages[i].fits) return false;
+            }
+        }
+        return true;
+    }
     double compute_cycles(std::size_t tile_group, unsigned tiles) {
         double sum = 0;
         for (const Stage* stage : stages(tile_group, tiles)) sum += stage->compute_cycles;
@@ -93,8 +107,7 @@ private:
     StageList stages_;
 };
 
-std::vector<unsigned> Segmenter::allocate(const SegmentPlan& plan, unsigned weight_copies) {
-    TileOptions options(*this, plan, weight_copies);
+std::vector<unsigned> Segmenter::allocate(const SegmentPlan& plan, TileOptions& options) {
     std::vector<unsigned> min(plan.tile_groups.size());
     std::vector<double> loads(min.size(), 0);
     unsigned sum = 0;
@@ -109,13 +122,19 @@ std::vector<unsigned> Segmenter::allocate(const SegmentPlan& plan, unsigned weig
     return tiles;
 }
 
-std::vector<unsigned> Segmenter::allocate(const SegmentPlan& plan, const Trial& trial, std::size_t number) {
-    const bool of_both = shared_ && trial.weight_copies > 1;  // with one copy only one of them tries it
-    if (!of_both) return allocate(plan, trial.weight_copies);
-    const auto [known, added] =
-        shared_->tiles.try_emplace({trial.first, trial.last, trial.unit_samples, trial.order, number});
-    if (added) known->second = allocate(plan, trial.weight_copies);
-    return known->second;
+bool Segmenter::allocate(SegmentPlan& plan, const Trial& trial, std::size_t number) {
+    std::vector<unsigned>* known = nullptr;
+    if (shared_ && trial.weight_copies > 1) {  // with one copy only one of them tries it
+        const auto [place, added] =
+            shared_->tiles.try_emplace({trial.first, trial.last, trial.unit_samples, trial.order, number});
+        if (!added) return take(plan, place->second, trial.weight_copies);
+        known = &place->second;
+    }
+    TileOptions options(*this, plan, trial.weight_copies);
+    std::vector<unsigned> tiles = allocate(plan, options);
+    const bool fits = !tiles.empty() && options.take(plan, tiles);
+    if (known) *known = std::move(tiles);
+    return fits;
 }
 
 bool Segmenter::take(SegmentPlan& plan, const TileGroup& tile_group, unsigned tiles, unsigned weight_copies) {

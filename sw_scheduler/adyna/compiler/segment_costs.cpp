@@ -80,13 +80,20 @@ double Segmenter::barrier_cycles() const {
     return 2 * (hardware.setup_cycles + farthest) + tiles_;  // each tile's answer takes a cycle of the sequencer's link
 }
 
-double Segmenter::loaded_bytes(const SegmentPlan& plan, int op, unsigned source) const {
-    const Operator& one = search_.workload().graph.operators[op];
-    if (one.inputs[source].producer >= plan.first) return 0;
-    const Stage& stage = plan.stages[static_cast<std::size_t>(op - plan.first)];
-    return unit_read_bytes(one.shape, one.inputs[source], stage.largest, stage.k_factor,
-                           search_.hardware().multicast_reads) *
-           plan.units * search_.workload().edge_share({op, source});
+Segmenter::LoadedBytes Segmenter::loaded_bytes(const SegmentPlan& plan) const {
+    const Workload& work = search_.workload();
+    LoadedBytes loaded;
+    for (int op = plan.first; op < plan.last; ++op) {
+        const Operator& one = work.graph.operators[op];
+        const Stage& stage = plan.stages[static_cast<std::size_t>(op - plan.first)];
+        for (unsigned s = 0; s < one.inputs.size(); ++s) {
+            if (one.inputs[s].producer >= plan.first) continue;
+            const double bytes = unit_read_bytes(one.shape, one.inputs[s], stage.largest, stage.k_factor,
+                                                 search_.hardware().multicast_reads);
+            loaded.push_back(bytes * plan.units * work.edge_share({op, s}));
+        }
+    }
+    return loaded;
 }
 
 double Segmenter::count_stored_bytes(int last, int op) const {
@@ -297,7 +304,7 @@ double Segmenter::packed_interval(const SegmentPlan& plan) const {
     return std::max((sum + (batches - 1) * max) / batches, plan.memory_cycles / plan.units);
 }
 
-void Segmenter::add_pipeline_cycles(SegmentPlan& plan) const {
+void Segmenter::add_pipeline_cycles(SegmentPlan& plan, const LoadedBytes& all_loaded) const {
     const Workload& work = search_.workload();
     const double unit_bandwidth = search_.hardware().memory_bytes_per_cycle() * plan.units;
     double fill = 0;
@@ -312,16 +319,16 @@ void Segmenter::add_pipeline_cycles(SegmentPlan& plan) const {
         for (const std::size_t i : tile_group) compute[i] = all;
     }
     std::vector<double> done(plan.stages.size(), 0);  // the first unit's
+    auto bytes = all_loaded.begin();
     for (int op = plan.first; op < plan.last; ++op) {
         const std::size_t i = static_cast<std::size_t>(op - plan.first);
         const Stage& stage = plan.stages[i];
         double start = 0;
         const std::vector<Source>& inputs = work.graph.operators[op].inputs;
         double loaded = 0;
-        for (unsigned s = 0; s < inputs.size(); ++s) {
-            const Source& source = inputs[s];
+        for (const Source& source : inputs) {
             if (source.producer < plan.first) {
-                loaded += loaded_bytes(plan, op, s) / unit_bandwidth;
+                loaded += *bytes++ / unit_bandwidth;
                 start = std::max(start, load_latency(source, !plan.order.empty()) + std::max(stage.in_cycles, loaded));
                 continue;
             }
@@ -347,22 +354,24 @@ bool Segmenter::loads_weights(int first, int last) const {
     return !whole_network && weights_ == Weights::loaded;
 }
 
-void Segmenter::add_memory_cycles(SegmentPlan& plan) const {
+void Segmenter::add_memory_cycles(SegmentPlan& plan, const LoadedBytes& all_loaded) const {
     const Workload& work = search_.workload();
     const HardwareDescription& hardware = search_.hardware();
     const auto interfaces = static_cast<double>(hardware.memory.size());
     double tensors = 0, weights = 0, max_weights = 0;  // on one interface
+    auto bytes = all_loaded.begin();
     // Slices are alike: where they do not come out even, some interfaces have one more. Tensors are spread evenly.
-    const auto busiest = [&](double bytes, double pieces) { return bytes / pieces * std::ceil(pieces / interfaces); };
+    const auto busiest = [&](double size, double pieces) { return size / pieces * std::ceil(pieces / interfaces); };
     for (int op = plan.first; op < plan.last; ++op) {
         const Operator& one = work.graph.operators[op];
         const Stage& stage = plan.stages[static_cast<std::size_t>(op - plan.first)];
-        for (unsigned s = 0; s < one.inputs.size(); ++s) tensors += loaded_bytes(plan, op, s);
+        for (const Source& source : one.inputs)
+            if (source.producer < plan.first) tensors += *bytes++;
         tensors += stored_bytes(plan.last, op);
         const double copies = hardware.multicast_reads ? 1 : double{1} * stage.largest.n * stage.largest.p;
-        const double bytes = copies * static_cast<double>(one.weight_bytes);
-        weights += bytes;
-        max_weights = std::max(max_weights, busiest(bytes, stage.k_factor));
+        const double weight_bytes = copies * static_cast<double>(one.weight_bytes);
+        weights += weight_bytes;
+        max_weights = std::max(max_weights, busiest(weight_bytes, stage.k_factor));
     }
     const double bandwidth = hardware.memory_bytes_per_cycle();
     const bool loads = loads_weights(plan.first, plan.last);

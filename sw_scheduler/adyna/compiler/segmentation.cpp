@@ -93,8 +93,9 @@ std::vector<std::vector<int>> Segmenter::orders(int first, int last) const {
 }
 
 void Segmenter::add_all_cycles(SegmentPlan& plan) const {
-    add_memory_cycles(plan);
-    add_pipeline_cycles(plan);
+    const LoadedBytes loaded = loaded_bytes(plan);
+    add_memory_cycles(plan, loaded);
+    add_pipeline_cycles(plan, loaded);
     add_cycles(plan);
 }
 
@@ -150,7 +151,7 @@ std::optional<SegmentPlan> Segmenter::plan(const Trial& trial, const Buffers& bu
     plan.slots = buffers.slots;
     plan.slot_times = buffers.slot_times;
     plan.prefetchable = trial.weight_copies > 1;
-    if (!take(plan, allocate(plan, trial, number), trial.weight_copies)) {
+    if (!allocate(plan, trial, number)) {
         spare_ = std::move(plan);
         return std::nullopt;
     }

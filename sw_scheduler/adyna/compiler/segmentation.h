@@ -199,11 +199,12 @@ private:
     /// Orders that are worth a try: by the switches that are decided before the segment; by sample id as well where
     /// that would let branches with tiles of their own work one after another instead of side by side.
     std::vector<std::vector<int>> orders(int first, int last) const;
-    /// By tile group: in proportion to their loads, then from the others to the slowest. Nothing if one does not fit.
-    std::vector<unsigned> allocate(const SegmentPlan& plan, unsigned weight_copies);
-    /// The same for a trial's tile groups with this number, looked up where the other segmenter has found it.
-    std::vector<unsigned> allocate(const SegmentPlan& plan, const Trial& trial, std::size_t number);
     class TileOptions;
+    /// By tile group: in proportion to their loads, then from the others to the slowest. Nothing if one does not fit.
+    std::vector<unsigned> allocate(const SegmentPlan& plan, TileOptions& options);
+    /// Gives a trial's tile groups with this number their tiles: the same, looked up where the other segmenter has
+    /// found it. False if something does not fit.
+    bool allocate(SegmentPlan& plan, const Trial& trial, std::size_t number);
     class TileExchange;
     class Bounds;
     class Trials;
@@ -278,8 +279,11 @@ private:
     /// Of a unit, by the samples of its invocation.
     std::vector<double> branch_cycles(const SegmentPlan& plan, const TileGroup& operators,
                                       std::size_t allocation) const;
-    void add_pipeline_cycles(SegmentPlan& plan) const;
-    void add_memory_cycles(SegmentPlan& plan) const;
+    /// Bytes a batch from HBM to the tiles, by operand that comes from outside the segment, in the operators' order.
+    using LoadedBytes = boost::container::small_vector<double, 64>;
+    LoadedBytes loaded_bytes(const SegmentPlan& plan) const;
+    void add_pipeline_cycles(SegmentPlan& plan, const LoadedBytes& all_loaded) const;
+    void add_memory_cycles(SegmentPlan& plan, const LoadedBytes& all_loaded) const;
     /// The sum of what the others added.
     void add_cycles(SegmentPlan& plan) const;
     void add_all_cycles(SegmentPlan& plan) const;
@@ -289,9 +293,7 @@ private:
     /// `compacted`: the reader waits for the order of the samples first.
     double load_latency(const Source& source, bool compacted) const;
     double store_latency() const;
-    /// Bytes a batch between HBM and the tiles of an operator of the segment: of an operand, of the result.
-    double loaded_bytes(const SegmentPlan& plan, int op, unsigned source) const;
-    /// `last`: the segment's end.
+    /// Bytes a batch of an operator's result to HBM; `last`: the segment's end.
     double stored_bytes(int last, int op) const;
     /// The same, counted from the operator's consumers.
     double count_stored_bytes(int last, int op) const;

@@ -27,7 +27,7 @@ namespace switchyard::sched {
 /// Bytes that tiles keep for one operator in one segment; each is 64-byte aligned and the largest over all ranks.
 struct Footprint {
     std::uint32_t weights = 0;                                    ///< one slice
-    boost::container::small_vector<std::uint32_t, 4> slot_bytes;  ///< one input slot, by source
+    boost::container::small_vector<std::uint32_t, 8> slot_bytes;  ///< one input slot, by source
     std::uint32_t out_slot_bytes = 0;                             ///< one output slot
     std::uint64_t buffers = 0;                                    ///< all input and output slots
     std::uint64_t total(unsigned weight_copies = 1) const { return std::uint64_t{weight_copies} * weights + buffers; }
@@ -58,7 +58,7 @@ inline constexpr std::uint16_t kFewestSlots = 2;
 
 /// Slots of an operator's buffers, each for a micro-batch, and what its units have in common.
 struct BufferSlots {
-    using Inputs = boost::container::small_vector<std::uint16_t, 4>;
+    using Inputs = boost::container::small_vector<std::uint16_t, 8>;
     Inputs in;  ///< by source
     std::uint16_t out = 2;
     /// Switches on its path, from the outermost on, whose branch there all samples of a unit take, or none: those by
