@@ -44,12 +44,23 @@ Counters::Counters(const SimulationRegistry& registry) {
         if (is_new) list.push_back(name);
         return found->second;
     };
+    // Modules of a kind register the same counters in the same order: by counter, the one that came behind it last
+    // time.
+    std::vector<std::uint32_t> followers;
+    std::uint32_t last = 0;
+    const auto number_of = [&](const std::string& name) {
+        if (last < followers.size() && names->counters[followers[last]] == name) return last = followers[last];
+        const std::uint32_t number = index_of(names->number_of_counter, names->counters, name);
+        followers.resize(names->counters.size());
+        followers[last] = number;
+        return last = number;
+    };
     entries_.reserve(registry.counters().size());
     for (const SimulationRegistry::Counter& counter : registry.counters()) {
         // A module registers its counters one after another.
         const bool same = !entries_.empty() && names->modules[entries_.back().module] == counter.module;
         const std::uint32_t module = same ? entries_.back().module : index_of(modules, names->modules, counter.module);
-        entries_.push_back({module, index_of(names->number_of_counter, names->counters, counter.name), counter.read()});
+        entries_.push_back({module, number_of(counter.name), counter.read()});
     }
     names_ = std::move(names);
 }
