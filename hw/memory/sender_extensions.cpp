@@ -10,11 +10,11 @@ namespace switchyard::hw {
 
 void SenderExtensions::take(const ::tlm::tlm_generic_payload& payload) {
     for (Kept& kept : kept_) kept.present = false;
-    // The library is asked once for what it knows: extensions of all systems are registered.
-    const unsigned ids = ::tlm::max_num_extensions();
-    const unsigned own[] = {PacketExtension::ID, MemoryExtension::ID, SenderExtensions::ID};
-    for (unsigned id = 0; id < ids; ++id) {
-        if (id == own[0] || id == own[1] || id == own[2]) continue;
+    // Looked up before the loop: each is a call, or may change in one, as far as the compiler knows.
+    const unsigned count = ::tlm::max_num_extensions();
+    const unsigned packet = PacketExtension::ID, memory = MemoryExtension::ID, own = SenderExtensions::ID;
+    for (unsigned id = 0; id < count; ++id) {
+        if (id == packet || id == memory || id == own) continue;
         if (const ::tlm::tlm_extension_base* const extension = payload.get_extension(id)) keep(id, *extension);
     }
 }

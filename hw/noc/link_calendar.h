@@ -10,7 +10,7 @@ namespace switchyard::hw {
 
 /// When something that serves one at a time is taken, a link or a virtual channel: disjoint busy intervals [begin,
 /// end), sorted; those that touch are merged, so that a saturated link costs one entry. The last interval stands apart:
-/// on a link that is not crowded nothing else is looked at, and a network has many calendars, which are to fit a cache.
+/// on a link that is not crowded nothing else is looked at. A calendar is small, since a network has thousands of them.
 class LinkCalendar {
 public:
     struct Interval {

@@ -114,11 +114,11 @@ void Router::look_up_routes() {
     const Topology& topology = *shared_->topology;
     const unsigned routers = shared_->routers;
     ports_to_.resize(std::size_t{topology.choices()} * routers, kHere);
-    second_classes_.resize(routers);
+    ways_.resize(routers);
     for (unsigned to = 0; to < routers; ++to) {
-        if (topology.has_choice(index_, to)) second_classes_[to] |= kHasChoice;
+        ways_[to].has_choice = topology.has_choice(index_, to);
         for (unsigned p = 0; p < shared_->first_local; ++p)
-            if (topology.second_class(index_, to, p)) second_classes_[to] |= 1u << p;
+            if (topology.second_class(index_, to, p)) ways_[to].second_class |= 1u << p;
         for (unsigned choice = 0; choice < topology.choices() && to != index_; ++choice)
             ports_to_[std::size_t{choice} * routers + to] =
                 static_cast<std::uint8_t>(topology.port_to(index_, to, choice));
@@ -262,14 +262,14 @@ void Router::carry(unsigned port, Payload& payload, sc_core::sc_time& delay) {
 
 bool Router::look_up_targets(Lists& lists, const std::vector<Endpoint>& destinations) const {
     lists.targets.clear();
-    std::uint32_t all = 0;
+    bool has_choice = false;
     for (const Endpoint endpoint : destinations) {
         const Home& home = shared_->homes[endpoint];
-        const std::uint32_t second_class = second_classes_[home.router];
-        all |= second_class;
-        lists.targets.push_back({second_class, endpoint, home.router, home.local_port, 0});
+        const Way& way = ways_[home.router];
+        has_choice = has_choice || way.has_choice;
+        lists.targets.push_back({way.second_class, endpoint, home.router, home.local_port, 0});
     }
-    return (all & kHasChoice) != 0;
+    return has_choice;
 }
 
 unsigned Router::choose(Lists& lists, unsigned port, std::uint32_t flits) {

@@ -75,7 +75,7 @@ public:
     /// `index`: of the topology's routers.
     Router(const sc_core::sc_module_name& name, std::shared_ptr<Shared> shared, SimulationRegistry& registry,
            unsigned index);
-    /// One that shares nothing.
+    /// A router that shares nothing with others.
     Router(const sc_core::sc_module_name& name, const Config& config, SimulationRegistry& registry,
            TopologyPtr topology, unsigned index, const std::vector<unsigned>& router_of_endpoint)
         : Router(name, share(config, std::move(topology), router_of_endpoint), registry, index) {}
@@ -95,12 +95,10 @@ public:
     double max_vc_busy_cycles() const;
 
 private:
-    using Tick = std::uint64_t;                            ///< simulated time in units of the time resolution
-    static constexpr std::uint8_t kHere = 0xFF;            ///< instead of a port
-    static constexpr std::uint32_t kHasChoice = 1u << 31;  ///< a router with endpoints has no such port to another one
+    using Tick = std::uint64_t;                  ///< simulated time in units of the time resolution
+    static constexpr std::uint8_t kHere = 0xFF;  ///< instead of a port
 
-    // What each packet touches at each router lies in few cache lines, since a network has more routers than fit a
-    // cache.
+    // What a packet touches at a router lies in few cache lines: all routers of a chip together do not fit a cache.
     struct alignas(64) Vc {
         LinkCalendar owner;  ///< from the grant until the tail has left by the link
         LinkCalendar front;  ///< of the buffer behind the link: until the tail has left it and the next head can follow
@@ -140,6 +138,11 @@ private:
     struct Home {
         std::uint16_t router;
         std::uint8_t local_port;
+    };
+    /// From here to another router.
+    struct Way {
+        std::uint32_t second_class;  ///< as Target
+        bool has_choice;             ///< the source chooses between several
     };
     /// A destination, and the way to it, which is the same for all routers.
     struct Target {
@@ -246,7 +249,7 @@ private:
     std::vector<std::uint8_t> ports_to_;   ///< by choice and router; kHere: this one
     std::shared_ptr<Shared> shared_;
     unsigned index_;
-    std::vector<std::uint32_t> second_classes_;            ///< by router: Target, and kHasChoice
+    std::vector<Way> ways_;                                ///< by router
     std::vector<std::unique_ptr<RouteChooser>> choosers_;  ///< by port of entry
     std::vector<Endpoint> endpoints_;                      ///< by local port
     std::vector<Link> injection_;                          ///< by local port: the way in
