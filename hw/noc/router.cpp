@@ -267,7 +267,11 @@ bool Router::look_up_targets(Lists& lists, const std::vector<Endpoint>& destinat
         const Home& home = shared_->homes[endpoint];
         const Way& way = ways_[home.router];
         has_choice = has_choice || way.has_choice;
-        lists.targets.push_back({way.second_class, endpoint, home.router, home.local_port, 0});
+        Target& target = lists.targets.emplace_back();
+        target.second_class = way.second_class;
+        target.endpoint = endpoint;
+        target.router = home.router;
+        target.local_port = home.local_port;
     }
     return has_choice;
 }

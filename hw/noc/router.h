@@ -158,6 +158,9 @@ private:
     };
     /// A link of a packet's way.
     struct Step {
+        Step(Link& way, Vc& taken, const Onward* times, Span targets, unsigned number, Tick grant)
+            : link(&way), vc(&taken), onward(times), behind(targets), before(number), granted(grant) {}
+
         Link* link;
         Vc* vc;
         const Onward* onward;  ///< null: to an endpoint, which takes all that comes

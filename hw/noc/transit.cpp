@@ -97,8 +97,7 @@ inline void Router::cross(Journey& journey, Link& link, const Onward* onward, co
     }
     Vc& vc = link.vcs[vcs.first + chosen];
     std::vector<Step>& steps = journey.lists.steps;
-    steps.push_back({&link, &vc, onward, targets, before, granted});
-    Step& step = steps.back();
+    Step& step = steps.emplace_back(link, vc, onward, targets, before, granted);
     const Tick size = std::min(journey.duration, shared.buffer);
     if (!onward) {
         send(journey, step, granted, 0, size);
@@ -148,7 +147,12 @@ inline void Router::send(Journey& journey, Step& step, Tick ready, Tick end, Tic
     const auto extend = [&](LinkCalendar& of, LinkCalendar::Interval& booked) {
         const Tick begin = of.latest_begin(last, size);
         if (begin != booked.end) {
-            if (booked.end > 0) journey.lists.bookings.push_back({&of, booked});
+            if (booked.end > 0) {
+                Booking& booking = journey.lists.bookings.emplace_back();
+                booking.calendar = &of;
+                booking.time.begin = booked.begin;
+                booking.time.end = booked.end;
+            }
             booked.begin = begin;
         }
         booked.end = last;
@@ -254,7 +258,9 @@ Router::Tick Router::in_order(std::vector<Flow>& flows, unsigned number, Tick ar
             *kept++ = flow;
     }
     flows.erase(kept, flows.end());
-    flows.push_back({number, arrival});
+    Flow& last = flows.emplace_back();
+    last.number = number;
+    last.latest = arrival;
     return arrival;
 }
 

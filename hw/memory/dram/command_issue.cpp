@@ -37,7 +37,10 @@ void ChannelController::issue_column(const Candidate& c, PseudoChannel& p) {
     const BurstQueue::Entry& entry = from[c.entry];
     const std::uint32_t row = entry.row;
     const Cycle end = cycle + (write ? timing_.write_data_cycles() : timing_.tcl_cycles + timing_.burst_cycles);
-    done_.push_back({end, entry.tag});
+    // Field by field, in place: a whole Done that has just been written cannot be copied before its fields' stores end.
+    Done& done = done_.emplace_back();
+    done.cycle = end;
+    done.tag = entry.tag;
     last_data_[write] = end;
     stats_.row_hits += entry.activated ? 0 : 1;
     ++(write ? stats_.writes : stats_.reads);

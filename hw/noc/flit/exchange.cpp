@@ -169,13 +169,10 @@ void FlitNetwork::leave_rtl(Router& router, unsigned port, const PinFlit& flit) 
         }
         if (flit.destinations.size() != all) {
             rtl.forked.emplace(original, all);
-            id = pool_.make();
-            const std::uint32_t set = pool_.make_set();
-            pool_[id] = pool_[original];
-            pool_[id].set = set;
+            id = pool_.make_copy(original);
             for (const PinDestination& to : flit.destinations) {
                 const unsigned at = to.y * topology_->grid()->columns() + to.x;
-                pool_.insert(set, endpoint_of_[at * ports_ + port::kLocal + to.local]);
+                pool_.insert(pool_[id].set, endpoint_of_[at * ports_ + port::kLocal + to.local]);
             }
             ++stats_.copies;
         }

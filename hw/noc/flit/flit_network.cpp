@@ -222,7 +222,9 @@ void FlitNetwork::eject_flits() {
         credits.push(output_vc);
         if (!is_tail(event.flit)) continue;
         const std::uint32_t id = packet_of(event.flit), vc = output_vc & ~kExchanged;
-        deliveries_.push_back({pool_[id].tag, endpoint_of_[vc / kMaxVcs * ports_ + port_of_[vc % kMaxVcs]]});
+        Delivery& delivery = deliveries_.emplace_back();
+        delivery.tag = pool_[id].tag;
+        delivery.endpoint = endpoint_of_[vc / kMaxVcs * ports_ + port_of_[vc % kMaxVcs]];
         pool_.free(id);
     }
     flits.clear();

@@ -21,9 +21,9 @@ void FlitNetwork::route_multicast(Router& router, unsigned vc, std::uint32_t id)
     const std::uint64_t* const behind = masks_.behind(number(router), pool_[id].choice);
     const std::uint64_t* const second_class = masks_.second_class(source);
     const auto meets = [words](const std::uint64_t* a, const std::uint64_t* b, const std::uint64_t* c) {
-        for (std::size_t w = 0; w < words; ++w)
-            if ((a[w] & b[w] & c[w]) != 0) return true;
-        return false;
+        std::uint64_t common = 0;
+        for (std::size_t w = 0; w < words; ++w) common |= a[w] & b[w] & c[w];
+        return common != 0;
     };
     // By output port: whether anybody behind it lies beyond the dateline. Those that do lie farther than the others, so
     // that every router on the way comes to the same answer.
@@ -62,12 +62,9 @@ void FlitNetwork::route_multicast(Router& router, unsigned vc, std::uint32_t id)
     while (ports != 0) {
         const unsigned port = take_first(ports);
         Fork::Branch& branch = fork.branches.emplace_back();
-        branch.packet = pool_.make();
+        branch.packet = pool_.make_copy(id);
         branch.wanted = wanted(port);
-        const std::uint32_t copied = pool_.make_set();
-        Packet& copy = pool_[branch.packet];
-        copy = pool_[id];
-        copy.set = copied;
+        const std::uint32_t copied = pool_[branch.packet].set;
         if (port >= first_local_) {
             pool_.insert(copied, endpoint_of_[number(router) * ports_ + port]);
         } else {

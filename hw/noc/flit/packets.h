@@ -31,6 +31,7 @@ class PacketPool {
 public:
     explicit PacketPool(std::size_t endpoints) : words_((endpoints + 63) / 64) {}
 
+    /// Only `set` is sure: kNoSet. The other fields may be an older packet's; the caller sets those that it needs.
     std::uint32_t make() {
         ++in_use_;
         if (free_.empty()) {
@@ -39,7 +40,14 @@ public:
         }
         const std::uint32_t id = free_.back();
         free_.pop_back();
-        packets_[id] = Packet{};
+        packets_[id].set = Packet::kNoSet;
+        return id;
+    }
+    /// A copy of a packet for multicast, with an empty set of its own.
+    std::uint32_t make_copy(std::uint32_t of) {
+        const std::uint32_t id = make();
+        packets_[id] = packets_[of];
+        packets_[id].set = make_set();
         return id;
     }
     void free(std::uint32_t id) {
