@@ -34,9 +34,31 @@ END
 sed -n 's/^# //p' "$folder/speed_shares.tsv"
 printf '\n| case | part | percent | if it were free |\n| --- | --- | --- | --- |\n'
 grep -v '^#' "$folder/speed_shares.tsv" | awk -F'\t' '{ printf "| %s | %s | %s | %.2f |\n", $1, $2, $3, 100 / (100 - $3) }'
-# The largest parts that together leave a third or less.
-grep "^tiles, skipnet_resnet101" "$folder/speed_shares.tsv" | grep -v "other" | awk -F'\t' '
-    BEGIN { left = 100 }
-    left > 100 / 3 { left -= $3; parts = parts (parts == "" ? "" : "; ") $2 }
-    END { printf "\nThree times as fast on skipnet_resnet101: these would have to take no time at all: %s.\n", parts }'
+cat <<'END'
+
+# What more would take
+
+Where a batch is not yet three times as fast as before on single tiles, or twice with flits or banks: the largest parts
+that would have to take no time at all, and of the last one of them the percent of its time that could stay.
+
+| case | before / after | wanted | without |
+| --- | --- | --- | --- |
+END
+grep -hv '^#' "$pairs" "$folder/speed_shares.tsv" | awk -F'\t' '
+    NF > 3 { sub(/, adyna$/, "", $1); gain[$1] = $2 / $5 }
+    NF == 3 && $1 in gain {
+        wanted = $1 ~ / and / ? 2 : 3
+        if (!($1 in left)) { left[$1] = 100; order[++cases] = $1 }
+        over = left[$1] - 100 * gain[$1] / wanted  # percent of the time now, above what is wanted
+        if (over <= 0 || $2 == "other") next
+        left[$1] -= $3
+        parts[$1] = parts[$1] (parts[$1] == "" ? "" : "; ") $2
+        if ($3 > over) parts[$1] = parts[$1] sprintf(" (%d %% may stay)", 100 * (1 - over / $3))
+    }
+    END {
+        for (i = 1; i <= cases; ++i) {
+            name = order[i]
+            if (parts[name] != "") printf "| %s | %.2f | %d | %s |\n", name, gain[name], name ~ / and / ? 2 : 3, parts[name]
+        }
+    }'
 inputs "$pairs" "$folder/speed_shares.tsv"
