@@ -10,7 +10,7 @@ namespace switchyard::hw {
 
 void SenderExtensions::take(const ::tlm::tlm_generic_payload& payload) {
     for (Kept& kept : kept_) kept.present = false;
-    // Looked up before the loop: each is a call, or may change in one, as far as the compiler knows.
+    // Read once: the compiler does not know that the calls in the loop leave them as they are.
     const unsigned count = ::tlm::max_num_extensions();
     const unsigned packet = PacketExtension::ID, memory = MemoryExtension::ID, own = SenderExtensions::ID;
     for (unsigned id = 0; id < count; ++id) {

@@ -180,7 +180,8 @@ private:
         LinkCalendar* calendar;
         LinkCalendar::Interval time;
     };
-    /// What a journey needs memory for, kept for the next one.
+    /// What a journey needs memory for, kept for the next one. Entries are written in place: the copy of one that has
+    /// just been written would wait until its fields are stored.
     struct Lists {
         std::vector<Target> targets;
         std::vector<Step> steps;             ///< a tree: each behind the one before it

@@ -258,7 +258,7 @@ Router::Tick Router::in_order(std::vector<Flow>& flows, unsigned number, Tick ar
             *kept++ = flow;
     }
     flows.erase(kept, flows.end());
-    Flow& last = flows.emplace_back();
+    Flow& last = flows.emplace_back();  // in place, as Lists
     last.number = number;
     last.latest = arrival;
     return arrival;

@@ -44,9 +44,9 @@ Counters::Counters(const SimulationRegistry& registry) {
         if (is_new) list.push_back(name);
         return found->second;
     };
-    // Modules of a kind register the same counters in the same order: by counter, the one that came behind it last
-    // time.
-    std::vector<std::uint32_t> followers;
+    // Modules of a kind register the same counters in the same order. So the next name is most often the one that came
+    // next when the last name was there before.
+    std::vector<std::uint32_t> followers;  ///< by number of a name: that of the next one
     std::uint32_t last = 0;
     const auto number_of = [&](const std::string& name) {
         if (last < followers.size() && names->counters[followers[last]] == name) return last = followers[last];

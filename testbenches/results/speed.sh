@@ -38,18 +38,18 @@ cat <<'END'
 
 # What more would take
 
-Where a batch is not yet three times as fast as before on single tiles, or twice with flits or banks: the largest parts
-that would have to take no time at all, and of the last one of them the percent of its time that could stay.
+Where a batch is not yet three times as fast as before on single tiles, or twice with flits or banks: the largest parts,
+`other` left out, that would have to take no time at all, and of the last one of them the percent of its time that could
+stay. The ratios are those of the first table, with the noise of five pairs.
 
 | case | before / after | wanted | without |
 | --- | --- | --- | --- |
 END
 grep -hv '^#' "$pairs" "$folder/speed_shares.tsv" | awk -F'\t' '
-    NF > 3 { sub(/, adyna$/, "", $1); gain[$1] = $2 / $5 }
+    NF > 3 { sub(/, adyna$/, "", $1); gain[$1] = $2 / $5; wanted[$1] = $1 ~ / and / ? 2 : 3 }
     NF == 3 && $1 in gain {
-        wanted = $1 ~ / and / ? 2 : 3
         if (!($1 in left)) { left[$1] = 100; order[++cases] = $1 }
-        over = left[$1] - 100 * gain[$1] / wanted  # percent of the time now, above what is wanted
+        over = left[$1] - 100 * gain[$1] / wanted[$1]  # percent of the time now, above what is wanted
         if (over <= 0 || $2 == "other") next
         left[$1] -= $3
         parts[$1] = parts[$1] (parts[$1] == "" ? "" : "; ") $2
@@ -58,7 +58,7 @@ grep -hv '^#' "$pairs" "$folder/speed_shares.tsv" | awk -F'\t' '
     END {
         for (i = 1; i <= cases; ++i) {
             name = order[i]
-            if (parts[name] != "") printf "| %s | %.2f | %d | %s |\n", name, gain[name], name ~ / and / ? 2 : 3, parts[name]
+            if (parts[name] != "") printf "| %s | %.2f | %d | %s |\n", name, gain[name], wanted[name], parts[name]
         }
     }'
 inputs "$pairs" "$folder/speed_shares.tsv"

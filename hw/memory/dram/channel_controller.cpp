@@ -199,8 +199,8 @@ inline void ChannelController::consider(PseudoChannel& p, std::uint64_t banks) {
     // Commands of one kind, which the pseudo-channel and the bus take from `from` on.
     const auto consider_kind = [&](std::uint64_t of_kind, CommandKind kind, Cycle from) {
         if (of_kind == 0) return;
-        // The loop over the banks has no other branch: what comes next is hard to predict. Vectors are slower: their
-        // loads would wait for the stores of single banks' times by the command before.
+        // The loop over the banks has no other branch: what comes next is hard to predict. Vectors are slower: a load
+        // of several banks' times waits until the command before has stored the time of one of them.
         std::uint64_t least = ~std::uint64_t{0};
         while (of_kind != 0) {
             const unsigned bank = take_first(of_kind);

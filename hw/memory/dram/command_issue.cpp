@@ -37,7 +37,7 @@ void ChannelController::issue_column(const Candidate& c, PseudoChannel& p) {
     const BurstQueue::Entry& entry = from[c.entry];
     const std::uint32_t row = entry.row;
     const Cycle end = cycle + (write ? timing_.write_data_cycles() : timing_.tcl_cycles + timing_.burst_cycles);
-    // Field by field, in place: a whole Done that has just been written cannot be copied before its fields' stores end.
+    // In place: the copy of a Done that has just been written would wait until its fields are stored.
     Done& done = done_.emplace_back();
     done.cycle = end;
     done.tag = entry.tag;

@@ -222,6 +222,7 @@ void FlitNetwork::eject_flits() {
         credits.push(output_vc);
         if (!is_tail(event.flit)) continue;
         const std::uint32_t id = packet_of(event.flit), vc = output_vc & ~kExchanged;
+        // In place: the copy of a Delivery that has just been written would wait until its fields are stored.
         Delivery& delivery = deliveries_.emplace_back();
         delivery.tag = pool_[id].tag;
         delivery.endpoint = endpoint_of_[vc / kMaxVcs * ports_ + port_of_[vc % kMaxVcs]];

@@ -21,7 +21,7 @@ void FlitNetwork::route_multicast(Router& router, unsigned vc, std::uint32_t id)
     const std::uint64_t* const behind = masks_.behind(number(router), pool_[id].choice);
     const std::uint64_t* const second_class = masks_.second_class(source);
     const auto meets = [words](const std::uint64_t* a, const std::uint64_t* b, const std::uint64_t* c) {
-        std::uint64_t common = 0;
+        std::uint64_t common = 0;  // all words are looked at: they are few, and which one is the first varies
         for (std::size_t w = 0; w < words; ++w) common |= a[w] & b[w] & c[w];
         return common != 0;
     };

@@ -31,7 +31,8 @@ class PacketPool {
 public:
     explicit PacketPool(std::size_t endpoints) : words_((endpoints + 63) / 64) {}
 
-    /// Only `set` is sure: kNoSet. The other fields may be an older packet's; the caller sets those that it needs.
+    /// A packet without a set of destinations. Its other fields may have values of an older packet: the caller sets
+    /// all that are read later.
     std::uint32_t make() {
         ++in_use_;
         if (free_.empty()) {
