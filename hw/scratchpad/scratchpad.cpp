@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "switchyard/sw_scheduler/adyna/image/kernel.h"
+#include "switchyard/sw_scheduler/adyna/image/kernel_store.h"
 #include "switchyard/sw_scheduler/base/rounding.h"
 #include "switchyard/tlm/memory_access.h"
 
@@ -20,8 +20,7 @@ Scratchpad::Scratchpad(sc_core::sc_module_name name, const Config& config, Simul
       config_(config),
       registry_(registry),
       cycle_(ClockPeriod(config.clock_ghz).cycles(1).value()),
-      kernel_region_(static_cast<std::uint64_t>(config.kernel_share * static_cast<double>(config.capacity_bytes)) /
-                     kKernelBytes * kKernelBytes),
+      kernel_region_(kernel_store_bytes(config.kernel_share, config.capacity_bytes)),
       storage_(config.capacity_bytes) {
     tlm_utils::passthrough_target_socket_tagged<Scratchpad>* const sockets[kPorts] = {&pe_array, &network_interface,
                                                                                       &dispatcher, &controller};

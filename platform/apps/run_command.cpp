@@ -14,6 +14,7 @@
 #include "switchyard/platform/system/page.h"
 #include "switchyard/platform/system/report_parts.h"
 #include "switchyard/platform/system/system.h"
+#include "switchyard/platform/systems/adyna/accepted_image.h"
 #include "switchyard/platform/systems/adyna/chip_choice.h"
 #include "switchyard/platform/systems/adyna/declared_trace.h"
 #include "switchyard/platform/systems/adyna/expectation.h"

@@ -195,5 +195,6 @@ TEST_CASE("an image that does not fit the chip's window is refused by scheduler,
                    " bytes, the image window of mini 65536 (host.image_window_bytes)"});
     CHECK_FALSE(fs::exists(scratch("never.syk")));
     check_refused(run_mini(std::string("--trace ") + kDigitsTrace + " --set host.image_window_bytes=65536"),
-                  {"digits_skipnet.syk: has ", " bytes, the image window of platform mini 65536"});
+                  {"digits_skipnet.syk: does not fit: its image has ",
+                   " bytes, the image window of mini 65536 (host.image_window_bytes)"});
 }

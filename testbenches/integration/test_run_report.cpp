@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "switchyard/platform/chip/chip.h"
+#include "switchyard/platform/systems/adyna/accepted_image.h"
 #include "switchyard/platform/systems/adyna/expectation.h"
 #include "switchyard/platform/systems/adyna/report.h"
 #include "switchyard/testbenches/integration/programs.h"

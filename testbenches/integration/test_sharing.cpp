@@ -7,6 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "switchyard/platform/systems/adyna/accepted_image.h"
 #include "switchyard/platform/systems/adyna/conservation.h"
 #include "switchyard/platform/systems/adyna/expectation.h"
 #include "switchyard/platform/systems/adyna/network_values.h"

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "switchyard/platform/systems/adyna/accepted_image.h"
 #include "switchyard/platform/systems/adyna/expectation.h"
 #include "switchyard/platform/systems/adyna/simulation.h"
 #include "switchyard/testbenches/integration/programs.h"

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "switchyard/platform/systems/adyna/accepted_image.h"
 #include "switchyard/platform/systems/adyna/conservation.h"
 #include "switchyard/platform/systems/adyna/expectation.h"
 #include "switchyard/platform/systems/adyna/network_values.h"

@@ -7,6 +7,7 @@
 #include <functional>
 #include <random>
 
+#include "switchyard/platform/systems/adyna/accepted_image.h"
 #include "switchyard/platform/systems/adyna/network_values.h"
 #include "switchyard/platform/systems/adyna/simulation.h"
 #include "switchyard/testbenches/half.h"

@@ -10,7 +10,6 @@
 #include <filesystem>
 #include <fstream>
 #include <numeric>
-#include <optional>
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -18,6 +17,7 @@
 #include <systemc>
 
 #include "switchyard/platform/system/process_pool.h"
+#include "switchyard/platform/systems/adyna/accepted_image.h"
 #include "switchyard/platform/systems/adyna/expectation.h"
 #include "switchyard/platform/systems/adyna/network_image.h"
 #include "switchyard/platform/systems/adyna/report.h"
@@ -44,6 +44,13 @@ Pair draw(std::uint64_t seed, PairSize size, unsigned attempt) {
     pair.attempt = attempt;
     pair.network = random_network(random, size);
     pair.platform = random_platform(random, size);
+    draw_compilation(random, pair);
+    return pair;
+}
+
+}  // namespace
+
+void draw_compilation(RandomSource& random, Pair& pair) {
     pair.design = random.choose<std::string>({"adyna", "adyna", "adyna", "adyna-static", "full-kernel", "m-tile"});
     for (const std::string& mechanism : sched::mechanism_names())
         if (pair.design == "adyna" && random.chance(0.06)) pair.without.push_back(mechanism);
@@ -55,8 +62,9 @@ Pair draw(std::uint64_t seed, PairSize size, unsigned attempt) {
     if (random.chance(0.2)) pair.batches_in_flight = random.integer(2, 4);
     pair.batches *= pair.batches_in_flight;
     if (pair.invocation == "batch" && random.chance(0.5)) pair.sample_routing = "on_chip";
-    return pair;
 }
+
+namespace {
 
 /// A file that is there for the time of reading it.
 class TemporaryFile {
@@ -74,51 +82,44 @@ private:
     std::string path_;
 };
 
-/// A pair that can be run: the image is the same for both models.
-struct Compiled {
-    Pair pair;
-    platform::PlatformConfig platform;
-    std::vector<std::uint8_t> bytes;
-    std::vector<BatchRouting> routing;
-};
+}  // namespace
 
-std::optional<Compiled> compile(const Pair& pair) {
+Compiled compile(const Pair& pair) {
     Compiled compiled{pair, {}, {}, {}};
-    try {
-        const sched::Model model = sched::read_model(TemporaryFile(pair.network.yaml).path());
-        compiled.platform = platform::read_platform(TemporaryFile(platform_yaml(pair.platform)).path());
-        platform::NetworkImageOptions options;
-        options.design = pair.design;
-        options.without = pair.without;
-        options.unit_samples = pair.unit_samples;
-        options.invocation = pair.invocation;
-        options.routing = pair.sample_routing;
-        options.batches_in_flight = pair.batches_in_flight;
-        const Image image = platform::compile_network(model, compiled.platform, options).image;
-        // The design full-kernel may make more kernels than tiles have room for (chip.ideal_kernel_store).
-        const unsigned room = platform::make_hardware_description(compiled.platform).kernel_store_size();
-        for (const TileProgram& tile : image.tiles)
-            if (tile.kernels.size() > room) return std::nullopt;
-        compiled.bytes = encode(image);
-        if (!sched::design_of(image.meta).has(sched::Mechanism::routing)) {
-            compiled.routing.assign(pair.batches / pair.batches_in_flight, platform::every_branch(image.meta));
-        } else if (model.graph.switches.empty()) {
-            compiled.routing.assign(pair.batches / pair.batches_in_flight, BatchRouting{image.meta.batch_samples, {}});
-        } else {
-            compiled.routing =
-                joined_batches(sched::declared_routing(model, pair.batches), pair.batches_in_flight, "pair");
-        }
-    } catch (const InputError&) {
-        return std::nullopt;
+    const sched::Model model = sched::read_model(TemporaryFile(pair.network.yaml).path());
+    compiled.platform = platform::read_platform(TemporaryFile(platform_yaml(pair.platform)).path());
+    platform::NetworkImageOptions options;
+    options.design = pair.design;
+    options.without = pair.without;
+    options.unit_samples = pair.unit_samples;
+    options.invocation = pair.invocation;
+    options.routing = pair.sample_routing;
+    options.batches_in_flight = pair.batches_in_flight;
+    auto [image, bytes] = platform::compile_network(model, compiled.platform, options);
+    compiled.bytes = std::move(bytes);
+    if (!sched::design_of(image.meta).has(sched::Mechanism::routing)) {
+        compiled.routing.assign(pair.batches / pair.batches_in_flight, platform::every_branch(image.meta));
+    } else if (model.graph.switches.empty()) {
+        compiled.routing.assign(pair.batches / pair.batches_in_flight, BatchRouting{image.meta.batch_samples, {}});
+    } else {
+        compiled.routing = joined_batches(sched::declared_routing(model, pair.batches), pair.batches_in_flight, "pair");
     }
     return compiled;
 }
 
+namespace {
+
 Compiled first_that_fits(std::uint64_t seed, PairSize size) {
-    for (unsigned attempt = 0; attempt < kMaxAttempts; ++attempt)
-        if (std::optional<Compiled> compiled = compile(draw(seed, size, attempt))) return std::move(*compiled);
+    for (unsigned attempt = 0; attempt < kMaxAttempts; ++attempt) {
+        try {
+            return compile(draw(seed, size, attempt));
+        } catch (const InputError&) {
+        }  // another draw
+    }
     throw std::runtime_error(fmt::format("seed {}: no draw of {} fits its chip", seed, kMaxAttempts));
 }
+
+}  // namespace
 
 std::string run_model(const Compiled& compiled, const std::string& impl) {
     setrlimit(RLIMIT_CPU, std::array<rlimit, 1>{rlimit{kMaxSeconds, kMaxSeconds}}.data());
@@ -144,6 +145,8 @@ std::string run_model(const Compiled& compiled, const std::string& impl) {
                                   {"validation", report.at("validation")},
                                   {"failed", failed}});
 }
+
+namespace {
 
 double mean_latency(const ordered_json& model) {
     const auto latencies = model.at("latency_us").get<std::vector<double>>();
@@ -193,7 +196,10 @@ std::vector<ordered_json> run_pairs(std::uint64_t first, std::size_t count, Pair
 }
 
 void write_pair(std::uint64_t seed, PairSize size, const std::string& folder) {
-    const Pair pair = first_that_fits(seed, size).pair;
+    write_pair(first_that_fits(seed, size).pair, {"tiles", "stages"}, folder);
+}
+
+void write_pair(const Pair& pair, const std::vector<std::string>& impls, const std::string& folder) {
     fs::create_directories(folder);
     const auto write = [&](const char* name, const std::string& text) {
         std::ofstream file(fs::path(folder) / name);
@@ -210,7 +216,7 @@ void write_pair(std::uint64_t seed, PairSize size, const std::string& folder) {
     if (pair.batches_in_flight > 1) options += fmt::format(" --batches-in-flight {}", pair.batches_in_flight);
     std::string commands = fmt::format(
         "sy-sched compile {0}/network.yaml --platform {0}/platform.yaml{1} -o {0}/image.syk\n", folder, options);
-    for (const char* impl : {"tiles", "stages"})
+    for (const std::string& impl : impls)
         commands += fmt::format(
             "sy-sim run --platform {0}/platform.yaml --image {0}/image.syk --batches {1} --set chip.impl={2} --report "
             "{0}/{2}\n",

@@ -8,6 +8,8 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "switchyard/platform/chip/platform_config.h"
+#include "switchyard/sw_scheduler/workload/trace.h"
 #include "switchyard/testbenches/property/random_network.h"
 #include "switchyard/testbenches/property/random_platform.h"
 
@@ -29,6 +31,23 @@ struct Pair {
     std::size_t batches = 1;  ///< a multiple of those in flight
 };
 
+/// Design, mechanisms, micro-batches, invocation, sample routing and batches of a pair.
+void draw_compilation(RandomSource& random, Pair& pair);
+
+/// A pair that can be run: the image is the same for both models.
+struct Compiled {
+    Pair pair;
+    platform::PlatformConfig platform;
+    std::vector<std::uint8_t> bytes;
+    std::vector<BatchRouting> routing;
+};
+
+/// Throws InputError if reader or scheduler refuse the network or the chip.
+Compiled compile(const Pair& pair);
+
+/// Runs it in this process, which must have no SystemC object yet. Returns a value of `tiles` in run_pair(), as text.
+std::string run_model(const Compiled& compiled, const std::string& impl);
+
 /// What became of a pair, as JSON (summary.h reads it):
 /// - `seed`, `attempt`, `design`, `without`, `unit_samples`, `invocation`, `sample_routing`, `batches_in_flight`,
 /// `batches`, `platform` (settings);
@@ -44,5 +63,7 @@ std::vector<nlohmann::ordered_json> run_pairs(std::uint64_t first, std::size_t c
 
 /// Writes network.yaml, platform.yaml and the commands that run the pair (commands.sh) to `folder`.
 void write_pair(std::uint64_t seed, PairSize size, const std::string& folder);
+/// The same of any pair, with a command for each of these models of the chip.
+void write_pair(const Pair& pair, const std::vector<std::string>& impls, const std::string& folder);
 
 }  // namespace switchyard::testing

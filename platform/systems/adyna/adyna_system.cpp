@@ -77,33 +77,36 @@ public:
           work_(read_network_work(point)),
           options_(options_of(point)),
           reschedule_interval_(number(point, kReschedule, "a number of batches")),
-          bytes_(compile_network(work_.model, platform_, options_).bytes),
-          image_(decode_image_for(platform_, bytes_, point.workload)) {
+          compiled_(compile_network(work_.model, platform_, options_)) {
         work_.routes.batches = joined_batches(work_.routes.batches, options_.batches_in_flight, point.workload);
         if (reschedule_interval_ % options_.batches_in_flight != 0)
             throw InputError(fmt::format("design {}: {}: {} batches are no whole number of times the {} in flight",
                                          point.design, kReschedule, reschedule_interval_, options_.batches_in_flight));
-        if (sched::design_of(image_.meta).has(sched::Mechanism::routing)) return;
+        if (sched::design_of(compiled_.image.meta).has(sched::Mechanism::routing)) return;
         work_.routes.source = {"every branch", 0};
-        work_.routes.batches.assign(work_.routes.batches.size(), every_branch(image_.meta));
+        work_.routes.batches.assign(work_.routes.batches.size(), every_branch(compiled_.image.meta));
     }
 
     ordered_json cost() const override {
         std::size_t kernels = 0;
-        for (const TileProgram& tile : image_.tiles) kernels += tile.kernels.size();
-        return {{"image_bytes", bytes_.size()}, {"kernels", kernels}, {"segments", image_.chip.segments.size()}};
+        for (const TileProgram& tile : compiled_.image.tiles) kernels += tile.kernels.size();
+        return {{"image_bytes", compiled_.bytes.size()},
+                {"kernels", kernels},
+                {"segments", compiled_.image.chip.segments.size()}};
     }
 
     ordered_json run() override {
         RunOptions run;
-        Rescheduler rescheduler(work_.model, platform_, options_, image_, expected_routes(work_.model, options_));
+        Rescheduler rescheduler(work_.model, platform_, options_, compiled_.image,
+                                expected_routes(work_.model, options_));
         run.reschedule_interval = reschedule_interval_ / options_.batches_in_flight;
         if (run.reschedule_interval > 0)
             run.reschedule = [&rescheduler](const SimulatedHost::Profile& read_back) { return rescheduler(read_back); };
         const auto run_on = [&](const PlatformConfig& chosen) {
-            const RunResult result = run_simulation(chosen, image_, bytes_, work_.routes.batches, run);
+            const RunResult result =
+                run_simulation(chosen, compiled_.image, compiled_.bytes, work_.routes.batches, run);
             return ordered_json{
-                {kReport, make_report(chosen, image_, work_.routes.batches, work_.routes.source, result)}};
+                {kReport, make_report(chosen, compiled_.image, work_.routes.batches, work_.routes.source, result)}};
         };
         return run_on_chosen_chip(platform_, run_on).at(kReport);
     }
@@ -122,12 +125,12 @@ private:
     public:
         AmongOthers(const KernelImagePlan& plan, const std::string& prefix, BatchGate& gate)
             : plan_(plan),
-              simulation_(prefix, plan.platform_, plan.image_, plan.bytes_, plan.work_.routes.batches,
+              simulation_(prefix, plan.platform_, plan.compiled_.image, plan.compiled_.bytes, plan.work_.routes.batches,
                           options_of_run(gate)) {}
         ordered_json report() override {
             const RunResult result = simulation_.finish();
-            return make_report(plan_.platform_, plan_.image_, plan_.work_.routes.batches, plan_.work_.routes.source,
-                               result);
+            return make_report(plan_.platform_, plan_.compiled_.image, plan_.work_.routes.batches,
+                               plan_.work_.routes.source, result);
         }
 
     private:
@@ -148,8 +151,7 @@ private:
     NetworkWork work_;
     NetworkImageOptions options_;
     std::uint32_t reschedule_interval_;
-    std::vector<std::uint8_t> bytes_;
-    Image image_;
+    NetworkImage compiled_;
 };
 
 /// Adyna, its ablations and M-tile, which runs on the same chip: a scheduler and one kernel image each.

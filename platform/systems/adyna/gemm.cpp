@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "switchyard/platform/systems/adyna/accepted_image.h"
 #include "switchyard/platform/systems/adyna/gemm.h"
 
 #include <limits>

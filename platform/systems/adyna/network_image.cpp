@@ -2,9 +2,12 @@
 #include "switchyard/platform/systems/adyna/network_image.h"
 
 #include <optional>
+#include <stdexcept>
+#include <utility>
 
 #include <fmt/format.h>
 
+#include "switchyard/platform/systems/adyna/accepted_image.h"
 #include "switchyard/sw_scheduler/base/error.h"
 #include "switchyard/sw_scheduler/workload/profile.h"
 #include "switchyard/sw_scheduler/workload/route_provider.h"
@@ -43,12 +46,18 @@ sched::CompileOptions compile_options(const NetworkImageOptions& options) {
     return compile;
 }
 
-void check_window(std::size_t image_bytes, const PlatformConfig& platform, const std::string& source) {
-    if (image_bytes <= platform.host.image_window_bytes) return;
-    throw Infeasible(source, 0, "",
-                     fmt::format("does not fit: its image has {} bytes, the image window of {} {} "
-                                 "(host.image_window_bytes)",
-                                 image_bytes, platform.chip.name, platform.host.image_window_bytes));
+NetworkImage accepted_image(const Image& made, const PlatformConfig& platform, const std::string& source) {
+    std::vector<std::uint8_t> bytes = encode(made);
+    check_image_fits(platform, made, bytes.size(), source);
+    try {
+        Image image = decode_image_for(platform, bytes, source);
+        return {std::move(image), std::move(bytes)};
+    } catch (const InputError& error) {
+        throw std::logic_error(
+            fmt::format("{}; this is an error of the compiler, which writes no image: report it with "
+                        "the model and the platform",
+                        error.what()));
+    }
 }
 
 NetworkImage compile_network(const sched::Model& model, const PlatformConfig& platform,
@@ -60,9 +69,7 @@ NetworkImage compile_network(const sched::Model& model, const PlatformConfig& pl
     Image image = sched::compile(model.graph, make_hardware_description(platform), compile);
     if (model.routing.distribution)
         image.meta.routing_yaml = sched::to_yaml(*model.routing.distribution, model.graph.signatures());
-    std::vector<std::uint8_t> bytes = encode(image);
-    check_window(bytes.size(), platform, model.graph.file);
-    return {std::move(image), std::move(bytes)};
+    return accepted_image(image, platform, model.graph.file);
 }
 
 }  // namespace switchyard::platform

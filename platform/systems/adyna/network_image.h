@@ -33,14 +33,15 @@ sched::CompileOptions compile_options(const NetworkImageOptions& options);
 /// nothing if it declares none.
 std::optional<sched::Profile> expected_routes(const sched::Model& model, const NetworkImageOptions& options);
 
-/// Throws Infeasible if an image of N bytes is larger than the chip's window; `source` is the model's file.
-void check_window(std::size_t image_bytes, const PlatformConfig& platform, const std::string& source);
-
 /// An image, and its file.
 struct NetworkImage {
     Image image;
     std::vector<std::uint8_t> bytes;
 };
+
+/// An image of the scheduler as sy-sim takes it. `source` is the model's file. Throws what check_image_fits() throws,
+/// and std::logic_error if decode_image_for() refuses the image, which is a fault of the scheduler.
+NetworkImage accepted_image(const Image& made, const PlatformConfig& platform, const std::string& source);
 
 /// The network's image for the platform, with the route generator that its model declares. Throws InputError: an
 /// unknown design, sampling or mechanism, a profile that does not fit the model. Throws Infeasible: a network that does

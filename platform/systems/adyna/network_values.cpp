@@ -39,58 +39,104 @@ void for_each_run(const OperatorPlacement& tensor, std::size_t piece, Visit&& vi
               std::size_t{box.p1 - box.p0} * shape.out_columns);
 }
 
+/// Samples, channels, rows, columns; the last two are left out where they are 1.
+std::vector<std::size_t> output_dimensions(const OperatorShape& shape) {
+    std::vector<std::size_t> dimensions{0, shape.out_channels, shape.out_rows, shape.out_columns};
+    while (dimensions.size() > 2 && dimensions.back() == 1) dimensions.pop_back();
+    return dimensions;
+}
+
+/// The operators and the tensors in HBM of an image, as the host needs them.
+struct ImageIndex {
+    explicit ImageIndex(const Image& image) {
+        std::map<std::uint16_t, const TileOperator*> shares;
+        std::map<std::uint16_t, const OperatorPlacement*> placements;
+        for (const TileProgram& tile : image.tiles) {
+            for (const OperatorPlacement& placement : tile.placements) placements.emplace(placement.op_id, &placement);
+            for (const TileOperator& op : tile.operators) shares.emplace(op.op_id, &op);
+        }
+        for (const auto& [id, placement] : placements) {
+            const std::string& name = image.meta.operators[id].name;
+            if (placement->in_memory())
+                tensors.emplace(name, placement);
+            else if (const auto share = shares.find(id); share != shares.end())
+                operators.emplace(name, Placed{&image.meta.operators[id], placement, share->second});
+        }
+    }
+
+    struct Placed {
+        const ImageMeta::Operator* meta;
+        const OperatorPlacement* placement;
+        const TileOperator* share;
+    };
+    std::map<std::string, const OperatorPlacement*> tensors;  ///< by name
+    std::map<std::string, Placed> operators;                  ///< by name
+};
+
+/// A gate that decides has an output a branch, or one for two branches; with recorded routes it may have any number.
+void check_gate(const ImageIndex::Placed& gate, const std::string& source) {
+    const TileOperator& op = *gate.share;
+    if (op.gate_switch == kNone || op.gate_rule == GateRule::patience) return;
+    const unsigned outputs = gate.placement->shape.out_channels;
+    const unsigned decides = op.gate_rule == GateRule::threshold ? 2 : outputs;
+    if (decides != op.gate_branches)
+        throw InputError(source, 0, gate.meta->name,
+                         fmt::format("is a gate of {} outputs and decides between {} branches, its switch has {}: a "
+                                     "functional run takes an output a branch, or one output for two branches",
+                                     outputs, decides, op.gate_branches));
+}
+
+void check_functional(const Image& image, const ImageIndex& index, const std::string& source) {
+    const ImageMeta::Tensor* first = nullptr;  // output
+    for (const ImageMeta::Tensor& tensor : image.meta.tensors) {
+        const bool there =
+            tensor.kind == "weights" ? index.operators.count(tensor.name) > 0 : index.tensors.count(tensor.name) > 0;
+        if (!there) throw InputError(source, 0, tensor.name, "is in no tile's program");
+        if (tensor.kind == "input" && tensor.name != "input")
+            throw InputError(source, 0, tensor.name,
+                             "has the numbers by which a router without a gate chooses: a functional run computes no "
+                             "such router");
+        if (tensor.kind == "weights") {
+            const ImageIndex::Placed& op = index.operators.at(tensor.name);
+            check_parameters(source, *op.meta, op.placement->shape, *op.share);
+        }
+        if (tensor.kind != "output") continue;
+        if (first == nullptr) first = &tensor;
+        const auto dimensions = [&index](const ImageMeta::Tensor& one) {
+            return output_dimensions(index.tensors.at(one.name)->shape);
+        };
+        if (dimensions(*first) != dimensions(tensor) || first->per_input != tensor.per_input)
+            throw InputError(
+                source, 0, tensor.name,
+                fmt::format("is an output of another shape than {}: of several outputs a sample's result is the "
+                            "last one that it reaches",
+                            first->name));
+    }
+    for (const auto& [name, op] : index.operators) check_gate(op, source);
+}
+
 }  // namespace
+
+void check_functional(const Image& image, const std::string& source) {
+    check_functional(image, ImageIndex(image), source);
+}
 
 NetworkValues::NetworkValues(const Image& image, const std::string& folder, const std::string& inputs)
     : image_(image), inputs_(read_npy(inputs)) {
-    std::map<std::uint16_t, const OperatorPlacement*> placements;
-    std::map<std::uint16_t, const TileOperator*> operators;
-    for (const TileProgram& tile : image.tiles) {
-        for (const OperatorPlacement& placement : tile.placements) placements.emplace(placement.op_id, &placement);
-        for (const TileOperator& op : tile.operators) operators.emplace(op.op_id, &op);
-    }
-    std::map<std::string, std::uint16_t> ids;
-    for (std::size_t id = 0; id < image.meta.operators.size(); ++id) {
-        const auto placement = placements.find(static_cast<std::uint16_t>(id));
-        if (placement == placements.end()) continue;
-        const std::string& name = image.meta.operators[id].name;
-        if (placement->second->in_memory()) {
-            tensors_.emplace(name, placement->second);
-        } else {
-            ids.emplace(name, static_cast<std::uint16_t>(id));
-        }
-    }
-    for (const ImageMeta::Tensor& tensor : image.meta.tensors)
-        if (tensor.kind == "input" && tensor.name != "input")
-            throw InputError(image.meta.model, 0, tensor.name,
-                             "has the numbers by which a router without a gate chooses: a functional run computes no "
-                             "such router");
+    const ImageIndex index(image);
+    check_functional(image, index, image.meta.model);
+    tensors_ = index.tensors;
     for (const ImageMeta::Tensor& tensor : image.meta.tensors) {
         if (tensor.kind == "weights") {
-            const std::uint16_t id = ids.at(tensor.name);
-            weights_.emplace(tensor.name,
-                             weight_slices(image.meta.model, folder, image.meta.operators[id], *placements.at(id),
-                                           *operators.at(id), tensor.piece_bytes.front()));
+            const ImageIndex::Placed& op = index.operators.at(tensor.name);
+            weights_.emplace(tensor.name, weight_slices(image.meta.model, folder, *op.meta, *op.placement, *op.share,
+                                                        tensor.piece_bytes.front()));
         } else if (tensor.kind == "output") {
-            add_output(tensor);
+            outputs_.push_back({&tensor, {output_dimensions(placement_of(tensor).shape), {}}});
         } else {
             check_inputs(inputs, placement_of(tensor).shape);
         }
     }
-}
-
-void NetworkValues::add_output(const ImageMeta::Tensor& tensor) {
-    const OperatorShape& shape = placement_of(tensor).shape;
-    std::vector<std::size_t> dimensions{0, shape.out_channels, shape.out_rows, shape.out_columns};
-    while (dimensions.size() > 2 && dimensions.back() == 1) dimensions.pop_back();
-    if (!outputs_.empty() &&
-        (outputs_.front().values.shape != dimensions || outputs_.front().tensor->per_input != tensor.per_input))
-        throw InputError(
-            image_.meta.model, 0, tensor.name,
-            fmt::format("is an output of another shape than {}: of several outputs a sample's result is the "
-                        "last one that it reaches",
-                        outputs_.front().tensor->name));
-    outputs_.push_back({&tensor, {dimensions, {}}});
 }
 
 void NetworkValues::check_inputs(const std::string& file, const OperatorShape& shape) {

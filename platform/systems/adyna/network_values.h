@@ -12,6 +12,10 @@
 
 namespace switchyard::platform {
 
+/// Throws InputError if a functional run cannot compute the image, whatever its files hold: routers by number, outputs
+/// of different shapes, operators without parameters. `source` is the file that the message names.
+void check_functional(const Image& image, const std::string& source);
+
 /// The values of a network on the host's side: weights and inputs as the pieces that the chip wants in HBM, outputs put
 /// together from such pieces. Numbers are rounded to binary16, nearest even, on their way to the chip.
 class NetworkValues {
@@ -41,7 +45,6 @@ private:
         const ImageMeta::Tensor* tensor;
         NpyArray values;  ///< of all samples
     };
-    void add_output(const ImageMeta::Tensor& tensor);
     void check_inputs(const std::string& file, const OperatorShape& shape);
     const OperatorPlacement& placement_of(const ImageMeta::Tensor& tensor) const;
 

@@ -31,9 +31,8 @@ struct Parameter {
 
 class WeightFiles {
 public:
-    WeightFiles(const std::string& model, const std::string& folder, const ImageMeta::Operator& meta,
-                const OperatorShape& shape)
-        : model_(model), folder_(folder), meta_(meta), shape_(shape) {}
+    WeightFiles(const std::string& folder, const ImageMeta::Operator& meta, const OperatorShape& shape)
+        : folder_(folder), meta_(meta), shape_(shape) {}
 
     /// What is multiplied: the operator's group of the input channels, scaled. No values if there is nothing.
     Parameter products() const {
@@ -56,37 +55,28 @@ public:
     }
 
     /// A value a channel.
-    Parameter vector(const char* what) const {
-        const Parameter file = vector(meta_.parameters, what);
-        Parameter result;
-        for (std::size_t k = 0; k < shape_.out_channels; ++k) result.values.push_back(file.values[channel_in_file(k)]);
-        return result;
-    }
+    Parameter vector(const char* what) const { return vector(meta_.parameters, what); }
     Parameter norm(const char* what) const { return vector(meta_.norm_parameters, what); }
 
     /// Of (tokens, channels).
     Parameter position(std::size_t tokens) const {
-        const std::string path = named(meta_.position_parameters, "positions") + ".npy";
+        const std::string path = named(meta_.position_parameters) + ".npy";
         const NpyArray array = read_npy(path);
         if (array.shape != std::vector<std::size_t>{tokens, shape_.out_channels})
             wrong_shape(path, array, fmt::format("{} tokens of {} channels", tokens, shape_.out_channels));
         Parameter result{tokens, {}};
         for (std::size_t k = 0; k < shape_.out_channels; ++k)
             for (std::size_t token = 0; token < tokens; ++token)
-                result.values.push_back(numerics::narrow(array.values[token * shape_.out_channels + k]));
+                result.values.push_back(
+                    numerics::narrow(array.values[token * shape_.out_channels + channel_in_file(k)]));
         return result;
     }
 
 private:
-    std::string named(const std::string& parameters, const char* what) const {
-        if (parameters.empty())
-            throw InputError(model_, 0, meta_.name,
-                             fmt::format("has {}, and the model names no parameters for them", what));
-        return folder_ + "/" + parameters;
-    }
+    std::string named(const std::string& parameters) const { return folder_ + "/" + parameters; }
     /// "enc.0.norm1" and "weight": enc.0.norm1.weight.npy. "in_proj_" and "weight": in_proj_weight.npy.
     std::string path_of(const std::string& parameters, const char* what) const {
-        const std::string base = named(parameters, "weights");
+        const std::string base = named(parameters);
         return fmt::format("{}{}{}.npy", base, base.back() == '_' ? "" : ".", what);
     }
     [[noreturn]] void wrong_shape(const std::string& path, const NpyArray& array, const std::string& wanted) const {
@@ -99,9 +89,6 @@ private:
     std::size_t channel_in_file(std::size_t k) const {
         if (meta_.heads <= 1) return k;
         const std::size_t all = shape_.out_channels / 3u, head = all / meta_.heads;
-        if (head == 0)
-            throw InputError(model_, 0, meta_.name,
-                             fmt::format("has {} heads in {} channels", meta_.heads, shape_.out_channels));
         const std::size_t part = k % (3 * head) / head;
         return part * all + k / (3 * head) * head + k % head;
     }
@@ -117,7 +104,7 @@ private:
 
     /// One matrix of (experts, in, out), as out, in.
     std::vector<float> expert(std::size_t stored) const {
-        const std::string path = named(meta_.parameters, "weights") + ".npy";
+        const std::string path = named(meta_.parameters) + ".npy";
         const NpyArray array = read_npy(path);
         const auto index = static_cast<std::size_t>(meta_.expert);
         if (array.shape.size() != 3 || array.shape[0] <= index || array.shape[1] != stored ||
@@ -136,12 +123,12 @@ private:
         const NpyArray array = read_npy(path);
         if (array.values.size() != shape_.out_channels)
             wrong_shape(path, array, fmt::format("{} channels", shape_.out_channels));
-        Parameter result{1, std::vector<std::uint16_t>(array.values.size())};
-        numerics::vector_kernels().narrow(result.values.data(), array.values.data(), array.values.size());
+        Parameter result;
+        for (std::size_t k = 0; k < shape_.out_channels; ++k)
+            result.values.push_back(numerics::narrow(array.values[channel_in_file(k)]));
         return result;
     }
 
-    const std::string& model_;
     const std::string& folder_;
     const ImageMeta::Operator& meta_;
     const OperatorShape& shape_;
@@ -149,12 +136,33 @@ private:
 
 }  // namespace
 
+void check_parameters(const std::string& source, const ImageMeta::Operator& meta, const OperatorShape& shape,
+                      const TileOperator& op) {
+    const auto require = [&](const std::string& parameters, const char* what) {
+        if (parameters.empty())
+            throw InputError(source, 0, meta.name,
+                             fmt::format("has {}, and the model names no parameters for them", what));
+    };
+    if (filter_elements(shape) > 0) require(meta.parameters, "weights");
+    if (shape.kind == OpKind::norm) require(meta.parameters, "weights");
+    for (const EpilogueStep step : op.epilogue) {
+        if (step == EpilogueStep::bias) require(meta.parameters, "weights");
+        if (step == EpilogueStep::norm) require(meta.parameters, "weights");
+        if (step == EpilogueStep::layer_norm) require(meta.norm_parameters, "weights");
+        if (step == EpilogueStep::position) require(meta.position_parameters, "positions");
+    }
+    if (meta.heads > 1 && shape.out_channels / 3u < meta.heads)
+        throw InputError(source, 0, meta.name,
+                         fmt::format("has {} heads in {} channels", meta.heads, shape.out_channels));
+}
+
 std::vector<std::vector<std::uint8_t>> weight_slices(const std::string& model, const std::string& folder,
                                                      const ImageMeta::Operator& meta,
                                                      const OperatorPlacement& placement, const TileOperator& op,
                                                      std::size_t slice_bytes) {
     const OperatorShape& shape = placement.shape;
-    const WeightFiles files(model, folder, meta, shape);
+    check_parameters(model, meta, shape, op);
+    const WeightFiles files(folder, meta, shape);
     std::vector<Parameter> parameters{files.products()};
     const auto folded_norm = [&] {
         parameters.push_back(files.vector("gain"));

@@ -13,6 +13,11 @@ namespace switchyard::platform {
 /// Binary16 numbers as the chip wants them: little-endian, filled up with zeros.
 std::vector<std::uint8_t> bytes_of(const std::vector<std::uint16_t>& halves, std::size_t bytes);
 
+/// Throws InputError if the model names no parameters for values that the operator has, or names heads that its
+/// channels do not have. `source` is the file that the message names.
+void check_parameters(const std::string& source, const ImageMeta::Operator& meta, const OperatorShape& shape,
+                      const TileOperator& op);
+
 /// The weights of an operator in `folder` (docs/values.md, "Where values come from"), one slice of `slice_bytes` for
 /// each of the parts over output channels. `model`: of whose file a mistake is. Throws InputError for parameters that
 /// the model does not name, a missing file, another shape.

@@ -47,15 +47,15 @@ SimulatedHost::Schedule Rescheduler::operator()(const SimulatedHost::Profile& re
     options.profile = &*expected_;
     options.sampled = &profile;
     options.sampling = sched::resamples(options_.design) ? sched::Sampling::profile : sched::Sampling::uniform;
-    auto image = std::make_shared<Image>(sched::compile(model_.graph, make_hardware_description(platform_), options));
-    image->meta.routing_yaml = current_->meta.routing_yaml;
-    std::vector<std::uint8_t> bytes = encode(*image);
-    check_window(bytes.size(), platform_, model_.graph.file);
+    Image made = sched::compile(model_.graph, make_hardware_description(platform_), options);
+    made.meta.routing_yaml = current_->meta.routing_yaml;
+    auto [accepted, bytes] = accepted_image(made, platform_, model_.graph.file);
     if (bytes == current_bytes_) {
         seen_ = read_back;
         return {};
     }
     seen_ = {};
+    const auto image = std::make_shared<const Image>(std::move(accepted));
     current_ = image;
     current_bytes_ = bytes;
     return {image, std::move(bytes)};

@@ -107,20 +107,6 @@ std::function<void(std::uint64_t)> traffic_sampler(ActivityLog& log, const Platf
 
 }  // namespace
 
-Image decode_image_for(const PlatformConfig& platform, const std::vector<std::uint8_t>& image_bytes,
-                       const std::string& source) {
-    if (image_bytes.size() > platform.host.image_window_bytes)
-        throw InputError(source, 0, "",
-                         fmt::format("has {} bytes, the image window of platform {} {} (host.image_window_bytes)",
-                                     image_bytes.size(), platform.chip.name, platform.host.image_window_bytes));
-    Image image = decode_image(image_bytes, source);
-    if (image.platform_fingerprint != make_hardware_description(platform).fingerprint())
-        throw InputError(source, 0, "platform_fingerprint",
-                         fmt::format("the image was made for platform {}, this platform is {} with other sizes",
-                                     image.meta.platform, platform.chip.name));
-    return image;
-}
-
 class Simulation::Inside {
 public:
     Inside(const std::string& prefix, const PlatformConfig& platform, const Image& image,

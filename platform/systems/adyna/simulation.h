@@ -42,10 +42,6 @@ struct RunResult {
     double host_seconds = 0;  ///< of elaboration and simulation, on this machine's clock
 };
 
-/// Decodes `image_bytes` and refuses an image made for another platform. Throws InputError that names both.
-Image decode_image_for(const PlatformConfig& platform, const std::vector<std::uint8_t>& image_bytes,
-                       const std::string& source);
-
 /// A chip and its host, elaborated; who has elaborated all that stands in the simulation starts it. `platform`, `image`
 /// and `routing` must outlive it; `prefix` begins the names of its modules, which must be unique.
 class Simulation {

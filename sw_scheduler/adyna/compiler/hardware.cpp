@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "switchyard/sw_scheduler/adyna/image/kernel.h"
+#include "switchyard/sw_scheduler/adyna/image/kernel_store.h"
 #include "switchyard/sw_scheduler/base/error.h"
 
 namespace switchyard::sched {
@@ -37,9 +37,7 @@ double HardwareDescription::memory_bytes_per_cycle() const {
 }
 
 std::uint32_t HardwareDescription::kernel_region_bytes() const {
-    // The small addend keeps 0.05 * 2560 from becoming 127.999...
-    return static_cast<std::uint32_t>(scratchpad_bytes * kernel_share / kKernelBytes + 1e-9) *
-           static_cast<std::uint32_t>(kKernelBytes);
+    return static_cast<std::uint32_t>(kernel_store_bytes(kernel_share, scratchpad_bytes));
 }
 
 unsigned HardwareDescription::kernel_store_size() const {

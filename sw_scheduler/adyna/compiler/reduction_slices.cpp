@@ -44,7 +44,11 @@ Operator slice_of(const Operator& op, unsigned index, unsigned count, int before
         slice.weight_bytes += op.weight_bytes - product_bytes(op);
     } else {
         slice.name = fmt::format("{}[{}]", op.name, index);
+        // What comes after the sum of all slices is a matter of the last one.
         slice.gate_switch = kNoSwitch;
+        slice.position_tokens = 0;
+        slice.norm_parameters.clear();
+        slice.position_parameters.clear();
     }
     const std::size_t addition = step_of_addition(op);
     const bool adds = addition < op.fused.size();

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "switchyard/hw/tile/profiler.h"
+#include "switchyard/sw_scheduler/adyna/image/kernel_store.h"
 #include "switchyard/sw_scheduler/base/error.h"
 #include "switchyard/tlm/dummy_buffer.h"
 
@@ -223,8 +224,8 @@ void StageFabric::commit(Endpoint tile, std::size_t size) {
     try {
         if (size > memory.bytes.size()) throw InputError("program is shorter than its commit says");
         auto program = std::make_unique<TileProgram>(decode_tile_program(memory.bytes.data(), size));
-        const auto room = static_cast<std::uint64_t>(platform_.scratchpad.kernel_share *
-                                                     static_cast<double>(platform_.scratchpad.capacity_bytes));
+        const std::uint64_t room =
+            kernel_store_bytes(platform_.scratchpad.kernel_share, platform_.scratchpad.capacity_bytes);
         if (!platform_.chip.ideal_kernel_store && program->kernels.size() * kKernelBytes > room)
             throw InputError("kernel store is full");
         memory.ready_at = now_cycles() + static_cast<double>(kernels_.configuration_cycles(*program));
