@@ -15,13 +15,16 @@ bool ends_with(const std::string& text, const std::string& end) {
     return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
 }
 
+constexpr std::size_t kLongestName = 200;
+
 /// Letters, digits, '_', '-' and '.', and no end that stands for a branch.
 std::string allowed_name(std::string name) {
     for (char& c : name) {
         if (c == '/') c = '.';
         if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '_' && c != '-' && c != '.') c = '_';
     }
-    name.erase(0, name.find_first_not_of('.'));
+    name.erase(0, name.find_first_not_of(".-"));
+    name = name.substr(0, kLongestName);
     if (name.empty()) name = "layer";
     const std::size_t dot = name.rfind('.');
     if (dot != std::string::npos && std::all_of(name.begin() + static_cast<std::ptrdiff_t>(dot) + 1, name.end(),
@@ -51,14 +54,15 @@ bool ImportedLayer::fuses_across_channels() const {
 std::string OnnxImporter::unique(std::string wish) {
     wish = allowed_name(std::move(wish));
     std::string name = wish;
-    for (unsigned i = 2; !names_.insert(name).second; ++i) name = fmt::format("{}_{}", wish, i);
+    unsigned& next = numbers_.emplace(wish, 2).first->second;
+    while (!names_.insert(name).second) name = fmt::format("{}_{}", wish, next++);
     return name;
 }
 
 /// PyTorch's name of the module: of its weights, or the folder of the node's name.
 std::string OnnxImporter::layer_name(const OnnxNode& node, const OnnxTensor* weights) {
-    if (weights != nullptr && ends_with(weights->name, ".weight"))
-        return unique(weights->name.substr(0, weights->name.size() - 7));
+    if (weights != nullptr && ends_with(weights->source->name, ".weight"))
+        return unique(weights->source->name.substr(0, weights->source->name.size() - 7));
     const std::size_t last = node.name.rfind('/');
     if (last == std::string::npos || last == 0) return unique(node.name.empty() ? node.op : node.name);
     const std::string folder = node.name.substr(0, last);
@@ -70,7 +74,7 @@ ImportedLayer& OnnxImporter::add_layer(std::string name, std::string kind, const
     ImportedLayer& layer = layers_.emplace_back();
     layer.name = std::move(name);
     layer.kind = std::move(kind);
-    layer.from = {from.name};
+    layer.from = {taken_name(from)};
     layer.out_channels = from.channels;
     layer_of_[layer.name] = &layer;
     return layer;
@@ -80,7 +84,8 @@ OnnxImporter::Tensor OnnxImporter::result_of(const ImportedLayer& layer, const T
     Tensor result = like;
     result.name = layer.name;
     result.scale = 1;
-    result.shared = result.embedded = false;
+    result.shared = false;
+    result.embedded.clear();
     return result;
 }
 
@@ -93,14 +98,21 @@ ImportedLayer* OnnxImporter::fusable(const Tensor& input) {
 
 ImportedLayer& OnnxImporter::layer_to_fuse(const OnnxNode& node, Tensor& input) {
     if (ImportedLayer* const layer = fusable(input); layer != nullptr) return *layer;
-    if (input.scale != 1) no_values(node, "a product with a constant in front of it");
-    ImportedLayer& layer = add_layer(layer_name(node, nullptr), "elementwise", input);
+    ImportedLayer& layer = add_layer(layer_name(node, nullptr), "elementwise", settled(node, input));
     input = result_of(layer, input);
     return layer;
 }
 
+/// `input` for an operator that takes over no factor.
+OnnxImporter::Tensor OnnxImporter::settled(const OnnxNode& node, Tensor input) {
+    if (input.scale != 1) no_values(node, "a product with a constant in front of it");
+    input.scale = 1;
+    return input;
+}
+
 OnnxImporter::Tensor OnnxImporter::operated(const Tensor& input) {
     const auto found = layer_of_.find(input.name);
+    taken_name(input);
     if (found == layer_of_.end() || found->second->kind != "global_pool") return input;
     return result_of(add_layer(unique(input.name + ".data"), "elementwise", input), input);
 }
@@ -120,7 +132,17 @@ void OnnxImporter::take_weights(ImportedLayer& layer, const OnnxTensor& weights,
     count(weights);
 }
 
+/// Counts parameters, those of a tensor that several operators take once. Returns whether they are new.
+bool OnnxImporter::count(const OnnxTensor& parameters) {
+    if (!counted_.insert(parameters.source).second) return false;
+    model_.parameters += static_cast<std::uint64_t>(parameters.source->elements);
+    return true;
+}
+
+/// `bias`: one number, or one for each channel.
 void OnnxImporter::add_bias(ImportedLayer& layer, const OnnxTensor& bias) {
+    if (bias.elements() != 1 && bias.elements() != layer.out_channels)
+        throw NotImportable(fmt::format("its bias has {} values for {} channels", bias.elements(), layer.out_channels));
     count(bias);
     layer.has_parameters = true;
     if (!layer.fuses("bias")) layer.fused.emplace_back("bias");
@@ -132,7 +154,7 @@ void OnnxImporter::add_bias(ImportedLayer& layer, const OnnxTensor& bias) {
 
 std::string OnnxImporter::text() const {
     const Tensor& input = *input_;
-    std::string text = fmt::format("# From {} by sy-sched import.\n", path_.substr(path_.rfind('/') + 1));
+    std::string text = fmt::format("# From {} by sy-sched import.\n", shown(path_.substr(path_.rfind('/') + 1)));
     if (!model_.sizes_only.empty())
         text +=
             "# For timing: the model format has no values of some of its operators, of which only the sizes are "

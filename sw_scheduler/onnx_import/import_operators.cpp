@@ -12,13 +12,19 @@ namespace switchyard::sched {
 
 namespace {
 
-std::int64_t positive_axis(std::int64_t axis, std::size_t rank) {
-    return axis < 0 ? axis + static_cast<std::int64_t>(rank) : axis;
-}
+constexpr double kLargestWeightScale = 65504;  // of the model format: the largest binary16
 
-std::size_t rank_of(ImportedTensor::Layout layout) {
-    if (layout == ImportedTensor::Layout::vector) return 2;
-    return layout == ImportedTensor::Layout::tokens ? 3 : 4;
+/// The windows of Conv or of a pool, which take all of its attributes.
+std::vector<OnnxWindow> window_of(NodeReader& node, const std::vector<std::int64_t>& filter) {
+    for (const char* const key : {"kernel_shape", "strides", "pads", "dilations", "ceil_mode"}) node.find(key);
+    const std::string auto_pad = node.text("auto_pad");
+    if (auto_pad != "NOTSET" && auto_pad != "VALID" && auto_pad != "SAME_UPPER" && auto_pad != "SAME_LOWER")
+        throw NotImportable(
+            fmt::format("auto_pad {}: expected NOTSET, VALID, SAME_UPPER or SAME_LOWER", shown(auto_pad)));
+    const auto pads = node.integers("pads");
+    if (auto_pad != "NOTSET" && pads && std::any_of(pads->begin(), pads->end(), [](auto pad) { return pad != 0; }))
+        throw NotImportable("has pads and auto_pad " + auto_pad);
+    return windows_of(node, filter);
 }
 
 std::string pair_of(std::int64_t rows, std::int64_t columns) {
@@ -29,89 +35,131 @@ std::string pair_of(std::int64_t rows, std::int64_t columns) {
 
 const std::map<std::string, OnnxImporter::Handler>& OnnxImporter::handlers() {
     static const std::map<std::string, Handler> kHandlers = [] {
-        std::map<std::string, Handler> all = {{"Conv", &OnnxImporter::convolution},
-                                              {"Gemm", &OnnxImporter::gemm},
-                                              {"MatMul", &OnnxImporter::matmul},
-                                              {"BatchNormalization", &OnnxImporter::batch_norm},
-                                              {"LayerNormalization", &OnnxImporter::layer_norm},
-                                              {"MaxPool", &OnnxImporter::pool},
-                                              {"AveragePool", &OnnxImporter::pool},
-                                              {"GlobalAveragePool", &OnnxImporter::global_pool},
-                                              {"GlobalMaxPool", &OnnxImporter::global_pool},
-                                              {"ReduceMean", &OnnxImporter::reduce_mean},
-                                              {"Softmax", &OnnxImporter::softmax},
-                                              {"Add", &OnnxImporter::add},
-                                              {"Flatten", &OnnxImporter::reshape},
-                                              {"Reshape", &OnnxImporter::reshape},
-                                              {"Squeeze", &OnnxImporter::reshape},
-                                              {"Unsqueeze", &OnnxImporter::reshape},
-                                              {"Transpose", &OnnxImporter::transpose},
-                                              {"Gather", &OnnxImporter::gather},
-                                              {"If", &OnnxImporter::conditional}};
-        for (const char* const op :
-             {"Relu", "Sigmoid", "HardSigmoid", "HardSwish",      "Tanh",     "Clip", "LeakyRelu",
-              "Elu",  "Selu",    "Celu",        "Softplus",       "Softsign", "Mish", "Erf",
-              "Exp",  "Log",     "Sqrt",        "Reciprocal",     "Abs",      "Neg",  "Sin",
-              "Cos",  "PRelu",   "Pow",         "ThresholdedRelu"})
-            all[op] = &OnnxImporter::activation;
-        for (const char* const op : {"Mul", "Sub", "Div", "Max", "Min"}) all[op] = &OnnxImporter::binary;
-        for (const char* const op : {"Identity", "Dropout", "Cast"}) all[op] = &OnnxImporter::pass;
+        std::map<std::string, Handler> all = {{"Conv", {&OnnxImporter::convolution, {1, 11}}},
+                                              {"Gemm", {&OnnxImporter::gemm, {9, 11, 13}}},
+                                              {"MatMul", {&OnnxImporter::matmul, {9, 13}}},
+                                              {"BatchNormalization", {&OnnxImporter::batch_norm, {9, 14, 15}}},
+                                              {"LayerNormalization", {&OnnxImporter::layer_norm, {17}}},
+                                              {"MaxPool", {&OnnxImporter::pool, {8, 10, 11, 12}}},
+                                              {"AveragePool", {&OnnxImporter::pool, {7, 10, 11}}},
+                                              {"GlobalAveragePool", {&OnnxImporter::global_pool, {1}}},
+                                              {"GlobalMaxPool", {&OnnxImporter::global_pool, {1}}},
+                                              {"ReduceMean", {&OnnxImporter::reduce_mean, {1, 11, 13}}},
+                                              {"Softmax", {&OnnxImporter::softmax, {1, 11, 13}}},
+                                              {"Add", {&OnnxImporter::add, {7, 13, 14}}},
+                                              {"Identity", {&OnnxImporter::identity, {1, 13, 14, 16}}},
+                                              {"Dropout", {&OnnxImporter::dropout, {7, 10, 12, 13}}},
+                                              {"Cast", {&OnnxImporter::cast, {9, 13}}},
+                                              {"Flatten", {&OnnxImporter::reshape, {9, 11, 13}}},
+                                              {"Reshape", {&OnnxImporter::reshape, {5, 13, 14}}},
+                                              {"Squeeze", {&OnnxImporter::reshape, {1, 11, 13}}},
+                                              {"Unsqueeze", {&OnnxImporter::reshape, {1, 11, 13}}},
+                                              {"Transpose", {&OnnxImporter::transpose, {1, 13}}},
+                                              {"Gather", {&OnnxImporter::gather, {1, 11, 13}}},
+                                              {"If", {&OnnxImporter::conditional, {1, 11, 13, 16}}},
+                                              {"switchyard.Switch", {&OnnxImporter::switch_branch, {1}}},
+                                              {"switchyard.Merge", {&OnnxImporter::merge, {1}}}};
+        const std::map<std::string, std::set<int>> activations = {{"Relu", {6, 13, 14}},
+                                                                  {"Sigmoid", {6, 13}},
+                                                                  {"HardSigmoid", {6}},
+                                                                  {"HardSwish", {14}},
+                                                                  {"Tanh", {6, 13}},
+                                                                  {"Erf", {9, 13}},
+                                                                  {"LeakyRelu", {6, 16}},
+                                                                  {"Clip", {6, 11, 12, 13}},
+                                                                  {"Elu", {6}},
+                                                                  {"Selu", {6}},
+                                                                  {"Celu", {12}},
+                                                                  {"Softplus", {1}},
+                                                                  {"Softsign", {1}},
+                                                                  {"Exp", {6, 13}},
+                                                                  {"Log", {6, 13}},
+                                                                  {"Sqrt", {6, 13}},
+                                                                  {"Reciprocal", {6, 13}},
+                                                                  {"Abs", {6, 13}},
+                                                                  {"Neg", {6, 13}},
+                                                                  {"Sin", {7}},
+                                                                  {"Cos", {7}},
+                                                                  {"PRelu", {9, 16}},
+                                                                  {"Pow", {7, 12, 13, 15}},
+                                                                  {"ThresholdedRelu", {10}}};
+        for (const auto& [op, versions] : activations) all[op] = {&OnnxImporter::activation, versions};
+        for (const char* const op : {"Mul", "Sub", "Div"}) all[op] = {&OnnxImporter::binary, {7, 13, 14}};
+        for (const char* const op : {"Max", "Min"}) all[op] = {&OnnxImporter::binary, {8, 12, 13}};
         return all;
     }();
     return kHandlers;
 }
 
-/// Filter, stride and pad of Conv and of pools; sets the rows and columns of the result.
-void OnnxImporter::set_window(ImportedLayer& layer, const OnnxNode& node, const Tensor& input, Tensor& result,
-                              std::vector<std::int64_t> filter) {
-    if (input.layout != Layout::map || filter.size() != 2) throw NotImportable("only two dimensions are supported");
-    const std::string auto_pad = node.text_or("auto_pad", "NOTSET");
-    if (auto_pad != "NOTSET" && auto_pad != "VALID") throw NotImportable("auto_pad " + auto_pad + " is not supported");
-    const std::vector<std::int64_t> strides = node.integers_or("strides", {1, 1});
-    const std::vector<std::int64_t> pads = node.integers_or("pads", {0, 0, 0, 0});
-    for (const std::int64_t dilation : node.integers_or("dilations", {1, 1}))
-        if (dilation != 1) throw NotImportable("dilations are not supported");
-    if (strides[0] != strides[1]) throw NotImportable("strides of rows and columns differ");
-    for (const std::int64_t pad : pads)
-        if (pad != pads.front()) throw NotImportable("pads of the four sides differ");
-    const auto size = [&](std::uint32_t in, std::int64_t window) {
-        const std::int64_t padded = std::int64_t{in} + 2 * pads.front();
-        if (padded < window) throw NotImportable("the filter does not fit its input");
-        const std::int64_t over = (padded - window) % strides.front();
-        if (node.integer_or("ceil_mode", 0) != 0 && over != 0) throw NotImportable("ceil_mode is not supported");
-        return static_cast<std::uint32_t>((padded - window) / strides.front() + 1);
-    };
-    result.rows = size(input.rows, filter[0]);
-    result.columns = size(input.columns, filter[1]);
-    layer.keys.emplace_back("filter", pair_of(filter[0], filter[1]));
-    if (strides.front() != 1) layer.keys.emplace_back("stride", std::to_string(strides.front()));
-    if (pads.front() != 0) layer.keys.emplace_back("pad", std::to_string(pads.front()));
+std::map<std::string, std::set<int>> imported_operators() {
+    std::map<std::string, std::set<int>> all;
+    for (const auto& [op, handler] : OnnxImporter::handlers()) all[op] = handler.versions;
+    all["switchyard.Sink"] = {1};
+    return all;
 }
 
-OnnxImporter::Tensor OnnxImporter::convolution(const OnnxNode& node, Scope& scope) {
+/// Filter, stride and pad of Conv and of pools. Returns the result of the layer, with the channels of `input`.
+OnnxImporter::Tensor OnnxImporter::set_window(ImportedLayer& layer, const Tensor& input,
+                                              const std::vector<OnnxWindow>& windows) {
+    if (input.layout != Layout::map || windows.size() != 2)
+        throw NotImportable("its filter, strides, pads or dilations are not those of two dimensions, from 1 (pads: 0)");
+    Tensor result = result_of(layer, input);
+    const auto seen = [](OnnxWindow window, std::uint32_t in) {
+        window.pad_for(in);
+        if (window.dilation != 1) throw NotImportable("dilations are not supported");
+        const std::int64_t results = window.results(in);
+        if (results < 1) throw NotImportable("the filter does not fit its input");
+        // The same windows with the pad of the model format, which is alike on all sides and rounds down.
+        OnnxWindow same = window;
+        same.end = same.begin, same.ceil = false;
+        if (same.results(in) != results) {
+            if (window.begin == window.end) throw NotImportable("ceil_mode is not supported");
+            throw NotImportable(fmt::format("pads of {} in front and {} behind are not supported{}", window.begin,
+                                            window.end,
+                                            window.auto_pad == "NOTSET" ? "" : ": auto_pad " + window.auto_pad));
+        }
+        return std::pair(static_cast<std::uint32_t>(results), window);
+    };
+    OnnxWindow rows, columns;
+    std::tie(result.rows, rows) = seen(windows[0], input.rows);
+    std::tie(result.columns, columns) = seen(windows[1], input.columns);
+    if (rows.stride != columns.stride) throw NotImportable("strides of rows and columns differ");
+    if (rows.begin != columns.begin) throw NotImportable("pads of rows and columns differ");
+    layer.keys.emplace_back("filter", pair_of(rows.size, columns.size));
+    if (rows.stride != 1) layer.keys.emplace_back("stride", std::to_string(rows.stride));
+    if (rows.begin != 0) layer.keys.emplace_back("pad", std::to_string(rows.begin));
+    return result;
+}
+
+OnnxImporter::Tensor OnnxImporter::convolution(NodeReader& node, Scope& scope) {
     const std::optional<OnnxTensor> weights = constant(node.input(1), scope);
     if (!weights) throw NotImportable("its weights are no constant");
     if (weights->dims.size() != 4) throw NotImportable("only two dimensions are supported");
+    std::optional<OnnxTensor> bias;
+    if (const std::string name = node.input(2); !name.empty()) {
+        bias = constant(name, scope);
+        if (!bias) throw NotImportable("its bias is no constant");
+        if (bias->elements() != weights->dims[0] || bias->dims.size() != 1)
+            throw NotImportable("its bias does not have one value for each channel");
+    }
     Tensor input = tensor(node.input(0), scope);
     if (!input.known) return input;
-    const std::int64_t groups = node.integer_or("group", 1);
-    const bool depthwise = groups > 1;
-    if (depthwise && (weights->dims[0] != groups || weights->dims[1] != 1))
+    const std::int64_t groups = node.integer("group");
+    const bool depthwise = groups != 1;
+    if (depthwise && (groups < 1 || weights->dims[0] != groups || weights->dims[1] != 1))
         throw NotImportable(fmt::format("{} groups of several channels are not supported", groups));
-    if (weights->dims[1] * groups != input.channels)
+    if (weights->dims[1] * groups != input.channels || weights->dims[0] < 1)
         throw NotImportable(fmt::format("its weights are for {} channels, and its input has {}",
                                         weights->dims[1] * groups, input.channels));
+    const std::vector<std::int64_t> filter = {weights->dims[2], weights->dims[3]};
+    if (const auto given = node.integers("kernel_shape"); given && *given != filter)
+        throw NotImportable("its kernel_shape is not that of its weights");
     ImportedLayer& layer = add_layer(layer_name(node, &*weights), depthwise ? "depthwise" : "convolution", input);
     if (!depthwise) layer.keys.emplace_back("out_channels", std::to_string(weights->dims[0]));
-    Tensor result = result_of(layer, input);
+    Tensor result = set_window(layer, input, window_of(node, filter));
     result.channels = static_cast<std::uint32_t>(weights->dims[0]);
-    set_window(layer, node, input, result, {weights->dims[2], weights->dims[3]});
     take_weights(layer, *weights, {weights->dims.begin(), weights->dims.end()}, input);
-    if (!node.input(2).empty()) {
-        const std::optional<OnnxTensor> bias = constant(node.input(2), scope);
-        if (!bias) throw NotImportable("its bias is no constant");
-        add_bias(layer, *bias);
-    }
+    if (bias) add_bias(layer, *bias);
     return result;
 }
 
@@ -119,7 +167,7 @@ OnnxImporter::Tensor OnnxImporter::convolution(const OnnxNode& node, Scope& scop
 OnnxImporter::Tensor OnnxImporter::linear(const OnnxNode& node, Tensor input, const OnnxTensor& weights,
                                           bool out_first) {
     if (!input.known) return input;
-    if (weights.dims.size() != 2) throw NotImportable("its weights are no matrix");
+    if (weights.dims.size() != 2 || weights.elements() < 1) throw NotImportable("its weights are no matrix");
     const std::int64_t in = weights.dims[out_first ? 1 : 0], out = weights.dims[out_first ? 0 : 1];
     const bool flat = input.layout == Layout::vector;
     const std::uint64_t wanted = flat ? input.elements() : input.channels;
@@ -148,43 +196,57 @@ OnnxImporter::Tensor OnnxImporter::linear(const OnnxNode& node, Tensor input, co
     return result;
 }
 
-OnnxImporter::Tensor OnnxImporter::gemm(const OnnxNode& node, Scope& scope) {
+OnnxImporter::Tensor OnnxImporter::gemm(NodeReader& node, Scope& scope) {
     const std::optional<OnnxTensor> weights = constant(node.input(1), scope);
     if (!weights) throw NotImportable("its weights are no constant");
-    if (node.number_or("alpha", 1) != 1 || node.number_or("beta", 1) != 1 || node.integer_or("transA", 0) != 0)
+    if (node.number("alpha") != 1 || node.number("beta") != 1 || node.integer("transA") != 0)
         throw NotImportable("alpha, beta and transA are not supported");
-    Tensor result = linear(node, tensor(node.input(0), scope), *weights, node.integer_or("transB", 0) != 0);
-    if (!result.known || node.input(2).empty()) return result;
-    const std::optional<OnnxTensor> bias = constant(node.input(2), scope);
-    if (!bias) throw NotImportable("its bias is no constant");
+    const std::string addend = node.input(2);
+    const std::optional<OnnxTensor> bias = addend.empty() ? std::nullopt : constant(addend, scope);
+    if (!addend.empty() && !bias) throw NotImportable("its bias is no constant");
+    const Tensor input = tensor(node.input(0), scope);
+    if (input.known && input.layout != Layout::vector) throw NotImportable("its input has more than two dimensions");
+    Tensor result = linear(node, input, *weights, node.integer("transB") != 0);
+    if (!result.known || !bias) return result;
+    broadcast_to(result, *bias);
     add_bias(*layer_of_.at(result.name), *bias);
     return result;
 }
 
-OnnxImporter::Tensor OnnxImporter::matmul(const OnnxNode& node, Scope& scope) {
+OnnxImporter::Tensor OnnxImporter::matmul(NodeReader& node, Scope& scope) {
     if (const std::optional<OnnxTensor> weights = constant(node.input(1), scope))
         return linear(node, tensor(node.input(0), scope), *weights, false);
+    node.input(0);
     if (const std::optional<Tensor> heads = attention(node, scope)) return *heads;
     throw NotImportable("a product of two results that is no attention");
 }
 
-OnnxImporter::Tensor OnnxImporter::batch_norm(const OnnxNode& node, Scope& scope) {
+OnnxImporter::Tensor OnnxImporter::batch_norm(NodeReader& node, Scope& scope) {
     std::vector<OnnxTensor> constants;
     for (std::size_t i = 1; i < 5; ++i) {
         const std::optional<OnnxTensor> one = constant(node.input(i), scope);
         if (!one) throw NotImportable("its parameters are no constants");
         constants.push_back(*one);
     }
+    node.ignore("momentum");  // of training alone
+    const bool several = std::count(node->outputs.begin(), node->outputs.end(), "") + 1 <
+                         static_cast<std::ptrdiff_t>(node->outputs.size());
+    if (node.integer("training_mode") != 0 || several)
+        throw NotImportable("computes statistics of the batch, as in training: export it for inference");
+    const double epsilon = node.number("epsilon");
     Tensor input = tensor(node.input(0), scope);
     if (!input.known) return input;
-    if (constants[0].elements() != input.channels) throw NotImportable("has another number of channels than its input");
+    if (input.layout != Layout::map && !(input.layout == Layout::vector && input.one_pixel()))
+        throw NotImportable("only over the channels of a map, or of a vector");
+    for (const OnnxTensor& one : constants)
+        if (one.elements() != input.channels || one.dims.size() != 1)
+            throw NotImportable("has another number of channels than its input");
     count(constants[0]);
     count(constants[1]);
     std::vector<float> gain, offset;
     if (options_.values) {
         const std::vector<float> scale = constants[0].floats(), shift = constants[1].floats(),
                                  mean = constants[2].floats(), variance = constants[3].floats();
-        const double epsilon = node.number_or("epsilon", 1e-5);
         for (std::size_t k = 0; k < scale.size(); ++k) {
             const double factor = static_cast<double>(scale[k]) / std::sqrt(static_cast<double>(variance[k]) + epsilon);
             gain.push_back(static_cast<float>(factor));
@@ -204,9 +266,8 @@ OnnxImporter::Tensor OnnxImporter::batch_norm(const OnnxNode& node, Scope& scope
         for (std::size_t k = 0; k < gain.size(); ++k) made->bias[k] = made->bias[k] * gain[k] + offset[k];
         return input;
     }
-    ImportedLayer& layer = add_layer(layer_name(node, &constants[0]), "norm", input);
+    ImportedLayer& layer = add_layer(layer_name(node, &constants[0]), "norm", settled(node, input));
     layer.has_parameters = true;
-    if (input.scale != 1) no_values(node, "a product with a constant in front of it");
     if (options_.values) {
         other_weights_[layer.name + ".gain"] = {layer.name + ".gain", {gain.size()}, gain};
         other_weights_[layer.name + ".offset"] = {layer.name + ".offset", {offset.size()}, offset};
@@ -214,37 +275,41 @@ OnnxImporter::Tensor OnnxImporter::batch_norm(const OnnxNode& node, Scope& scope
     return result_of(layer, input);
 }
 
-OnnxImporter::Tensor OnnxImporter::layer_norm(const OnnxNode& node, Scope& scope) {
-    const std::optional<OnnxTensor> gain = constant(node.input(1), scope), offset = constant(node.input(2), scope);
+OnnxImporter::Tensor OnnxImporter::layer_norm(NodeReader& node, Scope& scope) {
+    const std::optional<OnnxTensor> gain = constant(node.input(1), scope);
+    if (!gain) throw NotImportable("its gain is no constant");
+    const std::string addend = node.input(2);
+    const std::optional<OnnxTensor> offset = addend.empty() ? std::nullopt : constant(addend, scope);
+    if (!addend.empty() && !offset) throw NotImportable("its offset is no constant");
     Tensor input = tensor(node.input(0), scope);
     if (!input.known) return input;
-    if (positive_axis(node.integer_or("axis", -1), rank_of(input.layout)) + 1 !=
-        static_cast<std::int64_t>(rank_of(input.layout)))
-        throw NotImportable("only the last dimension is supported");
-    if (!gain) throw NotImportable("its gain is no constant");
-    return normalise(node, input, &*gain, offset ? &*offset : nullptr, node.number_or("epsilon", 1e-5));
+    const std::int64_t axis = node.integer("axis"), rank = static_cast<std::int64_t>(input.rank());
+    if (axis != -1 && axis != rank - 1) throw NotImportable("only the last dimension is supported");
+    return normalise(node, input, &*gain, offset ? &*offset : nullptr, node.number("epsilon"));
 }
 
-OnnxImporter::Tensor OnnxImporter::pool(const OnnxNode& node, Scope& scope) {
+OnnxImporter::Tensor OnnxImporter::pool(NodeReader& node, Scope& scope) {
     Tensor input = tensor(node.input(0), scope);
     if (!input.known) return input;
-    const bool mean = node.op == "AveragePool";
-    ImportedLayer& layer = add_layer(layer_name(node, nullptr), "pool", input);
-    Tensor result = result_of(layer, input);
-    set_window(layer, node, input, result, node.integers_or("kernel_shape", {}));
+    const bool mean = node.op() == "AveragePool";
+    if (!mean) node.ignore("storage_order");  // of the second result
+    ImportedLayer& layer = add_layer(layer_name(node, nullptr), "pool", settled(node, input));
+    const Tensor result = set_window(layer, input, window_of(node, {}));
     if (mean) layer.keys.emplace_back("pooling", "mean");
-    const std::vector<std::int64_t> pads = node.integers_or("pads", {0});
-    if (mean && pads.front() != 0 && node.integer_or("count_include_pad", 0) == 0)
+    const bool padded =
+        std::any_of(layer.keys.begin(), layer.keys.end(), [](const auto& key) { return key.first == "pad"; });
+    if (mean && node.integer("count_include_pad") == 0 && padded)
         no_values(node, "its mean does not count the padding");
-    if (input.scale != 1) no_values(node, "a product with a constant in front of it");
     return result;
 }
 
-OnnxImporter::Tensor OnnxImporter::global_pool(const OnnxNode& node, Scope& scope) {
+OnnxImporter::Tensor OnnxImporter::global_pool(NodeReader& node, Scope& scope) {
     Tensor input = tensor(node.input(0), scope);
     if (!input.known) return input;
     if (input.layout != Layout::map) throw NotImportable("only two dimensions are supported");
-    const bool mean = node.op == "GlobalAveragePool";
+    const bool mean = node.op() == "GlobalAveragePool";
+    // The largest of products is not the product of the largest if the factor is negative.
+    if (!mean) input = settled(node, input);
     ImportedLayer& layer = add_layer(layer_name(node, nullptr), mean ? "global_pool" : "pool", input);
     if (!mean) layer.keys.emplace_back("filter", pair_of(input.rows, input.columns));
     Tensor result = result_of(layer, input);
@@ -254,13 +319,11 @@ OnnxImporter::Tensor OnnxImporter::global_pool(const OnnxNode& node, Scope& scop
 }
 
 /// Over all rows and columns, or all tokens.
-OnnxImporter::Tensor OnnxImporter::reduce_mean(const OnnxNode& node, Scope& scope) {
+OnnxImporter::Tensor OnnxImporter::reduce_mean(NodeReader& node, Scope& scope) {
     Tensor input = tensor(node.input(0), scope);
     if (!input.known) return input;
-    std::vector<std::int64_t> axes = node.integers_or("axes", {});
-    if (axes.empty() && !node.input(1).empty())
-        if (const std::optional<OnnxTensor> given = constant(node.input(1), scope)) axes = given->integers();
-    for (std::int64_t& axis : axes) axis = positive_axis(axis, rank_of(input.layout));
+    std::vector<std::int64_t> axes = node.integers("axes").value_or(std::vector<std::int64_t>());
+    for (std::int64_t& axis : axes) axis += axis < 0 ? static_cast<std::int64_t>(input.rank()) : 0;
     std::sort(axes.begin(), axes.end());
     const bool map = input.layout == Layout::map && axes == std::vector<std::int64_t>{2, 3};
     const bool tokens = input.layout == Layout::tokens && axes == std::vector<std::int64_t>{1};
@@ -269,12 +332,23 @@ OnnxImporter::Tensor OnnxImporter::reduce_mean(const OnnxNode& node, Scope& scop
     Tensor result = result_of(layer, input);
     result.scale = input.scale;
     result.rows = result.columns = 1;
-    if (node.integer_or("keepdims", 1) == 0) result.layout = Layout::vector;
+    if (node.integer("keepdims") == 0) result.layout = Layout::vector;
     return result;
 }
 
-OnnxImporter::Tensor OnnxImporter::activation(const OnnxNode& node, Scope& scope) {
-    return activate(node, tensor(node.input(0), scope), node.op);
+OnnxImporter::Tensor OnnxImporter::activation(NodeReader& node, Scope& scope) {
+    Tensor input = tensor(node.input(0), scope);
+    for (std::size_t i = 1; i < node->inputs.size(); ++i) {
+        const std::string name = node.input(i);
+        if (name.empty()) continue;
+        const std::optional<OnnxTensor> operand = constant(name, scope);
+        if (!operand) throw NotImportable(fmt::format("its input {} is no constant", i));
+        if (!input.known) return input;
+        broadcast_to(input, *operand);
+        if (node.op() == "PRelu") count(*operand);
+    }
+    node.ignore_attributes();  // the model format has no values of the function
+    return activate(node, input, node.op());
 }
 
 OnnxImporter::Tensor OnnxImporter::activate(const OnnxNode& node, Tensor input, const std::string& function) {
@@ -291,13 +365,23 @@ OnnxImporter::Tensor OnnxImporter::activate(const OnnxNode& node, Tensor input, 
     return input;
 }
 
-OnnxImporter::Tensor OnnxImporter::softmax(const OnnxNode& node, Scope& scope) {
+/// Before opset 13 over all dimensions from `axis` on, then over this one.
+OnnxImporter::Tensor OnnxImporter::softmax(NodeReader& node, Scope& scope) {
     Tensor input = tensor(node.input(0), scope);
     if (!input.known) return input;
-    const std::size_t rank = rank_of(input.layout);
-    const bool last = positive_axis(node.integer_or("axis", -1), rank) + 1 == static_cast<std::int64_t>(rank);
-    if (!last || rank == 4 || std::uint64_t{input.rows} * input.columns != (rank == 2 ? 1 : input.rows))
-        throw NotImportable("only over the channels of a token, or in an attention");
+    const std::vector<std::int64_t> dims = input.sample_dims();
+    const auto rank = static_cast<std::int64_t>(dims.size()) + 1;
+    std::int64_t axis = node.integer("axis");
+    if (axis < 0) axis += rank;
+    // A dimension of one element changes nothing.
+    const bool by_token = input.layout == Layout::tokens || (input.layout == Layout::vector && input.one_pixel());
+    bool last = axis == rank - 1;
+    if (!last && node->version < 13 && axis >= 1 && axis < rank)
+        last = std::all_of(dims.begin() + (axis - 1), dims.end() - 1, [](std::int64_t dim) { return dim == 1; });
+    if (!last || !by_token)
+        throw NotImportable(fmt::format("over axis {}{}: only over the channels of a token, or in an attention",
+                                        node.integer("axis"),
+                                        node->version < 13 ? " and all behind it, as opsets before 13 have it" : ""));
     ImportedLayer* layer = &layer_to_fuse(node, input);
     if (layer->fuses_across_channels()) {
         layer = &add_layer(layer_name(node, nullptr), "elementwise", input);
@@ -307,26 +391,33 @@ OnnxImporter::Tensor OnnxImporter::softmax(const OnnxNode& node, Scope& scope) {
     return input;
 }
 
-OnnxImporter::Tensor OnnxImporter::add(const OnnxNode& node, Scope& scope) {
+OnnxImporter::Tensor OnnxImporter::add(NodeReader& node, Scope& scope) {
+    const std::string left = node.input(0), right = node.input(1);
     if (const std::optional<Tensor> normalised = decomposed_layer_norm(node, scope)) return *normalised;
-    for (std::size_t i = 0; i < 2; ++i)
-        if (const std::optional<OnnxTensor> addend = constant(node.input(i), scope))
-            return add_constant(node, tensor(node.input(1 - i), scope), *addend);
-    return combine(node, tensor(node.input(0), scope), tensor(node.input(1), scope));
+    for (const bool first : {true, false})
+        if (const std::optional<OnnxTensor> addend = constant(first ? left : right, scope))
+            return add_constant(node, tensor(first ? right : left, scope), *addend);
+    Tensor a = tensor(left, scope), b = tensor(right, scope);
+    const bool looked_up = !a.embedded.empty() && !b.embedded.empty();
+    if (!looked_up || !a.known || !b.known) return combine(node, a, b);
+    if (a.layout != b.layout || a.scale != 1 || b.scale != 1)
+        throw NotImportable("a sum of rows of tables that were changed before");
+    a.embedded.insert(b.embedded.begin(), b.embedded.end());  // the host adds what it looks up
+    return a;
 }
 
 /// A bias of each channel, or a position of each token and channel.
 OnnxImporter::Tensor OnnxImporter::add_constant(const OnnxNode& node, Tensor input, const OnnxTensor& addend) {
     if (!input.known) return input;
+    const std::vector<std::int64_t> dims = broadcast_to(input, addend);
     const auto elements = static_cast<std::uint64_t>(addend.elements());
-    const std::size_t rank = addend.dims.size();
-    const std::size_t channel = input.layout == Layout::map ? 3 : 1;  // from the end
-    const bool by_channel = elements == input.channels && rank >= channel &&
-                            static_cast<std::uint64_t>(addend.dims[rank - channel]) == input.channels;
+    const std::size_t channel = input.layout == Layout::map ? 0 : dims.size() - 1;
+    const bool split = input.layout == Layout::heads || input.layout == Layout::split;
+    const bool by_channel =
+        !split && elements == input.channels && dims[channel] == static_cast<std::int64_t>(input.channels);
     if (elements != 1 && !by_channel) {
-        const bool position = input.layout == Layout::tokens && elements == input.elements() &&
-                              static_cast<std::uint64_t>(addend.dims.back()) == input.channels;
-        if (!position) throw NotImportable("adds a constant that is neither of each channel nor of each token");
+        if (input.layout != Layout::tokens || elements != input.elements())
+            throw NotImportable("adds a constant that is neither of each channel nor of each token");
         ImportedLayer* layer = &layer_to_fuse(node, input);
         const bool has_position = std::any_of(layer->fused.begin(), layer->fused.end(),
                                               [](const std::string& step) { return step.rfind("{position:", 0) == 0; });
@@ -353,11 +444,10 @@ OnnxImporter::Tensor OnnxImporter::add_constant(const OnnxNode& node, Tensor inp
 /// The sum of two results, fused to the one that nothing else takes, or an operator of its own.
 OnnxImporter::Tensor OnnxImporter::combine(const OnnxNode& node, Tensor a, Tensor b) {
     if (!a.known || !b.known) return a.known ? b : a;
-    if (a.embedded && b.embedded) return a;  // the host adds what it looks up
-    if (!a.same_shape(b))
+    if (!a.same_shape(b) || a.layout != b.layout)
         throw NotImportable(fmt::format("its operands are {}x{}x{} and {}x{}x{}", a.channels, a.rows, a.columns,
                                         b.channels, b.rows, b.columns));
-    if (a.scale != 1 || b.scale != 1) no_values(node, "a product with a constant in front of it");
+    a = settled(node, a), b = settled(node, b);
     const auto takes = [&](const Tensor& one) {
         ImportedLayer* const layer = fusable(one);
         return layer != nullptr && layer->kind != "merge" && layer->kind != "pool" && !layer->fuses_operand() ? layer
@@ -373,100 +463,72 @@ OnnxImporter::Tensor OnnxImporter::combine(const OnnxNode& node, Tensor a, Tenso
     return b;
 }
 
-OnnxImporter::Tensor OnnxImporter::binary(const OnnxNode& node, Scope& scope) {
+OnnxImporter::Tensor OnnxImporter::binary(NodeReader& node, Scope& scope) {
+    if (node->inputs.size() != 2) throw NotImportable("only of two inputs");
+    const std::string left = node.input(0), right = node.input(1);
     if (const std::optional<Tensor> known = decomposed_activation(node, scope)) return *known;
-    for (std::size_t i = 0; i < 2; ++i) {
-        const std::optional<OnnxTensor> value = constant(node.input(i), scope);
+    for (const bool first : {true, false}) {
+        const std::optional<OnnxTensor> value = constant(first ? left : right, scope);
         if (!value) continue;
-        Tensor input = tensor(node.input(1 - i), scope);
+        Tensor input = tensor(first ? right : left, scope);
         if (!input.known) return input;
-        const std::optional<double> factor = scalar(node.input(i), scope);
-        if (factor && node.op == "Mul") input.scale *= *factor;
-        if (factor && node.op == "Div" && i == 1) input.scale /= *factor;
-        if (factor && (node.op == "Mul" || (node.op == "Div" && i == 1))) return input;
-        return activate(node, input, node.op + " with a constant");
+        broadcast_to(input, *value);
+        const bool scales = value->elements() == 1 && (node.op() == "Mul" || (node.op() == "Div" && !first));
+        if (!scales) return activate(node, input, node.op() + " with a constant");
+        const auto number = static_cast<double>(value->floats().front());
+        return scaled(node, input, node.op() == "Mul" ? number : 1 / number);
     }
-    Tensor a = tensor(node.input(0), scope), b = tensor(node.input(1), scope);
+    const Tensor a = tensor(left, scope), b = tensor(right, scope);
     if (!a.known || !b.known) return a.known ? b : a;
-    if (b.elements() > a.elements()) std::swap(a, b);
-    if (!a.same_shape(b) && node.op == "Mul" && b.rows == 1 && b.columns == 1 &&
-        (b.channels == a.channels || b.channels == 1)) {
-        // A factor for each channel. The step `scale` takes it as one factor a sample: the same operands and time.
-        b = operated(b);
-        ImportedLayer* layer = fusable(a);
-        if (layer == nullptr || layer->kind == "merge" || layer->kind == "pool" || layer->fuses_operand()) {
-            layer = &add_layer(layer_name(node, nullptr), "elementwise", a);
-            a = result_of(*layer, a);
-        }
-        layer->fused.push_back(fmt::format("{{scale: {}}}", b.name));
-        if (b.channels > 1) {
-            layer->note +=
-                (layer->note.empty() ? "scale stands for a product " : ", a product ") + std::string("by channel");
-            no_values(node, "a product by channel");
-        }
-        return a;
-    }
+    if (node.op() == "Mul" && !a.same_shape(b))
+        return a.elements() >= b.elements() ? multiplied(node, a, b) : multiplied(node, b, a);
     Tensor result = combine(node, a, b);
-    layer_of_.at(result.name)->note += "add stands for " + node.op;
+    ImportedLayer& layer = *layer_of_.at(result.name);
+    layer.note += (layer.note.empty() ? "add stands for " : ", add stands for ") + node.op();
     no_values(node, "of two results");
     return result;
 }
 
-OnnxImporter::Tensor OnnxImporter::pass(const OnnxNode& node, Scope& scope) {
-    return tensor(node.input(0), scope);
-}
-
-OnnxImporter::Tensor OnnxImporter::reshape(const OnnxNode& node, Scope& scope) {
-    const std::string output = asked_;
-    Tensor input = tensor(node.input(0), scope);
-    if (!input.known) return input;
-    std::size_t rank = 2;  // of Flatten
-    if (node.op == "Flatten") {
-        if (node.integer_or("axis", 1) != 1) throw NotImportable("only axis 1 is supported");
-    } else if (const std::optional<OnnxTensor> wish =
-                   node.op == "Reshape" ? constant(node.input(1), scope) : std::nullopt) {
-        rank = static_cast<std::size_t>(wish->elements());
-    } else if (const std::vector<std::int64_t>* const dims = dims_of(output, scope)) {
-        rank = dims->size();
-    } else {
-        throw NotImportable("the number of dimensions of its result is not known");
+/// Takes a factor into the weights of the layer in front, or carries it to those of the layer behind.
+OnnxImporter::Tensor OnnxImporter::scaled(const OnnxNode& node, Tensor input, double factor) {
+    if (!std::isfinite(factor)) throw NotImportable("its factor is no finite number");
+    ImportedLayer* const made = fusable(input);
+    const bool takes = made != nullptr && made->note.empty() &&
+                       (made->kind == "convolution" || made->kind == "depthwise" || made->kind == "matmul") &&
+                       std::all_of(made->fused.begin(), made->fused.end(), [&](const std::string& step) {
+                           return step == "bias" || (step == "relu" && factor > 0);
+                       });
+    if (!takes || std::abs(made->weight_scale * factor) > kLargestWeightScale) {
+        input.scale *= factor;
+        if (std::abs(input.scale) > kLargestWeightScale)
+            return activate(node, settled(node, input), node.op + " with a constant");
+        return input;
     }
-    const bool one_pixel = std::uint64_t{input.rows} * input.columns == 1;
-    if (rank == rank_of(input.layout)) return input;
-    if (rank == 2 && (input.layout == Layout::map || one_pixel)) {
-        input.layout = Layout::vector;
-    } else if (rank == 4 && input.layout == Layout::vector && one_pixel) {
-        input.layout = Layout::map;
-    } else if (rank == 3 && input.layout == Layout::heads) {
-        input.layout = Layout::tokens;
-    } else {
-        throw NotImportable("the model format has no such change of dimensions");
-    }
+    made->weight_scale *= factor;
+    for (float& bias : made->bias) bias = static_cast<float>(static_cast<double>(bias) * factor);
     return input;
 }
 
-OnnxImporter::Tensor OnnxImporter::transpose(const OnnxNode& node, Scope& scope) {
-    Tensor input = tensor(node.input(0), scope);
-    const std::vector<std::int64_t> order = node.integers_or("perm", {});
-    if (!input.known || (input.layout == Layout::heads && order == std::vector<std::int64_t>{0, 2, 1, 3})) return input;
-    throw NotImportable("only in an attention");
-}
-
-/// Rows of a table by number: the host looks them up, and what it finds is the network's input.
-OnnxImporter::Tensor OnnxImporter::gather(const OnnxNode& node, Scope& scope) {
-    const std::optional<OnnxTensor> table = constant(node.input(0), scope);
-    const std::vector<std::int64_t>* const dims = dims_of(node.input(1), scope);
-    if (!table || table->dims.size() != 2 || node.integer_or("axis", 0) != 0 ||
-        producer(node.input(1), scope) != nullptr || dims == nullptr || dims->size() != 2)
-        throw NotImportable("only rows of a table of embeddings by the network's input are supported");
-    count(*table);
-    model_.host_parameters += static_cast<std::uint64_t>(table->stored_elements);
-    // All tables are looked up for one input.
-    std::vector<std::int64_t> found = {dims->front(), (*dims)[1], table->dims[1]};
-    if (input_ && input_->embedded && input_->rows == found[1] && input_->channels == found[2]) return *input_;
-    graph_input(node.input(1), &found);
-    input_->embedded = true;
-    return *input_;
+/// A factor for each channel, or one a sample. The step `scale` takes both as one factor a sample: the same operands
+/// and time.
+OnnxImporter::Tensor OnnxImporter::multiplied(const OnnxNode& node, Tensor a, Tensor b) {
+    if (a.layout != b.layout || !b.one_pixel() || (b.channels != a.channels && b.channels != 1) ||
+        a.layout == Layout::heads || a.layout == Layout::split)
+        return combine(node, a, b);  // refuses it with the shapes
+    a = settled(node, a);
+    b = operated(settled(node, b));
+    ImportedLayer* layer = fusable(a);
+    if (layer == nullptr || layer->kind == "merge" || layer->kind == "pool" || layer->fuses_operand()) {
+        layer = &add_layer(layer_name(node, nullptr), "elementwise", a);
+        a = result_of(*layer, a);
+    }
+    layer->fused.push_back(fmt::format("{{scale: {}}}", b.name));
+    if (b.channels > 1) {
+        layer->note +=
+            (layer->note.empty() ? "scale stands for a product " : ", a product ") + std::string("by channel");
+        no_values(node, "a product by channel");
+    }
+    return a;
 }
 
 }  // namespace switchyard::sched

@@ -2,6 +2,7 @@
 // What exporters state with several operators: attention, layer norm, activations.
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -15,82 +16,174 @@ constexpr double kEpsilon = 1e-5;  // of the model format's layer_norm
 
 }  // namespace
 
-/// The linear layer whose result, reordered and multiplied with constants, is `name`.
-std::optional<OnnxImporter::Linear> OnnxImporter::linear_behind(std::string name, Scope& scope) {
-    Linear found;
-    while (const OnnxNode* const node = producer(name, scope)) {
-        if (node->op == "Transpose" || node->op == "Squeeze" || node->op == "Identity" || node->op == "Unsqueeze") {
-            name = node->input(0);
-        } else if (node->op == "Reshape") {
-            // [N, T, heads, d], or [N, T, 3, heads, d] of queries, keys and values together.
-            std::vector<std::int64_t> dims;
-            if (const auto* const inferred = dims_of(name, scope); inferred != nullptr) dims = *inferred;
-            if (const std::optional<OnnxTensor> wish = constant(node->input(1), scope); wish && dims.empty())
-                dims = wish->integers();
-            if (dims.empty()) throw NotImportable("an attention whose number of heads is not known");
-            if (dims.size() == 4 || dims.size() == 5) {
-                if (dims[dims.size() - 2] <= 0) throw NotImportable("an attention whose number of heads is not known");
-                found.heads = static_cast<unsigned>(dims[dims.size() - 2]);
-            }
-            name = node->input(0);
-        } else if (node->op == "Gather") {
-            const std::optional<double> index = scalar(node->input(1), scope);
-            if (!index || found.part >= 0) return std::nullopt;
-            found.part = static_cast<int>(*index);
-            name = node->input(0);
-        } else if (node->op == "Split") {
-            if (node->outputs.size() != 3 || found.part >= 0) return std::nullopt;
-            found.part =
-                static_cast<int>(std::find(node->outputs.begin(), node->outputs.end(), name) - node->outputs.begin());
-            name = node->input(0);
-        } else if ((node->op == "Mul" || node->op == "Div") && scalar(node->input(1), scope)) {
-            const double factor = *scalar(node->input(1), scope);
-            found.scale *= node->op == "Mul" ? factor : 1 / factor;
-            name = node->input(0);
-        } else if (node->op == "Add" && !found.bias) {
-            found.bias = constant(node->input(0), scope);
-            name = node->input(found.bias ? 1 : 0);
-            if (!found.bias) found.bias = constant(node->input(1), scope);
-            if (!found.bias) return std::nullopt;
-        } else if (node->op == "MatMul" || node->op == "Gemm") {
-            const std::optional<OnnxTensor> weights = constant(node->input(1), scope);
-            if (!weights || weights->dims.size() != 2) return std::nullopt;
-            found.weights = *weights;
-            found.out_first = node->op == "Gemm" && node->integer_or("transB", 0) != 0;
-            if (node->op == "Gemm" && !node->input(2).empty()) found.bias = constant(node->input(2), scope);
-            found.input = node->input(0);
-            return found;
-        } else {
-            return std::nullopt;
-        }
+/// To `dims`, where the channels are divided or put together again. False: it is no such change.
+bool AttentionAxes::reshape(const std::vector<std::int64_t>& dims) {
+    const std::size_t rank = dims.size();
+    const bool same_tokens = rank > 2 && dims[0] == sizes[0] && dims[1] == sizes[1];
+    if (same_tokens && names == "NTC" && rank == 5 && dims[2] == 3)
+        names = "NTPHD";
+    else if (same_tokens && names == "NTC" && rank == 4)
+        names = "NTHD";
+    else if (same_tokens && names == "NTHD" && rank == 3)
+        names = "NTC";
+    else if (dims != sizes)
+        return false;
+    sizes = dims;
+    return true;
+}
+
+bool AttentionAxes::transpose(const std::vector<std::int64_t>& order) {
+    AttentionAxes turned{"", {}};
+    for (std::int64_t axis : order) {
+        if (axis < 0) axis += static_cast<std::int64_t>(names.size());
+        if (axis < 0 || axis >= static_cast<std::int64_t>(names.size())) return false;
+        turned.names += names[static_cast<std::size_t>(axis)];
+        turned.sizes.push_back(sizes[static_cast<std::size_t>(axis)]);
     }
-    return std::nullopt;
+    const bool all = order.size() == names.size();
+    *this = turned;
+    return all;
+}
+
+bool AttentionAxes::squeeze(const std::vector<std::int64_t>& dims) {
+    const std::size_t at = names.find('1');
+    if (at == std::string::npos) return dims == sizes;
+    names.erase(at, 1);
+    sizes.erase(sizes.begin() + static_cast<std::ptrdiff_t>(at));
+    return dims == sizes;
+}
+
+/// The linear layer whose result, with its dimensions reordered as an attention needs them and multiplied with
+/// constants, is `name`: [N, heads, T, d] or with one head [N, T, d]; `transposed`: the last two the other way round.
+std::optional<OnnxImporter::Linear> OnnxImporter::linear_behind(std::string name, bool transposed, Scope& scope) {
+    std::vector<std::pair<const OnnxNode*, std::string>> way;  // back to the linear layer, with the result of each
+    static const std::set<std::string> kOnTheWay = {"Transpose", "Reshape", "Gather", "Split",   "Squeeze",
+                                                    "Mul",       "Div",     "Add",    "Identity"};
+    const OnnxNode* node = producer(name, scope);
+    for (; node != nullptr && node->domain.empty() && kOnTheWay.count(node->op) > 0; node = producer(name, scope)) {
+        way.emplace_back(node, name);
+        name = node->input(node->op == "Add" && is_constant(node->input(0), scope) ? 1 : 0);
+    }
+    if (node == nullptr || !node->domain.empty() || (node->op != "MatMul" && node->op != "Gemm")) return std::nullopt;
+    Linear found;
+    NodeReader linear(*node);
+    const std::optional<OnnxTensor> weights = constant(linear.input(1), scope);
+    const std::vector<std::int64_t>* const dims = dims_of(name, scope);
+    if (!weights || weights->dims.size() != 2 || dims == nullptr || dims->size() != 3) return std::nullopt;
+    found.weights = *weights;
+    found.input = linear.input(0);
+    linear.finish();
+    AttentionAxes axes{"NTC", *dims};
+    for (auto step = way.rbegin(); step != way.rend(); ++step) {
+        NodeReader reader(*step->first);
+        const std::vector<std::int64_t>* const result = dims_of(step->second, scope);
+        if (result == nullptr) throw NotImportable("an attention whose dimensions are not known");
+        if (!follow(reader, *result, step->second, axes, found, scope)) return std::nullopt;
+        reader.finish();
+    }
+    const std::string heads = transposed ? "NHDT" : "NHTD", one = transposed ? "NCT" : "NTC";
+    if (axes.names != heads && axes.names != one) return std::nullopt;
+    if (axes.names == one) return found;
+    if (axes.sizes[1] < 1) throw NotImportable("an attention whose number of heads is not known");
+    found.heads = static_cast<unsigned>(axes.sizes[1]);
+    return found;
+}
+
+/// One step on the way from a linear layer to an attention. False: it is none of those that are known.
+bool OnnxImporter::follow(NodeReader& node, const std::vector<std::int64_t>& result, const std::string& name,
+                          AttentionAxes& axes, Linear& found, const Scope& scope) {
+    const std::string first = node.input(0);
+    const std::string& op = node.op();
+    if (op == "Transpose") {
+        std::vector<std::int64_t> order(axes.names.size());
+        std::iota(order.rbegin(), order.rend(), 0);
+        return axes.transpose(node.integers("perm").value_or(order));
+    }
+    if (op == "Squeeze" || op == "Reshape" || op == "Identity") {
+        // infer_shapes() has read the target.
+        node.ignore_attributes();
+        node.ignore_input(1);
+        return op == "Squeeze" ? axes.squeeze(result) : axes.reshape(result);
+    }
+    if (op == "Gather" || op == "Split") {
+        if (found.part >= 0) return false;
+        std::int64_t wish = node.integer("axis");
+        if (wish < 0) wish += static_cast<std::int64_t>(axes.names.size());
+        const std::size_t third = axes.names.find('P');
+        const std::size_t at = third == std::string::npos && axes.names == "NTC" && op == "Split" ? 2 : third;
+        if (at == std::string::npos || wish != static_cast<std::int64_t>(at)) return false;
+        if (op == "Gather") {
+            const std::optional<double> index = scalar(node.input(1), scope);
+            if (!index) return false;
+            found.part = static_cast<int>(*index) + (*index < 0 ? 3 : 0);
+            axes.names.erase(at, 1);
+        } else {
+            node.ignore("split");  // infer_shapes() has read the sizes
+            node.ignore_input(1);
+            if (node->outputs.size() != 3 || result.size() != axes.sizes.size() || result[at] == kOpenDimension ||
+                result[at] * 3 != axes.sizes[at])
+                return false;
+            const auto output = std::find(node->outputs.begin(), node->outputs.end(), name);
+            found.part = static_cast<int>(output - node->outputs.begin());
+            if (third != std::string::npos) axes.names[third] = '1';
+        }
+        axes.sizes = result;
+        return axes.sizes.size() == axes.names.size();
+    }
+    const std::string second = node.input(1);
+    if (result != axes.sizes) return false;
+    if (op == "Add") {
+        const std::optional<OnnxTensor> bias = constant(is_constant(first, scope) ? first : second, scope);
+        if (!bias || found.bias || found.scale != 1 || axes.names != "NTC" || found.part >= 0 ||
+            bias->elements() != axes.sizes.back() || bias->dims.back() != axes.sizes.back())
+            return false;
+        found.bias = bias;
+        return true;
+    }
+    const std::optional<double> factor = scalar(second, scope);
+    if (!factor) return false;
+    found.scale *= op == "Mul" ? *factor : 1 / *factor;
+    return true;
 }
 
 /// softmax(Q K^T / sqrt(d)) V, with Q, K and V from one tensor.
 std::optional<OnnxImporter::Tensor> OnnxImporter::attention(const OnnxNode& node, Scope& scope) {
     const OnnxNode* softmax_node = producer(node.input(0), scope);
-    while (softmax_node != nullptr && (softmax_node->op == "Dropout" || softmax_node->op == "Identity"))
-        softmax_node = producer(softmax_node->input(0), scope);
+    while (softmax_node != nullptr && (softmax_node->op == "Dropout" || softmax_node->op == "Identity")) {
+        NodeReader reader(*softmax_node);
+        if (reader.op() == "Dropout" && !reader.input(2).empty() && scalar(reader.input(2), scope) != 0.0)
+            return std::nullopt;
+        softmax_node = producer(reader.input(0), scope);
+    }
     if (softmax_node == nullptr || softmax_node->op != "Softmax") return std::nullopt;
-    const OnnxNode* scores = producer(softmax_node->input(0), scope);
+    NodeReader softmax_reader(*softmax_node);
+    const std::string scored = softmax_reader.input(0);
+    const std::vector<std::int64_t>* const score_dims = dims_of(scored, scope);
+    const std::int64_t axis = softmax_reader.integer("axis");
+    if (score_dims == nullptr || (axis != -1 && axis != static_cast<std::int64_t>(score_dims->size()) - 1))
+        throw NotImportable(fmt::format("an attention whose softmax is over axis {}, not the last one", axis));
+    softmax_reader.finish();
+    const OnnxNode* scores = producer(scored, scope);
     double scale = 1;
     while (scores != nullptr && scores->op != "MatMul") {
-        const std::optional<double> factor = scalar(scores->input(1), scope);
-        if ((scores->op == "Mul" || scores->op == "Div") && factor) {
-            scale *= scores->op == "Mul" ? *factor : 1 / *factor;
-        } else if (scores->op == "Add" && constant(scores->input(1), scope)) {
-            const std::vector<float> mask = constant(scores->input(1), scope)->floats();
+        NodeReader reader(*scores);
+        const std::string first = reader.input(0), second = reader.input(1);
+        if ((reader.op() == "Mul" || reader.op() == "Div") && scalar(second, scope)) {
+            scale *= reader.op() == "Mul" ? *scalar(second, scope) : 1 / *scalar(second, scope);
+        } else if (reader.op() == "Add" && is_constant(second, scope)) {
+            const std::vector<float> mask = constant(second, scope)->floats();
             const bool none = std::all_of(mask.begin(), mask.end(), [](float value) { return value == 0; });
             if (!none) no_values(*scores, "a mask of tokens; all of them are computed");
         } else {
             throw NotImportable("an attention with a mask that depends on the input");
         }
-        scores = producer(scores->input(0), scope);
+        reader.finish();
+        scores = producer(first, scope);
     }
     if (scores == nullptr) return std::nullopt;
-    std::optional<Linear> parts[3] = {linear_behind(scores->input(0), scope), linear_behind(scores->input(1), scope),
-                                      linear_behind(node.input(1), scope)};
+    std::optional<Linear> parts[3] = {linear_behind(scores->input(0), false, scope),
+                                      linear_behind(scores->input(1), true, scope),
+                                      linear_behind(node.input(1), false, scope)};
     for (const std::optional<Linear>& part : parts)
         if (!part || part->input != parts[0]->input)
             throw NotImportable(
@@ -99,14 +192,20 @@ std::optional<OnnxImporter::Tensor> OnnxImporter::attention(const OnnxNode& node
     if (!input.known) return input;
     if (input.layout != Layout::tokens) throw NotImportable("an attention whose input is not [N, tokens, channels]");
     const bool together = parts[0]->part >= 0;
-    const auto rows_of = [](const Linear& part) { return part.weights.dims[part.out_first ? 0 : 1]; };
+    const auto rows_of = [](const Linear& part) { return part.weights.dims[1]; };
     const std::int64_t all =
         together ? rows_of(*parts[0]) : rows_of(*parts[0]) + rows_of(*parts[1]) + rows_of(*parts[2]);
-    for (int i = 0; i < 3; ++i)
-        if (parts[i]->heads != parts[0]->heads || (together ? parts[i]->part != i : parts[i]->part >= 0) ||
-            rows_of(*parts[i]) != rows_of(*parts[0]))
-            throw NotImportable("an attention whose queries, keys and values differ in shape");
     const unsigned heads = parts[0]->heads;
+    for (int i = 0; i < 3; ++i) {
+        const Linear& part = *parts[i];
+        const std::int64_t in = part.weights.dims[0], out = rows_of(part);
+        if (part.heads != heads || (together ? part.part != i : part.part >= 0) || out != rows_of(*parts[0]) ||
+            out < 1 || out % ((together ? 3 : 1) * static_cast<std::int64_t>(heads)) != 0)
+            throw NotImportable("an attention whose queries, keys and values differ in shape");
+        if (in != input.channels)
+            throw NotImportable(
+                fmt::format("its weights are for {} channels, and its input has {}", in, input.channels));
+    }
     const std::uint64_t width = all / 3 / heads;
     const double expected = 1 / std::sqrt(static_cast<double>(width));
     if (std::abs(scale * parts[0]->scale * parts[1]->scale / expected - 1) > 1e-3 || parts[2]->scale != 1)
@@ -128,13 +227,11 @@ std::optional<OnnxImporter::Tensor> OnnxImporter::attention(const OnnxNode& node
         biased = biased || part.bias.has_value();
         if (!options_.values) continue;
         OnnxTensor matrix = part.weights;
-        if (!part.out_first) {
-            std::swap(matrix.dims[0], matrix.dims[1]);
-            if (matrix.order.empty())
-                matrix.order = {1, 0};
-            else
-                std::swap(matrix.order[0], matrix.order[1]);
-        }
+        std::swap(matrix.dims[0], matrix.dims[1]);
+        if (matrix.order.empty())
+            matrix.order = {1, 0};
+        else
+            std::swap(matrix.order[0], matrix.order[1]);
         const std::vector<float> weight = matrix.floats();
         projection.weight.insert(projection.weight.end(), weight.begin(), weight.end());
         std::vector<float> bias(static_cast<std::size_t>(rows_of(part)), 0.0F);
@@ -151,6 +248,7 @@ std::optional<OnnxImporter::Tensor> OnnxImporter::attention(const OnnxNode& node
     Tensor result = result_of(layer, input);
     result.channels = static_cast<std::uint32_t>(all / 3);
     result.layout = heads > 1 ? Layout::heads : Layout::tokens;
+    result.heads = heads;
     const std::vector<std::int64_t>* const dims = dims_of(asked_, scope);
     if (dims != nullptr && dims->size() == 4) result.layout = Layout::heads;
     return result;
@@ -161,10 +259,14 @@ OnnxImporter::Tensor OnnxImporter::normalise(const OnnxNode& node, Tensor input,
     if (!input.known) return input;
     if (input.layout != Layout::tokens && input.layout != Layout::vector)
         throw NotImportable("only over the channels of a token");
-    if (gain->elements() != input.channels) throw NotImportable("has another number of channels than its input");
+    const auto of_channels = [&](const OnnxTensor& one) {
+        return one.dims.size() == 1 && one.dims[0] == input.channels;
+    };
+    if (!of_channels(*gain) || (offset != nullptr && !of_channels(*offset)))
+        throw NotImportable("its gain and offset do not have one value for each channel");
     if (std::abs(epsilon / kEpsilon - 1) > 1e-3)
         no_values(node, fmt::format("its epsilon is {}, not {}", epsilon, kEpsilon));
-    if (input.scale != 1) no_values(node, "a product with a constant in front of it");
+    input = settled(node, input);
     count(*gain);
     if (offset != nullptr) count(*offset);
     ImportedLayer* layer = fusable(input);
@@ -202,9 +304,19 @@ OnnxImporter::Tensor OnnxImporter::taken_by(const std::string& name, unsigned ti
 
 /// (x - mean(x)) / sqrt(mean((x - mean(x))^2) + epsilon) * gain + offset, as exporters state it before opset 17.
 std::optional<OnnxImporter::Tensor> OnnxImporter::decomposed_layer_norm(const OnnxNode& node, Scope& scope) {
+    bool all_read = true;
     const auto made_by = [&](const std::string& name, const char* op) -> const OnnxNode* {
         const OnnxNode* const found = producer(name, scope);
-        return found != nullptr && found->domain.empty() && found->op == op ? found : nullptr;
+        return found != nullptr && found->domain.empty() && found->op == op && found->fault.empty() ? found : nullptr;
+    };
+    const auto mean_of = [&](const OnnxNode* mean, std::int64_t last) {
+        NodeReader reader(*mean);
+        const std::vector<std::int64_t> axes = reader.integers("axes").value_or(std::vector<std::int64_t>());
+        all_read = all_read && axes.size() == 1 && (axes.front() == -1 || axes.front() == last) &&
+                   reader.integer("keepdims") != 0;
+        const std::string input = reader.input(0);
+        reader.finish();
+        return input;
     };
     const std::optional<OnnxTensor> offset = constant(node.input(1), scope);
     const OnnxNode* const product = made_by(node.input(0), "Mul");
@@ -222,8 +334,12 @@ std::optional<OnnxImporter::Tensor> OnnxImporter::decomposed_layer_norm(const On
     const OnnxNode* const variance = made_by(sum->input(0), "ReduceMean");
     const OnnxNode* const square = variance == nullptr ? nullptr : made_by(variance->input(0), "Pow");
     if (!epsilon || square == nullptr || square->input(0) != quotient->input(0)) return std::nullopt;
-    const std::vector<std::int64_t> axes = mean->integers_or("axes", {});
-    if (axes.size() != 1 || (axes.front() != -1 && axes.front() != 2)) return std::nullopt;
+    const std::vector<std::int64_t>* const dims = dims_of(difference->input(0), scope);
+    if (dims == nullptr || scalar(square->input(1), scope) != 2.0) return std::nullopt;
+    const auto last = static_cast<std::int64_t>(dims->size()) - 1;
+    mean_of(mean, last);
+    mean_of(variance, last);
+    if (!all_read) return std::nullopt;
     // The difference and the mean take it.
     return normalise(node, taken_by(difference->input(0), 2, scope), &*gain, &*offset, *epsilon);
 }
@@ -233,7 +349,7 @@ std::optional<OnnxImporter::Tensor> OnnxImporter::decomposed_activation(const On
     if (node.op != "Mul") return std::nullopt;
     for (std::size_t i = 0; i < 2; ++i) {
         const OnnxNode* const curve = producer(node.input(i), scope);
-        const std::string& x = node.inputs[1 - i];
+        const std::string x = node.input(1 - i);
         if (curve == nullptr || curve->inputs.empty()) continue;
         if ((curve->op == "Sigmoid" || curve->op == "HardSigmoid" || curve->op == "Tanh") && curve->input(0) == x)
             return activate(node, taken_by(x, 2, scope), "x " + curve->op + "(x)");
@@ -241,11 +357,13 @@ std::optional<OnnxImporter::Tensor> OnnxImporter::decomposed_activation(const On
     const std::optional<double> half = scalar(node.input(1), scope);
     const OnnxNode* const product = half && *half == 0.5 ? producer(node.input(0), scope) : nullptr;
     if (product == nullptr || product->op != "Mul") return std::nullopt;
-    const std::string& x = product->inputs[0];
+    const std::string x = product->input(0);
     const OnnxNode* const sum = producer(product->input(1), scope);
     const OnnxNode* const curve = sum != nullptr && sum->op == "Add" ? producer(sum->input(0), scope) : nullptr;
     const OnnxNode* const scaled = curve != nullptr && curve->op == "Erf" ? producer(curve->input(0), scope) : nullptr;
-    if (scaled == nullptr || (scaled->op != "Div" && scaled->op != "Mul") || scaled->input(0) != x) return std::nullopt;
+    if (scaled == nullptr || (scaled->op != "Div" && scaled->op != "Mul") || scaled->input(0) != x ||
+        scalar(sum->input(1), scope) != 1.0 || !scalar(scaled->input(1), scope))
+        return std::nullopt;
     return activate(node, taken_by(x, 2, scope), "Gelu");
 }
 

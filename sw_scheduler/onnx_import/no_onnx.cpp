@@ -5,6 +5,10 @@
 namespace switchyard::sched {
 
 OnnxGraph read_onnx(const std::string& path) {
+    return parse_onnx("", path);
+}
+
+OnnxGraph parse_onnx(const std::string&, const std::string& path) {
     throw InputError(path, 0, "", "this program was built without ONNX (Debian: libonnx-dev)");
 }
 

@@ -3,25 +3,16 @@
 #include <algorithm>
 #include <numeric>
 
+#include <fmt/format.h>
+
 #include "switchyard/sw_scheduler/onnx_import/importer.h"
 
 namespace switchyard::sched {
 
 namespace {
 
-/// The dimensions `wish` of Reshape, with 0 and -1 resolved.
-std::vector<std::int64_t> resolved(std::vector<std::int64_t> wish, const OnnxTensor& tensor) {
-    std::int64_t rest = tensor.elements(), open = -1;
-    for (std::size_t d = 0; d < wish.size(); ++d) {
-        if (wish[d] == 0 && d < tensor.dims.size()) wish[d] = tensor.dims[d];
-        if (wish[d] > 0)
-            rest /= wish[d];
-        else
-            open = static_cast<std::int64_t>(d);
-    }
-    if (open >= 0) wish[static_cast<std::size_t>(open)] = rest;
-    return wish;
-}
+/// Most bytes of all constants that are computed from others; a short file could ask for any number.
+constexpr std::size_t kMaxComputedBytes = std::size_t{256} << 20;
 
 OnnxTensor contiguous(const OnnxTensor& tensor) {
     if (tensor.order.empty()) return tensor;
@@ -37,129 +28,192 @@ OnnxTensor contiguous(const OnnxTensor& tensor) {
         bytes.assign(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(std::int64_t));
         result.type = OnnxTensor::Type::int64;
     }
-    result.bytes = std::make_shared<const std::string>(std::move(bytes));
+    result.bytes = std::make_shared<const OnnxBytes>(std::move(bytes));
     return result;
 }
 
-/// Rows `first`, `first` + `step`, ... of the first dimension, or those of a list.
-OnnxTensor rows_of(const OnnxTensor& whole, const std::vector<std::int64_t>& rows,
-                   std::vector<std::int64_t> index_dims) {
+/// Parts number `rows` of the dimension `axis`, which get the dimensions `index_dims`.
+OnnxTensor parts_of(const OnnxTensor& whole, std::size_t axis, const std::vector<std::int64_t>& rows,
+                    const std::vector<std::int64_t>& index_dims) {
     OnnxTensor table = contiguous(whole);
-    const std::size_t row_bytes =
-        table.dims.front() == 0 ? 0 : table.bytes->size() / static_cast<std::size_t>(table.dims.front());
+    const auto at = table.dims.begin() + static_cast<std::ptrdiff_t>(axis);
+    const std::size_t size = static_cast<std::size_t>(*at);
+    const auto outer = static_cast<std::size_t>(elements_of({table.dims.begin(), at}));
+    const std::size_t all = table.bytes->size();
+    const std::size_t row_bytes = outer * size == 0 ? 0 : all / (outer * size);
+    const std::string& from = table.bytes->get();
     std::string bytes;
-    for (std::int64_t row : rows) {
-        if (row < 0) row += table.dims.front();
-        if (row < 0 || row >= table.dims.front()) throw NotImportable("an index is outside of " + whole.name);
-        bytes.append(*table.bytes, static_cast<std::size_t>(row) * row_bytes, row_bytes);
-    }
-    index_dims.insert(index_dims.end(), table.dims.begin() + 1, table.dims.end());
-    table.dims = std::move(index_dims);
-    table.bytes = std::make_shared<const std::string>(std::move(bytes));
+    for (std::size_t o = 0; o < outer; ++o)
+        for (std::int64_t row : rows) {
+            if (row < 0) row += *at;
+            if (row < 0 || row >= *at)
+                throw NotImportable(fmt::format("index {} is outside of the constant's {} rows", row, *at));
+            bytes.append(from, (o * size + static_cast<std::size_t>(row)) * row_bytes, row_bytes);
+        }
+    std::vector<std::int64_t> dims(table.dims.begin(), at);
+    dims.insert(dims.end(), index_dims.begin(), index_dims.end());
+    dims.insert(dims.end(), at + 1, table.dims.end());
+    table.dims = std::move(dims);
+    table.bytes = std::make_shared<const OnnxBytes>(std::move(bytes));
     return table;
+}
+
+/// The elements of an axis that Slice takes.
+std::vector<std::int64_t> sliced(std::int64_t size, std::int64_t first, std::int64_t end, std::int64_t step) {
+    if (step < 1) throw NotImportable("only steps forward are supported");
+    const auto bound = [size](std::int64_t at) { return std::clamp<std::int64_t>(at < 0 ? at + size : at, 0, size); };
+    std::vector<std::int64_t> rows;
+    for (std::int64_t row = bound(first); row < bound(end); row += std::min(step, size)) rows.push_back(row);
+    return rows;
 }
 
 }  // namespace
 
-std::optional<OnnxTensor> OnnxImporter::constant(const std::string& name, Scope& scope) {
-    if (const auto known = scope.constants.find(name); known != scope.constants.end()) return known->second;
-    if (const auto found = scope.graph->constants.find(name); found != scope.graph->constants.end())
-        return found->second;
-    const auto made = scope.producers.find(name);
-    if (made == scope.producers.end()) return scope.outer == nullptr ? std::nullopt : constant(name, *scope.outer);
-    std::optional<OnnxTensor> value = evaluate(*made->second, scope);
-    if (value) scope.constants[name] = *value;
+bool OnnxImporter::is_constant(const std::string& name, const Scope& scope) const {
+    if (const auto known = scope.constants.find(name); known != scope.constants.end())
+        return known->second.value.has_value();
+    if (scope.graph->constants.count(name) > 0) return true;
+    return scope.producers.count(name) == 0 && scope.outer != nullptr && is_constant(name, *scope.outer);
+}
+
+std::optional<OnnxTensor> OnnxImporter::constant(const std::string& name, const Scope& scope) const {
+    std::optional<OnnxTensor> value;
+    if (const auto known = scope.constants.find(name); known != scope.constants.end())
+        value = known->second.value;
+    else if (const auto found = scope.graph->constants.find(name); found != scope.graph->constants.end())
+        value = found->second;
+    else if (scope.producers.count(name) == 0 && scope.outer != nullptr)
+        return constant(name, *scope.outer);
+    if (value && value->type == OnnxTensor::Type::other)
+        throw NotImportable(
+            fmt::format("its constant {} is of strings, complex numbers or an unknown type: expected "
+                        "floats, integers or booleans",
+                        shown(name)));
     return value;
 }
 
-std::optional<OnnxTensor> OnnxImporter::evaluate(const OnnxNode& node, Scope& scope) {
-    if (!node.domain.empty()) return std::nullopt;
-    if (node.op == "Constant") {
-        const auto value = node.attributes.find("value");
-        if (value != node.attributes.end() && value->second.tensor) return *value->second.tensor;
-        return std::nullopt;
+/// In the order of the nodes, so that what a constant is computed from comes first.
+void OnnxImporter::evaluate_constants(Scope& scope) {
+    static const std::map<std::string, std::set<int>> kComputed = {
+        {"Constant", {9, 11, 12, 13}}, {"Identity", {1, 13, 14, 16}}, {"Transpose", {1, 13}},
+        {"Reshape", {5, 13, 14}},      {"Unsqueeze", {1, 11, 13}},    {"Squeeze", {1, 11, 13}},
+        {"Gather", {1, 11, 13}},       {"Slice", {1, 10, 11, 13}}};
+    for (const OnnxNode& node : scope.graph->nodes) {
+        const auto found = node.domain.empty() ? kComputed.find(node.op) : kComputed.end();
+        if (found == kComputed.end() || node.outputs.size() != 1) continue;
+        if (!std::all_of(node.inputs.begin(), node.inputs.end(),
+                         [&](const std::string& input) { return input.empty() || is_constant(input, scope); }))
+            continue;
+        ImportedConstant& result = scope.constants[node.outputs.front()];
+        try {
+            if (!node.fault.empty()) throw NotImportable(node.fault);
+            if (found->second.count(node.version) == 0)
+                throw NotImportable(fmt::format("its definition of opset {} is not supported", node.version));
+            result = evaluate(node, scope);
+        } catch (const NotImportable& reason) {
+            result.reason = reason.what();
+        }
     }
-    static const std::set<std::string> kViews = {"Identity", "Transpose", "Reshape", "Unsqueeze",
-                                                 "Squeeze",  "Gather",    "Slice"};
-    if (kViews.count(node.op) == 0) return std::nullopt;
-    std::optional<OnnxTensor> value = constant(node.input(0), scope);
-    if (!value || node.op == "Identity") return value;
-    if (node.op == "Transpose") {
-        std::vector<std::int64_t> order(value->dims.size());
-        std::iota(order.rbegin(), order.rend(), 0);
-        order = node.integers_or("perm", order);
-        OnnxTensor result = contiguous(*value);
-        for (std::size_t d = 0; d < order.size(); ++d) result.dims[d] = value->dims[static_cast<std::size_t>(order[d])];
-        result.order = order;
-        return result;
-    }
-    std::optional<OnnxTensor> second;
-    if (!node.input(1).empty()) {
-        second = constant(node.input(1), scope);
-        if (!second) return std::nullopt;
-    }
-    if (node.op == "Gather") {
-        if (node.integer_or("axis", 0) != 0 || !second || value->dims.empty()) return std::nullopt;
-        return rows_of(*value, second->integers(), second->dims);
-    }
-    if (node.op == "Slice") {
-        // Rows of the first or columns of the last dimension: parts of a table, positions of the tokens that there are.
-        const std::optional<OnnxTensor> ends = constant(node.input(2), scope);
-        const std::optional<OnnxTensor> axes = node.input(3).empty() ? std::nullopt : constant(node.input(3), scope);
-        const std::optional<OnnxTensor> steps = node.input(4).empty() ? std::nullopt : constant(node.input(4), scope);
-        if (!second || !ends || second->elements() != 1) return std::nullopt;
-        if (steps && steps->integers().front() != 1) return std::nullopt;
-        std::int64_t axis = axes ? axes->integers().front() : 0;
-        if (axis < 0) axis += static_cast<std::int64_t>(value->dims.size());
-        std::vector<std::int64_t> order(value->dims.size());
-        std::iota(order.begin(), order.end(), 0);
-        std::swap(order[0], order[static_cast<std::size_t>(axis)]);
-        OnnxTensor turned = contiguous(*value);
-        turned.order = order;
-        std::swap(turned.dims[0], turned.dims[static_cast<std::size_t>(axis)]);
-        const std::int64_t size = turned.dims[0];
-        const auto bound = [size](std::int64_t at) {
-            return std::clamp<std::int64_t>(at < 0 ? at + size : at, 0, size);
-        };
-        std::vector<std::int64_t> rows;
-        for (std::int64_t row = bound(second->integers().front()); row < bound(ends->integers().front()); ++row)
-            rows.push_back(row);
-        const auto count = static_cast<std::int64_t>(rows.size());
-        OnnxTensor result = rows_of(turned, rows, {count});
-        std::swap(result.dims[0], result.dims[static_cast<std::size_t>(axis)]);
-        result.order = order;
-        return contiguous(result);
-    }
-    OnnxTensor result = contiguous(*value);
-    if (node.op == "Reshape") {
-        if (!second) return std::nullopt;
-        result.dims = resolved(second->integers(), result);
-        return result;
-    }
-    std::vector<std::int64_t> axes = second ? second->integers() : node.integers_or("axes", {});
-    if (node.op == "Unsqueeze") {
-        const auto rank = static_cast<std::int64_t>(result.dims.size() + axes.size());
-        for (std::int64_t& axis : axes) axis += axis < 0 ? rank : 0;
-        std::sort(axes.begin(), axes.end());
-        for (const std::int64_t axis : axes) result.dims.insert(result.dims.begin() + axis, 1);
-        return result;
-    }
-    std::vector<std::int64_t> left;
-    const auto rank = static_cast<std::int64_t>(result.dims.size());
-    for (std::int64_t& axis : axes) axis += axis < 0 ? rank : 0;
-    for (std::int64_t d = 0; d < rank; ++d) {
-        const std::int64_t size = result.dims[static_cast<std::size_t>(d)];
-        const bool gone = axes.empty() ? size == 1 : std::find(axes.begin(), axes.end(), d) != axes.end();
-        if (!gone) left.push_back(size);
-    }
-    result.dims = left;
-    return result;
 }
 
-std::optional<double> OnnxImporter::scalar(const std::string& name, Scope& scope) {
+ImportedConstant OnnxImporter::evaluate(const OnnxNode& node, const Scope& scope) {
+    NodeReader reader(node);
+    const auto done = [&](OnnxTensor result) {
+        reader.finish();
+        const auto inferred = scope.graph->shapes.find(node.outputs.front());
+        if (inferred == scope.graph->shapes.end() || inferred->second != result.dims)
+            throw NotImportable("its result has other dimensions than ONNX's definition gives it");
+        return ImportedConstant{std::move(result), ""};
+    };
+    if (node.op == "Constant") {
+        const OnnxAttribute* const value = reader.find("value");
+        if (value == nullptr || !value->tensor) throw NotImportable("only the attribute value is supported");
+        return done(*value->tensor);
+    }
+    OnnxTensor value = *constant(reader.input(0), scope);
+    const std::vector<std::int64_t>* const dims = dims_of(node.outputs.front(), scope);
+    if (dims == nullptr || elements_of(*dims) < 0)
+        throw NotImportable("its attributes or inputs do not fit the constant that it takes");
+    // A view shares its bytes; what is written anew is bounded.
+    const bool turned = !value.order.empty();
+    const auto bounded = [&] {
+        const std::int64_t elements = elements_of(*dims) + (turned ? value.elements() : 0);
+        computed_bytes_ += static_cast<std::size_t>(elements) * sizeof(std::int64_t);
+        if (computed_bytes_ > kMaxComputedBytes)
+            throw NotImportable(
+                fmt::format("constants that are computed take more than {} MiB; simplify the network, "
+                            "for example with onnxsim",
+                            kMaxComputedBytes >> 20));
+    };
+    if (turned || node.op == "Gather" || node.op == "Slice") bounded();
+    const auto numbers = [&](const char* key, std::size_t input) {
+        std::optional<std::vector<std::int64_t>> list = reader.integers(key);
+        const std::string name = reader.input(input);
+        if (!list && !name.empty()) {
+            const OnnxTensor given = *constant(name, scope);
+            if (given.is_float()) throw NotImportable(fmt::format("its input {} is no list of integers", input));
+            list = given.integers();
+        }
+        return list;
+    };
+    if (node.op == "Transpose") {
+        std::vector<std::int64_t> order(value.dims.size());
+        std::iota(order.rbegin(), order.rend(), 0);
+        order = reader.integers("perm").value_or(order);
+        for (std::int64_t& axis : order) axis += axis < 0 ? static_cast<std::int64_t>(order.size()) : 0;
+        OnnxTensor result = contiguous(value);
+        result.dims = *dims;
+        result.order = order;
+        return done(result);
+    }
+    if (node.op == "Gather") {
+        std::int64_t axis = reader.integer("axis");
+        if (axis < 0) axis += static_cast<std::int64_t>(value.dims.size());
+        const OnnxTensor index = *constant(reader.input(1), scope);
+        if (index.is_float()) throw NotImportable("its indices are no integers");
+        return done(parts_of(value, static_cast<std::size_t>(axis), index.integers(), index.dims));
+    }
+    if (node.op == "Slice") {
+        const auto starts = numbers("starts", 1), ends = numbers("ends", 2), axes = numbers("axes", 3),
+                   steps = numbers("steps", 4);
+        for (std::size_t i = 0; starts && ends && i < starts->size(); ++i) {
+            std::int64_t axis = axes ? axes->at(i) : static_cast<std::int64_t>(i);
+            if (axis < 0) axis += static_cast<std::int64_t>(value.dims.size());
+            const auto at = static_cast<std::size_t>(axis);
+            const std::vector<std::int64_t> rows =
+                sliced(value.dims[at], starts->at(i), ends->at(i), steps ? steps->at(i) : 1);
+            value = parts_of(value, at, rows, {static_cast<std::int64_t>(rows.size())});
+        }
+        return done(value);
+    }
+    // Views: infer_shapes() has read what their dimensions depend on.
+    OnnxTensor result = contiguous(value);
+    // PyTorch writes parameters of equal values once, with an Identity for each of the others.
+    if (node.op == "Identity")
+        result.source = std::make_shared<const OnnxSource>(OnnxSource{node.outputs.front(), value.elements()});
+    reader.ignore_attributes();
+    reader.ignore_input(1);
+    result.dims = *dims;
+    if (result.elements() != value.elements()) throw NotImportable("changes the number of elements");
+    return done(result);
+}
+
+std::optional<double> OnnxImporter::scalar(const std::string& name, const Scope& scope) const {
     const std::optional<OnnxTensor> value = constant(name, scope);
-    if (!value || value->elements() != 1 || value->type == OnnxTensor::Type::other) return std::nullopt;
+    if (!value || value->elements() != 1) return std::nullopt;
     return static_cast<double>(value->floats().front());
+}
+
+std::vector<std::int64_t> broadcast_to(const ImportedTensor& tensor, const OnnxTensor& constant) {
+    const std::vector<std::int64_t> sample = tensor.sample_dims();
+    std::vector<std::int64_t> dims = constant.dims;
+    const bool fits = dims.size() <= sample.size() + 1;
+    if (fits && dims.size() == sample.size() + 1 && dims.front() == 1) dims.erase(dims.begin());
+    if (fits) dims.insert(dims.begin(), sample.size() - std::min(dims.size(), sample.size()), 1);
+    bool equal = dims.size() == sample.size();
+    for (std::size_t d = 0; equal && d < sample.size(); ++d) equal = dims[d] == 1 || dims[d] == sample[d];
+    if (!equal) throw NotImportable("its constant does not have the dimensions of a sample, or ones");
+    return dims;
 }
 
 }  // namespace switchyard::sched

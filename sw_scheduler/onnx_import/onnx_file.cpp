@@ -1,23 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <onnx/defs/schema.h>
 #include <onnx/onnx_pb.h>
-#include <onnx/shape_inference/implementation.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <set>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "switchyard/sw_scheduler/base/error.h"
 #include "switchyard/sw_scheduler/base/files.h"
+#include "switchyard/sw_scheduler/onnx_import/onnx_external.h"
 #include "switchyard/sw_scheduler/onnx_import/onnx_graph.h"
 
 namespace switchyard::sched {
 
 namespace {
 
+constexpr std::int64_t kOldestOpset = 9, kNewestOpset = 17;
+constexpr int kMaxRank = 64;
+
 template <typename Value, typename Field>
 std::string packed(const Field& field) {
     std::string bytes;
+    bytes.reserve(static_cast<std::size_t>(field.size()) * sizeof(Value));
     for (const auto& one : field) {
         const Value value = static_cast<Value>(one);
         bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
@@ -25,108 +32,328 @@ std::string packed(const Field& field) {
     return bytes;
 }
 
-OnnxTensor to_tensor(onnx::TensorProto& proto, const std::string& path) {
-    OnnxTensor tensor;
-    tensor.name = proto.name();
-    tensor.dims.assign(proto.dims().begin(), proto.dims().end());
-    tensor.stored_elements = tensor.elements();
-    if (proto.data_location() == onnx::TensorProto::EXTERNAL)
-        throw InputError(path, 0, proto.name(), "its values are in another file, which is not supported");
-    std::string bytes;
-    const bool raw = proto.has_raw_data();
-    if (raw) bytes = std::move(*proto.mutable_raw_data());
-    switch (proto.data_type()) {
+OnnxTensor::Type type_of(int type) {
+    switch (type) {
         case onnx::TensorProto::FLOAT:
-            tensor.type = OnnxTensor::Type::binary32;
-            if (!raw) bytes = packed<float>(proto.float_data());
-            break;
+            return OnnxTensor::Type::binary32;
         case onnx::TensorProto::DOUBLE:
-            tensor.type = OnnxTensor::Type::binary64;
-            if (!raw) bytes = packed<double>(proto.double_data());
-            break;
+            return OnnxTensor::Type::binary64;
+        case onnx::TensorProto::FLOAT16:
+            return OnnxTensor::Type::binary16;
+        case onnx::TensorProto::BFLOAT16:
+            return OnnxTensor::Type::bfloat16;
+        case onnx::TensorProto::INT8:
+            return OnnxTensor::Type::int8;
+        case onnx::TensorProto::INT16:
+            return OnnxTensor::Type::int16;
         case onnx::TensorProto::INT32:
-            tensor.type = OnnxTensor::Type::int32;
-            if (!raw) bytes = packed<std::int32_t>(proto.int32_data());
-            break;
+            return OnnxTensor::Type::int32;
         case onnx::TensorProto::INT64:
-            tensor.type = OnnxTensor::Type::int64;
-            if (!raw) bytes = packed<std::int64_t>(proto.int64_data());
-            break;
+            return OnnxTensor::Type::int64;
+        case onnx::TensorProto::UINT8:
+            return OnnxTensor::Type::uint8;
+        case onnx::TensorProto::UINT16:
+            return OnnxTensor::Type::uint16;
+        case onnx::TensorProto::UINT32:
+            return OnnxTensor::Type::uint32;
+        case onnx::TensorProto::UINT64:
+            return OnnxTensor::Type::uint64;
         case onnx::TensorProto::BOOL:
-            tensor.type = OnnxTensor::Type::boolean;
-            if (!raw) bytes = packed<std::uint8_t>(proto.int32_data());
-            break;
+            return OnnxTensor::Type::boolean;
         default:
-            tensor.type = OnnxTensor::Type::other;
-            return tensor;
+            return OnnxTensor::Type::other;
     }
-    const std::uint64_t sizes[] = {4, 8, 4, 8, 1};
-    if (bytes.size() != static_cast<std::uint64_t>(tensor.elements()) * sizes[static_cast<std::size_t>(tensor.type)])
-        throw InputError(path, 0, proto.name(), "has another number of values than its dimensions say");
-    tensor.bytes = std::make_shared<const std::string>(std::move(bytes));
-    return tensor;
 }
 
-std::vector<std::int64_t> dimensions(const onnx::TypeProto& type) {
-    std::vector<std::int64_t> dims;
-    for (const auto& dim : type.tensor_type().shape().dim()) dims.push_back(dim.has_dim_value() ? dim.dim_value() : -1);
-    return dims;
-}
-
-OnnxGraph to_graph(onnx::GraphProto& proto, const std::string& path);
-
-OnnxAttribute to_attribute(onnx::AttributeProto& proto, const std::string& path) {
-    OnnxAttribute attribute;
-    attribute.number = proto.f();
-    attribute.integer = proto.i();
-    attribute.text = proto.s();
-    attribute.integers.assign(proto.ints().begin(), proto.ints().end());
-    if (proto.has_t()) attribute.tensor = std::make_shared<OnnxTensor>(to_tensor(*proto.mutable_t(), path));
-    if (proto.has_g()) attribute.graph = std::make_shared<OnnxGraph>(to_graph(*proto.mutable_g(), path));
-    return attribute;
-}
-
-OnnxGraph to_graph(onnx::GraphProto& proto, const std::string& path) {
-    OnnxGraph graph;
-    graph.name = proto.name();
-    for (onnx::TensorProto& one : *proto.mutable_initializer()) graph.constants[one.name()] = to_tensor(one, path);
-    for (onnx::NodeProto& one : *proto.mutable_node()) {
-        OnnxNode node;
-        node.name = one.name();
-        node.op = one.op_type();
-        node.domain = one.domain() == "ai.onnx" ? "" : one.domain();
-        node.inputs.assign(one.input().begin(), one.input().end());
-        node.outputs.assign(one.output().begin(), one.output().end());
-        for (onnx::AttributeProto& attribute : *one.mutable_attribute())
-            node.attributes[attribute.name()] = to_attribute(attribute, path);
-        graph.nodes.push_back(std::move(node));
+/// Of the field that ONNX has for the type.
+std::string typed_values(const onnx::TensorProto& proto, OnnxTensor::Type type) {
+    switch (type) {
+        case OnnxTensor::Type::binary32:
+            return packed<float>(proto.float_data());
+        case OnnxTensor::Type::binary64:
+            return packed<double>(proto.double_data());
+        case OnnxTensor::Type::int64:
+            return packed<std::int64_t>(proto.int64_data());
+        case OnnxTensor::Type::uint32:
+            return packed<std::uint32_t>(proto.uint64_data());
+        case OnnxTensor::Type::uint64:
+            return packed<std::uint64_t>(proto.uint64_data());
+        default:
+            break;
     }
-    const auto shapes = [&](const auto& values) {
-        for (const onnx::ValueInfoProto& value : values)
-            if (value.type().tensor_type().has_shape()) graph.shapes[value.name()] = dimensions(value.type());
+    switch (element_bytes(type)) {
+        case 1:
+            return packed<std::uint8_t>(proto.int32_data());
+        case 2:
+            return packed<std::uint16_t>(proto.int32_data());
+        default:
+            return packed<std::int32_t>(proto.int32_data());
+    }
+}
+
+class FileReader {
+public:
+    explicit FileReader(std::string path) : path_(std::move(path)) {}
+
+    OnnxGraph graph(onnx::ModelProto& model) {
+        for (const onnx::OperatorSetIdProto& one : model.opset_import()) {
+            const std::string domain = one.domain() == "ai.onnx" ? "" : one.domain();
+            if (!opsets_.emplace(domain, one.version()).second)
+                fail("opset_import", fmt::format("the domain {} is given twice", named(domain)));
+        }
+        const auto own = opsets_.find("");
+        if (own == opsets_.end()) fail("opset_import", "no opset of ONNX; expected one from 9 to 17");
+        if (own->second < kOldestOpset || own->second > kNewestOpset)
+            fail("opset_import", fmt::format("expected an opset from {} to {}, found {}; convert the model with "
+                                             "onnx.version_converter, or export it with another opset",
+                                             kOldestOpset, kNewestOpset, own->second));
+        if (const auto ours = opsets_.find("switchyard"); ours != opsets_.end() && ours->second != 1)
+            fail("opset_import", fmt::format("expected version 1 of the domain switchyard, found {}", ours->second));
+        for (const onnx::FunctionProto& one : model.functions())
+            if (one.domain().empty() || one.domain() == "ai.onnx" || one.domain() == "switchyard")
+                fail(shown(one.name()),
+                     "a function of the file that has the domain of known operators; inline the functions");
+        OnnxGraph result = to_graph(*model.mutable_graph(), nullptr);
+        infer_shapes(result);
+        return result;
+    }
+
+private:
+    /// Names of a graph that are known so far, and those of the graphs around it.
+    struct Names {
+        const Names* outer = nullptr;
+        std::set<std::string> own;
+
+        bool contain(const std::string& name) const {
+            return own.count(name) > 0 || (outer != nullptr && outer->contain(name));
+        }
     };
-    shapes(proto.input());
-    shapes(proto.value_info());
-    shapes(proto.output());
-    for (const onnx::ValueInfoProto& input : proto.input())
-        if (graph.constants.count(input.name()) == 0) graph.inputs.push_back(input.name());
-    for (const onnx::ValueInfoProto& output : proto.output()) graph.outputs.push_back(output.name());
-    return graph;
-}
+
+    [[noreturn]] void fail(const std::string& key, const std::string& message) const {
+        throw InputError(path_, 0, key, message);
+    }
+
+    static std::string named(const std::string& domain) { return domain.empty() ? "ai.onnx" : shown(domain); }
+
+    OnnxTensor to_tensor(onnx::TensorProto& proto) const {
+        OnnxTensor tensor;
+        const std::string name = shown(proto.name());
+        tensor.dims.assign(proto.dims().begin(), proto.dims().end());
+        tensor.type = type_of(proto.data_type());
+        const std::int64_t elements = tensor.elements();
+        if (elements < 0 || proto.dims_size() > kMaxRank)
+            fail(name, fmt::format("expected up to {} dimensions from 0, with up to {} elements together; found {}",
+                                   kMaxRank, kMaxElements,
+                                   fmt::join(tensor.dims.begin(), tensor.dims.begin() + std::min(proto.dims_size(), 8),
+                                             " x ")));
+        tensor.source = std::make_shared<const OnnxSource>(OnnxSource{proto.name(), elements});
+        if (tensor.type == OnnxTensor::Type::other) return tensor;
+        const std::size_t size = static_cast<std::size_t>(elements) * element_bytes(tensor.type);
+        if (proto.data_location() == onnx::TensorProto::EXTERNAL) {
+            std::map<std::string, std::string> keys;
+            for (const onnx::StringStringEntryProto& one : proto.external_data()) keys[one.key()] = one.value();
+            tensor.bytes = external_bytes(path_, proto.name(), keys, size);
+            return tensor;
+        }
+        std::string bytes =
+            proto.has_raw_data() ? std::move(*proto.mutable_raw_data()) : typed_values(proto, tensor.type);
+        if (bytes.size() != size)
+            fail(name, fmt::format("expected {} bytes for its dimensions and type, found {}", size, bytes.size()));
+        tensor.bytes = std::make_shared<const OnnxBytes>(std::move(bytes));
+        return tensor;
+    }
+
+    std::vector<std::int64_t> dimensions(const onnx::ValueInfoProto& value) const {
+        std::vector<std::int64_t> dims;
+        const auto& shape = value.type().tensor_type().shape();
+        if (shape.dim_size() > kMaxRank)
+            fail(shown(value.name()),
+                 fmt::format("expected up to {} dimensions, found {}", kMaxRank, shape.dim_size()));
+        for (const auto& dim : shape.dim()) {
+            // Exporters write -1 for a dimension that is open.
+            const std::int64_t size = dim.has_dim_value() && dim.dim_value() != -1 ? dim.dim_value() : kOpenDimension;
+            if (size != kOpenDimension && (size < 0 || size > kMaxDimension))
+                fail(shown(value.name()),
+                     fmt::format("dimension {}: expected 0 to {}, found {}", dims.size(), kMaxDimension, size));
+            dims.push_back(size);
+        }
+        return dims;
+    }
+
+    OnnxAttribute to_attribute(onnx::AttributeProto& proto, const Names* outer) {
+        OnnxAttribute attribute;
+        attribute.number = proto.f();
+        attribute.integer = proto.i();
+        attribute.text = proto.s();
+        attribute.integers.assign(proto.ints().begin(), proto.ints().end());
+        attribute.numbers.assign(proto.floats().begin(), proto.floats().end());
+        if (proto.has_t()) attribute.tensor = std::make_shared<OnnxTensor>(to_tensor(*proto.mutable_t()));
+        if (proto.has_g()) attribute.graph = std::make_shared<OnnxGraph>(to_graph(*proto.mutable_g(), outer));
+        return attribute;
+    }
+
+    /// Attributes of the file and defaults of the definition. Returns what is wrong.
+    std::string read_attributes(onnx::NodeProto& proto, const onnx::OpSchema* schema, OnnxNode& node,
+                                const Names* outer) {
+        std::string fault;
+        for (onnx::AttributeProto& one : *proto.mutable_attribute()) {
+            const std::string& key = one.name();
+            bool is_default = false;
+            if (schema != nullptr) {
+                const auto known = schema->attributes().find(key);
+                if (known == schema->attributes().end())
+                    fault = fmt::format("has no attribute {} in opset {}", shown(key), opsets_.at(node.domain));
+                else if (one.type() != known->second.type || one.has_ref_attr_name())
+                    fault = fmt::format("its attribute {}: expected type {}, found {}", shown(key),
+                                        onnx::AttributeProto::AttributeType_Name(known->second.type),
+                                        onnx::AttributeProto::AttributeType_Name(one.type()));
+                else
+                    is_default = equal(one, known->second.default_value);
+            }
+            OnnxAttribute attribute = to_attribute(one, outer);
+            attribute.is_default = is_default;
+            if (!node.attributes.emplace(key, std::move(attribute)).second)
+                fault = fmt::format("its attribute {} is given twice", shown(key));
+        }
+        if (schema == nullptr) return fault;
+        for (const auto& [key, known] : schema->attributes()) {
+            if (node.attributes.count(key) > 0) continue;
+            if (known.required) return fmt::format("its attribute {} is missing", key);
+            if (known.default_value.type() == onnx::AttributeProto::UNDEFINED) continue;
+            onnx::AttributeProto copy = known.default_value;
+            OnnxAttribute attribute = to_attribute(copy, outer);
+            attribute.is_default = true;
+            node.attributes.emplace(key, std::move(attribute));
+        }
+        return fault;
+    }
+
+    static bool equal(const onnx::AttributeProto& a, const onnx::AttributeProto& b) {
+        return a.type() == b.type() && b.type() != onnx::AttributeProto::UNDEFINED && a.i() == b.i() &&
+               a.f() == b.f() && a.s() == b.s() && a.ints_size() == b.ints_size() &&
+               std::equal(a.ints().begin(), a.ints().end(), b.ints().begin()) && a.floats_size() == b.floats_size() &&
+               std::equal(a.floats().begin(), a.floats().end(), b.floats().begin()) && !a.has_t() && !a.has_g();
+    }
+
+    OnnxNode to_node(onnx::NodeProto& proto, const Names* outer) {
+        OnnxNode node;
+        node.name = proto.name();
+        node.op = proto.op_type();
+        node.domain = proto.domain() == "ai.onnx" ? "" : proto.domain();
+        node.inputs.assign(proto.input().begin(), proto.input().end());
+        node.outputs.assign(proto.output().begin(), proto.output().end());
+        const onnx::OpSchema* schema = own_operator(node);
+        if (schema == nullptr && node.domain.empty())
+            schema = onnx::OpSchemaRegistry::Schema(node.op, static_cast<int>(opsets_.at("")), "");
+        node.fault = read_attributes(proto, schema, node, outer);
+        if (schema == nullptr) return node;
+        node.version = schema->SinceVersion();
+        const auto inputs = static_cast<int>(node.inputs.size()), outputs = static_cast<int>(node.outputs.size());
+        if (inputs < schema->min_input() || inputs > schema->max_input())
+            node.fault = fmt::format("has {} inputs, which opset {} does not allow", inputs, opsets_.at(node.domain));
+        if (outputs < schema->min_output() || outputs > schema->max_output())
+            node.fault = fmt::format("has {} results, which opset {} does not allow", outputs, opsets_.at(node.domain));
+        for (std::size_t i = 0; i < node.inputs.size() && i < schema->inputs().size(); ++i)
+            if (node.inputs[i].empty() && schema->inputs()[i].GetOption() != onnx::OpSchema::Optional)
+                node.fault = fmt::format("its input {} is left out", schema->inputs()[i].GetName());
+        return node;
+    }
+
+    /// Definition of an operator of the domain switchyard.
+    const onnx::OpSchema* own_operator(const OnnxNode& node) {
+        if (node.domain != "switchyard") return nullptr;
+        if (opsets_.count("switchyard") == 0)
+            fail("opset_import", "no version of the domain switchyard; expected version 1");
+        static const std::map<std::string, onnx::OpSchema> kOwn = [] {
+            using Schema = onnx::OpSchema;
+            using Attribute = onnx::AttributeProto;
+            const auto made = [](const char* name, unsigned inputs, unsigned outputs) {
+                Schema schema(name, __FILE__, __LINE__);
+                schema.SetDomain("switchyard").SinceVersion(1);
+                schema.TypeConstraint("T", {"tensor(float)", "tensor(float16)", "tensor(double)"}, "");
+                const auto option = [](unsigned count) { return count > 1 ? Schema::Variadic : Schema::Single; };
+                if (inputs > 0) schema.Input(0, "data", "", "T", option(inputs == 2 ? 1 : inputs), true, 2);
+                if (inputs == 2) schema.Input(1, "gate", "", "T");
+                if (outputs > 0) schema.Output(0, "result", "", "T", option(outputs), true, 2);
+                return schema;
+            };
+            std::map<std::string, Schema> all;
+            all.emplace("Switch", made("Switch", 2, 64)
+                                      .Attr("choose", "", Attribute::STRING, false)
+                                      .Attr("threshold", "", Attribute::FLOAT, false)
+                                      .Attr("patience", "", Attribute::INT, false));
+            all.emplace("Merge", made("Merge", 64, 1).Attr("mode", "", Attribute::STRING, false));
+            all.emplace("Sink", made("Sink", 1, 0));
+            for (auto& [name, schema] : all) schema.Finalize();
+            return all;
+        }();
+        const auto found = kOwn.find(node.op);
+        return found == kOwn.end() ? nullptr : &found->second;
+    }
+
+    OnnxGraph to_graph(onnx::GraphProto& proto, const Names* outer) {
+        OnnxGraph graph;
+        graph.name = proto.name();
+        if (proto.sparse_initializer_size() > 0)
+            fail(shown(proto.sparse_initializer(0).values().name()),
+                 "is a sparse initializer, which is not supported; write it as a dense one");
+        Names names{outer, {}};
+        for (onnx::TensorProto& one : *proto.mutable_initializer()) {
+            if (!names.own.insert(one.name()).second) fail(shown(one.name()), "two initializers have this name");
+            graph.constants[one.name()] = to_tensor(one);
+        }
+        for (const onnx::ValueInfoProto& input : proto.input()) {
+            if (graph.constants.count(input.name()) > 0) continue;
+            if (!names.own.insert(input.name()).second) fail(shown(input.name()), "two inputs have this name");
+            graph.inputs.push_back(input.name());
+            graph.types[input.name()] = type_of(input.type().tensor_type().elem_type());
+        }
+        for (onnx::NodeProto& one : *proto.mutable_node()) {
+            OnnxNode node = to_node(one, &names);
+            for (const std::string& input : node.inputs)
+                if (!input.empty() && !names.contain(input))
+                    fail(
+                        node.described(),
+                        fmt::format("its input {} is made by nothing in front of it: the nodes form a cycle, a node is "
+                                    "missing, or they are not in the order that ONNX demands",
+                                    shown(input)));
+            for (const std::string& output : node.outputs) {
+                if (output.empty()) continue;
+                if (!names.own.insert(output).second)
+                    fail(node.described(), fmt::format("its result {} is made twice", shown(output)));
+            }
+            graph.nodes.push_back(std::move(node));
+        }
+        const auto shapes = [&](const auto& values) {
+            for (const onnx::ValueInfoProto& value : values)
+                if (value.type().tensor_type().has_shape()) graph.shapes[value.name()] = dimensions(value);
+        };
+        shapes(proto.value_info());
+        shapes(proto.output());
+        shapes(proto.input());
+        for (const onnx::ValueInfoProto& output : proto.output()) {
+            if (!names.contain(output.name())) fail(shown(output.name()), "is an output that no node makes");
+            graph.outputs.push_back(output.name());
+        }
+        return graph;
+    }
+
+    std::string path_;
+    std::map<std::string, std::int64_t> opsets_;
+};
 
 }  // namespace
 
 OnnxGraph read_onnx(const std::string& path) {
-    const std::string bytes = read_file(path, kMaxArrayBytes);
+    return parse_onnx(read_file(path, kMaxArrayBytes), path);
+}
+
+OnnxGraph parse_onnx(const std::string& bytes, const std::string& path) {
+    if (bytes.size() > std::numeric_limits<std::int32_t>::max())
+        throw InputError(path, 0, "", "has more than 2 GiB; save it with external data");
     onnx::ModelProto model;
     if (!model.ParseFromString(bytes) || !model.has_graph()) throw InputError(path, 0, "", "is no ONNX model");
-    try {
-        // With the values of what computes shapes.
-        onnx::shape_inference::InferShapes(model, onnx::OpSchemaRegistry::Instance(), {false, 0, true});
-    } catch (const std::exception& error) {
-        throw InputError(path, 0, "", std::string("ONNX cannot infer its shapes: ") + error.what());
-    }
-    return to_graph(*model.mutable_graph(), path);
+    return FileReader(path).graph(model);
 }
 
 }  // namespace switchyard::sched

@@ -11,26 +11,69 @@
 
 namespace switchyard::sched {
 
+namespace {
+
+/// Takers of each tensor, those in subgraphs included.
+void count_uses(const OnnxGraph& graph, std::map<std::string, unsigned>& uses) {
+    for (const OnnxNode& node : graph.nodes) {
+        for (const std::string& input : node.inputs) ++uses[input];
+        for (const auto& [key, attribute] : node.attributes) {
+            if (!attribute.graph) continue;
+            count_uses(*attribute.graph, uses);
+            for (const std::string& output : attribute.graph->outputs) ++uses[output];
+        }
+    }
+}
+
+/// As many of the list as make a message of one line that can be read, and the number of the others.
+std::string cut_list(const std::vector<std::string>& list) {
+    constexpr std::size_t kMost = 400;
+    std::string text;
+    for (std::size_t i = 0; i < list.size(); ++i) {
+        if (i > 0 && text.size() + list[i].size() > kMost) return text + fmt::format("; and {} more", list.size() - i);
+        text += (i == 0 ? "" : "; ") + list[i];
+    }
+    return text;
+}
+
+std::string sizes(std::int64_t first, const std::vector<std::int64_t>& sample) {
+    std::string text = first == kOpenDimension ? "N" : std::to_string(first);
+    for (const std::int64_t dim : sample) text += ", " + (dim == kOpenDimension ? "?" : std::to_string(dim));
+    return "[" + text + "]";
+}
+
+}  // namespace
+
+std::vector<std::int64_t> ImportedTensor::sample_dims() const {
+    switch (layout) {
+        case Layout::map:
+            return {channels, rows, columns};
+        case Layout::tokens:
+            return {rows, channels};
+        case Layout::heads:
+            return {heads, rows, channels / heads};
+        case Layout::split:
+            return {rows, heads, channels / heads};
+        default:
+            return {static_cast<std::int64_t>(elements())};
+    }
+}
+
 OnnxImporter::OnnxImporter(const OnnxGraph& graph, std::string path, const OnnxImportOptions& options)
     : graph_(graph), path_(std::move(path)), options_(options) {
     names_.insert("input");
-    prepare(top_, graph_);
+    prepare(top_, graph_, nullptr);
 }
 
-void OnnxImporter::prepare(Scope& scope, const OnnxGraph& graph) {
+void OnnxImporter::prepare(Scope& scope, const OnnxGraph& graph, Scope* outer) {
     scope.graph = &graph;
-    for (const OnnxNode& node : graph.nodes) {
+    scope.outer = outer;
+    for (const OnnxNode& node : graph.nodes)
         for (const std::string& output : node.outputs) scope.producers[output] = &node;
-        for (const std::string& input : node.inputs) ++scope.uses[input];
-        for (const auto& [key, attribute] : node.attributes) {
-            if (!attribute.graph) continue;
-            for (const OnnxNode& inner : attribute.graph->nodes)
-                for (const std::string& input : inner.inputs) ++scope.uses[input];
-            for (const std::string& output : attribute.graph->outputs) ++scope.uses[output];
-        }
-    }
+    count_uses(graph, scope.uses);
     // The host or the merge reads them.
     for (const std::string& output : graph.outputs) scope.uses[output] += 2;
+    evaluate_constants(scope);
 }
 
 const OnnxNode* OnnxImporter::producer(const std::string& name, const Scope& scope) const {
@@ -45,34 +88,49 @@ const std::vector<std::int64_t>* OnnxImporter::dims_of(const std::string& name, 
     return scope.outer == nullptr ? nullptr : dims_of(name, *scope.outer);
 }
 
-void OnnxImporter::complain(const OnnxNode& node, const std::string& why) {
-    const std::string text = node.described() + (why.empty() ? "" : ": " + why);
-    if (std::find(problems_.begin(), problems_.end(), text) == problems_.end()) problems_.push_back(text);
+void OnnxImporter::complain(const std::string& problem) {
+    if (named_problems_.insert(problem).second) problems_.push_back(problem);
+}
+
+bool OnnxImporter::is_integer_input(const std::string& name, const Scope& scope) const {
+    if (producer(name, scope) != nullptr) return false;
+    const auto type = graph_.types.find(name);
+    return type != graph_.types.end() && type->second > OnnxTensor::Type::bfloat16 &&
+           type->second != OnnxTensor::Type::other;
 }
 
 /// As the model's input: the first float tensor of the graph, or what the host has looked up for its tokens.
 OnnxImporter::Tensor OnnxImporter::graph_input(const std::string& name, const std::vector<std::int64_t>* dims) {
+    const std::string text = shown(name);
     if (input_ && input_name_ == name) return *input_;
-    if (input_) throw NotImportable("the network has a second input, " + name);
-    if (dims == nullptr) throw NotImportable("the dimensions of the input " + name + " are not known");
-    for (std::size_t d = 1; d < dims->size(); ++d)
-        if ((*dims)[d] <= 0)
+    if (input_) throw NotImportable(fmt::format("the network has a second input, {}", text));
+    if (dims == nullptr)
+        throw NotImportable(
+            fmt::format("the dimensions of the input {} are not known: export it with fixed sizes", text));
+    if (dims->size() < 2 || dims->size() > 4)
+        throw NotImportable(fmt::format("the input {} has {} dimensions: expected 2 to 4", text, dims->size()));
+    for (std::size_t d = 0; d < dims->size(); ++d) {
+        if (d > 0 && (*dims)[d] == kOpenDimension)
             throw NotImportable(
-                fmt::format("dimension {} of the input {} is not known: export it with fixed sizes", d, name));
+                fmt::format("dimension {} of the input {} is not known: export it with fixed sizes", d, text));
+        if ((*dims)[d] == 0)
+            throw NotImportable(fmt::format("dimension {} of the input {} is 0: export it with fixed sizes", d, text));
+    }
     const auto at = [&](std::size_t d) { return static_cast<std::uint32_t>((*dims)[d]); };
     Tensor input;
     input.name = "input";
     input.shared = true;
+    if (elements_of({dims->begin() + 1, dims->end()}) < 0)
+        throw NotImportable(fmt::format("the input {} has more than {} elements a sample", text, kMaxElements));
     if (dims->size() == 4) {
         input.channels = at(1), input.rows = at(2), input.columns = at(3);
     } else if (dims->size() == 3) {
         input.channels = at(2), input.rows = at(1), input.layout = Layout::tokens;
-    } else if (dims->size() == 2) {
-        input.channels = at(1), input.layout = Layout::vector;
     } else {
-        throw NotImportable(fmt::format("the input {} has {} dimensions, not 2 to 4", name, dims->size()));
+        input.channels = at(1), input.layout = Layout::vector;
     }
-    if (options_.batch == 0) options_.batch = static_cast<std::uint32_t>(std::max<std::int64_t>(1, dims->front()));
+    if (options_.batch == 0) options_.batch = dims->front() == kOpenDimension ? 1 : at(0);
+    batch_ = dims->front();
     input_ = input;
     input_name_ = name;
     return input;
@@ -81,84 +139,149 @@ OnnxImporter::Tensor OnnxImporter::graph_input(const std::string& name, const st
 OnnxImporter::Tensor OnnxImporter::tensor(const std::string& name, Scope& scope) {
     const auto known = scope.tensors.find(name);
     if (known != scope.tensors.end()) return known->second;
+    if (is_constant(name, scope))
+        throw NotImportable(
+            fmt::format("takes the constant {} where a result of the network is expected", shown(name)));
     if (scope.producers.count(name) == 0 && scope.outer != nullptr)
         return name == scope.taken ? scope.branch : tensor(name, *scope.outer);
-    Tensor result = convert(name, scope);
-    const auto uses = scope.uses.find(name);
-    result.shared = result.shared || (uses != scope.uses.end() && uses->second > 1);
-    scope.tensors[name] = result;
-    return result;
+    throw NeededTensor{name, &scope};
+}
+
+/// Converts `name` and what it needs, one after the other.
+OnnxImporter::Tensor OnnxImporter::resolve(const std::string& name, Scope& scope) {
+    std::vector<NeededTensor> open;
+    for (;;) {
+        try {
+            if (open.empty()) return tensor(name, scope);
+            const NeededTensor next = open.back();
+            Tensor result = convert(next.name, *next.scope);
+            const auto uses = next.scope->uses.find(next.name);
+            result.shared = result.shared || (uses != next.scope->uses.end() && uses->second > 1);
+            next.scope->tensors[next.name] = result;
+            open.pop_back();
+        } catch (const NeededTensor& needed) {
+            open.push_back(needed);
+        }
+    }
 }
 
 OnnxImporter::Tensor OnnxImporter::convert(const std::string& name, Scope& scope) {
-    const auto found = scope.producers.find(name);
-    if (found == scope.producers.end()) return graph_input(name, dims_of(name, scope));
-    const OnnxNode& node = *found->second;
-    const auto& known = node.domain.empty() ? handlers() : own_handlers();
-    const auto handler = node.domain.empty() || node.domain == "switchyard" ? known.find(node.op) : known.end();
     Tensor unknown;
     unknown.known = false;
-    const auto ask_for_inputs = [&] {
-        bool all_known = true;
-        for (const std::string& input : node.inputs) {
-            const bool condition = node.op == "If" && input == node.input(0);
-            if (input.empty() || condition || constant(input, scope)) continue;
-            try {
-                all_known = tensor(input, scope).known && all_known;
-            } catch (const NotImportable&) {
-                all_known = false;
-            }
+    const auto found = scope.producers.find(name);
+    if (found == scope.producers.end()) {
+        try {
+            if (is_integer_input(name, scope))
+                throw NotImportable(fmt::format(
+                    "the input {} is of integers: expected floats, or a Cast to them, or a Gather by it", shown(name)));
+            return graph_input(name, dims_of(name, scope));
+        } catch (const NotImportable& reason) {
+            complain(reason.what());
+            return unknown;
         }
-        return all_known;
-    };
-    if (handler == known.end()) {
-        complain(node, "");
-        ask_for_inputs();
-        return unknown;
     }
-    try {
-        asked_ = name;
-        Tensor result = (this->*handler->second)(node, scope);
-        if (result.known) check_shape(name, result, scope);
-        return result;
-    } catch (const NotImportable& reason) {
-        // What is behind an operator that cannot be imported has no fault of its own.
-        if (ask_for_inputs()) complain(node, reason.what());
-        return unknown;
+    const OnnxNode& node = *found->second;
+    const auto handler = handlers().find((node.domain.empty() ? "" : node.domain + ".") + node.op);
+    const auto constant = scope.constants.find(name);
+    if (handler == handlers().end() || (constant != scope.constants.end() && !constant->second.reason.empty())) {
+        complain(node.described() + (constant == scope.constants.end() ? "" : ": " + constant->second.reason));
+        failures_.emplace(&node, "");
     }
+    if (failures_.count(&node) == 0) {
+        try {
+            return converted_by(handler->second, node, name, scope);
+        } catch (const NotImportable& reason) {
+            failures_.emplace(&node, reason.what());
+        }
+    }
+    // What is behind an operator that cannot be imported has no fault of its own.
+    bool all_known = true;
+    for (const std::string& input : node.inputs) {
+        const bool condition = node.op == "If" && input == node.input(0);
+        if (input.empty() || condition || is_constant(input, scope) || is_integer_input(input, scope)) continue;
+        all_known = tensor(input, scope).known && all_known;
+    }
+    const std::string& reason = failures_.at(&node);
+    if (all_known && !reason.empty()) complain(node.described() + ": " + reason);
+    return unknown;
 }
 
-/// Against what ONNX has inferred.
+OnnxImporter::Tensor OnnxImporter::converted_by(const Handler& handler, const OnnxNode& node, const std::string& name,
+                                                Scope& scope) {
+    if (!node.fault.empty()) throw NotImportable(node.fault);
+    if (!handler.versions.empty() && handler.versions.count(node.version) == 0)
+        throw NotImportable(fmt::format("its definition of opset {} is not supported", node.version));
+    if (name != node.outputs.front() && node.domain.empty())
+        throw NotImportable(fmt::format("its result {} is not supported, only the first one", shown(name)));
+    asked_ = name;
+    NodeReader reader(node);
+    Tensor result = (this->*handler.convert)(reader, scope);
+    if (!result.known) return result;
+    reader.finish();
+    check_shape(name, result, scope);
+    return result;
+}
+
+/// Against the dimensions that infer_shapes() has found.
 void OnnxImporter::check_shape(const std::string& name, const Tensor& result, const Scope& scope) const {
     const std::vector<std::int64_t>* const dims = dims_of(name, scope);
-    if (dims == nullptr || dims->size() < 2) return;
-    std::uint64_t elements = 1;
-    for (std::size_t d = 1; d < dims->size(); ++d) {
-        if ((*dims)[d] <= 0) return;
-        elements *= static_cast<std::uint64_t>((*dims)[d]);
+    if (dims == nullptr) return;
+    const std::vector<std::int64_t> sample = result.sample_dims();
+    bool equal = dims->size() == sample.size() + 1 && (dims->front() == batch_ || dims->front() == kOpenDimension);
+    for (std::size_t d = 0; equal && d < sample.size(); ++d)
+        equal = (*dims)[d + 1] == sample[d] || (*dims)[d + 1] == kOpenDimension;
+    if (equal) return;
+    const std::vector<std::int64_t> rest(dims->empty() ? dims->begin() : dims->begin() + 1, dims->end());
+    throw NotImportable(fmt::format("its result is {} for ONNX; the model format has {}",
+                                    dims->empty() ? "a number" : sizes(dims->front(), rest), sizes(batch_, sample)));
+}
+
+/// The name of a tensor that a layer takes. Tables that the host looks up are one input: the same sum for all layers.
+const std::string& OnnxImporter::taken_name(const Tensor& tensor) {
+    if (!tensor.embedded.empty()) {
+        if (host_sum_.empty()) host_sum_ = tensor.embedded;
+        if (host_sum_ != tensor.embedded)
+            throw NotImportable("takes rows of other tables than another layer: the host looks up one sum of rows");
     }
-    if (elements != result.elements())
-        throw NotImportable(fmt::format("a sample of its result is {}x{}x{} here, and has {} elements for ONNX",
-                                        result.channels, result.rows, result.columns, elements));
+    return tensor.name;
+}
+
+/// An output of the network, with what no layer behind it takes over.
+OnnxImporter::Tensor OnnxImporter::output(const std::string& name) {
+    if (is_constant(name, top_)) {
+        complain(fmt::format("the output {} is a constant", shown(name)));
+        return Tensor();
+    }
+    Tensor result = resolve(name, top_);
+    if (!result.known) return result;
+    const OnnxNode* const node = producer(name, top_);
+    try {
+        if (result.layout == Layout::heads || result.layout == Layout::split)
+            throw NotImportable("an output whose channels are in two dimensions");
+        if (result.scale != 1) result = activate(*node, result, "a product with a constant");
+        taken_name(result);
+    } catch (const NotImportable& reason) {
+        complain(fmt::format("the output {}: {}", shown(name), reason.what()));
+    }
+    return result;
 }
 
 ImportedModel OnnxImporter::run() {
-    for (const std::string& output : graph_.outputs) {
-        const Tensor result = tensor(output, top_);
+    for (const std::string& name : graph_.outputs) {
+        const Tensor result = output(name);
         if (result.known) outputs_.push_back(result.name);
     }
     for (const OnnxNode& node : graph_.nodes)
         if (node.domain == "switchyard" && node.op == "Sink") sink(node, top_);
     if (!problems_.empty())
-        throw InputError(
-            path_, 0, "",
-            fmt::format("{} cannot be imported: {}",
-                        problems_.size() == 1 ? "one operator" : std::to_string(problems_.size()) + " operators",
-                        fmt::join(problems_, "; ")));
+        throw InputError(path_, 0, "",
+                         fmt::format("cannot be imported{}: {}",
+                                     problems_.size() == 1 ? "" : fmt::format(" for {} reasons", problems_.size()),
+                                     cut_list(problems_)));
     if (!input_) throw InputError(path_, 0, "", "no output depends on an input");
     if (options_.values && !model_.sizes_only.empty())
         throw InputError(path_, 0, "",
-                         fmt::format("the model format has no values of {}", fmt::join(model_.sizes_only, "; ")));
+                         fmt::format("the model format has no values of {}", cut_list(model_.sizes_only)));
     model_.layers = layers_.size();
     model_.text = text();
     if (options_.values) add_weights(model_);
@@ -166,7 +289,10 @@ ImportedModel OnnxImporter::run() {
 }
 
 ImportedModel import_onnx(const std::string& path, const OnnxImportOptions& options) {
-    const OnnxGraph graph = read_onnx(path);
+    return import_onnx(read_onnx(path), path, options);
+}
+
+ImportedModel import_onnx(const OnnxGraph& graph, const std::string& path, const OnnxImportOptions& options) {
     try {
         return OnnxImporter(graph, path, options).run();
     } catch (const NotImportable& reason) {

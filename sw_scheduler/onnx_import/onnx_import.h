@@ -35,10 +35,17 @@ struct ImportedModel {
 /// of a sample are channels x rows x columns for [N, C, H, W], channels x tokens x 1 for [N, T, C] and channels x 1 x 1
 /// for [N, C].
 ///
+/// Operators have the meaning of the file's opset. An attribute or an input that no conversion takes is refused.
+///
 /// Batch norms are folded into the convolution in front of them. Operators whose values the format does not have
 /// (activations other than ReLU and sigmoid, products of two tensors) are stated with their sizes, and listed.
 ///
 /// Throws InputError: one line with the file and all operators that cannot be imported, each with its node.
 ImportedModel import_onnx(const std::string& path, const OnnxImportOptions& options);
+
+struct OnnxGraph;
+
+/// The same of a graph that was read from the file at `path` (onnx_graph.h).
+ImportedModel import_onnx(const OnnxGraph& graph, const std::string& path, const OnnxImportOptions& options);
 
 }  // namespace switchyard::sched

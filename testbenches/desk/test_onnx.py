@@ -204,7 +204,7 @@ class Import(InFolder):
         message = self.refusal()
         for operator in ("Det (node first)", "other.Fancy (node second)", "LSTM (node third)"):
             self.assertIn(operator, message)
-        self.assertIn("3 operators cannot be imported", message)
+        self.assertIn("cannot be imported for 3 reasons", message)
 
     def test_wrong_shape(self):
         constants, (x, y) = self.gated()

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+// Graphs: cycles, long chains, windows, and dimensions that must be what an operator makes of them.
+#include <algorithm>
+#include <limits>
+#include <random>
+
+#include <fmt/format.h>
+
+#include "switchyard/sw_scheduler/onnx_import/onnx_graph.h"
+#include "switchyard/testbenches/catch.h"
+#include "switchyard/testbenches/unit/onnx_import/onnx_model.h"
+
+using namespace switchyard::sched;
+
+using Dims = OnnxModel::Dims;
+
+TEST_CASE("Nodes that need each other are refused, wherever the cycle is") {
+    for (const std::string op : {"Relu", "Identity", "Transpose", "Reshape", "Cast", "Squeeze", "Dropout"}) {
+        OnnxModel model;
+        model.input("x", {1, 8}).output("y");
+        const auto node = [&](const char* from, const char* to) {
+            onnx::NodeProto& one = model.node(op, {from}, {to});
+            if (op == "Cast") set(one, "to", std::int64_t{1});
+            if (op == "Reshape") one.add_input("x");
+        };
+        node("b", "a"), node("a", "b");
+        model.node("Add", {"x", "b"}, {"y"});
+        INFO(op);
+        CHECK_THAT(model.refusal(), Catch::Contains("its input b is made by nothing in front of it"));
+    }
+}
+
+TEST_CASE("A chain of operators is imported however long it is") {
+    const std::string op = GENERATE("Relu", "Identity", "Add", "Reshape", "constants");
+    const int length = 20000;
+    OnnxModel model;
+    model.input("x", {1, 8}).output("y").floats("c", {1, 8}, {0, 0, 0, 0, 0, 0, 0, 0}).integers("shape", {2}, {-1, 8});
+    std::string last = op == "constants" ? "c" : "x";
+    for (int i = 0; i < length; ++i) {
+        const std::string next = fmt::format("t{}", i);
+        if (op == "Reshape" || op == "constants")
+            model.node("Reshape", {last, "shape"}, {next});
+        else if (op == "Add")
+            model.node(op, {last, i % 2 == 0 ? last : "x"}, {next});
+        else
+            model.node(op, {last}, {next});
+        last = next;
+    }
+    model.node("Add", {"x", last}, {"y"});
+    INFO(op);
+    CHECK(model.refusal().empty());
+}
+
+TEST_CASE("A window that does not move or has no size is refused") {
+    const std::string op = GENERATE("Conv", "MaxPool", "AveragePool");
+    const std::string key = GENERATE("strides", "kernel_shape", "dilations", "pads");
+    const std::int64_t value = GENERATE(0, -1, std::int64_t{1} << 40, std::numeric_limits<std::int64_t>::min());
+    const std::string pad = GENERATE("NOTSET", "SAME_UPPER", "VALID");
+    if ((key == "pads" && value == 0) || (key == "dilations" && op == "AveragePool")) return;
+    OnnxModel model;
+    model.input("x", {1, 3, 8, 8}).output("y").floats("w", {4, 3, 3, 3});
+    onnx::NodeProto& node = model.node(op, {"x"}, {"y"});
+    if (op == "Conv") node.add_input("w");
+    set(node, "kernel_shape", Dims{3, 3});
+    if (pad != "NOTSET") set(node, "auto_pad", pad.c_str());
+    set(node, key, key == "pads" ? Dims{value, value, value, value} : Dims{value, value});
+    INFO(op << " " << key << " " << value);
+    CHECK_THAT(model.refusal(), Catch::Contains(op + " (node"));
+    set(node, key, Dims{1, 1, 1});
+    CHECK_THAT(model.refusal(), Catch::Contains(op + " (node"));
+}
+
+/// Against the definition: ceil(in / stride) results, padded in front with the smaller or the larger half.
+TEST_CASE("auto_pad is the pad that it stands for, or refused where that differs by side") {
+    std::mt19937 random(GENERATE(range(0u, 200u)));
+    const auto upto = [&](std::int64_t most) {
+        return static_cast<std::int64_t>(random() % static_cast<unsigned>(most)) + 1;
+    };
+    const std::int64_t rows = upto(20), columns = upto(20), filter = upto(7), stride = upto(4);
+    const bool upper = random() % 2 == 0;
+    OnnxModel model;
+    model.input("x", {1, 3, rows, columns}).output("y");
+    onnx::NodeProto& node = model.node("MaxPool", {"x"}, {"y"});
+    set(node, "kernel_shape", Dims{filter, filter});
+    set(node, "strides", Dims{stride, stride});
+    set(node, "auto_pad", upper ? "SAME_UPPER" : "SAME_LOWER");
+    const auto pads = [&](std::int64_t in) {
+        const std::int64_t out = (in + stride - 1) / stride,
+                           total = std::max<std::int64_t>(0, (out - 1) * stride + filter - in);
+        const std::int64_t less = total / 2, more = total - less;
+        return std::pair(upper ? less : more, upper ? more : less);
+    };
+    const auto [top, bottom] = pads(rows);
+    const auto [left, right] = pads(columns);
+    OnnxModel written = model;
+    onnx::NodeProto& same = *written.graph().mutable_node(0);
+    same.mutable_attribute()->RemoveLast();
+    set(same, "pads", Dims{top, left, bottom, right});
+    INFO(rows << " x " << columns << ", filter " << filter << ", stride " << stride);
+    if (written.refusal().empty()) {
+        CHECK(model.outcome() == written.outcome());
+        CHECK((top == left && top <= filter));
+    } else {
+        CHECK(!model.refusal().empty());
+    }
+    // A pad of the model format gives the same windows.
+    if (top == bottom && left == right && top == left && top < filter) CHECK(model.refusal().empty());
+}
+
+TEST_CASE("A pad behind that no window reads is no difference") {
+    OnnxModel model;
+    model.input("x", {1, 3, 7, 7}).output("y", {1, 3, 3, 3});
+    onnx::NodeProto& node = model.node("MaxPool", {"x"}, {"y"});
+    set(node, "kernel_shape", Dims{3, 3});
+    set(node, "strides", Dims{2, 2});
+    set(node, "pads", Dims{0, 0, 1, 1});
+    CHECK(model.refusal().empty());
+    set(node, "pads", Dims{0, 0, 2, 2});
+    CHECK_THAT(model.refusal(), Catch::Contains("declares [1, 3, 3, 3]"));
+    model.graph().mutable_output(0)->mutable_type()->mutable_tensor_type()->clear_shape();
+    CHECK_THAT(model.refusal(), Catch::Contains("pads of 0 in front and 2 behind are not supported"));
+    set(node, "pads", Dims{1, 1, 0, 0});
+    CHECK_THAT(model.refusal(), Catch::Contains("pads of 1 in front and 0 behind are not supported"));
+    set(node, "strides", Dims{4, 4});
+    CHECK(model.refusal().empty());
+}
+
+TEST_CASE("A change of dimensions is refused unless the elements of a sample stay what they are") {
+    struct Try {
+        Dims in, target;
+        bool fits;
+    };
+    const Try one = GENERATE(values<Try>({
+        {{2, 4, 3, 3}, {2, 36}, true},
+        {{2, 4, 3, 3}, {0, -1}, true},
+        {{2, 4, 3, 3}, {-1, 36}, true},
+        {{2, 4, 3, 3}, {2, 4, 3, 3}, true},
+        {{2, 4, 3, 3}, {2, 3, 4, 3}, false},
+        {{2, 4, 3, 3}, {2, 9, 4, 1}, false},
+        {{2, 4, 3, 3}, {2, 4, 9}, false},
+        {{2, 4, 3, 3}, {1, -1}, false},
+        {{2, 4, 3, 3}, {-1, 18}, false},
+        {{2, 4, 3, 3}, {2, 35}, false},
+        {{2, 4, 3, 3}, {-1, -1}, false},
+        {{2, 4, 3, 3}, {2, -2}, false},
+        {{2, 8}, {2, 8, 1, 1}, true},
+        {{2, 8}, {0, 0, 1, 1}, true},
+        {{2, 8}, {2, 2, 2, 2}, false},
+        {{2, 8}, {2, 1, 1, 8}, false},
+        {{2, 8}, {4, 4}, false},
+        {{2, 8}, {8, 2}, false},
+        {{2, 8}, {16}, false},
+        {{2, 8}, {0, 0, 0}, false},
+        {{2, 1, 8}, {2, 8}, true},
+        {{2, 5, 8}, {2, 40}, false},
+        {{2, 5, 8}, {10, 8}, false},
+        {{2, 5, 8}, {2, 8, 5}, false},
+        {{-1, 4, 3, 3}, {-1, 36}, true},
+        {{-1, 4, 3, 3}, {0, -1}, true},
+        {{-1, 4, 3, 3}, {1, -1}, false},
+        {{-1, 4, 3, 3}, {2, -1}, false},
+        {{-1, 4, 3, 3}, {-1, 18}, false},
+        {{-1, 8}, {-1, 4}, false},
+    }));
+    OnnxModel model;
+    model.input("x", one.in).output("y").integers("shape", {static_cast<std::int64_t>(one.target.size())}, one.target);
+    model.node("Sigmoid", {"x"}, {"z"});
+    model.node("Reshape", {"z", "shape"}, {"y"});
+    INFO(fmt::format("{} to {}", fmt::join(one.in, ", "), fmt::join(one.target, ", ")));
+    CHECK(model.refusal().empty() == one.fits);
+}
+
+TEST_CASE("A target that is computed from shapes is followed") {
+    const bool open = GENERATE(false, true);
+    OnnxModel model;
+    model.input("x", {open ? -1 : 2, 4, 3, 3}).output("y").integers("zero", {}, {0}).integers("axes", {1}, {0});
+    model.integers("rest", {1}, {-1});
+    model.node("Relu", {"x"}, {"a"});
+    model.node("Shape", {"a"}, {"s"});
+    model.node("Gather", {"s", "zero"}, {"n"});
+    model.node("Unsqueeze", {"n", "axes"}, {"m"});
+    set(model.node("Concat", {"m", "rest"}, {"t"}), "axis", std::int64_t{0});
+    model.node("Reshape", {"a", "t"}, {"f"});
+    model.floats("w", {36, 5});
+    model.node("MatMul", {"f", "w"}, {"y"});
+    CHECK_THAT(model.import().text, Catch::Contains("out_channels: 5, filter: 3"));
+}
+
+TEST_CASE("Declared dimensions that differ from those of the operator are refused") {
+    OnnxModel model;
+    model.input("x", {1, 3, 8, 8}).output("y", {1, 4, 8, 8}).floats("w", {4, 3, 3, 3});
+    model.node("Conv", {"x", "w"}, {"y"});
+    CHECK_THAT(model.refusal(), Catch::Contains("its result y has the dimensions [1, 4, 6, 6], and the file declares"));
+}
+
+TEST_CASE("Operands that ONNX would broadcast to another shape are refused") {
+    struct Try {
+        Dims a, b;
+        bool fits;
+    };
+    const Try one = GENERATE(values<Try>({
+        {{2, 8, 1, 1}, {2, 8}, false},
+        {{2, 1, 8}, {2, 8}, false},
+        {{2, 8}, {2, 8}, true},
+        {{2, 5, 8}, {2, 1, 8}, false},
+        {{2, 8, 3, 3}, {2, 8, 3, 3}, true},
+        {{2, 8, 3, 3}, {2, 8, 1, 1}, false},
+    }));
+    OnnxModel model;
+    model.input("x", one.a).output("y");
+    model.node("Sigmoid", {"x"}, {"a"});
+    model.node("Relu", {"x"}, {"r"});
+    if (one.a == one.b) {
+        model.node("Identity", {"r"}, {"b"});
+    } else if (one.a.size() == 4 && one.b.size() == 2) {
+        model.node("Flatten", {"r"}, {"b"});
+    } else if (one.b.size() == 2) {
+        model.integers("axes", {1}, {1}).node("Squeeze", {"r", "axes"}, {"b"});
+    } else {
+        set(model.node("ReduceMean", {"r"}, {"b"}), "axes", one.a.size() == 4 ? Dims{2, 3} : Dims{1});
+    }
+    model.node("Add", {"a", "b"}, {"y"});
+    CHECK(model.refusal().empty() == one.fits);
+}
+
+TEST_CASE("Constants that do not fit a sample are refused") {
+    const std::string op = GENERATE("Add", "Mul", "Sub", "Div", "Max");
+    const Dims dims =
+        GENERATE(values<Dims>({{2, 1, 1, 1}, {1, 1, 1, 1, 1}, {4, 1}, {3}, {2, 3, 1, 1}, {1, 3, 3, 1}, {0}}));
+    OnnxModel model;
+    model.input("x", {2, 3, 8, 8}).output("y").floats("c", dims);
+    model.node(op, {"x", "c"}, {"y"});
+    INFO(op << " " << fmt::format("{}", fmt::join(dims, ", ")));
+    CHECK(!model.refusal().empty());
+}
