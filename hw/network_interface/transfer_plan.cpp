@@ -137,7 +137,8 @@ TransferPlan::Needs TransferPlan::needs_of(unsigned destination_rank) const {
         const Box input = input_box(dst_.shape, box, edge_.role == OperandRole::second_operand);
         needed.channels = {first + input.k0, first + input.k1};
         needed.rows = {input.p0, input.p1};
-        if (edge_.reduce == EdgeReduce::global_pool) needed.rows = {0, edge_.rows};
+        // Who takes the mean takes the shares of all rows; a piece in HBM holds those of its own rows.
+        if (edge_.reduce == EdgeReduce::global_pool && !dst_.in_memory()) needed.rows = {0, edge_.rows};
     }
     return needed;
 }

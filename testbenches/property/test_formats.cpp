@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include "switchyard/platform/system/process_pool.h"
+#include "switchyard/sw_scheduler/base/error.h"
 #include "switchyard/sw_scheduler/base/json_text.h"
 #include "switchyard/testbenches/catch.h"
 #include "switchyard/testbenches/property/format_case.h"
@@ -115,6 +116,28 @@ TEST_CASE("networks of the whole format have every kind, step, router and route"
 
 TEST_CASE("what compiles of the whole model format runs", "[property]") {
     check_formats(40'000'000, 60);
+}
+
+TEST_CASE("a gate that compares its outputs has them on one tile", "[property]") {
+    std::size_t gates = 0;
+    for (std::uint64_t seed = 42'000'000; seed < 42'000'060; ++seed) {
+        CAPTURE(seed);
+        Compiled compiled;
+        try {
+            compiled = compile(draw_format_case(seed, FormatUse::values).pair);
+        } catch (const InputError& error) {
+            CHECK_THAT(error.what(), !Catch::Matchers::Contains("share out"));
+            continue;
+        }
+        for (const TileProgram& tile : decode_image(compiled.bytes, "case").tiles)
+            for (const TileOperator& op : tile.operators) {
+                const OperatorPlacement& placement = tile.placement(op.op_id);
+                if (op.gate_switch == kNone || placement.shape.out_channels == 1) continue;
+                ++gates;
+                CHECK(placement.k_factor == 1);
+            }
+    }
+    CHECK(gates > 100);
 }
 
 /// Networks that once compiled to an image that no chip ran.

@@ -73,7 +73,8 @@ struct ImageIndex {
     std::map<std::string, Placed> operators;                  ///< by name
 };
 
-/// A gate that decides has an output a branch, or one for two branches; with recorded routes it may have any number.
+/// A gate that decides has an output a branch, or one for two branches, all of them on one tile; with recorded routes it
+/// may have any number anywhere.
 void check_gate(const ImageIndex::Placed& gate, const std::string& source) {
     const TileOperator& op = *gate.share;
     if (op.gate_switch == kNone || op.gate_rule == GateRule::patience) return;
@@ -84,6 +85,11 @@ void check_gate(const ImageIndex::Placed& gate, const std::string& source) {
                          fmt::format("is a gate of {} outputs and decides between {} branches, its switch has {}: a "
                                      "functional run takes an output a branch, or one output for two branches",
                                      outputs, decides, op.gate_branches));
+    if (outputs > 1 && gate.placement->k_factor > 1)
+        throw InputError(source, 0, gate.meta->name,
+                         fmt::format("is a gate whose {} outputs {} tiles share out, so that no tile can compare them: "
+                                     "compile the model again, with `parameters` of the gate",
+                                     outputs, gate.placement->k_factor));
 }
 
 void check_functional(const Image& image, const ImageIndex& index, const std::string& source) {

@@ -21,10 +21,12 @@ std::uint32_t output_slot_bytes(const Operator& op, const TileWork& work) {
     return op.gate_switch == kNoSwitch && !op.across_channels() ? results : kKeptSlotParts * results;
 }
 
-/// Tiles must not share out the channels of an operator that compares or normalises them.
+/// Tiles must not share out the channels of an operator that compares or normalises them. A gate without parameters
+/// compares nothing: its decisions are recorded.
 bool needs_all_channels(const DynGraph& graph, const Operator& op) {
-    const bool compares =
-        op.gate_switch != kNoSwitch && graph.switches[static_cast<std::size_t>(op.gate_switch)].patience > 0;
+    const bool gate = op.gate_switch != kNoSwitch;
+    const bool compares = gate && (graph.switches[static_cast<std::size_t>(op.gate_switch)].patience > 0 ||
+                                   (op.shape.out_channels > 1 && !op.parameters.empty()));
     return compares || op.across_channels();
 }
 

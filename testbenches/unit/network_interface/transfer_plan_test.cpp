@@ -297,24 +297,34 @@ TEST_CASE("a pooled tensor in memory has a row for each partial sum", "[transfer
     edge.reduce = EdgeReduce::global_pool;
     edge.channels = 16;
     edge.rows = 4;
-    OperatorPlacement tensor = placement(stored, 1, {8, 2, 1});
-    tensor.segment = kNone;
-    tensor.unit_samples = 8;
-    const SampleSet samples = SampleSet::range(0, 4);
-    for (const std::uint16_t p : {1, 2, 3, 4}) {  // however few parts there are, every row is written
-        const OperatorPlacement tiles = placement(producer, 1, {4, 1, p});
-        const TransferPlan writing(edge, tiles, tensor, samples, samples, samples);
-        std::uint64_t written = 0;
-        for (unsigned rank = 0; rank < p; ++rank) {
-            for (const TransferPlan::Access& part : writing.writes(rank)) written += part.bytes;
-        }
-        CHECK(written == 4 * 4 * 16 * 2);
-    }
     const OperatorPlacement consumer = placement(gate, 1, {4, 1, 1});
-    const TransferPlan reading(edge, tensor, consumer, samples, samples, samples);
-    CHECK(reading.expected_bytes(0) == 4 * 4 * 16 * 2);
-    REQUIRE(reading.reads(0).size() == 1);
-    CHECK(reading.reads(0)[0].bytes == 4 * 4 * 16 * 2);
+    const SampleSet samples = SampleSet::range(0, 4);
+    for (const std::uint16_t cut : {1, 2, 4}) {  // the pieces hold the shares of their own rows
+        CAPTURE(cut);
+        OperatorPlacement tensor = placement(stored, 1, {8, 2, cut});
+        tensor.segment = kNone;
+        tensor.unit_samples = 8;
+        const std::uint64_t piece_bytes = 4 * (4 / cut) * 16 * 2;
+        for (const std::uint16_t p : {1, 2, 3, 4}) {  // however few parts there are, every row is written
+            const OperatorPlacement tiles = placement(producer, 1, {4, 1, p});
+            const TransferPlan writing(edge, tiles, tensor, samples, samples, samples);
+            std::uint64_t written = 0;
+            for (unsigned rank = 0; rank < p; ++rank) {
+                for (const TransferPlan::Access& part : writing.writes(rank)) {
+                    written += part.bytes;
+                    CHECK(part.offset + part.bytes <= piece_bytes);
+                    CHECK(writing.part(rank, part.piece).rows <= 4u / cut);
+                }
+            }
+            CHECK(written == 4 * 4 * 16 * 2);
+        }
+        const TransferPlan reading(edge, tensor, consumer, samples, samples, samples);
+        CHECK(reading.expected_bytes(0) == 4 * 4 * 16 * 2);
+        std::uint64_t read = 0;
+        for (const TransferPlan::Access& part : reading.reads(0)) read += part.bytes;
+        CHECK(read == 4 * 4 * 16 * 2);
+        CHECK(reading.reads(0).size() == cut);
+    }
 }
 
 TEST_CASE("a globally pooled edge carries one partial sum a producer row slice", "[transfer_plan]") {
