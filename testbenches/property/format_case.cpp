@@ -92,11 +92,23 @@ FormatCase draw_format_case(std::uint64_t seed, FormatUse use) {
     drawn.pair.platform = format_platform(random, use);
     draw_compilation(random, drawn.pair);
     drawn.pair.batches = drawn.pair.batches_in_flight;
-    if (use == FormatUse::values) return drawn;
+    PlatformSettings& platform = drawn.pair.platform;
+    // More detailed models of parts of the chip, which tiles have alone.
+    if (random.chance(0.2)) platform["dispatcher.impl"] = "walk";
+    if (random.chance(0.2)) platform["chip.check_protocol"] = "yes";
+    if (use == FormatUse::values) {
+        if (random.chance(0.2)) platform["pe_array.impl"] = "cycle";
+        return drawn;
+    }
     if (random.chance(0.4)) drawn.impl = "stages";
+    if (drawn.impl == "tiles" && random.chance(0.1)) {
+        platform["noc.impl"] = "flit";
+        for (const char* key : {"noc.router_cycles", "noc.vcs", "noc.control_vcs"}) platform.erase(key);
+    }
     if (drawn.pair.design == "full-kernel" && random.chance(0.8)) {
-        drawn.impl = drawn.pair.platform["chip.impl"] = "stages";
-        drawn.pair.platform["chip.ideal_kernel_store"] = "yes";
+        drawn.impl = platform["chip.impl"] = "stages";
+        platform["chip.ideal_kernel_store"] = "yes";
+        platform.erase("noc.impl");
     }
     return drawn;
 }
