@@ -10,7 +10,7 @@
 
 namespace switchyard::testing {
 
-/// The input of a model: an image, a sequence or a vector, a few with so many channels that reductions are sliced.
+/// What a model takes: an image, a sequence or a vector; where it is long, reductions are sliced.
 Shape random_input(RandomSource& random, FormatUse use);
 
 /// Layers of every kind but switches, with random sizes, filters and fused steps. A method adds one or more of them and
