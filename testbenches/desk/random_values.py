@@ -83,9 +83,21 @@ class Network:
             return np.arange(channels)
         return np.arange(channels).reshape(3, heads, channels // 3 // heads).transpose(1, 0, 2).reshape(-1)
 
+    @staticmethod
+    def own(layer, array):
+        """Of the files of all groups, the channels of a layer whose results are channels of one group."""
+        if layer["kind"] in ("convolution", "matmul"):
+            return array
+        each = array.shape[0] // layer.get("groups", 1)
+        return array[layer.get("group", 0) * each : (layer.get("group", 0) + 1) * each]
+
+    @staticmethod
+    def in_file(layer, channels):
+        return channels if layer["kind"] in ("convolution", "matmul") else channels * layer.get("groups", 1)
+
     def vector(self, layer, parameters, what, channels, make):
-        values = self.stored(self.file_of(parameters, what), (channels,), make)
-        return half(values)[self.order(layer, channels)][None, :, None, None]
+        values = self.stored(self.file_of(parameters, what), (self.in_file(layer, channels),), make)
+        return self.own(layer, half(values))[self.order(layer, channels)][None, :, None, None]
 
     def weights(self, layer, channels, inputs, filter_size):
         groups = layer.get("groups", 1)
@@ -245,7 +257,8 @@ class Network:
             value = value * factor
         elif name == "position":
             rows = value.shape[2]
-            table = half(self.stored(what, (self.samples_per_input * rows, channels), small))
+            size = (self.samples_per_input * rows, self.in_file(layer, channels))
+            table = self.own(layer, half(self.stored(what, size, small)).T).T
             table = table[:, self.order(layer, channels)].reshape(self.samples_per_input, rows, channels)
             value = value + np.tile(table.transpose(0, 2, 1), (value.shape[0] // self.samples_per_input, 1, 1))[..., None]
         else:
@@ -291,11 +304,10 @@ class Network:
 
     def depthwise_weights(self, layer, channels, size):
         """Of a layer on one of several groups: those of its channels."""
-        groups, group = layer.get("groups", 1), layer.get("group", 0)
         make = lambda numbers: numbers / np.sqrt(size[0] * size[1])
-        shape = (channels * groups, 1, *size)
+        shape = (self.in_file(layer, channels), 1, *size)
         array = self.stored(self.file_of(layer["parameters"], "weight"), shape, make)
-        return half(array[group * channels : (group + 1) * channels] * layer.get("weight_scale", 1))
+        return half(self.own(layer, array) * layer.get("weight_scale", 1))
 
     def merged(self, layer, sources, tensors):
         """Of all samples that are before the switches that it closes, whichever branches they took."""

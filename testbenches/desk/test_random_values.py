@@ -18,9 +18,10 @@ from random_values import Network
 
 SCHED, SIM, NETWORKS = os.environ["SY_SCHED"], os.environ["SY_SIM"], os.environ["PROPERTY_NETWORKS"]
 FIRST, COUNT = int(os.environ.get("SWITCHYARD_SEED", 50_000_000)), int(os.environ.get("SWITCHYARD_NETWORKS", 60))
-# Every layer rounds its results once, by 2^-11 at most, and roundings of many layers add up like random numbers. Of the
-# outputs' spread, times the square root of the layers; a bound that holds in the worst case is far above it.
-TYPICAL = 8 * 2.0**-11
+# Every layer rounds its results once, by 2^-11 at most, and roundings of many layers add up like random numbers: in the mean
+# to TYPICAL of the outputs' spread, times the square root of the layers. Where a network makes errors larger (a layer_norm of
+# values that are nearly equal), its bound says so, and the mean error is still far below what holds in the worst case.
+TYPICAL, FAR_BELOW = 8 * 2.0**-11, 8
 
 
 class Difference(Exception):
@@ -134,7 +135,8 @@ def check(seed, folder):
         )
     spread = np.sqrt(np.mean(value**2))
     typical = np.sqrt(np.mean((got - value) ** 2))
-    if typical > TYPICAL * np.sqrt(len(network.layers)) * spread:
+    worst = np.sqrt(np.mean(error**2))
+    if typical > max(TYPICAL * np.sqrt(len(network.layers)) * spread, worst / FAR_BELOW):
         raise Difference(f"mean error {typical:.3g} of outputs of {spread:.3g} behind {len(network.layers)} layers")
     return {
         "outputs": int(got.size),

@@ -199,7 +199,7 @@ std::vector<Tensor> FormatLayers::grouped(const Tensor& gate, unsigned groups, u
     std::vector<Tensor> parts;
     const bool shared = random_.chance(0.5);
     std::string kind = gate.shape.columns == 1 && random_.chance(0.6) ? "matmul" : "convolution, filter: 1";
-    if (!values() && random_.chance(0.3)) {
+    if (random_.chance(0.3)) {
         channels = gate.shape.channels / groups;
         kind = random_.choose<std::string>(
             {"elementwise", "depthwise, filter: 1", "pool, filter: 1", "norm", "layer_norm"});

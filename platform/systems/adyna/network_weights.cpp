@@ -38,11 +38,14 @@ public:
     Parameter products() const {
         Parameter result{filter_elements(shape_), {}};
         if (result.per_channel == 0) return result;
-        const std::size_t stored = result.per_channel * meta_.groups, first = meta_.group * result.per_channel;
+        const bool own = shape_.channelwise();  // its results are channels of the group: it takes all that they have
+        const std::size_t stored = result.per_channel * (own ? 1 : meta_.groups);
+        const std::size_t first = own ? 0 : meta_.group * result.per_channel;
         const std::vector<float> whole = meta_.expert < 0 ? matrix(stored) : expert(stored);
+        const std::size_t channels = whole.size() / stored;
         result.values.resize(result.per_channel * shape_.out_channels);
         for (std::size_t k = 0; k < shape_.out_channels; ++k) {
-            const float* const channel = &whole[channel_in_file(k) * stored + first];
+            const float* const channel = &whole[channel_in_file(k, channels) * stored + first];
             std::uint16_t* const to = &result.values[k * result.per_channel];
             if (meta_.weight_scale == 1) {
                 numerics::vector_kernels().narrow(to, channel, result.per_channel);
@@ -62,13 +65,13 @@ public:
     Parameter position(std::size_t tokens) const {
         const std::string path = named(meta_.position_parameters) + ".npy";
         const NpyArray array = read_npy(path);
-        if (array.shape != std::vector<std::size_t>{tokens, shape_.out_channels})
+        if (array.shape.size() != 2 || array.shape[0] != tokens || !has_channels(array.shape[1]))
             wrong_shape(path, array, fmt::format("{} tokens of {} channels", tokens, shape_.out_channels));
         Parameter result{tokens, {}};
         for (std::size_t k = 0; k < shape_.out_channels; ++k)
             for (std::size_t token = 0; token < tokens; ++token)
                 result.values.push_back(
-                    numerics::narrow(array.values[token * shape_.out_channels + channel_in_file(k)]));
+                    numerics::narrow(array.values[token * array.shape[1] + channel_in_file(k, array.shape[1])]));
         return result;
     }
 
@@ -85,8 +88,16 @@ private:
             fmt::format("is ({}), operator {} wants {}", fmt::join(array.shape, ", "), meta_.name, wanted));
     }
 
-    /// Channel k of the chip, which wants queries, keys and values head by head.
-    std::size_t channel_in_file(std::size_t k) const {
+    /// Whether a file of N channels is one of the operator's. Where its results are channels of a group, the file may
+    /// be that of all groups.
+    bool has_channels(std::size_t channels) const {
+        const bool all = shape_.channelwise() && channels == std::size_t{shape_.out_channels} * meta_.groups;
+        return channels == shape_.out_channels || all;
+    }
+
+    /// Channel k of the chip, which wants queries, keys and values head by head, in a file of N channels.
+    std::size_t channel_in_file(std::size_t k, std::size_t channels) const {
+        if (channels != shape_.out_channels) return std::size_t{meta_.group} * shape_.out_channels + k;
         if (meta_.heads <= 1) return k;
         const std::size_t all = shape_.out_channels / 3u, head = all / meta_.heads;
         const std::size_t part = k % (3 * head) / head;
@@ -96,8 +107,7 @@ private:
     std::vector<float> matrix(std::size_t stored) const {
         const std::string path = path_of(meta_.parameters, "weight");
         NpyArray array = read_npy(path);
-        if (array.shape.empty() || array.shape[0] != shape_.out_channels ||
-            array.values.size() != stored * shape_.out_channels)
+        if (array.shape.empty() || !has_channels(array.shape[0]) || array.values.size() != stored * array.shape[0])
             wrong_shape(path, array, fmt::format("{} channels of {} weights", shape_.out_channels, stored));
         return std::move(array.values);
     }
@@ -121,11 +131,11 @@ private:
     Parameter vector(const std::string& parameters, const char* what) const {
         const std::string path = path_of(parameters, what);
         const NpyArray array = read_npy(path);
-        if (array.values.size() != shape_.out_channels)
-            wrong_shape(path, array, fmt::format("{} channels", shape_.out_channels));
+        const std::size_t channels = array.values.size();
+        if (!has_channels(channels)) wrong_shape(path, array, fmt::format("{} channels", shape_.out_channels));
         Parameter result;
         for (std::size_t k = 0; k < shape_.out_channels; ++k)
-            result.values.push_back(numerics::narrow(array.values[channel_in_file(k)]));
+            result.values.push_back(numerics::narrow(array.values[channel_in_file(k, channels)]));
         return result;
     }
 

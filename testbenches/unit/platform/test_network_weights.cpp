@@ -131,3 +131,31 @@ TEST_CASE("files of weights that are missing or of another shape", "[weights]") 
     m.meta.parameters.clear();
     CHECK(m.error(folder) == "model.yaml: m: has weights, and the model names no parameters for them");
 }
+
+TEST_CASE("layers whose results are channels of a group take their part of the files of all groups", "[weights]") {
+    const WeightFolder folder;
+    const unsigned groups = 4, own = 3, filter = 2;
+    folder.count("all.weight", {groups * own, 1, filter, filter});
+    folder.count("all.bias", {groups * own}, 100);
+    folder.count("own.weight", {own, 1, filter, filter});
+    folder.count("own.bias", {own}, 100);
+    for (unsigned group = 0; group < groups; ++group) {
+        CAPTURE(group);
+        Matmul depthwise(own, own);
+        depthwise.placement.shape.kind = OpKind::depthwise;
+        depthwise.placement.shape.filter_rows = depthwise.placement.shape.filter_columns = filter;
+        depthwise.op.epilogue = {EpilogueStep::bias};
+        depthwise.meta.group = static_cast<std::uint16_t>(group);
+        depthwise.meta.groups = groups;
+        depthwise.meta.parameters = "all";
+        const std::size_t weights = std::size_t{own} * filter * filter;
+        const std::vector<float> taken = depthwise.slice(folder, 0, weights + own);
+        for (std::size_t i = 0; i < weights; ++i) CHECK(taken[i] == static_cast<float>(group * weights + i));
+        for (std::size_t i = 0; i < own; ++i) CHECK(taken[weights + i] == static_cast<float>(100 + group * own + i));
+        depthwise.meta.parameters = "own";
+        CHECK(depthwise.slice(folder, 0, weights + own).front() == 0);
+        depthwise.meta.groups = groups + 1;
+        depthwise.meta.parameters = "all";
+        CHECK(depthwise.error(folder).find("all.weight.npy: shape: is (12, 1, 2, 2)") == 0);
+    }
+}
