@@ -19,8 +19,8 @@ AtTarget::AtTarget(const sc_core::sc_module_name& module_name, const Config& con
     SC_THREAD(run);
 }
 
-::tlm::tlm_sync_enum AtTarget::nb_transport_fw(Payload& payload, ::tlm::tlm_phase& phase, sc_time& delay, bool ready) {
-    if (phase == ::tlm::BEGIN_REQ && !blocked_) return begin_request(payload, phase, delay, ready);
+::tlm::tlm_sync_enum AtTarget::nb_transport_fw(Payload& payload, ::tlm::tlm_phase& phase, sc_time& delay) {
+    if (phase == ::tlm::BEGIN_REQ && !blocked_) return begin_request(payload, phase, delay);
     if (phase == ::tlm::END_RESP && responding_ == &payload) {
         responding_ = nullptr;
         response_ended_.notify(delay);
@@ -33,8 +33,8 @@ AtTarget::AtTarget(const sc_core::sc_module_name& module_name, const Config& con
     return ::tlm::TLM_ACCEPTED;
 }
 
-::tlm::tlm_sync_enum AtTarget::begin_request(Payload& payload, ::tlm::tlm_phase& phase, sc_time& delay, bool ready) {
-    if (config_.completes_early && ready && held() == 0) {
+::tlm::tlm_sync_enum AtTarget::begin_request(Payload& payload, ::tlm::tlm_phase& phase, sc_time& delay) {
+    if (config_.completes_early && held() == 0) {
         serve_(payload, delay);
         return ::tlm::TLM_COMPLETED;
     }

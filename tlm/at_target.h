@@ -34,9 +34,7 @@ public:
 
     AtTarget(const sc_core::sc_module_name& name, const Config& config, Serve serve, Backward backward);
 
-    /// `ready`: the blocking call would not wait now, so that a request may be completed early.
-    ::tlm::tlm_sync_enum nb_transport_fw(Payload& payload, ::tlm::tlm_phase& phase, sc_core::sc_time& delay,
-                                         bool ready = true);
+    ::tlm::tlm_sync_enum nb_transport_fw(Payload& payload, ::tlm::tlm_phase& phase, sc_core::sc_time& delay);
     /// Requests between their BEGIN_REQ and the end of their response.
     std::size_t held() const { return held_ + (blocked_ ? 1 : 0); }
 
@@ -46,7 +44,7 @@ private:
         sc_core::sc_time arrival;
     };
 
-    ::tlm::tlm_sync_enum begin_request(Payload& payload, ::tlm::tlm_phase& phase, sc_core::sc_time& delay, bool ready);
+    ::tlm::tlm_sync_enum begin_request(Payload& payload, ::tlm::tlm_phase& phase, sc_core::sc_time& delay);
     void run();
     void respond(Payload& payload);
     void take_blocked();

@@ -24,7 +24,6 @@ void HostInterface::define_windows() {
 }
 
 void HostInterface::config_transport(Payload& payload, sc_time& delay) {
-    if (discarding_ && !in_reset_) wait_for_rest(delay);
     if (in_reset_)
         payload.set_response_status(::tlm::TLM_GENERIC_ERROR_RESPONSE);
     else
@@ -32,7 +31,7 @@ void HostInterface::config_transport(Payload& payload, sc_time& delay) {
 }
 
 ::tlm::tlm_sync_enum HostInterface::config_forward(Payload& payload, ::tlm::tlm_phase& phase, sc_time& delay) {
-    return at_.nb_transport_fw(payload, phase, delay, !discarding_);
+    return at_.nb_transport_fw(payload, phase, delay);
 }
 
 void HostInterface::access_config(Payload& payload, sc_time& delay) {
@@ -107,7 +106,8 @@ void HostInterface::reset_changed() {
     config->invalidate_direct_mem_ptr(kImageWindow, kImageWindow + config_.image_window_bytes - 1);
     if (!in_reset_) return;
     for (sc_core::sc_event* const start : {&job_started_, &dma_started_, &profile_started_}) start->cancel();
-    if (!(activities_ & kJobActivity)) job_ = Job::none;
+    held_starts_.clear();
+    requested_job_ = Job::none;
     discarding_ = activities_ != 0;
     registers_.reset();
     error_text_.clear();
@@ -116,18 +116,20 @@ void HostInterface::reset_changed() {
     dma_answered_.notify();  // a DMA that waits for the link's next slot looks up
 }
 
-void HostInterface::wait_for_rest(sc_time& delay) {
-    const sc_time local = sc_core::sc_time_stamp() + delay;
-    while (discarding_ && !in_reset_) wait(rested_);
-    const sc_time now = sc_core::sc_time_stamp();
-    delay = local > now ? local - now : sc_core::SC_ZERO_TIME;
+void HostInterface::start(sc_core::sc_event& event) {
+    if (discarding_)
+        held_starts_.emplace_back(&event, sc_core::sc_time_stamp() + access_delay_);
+    else
+        event.notify(access_delay_);
 }
 
 void HostInterface::ends(Activity activity) {
     activities_ &= ~activity;
     if (activities_ != 0 || !discarding_) return;
     discarding_ = false;
-    rested_.notify();
+    const sc_time now = sc_core::sc_time_stamp();
+    for (const auto& [event, at] : held_starts_) event->notify(at > now ? at - now : sc_core::SC_ZERO_TIME);
+    held_starts_.clear();
 }
 
 }  // namespace switchyard::hw

@@ -40,8 +40,9 @@ void HostInterface::run_dma() {
         const std::uint64_t start = sc_time_stamp().value(), to = stats_.dma_to_chip_bytes,
                             from = stats_.dma_from_chip_bytes;
         dma_refusal_.clear();
-        const bool list = (request_.bits & kDmaList) != 0;
-        transfers_ = list ? fetch_list(request_) : std::deque<Transfer>{request_};
+        const Transfer request = request_;  // after a reset, the registers may ask for the next one meanwhile
+        const bool list = (request.bits & kDmaList) != 0;
+        transfers_ = list ? fetch_list(request) : std::deque<Transfer>{request};
         const bool sound = !transfers_.empty();
         moved_ = 0;
         while (!transfers_.empty() && !dma_failed() && !discarding_) {

@@ -53,7 +53,6 @@ HostInterface::HostInterface(const sc_core::sc_module_name& module_name, const C
           }),
       arrivals_("arrivals"),
       irq_changed_("irq_changed"),
-      rested_("rested"),
       job_started_("job_started"),
       tile_answered_("tile_answered"),
       profile_started_("profile_started"),
@@ -130,7 +129,7 @@ void HostInterface::receive(Payload& payload) {
     } else if (message && message->kind == MessageKind::config) {
         if (!(activities_ & kProfileActivity) || packet.source != profile_tile_ || !packet.has_values)
             throw ModelError(*this, fmt::format("unexpected profile from endpoint {}", packet.source));
-        profile_.assign(payload.get_data_ptr(), payload.get_data_ptr() + packet.payload_bytes);
+        if (!discarding_) profile_.assign(payload.get_data_ptr(), payload.get_data_ptr() + packet.payload_bytes);
         profile_arrived_.notify();
     } else {
         throw ModelError(*this, fmt::format("unexpected packet{} from endpoint {}",

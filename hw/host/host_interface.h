@@ -41,8 +41,8 @@ namespace switchyard::hw {
 /// their share of the link and no more.
 /// Not modelled: PCIe packets, credits and their overhead, address translation, message-signalled interrupts,
 /// contention on the link between DMA and the configuration port. A reset does not stop the chip's other units in
-/// mid-air: what they are at ends without a trace in registers, interrupt or host memory, and until then the port
-/// stalls.
+/// mid-air: what they are at ends without a trace in registers, interrupt or host memory. The port answers meanwhile;
+/// what an access starts begins when the units have come to rest.
 ///
 /// Sockets: `config` (from the host's bus: LT, AT, DMI of the image window, debug), `host_memory` (to it), `noc_out`
 /// and `noc_in` (to and from a router), `irq` (level, high while an enabled bit of IRQ_STATUS is set; with
@@ -120,8 +120,8 @@ private:
     unsigned config_debug(Payload& payload);
     bool config_dmi(Payload& payload, ::tlm::tlm_dmi& dmi);
     void reset_changed();
-    /// Waits out what a reset has left under way; local time passes with it.
-    void wait_for_rest(sc_core::sc_time& delay);
+    /// Notifies the event when the access in progress takes effect, and once what a reset has left under way is over.
+    void start(sc_core::sc_event& event);
     void begins(Activity activity) { activities_ |= activity; }
     void ends(Activity activity);
 
@@ -219,9 +219,12 @@ private:
     bool in_reset_ = false;
     unsigned activities_ = 0;  ///< whose threads are at work
     bool discarding_ = false;  ///< what is under way is from before a reset
-    sc_core::sc_event rested_;
+    std::vector<std::pair<sc_core::sc_event*, sc_core::sc_time>>
+        held_starts_;  ///< what is to begin then, and not before
 
-    Job job_ = Job::none;
+    Job requested_job_ = Job::none;  ///< that the registers show
+    std::uint32_t requested_batch_ = 0;
+    Job job_ = Job::none;  ///< under way
     sc_core::sc_event job_started_, tile_answered_;
     ChipProgram program_;
     std::set<Endpoint> pending_tiles_;
@@ -231,7 +234,7 @@ private:
     std::uint16_t segment_ = 0;
 
     sc_core::sc_event profile_started_, profile_arrived_;
-    Endpoint profile_tile_ = 0;
+    Endpoint requested_profile_tile_ = 0, profile_tile_ = 0;
 
     sc_core::sc_event dma_started_, dma_answered_;
     std::map<std::uint32_t, Chunk> chunks_;  ///< by tag

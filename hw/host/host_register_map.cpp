@@ -33,7 +33,7 @@ void HostInterface::define_registers() {
 
 void HostInterface::control_written(std::uint32_t bits) {
     if (bits == 0) return;
-    if (job_ != Job::none || status(kDmaBusy | kProfileBusy)) {
+    if (requested_job_ != Job::none || status(kDmaBusy | kProfileBusy)) {
         fail(ErrorCode::busy, 0, "CONTROL was written while work is under way");
         return;
     }
@@ -43,33 +43,33 @@ void HostInterface::control_written(std::uint32_t bits) {
         registers_.set(kImageBytes, 0);
     }
     if (bits & kCommitImage) {
-        job_ = Job::load;
+        requested_job_ = Job::load;
         set_status(kLoading, true);
         // What the window holds now is what is committed: a driver may write the next image while this one is checked.
         committed_bytes_ = registers_.get(kImageBytes);
         if (committed_bytes_ <= config_.image_window_bytes)
             committed_.assign(image_window_.data(), image_window_.data() + committed_bytes_);
-        job_started_.notify(access_delay_);
+        start(job_started_);
     }
 }
 
 void HostInterface::forget_image() {
     set_status(kLoaded | kLastBatchDone, false);
     registers_.set(kBatchDone, 0);
-    program_ = ChipProgram();
+    if (!discarding_) program_ = ChipProgram();  // a batch from before a reset still follows it
 }
 
 void HostInterface::doorbell_written(std::uint32_t batch) {
-    if (job_ != Job::none) {
+    if (requested_job_ != Job::none) {
         fail(ErrorCode::busy, 0, fmt::format("the doorbell for batch {} was rung while work is under way", batch));
     } else if (!status(kLoaded)) {
         fail(ErrorCode::not_loaded, 0,
              fmt::format("the doorbell for batch {} was rung before an image was loaded", batch));
     } else {
-        job_ = Job::batch;
-        batch_ = batch;
+        requested_job_ = Job::batch;
+        requested_batch_ = batch;
         set_status(kBusy, true);
-        job_started_.notify(access_delay_);
+        start(job_started_);
     }
 }
 
@@ -83,19 +83,19 @@ void HostInterface::dma_control_written(std::uint32_t bits) {
     } else {
         request_ = request;
         set_status(kDmaBusy, true);
-        dma_started_.notify(access_delay_);
+        start(dma_started_);
     }
 }
 
 void HostInterface::profile_tile_written(std::uint32_t tile) {
-    if (status(kProfileBusy) || job_ == Job::load || tile >= chip_.tiles) {
+    if (status(kProfileBusy) || requested_job_ == Job::load || tile >= chip_.tiles) {
         fail(ErrorCode::profile_request, tile,
              fmt::format("the profile of tile {} of {} cannot be fetched now", tile, chip_.tiles));
         return;
     }
-    profile_tile_ = static_cast<Endpoint>(tile);
+    requested_profile_tile_ = static_cast<Endpoint>(tile);
     set_status(kProfileBusy, true);
-    profile_started_.notify(access_delay_);
+    start(profile_started_);
 }
 
 void HostInterface::interrupt(std::uint32_t bits) {

@@ -38,13 +38,16 @@ ErrorCode code_of(ImageFault fault) {
 void HostInterface::run_jobs() {
     for (;;) {
         wait(job_started_);
-        if (job_ == Job::none) continue;  // a reset came at the same time
+        if (requested_job_ == Job::none) continue;  // a reset came at the same time
         begins(kJobActivity);
+        job_ = requested_job_;
+        batch_ = requested_batch_;
         if (job_ == Job::load)
             load_image();
         else
             run_batch();
         job_ = Job::none;
+        if (!discarding_) requested_job_ = Job::none;
         ends(kJobActivity);
     }
 }
@@ -183,13 +186,12 @@ void HostInterface::run_profiles() {
         wait(profile_started_);
         if (!status(kProfileBusy)) continue;
         begins(kProfileActivity);
+        profile_tile_ = requested_profile_tile_;
         const std::uint64_t start = sc_core::sc_time_stamp().value();
         send(packet({profile_tile_},
                     {MessageKind::config, MemoryOperation::none, ::tlm::TLM_READ_COMMAND, kTileProfileRead, 0}));
         wait(profile_arrived_);
-        if (discarding_) {
-            profile_.clear();
-        } else {
+        if (!discarding_) {
             registers_.set(kProfileRecords, static_cast<std::uint32_t>(profile_.size() / sizeof(ProfileRecord)));
             set_status(kProfileBusy, false);
             interrupt(kIrqProfileReady);

@@ -16,6 +16,7 @@
 #include "switchyard/platform/system/page.h"
 #include "switchyard/platform/system/report_parts.h"
 #include "switchyard/platform/system/system.h"
+#include "switchyard/platform/systems/m_tenant/tenant_config.h"
 #include "switchyard/sw_scheduler/base/error.h"
 #include "switchyard/sw_scheduler/base/files.h"
 
@@ -53,6 +54,7 @@ void sort_overrides(Point& point, const std::string& section, const std::map<std
 void BaselineCommand::add_to(CLI::App& app, const SystemRegistry& registry) {
     std::vector<std::string> names = registry.design_names();
     names.emplace_back(kKeys);
+    given.watch(app);
     app.add_option("name", name, "a design (sy-sim systems lists them); keys prints docs/baseline_keys.md")
         ->required()
         ->check(CLI::IsMember(names));
@@ -70,15 +72,9 @@ void BaselineCommand::add_to(CLI::App& app, const SystemRegistry& registry) {
     timeline.add_to(app);
 }
 
-int BaselineCommand::run(const SystemRegistry& registry) const {
-    if (name == kKeys) {
-        fmt::print("{}", parameters_markdown(registry));
-        return 0;
-    }
-    if (model.empty()) throw InputError("baseline", 0, name, "wants a model file");
-    if (platform.file.empty()) throw InputError("baseline", 0, "--platform", "is required");
-    const System& system = registry.system_of_design(name);
+Point BaselineCommand::point(const SystemRegistry& registry) const {
     const SystemDesign design = registry.design(name);
+    given.refuse_unused({{"tenant", design.section == kTenantSection, "goes with m-tenant"}});
     Point point;
     point.design = name;
     point.workload = model;
@@ -89,17 +85,36 @@ int BaselineCommand::run(const SystemRegistry& registry) const {
     point.work.trace = trace;
     point.work.batches = batches;
     point.work.seed = seed;
-    if (!parameters_file.empty()) {
-        if (!design.reads_platform || design.section.empty())
-            throw InputError("baseline", 0, "--tenant", "is for m-tenant");
-        point.parameters[kFileParameter] = parameters_file;
+    for (const WorkKey key : keys_of(point.work)) {
+        const std::string refusal = registry.refusal(name, key);
+        if (!refusal.empty()) throw InputError(std::string("--") + name_of(key), 0, "", refusal);
     }
+    if (!parameters_file.empty()) point.parameters[kFileParameter] = parameters_file;
     sort_overrides(point, design.section, parse_overrides(platform.settings));
     if (!design.reads_platform && !point.overrides.empty())
         throw InputError("--set", 0, point.overrides.begin()->first, "unknown key");
-    system.check_platform(point);
+    return point;
+}
+
+int BaselineCommand::run(const SystemRegistry& registry) const {
+    if (name == kKeys) {
+        if (given.any_but({"name", "quiet"}))
+            throw InputError("baseline", 0, name, "prints the keys and does nothing else; leave model and options out");
+        fmt::print("{}", parameters_markdown(registry));
+        return 0;
+    }
+    if (model.empty())
+        throw InputError("baseline", 0, name, "a model file is expected behind the design; none is given");
+    if (platform.file.empty()) throw InputError("baseline", 0, "--platform", "is required");
+    const System& system = registry.system_of_design(name);
+    const Point asked = point(registry);
+    system.check_platform(asked);
     timeline.check();
-    const std::unique_ptr<Plan> plan = system.prepare(point);
+    const std::unique_ptr<Plan> plan = system.prepare(asked);
+    if (seed && !plan->depends_on_seed())
+        throw InputError(
+            "--seed", 0, "",
+            fmt::format("has no effect: nothing is drawn for {}, which is recorded or static; leave it out", model));
     const nlohmann::ordered_json document = timeline.record([&] { return plan->run(); });
     if (!report.empty()) {
         FileContents files;

@@ -13,6 +13,7 @@
 #include <system_error>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 #include <systemc>
 
@@ -76,27 +77,37 @@ std::string unwritable() {
     return std::string("cannot be written") + (errno == 0 ? "" : std::string(": ") + std::strerror(errno));
 }
 
-/// Of the command line that CLI11 has refused: a command that is not there, or the first option.
-std::string suggestion_for(const CLI::App& app, int argc, char** argv) {
+/// What is wrong with a command line that CLI11 has refused: the first command or option that is not there, or what
+/// CLI11 says. It looks for what is required first, and would ask for --platform where --platfrom was given.
+std::string refusal_of(const CLI::App& app, int argc, char** argv, const std::string& otherwise) {
     const CLI::App* command = &app;
+    std::string path = app.get_name();
     for (int i = 1; i < argc; ++i) {
         const std::string word = argv[i];
+        std::vector<std::string> names;
         if (word.rfind("--", 0) != 0) {
-            std::vector<std::string> names;
             for (const CLI::App* one : command->get_subcommands({})) names.push_back(one->get_name());
-            const auto found = std::find(names.begin(), names.end(), word);
-            if (found == names.end() && !names.empty()) return suggestion(word, names);
-            if (found != names.end()) command = command->get_subcommand(word);
+            if (names.empty()) continue;
+            if (std::find(names.begin(), names.end(), word) == names.end())
+                return fmt::format("{}: unknown command of {}; known commands: {}{}", word, path,
+                                   fmt::join(names, ", "), suggestion(word, names));
+            command = command->get_subcommand(word);
+            path += " " + word;
             continue;
         }
         const std::string name = word.substr(0, word.find('='));
-        if (name == "--" || command->get_option_no_throw(name) != nullptr) continue;
-        std::vector<std::string> names;
+        if (name == "--") break;
+        if (const CLI::Option* const option = command->get_option_no_throw(name)) {
+            if (name == word) i += option->get_expected_min();  // its value may look like an option
+            continue;
+        }
         for (const CLI::Option* option : command->get_options())
             for (const std::string& known : option->get_lnames()) names.push_back("--" + known);
-        return suggestion(name, names);
+        const std::string nearest = suggestion(name, names);
+        return fmt::format("{}: unknown option of {}{}", name, path,
+                           nearest.empty() ? fmt::format("; {} --help lists them", path) : nearest);
     }
-    return "";
+    return otherwise;
 }
 
 }  // namespace
@@ -142,7 +153,7 @@ int run_program(CLI::App& app, int argc, char** argv, const std::function<int()>
         return status;
     } catch (const CLI::ParseError& error) {
         if (error.get_exit_code() == 0) return app.exit(error);  // --help
-        return complain(program, error.what() + suggestion_for(app, argc, argv));
+        return complain(program, refusal_of(app, argc, argv, error.what()));
     } catch (const sc_core::sc_report& report) {
         const std::string message = report.get_msg();
         const bool memory = message.find("std::bad_alloc") != std::string::npos;  // thrown in a simulated process

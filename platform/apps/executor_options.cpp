@@ -33,6 +33,8 @@ ExecutorOptions ExecutorCommandLine::options(const std::string& store, std::vect
         throw InputError("--command", 0, "", "belongs to --executor command, which needs it");
     if (kind_ == "command" && command_.find("{}") == std::string::npos)
         throw InputError("--command", 0, "", "has no {} for the command of a point");
+    if (kind_ == "processes" && !spool_.empty())
+        throw InputError("--spool", 0, "", "belongs to --executor slurm or command, which need it; leave it out");
     if (kind_ != "slurm" && !slurm_options_.empty())
         throw InputError("--slurm-options", 0, "", "belongs to --executor slurm");
     if (kind_ == "processes") return options;

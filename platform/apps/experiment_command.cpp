@@ -37,6 +37,8 @@ int ExperimentCommand::run(const SystemRegistry& registry) {
     std::vector<std::string> work = {"work", file};
     for (const std::string& setting : settings) work.insert(work.end(), {"--set", setting});
     options.executor = executor.options(options.store.empty() ? report : options.store, work);
+    if (options.retry && options.store.empty())
+        throw InputError("--retry", 0, "", "has no effect here: it goes with --store; leave it out");
     const bool elsewhere = options.executor.kind != ExecutorOptions::Kind::processes;
     if (elsewhere && options.store.empty()) throw InputError("--executor", 0, "", "wants a --store");
     if (!options.store.empty()) {

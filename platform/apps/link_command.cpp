@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "switchyard/platform/apps/link_command.h"
 
+#include <algorithm>
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -46,6 +47,7 @@ std::string link_table(const nlohmann::ordered_json& report) {
 }  // namespace
 
 void LinkCommand::add_to(CLI::App& app) {
+    given_.watch(app);
     run_.collectives = link_collectives();
     run_.bytes = {65536, 1048576, 16777216, 268435456};
     app.add_option("topology", file_, "topology file (YAML), or --family");
@@ -91,6 +93,24 @@ sched::LinkTopology LinkCommand::topology() const {
     return devices_ > 0 ? read.first_devices(devices_) : read;
 }
 
+std::vector<UnusedParameter> LinkCommand::unused() const {
+    const auto has = [this](const char* prefix) {
+        return std::any_of(run_.collectives.begin(), run_.collectives.end(),
+                           [prefix](const std::string& name) { return name.rfind(prefix, 0) == 0; });
+    };
+    const bool message = has("point_to_point"), cells = has("all_to_all");
+    constexpr const char* kMessage = "goes with --collective point_to_point";
+    constexpr const char* kCells = "goes with --collective all_to_all_padded or all_to_all_sparse";
+    return given_.unused(
+        {{"from", message, kMessage},
+         {"to", message, kMessage},
+         {"cell-bytes", cells, kCells},
+         {"skew", cells, kCells},
+         {"ranks", cells, kCells},
+         {"seed", cells, kCells},
+         {"nccl", has("all_gather") || has("all_reduce"), "goes with --collective all_gather or all_reduce"}});
+}
+
 nlohmann::ordered_json LinkCommand::report() {
     try {
         run_.topology = std::make_shared<sched::LinkTopology>(topology().scaled(rate_factor_));
@@ -102,6 +122,7 @@ nlohmann::ordered_json LinkCommand::report() {
 }
 
 int LinkCommand::run() {
+    refuse(unused());
     const nlohmann::ordered_json result = report();
     if (!json_.empty()) write_json(result, json_);
     fmt::print("{}", link_table(result));

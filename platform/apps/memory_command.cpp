@@ -15,6 +15,7 @@
 namespace switchyard::platform {
 
 void MemoryCommand::add_to(CLI::App& app) {
+    given_.watch(app);
     app.add_flag("--keys", keys_, "print the keys of a device file and do nothing else");
     app.add_option("--device", device_,
                    "hbm2, ddr4, lpddr4, another device of configs/devices by its name, or the path of a file");
@@ -60,6 +61,25 @@ void MemoryCommand::resolve() {
     memory_ = hw::dram::read_device(device_, overrides);
 }
 
+std::vector<UnusedParameter> MemoryCommand::unused() const {
+    const std::string& pattern = traffic_.pattern;
+    const bool trace = pattern == "trace", banks = options_.impl == "bank";
+    const bool chosen = !trace && pattern != "alternating" && pattern != "copy";
+    const bool mixed = chosen && traffic_.read_share > 0 && traffic_.read_share < 1;
+    const bool load = traffic_.load_gb_per_s > 0;
+    constexpr const char* kBanks = "goes with --impl bank";
+    return given_.unused(
+        {{"stride-bytes", pattern == "strided", "goes with --pattern strided"},
+         {"streams", pattern == "streams", "goes with --pattern streams"},
+         {"read-share", chosen, "goes with all patterns but alternating, copy and trace, which have theirs"},
+         {"request-bytes", !trace, "goes with all patterns but trace, whose file says it"},
+         {"requests", !trace, "goes with all patterns but trace, whose file says it"},
+         {"seed", pattern == "random" || mixed, "goes with --pattern random or a --read-share between 0 and 1"},
+         {"outstanding", !load && !traffic_.timed, "goes without --load and --timed"},
+         {"check", banks, kBanks},
+         {"commands", banks, kBanks}});
+}
+
 nlohmann::ordered_json MemoryCommand::report() {
     figures_ = run_memory(memory_, traffic_, options_);
     return memory_json(memory_, traffic_, options_, figures_);
@@ -67,10 +87,13 @@ nlohmann::ordered_json MemoryCommand::report() {
 
 int MemoryCommand::run() {
     if (keys_) {
+        if (given_.any_but({"keys", "quiet"}))
+            throw InputError("--keys", 0, "", "prints the keys and does nothing else; leave the other options out");
         fmt::print("{}", hw::dram::device_keys_markdown());
         return 0;
     }
     resolve();
+    refuse(unused());
     const nlohmann::ordered_json result = report();
     if (!json_.empty()) write_json(result, json_);
     fmt::print("{}", memory_text(memory_, traffic_, options_, figures_));

@@ -6,6 +6,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "switchyard/platform/apps/given_options.h"
 #include "switchyard/platform/characterisation/memory_run.h"
 
 namespace CLI {
@@ -23,6 +24,8 @@ public:
     void resolve();
     /// What --json writes.
     nlohmann::ordered_json report();
+    /// Options that have no effect beside the others. After resolve().
+    std::vector<UnusedParameter> unused() const;
     /// The exit status. Throws InputError.
     int run();
 
@@ -32,6 +35,7 @@ private:
     MemoryTraffic traffic_;
     MemoryRunOptions options_;
     bool keys_ = false;
+    GivenOptions given_;
     hw::dram::Device memory_;
     MemoryFigures figures_;
 };

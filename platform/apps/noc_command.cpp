@@ -82,6 +82,7 @@ std::string heat_map_of(const nlohmann::ordered_json& report) {
 }  // namespace
 
 void NocCommand::add_to(CLI::App& app) {
+    given.watch(app);
     hw::flit::Config& network = noc.network;
     app.add_option("--topology", topology, "torus or mesh")->check(CLI::IsMember({"torus", "mesh"}));
     app.add_option("--size", size, "columns x rows, for example 8x8");
@@ -137,6 +138,15 @@ void NocCommand::resolve() {
     noc.warmup_cycles = warmup >= 0 ? static_cast<std::uint64_t>(warmup) : noc.cycles / 2;
 }
 
+std::vector<UnusedParameter> NocCommand::unused() const {
+    const bool flits = noc.impl != "packet";
+    constexpr const char* kFlits = "goes with --impl flit, rtl or lockstep";
+    return given.unused({{"arbitration", flits, kFlits},
+                         {"switch-iterations", flits, kFlits},
+                         {"without-dateline", flits && noc.network.torus,
+                          "goes with --topology torus and --impl flit, rtl or lockstep"}});
+}
+
 nlohmann::ordered_json NocCommand::report() const {
     try {
         return noc_report(noc, noc.impl == "packet" ? run_packet_network(noc) : run_flit_network(noc));
@@ -147,6 +157,7 @@ nlohmann::ordered_json NocCommand::report() const {
 
 int NocCommand::run() {
     resolve();
+    refuse(unused());
     const nlohmann::ordered_json result = report();
     if (!json.empty()) write_json(result, json);
     fmt::print("{}{}{}", table_of(result), validity_of(result), heat_map ? heat_map_of(result) : "");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "switchyard/platform/apps/pilot_command.h"
 
+#include <algorithm>
 #include <chrono>
 
 #include <fmt/format.h>
@@ -117,6 +118,7 @@ void PilotCommand::add_to(CLI::App& app) {
     train_->add_option("-o,--output", output_, "pilot to write (JSON)")->required();
 
     evaluate_ = command_->add_subcommand("evaluate", "count the mispredictions of a pilot");
+    given_.watch(*evaluate_);
     evaluate_->add_option("pilot", pilot_, "pilot (JSON)")->required();
     evaluate_->add_option("networks", networks_, "descriptions of networks, or lists of them (YAML)")->required();
     evaluate_->add_option("--gpu", gpu_, "file of configs/gpus whose kernel times are used; a list names its own");
@@ -178,6 +180,13 @@ int PilotCommand::train() {
 }
 
 int PilotCommand::evaluate() {
+    const auto lists = [](const std::string& file) { return lists_networks(file, "pilot_validation"); };
+    const bool described = !std::all_of(networks_.begin(), networks_.end(), lists);
+    constexpr const char* kDescribed = "goes with a description of a network; a list names its own";
+    given_.refuse_unused({{"gpu", described, kDescribed},
+                          {"set", described, kDescribed},
+                          {"samples", described, kDescribed},
+                          {"seed", described, kDescribed}});
     const Pilot pilot = Pilot::read(pilot_);
     nlohmann::ordered_json report = nlohmann::ordered_json::array();
     double sum = 0;
@@ -212,7 +221,7 @@ int PilotCommand::evaluate() {
                           {"resolved", e.resolved}});
     };
     for (const std::string& file : networks_) {
-        if (lists_networks(file, "pilot_validation")) {
+        if (lists(file)) {
             for_listed(file, "pilot_validation",
                        [&](const Listed& listed) { add(listed.network, listed.seed, listed.samples, listed.changes); });
             continue;

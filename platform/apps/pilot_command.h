@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "switchyard/platform/apps/given_options.h"
 #include "switchyard/sw_scheduler/dynn_offload/pilot.h"
 
 namespace CLI {
@@ -31,6 +32,7 @@ private:
     std::vector<std::string> inputs_, networks_, settings_;
     std::uint64_t seed_ = 1, samples_ = 3000;
     bool time_ = false;
+    GivenOptions given_;  ///< of evaluate
     CLI::App *command_ = nullptr, *trace_ = nullptr, *train_ = nullptr, *evaluate_ = nullptr, *inspect_ = nullptr;
 };
 

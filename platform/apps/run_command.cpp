@@ -29,6 +29,7 @@
 namespace switchyard::platform {
 
 void RunCommand::add_to(CLI::App& app) {
+    given_options.watch(app);
     platform.add_to(app);
     app.add_option("--image", image, "kernel image")->required();
     app.add_option("--trace", trace, "recorded routes (JSON Lines); otherwise the model's generator or trace has them");
@@ -84,6 +85,14 @@ unsigned RunCommand::doorbells(const Image& program, const char* option, unsigne
     return count / together;
 }
 
+void RunCommand::refuse_unused(const PlatformConfig& config) const {
+    given_options.refuse_unused({{"model", reschedule_interval > 0, "goes with --reschedule"},
+                                 {"bound", !expected.empty(), "goes with --expect"},
+                                 {"seed", !config.chip.functional && trace.empty(),
+                                  "goes with generated routes, without --trace and with chip.functional: no"},
+                                 {"spot-check", config.chip.impl != "tiles", "goes with chip.impl: auto or stages"}});
+}
+
 void RunCommand::check_values(const PlatformConfig& config) const {
     const bool given = !weights.empty() || !inputs.empty() || !outputs.empty() || !expected.empty();
     if (config.chip.functional && (weights.empty() || inputs.empty()))
@@ -117,6 +126,7 @@ nlohmann::ordered_json RunCommand::values_json(const Image& program, const Netwo
 int RunCommand::run() const {
     const PlatformConfig config = platform.read();
     check_values(config);
+    refuse_unused(config);
     timeline.check();
     catch_interrupts();
     const std::vector<std::uint8_t> bytes = read_bytes(image, kMaxImageBytes);
@@ -136,6 +146,10 @@ int RunCommand::run() const {
             source = {"every branch"};
             routing.assign(routing.size(), every_branch(program.meta));
         }
+        if (seed && source.kind != sched::kGenerator)
+            throw InputError(image, 0, "--seed",
+                             fmt::format("has no effect: the routes of {}, {}, are not drawn; leave it out",
+                                         program.meta.model, source.kind));
     }
     RunOptions options;
     options.ends_early = interrupt_requested;

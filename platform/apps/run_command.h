@@ -10,6 +10,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "switchyard/platform/apps/command_line.h"
+#include "switchyard/platform/apps/given_options.h"
 #include "switchyard/platform/apps/timeline_option.h"
 #include "switchyard/platform/chip/platform_config.h"
 #include "switchyard/platform/systems/adyna/simulation.h"
@@ -29,8 +30,11 @@ struct RunCommand {
     std::string model;
     std::optional<std::uint64_t> seed;
     TimelineOption timeline;
+    GivenOptions given_options;
 
     void add_to(CLI::App& app);
+    /// Throws InputError for options that have no effect beside the others and the platform.
+    void refuse_unused(const PlatformConfig& config) const;
     sched::Routes routes(const Image& program, const std::vector<std::uint8_t>& bytes) const;
     /// Those that start N batches.
     unsigned doorbells(const Image& program, const char* option, unsigned count) const;

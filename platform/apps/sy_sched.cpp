@@ -11,6 +11,7 @@
 
 #include "switchyard/platform/apps/command_line.h"
 #include "switchyard/platform/apps/git_description.h"
+#include "switchyard/platform/apps/given_options.h"
 #include "switchyard/platform/apps/import_command.h"
 #include "switchyard/platform/apps/number_options.h"
 #include "switchyard/platform/apps/pilot_command.h"
@@ -27,6 +28,7 @@
 #include "switchyard/platform/systems/adyna/report.h"
 #include "switchyard/platform/systems/adyna/sampling_report.h"
 #include "switchyard/sw_scheduler/adyna/compiler/compile.h"
+#include "switchyard/sw_scheduler/adyna/compiler/design.h"
 #include "switchyard/sw_scheduler/adyna/image/image.h"
 #include "switchyard/sw_scheduler/base/files.h"
 #include "switchyard/sw_scheduler/kernel_streams/stream_model.h"
@@ -44,8 +46,10 @@ struct CompileCommand {
     platform::NetworkImageOptions options;
     std::string model, routing, output, json;
     std::uint32_t batch = 0;
+    platform::GivenOptions given;
 
     void add_to(CLI::App& app) {
+        given.watch(app);
         app.add_option("model", model, "model file (YAML)")->required();
         platform.add_to(app);
         app.add_option("--design", options.design, "system to compile for: adyna, ...")->required();
@@ -86,6 +90,10 @@ struct CompileCommand {
     int run() const {
         const platform::PlatformConfig config = platform.read();
         const sched::Model input = read_input();
+        const bool routes = sched::find_design(options.design).without(options.without).has(sched::Mechanism::routing);
+        constexpr const char* kRoutes = "goes with designs that route samples; here every sample takes every branch";
+        given.refuse_unused(
+            {{"profile", routes, kRoutes}, {"routing", routes || !input.routing.trace.empty(), kRoutes}});
         const auto [image, bytes] = platform::compile_network(input, config, options);
         FileContents files{{output, std::string(bytes.begin(), bytes.end())}};
         if (!input.routing.trace.empty())
@@ -154,6 +162,9 @@ struct RoutesCommand {
         request.batches = batches;
         request.seed = seed;
         const sched::Routes routes = sched::provide_routes(request);
+        if (seed && routes.source.kind != sched::kGenerator)
+            throw InputError(model, 0, "--seed",
+                             "has no effect: the network has no switch, or declares recorded routes; leave it out");
         write_trace(output, request.switches, routes.batches);
         if (!json.empty())
             platform::write_json({{"format", "switchyard-routes"},
@@ -174,8 +185,10 @@ struct KernelsCommand {
     std::string model, output, json;
     sched::StreamRequest request;
     bool binary = false;
+    platform::GivenOptions given;
 
     void add_to(CLI::App& app) {
+        given.watch(app);
         app.add_option("model", model, "description of the application (YAML)")->required();
         app.add_option("--seed", request.seed, "seed of what depends on the input; default: 1")
             ->check(platform::whole_number(0));
@@ -187,6 +200,9 @@ struct KernelsCommand {
 
     int run() const {
         const sched::StreamModel description = sched::read_stream_model(model);
+        constexpr const char* kInputs = "goes with an application whose kernels depend on the input";
+        given.refuse_unused(
+            {{"seed", description.input_dependent, kInputs}, {"input", description.input_dependent, kInputs}});
         const sched::GeneratedStream stream = description.generate(request);
         if (binary) {
             const std::vector<std::uint8_t> bytes = sched::encode_kernel_stream(stream.kernels);

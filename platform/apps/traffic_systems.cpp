@@ -85,6 +85,9 @@ public:
         return "";
     }
     void check_parameters(const Point& point) const override { resolved(point); }
+    std::vector<UnusedParameter> unused_parameters(const Point& point) const override {
+        return resolved(point).unused();
+    }
 
     std::unique_ptr<Plan> prepare(const Point& point) const override {
         return std::make_unique<TrafficPlan<Command>>(resolved(point));

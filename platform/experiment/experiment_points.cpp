@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <limits>
 #include <set>
 #include <tuple>
@@ -7,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "switchyard/platform/experiment/experiment.h"
+#include "switchyard/platform/experiment/used_keys.h"
 #include "switchyard/sw_scheduler/base/error.h"
 #include "switchyard/sw_scheduler/base/plain_number.h"
 
@@ -69,6 +71,42 @@ ExperimentPoint point_of(const Experiment& experiment, const Experiment::Network
     point.run.overrides = experiment.set;
     for (const auto& [key, value] : design.set) apply(experiment, design.line, key, value, point.run);
     return point;
+}
+
+/// Where a point's option of synthetic traffic is written.
+UsedKeys::Place place_of(const Experiment& experiment, const ExperimentPoint& point, const std::string& option) {
+    if (experiment.sweep && experiment.sweep->key == option && !point.sweep.empty())
+        return {"sweep: " + option, experiment.sweep->line};
+    const Experiment::Design& design = experiment.design(point.design);
+    if (design.set.count(option) != 0) return {fmt::format("designs: {}: {}", design.name, option), design.line};
+    for (const Experiment::Network& network : experiment.networks)
+        if (network.name == point.network && network.set.count(option) != 0)
+            return {fmt::format("traffic: {}: {}", network.name, option), network.line};
+    return {"set: " + option, 0};
+}
+
+/// Nothing of the file is without effect on all of the points that it is for.
+void check_use(const Experiment& experiment, const std::vector<ExperimentPoint>& points,
+               const SystemRegistry& registry) {
+    UsedKeys used;
+    for (const ExperimentPoint& point : points) {
+        if (experiment.synthetic()) {
+            std::map<std::string, std::string> refusals;
+            for (const auto& option : point.run.parameters) refusals[option.first];
+            for (const UnusedParameter& option :
+                 registry.system_of_design(point.run.design).unused_parameters(point.run))
+                refusals[option.name] = fmt::format("has no effect here: it {}; leave it out", option.why);
+            for (const auto& [option, refusal] : refusals) used.add(place_of(experiment, point, option), refusal);
+            continue;
+        }
+        const auto network = std::find_if(experiment.networks.begin(), experiment.networks.end(),
+                                          [&](const auto& one) { return one.name == point.network; });
+        const bool sweeps_batches = point.sweep_key == kBatchSize;
+        add_work(used, point.run, registry, {"networks: " + point.network, network->line},
+                 sweeps_batches ? UsedKeys::Place{"sweep", experiment.sweep->line}
+                                : UsedKeys::Place{"designs: " + point.design, experiment.design(point.design).line});
+    }
+    used.check(experiment.file);
 }
 
 /// Whatever can be wrong with the files, before anything runs; each file once for a system.
@@ -169,6 +207,7 @@ std::vector<ExperimentPoint> points_of(const Experiment& experiment, const Syste
             }
         }
     }
+    check_use(experiment, points, registry);
     check_files(experiment, points, registry);
     return points;
 }

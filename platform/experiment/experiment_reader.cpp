@@ -36,7 +36,7 @@ public:
         experiment_.title = file_.text_or("title", experiment_.name);
         if (!experiment_.synthetic()) {
             experiment_.platform = resolved(file_.text("platform"));
-            experiment_.batches = static_cast<std::size_t>(file_.integer("batches", 1, kMaxBatches));
+            experiment_.batches = static_cast<std::size_t>(file_.integer_or("batches", 1, kMaxBatches, 0));
             experiment_.first_batch = static_cast<std::size_t>(file_.integer_or("first_batch", 0, kMaxBatches, 0));
             experiment_.model_error = file_.number_or("model_error", 0, 1, 0);
             if (file_.has("seed"))
@@ -50,6 +50,7 @@ public:
         each("designs", experiment_.synthetic() ? Keys{"name", "set"} : Keys{"design", "name", "platform", "set"},
              [this](MappingReader& entry, bool whole) { add_design(entry, whole); });
         if (experiment_.synthetic()) check_options_are_set_once();
+        if (!experiment_.synthetic() && experiment_.batches == 0) check_needs_no_batches();
         if (file_.has("sweep")) read_sweep(file_.mapping("sweep"));
         std::set<std::string> names;
         each("figures", figure_keys(experiment_), [&](MappingReader& entry, bool whole) {
@@ -84,6 +85,11 @@ private:
             visit(reader, !list[i].IsScalar());
             reader.finish();
         }
+    }
+
+    void check_needs_no_batches() const {
+        for (const Experiment::Design& design : experiment_.designs)
+            if (registry_.refusal(design.design, WorkKey::batches).empty()) file_.fail("batches", "is missing");
     }
 
     /// Paths stand relative to the experiment's file.

@@ -16,6 +16,7 @@
 #include "switchyard/platform/experiment/measure.h"
 #include "switchyard/platform/experiment/pareto.h"
 #include "switchyard/platform/experiment/stored_run.h"
+#include "switchyard/platform/experiment/used_keys.h"
 #include "switchyard/sw_scheduler/base/error.h"
 #include "switchyard/sw_scheduler/base/json_text.h"
 #include "switchyard/sw_scheduler/base/plain_number.h"
@@ -116,7 +117,12 @@ public:
         : sweep_(sweep),
           options_(options),
           points_(points_of(sweep)),
-          stored_(registry, version, options.store, options.retry) {}
+          stored_(registry, version, options.store, options.retry) {
+        UsedKeys used;
+        for (const SweepPoint& point : points_)
+            add_work(used, point.run, registry, {"networks: " + point.network}, {"designs: " + point.design});
+        used.check(sweep.file);
+    }
 
     SweepOutcome run() {
         find_keys();

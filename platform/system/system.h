@@ -37,6 +37,15 @@ struct Work {
     std::vector<RoutePhase> phases;
 };
 
+/// What a Work may say of its batches, in the order of Work. A design takes some of these keys.
+enum class WorkKey { batches, first_batch, batch_size, seed, trace, phases };
+/// "batch_size", as files have it; the options of `sy-sim baseline` are called alike.
+const char* name_of(WorkKey key);
+/// The keys that the work sets, in the order of the enumeration.
+std::vector<WorkKey> keys_of(const Work& work);
+/// All of them: designs on networks whose samples take routes.
+const std::vector<WorkKey>& all_work_keys();
+
 /// One design with its work: everything that a result depends on.
 struct Point {
     std::string design;                             ///< a name in the registry
@@ -55,6 +64,14 @@ struct SystemDesign {
     std::string section{};
     /// False: the platform is the file of the parameter `file`, with that section only, and may be left out.
     bool reads_platform = true;
+    /// What it takes of a Work. The rest would be without effect, and is refused (SystemRegistry::refusal()).
+    std::vector<WorkKey> work{};
+};
+
+/// A parameter that a point sets and that has no effect on it.
+struct UnusedParameter {
+    std::string name;
+    std::string why;  ///< "goes with pattern strided"
 };
 
 /// A point made ready: compiled, placed or scheduled, whatever the system does before anything runs.
@@ -67,6 +84,9 @@ public:
 
     /// What the plan costs, with units in the names: {"image_bytes": 40960}. An empty object if nothing is prepared.
     virtual nlohmann::ordered_json cost() const;
+
+    /// Another seed of the work may have another result. False if nothing is drawn: a recorded trace, a static network.
+    virtual bool depends_on_seed() const { return true; }
 
     /// Elaborates the model, runs the point's work and returns the report of docs/report_format.md, or of it what the
     /// model can say; counters and checks are in it. The experiment runner reads `ok` (true if it is missing),
@@ -104,6 +124,8 @@ public:
                                         const std::string& value) const;
     /// Throws InputError for parameters that are wrong or do not go together. Reads no workload.
     virtual void check_parameters(const Point& point) const;
+    /// Parameters that have no effect beside the others. The parameters are right by themselves.
+    virtual std::vector<UnusedParameter> unused_parameters(const Point& point) const;
     /// Throw InputError for whatever is wrong with the file. Unless the system makes its load.
     virtual void check_workload(const Point& point) const;
     virtual void check_platform(const Point& point) const;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "switchyard/platform/system/system_registry.h"
 
+#include <algorithm>
 #include <stdexcept>
 #include <utility>
 
@@ -36,6 +37,19 @@ const System& SystemRegistry::system_of_design(const std::string& design) const 
 
 SystemDesign SystemRegistry::design(const std::string& name) const {
     return known(name).design;
+}
+
+std::string SystemRegistry::refusal(const std::string& design, WorkKey key) const {
+    const auto takes = [&](const std::string& name) {
+        const std::vector<WorkKey>& work = known(name).design.work;
+        return std::find(work.begin(), work.end(), key) != work.end();
+    };
+    if (designs_.count(design) == 0 || takes(design)) return "";
+    std::vector<std::string> others = design_names();
+    others.erase(std::remove_if(others.begin(), others.end(), [&](const auto& name) { return !takes(name); }),
+                 others.end());
+    return fmt::format("{} does not take it; leave it out{}", design,
+                       others.empty() ? "" : fmt::format(" (taken by {})", fmt::join(others, ", ")));
 }
 
 const System& SystemRegistry::system(const std::string& name) const {

@@ -21,6 +21,10 @@ public:
     SystemDesign design(const std::string& name) const;
     const System& system(const std::string& name) const;
 
+    /// "" if the design takes this key of a work, or is unknown; otherwise why the key is refused: "sushi-table does
+    /// not take it; leave it out (taken by adyna, ...)".
+    std::string refusal(const std::string& design, WorkKey key) const;
+
     const std::vector<std::unique_ptr<System>>& systems() const { return systems_; }
     /// Of all systems but those that make their load, in order of registration.
     std::vector<std::string> design_names() const;

@@ -54,7 +54,7 @@ Bytes read_all(const std::string& path, std::uint64_t max_bytes) {
 std::ifstream open_input(const std::string& path) {
     std::error_code error;
     const fs::file_status status = fs::status(path, error);
-    if (!fs::exists(status)) fail_to("cannot be read", path, error.value() == ENOENT ? 0 : error.value());
+    if (!fs::exists(status)) fail_to("cannot be read", path, error.value());
     if (fs::is_directory(status)) throw InputError(path, 0, "", "is a directory");
     if (!fs::is_regular_file(status) && !fs::is_fifo(status)) throw InputError(path, 0, "", "is neither file nor pipe");
     errno = 0;

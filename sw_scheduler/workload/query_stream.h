@@ -24,6 +24,9 @@ struct QueryStreamConfig {
     double burst_queries = 16;   ///< mean length
     double drift_spread = 0.15;  ///< half of the width around the mean that drifts
     double load = 0;             ///< of Poisson arrivals; 0: a query comes when the one before is done
+
+    /// The queries depend on the seed.
+    bool draws() const { return kind != "trace" && (kind != "adversarial" || load > 0); }
 };
 
 template <class V>

@@ -38,7 +38,7 @@ Routes generated(const RouteRequest& request, std::size_t batches) {
     for (const DistributionPhase& phase : request.phases)
         if (phase.from_batch > 0) add(phase.from_batch, phase.distribution);
 
-    Routes routes{{}, {"generator", request.seed.value_or(first.seed)}};
+    Routes routes{{}, {kGenerator, request.seed.value_or(first.seed)}};
     for (std::size_t batch = 0; batch < batches; ++batch) {
         const auto next = std::upper_bound(begins.begin(), begins.end(), batch);
         routes.batches.push_back(

@@ -12,9 +12,11 @@
 
 namespace switchyard::sched {
 
+inline constexpr const char* kGenerator = "generator";  ///< RoutingSource::kind of routes that depend on a seed
+
 /// Where the routes of a run come from; a report says it.
 struct RoutingSource {
-    std::string kind;        ///< "trace", "generator", "none" (the network has no switch), or what a system says
+    std::string kind;        ///< "trace", kGenerator, "none" (the network has no switch), or what a system says
     std::uint64_t seed = 0;  ///< of a generator
 };
 

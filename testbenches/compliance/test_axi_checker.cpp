@@ -199,6 +199,11 @@ std::vector<Scenario> scenarios() {
              t.ar({0x100, 3, 0, 2, kIncr});
          },
          true},
+        {AxiRule::lite_burst,
+         [](Bench& t) {
+             t.ar({0x100, 0, 0, 1, kIncr});  // narrow
+         },
+         true},
     };
 }
 
@@ -220,6 +225,24 @@ TEST_CASE("each broken AXI rule is found, and no other", "[axi]") {
         });
     }
     CHECK(met.size() == kAxiRules);
+}
+
+TEST_CASE("an AXI4-Lite master drives neither sizes nor LAST, and nothing is broken", "[axi]") {
+    in_child([] {
+        Bench bench(true, [](Bench& t) {
+            t.aw({0x104, 0, 0, 0, 0});
+            t.w(false);
+            t.b(0);
+            t.ar({0x104, 0, 0, 0, 0});
+            t.r(0, false);
+            t.ar({0x108, 0, 0, 2, kIncr});  // what is implied may be there
+            t.r(0, true);
+        });
+        sc_core::sc_start();
+        CHECK(bench.broken.empty());
+        CHECK(bench.checker.writes() == 1);
+        CHECK(bench.checker.reads() == 2);
+    });
 }
 
 TEST_CASE("good AXI traffic passes in silence", "[axi]") {

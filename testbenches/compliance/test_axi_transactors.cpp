@@ -209,13 +209,14 @@ namespace {
 struct Hand : sc_core::sc_module {
     sc_core::sc_clock clock{"clock", ns(2)};
     sc_core::sc_signal<bool> aresetn{"aresetn"};
-    AxiSignals wires{"wires", {false, 4, 4}};
+    AxiSignals wires;
     AxiToTlm to_tlm{"to_tlm", wires};
     AxiChecker checker{"checker", wires};
     Memory memory{"memory"};
 
-    explicit Hand(const std::function<void(Hand&)>& body, const sc_core::sc_module_name& name = "hand")
-        : sc_module(name) {
+    explicit Hand(const std::function<void(Hand&)>& body, const AxiConfig& config = {false, 4, 4},
+                  const sc_core::sc_module_name& name = "hand")
+        : sc_module(name), wires("wires", config) {
         to_tlm.clock(clock), checker.clock(clock);
         to_tlm.aresetn(aresetn), checker.aresetn(aresetn);
         to_tlm.socket.bind(memory.socket);
@@ -254,6 +255,30 @@ struct Hand : sc_core::sc_module {
         CHECK(wires.b.id.read() == burst.id);
         return wires.b.response.read();
     }
+    /// AXI4-Lite: address, data and strobes, and no other wire.
+    unsigned write_lite(std::uint64_t address, std::uint64_t data, unsigned strobes) {
+        wires.aw.address.write(address);
+        handshake(wires.aw);
+        wires.w.data.write(data);
+        wires.w.strobes.write(strobes);
+        handshake(wires.w);
+        wires.b.ready.write(true);
+        do tick();
+        while (!wires.b.valid.read());
+        wires.b.ready.write(false);
+        return wires.b.response.read();
+    }
+    std::uint64_t read_lite(std::uint64_t address) {
+        wires.ar.address.write(address);
+        handshake(wires.ar);
+        wires.r.ready.write(true);
+        do tick();
+        while (!wires.r.valid.read());
+        const std::uint64_t data = wires.r.data.read();
+        wires.r.ready.write(false);
+        tick();
+        return data;
+    }
     std::vector<std::uint32_t> read(const AxiBurst& burst) {
         burst.drive(wires.ar);
         handshake(wires.ar);
@@ -272,6 +297,29 @@ struct Hand : sc_core::sc_module {
 constexpr unsigned kFixedBurst = 0, kIncrBurst = 1, kWrapBurst = 2;
 
 }  // namespace
+
+TEST_CASE("an AXI4-Lite access that drives no size has the full width", "[axi]") {
+    const unsigned width = GENERATE(4u, 8u);
+    in_child([&] {
+        Hand hand(
+            [&](Hand& h) {
+                const std::uint64_t all = width == 8 ? 0x8877'6655'4433'2211 : 0x4433'2211;
+                const unsigned strobes = (1u << width) - 1;
+                CHECK(h.write_lite(0x200, all, strobes) == 0);
+                CHECK(h.read_lite(0x200) == all);
+                for (unsigned i = 0; i < width; ++i) CHECK(h.memory.bytes.at(0x200 + i) == 0x11 * (i + 1));
+                CHECK(h.memory.log.back() == std::pair<std::uint64_t, unsigned>{0x200, width});
+                // Strobes choose the bytes of a write.
+                CHECK(h.write_lite(0x200, 0xAAAA'AAAA'AAAA'AAAA, 0x6) == 0);
+                CHECK(h.read_lite(0x200) == ((all & ~std::uint64_t{0xFF'FF00}) | 0xAA'AA00));
+                CHECK(h.write_lite(h.memory.bytes.size(), 0, strobes) == static_cast<unsigned>(AxiResponse::decerr));
+            },
+            {true, width, 0});
+        sc_core::sc_start();
+        CHECK(hand.checker.writes() == 3);
+        CHECK(hand.checker.reads() == 2);
+    });
+}
 
 SIM_TEST("wrapping, fixed, narrow and unaligned bursts reach the target as the specification has them", "[axi]") {
     Hand hand([](Hand& h) {

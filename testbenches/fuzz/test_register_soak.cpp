@@ -134,7 +134,6 @@ private:
         ++resets;
         rig_.pulse_reset(ns(1 + static_cast<double>(below(20))));
         reference_.reset();
-        rig_.read(regs::kId);  // waits until the chip has come to rest
     }
 
     void settle() {

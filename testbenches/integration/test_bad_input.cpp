@@ -107,10 +107,19 @@ TEST_CASE("traces that do not match the model are refused with file, line and ke
 
 TEST_CASE("bad command lines are refused in one line", "[cli][bad]") {
     check_refused(sy_sim(""), {"sy-sim: "});
-    check_refused(sy_sim("fly"), {"sy-sim: A subcommand is required"});
+    check_refused(sy_sim("fly"), {"sy-sim: fly: unknown command of sy-sim; known commands: run, "});
     check_refused(run_digits("--batches 0"), {"--batches"});
     check_refused(run_digits("--batches many"), {"--batches"});
-    check_refused(run_digits("--trce x"), {"--trce"});
+    check_refused(run_digits("--trce x"), {"sy-sim: --trce: unknown option of sy-sim run; did you mean --trace?"});
+    // What is unknown is named before what is missing.
+    for (const char* command : {"run", "gemm", "baseline gpu"})
+        check_refused(sy_sim(std::string(command) + " --platfrom x --set chip.impl=tiles"),
+                      {"sy-sim: --platfrom: unknown option of sy-sim ", "; did you mean --platform?"});
+    check_refused(sy_sched("compile m.yaml --platfrom=x"),
+                  {"sy-sched: --platfrom: unknown option of sy-sched compile; did you mean --platform?"});
+    check_refused(sy_sched("pilot trian"),
+                  {"sy-sched: trian: unknown command of sy-sched pilot; known commands: ", "did you mean train?"});
+    check_refused(sy_sim("run --seed --platform --tirle x"), {"--tirle: unknown option of sy-sim run"});
     check_refused(sy_sim(std::string("run --platform ") + kMini), {"--image"});
     check_refused(sy_sched("compile"), {"sy-sched: "});
     check_refused(sy_sched(std::string("compile ") + kDigits + " --platform " + kMini + " --design adjna -o " +

@@ -12,7 +12,9 @@ struct AxiBurst {
     std::uint64_t address = 0;
     unsigned id = 0, length = 0, size = 0, type = 1;
 
-    static AxiBurst from(const AxiSignals::Address& channel) {
+    /// AXI4-Lite: one full-width beat, whatever the wires carry that it does not have.
+    static AxiBurst from(const AxiSignals::Address& channel, const AxiConfig& config) {
+        if (config.lite) return {channel.address.read(), 0, 0, config.full_size()};
         return {channel.address.read(), channel.id.read(), channel.length.read(), channel.size.read(),
                 channel.burst.read()};
     }

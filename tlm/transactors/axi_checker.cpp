@@ -50,20 +50,21 @@ void AxiChecker::clocked() {
         return;
     }
     if (axi_.aw.valid.read() && axi_.aw.ready.read()) {
-        const AxiBurst burst = AxiBurst::from(axi_.aw);
-        check_address("AW", burst);
+        const AxiBurst burst = AxiBurst::from(axi_.aw, axi_.config);
+        check_address("AW", axi_.aw, burst);
         write_addresses_.push_back(burst);
         ++awaited_writes_[burst.id];
         max_outstanding_ = std::max(max_outstanding_, ++outstanding_);
     }
-    if (axi_.w.valid.read() && axi_.w.ready.read()) write_beats_.push_back({axi_.w.strobes.read(), axi_.w.last.read()});
+    if (axi_.w.valid.read() && axi_.w.ready.read())
+        write_beats_.push_back({axi_.w.strobes.read(), axi_.config.lite || axi_.w.last.read()});
     // A response in the cycle of the last beat is too early: what this cycle completes counts from the next one on.
     take_write_response();
     match_writes();
     take_read_data();
     if (axi_.ar.valid.read() && axi_.ar.ready.read()) {
-        const AxiBurst burst = AxiBurst::from(axi_.ar);
-        check_address("AR", burst);
+        const AxiBurst burst = AxiBurst::from(axi_.ar, axi_.config);
+        check_address("AR", axi_.ar, burst);
         awaited_reads_[burst.id].push_back({burst, 0});
         max_outstanding_ = std::max(max_outstanding_, ++outstanding_);
     }
@@ -96,12 +97,15 @@ void AxiChecker::check_channel(const std::string& channel, const Handshake& now)
     before = now;
 }
 
-void AxiChecker::check_address(const std::string& channel, const AxiBurst& burst) {
+void AxiChecker::check_address(const std::string& channel, const AxiSignals::Address& wires, const AxiBurst& burst) {
     const std::string where = fmt::format("{} {:#x}, {} beats of {} bytes, type {}, ID {}", channel, burst.address,
                                           burst.beats(), burst.beat_bytes(), burst.type, burst.id);
     if (axi_.config.lite) {
-        if (burst.length != 0 || burst.beat_bytes() != axi_.config.data_bytes || burst.id != 0)
-            report(AxiRule::lite_burst, where);
+        // A master has none of these wires: they stay 0, or say what is implied.
+        const unsigned length = wires.length.read(), size = wires.size.read(), id = wires.id.read();
+        if (length != 0 || id != 0 || (size != 0 && size != axi_.config.full_size()))
+            report(AxiRule::lite_burst,
+                   fmt::format("{} {:#x}, length {}, size {}, ID {}", channel, burst.address, length, size, id));
         return;
     }
     if (burst.type > static_cast<unsigned>(AxiBurstType::wrap)) return report(AxiRule::burst_type_reserved, where);
@@ -165,7 +169,7 @@ void AxiChecker::take_read_data() {
     if (bursts.empty()) return report(AxiRule::read_data_unasked, fmt::format("ID {}", id));
     ReadBurst& read = bursts.front();
     const bool last = ++read.beats == read.burst.beats();
-    if (last != axi_.r.last.read())
+    if (!axi_.config.lite && last != axi_.r.last.read())
         report(AxiRule::read_last,
                fmt::format("beat {} of {} at {:#x}", read.beats, read.burst.beats(), read.burst.address));
     if (!last && !axi_.r.last.read()) return;

@@ -77,7 +77,7 @@ private:
     void clocked();
     void check_handshakes();
     void check_channel(const std::string& channel, const Handshake& now);
-    void check_address(const std::string& channel, const AxiBurst& burst);
+    void check_address(const std::string& channel, const AxiSignals::Address& wires, const AxiBurst& burst);
     void match_writes();
     void take_write_response();
     void take_read_data();

@@ -15,12 +15,15 @@ struct AxiConfig {
     bool lite = false;        ///< AXI4-Lite: bursts of one full-width beat, no IDs
     unsigned data_bytes = 4;  ///< 4 or 8
     unsigned id_bits = 4;     ///< 0 to 16; AXI4-Lite has none
+
+    /// log2(data_bytes)
+    unsigned full_size() const { return data_bytes == 8 ? 3 : 2; }
 };
 
 /// The wires of one AXI4 or AXI4-Lite link, as they stand between an initiator and a target in one clock domain. Names
-/// are those of the specification in lower case; what AXI4-Lite lacks stays at what it implies (length 0, full size,
-/// INCR, ID 0, last). Transactors and checkers hold a reference to it; RTL binds its ports to the signals. Not there:
-/// LOCK, CACHE, PROT, QOS, REGION and the USER signals.
+/// are those of the specification in lower case; an AXI4-Lite link implies what it lacks (length 0, full size, INCR,
+/// ID 0, last): nobody has to drive these wires. Transactors and checkers hold a reference to it; RTL binds its ports
+/// to the signals. Not there: LOCK, CACHE, PROT, QOS, REGION and the USER signals.
 struct AxiSignals : sc_core::sc_module {
     template <class T>
     using Wire = sc_core::sc_signal<T, sc_core::SC_ONE_WRITER>;

@@ -35,9 +35,9 @@ void AxiToTlm::clocked() {
 }
 
 void AxiToTlm::sample() {
-    if (axi_.aw.valid.read() && axi_.aw.ready.read()) writes_.push_back(AxiBurst::from(axi_.aw));
+    if (axi_.aw.valid.read() && axi_.aw.ready.read()) writes_.push_back(AxiBurst::from(axi_.aw, axi_.config));
     if (axi_.w.valid.read() && axi_.w.ready.read()) write_beats_.push_back({axi_.w.data.read(), axi_.w.strobes.read()});
-    if (axi_.ar.valid.read() && axi_.ar.ready.read()) reads_.push_back(AxiBurst::from(axi_.ar));
+    if (axi_.ar.valid.read() && axi_.ar.ready.read()) reads_.push_back(AxiBurst::from(axi_.ar, axi_.config));
     if (axi_.b.valid.read() && axi_.b.ready.read()) write_responses_.pop_front();
     if (axi_.r.valid.read() && axi_.r.ready.read()) read_beats_.pop_front();
     arrived_.notify(sc_core::SC_ZERO_TIME);

@@ -145,17 +145,17 @@ void TlmToAxi::sample() {
     if (axi_.w.valid.read() && axi_.w.ready.read()) write_beats_.pop_front();
     if (axi_.ar.valid.read() && axi_.ar.ready.read()) reads_.pop_front();
     if (axi_.b.valid.read() && axi_.b.ready.read()) {
-        if (Pending* const pending = outstanding_writes_.at(axi_.b.id.read())) {
+        if (Pending* const pending = outstanding_writes_.at(axi_.config.lite ? 0 : axi_.b.id.read())) {
             pending->response = axi_.b.response.read();
             pending->done = true;
             responded_.notify(sc_core::SC_ZERO_TIME);
         }
     }
     if (axi_.r.valid.read() && axi_.r.ready.read()) {
-        if (Pending* const pending = outstanding_reads_.at(axi_.r.id.read())) {
+        if (Pending* const pending = outstanding_reads_.at(axi_.config.lite ? 0 : axi_.r.id.read())) {
             pending->response = std::max(pending->response, axi_.r.response.read());
             pending->beats.push_back(axi_.r.data.read());
-            pending->done = axi_.r.last.read();
+            pending->done = axi_.config.lite || axi_.r.last.read();
             if (pending->done) responded_.notify(sc_core::SC_ZERO_TIME);
         }
     }

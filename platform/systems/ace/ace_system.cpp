@@ -61,6 +61,7 @@ public:
         check_kernels(work_, config_, point.workload);
     }
 
+    bool depends_on_seed() const override { return work_.model.input_dependent; }
     ordered_json run() override {
         return ace::ace_report(work_, config_, design_, ace::run_ace(work_, config_, design_));
     }
@@ -79,7 +80,8 @@ public:
     }
     std::vector<SystemDesign> designs() const override {
         std::vector<SystemDesign> designs;
-        for (const std::string& design : ace::ace_designs()) designs.push_back({design, {}, "", true});
+        for (const std::string& design : ace::ace_designs())
+            designs.push_back({design, {}, "", true, {WorkKey::batches, WorkKey::first_batch, WorkKey::seed}});
         return designs;
     }
     void check_workload(const Point& point) const override { sched::read_stream_model(point.workload); }

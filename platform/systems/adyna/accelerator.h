@@ -37,8 +37,9 @@ public:
     /// High while an enabled bit of IRQ_STATUS is set.
     sc_core::sc_out<bool> irq;
     /// Active high, asynchronous. Registers go back to their reset values, the image is forgotten, work under way ends
-    /// without a trace; HBM and the image window keep their contents. Meanwhile every access to `config_socket` is
-    /// answered with TLM_GENERIC_ERROR_RESPONSE; after it accesses wait until the chip's units have come to rest.
+    /// without a trace; HBM and the image window keep their contents. Every access to `config_socket` in
+    /// reset is answered with TLM_GENERIC_ERROR_RESPONSE. What an access after it starts begins when the chip's units
+    /// have come to rest.
     sc_core::sc_in<bool> reset;
 
     Accelerator(const sc_core::sc_module_name& name, const PlatformConfig& platform);

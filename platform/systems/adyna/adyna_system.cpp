@@ -95,6 +95,8 @@ public:
                 {"segments", compiled_.image.chip.segments.size()}};
     }
 
+    bool depends_on_seed() const override { return work_.routes.source.kind == sched::kGenerator; }
+
     ordered_json run() override {
         RunOptions run;
         Rescheduler rescheduler(work_.model, platform_, options_, compiled_.image,
@@ -162,11 +164,21 @@ public:
         return "tiles with many kernels, dynamic dispatch, switch and merge in the network interface";
     }
     std::vector<SystemDesign> designs() const override {
-        return {{"adyna", {kSampling, kWithout, kInvocation, kRouting, kInFlight, kUnitSamples, kReschedule}},
-                {"adyna-static", {kWithout, kInvocation, kRouting, kInFlight, kUnitSamples}},
-                {"full-kernel", {kWithout, kInvocation, kRouting, kInFlight, kUnitSamples, kReschedule}},
-                {"real-time", {kWithout, kInvocation, kRouting, kInFlight, kUnitSamples}},
-                {"m-tile", {kWithout, kInFlight, kUnitSamples}}};
+        const std::vector<WorkKey>& all = all_work_keys();
+        return {{"adyna",
+                 {kSampling, kWithout, kInvocation, kRouting, kInFlight, kUnitSamples, kReschedule},
+                 "",
+                 true,
+                 all},
+                {"adyna-static", {kWithout, kInvocation, kRouting, kInFlight, kUnitSamples}, "", true, all},
+                {"full-kernel", {kWithout, kInvocation, kRouting, kInFlight, kUnitSamples, kReschedule}, "", true, all},
+                {"real-time", {kWithout, kInvocation, kRouting, kInFlight, kUnitSamples}, "", true, all},
+                // Every sample takes every branch: of routes, it has the number of batches.
+                {"m-tile",
+                 {kWithout, kInFlight, kUnitSamples},
+                 "",
+                 true,
+                 {WorkKey::batches, WorkKey::batch_size, WorkKey::trace}}};
     }
     void check_workload(const Point& point) const override { sched::read_model(point.workload); }
     void check_platform(const Point& point) const override { read_platform(point.platform, point.overrides); }

@@ -94,7 +94,8 @@ public:
     }
     std::vector<SystemDesign> designs() const override {
         std::vector<SystemDesign> designs;
-        for (const auto& [design, how] : branch_designs()) designs.push_back({design, {}, "", true});
+        for (const auto& [design, how] : branch_designs())
+            designs.push_back({design, {}, "", true, {WorkKey::batches, WorkKey::first_batch, WorkKey::seed}});
         return designs;
     }
     void check_workload(const Point& point) const override {

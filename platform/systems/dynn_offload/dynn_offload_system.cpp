@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -127,6 +128,7 @@ public:
     }
 
     ordered_json cost() const override { return {{"distinct_steps", outcomes_.size()}}; }
+    bool depends_on_seed() const override { return !network_.is_static(); }
     ordered_json run() override;
 
 private:
@@ -375,8 +377,11 @@ public:
     std::string summary() const override { return "training of dynamic networks that do not fit device memory"; }
     std::vector<SystemDesign> designs() const override {
         std::vector<SystemDesign> designs;
-        for (const char* const design : {kUnmanaged, kUvm, kDtr, kZeroOffload, kOracle, kDynnOffload})
-            designs.push_back({design, {}, "", true});
+        for (const char* const design : {kUnmanaged, kUvm, kDtr, kZeroOffload, kOracle, kDynnOffload}) {
+            std::vector<WorkKey> work{WorkKey::batches};
+            if (design != kZeroOffload) work.push_back(WorkKey::seed);  // its networks have one path
+            designs.push_back({design, {}, "", true, std::move(work)});
+        }
         return designs;
     }
     void check_workload(const Point& point) const override {

@@ -49,6 +49,8 @@ public:
         return sum;
     }
 
+    bool depends_on_seed() const override { return work_.source.kind == sched::kGenerator; }
+
     ordered_json run() override {
         ClusterOutcome outcome;
         if (work_.parts)
@@ -169,7 +171,7 @@ public:
     std::string summary() const override {
         return "the experts of a network on several chips of another system, joined by links";
     }
-    std::vector<SystemDesign> designs() const override { return {{"expert-parallel", {}}}; }
+    std::vector<SystemDesign> designs() const override { return {{"expert-parallel", {}, "", true, all_work_keys()}}; }
     void check_workload(const Point& point) const override { sched::read_model(point.workload); }
     void check_platform(const Point& point) const override { checked_config(point); }
     std::unique_ptr<Plan> prepare(const Point& point) const override {

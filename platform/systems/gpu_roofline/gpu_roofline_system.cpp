@@ -28,6 +28,7 @@ class GpuPlan : public Plan {
 public:
     explicit GpuPlan(const Point& point) : gpu_(gpu_of(point)), work_(read_network_work(point)) {}
 
+    bool depends_on_seed() const override { return work_.routes.source.kind == sched::kGenerator; }
     nlohmann::ordered_json run() override {
         return run_gpu(work_.model.graph, work_.routes.batches, work_.routes.source, gpu_);
     }
@@ -44,7 +45,7 @@ public:
     std::vector<SystemDesign> designs() const override {
         std::vector<std::string> keys = names_in_section(gpu_keys());
         keys.insert(keys.begin(), kFileParameter);
-        return {{"gpu", keys, kGpuSection, false}};
+        return {{"gpu", keys, kGpuSection, false, all_work_keys()}};
     }
     void check_parameters(const Point& point) const override {
         System::check_parameters(point);

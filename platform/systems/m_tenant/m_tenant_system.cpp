@@ -31,6 +31,7 @@ public:
           tenants_(tenants_of(point)),
           work_(read_network_work(point)) {}
 
+    bool depends_on_seed() const override { return work_.routes.source.kind == sched::kGenerator; }
     nlohmann::ordered_json run() override {
         return run_m_tenant(work_.model.graph, work_.routes.batches, work_.routes.source, platform_, tenants_);
     }
@@ -50,7 +51,7 @@ public:
     std::vector<SystemDesign> designs() const override {
         std::vector<std::string> keys = names_in_section(tenant_keys());
         keys.insert(keys.begin(), kFileParameter);
-        return {{"m-tenant", keys, kTenantSection}};
+        return {{"m-tenant", keys, kTenantSection, true, all_work_keys()}};
     }
     void check_parameters(const Point& point) const override {
         System::check_parameters(point);

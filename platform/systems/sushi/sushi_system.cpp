@@ -37,6 +37,7 @@ public:
     ordered_json cost() const override {
         return {{"subnets", work_.table.subnets.size()}, {"subgraphs", work_.table.subgraphs.size()}};
     }
+    bool depends_on_seed() const override { return config_.queries.draws(); }
     ordered_json run() override { return sushi::run_sushi(work_, config_, design_); }
 
 private:
@@ -103,8 +104,9 @@ public:
     }
     std::vector<SystemDesign> designs() const override {
         std::vector<SystemDesign> designs;
-        for (const sushi::SushiDesign& design : sushi::sushi_designs()) designs.push_back({design.name, {}, "", true});
-        designs.push_back({kTableDesign, {kFileKey, kJobsKey}, "table", true});
+        for (const sushi::SushiDesign& design : sushi::sushi_designs())
+            designs.push_back({design.name, {}, "", true, {WorkKey::batches, WorkKey::seed}});
+        designs.push_back({kTableDesign, {kFileKey, kJobsKey}, "table", true, {}});
         return designs;
     }
     std::string parameter_error(const std::string& design, const std::string& key,

@@ -40,7 +40,7 @@ class ToySystem : public System {
 public:
     std::string name() const override { return "toy"; }
     std::string summary() const override { return "a machine of constant latency"; }
-    std::vector<SystemDesign> designs() const override { return {{"toy", {"batch_us"}}}; }
+    std::vector<SystemDesign> designs() const override { return {{"toy", {"batch_us"}, "", true, {WorkKey::batches}}}; }
     std::unique_ptr<Plan> prepare(const Point& point) const override { return std::make_unique<ToyPlan>(point); }
     std::string table(const ordered_json& report) const override { return report.dump(); }
 };

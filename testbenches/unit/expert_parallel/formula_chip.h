@@ -94,7 +94,8 @@ public:
     std::string name() const override { return "formula"; }
     std::string summary() const override { return "a chip for tests"; }
     std::vector<platform::SystemDesign> designs() const override {
-        return {{"formula", {"speed", "alone"}}, {"formula-of-file", {"file", "speed"}, "formula", false}};
+        return {{"formula", {"speed", "alone"}, "", true, platform::all_work_keys()},
+                {"formula-of-file", {"file", "speed"}, "formula", false, platform::all_work_keys()}};
     }
     std::unique_ptr<platform::Plan> prepare(const platform::Point& point) const override {
         return std::make_unique<FormulaPlan>(point);

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <initializer_list>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "switchyard/platform/system/system.h"
+
+namespace CLI {
+class App;
+}
+
+namespace switchyard::platform {
+
+/// The options that a command line gave. A command with options that have an effect in some cases only names these
+/// cases here, so that the others are refused and nothing is accepted and ignored.
+class GivenOptions {
+public:
+    /// Notes what is given when `command` is parsed. This object must stay where it is until then.
+    void watch(CLI::App& command);
+    bool has(const std::string& name) const { return names_.count(name) != 0; }
+    /// Of all options but these.
+    bool any_but(std::initializer_list<const char*> names) const;
+
+    struct Case {
+        const char* option;  ///< without the dashes
+        bool used;
+        const char* why;  ///< when it is used: "goes with --pattern strided"
+    };
+    /// Those that were given and are not used.
+    std::vector<UnusedParameter> unused(std::initializer_list<Case> cases) const;
+    /// Throws InputError for the first of them: "--stride-bytes: has no effect here: it goes with --pattern strided;
+    /// leave it out".
+    void refuse_unused(std::initializer_list<Case> cases) const;
+
+private:
+    std::set<std::string> names_;
+};
+
+/// As GivenOptions::refuse_unused().
+void refuse(const std::vector<UnusedParameter>& unused);
+
+}  // namespace switchyard::platform
