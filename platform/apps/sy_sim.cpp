@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -38,9 +39,12 @@ struct SystemsCommand {
             nlohmann::ordered_json designs = nlohmann::ordered_json::array();
             fmt::print("{}: {}\n", system->name(), system->summary());
             for (const platform::SystemDesign& design : system->designs()) {
+                std::vector<std::string> work;
+                for (const platform::WorkKey key : design.work) work.emplace_back(name_of(key));
                 fmt::print("{}\n", boost::trim_right_copy(
                                        fmt::format("  {:<14}{}", design.name, fmt::join(design.parameters, " "))));
-                designs.push_back({{"name", design.name}, {"parameters", design.parameters}});
+                if (!work.empty()) fmt::print("  {:<14}work: {}\n", "", fmt::join(work, " "));
+                designs.push_back({{"name", design.name}, {"parameters", design.parameters}, {"work", work}});
             }
             list.push_back({{"name", system->name()}, {"summary", system->summary()}, {"designs", designs}});
         }

@@ -34,7 +34,9 @@ nlohmann::ordered_json TimelineOption::record(const std::function<nlohmann::orde
     } const current(timeline);
     nlohmann::ordered_json result = simulate();
     if (timeline.empty())
-        throw InputError("--timeline", 0, file, "nothing that ran is on a timeline: this design is a formula");
+        throw InputError(
+            "--timeline", 0, file,
+            "has no effect: nothing that ran is on a timeline, as of a formula (docs/timeline.md); leave it out");
     timeline.finish();
     return result;
 }

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "switchyard/platform/experiment/validated_domain.h"
+
 namespace switchyard::platform {
 
 using nlohmann::ordered_json;
@@ -37,11 +39,10 @@ std::string failed_checks(const ordered_json& report) {
     return text;
 }
 
-/// Ran on stages outside of what these were validated for.
-bool not_validated(const PointResult& result) {
-    if (!result.infeasible.empty()) return false;
-    const ordered_json validation = result.report.value("validation", ordered_json::object());
-    return !validation.value("outside", ordered_json::array()).empty();
+std::size_t points_outside(const std::vector<PointResult>& results) {
+    return static_cast<std::size_t>(std::count_if(results.begin(), results.end(), [](const PointResult& result) {
+        return !outside_validated_domain(result.report).empty();
+    }));
 }
 
 const char* to_string(FigureSpec::Kind kind) {
@@ -102,6 +103,7 @@ ordered_json series_json(const Figure& figure, std::size_t index) {
         for (const std::optional<double>& value : series.published) published.push_back(or_null(value));
         result["published"] = published;
     }
+    result["validated"] = figure.validated.at(index);
     if (figure.spec->crossing) result["crossing"] = or_null(figure.crossings[index]);
     return result;
 }
@@ -112,13 +114,14 @@ ordered_json figure_json(const Experiment& experiment, const Figure& figure) {
     ordered_json series = ordered_json::array(), comparisons = ordered_json::array();
     for (std::size_t i = 0; i < chart.series.size(); ++i) series.push_back(series_json(figure, i));
     for (const Comparison& one : figure.comparisons) {
-        const bool equal = one.is_ratio && one.ours && experiment.equal_within_error(*one.ours);
+        const bool equal = one.validated && one.is_ratio && one.ours && experiment.equal_within_error(*one.ours);
         comparisons.push_back({{"what", one.what},
                                {"statistic", one.statistic},
                                {"published", one.published},
                                {"ours", or_null(one.ours)},
                                {"ours_geometric_mean", or_null(one.geometric_mean)},
-                               {"source", one.source}});
+                               {"source", one.source},
+                               {"validated", one.validated}});
         if (experiment.model_error > 0) comparisons.back()["equal_within_error"] = equal;
     }
     ordered_json result = {{"name", spec.name},
@@ -179,9 +182,12 @@ std::string stacks_table(const Figure& figure) {
     return aligned(rows);
 }
 
-/// A ratio of two designs within the models' stated error shows nothing but that.
-std::string ratio_or_equal(const Experiment& experiment, bool is_ratio, const std::optional<double>& value) {
+/// A ratio of two designs within the models' stated error shows nothing but that. Outside the validated domain the
+/// error is not known: a number with a mark.
+std::string ratio_or_equal(const Experiment& experiment, bool is_ratio, const std::optional<double>& value,
+                           bool validated) {
     if (!value) return "-";
+    if (!validated) return short_number(*value) + "*";
     return is_ratio && experiment.equal_within_error(*value) ? "equal" : short_number(*value);
 }
 
@@ -204,10 +210,12 @@ std::string values_table(const Experiment& experiment, const Figure& figure) {
     for (const Chart::Series& series : chart.series) rows.front().push_back(series.name);
     for (std::size_t g = 0; g < chart.groups.size(); ++g) {
         rows.push_back({chart.groups[g]});
-        for (const Chart::Series& series : chart.series)
-            rows.back().push_back(
-                ratio_or_equal(experiment, !figure.spec->over.empty(),
-                               series.values[g].empty() ? std::nullopt : std::optional(series.values[g].front())));
+        for (std::size_t s = 0; s < chart.series.size(); ++s) {
+            const std::vector<double>& value = chart.series[s].values[g];
+            rows.back().push_back(ratio_or_equal(experiment, !figure.spec->over.empty(),
+                                                 value.empty() ? std::nullopt : std::optional(value.front()),
+                                                 figure.is_validated(s, g)));
+        }
     }
     if (figure.spec->crossing) {
         rows.push_back({fmt::format("reaches {}", short_number(*figure.spec->crossing))});
@@ -221,8 +229,8 @@ std::string comparison_table(const Experiment& experiment, const std::vector<Com
     std::vector<std::vector<std::string>> rows{{"", "published", "ours", "ours, geometric mean"}};
     for (const Comparison& one : comparisons)
         rows.push_back({one.what + ", " + one.statistic, short_number(one.published),
-                        ratio_or_equal(experiment, one.is_ratio, one.ours),
-                        ratio_or_equal(experiment, one.is_ratio, one.geometric_mean)});
+                        ratio_or_equal(experiment, one.is_ratio, one.ours, one.validated),
+                        ratio_or_equal(experiment, one.is_ratio, one.geometric_mean, one.validated)});
     std::string text = aligned(rows);
     std::vector<std::string> sources;
     for (const Comparison& one : comparisons)
@@ -278,6 +286,7 @@ ordered_json results_json(const Experiment& experiment, const std::vector<PointR
         for (const auto& [key, value] : result.point.run.parameters) point["set"][key] = value;
         point["report"] = result.report;
         if (!result.infeasible.empty()) point["infeasible"] = result.infeasible;
+        if (const auto reasons = outside_validated_domain(result.report); !reasons.empty()) point["outside"] = reasons;
         points.push_back(std::move(point));
     }
     for (const Figure& figure : figures) drawn.push_back(figure_json(experiment, figure));
@@ -292,6 +301,7 @@ ordered_json results_json(const Experiment& experiment, const std::vector<PointR
         document["batches"] = experiment.batches;
     if (experiment.first_batch > 0) document["first_batch"] = experiment.first_batch;
     if (experiment.model_error > 0) document["model_error"] = experiment.model_error;
+    document["points_outside"] = points_outside(results);
     document["figures"] = drawn;
     document["points"] = points;
     return document;
@@ -313,10 +323,10 @@ std::string results_table(const Experiment& experiment, const std::vector<PointR
     }
     if (experiment.model_error > 0)
         text += fmt::format("\nequal: within the models' stated error of {:g} %\n", 100 * experiment.model_error);
-    if (const auto count = std::count_if(results.begin(), results.end(), not_validated); count > 0)
+    if (const std::size_t count = points_outside(results); count > 0)
         text += fmt::format(
-            "\nchip.impl: stages is not validated for {} of {} points (results.json, validation; "
-            "docs/models/stages.md, Accuracy)\n",
+            "\n*: made of points outside the validated domain of their model, {} of {} (results.json, points, outside; "
+            "docs/experiments.md, Validated points)\n",
             count, results.size());
     std::string failed, gaps;
     for (const PointResult& result : results) {

@@ -9,6 +9,7 @@
 
 #include "switchyard/platform/experiment/measure.h"
 #include "switchyard/platform/experiment/statistics.h"
+#include "switchyard/platform/experiment/validated_domain.h"
 #include "switchyard/sw_scheduler/base/error.h"
 
 namespace switchyard::platform {
@@ -138,6 +139,13 @@ private:
     }
 
     bool is_gap(const Place& place) const { return report_at(place).is_null(); }
+    /// Of a place, and of what `over` divides it by.
+    bool validated_at(Place place, const std::string& over) const {
+        if (!outside_validated_domain(report_at(place)).empty()) return false;
+        if (over.empty()) return true;
+        place.design = over;
+        return outside_validated_domain(report_at(place)).empty();
+    }
 
     double ratio(double own, double other) const {
         const double divisor = spec_.inverse ? own : other;
@@ -169,22 +177,27 @@ private:
             Place place = fixed();
             set(place, spec_.series, name);
             Chart::Series series{name, {}, {}};
+            std::vector<bool> validated;
             if (batches) {
                 fill_batches(series, values_at(place));
+                validated.assign(series.values.size(), validated_at(place, spec_.over));
             } else {
                 bool ended = false;
                 for (const std::string& group : chart.groups) {
                     set(place, spec_.across, group);
                     ended = ended || ends_at(place);
                     series.values.push_back(ended ? std::vector<double>{} : values_at(place));
+                    validated.push_back(validated_at(place, spec_.over));
                 }
             }
             chart.series.push_back(std::move(series));
+            figure_.validated.push_back(std::move(validated));
         }
         for (Chart::Series& series : chart.series) {
             series.values.resize(chart.groups.size());
             series.published.resize(chart.groups.size());
         }
+        for (std::vector<bool>& validated : figure_.validated) validated.resize(chart.groups.size(), true);
     }
 
     void fill_points() {
@@ -247,14 +260,25 @@ private:
                 series.values.push_back(by_part({begin, begin + static_cast<std::ptrdiff_t>(networks)}, mean));
                 series.published.resize(chart.groups.size());
             }
+            for (std::vector<bool>& validated : figure_.validated)
+                validated.push_back(std::find(validated.begin(),
+                                              validated.begin() + static_cast<std::ptrdiff_t>(networks),
+                                              false) == validated.begin() + static_cast<std::ptrdiff_t>(networks));
         } else if (spec_.series == Dimension::network) {
             Chart::Series added{name, {}, std::vector<std::optional<double>>(chart.groups.size())};
+            std::vector<bool> validated;
             for (std::size_t group = 0; group < chart.groups.size(); ++group) {
                 std::vector<std::vector<double>> values;
-                for (std::size_t i = 0; i < networks; ++i) values.push_back(chart.series[i].values[group]);
+                bool all = true;
+                for (std::size_t i = 0; i < networks; ++i) {
+                    values.push_back(chart.series[i].values[group]);
+                    all = all && figure_.is_validated(i, group);
+                }
                 added.values.push_back(by_part(values, mean));
+                validated.push_back(all);
             }
             chart.series.push_back(std::move(added));
+            figure_.validated.push_back(std::move(validated));
         }
     }
 
@@ -297,10 +321,14 @@ private:
         const std::string what =
             published.design + (published.over.empty() ? "" : " over " + published.over) +
             (published.sweep.empty() ? "" : fmt::format(", {} {}", experiment_.sweep->key, published.sweep));
+        const auto validated = [&](const std::string& network) {
+            return validated_at({network, published.design, published.sweep}, published.over);
+        };
+        const bool all_validated = std::all_of(spec_.networks.begin(), spec_.networks.end(), validated);
         const auto add = [&](const std::string& statistic, double value, std::optional<double> our_value,
-                             std::optional<double> geometric) {
-            figure_.comparisons.push_back(
-                {what, statistic, value, !published.over.empty(), our_value, geometric, published.source});
+                             std::optional<double> geometric, bool is_validated) {
+            figure_.comparisons.push_back({what, statistic, value, !published.over.empty(), our_value, geometric,
+                                           published.source, is_validated});
         };
         std::vector<double> all;
         all.reserve(spec_.networks.size());
@@ -315,20 +343,23 @@ private:
         if (published.mean) {
             const bool ratio = !published.over.empty() && !gap;
             add("mean", *published.mean, gap ? std::nullopt : std::optional(arithmetic_mean(all)),
-                ratio ? geometric_mean(all) : std::nullopt);
+                ratio ? geometric_mean(all) : std::nullopt, all_validated);
             show(published, kArithmeticMean, *published.mean);
         }
         if (published.max)
             add("max", *published.max, gap ? std::nullopt : std::optional(*std::max_element(all.begin(), all.end())),
-                std::nullopt);
+                std::nullopt, all_validated);
         for (const auto& [network, value] : published.networks) {
             const bool ended = ends_at({network, published.design, published.sweep});
-            add(network, value, ended ? std::nullopt : ours(published, network), std::nullopt);
+            add(network, value, ended ? std::nullopt : ours(published, network), std::nullopt, validated(network));
             show(published, network, value);
         }
         if (published.crossing) {
             add("crossing", *published.crossing, crossing_called(kArithmeticMean, published.design),
-                crossing_called(kGeometricMean, ""));
+                crossing_called(kGeometricMean, ""),
+                std::all_of(figure_.validated.begin(), figure_.validated.end(), [](const std::vector<bool>& series) {
+                    return std::find(series.begin(), series.end(), false) == series.end();
+                }));
             figure_.chart.published_points.push_back(
                 {*published.crossing, *spec_.crossing, short_number(*published.crossing)});
         }

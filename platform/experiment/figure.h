@@ -28,6 +28,7 @@ struct Comparison {
     std::optional<double> ours;            ///< mean: arithmetic; nothing if no line crosses, or a point is a gap
     std::optional<double> geometric_mean;  ///< mean and crossing of a ratio
     std::string source;
+    bool validated = true;  ///< no point that it is made of is outside its model's validated domain
 };
 
 struct Figure {
@@ -36,6 +37,10 @@ struct Figure {
     /// Lines with `crossing`: by series, where it is reached.
     std::vector<std::optional<double>> crossings;
     std::vector<Comparison> comparisons;
+    /// By series and group, not of scatter: no point that the value is made of is outside its model's validated domain.
+    std::vector<std::vector<bool>> validated;
+
+    bool is_validated(std::size_t series, std::size_t group) const { return validated.at(series).at(group); }
 };
 
 /// Throws InputError if one of the figures wants what a report of such a point does not have. Called as soon as a point

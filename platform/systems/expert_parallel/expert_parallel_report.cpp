@@ -189,6 +189,12 @@ std::vector<Check> checks_of(const DividedWork& work, const ClusterOutcome& outc
 
 }  // namespace
 
+void add_outside(const std::string& part, const ordered_json& report, std::vector<std::string>& outside) {
+    const ordered_json validation = report.value("validation", ordered_json::object());
+    for (const ordered_json& reason : validation.value("outside", ordered_json::array()))
+        outside.push_back(fmt::format("{}: {}", part, reason.get<std::string>()));
+}
+
 ordered_json expert_parallel_report(const ExpertParallelConfig& config, const DividedWork& work, const ChipParts& parts,
                                     const ClusterOutcome& outcome) {
     const bool divided = !outcome.times.empty();
@@ -221,6 +227,7 @@ ordered_json expert_parallel_report(const ExpertParallelConfig& config, const Di
     if (divided) add_times(summary, config, parts, outcome);
     if (config.topology) add_busiest_link(summary, config, outcome);
     report["summary"] = std::move(summary);
+    report["validation"] = {{"outside", outcome.outside}};
     if (divided) report["chips"] = chips_json(work, parts, outcome);
     report["batches"] = divided ? batches_json(outcome) : alone_json(alone_us);
     const std::vector<Check> checks = checks_of(work, outcome);

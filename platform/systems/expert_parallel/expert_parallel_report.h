@@ -20,6 +20,7 @@ struct ClusterOutcome {
     std::vector<double> reload_us;             ///< [part] more in a batch that loads them; 0 for the whole network
     std::vector<double> reloaded_us;           ///< [part] of a batch, spent with that
     std::vector<std::string> failed;           ///< parts whose own checks failed
+    std::vector<std::string> outside;          ///< what is outside a part's validated domain
     nlohmann::ordered_json fidelity;           ///< of the chips
     std::vector<std::vector<Exchange>> exchanges;  ///< by batch and layer of experts
     std::vector<BatchTimes> times;
@@ -27,6 +28,9 @@ struct ClusterOutcome {
     std::optional<JointOutcome> joint;
     std::vector<BatchTimes> without_overlap;  ///< joint: of the same parts, if each batch had all chips and links
 };
+
+/// Adds what a part's report says of its model's validated domain, "experts of chip 1: ...".
+void add_outside(const std::string& part, const nlohmann::ordered_json& report, std::vector<std::string>& outside);
 
 /// The report (docs/brainstorm.md, "Experts on several chips").
 nlohmann::ordered_json expert_parallel_report(const ExpertParallelConfig& config, const DividedWork& work,

@@ -81,6 +81,7 @@ private:
                 outcome.reload_us[i] = std::max(0.0, us.at(0) - us.at(1));
                 us.erase(us.begin());
                 outcome.part_us[i] = std::move(us);
+                add_outside(parts_.parts()[i]->name, report, outcome.outside);
                 if (!report.value("ok", true)) outcome.failed.push_back(parts_.parts()[i]->name);
             });
         outcome.reloaded_us = outcome.reload_us;
@@ -106,6 +107,7 @@ private:
         outcome.reload_us = outcome.joint->reload_us;
         outcome.reloaded_us = outcome.joint->reloaded_us;
         outcome.failed = outcome.joint->failed;
+        outcome.outside = outcome.joint->outside;
         outcome.times = outcome.joint->times;
         outcome.channel_bytes = outcome.joint->channel_bytes;
         take_alone(alone, outcome);
@@ -117,6 +119,7 @@ private:
 
     void take_alone(const ordered_json& report, ClusterOutcome& outcome) const {
         outcome.part_us[parts_.alone] = latencies_of(report);
+        add_outside(parts_.parts()[parts_.alone]->name, report, outcome.outside);
         if (!report.value("ok", true)) outcome.failed.push_back(parts_.parts()[parts_.alone]->name);
         outcome.fidelity = report.value("fidelity", ordered_json::object());
     }

@@ -15,6 +15,7 @@ struct JointOutcome {
     std::vector<double> reload_us;             ///< [part] more in a batch that loads its weights
     std::vector<double> reloaded_us;           ///< [part] of a batch, spent with that, mean of the chips
     std::vector<std::string> failed;           ///< parts whose own checks failed
+    std::vector<std::string> outside;          ///< what is outside a part's validated domain
     std::vector<ChipTimes> chips;              ///< by batch, of the slowest chip where a part is on all of them
     std::vector<BatchTimes> times;             ///< by batch, without bytes_of_channel
     std::vector<std::uint64_t> channel_bytes;  ///< by channel

@@ -14,6 +14,7 @@
 #include "switchyard/hw/link/link_network.h"
 #include "switchyard/platform/system/joint_run.h"
 #include "switchyard/platform/systems/expert_parallel/cell_links.h"
+#include "switchyard/platform/systems/expert_parallel/expert_parallel_report.h"
 #include "switchyard/platform/systems/expert_parallel/placed_part.h"
 #include "switchyard/platform/systems/expert_parallel/shared_chip.h"
 #include "switchyard/sw_scheduler/base/error.h"
@@ -207,7 +208,9 @@ void Cluster::add_parts(const ChipParts& parts, JointOutcome& outcome) const {
         for (std::size_t step = 0; step < steps_; ++step) {
             const Placed* const placed = placed_[d][step].get();
             if (placed == nullptr) continue;
-            if (!placed->run->report().value("ok", true))
+            const nlohmann::ordered_json report = placed->run->report();
+            add_outside(fmt::format("{} on chip {}", parts.parts()[placed->part]->name, d), report, outcome.outside);
+            if (!report.value("ok", true))
                 outcome.failed.push_back(fmt::format("{} on chip {}", parts.parts()[placed->part]->name, d));
             outcome.part_us[placed->part].resize(batches);
             for (std::size_t b = 0; b < batches; ++b)

@@ -14,8 +14,10 @@ def text_of(value):
     return f"{value:.0f}" if abs(value) >= 1000 else f"{value:.4g}"
 
 
-def ratio_or_equal(results, is_ratio, value):
-    """A ratio of two designs within the models' stated error shows nothing but that."""
+def ratio_or_equal(results, is_ratio, value, validated):
+    """A ratio of two designs within the models' stated error shows nothing but that, if both are validated there."""
+    if not validated and value is not None:
+        return text_of(value) + r"\*"
     equal = is_ratio and isinstance(value, (int, float)) and value != 1 and abs(value - 1) <= results.get("model_error", 0)
     return "equal" if equal else text_of(value)
 
@@ -40,7 +42,8 @@ def figure_tables(results, figure):
     if len(groups) > 24:  # a line along batches: the plot shows it
         return f"{len(groups)} values a line: see the plot that `--report` writes."
     ratio = bool(figure["over"]) and figure["kind"] != "stacks"
-    rows = [[series["name"], *(ratio_or_equal(results, ratio, value) for value in series["values"])]
+    rows = [[series["name"], *(ratio_or_equal(results, ratio, value, validated)
+                               for value, validated in zip(series["values"], series["validated"]))]
             for series in figure["series"]]
     result = table([figure["series_of"], *groups], rows)
     if figure.get("parts"):
@@ -60,8 +63,13 @@ def main():
     chips = sorted({fidelity["chip"] for fidelity in fidelities if "chip" in fidelity})
     if chips:
         print(f"{results['batches']} batches a point. Models of the chip: {', '.join(chips)}.")
+    outside, points = results["points_outside"], len(results["points"])
+    print(f"\n{outside} of {points} points are outside the validated domain of their model"
+          + (r" (`docs/experiments.md`, Validated points). Values that are made of such a point have the mark \*."
+             if outside else "."))
     if "model_error" in results:
-        print(f"\n`equal`: a ratio within {100 * results['model_error']:g} % of 1, the models' stated error.")
+        print(f"\n`equal`: a ratio within {100 * results['model_error']:g} % of 1, the models' stated error"
+              + (", of validated points." if outside else "."))
     gaps = [point for point in results["points"] if point["report"] is None]
     for gap in gaps:
         print(f"Gap: {gap.get('network')} on {gap['design']}: {gap['infeasible']}")
@@ -73,7 +81,8 @@ def main():
             print("\nPublished numbers beside ours:\n")
             print(table(["what", "statistic", "published", "ours", "ours, geometric mean", "source"],
                         [[c["what"], c["statistic"], text_of(c["published"]),
-                          *(ratio_or_equal(results, " over " in c["what"], c[key]) for key in ("ours", "ours_geometric_mean")),
+                          *(ratio_or_equal(results, " over " in c["what"], c[key], c["validated"])
+                            for key in ("ours", "ours_geometric_mean")),
                           c["source"]] for c in figure["comparisons"]]))
 
 
