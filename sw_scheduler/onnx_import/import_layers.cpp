@@ -25,7 +25,8 @@ std::string allowed_name(std::string name) {
     }
     name.erase(0, name.find_first_not_of(".-"));
     name = name.substr(0, kLongestName);
-    if (name.empty()) name = "layer";
+    // YAML has no text without quotes that is "null".
+    if (name.empty() || name == "null" || name == "Null" || name == "NULL") name = "layer" + name;
     const std::size_t dot = name.rfind('.');
     if (dot != std::string::npos && std::all_of(name.begin() + static_cast<std::ptrdiff_t>(dot) + 1, name.end(),
                                                 [](unsigned char c) { return std::isdigit(c) != 0; }))

@@ -179,14 +179,7 @@ OnnxImporter::Tensor OnnxImporter::linear(const OnnxNode& node, Tensor input, co
     ImportedLayer& layer = add_layer(layer_name(node, &weights), whole_map ? "convolution" : "matmul", input);
     layer.keys.emplace_back("out_channels", std::to_string(out));
     if (whole_map) layer.keys.emplace_back("filter", pair_of(input.rows, input.columns));
-    OnnxTensor matrix = weights;
-    if (!out_first) {
-        std::swap(matrix.dims[0], matrix.dims[1]);
-        if (matrix.order.empty())
-            matrix.order = {1, 0};
-        else
-            std::swap(matrix.order[0], matrix.order[1]);
-    }
+    const OnnxTensor matrix = out_first ? weights : transposed(weights);
     std::vector<std::size_t> shape = {static_cast<std::size_t>(out), static_cast<std::size_t>(in)};
     if (whole_map) shape = {shape[0], input.channels, input.rows, input.columns};
     take_weights(layer, matrix, shape, input);
@@ -217,7 +210,11 @@ OnnxImporter::Tensor OnnxImporter::matmul(NodeReader& node, Scope& scope) {
     if (const std::optional<OnnxTensor> weights = constant(node.input(1), scope))
         return linear(node, tensor(node.input(0), scope), *weights, false);
     node.input(0);
-    if (const std::optional<Tensor> heads = attention(node, scope)) return *heads;
+    try {
+        if (const std::optional<Tensor> heads = attention(node, scope)) return *heads;
+    } catch (const NotImportable& reason) {
+        throw NoPattern(reason.what());
+    }
     throw NotImportable("a product of two results that is no attention");
 }
 

@@ -70,6 +70,7 @@ std::optional<OnnxImporter::Linear> OnnxImporter::linear_behind(std::string name
     const std::optional<OnnxTensor> weights = constant(linear.input(1), scope);
     const std::vector<std::int64_t>* const dims = dims_of(name, scope);
     if (!weights || weights->dims.size() != 2 || dims == nullptr || dims->size() != 3) return std::nullopt;
+    found.node = node;
     found.weights = *weights;
     found.input = linear.input(0);
     linear.finish();
@@ -146,95 +147,113 @@ bool OnnxImporter::follow(NodeReader& node, const std::vector<std::int64_t>& res
     return true;
 }
 
-/// softmax(Q K^T / sqrt(d)) V, with Q, K and V from one tensor.
-std::optional<OnnxImporter::Tensor> OnnxImporter::attention(const OnnxNode& node, Scope& scope) {
-    const OnnxNode* softmax_node = producer(node.input(0), scope);
-    while (softmax_node != nullptr && (softmax_node->op == "Dropout" || softmax_node->op == "Identity")) {
-        NodeReader reader(*softmax_node);
+/// softmax(Q K^T, multiplied and masked) behind `name`; nothing if it is none.
+std::optional<OnnxImporter::Scores> OnnxImporter::scores_behind(std::string name, const Scope& scope) {
+    const OnnxNode* softmax = producer(name, scope);
+    while (softmax != nullptr && (softmax->op == "Dropout" || softmax->op == "Identity")) {
+        NodeReader reader(*softmax);
         if (reader.op() == "Dropout" && !reader.input(2).empty() && scalar(reader.input(2), scope) != 0.0)
             return std::nullopt;
-        softmax_node = producer(reader.input(0), scope);
+        softmax = producer(reader.input(0), scope);
     }
-    if (softmax_node == nullptr || softmax_node->op != "Softmax") return std::nullopt;
-    NodeReader softmax_reader(*softmax_node);
-    const std::string scored = softmax_reader.input(0);
-    const std::vector<std::int64_t>* const score_dims = dims_of(scored, scope);
-    const std::int64_t axis = softmax_reader.integer("axis");
-    if (score_dims == nullptr || (axis != -1 && axis != static_cast<std::int64_t>(score_dims->size()) - 1))
+    if (softmax == nullptr || softmax->op != "Softmax" || !softmax->domain.empty()) return std::nullopt;
+    NodeReader reader(*softmax);
+    name = reader.input(0);
+    const std::vector<std::int64_t>* const dims = dims_of(name, scope);
+    const std::int64_t axis = reader.integer("axis");
+    if (dims == nullptr || (axis != -1 && axis != static_cast<std::int64_t>(dims->size()) - 1))
         throw NotImportable(fmt::format("an attention whose softmax is over axis {}, not the last one", axis));
-    softmax_reader.finish();
-    const OnnxNode* scores = producer(scored, scope);
-    double scale = 1;
-    while (scores != nullptr && scores->op != "MatMul") {
-        NodeReader reader(*scores);
-        const std::string first = reader.input(0), second = reader.input(1);
-        if ((reader.op() == "Mul" || reader.op() == "Div") && scalar(second, scope)) {
-            scale *= reader.op() == "Mul" ? *scalar(second, scope) : 1 / *scalar(second, scope);
-        } else if (reader.op() == "Add" && is_constant(second, scope)) {
+    reader.finish();
+    Scores found;
+    for (found.product = producer(name, scope); found.product != nullptr && found.product->op != "MatMul";
+         found.product = producer(name, scope)) {
+        NodeReader step(*found.product);
+        name = step.input(0);
+        const std::string second = step.input(1);
+        if ((step.op() == "Mul" || step.op() == "Div") && scalar(second, scope)) {
+            found.scale *= step.op() == "Mul" ? *scalar(second, scope) : 1 / *scalar(second, scope);
+        } else if (step.op() == "Add" && is_constant(second, scope)) {
             const std::vector<float> mask = constant(second, scope)->floats();
             const bool none = std::all_of(mask.begin(), mask.end(), [](float value) { return value == 0; });
-            if (!none) no_values(*scores, "a mask of tokens; all of them are computed");
+            if (!none) found.masks.push_back(found.product);
         } else {
             throw NotImportable("an attention with a mask that depends on the input");
         }
-        reader.finish();
-        scores = producer(first, scope);
+        step.finish();
     }
-    if (scores == nullptr) return std::nullopt;
-    std::optional<Linear> parts[3] = {linear_behind(scores->input(0), false, scope),
-                                      linear_behind(scores->input(1), true, scope),
-                                      linear_behind(node.input(1), false, scope)};
-    for (const std::optional<Linear>& part : parts)
-        if (!part || part->input != parts[0]->input)
+    if (found.product == nullptr) return std::nullopt;
+    return found;
+}
+
+/// softmax(Q K^T / sqrt(d)) V, with Q, K and V from one tensor.
+std::optional<OnnxImporter::Tensor> OnnxImporter::attention(const OnnxNode& node, Scope& scope) {
+    const std::optional<Scores> scores = scores_behind(node.input(0), scope);
+    if (!scores) return std::nullopt;
+    std::vector<Linear> parts;
+    for (const auto& [name, transposed] :
+         {std::pair(scores->product->input(0), false), std::pair(scores->product->input(1), true),
+          std::pair(node.input(1), false)}) {
+        const std::optional<Linear> part = linear_behind(name, transposed, scope);
+        if (!part || (!parts.empty() && part->input != parts[0].input))
             throw NotImportable(
                 "an attention whose queries, keys and values are not three linear layers of one result");
-    Tensor input = tensor(parts[0]->input, scope);
+        parts.push_back(*part);
+    }
+    Tensor input = tensor(parts[0].input, scope);
     if (!input.known) return input;
     if (input.layout != Layout::tokens) throw NotImportable("an attention whose input is not [N, tokens, channels]");
-    const bool together = parts[0]->part >= 0;
-    const auto rows_of = [](const Linear& part) { return part.weights.dims[1]; };
-    const std::int64_t all =
-        together ? rows_of(*parts[0]) : rows_of(*parts[0]) + rows_of(*parts[1]) + rows_of(*parts[2]);
-    const unsigned heads = parts[0]->heads;
+    const bool together = parts[0].part >= 0;
+    const std::int64_t rows = parts[0].weights.dims[1], all = together ? rows : 3 * rows;
+    const std::uint32_t heads = parts[0].heads;
+    const auto source_of = [](const std::optional<OnnxTensor>& bias) { return bias ? bias->source : nullptr; };
     for (int i = 0; i < 3; ++i) {
-        const Linear& part = *parts[i];
-        const std::int64_t in = part.weights.dims[0], out = rows_of(part);
-        if (part.heads != heads || (together ? part.part != i : part.part >= 0) || out != rows_of(*parts[0]) ||
-            out < 1 || out % ((together ? 3 : 1) * static_cast<std::int64_t>(heads)) != 0)
+        const Linear& part = parts[static_cast<std::size_t>(i)];
+        const bool same = part.node == parts[0].node && source_of(part.bias) == source_of(parts[0].bias);
+        if (part.heads != heads || (together ? part.part != i || !same : part.part >= 0) ||
+            part.weights.dims[1] != rows || rows < 1 || all % (3 * static_cast<std::int64_t>(heads)) != 0)
             throw NotImportable("an attention whose queries, keys and values differ in shape");
-        if (in != input.channels)
-            throw NotImportable(
-                fmt::format("its weights are for {} channels, and its input has {}", in, input.channels));
+        if (part.weights.dims[0] != input.channels)
+            throw NotImportable(fmt::format("its weights are for {} channels, and its input has {}",
+                                            part.weights.dims[0], input.channels));
     }
-    const std::uint64_t width = all / 3 / heads;
-    const double expected = 1 / std::sqrt(static_cast<double>(width));
-    if (std::abs(scale * parts[0]->scale * parts[1]->scale / expected - 1) > 1e-3 || parts[2]->scale != 1)
+    for (const OnnxNode* const mask : scores->masks) no_values(*mask, "a mask of tokens; all of them are computed");
+    const double factor = scores->scale * parts[0].scale * parts[1].scale;
+    const double expected = 1 / std::sqrt(static_cast<double>(all / 3 / heads));
+    if (!(std::abs(factor / expected - 1) <= 1e-3) || parts[2].scale != 1)
         no_values(node, "an attention with another factor than 1 / sqrt(d)");
 
     const std::string name = layer_name(node, nullptr);
-    ImportedLayer& projection = add_layer(unique(name + ".qkv"), "matmul", input);
+    if (together) parts.resize(1);
+    const Tensor qkv = projected(name + ".qkv", parts, all, input);
+    ImportedLayer& layer = add_layer(name, "attention", qkv);
+    if (heads > 1) layer.keys.emplace_back("heads", std::to_string(heads));
+    Tensor result = result_of(layer, input);
+    result.channels = static_cast<std::uint32_t>(all / 3);
+    result.heads = heads;
+    const std::vector<std::int64_t>* const dims = dims_of(asked_, scope);
+    result.layout = heads > 1 || (dims != nullptr && dims->size() == 4) ? Layout::heads : Layout::tokens;
+    return result;
+}
+
+/// Linear layers of one tensor as one layer with `all` channels, one behind the other.
+OnnxImporter::Tensor OnnxImporter::projected(const std::string& name, const std::vector<Linear>& parts,
+                                             std::int64_t all, const Tensor& input) {
+    ImportedLayer& projection = add_layer(unique(name), "matmul", input);
     projection.keys.emplace_back("out_channels", std::to_string(all));
-    if (heads > 1) projection.keys.emplace_back("heads", std::to_string(heads));
+    if (parts[0].heads > 1) projection.keys.emplace_back("heads", std::to_string(parts[0].heads));
     projection.has_parameters = true;
     projection.weight_scale = input.scale;
     projection.out_channels = static_cast<std::uint32_t>(all);
     projection.weight_shape = {static_cast<std::size_t>(all), input.channels};
     bool biased = false;
-    for (int i = 0; i < (together ? 1 : 3); ++i) {
-        const Linear& part = *parts[i];
+    for (const Linear& part : parts) {
         count(part.weights);
         if (part.bias) count(*part.bias);
         biased = biased || part.bias.has_value();
         if (!options_.values) continue;
-        OnnxTensor matrix = part.weights;
-        std::swap(matrix.dims[0], matrix.dims[1]);
-        if (matrix.order.empty())
-            matrix.order = {1, 0};
-        else
-            std::swap(matrix.order[0], matrix.order[1]);
-        const std::vector<float> weight = matrix.floats();
+        const std::vector<float> weight = transposed(part.weights).floats();
         projection.weight.insert(projection.weight.end(), weight.begin(), weight.end());
-        std::vector<float> bias(static_cast<std::size_t>(rows_of(part)), 0.0F);
+        std::vector<float> bias(static_cast<std::size_t>(part.weights.dims[1]), 0.0F);
         if (part.bias) bias = part.bias->floats();
         projection.bias.insert(projection.bias.end(), bias.begin(), bias.end());
     }
@@ -242,16 +261,7 @@ std::optional<OnnxImporter::Tensor> OnnxImporter::attention(const OnnxNode& node
         projection.fused.emplace_back("bias");
     else
         projection.bias.clear();
-    Tensor qkv = result_of(projection, input);
-    ImportedLayer& layer = add_layer(name, "attention", qkv);
-    if (heads > 1) layer.keys.emplace_back("heads", std::to_string(heads));
-    Tensor result = result_of(layer, input);
-    result.channels = static_cast<std::uint32_t>(all / 3);
-    result.layout = heads > 1 ? Layout::heads : Layout::tokens;
-    result.heads = heads;
-    const std::vector<std::int64_t>* const dims = dims_of(asked_, scope);
-    if (dims != nullptr && dims->size() == 4) result.layout = Layout::heads;
-    return result;
+    return result_of(projection, input);
 }
 
 OnnxImporter::Tensor OnnxImporter::normalise(const OnnxNode& node, Tensor input, const OnnxTensor* gain,

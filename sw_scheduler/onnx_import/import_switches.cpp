@@ -91,21 +91,22 @@ void OnnxImporter::sink(const OnnxNode& node, Scope& scope) {
     }
 }
 
-/// Tensors from outside of the subgraph, and of those in it, that depend on the network's input. `made`: those that are
-/// made in it.
-void OnnxImporter::collect_taken(const OnnxGraph& graph, const Scope& outer, std::set<std::string> made,
+/// Tensors from outside of the subgraph, and of those in it, that depend on the network's input. `made`: names of the
+/// subgraph around it.
+void OnnxImporter::collect_taken(const OnnxGraph& graph, const Scope& outer, const OnnxNames* made,
                                  std::set<std::string>& taken) const {
-    for (const auto& [name, tensor] : graph.constants) made.insert(name);
-    for (const OnnxNode& node : graph.nodes) made.insert(node.outputs.begin(), node.outputs.end());
+    OnnxNames names{made, {}};
+    for (const auto& [name, tensor] : graph.constants) names.own.insert(name);
+    for (const OnnxNode& node : graph.nodes) names.own.insert(node.outputs.begin(), node.outputs.end());
     const auto look_at = [&](const std::string& name) {
-        if (!name.empty() && made.count(name) == 0 && !is_constant(name, outer)) taken.insert(name);
+        if (!name.empty() && !names.contain(name) && !is_constant(name, outer)) taken.insert(name);
     };
     for (const OnnxNode& node : graph.nodes) {
         if (node.domain == "switchyard" && node.op == "Sink")
             throw NotImportable("a sink in one of its branches is not supported");
         for (const std::string& input : node.inputs) look_at(input);
         for (const auto& [key, attribute] : node.attributes)
-            if (attribute.graph) collect_taken(*attribute.graph, outer, made, taken);
+            if (attribute.graph) collect_taken(*attribute.graph, outer, &names, taken);
     }
     for (const std::string& output : graph.outputs) look_at(output);
 }
@@ -137,7 +138,7 @@ OnnxImporter::Tensor OnnxImporter::conditional(NodeReader& node, Scope& scope) {
         graphs[b] = branch->graph.get();
         if (graphs[b]->outputs.size() != 1 || !graphs[b]->inputs.empty())
             throw NotImportable("a branch has inputs, or not one result");
-        collect_taken(*graphs[b], scope, {}, taken);
+        collect_taken(*graphs[b], scope, nullptr, taken);
     }
     if (taken.size() != 1) {
         std::string names;

@@ -193,6 +193,7 @@ private:
     // import_patterns.cpp
     struct Linear {
         std::string input;
+        const OnnxNode* node = nullptr;
         OnnxTensor weights;  ///< [in, out]
         std::optional<OnnxTensor> bias;
         int part = -1;  ///< third of the output channels: 0 queries, 1 keys, 2 values; -1: all of them
@@ -202,6 +203,13 @@ private:
     std::optional<Linear> linear_behind(std::string name, bool transposed, Scope& scope);
     bool follow(NodeReader& node, const std::vector<std::int64_t>& result, const std::string& name, AttentionAxes& axes,
                 Linear& found, const Scope& scope);
+    struct Scores {
+        const OnnxNode* product = nullptr;  ///< Q K^T
+        double scale = 1;
+        std::vector<const OnnxNode*> masks;
+    };
+    std::optional<Scores> scores_behind(std::string name, const Scope& scope);
+    Tensor projected(const std::string& name, const std::vector<Linear>& parts, std::int64_t all, const Tensor& input);
     Tensor taken_by(const std::string& name, unsigned times, Scope& scope);
     std::optional<Tensor> attention(const OnnxNode& node, Scope& scope);
     std::optional<Tensor> decomposed_layer_norm(const OnnxNode& node, Scope& scope);
@@ -214,7 +222,7 @@ private:
     Tensor merge(NodeReader& node, Scope& scope);
     Tensor conditional(NodeReader& node, Scope& scope);
     void sink(const OnnxNode& node, Scope& scope);
-    void collect_taken(const OnnxGraph& graph, const Scope& outer, std::set<std::string> made,
+    void collect_taken(const OnnxGraph& graph, const Scope& outer, const OnnxNames* made,
                        std::set<std::string>& taken) const;
     std::vector<std::pair<std::string, std::string>> gate_keys(NodeReader& node, const Tensor& gate);
 
@@ -241,6 +249,9 @@ private:
     std::set<std::string> named_problems_;
     std::string asked_;  ///< the output of the node that is being converted
 };
+
+/// A matrix with its two dimensions the other way round.
+OnnxTensor transposed(OnnxTensor matrix);
 
 /// Throws NotImportable unless `constant` can be broadcast to a sample of `tensor`, without making it larger and alike
 /// for all samples. Returns its dimensions for a sample, with ones in front.

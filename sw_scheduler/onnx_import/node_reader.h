@@ -18,6 +18,12 @@ public:
     using std::runtime_error::runtime_error;
 };
 
+/// The same of an operator that ends a pattern of several: their own reasons do not matter.
+class NoPattern : public NotImportable {
+public:
+    using NotImportable::NotImportable;
+};
+
 /// Reads a node for one conversion, and notes what of it was read. finish() refuses the node if the file gives an
 /// attribute or an input that nothing has read: what the importer does not know is never ignored.
 class NodeReader {

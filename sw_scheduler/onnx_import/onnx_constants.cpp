@@ -58,13 +58,24 @@ OnnxTensor parts_of(const OnnxTensor& whole, std::size_t axis, const std::vector
     return table;
 }
 
-/// The elements of an axis that Slice takes.
-std::vector<std::int64_t> sliced(std::int64_t size, std::int64_t first, std::int64_t end, std::int64_t step) {
-    if (step < 1) throw NotImportable("only steps forward are supported");
-    const auto bound = [size](std::int64_t at) { return std::clamp<std::int64_t>(at < 0 ? at + size : at, 0, size); };
-    std::vector<std::int64_t> rows;
-    for (std::int64_t row = bound(first); row < bound(end); row += std::min(step, size)) rows.push_back(row);
-    return rows;
+using List = std::optional<std::vector<std::int64_t>>;
+
+/// Slice; infer_shapes() has checked that its lists fit each other.
+OnnxTensor sliced(OnnxTensor value, const std::vector<std::int64_t>& starts, const std::vector<std::int64_t>& ends,
+                  const List& axes, const List& steps) {
+    for (std::size_t i = 0; i < starts.size(); ++i) {
+        std::int64_t axis = axes ? axes->at(i) : static_cast<std::int64_t>(i);
+        if (axis < 0) axis += static_cast<std::int64_t>(value.dims.size());
+        const std::int64_t size = value.dims[static_cast<std::size_t>(axis)], step = steps ? steps->at(i) : 1;
+        const auto bound = [size](std::int64_t at) {
+            return std::clamp<std::int64_t>(at < 0 ? at + size : at, 0, size);
+        };
+        std::vector<std::int64_t> rows;
+        for (std::int64_t row = bound(starts[i]); row < bound(ends[i]); row += std::min(step, size))
+            rows.push_back(row);
+        value = parts_of(value, static_cast<std::size_t>(axis), rows, {static_cast<std::int64_t>(rows.size())});
+    }
+    return value;
 }
 
 }  // namespace
@@ -147,7 +158,7 @@ ImportedConstant OnnxImporter::evaluate(const OnnxNode& node, const Scope& scope
     };
     if (turned || node.op == "Gather" || node.op == "Slice") bounded();
     const auto numbers = [&](const char* key, std::size_t input) {
-        std::optional<std::vector<std::int64_t>> list = reader.integers(key);
+        List list = reader.integers(key);
         const std::string name = reader.input(input);
         if (!list && !name.empty()) {
             const OnnxTensor given = *constant(name, scope);
@@ -174,17 +185,10 @@ ImportedConstant OnnxImporter::evaluate(const OnnxNode& node, const Scope& scope
         return done(parts_of(value, static_cast<std::size_t>(axis), index.integers(), index.dims));
     }
     if (node.op == "Slice") {
-        const auto starts = numbers("starts", 1), ends = numbers("ends", 2), axes = numbers("axes", 3),
+        const List starts = numbers("starts", 1), ends = numbers("ends", 2), axes = numbers("axes", 3),
                    steps = numbers("steps", 4);
-        for (std::size_t i = 0; starts && ends && i < starts->size(); ++i) {
-            std::int64_t axis = axes ? axes->at(i) : static_cast<std::int64_t>(i);
-            if (axis < 0) axis += static_cast<std::int64_t>(value.dims.size());
-            const auto at = static_cast<std::size_t>(axis);
-            const std::vector<std::int64_t> rows =
-                sliced(value.dims[at], starts->at(i), ends->at(i), steps ? steps->at(i) : 1);
-            value = parts_of(value, at, rows, {static_cast<std::int64_t>(rows.size())});
-        }
-        return done(value);
+        if (!starts || !ends) throw NotImportable("its starts or ends are missing");
+        return done(sliced(value, *starts, *ends, axes, steps));
     }
     // Views: infer_shapes() has read what their dimensions depend on.
     OnnxTensor result = contiguous(value);
@@ -202,6 +206,15 @@ std::optional<double> OnnxImporter::scalar(const std::string& name, const Scope&
     const std::optional<OnnxTensor> value = constant(name, scope);
     if (!value || value->elements() != 1) return std::nullopt;
     return static_cast<double>(value->floats().front());
+}
+
+OnnxTensor transposed(OnnxTensor matrix) {
+    std::swap(matrix.dims[0], matrix.dims[1]);
+    if (matrix.order.empty())
+        matrix.order = {1, 0};
+    else
+        std::swap(matrix.order[0], matrix.order[1]);
+    return matrix;
 }
 
 std::vector<std::int64_t> broadcast_to(const ImportedTensor& tensor, const OnnxTensor& constant) {

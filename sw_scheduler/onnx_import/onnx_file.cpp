@@ -119,15 +119,7 @@ public:
     }
 
 private:
-    /// Names of a graph that are known so far, and those of the graphs around it.
-    struct Names {
-        const Names* outer = nullptr;
-        std::set<std::string> own;
-
-        bool contain(const std::string& name) const {
-            return own.count(name) > 0 || (outer != nullptr && outer->contain(name));
-        }
-    };
+    using Names = OnnxNames;
 
     [[noreturn]] void fail(const std::string& key, const std::string& message) const {
         throw InputError(path_, 0, key, message);
@@ -228,6 +220,29 @@ private:
         return fault;
     }
 
+    /// Constant's numbers and lists of numbers as the tensor that they stand for.
+    static void state_value(OnnxNode& node) {
+        for (const char* const key : {"value_float", "value_floats", "value_int", "value_ints"}) {
+            const auto found = node.attributes.find(key);
+            if (found == node.attributes.end() || node.attributes.size() != 1) continue;
+            const OnnxAttribute& given = found->second;
+            const std::string name = key;
+            const bool floats = name.rfind("value_float", 0) == 0, list = name.back() == 's';
+            auto tensor = std::make_shared<OnnxTensor>();
+            tensor->type = floats ? OnnxTensor::Type::binary32 : OnnxTensor::Type::int64;
+            const std::size_t count = !list ? 1 : floats ? given.numbers.size() : given.integers.size();
+            if (list) tensor->dims = {static_cast<std::int64_t>(count)};
+            std::string bytes = !list ? (floats ? packed<float>(std::vector<float>{given.number})
+                                                : packed<std::int64_t>(std::vector<std::int64_t>{given.integer}))
+                                      : (floats ? packed<float>(given.numbers) : packed<std::int64_t>(given.integers));
+            tensor->bytes = std::make_shared<const OnnxBytes>(std::move(bytes));
+            tensor->source = std::make_shared<const OnnxSource>(OnnxSource{"", tensor->elements()});
+            node.attributes.clear();
+            node.attributes["value"].tensor = std::move(tensor);
+            return;
+        }
+    }
+
     static bool equal(const onnx::AttributeProto& a, const onnx::AttributeProto& b) {
         return a.type() == b.type() && b.type() != onnx::AttributeProto::UNDEFINED && a.i() == b.i() &&
                a.f() == b.f() && a.s() == b.s() && a.ints_size() == b.ints_size() &&
@@ -246,6 +261,7 @@ private:
         if (schema == nullptr && node.domain.empty())
             schema = onnx::OpSchemaRegistry::Schema(node.op, static_cast<int>(opsets_.at("")), "");
         node.fault = read_attributes(proto, schema, node, outer);
+        if (node.op == "Constant" && schema != nullptr) state_value(node);
         if (schema == nullptr) return node;
         node.version = schema->SinceVersion();
         const auto inputs = static_cast<int>(node.inputs.size()), outputs = static_cast<int>(node.outputs.size());

@@ -6,6 +6,7 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,16 @@ inline constexpr std::int64_t kMaxElements = std::int64_t{1} << 40;
 
 /// Product of `dims`, or -1: one is negative or open, or the product is above kMaxElements.
 std::int64_t elements_of(const std::vector<std::int64_t>& dims);
+
+/// Names of a graph, and those of the graphs around it.
+struct OnnxNames {
+    const OnnxNames* outer = nullptr;
+    std::set<std::string> own;
+
+    bool contain(const std::string& name) const {
+        return own.count(name) > 0 || (outer != nullptr && outer->contain(name));
+    }
+};
 
 /// A text of the file for a message: printable characters alone, at most 60 of them.
 std::string shown(const std::string& text);

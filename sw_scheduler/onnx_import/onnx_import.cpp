@@ -184,12 +184,17 @@ OnnxImporter::Tensor OnnxImporter::convert(const std::string& name, Scope& scope
     const auto handler = handlers().find((node.domain.empty() ? "" : node.domain + ".") + node.op);
     const auto constant = scope.constants.find(name);
     if (handler == handlers().end() || (constant != scope.constants.end() && !constant->second.reason.empty())) {
-        complain(node.described() + (constant == scope.constants.end() ? "" : ": " + constant->second.reason));
+        complain(node.described() + ": " +
+                 (constant == scope.constants.end() || constant->second.reason.empty() ? "is not supported"
+                                                                                       : constant->second.reason));
         failures_.emplace(&node, "");
     }
     if (failures_.count(&node) == 0) {
         try {
             return converted_by(handler->second, node, name, scope);
+        } catch (const NoPattern& reason) {
+            complain(node.described() + ": " + reason.what());
+            return unknown;
         } catch (const NotImportable& reason) {
             failures_.emplace(&node, reason.what());
         }

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Graphs: cycles, long chains, windows, and dimensions that must be what an operator makes of them.
+#include <onnx/shape_inference/implementation.h>
+
 #include <algorithm>
 #include <limits>
 #include <random>
 
 #include <fmt/format.h>
 
+#include "switchyard/sw_scheduler/onnx_import/importer.h"
 #include "switchyard/sw_scheduler/onnx_import/onnx_graph.h"
 #include "switchyard/testbenches/catch.h"
-#include "switchyard/testbenches/unit/onnx_import/onnx_model.h"
+#include "switchyard/testbenches/unit/onnx_import/onnx_cases.h"
 
 using namespace switchyard::sched;
 
@@ -232,4 +235,88 @@ TEST_CASE("Constants that do not fit a sample are refused") {
     model.node(op, {"x", "c"}, {"y"});
     INFO(op << " " << fmt::format("{}", fmt::join(dims, ", ")));
     CHECK(!model.refusal().empty());
+}
+
+namespace {
+
+/// Dimensions that ONNX itself infers; kOpenDimension: not known.
+std::map<std::string, Dims> shapes_of_onnx(onnx::ModelProto model) {
+    onnx::shape_inference::InferShapes(model, onnx::OpSchemaRegistry::Instance(), {false, 0, true});
+    std::map<std::string, Dims> shapes;
+    for (const onnx::ValueInfoProto& one : model.graph().value_info()) {
+        if (!one.type().tensor_type().has_shape()) continue;
+        Dims& dims = shapes[one.name()];
+        for (const auto& dim : one.type().tensor_type().shape().dim())
+            dims.push_back(dim.has_dim_value() ? dim.dim_value() : kOpenDimension);
+    }
+    return shapes;
+}
+
+/// The dimensions of all results of nodes are ONNX's. Returns how many.
+int compare_shapes(OnnxModel model) {
+    model.graph().clear_output();  // ONNX then notes their dimensions with those of the other results
+    const OnnxGraph graph = parse_onnx(model.bytes(), "network.onnx");
+    int compared = 0;
+    for (const auto& [name, dims] : shapes_of_onnx(model.proto())) {
+        const auto found = graph.shapes.find(name);
+        INFO(name << ": " << fmt::format("{}", fmt::join(dims, ", ")));
+        REQUIRE(found != graph.shapes.end());
+        CHECK(found->second == dims);
+        ++compared;
+    }
+    return compared;
+}
+
+}  // namespace
+
+TEST_CASE("Dimensions of each operator are those that ONNX infers") {
+    int compared = 0;
+    for (const auto& [op, versions] : imported_operators()) {
+        if (op.rfind("switchyard.", 0) == 0 || op == "If") continue;
+        for (const int opset : {9, 11, 12, 13, 15, 17}) {
+            if (onnx::OpSchemaRegistry::Schema(op, opset, "") == nullptr) continue;
+            INFO(op << " of opset " << opset);
+            compared += compare_shapes(base_case(op, opset).model);
+        }
+    }
+    CHECK(compared > 200);
+}
+
+TEST_CASE("Dimensions behind random windows, views and shapes are those that ONNX infers") {
+    std::mt19937 random(GENERATE(range(0u, 300u)));
+    const auto upto = [&](std::int64_t most) {
+        return static_cast<std::int64_t>(random() % static_cast<unsigned>(most));
+    };
+    OnnxModel model(13);
+    const std::int64_t channels = 1 + upto(4), rows = 8 + upto(9), columns = 8 + upto(9), filter = 1 + upto(4);
+    model.input("x", {upto(2) == 0 ? -1 : 1 + upto(3), channels, rows, columns});
+    model.floats("w", {3, channels, filter, filter});
+    onnx::NodeProto& convolution = model.node("Conv", {"x", "w"}, {"a"});
+    set(convolution, "strides", Dims{1 + upto(3), 1 + upto(3)});
+    if (upto(2) == 0) set(convolution, "dilations", Dims{1 + upto(2), 1 + upto(2)});
+    if (upto(2) == 0)
+        set(convolution, "auto_pad", upto(2) == 0 ? "SAME_UPPER" : "SAME_LOWER");
+    else
+        set(convolution, "pads", Dims{upto(4), upto(4), upto(4), upto(4)});
+    onnx::NodeProto& pool = model.node(upto(2) == 0 ? "MaxPool" : "AveragePool", {"a"}, {"b"});
+    set(pool, "kernel_shape", Dims{1 + upto(2), 1 + upto(2)});
+    set(pool, "strides", Dims{1 + upto(2), 1 + upto(2)});
+    set(pool, "ceil_mode", upto(2));
+    set(model.node("Transpose", {"b"}, {"c"}), "perm", upto(2) == 0 ? Dims{0, 2, 3, 1} : Dims{3, 1, 0, 2});
+    set(model.node("Flatten", {"c"}, {"d"}), "axis", upto(9) - 4);
+    model.integers("axes", {2}, {upto(5) - 2, 3});
+    model.node("Unsqueeze", {"c", "axes"}, {"e"});
+    onnx::NodeProto& mean = model.node("ReduceMean", {"c"}, {"f"});
+    set(mean, "axes", Dims{upto(2), -1 - upto(2)});
+    set(mean, "keepdims", upto(2));
+    model.integers("index", {2}, {upto(4), 0});
+    model.node("Shape", {"b"}, {"g"});
+    model.node("Gather", {"g", "index"}, {"h"});
+    model.integers("rest", {1}, {-1});
+    set(model.node("Concat", {"h", "rest"}, {"i"}), "axis", std::int64_t{0});
+    model.node("Reshape", {"b", "i"}, {"j"});
+    set(model.node("Split", {"b"}, {"k", "l", "m"}), "axis", std::int64_t{1});
+    model.integers("from", {1}, {upto(5) - 2}).integers("to", {1}, {upto(9) - 2}).integers("of", {1}, {upto(3) - 3});
+    model.node("Slice", {"b", "from", "to", "of"}, {"n"});
+    CHECK(compare_shapes(model) > 5);
 }

@@ -4,6 +4,9 @@
 
 #include <fmt/format.h>
 
+#include "switchyard/sw_scheduler/base/files.h"
+#include "switchyard/sw_scheduler/base/scratch_folder.h"
+#include "switchyard/sw_scheduler/workload/model_reader.h"
 #include "switchyard/testbenches/catch.h"
 #include "switchyard/testbenches/unit/onnx_import/onnx_model.h"
 
@@ -154,6 +157,57 @@ TEST_CASE("An attention is one only with the dimensions in the order that it nee
                                                             {{0, 2, 1, 3}, {0, 1, 3, 2}, {0, 2, 1, 3}, {0, 2, 1, 3}}}));
     OnnxModel wrong = attention(orders[0], orders[1], orders[2], orders[3]);
     CHECK(!wrong.refusal().empty());
+}
+
+TEST_CASE("Queries, keys and values of one linear layer are an attention only if they are its thirds in order") {
+    const std::vector<std::string> order = GENERATE(values<std::vector<std::string>>(
+        {{"a", "b", "c"}, {"b", "a", "c"}, {"a", "c", "b"}, {"a", "b", "b"}, {"a", "b", "z"}}));
+    OnnxModel model(13);
+    model.input("x", {2, 5, 8}).output("y", {2, 5, 8}).floats("w", {8, 24}).floats("other", {8, 24});
+    model.node("MatMul", {"x", "w"}, {"all"});
+    set(model.node("Split", {"all"}, {"a", "b", "c"}), "axis", std::int64_t{2});
+    model.node("MatMul", {"x", "other"}, {"more"});
+    set(model.node("Split", {"more"}, {"v", "w2", "z"}), "axis", std::int64_t{-1});
+    set(model.node("Transpose", {order[1]}, {"keys"}), "perm", Dims{0, 2, 1});
+    model.node("MatMul", {order[0], "keys"}, {"scores"});
+    model.node("Softmax", {"scores"}, {"weighted"});
+    model.node("MatMul", {"weighted", order[2]}, {"y"});
+    INFO(order[0] << order[1] << order[2]);
+    if (order == std::vector<std::string>{"a", "b", "c"})
+        CHECK_THAT(model.import().text, Catch::Contains("kind: attention") && Catch::Contains("out_channels: 24"));
+    else
+        CHECK_THAT(model.refusal(), Catch::Contains("queries, keys and values differ"));
+}
+
+TEST_CASE("A number or a list of numbers of a Constant is a constant") {
+    const int kind = GENERATE(0, 1, 2, 3);
+    OnnxModel model(13);
+    model.input("x", {2, 3}).output("y").floats("w", {3, 3});
+    model.node("MatMul", {"x", "w"}, {"z"});
+    onnx::NodeProto& node = model.node("Constant", {}, {"c"});
+    if (kind == 0) set(node, "value_float", 0.5);
+    if (kind == 1) set(node, "value_int", std::int64_t{2});
+    if (kind == 2)
+        attribute(node, "value_floats").add_floats(0.5F),
+            node.mutable_attribute(0)->set_type(onnx::AttributeProto::FLOATS);
+    if (kind == 3) set(node, "value_ints", Dims{2});
+    model.node(kind % 2 == 0 ? "Mul" : "Div", {"z", "c"}, {"y"});
+    CHECK_THAT(model.import(true).text, Catch::Contains("weight_scale: 0.5}"));
+    set(node, "value_int", std::int64_t{4});
+    if (kind != 1) CHECK_THAT(model.refusal(), Catch::Contains("only the attribute value is supported"));
+}
+
+TEST_CASE("Layers have names that YAML reads as text") {
+    for (const std::string name : {"null", "~", "-", "a: b", "x,y", "1.5", "true", "", "[", "#", "null.weight"}) {
+        OnnxModel model;
+        model.input("x", {2, 3}).output("y").floats("w", {3, 3});
+        model.node("MatMul", {"x", "w"}, {"y"}).set_name(name);
+        model.graph().set_name(name);
+        const switchyard::ScratchFolder folder("onnx");
+        switchyard::write_file(model.import().text, folder.file("model.yaml"));
+        INFO(model.import().text);
+        CHECK_NOTHROW(read_model(folder.file("model.yaml")));
+    }
 }
 
 TEST_CASE("Tables that the host looks up are one sum for all that take them") {
