@@ -14,13 +14,19 @@ file(MAKE_DIRECTORY ${SWITCHYARD_COVERAGE_FOLDER})
 # Verilator's run-time library, once for all models.
 set(runtime ${SWITCHYARD_VERILATOR_ROOT}/include)
 add_library(switchyard_verilated STATIC
-  ${runtime}/verilated.cpp ${runtime}/verilated_threads.cpp ${runtime}/verilated_fst_c.cpp ${runtime}/verilated_cov.cpp)
+  ${runtime}/verilated.cpp ${runtime}/verilated_threads.cpp ${runtime}/verilated_fst_c.cpp ${runtime}/verilated_cov.cpp
+  ${runtime}/verilated_save.cpp ${SWITCHYARD_RTL_FOLDER}/common/model_messages.cpp)
 set_target_properties(switchyard_verilated PROPERTIES EXPORT_NAME verilated UNITY_BUILD OFF)
 target_include_directories(switchyard_verilated SYSTEM PUBLIC $<BUILD_INTERFACE:${runtime}>
   $<BUILD_INTERFACE:${runtime}/vltstd>)
 # Simulated time is the context's: the models need no sc_time_stamp().
 target_compile_definitions(switchyard_verilated PUBLIC $<BUILD_INTERFACE:VL_TIME_CONTEXT>)
 target_compile_options(switchyard_verilated PRIVATE -w)
+# What it would print, stop or abort with goes to the wrapper of the model that runs.
+target_include_directories(switchyard_verilated PRIVATE ${SWITCHYARD_INCLUDE_ROOT})
+set_source_files_properties(${runtime}/verilated.cpp PROPERTIES
+  COMPILE_DEFINITIONS "VL_USER_STOP;VL_USER_FINISH;VL_USER_FATAL;VL_PRINTF=switchyard_verilated_print"
+  COMPILE_FLAGS "-include \"${SWITCHYARD_RTL_FOLDER}/common/verilated_print.h\"")
 target_link_libraries(switchyard_verilated PUBLIC ZLIB::ZLIB Threads::Threads)
 # Its headers take as long to read as most models to compile. g++ takes a precompiled header for one optimisation only.
 foreach(optimisation O0 O1 O2)
@@ -38,18 +44,21 @@ endforeach()
 unset(runtime)
 
 # switchyard_verilate(<name> TOP <module> SOURCES <file.sv>... [PARAMETERS -G<X>=<value>...]
-#                     [TRACE] [COVERAGE] [ASSERT] [INSTANTIATED <module>...])
+#                     [TRACE] [COVERAGE] [ASSERT] [INSTANTIATED <module>...] [CLASS <class>])
 #
-# Static library <name>: class V<name> of header "V<name>.h", the Verilated <module>. Relative sources are those of the
-# calling folder, packages first. TRACE: VerilatedFstC can trace it. COVERAGE: line and toggle coverage, and assertions.
-# ASSERT: assertions alone; a failing one sets VerilatedContext::gotError() (after fatalOnError(false)). Verilator 5.006
+# Static library <name>: class V<name>, or CLASS, of the header of this name, the Verilated <module>. Relative sources are those of the
+# calling folder, packages first. TRACE: its state can be saved, and VerilatedFstC can trace it. COVERAGE: line and toggle coverage, and assertions.
+# ASSERT: assertions alone (ModelContext::error()). Verilator 5.006
 # reports no line coverage of a package's functions: what is to be measured belongs into a module. INSTANTIATED: each of
 # these modules becomes a class of its own instead of code that is repeated for each instance.
 # The header belongs behind a pimpl: only the source that wraps the model includes it.
 function(switchyard_verilate name)
-  cmake_parse_arguments(ARG "TRACE;COVERAGE;ASSERT" "TOP" "SOURCES;PARAMETERS;INSTANTIATED" ${ARGN})
+  cmake_parse_arguments(ARG "TRACE;COVERAGE;ASSERT" "TOP;CLASS" "SOURCES;PARAMETERS;INSTANTIATED" ${ARGN})
   if(ARG_UNPARSED_ARGUMENTS OR NOT ARG_TOP OR NOT ARG_SOURCES)
     message(FATAL_ERROR "switchyard_verilate(${name}): needs TOP and SOURCES, unknown: ${ARG_UNPARSED_ARGUMENTS}")
+  endif()
+  if(NOT ARG_CLASS)
+    set(ARG_CLASS V${name})
   endif()
   set(sources)
   set(relative_sources)
@@ -61,7 +70,7 @@ function(switchyard_verilate name)
   endforeach()
   set(flags ${SWITCHYARD_VERILATOR_FLAGS} ${ARG_PARAMETERS})
   if(ARG_TRACE)
-    list(APPEND flags --trace-fst)
+    list(APPEND flags --trace-fst --savable)
   endif()
   if(ARG_COVERAGE)
     list(APPEND flags --coverage --assert)
@@ -81,18 +90,18 @@ function(switchyard_verilate name)
   # Verilator makes the last folder of a path only, and not every generator makes those of outputs.
   file(MAKE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/verilated)
   set(folder ${CMAKE_CURRENT_BINARY_DIR}/verilated/${name})
-  set(fast ${folder}/V${name}__fast.cpp)
-  set(slow ${folder}/V${name}__slow.cpp)
+  set(fast ${folder}/${ARG_CLASS}__fast.cpp)
+  set(slow ${folder}/${ARG_CLASS}__slow.cpp)
   file(GLOB headers CONFIGURE_DEPENDS ${SWITCHYARD_RTL_FOLDER}/common/*.svh)
-  add_custom_command(OUTPUT ${fast} ${slow} ${folder}/V${name}.h
+  add_custom_command(OUTPUT ${fast} ${slow} ${folder}/${ARG_CLASS}.h
     COMMAND ${CMAKE_COMMAND} -E rm -rf ${folder}
-    COMMAND ${SWITCHYARD_VERILATOR} --cc --prefix V${name} --top-module ${ARG_TOP} --Mdir ${folder} --threads 1
+    COMMAND ${SWITCHYARD_VERILATOR} --cc --prefix ${ARG_CLASS} --top-module ${ARG_TOP} --Mdir ${folder} --threads 1
       -O3 --x-assign fast --x-initial fast --output-split 0 -Wno-lint -Wno-style ${flags} ${control} ${relative_sources}
-    COMMAND ${CMAKE_COMMAND} -DFOLDER=${folder} -DNAME=V${name} -P ${gather}
+    COMMAND ${CMAKE_COMMAND} -DFOLDER=${folder} -DNAME=${ARG_CLASS} -P ${gather}
     DEPENDS ${sources} ${headers} ${control} ${gather}
     WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} COMMENT "Verilating ${name}" VERBATIM)
 
-  add_custom_target(${name}_made DEPENDS ${fast} ${slow} ${folder}/V${name}.h)
+  add_custom_target(${name}_made DEPENDS ${fast} ${slow} ${folder}/${ARG_CLASS}.h)
   add_dependencies(switchyard_made_headers ${name}_made)
   # What is evaluated in each cycle at -O2, which beat -O3 here; construction and registration as they are. A model of a
   # test runs for a second or two, and -O2 takes twice as long to compile as -O1.
@@ -102,7 +111,7 @@ function(switchyard_verilate name)
     set(optimisation O2)
   endif()
   add_library(${name}_unoptimised OBJECT ${slow})
-  add_library(${name} STATIC ${fast} ${folder}/V${name}.h $<TARGET_OBJECTS:${name}_unoptimised>)
+  add_library(${name} STATIC ${fast} ${folder}/${ARG_CLASS}.h $<TARGET_OBJECTS:${name}_unoptimised>)
   target_compile_options(${name}_unoptimised PRIVATE -w -O0)
   target_compile_options(${name} PRIVATE -w -${optimisation})
   target_link_libraries(${name}_unoptimised PRIVATE switchyard_verilated)

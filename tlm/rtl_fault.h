@@ -2,6 +2,7 @@
 #pragma once
 
 #include <stdexcept>
+#include <string>
 
 namespace switchyard {
 
@@ -10,6 +11,15 @@ namespace switchyard {
 class RtlFault : public std::runtime_error {
 public:
     using std::runtime_error::runtime_error;
+};
+
+/// A part of a module that can be RTL.
+class RtlPart {
+public:
+    virtual ~RtlPart() = default;
+    /// Something has failed in it: writes its last cycles to a file and returns "; waveform: FILE", to go behind the
+    /// message. "" of a model. RtlFaults that it throws itself have that already.
+    virtual std::string evidence() { return ""; }
 };
 
 }  // namespace switchyard

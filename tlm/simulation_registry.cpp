@@ -29,6 +29,11 @@ void SimulationRegistry::add_error(const sc_core::sc_object& module, const std::
     errors_.emplace_back(ModelError(module, message).what());
 }
 
+ModelError SimulationRegistry::failure(const sc_core::sc_object& module, const std::string& otherwise,
+                                       std::size_t known) const {
+    return errors_.size() > known ? ModelError(errors_[known]) : ModelError(module, otherwise);
+}
+
 double SimulationRegistry::sum(const std::string& module_prefix, const std::string& name) const {
     return std::accumulate(counters_.begin(), counters_.end(), 0.0, [&](double total, const Counter& counter) {
         const bool counts = counter.name == name && counter.module.compare(0, module_prefix.size(), module_prefix) == 0;

@@ -13,6 +13,18 @@
 
 namespace switchyard {
 
+/// A model broke one of its own rules or met a request that it cannot serve (bad address, full store, bit-flipped
+/// kernel): time, module and what. Programs print it as one line and exit with 2.
+class ModelError : public std::runtime_error {
+public:
+    ModelError(const sc_core::sc_object& module, const std::string& message);
+
+private:
+    friend class SimulationRegistry;
+    /// With a text that has time and module.
+    explicit ModelError(const std::string& text) : std::runtime_error(text) {}
+};
+
 /// Counters and wait reasons that modules register by name, so that reports, traces, tests and the no-progress report
 /// find them without knowing the component. One registry a simulation; every module is given a reference to it.
 class SimulationRegistry {
@@ -36,8 +48,11 @@ public:
     void add_waiter(const sc_core::sc_object& module, std::function<std::string()> reason);
 
     /// Why `module` is about to answer with an error response: the response says only that something is wrong. Who
-    /// gives up because of the response reports errors().front(), the first and deepest cause.
+    /// gives up because of the response throws failure().
     void add_error(const sc_core::sc_object& module, const std::string& message);
+    /// The error with which `module` gives up: the first one, which is the deepest cause, of those behind the first
+    /// `known`. `otherwise`: what has happened, if no module has said why.
+    ModelError failure(const sc_core::sc_object& module, const std::string& otherwise, std::size_t known = 0) const;
 
     TimeUses& time_uses() { return time_uses_; }
     const TimeUses& time_uses() const { return time_uses_; }
@@ -54,13 +69,6 @@ private:
     std::vector<Waiter> waiters_;
     TimeUses time_uses_;
     std::vector<std::string> errors_;
-};
-
-/// A model broke one of its own rules or met a request that it cannot serve (bad address, full store, bit-flipped
-/// kernel): time, module and what. Programs print it as one line and exit with 2.
-class ModelError : public std::runtime_error {
-public:
-    ModelError(const sc_core::sc_object& module, const std::string& message);
 };
 
 }  // namespace switchyard

@@ -133,6 +133,16 @@ BlockShape KernelNest::shape(const Indices& extents) const {
     return {block.rows, block.columns, block.row_outputs, block.column_outputs, outputs};
 }
 
+std::optional<KernelNest::Visit> KernelNest::block_at(const OutputIndex& position) const {
+    Indices indices{};
+    for (unsigned i = 0; i < kOutputDims; ++i) {
+        const std::uint64_t at = position[output_axis(axes_[i].dim)], block = axes_[i].loop.block();
+        if (at >= axes_[i].loop.extent || at % block != 0) return std::nullopt;
+        indices[i] = at / block;
+    }
+    return visited(indices);
+}
+
 KernelNest::Visit KernelNest::visited(const Indices& indices) const {
     Visit visit;
     visit.first = visit.last = true;

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -64,6 +65,8 @@ public:
         bool first = false, last = false;
         OutputIndex position{};  ///< in the box
     };
+    /// The block that begins at `position`, if there is one that is not skipped.
+    std::optional<Visit> block_at(const OutputIndex& position) const;
     /// The state machine: calls visit(const Visit&) for every block that is not skipped, in the kernel's order.
     /// Returns the number of blocks skipped.
     template <class F>

@@ -232,8 +232,8 @@ void DotProductArray::step_lines(const DotProductWorkExtension& work, const Oper
                 ? operands.input[(channel * operands.rows + first + row) * operands.columns + layer.padding() + column]
                 : std::int8_t{0};
         if (line.step(pixel, window.data()) != is_window)
-            throw RtlFault(
-                fmt::format("pixel {}: the line buffer {} a window", at.pixel, is_window ? "does not give" : "gives"));
+            throw RtlFault(fmt::format("valid of line buffer {}: pixel {}: {} a window{}", channel - begin, at.pixel,
+                                       is_window ? "does not give" : "gives", line.evidence()));
         for (std::uint32_t tap = 0; is_window && tap < layer.window(); ++tap) {
             const std::uint32_t slice = channel * slices + tap / kEngineInputs;
             if (slice / config_.columns == at.pass)
@@ -278,7 +278,8 @@ std::uint64_t DotProductArray::step_through(const DotProductWorkExtension& work,
     for (std::uint64_t i = 0; i <= array_latency_cycles(config_.shape()); ++i) step();
     for (const std::size_t sums : next)
         if (sums != mapping.passes * positions)
-            throw RtlFault(fmt::format("a row gave {} sums instead of {}", sums, mapping.passes * positions));
+            throw RtlFault(fmt::format("valid: a row gave {} sums instead of {}{}", sums, mapping.passes * positions,
+                                       core_->evidence()));
     return cycles;
 }
 

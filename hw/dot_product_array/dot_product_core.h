@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "switchyard/sw_scheduler/workload/weight_tiles.h"
+#include "switchyard/tlm/rtl_fault.h"
 
 namespace switchyard::hw {
 
@@ -33,9 +34,8 @@ struct DotProductOutput {
 };
 
 /// The array itself, cycle by cycle. Implementations of RTL throw RtlFault.
-class DotProductCore {
+class DotProductCore : public RtlPart {
 public:
-    virtual ~DotProductCore() = default;
     /// One cycle: what leaves the rows in it does not depend on what comes in.
     virtual void step(const DotProductInput& in, DotProductOutput& out) = 0;
 };

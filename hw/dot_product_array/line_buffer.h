@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "switchyard/sw_scheduler/workload/weight_tiles.h"
+#include "switchyard/tlm/rtl_fault.h"
 
 namespace switchyard::hw {
 
@@ -32,9 +33,8 @@ struct LineBufferPass {
 
 /// The line buffer of one channel (SUSHI, MLSys 2023, section 4.2.2), pixel by pixel
 /// (rtl/dot_product_array/line_buffer.sv has the same ports). Implementations of RTL throw RtlFault.
-class LineBufferCore {
+class LineBufferCore : public RtlPart {
 public:
-    virtual ~LineBufferCore() = default;
     virtual void begin(const LineBufferPass& pass) = 0;
     /// One pixel of the pass, row by row; behind the last row any. True: it completes a window that the stride does not
     /// skip, which is then in `window` [side * side].

@@ -34,7 +34,7 @@ auto Routing::with_blocks(Call&& call) {
     } catch (const RtlFault& fault) {
         fail(fault.what());
     } catch (const std::invalid_argument& fault) {  // of SampleSet
-        fail(fault.what());
+        fail(fault.what() + blocks_->evidence());
     }
 }
 
@@ -88,6 +88,26 @@ SampleIndexListPtr Routing::united(const std::vector<SampleIndexListPtr>& index_
     return with_blocks([&] { return hw::united(index_lists, *blocks_); });
 }
 
+void Routing::check_flits(const PacketBytes& whole, const PacketFlits& flits) const {
+    const PacketFormat& format = config_.packet_format;
+    const auto wrong = [this](const std::string& what) { fail("the packetiser: " + what + blocks_->evidence()); };
+    const std::size_t count = flits.marks.size(), expected = format.flits(whole.payload_bytes);
+    if (count != expected || flits.bytes.size() != count * format.link_bytes)
+        wrong("flit_valid: it made " + std::to_string(count) + " flits, the network counts " +
+              std::to_string(expected));
+    for (std::size_t i = 0; i < count; ++i) {
+        const PacketFlits::Mark& mark = flits.marks[i];
+        const bool head = i == 0, tail = i + 1 == count;
+        if (mark.head != head || mark.tail != tail || mark.control != whole.control)
+            wrong("flit " + std::to_string(i) + " of " + std::to_string(count) + " is marked wrong: " +
+                  (mark.head != head   ? "flit_head"
+                   : mark.tail != tail ? "flit_tail"
+                                       : "flit_vc"));
+    }
+    for (std::size_t i = 0; i < whole.header.size(); ++i)
+        if (flits.bytes[i] != whole.header[i]) wrong("flit: byte " + std::to_string(i) + " of the header has changed");
+}
+
 void Routing::packetise(::tlm::tlm_generic_payload& payload, const PacketHeaderFields& fields) {
     PacketExtension& packet = fields.packet;
     const PacketFormat& format = config_.packet_format;
@@ -103,11 +123,9 @@ void Routing::packetise(::tlm::tlm_generic_payload& payload, const PacketHeaderF
         fail("impl: " + config_.impl + " has been built for packets of at most " + std::to_string(max) +
              " bytes, one has " + std::to_string(packet.payload_bytes));
     const PacketFlits flits = with_blocks([&] { return blocks_->packetise(whole); });
+    check_flits(whole, flits);
+    // Only what the check has found to be the header that went in is read.
     if (!read_packet_header(flits.bytes.data(), fields)) fail("the packetiser's flits begin with no header");
-    if (packet.payload_bytes != whole.payload_bytes || flits.marks.size() != format.flits(packet.payload_bytes)) {
-        fail("the packetiser made " + std::to_string(flits.marks.size()) + " flits, the network counts " +
-             std::to_string(format.flits(whole.payload_bytes)));
-    }
     if (!values || packet.values.empty()) return;
     std::memcpy(packet.values.data(), flits.bytes.data() + format.header_bytes, packet.values.size());
     payload.set_data_ptr(packet.values.data());

@@ -38,6 +38,8 @@ private:
     template <class Call>
     auto with_blocks(Call&& call);
     [[noreturn]] void fail(const std::string& message) const;
+    /// That the flits are those of `whole`, but for its payload.
+    void check_flits(const PacketBytes& whole, const PacketFlits& flits) const;
 
     const sc_core::sc_object& module_;
     NetworkInterfaceConfig config_;

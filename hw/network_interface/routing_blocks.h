@@ -42,11 +42,9 @@ struct RoutingLimits {
 
 /// The data path of a network interface that can be exchanged: switch, merge and packetiser. Functions of what goes in;
 /// the time that they take is the network interface's. Those of an RTL implementation throw RtlFault.
-class RoutingBlocks {
+class RoutingBlocks : public RtlPart {
 public:
     using Lists = std::vector<std::vector<std::uint32_t>>;  ///< ids of samples
-
-    virtual ~RoutingBlocks() = default;
 
     /// What goes in beyond them is not noticed.
     virtual RoutingLimits limits() const = 0;

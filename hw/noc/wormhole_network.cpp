@@ -90,8 +90,7 @@ void WormholeNetwork::exchange_routers(const flit::RouterFactory& make_router) {
         if (impl == "flit") continue;
         if (!make_router) throw ModelError(*this, "impl: " + impl + " needs a build with SWITCHYARD_RTL");
         const bool lockstep = impl == "lockstep";
-        const std::string waveform =
-            lockstep ? std::string(this->name()) + ".router_" + std::to_string(r) + ".lockstep.fst" : "";
+        const std::string waveform = std::string(this->name()) + ".router_" + std::to_string(r) + "." + impl + ".fst";
         built([&] { network_.exchange(r, make_router(network_.config(), r, network_.ports(), waveform), lockstep); });
     }
 }

@@ -59,10 +59,8 @@ struct ArrayState {
 std::string to_text(const ArrayState& state);
 
 /// The PE array itself, between its edges, for SteppedPeArray: one call a cycle.
-class ArrayCore {
+class ArrayCore : public RtlPart {
 public:
-    virtual ~ArrayCore() = default;
-
     /// One cycle. `in_ready` and `out_valid` do not depend on this cycle's input. An RTL implementation throws
     /// RtlFault.
     virtual void step(const ArrayInput& in, ArrayOutput& out) = 0;

@@ -14,6 +14,7 @@
 #include "switchyard/hw/pe_array/stepped_pe_array.h"
 #include "switchyard/sw_scheduler/base/error.h"
 #include "switchyard/sw_scheduler/base/rounding.h"
+#include "switchyard/tlm/rtl_fault.h"
 
 namespace switchyard::hw {
 namespace {
@@ -64,6 +65,10 @@ void PeArray::b_transport(::tlm::tlm_generic_payload& payload, sc_core::sc_time&
             for (std::uint64_t n = 0; n < work->repeats; ++n) attend_block(work->addresses[n], acc_fp16(), memory_);
         work->cycles = work->vector_op ? run_vector(*work, traffic) : run(*work, traffic, idle_cycles(start));
         if (work->last && work->addresses != nullptr) finish_across(*work->addresses->kernel, memory_);
+    } catch (const ModelError&) {
+        throw;
+    } catch (const RtlFault& fault) {
+        throw ModelError(*this, fault.what());
     } catch (const std::runtime_error& error) {
         return refuse(payload, ::tlm::TLM_GENERIC_ERROR_RESPONSE, error.what());
     }

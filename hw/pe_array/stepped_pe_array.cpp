@@ -2,7 +2,6 @@
 #include "switchyard/hw/pe_array/stepped_pe_array.h"
 
 #include <algorithm>
-#include <stdexcept>
 
 #include <fmt/format.h>
 
@@ -13,7 +12,9 @@
 namespace switchyard::hw {
 namespace {
 
-constexpr std::uint64_t kPatience = 1 << 20;  // cycles without a wave or a beat: longer than any fetch
+/// Cycles in which a core has a wave or the result of a block before it and neither takes the one nor gives the other:
+/// more than a wave takes through any array.
+constexpr std::uint64_t kPatience = 4096;
 
 }  // namespace
 
@@ -32,7 +33,7 @@ std::uint64_t SteppedPeArray::run(const PeWorkExtension& work, const Traffic& tr
     const std::uint64_t idle_end = cycle_ + idle_cycles;
     while (cycle_ < idle_end && !drained()) cycle();
     cycle_ = idle_end;
-    last_progress_ = cycle_;
+    stalled_ = 0;
 
     const std::uint64_t begin = cycle_;
     if (work.first) fetched_ = (cycle_ + traffic.latency_cycles) * read_rate_;
@@ -114,7 +115,7 @@ void SteppedPeArray::cycle() {
     beat.valid = out_.out_valid && in_.out_ready;
     if (beat.valid) {
         if (beat_block_ - first_draining_ >= draining_.size())
-            throw std::runtime_error("the array drains a block that has not ended");
+            fault("out_valid: the array drains a block that has not ended");
         Draining& block = draining_[beat_block_ - first_draining_];
         lanes_until_ = stepped_ + beats_.size();
         beat.block = beat_block_;
@@ -125,8 +126,11 @@ void SteppedPeArray::cycle() {
             ++beat_block_;
         }
     }
-    if (beat.valid || (in_.valid && out_.in_ready)) last_progress_ = cycle_;
-    if (cycle_ - last_progress_ > kPatience) throw std::runtime_error("the array makes no progress");
+    const bool owes = in_.valid || (in_.out_ready && beat_block_ - first_draining_ < draining_.size());
+    stalled_ = beat.valid || (in_.valid && out_.in_ready) ? 0 : stalled_ + (owes ? 1 : 0);
+    if (stalled_ > kPatience)
+        fault(fmt::format("{}: the array has made no progress for {} cycles", in_.valid ? "in_ready" : "out_valid",
+                          kPatience));
     collect_lanes();
     ++stepped_;
     ++cycle_;
@@ -139,13 +143,13 @@ void SteppedPeArray::cycle() {
 void SteppedPeArray::collect_lanes() {
     if (stepped_ >= lanes_until_) {
         if (std::any_of(out_.lane_valid.begin(), out_.lane_valid.end(), [](std::uint8_t valid) { return valid != 0; }))
-            throw std::runtime_error("a result leaves that belongs to no block");
+            fault("lane_valid: a result leaves that belongs to no block");
         return;
     }
     for (std::uint32_t j = 0; j < beats_.size() && j <= stepped_; ++j) {
         const Beat& beat = beats_[(stepped_ - j) % beats_.size()];
         if (beat.valid != (out_.lane_valid[j] != 0))
-            throw std::runtime_error(fmt::format("column {} {} a result", j, beat.valid ? "lacks" : "invents"));
+            fault(fmt::format("lane_valid[{}]: the column {} a result", j, beat.valid ? "lacks" : "invents"));
         if (!beat.valid || beat.block < first_draining_) continue;
         const Draining& block = draining_[beat.block - first_draining_];
         if (block.kernel != nullptr && j < block.columns) write_result(block, beat.index, j, out_.lanes[j]);
@@ -159,6 +163,10 @@ void SteppedPeArray::write_result(const Draining& block, std::uint32_t beat, std
         block.column_addresses[column * block.column_outputs + accumulator % block.column_outputs];
     const float value = acc_fp16() ? numerics::widen(static_cast<std::uint16_t>(bits)) : numerics::to_float(bits);
     store_result(*block.kernel, row_address, column_address, value, memory());
+}
+
+void SteppedPeArray::fault(const std::string& message) {
+    throw RtlFault(fmt::format("cycle {} of the array: {}{}", stepped_, message, core_->evidence()));
 }
 
 bool SteppedPeArray::drained() const {

@@ -62,6 +62,8 @@ private:
     void collect_lanes();
     void write_result(const Draining& block, std::uint32_t beat, std::uint32_t column, std::uint32_t bits);
     bool drained() const;
+    /// The core answers as no array does.
+    [[noreturn]] void fault(const std::string& message);
 
     std::unique_ptr<ArrayCore> core_;
     ArrayInput in_;
@@ -73,7 +75,7 @@ private:
     std::uint64_t fetched_ = 0;     ///< when the last step's operands were there
     std::uint64_t step_begin_ = 0;  ///< cycle of the last step's first wave: frees its predecessor's place
     std::uint64_t written_ = 0;     ///< when the last beat taken will have been written
-    std::uint64_t last_progress_ = 0;
+    std::uint64_t stalled_ = 0;     ///< cycles in which the core could take a wave or give a beat and did not
     std::deque<Draining> draining_;
     std::uint64_t first_draining_ = 0;  ///< number of the front block
     std::uint64_t beat_block_ = 0;      ///< number of the block of which the next beat is

@@ -18,6 +18,16 @@ std::string text_of(const WindowOutputs& o) {
         bit(o.empty), bit(o.settled));
 }
 
+std::string first_difference(const WindowOutputs& a, const WindowOutputs& b) {
+    if (a.entry_ready != b.entry_ready) return "entry_ready";
+    if (a.upstream_ready != b.upstream_ready) return "upstream_ready";
+    if (a.dispatch_valid != b.dispatch_valid) return "dispatch_valid";
+    if (a.dispatch_id != b.dispatch_id) return "dispatch_id";
+    if (a.complete_ready != b.complete_ready) return "complete_ready";
+    if (a.empty != b.empty) return "empty";
+    return a.settled != b.settled ? "settled" : "";
+}
+
 std::string validation_error(const WindowShape& shape) {
     if (shape.slots < 2 || shape.slots > 128) return "a scheduling window has 2 to 128 slots";
     if (shape.scheduled_kernels < shape.slots || shape.scheduled_kernels > sched::ace::kMaxScheduledKernels)

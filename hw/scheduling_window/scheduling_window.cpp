@@ -13,6 +13,13 @@ namespace switchyard::hw {
 
 using sched::ace::KernelId;
 
+namespace {
+
+constexpr std::uint64_t kWindowPatience =
+    4096;  // cycles in which a core is clocked and nothing moves: more than any takes
+
+}  // namespace
+
 std::string validation_error(const SchedulingWindow::Config& config) {
     return validation_error(WindowShape{config.slots, config.scheduled_kernels});
 }
@@ -34,7 +41,10 @@ SchedulingWindow::SchedulingWindow(const sc_core::sc_module_name& module_name, c
     entries.register_b_transport(this, &SchedulingWindow::take_entry);
     completed.register_b_transport(this, &SchedulingWindow::take_completion);
     register_counters(registry, name(), kCounters, [this]() -> const Stats& { return stats_; });
-    registry.add_waiter(*this, [this] { return stall(); });
+    registry.add_waiter(*this, [this] {
+        const std::string text = stall();
+        return text.empty() ? text : text + core_->evidence();
+    });
 }
 
 std::vector<std::uint8_t> SchedulingWindow::encode(const sched::ace::WindowEntry& entry,
@@ -138,31 +148,54 @@ void SchedulingWindow::cycle() {
     const WindowOutputs out = core_->settle(in);
     core_->clock();
     ++stats_.cycles;
+    const bool moves = (in.upstream_valid && out.upstream_ready) || out.dispatch_valid ||
+                       (in.complete_valid && out.complete_ready) || (in.entry_valid && out.entry_ready);
+    unmoved_cycles_ = moves ? 0 : unmoved_cycles_ + 1;
+    if (unmoved_cycles_ > kWindowPatience)
+        fault(fmt::format("settled: nothing has come in or gone out for {} cycles: {}", kWindowPatience, text_of(out)));
 
     if (in.upstream_valid && out.upstream_ready) upstream_.pop_front();
     if (in.dispatch_ready && out.dispatch_valid) {
-        inside_.at(out.dispatch_id).executing = true;
+        const auto found = inside_.find(out.dispatch_id);
+        if (found == inside_.end()) fault(fmt::format("dispatch_id: {} is no kernel in the window", out.dispatch_id));
+        if (found->second.executing || found->second.dispatched)
+            fault(fmt::format("dispatch_id: kernel {} is dispatched again", out.dispatch_id));
+        if (!found->second.waits_for.empty())
+            fault(fmt::format("dispatch_id: kernel {} is dispatched before kernel {}, which it waits for, has ended",
+                              out.dispatch_id, *found->second.waits_for.begin()));
+        found->second.executing = found->second.dispatched = true;
         dispatched_.push(out.dispatch_id, sc_core::sc_time(config_.dispatch_ns, sc_core::SC_NS));
         ++stats_.dispatched;
     }
     if (in.complete_valid && out.complete_ready) {
         inside_.erase(in.complete_id);
+        for (auto& [id, kernel] : inside_) kernel.waits_for.erase(in.complete_id);
         done_.pop_front();
         ++stats_.completed;
     }
     if (in.entry_valid && out.entry_ready) {
+        if (inside_.size() == config_.slots) fault("entry_ready: the window is full");
+        if (!upstream_.empty()) fault("entry_ready: the upstream ids of the entry before have not come in");
         Entry entry = std::move(queue_.front());
         queue_.pop_front();
         place_.notify(sc_core::SC_ZERO_TIME);
         upstream_.assign(entry.window.upstream.begin(), entry.window.upstream.end());
         stats_.upstream_ids += upstream_.size();
         const KernelId id = entry.window.id;
-        inside_.emplace(id, Kernel{std::move(entry), false});
+        Kernel kernel{std::move(entry), false, false, {}};
+        for (const KernelId from : kernel.entry.window.upstream)
+            if (inside_.count(from) != 0) kernel.waits_for.insert(from);
+        if (!inside_.emplace(id, std::move(kernel)).second)
+            fault(fmt::format("entry_ready: kernel {} is in the window already", id));
         ++stats_.inserted;
         stats_.max_kernels = std::max<std::uint64_t>(stats_.max_kernels, inside_.size());
     } else if (in.entry_valid && out.complete_ready && !in.complete_valid) {
         ++(inside_.size() == config_.slots ? stats_.full_cycles : stats_.blocked_cycles);
     }
+}
+
+void SchedulingWindow::fault(const std::string& message) {
+    throw RtlFault(message + core_->evidence());
 }
 
 void SchedulingWindow::dispatch() {
@@ -182,10 +215,7 @@ void SchedulingWindow::dispatch() {
         payload.set_response_status(::tlm::TLM_INCOMPLETE_RESPONSE);
         kernels->b_transport(payload, delay);
         wait(delay);
-        if (payload.is_response_error()) {
-            const std::vector<std::string>& errors = registry_.errors();
-            throw ModelError(*this, errors.empty() ? fmt::format("kernel {} was refused", id) : errors.front());
-        }
+        if (payload.is_response_error()) throw registry_.failure(*this, fmt::format("kernel {} was refused", id));
         wait(sc_core::sc_time(config_.interval_ns, sc_core::SC_NS));
     }
 }

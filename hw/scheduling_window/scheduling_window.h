@@ -5,6 +5,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -87,6 +88,8 @@ private:
     struct Kernel {
         Entry entry;
         bool executing = false;
+        bool dispatched = false;
+        std::set<sched::ace::KernelId> waits_for;  ///< upstream kernels that are in the window
     };
 
     void take_entry(::tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
@@ -95,6 +98,8 @@ private:
     void cycle();
     void dispatch();
     void wait_for_work();
+    /// The core answers as no window does.
+    [[noreturn]] void fault(const std::string& message);
     void refuse(::tlm::tlm_generic_payload& payload, const std::string& message);
     void count_waiting(const WindowOutputs& outputs);
 
@@ -108,6 +113,7 @@ private:
     std::deque<sched::ace::KernelId> upstream_;  ///< of the kernel that comes in, still to be sent
     TimedQueue<sched::ace::KernelId> dispatched_;
     sched::ace::KernelId next_ = 0;
+    std::uint64_t unmoved_cycles_ = 0;  ///< in which the core was clocked and nothing came in or went out
     sc_core::sc_event work_, place_;
     Stats stats_;
 };

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "switchyard/sw_scheduler/ace/window_entry.h"
+#include "switchyard/tlm/rtl_fault.h"
 
 namespace switchyard::hw {
 
@@ -38,6 +39,8 @@ struct WindowOutputs {
 
 /// One line: "entry_ready 1, ...", for messages.
 std::string text_of(const WindowOutputs& outputs);
+/// The name of the first output that is not the same in both, "" if there is none.
+std::string first_difference(const WindowOutputs& a, const WindowOutputs& b);
 
 struct WindowShape {
     unsigned slots = 32;              ///< N, 2 to 128
@@ -49,9 +52,8 @@ std::string validation_error(const WindowShape& shape);
 
 /// The scheduling window and the upstream load module of ACE-HW (section 4.3), cycle by cycle: settle(), where outputs
 /// depend on inputs and are to be seen, then clock(). Implementations of RTL throw RtlFault.
-class WindowCore {
+class WindowCore : public RtlPart {
 public:
-    virtual ~WindowCore() = default;
     virtual WindowOutputs settle(const WindowInputs& inputs) = 0;
     /// With the inputs of the last settle().
     virtual void clock() = 0;

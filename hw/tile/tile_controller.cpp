@@ -16,6 +16,7 @@ TileController::TileController(const sc_core::sc_module_name& name, const Config
       dispatcher_config("dispatcher_config"),
       scratchpad("scratchpad"),
       config_(config),
+      registry_(registry),
       clock_(config.clock_ghz),
       messages_(std::string(this->name()) + ".messages"),
       completions_("completions") {
@@ -327,10 +328,12 @@ bool TileController::try_dispatch(std::size_t index) {
 
     charge_wait(op, unit);
     sc_core::sc_time delay;
-    if (!send(dispatcher, dispatch, delay)) {
-        throw ModelError(*this, "operator " + std::to_string(op.op->op_id) + ": no kernel for dyn_dim " +
-                                    std::to_string(dispatch.dyn_dim));
-    }
+    const std::size_t known = registry_.errors().size();
+    if (!send(dispatcher, dispatch, delay))
+        throw registry_.failure(*this,
+                                "operator " + std::to_string(op.op->op_id) + ": the dispatcher refuses dyn_dim " +
+                                    std::to_string(dispatch.dyn_dim),
+                                known);
     // An invocation counts with its first unit, by the samples that it is for.
     if (op.invoked_kernel < 0)
         profiler_.count(index, dispatch.selected_by() == 0 ? -1 : dispatch.kernel - op.op->kernel_first);

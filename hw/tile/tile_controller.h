@@ -155,6 +155,7 @@ private:
     std::string waits() const;
 
     Config config_;
+    SimulationRegistry& registry_;
     ClockPeriod clock_;
     Stats stats_;
     Profiler profiler_;

@@ -22,7 +22,7 @@ void exchange_routers(const NocRun& run, FlitNetwork& network) {
 #if defined(SWITCHYARD_RTL)
     const bool lockstep = run.impl == "lockstep";
     for (unsigned r = 0; r < run.network.routers(); ++r) {
-        const std::string waveform = lockstep ? "noc.router_" + std::to_string(r) + ".lockstep.fst" : "";
+        const std::string waveform = "noc.router_" + std::to_string(r) + "." + run.impl + ".fst";
         network.exchange(r, rtl::make_router(run.network, r, network.ports(), waveform), lockstep);
     }
 #else

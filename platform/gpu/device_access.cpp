@@ -16,9 +16,7 @@ DeviceAccess::DeviceAccess(const sc_core::sc_module_name& module_name, Simulatio
 
 void DeviceAccess::check(const ::tlm::tlm_generic_payload& payload) const {
     if (payload.is_response_ok()) return;
-    throw ModelError(*this, registry_.errors().empty()
-                                ? fmt::format("the device answers {}", payload.get_response_string())
-                                : registry_.errors().front());
+    throw registry_.failure(*this, fmt::format("the device answers {}", payload.get_response_string()));
 }
 
 void DeviceAccess::write(std::uint64_t address, std::vector<std::uint8_t> bytes) {

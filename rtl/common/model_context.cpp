@@ -8,8 +8,29 @@
 #include <stdexcept>
 
 namespace switchyard::rtl {
+namespace {
 
-ModelContext::ModelContext() : context_(std::make_unique<VerilatedContext>()) {
+/// A context that does not become that of the thread, as Verilator's constructor makes it.
+std::unique_ptr<VerilatedContext> make_context() {
+    VerilatedContext* const before = Verilated::threadContextp();
+    auto context = std::make_unique<VerilatedContext>();
+    Verilated::threadContextp(before);
+    return context;
+}
+
+}  // namespace
+
+ModelContext::Current::Current(ModelContext& context)
+    : context_before_(Verilated::threadContextp()), messages_before_(ModelMessages::receive(&context.messages_)) {
+    Verilated::threadContextp(context.get());
+}
+
+ModelContext::Current::~Current() {
+    Verilated::threadContextp(context_before_);
+    ModelMessages::receive(messages_before_);
+}
+
+ModelContext::ModelContext() : context_(make_context()) {
     // A failing assertion is for the caller to report, at a place and time that it knows.
     context_->fatalOnError(false);
     VerilatedContext& defaults = *Verilated::defaultContextp();
@@ -18,15 +39,7 @@ ModelContext::ModelContext() : context_(std::make_unique<VerilatedContext>()) {
     context_->randSeed(defaults.randSeed());
 }
 
-ModelContext::~ModelContext() {
-    // Verilator 5.006 unregisters the scopes of a model, when that dies, from the context that this thread evaluated
-    // last; that must not be one that is gone.
-    if (Verilated::threadContextp() == context_.get()) Verilated::threadContextp(Verilated::defaultContextp());
-}
-
-bool ModelContext::assertion_failed() const {
-    return context_->gotError();
-}
+ModelContext::~ModelContext() = default;
 
 void ModelContext::save_coverage(const std::string& file) const {
     // Verilator itself would end the process.

@@ -77,14 +77,13 @@ public:
     DispatcherInputs in;
     const DispatcherOutputs& out() const { return out_; }
 
-    /// One clock cycle with the inputs as they are.
+    /// One clock cycle with the inputs as they are. Throws RtlFault if an assertion of the RTL fails.
     virtual void step() = 0;
     virtual std::uint64_t cycles() const = 0;
 
-    /// Writes every pin and register of the cycles to come to an FST file, which is complete after close_trace().
-    virtual void open_trace(const std::string& file) = 0;
-    virtual void close_trace() = 0;
-    virtual bool assertion_failed() const = 0;
+    /// As RecordedModel: a waveform of every pin and register in the last cycles, once something has failed.
+    virtual void keep_waveform(const std::string& file) = 0;
+    virtual std::string evidence() = 0;
     /// As ModelContext::save_coverage().
     virtual void save_coverage(const std::string& file) const = 0;
 

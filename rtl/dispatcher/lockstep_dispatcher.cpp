@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "switchyard/rtl/dispatcher/lockstep_dispatcher.h"
 
-#include <cstdio>
 #include <cstring>
 #include <stdexcept>
 #include <tuple>
@@ -111,23 +110,13 @@ LockstepDispatcher::LockstepDispatcher(sc_core::sc_module_name name, const Confi
     Config walk = config;
     walk.impl = "walk";
     model_ = hw::make_kernel_dispatcher("model", walk, model_side_.registry);
-    rtl_ = std::make_unique<RtlDispatcher>("rtl", config, rtl_side_.registry, std::move(rtl_model));
+    rtl_ = std::make_unique<RtlDispatcher>("rtl", config, rtl_side_.registry, std::move(rtl_model),
+                                           std::string(this->name()) + ".lockstep.fst");
     model_side_.bind(*model_);
     rtl_side_.bind(*rtl_);
-    trace_file_ = std::string(this->name()) + ".lockstep.fst";
-    previous_trace_file_ = std::string(this->name()) + ".lockstep.previous.fst";
-}
-
-LockstepDispatcher::~LockstepDispatcher() {
-    rtl_->model().close_trace();
-    if (!differed_) {
-        std::remove(trace_file_.c_str());
-        std::remove(previous_trace_file_.c_str());
-    }
 }
 
 void LockstepDispatcher::rebuild(std::uint32_t kernels, sc_core::sc_time& delay) {
-    rotate_trace();
     record_.clear();
     position_ = 0;
     for (Side* side : {&model_side_, &rtl_side_}) {
@@ -145,7 +134,6 @@ void LockstepDispatcher::rebuild(std::uint32_t kernels, sc_core::sc_time& delay)
 }
 
 void LockstepDispatcher::execute(DispatchExtension& request, sc_core::sc_time& delay) {
-    rotate_trace();
     record_.clear();
     position_ = 0;
     for (Side* side : {&model_side_, &rtl_side_}) {
@@ -192,21 +180,10 @@ void LockstepDispatcher::compare_ends(sc_core::sc_time& delay) {
     if (!model_side_.error.empty()) throw std::runtime_error(model_side_.error);
 }
 
-void LockstepDispatcher::rotate_trace() {
-    DispatcherModel& model = rtl_->model();
-    if (model.cycles() != 0 && model.cycles() - trace_begin_ < kWindowCycles) return;
-    model.close_trace();
-    std::rename(trace_file_.c_str(), previous_trace_file_.c_str());
-    model.open_trace(trace_file_);
-    trace_begin_ = model.cycles();
-}
-
 void LockstepDispatcher::differ(const std::string& model, const std::string& rtl) {
-    differed_ = true;
-    rtl_->model().close_trace();
-    throw ModelError(
-        *this, fmt::format("lockstep: transaction {} of dispatch {} differs. Model: {}. RTL: {}; {}. Waveform: {}",
-                           position_, model_->stats().dispatches, model, rtl, rtl_->state(), trace_file_));
+    throw ModelError(*this,
+                     fmt::format("lockstep: transaction {} of dispatch {} differs. Model: {}. RTL: {}; {}{}", position_,
+                                 model_->stats().dispatches, model, rtl, rtl_->state(), rtl_->model().evidence()));
 }
 
 }  // namespace switchyard::rtl

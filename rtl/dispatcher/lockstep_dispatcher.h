@@ -17,17 +17,13 @@ namespace switchyard::rtl {
 /// error, counters and `delay` at the end.
 ///
 /// The first difference throws ModelError, which nobody catches: it names the transaction, what either side has, the
-/// state of both, and the FST file with the RTL's last cycles (kWindowCycles at least, if there were as many). Files of
-/// a run without a difference are removed: <module>.lockstep.fst and <module>.lockstep.previous.fst in the working
-/// directory.
+/// state of both, and the FST file <module>.lockstep.fst with the RTL's last cycles in the working directory. A run
+/// without a difference leaves no file.
 class LockstepDispatcher : public hw::KernelDispatcher {
 public:
-    static constexpr std::uint64_t kWindowCycles = 4096;
-
     /// `rtl_model`: the library's own unless a test has another.
     LockstepDispatcher(sc_core::sc_module_name name, const Config& config, SimulationRegistry& registry,
                        std::unique_ptr<DispatcherModel> rtl_model = make_dispatcher_model());
-    ~LockstepDispatcher() override;
 
 private:
     using Payload = ::tlm::tlm_generic_payload;
@@ -81,7 +77,6 @@ private:
     void replay(int port, Payload& payload, sc_core::sc_time& delay);
     /// Both have ended their command: the same way?
     void compare_ends(sc_core::sc_time& delay);
-    void rotate_trace();
     [[noreturn]] void differ(const std::string& model, const std::string& rtl);
 
     Side model_side_, rtl_side_;
@@ -89,9 +84,6 @@ private:
     std::unique_ptr<RtlDispatcher> rtl_;
     std::deque<Transaction> record_;  ///< of the present command
     std::size_t position_ = 0;        ///< of the RTL in it
-    std::string trace_file_, previous_trace_file_;
-    std::uint64_t trace_begin_ = 0;  ///< RTL cycle
-    bool differed_ = false;
 };
 
 }  // namespace switchyard::rtl

@@ -9,19 +9,40 @@
 #include <fmt/ranges.h>
 
 #include "switchyard/sw_scheduler/base/error.h"
+#include "switchyard/tlm/rtl_fault.h"
 
 namespace switchyard::rtl {
+namespace {
+
+constexpr std::uint64_t kDispatcherPatience = 1 << 20;  // cycles in which nothing is at a port: longer than any search
+
+}  // namespace
 
 RtlDispatcher::RtlDispatcher(sc_core::sc_module_name name, const Config& config, SimulationRegistry& registry,
-                             std::unique_ptr<DispatcherModel> model)
-    : KernelDispatcher(name, config, registry), model_(std::move(model)) {}
+                             std::unique_ptr<DispatcherModel> model, const std::string& waveform)
+    : KernelDispatcher(name, config, registry), model_(std::move(model)) {
+    model_->keep_waveform(waveform.empty() ? std::string(this->name()) + ".rtl.fst" : waveform);
+}
+
+void RtlDispatcher::fault(const std::string& message) {
+    throw ModelError(*this, message + "; " + state() + model_->evidence());
+}
 
 void RtlDispatcher::rebuild(std::uint32_t kernels, sc_core::sc_time& delay) {
     model_->in.cmd_configure = true;
     model_->in.cmd_first = 0;
     model_->in.cmd_count = kernels;
+    directory_.clear();
     run(nullptr, delay);
-    finish({});
+    try {
+        finish({});
+    } catch (...) {
+        directory_.clear();
+        throw;
+    }
+    if (directory_.size() != kernels || model_->out().kernels != kernels)
+        fault(fmt::format("the RTL has fetched {} and keeps {} kernels of {}", directory_.size(), model_->out().kernels,
+                          kernels));
 }
 
 void RtlDispatcher::execute(DispatchExtension& request, sc_core::sc_time& delay) {
@@ -46,9 +67,10 @@ void RtlDispatcher::execute(DispatchExtension& request, sc_core::sc_time& delay)
 
     const DispatcherOutputs& out = model_->out();
     const DispatcherStatus status = out.result_status;
+    const bool found = status == DispatcherStatus::ok || status > DispatcherStatus::full;
+    if (found) check_kernel(request);
     stats_.search_cycles += out.result_search_cycles;
     if (status == DispatcherStatus::none_found) ++stats_.none_found;
-    const bool found = status == DispatcherStatus::ok || status > DispatcherStatus::full;
     if (found) {
         request.kernel = static_cast<int>(out.result_index);
         if (request.dyn_dim > 0) stats_.kernels_selected[out.result_index] = out.result_invocations;
@@ -62,54 +84,127 @@ void RtlDispatcher::execute(DispatchExtension& request, sc_core::sc_time& delay)
     finish(request);
 }
 
+void RtlDispatcher::check_kernel(const DispatchExtension& request) {
+    const DispatcherOutputs& out = model_->out();
+    const std::size_t first = request.kernel_first, count = request.kernel_count;
+    const std::uint32_t index = out.result_index;
+    if (index < first || index >= first + count || index >= directory_.size())
+        fault(fmt::format("the RTL selects kernel {} among [{}, {}) of {}", index, first, first + count,
+                          directory_.size()));
+    if (const std::size_t fit = directory_.best_fit(first, count, request.selected_by()); index != fit)
+        fault(
+            fmt::format("the RTL selects kernel {} for dyn_dim {}, not kernel {}", index, request.selected_by(), fit));
+    if (const unsigned steps = hw::search_steps(count); out.result_search_cycles != steps)
+        fault(fmt::format("the RTL counts {} search cycles instead of {}", out.result_search_cycles, steps));
+    if (request.dyn_dim == 0) return;
+    const std::uint64_t times = stats_.kernels_selected[index] + (request.continued ? 0 : 1);
+    if (out.result_invocations != static_cast<std::uint32_t>(times))
+        fault(fmt::format("the RTL counts {} invocations of kernel {} instead of {}", out.result_invocations, index,
+                          times));
+    if (out.result_status != DispatcherStatus::ok) return;
+    if (!nest_ || out.result_issued != nest_->issued() || out.result_skipped != nest_->skipped() ||
+        blocks_ != nest_->issued())
+        fault(fmt::format("the RTL has issued {} blocks, counts {} and {} skipped; the kernel has {} and {}", blocks_,
+                          out.result_issued, out.result_skipped, nest_ ? nest_->issued() : 0,
+                          nest_ ? nest_->skipped() : 0));
+}
+
+void RtlDispatcher::step() {
+    try {
+        model_->step();
+    } catch (const RtlFault& error) {
+        throw ModelError(*this, error.what());
+    }
+}
+
 void RtlDispatcher::run(DispatchExtension* request, sc_core::sc_time& delay) {
     DispatcherInputs& in = model_->in;
     const DispatcherOutputs& out = model_->out();
     refusal_ = nullptr;
+    fetches_ = 0;
+    blocks_ = 0;
     addresses_.reset();
+    nest_.reset();
+    kernel_.reset();
     in.cmd_valid = true;
-    model_->step();
+    step();
     in.cmd_valid = false;
-    while (!out.result_valid) {
+    for (std::uint64_t idle = 0; !out.result_valid;) {
         if (out.fetch_valid) {
             if (request != nullptr) request->kernel = static_cast<int>(out.fetch_index);
-            serve_fetch(delay);
+            serve_fetch(request, delay);
+            idle = 0;
         } else if (out.instr_valid) {
+            if (request == nullptr) fault("the RTL issues an instruction while it is configured");
             serve_instruction(*request, delay);
+            idle = 0;
         } else {
-            model_->step();
+            if (++idle > kDispatcherPatience)
+                fault(fmt::format("the RTL has done nothing for {} cycles", kDispatcherPatience));
+            step();
             delay += clock().cycles(1);
         }
     }
-    if (model_->assertion_failed()) throw ModelError(*this, "an assertion of the RTL failed; " + state());
 }
 
-void RtlDispatcher::serve_fetch(sc_core::sc_time& delay) {
+void RtlDispatcher::check_fetch(const DispatchExtension& request, std::uint32_t index) {
+    const std::size_t first = request.kernel_first, count = request.kernel_count;
+    if (fetches_ > 0 || request.dyn_dim == 0 || first + count > directory_.size() || !directory_.sorted(first, count))
+        fault(fmt::format("fetch {} of a dispatch with dyn_dim {} is of kernel {} among [{}, {})", fetches_,
+                          request.dyn_dim, index, first, first + count));
+    const std::size_t fit = directory_.best_fit(first, count, request.selected_by());
+    if (index != fit)
+        fault(fmt::format("fetch {} of the command is of kernel {}, not of kernel {}, which fits dyn_dim {}", fetches_,
+                          index, fit, request.selected_by()));
+}
+
+void RtlDispatcher::serve_fetch(const DispatchExtension* request, sc_core::sc_time& delay) {
     DispatcherInputs& in = model_->in;
     const std::uint32_t index = model_->out().fetch_index;
+    if (request == nullptr && (index != fetches_ || index >= in.cmd_count))
+        fault(fmt::format("fetch {} of the configuration is of kernel {}", fetches_, index));
+    if (request != nullptr) check_fetch(*request, index);
+    ++fetches_;
     in.fetch_ready = true;
-    model_->step();
+    step();
     in.fetch_ready = false;
     try {
         read_kernel(index, fetched_, delay);
+        try {
+            if (request == nullptr) {
+                directory_.append(fetched_);
+            } else {
+                kernel_ = decode_kernel(fetched_.data());
+                nest_.emplace(*kernel_, request->rank, request->dyn_dim);
+            }
+        } catch (const InputError&) {         // the RTL is to find that out, see finish()
+        } catch (const std::domain_error&) {  // the same
+        }
+    } catch (const ModelError&) {
+        throw;
     } catch (const std::runtime_error&) {
         refusal_ = std::current_exception();
         in.data_error = true;
     }
     in.data = fetched_;
     in.data_valid = true;
-    model_->step();
+    step();
     in.data_valid = in.data_error = false;
 }
 
 void RtlDispatcher::serve_instruction(DispatchExtension& request, sc_core::sc_time& delay) {
     DispatcherInputs& in = model_->in;
     const DispatcherOutputs& out = model_->out();
+    const bool sends = (out.instr_ops & (kOpUnicast | kOpMulticast)) != 0;
+    if (sends && out.instr_ops != (request.multicast ? kOpMulticast : kOpUnicast))
+        fault("the RTL sends another way than it has been asked for");
+    if (sends && request.dyn_dim > 0 && (!nest_ || blocks_ != nest_->issued()))
+        fault(fmt::format("the RTL sends after {} blocks of {}", blocks_, nest_ ? nest_->issued() : 0));
+    Command block = sends ? Command{} : command(request);
     try {
-        if ((out.instr_ops & (kOpUnicast | kOpMulticast)) != 0) {
-            send(out.instr_ops == kOpMulticast, request, delay);
+        if (sends) {
+            send(request.multicast, request, delay);
         } else {
-            Command block = command();
             if (request.values != nullptr) block.addresses = addresses(request);
             issue(block, request, delay);
         }
@@ -120,11 +215,11 @@ void RtlDispatcher::serve_instruction(DispatchExtension& request, sc_core::sc_ti
         in.instr_error = true;
     }
     in.instr_ready = true;
-    model_->step();
+    step();
     in.instr_ready = in.instr_error = false;
 }
 
-hw::KernelDispatcher::Command RtlDispatcher::command() const {
+hw::KernelDispatcher::Command RtlDispatcher::command(const DispatchExtension& request) {
     const DispatcherOutputs& out = model_->out();
     Command command;
     command.shape.rows = out.instr_rows;
@@ -138,16 +233,28 @@ hw::KernelDispatcher::Command RtlDispatcher::command() const {
     command.first = out.instr_first;
     command.last = out.instr_last;
     command.position = out.instr_position;
+
+    if (!nest_ || request.dyn_dim == 0) fault("the RTL issues a block without a kernel");
+    const std::optional<hw::KernelNest::Visit> block = nest_->block_at(command.position);
+    if (!block || blocks_ == nest_->issued()) fault("the RTL issues a block that the kernel does not have");
+    const hw::BlockShape &shape = block->shape, &shown = command.shape;
+    if (shown.rows != shape.rows || shown.columns != shape.columns || shown.row_outputs != shape.row_outputs ||
+        shown.column_outputs != shape.column_outputs || out.instr_extent != nest_->extent_at(command.position))
+        fault(fmt::format("the RTL's block should have {} x {} PEs of {} x {}, {} outputs", shape.rows, shape.columns,
+                          shape.row_outputs, shape.column_outputs, shape.outputs));
+    if (command.first != block->first || command.last != block->last || command.reduction != nest_->reduction() ||
+        command.vector_op != (kernel_->vector_op != 0))
+        fault(fmt::format("the RTL's block should be{}{} with a reduction of {}", block->first ? " the first," : "",
+                          block->last ? " the last," : "", nest_->reduction()));
+    ++blocks_;
     return command;
 }
 
 const BlockAddresses* RtlDispatcher::addresses(const DispatchExtension& request) {
     const DispatcherOutputs& out = model_->out();
     if (!addresses_) {
-        const Kernel kernel = decode_kernel(fetched_.data());
-        nest_.emplace(kernel, request.rank, request.dyn_dim);
         try {
-            addresses_.emplace(kernel, *nest_, *request.values, request.weight_offset, request.output_offset);
+            addresses_.emplace(*kernel_, *nest_, *request.values, request.weight_offset, request.output_offset);
         } catch (const std::domain_error& error) {
             throw std::runtime_error(fmt::format("kernel {} {}", request.kernel, error.what()));
         }
@@ -168,52 +275,80 @@ const BlockAddresses* RtlDispatcher::addresses(const DispatchExtension& request)
     const bool windows = request.values->sources.size() == 1 && shape.joined == 1 && !attends;
     if ((windows && input != out.instr_input_address) ||
         (!out.instr_vector && !attends && weights != out.instr_weight_address) || output != out.instr_output_address)
-        throw ModelError(*this, fmt::format("the RTL's addresses {:#x}, {:#x}, {:#x} should be {:#x}, {:#x}, {:#x}; {}",
-                                            out.instr_input_address, out.instr_weight_address, out.instr_output_address,
-                                            input, weights, output, state()));
+        fault(fmt::format("the RTL's addresses {:#x}, {:#x}, {:#x} should be {:#x}, {:#x}, {:#x}",
+                          out.instr_input_address, out.instr_weight_address, out.instr_output_address, input, weights,
+                          output));
     return &block_;
 }
 
 void RtlDispatcher::finish(const DispatchExtension& request) {
     const DispatcherOutputs result = model_->out();
-    model_->in.result_ready = true;
-    model_->step();
-    model_->in.result_ready = false;
+    const std::size_t first = model_->in.cmd_first, end = first + model_->in.cmd_count, known = directory_.size();
+    const bool configures = model_->in.cmd_configure;
+    const auto require = [this](bool holds, const std::string& otherwise) {
+        if (!holds) fault("the RTL reports " + otherwise);
+    };
+    using Status = DispatcherStatus;
+    require(result.result_status <= Status::send_refused,
+            fmt::format("status {}", static_cast<unsigned>(result.result_status)));
+    if (result.result_status == Status::out_of_range)
+        require(!configures && end > known,
+                fmt::format("that kernels [{}, {}) are not among its {}", first, end, known));
+    if (result.result_status == Status::unsorted || result.result_status == Status::none_found) {
+        require(!configures && end <= known, fmt::format("a search in kernels [{}, {}) of {}", first, end, known));
+        const bool sorted = directory_.sorted(first, end - first);
+        require(sorted != (result.result_status == Status::unsorted),
+                fmt::format("that kernels [{}, {}) are {}", first, end, sorted ? "not sorted" : "sorted"));
+        if (sorted)
+            require(directory_.best_fit(first, end - first, request.selected_by()) == end &&
+                        directory_.largest(first, end - first) == result.result_largest,
+                    fmt::format("that kernels [{}, {}) end with {} and that none fits dyn_dim {}", first, end,
+                                result.result_largest, request.selected_by()));
+    }
+    if (result.result_status == Status::full)
+        require(configures && end > kDispatcherKernels, fmt::format("that {} kernels are too many", end));
+    if (result.result_status == Status::fetch_failed || result.result_status == Status::refused ||
+        result.result_status == Status::send_refused)
+        require(refusal_ != nullptr, "a refusal that nobody gave");
+    else
+        require(refusal_ == nullptr, "nothing of a refusal");
 
-    const std::size_t first = model_->in.cmd_first, end = first + model_->in.cmd_count;
+    model_->in.result_ready = true;
+    step();
+    model_->in.result_ready = false;
     switch (result.result_status) {
-        case DispatcherStatus::ok:
+        case Status::ok:
             return;
-        case DispatcherStatus::out_of_range:
+        case Status::out_of_range:
             throw std::out_of_range(range_error(first, end, result.kernels));
-        case DispatcherStatus::unsorted:
+        case Status::unsorted:
             throw std::domain_error(order_error(first, end));
-        case DispatcherStatus::none_found:
+        case Status::none_found:
             throw std::domain_error(fit_error(request, result.result_largest));
-        case DispatcherStatus::full:
+        case Status::full:
             throw std::runtime_error(fmt::format("{} kernels for a directory that holds {}", end, kDispatcherKernels));
-        case DispatcherStatus::bad_kernel:
+        case Status::bad_kernel:
             try {
                 decode_kernel(fetched_.data());
             } catch (const InputError& error) {
                 throw std::runtime_error(fmt::format("kernel {}: {}", result.result_index, error.what()));
             }
-            throw ModelError(*this, fmt::format("the RTL takes good kernel {} for bad", result.result_index));
-        case DispatcherStatus::changed:
+            fault(fmt::format("the RTL takes good kernel {} for bad", result.result_index));
+        case Status::changed:
+            require(result.result_index < known && directory_[result.result_index].bytes != fetched_,
+                    fmt::format("that kernel {} has changed", result.result_index));
             throw std::runtime_error(changed_error(result.result_index));
-        case DispatcherStatus::fetch_failed:
-        case DispatcherStatus::refused:
-        case DispatcherStatus::send_refused:
-            if (refusal_) std::rethrow_exception(refusal_);
-            throw ModelError(*this, "the RTL reports a refusal that nobody gave");
+        case Status::fetch_failed:
+        case Status::refused:
+        case Status::send_refused:
+            std::rethrow_exception(refusal_);
         default:
             break;
     }
-    if (result.result_status > DispatcherStatus::send_refused)
-        throw ModelError(*this, fmt::format("the RTL answers status {}", static_cast<unsigned>(result.result_status)));
-    const auto fault = static_cast<hw::NestFault>(static_cast<unsigned>(result.result_status) -
-                                                  static_cast<unsigned>(DispatcherStatus::units));
-    throw std::runtime_error(fmt::format("kernel {} {}", result.result_index, text(fault)));
+    const std::string broken = text(
+        static_cast<hw::NestFault>(static_cast<unsigned>(result.result_status) - static_cast<unsigned>(Status::units)));
+    require(!nest_, "that good kernel " + std::to_string(result.result_index) + " " + broken);
+    throw std::runtime_error(fmt::format("kernel {} {}", result.result_index, broken));
 }
 
 std::string RtlDispatcher::state() const {

@@ -3,15 +3,45 @@
 
 // Only for the sources that put a Verilated class behind DispatcherModel: the library's, and those of the tests, which
 // have mutants and a build with coverage.
-#include "switchyard/rtl/common/clocked_model.h"
+#include "switchyard/rtl/common/recorded_model.h"
 #include "switchyard/rtl/dispatcher/dispatcher_model.h"
 
 namespace switchyard::rtl {
 
+struct DispatcherPins {
+    template <class Top, class Visit>
+    static void inputs(Top& top, Visit&& visit) {
+        visit(top.rst_ni);
+        visit(top.cmd_valid_i);
+        visit(top.cmd_configure_i);
+        visit(top.cmd_first_i);
+        visit(top.cmd_count_i);
+        visit(top.cmd_dyn_dim_i);
+        visit(top.cmd_invocation_i);
+        visit(top.cmd_continued_i);
+        visit(top.cmd_rank_i);
+        visit(top.cmd_multicast_i);
+        visit(top.cmd_input_offset_i);
+        visit(top.cmd_weight_offset_i);
+        visit(top.cmd_output_offset_i);
+        visit(top.cmd_channelwise_i);
+        visit(top.cmd_in_channels_i);
+        visit(top.cmd_in_rows_i);
+        visit(top.cmd_in_columns_i);
+        visit(top.fetch_ready_i);
+        visit(top.data_valid_i);
+        visit(top.data_error_i);
+        visit(top.data_i);
+        visit(top.instr_ready_i);
+        visit(top.instr_error_i);
+        visit(top.result_ready_i);
+    }
+};
+
 /// `Top`: the Verilated class of module dispatcher, built with TRACE if `Traced`.
 template <class Top, bool Traced>
-class VerilatedDispatcher : public DispatcherModel, private ClockedModel<Top, Traced> {
-    using Clocked = ClockedModel<Top, Traced>;
+class VerilatedDispatcher : public DispatcherModel, private RecordedModel<Top, DispatcherPins, Traced> {
+    using Clocked = RecordedModel<Top, DispatcherPins, Traced>;
     using Clocked::top_;
 
 public:
@@ -27,9 +57,8 @@ public:
         read_pins();
     }
     std::uint64_t cycles() const override { return Clocked::cycles(); }
-    void open_trace(const std::string& file) override { Clocked::open_trace(file); }
-    void close_trace() override { Clocked::close_trace(); }
-    bool assertion_failed() const override { return Clocked::assertion_failed(); }
+    void keep_waveform(const std::string& file) override { Clocked::keep_waveform(file); }
+    std::string evidence() override { return Clocked::evidence(); }
     void save_coverage(const std::string& file) const override { Clocked::save_coverage(file); }
 
 private:

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "switchyard/rtl/dot_product_array/lockstep_line_buffer.h"
 
-#include <algorithm>
-#include <cstdio>
-
 #include <fmt/format.h>
 
 #include "switchyard/rtl/dot_product_array/verilated_line_buffer.h"
@@ -11,16 +8,11 @@
 namespace switchyard::rtl {
 
 LockstepLineBuffer::LockstepLineBuffer(const std::string& module, std::unique_ptr<LineBufferRtl> rtl)
-    : rtl_(std::move(rtl)), waveform_(module + ".lockstep.fst") {}
-
-LockstepLineBuffer::~LockstepLineBuffer() {
-    rtl_->close_waveform();
-    if (!differed_) std::remove(waveform_.c_str());
+    : rtl_(std::move(rtl)) {
+    rtl_->keep_waveform(module + ".lockstep.fst");
 }
 
 void LockstepLineBuffer::begin(const hw::LineBufferPass& pass) {
-    rtl_->close_waveform();
-    rtl_->open_waveform(waveform_);
     number_ = 0;
     of_rtl_.resize(std::size_t{pass.side} * pass.side);
     model_.begin(pass);
@@ -30,9 +22,7 @@ void LockstepLineBuffer::begin(const hw::LineBufferPass& pass) {
 bool LockstepLineBuffer::step(std::int8_t pixel, std::int8_t* window) {
     const bool of_model = model_.step(pixel, window), of_rtl = rtl_->step(pixel, of_rtl_.data());
     const auto differs = [&](const std::string& what) {
-        differed_ = true;
-        rtl_->close_waveform();
-        throw RtlFault(fmt::format("pixel {}: {}; waveform: {}", number_, what, waveform_));
+        throw RtlFault(fmt::format("lockstep: pixel {}: {}{}", number_, what, evidence()));
     };
     if (of_model != of_rtl)
         differs(fmt::format("the model gives {} window, the RTL {}", of_model ? "a" : "no", of_rtl ? "one" : "none"));
@@ -40,11 +30,12 @@ bool LockstepLineBuffer::step(std::int8_t pixel, std::int8_t* window) {
         if (window[tap] != of_rtl_[tap])
             differs(fmt::format("value {} of the window is {} in the model and {} in the RTL", tap, window[tap],
                                 of_rtl_[tap]));
-    if (++number_ % kWindowPixels == 0) {
-        rtl_->close_waveform();
-        rtl_->open_waveform(waveform_);
-    }
+    ++number_;
     return of_model;
+}
+
+std::string LockstepLineBuffer::evidence() {
+    return rtl_->evidence();
 }
 
 }  // namespace switchyard::rtl

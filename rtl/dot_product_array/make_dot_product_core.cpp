@@ -40,14 +40,22 @@ std::unique_ptr<LineBufferRtl> make_line_buffer_rtl(std::uint32_t side) {
 
 std::unique_ptr<hw::DotProductCore> make_dot_product_core(const std::string& impl, const sched::DotProductShape& shape,
                                                           const std::string& module) {
-    if (impl == "rtl") return make_dot_product_rtl(shape);
+    if (impl == "rtl") {
+        auto rtl = make_dot_product_rtl(shape);
+        rtl->keep_waveform(module + ".rtl.fst");
+        return rtl;
+    }
     if (impl == "lockstep") return std::make_unique<LockstepDotProduct>(shape, module, make_dot_product_rtl(shape));
     return hw::make_dot_product_core(impl, shape, module);
 }
 
 std::unique_ptr<hw::LineBufferCore> make_line_buffer(const std::string& impl, std::uint32_t side,
                                                      const std::string& module) {
-    if (impl == "rtl") return make_line_buffer_rtl(side);
+    if (impl == "rtl") {
+        auto rtl = make_line_buffer_rtl(side);
+        rtl->keep_waveform(module + ".rtl.fst");
+        return rtl;
+    }
     if (impl == "lockstep") return std::make_unique<LockstepLineBuffer>(module, make_line_buffer_rtl(side));
     return hw::make_line_buffer(impl, side, module);
 }

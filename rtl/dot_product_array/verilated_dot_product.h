@@ -6,24 +6,33 @@
 #include <string>
 
 #include "switchyard/hw/dot_product_array/dot_product_core.h"
-#include "switchyard/rtl/common/clocked_model.h"
 #include "switchyard/rtl/common/pins.h"
+#include "switchyard/rtl/common/recorded_model.h"
 #include "switchyard/tlm/rtl_fault.h"
 
 namespace switchyard::rtl {
 
-/// A DotProductCore of which waveforms can be had.
+/// A DotProductCore of which there is a waveform.
 class DotProductRtl : public hw::DotProductCore {
 public:
-    /// An FST file for the cycles to come; complete after close_waveform().
-    virtual void open_waveform(const std::string& file) = 0;
-    virtual void close_waveform() = 0;
+    /// As RecordedModel. evidence() writes the waveform.
+    virtual void keep_waveform(const std::string& file) = 0;
+};
+
+struct DotProductPins {
+    template <class Top, class Visit>
+    static void inputs(Top& top, Visit&& visit) {
+        visit(top.rst_ni);
+        visit(top.kind_i);
+        visit(top.row_i);
+        visit(top.bytes_i);
+    }
 };
 
 /// rtl/dot_product_array/dot_product_array.sv. `Top`: the Verilated class, with TRACE if `Traced`.
 template <class Top, bool Traced>
-class VerilatedDotProduct : public DotProductRtl, private ClockedModel<Top, Traced> {
-    using Model = ClockedModel<Top, Traced>;
+class VerilatedDotProduct : public DotProductRtl, private RecordedModel<Top, DotProductPins, Traced> {
+    using Model = RecordedModel<Top, DotProductPins, Traced>;
 
 public:
     explicit VerilatedDotProduct(const sched::DotProductShape& shape) : rows_(shape.rows) {
@@ -42,10 +51,9 @@ public:
             out.sums[row] = static_cast<std::int32_t>(static_cast<std::uint32_t>(bits_of(top.sums_o, 32 * row, 32)));
         }
         Model::clock();
-        if (Model::assertion_failed()) throw RtlFault("an assertion of the RTL failed");
     }
-    void open_waveform(const std::string& file) override { this->open_trace(file); }
-    void close_waveform() override { this->close_trace(); }
+    void keep_waveform(const std::string& file) override { Model::keep_waveform(file); }
+    std::string evidence() override { return Model::evidence(); }
     void save_coverage(const std::string& file) const { Model::save_coverage(file); }
 
 private:

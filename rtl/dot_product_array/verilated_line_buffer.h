@@ -5,25 +5,40 @@
 #include <string>
 
 #include "switchyard/hw/dot_product_array/line_buffer.h"
-#include "switchyard/rtl/common/clocked_model.h"
 #include "switchyard/rtl/common/pins.h"
+#include "switchyard/rtl/common/recorded_model.h"
 #include "switchyard/tlm/rtl_fault.h"
 
 namespace switchyard::rtl {
 
-/// A LineBufferCore of which waveforms can be had.
+/// A LineBufferCore of which there is a waveform.
 class LineBufferRtl : public hw::LineBufferCore {
 public:
-    /// An FST file for the pixels to come; complete after close_waveform().
-    virtual void open_waveform(const std::string& file) = 0;
-    virtual void close_waveform() = 0;
+    /// As RecordedModel. evidence() writes the waveform.
+    virtual void keep_waveform(const std::string& file) = 0;
+};
+
+struct LineBufferPins {
+    template <class Top, class Visit>
+    static void inputs(Top& top, Visit&& visit) {
+        visit(top.rst_ni);
+        visit(top.valid_i);
+        visit(top.first_i);
+        visit(top.pixel_i);
+        visit(top.width_i);
+        visit(top.rows_i);
+        visit(top.centre_i);
+        visit(top.fill_i);
+        visit(top.stride_i);
+        visit(top.zero_i);
+    }
 };
 
 /// rtl/dot_product_array/line_buffer.sv. `Top`: the Verilated class, with TRACE if `Traced`. Rows are at most
 /// `max_width` pixels wide.
 template <class Top, bool Traced>
-class VerilatedLineBuffer : public LineBufferRtl, private ClockedModel<Top, Traced> {
-    using Model = ClockedModel<Top, Traced>;
+class VerilatedLineBuffer : public LineBufferRtl, private RecordedModel<Top, LineBufferPins, Traced> {
+    using Model = RecordedModel<Top, LineBufferPins, Traced>;
 
 public:
     explicit VerilatedLineBuffer(std::uint32_t max_width) : max_width_(max_width) {
@@ -59,7 +74,6 @@ public:
         for (unsigned tap = 0; valid && tap < side_ * side_; ++tap)
             window[tap] = static_cast<std::int8_t>(bits_of(top.window_o, 8 * tap, 8));
         Model::clock();
-        if (Model::assertion_failed()) throw RtlFault("an assertion of the RTL failed");
         return valid;
     }
     /// A cycle without a pixel, in which nothing may leave.
@@ -70,8 +84,8 @@ public:
         Model::clock();
         return valid;
     }
-    void open_waveform(const std::string& file) override { this->open_trace(file); }
-    void close_waveform() override { this->close_trace(); }
+    void keep_waveform(const std::string& file) override { Model::keep_waveform(file); }
+    std::string evidence() override { return Model::evidence(); }
     void save_coverage(const std::string& file) const { Model::save_coverage(file); }
 
 private:

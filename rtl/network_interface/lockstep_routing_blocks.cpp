@@ -2,7 +2,6 @@
 #include "switchyard/rtl/network_interface/lockstep_routing_blocks.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <utility>
 
 #include <fmt/format.h>
@@ -29,27 +28,21 @@ std::string text_of(const hw::PacketFlits::Mark& mark) {
 
 }  // namespace
 
-LockstepRoutingBlocks::LockstepRoutingBlocks(const PacketFormat& format, const std::string& module, MakeRtl make_rtl)
-    : model_(format), make_rtl_(std::move(make_rtl)), rtl_(make_rtl_("")), waveform_(module + ".lockstep.fst") {}
+LockstepRoutingBlocks::LockstepRoutingBlocks(const PacketFormat& format, const std::string& module,
+                                             const MakeRtl& make_rtl)
+    : model_(format), rtl_(make_rtl(module + ".lockstep.fst")) {}
 
 template <class Call, class Compare>
 auto LockstepRoutingBlocks::both(const std::string& where, Call&& call, Compare&& compare) {
     auto wanted = call(model_);
-    Difference difference;
     try {
-        difference = compare(wanted, call(*rtl_));
+        const Difference difference = compare(wanted, call(*rtl_));
+        if (difference.what.empty()) return wanted;
+        throw RtlFault(fmt::format("{} differs. Model: {}. RTL: {}{}", difference.what, difference.model,
+                                   difference.rtl, evidence()));
     } catch (const RtlFault& fault) {
-        difference = {"the course", "has ended", fault.what()};
+        throw RtlFault(fmt::format("lockstep: {}: {}", where, fault.what()));
     }
-    if (difference.what.empty()) return wanted;
-    try {
-        call(*make_rtl_(waveform_));
-    } catch (const RtlFault&) {  // known
-    }
-    std::string text = fmt::format("lockstep: {}: {} differs. Model: {}. RTL: {}.", where, difference.what,
-                                   difference.model, difference.rtl);
-    if (std::filesystem::exists(waveform_)) text += " Waveform: " + waveform_;
-    throw RtlFault(text);
 }
 
 hw::RoutingBlocks::Lists LockstepRoutingBlocks::split(const std::vector<std::uint32_t>& ids,

@@ -14,20 +14,21 @@ namespace switchyard::rtl {
 /// same.
 ///
 /// The first difference throws RtlFault: which unit or packet of which block, what differs, what either side has,
-/// and the FST file <module>.lockstep.fst in the working directory, in which a second block, from its reset on, works
-/// off the same unit or packet. A run without a difference leaves no file.
+/// and the FST file <module>.lockstep.fst with the block's last cycles in the working directory. A run without a
+/// difference leaves no file.
 class LockstepRoutingBlocks : public hw::RoutingBlocks {
 public:
-    /// Makes the RTL; `waveform`: a file for the first block that is needed, or "".
+    /// Makes the RTL; `waveform`: a file for the last cycles of the block that fails.
     using MakeRtl = std::function<std::unique_ptr<hw::RoutingBlocks>(const std::string& waveform)>;
 
-    LockstepRoutingBlocks(const PacketFormat& format, const std::string& module, MakeRtl make_rtl);
+    LockstepRoutingBlocks(const PacketFormat& format, const std::string& module, const MakeRtl& make_rtl);
 
     hw::RoutingLimits limits() const override { return rtl_->limits(); }
     Lists split(const std::vector<std::uint32_t>& ids, const std::vector<std::uint64_t>& masks) override;
     MergedSamples merge(const Lists& sources) override;
     hw::PacketFlits packetise(const hw::PacketBytes& packet) override;
     bool packetises() const override { return true; }
+    std::string evidence() override { return rtl_->evidence(); }
 
 private:
     struct Difference {
@@ -38,9 +39,7 @@ private:
     auto both(const std::string& where, Call&& call, Compare&& compare);
 
     hw::RoutingModel model_;
-    MakeRtl make_rtl_;
     std::unique_ptr<hw::RoutingBlocks> rtl_;
-    std::string waveform_;
     std::uint64_t units_split_ = 0, units_merged_ = 0, packets_ = 0;
 };
 

@@ -13,10 +13,10 @@ namespace switchyard::rtl {
 std::unique_ptr<hw::RoutingBlocks> make_routing_blocks(const std::string& impl, const PacketFormat& format,
                                                        const std::string& module) {
     using Blocks = VerilatedRoutingBlocks<Vrtl_switch_splitter, Vrtl_merge_reorder, Vrtl_packetiser, true>;
-    if (impl == "rtl") return std::make_unique<Blocks>(format);
+    if (impl == "rtl") return std::make_unique<Blocks>(format, module + ".rtl.fst");
     if (impl == "lockstep") {
         return std::make_unique<LockstepRoutingBlocks>(format, module, [format](const std::string& waveform) {
-            return std::make_unique<Blocks>(format, waveform);
+            return std::make_unique<Blocks>(format, waveform, false);
         });
     }
     return hw::make_routing_blocks(impl, format, module);

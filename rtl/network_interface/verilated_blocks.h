@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "switchyard/rtl/common/clocked_model.h"
 #include "switchyard/rtl/common/pins.h"
+#include "switchyard/rtl/common/recorded_model.h"
 #include "switchyard/rtl/network_interface/routing_shape.h"
 
 namespace switchyard::rtl {
@@ -21,29 +21,41 @@ inline bool never_stall() {
 }
 
 /// A block in RTL that one call clocks until it has worked off a unit or a packet. Out of reset when constructed.
-template <class Top, bool Traced>
-class VerilatedBlock : public ClockedModel<Top, Traced> {
+template <class Top, class Pins, bool Traced>
+class VerilatedBlock : public RecordedModel<Top, Pins, Traced> {
 public:
     /// The last call got all that belongs to what it was given.
     bool finished() const { return finished_; }
 
 protected:
-    /// `waveform`: an FST file for all that it does, or "".
+    /// `waveform`: an FST file for its last cycles after a failure (evidence()), or "".
     explicit VerilatedBlock(const std::string& waveform) {
-        if (!waveform.empty()) this->open_trace(waveform);
+        this->keep_waveform(waveform);
         this->reset();
     }
 
     bool finished_ = true;
 };
 
+struct SplitterPins {
+    template <class Top, class Visit>
+    static void inputs(Top& top, Visit&& visit) {
+        visit(top.rst_ni);
+        visit(top.sample_valid_i);
+        visit(top.sample_end_i);
+        visit(top.sample_id_i);
+        visit(top.sample_mask_i);
+        visit(top.branch_ready_i);
+    }
+};
+
 /// rtl/network_interface/switch_splitter.sv with BRANCHES = Branches.
 template <class Top, unsigned Branches, bool Traced = false>
-class SwitchSplitter : public VerilatedBlock<Top, Traced> {
+class SwitchSplitter : public VerilatedBlock<Top, SplitterPins, Traced> {
 public:
     static constexpr unsigned kBranches = Branches;
 
-    explicit SwitchSplitter(const std::string& waveform = "") : VerilatedBlock<Top, Traced>(waveform) {}
+    explicit SwitchSplitter(const std::string& waveform = "") : VerilatedBlock<Top, SplitterPins, Traced>(waveform) {}
 
     /// The list of each branch for a unit with these samples and masks. `stall` is asked for every port in every cycle.
     /// Gives up, with what has come, after `max_cycles`.
@@ -81,9 +93,20 @@ public:
     }
 };
 
+struct MergePins {
+    template <class Top, class Visit>
+    static void inputs(Top& top, Visit&& visit) {
+        visit(top.rst_ni);
+        visit(top.branch_valid_i);
+        visit(top.branch_end_i);
+        visit(top.branch_id_i);
+        visit(top.sample_ready_i);
+    }
+};
+
 /// rtl/network_interface/merge_reorder.sv with BRANCHES = Branches.
 template <class Top, unsigned Branches, bool Traced = false>
-class MergeReorder : public VerilatedBlock<Top, Traced> {
+class MergeReorder : public VerilatedBlock<Top, MergePins, Traced> {
 public:
     static constexpr unsigned kBranches = Branches;
     struct Sample {
@@ -91,7 +114,7 @@ public:
         std::uint64_t from;  ///< a bit a branch
     };
 
-    explicit MergeReorder(const std::string& waveform = "") : VerilatedBlock<Top, Traced>(waveform) {}
+    explicit MergeReorder(const std::string& waveform = "") : VerilatedBlock<Top, MergePins, Traced>(waveform) {}
 
     /// The samples of the branches' lists in one order; branches without a list have an end alone.
     std::vector<Sample> merge(const std::vector<std::vector<std::uint32_t>>& lists, const Stall& stall,
@@ -128,9 +151,24 @@ public:
     }
 };
 
+struct PacketiserInputs {
+    template <class Top, class Visit>
+    static void inputs(Top& top, Visit&& visit) {
+        visit(top.rst_ni);
+        visit(top.packet_valid_i);
+        visit(top.packet_header_i);
+        visit(top.packet_bytes_i);
+        visit(top.packet_vc_i);
+        visit(top.word_valid_i);
+        visit(top.word_i);
+        visit(top.credit_valid_i);
+        visit(top.credit_vc_i);
+    }
+};
+
 /// rtl/network_interface/packetiser.sv with FLIT_BYTES, HEADER_BYTES and LENGTH_WIDTH, two VCs of eight flits.
 template <class Top, unsigned FlitBytes, unsigned HeaderBytes, unsigned LengthBits = 16, bool Traced = false>
-class Packetiser : public VerilatedBlock<Top, Traced> {
+class Packetiser : public VerilatedBlock<Top, PacketiserInputs, Traced> {
 public:
     static constexpr unsigned kFlitBytes = FlitBytes, kHeaderBytes = HeaderBytes, kVcs = 2, kDepth = 8;
     static constexpr std::uint64_t kMaxBytes = (std::uint64_t{1} << LengthBits) - 1;  ///< of payload
@@ -143,7 +181,7 @@ public:
         std::vector<std::uint8_t> bytes;  ///< kFlitBytes a flit
     };
 
-    explicit Packetiser(const std::string& waveform = "") : VerilatedBlock<Top, Traced>(waveform) {}
+    explicit Packetiser(const std::string& waveform = "") : VerilatedBlock<Top, PacketiserInputs, Traced>(waveform) {}
 
     /// The flits of one packet. A credit comes back for a flit when `stall` lets it. `payload`: null for zeros.
     Flits packetise(const std::uint8_t* header, const std::uint8_t* payload, std::uint64_t bytes, unsigned vc,

@@ -8,24 +8,21 @@
 namespace switchyard::rtl {
 
 LockstepCore::LockstepCore(std::string name, std::unique_ptr<hw::ArrayCore> model, std::unique_ptr<VerilatedCore> rtl,
-                           std::unique_ptr<VerilatedCore> follower, unsigned columns)
-    : name_(std::move(name)),
-      model_(std::move(model)),
-      rtl_(std::move(rtl)),
-      follower_(std::move(follower)),
-      rtl_out_(columns),
-      follower_out_(columns) {}
+                           unsigned columns)
+    : name_(std::move(name)), model_(std::move(model)), rtl_(std::move(rtl)), rtl_out_(columns) {
+    rtl_->keep_waveform(name_ + ".lockstep.fst");
+}
 
 void LockstepCore::step(const hw::ArrayInput& in, hw::ArrayOutput& out) {
-    window_.push_back(in);
-    window_.back().has_values = true;  // the RTL always multiplies
-    model_->step(window_.back(), out);
+    if (in.has_values) {
+        model_->step(in, out);
+    } else {
+        hw::ArrayInput multiplied = in;
+        multiplied.has_values = true;  // the RTL always multiplies
+        model_->step(multiplied, out);
+    }
     rtl_->step(in, rtl_out_);
     if (const std::string how = difference(out); !how.empty()) differ(how);
-    if (window_.size() == kWindowCycles) {
-        follower_->step(window_.front(), follower_out_);
-        window_.pop_front();
-    }
     ++cycle_;
 }
 
@@ -45,16 +42,10 @@ std::string LockstepCore::difference(const hw::ArrayOutput& model) const {
 }
 
 void LockstepCore::differ(const std::string& how) {
-    const std::string states = name_ + ".lockstep.txt", waves = name_ + ".lockstep.fst";
+    const std::string states = name_ + ".lockstep.txt";
     std::ofstream(states) << fmt::format("cycle {} of the array, {}\n\nmodel\n{}\nRTL\n{}", cycle_, how,
                                          to_text(model_->state()), to_text(rtl_->state()));
-    follower_->trace(waves);
-    for (const hw::ArrayInput& in : window_) follower_->step(in, follower_out_);
-    const std::size_t cycles = window_.size();
-    follower_.reset();  // closes the file
-    throw RtlFault(
-        fmt::format("model and RTL differ in cycle {} of the array, {}; states in {}, the last {} cycles in {}", cycle_,
-                    how, states, cycles, waves));
+    throw RtlFault(fmt::format("lockstep: cycle {} of the array: {}; states: {}{}", cycle_, how, states, evidence()));
 }
 
 }  // namespace switchyard::rtl

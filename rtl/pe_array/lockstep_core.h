@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <deque>
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -13,19 +13,16 @@ namespace switchyard::rtl {
 /// The model and the RTL side by side: both get every input, and every output must be the same in every cycle.
 ///
 /// The first difference throws RtlFault that says in which cycle and at which port, and leaves
-/// <name>.lockstep.txt with the state of both and <name>.lockstep.fst with the RTL's last kWindowCycles cycles (fewer
-/// if there were fewer) in the working directory. The waveform is that of a second instance of the RTL, which follows
-/// that many cycles behind without being traced, so that a run without a difference is not slowed down by tracing.
+/// <name>.lockstep.txt with the state of both and <name>.lockstep.fst with the RTL's last cycles in the working
+/// directory.
 class LockstepCore : public hw::ArrayCore {
 public:
-    static constexpr std::size_t kWindowCycles = 512;
-
-    /// `rtl` and `follower`: two instances of one array.
     LockstepCore(std::string name, std::unique_ptr<hw::ArrayCore> model, std::unique_ptr<VerilatedCore> rtl,
-                 std::unique_ptr<VerilatedCore> follower, unsigned columns);
+                 unsigned columns);
 
     void step(const hw::ArrayInput& in, hw::ArrayOutput& out) override;
     hw::ArrayState state() const override { return model_->state(); }
+    std::string evidence() override { return rtl_->evidence(); }
 
 private:
     /// "" or the first port that differs, with both values.
@@ -34,9 +31,8 @@ private:
 
     std::string name_;
     std::unique_ptr<hw::ArrayCore> model_;
-    std::unique_ptr<VerilatedCore> rtl_, follower_;
-    hw::ArrayOutput rtl_out_, follower_out_;
-    std::deque<hw::ArrayInput> window_;  ///< what the follower has not yet got
+    std::unique_ptr<VerilatedCore> rtl_;
+    hw::ArrayOutput rtl_out_;
     std::uint64_t cycle_ = 0;
 };
 

@@ -20,9 +20,13 @@ std::unique_ptr<hw::ArrayCore> make_core(const std::string& name, const hw::PeAr
                                      config.register_bytes, kRegisterBytes));
     const bool fp16 = config.acc == "fp16";
     const auto verilated = [&] { return make_verilated_core(config.rows, config.columns, fp16); };
-    if (config.impl == "rtl") return verilated();
+    if (config.impl == "rtl") {
+        auto rtl = verilated();
+        rtl->keep_waveform(name + ".rtl.fst");
+        return rtl;
+    }
     auto model = std::make_unique<hw::CycleCore>(config.rows, config.columns, hw::accumulators_of_a_pe(config), fp16);
-    return std::make_unique<LockstepCore>(name, std::move(model), verilated(), verilated(), config.columns);
+    return std::make_unique<LockstepCore>(name, std::move(model), verilated(), config.columns);
 }
 
 }  // namespace

@@ -1,27 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
 #include "switchyard/hw/pe_array/array_core.h"
-#include "switchyard/rtl/common/model_context.h"
 
 namespace switchyard::rtl {
 
 /// rtl/pe_array/pe_array.sv, Verilated: an ArrayCore that is evaluated in step() and never else.
 class VerilatedCore : public hw::ArrayCore {
 public:
-    /// Writes every signal of all cycles from now on to an FST file, until the object is gone.
-    virtual void trace(const std::string& file) = 0;
-
-    /// Calls of the model's eval().
-    std::uint64_t evaluations() const { return evaluations_; }
-    const ModelContext& context() const { return context_; }
-
-protected:
-    ModelContext context_;
-    std::uint64_t evaluations_ = 0;
+    /// As RecordedModel: a waveform of every signal in the last cycles, once something has failed.
+    virtual void keep_waveform(const std::string& file) = 0;
+    /// Calls of step().
+    virtual std::uint64_t cycles() const = 0;
+    /// As ModelContext::save_coverage().
+    virtual void save_coverage(const std::string& file) const = 0;
 };
 
 /// Throws InputError, naming the sizes that there are, if there is none of this size.

@@ -3,33 +3,47 @@
 
 // Only for the sources that put a Verilated class behind ExternalRouter: the library's, and those of the tests, which
 // have mutants and builds with coverage.
-#include <cstdio>
+#include <algorithm>
 
 #include "switchyard/hw/noc/flit/external_router.h"
-#include "switchyard/rtl/common/clocked_model.h"
 #include "switchyard/rtl/common/pins.h"
+#include "switchyard/rtl/common/recorded_model.h"
 #include "switchyard/rtl/router/router_shape.h"
 
 namespace switchyard::rtl {
 
+struct RouterPins {
+    template <class Top, class Visit>
+    static void inputs(Top& top, Visit&& visit) {
+        visit(top.rst_ni);
+        visit(top.x_i);
+        visit(top.y_i);
+        visit(top.class_low_i);
+        visit(top.class_high_i);
+        visit(top.places_i);
+        visit(top.flit_valid_i);
+        visit(top.flit_vc_i);
+        visit(top.flit_i);
+        visit(top.credit_valid_i);
+        visit(top.credit_vc_i);
+    }
+};
+
 /// `Top`: the Verilated class of module router, built with TRACE if `Traced`.
 template <class Top, bool Traced>
-class VerilatedRouter : public hw::flit::ExternalRouter, private ClockedModel<Top, Traced> {
-    using Clocked = ClockedModel<Top, Traced>;
+class VerilatedRouter : public hw::flit::ExternalRouter, private RecordedModel<Top, RouterPins, Traced> {
+    using Clocked = RecordedModel<Top, RouterPins, Traced>;
     using Clocked::top_;
 
 public:
     using Clocked::save_coverage;
 
-    /// Cycles that a waveform shows at least, if there were as many.
-    static constexpr std::uint64_t kWindowCycles = 2048;
-
     /// Router number `router` of `network`, out of reset, with `ports` ports. `waveform`: where its last cycles are to
-    /// be kept while it runs, "" if nowhere; the file before is `waveform`.previous. They stay only if evidence() is
-    /// asked for.
+    /// be shown after a failure (evidence()), "" if nowhere.
     VerilatedRouter(const RouterShape& shape, const hw::flit::Config& network, unsigned router, unsigned ports,
-                    std::string waveform = "")
-        : shape_(shape), network_(network), ports_(ports), waveform_(std::move(waveform)) {
+                    const std::string& waveform = "")
+        : shape_(shape), network_(network), ports_(ports) {
+        Clocked::keep_waveform(waveform);
         out_.flits.resize(ports);
         out_.credits.resize(ports, static_cast<std::uint8_t>(hw::flit::kNoCredit));
         top_.x_i = static_cast<std::uint8_t>(router % network.columns);
@@ -46,15 +60,8 @@ public:
         ranges(1, network.vcs, network.control_vcs);
         Clocked::reset();
     }
-    ~VerilatedRouter() override {
-        Clocked::close_trace();
-        if (keep_) return;
-        std::remove(waveform_.c_str());
-        std::remove(previous().c_str());
-    }
 
     void step(const hw::flit::RouterInputs& in) override {
-        rotate_trace();
         top_.flit_valid_i = 0;
         top_.credit_valid_i = 0;
         for (unsigned p = 0; p < ports_; ++p) {
@@ -75,15 +82,7 @@ public:
     }
     const hw::flit::RouterOutputs& out() const override { return out_; }
     bool busy() const override { return top_.busy_o; }
-    std::string failed_assertion() const override {
-        return Clocked::assertion_failed() ? "an assertion has failed, see its message" : "";
-    }
-    std::string evidence() override {
-        if (waveform_.empty() || !Traced) return "";
-        Clocked::close_trace();
-        keep_ = true;
-        return "Waveform: " + waveform_;
-    }
+    std::string evidence() override { return Clocked::evidence(); }
 
     hw::flit::RouterState state() const override {
         hw::flit::RouterState state;
@@ -134,16 +133,6 @@ private:
         const unsigned vcs = network_.all_vcs();
         for (unsigned p = 0; p < ports_; ++p) packed |= bits_of(pin, p * shape_.vcs, vcs) << p * vcs;
         return packed;
-    }
-
-    std::string previous() const { return waveform_ + ".previous"; }
-    void rotate_trace() {
-        if (!Traced || waveform_.empty() || Clocked::cycles() % kWindowCycles != 0) return;
-        if (Clocked::cycles() > 0) {
-            Clocked::close_trace();
-            std::rename(waveform_.c_str(), previous().c_str());
-        }
-        Clocked::open_trace(waveform_);
     }
 
     void write_flit(unsigned port, const hw::flit::PinFlit& flit) {
@@ -200,8 +189,6 @@ private:
     RouterShape shape_;
     hw::flit::Config network_;
     unsigned ports_;
-    std::string waveform_;
-    bool keep_ = false;
     hw::flit::RouterOutputs out_;
 };
 

@@ -36,7 +36,11 @@ std::unique_ptr<WindowRtl> make_window_rtl(const hw::WindowShape& shape) {
 
 std::unique_ptr<hw::WindowCore> make_window_core(const std::string& impl, const hw::WindowShape& shape,
                                                  const std::string& module) {
-    if (impl == "rtl") return make_window_rtl(shape);
+    if (impl == "rtl") {
+        auto rtl = make_window_rtl(shape);
+        rtl->keep_waveform(module + ".rtl.fst");
+        return rtl;
+    }
     if (impl == "lockstep") return std::make_unique<LockstepWindow>(shape, module, make_window_rtl(shape));
     return hw::make_window_core(impl, shape, module);
 }

@@ -6,24 +6,38 @@
 #include <string>
 
 #include "switchyard/hw/scheduling_window/window_core.h"
-#include "switchyard/rtl/common/clocked_model.h"
+#include "switchyard/rtl/common/recorded_model.h"
 #include "switchyard/tlm/rtl_fault.h"
 
 namespace switchyard::rtl {
 
-/// A WindowCore of which waveforms can be had.
+/// A WindowCore of which there is a waveform.
 class WindowRtl : public hw::WindowCore {
 public:
-    /// An FST file for the cycles to come; complete after close_waveform().
-    virtual void open_waveform(const std::string& file) = 0;
-    virtual void close_waveform() = 0;
-    virtual bool assertion_failed() const = 0;
+    /// As RecordedModel. evidence() writes the waveform.
+    virtual void keep_waveform(const std::string& file) = 0;
+};
+
+struct WindowPins {
+    template <class Top, class Visit>
+    static void inputs(Top& top, Visit&& visit) {
+        visit(top.rst_ni);
+        visit(top.scheduled_i);
+        visit(top.entry_valid_i);
+        visit(top.entry_id_i);
+        visit(top.entry_count_i);
+        visit(top.upstream_valid_i);
+        visit(top.upstream_id_i);
+        visit(top.dispatch_ready_i);
+        visit(top.complete_valid_i);
+        visit(top.complete_id_i);
+    }
 };
 
 /// rtl/scheduling_window/scheduling_window.sv. `Top`: the Verilated class, with TRACE if `Traced`.
 template <class Top, bool Traced>
-class VerilatedWindow : public WindowRtl, private ClockedModel<Top, Traced> {
-    using Model = ClockedModel<Top, Traced>;
+class VerilatedWindow : public WindowRtl, private RecordedModel<Top, WindowPins, Traced> {
+    using Model = RecordedModel<Top, WindowPins, Traced>;
 
 public:
     explicit VerilatedWindow(const hw::WindowShape& shape) {
@@ -52,13 +66,9 @@ public:
         outputs.settled = top.settled_o;
         return outputs;
     }
-    void clock() override {
-        Model::clock();
-        if (Model::assertion_failed()) throw RtlFault("an assertion of the RTL failed");
-    }
-    void open_waveform(const std::string& file) override { this->open_trace(file); }
-    void close_waveform() override { this->close_trace(); }
-    bool assertion_failed() const override { return Model::assertion_failed(); }
+    void clock() override { Model::clock(); }
+    void keep_waveform(const std::string& file) override { Model::keep_waveform(file); }
+    std::string evidence() override { return Model::evidence(); }
     void save_coverage(const std::string& file) const { Model::save_coverage(file); }
 };
 

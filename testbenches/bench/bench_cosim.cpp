@@ -16,7 +16,7 @@
 #include <systemc>
 
 #include "switchyard/hw/scratchpad/scratchpad.h"
-#include "switchyard/rtl/common/model_context.h"
+#include "switchyard/rtl/common/clocked_model.h"
 #include "switchyard/rtl/pe_array/make_pe_array.h"
 #include "switchyard/tlm/extended_payload.h"
 
@@ -40,7 +40,7 @@ std::vector<std::uint16_t> random_operands(std::size_t count, unsigned seed) {
 
 class BareArray {
 public:
-    BareArray() : model_(std::make_unique<Vrtl_pe_array_16x16_fp32>(context_.get())) {
+    BareArray() {
         model_->rst_ni = 0;
         edges();
         model_->rst_ni = 1;
@@ -50,7 +50,6 @@ public:
         model_->in_accumulator_i = 0;
         model_->out_ready_i = 1;
     }
-    ~BareArray() { model_->final(); }
 
     void run() {
         for (std::uint64_t cycle = 0; cycle < kCycles; ++cycle) {
@@ -74,8 +73,8 @@ private:
         model_->eval();
     }
 
-    rtl::ModelContext context_;
-    std::unique_ptr<Vrtl_pe_array_16x16_fp32> model_;
+    rtl::ContextModel<Vrtl_pe_array_16x16_fp32> clocked_;
+    Vrtl_pe_array_16x16_fp32* const model_ = &clocked_.top();
     std::vector<std::uint16_t> rows_ = random_operands(kSize * 1024, 1), columns_ = random_operands(kSize * 1024, 2);
     std::uint32_t results_ = 0;
 };

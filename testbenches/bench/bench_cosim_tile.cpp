@@ -20,7 +20,7 @@
 
 #include "switchyard/hw/pe_array/stepped_pe_array.h"
 #include "switchyard/hw/scratchpad/scratchpad.h"
-#include "switchyard/rtl/common/model_context.h"
+#include "switchyard/rtl/common/clocked_model.h"
 #include "switchyard/rtl/dispatcher/rtl_dispatcher.h"
 #include "switchyard/rtl/pe_array/verilated_core.h"
 #include "switchyard/tlm/extended_payload.h"
@@ -65,9 +65,8 @@ public:
         out_ = model_->out();
     }
     std::uint64_t cycles() const override { return model_->cycles(); }
-    void open_trace(const std::string& file) override { model_->open_trace(file); }
-    void close_trace() override { model_->close_trace(); }
-    bool assertion_failed() const override { return model_->assertion_failed(); }
+    void keep_waveform(const std::string& file) override { model_->keep_waveform(file); }
+    std::string evidence() override { return model_->evidence(); }
     void save_coverage(const std::string& file) const override { model_->save_coverage(file); }
 
 private:
@@ -187,7 +186,6 @@ protected:
         edges();
         model_.rst_ni = 1;
     }
-    ~BareModel() { model_.final(); }
     void edges() {
         model_.clk_i = 0;
         model_.eval();
@@ -196,10 +194,10 @@ protected:
     }
 
 private:
-    rtl::ModelContext context_;
+    rtl::ContextModel<Top> clocked_;
 
 protected:
-    Top model_{context_.get()};
+    Top& model_ = clocked_.top();
 };
 
 class BareArray : BareModel<Vrtl_pe_array_16x16_fp32> {

@@ -11,12 +11,13 @@ cat <<'MARKDOWN'
 
 Each mutant changes one expression, condition or assignment of a file (`docs/cosim.md`); it is found if the block's regression
 fails. Equivalent mutants cannot be told from the original: `testbenches/cosim/mutation/survivors.tsv` says why. The score
-is what was found of the others.
+is what the regression found of the others. Proofs do not count in it: the last column names those that include the module
+(`docs/cosim.md`, "What is proved"), and a dash says that there is none.
 
 Command: `./run results rtl_mutants`, which runs `test_cosim_BLOCK_mutants "[.all-mutants]"` of each block.
 
-| block | file | mutants | found | equivalent | missed | score, % |
-| --- | --- | --- | --- | --- | --- | --- |
+| block | file | mutants | found | equivalent | missed | score, % | proofs |
+| --- | --- | --- | --- | --- | --- | --- | --- |
 MARKDOWN
 for block in fp pe_array dispatcher network_interface router scheduling_window dot_product_array; do
     # A block takes minutes: what was measured of these files is not measured again.
@@ -31,6 +32,6 @@ for block in fp pe_array dispatcher network_interface router scheduling_window d
         }
         echo "$key" >"$reports/$block.key"
     fi
-    cat "$reports/$block.md"
+    python3 -B testbenches/results/lib/rtl_proofs.py <"$reports/$block.md"
 done
 inputs testbenches/cosim/mutation/mutate.py rtl/{common,pe_array,dispatcher,network_interface,router,scheduling_window,dot_product_array}/*.sv

@@ -15,20 +15,6 @@
 namespace switchyard::hw::flit {
 namespace {
 
-std::string text_of(const PinFlit& flit) {
-    if (!flit.valid) return "none";
-    std::string text = "packet " + std::to_string(flit.packet) + " in VC " + std::to_string(flit.vc);
-    if (flit.head) text += " head";
-    if (flit.tail) text += " tail";
-    if (!flit.head) return text;
-    if (flit.control) text += " control";
-    if (flit.multicast) text += " multicast of " + std::to_string(flit.flits);
-    text += " to";
-    for (const PinDestination& to : flit.destinations)
-        text += " (" + std::to_string(to.x) + "," + std::to_string(to.y) + ")." + std::to_string(to.local);
-    return text;
-}
-
 std::string text_of(std::uint8_t credit) {
     return credit == kNoCredit ? "none" : "VC " + std::to_string(credit);
 }
@@ -58,6 +44,7 @@ void FlitNetwork::exchange(unsigned router, std::unique_ptr<ExternalRouter> exte
     rtl->expected.resize(ports_);
     rtl->expected_credits.resize(ports_);
     rtl->leaving.resize(router_vcs_);
+    rtl->traffic = ExternalTraffic(ports_, vcs_);
     routers_.at(router).rtl = rtl.get();
     rtl_routers_.push_back(std::move(rtl));
     // Credits for it are known by the mark in the number of its output VCs.
@@ -118,10 +105,13 @@ bool FlitNetwork::accepted_by_rtl(std::uint32_t input_vc, std::uint32_t flit) {
     const Router& router = routers_[input_vc / kMaxVcs];
     if (router.rtl == nullptr) return false;
     const unsigned vc = input_vc % kMaxVcs;
-    router.rtl->in.flits[port_of_[vc]] = at_pins(flit, vc_of_[vc]);
-    router.rtl->anything_in = true;
+    RtlRouter& rtl = *router.rtl;
+    rtl.in.flits[port_of_[vc]] = at_pins(flit, vc_of_[vc]);
+    rtl.anything_in = true;
     activate(router);
-    return !router.rtl->lockstep;
+    if (rtl.lockstep) return false;
+    rtl.traffic.take(port_of_[vc], rtl.in.flits[port_of_[vc]], pool_[packet_of(flit)].flits);
+    return true;
 }
 
 void FlitNetwork::credit_to_rtl(std::uint32_t output_vc) {
@@ -137,7 +127,12 @@ void FlitNetwork::credit_to_rtl(std::uint32_t output_vc) {
 void FlitNetwork::step_rtl(Router& router) {
     RtlRouter& rtl = *router.rtl;
     if (!rtl.anything_in && !rtl.busy()) return;
-    rtl.external->step(rtl.in);
+    rtl.idle_steps = rtl.anything_in ? 0 : rtl.idle_steps + 1;
+    try {
+        rtl.external->step(rtl.in);
+    } catch (const RtlFault& fault) {
+        throw RtlFault(place_of(router) + fault.what());
+    }
     for (PinFlit& flit : rtl.in.flits) flit.valid = false;
     std::fill(rtl.in.credits.begin(), rtl.in.credits.end(), kNoCredit);
     rtl.anything_in = false;
@@ -150,16 +145,48 @@ void FlitNetwork::step_rtl(Router& router) {
             if (out.flits[p].valid) leave_rtl(router, p, out.flits[p]);
         for (unsigned p = 0; p < ports_; ++p)
             if (out.credits[p] != kNoCredit) free_slot_of_rtl(router, p, out.credits[p]);
+        if (!rtl.external->busy() && !rtl.traffic.passed_all())
+            fail_rtl(router, "busy", "0, with " + rtl.traffic.text());
     }
-    if (const std::string failed = rtl.external->failed_assertion(); !failed.empty())
-        differ(router, "an assertion", "holds", failed);
+    // A packet in the router ends its idle time here: what waits for others is the watchdog's.
+    const bool empty = rtl.lockstep ? rtl.expecting == 0 && router.empty(router_vcs_) : rtl.traffic.held() == 0;
+    if (!empty) rtl.idle_steps = 0;
+    if (rtl.idle_steps > kIdleSteps)
+        fail_rtl(router, "busy", "1, " + std::to_string(kIdleSteps) + " cycles after the last flit and credit");
+}
+
+/// Along x first, in the directions that the source has chosen.
+unsigned FlitNetwork::way_to(const Router& router, const PinDestination& to) const {
+    const RouteTable& routes = topology_->grid()->routes();
+    if (routes.x(number(router)) != to.x) return to.to_west ? port::kWest : port::kEast;
+    if (routes.y(number(router)) != to.y) return to.to_north ? port::kNorth : port::kSouth;
+    return port::kLocal + to.local;
+}
+
+/// What has left the RTL of `router` by `port` may be used.
+void FlitNetwork::check_leaving(Router& router, unsigned port, const PinFlit& flit) {
+    const auto wrong = [&](const std::string& why) {
+        fail_rtl(router, std::string("flit out of port ") + std::to_string(port) + " (" + side(port) + ")",
+                 text_of(flit) + ": " + why);
+    };
+    if (flit.head) {
+        for (const PinDestination& to : flit.destinations) {
+            const unsigned at = to.y * topology_->grid()->columns() + to.x;
+            if (at >= routers_.size() || port::kLocal + to.local >= ports_) wrong("there is no such destination");
+            const unsigned way = way_to(router, to);
+            if (way != port) wrong(std::string("its way is port ") + std::to_string(way) + " (" + side(way) + ")");
+        }
+    }
+    if (const std::string why = router.rtl->traffic.leave(port, flit); !why.empty()) wrong(why);
+    if (router.outputs[port * vcs_ + flit.vc].credits == 0) wrong("there is no credit");
 }
 
 void FlitNetwork::leave_rtl(Router& router, unsigned port, const PinFlit& flit) {
+    check_leaving(router, port, flit);
     RtlRouter& rtl = *router.rtl;
     const unsigned output = port * vcs_ + flit.vc;
     std::uint32_t& id = rtl.leaving[output];
-    std::uint32_t original = flit.packet;
+    const std::uint32_t original = flit.packet;
     if (flit.head) {
         id = original;
         std::size_t all = 1;
@@ -182,6 +209,7 @@ void FlitNetwork::leave_rtl(Router& router, unsigned port, const PinFlit& flit) 
     OutputVc& way = router.outputs[output];
     const FlitEvent event{way.target, make_flit(id, flit.head, flit.tail)};
     ++way.flits;
+    --way.credits;
     last_movement_ = cycle_;
     if ((way.target & kEndpoint) != 0) {
         ejections_.at(cycle_ + config_.endpoint_link_cycles).push(event);
@@ -202,6 +230,9 @@ void FlitNetwork::leave_rtl(Router& router, unsigned port, const PinFlit& flit) 
 }
 
 void FlitNetwork::free_slot_of_rtl(const Router& router, unsigned port, unsigned vc) {
+    if (const std::string why = router.rtl->traffic.free_slot(port, vc); !why.empty())
+        fail_rtl(router, std::string("credit for port ") + std::to_string(port) + " (" + side(port) + ")",
+                 "VC " + std::to_string(vc) + ": " + why);
     --flits_in_flight_;
     // At the input's pins in this cycle.
     const std::uint32_t source = router.inputs[port * vcs_ + vc].source;
@@ -307,12 +338,34 @@ void FlitNetwork::compare_state(const Router& router) {
     numbers("turn of the VCs", model.switch_turn, external.switch_turn, port_name);
 }
 
+std::string FlitNetwork::stuck_rtl() const {
+    const Router* stuck = nullptr;
+    std::string text;
+    for (const Router& router : routers_) {
+        if (router.rtl == nullptr || router.rtl->lockstep || router.rtl->traffic.held() == 0) continue;
+        text += "; router " + topology_->router_name(number(router)) + " (RTL) has " + router.rtl->traffic.text();
+        const bool movable = router.rtl->traffic.can_move(
+            [&](const PinDestination& to) { return way_to(router, to); },
+            [&](unsigned p, unsigned vc) { return router.outputs[p * vcs_ + vc].credits; });
+        if (stuck == nullptr && movable) stuck = &router;
+    }
+    if (stuck == nullptr) return text;
+    return text + "; router " + topology_->router_name(number(*stuck)) + " holds flits that could leave" +
+           stuck->rtl->external->evidence();
+}
+
+std::string FlitNetwork::place_of(const Router& router) const {
+    return "cycle " + std::to_string(cycle_) + ", router " + topology_->router_name(number(router)) + ": ";
+}
+
 void FlitNetwork::differ(const Router& router, const std::string& signal, const std::string& model,
                          const std::string& external) {
-    const std::string evidence = router.rtl->external->evidence();
-    throw RtlFault("lockstep: cycle " + std::to_string(cycle_) + ", router " + topology_->router_name(number(router)) +
-                   ": " + signal + " differs. Model: " + model + ". RTL: " + external + "." +
-                   (evidence.empty() ? "" : " " + evidence));
+    throw RtlFault("lockstep: " + place_of(router) + signal + " differs. Model: " + model + ". RTL: " + external +
+                   router.rtl->external->evidence());
+}
+
+void FlitNetwork::fail_rtl(const Router& router, const std::string& signal, const std::string& value) {
+    throw RtlFault(place_of(router) + signal + " of the RTL is wrong: " + value + router.rtl->external->evidence());
 }
 
 }  // namespace switchyard::hw::flit

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "switchyard/tlm/rtl_fault.h"
+
 namespace switchyard::hw::flit {
 
 struct Config;
@@ -59,12 +61,10 @@ struct RouterState {
 };
 
 /// A router of FlitNetwork that something else simulates, such as RTL, at its pins.
-class ExternalRouter {
+class ExternalRouter : public RtlPart {
 public:
-    virtual ~ExternalRouter() = default;
-
     /// Ends a cycle in which `in` was at the pins. A flit that a router grants in cycle t is at its output pins in
-    /// cycle t + switch_cycles + 1, the credit for its slot in cycle t + 1.
+    /// cycle t + switch_cycles + 1, the credit for its slot in cycle t + 1. Throws RtlFault.
     virtual void step(const RouterInputs& in) = 0;
     /// The pins in the cycle that has begun.
     virtual const RouterOutputs& out() const = 0;
@@ -72,10 +72,6 @@ public:
     virtual bool busy() const = 0;
     /// In the cycle that has begun.
     virtual RouterState state() const = 0;
-    /// "" or what the router itself has found wrong.
-    virtual std::string failed_assertion() const = 0;
-    /// Where more is to be seen of the last cycles, such as "Waveform: FILE", or "".
-    virtual std::string evidence() = 0;
 };
 
 /// Makes router number `router` of a network whose routers have `ports` ports. `waveform`: a file for its last cycles

@@ -14,6 +14,7 @@
 #include "switchyard/hw/noc/flit/endpoint_masks.h"
 #include "switchyard/hw/noc/flit/event_wheel.h"
 #include "switchyard/hw/noc/flit/external_router.h"
+#include "switchyard/hw/noc/flit/external_traffic.h"
 #include "switchyard/hw/noc/flit/flit_config.h"
 #include "switchyard/hw/noc/flit/packets.h"
 #include "switchyard/hw/noc/flit/switch_matching.h"
@@ -117,6 +118,7 @@ private:
     /// endpoint * kMaxVcs + vc.
     static constexpr unsigned kMaxVcs = 64;
     static constexpr unsigned kGroups = 2, kClasses = 3, kAnyClass = 2;
+    static constexpr std::uint64_t kIdleSteps = 1024;  ///< an exchanged router may be busy with nothing inside
 
     /// What runs in place of a router's model, or beside it.
     struct RtlRouter {
@@ -140,6 +142,8 @@ private:
         // still to leave.
         std::vector<std::uint32_t> leaving;
         std::map<std::uint32_t, std::size_t> forked;
+        ExternalTraffic traffic{0, 0};
+        std::uint64_t idle_steps = 0;  ///< since something has come in or been inside
 
         bool busy() const { return expecting > 0 || external->busy(); }
     };
@@ -201,6 +205,12 @@ private:
         bool active() const {
             return (routing | (vc_alloc & ~no_vc) | vc_wait | (switch_alloc & ~asleep) | switch_wait) != 0 ||
                    (rtl && rtl->busy());
+        }
+        /// The model has nothing in its buffers.
+        bool empty(unsigned vcs) const {
+            for (unsigned vc = 0; vc < vcs; ++vc)
+                if (inputs[vc].held > 0) return false;
+            return true;
         }
     };
     struct FlitEvent {
@@ -319,13 +329,19 @@ private:
     void step_rtl(Router& router);
     void expect_flit(const Router& router, unsigned output, std::uint32_t flit, std::uint32_t original);
     void expect_credit(const Router& router, unsigned vc);
+    void check_leaving(Router& router, unsigned port, const PinFlit& flit);
     void leave_rtl(Router& router, unsigned port, const PinFlit& flit);
     void free_slot_of_rtl(const Router& router, unsigned port, unsigned vc);
     RouterState state_of(const Router& router) const;
     void compare_state(const Router& router);
     void compare_pins(const Router& router);
+    unsigned way_to(const Router& router, const PinDestination& to) const;
+    /// For the watchdog: the exchanged routers with flits inside, and which of them could have moved one.
+    std::string stuck_rtl() const;
+    std::string place_of(const Router& router) const;
     [[noreturn]] void differ(const Router& router, const std::string& signal, const std::string& model,
                              const std::string& external);
+    [[noreturn]] void fail_rtl(const Router& router, const std::string& signal, const std::string& value);
 
     // watchdog.cpp
     std::string no_progress_report() const;

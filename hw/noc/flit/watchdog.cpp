@@ -108,7 +108,7 @@ std::string FlitNetwork::no_progress_report() const {
     const bool hidden =
         std::any_of(rtl_routers_.begin(), rtl_routers_.end(), [](const auto& rtl) { return !rtl->lockstep; });
     return text + "; no ring of buffers that wait for each other" +
-           (hidden ? " among those that are not inside external routers" : "");
+           (hidden ? " among those that are not inside external routers" + stuck_rtl() : "");
 }
 
 }  // namespace switchyard::hw::flit

@@ -7,10 +7,8 @@
 #include <stdexcept>
 #include <utility>
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include "switchyard/platform/gpu/gpu_device.h"
+#include "switchyard/platform/system/no_progress.h"
 #include "switchyard/platform/systems/ace/ace_host.h"
 #include "switchyard/platform/systems/ace/full_graph_source.h"
 #include "switchyard/platform/systems/ace/value_memory.h"
@@ -107,7 +105,7 @@ public:
     }
 
     bool finished() const { return outcome_.inputs.size() == work_.inputs.size(); }
-    std::string waits() const { return fmt::format("{}", fmt::join(registry_.waits(), "; ")); }
+    std::runtime_error stuck() const { return no_progress(registry_); }
     AceOutcome outcome() const;
 
 private:
@@ -234,7 +232,7 @@ const std::vector<std::string>& ace_designs() {
 AceOutcome run_ace(const AceWork& work, const AceConfig& config, const std::string& design) {
     const AceChip chip("chip", work, config, design);
     sc_core::sc_start();
-    if (!chip.finished()) throw std::runtime_error("no progress: " + chip.waits());
+    if (!chip.finished()) throw chip.stuck();
     return chip.outcome();
 }
 

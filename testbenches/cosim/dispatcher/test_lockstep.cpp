@@ -10,6 +10,7 @@
 using namespace switchyard;
 using namespace switchyard::testing;
 using Catch::Matchers::ContainsSubstring;
+using Catch::Matchers::EndsWith;
 
 namespace switchyard::testing {
 std::unique_ptr<rtl::DispatcherModel> make_dispatcher_traced_mutant();  // its search compares with <=
@@ -55,12 +56,10 @@ SIM_TEST("dispatcher lockstep: stops at the first difference with both sides and
         } catch (const ModelError& error) {
             message = error.what();
         }
-        CHECK_THAT(message,
-                   ContainsSubstring("1 us: difference.dispatcher: lockstep: transaction 1 of dispatch 2 differs."));
-        CHECK_THAT(message, ContainsSubstring("Model: after 2 ns: fetch from 0x0."));
-        CHECK_THAT(message, ContainsSubstring("RTL: after 2 ns: fetch from 0x80; cycle "));
-        CHECK_THAT(message, ContainsSubstring("state fetch, 2 kernels, waits for kernel 1"));
-        CHECK_THAT(message, ContainsSubstring("Waveform: " + wave));
+        CHECK_THAT(message, ContainsSubstring("1 us: difference.dispatcher.rtl: fetch 0 of the command is of kernel 1, "
+                                              "not of kernel 0, which fits dyn_dim 4; cycle "));
+        CHECK_THAT(message, ContainsSubstring("state fetch, 2 kernels, asks for kernel 1"));
+        CHECK_THAT(message, EndsWith("; waveform: " + wave));
     }
     const auto changes = fst_changes(wave);
     CHECK(changes.at("clk_i") > 20);
@@ -79,13 +78,8 @@ SIM_TEST("dispatcher lockstep: leaves no files when there is no difference", "[d
             CHECK(bench.dispatch(dispatch).status == ::tlm::TLM_OK_RESPONSE);
             sc_core::sc_start(1, sc_core::SC_US);
         }
-        CHECK(std::filesystem::exists("same.dispatcher.lockstep.fst"));
-        CHECK(std::filesystem::exists("same.dispatcher.lockstep.previous.fst"));
-        CHECK(fst_changes("same.dispatcher.lockstep.previous.fst").at("clk_i") >
-              rtl::LockstepDispatcher::kWindowCycles);
     }
     CHECK(!std::filesystem::exists("same.dispatcher.lockstep.fst"));
-    CHECK(!std::filesystem::exists("same.dispatcher.lockstep.previous.fst"));
 }
 
 SIM_TEST("dispatcher RTL: not evaluated while it has nothing to do", "[dispatcher]") {

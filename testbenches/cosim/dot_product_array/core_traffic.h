@@ -95,8 +95,8 @@ std::string line_buffer_differs(Rtl& rtl, LinePasses& passes, std::uint32_t side
 
 /// rtl/dot_product_array/requantiser.sv against hw::quantised_output(). `Top`: the Verilated class.
 template <class Top>
-class RequantiserBench : private rtl::ClockedModel<Top, false> {
-    using Model = rtl::ClockedModel<Top, false>;
+class RequantiserBench : private rtl::ClockedModel<Top> {
+    using Model = rtl::ClockedModel<Top>;
 
 public:
     RequantiserBench() {

@@ -6,7 +6,7 @@
 #include <string>
 #include <type_traits>
 
-#include "switchyard/rtl/common/model_context.h"
+#include "switchyard/rtl/common/clocked_model.h"
 #include "switchyard/testbenches/unit/numerics/fp_stimulus.h"
 #include "switchyard/testbenches/unit/numerics/fp_ties.h"
 #include "switchyard/testbenches/unit/numerics/mpfr_reference.h"
@@ -17,21 +17,18 @@ namespace switchyard::testing {
 template <class Model>
 class FpUnit {
 public:
-    FpUnit() : model_(context_.get()) {}
-    ~FpUnit() { model_.final(); }
-
     std::uint32_t operator()(std::uint16_t a, std::uint16_t b, std::uint32_t c) {
-        model_.a_i = a;
-        model_.b_i = b;
-        model_.c_i = std::decay_t<decltype(model_.c_i)>(c);
+        Model& top = model_.top();
+        top.a_i = a;
+        top.b_i = b;
+        top.c_i = std::decay_t<decltype(top.c_i)>(c);
         model_.eval();
-        return model_.y_o;
+        return top.y_o;
     }
-    const rtl::ModelContext& context() const { return context_; }
+    const rtl::ModelContext& context() const { return model_.context(); }
 
 private:
-    rtl::ModelContext context_;
-    Model model_;
+    rtl::ContextModel<Model> model_;
 };
 
 /// What distinguishes the two units: the accumulator's format.

@@ -38,18 +38,19 @@ void regression(int random_triples, const std::string& coverage_name = {}) {
 template <class Format>
 class Functions {
 public:
-    explicit Functions(Vfp16_functions& model) : model_(model) {}
+    explicit Functions(switchyard::rtl::ContextModel<Vfp16_functions>& functions) : functions_(functions) {}
     std::uint32_t operator()(std::uint16_t a, std::uint16_t b, std::uint32_t c) {
-        model_.a_i = a;
-        model_.b_i = b;
-        model_.c16_i = std::uint16_t(c);
-        model_.c32_i = c;
-        model_.eval();
-        return std::is_same_v<Format, Acc16> ? model_.y16_o : model_.y32_o;
+        Vfp16_functions& top = functions_.top();
+        top.a_i = a;
+        top.b_i = b;
+        top.c16_i = std::uint16_t(c);
+        top.c32_i = c;
+        functions_.eval();
+        return std::is_same_v<Format, Acc16> ? top.y16_o : top.y32_o;
     }
 
 private:
-    Vfp16_functions& model_;
+    switchyard::rtl::ContextModel<Vfp16_functions>& functions_;
 };
 
 }  // namespace
@@ -73,11 +74,11 @@ TEST_CASE("coverage of the combinational units", "[fp]") {
 }
 
 TEST_CASE("the functions agree with MPFR, line by line of the package", "[fp]") {
-    switchyard::rtl::ModelContext context;
-    Vfp16_functions model(context.get());
+    switchyard::rtl::ContextModel<Vfp16_functions> functions;
+    Vfp16_functions& model = functions.top();
     FpCoverage coverage;
-    Functions<Acc16> fma(model);
-    Functions<Acc32> mac(model);
+    Functions<Acc16> fma(functions);
+    Functions<Acc32> mac(functions);
     agrees(first_difference<Acc16>(fma, random_seed(), 50'000, coverage));
     agrees(first_difference<Acc32>(mac, random_seed(), 50'000, coverage));
 
@@ -85,14 +86,13 @@ TEST_CASE("the functions agree with MPFR, line by line of the package", "[fp]") 
     for (std::uint32_t high = 0; high <= 0x7FFFF; high += 3)
         for (const std::uint32_t low : {0x0000u, 0x0FFFu, 0x1000u, 0x1001u}) {
             model.c32_i = high << 13 | low;
-            model.eval();
+            functions.eval();
             agree(model.narrow_o, reference_narrow(model.c32_i), model.c32_i);
         }
     for (const std::uint32_t x : narrow_ties()) {
         model.c32_i = x;
-        model.eval();
+        functions.eval();
         agree(model.narrow_o, reference_narrow(x), x);
     }
-    model.final();
-    save_coverage(context, "fp16_functions");
+    save_coverage(functions.context(), "fp16_functions");
 }

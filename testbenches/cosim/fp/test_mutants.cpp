@@ -48,15 +48,15 @@ std::string units_difference() {
         for (const std::uint32_t x : special32()) vectors.push_back({0, 0, x, reference_narrow(x)});
         return vectors;
     }();
-    switchyard::rtl::ModelContext context;
-    Vfp_mutants model(context.get());
+    switchyard::rtl::ContextModel<Vfp_mutants> unit;
+    Vfp_mutants& model = unit.top();
     for (const std::size_t stride : {997u, 31u, 1u}) {
         for (std::size_t i = 0; i < kVectors16.size(); i += stride) {
             const Vector& v = kVectors16[i];
             model.a_i = v.a;
             model.b_i = v.b;
             model.c16_i = std::uint16_t(v.c);
-            model.eval();
+            unit.eval();
             if (model.y16_o != v.expected) return "fp16_fma differs";
         }
         for (std::size_t i = 0; i < kVectors32.size(); i += stride) {
@@ -64,12 +64,12 @@ std::string units_difference() {
             model.a_i = v.a;
             model.b_i = v.b;
             model.c32_i = v.c;
-            model.eval();
+            unit.eval();
             if (model.y32_o != v.expected) return "fp16_mac32 differs";
         }
         for (std::size_t i = 0; i < kNarrow.size(); i += stride) {
             model.c32_i = kNarrow[i].c;
-            model.eval();
+            unit.eval();
             if (model.narrow_o != kNarrow[i].expected) return "narrow differs";
         }
     }

@@ -2,6 +2,8 @@
 #pragma once
 
 // Only for the tests that include Verilated classes: the regression of each block of rtl/network_interface.
+#include <set>
+
 #include <fmt/format.h>
 
 #include "switchyard/hw/network_interface/routing_blocks.h"
@@ -17,10 +19,26 @@ inline constexpr std::uint64_t kMaxCycles = 4000;
 
 /// Random samples of a unit: none, few or many, with masks of none to all branches.
 struct Unit {
+    static constexpr unsigned kExtremeUnits = 24;
+    static constexpr std::uint32_t kLargestId = (1U << rtl::kSampleIdBits) - 1;
+
     std::vector<std::uint32_t> ids;
     std::vector<std::uint64_t> masks;
 
-    explicit Unit(hw::SplitMix64& random) {
+    /// The samples of unit `number`. Among the first ones are ids of which one bit or all but one are set, their
+    /// neighbours, and the largest, in ascending order; the masks spread them over the branches in any way.
+    Unit(hw::SplitMix64& random, unsigned number) {
+        if (number < kExtremeUnits) {
+            std::set<std::uint32_t> extremes{0, kLargestId};
+            for (unsigned bit = 0; bit < rtl::kSampleIdBits; ++bit)
+                for (const std::uint32_t id : {1U << bit, (1U << bit) - 1, (1U << bit) + 1, kLargestId ^ 1U << bit})
+                    if (number == 0 || random.below(3) != 0) extremes.insert(id & kLargestId);
+            for (unsigned i = 0; i < 20; ++i) extremes.insert(random.below(kLargestId + 1));
+            ids.assign(extremes.begin(), extremes.end());
+            for (std::size_t i = 0; i < ids.size(); ++i)
+                masks.push_back(number % 2 == 0 ? 1U << random.below(kBranches) : 1 + random.below(15));
+            return;
+        }
         const unsigned count = random.below(5) == 0 ? 0 : random.below(60);
         const unsigned taken = 1 + random.below(16);
         std::uint32_t id = random.below(2) == 0 ? 0 : random.below(60000);
@@ -37,7 +55,7 @@ unsigned units_split_alike(rtl::SwitchSplitter<Top, kBranches>& splitter, std::u
     hw::SplitMix64 random(seed);
     unsigned alike = 0;
     for (unsigned u = 0; u < kUnits; ++u) {
-        const Unit unit(random);
+        const Unit unit(random, u);
         const unsigned waits = random.below(12);
         const auto lists = splitter.split(
             unit.ids, unit.masks, [&] { return random.below(16) < waits; }, kMaxCycles);
@@ -55,7 +73,7 @@ unsigned units_merged_alike(rtl::MergeReorder<Top, kBranches>& merge, std::uint6
     hw::SplitMix64 random(seed);
     unsigned alike = 0;
     for (unsigned u = 0; u < kUnits; ++u) {
-        const Unit unit(random);
+        const Unit unit(random, u);
         hw::RoutingBlocks::Lists lists = hw::RoutingModel().split(unit.ids, unit.masks);
         lists.resize(kBranches);
         const unsigned waits = random.below(12);
@@ -87,12 +105,18 @@ unsigned packets_cut_alike(Block& packetiser, std::uint64_t seed) {
     };
     unsigned alike = 0;
     for (unsigned u = 0; u < kUnits; ++u) {
-        const std::vector<std::uint8_t> payload =
-                                            random_bytes(random.below(8) == 0 ? random.below(3000) : random.below(40)),
-                                        header = random_bytes(Block::kHeaderBytes);
+        // The longest packets, and those about each power of two; then short ones.
+        const std::uint64_t extreme = u < 3    ? Block::kMaxBytes - u
+                                      : u < 45 ? (std::uint64_t{1} << (u / 3 + 1)) + u % 3 - 1 - Block::kHeaderBytes
+                                               : 0;
+        const std::size_t bytes = extreme > 0 && extreme <= Block::kMaxBytes ? static_cast<std::size_t>(extreme)
+                                  : random.below(8) == 0                     ? random.below(3000)
+                                                                             : random.below(40);
+        const std::vector<std::uint8_t> payload = random_bytes(bytes), header = random_bytes(Block::kHeaderBytes);
         const unsigned vc = random.below(Block::kVcs), waits = random.below(12);
         const auto cut = packetiser.packetise(
-            header.data(), payload.data(), payload.size(), vc, [&] { return random.below(16) < waits; }, kMaxCycles);
+            header.data(), payload.data(), payload.size(), vc, [&] { return random.below(16) < waits; },
+            kMaxCycles + 40 * format.flits(payload.size()));
         const hw::PacketFlits wanted = model.packetise({header, payload.size(), payload.data(), vc == 1});
         bool same = packetiser.finished() && cut.flits.size() == format.flits(payload.size()) &&
                     cut.flits.size() == wanted.marks.size() && cut.bytes == wanted.bytes;
@@ -122,8 +146,8 @@ std::string splitter_throughput(rtl::SwitchSplitter<Top, kBranches>& splitter) {
 /// merge_reorder.sv with what stands beside an end: an id that another branch has as a sample. "" if nobody is taken
 /// for having it, and if all ends are taken together.
 template <class Top>
-class MergeEnds : private rtl::ClockedModel<Top, false> {
-    using rtl::ClockedModel<Top, false>::top_;
+class MergeEnds : private rtl::ClockedModel<Top> {
+    using rtl::ClockedModel<Top>::top_;
 
 public:
     MergeEnds() { this->reset(); }

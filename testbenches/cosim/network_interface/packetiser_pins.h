@@ -17,8 +17,8 @@ namespace switchyard::testing {
 /// rtl/network_interface/packetiser.sv with flits of 8 bytes, headers of 4 and two VCs of 8 flits, at its pins: out of
 /// reset, with one long packet on `vc` whose words are always there.
 template <class Top>
-class PacketiserPins : private rtl::ClockedModel<Top, false> {
-    using rtl::ClockedModel<Top, false>::top_;
+class PacketiserPins : private rtl::ClockedModel<Top> {
+    using rtl::ClockedModel<Top>::top_;
 
 public:
     static constexpr unsigned kVcs = 2, kDepth = 8, kFlitBytes = 8, kHeaderBytes = 4;
@@ -59,8 +59,8 @@ private:
 
 /// The same block, a packet after another with the next one, and its words, always at the ports.
 template <class Top>
-class PacketStream : private rtl::ClockedModel<Top, false> {
-    using rtl::ClockedModel<Top, false>::top_;
+class PacketStream : private rtl::ClockedModel<Top> {
+    using rtl::ClockedModel<Top>::top_;
 
 public:
     PacketStream() { this->reset(); }

@@ -26,10 +26,12 @@ InterfaceBlocks mutants(const std::string& impl) {
     return {impl,
             [](const std::string& name, const PacketFormat& format,
                const std::string& module) -> std::unique_ptr<hw::RoutingBlocks> {
-                if (name == "rtl") return std::make_unique<Mutants>(format);
+                if (name == "rtl") return std::make_unique<Mutants>(format, module + ".rtl.fst");
+                if (name == "unchecked") return std::make_unique<Mutants>(format, "", false);
                 return std::make_unique<rtl::LockstepRoutingBlocks>(
-                    format, module,
-                    [format](const std::string& waveform) { return std::make_unique<Mutants>(format, waveform); });
+                    format, module, [format](const std::string& waveform) {
+                        return std::make_unique<Mutants>(format, waveform, false);
+                    });
             }};
 }
 
@@ -107,7 +109,7 @@ SIM_TEST("network interface lockstep: a sample that the switch loses ends the si
     InterfaceBench bench("lost", switching(), mutants("lockstep"));
     CHECK_THAT(process_ended([&] { pass_switch(bench); }),
                EndsWith("s: lost.interface: lockstep: unit 1 of the switch splitter: sample 1 of branch 1 differs. "
-                        "Model: 2. RTL: the end. Waveform: lost.interface.lockstep.fst"));
+                        "Model: 2. RTL: the end; waveform: lost.interface.lockstep.fst"));
     check_waveform("lost.interface.lockstep.fst");
 }
 
@@ -119,8 +121,8 @@ SIM_TEST("network interface lockstep: a sample that the merge brings twice ends 
     CHECK_THAT(process_ended([&] {
                    arrive(bench, 1, {1, 2, 3});
                }),
-               EndsWith("s: twice.interface: lockstep: unit 1 of the merge: sample 3 differs. Model: 3. RTL: 2. "
-                        "Waveform: twice.interface.lockstep.fst"));
+               EndsWith("s: twice.interface: lockstep: unit 1 of the merge: sample 3 differs. Model: 3. RTL: 2; "
+                        "waveform: twice.interface.lockstep.fst"));
     check_waveform("twice.interface.lockstep.fst");
 }
 
@@ -129,7 +131,7 @@ SIM_TEST("network interface lockstep: a flit with a wrong byte ends the simulati
     // Of 192 bytes the first flit has 16 of header, so the second begins with the end of the first word.
     CHECK_THAT(ended([&] { send_profile(bench); }),
                EndsWith("s: byte.interface: lockstep: packet 1 of the packetiser: byte 0 of flit 1 differs. "
-                        "Model: 0xb1. RTL: 0x01. Waveform: byte.interface.lockstep.fst"));
+                        "Model: 0xb1. RTL: 0x01; waveform: byte.interface.lockstep.fst"));
     check_waveform("byte.interface.lockstep.fst");
 }
 
@@ -139,9 +141,7 @@ TEST_CASE("network interface lockstep: a block that does not end is a difference
     };
     rtl::LockstepRoutingBlocks blocks({}, "stuck", [](const std::string&) { return std::make_unique<Stuck>(); });
     CHECK(blocks.split({3}, {1}).front() == std::vector<std::uint32_t>{3});
-    CHECK_THROWS_WITH(blocks.merge({{3}}),
-                      "lockstep: unit 1 of the merge: the course differs. Model: has ended. RTL: "
-                      "the merge has not ended.");
+    CHECK_THROWS_WITH(blocks.merge({{3}}), "lockstep: unit 1 of the merge: the merge has not ended");
 }
 
 SIM_TEST("network interface lockstep: leaves no file when there is no difference", "[network_interface]") {
@@ -154,9 +154,32 @@ SIM_TEST("network interface lockstep: leaves no file when there is no difference
     CHECK(!std::filesystem::exists("same.interface.lockstep.fst"));
 }
 
+SIM_TEST("network interface RTL: samples that cannot be those that went in end the simulation", "[network_interface]") {
+    InterfaceBench split("lost", switching(), mutants("rtl"));
+    CHECK_THAT(
+        process_ended([&] { pass_switch(split); }),
+        EndsWith("0 s: lost.interface: the switch splitter in RTL: branch_id is wrong: sample 2 against branch 1; "
+                 "waveform: lost.interface.rtl.fst"));
+    check_waveform("lost.interface.rtl.fst");
+}
+
+SIM_TEST("network interface RTL: a sample that the merge brings twice ends the simulation, without a model",
+         "[network_interface]") {
+    InterfaceBench bench("twice", merging(), mutants("rtl"));
+    bench.open(0);
+    arrive(bench, 0, {0, 2});
+    CHECK_THAT(
+        process_ended([&] {
+            arrive(bench, 1, {1, 2, 3});
+        }),
+        EndsWith("s: twice.interface: the merge in RTL: sample_id is wrong: sample 2 against the order; waveform: "
+                 "twice.interface.rtl.fst"));
+    check_waveform("twice.interface.rtl.fst");
+}
+
 SIM_TEST("network interface RTL: what the blocks make of a unit or packet is what the chip gets",
          "[network_interface]") {
-    InterfaceBench bench("used", switching(), mutants("rtl"));
+    InterfaceBench bench("used", switching(), mutants("unchecked"));
     pass_switch(bench);
     const auto probes = bench.sent(MessageKind::probe);
     REQUIRE(probes.size() == 2);

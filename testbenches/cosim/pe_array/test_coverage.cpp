@@ -21,6 +21,6 @@ TEST_CASE("PE array RTL: line and toggle coverage of the regression", "[pe_array
     const auto fp32 = make_array_coverage_2x2(), fp16 = make_array_coverage_4x2();
     CHECK_THAT(array_regression(*fp32, {2, 2, false}, random_seed(), 400, coverage), Catch::Equals(""));
     CHECK_THAT(array_regression(*fp16, {4, 2, true}, random_seed(), 400, coverage), Catch::Equals(""));
-    save_coverage(fp32->context(), "pe_array_2x2");
-    save_coverage(fp16->context(), "pe_array_4x2");
+    fp32->save_coverage(std::string(SWITCHYARD_COVERAGE_FOLDER) + "/pe_array_2x2.dat");
+    fp16->save_coverage(std::string(SWITCHYARD_COVERAGE_FOLDER) + "/pe_array_4x2.dat");
 }

@@ -16,6 +16,7 @@
 using namespace switchyard;
 using namespace switchyard::testing;
 using Catch::Matchers::ContainsSubstring;
+using Catch::Matchers::EndsWith;
 
 namespace switchyard::testing {
 std::unique_ptr<rtl::VerilatedCore> make_array_stale_sum();  // 2 x 2, fp32
@@ -34,7 +35,7 @@ std::unique_ptr<hw::PeArray> with_mutant(const char* name, const hw::PeArray::Co
                                          SimulationRegistry& registry) {
     return std::make_unique<hw::SteppedPeArray>(name, config, registry, [](const std::string& full_name) {
         return std::make_unique<rtl::LockstepCore>(full_name, std::make_unique<hw::CycleCore>(2, 2, 8, false),
-                                                   make_array_stale_sum(), make_array_stale_sum(), 2);
+                                                   make_array_stale_sum(), 2);
     });
 }
 
@@ -60,21 +61,23 @@ SIM_TEST("PE array lockstep: stops at the first difference with both states and 
     PeWorkExtension zeros = two_accumulators(40, 30);
     REQUIRE(bench.run(zeros) == ::tlm::TLM_OK_RESPONSE);  // sums of zeros: nothing to see yet
     std::mt19937 random(static_cast<unsigned>(random_seed()));
-    bool differed = false;
-    for (unsigned trial = 0; trial < 20 && !differed; ++trial) {
+    std::string message;
+    for (unsigned trial = 0; trial < 20 && message.empty(); ++trial) {
         const RandomLayer layer(RandomLayer::Kind::convolution, {2, 2}, random, 0x8000);
-        differed = layer.run_until_refused(bench);
+        try {
+            layer.run_until_refused(bench);
+        } catch (const ModelError& error) {
+            message = error.what();
+        }
     }
-    REQUIRE(differed);
-    const std::string message = bench.registry.errors().front();
-    CHECK_THAT(message, ContainsSubstring("difference.pe_array: model and RTL differ in cycle "));
-    CHECK_THAT(message, ContainsSubstring("of the array, lane["));
-    CHECK_THAT(message, ContainsSubstring("states in " + states + ", the last 512 cycles in " + waves));
+    CHECK_THAT(message, ContainsSubstring("s: difference.pe_array: lockstep: cycle "));
+    CHECK_THAT(message, ContainsSubstring("of the array: lane["));
+    CHECK_THAT(message, EndsWith("; states: " + states + "; waveform: " + waves));
     CHECK_THAT(contents(states), ContainsSubstring("\nmodel\nnext wave: set ") &&
                                      ContainsSubstring("\nRTL\nnext wave: set ") &&
                                      ContainsSubstring("\nPE (1, 1): set 0 "));
     const auto changes = fst_changes(waves);
-    CHECK(changes.at("clk_i") >= 2 * 512 - 1);  // of all modules
+    CHECK(changes.at("clk_i") >= 2 * 1024 - 1);  // of all modules
     CHECK(changes.at("out_valid_o") > 2);
     CHECK(changes.at("row_i [31:0]") > 20);
     CHECK(changes.at("lane_o [63:0]") > 2);
@@ -95,32 +98,73 @@ SIM_TEST("PE array lockstep: leaves no files when there is no difference", "[pe_
     CHECK(!std::filesystem::exists("same.pe_array.lockstep.fst"));
 }
 
-TEST_CASE("PE array RTL: the same with a trace and without", "[pe_array]") {
-    const std::string waves = "pe_array_traced.fst";
-    std::vector<std::vector<std::uint32_t>> results;
-    for (const bool traced : {false, true}) {
+TEST_CASE("PE array RTL: a waveform shows the last cycles as they were", "[pe_array]") {
+    const std::string waves = "pe_array_recorded.fst";
+    for (const unsigned cycles : {1U, 300U, 1500U, 5000U}) {
         const auto core = rtl::make_verilated_core(4, 4, false);
-        if (traced) core->trace(waves);
+        core->keep_waveform(waves);
         hw::ArrayInput in(4, 4);
         hw::ArrayOutput out(4);
-        std::mt19937 random(1);
-        results.emplace_back();
+        std::mt19937 random(cycles);
+        std::vector<std::string> lanes;  // of each cycle
         in.rows = in.column_end = 4;
-        for (unsigned cycle = 0; cycle < 300; ++cycle) {
+        for (unsigned cycle = 0; cycle < cycles; ++cycle) {
             in.valid = in.out_ready = true;
             in.first = in.last = cycle % 7 == 0;
             for (std::uint16_t& value : in.row_operands) value = static_cast<std::uint16_t>(random() & 0x3FFFu);
             for (std::uint16_t& value : in.column_operands) value = static_cast<std::uint16_t>(random() & 0x3FFFu);
             core->step(in, out);
-            for (unsigned j = 0; j < 4; ++j)
-                if (out.lane_valid[j] != 0) results.back().push_back(out.lanes[j]);
+            std::string bits;
+            for (unsigned j = 4; j-- > 0;) bits += out.lane_valid[j] != 0 ? '1' : '0';
+            lanes.push_back(bits);
         }
+        CHECK(!std::filesystem::exists(waves));
+        CHECK(core->evidence() == "; waveform: " + waves);
+        CHECK(core->evidence() == "; waveform: " + waves);  // it has been written
+        // The clock rises once a cycle; what it samples is what the wrapper has seen.
+        const std::vector<std::string> shown = fst_samples(waves, "lane_valid_o [3:0]", "clk_i");
+        REQUIRE(shown.size() >= std::min(cycles, 1024U));
+        REQUIRE(shown.size() <= cycles + 1);
+        const std::size_t common = std::min(shown.size(), lanes.size());
+        CHECK(std::equal(lanes.end() - static_cast<std::ptrdiff_t>(common), lanes.end(),
+                         shown.end() - static_cast<std::ptrdiff_t>(common)));
+        CHECK(std::remove(waves.c_str()) == 0);
     }
-    CHECK(results[0].size() > 100);
-    CHECK(results[0] == results[1]);
-    const auto changes = fst_changes(waves);
-    CHECK(changes.at("clk_i") >= 2 * 300 - 1);  // of all modules
-    CHECK(changes.at("column_i [63:0]") > 250);
-    CHECK(changes.at("lane_o [127:0]") > 50);
-    CHECK(std::remove(waves.c_str()) == 0);
+}
+
+TEST_CASE("PE array RTL: a run removes the waveform of an earlier one, and says so if none can be written",
+          "[pe_array]") {
+    std::ofstream("earlier.fst") << "old";
+    const auto core = rtl::make_verilated_core(2, 2, false);
+    core->keep_waveform("earlier.fst");
+    CHECK(!std::filesystem::exists("earlier.fst"));
+    core->keep_waveform("no_such_folder/waves.fst");
+    CHECK_THAT(core->evidence(), ContainsSubstring("; no waveform, no_such_folder/waves.fst cannot be written: "));
+}
+
+TEST_CASE("PE array RTL: an assertion is that of the instance which evaluates", "[pe_array]") {
+    hw::ArrayInput good(4, 4), bad(4, 4);
+    hw::ArrayOutput out(4);
+    bad.valid = bad.first = true;
+    bad.rows = 0;  // breaks the assertion array_rows
+    std::vector<std::unique_ptr<rtl::VerilatedCore>> cores;
+    for (unsigned i = 0; i < 6; ++i)
+        cores.push_back(rtl::make_verilated_core(i % 2 == 0 ? 4 : 2, i % 2 == 0 ? 4 : 2, i % 3 == 0));
+    cores.erase(cores.begin() + 4);  // of any order of construction and destruction
+    hw::ArrayInput small(2, 2);
+    const auto step = [&](std::size_t i, const hw::ArrayInput& in) -> std::string {
+        try {
+            cores[i]->step(in, out);
+        } catch (const RtlFault& fault) {
+            return fault.what();
+        }
+        return "";
+    };
+    CHECK(step(1, small) == "");
+    CHECK_THAT(step(0, bad), ContainsSubstring("pe_array.sv:") && ContainsSubstring("array_rows"));
+    for (const std::size_t i : {std::size_t{1}, std::size_t{3}}) CHECK(step(i, small) == "");
+    CHECK(step(2, good) == "");
+    cores.erase(cores.begin());
+    CHECK(step(1, good) == "");
+    CHECK_THAT(step(1, bad), ContainsSubstring("array_rows"));
 }

@@ -17,8 +17,8 @@ namespace switchyard::testing {
 
 /// stage_timer.sv of 4 cycles: done in the fourth cycle behind a start, until the next one.
 template <class Top>
-class TimerBench : private rtl::ClockedModel<Top, false> {
-    using rtl::ClockedModel<Top, false>::top_;
+class TimerBench : private rtl::ClockedModel<Top> {
+    using rtl::ClockedModel<Top>::top_;
 
 public:
     std::string difference(std::uint64_t seed) {
@@ -43,8 +43,8 @@ public:
 template <class Top>
 std::string route_difference(std::uint64_t seed) {
     constexpr unsigned kColumns = 3, kRows = 2, kLocals = 2, kGrid = kColumns * kRows * kLocals;
-    rtl::ModelContext context;
-    Top top(context.get());
+    rtl::ContextModel<Top> model;
+    Top& top = model.top();
     hw::SplitMix64 random(seed);
     for (unsigned trial = 0; trial < 20000; ++trial) {
         const std::uint64_t sparse = trial % 2 == 0 ? random() & random() : ~std::uint64_t{0};
@@ -53,7 +53,7 @@ std::string route_difference(std::uint64_t seed) {
         top.x_i = static_cast<std::uint8_t>(x);
         top.y_i = static_cast<std::uint8_t>(y);
         top.header_i = static_cast<std::uint32_t>(header);
-        top.eval();
+        model.eval();
         const auto bit = [header](unsigned at) { return static_cast<unsigned>(header >> at & 1); };
         unsigned ports = 0, crosses = 0;
         for (unsigned r = 0; r < kRows; ++r)
@@ -76,7 +76,6 @@ std::string route_difference(std::uint64_t seed) {
             top.control_o != bit(above + 4))
             return fmt::format("header {:#x}: wrong length or kind", header);
     }
-    top.final();
     return "";
 }
 
@@ -84,8 +83,8 @@ std::string route_difference(std::uint64_t seed) {
 /// keeps the destinations to its west, another flit is as it was.
 template <class Top>
 std::string copy_difference(std::uint64_t seed) {
-    rtl::ModelContext context;
-    Top top(context.get());
+    rtl::ContextModel<Top> model;
+    Top& top = model.top();
     hw::SplitMix64 random(seed);
     for (unsigned trial = 0; trial < 5000; ++trial) {
         const std::uint64_t flit = random();
@@ -93,7 +92,7 @@ std::string copy_difference(std::uint64_t seed) {
         top.x_i = static_cast<std::uint8_t>(x);
         top.y_i = static_cast<std::uint8_t>(random.below(4));
         top.flit_i = flit;
-        top.eval();
+        model.eval();
         std::uint64_t expected = flit;
         for (unsigned place = 0; (flit & 1) != 0 && place < 16; ++place) {
             const unsigned column = place % 4;
@@ -101,7 +100,6 @@ std::string copy_difference(std::uint64_t seed) {
         }
         if (top.flit_o != expected) return fmt::format("column {}: {:#x} becomes {:#x}", x, flit, top.flit_o);
     }
-    top.final();
     return "";
 }
 

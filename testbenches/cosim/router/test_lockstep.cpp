@@ -95,9 +95,9 @@ TEST_CASE("router lockstep: stops at the first difference with place, signal and
     CHECK_THAT(message, ContainsSubstring("lockstep: cycle "));
     CHECK_THAT(message, ContainsSubstring(": credits of port "));
     CHECK_THAT(message, ContainsSubstring(" differs. Model: "));
-    const std::size_t at = message.find("Waveform: ");
+    const std::size_t at = message.find("; waveform: ");
     REQUIRE(at != std::string::npos);
-    const std::string waveform = message.substr(at + 10);
+    const std::string waveform = message.substr(at + 12);
     CHECK(std::filesystem::file_size(waveform) > 1000);
     CHECK(std::remove(waveform.c_str()) == 0);
     for (unsigned r = 0; r < 16; ++r)

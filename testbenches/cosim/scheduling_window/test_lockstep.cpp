@@ -124,7 +124,6 @@ TEST_CASE("scheduling window: lockstep finds a fault and leaves its waveform", "
     CHECK_THAT(found, ContainsSubstring("the model has") && ContainsSubstring("waveform: faulty.lockstep.fst"));
     CHECK(std::filesystem::file_size("faulty.lockstep.fst") > 100);
     std::filesystem::remove("faulty.lockstep.fst");
-    std::filesystem::remove("faulty.lockstep.previous.fst");
 }
 
 TEST_CASE("scheduling window: sizes without RTL are refused", "[cosim][bad]") {

@@ -115,9 +115,7 @@ KernelUse KernelMeter::run(const Stage& stage, unsigned rank, std::uint32_t dyn_
     ::tlm::tlm_generic_payload& payload = request_.fresh();
     dispatch_->b_transport(payload, delay);
     if (payload.is_response_error())
-        throw ModelError(*this,
-                         fmt::format("operator {}: {}", stage.placement->op_id,
-                                     registry_.errors().empty() ? "a kernel is refused" : registry_.errors().front()));
+        throw registry_.failure(*this, fmt::format("operator {}: a kernel is refused", stage.placement->op_id));
     free_ = now + delay + (delay - start);
     kernel = static_cast<int>(first_kernel_) + request.kernel;
 
@@ -180,8 +178,7 @@ sc_core::sc_time KernelMeter::write(tlm_utils::simple_initiator_socket<KernelMet
     payload.set_streaming_width(size);
     sc_core::sc_time delay = std::max(free_, sc_core::sc_time_stamp()) - sc_core::sc_time_stamp();
     socket->b_transport(payload, delay);
-    if (payload.is_response_error())
-        throw ModelError(*this, registry_.errors().empty() ? "a kernel is refused" : registry_.errors().front());
+    if (payload.is_response_error()) throw registry_.failure(*this, "a kernel is refused");
     return free_ = sc_core::sc_time_stamp() + delay;
 }
 
