@@ -9,7 +9,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <new>
+#include <stdexcept>
 #include <system_error>
 
 #include <fmt/format.h>
@@ -17,9 +19,13 @@
 #include <CLI/CLI.hpp>
 #include <systemc>
 
+#include "switchyard/platform/apps/exit_status.h"
 #include "switchyard/platform/apps/huge_pages.h"
 #include "switchyard/platform/apps/self_description.h"
+#include "switchyard/platform/system/interrupt.h"
 #include "switchyard/sw_scheduler/base/error.h"
+#include "switchyard/sw_scheduler/base/files.h"
+#include "switchyard/sw_scheduler/base/replaceable.h"
 #include "switchyard/sw_scheduler/base/suggestion.h"
 
 namespace switchyard::platform {
@@ -28,6 +34,8 @@ namespace {
 
 constexpr int kBadInput = 2;
 constexpr const char* kNoMemory = "there is not enough memory";
+constexpr const char* kUnchecked =
+    "an input has a number out of its range, which no check has found; please report this with the files";
 
 /// Only for people: on a terminal, and not where they have said no (no-color.org).
 bool is_coloured(int descriptor) {
@@ -50,6 +58,48 @@ void add_quiet(CLI::App& app, bool& quiet) {
     for (CLI::App* const command : commands) add_quiet(*command, quiet);
     if (commands.empty() && app.get_option_no_throw("--quiet") == nullptr)
         app.add_flag("--quiet", quiet, "print nothing but errors");
+}
+
+/// Options that name what a command writes, and the files of a folder among them.
+const std::map<std::string, std::vector<std::string>>& output_options() {
+    static const std::map<std::string, std::vector<std::string>> kOptions{
+        {"output", {""}},
+        {"json", {""}},
+        {"timeline", {""}},
+        {"outputs", {""}},
+        {"write-profile", {""}},
+        {"commands", {""}},
+        {"answer", {""}},
+        {"report", {"/report.json", "/speed.json", "/index.html", "/results.json", "/table.txt"}},
+        {"store", {}}};
+    return kOptions;
+}
+
+/// The files of an option of the command line, if it names what is written. A flag --json writes no file.
+const std::vector<std::string>* written_by(const CLI::Option& option) {
+    if (option.get_expected_max() == 0) return nullptr;
+    for (const std::string& name : option.get_lnames())
+        if (const auto found = output_options().find(name); found != output_options().end()) return &found->second;
+    return nullptr;
+}
+
+/// --force of every command that writes files.
+void add_force(CLI::App& app, bool& force) {
+    for (CLI::App* const command : app.get_subcommands([](CLI::App*) { return true; })) add_force(*command, force);
+    bool writes = false;
+    for (const CLI::Option* const option : app.get_options()) writes = writes || written_by(*option) != nullptr;
+    if (writes) app.add_flag("--force", force, "replace files that no program of Switchyard has written");
+}
+
+/// Before a command begins to work, which may take hours: what it cannot write.
+void check_outputs(const CLI::App& app) {
+    for (const CLI::App* const command : app.get_subcommands()) check_outputs(*command);
+    for (const CLI::Option* const option : app.get_options()) {
+        const std::vector<std::string>* const files = written_by(*option);
+        if (files == nullptr) continue;
+        for (const std::string& path : option->results())
+            for (const std::string& file : *files) check_replaceable(path + file);
+    }
 }
 
 /// `completion` and `man`, which every program has.
@@ -140,13 +190,16 @@ int run_program(CLI::App& app, int argc, char** argv, const std::function<int()>
     const std::string program = app.get_name();
     // A file that gets too large is an error of write(), not the end of the process.
     std::signal(SIGXFSZ, SIG_IGN);
-    bool quiet = false;
+    bool quiet = false, force = false;
     try {
         add_quiet(app, quiet);
+        add_force(app, force);
         const SelfDescription self(app);
         app.parse(argc, argv);
         if (quiet && std::freopen("/dev/null", "w", stdout) == nullptr)
             throw InputError("/dev/null", 0, "", unwritable());
+        set_replaceable(force ? Existing::any : Existing::ours);
+        check_outputs(app);
         const int status = self.parsed() ? self.run(app) : work();
         errno = 0;
         if (std::fflush(stdout) != 0) throw InputError("standard output", 0, "", unwritable());
@@ -160,9 +213,18 @@ int run_program(CLI::App& app, int argc, char** argv, const std::function<int()>
         return complain(program, memory ? kNoMemory : message);
     } catch (const std::bad_alloc&) {
         return complain(program, kNoMemory);
+    } catch (const Interrupted& end) {
+        complain(program, end.what());
+        return kInterrupted;
+    } catch (const std::filesystem::filesystem_error& error) {
+        return complain(program, fmt::format("{}: cannot be used: {}", error.path1().string(), error.code().message()));
     } catch (const std::system_error& error) {
-        if (std::ferror(stdout) == 0) return complain(program, error.what());
+        if (std::ferror(stdout) == 0) return complain(program, error.code().message());
         return complain(program, "standard output: " + unwritable());
+    } catch (const std::out_of_range&) {
+        return complain(program, kUnchecked);
+    } catch (const std::length_error&) {
+        return complain(program, kUnchecked);
     } catch (const std::exception& error) {
         return complain(program, error.what());
     }

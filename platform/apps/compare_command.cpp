@@ -10,6 +10,7 @@
 #include "switchyard/platform/system/page.h"
 #include "switchyard/sw_scheduler/base/error.h"
 #include "switchyard/sw_scheduler/base/files.h"
+#include "switchyard/sw_scheduler/base/input_file.h"
 #include "switchyard/sw_scheduler/base/json_text.h"
 
 namespace switchyard::platform {
@@ -26,10 +27,10 @@ void CompareCommand::add_to(CLI::App& app) {
 int CompareCommand::run() const {
     ordered_json documents = ordered_json::array(), names = ordered_json::array();
     for (const std::string& given : reports) {
-        const bool folder = std::filesystem::is_directory(given);
+        const bool folder = is_folder(given);
         const std::string path = folder ? given + (given.back() == '/' ? "" : "/") + "report.json" : given;
         ordered_json report = parse_ordered_json(read_file(path, kMaxReportBytes), path);
-        if (!report.is_object() || report.value("format", "") != "switchyard-report")
+        if (!report.is_object() || !report.contains("format") || report.at("format") != "switchyard-report")
             throw InputError(path, 0, "format", "is not switchyard-report");
         documents.push_back(std::move(report));
         names.push_back(given);

@@ -11,6 +11,7 @@
 #include "switchyard/sw_scheduler/base/config.h"
 #include "switchyard/sw_scheduler/base/error.h"
 #include "switchyard/sw_scheduler/base/files.h"
+#include "switchyard/sw_scheduler/base/output_marker.h"
 #include "switchyard/sw_scheduler/base/scratch_folder.h"
 #include "switchyard/sw_scheduler/workload/model_reader.h"
 
@@ -53,11 +54,12 @@ int ImportCommand::run() const {
     sched::OnnxImportOptions options = options_;
     options.values = !weights_.empty();
     const sched::ImportedModel model = sched::import_onnx(network_, options);
-    const sched::DynGraph graph = checked(network_, model.text);
+    const std::string text = fmt::format("{}\n{}", kWrittenComment, model.text);
+    const sched::DynGraph graph = checked(network_, text);
     FileContents files;
     for (const sched::ImportedWeights& one : model.weights)
         files.emplace_back(weights_ + "/" + one.name + ".npy", npy_bytes({one.shape, one.values}));
-    files.emplace_back(output_, model.text);
+    files.emplace_back(output_, text);
     write_files(files);
     if (!json_.empty())
         write_json({{"format", "switchyard-import"},

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "switchyard/platform/apps/noc_command.h"
 
+#include <algorithm>
 #include <array>
-#include <charconv>
 #include <stdexcept>
+#include <string_view>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -14,6 +15,7 @@
 #include "switchyard/platform/apps/number_options.h"
 #include "switchyard/platform/system/report_parts.h"
 #include "switchyard/sw_scheduler/base/error.h"
+#include "switchyard/sw_scheduler/base/plain_number.h"
 
 namespace switchyard::platform {
 namespace {
@@ -26,15 +28,14 @@ template <std::size_t Count>
 std::array<unsigned, Count> numbers(const std::string& option, const std::string& text, char separator,
                                     const char* form) {
     std::array<unsigned, Count> found{};
-    const char* at = text.data();
-    const char* const end = at + text.size();
+    std::string_view rest = text;
     for (std::size_t i = 0; i < Count; ++i) {
-        const bool separated = i == 0 || (at != end && *at++ == separator);
-        const auto [next, error] = std::from_chars(at, end, found[i]);
-        if (!separated || error != std::errc{}) throw InputError(option, 0, text, std::string("wants ") + form);
-        at = next;
+        const std::size_t end = rest.find(separator);
+        if ((end == std::string_view::npos) != (i + 1 == Count) ||
+            parse_plain_number(rest.substr(0, end), found[i]) != Parsed::ok)
+            throw InputError(option, 0, text, std::string("wants ") + form);
+        rest.remove_prefix(std::min(rest.size(), end + 1));
     }
-    if (at != end) throw InputError(option, 0, text, std::string("wants ") + form);
     return found;
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "switchyard/platform/apps/number_options.h"
 
-#include <charconv>
 #include <string>
 
 #include <fmt/format.h>
@@ -48,13 +47,7 @@ CLI::Validator bus_address() {
     const std::string wanted = "an address, decimal or behind 0x hexadecimal";
     return {[wanted](const std::string& text) {
                 std::uint64_t value = 0;
-                if (parse_plain_number(text, value) == Parsed::ok) return std::string();
-                const bool prefix = text.size() > 2 && text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
-                if (prefix) {
-                    const char* const end = text.data() + text.size();
-                    const auto [stop, error] = std::from_chars(text.data() + 2, end, value, 16);
-                    if (stop == end && error == std::errc()) return std::string();
-                }
+                if (parse_address(text, value) == Parsed::ok) return std::string();
                 return fmt::format("wants {}, got {}", wanted, text);
             },
             wanted};

@@ -61,11 +61,13 @@ void for_listed(const std::string& path, const std::string& section, const F& vi
         const std::uint64_t samples = entry.integer("samples", 1, 10000000);
         std::map<std::string, std::string> overrides;
         std::vector<std::string> changes;
-        if (entry.has("set"))
-            for (const auto& pair : entry.node("set")) {
-                overrides["training." + pair.first.as<std::string>()] = pair.second.as<std::string>();
-                changes.push_back(pair.first.as<std::string>() + "=" + pair.second.as<std::string>());
+        if (entry.has("set")) {
+            const sched::MappingReader set = entry.mapping("set");
+            for (const auto& [key, value] : set.nodes()) {
+                overrides["training." + key] = set.scalar(value, key);
+                changes.push_back(key + "=" + overrides["training." + key]);
             }
+        }
         entry.finish();
         visit(Listed{read_network(file, gpu, overrides), seed + number, samples,
                      fmt::format("{}", fmt::join(changes, " "))});

@@ -22,6 +22,7 @@
 #include "switchyard/platform/systems/adyna/report.h"
 #include "switchyard/platform/systems/adyna/rescheduler.h"
 #include "switchyard/sw_scheduler/adyna/compiler/design.h"
+#include "switchyard/sw_scheduler/adyna/image/image_file.h"
 #include "switchyard/sw_scheduler/base/error.h"
 #include "switchyard/sw_scheduler/base/files.h"
 #include "switchyard/sw_scheduler/workload/routing.h"
@@ -129,7 +130,7 @@ int RunCommand::run() const {
     refuse_unused(config);
     timeline.check();
     catch_interrupts();
-    const std::vector<std::uint8_t> bytes = read_bytes(image, kMaxImageBytes);
+    const std::vector<std::uint8_t> bytes = read_image_bytes(image);
     const Image program = decode_image_for(config, bytes, image);
     sched::RoutingSource source;
     std::optional<NetworkValues> values;

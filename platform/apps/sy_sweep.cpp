@@ -111,6 +111,7 @@ struct QueryCommand {
 
     int run() const {
         if (sql.empty() == sweep.empty()) throw CLI::ValidationError("query", "wants either SQL or --sweep NAME");
+        platform::catch_interrupts();
         using platform::RowFormat;
         const RowFormat format = csv ? RowFormat::csv : json ? RowFormat::json : RowFormat::table;
         const std::string statement = sql.empty() ? "SELECT * FROM " + platform::sql_name(sweep) : sql;

@@ -2,35 +2,33 @@
 #include "switchyard/platform/characterisation/memory_traffic.h"
 
 #include <algorithm>
-#include <cstdio>
 
 #include <fmt/format.h>
 
 #include "switchyard/hw/memory/dram/address_mapping.h"
+#include "switchyard/sw_scheduler/base/csv.h"
 #include "switchyard/sw_scheduler/base/error.h"
-#include "switchyard/sw_scheduler/base/files.h"
 
 namespace switchyard::platform {
 namespace {
 
+/// The latest time of a request: a request log of more than a day of simulated time is a mistake.
+constexpr double kLatestNs = 1e14;
+
 /// The request log of a memory interface, in order of arrival.
-std::vector<MemoryRequest> read_request_log(const std::string& path) {
-    std::ifstream file = open_input(path);
+std::vector<MemoryRequest> read_request_log(const std::string& path, std::uint64_t capacity_bytes) {
+    enum Column : std::size_t { time, operation, address, bytes };
+    CsvReader rows(path, {"time_ns", "operation", "address", "bytes"}, CsvReader::Header::required);
     std::vector<MemoryRequest> requests;
-    std::string line;
-    for (int number = 1; read_line(file, line, path, number); ++number) {
-        if (number == 1) continue;
-        double time_ns = 0;
-        char operation = 0;
-        unsigned long long address = 0, bytes = 0;
-        int end = 0;
-        const int read = std::sscanf(line.c_str(), "%lf,%c,%llu,%llu%n", &time_ns, &operation, &address, &bytes, &end);
-        if (read != 4 || static_cast<std::size_t>(end) != line.size() || (operation != 'R' && operation != 'W') ||
-            bytes == 0)
-            throw InputError(path, number, "", "wants time_ns,R or W,address,bytes");
-        requests.push_back({address, bytes, operation == 'W', time_ns});
+    while (rows.next()) {
+        MemoryRequest request;
+        request.time_ns = rows.number(time, 0, kLatestNs);
+        request.write = rows.one_of(operation, {"R", "W"}) == "W";
+        request.address = rows.integer(address, 0, capacity_bytes - 1);
+        request.bytes = rows.integer(bytes, 1, capacity_bytes - request.address);
+        requests.push_back(request);
     }
-    if (requests.empty()) throw InputError(path, 0, "", "holds no requests");
+    if (requests.empty()) throw InputError(path, 0, "", "expected requests, found the header alone");
     // A request is logged when it is sent, and may overtake another on its way.
     std::stable_sort(requests.begin(), requests.end(),
                      [](const MemoryRequest& a, const MemoryRequest& b) { return a.time_ns < b.time_ns; });
@@ -58,7 +56,7 @@ MemoryTrafficSource::MemoryTrafficSource(const MemoryTraffic& traffic, const hw:
       row_stride_bytes_(row_stride_bytes(device)),
       random_(traffic.seed) {
     if (traffic.pattern == "trace") {
-        trace_ = read_request_log(traffic.trace);
+        trace_ = read_request_log(traffic.trace, capacity_bytes_);
     } else if (slots_ < 2) {
         throw InputError("--request-bytes", 0, "", fmt::format("the memory has only {} bytes", capacity_bytes_));
     } else if (traffic.pattern == "streams" && (traffic.streams == 0 || traffic.streams > slots_)) {

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "switchyard/hw/host/host_register_document.h"
+#include "switchyard/sw_scheduler/base/sections.h"
 #include "switchyard/sw_scheduler/base/suggestion.h"
 
 namespace switchyard::platform {
@@ -14,7 +15,6 @@ namespace switchyard::platform {
 namespace {
 
 /// What a platform file of chips of tiles may say of itself beside its sections.
-constexpr const char* kSystemKey = "system";
 constexpr const char* kSystem = "adyna";
 
 /// Calls visit(name, meaning, describe) for every section; the one list of sections, for reading and for the docs.
@@ -48,26 +48,12 @@ void for_each_section(PlatformConfig& p, Visit&& visit) {
           [&p](ConfigReader& reader) { describe(reader, p.energy); });
 }
 
-void check_sections(const YAML::Node& root, const std::string& path, PlatformConfig& platform) {
-    if (!root.IsMap()) throw InputError(path, line_of(root), "", "wants a mapping of sections");
-    std::set<std::string> known;
-    for_each_section(platform, [&known](const char* name, const char*, auto&&) { known.insert(name); });
-    std::set<std::string> found;
-    for (const auto& item : root) {
-        const std::string& name = item.first.Scalar();
-        if (name == kSystemKey) {
-            if (!item.second.IsScalar() || item.second.Scalar() != kSystem)
-                throw InputError(path, line_of(item.second), name,
-                                 fmt::format("wants {}: a platform of another system has other sections", kSystem));
-            continue;
-        }
-        if (known.count(name) == 0)
-            throw InputError(path, line_of(item.first), name,
-                             fmt::format("unknown section; known: {}", fmt::join(known, ", ")));
-        if (!found.insert(name).second) throw InputError(path, line_of(item.first), name, "is given twice");
-    }
-    for (const std::string& name : known)
-        if (found.count(name) == 0) throw InputError(path, line_of(root), name, "section is missing");
+SectionRules section_rules() {
+    SectionRules rules{kSystem, {}, {}, {}};
+    PlatformConfig any;
+    for_each_section(any, [&rules](const char* name, const char*, auto&&) { rules.sections.insert(name); });
+    rules.required = rules.sections;
+    return rules;
 }
 
 /// Whatever a component must know of its surroundings.
@@ -212,7 +198,7 @@ namespace {
 PlatformConfig read_platform(const std::string& path, std::map<std::string, std::string> overrides) {
     const YAML::Node root = load_yaml(path);
     PlatformConfig platform;
-    check_sections(root, path, platform);
+    check_sections(root, path, section_rules());
     for_each_section(platform, [&](const char* name, const char*, auto&& describe_section) {
         ConfigReader reader(root[name], path, name, &overrides);
         describe_section(reader);

@@ -2,10 +2,11 @@
 #include "switchyard/platform/chip/tile_overrides.h"
 
 #include <algorithm>
-#include <charconv>
-#include <sstream>
 
 #include <fmt/format.h>
+
+#include "switchyard/sw_scheduler/base/plain_number.h"
+#include "switchyard/sw_scheduler/base/words.h"
 
 namespace switchyard::platform {
 namespace {
@@ -18,9 +19,7 @@ struct Override {
 /// "" or why `word` is no override.
 std::string parse(const std::string& word, Override& entry) {
     const std::size_t equals = word.find('=');
-    const char* const end = word.data() + std::min(equals, word.size());
-    const auto [rest, error] = std::from_chars(word.data(), end, entry.tile);
-    if (equals == std::string::npos || rest != end || error != std::errc())
+    if (equals == std::string::npos || parse_plain_number(word.substr(0, equals), entry.tile) != Parsed::ok)
         return fmt::format("wants tile=implementation, got \"{}\"", word);
     entry.impl = word.substr(equals + 1);
     return "";
@@ -29,8 +28,7 @@ std::string parse(const std::string& word, Override& entry) {
 }  // namespace
 
 std::string TileOverrides::impl_of(unsigned tile, const std::string& impl) const {
-    std::istringstream words(text);
-    for (std::string word; words >> word;) {
+    for (const std::string& word : words_of(text)) {
         Override entry;
         if (parse(word, entry).empty() && entry.tile == tile) return entry.impl;
     }
@@ -38,8 +36,7 @@ std::string TileOverrides::impl_of(unsigned tile, const std::string& impl) const
 }
 
 std::string TileOverrides::validation_error(unsigned tiles, const std::vector<std::string>& implementations) const {
-    std::istringstream words(text);
-    for (std::string word; words >> word;) {
+    for (const std::string& word : words_of(text)) {
         Override entry;
         if (std::string why = parse(word, entry); !why.empty()) return why;
         if (entry.tile >= tiles) return fmt::format("there is no tile {} of {}", entry.tile, tiles);

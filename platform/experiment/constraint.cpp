@@ -38,7 +38,9 @@ std::string with_quoted_keys(const std::string& text, const std::vector<std::str
 }  // namespace
 
 Constraint::Constraint(std::string text, const std::vector<std::string>& keys)
-    : text_(std::move(text)), keys_(keys), database_(std::make_unique<Database>(":memory:", Database::Access::write)) {
+    : text_(std::move(text)),
+      keys_(keys),
+      database_(std::make_unique<Database>(":memory:", Database::Access::expressions)) {
     std::string columns;
     for (std::size_t i = 0; i < keys_.size(); ++i)
         columns += fmt::format("{}?{} AS {}", i == 0 ? "" : ", ", i + 1, sql_name(keys_[i]));

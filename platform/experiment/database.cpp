@@ -3,6 +3,7 @@
 
 #include <sqlite3.h>
 
+#include "switchyard/platform/system/interrupt.h"
 #include "switchyard/sw_scheduler/base/error.h"
 #include "switchyard/sw_scheduler/base/plain_number.h"
 
@@ -11,6 +12,55 @@ namespace switchyard::platform {
 namespace {
 
 constexpr int kBusyMs = 10000;
+constexpr int kStepsBetweenLooks = 10000;
+/// Of all databases of a process: an expression may build any text.
+constexpr sqlite3_int64 kMaxMemoryBytes = sqlite3_int64{512} << 20;
+
+/// Lets a statement read tables and call functions, and nothing else. Columns of a virtual table that a PRAGMA fills
+/// are read as well.
+extern "C" int authorize_reading(void* /*context*/, int action, const char* first, const char* second,
+                                 const char* /*database*/, const char* /*trigger*/) {
+    switch (action) {
+        case SQLITE_SELECT:
+        case SQLITE_READ:
+        case SQLITE_RECURSIVE:
+            return SQLITE_OK;
+        case SQLITE_FUNCTION:
+            return std::string_view(second) == "load_extension" ? SQLITE_DENY : SQLITE_OK;
+        case SQLITE_PRAGMA: {
+            const std::string_view name(first);
+            return name == "table_info" || name == "table_list" ? SQLITE_OK : SQLITE_DENY;
+        }
+        default:
+            return SQLITE_DENY;
+    }
+}
+
+extern "C" int stop_if_interrupted(void* /*context*/) {
+    return interrupt_requested() ? 1 : 0;
+}
+
+/// SQLite's words for what a statement says; ours for the state of the file.
+std::string meaning_of(int status, sqlite3* connection) {
+    switch (status & 0xFF) {
+        case SQLITE_NOTADB:
+            return "is no SQLite database";
+        case SQLITE_CORRUPT:
+            return "is a damaged SQLite database";
+        case SQLITE_CANTOPEN:
+            return "cannot be opened as an SQLite database";
+        case SQLITE_AUTH:
+        case SQLITE_READONLY:
+            return "expected a statement that reads: a query changes nothing, here or in another file";
+        case SQLITE_NOMEM:
+        case SQLITE_TOOBIG:
+            return "the statement takes more memory than it may have";
+        case SQLITE_BUSY:
+            return "another process writes to it";
+        default:
+            return sqlite3_errmsg(connection);
+    }
+}
 
 std::string quoted(std::string_view text, char quote) {
     std::string result(1, quote);
@@ -31,16 +81,19 @@ std::string sql_text(std::string_view text) {
     return quoted(text, '\'');
 }
 
-Database::Database(const std::string& file, Access access) : file_(file) {
+Database::Database(const std::string& file, Access access) : file_(file), writes_(access == Access::write) {
     const int flags = access == Access::read ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
-    if (sqlite3_open_v2(file.c_str(), &connection_, flags, nullptr) != SQLITE_OK) {
-        const std::string message = sqlite3_errmsg(connection_);
+    sqlite3_hard_heap_limit64(kMaxMemoryBytes);
+    if (const int status = sqlite3_open_v2(file.c_str(), &connection_, flags, nullptr); status != SQLITE_OK) {
+        const std::string message = meaning_of(status, connection_);
         sqlite3_close(connection_);
         throw InputError(file, 0, "", message);
     }
     sqlite3_busy_timeout(connection_, kBusyMs);
     sqlite3_db_config(connection_, SQLITE_DBCONFIG_DQS_DML, 0, nullptr);
     sqlite3_db_config(connection_, SQLITE_DBCONFIG_DQS_DDL, 0, nullptr);
+    sqlite3_progress_handler(connection_, kStepsBetweenLooks, stop_if_interrupted, nullptr);
+    if (access != Access::write) sqlite3_set_authorizer(connection_, authorize_reading, nullptr);
 }
 
 Database::~Database() {
@@ -48,7 +101,9 @@ Database::~Database() {
 }
 
 void Database::fail() const {
-    throw InputError(file_, 0, "", sqlite3_errmsg(connection_));
+    const int status = sqlite3_errcode(connection_);
+    if (status == SQLITE_INTERRUPT) throw Interrupted("interrupted in a statement of SQL");
+    throw InputError(file_, 0, "", meaning_of(status, connection_));
 }
 
 void Database::run(const std::string& sql) {
@@ -58,6 +113,11 @@ void Database::run(const std::string& sql) {
 Statement::Statement(Database& database, const std::string& sql) : database_(database) {
     const char* rest = nullptr;
     if (sqlite3_prepare_v2(database_.connection_, sql.c_str(), -1, &statement_, &rest) != SQLITE_OK) database_.fail();
+    const bool writes = statement_ != nullptr && !database_.writes_ && sqlite3_stmt_readonly(statement_) == 0;
+    if (writes) {
+        sqlite3_finalize(statement_);
+        throw InputError(database_.file(), 0, "", meaning_of(SQLITE_READONLY, nullptr));
+    }
     const bool more = std::string_view(rest).find_first_not_of(" \t\n;") != std::string_view::npos;
     if (statement_ != nullptr && !more) return;
     sqlite3_finalize(statement_);
@@ -102,8 +162,9 @@ bool Statement::step() {
     const int status = sqlite3_step(statement_);
     if (status == SQLITE_ROW) return true;
     if (status != SQLITE_DONE) {
-        const std::string message = sqlite3_errmsg(database_.connection_);
+        const std::string message = meaning_of(status, database_.connection_);
         sqlite3_reset(statement_);
+        if (status == SQLITE_INTERRUPT) throw Interrupted("interrupted in a statement of SQL");
         throw InputError(database_.file(), 0, "", message);
     }
     sqlite3_reset(statement_);

@@ -16,11 +16,16 @@ namespace switchyard::platform {
 std::string sql_name(std::string_view text);
 std::string sql_text(std::string_view text);
 
-/// An SQLite database. All functions of this file throw InputError "FILE: message". A name in double quotes is never a
-/// text, so that an unknown column is an error.
+/// An SQLite database. A statement that runs where interrupt_requested() throws Interrupted. All other errors of the of
+/// this file are InputError "FILE: message". A name in double quotes is never a text, so that an unknown column is an
+/// error.
 class Database {
 public:
-    enum class Access { read, write };
+    enum class Access {
+        read,        ///< statements of a user, which must change nothing, here or in another file
+        write,       ///< statements of ours
+        expressions  ///< a database in memory, for expressions of a user
+    };
 
     /// ":memory:" is a database of its own. With Access::write the file is made if there is none.
     Database(const std::string& file, Access access);
@@ -37,6 +42,7 @@ private:
     [[noreturn]] void fail() const;
 
     std::string file_;
+    bool writes_;
     sqlite3* connection_ = nullptr;
 };
 

@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 
 #include <algorithm>
+#include <cctype>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -20,7 +21,10 @@
 #include "switchyard/platform/system/process_pool.h"
 #include "switchyard/sw_scheduler/base/error.h"
 #include "switchyard/sw_scheduler/base/files.h"
+#include "switchyard/sw_scheduler/base/input_file.h"
+#include "switchyard/sw_scheduler/base/json_reader.h"
 #include "switchyard/sw_scheduler/base/json_text.h"
+#include "switchyard/sw_scheduler/base/replaceable.h"
 
 namespace switchyard::platform {
 
@@ -58,10 +62,29 @@ std::string last_line(std::string text) {
     return text.substr(text.rfind('\n') + 1);
 }
 
+/// Of an answer.
+double seconds_of(const std::string& answer, const std::string& path) {
+    const nlohmann::json document = parse_json(answer, path);
+    const JsonReader reader(document, path);
+    return reader.has("seconds") ? reader.member("seconds").number() : 0;
+}
+
 std::string work_command(const ExecutorOptions& options) {
     std::string command;
     for (const std::string& word : options.work) command += shell_word(word) + " ";
     return command;
+}
+
+/// A file of the spool, which is a folder of ours.
+void write_spooled(const std::string& text, const std::string& path) {
+    const ReplacesAny any;
+    write_file(text, path);
+}
+
+void write_script(const std::string& text, const std::string& path) {
+    write_spooled(text, path);
+    fs::permissions(path, fs::perms::owner_all | fs::perms::group_read | fs::perms::group_exec |
+                              fs::perms::others_read | fs::perms::others_exec);
 }
 
 class Spool {
@@ -73,14 +96,28 @@ public:
     }
     std::string file(const std::string& name) const { return folder_ + "/" + name; }
     std::string answer(const std::string& key) const { return file(key + ".json"); }
+    /// The command is read by this machine's shell and perhaps by another one's: the path of a script must be the same
+    /// word in all of them.
+    void check_plain() const {
+        const auto plain = [](unsigned char c) {
+            return std::isalnum(c) != 0 ||
+                   std::string_view("/._-+=:@%,").find(static_cast<char>(c)) != std::string_view::npos;
+        };
+        if (!std::all_of(folder_.begin(), folder_.end(), plain))
+            throw InputError("--spool", 0, "",
+                             fmt::format("expected a folder whose path has letters, digits and /._-+=:@%, only, found "
+                                         "\"{}\"; choose one with --spool",
+                                         folder_));
+    }
 
     /// Takes the answer out of the spool; false if there is none yet.
     bool take(const ExecutorTask& task, std::size_t index, const Callback& finished) const {
         const std::string path = answer(task.key);
-        if (!fs::exists(path)) return false;
+        if (!exists(path)) return false;
         const std::string text = read_file(path, kMaxJsonBytes);
-        finished(index, text, parse_json(text, path).value("seconds", 0.0));
-        fs::remove(path);
+        finished(index, text, seconds_of(text, path));
+        std::error_code ignored;
+        fs::remove(path, ignored);
         return true;
     }
 
@@ -91,6 +128,7 @@ private:
 bool run_by_command(const std::vector<ExecutorTask>& tasks, const ExecutorOptions& options, const Callback& finished,
                     const Callback& failed) {
     const Spool spool(options);
+    spool.check_plain();
     std::vector<std::size_t> open;
     for (std::size_t i = 0; i < tasks.size(); ++i)
         if (!spool.take(tasks[i], i, finished)) open.push_back(i);
@@ -98,14 +136,18 @@ bool run_by_command(const std::vector<ExecutorTask>& tasks, const ExecutorOption
     const auto run_one = [&](std::size_t at) {
         const ExecutorTask& task = tasks[open[at]];
         const std::string answer = spool.answer(task.key);
+        const std::string script = spool.file(task.key + ".sh");
+        write_script(fmt::format("#!/bin/sh\nexec {}{} --key {} --answer {}\n", work_command(options), task.number,
+                                 task.key, shell_word(answer)),
+                     script);
         std::string command = options.command;
-        const std::string work =
-            fmt::format("{}{} --key {} --answer {}", work_command(options), task.number, task.key, shell_word(answer));
         for (std::size_t found = command.find("{}"); found != std::string::npos;
-             found = command.find("{}", found + work.size()))
-            command.replace(found, 2, work);
+             found = command.find("{}", found + script.size()))
+            command.replace(found, 2, script);
         const Output output = output_of(command);
-        if (!fs::exists(answer))
+        std::error_code ignored;
+        fs::remove(script, ignored);
+        if (!exists(answer))
             throw std::runtime_error(
                 fmt::format("the command left no answer, exit status {}: {}", output.status, last_line(output.text)));
         return read_file(answer, kMaxJsonBytes);
@@ -114,8 +156,10 @@ bool run_by_command(const std::vector<ExecutorTask>& tasks, const ExecutorOption
         open.size(), jobs, run_one,
         [&](std::size_t at, const std::string& text, double seconds) {
             const std::string answer = spool.answer(tasks[open[at]].key);
-            finished(open[at], text, parse_json(text, answer).value("seconds", seconds));
-            fs::remove(answer);
+            finished(open[at], text, seconds_of(text, answer));
+            (void)seconds;
+            std::error_code ignored;
+            fs::remove(answer, ignored);
         },
         [&](std::size_t at, const std::string& message, double seconds) { failed(open[at], message, seconds); });
 }
@@ -164,7 +208,7 @@ private:
     /// Those of a run that was killed: their points would run twice.
     void cancel_earlier() const {
         const std::string path = spool_.file("jobs");
-        if (!fs::exists(path)) return;
+        if (!exists(path)) return;
         std::string ids = read_file(path, kMaxTextBytes);
         std::replace(ids.begin(), ids.end(), '\n', ' ');
         output_of("scancel " + ids);
@@ -179,12 +223,12 @@ private:
             std::string lines;
             for (std::size_t i = first; i < first + count; ++i)
                 lines += fmt::format("{} {}\n", tasks_[all[i]].number, tasks_[all[i]].key);
-            write_file(lines, spool_.file("tasks" + name));
-            write_file(fmt::format("#!/bin/sh\nset -- $(sed -n \"$((SLURM_ARRAY_TASK_ID + 1))p\" {})\n"
-                                   "exec {}\"$1\" --key \"$2\" --answer {}/\"$2\".json\n",
-                                   shell_word(spool_.file("tasks" + name)), work_command(options_),
-                                   shell_word(fs::path(spool_.file("x")).parent_path().string())),
-                       spool_.file("job" + name + ".sh"));
+            write_spooled(lines, spool_.file("tasks" + name));
+            write_spooled(fmt::format("#!/bin/sh\nset -- $(sed -n \"$((SLURM_ARRAY_TASK_ID + 1))p\" {})\n"
+                                      "exec {}\"$1\" --key \"$2\" --answer {}/\"$2\".json\n",
+                                      shell_word(spool_.file("tasks" + name)), work_command(options_),
+                                      shell_word(fs::path(spool_.file("x")).parent_path().string())),
+                          spool_.file("job" + name + ".sh"));
             const std::string at_a_time = options_.jobs > 0 ? fmt::format("%{}", options_.jobs) : "";
             const Output output =
                 output_of(fmt::format("sbatch --parsable --job-name=sy-sweep --array=0-{}{} --output={} {} {}",
@@ -201,7 +245,7 @@ private:
                              all.begin() + static_cast<std::ptrdiff_t>(first + count));
             ids += job.id + "\n";
             jobs_.push_back(std::move(job));
-            write_file(ids, spool_.file("jobs"));
+            write_spooled(ids, spool_.file("jobs"));
         }
     }
 
@@ -236,7 +280,7 @@ private:
         const std::size_t index = job.tasks[i];
         if (!spool_.take(tasks_[index], index, finished_)) {
             const std::string path = spool_.file(fmt::format("output{}.{}", &job - jobs_.data(), i));
-            const std::string said = fs::exists(path) ? last_line(read_file(path, kMaxTextBytes)) : "";
+            const std::string said = exists(path) ? last_line(read_file(path, kMaxTextBytes)) : "";
             failed_(index,
                     fmt::format("task {} of Slurm's job {} ended without an answer{}{}", i, job.id,
                                 said.empty() ? "" : ": ", said),

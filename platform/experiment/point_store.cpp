@@ -8,14 +8,19 @@
 #include <cstring>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "switchyard/sw_scheduler/base/error.h"
 #include "switchyard/sw_scheduler/base/files.h"
+#include "switchyard/sw_scheduler/base/input_file.h"
+#include "switchyard/sw_scheduler/base/json_text.h"
+#include "switchyard/sw_scheduler/base/replaceable.h"
 
 namespace switchyard::platform {
 
 namespace {
 
+constexpr std::string_view kSqliteMagic("SQLite format 3\0", 16);
 constexpr const char* kSchema = R"(
     PRAGMA journal_mode = WAL;
     PRAGMA synchronous = NORMAL;
@@ -28,6 +33,23 @@ constexpr const char* kSchema = R"(
         name TEXT NOT NULL, number INTEGER NOT NULL, key TEXT NOT NULL, network TEXT NOT NULL, design TEXT NOT NULL,
         settings TEXT NOT NULL, front INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (name, number));
 )";
+
+/// Tables of ours in a database of the user, or a file that is no database at all: only if the user says so.
+void check_ours(const std::string& file) {
+    if (replaceable() == Existing::any || !exists(file)) return;
+    InputFile opened(file);
+    if (opened.size() == 0) return;
+    std::string magic(kSqliteMagic.size(), '\0');
+    magic.resize(opened.read(magic.data(), magic.size()));
+    if (magic == kSqliteMagic) {
+        Database database(file, Database::Access::read);
+        Statement tables(database, "SELECT count(*), sum(name = 'point') FROM sqlite_master");
+        tables.step();
+        if (tables.integer(0) == 0 || tables.integer(1) > 0) return;
+    }
+    throw InputError(file, 0, "",
+                     "exists and is no store of this program; choose another name, or use it with --force");
+}
 
 /// A lock that a killed process loses at once, and that its children do not have.
 int locked(const std::string& file) {
@@ -45,8 +67,15 @@ int locked(const std::string& file) {
 
 }  // namespace
 
+nlohmann::ordered_json StoredPoint::parsed_report(const std::string& store) const {
+    nlohmann::ordered_json document = parse_ordered_json(report, fmt::format("{}: point {}: report", store, key), 0);
+    if (!document.is_object()) throw InputError(store, 0, "point " + key, "the report is no object of JSON");
+    return document;
+}
+
 PointStore::PointStore(const std::string& file) : file_(file), lock_(locked(file)) {
     try {
+        check_ours(file);
         database_ = std::make_unique<Database>(file, Database::Access::write);
         database_->run(kSchema);
     } catch (...) {
@@ -92,6 +121,15 @@ void PointStore::remove(const std::string& key) {
     for (const char* table : {"point", "input"})
         Statement(*database_, fmt::format("DELETE FROM {} WHERE key = ?1", table)).bind(1, key).step();
     transaction.commit();
+}
+
+void PointStore::check_sweep(const std::string& name) {
+    Statement damaged(*database_,
+                      "SELECT key FROM sweep JOIN point USING (key) WHERE name = ?1 AND report IS NOT NULL AND NOT "
+                      "json_valid(report) LIMIT 1");
+    if (damaged.bind(1, name).step())
+        throw InputError(file_, 0, "point " + damaged.text(0),
+                         "the report is no JSON, or nested too deep; remove the row or use another store");
 }
 
 void PointStore::set_sweep(const std::string& name, const std::vector<SweepRow>& rows,

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include <nlohmann/json_fwd.hpp>
+
 #include "switchyard/platform/experiment/database.h"
 
 namespace switchyard::platform {
@@ -20,6 +22,9 @@ struct StoredPoint {
     double seconds = 0;                           ///< of the run
     std::string report{};                         ///< JSON; empty unless it is done
     std::map<std::string, std::string> inputs{};  ///< files that it has read, with the hashes of their contents
+
+    /// The report. Throws InputError that names the store and the point for one that is damaged.
+    nlohmann::ordered_json parsed_report(const std::string& store) const;
 };
 
 /// A column of a sweep's view.
@@ -48,6 +53,8 @@ public:
     void add(const StoredPoint& point);
     void remove(const std::string& key);
 
+    /// Throws InputError that names the first point of the sweep, as the store has it, whose report is no JSON.
+    void check_sweep(const std::string& name);
     /// In place of what the sweep of this name had. Makes a view with its name.
     void set_sweep(const std::string& name, const std::vector<SweepRow>& rows, const std::vector<SweepColumn>& columns);
     /// Of each row of set_sweep(): is it on the Pareto front?

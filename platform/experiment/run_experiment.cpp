@@ -25,6 +25,8 @@
 #include "switchyard/sw_scheduler/base/error.h"
 #include "switchyard/sw_scheduler/base/files.h"
 #include "switchyard/sw_scheduler/base/json_text.h"
+#include "switchyard/sw_scheduler/base/output_marker.h"
+#include "switchyard/sw_scheduler/base/replaceable.h"
 
 namespace switchyard::platform {
 
@@ -114,7 +116,7 @@ private:
         const auto take = [&](std::size_t index, const StoredPoint& point, double seconds) {
             if (point.state == kFailed) fail(index, point.message);
             nlohmann::ordered_json report;
-            if (!point.report.empty()) report = parse_ordered_json(point.report, options_.store);
+            if (!point.report.empty()) report = point.parsed_report(options_.store);
             note(index, result_of(points_[index], point.state, point.message, std::move(report)), seconds);
         };
         const bool all = stored.run(tasks, options_.executor, [&](std::size_t at, const StoredPoint& point) {
@@ -147,7 +149,7 @@ void write_results(const Experiment& experiment, const std::vector<Figure>& figu
             files.emplace_back(path.string(), std::move(plot));
         }
     }
-    files.emplace_back(folder + "/table.txt", table);
+    files.emplace_back(folder + "/table.txt", fmt::format("{}\n{}", kWrittenComment, table));
     files.emplace_back(folder + "/index.html",
                        page_html(experiment.title, {{"kind", "experiment"}, {"results", document}}));
     files.emplace_back(folder + "/results.json", document_text(document));
@@ -155,7 +157,7 @@ void write_results(const Experiment& experiment, const std::vector<Figure>& figu
     for (const FigureSpec& figure : experiment.figures) {
         const fs::path compared = fs::path(folder) / "plots" / (figure.name + ".published.svg");
         std::error_code ignored;
-        if (drawn.count(compared) == 0) fs::remove(compared, ignored);
+        if (drawn.count(compared) == 0 && is_written_by_us(compared.string())) fs::remove(compared, ignored);
     }
 }
 

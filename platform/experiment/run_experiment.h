@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <stdexcept>
 #include <string>
 
 #include "switchyard/platform/experiment/executor.h"
 #include "switchyard/platform/experiment/experiment.h"
+#include "switchyard/platform/system/interrupt.h"
 
 namespace switchyard::platform {
 
@@ -18,9 +18,9 @@ struct ExperimentOptions {
 };
 
 /// interrupt_requested() has ended an experiment.
-class ExperimentInterrupted : public std::runtime_error {
+class ExperimentInterrupted : public Interrupted {
 public:
-    ExperimentInterrupted() : std::runtime_error("interrupted; what has ended is in the store, if there is one") {}
+    ExperimentInterrupted() : Interrupted("interrupted; what has ended is in the store, if there is one") {}
 };
 
 /// Runs all points, each in a process of its own, here or elsewhere, and writes FOLDER/results.json, FOLDER/table.txt

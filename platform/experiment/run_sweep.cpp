@@ -156,6 +156,7 @@ private:
             unique.insert(key);
         }
         outcome_.points = unique.size();
+        stored_.store().check_sweep(sweep_.name);
         stored_.store().set_sweep(sweep_.name, rows, columns_of(sweep_));
     }
 
@@ -183,7 +184,7 @@ private:
             if (ended.state != kDone)
                 progress.message(fmt::format("{}: {}: {}", point.name(), ended.state, ended.message));
             progress.point_ended();
-            if (ended.state == kDone) check_measures(parse_ordered_json(ended.report, options_.store), point);
+            if (ended.state == kDone) check_measures(ended.parsed_report(options_.store), point);
         });
     }
 
@@ -207,7 +208,7 @@ private:
             if (first && stored->state == kInfeasible) ++outcome_.infeasible;
             if (first && stored->state == kFailed) ++outcome_.failed;
             if (stored->state != kDone) continue;
-            const ordered_json report = parse_ordered_json(stored->report, options_.store);
+            const ordered_json report = stored->parsed_report(options_.store);
             outcome_.checks_hold = outcome_.checks_hold && report.value("ok", true);
             check_measures(report, points_[i]);
             std::vector<double> values;

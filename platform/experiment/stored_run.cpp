@@ -11,7 +11,9 @@
 
 #include "switchyard/sw_scheduler/base/error.h"
 #include "switchyard/sw_scheduler/base/files.h"
+#include "switchyard/sw_scheduler/base/json_reader.h"
 #include "switchyard/sw_scheduler/base/json_text.h"
+#include "switchyard/sw_scheduler/base/output_marker.h"
 #include "switchyard/sw_scheduler/base/read_files.h"
 
 namespace switchyard::platform {
@@ -21,16 +23,16 @@ using nlohmann::ordered_json;
 std::string point_answer(const Point& point, const SystemRegistry& registry) {
     const auto started = std::chrono::steady_clock::now();
     const ReadFiles read;
-    ordered_json answer;
+    ordered_json answer = {{kProgramKey, kProgram}};
     try {
         answer["report"] = registry.system_of_design(point.design).prepare(point)->run();
         answer["state"] = kDone;
     } catch (const Infeasible& reason) {
-        answer = {{"state", kInfeasible}, {"message", reason.what()}};
+        answer.update({{"state", kInfeasible}, {"message", reason.what()}});
     } catch (const sc_core::sc_report& report) {
-        answer = {{"state", kFailed}, {"message", report.get_msg()}};
+        answer.update({{"state", kFailed}, {"message", report.get_msg()}});
     } catch (const std::exception& error) {
-        answer = {{"state", kFailed}, {"message", error.what()}};
+        answer.update({{"state", kFailed}, {"message", error.what()}});
     }
     answer["files"] = read.paths();
     answer["seconds"] = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
@@ -43,7 +45,8 @@ void answer_point(const Point& point, const SystemRegistry& registry, const std:
     const std::string answer =
         here.hash == key
             ? point_answer(point, registry)
-            : json_text(ordered_json{{"state", kFailed},
+            : json_text(ordered_json{{kProgramKey, kProgram},
+                                     {"state", kFailed},
                                      {"message", "the files or the program differ from those of the sweep"},
                                      {"files", ordered_json::array()}});
     write_file(answer, file);
@@ -60,12 +63,17 @@ bool StoredRun::is_known(const std::string& key) {
 
 StoredPoint StoredRun::stored(const std::string& answer, double seconds) {
     const ordered_json document = parse_ordered_json(answer, "answer of a process");
+    // The report stays as it is: everything else is read.
+    nlohmann::json head = nlohmann::json::object();
+    if (document.is_object())
+        for (const auto& [key, value] : document.items())
+            if (key != "report") head[key] = value;
+    const JsonReader reader(head, "answer of a process");
     StoredPoint ended;
-    ended.state = document.at("state").get<std::string>();
-    ended.message = document.value("message", "");
+    ended.state = reader.member("state").text();
+    if (reader.has("message")) ended.message = reader.member("message").text();
     ended.seconds = seconds;
-    for (const ordered_json& path : document.at("files"))
-        ended.inputs[path.get<std::string>()] = keys_.file_hash(path.get<std::string>());
+    for (const std::string& path : reader.member("files").texts()) ended.inputs[path] = keys_.file_hash(path);
     if (document.contains("report")) ended.report = json_text(document.at("report"));
     return ended;
 }

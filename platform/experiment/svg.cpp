@@ -3,14 +3,15 @@
 
 #include <fmt/format.h>
 
+#include "switchyard/sw_scheduler/base/output_marker.h"
 #include "switchyard/sw_scheduler/base/xml_text.h"
 
 namespace switchyard::platform {
 
 Svg::Svg(double width, double height)
-    : body_(fmt::format("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0:.0f}\" height=\"{1:.0f}\" "
+    : body_(fmt::format("{2}\n<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0:.0f}\" height=\"{1:.0f}\" "
                         "viewBox=\"0 0 {0:.0f} {1:.0f}\" font-family=\"sans-serif\">\n",
-                        width, height)) {
+                        width, height, kWrittenElement)) {
     rectangle(0, 0, width, height, "fill=\"#ffffff\"");
 }
 

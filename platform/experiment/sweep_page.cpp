@@ -21,7 +21,8 @@ std::string sweep_page(const Sweep& sweep, const std::string& store) {
     if (!rows.empty())
         for (const auto& [name, value] : rows.front().items()) columns.push_back(name);
     for (const ordered_json& row : rows) {
-        const std::string state = row.at("state").get<std::string>();
+        const ordered_json& value = row.at("state");
+        const std::string state = value.is_string() ? value.get<std::string>() : json_text(value);
         states[state] = states.value(state, 0) + 1;
     }
     for (const Sweep::Objective& objective : sweep.objectives)

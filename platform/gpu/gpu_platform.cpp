@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "switchyard/sw_scheduler/base/error.h"
+#include "switchyard/sw_scheduler/base/sections.h"
 
 namespace switchyard::platform {
 
@@ -60,20 +61,29 @@ GpuPlatform read_gpu_sections(const YAML::Node& root, const std::string& path,
     return platform;
 }
 
-GpuPlatform read_gpu_platform(const std::string& path, std::map<std::string, std::string> overrides) {
+GpuPlatform read_gpu_file(const std::string& path, std::map<std::string, std::string>& overrides) {
     const YAML::Node root = load_yaml(path);
-    if (!root.IsMap()) throw InputError(path, line_of(root), "", "wants a mapping with the section \"gpu\"");
-    const std::vector<std::string> known = gpu_sections();
-    for (const auto& item : root) {
-        const std::string& key = item.first.Scalar();
-        if (std::find(known.begin(), known.end(), key) == known.end())
-            throw InputError(path, line_of(item.first), key,
-                             fmt::format("unknown section; known: {}", fmt::join(known, ", ")));
-    }
-    if (!root["gpu"].IsDefined()) throw InputError(path, 1, "gpu", "section is missing");
-    GpuPlatform platform = read_gpu_sections(root, path, overrides);
-    if (!overrides.empty()) throw InputError("--set", 0, overrides.begin()->first, "unknown key");
+    const std::vector<std::string> sections = gpu_sections();
+    check_sections(root, path, {"", {sections.begin(), sections.end()}, {}, {"gpu"}});
+    return read_gpu_sections(root, path, overrides);
+}
+
+GpuPlatform read_gpu_platform(const std::string& path, std::map<std::string, std::string> overrides) {
+    GpuPlatform platform = read_gpu_file(path, overrides);
+    refuse_left_overrides(overrides, gpu_keys());
     return platform;
+}
+
+std::vector<std::string> gpu_keys() {
+    std::vector<KeyDescription> keys;
+    GpuPlatform defaults;
+    for_each_gpu_section(defaults, [&keys](const char* name, const char*, auto& config) {
+        ConfigReader reader(YAML::Node(), "", name, nullptr, &keys);
+        describe(reader, config);
+    });
+    std::vector<std::string> names;
+    for (const KeyDescription& key : keys) names.push_back(key.key);
+    return names;
 }
 
 std::string gpu_keys_markdown() {

@@ -56,6 +56,10 @@ GpuPlatform read_gpu_sections(const YAML::Node& root, const std::string& path,
                               std::map<std::string, std::string>& overrides);
 /// A file of configs/gpus: the sections above and nothing else.
 GpuPlatform read_gpu_platform(const std::string& path, std::map<std::string, std::string> overrides = {});
+/// The same; overrides that the GPU has no key for are left.
+GpuPlatform read_gpu_file(const std::string& path, std::map<std::string, std::string>& overrides);
+/// "multiprocessors.count" and so on.
+std::vector<std::string> gpu_keys();
 /// Keys of all sections, for documents.
 std::string gpu_keys_markdown();
 

@@ -3,29 +3,13 @@
 
 #include <fmt/format.h>
 
-#include "switchyard/sw_scheduler/base/error.h"
+#include "switchyard/sw_scheduler/base/sections.h"
 
 namespace switchyard::platform {
 
-namespace {
-
-constexpr const char* kSystemKey = "system";
-
-}  // namespace
-
 YAML::Node only_section(const std::string& path, const std::string& name, const std::string& system) {
     const YAML::Node root = load_yaml(path);
-    if (!root.IsMap()) throw InputError(path, line_of(root), "", "wants a mapping with the section \"" + name + "\"");
-    for (const auto& item : root) {
-        const std::string& key = item.first.Scalar();
-        if (key == kSystemKey) {
-            if (!item.second.IsScalar() || item.second.Scalar() != system)
-                throw InputError(path, line_of(item.second), key, "wants " + system);
-        } else if (key != name) {
-            throw InputError(path, line_of(item.first), key, "unknown section; known: " + name);
-        }
-    }
-    if (!root[name].IsDefined()) throw InputError(path, line_of(root), name, "section is missing");
+    check_sections(root, path, {system, {name}, {}, {name}});
     return root[name];
 }
 

@@ -18,12 +18,18 @@ struct NpyArray {
 /// file and what is wrong with it.
 NpyArray read_npy(const std::string& path);
 
-/// The same of int8 (|i1) or little-endian int32 (<i4).
 struct IntegerNpyArray {
     std::vector<std::size_t> shape;
     std::vector<std::int32_t> values;
 };
-IntegerNpyArray read_integer_npy(const std::string& path);
+/// The same of int8 (|i1), and of little-endian int32 (<i4).
+IntegerNpyArray read_int8_npy(const std::string& path);
+IntegerNpyArray read_int32_npy(const std::string& path);
+
+/// Throws InputError "file: shape: expected (128, 10), found (0, 10)" for an array of another shape. Behind the first
+/// dimension, dimensions of one may be left out and added.
+void check_shape(const std::string& path, const std::vector<std::size_t>& shape,
+                 const std::vector<std::size_t>& expected);
 
 /// A .npy file of format version 1, and write_file() of it.
 std::string npy_bytes(const NpyArray& array);

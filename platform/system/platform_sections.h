@@ -8,6 +8,7 @@
 
 #include "switchyard/platform/system/config_section.h"
 #include "switchyard/sw_scheduler/base/config.h"
+#include "switchyard/sw_scheduler/base/sections.h"
 
 namespace switchyard::platform {
 
@@ -16,12 +17,9 @@ namespace switchyard::platform {
 ///   template <class Visit>
 ///   void for_each_section(FooConfig& config, Visit visit) { visit("array", config.array); ... }
 
-/// The file, whose key `system` says `system` if it is there, and whose other keys are `known`. An empty `path` stands
-/// for a file without keys. Throws InputError "file:line: key: ...".
-YAML::Node load_sections(const std::string& path, const std::string& system, const std::set<std::string>& known);
-
-/// The mapping `name` of a file, undefined if there is none. Throws InputError: something else stands there.
-YAML::Node section_of(const YAML::Node& file, const std::string& path, const std::string& name);
+/// The file, of which check_sections() has approved. An empty `path` stands for a file without keys. Throws InputError
+/// "file:line: key: ...".
+YAML::Node load_sections(const std::string& path, const SectionRules& rules);
 
 /// The names of the sections.
 template <class Config>
@@ -37,7 +35,7 @@ template <class Config>
 void read_sections(const YAML::Node& file, const std::string& path, std::map<std::string, std::string>& overrides,
                    Config& config) {
     for_each_section(config, [&](const char* name, auto& section) {
-        ConfigReader reader(section_of(file, path, name), path, name, &overrides);
+        ConfigReader reader(file[name], path, name, &overrides);
         describe(reader, section);
         reader.finish();
     });
@@ -55,7 +53,7 @@ std::vector<KeyDescription> keys_of_sections() {
     return keys;
 }
 
-/// Throws InputError for an override that is left when all sections have been read.
-void refuse_left_overrides(const std::map<std::string, std::string>& overrides);
+/// "section.key" of all of them.
+std::vector<std::string> names_of(const std::vector<KeyDescription>& keys);
 
 }  // namespace switchyard::platform

@@ -3,13 +3,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "switchyard/sw_scheduler/base/error.h"
 #include "switchyard/sw_scheduler/base/json_text.h"
+#include "switchyard/sw_scheduler/base/output_marker.h"
+#include "switchyard/sw_scheduler/base/plain_number.h"
 
 namespace switchyard::platform {
 
@@ -29,7 +30,8 @@ TimelineFile::TimelineFile(const std::string& path, const Window& window, double
       ticks_per_us_(ticks_per_us),
       begin_(static_cast<std::uint64_t>(std::min(window.begin_us * ticks_per_us, kFarTicks))),
       end_(static_cast<std::uint64_t>(std::min(window.end_us * ticks_per_us, kFarTicks))) {
-    file_.stream() << "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[";
+    file_.stream() << "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"" << kProgramKey << "\":\"" << kProgram
+                   << "\"},\"traceEvents\":[";
 }
 
 /// To the nanosecond, as Perfetto keeps times: what ends when the next begins still does.
@@ -137,9 +139,8 @@ TimelineFile::Window parse_timeline_window(const std::string& text) {
     const std::size_t colon = text.find(':');
     const auto number = [&](const std::string& part, double otherwise) {
         if (part.empty()) return otherwise;
-        char* end = nullptr;
-        const double value = std::strtod(part.c_str(), &end);
-        if (*end != '\0' || !(value >= 0))
+        double value = 0;
+        if (parse_plain_number(part, value) != Parsed::ok || value < 0)
             throw InputError("--timeline-window", 0, "", fmt::format("\"{}\" is no number of microseconds", part));
         return value;
     };

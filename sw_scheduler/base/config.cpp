@@ -11,6 +11,7 @@
 #include "switchyard/sw_scheduler/base/files.h"
 #include "switchyard/sw_scheduler/base/plain_number.h"
 #include "switchyard/sw_scheduler/base/suggestion.h"
+#include "switchyard/sw_scheduler/base/yaml_check.h"
 
 namespace switchyard {
 
@@ -83,14 +84,9 @@ std::string key_table(const std::vector<KeyDescription>& keys) {
 }
 
 YAML::Node parse_yaml(const std::string& text, const std::string& name) {
-    try {
-        const std::vector<YAML::Node> documents = YAML::LoadAll(text);
-        if (documents.size() > 1)
-            throw InputError(name, line_of(documents[1]), "", "a second YAML document begins; a file has one");
-        return documents.empty() ? YAML::Node() : documents.front();
-    } catch (const YAML::ParserException& error) {
-        throw InputError(name, error.mark.is_null() ? 0 : error.mark.line + 1, "", "not YAML: " + error.msg);
-    }
+    const std::string plain = plain_yaml(text, name);
+    check_yaml(plain, name);
+    return YAML::Load(plain);
 }
 
 YAML::Node load_yaml(const std::string& path) {

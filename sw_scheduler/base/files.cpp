@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "switchyard/sw_scheduler/base/files.h"
 
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -8,11 +10,13 @@
 #include <cstring>
 #include <filesystem>
 #include <istream>
+#include <map>
 
 #include <fmt/format.h>
 
 #include "switchyard/sw_scheduler/base/error.h"
 #include "switchyard/sw_scheduler/base/read_files.h"
+#include "switchyard/sw_scheduler/base/replaceable.h"
 
 namespace switchyard {
 
@@ -49,6 +53,42 @@ Bytes read_all(const std::string& path, std::uint64_t max_bytes) {
     }
 }
 
+std::ifstream open_file(const std::string& path) {
+    errno = 0;
+    std::ifstream file(path, std::ios::binary);
+    if (!file) fail_to("cannot be read", path, errno);
+    return file;
+}
+
+/// A file in memory with all that a pipe has: its writer writes it once, however often a program reads it.
+std::string pipe_contents(const std::string& path) {
+    static std::map<std::pair<dev_t, ino_t>, std::string> known;
+    struct stat status {};
+    if (stat(path.c_str(), &status) != 0) fail_to("cannot be read", path, errno);
+    std::string& contents = known[{status.st_dev, status.st_ino}];
+    if (!contents.empty()) return contents;
+    std::ifstream pipe = open_file(path);
+    const int copy = memfd_create("pipe", MFD_CLOEXEC);  // until the process ends
+    if (copy < 0) fail_to("cannot be kept in memory", path, errno);
+    std::vector<char> chunk(std::size_t{1} << 20);
+    for (std::uint64_t bytes = 0;;) {
+        errno = 0;
+        pipe.read(chunk.data(), static_cast<std::streamsize>(chunk.size()));
+        if (pipe.bad()) fail_to("cannot be read", path, errno);
+        const auto got = static_cast<std::size_t>(pipe.gcount());
+        bytes += got;
+        if (bytes > kMaxImageBytes)
+            throw InputError(path, 0, "", fmt::format("has more than {} bytes, the most for a pipe", kMaxImageBytes));
+        for (std::size_t at = 0; at < got;) {
+            const ssize_t written = ::write(copy, chunk.data() + at, got - at);
+            if (written < 0) fail_to("cannot be kept in memory", path, errno);
+            at += static_cast<std::size_t>(written);
+        }
+        if (!pipe) break;
+    }
+    return contents = fmt::format("/proc/self/fd/{}", copy);
+}
+
 }  // namespace
 
 std::ifstream open_input(const std::string& path) {
@@ -57,11 +97,8 @@ std::ifstream open_input(const std::string& path) {
     if (!fs::exists(status)) fail_to("cannot be read", path, error.value());
     if (fs::is_directory(status)) throw InputError(path, 0, "", "is a directory");
     if (!fs::is_regular_file(status) && !fs::is_fifo(status)) throw InputError(path, 0, "", "is neither file nor pipe");
-    errno = 0;
-    std::ifstream file(path, std::ios::binary);
-    if (!file) fail_to("cannot be read", path, errno);
     ReadFiles::note(path);
-    return file;
+    return open_file(fs::is_fifo(status) ? pipe_contents(path) : path);
 }
 
 std::string read_file(const std::string& path, std::uint64_t max_bytes) {
@@ -103,7 +140,10 @@ OutputFile::OutputFile(const std::string& path) : path_(path), target_(path) {
     const bool replaces = !fs::exists(status) || fs::is_regular_file(status);
     if (fs::is_directory(status)) fail_to("cannot be written", path_, EISDIR);
     if (fs::exists(status) && access(target_.c_str(), W_OK) != 0) fail();
-    if (replaces) part_ = target_ + ".part";
+    if (replaces) {
+        check_replaceable(path_);
+        part_ = target_ + ".part";
+    }
     errno = 0;
     file_.open(replaces ? part_ : target_, std::ios::binary);
     if (!file_) {

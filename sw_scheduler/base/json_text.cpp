@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "switchyard/sw_scheduler/base/json_text.h"
 
-#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -9,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "switchyard/sw_scheduler/base/error.h"
+#include "switchyard/sw_scheduler/base/text_check.h"
 
 namespace switchyard {
 
@@ -16,6 +16,36 @@ namespace {
 
 using nlohmann::json;
 using nlohmann::ordered_json;
+
+/// `byte` counts from 0.
+[[noreturn]] void refuse(std::string_view text, std::size_t byte, const std::string& path, int first_line,
+                         const std::string& message) {
+    throw InputError(path, first_line > 0 ? first_line + line_of_byte(text, byte) - 1 : 0, "", message);
+}
+
+/// nlohmann's parser takes a NUL byte for the end of the text, and has no limit of depth.
+void check_text(std::string_view text, const std::string& path, int first_line) {
+    int depth = 0;
+    bool in_string = false;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const char c = text[i];
+        if (c == '\0') refuse(text, i, path, first_line, fmt::format("not JSON from byte {} on: a NUL byte", i + 1));
+        if (in_string) {
+            if (c == '\\')
+                i += i + 1 < text.size() && text[i + 1] != '\0' ? 1 : 0;
+            else
+                in_string = c != '"';
+        } else if (c == '"') {
+            in_string = true;
+        } else if (c == '[' || c == '{') {
+            if (++depth > kMaxDepth)
+                refuse(text, i, path, first_line,
+                       fmt::format("more than {} lists and objects within each other at byte {}", kMaxDepth, i + 1));
+        } else if (c == ']' || c == '}') {
+            --depth;
+        }
+    }
+}
 
 /// Builds a document and refuses a key that an object has twice, of which nlohmann's own parser keeps the last and says
 /// nothing. A callback of that parser could see keys too, but then it looks at all elements of an array behind each
@@ -56,10 +86,7 @@ public:
         if (dynamic_cast<const json::out_of_range*>(&error) != nullptr)
             throw InputError(path_, first_line_, "", "not JSON: a number is out of range");
         // The byte counts from 1, and is one beyond a text that ends too early.
-        const std::size_t before = std::min(byte > 0 ? byte - 1 : 0, text_.size());
-        const auto lines = std::count(text_.begin(), text_.begin() + static_cast<std::ptrdiff_t>(before), '\n');
-        throw InputError(path_, first_line_ > 0 ? first_line_ + static_cast<int>(lines) : 0, "",
-                         fmt::format("not JSON from byte {} on", byte));
+        refuse(text_, byte > 0 ? byte - 1 : 0, path_, first_line_, fmt::format("not JSON from byte {} on", byte));
     }
 
 private:
@@ -100,6 +127,7 @@ private:
 
 template <class Json>
 Json parse(std::string_view text, const std::string& path, int first_line) {
+    check_text(text, path, first_line);
     Builder<Json> builder(text, path, first_line);
     Json::sax_parse(text.begin(), text.end(), &builder);
     return std::move(builder.document);

@@ -2,7 +2,6 @@
 #include "switchyard/sw_scheduler/base/mapping_reader.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include <fmt/format.h>
 
@@ -15,8 +14,7 @@ namespace switchyard::sched {
 namespace {
 
 bool to_integer(const std::string& text, std::int64_t& value) {
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    return error == std::errc{} && end == text.data() + text.size();
+    return parse_plain_number(text, value) == Parsed::ok;
 }
 
 /// "<name>", "<name+2>", "<name-1>" -> value; false if there is no such variable, or it is no number but has an offset.
@@ -26,9 +24,12 @@ bool evaluate(const std::string& placeholder, const Variables& variables, std::s
     if (variable == variables.end()) return false;
     value = variable->second;
     if (sign == std::string::npos) return true;
-    std::int64_t base = 0, offset = 0;
+    std::int64_t base = 0, offset = 0, sum = 0;
     if (!to_integer(value, base) || !to_integer(placeholder.substr(sign + 1), offset)) return false;
-    value = std::to_string(placeholder[sign] == '+' ? base + offset : base - offset);
+    if (placeholder[sign] == '+' ? __builtin_add_overflow(base, offset, &sum)
+                                 : __builtin_sub_overflow(base, offset, &sum))
+        return false;
+    value = std::to_string(sum);
     return true;
 }
 

@@ -3,6 +3,7 @@
 
 #include <charconv>
 #include <cmath>
+#include <cstdint>
 #include <string_view>
 #include <type_traits>
 
@@ -30,6 +31,16 @@ Parsed parse_plain_number(std::string_view text, T& value) {
             return error == std::errc() && std::isfinite(value) ? Parsed::ok : Parsed::out_of_range;
         return error == std::errc() ? Parsed::ok : Parsed::out_of_range;
     }
+}
+
+/// The same, or a hexadecimal number behind "0x".
+inline Parsed parse_address(std::string_view text, std::uint64_t& value) {
+    const bool prefixed = text.size() > 2 && text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
+    if (!prefixed) return parse_plain_number(text, value);
+    const char* const end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data() + 2, end, value, 16);
+    if (stop != end || error == std::errc::invalid_argument) return Parsed::malformed;
+    return error == std::errc() ? Parsed::ok : Parsed::out_of_range;
 }
 
 }  // namespace switchyard

@@ -8,6 +8,7 @@
 
 #include "switchyard/sw_scheduler/base/error.h"
 #include "switchyard/sw_scheduler/base/files.h"
+#include "switchyard/sw_scheduler/base/json_reader.h"
 #include "switchyard/sw_scheduler/base/json_text.h"
 #include "switchyard/sw_scheduler/dynn_offload/partition.h"
 #include "switchyard/sw_scheduler/training_streams/operator_types.h"
@@ -20,6 +21,7 @@ namespace {
 
 constexpr const char* kFormat = "switchyard-pilot-trace";
 constexpr int kVersion = 1;
+constexpr std::uint64_t kMostPaths = std::uint64_t{1} << 20;
 constexpr unsigned kIdioms = 6, kTypes = static_cast<unsigned>(sched::OpType::kinds);
 
 /// Adds one operator to a row or, behind the first element, to a block's vector.
@@ -139,72 +141,80 @@ void write_trace(const PilotTrace& trace, const std::string& path) {
     file.commit();
 }
 
-PilotTrace read_trace(const std::string& path) {
-    std::ifstream file = open_input(path);
-    int number = 0;
-    std::string text;
-    const auto next = [&](json& line) {
-        ++number;
-        if (!read_line(file, text, path, number)) return false;
-        line = parse_json(text, path, number);
-        if (!line.is_object()) throw InputError(path, number, "", "no JSON object: the trace is damaged or cut off");
-        return true;
-    };
+namespace {
+
+PilotTrace read_header(const JsonReader& header, const std::string& path) {
+    header.check_format(kFormat, kVersion, "pilot trace");
     PilotTrace trace;
-    json line;
-    if (!next(line) || line.value("format", "") != kFormat) throw InputError(path, 1, "format", "no pilot trace");
-    if (line.value("version", 0) != kVersion)
-        throw InputError(
-            path, 1, "version",
-            fmt::format("version {} of the format; this program reads version {}", line.value("version", 0), kVersion));
-    try {
-        trace.network = line.at("network").get<std::string>();
-        const std::string type = line.at("basic_type").get<std::string>();
-        bool known = false;
-        for (unsigned i = 0; i < 3; ++i)
-            if (type == sched::to_string(static_cast<sched::BasicType>(i))) {
-                trace.basic_type = static_cast<sched::BasicType>(i);
-                known = true;
-            }
-        if (!known) throw InputError(path, 1, "basic_type", "unknown: " + type);
-        trace.representation =
-            parse_representation(line.at("representation").get<std::string>(), path, "representation");
-        trace.seed = line.at("seed").get<std::uint64_t>();
-        trace.matrix = line.at("matrix").get<std::vector<std::vector<double>>>();
-        for (const std::vector<double>& row : trace.matrix)
-            if (row.size() != row_elements(trace.representation))
-                throw InputError(path, 1, "matrix", fmt::format("a row of {} elements", row.size()));
-        trace.labels.resize(line.at("paths").get<std::size_t>());
-        trace.unit = unit_of(trace.matrix, trace.representation);
-        const auto count = line.at("samples").get<std::size_t>();
-        while (next(line)) {
-            if (line.contains("path")) {
-                const auto label = line.at("blocks").get<std::vector<BlockVector>>();
-                for (const BlockVector& block : label)
-                    if (block.size() != vector_elements(trace.representation))
-                        throw InputError(path, number, "blocks", fmt::format("a vector of {} elements", block.size()));
-                if (label.empty() || label.size() > kOutputBlocks)
-                    throw InputError(path, number, "blocks", fmt::format("{} blocks", label.size()));
-                trace.labels.at(line.at("path").get<std::size_t>()) = label;
-                continue;
-            }
-            sched::TrainingSample sample;
-            sample.path = line.at("sample").get<std::uint32_t>();
-            sample.features = line.at("features").get<std::vector<float>>();
-            if (sample.path >= trace.labels.size() || trace.labels[sample.path].empty())
-                throw InputError(path, number, "sample", fmt::format("path {} has no label", sample.path));
-            if (sample.features.size() != sched::kFeatures)
-                throw InputError(path, number, "features", fmt::format("{} elements", sample.features.size()));
-            trace.samples.push_back(std::move(sample));
-        }
-        if (trace.samples.size() != count)
-            throw InputError(path, number, "",
-                             fmt::format("{} of {} samples: the trace is cut off", trace.samples.size(), count));
-    } catch (const json::exception& error) {
-        throw InputError(path, number, "", error.what());
-    } catch (const std::out_of_range&) {
-        throw InputError(path, number, "path", "there is no such path");
+    trace.network = header.member("network").text();
+    const std::string type = header.member("basic_type").text();
+    bool known = false;
+    for (unsigned i = 0; i < 3; ++i) {
+        if (type != sched::to_string(static_cast<sched::BasicType>(i))) continue;
+        trace.basic_type = static_cast<sched::BasicType>(i);
+        known = true;
     }
+    if (!known) header.member("basic_type").fail("unknown: " + type);
+    trace.representation = parse_representation(header.member("representation").text(), path, "representation");
+    trace.seed = header.member("seed").integer(0, UINT64_MAX);
+    for (const JsonReader& row : header.member("matrix").list()) {
+        trace.matrix.push_back(row.numbers());
+        if (trace.matrix.back().size() != row_elements(trace.representation))
+            row.fail(fmt::format("a row of {} elements", trace.matrix.back().size()));
+    }
+    trace.labels.resize(header.member("paths").integer(0, kMostPaths));
+    trace.unit = unit_of(trace.matrix, trace.representation);
+    return trace;
+}
+
+void read_label(const JsonReader& line, PilotTrace& trace) {
+    const JsonReader blocks = line.member("blocks");
+    std::vector<BlockVector> label;
+    for (const JsonReader& block : blocks.list()) {
+        label.push_back(block.numbers());
+        if (label.back().size() != vector_elements(trace.representation))
+            blocks.fail(fmt::format("a vector of {} elements", label.back().size()));
+    }
+    if (label.empty() || label.size() > kOutputBlocks) blocks.fail(fmt::format("{} blocks", label.size()));
+    const JsonReader number = line.member("path");
+    if (trace.labels.empty()) number.fail("there is no such path");
+    trace.labels[number.integer(0, trace.labels.size() - 1)] = std::move(label);
+}
+
+void read_sample(const JsonReader& line, PilotTrace& trace) {
+    sched::TrainingSample sample;
+    sample.path = static_cast<std::uint32_t>(line.member("sample").integer(0, UINT32_MAX));
+    const std::vector<double> features = line.member("features").numbers();
+    sample.features.assign(features.begin(), features.end());
+    if (sample.path >= trace.labels.size() || trace.labels[sample.path].empty())
+        line.member("sample").fail(fmt::format("path {} has no label", sample.path));
+    if (sample.features.size() != sched::kFeatures)
+        line.member("features").fail(fmt::format("{} elements", sample.features.size()));
+    trace.samples.push_back(std::move(sample));
+}
+
+}  // namespace
+
+PilotTrace read_trace(const std::string& path) {
+    return read_trace(TextLines(path, "JSON"));
+}
+
+PilotTrace read_trace(TextLines lines) {
+    if (!lines.next()) throw InputError(lines.path(), 0, "format", "is no pilot trace: the file is empty");
+    const json head = parse_json(lines.line(), lines.path(), lines.number());
+    const JsonReader header(head, lines.path(), lines.number());
+    PilotTrace trace = read_header(header, lines.path());
+    const std::uint64_t count = header.member("samples").integer(0, UINT64_MAX);
+    while (lines.next()) {
+        const json document = parse_json(lines.line(), lines.path(), lines.number());
+        const JsonReader line(document, lines.path(), lines.number());
+        if (line.has("path"))
+            read_label(line, trace);
+        else
+            read_sample(line, trace);
+    }
+    if (trace.samples.size() != count)
+        lines.fail("", fmt::format("{} of {} samples: the trace is cut off", trace.samples.size(), count));
     return trace;
 }
 

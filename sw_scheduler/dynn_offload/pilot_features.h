@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "switchyard/sw_scheduler/base/text_lines.h"
 #include "switchyard/sw_scheduler/dynn_offload/execution_blocks.h"
 #include "switchyard/sw_scheduler/training_streams/training_network.h"
 
@@ -64,5 +65,6 @@ std::vector<double> unit_of(const std::vector<std::vector<double>>& matrix, Repr
 void write_trace(const PilotTrace& trace, const std::string& path);
 /// Throws InputError "FILE:LINE: ...": another format or version, a line that is damaged or missing.
 PilotTrace read_trace(const std::string& path);
+PilotTrace read_trace(TextLines lines);
 
 }  // namespace switchyard::dynn_offload

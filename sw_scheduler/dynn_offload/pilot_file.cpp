@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cstdint>
 #include <utility>
 
 #include <fmt/format.h>
@@ -7,6 +8,7 @@
 
 #include "switchyard/sw_scheduler/base/error.h"
 #include "switchyard/sw_scheduler/base/files.h"
+#include "switchyard/sw_scheduler/base/json_reader.h"
 #include "switchyard/sw_scheduler/base/json_text.h"
 #include "switchyard/sw_scheduler/dynn_offload/pilot_layers.h"
 
@@ -18,17 +20,39 @@ namespace {
 
 constexpr const char* kPilotFormat = "switchyard-pilot";
 constexpr int kPilotVersion = 2;
+constexpr std::uint64_t kLargestLayer = std::uint64_t{1} << 20;
 
 template <class M>
 json numbers(const M& values) {
     return std::vector<float>(values.data(), values.data() + values.size());
 }
 
-void read_numbers(const json& value, Eigen::Index count, float* to, const std::string& path, const std::string& key) {
-    const auto values = value.get<std::vector<float>>();
+void read_numbers(const JsonReader& list, Eigen::Index count, float* to) {
+    const std::vector<double> values = list.numbers();
     if (values.size() != static_cast<std::size_t>(count))
-        throw InputError(path, 0, key, fmt::format("{} numbers instead of {}", values.size(), count));
-    std::copy(values.begin(), values.end(), to);
+        list.fail(fmt::format("expected {} numbers, found {}", count, values.size()));
+    std::transform(values.begin(), values.end(), to, [](double value) { return static_cast<float>(value); });
+}
+
+/// Layers take memory as the file's numbers of neurons say: the file must have the weights.
+void check_layer_sizes(const JsonReader& layers, const PilotConfig& config) {
+    const auto check = [&layers](const std::string& name, std::uint64_t in, std::uint64_t out) {
+        const JsonReader weights = layers.member(name).member("weights");
+        if (weights.json().size() != in * out)
+            weights.fail(
+                fmt::format("expected {} numbers, {} x {}, found {}", in * out, out, in, weights.json().size()));
+    };
+    check("sample", sched::kFeatures, config.sample_layer);
+    check("matrix", std::uint64_t{kProgramRows} * row_elements(config.representation), config.matrix_layer);
+    check("type", kBasicTypes, config.type_layer);
+    for (unsigned i = 0; i < kBasicTypes; ++i) {
+        const std::string name = sched::to_string(static_cast<sched::BasicType>(i));
+        check(name + ".first", std::uint64_t{config.sample_layer} + config.matrix_layer + config.type_layer,
+              config.neurons);
+        check(name + ".second", config.neurons, config.second_layer);
+        check(name + ".output", config.second_layer,
+              std::uint64_t{kOutputBlocks} * vector_elements(config.representation));
+    }
 }
 
 }  // namespace
@@ -63,50 +87,41 @@ void Pilot::write(const std::string& path) const {
 }
 
 Pilot Pilot::read(const std::string& path) {
-    const json file = parse_json(read_file(path, kMaxJsonBytes), path);
-    if (!file.is_object() || file.value("format", "") != kPilotFormat) throw InputError(path, 0, "format", "no pilot");
-    if (file.value("version", 0) != kPilotVersion)
-        throw InputError(path, 0, "version",
-                         fmt::format("version {} of the format; this program reads version {}",
-                                     file.value("version", 0), kPilotVersion));
-    try {
-        PilotConfig config;
-        config.representation =
-            parse_representation(file.at("representation").get<std::string>(), path, "representation");
-        const auto size = [&](const char* key) {
-            const auto value = file.at(key).get<std::int64_t>();
-            if (value < 1 || value > 1 << 20) throw InputError(path, 0, key, fmt::format("{} is out of range", value));
-            return static_cast<unsigned>(value);
-        };
-        config.neurons = size("neurons");
-        config.second_layer = size("second_layer");
-        config.sample_layer = size("sample_layer");
-        config.matrix_layer = size("matrix_layer");
-        config.type_layer = size("type_layer");
-        config.slope = file.at("slope").get<double>();
-        config.learning_rate = file.at("learning_rate").get<double>();
-        config.momentum = file.at("momentum").get<double>();
-        config.batch = size("batch");
-        config.epochs = size("epochs");
-        config.seed = file.at("seed").get<std::uint64_t>();
-        Pilot pilot(config);
-        pilot.source_file = path;
-        pilot.trained_on = file.at("trained_on").get<std::vector<std::string>>();
-        const json &scalings = file.at("scalings"), &layers = file.at("layers");
-        Layers::for_scalings(*pilot.layers_, [&](const std::string& name, PilotScaling& scaling) {
-            const json& of = scalings.at(name);
-            read_numbers(of.at("shift"), scaling.shift.size(), scaling.shift.data(), path, name + ".shift");
-            read_numbers(of.at("scale"), scaling.scale.size(), scaling.scale.data(), path, name + ".scale");
-        });
-        Layers::for_layers(*pilot.layers_, [&](const std::string& name, PilotLayer& layer) {
-            const json& of = layers.at(name);
-            read_numbers(of.at("weights"), layer.weights.size(), layer.weights.data(), path, name + ".weights");
-            read_numbers(of.at("bias"), layer.bias.size(), layer.bias.data(), path, name + ".bias");
-        });
-        return pilot;
-    } catch (const json::exception& error) {
-        throw InputError(path, 0, "", error.what());
-    }
+    const json document = parse_json(read_file(path, kMaxJsonBytes), path);
+    const JsonReader file(document, path);
+    file.check_format(kPilotFormat, kPilotVersion, "pilot");
+    PilotConfig config;
+    config.representation = parse_representation(file.member("representation").text(), path, "representation");
+    const auto size = [&](const char* key) {
+        return static_cast<unsigned>(file.member(key).integer(1, kLargestLayer));
+    };
+    config.neurons = size("neurons");
+    config.second_layer = size("second_layer");
+    config.sample_layer = size("sample_layer");
+    config.matrix_layer = size("matrix_layer");
+    config.type_layer = size("type_layer");
+    config.slope = file.member("slope").number();
+    config.learning_rate = file.member("learning_rate").number();
+    config.momentum = file.member("momentum").number();
+    config.batch = size("batch");
+    config.epochs = size("epochs");
+    config.seed = file.member("seed").integer(0, UINT64_MAX);
+    const JsonReader scalings = file.member("scalings"), layers = file.member("layers");
+    check_layer_sizes(layers, config);
+    Pilot pilot(config);
+    pilot.source_file = path;
+    pilot.trained_on = file.member("trained_on").texts();
+    Layers::for_scalings(*pilot.layers_, [&](const std::string& name, PilotScaling& scaling) {
+        const JsonReader of = scalings.member(name);
+        read_numbers(of.member("shift"), scaling.shift.size(), scaling.shift.data());
+        read_numbers(of.member("scale"), scaling.scale.size(), scaling.scale.data());
+    });
+    Layers::for_layers(*pilot.layers_, [&](const std::string& name, PilotLayer& layer) {
+        const JsonReader of = layers.member(name);
+        read_numbers(of.member("weights"), layer.weights.size(), layer.weights.data());
+        read_numbers(of.member("bias"), layer.bias.size(), layer.bias.data());
+    });
+    return pilot;
 }
 
 }  // namespace switchyard::dynn_offload

@@ -5,6 +5,7 @@
 
 #include "switchyard/sw_scheduler/base/error.h"
 #include "switchyard/sw_scheduler/base/files.h"
+#include "switchyard/sw_scheduler/base/json_reader.h"
 #include "switchyard/sw_scheduler/base/json_text.h"
 
 namespace switchyard::sched::sushi {
@@ -35,25 +36,25 @@ std::string table_text(const LatencyTable& table) {
 
 LatencyTable read_table(const std::string& path, const Supernet& supernet, const std::string& platform) {
     const json document = parse_json(read_file(path, kMaxJsonBytes), path);
+    const JsonReader file(document, path);
+    file.check_format(kFormat, kVersion, "latency table");
     LatencyTable table;
-    try {
-        if (document.at("format") != kFormat || document.at("version") != kVersion)
-            throw InputError(path, 0, "format", "is no latency table of version 1");
-        document.at("platform").get_to(table.platform);
-        document.at("subnets").get_to(table.subnets);
-        document.at("accuracy").get_to(table.accuracy);
-        document.at("without_us").get_to(table.without_us);
-        document.at("latency_us").get_to(table.latency_us);
-        for (const json& entry : document.at("subgraphs")) {
-            SubGraph subgraph;
-            entry.at("name").get_to(subgraph.name);
-            for (const json& slice : entry.at("slices"))
-                subgraph.slices.push_back({slice.at(0).get<std::uint32_t>(), slice.at(1).get<std::uint32_t>()});
-            table.subgraphs.push_back(std::move(subgraph));
-            table.fill_us.push_back(entry.at("fill_us").get<double>());
+    table.platform = file.member("platform").text();
+    table.subnets = file.member("subnets").texts();
+    table.accuracy = file.member("accuracy").numbers();
+    table.without_us = file.member("without_us").numbers();
+    for (const JsonReader& row : file.member("latency_us").list()) table.latency_us.push_back(row.numbers());
+    for (const JsonReader& entry : file.member("subgraphs").list()) {
+        SubGraph subgraph;
+        subgraph.name = entry.member("name").text();
+        for (const JsonReader& slice : entry.member("slices").list()) {
+            const std::vector<JsonReader> sizes = slice.list();
+            if (sizes.size() != 2) slice.fail("expected [kernels, channels]");
+            subgraph.slices.push_back({static_cast<std::uint32_t>(sizes[0].integer(0, UINT32_MAX)),
+                                       static_cast<std::uint32_t>(sizes[1].integer(0, UINT32_MAX))});
         }
-    } catch (const json::exception& error) {
-        throw InputError(path, 0, "", std::string("is no latency table: ") + error.what());
+        table.subgraphs.push_back(std::move(subgraph));
+        table.fill_us.push_back(entry.member("fill_us").number());
     }
     if (table.platform != platform) throw InputError(path, 0, "platform", "the table was made for another platform");
     bool fits = table.subnets.size() == supernet.subnets.size() && table.accuracy.size() == table.subnets.size() &&

@@ -7,9 +7,17 @@
 #include <fmt/format.h>
 
 #include "switchyard/sw_scheduler/base/error.h"
-#include "switchyard/sw_scheduler/base/files.h"
+#include "switchyard/sw_scheduler/base/plain_number.h"
+#include "switchyard/sw_scheduler/base/shown.h"
+#include "switchyard/sw_scheduler/base/text_lines.h"
 
 namespace switchyard::sched {
+
+namespace {
+
+constexpr unsigned kLongest = 999999999;
+
+}  // namespace
 
 unsigned LengthStatistics::draw(RandomSource& random) const {
     constexpr double kNormal90 = 1.2815515655446004;  // 90th percentile of the standard normal distribution
@@ -43,36 +51,32 @@ unsigned height_of(const TreeOrder& tree) {
 }
 
 std::vector<unsigned> read_lengths(const std::string& path) {
-    std::ifstream file = open_input(path);
+    TextLines lines(path);
     std::vector<unsigned> lengths;
-    std::string line;
-    for (int number = 1; read_line(file, line, path, number); ++number) {
-        if (line.empty()) continue;
-        if (line.size() > 9 || line.find_first_not_of("0123456789") != std::string::npos)
-            throw InputError(path, number, "", "no whole number");
-        lengths.push_back(static_cast<unsigned>(std::stoul(line)));
-        if (lengths.back() == 0) throw InputError(path, number, "", "a length of 0");
+    while (lines.next()) {
+        unsigned length = 0;
+        if (parse_plain_number(lines.line(), length) != Parsed::ok || length < 1 || length > kLongest)
+            lines.fail("", fmt::format("expected a length of 1 to {}, found {}", kLongest, shown(lines.line())));
+        lengths.push_back(length);
     }
     if (lengths.empty()) throw InputError(path, 0, "", "no lengths");
     return lengths;
 }
 
 std::vector<TreeOrder> read_trees(const std::string& path) {
-    std::ifstream file = open_input(path);
+    TextLines lines(path);
     std::vector<TreeOrder> trees;
-    std::string line;
-    for (int number = 1; read_line(file, line, path, number); ++number) {
-        if (line.empty()) continue;
+    while (lines.next()) {
         TreeOrder tree;
         unsigned roots = 0;
-        for (const char c : line) {
+        for (const char c : lines.line()) {
             if (c == ' ' || c == '\t') continue;
-            if (c != '0' && c != '1') throw InputError(path, number, "", "neither 0 nor 1");
-            if (c == '1' && roots < 2) throw InputError(path, number, "", "an inner node without two children");
+            if (c != '0' && c != '1') lines.fail("", "expected 0 and 1, found " + shown(std::string(1, c)));
+            if (c == '1' && roots < 2) lines.fail("", "an inner node without two children");
             roots = c == '1' ? roots - 1 : roots + 1;
             tree.push_back(c == '1' ? 1 : 0);
         }
-        if (roots != 1) throw InputError(path, number, "", fmt::format("{} roots instead of one", roots));
+        if (roots != 1) lines.fail("", fmt::format("{} roots instead of one", roots));
         trees.push_back(std::move(tree));
     }
     if (trees.empty()) throw InputError(path, 0, "", "no trees");

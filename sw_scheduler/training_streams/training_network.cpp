@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "switchyard/sw_scheduler/base/config.h"
+#include "switchyard/sw_scheduler/base/sections.h"
 #include "switchyard/sw_scheduler/training_streams/network_builders.h"
 #include "switchyard/sw_scheduler/workload/dtr_log.h"
 
@@ -268,14 +269,14 @@ TrainingNetwork make_training_network(const TrainingNetworkConfig& config, const
 TrainingNetwork read_training_network(const std::string& path, const GpuDescription& gpu,
                                       std::map<std::string, std::string>& overrides) {
     const YAML::Node root = load_yaml(path);
-    if (!root.IsMap() || !root[kSection]) throw InputError(path, 0, kSection, "missing");
+    check_sections(root, path, {"", {kSection}, {"name"}, {kSection}});
     TrainingNetworkConfig config;
     ConfigReader reader(root[kSection], path, kSection, &overrides);
     describe(reader, config);
     reader.finish();
     if (config.p90 < config.median) throw InputError(path, line_of(root[kSection]), "training.p90", "below the median");
     TrainingNetwork network = make_training_network(config, gpu, path);
-    if (root["name"]) network.name = root["name"].as<std::string>();
+    if (const std::string name = section_text(root, "name"); !name.empty()) network.name = name;
     return network;
 }
 

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "switchyard/sw_scheduler/workload/dtr_log.h"
 
-#include <charconv>
+#include <cstdint>
 #include <unordered_map>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "switchyard/sw_scheduler/base/error.h"
-#include "switchyard/sw_scheduler/base/files.h"
 #include "switchyard/sw_scheduler/base/json_text.h"
+#include "switchyard/sw_scheduler/base/plain_number.h"
+#include "switchyard/sw_scheduler/base/text_lines.h"
 
 namespace switchyard::sched {
 
@@ -19,7 +20,7 @@ using nlohmann::json;
 
 class LogReader {
 public:
-    explicit LogReader(const std::string& path) : path_(path), file_(open_input(path)) {}
+    explicit LogReader(const std::string& path) : path_(path), lines_(path, "JSON") {}
 
     TrainingStream read() {
         stream_.file = path_;
@@ -37,17 +38,11 @@ public:
     }
 
 private:
-    [[noreturn]] void fail(const std::string& message, const std::string& key = "") const {
-        throw InputError(path_, number_, key, message);
-    }
+    [[noreturn]] void fail(const std::string& message, const std::string& key = "") const { lines_.fail(key, message); }
 
     bool next(json& line) {
-        std::string text;
-        do {
-            ++number_;
-            if (!read_line(file_, text, path_, number_)) return false;
-        } while (text.empty());
-        line = parse_json(text, path_, number_);
+        if (!lines_.next()) return false;
+        line = parse_json(lines_.line(), path_, lines_.number());
         if (!line.is_object()) fail("no JSON object: the log is damaged or cut off");
         return true;
     }
@@ -65,12 +60,11 @@ private:
     /// The simulator writes numbers as text.
     std::int64_t number(const json& line, const char* key) const {
         const json& found = value(line, key);
-        if (found.is_number_integer()) return found.get<std::int64_t>();
+        const bool fits = !found.is_number_unsigned() || found.get<std::uint64_t>() <= INT64_MAX;
+        if (found.is_number_integer() && fits) return found.get<std::int64_t>();
         if (found.is_string()) {
-            const std::string digits = found.get<std::string>();
             std::int64_t result = 0;
-            const auto end = std::from_chars(digits.data(), digits.data() + digits.size(), result);
-            if (end.ec == std::errc() && end.ptr == digits.data() + digits.size()) return result;
+            if (parse_plain_number(found.get_ref<const std::string&>(), result) == Parsed::ok) return result;
         }
         fail("no whole number", key);
     }
@@ -219,8 +213,7 @@ private:
     }
 
     std::string path_;
-    std::ifstream file_;
-    int number_ = 0;
+    TextLines lines_;
     bool backward_ = false;
     TrainingStream stream_;
     std::unordered_map<std::string, TensorId> names_;

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <limits>
 #include <set>
-#include <sstream>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -14,6 +13,8 @@
 #include "switchyard/sw_scheduler/base/error.h"
 #include "switchyard/sw_scheduler/base/files.h"
 #include "switchyard/sw_scheduler/base/json_text.h"
+#include "switchyard/sw_scheduler/base/output_marker.h"
+#include "switchyard/sw_scheduler/base/text_lines.h"
 
 namespace switchyard::sched {
 
@@ -56,9 +57,9 @@ std::string segments_error(const char* key, const std::vector<MemorySegment>& se
 }
 
 /// One line of a stream.
-class LineReader {
+class KernelLine {
 public:
-    LineReader(const std::string& text, std::string path, int line) : path_(std::move(path)), line_(line) {
+    KernelLine(const std::string& text, std::string path, int line) : path_(std::move(path)), line_(line) {
         object_ = parse_json(text, path_, line_);
         if (!object_.is_object()) fail("", "wants a JSON object");
         static const std::set<std::string> kKnown{"name",
@@ -74,7 +75,8 @@ public:
                                                   "written_bytes",
                                                   "l2_bytes",
                                                   "memory_instructions",
-                                                  "dependent_loads"};
+                                                  "dependent_loads",
+                                                  kProgramKey};
         for (const auto& [key, value] : object_.items())
             if (kKnown.count(key) == 0) fail(key, "unknown key");
     }
@@ -145,13 +147,10 @@ private:
     nlohmann::json object_;
 };
 
-template <class Read>
-std::vector<GpuKernel> read_lines(std::istream& input, const std::string& source, Read read) {
+std::vector<GpuKernel> read_lines(TextLines lines) {
     std::vector<GpuKernel> kernels;
-    std::string text;
-    for (int line = 1; read(input, text, line); ++line)
-        if (!text.empty()) kernels.push_back(LineReader(text, source, line).read());
-    if (kernels.empty()) throw InputError(source, 0, "", "holds no kernel");
+    while (lines.next()) kernels.push_back(KernelLine(lines.line(), lines.path(), lines.number()).read());
+    if (kernels.empty()) throw InputError(lines.path(), 0, "", "holds no kernel");
     return kernels;
 }
 
@@ -190,16 +189,11 @@ GpuKernel enlarged(const GpuKernel& kernel, std::uint32_t factor) {
 }
 
 std::vector<GpuKernel> read_kernel_stream(const std::string& path) {
-    std::ifstream file = open_input(path);
-    return read_lines(file, path, [&path](std::istream& input, std::string& text, int line) {
-        return read_line(input, text, path, line);
-    });
+    return read_lines(TextLines(path, "JSON"));
 }
 
 std::vector<GpuKernel> parse_kernel_stream(const std::string& text, const std::string& source) {
-    std::istringstream input(text);
-    return read_lines(input, source,
-                      [](std::istream& from, std::string& line, int) { return !!std::getline(from, line); });
+    return read_lines(TextLines(text, source, "JSON"));
 }
 
 std::string kernel_stream_text(const std::vector<GpuKernel>& kernels) {
@@ -210,17 +204,19 @@ std::string kernel_stream_text(const std::vector<GpuKernel>& kernels) {
         return result;
     };
     for (const GpuKernel& kernel : kernels) {
-        nlohmann::ordered_json line = {{"name", kernel.name},
-                                       {"grid", kernel.grid},
-                                       {"block", kernel.block},
-                                       {"registers", kernel.registers_per_thread},
-                                       {"shared_bytes", kernel.shared_bytes},
-                                       {"flops", kernel.work.flops},
-                                       {"tensor_flops", kernel.work.tensor_flops},
-                                       {"read_bytes", kernel.work.read_bytes},
-                                       {"written_bytes", kernel.work.written_bytes},
-                                       {"reads", list(kernel.reads)},
-                                       {"writes", list(kernel.writes)}};
+        nlohmann::ordered_json line;
+        if (text.empty()) line[kProgramKey] = kProgram;
+        line.update({{"name", kernel.name},
+                     {"grid", kernel.grid},
+                     {"block", kernel.block},
+                     {"registers", kernel.registers_per_thread},
+                     {"shared_bytes", kernel.shared_bytes},
+                     {"flops", kernel.work.flops},
+                     {"tensor_flops", kernel.work.tensor_flops},
+                     {"read_bytes", kernel.work.read_bytes},
+                     {"written_bytes", kernel.work.written_bytes},
+                     {"reads", list(kernel.reads)},
+                     {"writes", list(kernel.writes)}});
         if (kernel.schedule.l2_bytes > 0) line["l2_bytes"] = kernel.schedule.l2_bytes;
         if (kernel.schedule.memory_instructions > 0) line["memory_instructions"] = kernel.schedule.memory_instructions;
         if (kernel.schedule.dependent_loads > 0) line["dependent_loads"] = kernel.schedule.dependent_loads;
@@ -272,10 +268,8 @@ std::vector<GpuKernel> decode_kernel_stream(const std::vector<std::uint8_t>& byt
 }
 
 std::vector<GpuKernel> load_kernel_stream(const std::string& path) {
-    const std::vector<std::uint8_t> bytes = read_bytes(path, kMaxImageBytes);
-    const bool binary = bytes.size() >= sizeof(kMagic) && std::equal(kMagic, kMagic + sizeof(kMagic), bytes.begin());
-    return binary ? decode_kernel_stream(bytes, path)
-                  : parse_kernel_stream(std::string(bytes.begin(), bytes.end()), path);
+    if (open_input(path).peek() != kMagic[0]) return read_kernel_stream(path);
+    return decode_kernel_stream(read_bytes(path, kMaxJsonBytes), path);
 }
 
 }  // namespace switchyard::sched

@@ -2,12 +2,12 @@
 #include "switchyard/sw_scheduler/workload/layer_spec.h"
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <optional>
 
 #include <fmt/format.h>
 
+#include "switchyard/sw_scheduler/base/plain_number.h"
 #include "switchyard/sw_scheduler/workload/number_tensors.h"
 
 namespace switchyard::sched {
@@ -47,8 +47,7 @@ void read_filter(MappingReader& reader, LayerSpec& layer) {
     if (sides.size() > 2) reader.fail("filter", "wants a size, or rows and columns");
     const auto side = [&](const std::string& text) {
         std::uint16_t value = 0;
-        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-        if (error != std::errc{} || end != text.data() + text.size() || value == 0)
+        if (parse_plain_number(text, value) != Parsed::ok || value == 0)
             reader.fail("filter", "wants a positive integer, got \"" + text + "\"");
         return value;
     };
@@ -254,10 +253,8 @@ std::optional<std::pair<int, int>> to_range(const std::string& text) {
     const std::size_t dots = text.find("..");
     if (dots == std::string::npos) return std::nullopt;
     int first = 0, last = 0;
-    const char* const begin = text.data();
-    const auto low = std::from_chars(begin, begin + dots, first);
-    const auto high = std::from_chars(begin + dots + 2, begin + text.size(), last);
-    if (low.ptr != begin + dots || high.ptr != begin + text.size() || first < 0 || first > last || last > 9999)
+    if (parse_plain_number(text.substr(0, dots), first) != Parsed::ok ||
+        parse_plain_number(text.substr(dots + 2), last) != Parsed::ok || first < 0 || first > last || last > 9999)
         return std::nullopt;
     return std::pair(first, last);
 }

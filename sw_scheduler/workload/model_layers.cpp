@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "switchyard/sw_scheduler/base/output_marker.h"
+
 namespace switchyard::sched {
 
 namespace {
@@ -135,9 +137,9 @@ std::string layer_text(const LayerSpec& layer) {
 
 std::string to_yaml(const ModelLayers& model) {
     std::string text = fmt::format(
-        "name: {}\nbatch: {}\nsamples_per_input: {}\ninput: {{channels: {}, rows: {}, columns: {}}}\nlayers:\n",
-        quoted(model.name), model.batch_inputs, model.samples_per_input, model.input.channels, model.input.rows,
-        model.input.columns);
+        "{}\nname: {}\nbatch: {}\nsamples_per_input: {}\ninput: {{channels: {}, rows: {}, columns: {}}}\nlayers:\n",
+        kWrittenComment, quoted(model.name), model.batch_inputs, model.samples_per_input, model.input.channels,
+        model.input.rows, model.input.columns);
     for (const LayerSpec& layer : model.layers) text += layer_text(layer);
     return text + fmt::format("outputs: {}\n", quoted_list(model.outputs));
 }

@@ -2,7 +2,6 @@
 #include "switchyard/sw_scheduler/workload/profile.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <utility>
 
@@ -12,6 +11,8 @@
 #include "switchyard/sw_scheduler/base/error.h"
 #include "switchyard/sw_scheduler/base/files.h"
 #include "switchyard/sw_scheduler/base/json_text.h"
+#include "switchyard/sw_scheduler/base/output_marker.h"
+#include "switchyard/sw_scheduler/base/plain_number.h"
 #include "switchyard/sw_scheduler/base/rounding.h"
 
 namespace switchyard::sched {
@@ -60,8 +61,7 @@ std::map<std::uint32_t, std::uint64_t> read_frequency(const json& object, const 
     if (!object.is_object()) throw InputError(path, 0, key, "wants an object of dyn_dim to count");
     for (const auto& [text, count] : object.items()) {
         std::uint32_t dyn_dim = 0;
-        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), dyn_dim);
-        if (error != std::errc{} || end != text.data() + text.size() || dyn_dim > unit_samples)
+        if (parse_plain_number(text, dyn_dim) != Parsed::ok || dyn_dim > unit_samples)
             throw InputError(path, 0, key, fmt::format("\"{}\" is no dyn_dim of 0 to {}", text, unit_samples));
         if (!count.is_number_unsigned()) throw InputError(path, 0, key, "the count of " + text + " is no integer");
         result[dyn_dim] = count.get<std::uint64_t>();
@@ -97,7 +97,8 @@ OperatorProfile read_operator(const json& object, const Profile& profile, const 
 Profile read_head(const json& root, const std::string& path) {
     if (!root.is_object()) throw InputError(path, 0, "", "wants an object");
     for (const auto& [key, value] : root.items())
-        if (key != "batch_samples" && key != "unit_samples" && key != "batches" && key != "operators")
+        if (key != "batch_samples" && key != "unit_samples" && key != "batches" && key != "operators" &&
+            key != kProgramKey)
             throw InputError(path, 0, key, "unknown key");
     Profile profile;
     profile.batch_samples = static_cast<std::uint32_t>(read_count(root, "batch_samples", 1, path));
@@ -216,10 +217,11 @@ void write_profile(const Profile& profile, const DynGraph& graph, const std::str
         else
             entry = std::move(frequency);
     }
-    const json root = {{"batch_samples", profile.batch_samples},
-                       {"unit_samples", profile.unit_samples},
-                       {"batches", profile.batches},
-                       {"operators", operators}};
+    nlohmann::ordered_json root = {{kProgramKey, kProgram},
+                                   {"batch_samples", profile.batch_samples},
+                                   {"unit_samples", profile.unit_samples},
+                                   {"batches", profile.batches},
+                                   {"operators", operators}};
     write_file(json_text(root, 1) + "\n", path);
 }
 

@@ -3,11 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <string_view>
 
+#include <fmt/format.h>
+
+#include "switchyard/sw_scheduler/base/csv.h"
 #include "switchyard/sw_scheduler/base/error.h"
-#include "switchyard/sw_scheduler/base/files.h"
-#include "switchyard/sw_scheduler/base/plain_number.h"
 #include "switchyard/sw_scheduler/base/random_source.h"
 
 namespace switchyard::sched {
@@ -15,23 +15,16 @@ namespace switchyard::sched {
 namespace {
 
 std::vector<Query> read_query_trace(const std::string& path) {
-    std::ifstream file = open_input(path);
+    constexpr double kMostUs = 1e12;
+    CsvReader rows(path, {"arrival_us", "accuracy", "latency_us"}, CsvReader::Header::none);
     std::vector<Query> queries;
-    std::string line;
-    for (int number = 1; read_line(file, line, path, number); ++number) {
-        if (line.empty() || line.front() == '#') continue;
-        double values[3];
-        std::string_view rest = line;
-        for (int i = 0; i < 3; ++i) {
-            const std::size_t comma = rest.find(',');
-            if ((comma == std::string_view::npos) != (i == 2) ||
-                parse_plain_number(rest.substr(0, comma), values[i]) != Parsed::ok)
-                throw InputError(path, number, "", "wants arrival_us,accuracy,latency_us");
-            rest.remove_prefix(std::min(rest.size(), comma + 1));
-        }
-        if (values[0] < 0 || (!queries.empty() && values[0] < queries.back().arrival_us))
-            throw InputError(path, number, "", "arrivals must not go back in time");
-        queries.push_back({values[0], values[1], values[2]});
+    while (rows.next()) {
+        const Query query{rows.number(0, 0, kMostUs), rows.number(1, -kMostUs, kMostUs), rows.number(2, 0, kMostUs)};
+        if (!queries.empty() && query.arrival_us < queries.back().arrival_us)
+            rows.fail(0,
+                      fmt::format("expected {} or more, the arrival before it, found {}; sort the queries by arrival",
+                                  queries.back().arrival_us, query.arrival_us));
+        queries.push_back(query);
     }
     if (queries.empty()) throw InputError(path, 0, "", "has no query");
     return queries;

@@ -13,6 +13,8 @@
 #include "switchyard/sw_scheduler/base/error.h"
 #include "switchyard/sw_scheduler/base/files.h"
 #include "switchyard/sw_scheduler/base/json_text.h"
+#include "switchyard/sw_scheduler/base/output_marker.h"
+#include "switchyard/sw_scheduler/base/text_lines.h"
 
 namespace switchyard {
 
@@ -41,11 +43,10 @@ public:
     }
 
     std::vector<BatchRouting> read(std::size_t max_batches) {
-        std::ifstream file = open_input(path_);
-        std::string text;
-        for (int line = 1; read_line(file, text, path_, line); ++line) {
-            if (text.empty()) continue;
-            const Json object = parse(text, line);
+        TextLines lines(path_, "JSON");
+        while (lines.next()) {
+            const int line = lines.number();
+            const Json object = parse(lines.line(), line);
             const std::uint64_t batch = unsigned_field(object, "batch", line);
             if (last_line_ > 0 && batch == batches_.size() + 1) {
                 finish_batch();
@@ -78,7 +79,7 @@ private:
         Json object = parse_json(text, path_, line);
         if (!object.is_object()) fail(line, "", "not a JSON object");
         for (const auto& [key, value] : object.items()) {
-            static const char* const kKeys[] = {"batch", "switch", "branches", "samples", "mask"};
+            static const char* const kKeys[] = {"batch", "switch", "branches", "samples", "mask", kProgramKey};
             if (std::find(std::begin(kKeys), std::end(kKeys), key) == std::end(kKeys)) fail(line, key, "unknown key");
         }
         return object;
@@ -254,9 +255,10 @@ void write_trace(const std::string& path, const std::vector<SwitchSignature>& sw
                 masks.push_back(routing.masks[i][id]);
             }
             const bool gapless = ids.empty() || ids.back() == ids.size() - 1;
+            if (batch == 0 && i == 0) output.stream() << fmt::format("{{\"{}\":\"{}\",", kProgramKey, kProgram);
             output.stream() << fmt::format(
-                "{{\"batch\":{},\"switch\":{},\"branches\":{},\"samples\":{},\"mask\":[{}]}}\n", batch,
-                json_text(Json(switches[i].name)), switches[i].branches,
+                "{}\"batch\":{},\"switch\":{},\"branches\":{},\"samples\":{},\"mask\":[{}]}}\n",
+                batch == 0 && i == 0 ? "" : "{", batch, json_text(Json(switches[i].name)), switches[i].branches,
                 gapless ? std::to_string(ids.size()) : fmt::format("[{}]", fmt::join(ids, ",")), fmt::join(masks, ","));
         }
     }

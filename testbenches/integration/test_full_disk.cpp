@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-const char* const kOld = "of an earlier run";
+const char* const kOld = "# Written by switchyard\nof an earlier run";
 
 /// The program had no room: one line with the file, status 2, and `file` is the old one.
 void check_kept(const Outcome& outcome, const std::string& file) {

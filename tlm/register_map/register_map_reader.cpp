@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <map>
 #include <set>
 #include <utility>
@@ -10,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "switchyard/sw_scheduler/base/config.h"
+#include "switchyard/sw_scheduler/base/plain_number.h"
 #include "switchyard/tlm/register_map/register_map.h"
 
 namespace switchyard::register_map {
@@ -61,11 +61,8 @@ public:
         return parse(key, value, largest);
     }
     std::uint64_t parse(const std::string& key, const std::string& value, std::uint64_t largest) {
-        const bool hex = value.rfind("0x", 0) == 0;
-        const char* const end = value.data() + value.size();
         std::uint64_t number = 0;
-        const auto [stop, error] = std::from_chars(value.data() + (hex ? 2 : 0), end, number, hex ? 16 : 10);
-        if (stop != end || error != std::errc()) fail(key, fmt::format("wants a number, got \"{}\"", value));
+        if (parse_address(value, number) != Parsed::ok) fail(key, fmt::format("wants a number, got \"{}\"", value));
         if (number > largest) fail(key, fmt::format("wants at most {:#x}, got {}", largest, value));
         return number;
     }

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdio>
-#include <fstream>
-#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,6 +9,7 @@
 
 #include "switchyard/sw_scheduler/base/error.h"
 #include "switchyard/sw_scheduler/base/files.h"
+#include "switchyard/sw_scheduler/base/input_file.h"
 #include "switchyard/tlm/register_map/register_map.h"
 
 using namespace switchyard;
@@ -19,8 +18,7 @@ namespace {
 
 /// Leaves a file that has the text already as it is, so that nothing is compiled again for it.
 void write(const std::string& path, const std::string& text) {
-    std::ifstream before(path, std::ios::binary);
-    if (before && text == std::string(std::istreambuf_iterator<char>(before), {})) return;
+    if (exists(path) && read_file(path, kMaxTextBytes) == text) return;
     write_file(text, path);
 }
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "switchyard/hw/memory/dram/address_mapping.h"
 
-#include <charconv>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "switchyard/sw_scheduler/base/error.h"
+#include "switchyard/sw_scheduler/base/plain_number.h"
 
 namespace switchyard::hw::dram {
 
@@ -44,9 +44,7 @@ std::string read_token(const std::string& part, Token& token) {
     if (token.field == kFieldNames.size())
         return fmt::format("unknown field \"{}\"; known: {}", name, fmt::join(kFieldNames, ", "));
     if (colon == std::string::npos) return "";
-    const char* const end = part.data() + part.size();
-    const auto [stop, error] = std::from_chars(part.data() + colon + 1, end, token.bits);
-    if (error != std::errc() || stop != end || token.bits < 1 || token.bits > 32)
+    if (parse_plain_number(part.substr(colon + 1), token.bits) != Parsed::ok || token.bits < 1 || token.bits > 32)
         return fmt::format("\"{}\" wants 1 to 32 bits behind the colon", part);
     return "";
 }

@@ -12,6 +12,7 @@
 #include "switchyard/hw/memory/dram/address_mapping.h"
 #include "switchyard/hw/memory/dram/builtin_devices.h"
 #include "switchyard/sw_scheduler/base/config.h"
+#include "switchyard/sw_scheduler/base/sections.h"
 
 namespace switchyard::hw::dram {
 
@@ -46,16 +47,12 @@ const BuiltinDevice* find_builtin(const std::string& name) {
     return found == known.end() ? nullptr : &*found;
 }
 
-void check_sections(const YAML::Node& root, const std::string& file, Device& device) {
-    if (!root.IsMap()) throw InputError(file, line_of(root), "", "wants a mapping of sections");
-    std::set<std::string> known;
-    for_each_section(device, [&known](const char* name, auto&&) { known.insert(name); });
-    for (const auto& item : root)
-        if (known.count(item.first.Scalar()) == 0)
-            throw InputError(file, line_of(item.first), item.first.Scalar(),
-                             fmt::format("unknown section; known: {}", fmt::join(known, ", ")));
-    for (const std::string& name : known)
-        if (!root[name].IsDefined()) throw InputError(file, line_of(root), name, "section is missing");
+SectionRules section_rules() {
+    SectionRules rules;
+    Device any;
+    for_each_section(any, [&rules](const char* name, auto&&) { rules.sections.insert(name); });
+    rules.required = rules.sections;
+    return rules;
 }
 
 }  // namespace
@@ -143,13 +140,13 @@ namespace {
 
 Device device_of(const YAML::Node& root, const std::string& file, std::map<std::string, std::string> overrides) {
     Device device;
-    check_sections(root, file, device);
+    check_sections(root, file, section_rules());
     for_each_section(device, [&](const char* section, auto&& describe_section) {
         ConfigReader reader(root[section], file, section, &overrides);
         describe_section(reader);
         reader.finish();
     });
-    if (!overrides.empty()) throw InputError("--set", 0, overrides.begin()->first, "unknown key");
+    refuse_left_overrides(overrides, {});
     if (const std::string message = validation_error(device); !message.empty()) throw InputError(file, 0, "", message);
     return device;
 }

@@ -12,11 +12,9 @@ namespace switchyard::platform::ace {
 namespace {
 
 GpuPlatform read_gpu(const std::string& path, const YAML::Node& file, std::map<std::string, std::string>& overrides) {
-    if (!file["gpu_file"].IsDefined()) return read_gpu_sections(YAML::Node(YAML::NodeType::Map), path, overrides);
-    const std::string gpu_file =
-        (std::filesystem::path(path).parent_path() / file["gpu_file"].Scalar()).lexically_normal().string();
-    read_gpu_platform(gpu_file);  // nothing but a GPU's sections
-    return read_gpu_sections(load_yaml(gpu_file), gpu_file, overrides);
+    const std::filesystem::path gpu_file = section_text(file, "gpu_file");
+    if (gpu_file.empty()) return read_gpu_sections(YAML::Node(YAML::NodeType::Map), path, overrides);
+    return read_gpu_file((std::filesystem::path(path).parent_path() / gpu_file).lexically_normal().string(), overrides);
 }
 
 }  // namespace
@@ -32,13 +30,13 @@ void for_each_section(AceConfig& config, Visit visit) {
 
 AceConfig read_ace_config(const std::string& path, std::map<std::string, std::string> overrides) {
     AceConfig config;
-    std::set<std::string> known = section_names<AceConfig>();
-    known.insert("gpu_file");
-    const YAML::Node file = load_sections(path, "ace", known);
+    const YAML::Node file = load_sections(path, {"ace", section_names<AceConfig>(), {"gpu_file"}, {}});
     config.gpu = read_gpu(path, file, overrides);
     config.gpu.gpu.cta_scheduler.keep_records = true;
     read_sections(file, path, overrides, config);
-    refuse_left_overrides(overrides);
+    std::vector<std::string> known = names_of(ace_keys()), of_gpu = gpu_keys();
+    known.insert(known.end(), of_gpu.begin(), of_gpu.end());
+    refuse_left_overrides(overrides, known);
     const std::string message = hw::validation_error(config.window);
     if (!message.empty()) throw InputError(path, 0, "scheduling_window", message);
     return config;

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "switchyard/hw/dispatcher/kernel_nest.h"
+#include "switchyard/platform/systems/adyna/image_addresses.h"
 #include "switchyard/platform/systems/adyna/network_values.h"
 #include "switchyard/platform/systems/adyna/stages/program_map.h"
 #include "switchyard/sw_scheduler/adyna/image/kernel_store.h"
@@ -92,6 +93,7 @@ Image decode_image_for(const PlatformConfig& platform, const std::vector<std::ui
                          fmt::format("the image was made for platform {}, this platform is {} with other sizes",
                                      image.meta.platform, platform.chip.name));
     check_tiles(platform, image, source);
+    check_addresses(image, {platform.hbm.interfaces(), platform.hbm.region_bytes}, source);
     check_nests(image, source);
     check_network(image, source);
     check_image_fits(platform, image, image_bytes.size(), source);

@@ -11,6 +11,8 @@
 #include "switchyard/sw_scheduler/base/crc32.h"
 #include "switchyard/sw_scheduler/base/error.h"
 #include "switchyard/sw_scheduler/base/files.h"
+#include "switchyard/sw_scheduler/base/input_file.h"
+#include "switchyard/sw_scheduler/base/json_reader.h"
 #include "switchyard/sw_scheduler/base/json_text.h"
 
 namespace switchyard::platform {
@@ -19,18 +21,19 @@ namespace fs = std::filesystem;
 
 namespace {
 
+constexpr const char* kFormat = "switchyard-trace-link";
+constexpr int kVersion = 1;
+
 std::uint32_t checksum_of(const std::string& path) {
-    std::ifstream file = open_input(path);
+    InputFile file(path);
     std::vector<char> chunk(std::size_t{1} << 20);
     std::uint32_t crc = 0;
-    while (file.read(chunk.data(), static_cast<std::streamsize>(chunk.size())) || file.gcount() > 0)
-        crc = crc32_of(chunk.data(), static_cast<std::size_t>(file.gcount()), crc);
-    if (file.bad()) throw InputError(path, 0, "", "cannot be read");
+    while (const std::size_t count = file.read(chunk.data(), chunk.size())) crc = crc32_of(chunk.data(), count, crc);
     return crc;
 }
 
 fs::path folder_of(const std::string& image_path) {
-    return fs::weakly_canonical(fs::absolute(image_path)).parent_path();
+    return fs::path(resolved(image_path)).parent_path();
 }
 
 }  // namespace
@@ -42,9 +45,9 @@ std::string trace_link_path(const std::string& image_path) {
 std::string trace_link(const std::string& trace, const std::vector<std::uint8_t>& image_bytes,
                        const std::string& image_path) {
     const nlohmann::ordered_json link = {
-        {"format", "switchyard-trace-link"},
-        {"version", 1},
-        {"trace", fs::weakly_canonical(fs::absolute(trace)).lexically_relative(folder_of(image_path)).string()},
+        {"format", kFormat},
+        {"version", kVersion},
+        {"trace", fs::path(resolved(trace)).lexically_relative(folder_of(image_path)).string()},
         {"trace_crc32", checksum_of(trace)},
         {"image_crc32", crc32_of(image_bytes.data(), image_bytes.size())}};
     return json_text(link, 2) + "\n";
@@ -57,18 +60,15 @@ std::string declared_trace(const std::vector<std::uint8_t>& image_bytes, const s
     const std::string link_path = trace_link_path(image_path);
     std::error_code error;
     if (!fs::is_regular_file(link_path, error)) throw needed("the model declares no route generator");
-    std::string path;
-    try {
-        const nlohmann::json link = parse_json(read_file(link_path, kMaxTextBytes), link_path);
-        if (link.at("image_crc32") != crc32_of(image_bytes.data(), image_bytes.size()))
-            throw needed(fmt::format("{} is of another image", link_path));
-        path = (folder_of(image_path) / link.at("trace").get<std::string>()).lexically_normal().string();
-        if (!fs::is_regular_file(path, error)) throw needed(fmt::format("the trace of the model is not at {}", path));
-        if (checksum_of(path) != link.at("trace_crc32"))
-            throw needed(fmt::format("{} is not the trace that the image was compiled with", path));
-    } catch (const nlohmann::json::exception&) {
-        throw needed(fmt::format("{} is no trace link", link_path));
-    }
+    const nlohmann::json document = parse_json(read_file(link_path, kMaxTextBytes), link_path);
+    const JsonReader link(document, link_path);
+    link.check_format(kFormat, kVersion, "trace link");
+    if (link.member("image_crc32").integer(0, UINT32_MAX) != crc32_of(image_bytes.data(), image_bytes.size()))
+        throw needed(fmt::format("{} is of another image", link_path));
+    std::string path = (folder_of(image_path) / link.member("trace").text()).lexically_normal().string();
+    if (!fs::is_regular_file(path, error)) throw needed(fmt::format("the trace of the model is not at {}", path));
+    if (checksum_of(path) != link.member("trace_crc32").integer(0, UINT32_MAX))
+        throw needed(fmt::format("{} is not the trace that the image was compiled with", path));
     return path;
 }
 

@@ -179,9 +179,13 @@ const OperatorPlacement& PackageWriter::placement_of(const std::string& tensor) 
 std::vector<std::uint16_t> PackageWriter::labels() const {
     const std::vector<std::size_t>& shape = job_.outputs->shape;
     const std::size_t wanted = std::size_t{distinct()} * image_.meta.batch_samples;
-    if (shape.size() != 2 || shape[0] < wanted || shape[1] == 0 || shape[1] > 65536)
+    const auto output = std::find_if(image_.meta.tensors.begin(), image_.meta.tensors.end(),
+                                     [](const ImageMeta::Tensor& tensor) { return tensor.kind == "output"; });
+    const OperatorShape& one = placement_of(output->name).shape;
+    const std::size_t classes = std::size_t{one.out_channels} * one.out_rows * one.out_columns;
+    if (shape.size() != 2 || shape[0] < wanted || shape[1] != classes || classes > 65536)
         refuse("--expect", "shape",
-               fmt::format("is ({}), wanted are {} samples and their classes", fmt::join(shape, ", "), wanted));
+               fmt::format("is ({}), wanted are {} samples of {} classes", fmt::join(shape, ", "), wanted, classes));
     std::vector<std::uint16_t> labels;
     for (std::uint32_t batch = 0; batch < job_.batches; ++batch) {
         for (std::uint32_t sample = 0; sample < image_.meta.batch_samples; ++sample) {

@@ -6,6 +6,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "switchyard/sw_scheduler/base/output_marker.h"
+
 namespace switchyard::platform {
 
 using nlohmann::ordered_json;
@@ -41,7 +43,8 @@ ordered_json kernel_profile(const Image& image, const SimulatedHost::Profile& re
     }
     ordered_json operators = ordered_json::object();
     for (auto& [op_id, entry] : by_operator) operators[image.meta.operators[op_id].name] = std::move(entry);
-    return {{"batch_samples", image.meta.samples_of_batch()},
+    return {{kProgramKey, kProgram},
+            {"batch_samples", image.meta.samples_of_batch()},
             {"unit_samples", image.meta.samples_of_batch()},
             {"batches", read_back.batches_of_phase * image.meta.batches_in_flight},
             {"operators", std::move(operators)}};

@@ -64,7 +64,9 @@ struct OutputComparison {
     /// Samples with another label although the expected two largest outputs are further apart than `bound`.
     std::size_t wrong_labels = 0;
 };
-/// Of the first dimension's samples that both have. Throws InputError if the outputs of a sample differ in number.
-OutputComparison compare_outputs(const NpyArray& got, const NpyArray& expected, double bound);
+/// Of all samples of `got`, the first dimension. Throws InputError that names `file` if `expected` lacks some of them,
+/// or has outputs of another shape.
+OutputComparison compare_outputs(const NpyArray& got, const NpyArray& expected, double bound,
+                                 const std::string& file = "expected outputs");
 
 }  // namespace switchyard::platform

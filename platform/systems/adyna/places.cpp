@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "switchyard/hw/noc/topology.h"
+#include "switchyard/sw_scheduler/base/plain_number.h"
 
 namespace switchyard::platform {
 
@@ -19,7 +20,8 @@ ordered_json tiles_json(const PlatformConfig& platform, const RunResult& result,
     for (const auto& [place, counters] : result.after_run.since(result.before_run).by_place()) {
         const std::string prefix = "tile_";
         if (place.rfind(prefix, 0) != 0) continue;
-        const auto tile = static_cast<std::size_t>(std::stoul(place.substr(prefix.size())));
+        std::size_t tile = 0;
+        if (parse_plain_number(place.substr(prefix.size()), tile) != Parsed::ok) continue;
         kernels.at(tile) = counters.of("controller").sum("busy_cycles") / run_cycles;
         arrays.at(tile) = counters.of("pe_array").sum("busy_cycles") / run_cycles;
         scratchpads.at(tile) = counters.of("scratchpad").sum("busy_cycles") / run_cycles;

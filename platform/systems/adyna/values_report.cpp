@@ -8,6 +8,7 @@
 
 #include "switchyard/platform/system/report_parts.h"
 #include "switchyard/platform/systems/adyna/expectation.h"
+#include "switchyard/sw_scheduler/base/error.h"
 
 namespace switchyard::platform {
 
@@ -17,7 +18,8 @@ namespace {
 
 /// `batch`: rows of the outputs.
 ordered_json outputs_json(const NpyArray& outputs, std::size_t batch, const ValuesExpectation& expected) {
-    const OutputComparison found = compare_outputs(outputs, read_npy(expected.outputs), expected.bound);
+    const OutputComparison found =
+        compare_outputs(outputs, read_npy(expected.outputs), expected.bound, expected.outputs);
     return {{"expected", expected.outputs},
             {"samples", found.samples},
             {"largest_error", found.largest_error},
@@ -36,9 +38,12 @@ ordered_json routing_json(const Image& image, const std::vector<BatchRouting>& r
     const std::vector<BatchRouting> recorded = joined_batches(
         read_trace(trace, signatures_of(image.meta), image.meta.samples_of_batch(), routed.size() * together), together,
         trace);
+    if (recorded.size() < routed.size())
+        throw InputError(trace, 0, "batches",
+                         fmt::format("expected {}, as the run has, found {}", routed.size(), recorded.size()));
     ordered_json differences = ordered_json::array();
     std::size_t decisions = 0;
-    for (std::size_t batch = 0; batch < std::min(recorded.size(), routed.size()); ++batch) {
+    for (std::size_t batch = 0; batch < routed.size(); ++batch) {
         for (std::size_t s = 0; s < image.meta.switches.size(); ++s) {
             for (std::size_t id = 0; id < routed[batch].samples; ++id) {
                 const std::uint64_t here = routed[batch].masks[s][id], there = recorded[batch].masks[s][id];

@@ -3,12 +3,14 @@
 
 #include <filesystem>
 #include <set>
-#include <sstream>
 
 #include <fmt/format.h>
 
 #include "switchyard/platform/system/platform_sections.h"
 #include "switchyard/sw_scheduler/base/error.h"
+#include "switchyard/sw_scheduler/base/plain_number.h"
+#include "switchyard/sw_scheduler/base/shown.h"
+#include "switchyard/sw_scheduler/base/words.h"
 
 namespace switchyard::platform::brainstorm {
 
@@ -27,23 +29,16 @@ std::string beside(const std::string& path, const std::string& file) {
 }
 
 GpuPlatform read_gpu(const std::string& path, const YAML::Node& file, std::map<std::string, std::string>& overrides) {
-    if (!file["gpu_file"].IsDefined()) throw InputError(path, 1, "gpu_file", "is missing");
-    const std::string gpu_file = beside(path, file["gpu_file"].Scalar());
-    read_gpu_platform(gpu_file);  // nothing but a GPU's sections
-    return read_gpu_sections(load_yaml(gpu_file), gpu_file, overrides);
+    return read_gpu_file(beside(path, section_text(file, "gpu_file")), overrides);
 }
 
 std::vector<double> numbers_of(const std::string& text, const char* key) {
-    std::istringstream words(text);
     std::vector<double> numbers;
-    for (std::string word; words >> word;) {
-        try {
-            std::size_t used = 0;
-            numbers.push_back(std::stod(word, &used));
-            if (used == word.size() && numbers.back() >= 0) continue;
-        } catch (const std::exception&) {
-        }
-        throw InputError("", 0, key, fmt::format("\"{}\" is no number", word));
+    for (const std::string& word : words_of(text)) {
+        double value = 0;
+        if (parse_plain_number(word, value) != Parsed::ok || value < 0)
+            throw InputError("", 0, key, fmt::format("expected numbers of 0 or more, found {}", shown(word)));
+        numbers.push_back(value);
     }
     return numbers;
 }
@@ -87,9 +82,8 @@ std::vector<std::uint64_t> BrainstormConfig::tuned_loads() const {
 BrainstormConfig read_brainstorm_config(const std::string& path, std::map<std::string, std::string> overrides) {
     if (path.empty()) throw InputError("", 0, "platform", "brainstorm wants a platform file");
     BrainstormConfig config;
-    std::set<std::string> known = section_names<BrainstormConfig>();
-    known.insert("gpu_file");
-    const YAML::Node file = load_sections(path, "brainstorm", known);
+    const YAML::Node file =
+        load_sections(path, {"brainstorm", section_names<BrainstormConfig>(), {"gpu_file"}, {"gpu_file"}});
     for (auto it = overrides.begin(); it != overrides.end();) {
         if (it->first.compare(0, 8, "network.") == 0) {
             config.network_overrides.insert(*it);
@@ -102,7 +96,9 @@ BrainstormConfig read_brainstorm_config(const std::string& path, std::map<std::s
     config.gpu.gpu.cta_scheduler.keep_records = true;
     config.gpu.gpu.command_processor.queues = sched::brainstorm::kDeviceQueues;
     read_sections(file, path, overrides, config);
-    refuse_left_overrides(overrides);
+    std::vector<std::string> known = names_of(brainstorm_keys()), of_gpu = gpu_keys();
+    known.insert(known.end(), of_gpu.begin(), of_gpu.end());
+    refuse_left_overrides(overrides, known);
     config.percentiles();
     config.tuned_loads();
     std::string& placement_file = config.mechanisms.placement_file;

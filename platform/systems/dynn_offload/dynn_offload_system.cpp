@@ -21,6 +21,7 @@
 #include "switchyard/platform/systems/dynn_offload/training_device.h"
 #include "switchyard/platform/systems/dynn_offload/uvm_program.h"
 #include "switchyard/sw_scheduler/base/error.h"
+#include "switchyard/sw_scheduler/base/input_file.h"
 #include "switchyard/sw_scheduler/dynn_offload/misprediction_records.h"
 #include "switchyard/sw_scheduler/dynn_offload/partition.h"
 #include "switchyard/sw_scheduler/dynn_offload/pilot.h"
@@ -91,7 +92,7 @@ public:
                 throw InputError(point.platform, 0, "training.pilot",
                                  "dynn-offload wants a file of sy-sched pilot train");
             const std::filesystem::path beside = std::filesystem::path(point.platform).parent_path() / config.pilot;
-            pilot = dynn_offload::Pilot::read(std::filesystem::exists(beside) ? beside.string() : config.pilot);
+            pilot = dynn_offload::Pilot::read(exists(beside.string()) ? beside.string() : config.pilot);
             predictor = std::make_unique<dynn_offload::PilotPredictor>(network_, *pilot);
         }
         if (config.gpus > 1)

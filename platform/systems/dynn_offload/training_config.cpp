@@ -5,8 +5,15 @@
 #include <filesystem>
 
 #include "switchyard/sw_scheduler/base/error.h"
+#include "switchyard/sw_scheduler/base/sections.h"
 
 namespace switchyard::platform::dynn_offload_system {
+
+namespace {
+
+constexpr const char* kLinkSection = "host_link";
+
+}  // namespace
 
 std::uint64_t TrainingPlatform::budget_bytes() const {
     return training.budget_gb > 0 ? static_cast<std::uint64_t>(training.budget_gb * 1e9) : gpu.device_memory.bytes;
@@ -25,12 +32,14 @@ memory_managers::TransferTimes TrainingPlatform::transfer_times() const {
 TrainingPlatform read_training_platform(const std::string& path, const std::map<std::string, std::string>& overrides) {
     if (path.empty()) throw InputError("", 0, "platform", "a training step wants a platform file");
     TrainingPlatform platform;
-    std::map<std::string, std::string> own, of_gpu;
+    std::map<std::string, std::string> own, of_link, of_gpu;
     const std::vector<std::string> sections = gpu_sections();
     for (const auto& [key, value] : overrides) {
         const std::string section = key.substr(0, key.find('.'));
         if (section == "training")
             own[key] = value;
+        else if (section == kLinkSection)
+            of_link[key] = value;
         else if (section == "network")
             platform.network["training." + key.substr(section.size() + 1)] = value;
         else if (std::find(sections.begin(), sections.end(), section) != sections.end())
@@ -39,27 +48,24 @@ TrainingPlatform read_training_platform(const std::string& path, const std::map<
             throw InputError("--set", 0, key, "unknown key");
     }
     const YAML::Node file = load_yaml(path);
-    if (!file.IsMap()) throw InputError(path, line_of(file), "", "wants sections");
-    for (const auto& entry : file) {
-        const std::string& key = entry.first.Scalar();
-        if (key == "system" && entry.second.IsScalar() && entry.second.Scalar() == "dynn_offload") continue;
-        if (key == "training" && entry.second.IsMap()) continue;
-        if (key == "host_link" && entry.second.IsMap()) {
-            for (const auto& setting : entry.second)
-                of_gpu.emplace("host_link." + setting.first.as<std::string>(), setting.second.as<std::string>());
-            continue;
-        }
-        throw InputError(path, line_of(entry.first), key,
-                         "wants `system: dynn_offload` and sections `training`, `host_link`");
-    }
+    check_sections(file, path, {"dynn_offload", {"training", kLinkSection}, {}, {}});
     ConfigReader reader(file["training"], path, "training", &own);
     describe(reader, platform.training);
     reader.finish();
-    if (!own.empty()) throw InputError("--set", 0, own.begin()->first, "unknown key");
+    std::vector<std::string> known;
+    for (const KeyDescription& key : training_keys()) known.push_back(key.key);
+    refuse_left_overrides(own, known);
     if (platform.training.link_gb_per_s > 0 && platform.training.impl == "tlm")
         throw InputError(path, 0, "training.link_gb_per_s", "impl tlm takes the rate of host_link");
     const std::filesystem::path folder = std::filesystem::path(path).parent_path();
     platform.gpu = read_gpu_platform((folder / platform.training.gpu).lexically_normal().string(), of_gpu);
+    // What the platform says of the link wins over the GPU's file.
+    ConfigReader link(file[kLinkSection], path, kLinkSection, &of_link);
+    describe(link, platform.gpu.host_link);
+    link.finish();
+    refuse_left_overrides(of_link, gpu_keys());
+    if (const std::string message = validation_error(platform.gpu.host_link); !message.empty())
+        throw InputError(path, line_of(file[kLinkSection]), kLinkSection, message);
     return platform;
 }
 

@@ -3,12 +3,12 @@
 
 #include <filesystem>
 #include <set>
-#include <sstream>
 
 #include <fmt/format.h>
 
 #include "switchyard/platform/system/platform_sections.h"
 #include "switchyard/sw_scheduler/base/error.h"
+#include "switchyard/sw_scheduler/base/words.h"
 
 namespace switchyard::platform::expert_parallel {
 
@@ -27,8 +27,7 @@ std::string beside(const std::string& path, const std::string& file) {
 /// `pairs` with those of the text.
 std::map<std::string, std::string> with_pairs(std::map<std::string, std::string> pairs, const std::string& path,
                                               const char* key, const std::string& text) {
-    std::istringstream words(text);
-    for (std::string word; words >> word;) {
+    for (const std::string& word : words_of(text)) {
         const std::size_t sign = word.find('=');
         if (sign == 0 || sign == std::string::npos)
             throw InputError(path, 0, key, fmt::format("wants key=value, not \"{}\"", word));
@@ -44,9 +43,7 @@ ExpertParallelConfig read_expert_parallel_config(const std::string& path,
     if (path.empty()) throw InputError("", 0, "platform", "expert_parallel wants a platform file");
     ExpertParallelConfig config;
     const std::set<std::string> own = section_names<ExpertParallelConfig>();
-    std::set<std::string> known = own;
-    known.insert("chip_file");
-    const YAML::Node file = load_sections(path, "expert_parallel", known);
+    const YAML::Node file = load_sections(path, {"expert_parallel", own, {"chip_file"}, {"chip_file"}});
     for (auto it = overrides.begin(); it != overrides.end();) {
         if (own.count(it->first.substr(0, it->first.find('.'))) != 0) {
             ++it;
@@ -56,11 +53,8 @@ ExpertParallelConfig read_expert_parallel_config(const std::string& path,
         it = overrides.erase(it);
     }
     read_sections(file, path, overrides, config);
-    refuse_left_overrides(overrides);
-    const YAML::Node chip_file = file["chip_file"];
-    if (!chip_file.IsDefined() || !chip_file.IsScalar())
-        throw InputError(path, 1, "chip_file", "wants the platform file of a chip");
-    config.chip_file = beside(path, chip_file.Scalar());
+    refuse_left_overrides(overrides, names_of(expert_parallel_keys()));
+    config.chip_file = beside(path, section_text(file, "chip_file"));
     if (!config.cluster.placement_file.empty())
         config.cluster.placement_file = beside(path, config.cluster.placement_file);
     config.chip_parameters = with_pairs({}, path, "cluster.chip_set", config.cluster.chip_set);

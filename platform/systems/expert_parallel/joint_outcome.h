@@ -26,7 +26,7 @@ struct JointOutcome {
     double run_us = 0;  ///< from the begin of the first batch to the end of the last one
 };
 
-/// JSON, from one process to another. Reading throws nlohmann::json::exception, which names the key.
+/// JSON, from one process to another. Reading throws an exception of nlohmann, which names the key.
 std::string text_of(const JointOutcome& outcome);
 JointOutcome joint_outcome(const std::string& text);
 

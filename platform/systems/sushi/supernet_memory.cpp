@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "switchyard/platform/system/npy.h"
 #include "switchyard/sw_scheduler/base/error.h"
@@ -66,26 +67,26 @@ SupernetMemory lay_out(const Supernet& supernet, const std::vector<SubGraph>& su
 
 std::vector<std::pair<std::uint64_t, std::vector<std::uint8_t>>> supernet_values(const Supernet& supernet,
                                                                                  const SupernetMemory& memory) {
-    const auto read = [&](const std::string& name, std::size_t count) {
-        const std::string path = supernet.weights + "/" + name + ".npy";
-        std::vector<std::int32_t> values = read_integer_npy(path).values;
-        if (values.size() != count)
-            throw InputError(path, 0, "", fmt::format("has {} values, the tensor {}", values.size(), count));
-        return values;
+    const auto file_of = [&](const std::string& name) { return supernet.weights + "/" + name + ".npy"; };
+    const auto check = [](const std::string& path, const IntegerNpyArray& array, std::size_t kernels,
+                          std::size_t count) {
+        if (array.shape.empty() || array.shape.front() != kernels || array.values.size() != count)
+            throw InputError(path, 0, "shape",
+                             fmt::format("expected {} kernels of {} values, found ({})", kernels, count / kernels,
+                                         fmt::join(array.shape, ", ")));
     };
     std::vector<std::pair<std::uint64_t, std::vector<std::uint8_t>>> bytes;
     std::vector<std::vector<std::int32_t>> weights, biases;
     for (std::size_t t = 0; t < supernet.tensors.size(); ++t) {
         const Tensor& tensor = supernet.tensors[t];
-        weights.push_back(read(tensor.name + ".weight", tensor.bytes()));
-        biases.push_back(read(tensor.name + ".bias", tensor.whole.kernels));
+        const std::string weight_file = file_of(tensor.name + ".weight"), bias_file = file_of(tensor.name + ".bias");
+        IntegerNpyArray weight = read_int8_npy(weight_file), bias = read_int32_npy(bias_file);
+        check(weight_file, weight, tensor.whole.kernels, tensor.bytes());
+        check(bias_file, bias, tensor.whole.kernels, tensor.whole.kernels);
+        weights.push_back(std::move(weight.values));
+        biases.push_back(std::move(bias.values));
         std::vector<std::uint8_t> image;
-        for (const std::int32_t value : weights.back()) {
-            if (value < -128 || value > 127)
-                throw InputError(supernet.weights + "/" + tensor.name + ".weight.npy", 0, "",
-                                 fmt::format("{} is no int8", value));
-            image.push_back(static_cast<std::uint8_t>(value));
-        }
+        for (const std::int32_t value : weights.back()) image.push_back(static_cast<std::uint8_t>(value));
         bytes.emplace_back(memory.program.tensors[t].address, std::move(image));
     }
     for (std::size_t s = 0; s < supernet.subnets.size(); ++s)

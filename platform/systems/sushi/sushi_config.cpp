@@ -8,6 +8,7 @@
 #include "switchyard/hw/memory/dram/device.h"
 #include "switchyard/platform/system/platform_sections.h"
 #include "switchyard/sw_scheduler/base/error.h"
+#include "switchyard/sw_scheduler/base/input_file.h"
 
 namespace switchyard::platform::sushi {
 
@@ -89,17 +90,17 @@ std::string SushiConfig::fingerprint(const std::string& supernet, const BufferCo
 
 SushiConfig read_sushi_config(const std::string& path, std::map<std::string, std::string> overrides) {
     SushiConfig config;
-    const YAML::Node file = load_sections(path, "sushi", section_names<SushiConfig>());
+    const YAML::Node file = load_sections(path, {"sushi", section_names<SushiConfig>(), {}, {}});
     read_sections(file, path, overrides, config);
     if (config.accelerator.impl == "cycle")
         for (const auto& [key, is_set] : {std::pair{"array_at_peak", config.accelerator.array_at_peak},
                                           {"activations_on_chip", config.accelerator.activations_on_chip}})
             if (is_set) throw InputError(path, 0, std::string("accelerator.") + key, "is for impl analytic");
-    refuse_left_overrides(overrides);
+    refuse_left_overrides(overrides, names_of(sushi_keys()));
     // A device file is found beside the platform's; devices of the library have names.
     const std::filesystem::path device =
         (std::filesystem::path(path).parent_path() / config.dram.device).lexically_normal();
-    if (!path.empty() && config.dram.device.find('.') != std::string::npos && std::filesystem::exists(device))
+    if (!path.empty() && config.dram.device.find('.') != std::string::npos && exists(device.string()))
         config.dram.device = device.string();
     config.dram_rate();
     return config;

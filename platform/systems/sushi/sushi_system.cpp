@@ -14,6 +14,8 @@
 #include "switchyard/platform/systems/sushi/sushi_run.h"
 #include "switchyard/sw_scheduler/base/error.h"
 #include "switchyard/sw_scheduler/base/files.h"
+#include "switchyard/sw_scheduler/base/input_file.h"
+#include "switchyard/sw_scheduler/base/replaceable.h"
 #include "switchyard/sw_scheduler/base/plain_number.h"
 
 namespace switchyard::platform {
@@ -62,7 +64,7 @@ public:
     ordered_json run() override {
         bool reused = false;
         sched::sushi::LatencyTable table;
-        if (std::filesystem::exists(file_)) {
+        if (exists(file_)) {
             try {
                 table = read_table(file_, supernet_, config_.fingerprint(supernet_.name, config_.buffers));
                 reused = true;
@@ -71,6 +73,7 @@ public:
             }
         }
         if (!reused) {
+            check_replaceable(file_);
             std::vector<sched::sushi::SubGraph> subgraphs = sushi::subgraphs_of(supernet_, config_, config_.buffers);
             table = config_.accelerator.impl == "analytic"
                         ? sushi::closed_form_table(supernet_, config_, config_.buffers, std::move(subgraphs))

@@ -224,13 +224,20 @@ SushiWork prepare_work(const std::string& path, const SushiConfig& config, const
     if (config.accelerator.functional) {
         if (work.supernet.weights.empty())
             throw InputError(path, 0, "weights", "a functional run wants a supernet with values");
-        for (const std::int32_t value : read_integer_npy(work.supernet.inputs).values)
-            work.images.push_back(static_cast<std::int8_t>(value));
+        const IntegerNpyArray images = read_int8_npy(work.supernet.inputs);
+        const std::size_t count_of_images = images.shape.empty() ? 0 : images.shape.front();
+        if (count_of_images == 0) throw InputError(work.supernet.inputs, 0, "shape", "expected images, found none");
+        check_shape(work.supernet.inputs, images.shape,
+                    {count_of_images, work.supernet.channels, work.supernet.height, work.supernet.width});
+        for (const std::int32_t value : images.values) work.images.push_back(static_cast<std::int8_t>(value));
         for (const SubNet& subnet : work.supernet.subnets) {
             std::string file = work.supernet.logits;
             const std::size_t at = file.find("{}");
             if (at != std::string::npos) file.replace(at, 2, subnet.name);
-            work.logits.push_back(read_integer_npy(file).values);
+            IntegerNpyArray logits = read_int32_npy(file);
+            check_shape(file, logits.shape,
+                        {count_of_images, static_cast<std::size_t>(subnet.layers.back().layer.output_bytes() / 4)});
+            work.logits.push_back(std::move(logits.values));
         }
     }
     return work;

@@ -7,10 +7,12 @@
 #include <fmt/format.h>
 
 #include "switchyard/sw_scheduler/adyna/image/image_check.h"
+#include "switchyard/sw_scheduler/adyna/image/image_file.h"
 #include "switchyard/sw_scheduler/adyna/image/image_meta.h"
 #include "switchyard/sw_scheduler/base/bytes.h"
 #include "switchyard/sw_scheduler/base/crc32.h"
 #include "switchyard/sw_scheduler/base/files.h"
+#include "switchyard/sw_scheduler/base/input_file.h"
 #include "switchyard/sw_scheduler/base/rounding.h"
 
 namespace switchyard {
@@ -257,8 +259,20 @@ void write_image(const Image& image, const std::string& path) {
     write_file({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path);
 }
 
+std::vector<std::uint8_t> read_image_bytes(const std::string& path) {
+    InputFile file(path);
+    Bytes bytes(kHeaderBytes);
+    bytes.resize(file.read(bytes.data(), bytes.size()));
+    const std::uint64_t size = read_header(bytes, path).file_bytes;
+    if (size > kMaxImageBytes)
+        fail(path, "header (offset 0)", fmt::format("{} bytes are more than an image has, {}", size, kMaxImageBytes));
+    const std::string rest = file.rest(size - std::min<std::uint64_t>(size, bytes.size()));
+    bytes.insert(bytes.end(), rest.begin(), rest.end());
+    return bytes;
+}
+
 Image read_image(const std::string& path) {
-    return decode_image(read_bytes(path, kMaxImageBytes), path);
+    return decode_image(read_image_bytes(path), path);
 }
 
 }  // namespace switchyard

@@ -14,6 +14,7 @@
 #include "switchyard/hw/link/collective_run.h"
 #include "switchyard/sw_scheduler/base/error.h"
 #include "switchyard/sw_scheduler/base/files.h"
+#include "switchyard/sw_scheduler/base/text_lines.h"
 #include "switchyard/sw_scheduler/collectives/collectives.h"
 
 using namespace switchyard;
@@ -29,12 +30,13 @@ struct Row {
 };
 
 std::vector<Row> read_rows(const std::string& path) {
-    std::ifstream file = open_input(path);
+    TextLines lines(path, "CSV");
     std::vector<Row> rows;
-    std::string line, source;
-    for (int number = 1; read_line(file, line, path, number); ++number) {
-        if (line.empty() || line[0] == '#') continue;
-        std::istringstream text(line);
+    std::string source;
+    while (lines.next()) {
+        if (lines.line()[0] == '#') continue;
+        const int number = lines.number();
+        std::istringstream text(lines.line());
         std::vector<std::string> cells(7);
         for (std::string& cell : cells) std::getline(text, cell, ',');
         Row row;

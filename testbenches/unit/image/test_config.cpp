@@ -149,7 +149,8 @@ TEST_CASE("keys describe themselves", "[config]") {
 }
 
 TEST_CASE("files that are no YAML", "[config]") {
-    CHECK(error_of([] { load_yaml("/nowhere/p.yaml"); }) == "/nowhere/p.yaml: cannot be read");
+    CHECK(error_of([] { load_yaml("/nowhere/p.yaml"); }) ==
+          "/nowhere/p.yaml: cannot be read: No such file or directory");
     CHECK(error_of([] { load_yaml("/tmp"); }) == "/tmp: is a directory");
     const TemporaryFile file("a: 1\nb: [1\nc: 2\n");
     CHECK_THAT(error_of([&] { load_yaml(file.path()); }), Catch::Matchers::StartsWith(file.path() + ":3: not YAML: "));

@@ -3,13 +3,13 @@
 
 #include <filesystem>
 #include <functional>
-#include <sstream>
 
 #include "full_disk.h"
 #include "small_image.h"
 #include "switchyard/sw_scheduler/adyna/image/image.h"
 #include "switchyard/sw_scheduler/base/error.h"
 #include "switchyard/sw_scheduler/base/scratch_folder.h"
+#include "switchyard/sw_scheduler/base/text_lines.h"
 #include "switchyard/sw_scheduler/workload/trace.h"
 #include "switchyard/testbenches/catch.h"
 
@@ -144,7 +144,8 @@ TEST_CASE("what may never end is not read", "[files]") {
     const ScratchFolder folder("switchyard-files");
     CHECK(file_error([] { text_of("/dev/zero"); }) == "/dev/zero: is neither file nor pipe");
     CHECK(file_error([&] { text_of(folder.file(".")); }) == folder.file(".") + ": is a directory");
-    CHECK(file_error([&] { text_of(folder.file("none")); }) == folder.file("none") + ": cannot be read");
+    CHECK(file_error([&] { text_of(folder.file("none")); }) ==
+          folder.file("none") + ": cannot be read: No such file or directory");
     write_file("", folder.file("sparse"));
     fs::resize_file(folder.file("sparse"), kMaxTextBytes + 1);
     CHECK(file_error([&] { text_of(folder.file("sparse")); }) ==
@@ -156,15 +157,13 @@ TEST_CASE("what may never end is not read", "[files]") {
 }
 
 TEST_CASE("lines end, at the latest where they are too long", "[files]") {
-    std::istringstream text("one\n\nlast");
-    std::string line;
-    CHECK(read_line(text, line, "text", 1));
-    CHECK(line == "one");
-    CHECK(read_line(text, line, "text", 2));
-    CHECK(line.empty());
-    CHECK(read_line(text, line, "text", 3));
-    CHECK(line == "last");
-    CHECK_FALSE(read_line(text, line, "text", 4));
+    TextLines lines(std::string("\xEF\xBB\xBFone\r\n\r\nlast"), "text", "text");
+    CHECK(lines.next());
+    CHECK(lines.line() == "one");
+    CHECK(lines.next());
+    CHECK(lines.line() == "last");
+    CHECK(lines.number() == 3);
+    CHECK_FALSE(lines.next());
     const ScratchFolder folder("switchyard-files");
     write_file("", folder.file("endless"));
     fs::resize_file(folder.file("endless"), kMaxLineBytes + 1);

@@ -168,7 +168,8 @@ TEST_CASE("other versions and other files are told apart", "[image]") {
     CHECK(image_error(bytes) == "net.syk: header (offset 0): version 6, but version 5 is supported");
     bytes[0] = 'X';
     CHECK(image_error(bytes) == "net.syk: header (offset 0): not a kernel image");
-    CHECK(error_of([] { read_image("/nowhere/net.syk"); }) == "/nowhere/net.syk: cannot be read");
+    CHECK(error_of([] { read_image("/nowhere/net.syk"); }) ==
+          "/nowhere/net.syk: cannot be read: No such file or directory");
     CHECK(error_of([] { read_image("/tmp"); }) == "/tmp: is a directory");
     CHECK(error_of([] { write_image(small_image(), "/nowhere/net.syk"); }) ==
           "/nowhere/net.syk: cannot be written: No such file or directory");

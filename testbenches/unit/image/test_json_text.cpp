@@ -72,7 +72,8 @@ TEST_CASE("image META says what it lacks, not in the library's words", "[json][i
         return std::string("no error");
     };
     CHECK(refused("{") == "META: not JSON from byte 2 on");
-    CHECK(refused("{}") == "META: key 'model' not found");
+    CHECK(refused("{}") == "META: model: is missing");
+    CHECK(refused("{\"model\": 1}") == "META: model: expected a text, found 1");
     CHECK(refused("[]").find("json.exception") == std::string::npos);
     std::string text = meta_to_json(ImageMeta());
     CHECK(refused(text) == "no error");

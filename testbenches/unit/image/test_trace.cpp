@@ -88,7 +88,8 @@ TEST_CASE("lines that are no record", "[trace]") {
     CHECK(top_error("{\"batch\":0,\"mask\":[],\"sample\":4}") == ":1: sample: unknown key");
     CHECK(top_error("{\"batch\":0}") == ":1: switch: is missing");
     CHECK(error_in("") == ": holds no batch");
-    CHECK(error_of([] { read_trace("/nowhere/t.jsonl", kSwitches, 4); }) == "/nowhere/t.jsonl: cannot be read");
+    CHECK(error_of([] { read_trace("/nowhere/t.jsonl", kSwitches, 4); }) ==
+          "/nowhere/t.jsonl: cannot be read: No such file or directory");
     CHECK(error_of([] { read_trace("/tmp", kSwitches, 4); }) == "/tmp: is a directory");
 }
 

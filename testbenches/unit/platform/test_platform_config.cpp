@@ -205,9 +205,9 @@ TEST_CASE("sections are checked", "[platform]") {
     const std::string twice = mini_with("energy: {}", "energy: {}\nhost: {}");
     CHECK(error_of(twice) ==
           "FILE:" + std::to_string(line_of_text(twice, "energy: {}") + 1) + ": host: is given twice");
-    CHECK(error_of("- 1\n") == "FILE:1: wants a mapping of sections");
+    CHECK(error_of("- 1\n") == "FILE:1: wants a mapping of sections, found a list");
     CHECK_THAT(error_of("chip: {\n"), Catch::Matchers::StartsWith("FILE:2: not YAML: "));
-    CHECK_THROWS_WITH(read_platform("/nowhere.yaml"), "/nowhere.yaml: cannot be read");
+    CHECK_THROWS_WITH(read_platform("/nowhere.yaml"), "/nowhere.yaml: cannot be read: No such file or directory");
 }
 
 TEST_CASE("sizes that contradict each other are refused", "[platform]") {

@@ -36,11 +36,11 @@ void random_switches(const std::map<std::string, std::string>& overrides, std::s
         const SupernetMemory memory = platform::sushi::lay_out(supernet, subgraphs);
         SushiChip chip("chip", config, config.buffers, memory);
         for (auto& [address, bytes] : supernet_values(supernet, memory)) chip.write_dram(address, bytes);
-        const std::vector<std::int32_t> images = read_integer_npy(supernet.inputs).values;
+        const std::vector<std::int32_t> images = read_int8_npy(supernet.inputs).values;
         std::vector<std::vector<std::int32_t>> logits;
         for (const SubNet& subnet : supernet.subnets) {
             std::string file = supernet.logits;
-            logits.push_back(read_integer_npy(file.replace(file.find("{}"), 2, subnet.name)).values);
+            logits.push_back(read_int32_npy(file.replace(file.find("{}"), 2, subnet.name)).values);
         }
         RandomSource random(seed, 0);
         std::size_t equal = 0, fills = 0;
