@@ -117,10 +117,11 @@ std::vector<BatchRouting> RunCommand::no_routes(const Image& program, const Netw
 }
 
 nlohmann::ordered_json RunCommand::values_json(const Image& program, const NetworkValues& values,
-                                               const std::vector<BatchRouting>& routed, const RunResult& run) const {
+                                               const std::vector<BatchRouting>& routed, const RunResult& run,
+                                               const ReadExpectation& expectation) const {
     nlohmann::ordered_json result = {{"weights", weights}, {"inputs", inputs}};
     for (const auto& [name, crc] : run.tensors) result["tensors_crc32"][name] = crc;
-    result.update(compared_values(program, values.output(routed), routed, {expected, bound, trace}));
+    result.update(compared_values(program, values.output(routed), routed, expectation));
     return result;
 }
 
@@ -134,11 +135,13 @@ int RunCommand::run() const {
     const Image program = decode_image_for(config, bytes, image);
     sched::RoutingSource source;
     std::optional<NetworkValues> values;
+    ReadExpectation expectation;
     std::vector<BatchRouting> routing;
     if (config.chip.functional) {
         values.emplace(program, weights, inputs);
         source.kind = "computed";
         routing = no_routes(program, *values);
+        expectation = read_expectation(program, *values, routing.size(), {expected, bound, trace});
     } else {
         sched::Routes found = routes(program, bytes);
         source = std::move(found.source);
@@ -184,7 +187,7 @@ int RunCommand::run() const {
         documents["report"] = make_report(chosen, program, routing, source, result);
         if (routing.size() < asked)
             documents["report"]["interrupted"] = {{"batches_asked", asked * program.meta.batches_in_flight}};
-        if (values) documents["report"]["values"] = values_json(program, *values, routing, result);
+        if (values) documents["report"]["values"] = values_json(program, *values, routing, result, expectation);
         documents["speed"] = make_speed(chosen, result);
         documents["profile"] = kernel_profile(*result.host.phases.back().image, result.host.profiles.back());
         return documents;

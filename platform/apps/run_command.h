@@ -43,7 +43,8 @@ struct RunCommand {
     /// One batch for each of the inputs, or as many as are wanted; the chip finds the routes.
     std::vector<BatchRouting> no_routes(const Image& program, const NetworkValues& values) const;
     nlohmann::ordered_json values_json(const Image& program, const NetworkValues& values,
-                                       const std::vector<BatchRouting>& routed, const RunResult& run) const;
+                                       const std::vector<BatchRouting>& routed, const RunResult& run,
+                                       const ReadExpectation& expectation) const;
     int run() const;
 };
 

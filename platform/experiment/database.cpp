@@ -16,10 +16,8 @@ constexpr int kStepsBetweenLooks = 10000;
 /// Of all databases of a process: an expression may build any text.
 constexpr sqlite3_int64 kMaxMemoryBytes = sqlite3_int64{512} << 20;
 
-/// Lets a statement read tables and call functions, and nothing else. Columns of a virtual table that a PRAGMA fills
-/// are read as well.
-extern "C" int authorize_reading(void* /*context*/, int action, const char* first, const char* second,
-                                 const char* /*database*/, const char* /*trigger*/) {
+/// Lets a statement read tables and call functions, and nothing else.
+int permission(int action, const char* first, const char* second) {
     switch (action) {
         case SQLITE_SELECT:
         case SQLITE_READ:
@@ -34,6 +32,14 @@ extern "C" int authorize_reading(void* /*context*/, int action, const char* firs
         default:
             return SQLITE_DENY;
     }
+}
+
+/// `denied`: a bool, set where a statement may not do what it asks for.
+extern "C" int authorize_reading(void* denied, int action, const char* first, const char* second,
+                                 const char* /*database*/, const char* /*trigger*/) {
+    const int result = permission(action, first, second);
+    if (result != SQLITE_OK) *static_cast<bool*>(denied) = true;
+    return result;
 }
 
 extern "C" int stop_if_interrupted(void* /*context*/) {
@@ -93,7 +99,14 @@ Database::Database(const std::string& file, Access access) : file_(file), writes
     sqlite3_db_config(connection_, SQLITE_DBCONFIG_DQS_DML, 0, nullptr);
     sqlite3_db_config(connection_, SQLITE_DBCONFIG_DQS_DDL, 0, nullptr);
     sqlite3_progress_handler(connection_, kStepsBetweenLooks, stop_if_interrupted, nullptr);
-    if (access != Access::write) sqlite3_set_authorizer(connection_, authorize_reading, nullptr);
+    if (access == Access::write) return;
+    try {
+        run("SELECT count(*) FROM sqlite_master");  // SQLite opens a file that is no database
+    } catch (const InputError&) {
+        sqlite3_close(connection_);
+        throw;
+    }
+    sqlite3_set_authorizer(connection_, authorize_reading, &denied_);
 }
 
 Database::~Database() {
@@ -101,7 +114,7 @@ Database::~Database() {
 }
 
 void Database::fail() const {
-    const int status = sqlite3_errcode(connection_);
+    const int status = denied_ ? SQLITE_AUTH : sqlite3_errcode(connection_);
     if (status == SQLITE_INTERRUPT) throw Interrupted("interrupted in a statement of SQL");
     throw InputError(file_, 0, "", meaning_of(status, connection_));
 }
@@ -112,6 +125,7 @@ void Database::run(const std::string& sql) {
 
 Statement::Statement(Database& database, const std::string& sql) : database_(database) {
     const char* rest = nullptr;
+    database_.denied_ = false;
     if (sqlite3_prepare_v2(database_.connection_, sql.c_str(), -1, &statement_, &rest) != SQLITE_OK) database_.fail();
     const bool writes = statement_ != nullptr && !database_.writes_ && sqlite3_stmt_readonly(statement_) == 0;
     if (writes) {
@@ -162,7 +176,7 @@ bool Statement::step() {
     const int status = sqlite3_step(statement_);
     if (status == SQLITE_ROW) return true;
     if (status != SQLITE_DONE) {
-        const std::string message = meaning_of(status, database_.connection_);
+        const std::string message = meaning_of(database_.denied_ ? SQLITE_AUTH : status, database_.connection_);
         sqlite3_reset(statement_);
         if (status == SQLITE_INTERRUPT) throw Interrupted("interrupted in a statement of SQL");
         throw InputError(database_.file(), 0, "", message);

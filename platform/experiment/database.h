@@ -43,6 +43,7 @@ private:
 
     std::string file_;
     bool writes_;
+    bool denied_ = false;  ///< of the statement that was prepared last: it would write
     sqlite3* connection_ = nullptr;
 };
 

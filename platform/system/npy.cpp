@@ -144,15 +144,19 @@ IntegerNpyArray read_int32_npy(const std::string& path) {
     return array;
 }
 
-void check_shape(const std::string& path, const std::vector<std::size_t>& shape,
-                 const std::vector<std::size_t>& expected) {
+bool same_shape(const std::vector<std::size_t>& a, const std::vector<std::size_t>& b) {
     const auto without_ones = [](const std::vector<std::size_t>& sizes) {
         std::vector<std::size_t> left;
         for (std::size_t i = 0; i < sizes.size(); ++i)
             if (i == 0 || sizes[i] != 1) left.push_back(sizes[i]);
         return left;
     };
-    if (shape.empty() || without_ones(shape) != without_ones(expected))
+    return without_ones(a) == without_ones(b);
+}
+
+void check_shape(const std::string& path, const std::vector<std::size_t>& shape,
+                 const std::vector<std::size_t>& expected) {
+    if (!same_shape(shape, expected))
         throw InputError(path, 0, "shape",
                          fmt::format("expected ({}), found ({})", fmt::join(expected, ", "), fmt::join(shape, ", ")));
 }

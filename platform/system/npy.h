@@ -26,8 +26,9 @@ struct IntegerNpyArray {
 IntegerNpyArray read_int8_npy(const std::string& path);
 IntegerNpyArray read_int32_npy(const std::string& path);
 
-/// Throws InputError "file: shape: expected (128, 10), found (0, 10)" for an array of another shape. Behind the first
-/// dimension, dimensions of one may be left out and added.
+/// Behind the first dimension, dimensions of one count for nothing.
+bool same_shape(const std::vector<std::size_t>& a, const std::vector<std::size_t>& b);
+/// Throws InputError "file: shape: expected (128, 10), found (0, 10)" for an array of another shape.
 void check_shape(const std::string& path, const std::vector<std::size_t>& shape,
                  const std::vector<std::size_t>& expected);
 

@@ -144,16 +144,32 @@ std::string plain_yaml(const std::string& text, const std::string& file) {
     return plain;
 }
 
-void check_yaml(const std::string& text, const std::string& file) {
+namespace {
+
+void parse(const std::string& text, YAML::EventHandler& handler) {
     std::istringstream input(text);
-    DocumentCheck check(file);
+    YAML::Parser parser(input);
+    while (parser.HandleNextDocument(handler)) {
+    }
+}
+
+}  // namespace
+
+void check_yaml(const std::string& text, const std::string& file) {
     try {
-        YAML::Parser parser(input);
-        while (parser.HandleNextDocument(check)) {
-        }
+        DocumentCheck check(file);
+        parse(text, check);
     } catch (const YAML::Exception& error) {
         throw InputError(file, error.mark.is_null() ? 0 : error.mark.line + 1, "",
                          "not YAML: " + meaning_of(error.msg));
+    }
+    if (text.find_first_of("'\"") == std::string::npos) return;
+    // yaml-cpp closes a quote at the end of the file. An end of the document within quotes it refuses.
+    try {
+        DocumentCheck check(file);
+        parse(text + "\n...\n", check);
+    } catch (const YAML::Exception&) {
+        throw InputError(file, 0, "", "not YAML: a quote is not closed before the end of the file");
     }
 }
 

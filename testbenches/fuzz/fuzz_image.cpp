@@ -3,6 +3,8 @@
 #include <cstring>
 #include <vector>
 
+#include <nlohmann/json.hpp>
+
 #include "fuzz_input.h"
 #include "switchyard/platform/chip/platform_config.h"
 #include "switchyard/platform/systems/adyna/accepted_image.h"

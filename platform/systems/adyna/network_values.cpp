@@ -196,13 +196,19 @@ NpyArray NetworkValues::output() const {
     return outputs_.back().values;
 }
 
+std::vector<std::size_t> NetworkValues::output_shape(std::size_t batches) const {
+    const std::size_t step = outputs_.front().tensor->per_input ? image_.meta.samples_per_input : 1;
+    std::vector<std::size_t> shape = outputs_.front().values.shape;
+    shape[0] = batches * (image_.meta.batch_samples / step);
+    return shape;
+}
+
 NpyArray NetworkValues::output(const std::vector<BatchRouting>& routed) const {
     const std::size_t size = elements(placement_of(*outputs_.front().tensor).shape);
     const std::size_t step = outputs_.front().tensor->per_input ? image_.meta.samples_per_input : 1;
     const std::size_t rows = image_.meta.batch_samples / step;  // of a batch
     NpyArray result;
-    result.shape = outputs_.front().values.shape;
-    result.shape[0] = routed.size() * rows;
+    result.shape = output_shape(routed.size());
     result.values.assign(result.shape[0] * size, 0);
     for (std::size_t batch = 0; batch < routed.size(); ++batch) {
         for (const Output& output : outputs_) {
@@ -219,13 +225,18 @@ NpyArray NetworkValues::output(const std::vector<BatchRouting>& routed) const {
     return result;
 }
 
+void check_expected_shape(const std::vector<std::size_t>& got, const std::vector<std::size_t>& expected,
+                          const std::string& file) {
+    std::vector<std::size_t> compared = expected;
+    if (!compared.empty() && compared[0] > got.at(0)) compared[0] = got[0];
+    if (!same_shape(compared, got)) check_shape(file, expected, got);
+    for (const std::size_t size : got)
+        if (size == 0) throw InputError(file, 0, "shape", "there is nothing to compare: the run has no outputs");
+}
+
 OutputComparison compare_outputs(const NpyArray& got, const NpyArray& expected, double bound, const std::string& file) {
-    // The outputs of more batches than were run may be there; fewer would leave samples without a comparison.
-    std::vector<std::size_t> shape = expected.shape;
-    if (!shape.empty() && !got.shape.empty() && shape[0] > got.shape[0]) shape[0] = got.shape[0];
-    check_shape(file, shape, got.shape);
-    const std::size_t outputs = got.shape[0] == 0 ? 0 : got.values.size() / got.shape[0];
-    if (outputs == 0) throw InputError(file, 0, "shape", "there is nothing to compare: the run has no outputs");
+    check_expected_shape(got.shape, expected.shape, file);
+    const std::size_t outputs = got.values.size() / got.shape[0];
     OutputComparison result;
     result.samples = got.shape[0];
     double sum = 0;

@@ -38,6 +38,8 @@ public:
     /// reaches; samples that reach none are zero: in HBM stands what an earlier batch left in their place. A row is a
     /// sample, or an input if ImageMeta::Tensor::per_input.
     NpyArray output(const std::vector<BatchRouting>& routed) const;
+    /// Of output() after as many batches.
+    std::vector<std::size_t> output_shape(std::size_t batches) const;
 
 private:
     using Slices = std::vector<std::vector<std::uint8_t>>;  ///< one an ik
@@ -64,6 +66,10 @@ struct OutputComparison {
     /// Samples with another label although the expected two largest outputs are further apart than `bound`.
     std::size_t wrong_labels = 0;
 };
+/// Throws InputError that names `file` if there is nothing to compare, if `expected` lacks some samples of outputs of shape
+/// `got`, or has outputs of another shape. Outputs of more samples may be there.
+void check_expected_shape(const std::vector<std::size_t>& got, const std::vector<std::size_t>& expected,
+                          const std::string& file);
 /// Of all samples of `got`, the first dimension. Throws InputError that names `file` if `expected` lacks some of them,
 /// or has outputs of another shape.
 OutputComparison compare_outputs(const NpyArray& got, const NpyArray& expected, double bound,

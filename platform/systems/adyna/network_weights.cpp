@@ -109,6 +109,11 @@ private:
         NpyArray array = read_npy(path);
         if (array.shape.empty() || !has_channels(array.shape[0]) || array.values.size() != stored * array.shape[0])
             wrong_shape(path, array, fmt::format("{} channels of {} weights", shape_.out_channels, stored));
+        // Another order of the dimensions, such as channels last, has as many values.
+        if (array.shape.size() == 4 &&
+            (array.shape[2] != shape_.filter_rows || array.shape[3] != shape_.filter_columns))
+            wrong_shape(path, array,
+                        fmt::format("filters of {} x {} last", shape_.filter_rows, shape_.filter_columns));
         return std::move(array.values);
     }
 

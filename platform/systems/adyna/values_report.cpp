@@ -17,10 +17,10 @@ using nlohmann::ordered_json;
 namespace {
 
 /// `batch`: rows of the outputs.
-ordered_json outputs_json(const NpyArray& outputs, std::size_t batch, const ValuesExpectation& expected) {
+ordered_json outputs_json(const NpyArray& outputs, std::size_t batch, const ReadExpectation& expected) {
     const OutputComparison found =
-        compare_outputs(outputs, read_npy(expected.outputs), expected.bound, expected.outputs);
-    return {{"expected", expected.outputs},
+        compare_outputs(outputs, expected.outputs, expected.files.bound, expected.files.outputs);
+    return {{"expected", expected.files.outputs},
             {"samples", found.samples},
             {"largest_error", found.largest_error},
             {"largest_error_at",
@@ -28,19 +28,14 @@ ordered_json outputs_json(const NpyArray& outputs, std::size_t batch, const Valu
               {"sample", found.worst_sample % batch},
               {"output", found.worst_output}}},
             {"mean_error", found.mean_error},
-            {"bound", expected.bound},
+            {"bound", expected.files.bound},
             {"different_labels", found.different_labels},
             {"wrong_labels", found.wrong_labels}};
 }
 
-ordered_json routing_json(const Image& image, const std::vector<BatchRouting>& routed, const std::string& trace) {
-    const std::uint32_t together = image.meta.batches_in_flight;
-    const std::vector<BatchRouting> recorded = joined_batches(
-        read_trace(trace, signatures_of(image.meta), image.meta.samples_of_batch(), routed.size() * together), together,
-        trace);
-    if (recorded.size() < routed.size())
-        throw InputError(trace, 0, "batches",
-                         fmt::format("expected {}, as the run has, found {}", routed.size(), recorded.size()));
+ordered_json routing_json(const Image& image, const std::vector<BatchRouting>& routed,
+                          const ReadExpectation& expected) {
+    const std::vector<BatchRouting>& recorded = expected.routing;
     ordered_json differences = ordered_json::array();
     std::size_t decisions = 0;
     for (std::size_t batch = 0; batch < routed.size(); ++batch) {
@@ -57,17 +52,37 @@ ordered_json routing_json(const Image& image, const std::vector<BatchRouting>& r
             }
         }
     }
-    return {{"recorded", trace}, {"decisions", decisions}, {"differences", std::move(differences)}};
+    return {{"recorded", expected.files.trace}, {"decisions", decisions}, {"differences", std::move(differences)}};
 }
 
 }  // namespace
 
+ReadExpectation read_expectation(const Image& image, const NetworkValues& values, std::size_t batches,
+                                 const ValuesExpectation& files) {
+    ReadExpectation read{files, {}, {}};
+    if (!files.outputs.empty()) {
+        read.outputs = read_npy(files.outputs);
+        check_expected_shape(values.output_shape(batches), read.outputs.shape, files.outputs);
+    }
+    if (!files.trace.empty()) {
+        const std::uint32_t together = image.meta.batches_in_flight;
+        read.routing = joined_batches(
+            read_trace(files.trace, signatures_of(image.meta), image.meta.samples_of_batch(), batches * together),
+            together, files.trace);
+        if (read.routing.size() < batches)
+            throw InputError(files.trace, 0, "batches",
+                             fmt::format("expected {}, as the run has, found {}", batches * together,
+                                         read.routing.size() * together));
+    }
+    return read;
+}
+
 ordered_json compared_values(const Image& image, const NpyArray& outputs, const std::vector<BatchRouting>& routed,
-                             const ValuesExpectation& expected) {
+                             const ReadExpectation& expected) {
     ordered_json result = ordered_json::object();
-    if (!expected.outputs.empty())
+    if (!expected.files.outputs.empty())
         result["outputs"] = outputs_json(outputs, outputs.shape.at(0) / routed.size(), expected);
-    if (!expected.trace.empty()) result["routing"] = routing_json(image, routed, expected.trace);
+    if (!expected.files.trace.empty()) result["routing"] = routing_json(image, routed, expected);
     return result;
 }
 

@@ -19,10 +19,20 @@ struct ValuesExpectation {
     std::string trace;    ///< recorded routes
 };
 
-/// `outputs` and `routing` of the section `values` (docs/report_format.md), as far as there is an expectation. Throws
-/// InputError for files that do not fit the image.
+/// The same, read and checked.
+struct ReadExpectation {
+    ValuesExpectation files;
+    NpyArray outputs;
+    std::vector<BatchRouting> routing;
+};
+/// Before a run of as many batches. Throws InputError for a file that has fewer samples or batches, another shape or
+/// another type than the run, or that does not fit the image.
+ReadExpectation read_expectation(const Image& image, const NetworkValues& values, std::size_t batches,
+                                 const ValuesExpectation& files);
+
+/// `outputs` and `routing` of the section `values` (docs/report_format.md), as far as there is an expectation.
 nlohmann::ordered_json compared_values(const Image& image, const NpyArray& outputs,
-                                       const std::vector<BatchRouting>& routed, const ValuesExpectation& expected);
+                                       const std::vector<BatchRouting>& routed, const ReadExpectation& expected);
 
 /// Lines of the table for people: outputs, labels, decisions. Empty without an expectation.
 std::string values_rows(const nlohmann::ordered_json& values);
