@@ -59,7 +59,7 @@ void JsonReader::allow(const std::vector<std::string>& keys) const {
 }
 
 void JsonReader::check_format(const std::string& format, int version, const std::string& what) const {
-    if (!has("format") || value_.at("format") != format)
+    if (!value_.is_object() || !value_.contains("format") || value_.at("format") != format)
         throw InputError(file_, line_, "format", fmt::format("is no {}: expected {}", what, format));
     const JsonReader given = member("version");
     if (value_.at("version") != version)

@@ -21,7 +21,7 @@ namespace {
 
 constexpr const char* kFormat = "switchyard-pilot-trace";
 constexpr int kVersion = 1;
-constexpr std::uint64_t kMostPaths = std::uint64_t{1} << 20;
+constexpr std::uint64_t kMaxPaths = std::uint64_t{1} << 20;
 constexpr unsigned kIdioms = 6, kTypes = static_cast<unsigned>(sched::OpType::kinds);
 
 /// Adds one operator to a row or, behind the first element, to a block's vector.
@@ -162,7 +162,7 @@ PilotTrace read_header(const JsonReader& header, const std::string& path) {
         if (trace.matrix.back().size() != row_elements(trace.representation))
             row.fail(fmt::format("a row of {} elements", trace.matrix.back().size()));
     }
-    trace.labels.resize(header.member("paths").integer(0, kMostPaths));
+    trace.labels.resize(header.member("paths").integer(0, kMaxPaths));
     trace.unit = unit_of(trace.matrix, trace.representation);
     return trace;
 }

@@ -15,11 +15,11 @@ namespace switchyard::sched {
 namespace {
 
 std::vector<Query> read_query_trace(const std::string& path) {
-    constexpr double kMostUs = 1e12;
+    constexpr double kMaxUs = 1e12;
     CsvReader rows(path, {"arrival_us", "accuracy", "latency_us"}, CsvReader::Header::none);
     std::vector<Query> queries;
     while (rows.next()) {
-        const Query query{rows.number(0, 0, kMostUs), rows.number(1, -kMostUs, kMostUs), rows.number(2, 0, kMostUs)};
+        const Query query{rows.number(0, 0, kMaxUs), rows.number(1, -kMaxUs, kMaxUs), rows.number(2, 0, kMaxUs)};
         if (!queries.empty() && query.arrival_us < queries.back().arrival_us)
             rows.fail(0,
                       fmt::format("expected {} or more, the arrival before it, found {}; sort the queries by arrival",

@@ -16,6 +16,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
+const char* const kEarlier = "{\"format\": \"switchyard-experiment\"}";
+
 std::string root(const std::string& path) {
     return fs::absolute(path).string();
 }
@@ -62,7 +64,7 @@ json results_of(const std::string& file, const std::string& more = "") {
 void check_failed(const std::string& file, std::initializer_list<const char*> parts) {
     const std::string folder = scratch("failed");
     fs::create_directories(folder);
-    write_text(folder + "/results.json", "of an earlier run");
+    write_text(folder + "/results.json", kEarlier);
     const Outcome outcome = sy_sim("experiment " + file + " --report " + folder);
     INFO(outcome.err);
     CHECK(outcome.status == 2);
@@ -71,7 +73,7 @@ void check_failed(const std::string& file, std::initializer_list<const char*> pa
     const std::size_t line = outcome.err.rfind('\n', outcome.err.size() - 2);
     for (const char* part : parts)
         CHECK_THAT(outcome.err.substr(line == std::string::npos ? 0 : line), ContainsSubstring(part));
-    CHECK(files_of(folder) == std::map<std::string, std::string>{{"results.json", "of an earlier run"}});
+    CHECK(files_of(folder) == std::map<std::string, std::string>{{"results.json", kEarlier}});
     fs::remove_all(folder);
 }
 
@@ -89,7 +91,7 @@ TEST_CASE("an experiment writes the same bytes, one point at a time or two", "[c
     const std::map<std::string, std::string> files = files_of(one);
     CHECK(files == files_of(two));
     CHECK(first.out == second.out);
-    CHECK(files.at("table.txt") == first.out);
+    CHECK(files.at("table.txt") == "# Written by switchyard\n" + first.out);
     for (const char* plot : {"speedup.svg", "speedup.published.svg", "energy.svg", "time.svg"})
         CHECK_THAT(files.at(std::string("plots/") + plot), ContainsSubstring("</svg>"));
     CHECK(files.size() == 7);  // with the page

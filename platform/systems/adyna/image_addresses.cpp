@@ -12,7 +12,7 @@ namespace switchyard::platform {
 namespace {
 
 /// More pieces than any tensor has: a number beyond it takes long to look at.
-constexpr std::uint64_t kMostPieces = std::uint64_t{1} << 22;
+constexpr std::uint64_t kMaxPieces = std::uint64_t{1} << 22;
 
 class AddressCheck {
 public:
@@ -61,8 +61,8 @@ private:
             fail(name, "interfaces", fmt::format("expected {}, found {}", memory_.interfaces, store.interfaces));
         const Partition& cut = tensor.partitions.front();
         const std::uint64_t pieces = std::uint64_t{cut.n} * cut.p;
-        if (pieces > kMostPieces)
-            fail(name, "pieces", fmt::format("expected {} at most, found {}", kMostPieces, pieces));
+        if (pieces > kMaxPieces)
+            fail(name, "pieces", fmt::format("expected {} at most, found {}", kMaxPieces, pieces));
         for (const auto& [field, value] : {std::pair<const char*, std::uint64_t>{"offset", store.offset},
                                            {"piece_stride", store.piece_stride},
                                            {"bank_stride", store.bank_stride}})

@@ -309,13 +309,13 @@ TEST_CASE("a pilot file gives the pilot that was written", "[dynn_offload]") {
                       ContainsSubstring("neurons: is given twice"));
     CHECK_THROWS_WITH(Pilot::read(replaced("\"version\":2", "\"version\":1")),
                       ContainsSubstring("version: version 1 of the format; this program reads version 2"));
-    CHECK_THROWS_WITH(Pilot::read(replaced("switchyard-pilot", "other")), ContainsSubstring("format: no pilot"));
+    CHECK_THROWS_WITH(Pilot::read(replaced("switchyard-pilot", "other")), ContainsSubstring("format: is no pilot: expected switchyard-pilot"));
     CHECK_THROWS_WITH(Pilot::read(replaced("\"neurons\":32", "\"neurons\":33")), ContainsSubstring("weights"));
     CHECK_THROWS_AS(Pilot::read(replaced("\"slope\"", "\"slant\"")), InputError);
     write_file(text.substr(0, text.size() / 2), file.path());
     CHECK_THROWS_WITH(Pilot::read(file.path()), ContainsSubstring(":1: not JSON from byte "));
     write_file("[]", file.path());
-    CHECK_THROWS_WITH(Pilot::read(file.path()), ContainsSubstring("format: no pilot"));
+    CHECK_THROWS_WITH(Pilot::read(file.path()), ContainsSubstring("format: is no pilot: expected switchyard-pilot"));
 }
 
 TEST_CASE("a trace file gives the trace that was written; a damaged one is an error", "[dynn_offload]") {
@@ -334,7 +334,7 @@ TEST_CASE("a trace file gives the trace that was written; a damaged one is an er
     write_file(text.substr(0, text.size() - 9), file.path());
     CHECK_THROWS_WITH(read_trace(file.path()), ContainsSubstring(":49: not JSON from byte "));
     write_file("1\n", file.path());
-    CHECK_THROWS_WITH(read_trace(file.path()), ContainsSubstring(":1: no JSON object"));
+    CHECK_THROWS_WITH(read_trace(file.path()), ContainsSubstring(":1: format: is no pilot trace"));
     PilotConfig config;
     config.representation = Representation::global_id;
     Pilot pilot(config);
