@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "switchyard/hw/noc/flit/multicast_pieces.h"
 #include "switchyard/hw/noc/packet_network.h"
 #include "switchyard/hw/noc/router.h"
 #include "switchyard/hw/noc/wormhole_network.h"
@@ -92,7 +93,13 @@ std::string validation_error(const NocConfig& config, const Topology& topology,
                    ? ""
                    : std::to_string(max) + " endpoints: at most " +
                          std::to_string(kMaxRouterPorts - std::min(first, kMaxRouterPorts)) + " fit a router";
-    return flit::validation_error(flit_config(config), topology, first + max);
+    message = flit::validation_error(flit_config(config), topology, first + max);
+    if (message.empty() && flit::MulticastPieces(config.packet_format(), config.buffer_flits).room() == 0)
+        message = "header_bytes: " + std::to_string(config.header_bytes) +
+                  " leave no room for data in a piece of a multicast, half of the " +
+                  std::to_string(config.buffer_flits) + " buffer_flits of " +
+                  std::to_string(config.link_bytes_per_cycle) + " bytes";
+    return message;
 }
 
 std::unique_ptr<Network> make_network(const sc_core::sc_module_name& name, const NocConfig& config,

@@ -96,6 +96,9 @@ FormatCase draw_format_case(std::uint64_t seed, FormatUse use) {
     // More detailed models of parts of the chip, which tiles have alone.
     if (random.chance(0.2)) platform["dispatcher.impl"] = "walk";
     if (random.chance(0.2)) platform["chip.check_protocol"] = "yes";
+    const bool samples = drawn.pair.design == "adyna" && drawn.pair.network.yaml.find("routing:") != std::string::npos;
+    if (samples && random.chance(0.4))
+        drawn.pair.sampling = random.choose<std::string>({"uniform", "profile", "optimal"});
     if (use == FormatUse::values) {
         if (random.chance(0.2)) platform["pe_array.impl"] = "cycle";
         return drawn;

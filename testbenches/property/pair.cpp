@@ -95,6 +95,7 @@ Compiled compile(const Pair& pair) {
     options.invocation = pair.invocation;
     options.routing = pair.sample_routing;
     options.batches_in_flight = pair.batches_in_flight;
+    options.sampling = pair.sampling;
     auto [image, bytes] = platform::compile_network(model, compiled.platform, options);
     compiled.bytes = std::move(bytes);
     if (!sched::design_of(image.meta).has(sched::Mechanism::routing)) {
@@ -214,6 +215,7 @@ void write_pair(const Pair& pair, const std::vector<std::string>& impls, const s
     if (pair.invocation != "micro_batch") options += " --invocation " + pair.invocation;
     if (pair.sample_routing != "sorted_reload") options += " --sample-routing " + pair.sample_routing;
     if (pair.batches_in_flight > 1) options += fmt::format(" --batches-in-flight {}", pair.batches_in_flight);
+    if (!pair.sampling.empty()) options += " --sampling " + pair.sampling;
     std::string commands = fmt::format(
         "sy-sched compile {0}/network.yaml --platform {0}/platform.yaml{1} -o {0}/image.syk\n", folder, options);
     for (const std::string& impl : impls)

@@ -27,6 +27,7 @@ struct Pair {
     std::vector<std::string> without;
     unsigned unit_samples = 0;
     std::string invocation = "micro_batch", sample_routing = "sorted_reload";
+    std::string sampling;  ///< of kernels; empty: as the scheduler chooses
     unsigned batches_in_flight = 1;
     std::size_t batches = 1;  ///< a multiple of those in flight
 };

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "switchyard/platform/systems/adyna/accepted_image.h"
 #include "switchyard/platform/systems/adyna/gemm.h"
 
 #include <limits>
@@ -7,6 +6,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "switchyard/platform/systems/adyna/network_image.h"
 #include "switchyard/platform/systems/adyna/report.h"
 #include "switchyard/platform/systems/adyna/simulation.h"
 #include "switchyard/sw_scheduler/adyna/compiler/compile.h"
@@ -37,10 +37,10 @@ ordered_json run_gemm(const PlatformConfig& platform, const GemmSize& size) {
     options.tiles = tiles;
     const sched::DynGraph graph =
         sched::build_gemm_graph(narrow("--m", size.m), narrow("--n", size.n), narrow("--k", size.k), hardware, tiles);
-    const std::vector<std::uint8_t> bytes = encode(sched::compile(graph, hardware, options));
-    const Image image = decode_image_for(platform, bytes, "gemm");
+    const NetworkImage compiled = accepted_image(sched::compile(graph, hardware, options), platform, "gemm");
+    const Image& image = compiled.image;
     const std::vector<BatchRouting> routing{{image.meta.batch_samples, {}}};
-    const RunResult result = run_simulation(platform, image, bytes, routing);
+    const RunResult result = run_simulation(platform, image, compiled.bytes, routing);
     const ordered_json report = make_report(platform, image, routing, {"none", 0}, result);
 
     const double macs = static_cast<double>(size.m) * static_cast<double>(size.n) * static_cast<double>(size.k);

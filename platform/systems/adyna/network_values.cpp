@@ -73,8 +73,8 @@ struct ImageIndex {
     std::map<std::string, Placed> operators;                  ///< by name
 };
 
-/// A gate that decides has an output a branch, or one for two branches, all of them on one tile; with recorded routes it
-/// may have any number anywhere.
+/// A gate that decides has an output a branch, or one for two branches, all of them on one tile; with recorded routes
+/// it may have any number anywhere.
 void check_gate(const ImageIndex::Placed& gate, const std::string& source) {
     const TileOperator& op = *gate.share;
     if (op.gate_switch == kNone || op.gate_rule == GateRule::patience) return;

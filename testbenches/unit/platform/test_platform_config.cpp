@@ -264,3 +264,23 @@ TEST_CASE("the network interface's port of the scratchpad is at least as wide as
 TEST_CASE("keys that were renamed are refused with their present names", "[platform]") {
     CHECK(error_of(read_text(kMini), {{"chip.values", "on"}}) == "--set: chip.values: is called chip.functional now");
 }
+
+TEST_CASE("a platform of flits has room for data in the pieces of a multicast", "[platform]") {
+    for (const unsigned buffers : {2u, 4u, 9u, 32u})
+        for (const unsigned link : {4u, 8u, 64u})
+            for (const unsigned header : {4u, 16u, 64u, 300u}) {
+                CAPTURE(buffers, link, header);
+                std::map<std::string, std::string> settings{{"chip.impl", "tiles"},
+                                                            {"noc.impl", "flit"},
+                                                            {"noc.buffer_flits", std::to_string(buffers)},
+                                                            {"noc.link_bytes_per_cycle", std::to_string(link)},
+                                                            {"noc.header_bytes", std::to_string(header)}};
+                if (buffers / 2 * link > header) {
+                    CHECK_NOTHROW(read_platform(kMini, settings));
+                    continue;
+                }
+                CHECK(error_of(read_text(kMini), settings)
+                          .find("noc: header_bytes: " + std::to_string(header) +
+                                " leave no room for data in a piece of a multicast") != std::string::npos);
+            }
+}
