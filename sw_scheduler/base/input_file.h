@@ -19,6 +19,8 @@ public:
 
     /// Reads `count` bytes, or what is left. Throws InputError for a read that fails.
     std::size_t read(void* to, std::size_t count);
+    /// Of a regular file: what is read next is `bytes` further on.
+    void skip(std::uint64_t bytes) { file_.seekg(static_cast<std::streamoff>(bytes), std::ios::cur); }
     /// The rest of the file, of which `expected` bytes are expected: no more than one byte beyond them is read.
     std::string rest(std::uint64_t expected);
     /// Bytes of a regular file, whichever were read; nothing for a pipe.

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "switchyard/sw_scheduler/onnx_import/onnx_external.h"
 
-#include <charconv>
 #include <filesystem>
-#include <fstream>
 
 #include <fmt/format.h>
 
 #include "switchyard/sw_scheduler/base/error.h"
-#include "switchyard/sw_scheduler/base/files.h"
+#include "switchyard/sw_scheduler/base/input_file.h"
+#include "switchyard/sw_scheduler/base/plain_number.h"
 
 namespace switchyard::sched {
 
@@ -19,8 +18,7 @@ namespace {
 std::uint64_t number(const std::string& text, const std::string& path, const std::string& tensor,
                      const std::string& key) {
     std::uint64_t value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || end != text.data() + text.size())
+    if (parse_plain_number(text, value) != Parsed::ok)
         throw InputError(
             path, 0, tensor,
             fmt::format("{} of its external data: expected a number of bytes, found {}", key, shown(text)));
@@ -76,17 +74,15 @@ std::shared_ptr<const OnnxBytes> external_bytes(const std::string& path, const s
     const auto location = keys.find("location");
     const std::string file = file_next_to(path, tensor, location == keys.end() ? "" : location->second);
     return std::make_shared<const OnnxBytes>(size, [=] {
-        std::ifstream data = open_input(file);
-        std::error_code error;
-        const std::uintmax_t all = fs::file_size(file, error);
-        if (error || offset > all || size > all - offset)
+        InputFile data(file);
+        const std::uint64_t all = data.size().value_or(0);
+        if (offset > all || size > all - offset)
             throw InputError(file, 0, "",
-                             fmt::format("has {} bytes; {} of {} takes {} from byte {}", error ? 0 : all, tensor,
+                             fmt::format("has {} bytes; {} of {} takes {} from byte {}", all, tensor,
                                          shown(fs::path(path).filename().string()), size, offset));
         std::string bytes(size, '\0');
-        data.seekg(static_cast<std::streamoff>(offset));
-        if (!data.read(bytes.data(), static_cast<std::streamsize>(size)))
-            throw InputError(file, 0, "", "cannot be read");
+        data.skip(offset);
+        if (data.read(bytes.data(), size) != size) throw InputError(file, 0, "", "cannot be read");
         return bytes;
     });
 }

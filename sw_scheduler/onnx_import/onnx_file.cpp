@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
+#include <limits>
 #include <set>
 #include <utility>
 
@@ -11,6 +13,7 @@
 
 #include "switchyard/sw_scheduler/base/error.h"
 #include "switchyard/sw_scheduler/base/files.h"
+#include "switchyard/sw_scheduler/base/input_file.h"
 #include "switchyard/sw_scheduler/onnx_import/onnx_external.h"
 #include "switchyard/sw_scheduler/onnx_import/onnx_graph.h"
 
@@ -358,15 +361,25 @@ private:
     std::map<std::string, std::int64_t> opsets_;
 };
 
+void check_bytes(std::uint64_t bytes, const std::string& path) {
+    if (bytes > std::numeric_limits<std::int32_t>::max())
+        throw InputError(path, 0, "", "has more than 2 GiB; save it with external data");
+}
+
 }  // namespace
 
 OnnxGraph read_onnx(const std::string& path) {
+    // A file that is no model, however long, is refused by its first byte: the tag of a field of onnx::ModelProto.
+    constexpr unsigned char kTags[] = {0x08, 0x12, 0x1A, 0x22, 0x28, 0x32, 0x3A, 0x42, 0x72, 0xA2, 0xCA};
+    const int first = open_input(path).peek();
+    if (std::find(std::begin(kTags), std::end(kTags), first) == std::end(kTags))
+        throw InputError(path, 0, "", "is no ONNX model");
+    check_bytes(InputFile(path).size().value_or(0), path);
     return parse_onnx(read_file(path, kMaxArrayBytes), path);
 }
 
 OnnxGraph parse_onnx(const std::string& bytes, const std::string& path) {
-    if (bytes.size() > std::numeric_limits<std::int32_t>::max())
-        throw InputError(path, 0, "", "has more than 2 GiB; save it with external data");
+    check_bytes(bytes.size(), path);
     onnx::ModelProto model;
     if (!model.ParseFromString(bytes) || !model.has_graph()) throw InputError(path, 0, "", "is no ONNX model");
     return FileReader(path).graph(model);
