@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "switchyard/sw_scheduler/base/rounding.h"
+#include "switchyard/sw_scheduler/base/whole_time.h"
 
 namespace switchyard::hw {
 namespace {
@@ -27,7 +28,7 @@ private:
 };
 
 std::uint64_t whole_ticks(double ticks) {
-    return static_cast<std::uint64_t>(std::llround(ticks));
+    return whole_time(ticks, "ticks", "a latency of memory");
 }
 
 }  // namespace
@@ -61,7 +62,9 @@ void BandwidthTiming::open_log(ActivityLog& log, const std::string& name) {
 }
 
 BandwidthTiming::Tick BandwidthTiming::service_ticks(std::uint64_t bytes) const {
-    return static_cast<Tick>(std::ceil(static_cast<double>(bytes) * ticks_per_byte_));
+    const double ticks = static_cast<double>(bytes) * ticks_per_byte_;
+    if (!(ticks <= kLongestTime)) refuse_time(ticks, "ticks", "bytes of a pseudo-channel");
+    return static_cast<Tick>(std::ceil(ticks));
 }
 
 void BandwidthTiming::place(Progress& progress, std::uint64_t begin, std::uint64_t end, bool write, Tick now) {
@@ -74,22 +77,19 @@ void BandwidthTiming::place(Progress& progress, std::uint64_t begin, std::uint64
         std::uint64_t& placed = progress.bytes[channel];
         if (first + placed == last) continue;
         turn_round(channels_[channel], last - first - placed, write);
-        Tick service = 0, done = 0;
+        Tick service = 0;
         while (first + placed < last) {
             Piece piece{channel, first + placed, 0, 0};
             piece.end = std::min(last - piece.begin, block_bytes_ - piece.begin % block_bytes_) + piece.begin;
             piece.service = service_ticks(piece.end - first) - service_ticks(placed);
             placed = piece.end - first;
             busy_cycles_ += static_cast<double>(piece.service) * cycles_per_tick_;
-            const Tick moved = move(piece, write, now);
             service += piece.service;
-            done = std::max(done, moved);
-            progress.ready = std::max(progress.ready, moved + latency);
+            progress.ready = std::max(progress.ready, move(piece, write, now) + latency);
         }
-        if (log_ == nullptr) continue;
-        const Tick slice = std::max(logged_[channel], done - service);
-        logged_[channel] = slice + service;
-        log_->slice(tracks_[channel], write ? "write" : "read", slice, logged_[channel]);
+        // Up to when the bus is free, not to when banks let these data come: others may use it before them.
+        const Tick free = channels_[channel].free;
+        if (log_ != nullptr) log_->slice(tracks_[channel], write ? "write" : "read", free - service, free);
     }
 }
 
@@ -104,7 +104,8 @@ void BandwidthTiming::turn_round(PseudoChannel& channel, std::uint64_t bytes, bo
 
 BandwidthTiming::Tick BandwidthTiming::move(const Piece& piece, bool write, Tick now) {
     PseudoChannel& channel = channels_[piece.channel];
-    channel.free = std::max(channel.free, channel.free < now ? now + refresh_wait_ : now) + piece.service;
+    channel.free = later_time(std::max(channel.free, channel.free < now ? now + refresh_wait_ : now), piece.service,
+                              "ticks", "bytes of a pseudo-channel");
     if (banks_.empty()) return channel.free;
 
     const unsigned interleaved = costs_.interleaved_banks;

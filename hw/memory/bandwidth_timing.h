@@ -30,8 +30,8 @@ public:
     };
 
     BandwidthTiming(const HbmConfig& config, const BankCosts& costs, double ticks_per_ns);
-    /// A track of the timeline for each pseudo-channel, `name` in front. A slice is as long as data are on the bus;
-    /// where banks delay them it is as late as they.
+    /// A track of the timeline for each pseudo-channel, `name` in front. A slice is as long as data are on the bus, and
+    /// ends when the bus is free for what comes behind them.
     void open_log(ActivityLog& log, const std::string& name);
 
     /// Gives a request that began at address `begin` its next bytes, up to address `end`: a place on the
@@ -79,7 +79,6 @@ private:
     double busy_cycles_ = 0;
     ActivityLog* log_ = nullptr;
     std::array<ActivityLog::Track, kMaxPseudoChannels> tracks_{};
-    std::array<Tick, kMaxPseudoChannels> logged_{};  ///< end of the last slice
 };
 
 }  // namespace switchyard::hw

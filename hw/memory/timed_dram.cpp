@@ -48,8 +48,12 @@ TimedDram::Tick TimedDram::next(Tick now) const {
 
 double TimedDram::busy_ns() const {
     const dram::ChannelStats stats = system_.stats();
-    return device().timing.ns(static_cast<double>(stats.data_cycles + stats.refresh_cycles)) /
-           device().geometry.pseudo_channels_in_all();
+    const dram::Geometry& geometry = device().geometry;
+    auto cycles = static_cast<double>(stats.data_cycles);
+    // While one bank is refreshed the others have the bus.
+    if (device().policy.refresh == "all-bank")
+        cycles += static_cast<double>(stats.refresh_bank_cycles) / geometry.banks();
+    return device().timing.ns(cycles) / geometry.pseudo_channels_in_all();
 }
 
 }  // namespace switchyard::hw

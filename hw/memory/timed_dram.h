@@ -30,7 +30,7 @@ public:
 
     const dram::Device& device() const { return system_.device(); }
     dram::ChannelStats stats() const { return system_.stats(); }
-    /// Time in which data are moved or refresh is going on, mean of the pseudo-channels.
+    /// Time in which data are moved or all banks are refreshed, mean of the pseudo-channels.
     double busy_ns() const;
 
 private:

@@ -15,6 +15,7 @@
 #include "switchyard/hw/memory/dram/timing_checker.h"
 #include "switchyard/platform/characterisation/memory_traffic.h"
 #include "switchyard/sw_scheduler/base/error.h"
+#include "switchyard/sw_scheduler/base/whole_time.h"
 
 namespace switchyard::platform {
 
@@ -65,7 +66,7 @@ template <class Memory>
 MemoryFigures measure(Memory& memory, MemoryTrafficSource& source, double unit_ns, std::uint64_t outstanding) {
     const std::uint64_t count = source.count(), lookahead = memory.lookahead(source.may_write());
     MemoryFigures figures;
-    std::vector<std::uint32_t> latencies;
+    std::vector<std::uint64_t> latencies;
     latencies.reserve(count);
     std::uint64_t sent = 0, done = 0, last = 0;
     const auto send = [&](std::uint64_t at) {
@@ -76,17 +77,26 @@ MemoryFigures measure(Memory& memory, MemoryTrafficSource& source, double unit_n
     const std::clock_t begin = std::clock();
     if (!source.scheduled())
         for (std::uint64_t i = std::min(count, outstanding); i > 0; --i) send(0);
+    const auto next_arrival = [&] {
+        return whole_time(source.next_ns() / unit_ns, "cycles of memory",
+                          source.timed() ? "--timed: the arrival of a request" : "--load: the arrival of a request",
+                          WholeTime::up);
+    };
     dram::DramSystem::Completion completion;
     while (done < count) {
+        // Idle until the next one comes.
+        if (source.scheduled() && sent == done)
+            if (const std::uint64_t arrival = next_arrival(); arrival > memory.now() + 2 * lookahead)
+                memory.advance(arrival - lookahead);
         const std::uint64_t until = memory.now() + lookahead;
         if (source.scheduled())
             while (sent < count && source.next_ns() < static_cast<double>(until) * unit_ns)
-                send(std::max(memory.now(), static_cast<std::uint64_t>(std::ceil(source.next_ns() / unit_ns))));
+                send(std::max(memory.now(), next_arrival()));
         memory.advance(until);
         while (memory.pop(until + lookahead, completion)) {
             ++done;
             last = std::max(last, completion.cycle);
-            latencies.push_back(static_cast<std::uint32_t>(completion.cycle - completion.arrival));
+            latencies.push_back(completion.cycle - completion.arrival);
             if (!source.scheduled() && sent < count) send(std::max(completion.cycle, until));
         }
     }
@@ -95,17 +105,30 @@ MemoryFigures measure(Memory& memory, MemoryTrafficSource& source, double unit_n
     figures.time_ns = static_cast<double>(last) * unit_ns;
     figures.achieved_gb_per_s = static_cast<double>(figures.bytes) / figures.time_ns;
     double sum = 0;
-    for (const std::uint32_t latency : latencies) sum += latency;
+    for (const std::uint64_t latency : latencies) sum += static_cast<double>(latency);
     std::sort(latencies.begin(), latencies.end());
     const auto percentile = [&](double share) {
         const double place = std::ceil(share * static_cast<double>(latencies.size())) - 1;
-        return latencies[static_cast<std::size_t>(std::max(place, 0.0))] * unit_ns;
+        return static_cast<double>(latencies[static_cast<std::size_t>(std::max(place, 0.0))]) * unit_ns;
     };
     figures.latency_ns = sum / static_cast<double>(latencies.size()) * unit_ns;
     figures.latency_p50_ns = percentile(0.5);
     figures.latency_p99_ns = percentile(0.99);
     figures.latency_max_ns = percentile(1);
     return figures;
+}
+
+/// Refuses requests that come over so long a time that the refreshes between them are all that would be simulated.
+void check_duration(const MemoryTrafficSource& source, const dram::Device& device) {
+    constexpr double kMaxRefreshes = 1 << 26;
+    const double interval_ns = device.refresh_interval_ns();
+    if (!source.scheduled() || interval_ns == 0) return;
+    const double max_ns = kMaxRefreshes * interval_ns / device.geometry.pseudo_channels_in_all();
+    if (!(source.last_ns() <= max_ns))
+        throw InputError(source.timed() ? "--timed" : "--load", 0, "",
+                         fmt::format("expected requests that come within {:.3g} s of simulated time, found {:.3g} s; "
+                                     "take a higher load, fewer requests or --impl bandwidth",
+                                     max_ns * 1e-9, source.last_ns() * 1e-9));
 }
 
 /// The fast model with the device's pins, latencies, refresh and layout.
@@ -147,14 +170,15 @@ MemoryFigures run_memory(const dram::Device& device, const MemoryTraffic& traffi
     if (options.check_timing) sinks.add(*(checker = std::make_unique<dram::TimingChecker>(device)));
     if (!options.commands.empty())
         sinks.add(*(trace = std::make_unique<dram::CommandTrace>(options.commands, device.geometry)));
+    check_duration(source, device);
     dram::DramSystem memory(device, sinks.empty() ? nullptr : &sinks);
     MemoryFigures figures = measure(memory, source, device.timing.ns(1), outstanding);
     if (trace) trace->finish();
     const dram::ChannelStats stats = memory.stats();
     const double bursts = static_cast<double>(stats.reads + stats.writes);
     figures.row_hit_rate = bursts > 0 ? static_cast<double>(stats.row_hits) / bursts : 0;
-    figures.refresh_share = device.timing.ns(static_cast<double>(stats.refresh_cycles)) / figures.time_ns /
-                            device.geometry.pseudo_channels_in_all();
+    figures.refresh_share = device.timing.ns(static_cast<double>(stats.refresh_bank_cycles)) / figures.time_ns /
+                            device.geometry.banks() / device.geometry.pseudo_channels_in_all();
     figures.activates = stats.activates;
     figures.refreshes = stats.refreshes;
     figures.turnarounds = stats.turnarounds;

@@ -69,6 +69,16 @@ MemoryTrafficSource::MemoryTrafficSource(const MemoryTraffic& traffic, const hw:
     }
 }
 
+double MemoryTrafficSource::last_ns() const {
+    if (traffic_.timed) return trace_.back().time_ns - trace_.front().time_ns;
+    double bytes = static_cast<double>(traffic_.request_bytes) * static_cast<double>(traffic_.requests - 1);
+    if (!trace_.empty()) {
+        bytes = 0;
+        for (std::size_t i = 0; i + 1 < trace_.size(); ++i) bytes += static_cast<double>(trace_[i].bytes);
+    }
+    return bytes / traffic_.load_gb_per_s;
+}
+
 MemoryRequest MemoryTrafficSource::next() {
     const std::uint64_t i = sent_++;
     if (traffic_.load_gb_per_s > 0)

@@ -53,6 +53,9 @@ public:
     std::uint64_t count() const { return trace_.empty() ? traffic_.requests : trace_.size(); }
     /// Requests come at times of their own, not as the memory takes them.
     bool scheduled() const { return traffic_.load_gb_per_s > 0 || traffic_.timed; }
+    bool timed() const { return traffic_.timed; }
+    /// When the last of scheduled() requests comes, from the first on.
+    double last_ns() const;
     /// When the next one comes, from the first on.
     double next_ns() const { return traffic_.timed ? trace_[sent_].time_ns - trace_.front().time_ns : next_ns_; }
     MemoryRequest next();

@@ -22,7 +22,7 @@ void ChannelStats::add(const ChannelStats& other) {
     refreshes += other.refreshes;
     turnarounds += other.turnarounds;
     data_cycles += other.data_cycles;
-    refresh_cycles += other.refresh_cycles;
+    refresh_bank_cycles += other.refresh_bank_cycles;
     last_data = std::max(last_data, other.last_data);
 }
 

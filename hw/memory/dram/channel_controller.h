@@ -20,10 +20,10 @@ struct ChannelStats {
     std::uint64_t row_hits = 0;           ///< of these, bursts for which no row had to be opened
     std::uint64_t forwarded = 0;          ///< reads answered from a waiting write
     std::uint64_t activates = 0, precharges = 0, refreshes = 0;
-    std::uint64_t turnarounds = 0;     ///< of a pseudo-channel, from reads to writes or back
-    std::uint64_t data_cycles = 0;     ///< summed over the pseudo-channels
-    std::uint64_t refresh_cycles = 0;  ///< tRFC of each refresh; of one bank, divided by the number of banks
-    Cycle last_data = 0;               ///< when the data bus has moved what was issued
+    std::uint64_t turnarounds = 0;          ///< of a pseudo-channel, from reads to writes or back
+    std::uint64_t data_cycles = 0;          ///< summed over the pseudo-channels
+    std::uint64_t refresh_bank_cycles = 0;  ///< tRFC of each refresh times the banks that it refreshes
+    Cycle last_data = 0;                    ///< when the data bus has moved what was issued
 
     void add(const ChannelStats& other);
 };

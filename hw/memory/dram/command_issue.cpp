@@ -123,13 +123,13 @@ void ChannelController::issue_row(const Candidate& c, PseudoChannel& p) {
             break;
         case CommandKind::refresh_bank:
             p.timing.refresh_bank(c.bank, c.cycle);
-            stats_.refresh_cycles += timing_.trfc_bank_cycles / geometry_.banks();
+            stats_.refresh_bank_cycles += timing_.trfc_bank_cycles;
             p.refresh_bank = (p.refresh_bank + 1) % geometry_.banks();
             refreshed(p, timing_.trefi_bank_cycles);
             break;
         default:
             p.timing.refresh_all(c.cycle);
-            stats_.refresh_cycles += timing_.trfc_cycles;
+            stats_.refresh_bank_cycles += std::uint64_t{timing_.trfc_cycles} * geometry_.banks();
             refreshed(p, timing_.trefi_cycles);
             break;
     }

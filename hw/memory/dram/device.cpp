@@ -12,6 +12,7 @@
 #include "switchyard/hw/memory/dram/address_mapping.h"
 #include "switchyard/hw/memory/dram/builtin_devices.h"
 #include "switchyard/sw_scheduler/base/config.h"
+#include "switchyard/sw_scheduler/base/crc32.h"
 #include "switchyard/sw_scheduler/base/sections.h"
 
 namespace switchyard::hw::dram {
@@ -78,6 +79,11 @@ double Device::refresh_loss() const {
            timing.trefi_cycles;
 }
 
+double Device::refresh_interval_ns() const {
+    if (policy.refresh == "none") return 0;
+    return timing.ns(policy.refresh == "all-bank" ? timing.trefi_cycles : timing.trefi_bank_cycles);
+}
+
 double ActivationBounds::min() const {
     return std::min({tfaw, trrd, trc, command_bus});
 }
@@ -140,6 +146,8 @@ namespace {
 
 Device device_of(const YAML::Node& root, const std::string& file, std::map<std::string, std::string> overrides) {
     Device device;
+    const std::string plain = YAML::Dump(root);
+    device.contents = crc32_of(plain.data(), plain.size());
     check_sections(root, file, section_rules());
     for_each_section(device, [&](const char* section, auto&& describe_section) {
         ConfigReader reader(root[section], file, section, &overrides);

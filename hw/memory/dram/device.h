@@ -149,6 +149,7 @@ struct Device {
     Geometry geometry;
     Timing timing;
     Policy policy;
+    std::uint32_t contents = 0;  ///< CRC-32 of its file, comments, layout and overrides left out
 
     double pseudo_channel_gb_per_s() const;
     double peak_gb_per_s() const { return geometry.pseudo_channels_in_all() * pseudo_channel_gb_per_s(); }
@@ -156,6 +157,8 @@ struct Device {
     double refresh_share() const;
     /// Share of the time in which refresh keeps data off the bus: all banks are closed before and one is opened again.
     double refresh_loss() const;
+    /// Between two refreshes of a pseudo-channel, of all banks or of one; 0: none.
+    double refresh_interval_ns() const;
     /// Entries of the queues of a channel when all banks have theirs.
     unsigned read_entries() const { return policy.read_queue_bursts * queues_of_channel(); }
     unsigned write_entries() const { return policy.write_queue_bursts * queues_of_channel(); }
