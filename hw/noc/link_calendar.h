@@ -51,6 +51,16 @@ public:
         }
     }
 
+    /// Of [now, end()) what is taken. `now` is not before the largest one given to take().
+    std::uint64_t taken_after(std::uint64_t now) const {
+        const auto rest = [now](const Interval& i) {
+            return i.end > now ? i.end - (i.begin > now ? i.begin : now) : 0;
+        };
+        std::uint64_t sum = rest(last_);
+        for (const Interval* i = earlier_begin(); i != earlier_end(); ++i) sum += rest(*i);
+        return sum;
+    }
+
     /// Nothing is taken from here on.
     std::uint64_t end() const { return last_.end; }
 

@@ -183,14 +183,25 @@ Router::Stats Router::stats() const {
     return stats;
 }
 
+double Router::busy_cycles_until_now(unsigned out_port) const {
+    const Link& link = links_[out_port];
+    const Tick later = link.calendar.taken_after(sc_core::sc_time_stamp().value());
+    return static_cast<double>(link.stats.busy_cycles) -
+           static_cast<double>(later) / static_cast<double>(shared_->cycle);
+}
+
 double Router::max_vc_busy_cycles() const {
+    const Tick now = sc_core::sc_time_stamp().value();
     double max = 0;
     for (const std::vector<Link>* const links : {&links_, &injection_})
         for (const Link& link : *links)
             for (unsigned group = 0; group < (shared_->config.control_vcs > 0 ? 2 : 1); ++group)
                 for (const VcRange& range : {shared_->vcs[group][0], shared_->vcs[group][1]}) {
                     Tick busy = 0;
-                    for (unsigned v = 0; v < range.count; ++v) busy += link.busy[range.first + v];
+                    for (unsigned v = range.first; v < range.first + range.count; ++v)
+                        // What packets have reserved may overlap where they stand one behind another.
+                        busy +=
+                            std::min(link.busy[v] - std::min(link.busy[v], link.vcs[v].front.taken_after(now)), now);
                     max = std::max(max, static_cast<double>(busy) / static_cast<double>(range.count * shared_->cycle));
                 }
     return max;

@@ -91,7 +91,11 @@ public:
     /// The link that leaves by `out_port`.
     const LinkStats& link(unsigned out_port) const { return links_[out_port].stats; }
     Stats stats() const;
-    /// Of the VCs of a class at an input, the mean cycles for which a packet was at their front; of the busiest ones.
+    /// The cycles for which that link has been busy until now, without what packets have reserved of the time to come.
+    /// Packets that stand still while they hold the link count as late.
+    double busy_cycles_until_now(unsigned out_port) const;
+    /// Of the VCs of a class at an input, the mean cycles for which a packet was at their front until now; of the
+    /// busiest ones.
     double max_vc_busy_cycles() const;
 
 private:

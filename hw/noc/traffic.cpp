@@ -15,7 +15,7 @@ const std::vector<std::string>& SyntheticTraffic::patterns() {
 
 SyntheticTraffic::SyntheticTraffic(const std::string& pattern, unsigned columns, unsigned rows, double rate,
                                    unsigned packet_flits, std::uint64_t seed)
-    : pattern_(), columns_(columns), rows_(rows), nodes_(columns * rows), threshold_(), random_(seed) {
+    : pattern_(), columns_(columns), rows_(rows), nodes_(columns * rows), random_(seed) {
     const auto known = std::find(patterns().begin(), patterns().end(), pattern);
     if (known == patterns().end()) throw std::invalid_argument("no such traffic: " + pattern);
     pattern_ = static_cast<Pattern>(known - patterns().begin());
@@ -25,7 +25,12 @@ SyntheticTraffic::SyntheticTraffic(const std::string& pattern, unsigned columns,
         throw std::invalid_argument(pattern + " needs a power of two of nodes");
     const double packets = rate / packet_flits;
     if (!(packets >= 0 && packets <= 1)) throw std::invalid_argument("the rate asks for more than a packet a cycle");
-    threshold_ = static_cast<std::uint64_t>(std::llround(packets * 4294967296.0));
+    // Draws up to largest_ begin a packet: a share of 2^64 draws.
+    const double draws = packets * 0x1p64;
+    if (packets > 0 && draws < 1)
+        throw std::invalid_argument("a node begins less than a packet in 2^64 cycles: take a higher rate, or 0");
+    sends_ = packets > 0;
+    largest_ = packets == 1 ? ~std::uint64_t{0} : sends_ ? static_cast<std::uint64_t>(draws) - 1 : 0;
 }
 
 unsigned SyntheticTraffic::destination(unsigned source) {

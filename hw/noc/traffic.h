@@ -36,7 +36,8 @@ private:
 class SyntheticTraffic {
 public:
     /// `rate`: flits a node and cycle. Throws std::invalid_argument: unknown pattern, transpose that is not square,
-    /// bitrev and shuffle whose nodes are not a power of two, a rate that asks for more than a packet a cycle.
+    /// bitrev and shuffle whose nodes are not a power of two, a rate that asks for more than a packet a cycle or for
+    /// less than one in 2^64 cycles.
     SyntheticTraffic(const std::string& pattern, unsigned columns, unsigned rows, double rate, unsigned packet_flits,
                      std::uint64_t seed);
 
@@ -44,7 +45,7 @@ public:
     template <class Send>
     void cycle(Send&& send) {
         for (unsigned source = 0; source < nodes_; ++source)
-            if (static_cast<std::uint32_t>(random_() >> 32) < threshold_) send(source, destination(source));
+            if (const std::uint64_t draw = random_(); sends_ && draw <= largest_) send(source, destination(source));
     }
     unsigned destination(unsigned source);
 
@@ -55,7 +56,8 @@ private:
 
     Pattern pattern_;
     unsigned columns_, rows_, nodes_;
-    std::uint64_t threshold_;  ///< of 2^32
+    bool sends_ = false;
+    std::uint64_t largest_ = 0;
     SplitMix64 random_;
 };
 

@@ -41,15 +41,19 @@ std::array<unsigned, Count> numbers(const std::string& option, const std::string
 
 std::string table_of(const nlohmann::ordered_json& report) {
     const auto& latency = report.at("latency_cycles");
+    const std::string packets =
+        latency.at("mean").is_null()
+            ? "no packets"
+            : fmt::format("latency {:.2f} cycles (p50 {}, p99 {}, max {})", latency.at("mean").get<double>(),
+                          latency.at("p50").get<std::uint64_t>(), latency.at("p99").get<std::uint64_t>(),
+                          latency.at("max").get<std::uint64_t>());
     return fmt::format(
-        "{} {} {}x{}, {} traffic of {}-flit packets at {} flits/node/cycle: latency {:.2f} cycles (p50 {}, p99 {}, max "
-        "{}), accepted {:.4f} flits/node/cycle, busiest link {:.1f} %{}\n",
+        "{} {} {}x{}, {} traffic of {}-flit packets at {} flits/node/cycle: {}, accepted {:.4f} flits/node/cycle, "
+        "busiest link {:.1f} %{}\n",
         report.at("impl").get<std::string>(), report.at("topology").get<std::string>(),
         report.at("columns").get<unsigned>(), report.at("rows").get<unsigned>(),
         report.at("traffic").get<std::string>(), report.at("packet_flits").get<unsigned>(),
-        report.at("rate").get<double>(), latency.at("mean").get<double>(), latency.at("p50").get<std::uint64_t>(),
-        latency.at("p99").get<std::uint64_t>(), latency.at("max").get<std::uint64_t>(),
-        report.at("accepted_flits_per_node_cycle").get<double>(),
+        report.at("rate").get<double>(), packets, report.at("accepted_flits_per_node_cycle").get<double>(),
         100 * report.at("largest_link_utilisation").get<double>(),
         report.at("saturated").get<bool>() ? "; saturated" : "");
 }
@@ -58,7 +62,7 @@ std::string table_of(const nlohmann::ordered_json& report) {
 std::string validity_of(const nlohmann::ordered_json& report) {
     if (!report.contains("against_flits")) return "";
     const auto& found = report.at("against_flits");
-    if (found.at("validated").get<bool>()) return "";
+    if (found.at("validated").get<bool>() || found.at("slowdown").is_null()) return "";
     return fmt::format(
         "not validated here: packets are within {:.0f} % of flits up to {} times an idle network's latency (here "
         "{:.2f}) "

@@ -34,6 +34,7 @@ void exchange_routers(const NocRun& run, FlitNetwork& network) {
 }  // namespace
 
 NocMeasurement run_flit_network(const NocRun& run) {
+    check(run);
     std::vector<unsigned> routers(run.network.routers());
     std::iota(routers.begin(), routers.end(), 0u);
     FlitNetwork network(run.network, routers);
@@ -46,15 +47,15 @@ NocMeasurement run_flit_network(const NocRun& run) {
     const auto add_link_flits = [&](bool begin) {
         for (unsigned r = 0; r < run.network.routers(); ++r)
             for (unsigned p = 0; p < kPorts; ++p) {
-                std::uint64_t& flits = measured.link_flits[r * kPorts + p];
-                flits = begin ? network.link_flits(r, p) : network.link_flits(r, p) - flits;
+                double& flits = measured.link_flits[r * kPorts + p];
+                flits = static_cast<double>(network.link_flits(r, p)) - (begin ? 0 : flits);
             }
     };
-    const std::uint64_t begin = run.warmup_cycles, end = begin + run.cycles;
+    const std::uint64_t begin = run.warmup_cycles, end = begin + run.cycles, last = end + drain_cycles(run);
     // A model counts a flit when it is granted the switch, RTL when its pins show it.
     const std::uint64_t counted_later = run.impl == "rtl" ? run.network.switch_cycles + 1 : 0;
     std::uint64_t missing = 0;
-    for (std::uint64_t cycle = 0; cycle < end + run.cycles || cycle <= end + counted_later; ++cycle) {
+    for (std::uint64_t cycle = 0; cycle < last || cycle <= end + counted_later; ++cycle) {
         if (cycle == begin + counted_later) add_link_flits(true);
         if (cycle == end + counted_later) add_link_flits(false);
         if (cycle >= end + counted_later && missing == 0) break;
@@ -63,7 +64,7 @@ NocMeasurement run_flit_network(const NocRun& run) {
         for (const FlitNetwork::Delivery& delivery : network.deliveries()) {
             // A packet's tag is the cycle in which it was generated.
             if (counts) measured.accepted_flits += run.packet_flits;
-            if (delivery.tag < begin || delivery.tag >= end || cycle >= end + run.cycles) continue;
+            if (delivery.tag < begin || delivery.tag >= end || cycle >= last) continue;
             measured.add_latency(cycle - delivery.tag);
             --missing;
         }

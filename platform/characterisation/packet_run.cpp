@@ -89,8 +89,9 @@ private:
         measured.link_flits.resize(std::size_t{run_.network.routers()} * kPorts);
         for (unsigned r = 0; r < run_.network.routers(); ++r)
             for (unsigned p = 0; p < kPorts; ++p) {
-                std::uint64_t& flits = measured.link_flits[r * kPorts + p];
-                flits = begin ? torus_.router(r).link(p).busy_cycles : torus_.router(r).link(p).busy_cycles - flits;
+                double& flits = measured.link_flits[r * kPorts + p];
+                flits = torus_.router(r).busy_cycles_until_now(p) - (begin ? 0 : flits);
+                if (!begin) flits = std::max(flits, 0.0);
             }
     }
 
@@ -105,6 +106,7 @@ private:
 }  // namespace
 
 NocMeasurement run_packet_network(const NocRun& run) {
+    check(run);
     const hw::NocConfig config = hw::noc_config(run.network);
     if (const std::string message = hw::validation_error(config); !message.empty())
         throw std::invalid_argument(message);

@@ -63,6 +63,15 @@ TEST_CASE("sy-sim noc: a saturated network says so", "[noc][cli]") {
     CHECK(result.at("accepted_flits_per_node_cycle").get<double>() < 0.9);
 }
 
+TEST_CASE("sy-sim noc: without packets there is no latency to print", "[noc][cli]") {
+    const std::string impl = GENERATE(as<std::string>{}, "flit", "packet");
+    const Outcome outcome = sy_sim("noc --size 4x4 --rate 0 --cycles 200 --impl " + impl);
+    CHECK(outcome.status == 0);
+    CHECK(outcome.out.find("cycle: no packets, accepted 0.0000") != std::string::npos);
+    CHECK(outcome.out.find("latency") == std::string::npos);
+    CHECK(outcome.out.find("saturated") == std::string::npos);
+}
+
 TEST_CASE("sy-sim noc: every pattern loads the links that it should", "[noc][cli]") {
     const auto busiest = [](const std::string& traffic) {
         return run_noc("--topology mesh --size 4x4 --rate 0.1 --cycles 4000 --traffic " + traffic, "pattern.json")
@@ -85,6 +94,8 @@ TEST_CASE("sy-sim noc: bad options are refused", "[noc][cli]") {
     check_refused(sy_sim("noc --size 4x3 --traffic bitrev"), {"a power of two of nodes"});
     check_refused(sy_sim("noc --size 4x3 --traffic transpose"), {"as many columns as rows"});
     check_refused(sy_sim("noc --rate 2"), {"more than a packet a cycle"});
+    check_refused(sy_sim("noc --rate 1e-300"), {"take a higher rate, or 0"});
+    check_refused(sy_sim("noc --packet-flits 65536 --cycles 200"), {"at most the 200 measured cycles"});
     check_refused(sy_sim("noc --without-dateline --vcs 2 --rate 0.9 --packet-flits 8"),
                   {"no flit has moved for 2000 cycles", "; ring"});
 }
