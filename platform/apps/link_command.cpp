@@ -12,6 +12,7 @@
 #include "switchyard/platform/apps/number_options.h"
 #include "switchyard/platform/system/report_parts.h"
 #include "switchyard/sw_scheduler/base/error.h"
+#include "switchyard/sw_scheduler/collectives/measured_links.h"
 
 namespace switchyard::platform {
 namespace {
@@ -39,8 +40,13 @@ std::string link_table(const nlohmann::ordered_json& report) {
                             row.at("bus_gb_per_s").get<double>(), row.at("busiest_link").get<std::string>(),
                             row.at("busiest_link_bytes").get<std::uint64_t>(),
                             100 * row.at("busiest_link_busy").get<double>());
-    if (!report.at("calibrated").get<bool>())
-        text += "not calibrated: devices pass on messages (docs/models/link.md)\n";
+    const nlohmann::ordered_json& calibrated = report.at("calibrated");
+    if (!calibrated.is_array())
+        return text + "not calibrated: no measured links are like these (docs/models/link.md)\n";
+    for (const auto& measured : calibrated)
+        text += fmt::format("{} of {} bytes was measured: the model is within {:.0f} %\n",
+                            measured.at("collective").get<std::string>(), measured.at("bytes").get<std::uint64_t>(),
+                            100 * measured.at("largest_error").get<double>());
     return text;
 }
 
@@ -86,10 +92,11 @@ void LinkCommand::add_to(CLI::App& app) {
     app.add_option("--json", json_, "file for the result");
 }
 
-sched::LinkTopology LinkCommand::topology() const {
+sched::LinkTopology LinkCommand::topology() {
     if (file_.empty() == family_.empty()) throw InputError("link", 0, "", "wants a topology file or --family");
     if (!family_.empty()) return sched::make_link_topology(family_, devices_ > 0 ? devices_ : 8, nvlink2());
     const sched::LinkTopology read = sched::read_link_topology(file_);
+    if (rate_factor_ == 1) run_.file_contents = sched::contents_of(read);
     return devices_ > 0 ? read.first_devices(devices_) : read;
 }
 

@@ -27,7 +27,7 @@ public:
     int run();
 
 private:
-    sched::LinkTopology topology() const;
+    sched::LinkTopology topology();
 
     LinkRun run_;
     std::string file_, family_, rate_, json_;

@@ -9,6 +9,7 @@
 
 #include "switchyard/hw/link/collective_run.h"
 #include "switchyard/sw_scheduler/collectives/collectives.h"
+#include "switchyard/sw_scheduler/collectives/measured_links.h"
 
 namespace switchyard::platform {
 namespace {
@@ -68,6 +69,38 @@ double bus_factor(const std::string& collective, double devices) {
     return (collective == "all_reduce" ? 2 : 1) * (devices - 1) / devices;
 }
 
+/// Whether the model was compared with what this run has of `collective` and `bytes`, half to double of them.
+bool resembles(const LinkRun& run, const std::string& collective, std::uint64_t bytes,
+               const sched::MeasuredLinks& measured) {
+    const hw::MessageEngine::Config usual;
+    const bool message = measured.what == "copy" || measured.what == "kernel";
+    const std::string rate = message ? measured.what : "kernel";
+    const bool same_run = message ? run.from == 0 && run.to == measured.to
+                                  : run.nccl == (measured.topology == "dgx1v" ? "volta" : "pascal");
+    return run.file_contents == measured.contents && run.topology->devices() == measured.devices && same_run &&
+           collective == (message ? "point_to_point" : measured.what) && run.engine.rate == rate &&
+           run.engine.switching == usual.switching && run.engine.chunk_bytes == usual.chunk_bytes &&
+           run.engine.buffer_chunks == usual.buffer_chunks && bytes >= measured.bytes / 2 &&
+           bytes / 2 <= measured.bytes;
+}
+
+/// The measured figures that the run resembles; false for none.
+nlohmann::ordered_json calibration_of(const LinkRun& run) {
+    nlohmann::ordered_json list = nlohmann::ordered_json::array();
+    for (const sched::MeasuredLinks& measured : sched::measured_links())
+        for (const std::string& collective : run.collectives) {
+            const bool any = std::any_of(run.bytes.begin(), run.bytes.end(), [&](std::uint64_t bytes) {
+                return resembles(run, collective, bytes, measured);
+            });
+            if (any)
+                list.push_back({{"collective", collective},
+                                {"bytes", measured.bytes},
+                                {"largest_error", measured.largest_error / 100}});
+        }
+    if (list.empty()) return false;
+    return list;
+}
+
 nlohmann::ordered_json row_of(const LinkRun& run, const std::string& collective, std::uint64_t bytes) {
     const hw::CollectiveResult result =
         hw::run_collective(run.topology, run.engine, program_of(run, collective, bytes));
@@ -100,7 +133,7 @@ nlohmann::ordered_json link_report(const LinkRun& run) {
     nlohmann::ordered_json report = {{"format", "switchyard-link"},
                                      {"topology", topology.name()},
                                      {"devices", topology.devices()},
-                                     {"calibrated", !topology.devices_forward()},
+                                     {"calibrated", calibration_of(run)},
                                      {"rate", run.engine.rate},
                                      {"switching", run.engine.switching},
                                      {"chunk_bytes", run.engine.chunk_bytes},

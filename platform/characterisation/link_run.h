@@ -25,6 +25,8 @@ struct LinkRun {
     std::string ranks = "shared";          ///< or own: each source has its own
     std::uint64_t seed = 1;
     std::string nccl = "none";  ///< all-gather, all-reduce: costs of NCCL on pascal or volta
+    /// sched::contents_of() the file of which `topology` is the first devices; 0: made otherwise, or scaled.
+    std::uint32_t file_contents = 0;
 };
 
 /// point_to_point, all_to_all_padded, all_to_all_sparse, all_gather, all_reduce

@@ -38,7 +38,10 @@ const std::string kCube = "configs/topologies/dgx1v.yaml";
 TEST_CASE("sy-sim link: a message has the time of its links", "[link][cli]") {
     const json result = run_link(kCube + " --collective point_to_point --from 0 --to 3 --bytes 65536,268435456");
     CHECK(result.at("format") == "switchyard-link");
-    CHECK(result.at("calibrated") == true);
+    // The larger one was measured.
+    REQUIRE(result.at("calibrated").size() == 1);
+    CHECK(result.at("calibrated")[0] ==
+          json{{"collective", "point_to_point"}, {"bytes", 268435456}, {"largest_error", 0.05}});
     REQUIRE(result.at("rows").size() == 2);
     // Two NVLinks of 25 GB/s, packets of 256 bytes with 16 of header, 100 ns.
     const double rate = 2 * 25 * 256.0 / 272;
@@ -74,14 +77,63 @@ TEST_CASE("sy-sim link: skew lengthens what is padded, and seed and skew are the
     CHECK(skewed.dump() != run_link(all + " --skew 1 --seed 4").dump());
 }
 
-TEST_CASE("sy-sim link: the table has a line a row, and rings say that they are not calibrated", "[link][cli]") {
-    const Outcome even = sy_sim("link --family fully_connected --bytes 65536"), ring = sy_sim("link --family ring");
+TEST_CASE("sy-sim link: only what was measured is called calibrated", "[link][cli]") {
+    const auto calibrated = [](const std::string& options) { return run_link(options).at("calibrated"); };
+    const std::string copy = " --collective point_to_point --bytes 268435456 --to 3";
+    CHECK(calibrated(kCube + copy).size() == 1);
+    CHECK(calibrated(kCube + copy + " --rate kernel") == false);  // measured with 1 MiB
+    CHECK(calibrated(kCube + copy + " --from 3 --to 0") == false);
+    CHECK(calibrated(kCube + copy + " --devices 4") == false);
+    CHECK(calibrated(kCube + copy + " --rate-factor 1.01") == false);
+    CHECK(calibrated(kCube + copy + " --switching store_and_forward") == false);
+    CHECK(calibrated(kCube + copy + " --chunk-bytes 4096") == false);
+    CHECK(calibrated(kCube + " --collective point_to_point --bytes 1024 --to 3") == false);
+    CHECK(calibrated(kCube + " --collective all_reduce --bytes 134217728 --nccl volta") == false);
+    for (const char* file :
+         {"ring_8", "fully_connected_8", "four_chips", "nvswitch_16", "pcie_tree_8", "two_servers_of_four"})
+        CHECK(calibrated("configs/topologies/" + std::string(file) + ".yaml" + copy) == false);
+    for (const char* family : {"ring", "fully_connected", "switch", "pcie_tree"})
+        CHECK(calibrated("--family " + std::string(family) + copy) == false);
+    const std::string pascal =
+        "configs/topologies/dgx1p.yaml --collective all_reduce,all_gather --nccl pascal --bytes ";
+    CHECK(calibrated(pascal + "4194304").size() == 2);
+    CHECK(calibrated(pascal + "134217728 --devices 5").size() == 1);
+    // A file of the same name with other links.
+    std::string text = read_text(kCube);
+    const std::size_t at = text.find("gb_per_s: 25");
+    REQUIRE(at != std::string::npos);
+    write_text(scratch("dgx1v.yaml"), text);
+    CHECK(calibrated(scratch("dgx1v.yaml") + copy).size() == 1);
+    write_text(scratch("dgx1v.yaml"), text.replace(at, 12, "gb_per_s: 26"));
+    CHECK(calibrated(scratch("dgx1v.yaml") + copy) == false);
+}
+
+TEST_CASE("sy-sim link: slow links take longer or are refused", "[link][cli]") {
+    const auto us = [](const std::string& factor) {
+        return run_link("--family ring --collective point_to_point --bytes 1024 --rate-factor " + factor)
+            .at("rows")[0]
+            .at("us")
+            .get<double>();
+    };
+    CHECK(us("1e-3") > 40);
+    CHECK(us("1e-6") == Approx(1000 * us("1e-3")).epsilon(0.01));
+    for (const char* factor : {"1e-15", "1e-30", "1e-300", "1e308"})
+        check_refused(
+            sy_sim("link --family ring --collective point_to_point --bytes 1024 --rate-factor " + std::string(factor)),
+            {"GB/s"});
+}
+
+TEST_CASE("sy-sim link: the table has a line a row, and says what is not calibrated", "[link][cli]") {
+    const Outcome even = sy_sim("link --family fully_connected --bytes 65536"),
+                  cube = sy_sim("link " + kCube + " --collective point_to_point --bytes 268435456 --to 3");
     REQUIRE(even.status == 0);
     for (const char* name : {"point_to_point", "all_to_all_padded", "all_to_all_sparse", "all_gather", "all_reduce"})
         CHECK(even.out.find(name) != std::string::npos);
-    CHECK(even.out.find("not calibrated") == std::string::npos);
-    CHECK(ring.out.find("not calibrated") != std::string::npos);
-    CHECK(std::count(even.out.begin(), even.out.end(), '\n') == 7);
+    CHECK(even.out.find("not calibrated: no measured links are like these") != std::string::npos);
+    CHECK(cube.out.find("not calibrated") == std::string::npos);
+    CHECK(cube.out.find("point_to_point of 268435456 bytes was measured: the model is within 5 %") !=
+          std::string::npos);
+    CHECK(std::count(even.out.begin(), even.out.end(), '\n') == 8);
 }
 
 TEST_CASE("sy-sim link: NCCL's costs lengthen small all-reduces", "[link][cli]") {

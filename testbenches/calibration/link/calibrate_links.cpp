@@ -16,6 +16,7 @@
 #include "switchyard/sw_scheduler/base/files.h"
 #include "switchyard/sw_scheduler/base/text_lines.h"
 #include "switchyard/sw_scheduler/collectives/collectives.h"
+#include "switchyard/sw_scheduler/collectives/measured_links.h"
 
 using namespace switchyard;
 using namespace switchyard::sched;
@@ -90,6 +91,25 @@ double modelled(const Row& row, const std::string& folder) {
     return (gathers ? 1 : 2) * (n - 1) / n * bytes / ns;
 }
 
+/// Between the rows and measured_links(), by which sy-sim link says what was measured; "" for none.
+std::string difference(const std::vector<Row>& rows, const std::string& folder) {
+    if (rows.size() != measured_links().size())
+        return fmt::format("{} rows, the file has {}", measured_links().size(), rows.size());
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        const Row& row = rows[i];
+        const MeasuredLinks& known = measured_links()[i];
+        const std::uint32_t contents = contents_of(read_link_topology(folder + "/" + row.topology + ".yaml"));
+        const std::string what = row.what == "latency" ? "all_reduce" : row.what;
+        if (known.topology != row.topology || known.devices != row.devices || known.what != what ||
+            known.to != row.to || known.bytes != row.bytes || known.largest_error != row.bound)
+            return fmt::format("row {} is not the file's", i);
+        if (known.contents != contents)
+            return fmt::format("row {}: contents {:#x}, those of {}.yaml are {:#x}", i, known.contents, row.topology,
+                               contents);
+    }
+    return "";
+}
+
 }  // namespace
 
 int sc_main(int argc, char** argv) {
@@ -106,7 +126,12 @@ int sc_main(int argc, char** argv) {
                 "| topology | devices | what | bytes | measured | model | error, % | bound, % | source |\n"
                 "| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n");
         bool good = true;
-        for (const Row& row : read_rows(argv[2])) {
+        const std::vector<Row> rows = read_rows(argv[2]);
+        if (const std::string message = difference(rows, argv[3]); !message.empty() && !page) {
+            fmt::print("measured_links(): {}\n", message);
+            good = false;
+        }
+        for (const Row& row : rows) {
             const double model = modelled(row, argv[3]), error = 100 * (model / row.measured - 1);
             const bool within = std::abs(error) <= row.bound;
             good = good && within;
