@@ -202,7 +202,8 @@ void BatchCompiler::route_cells(std::size_t index, const CellRoutes& routes) {
     for (std::size_t cell = 0; cell < routes.size(); ++cell) {
         if (cell % stage.cells_each != 0) continue;
         ++here[location_[cell]];
-        if (routes[cell].size() < stage.router.k) ++program_.counts.dropped_cells;
+        ++program_.counts.decided_cells;
+        if (stage.router.capacity > 0 && routes[cell].size() < stage.router.k) ++program_.counts.dropped_cells;
         for (const std::size_t branch : routes[cell]) {
             ++sent[location_[cell]][branch];
             ++decided[location_[cell]];

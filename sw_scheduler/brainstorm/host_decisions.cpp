@@ -53,6 +53,7 @@ HostSteps BatchCompiler::branch_steps(std::size_t index, const std::vector<std::
     std::vector<std::uint64_t> loads(stage.router.branches);
     for (const std::size_t branch : decision) loads[branch] = 1;
     RoutedSteps routed = stages_.branches(index, loads, 1, 1);
+    ++program_.counts.decided_cells;
     program_.counts.routed_cells += routed.routed_cells;
     program_.counts.padded_cells += routed.padded_cells;
     note_weights(routed.steps, index, decision);

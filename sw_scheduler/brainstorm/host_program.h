@@ -87,9 +87,9 @@ struct BatchProgram {
     struct Counts {
         std::uint64_t decisions = 0, predicted = 0, hits = 0;  ///< of routers, as the paper counts
         std::uint64_t routed_cells = 0, padded_cells = 0;      ///< computed by branches, padding included
-        std::uint64_t dropped_cells = 0;
-        std::uint64_t crossing_cells = 0;  ///< between devices, on the way to branches and back
-        std::uint64_t crossing_bytes = 0;  ///< with padding
+        std::uint64_t decided_cells = 0, dropped_cells = 0;    ///< at routers; dropped: by a branch that was full
+        std::uint64_t crossing_cells = 0;                      ///< between devices, on the way to branches and back
+        std::uint64_t crossing_bytes = 0;                      ///< with padding
         std::uint64_t loads = 0, loads_on_demand = 0, loads_in_vain = 0, loaded_bytes = 0;
         std::uint64_t profile_updates = 0;
     } counts;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <utility>
 
 #include <fmt/format.h>
@@ -124,6 +125,8 @@ ordered_json summary_json(const PlatformConfig& p, const Image& image, const Run
     for (const SimulatedHost::Phase& phase : result.host.phases)
         reconfigurations_us += nanoseconds(phase.reconfiguration) * kNanosecondsToMicroseconds;
     const std::uint32_t together = image.meta.batches_in_flight;
+    // A doorbell starts the batches together, and its interrupt ends them all.
+    const double in_flight_us = together * std::accumulate(latencies.begin(), latencies.end(), 0.0);
     const auto batches = static_cast<double>(result.host.batches.size() * together);
     const double per_second = batches / (run.nanoseconds * kNanosecondsToSeconds);
     ordered_json batch_us =
@@ -133,6 +136,8 @@ ordered_json summary_json(const PlatformConfig& p, const Image& image, const Run
             {"run_cycles", whole_cycles(p, sc_core::sc_time(run.nanoseconds, sc_core::SC_NS))},
             {"run_us", run.nanoseconds * kNanosecondsToMicroseconds},
             {"latency_us", latency_json(latencies)},
+            {"interval_us", 1e6 / per_second},
+            {"mean_in_flight", in_flight_us / (run.nanoseconds * kNanosecondsToMicroseconds)},
             {"batch_us", std::move(batch_us)},
             {"batches_per_second", per_second},
             {"samples_per_second", per_second * image.meta.samples_of_batch()}};

@@ -90,6 +90,9 @@ std::string report_table(const ordered_json& report) {
     text += report_row("latency a batch",
                        fmt::format("{:.2f} us mean, {:.2f} min, {:.2f} max", number_of(latency.at("mean")),
                                    number_of(latency.at("min")), number_of(latency.at("max"))));
+    if (const unsigned together = report.value("batches_in_flight", 1U); together > 1)
+        text += report_row("in flight", fmt::format("{} batches from a doorbell to its interrupt, one every {:.2f} us",
+                                                    together, number_of(summary.at("interval_us"))));
     text += report_row("throughput",
                        fmt::format("{:.1f} batches/s, {:.0f} samples/s", number_of(summary.at("batches_per_second")),
                                    number_of(summary.at("samples_per_second"))));

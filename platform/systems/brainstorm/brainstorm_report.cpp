@@ -19,8 +19,9 @@ using sched::brainstorm::HostSteps;
 
 namespace {
 
-double ratio(double a, double b) {
-    return b > 0 ? a / b : 0;
+/// Of nothing there is no share and no mean: null.
+ordered_json ratio(double a, double b) {
+    return b > 0 ? ordered_json(a / b) : ordered_json();
 }
 
 /// Kernels that a run must have launched, at the least: those of a wrong prediction need not all be there.
@@ -50,6 +51,7 @@ ordered_json brainstorm_report(const BrainstormConfig& config, const sched::brai
         sum.hits += counts.hits;
         sum.routed_cells += counts.routed_cells;
         sum.padded_cells += counts.padded_cells;
+        sum.decided_cells += counts.decided_cells;
         sum.dropped_cells += counts.dropped_cells;
         sum.crossing_cells += counts.crossing_cells;
         sum.crossing_bytes += counts.crossing_bytes;
@@ -132,16 +134,16 @@ ordered_json brainstorm_report(const BrainstormConfig& config, const sched::brai
              {{"batches", batches.size()},
               {"devices", config.links.devices},
               {"latency_us", latency_json(outcome.us)},
-              {"cells_per_ms", ratio(cells, batch_us) * 1e3},
+              {"cells_per_ms", ratio(cells * 1e3, batch_us)},
               {"inputs_per_second_and_device",
-               ratio(cells / static_cast<double>(network.cells_per_input), batch_us) * 1e6 / devices},
+               ratio(cells / static_cast<double>(network.cells_per_input) * 1e6 / devices, batch_us)},
               {"occupancy", ratio(outcome.warp_ns, outcome.busy_ns * sm.max_warps)},
               {"busy_share", outcome.busy_ns * 1e-3 / (total_us * sm.count * devices)},
               {"kernels_of_a_batch", static_cast<double>(outcome.host.launches) / n},
               {"read_backs_of_a_batch", static_cast<double>(outcome.host.read_backs) / n},
               {"decisions_of_a_batch", static_cast<double>(sum.decisions) / n},
               {"padding", ratio(static_cast<double>(sum.padded_cells), static_cast<double>(sum.routed_cells))},
-              {"dropped_share", ratio(static_cast<double>(sum.dropped_cells), n * cells)},
+              {"dropped_share", ratio(static_cast<double>(sum.dropped_cells), static_cast<double>(sum.decided_cells))},
               {"prediction_accuracy", ratio(static_cast<double>(sum.hits), static_cast<double>(sum.predicted))},
               {"crossing_cells_of_a_batch", static_cast<double>(sum.crossing_cells) / n},
               {"crossing_mb_of_a_batch", static_cast<double>(sum.crossing_bytes) * 1e-6 / n},

@@ -112,7 +112,8 @@ public:
     std::string table(const ordered_json& report) const override {
         const ordered_json& summary = report.at("summary");
         const auto row = [&](const char* title, const char* key, const char* unit) {
-            return report_row(title, fmt::format("{:.3f}{}", number_of(summary.at(key)), unit));
+            const ordered_json& value = summary.at(key);
+            return report_row(title, value.is_null() ? "none" : fmt::format("{:.3f}{}", number_of(value), unit));
         };
         std::string text =
             report_row("GPU", text_of(report.at("gpu"))) + report_row("topology", text_of(report.at("topology"))) +
