@@ -56,7 +56,10 @@ LatencyTable read_table(const std::string& path, const Supernet& supernet, const
         table.subgraphs.push_back(std::move(subgraph));
         table.fill_us.push_back(entry.member("fill_us").number());
     }
-    if (table.platform != platform) throw InputError(path, 0, "platform", "the table was made for another platform");
+    if (table.platform != platform)
+        throw InputError(path, 0, "platform",
+                         "the table was made for another platform or supernet: expected \"" + platform +
+                             "\", found \"" + table.platform + "\"; make it again with sushi-table");
     bool fits = table.subnets.size() == supernet.subnets.size() && table.accuracy.size() == table.subnets.size() &&
                 table.without_us.size() == table.subnets.size() && table.latency_us.size() == table.subnets.size() &&
                 !table.subgraphs.empty();

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "switchyard/sw_scheduler/base/config.h"
+#include "switchyard/sw_scheduler/base/crc32.h"
 #include "switchyard/sw_scheduler/base/error.h"
 #include "switchyard/sw_scheduler/base/mapping_reader.h"
 #include "switchyard/sw_scheduler/sushi/supernet_families.h"
@@ -181,6 +182,8 @@ Supernet read_supernet(const std::string& path) {
     MappingReader reader(root, path, "");
     reader.allow({"name", "family", "accuracy_source", "input", "layers", "weights", "inputs", "logits", "subnets"});
     Supernet supernet;
+    const std::string plain = YAML::Dump(root);
+    supernet.contents = crc32_of(plain.data(), plain.size());
     supernet.name = reader.text("name");
     const std::string family = reader.choice_or("family", {"layers", "ofa_resnet50", "ofa_mobilenet_v3"});
     supernet.accuracy_source = reader.text("accuracy_source");

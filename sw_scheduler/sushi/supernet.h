@@ -54,6 +54,7 @@ struct Supernet {
     /// Of a supernet with values: the folder with NAME.weight.npy and NAME.bias.npy, a file of inputs, and for every
     /// SubNet (in place of {}) one with the results of a golden reference; empty: none.
     std::string weights, inputs, logits;
+    std::uint32_t contents = 0;  ///< CRC-32 of the file, comments and layout left out
 
     std::uint64_t bytes() const;
     /// What every SubNet has.

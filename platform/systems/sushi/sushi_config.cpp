@@ -76,13 +76,16 @@ hw::DramRate SushiConfig::dram_rate() const {
     return rate;
 }
 
-std::string SushiConfig::fingerprint(const std::string& supernet, const BufferConfig& used) const {
+std::string SushiConfig::fingerprint(const sched::sushi::Supernet& supernet, const BufferConfig& used) const {
     const sched::TileBuffers bytes = used.bytes();
+    // Files of the same names may differ.
+    const std::uint32_t device = hw::dram::read_device(dram.device, {}).contents;
     return fmt::format(
-               "{}; {} {} x {} at {} GHz; buffers {} {} {} {} {} {}; {} x {}, requests of {} bytes, {} at a time{}",
-               supernet, accelerator.impl, array.rows, array.columns, accelerator.clock_ghz, bytes.persistent,
-               bytes.dynamic, bytes.streaming, bytes.line, bytes.output, bytes.parameters, dram.device,
-               dram.bandwidth_scale, accelerator.request_bytes, dram.outstanding,
+               "{} {:08x}; {} {} x {} at {} GHz; buffers {} {} {} {} {} {}; {} {:08x} x {}, requests of {} bytes, {} "
+               "at a time{}",
+               supernet.name, supernet.contents, accelerator.impl, array.rows, array.columns, accelerator.clock_ghz,
+               bytes.persistent, bytes.dynamic, bytes.streaming, bytes.line, bytes.output, bytes.parameters,
+               dram.device, device, dram.bandwidth_scale, accelerator.request_bytes, dram.outstanding,
                accelerator.hides_weights ? "" : ", weights not hidden") +
            (accelerator.array_at_peak ? ", array at peak" : "") +
            (accelerator.activations_on_chip ? ", activations on the chip" : "");
@@ -97,6 +100,10 @@ SushiConfig read_sushi_config(const std::string& path, std::map<std::string, std
                                           {"activations_on_chip", config.accelerator.activations_on_chip}})
             if (is_set) throw InputError(path, 0, std::string("accelerator.") + key, "is for impl analytic");
     refuse_left_overrides(overrides, names_of(sushi_keys()));
+    if (!config.scheduler.table.empty() && !config.scheduler.subgraph_file.empty())
+        throw InputError(path, 0, "scheduler.subgraph_file",
+                         "expected no file of SubGraphs with scheduler.table, which has its own, found " +
+                             config.scheduler.subgraph_file + "; leave one of them out");
     // A device file is found beside the platform's; devices of the library have names.
     const std::filesystem::path device =
         (std::filesystem::path(path).parent_path() / config.dram.device).lexically_normal();

@@ -10,6 +10,7 @@
 #include "switchyard/hw/host/command_port.h"
 #include "switchyard/hw/layer_controller/layer_cost.h"
 #include "switchyard/sw_scheduler/base/config.h"
+#include "switchyard/sw_scheduler/sushi/supernet.h"
 #include "switchyard/sw_scheduler/workload/query_stream.h"
 
 namespace switchyard::platform::sushi {
@@ -193,8 +194,8 @@ struct SushiConfig {
     }
     /// The device with its clock scaled, as DramTarget takes it.
     std::map<std::string, std::string> dram_settings() const;
-    /// One line with everything that the latency of a SubNet depends on.
-    std::string fingerprint(const std::string& supernet, const BufferConfig& used) const;
+    /// One line with everything that the latency of a SubNet depends on, contents of files included.
+    std::string fingerprint(const sched::sushi::Supernet& supernet, const BufferConfig& used) const;
 };
 
 /// An empty `path`: the defaults (ZCU104). Overrides "section.key" win. Throws InputError, also for an override of no

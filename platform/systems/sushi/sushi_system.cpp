@@ -66,7 +66,7 @@ public:
         sched::sushi::LatencyTable table;
         if (exists(file_)) {
             try {
-                table = read_table(file_, supernet_, config_.fingerprint(supernet_.name, config_.buffers));
+                table = read_table(file_, supernet_, config_.fingerprint(supernet_, config_.buffers));
                 reused = true;
             } catch (const InputError&) {
                 // Of another platform: made again.

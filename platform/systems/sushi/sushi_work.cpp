@@ -137,7 +137,7 @@ std::vector<SubGraph> subgraphs_of(const Supernet& supernet, const SushiConfig& 
 
 LatencyTable closed_form_table(const Supernet& supernet, const SushiConfig& config, const BufferConfig& buffers,
                                std::vector<SubGraph> subgraphs) {
-    LatencyTable table = empty_table(supernet, config.fingerprint(supernet.name, buffers), std::move(subgraphs));
+    LatencyTable table = empty_table(supernet, config.fingerprint(supernet, buffers), std::move(subgraphs));
     table.without_us = without_us(supernet, config, buffers);
     const SupernetMemory memory = lay_out(supernet, table.subgraphs);
     const hw::AcceleratorShape shape = config.shape(buffers);
@@ -154,7 +154,7 @@ LatencyTable closed_form_table(const Supernet& supernet, const SushiConfig& conf
 
 LatencyTable simulated_table(const Supernet& supernet, const SushiConfig& config, const BufferConfig& buffers,
                              std::vector<SubGraph> subgraphs, unsigned jobs) {
-    LatencyTable table = empty_table(supernet, config.fingerprint(supernet.name, buffers), std::move(subgraphs));
+    LatencyTable table = empty_table(supernet, config.fingerprint(supernet, buffers), std::move(subgraphs));
     SushiConfig timing = config;
     timing.accelerator.functional = false;
     const auto work = [&](std::size_t index) {
@@ -198,8 +198,7 @@ SushiWork prepare_work(const std::string& path, const SushiConfig& config, const
     } else if (!caches) {
         work.table = closed_form_table(work.supernet, config, work.buffers, {});
     } else if (!config.scheduler.table.empty()) {
-        work.table =
-            read_table(config.scheduler.table, work.supernet, config.fingerprint(work.supernet.name, work.buffers));
+        work.table = read_table(config.scheduler.table, work.supernet, config.fingerprint(work.supernet, work.buffers));
     } else {
         work.table =
             closed_form_table(work.supernet, config, work.buffers, subgraphs_of(work.supernet, config, work.buffers));

@@ -155,8 +155,7 @@ TEST_CASE("a latency table is filled by one command, kept, and refused on anothe
     // The simulated table beside the closed form.
     const SushiConfig config = platform::sushi::read_sushi_config(fill.platform, fill.overrides);
     const Supernet supernet = read_supernet(fill.workload);
-    const LatencyTable simulated =
-        read_table(file.string(), supernet, config.fingerprint(supernet.name, config.buffers));
+    const LatencyTable simulated = read_table(file.string(), supernet, config.fingerprint(supernet, config.buffers));
     const LatencyTable closed = closed_form_table(supernet, config, config.buffers, simulated.subgraphs);
     for (std::size_t s = 0; s < 7; ++s)
         for (std::size_t g = 0; g < 2; ++g)
