@@ -56,6 +56,21 @@ std::string segments_error(const char* key, const std::vector<MemorySegment>& se
     return "";
 }
 
+/// Of a kernel in a file. One that does nothing is a kernel whose work was not recorded: its time would be wrong.
+std::string recorded_error(const GpuKernel& kernel) {
+    const std::string message = validation_error(kernel);
+    if (!message.empty()) return message;
+    const KernelWork& work = kernel.work;
+    const KernelSchedule& schedule = kernel.schedule;
+    const bool any = work.flops > 0 || work.tensor_flops > 0 || work.read_bytes > 0 || work.written_bytes > 0 ||
+                     schedule.l2_bytes > 0 || schedule.memory_instructions > 0 || schedule.dependent_loads > 0;
+    return any ? ""
+               : fmt::format(
+                     "kernel {}: expected work (flops, tensor_flops, read_bytes, written_bytes, l2_bytes, "
+                     "memory_instructions or dependent_loads above 0), found none; give what it does",
+                     kernel.name);
+}
+
 /// One line of a stream.
 class KernelLine {
 public:
@@ -97,7 +112,7 @@ public:
         kernel.schedule.dependent_loads = small("dependent_loads", 0);
         kernel.reads = segments("reads");
         kernel.writes = segments("writes");
-        const std::string message = validation_error(kernel);
+        const std::string message = recorded_error(kernel);
         if (!message.empty()) fail("", message);
         return kernel;
     }
@@ -174,6 +189,17 @@ std::string validation_error(const GpuKernel& kernel) {
     return message.empty() ? segments_error("writes", kernel.writes) : message;
 }
 
+namespace {
+
+std::uint64_t product(std::uint64_t amount, std::uint32_t factor, std::uint64_t most, const GpuKernel& kernel) {
+    if (factor > 0 && amount > most / factor)
+        throw InputError(fmt::format("kernel {}: expected at most {}, found {} times {}; take a smaller factor",
+                                     kernel.name, most, amount, factor));
+    return amount * factor;
+}
+
+}  // namespace
+
 GpuKernel enlarged(const GpuKernel& kernel, std::uint32_t factor) {
     GpuKernel result = kernel;
     const std::uint64_t ctas = std::uint64_t{kernel.grid[0]} * factor;
@@ -182,9 +208,11 @@ GpuKernel enlarged(const GpuKernel& kernel, std::uint32_t factor) {
     for (std::uint64_t* amount :
          {&result.work.flops, &result.work.tensor_flops, &result.work.read_bytes, &result.work.written_bytes,
           &result.schedule.l2_bytes, &result.schedule.memory_instructions})
-        *amount *= factor;
+        *amount = product(*amount, factor, std::numeric_limits<std::uint64_t>::max(), kernel);
     for (auto* segments : {&result.reads, &result.writes})
-        for (MemorySegment& segment : *segments) segment = {segment.start * factor, segment.size * factor};
+        for (MemorySegment& segment : *segments)
+            segment = {product(segment.start, factor, kAddressSpace - 1, kernel),
+                       product(segment.size, factor, kAddressSpace, kernel)};
     return result;
 }
 
@@ -255,7 +283,7 @@ std::vector<GpuKernel> decode_kernel_stream(const std::vector<std::uint8_t>& byt
             BinaryKernel record;
             reader(record);
             record.kernel.name.assign(record.name.begin(), record.name.end());
-            const std::string message = validation_error(record.kernel);
+            const std::string message = recorded_error(record.kernel);
             if (!message.empty()) reader.fail(fmt::format("kernel {}: {}", i, message));
             kernels.push_back(std::move(record.kernel));
         }

@@ -47,7 +47,7 @@ void refused(const std::string& line, const std::string& message) {
 
 TEST_CASE("a kernel stream is read from JSON Lines", "[ace][stream]") {
     const std::vector<GpuKernel> kernels =
-        parse_kernel_stream(kGemm + "\n\n" + R"({"name":"n","grid":[1],"block":[32]})", "s");
+        parse_kernel_stream(kGemm + "\n\n" + R"({"name":"n","grid":[1],"block":[32],"dependent_loads":2})", "s");
     REQUIRE(kernels.size() == 2);
     CHECK(kernels[0].ctas() == 64);
     CHECK(kernels[0].threads_per_cta() == 128);
@@ -77,6 +77,9 @@ TEST_CASE("what is wrong with a line is told with its key", "[ace][stream][bad]"
     refused(R"({"name":"n","grid":[1],"block":[32],"reads":[[281474976710656,1]]})", "reads: address 281474976710656");
     refused(R"({"name":"n","grid":[1],"block":[32],"writes":[[0]]})", "writes: wants a list of [address, bytes]");
     refused(R"({"name":"n","grid":[1],"block":[32])", "");
+    refused(R"({"name":"n","grid":[1],"block":[32],"reads":[[0,64]]})",
+            "kernel n: expected work (flops, tensor_flops, read_bytes, written_bytes, l2_bytes, memory_instructions or "
+            "dependent_loads above 0), found none; give what it does");
     CHECK_THROWS_WITH(parse_kernel_stream("\n", "s"), ContainsSubstring("holds no kernel"));
     std::string many = R"({"name":"n","grid":[1],"block":[32],"reads":[[0,1])";
     for (unsigned i = 0; i < kMaxSegments; ++i) many += ",[0,1]";
@@ -93,4 +96,31 @@ TEST_CASE("a binary stream that is truncated or damaged is refused, wherever", "
         bad[at] ^= 0x10;
         CHECK_THROWS_AS(decode_kernel_stream(bad, "s"), InputError);
     }
+}
+
+TEST_CASE("any kind of work makes a kernel, none does not, in both forms", "[ace][stream]") {
+    for (const char* key : {"flops", "tensor_flops", "read_bytes", "written_bytes", "l2_bytes", "memory_instructions",
+                            "dependent_loads"}) {
+        const std::string line = std::string(R"({"name":"n","grid":[1],"block":[32],")") + key + "\":1}";
+        const std::vector<GpuKernel> kernels = parse_kernel_stream(line, "s");
+        CHECK(equal(decode_kernel_stream(encode_kernel_stream(kernels), "binary"), kernels));
+    }
+    std::vector<GpuKernel> idle = parse_kernel_stream(kGemm, "s");
+    idle[0].work = {};
+    idle[0].schedule = {};
+    CHECK_THROWS_WITH(decode_kernel_stream(encode_kernel_stream(idle), "b.syks"),
+                      ContainsSubstring("b.syks: ") && ContainsSubstring("kernel gemm: expected work"));
+    CHECK_THROWS_WITH(parse_kernel_stream(kernel_stream_text(idle), "s.jsonl"),
+                      ContainsSubstring("s.jsonl:1: kernel gemm: expected work"));
+}
+
+TEST_CASE("a kernel that is made larger does not wrap", "[ace][stream]") {
+    GpuKernel kernel = parse_kernel_stream(kGemm, "s")[0];
+    CHECK(enlarged(kernel, 3).work.tensor_flops == 3 * kernel.work.tensor_flops);
+    kernel.work.flops = std::uint64_t{1} << 63;
+    CHECK_THROWS_WITH(enlarged(kernel, 2),
+                      ContainsSubstring("kernel gemm: expected at most 18446744073709551615, found"));
+    kernel.work.flops = 1;
+    kernel.reads[0].start = kAddressSpace / 2;
+    CHECK_THROWS_WITH(enlarged(kernel, 2), ContainsSubstring("kernel gemm: expected at most"));
 }
