@@ -64,6 +64,11 @@ private:
         bool dirty;
     };
     Traffic touch(const sched::MemorySegment& segment, bool write);
+    /// Counts in one step the blocks from `number` on that a segment larger than the cache brings in and drops again.
+    /// Called when nothing is left of what the cache held before the segment: all of them miss. Returns the first block
+    /// that stays. Without it a segment of 2^48 bytes takes 2^36 steps.
+    std::uint64_t pass_through(const sched::MemorySegment& segment, std::uint64_t number, std::uint64_t last,
+                               bool write, Traffic& traffic);
 
     std::uint64_t block_bytes_;
     std::size_t capacity_blocks_;

@@ -10,6 +10,7 @@
 #include "switchyard/hw/gpu/command_processor.h"
 #include "switchyard/hw/scheduling_window/scheduling_window.h"
 #include "switchyard/platform/gpu/gpu_device.h"
+#include "switchyard/tlm/simulated_time.h"
 
 namespace switchyard::platform::ace {
 
@@ -25,7 +26,7 @@ public:
     explicit Thread(AceHost& host) : host_(host) {}
 
     void work(double us) override {
-        if (us > 0) sc_core::wait(sc_core::sc_time(us, sc_core::SC_US));
+        if (us > 0) sc_core::wait(microseconds(us, "host work"));
     }
     void await(const std::function<bool()>& condition, const char* what) override {
         if (condition()) return;
@@ -58,7 +59,7 @@ public:
     void synchronise(unsigned stream) override {
         const std::uint32_t wanted = host_.written_.at(stream);
         // The driver looks at the queue's counter until it is there; each look goes over the link.
-        while (host_.device_.read_word(kRegisterBar + reg::queue(stream, reg::kCompleted)) != wanted)
+        while ((host_.completed_.at(stream) = host_.read_completed(stream)) != wanted)
             host_.check_progress(fmt::format("queue {}", stream));
     }
 
@@ -98,7 +99,8 @@ AceHost::AceHost(const sc_core::sc_module_name& module_name, DeviceAccess& devic
       layout_(layout),
       streams_(streams),
       watchdog_us_(watchdog_us),
-      written_(streams) {
+      written_(streams),
+      completed_(streams) {
     SC_HAS_PROCESS(AceHost);
     SC_THREAD(send_entries);
     registry.add_waiter(*this, [this] { return waits(); });
@@ -133,10 +135,18 @@ void AceHost::set_up_queues() {
 
 void AceHost::push(unsigned stream, const hw::GpuPacket& packet) {
     std::uint32_t& written = written_.at(stream);
+    // A driver waits until the ring has room; each look goes over the link.
+    while (written - completed_.at(stream) >= layout_.ring_packets &&
+           written - (completed_.at(stream) = read_completed(stream)) >= layout_.ring_packets)
+        check_progress(fmt::format("queue {}, which is full", stream));
     const std::uint64_t slot = std::uint64_t{stream} * layout_.ring_packets + written % layout_.ring_packets;
     const hw::GpuPacketBytes bytes = hw::encode(packet);
     device_.post(kMemoryBar + layout_.rings + slot * hw::kGpuPacketBytes, {bytes.begin(), bytes.end()});
     device_.post_word(kRegisterBar + reg::queue(stream, reg::kWriteIndex), ++written);
+}
+
+std::uint32_t AceHost::read_completed(unsigned stream) {
+    return device_.read_word(kRegisterBar + reg::queue(stream, reg::kCompleted));
 }
 
 void AceHost::send_entries() {

@@ -52,6 +52,7 @@ private:
     void send_entries();  ///< a thread: entries go over the link one after another
     /// Throws ModelError when no kernel has completed for watchdog_us; `what`: what the host waits for. The message has
     /// who waits for what on the device.
+    std::uint32_t read_completed(unsigned stream);
     void check_progress(const std::string& what) const;
 
     DeviceAccess& device_;
@@ -59,7 +60,8 @@ private:
     DeviceLayout layout_;
     unsigned streams_;
     double watchdog_us_;
-    std::vector<std::uint32_t> written_;  ///< packets of each queue
+    std::vector<std::uint32_t> written_;    ///< packets of each queue
+    std::vector<std::uint32_t> completed_;  ///< of these, when the driver last looked
     std::vector<hw::GpuPacket> packets_;
     std::uint64_t event_value_ = 0;
     sc_core::sc_event changed_;

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Occupancy, fair shares, the L2: without simulation.
+#include <algorithm>
 #include <fstream>
 #include <iterator>
+#include <random>
+#include <utility>
+#include <vector>
 
 #include "switchyard/hw/gpu/fair_share.h"
 #include "switchyard/hw/gpu/kernel_cost.h"
@@ -125,4 +129,70 @@ TEST_CASE("a CTA alone takes the latencies of its loads and the time of its warp
     CHECK(cost.compute_ns == Approx(50));
     CHECK(cost.alone_ns == Approx(1 + 10 * 200 + 150 / 2 * 4));
     CHECK(cost.memory_bytes == Approx(250));
+}
+
+namespace {
+
+/// The L2 block by block, as L2Cache does it for segments that fit.
+class PlainL2 {
+public:
+    PlainL2(std::uint64_t blocks, std::uint64_t block_bytes) : capacity_(blocks), bytes_(block_bytes) {}
+    hw::L2Cache::Traffic touch(const sched::MemorySegment& segment, bool write) {
+        hw::L2Cache::Traffic traffic;
+        const std::uint64_t end = segment.start + segment.size;
+        for (std::uint64_t at = segment.start; at < end;) {
+            const std::uint64_t number = at / bytes_, next = std::min(end, (number + 1) * bytes_);
+            const auto found =
+                std::find_if(held_.begin(), held_.end(), [&](const auto& b) { return b.first == number; });
+            bool dirty = write;
+            if (found != held_.end()) {
+                dirty |= found->second;
+                held_.erase(found);
+            } else if (!write) {
+                traffic.missed_bytes += next - at;
+            }
+            held_.insert(held_.begin(), {number, dirty});
+            if (held_.size() > capacity_) {
+                if (held_.back().second) traffic.written_back_bytes += capacity_ == 0 ? next - at : bytes_;
+                held_.pop_back();
+            }
+            at = next;
+        }
+        return traffic;
+    }
+
+private:
+    std::uint64_t capacity_, bytes_;
+    std::vector<std::pair<std::uint64_t, bool>> held_;
+};
+
+}  // namespace
+
+TEST_CASE("the L2 counts segments larger than itself as block by block", "[gpu]") {
+    std::mt19937_64 random(7);
+    for (const std::uint64_t blocks : {0, 1, 2, 5, 16})
+        for (unsigned round = 0; round < 200; ++round) {
+            hw::L2Cache cache(blocks * 64, 64);
+            PlainL2 plain(blocks, 64);
+            for (unsigned i = 0; i < 12; ++i) {
+                const sched::MemorySegment segment{random() % 4000, 1 + random() % (random() % 3 == 0 ? 4000 : 300)};
+                const bool write = random() % 2 == 0;
+                const hw::L2Cache::Traffic got = write ? cache.write(segment) : cache.read(segment);
+                const hw::L2Cache::Traffic expected = plain.touch(segment, write);
+                CAPTURE(blocks, round, i, segment.start, segment.size, write);
+                REQUIRE(got.missed_bytes == expected.missed_bytes);
+                REQUIRE(got.written_back_bytes == expected.written_back_bytes);
+            }
+        }
+}
+
+TEST_CASE("a segment as large as the address space takes no longer than the L2's blocks", "[gpu]") {
+    for (const std::uint64_t capacity : {std::uint64_t{0}, std::uint64_t{40} << 20}) {
+        hw::L2Cache cache(capacity, 4096);
+        for (const std::uint64_t bytes : {std::uint64_t{1} << 40, sched::kAddressSpace}) {
+            CHECK(cache.read({100, bytes}).missed_bytes == bytes);
+            CHECK(cache.write({100, bytes}).written_back_bytes >= bytes - 2 * capacity - 8192);
+        }
+        CHECK(cache.resident_bytes() == capacity);
+    }
 }

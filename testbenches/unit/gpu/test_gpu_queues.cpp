@@ -91,6 +91,53 @@ SIM_TEST("the host hears of a completion by interrupt, register and event", "[gp
     CHECK(heard);
 }
 
+SIM_TEST("a driver fills the ring, waits for room and goes on", "[gpu]") {
+    constexpr std::uint32_t kPackets = 4, kKernels = 23;
+    GpuBench bench("bench", plain_gpu());
+    namespace reg = hw::gpu_registers;
+    std::uint32_t most = 0;
+    bench.run([&] {
+        const std::uint64_t base = 1 << 20;
+        bench.write_register(reg::queue(0, reg::kBaseLow), base);
+        bench.write_register(reg::queue(0, reg::kPackets), kPackets);
+        for (std::uint32_t written = 0; written < kKernels;) {
+            while (written - bench.read_register(reg::queue(0, reg::kReadIndex)) == kPackets)
+                sc_core::wait(sc_core::sc_time(50, sc_core::SC_NS));
+            const hw::GpuPacketBytes bytes = hw::encode(hw::kernel_packet(compute_kernel(1, 128000), written + 1));
+            bench.store(base + written % kPackets * hw::kGpuPacketBytes, {bytes.begin(), bytes.end()});
+            bench.write_register(reg::queue(0, reg::kWriteIndex), ++written);
+            most = std::max(most, written - bench.read_register(reg::queue(0, reg::kReadIndex)));
+        }
+    });
+    CHECK(most == kPackets);
+    CHECK(bench.gpu.idle());
+    for (std::uint64_t tag = 1; tag <= kKernels; ++tag) CHECK(bench.record(tag).completed > sc_core::SC_ZERO_TIME);
+}
+
+TEST_CASE("a doorbell beyond the ring, and another ring for packets that were not taken, are refused", "[gpu]") {
+    for (const bool beyond : {true, false})
+        switchyard::testing::in_child([beyond] {
+            GpuBench bench("bench", plain_gpu());
+            namespace reg = hw::gpu_registers;
+            switchyard::testing::ExpectReport report("uncaught exception");
+            try {
+                bench.run([&] {
+                    bench.write_register(reg::queue(0, reg::kPackets), 4);
+                    bench.write_register(reg::queue(0, reg::kWriteIndex), beyond ? 5 : 4);
+                    bench.write_register(reg::queue(0, reg::kPackets), 0);
+                });
+                FAIL("it ran");
+            } catch (const sc_core::sc_report& error) {
+                CHECK_THAT(
+                    error.get_msg(),
+                    ContainsSubstring(beyond ? "queue 0: WRITE_INDEX 5: 5 packets beyond READ_INDEX, the ring has "
+                                               "4; wait until READ_INDEX is 1"
+                                             : "queue 0: PACKETS: 4 packets of the ring are not taken; wait "
+                                               "until READ_INDEX is 4"));
+            }
+        });
+}
+
 SIM_TEST("queues that wait for each other are named, with the cycle", "[gpu]") {
     GpuBench bench("bench", plain_gpu());
     bench.push(0, event(GpuPacket::Kind::event_wait, kEvent, 1));
