@@ -6,26 +6,33 @@
 #include <systemc>
 
 #include "switchyard/sw_scheduler/base/rounding.h"
+#include "switchyard/tlm/simulated_time.h"
 
 namespace switchyard {
+
+/// A period has at least this number of units of the simulator's resolution. So rounding changes a period by 0.5 % at most,
+/// and times that are parts of a cycle (a packet on a link, a burst of memory) by 1 % of a cycle.
+inline constexpr double kMinTicksOfPeriod = 100;
 
 /// Converts between cycles of a clock and simulated time in exact integer arithmetic.
 class ClockPeriod {
 public:
-    /// `ghz` > 0; the period is rounded to the simulator's resolution (1 ps unless set otherwise).
-    explicit ClockPeriod(double ghz) : ticks_(sc_core::sc_time(1.0 / ghz, sc_core::SC_NS).value()) {}
+    /// `ghz` > 0; the period is rounded to the simulator's resolution (1 ps unless set otherwise). Throws ModelError,
+    /// which names the module under construction, if the period has fewer than kMinTicksOfPeriod units of it.
+    explicit ClockPeriod(double ghz);
 
-    sc_core::sc_time cycles(std::uint64_t count) const { return sc_core::sc_time::from_value(count * ticks_); }
+    /// Throws InputError, as whole_time(), if they are longer than the simulator can count.
+    sc_core::sc_time cycles(std::uint64_t count) const {
+        if (count > most_) refuse(count);
+        return sc_core::sc_time::from_value(count * ticks_);
+    }
     /// Cycles that cover `time`, the last one perhaps in part.
     std::uint64_t count(const sc_core::sc_time& time) const { return ceil_div(time.value(), ticks_); }
 
 private:
-    std::uint64_t ticks_;
-};
+    [[noreturn]] void refuse(std::uint64_t count) const;
 
-/// Units of the simulator's resolution in a nanosecond.
-inline double ticks_per_ns() {
-    return static_cast<double>(sc_core::sc_time(1, sc_core::SC_NS).value());
-}
+    std::uint64_t ticks_, most_;
+};
 
 }  // namespace switchyard

@@ -8,6 +8,7 @@
 
 #include "switchyard/hw/gpu/kernel_launch.h"
 #include "switchyard/sw_scheduler/base/error.h"
+#include "switchyard/tlm/simulated_time.h"
 
 namespace switchyard::hw {
 
@@ -15,14 +16,6 @@ using sc_core::sc_time;
 using sc_core::sc_time_stamp;
 using Kind = GpuPacket::Kind;
 namespace reg = gpu_registers;
-
-namespace {
-
-sc_time nanoseconds(double ns) {
-    return sc_time(ns, sc_core::SC_NS);
-}
-
-}  // namespace
 
 CommandProcessor::CommandProcessor(const sc_core::sc_module_name& module_name, const Config& config,
                                    SimulationRegistry& registry)
@@ -82,7 +75,11 @@ void CommandProcessor::define_registers() {
             queue.base = (queue.base & kAll) | (std::uint64_t{now} << 32);
         });
         add(reg::kPackets, "PACKETS", Access::rw, kAll, "of the ring").on_write([this, q](auto now, auto) {
+            const Queue& changed = *queues_[q];
             if ((now & (now - 1)) != 0) fail(q, fmt::format("PACKETS: {} is no power of two", now));
+            if (changed.read != changed.written)
+                fail(q, fmt::format("PACKETS: {} packets of the ring are not taken; wait until READ_INDEX is {}",
+                                    changed.written - changed.read, changed.written));
             queues_[q]->packets = now;
         });
         add(reg::kWriteIndex, "WRITE_INDEX", Access::rw, kAll, "doorbell").on_write([this, q](auto now, auto) {
@@ -111,8 +108,9 @@ unsigned CommandProcessor::debug_registers(::tlm::tlm_generic_payload& payload) 
 void CommandProcessor::ring(unsigned q, std::uint32_t index) {
     Queue& queue = *queues_[q];
     if (index - queue.read > queue.packets)
-        fail(q, fmt::format("WRITE_INDEX {}: {} packets beyond READ_INDEX, the ring has {}", index, index - queue.read,
-                            queue.packets));
+        fail(q,
+             fmt::format("WRITE_INDEX {}: {} packets beyond READ_INDEX, the ring has {}; wait until READ_INDEX is {}",
+                         index, index - queue.read, queue.packets, index - queue.packets));
     queue.written = index;
     ++stats_.doorbells;
     queue.doorbell.notify(sc_core::SC_ZERO_TIME);
@@ -154,7 +152,7 @@ void CommandProcessor::run(unsigned q) {
     while (true) {
         if (queue.read == queue.written) {
             wait(queue.doorbell);
-            wait(nanoseconds(config_.doorbell_ns));
+            wait(nanoseconds(config_.doorbell_ns, "doorbell_ns"));
             continue;
         }
         queue.packet = fetch(q);
@@ -172,11 +170,11 @@ void CommandProcessor::await_turn(Queue& queue, const sc_time& fetched) {
     const bool graph = queue.packet.graph;
     const double after_fetch = graph ? config_.graph_launch_ns : config_.launch_ns;
     const double after_completion = graph ? config_.graph_launch_ns : config_.dependent_launch_ns;
-    sc_time start = std::max(sc_time_stamp(), fetched + nanoseconds(after_fetch));
+    sc_time start = std::max(sc_time_stamp(), fetched + nanoseconds(after_fetch, "launch_ns"));
     if (queue.packet.in_order && queue.any_completion)
-        start = std::max(start, queue.last_completion + nanoseconds(after_completion));
+        start = std::max(start, queue.last_completion + nanoseconds(after_completion, "dependent_launch_ns"));
     start = std::max(start, next_kernel_);
-    next_kernel_ = start + nanoseconds(config_.kernel_interval_ns);
+    next_kernel_ = start + nanoseconds(config_.kernel_interval_ns, "kernel_interval_ns");
     wait(start - sc_time_stamp());
 }
 
@@ -185,7 +183,7 @@ void CommandProcessor::await_event(Queue& queue) {
     queue.waits_for_event = true;
     while (debug_word(packet.event_address) < packet.event_value) wait(written_);
     queue.waits_for_event = false;
-    wait(nanoseconds(config_.event_ns));
+    wait(nanoseconds(config_.event_ns, "event_ns"));
     // What follows depends on what the event stands for.
     queue.last_completion = sc_time_stamp();
     queue.any_completion = true;
@@ -213,7 +211,7 @@ void CommandProcessor::process(unsigned q, const sc_time& fetched) {
             break;
         case Kind::event_signal:
             ++stats_.event_signals;
-            wait(nanoseconds(config_.event_ns));
+            wait(nanoseconds(config_.event_ns, "event_ns"));
             break;
         case Kind::barrier:
             ++stats_.barriers;

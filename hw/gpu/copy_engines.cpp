@@ -8,6 +8,7 @@
 #include "switchyard/hw/gpu/kernel_launch.h"
 #include "switchyard/sw_scheduler/base/error.h"
 #include "switchyard/tlm/activity_log.h"
+#include "switchyard/tlm/simulated_time.h"
 
 namespace switchyard::hw {
 
@@ -57,7 +58,7 @@ void CopyEngines::run(unsigned engine) {
         waiting_.pop_front();
         ++stats_.copies;
         const std::uint64_t begin = sc_core::sc_time_stamp().value();
-        wait(sc_core::sc_time(config_.setup_ns, sc_core::SC_NS));
+        wait(nanoseconds(config_.setup_ns, "setup_ns"));
         copy(copied.packet);
         if (log != nullptr) {
             using Direction = GpuPacket::Direction;

@@ -2,9 +2,11 @@
 #include "switchyard/hw/gpu/cta_multiprocessors.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <utility>
+
+#include "switchyard/sw_scheduler/base/whole_time.h"
+#include "switchyard/tlm/simulated_time.h"
 
 namespace switchyard::hw {
 
@@ -85,9 +87,8 @@ void CtaMultiprocessors::run() {
             wait(changed_);
         } else {
             // At least one unit of the time resolution, so that rounding does not hold time still.
-            const double ticks =
-                std::max(1.0, std::ceil(next * static_cast<double>(sc_core::sc_time(1, sc_core::SC_NS).value())));
-            wait(sc_core::sc_time::from_value(static_cast<sc_dt::uint64>(ticks)), changed_);
+            const std::uint64_t ticks = whole_time(next * ticks_per_ns(), "ticks", "a kernel's CTAs", WholeTime::up);
+            wait(sc_core::sc_time::from_value(std::max<std::uint64_t>(1, ticks)), changed_);
         }
         move_on();
     }

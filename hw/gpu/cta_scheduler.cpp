@@ -10,6 +10,7 @@
 
 #include "switchyard/sw_scheduler/base/bytes.h"
 #include "switchyard/sw_scheduler/base/error.h"
+#include "switchyard/tlm/simulated_time.h"
 
 namespace switchyard::hw {
 
@@ -69,7 +70,7 @@ void CtaScheduler::leave(const std::shared_ptr<Kernel>& kernel, unsigned multipr
     const auto found = std::find(running_.begin(), running_.end(), kernel);  // all of its CTAs have been handed out
     if (found != running_.end() && kernel->unfinished == 0) {
         running_.erase(found);
-        ends_.push(kernel, sc_core::sc_time(config_.kernel_end_ns, sc_core::SC_NS));
+        ends_.push(kernel, nanoseconds(config_.kernel_end_ns, "kernel_end_ns"));
     }
     changed_.notify(sc_core::SC_ZERO_TIME);
 }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "switchyard/tlm/memory_access.h"
+#include "switchyard/tlm/simulated_time.h"
 
 namespace switchyard::hw {
 
@@ -28,8 +29,9 @@ void DeviceMemory::b_transport(::tlm::tlm_generic_payload& payload, sc_core::sc_
     if (payload.is_response_error() || payload.get_command() == ::tlm::TLM_IGNORE_COMMAND) return;
     (payload.is_read() ? stats_.read_bytes : stats_.write_bytes) += span;
     const sc_core::sc_time arrival = sc_core::sc_time_stamp() + delay;
-    free_ = std::max(free_, arrival) + sc_core::sc_time(static_cast<double>(span) / config_.gb_per_s, sc_core::SC_NS);
-    delay += free_ - arrival + sc_core::sc_time(config_.latency_ns, sc_core::SC_NS);
+    free_ =
+        std::max(free_, arrival) + nanoseconds(static_cast<double>(span) / config_.gb_per_s, "bytes of device memory");
+    delay += free_ - arrival + nanoseconds(config_.latency_ns, "latency_ns");
 }
 
 unsigned DeviceMemory::debug_transport(::tlm::tlm_generic_payload& payload) {

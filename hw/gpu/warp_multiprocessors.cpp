@@ -6,6 +6,8 @@
 #include <limits>
 #include <utility>
 
+#include "switchyard/tlm/simulated_time.h"
+
 namespace switchyard::hw {
 
 namespace {
@@ -237,7 +239,7 @@ void WarpMultiprocessors::run() {
             wait(changed_);
         } else {
             const double cycles = std::max(1.0, std::ceil(next - now - kRounding));
-            wait(sc_core::sc_time(cycles / config_.clock_ghz, sc_core::SC_NS), changed_);
+            wait(nanoseconds(cycles / config_.clock_ghz, "a kernel's instructions"), changed_);
         }
     }
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <cmath>
 
 #include "switchyard/hw/host/host_interface.h"
+#include "switchyard/sw_scheduler/base/whole_time.h"
 #include "switchyard/tlm/memory_access.h"
 
 namespace switchyard::hw {
@@ -91,8 +91,9 @@ bool HostInterface::config_dmi(Payload& payload, ::tlm::tlm_dmi& dmi) {
     dmi.set_end_address(window ? window->last() : payload.get_address());
     if (in_reset_ || !window || window->target != kImageTarget) return false;
     dmi.set_dmi_ptr(image_window_.data());
-    const sc_time byte_time = sc_time::from_value(static_cast<std::uint64_t>(
-        std::ceil(static_cast<double>(clock_.cycles(1).value()) / config_.link_bytes_per_cycle)));
+    const sc_time byte_time =
+        sc_time::from_value(whole_time(static_cast<double>(clock_.cycles(1).value()) / config_.link_bytes_per_cycle,
+                                       "ticks", "a byte on the host link", WholeTime::up));
     dmi.set_read_latency(byte_time);
     dmi.set_write_latency(byte_time);
     return true;

@@ -2,11 +2,11 @@
 #include "switchyard/hw/host/host_interface.h"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "switchyard/sw_scheduler/base/whole_time.h"
 #include "switchyard/tlm/dummy_buffer.h"
 
 namespace switchyard::hw {
@@ -187,13 +187,14 @@ void HostInterface::send(const PooledPayload& packet, const sc_time& after) {
 }
 
 sc_time HostInterface::link_time(std::uint64_t bytes) const {
-    return clock_.cycles(
-        static_cast<std::uint64_t>(std::ceil(static_cast<double>(bytes) / config_.link_bytes_per_cycle)));
+    return clock_.cycles(whole_time(static_cast<double>(bytes) / config_.link_bytes_per_cycle, "cycles",
+                                    "bytes on the host link", WholeTime::up));
 }
 
 void HostInterface::drive_interrupt() {
     const sc_time now = sc_core::sc_time_stamp();
-    if (std::exchange(irq_rearms_, false)) irq_low_until_ = now + sc_time(config_.interrupt_rearm_ns, sc_core::SC_NS);
+    if (std::exchange(irq_rearms_, false))
+        irq_low_until_ = now + nanoseconds(config_.interrupt_rearm_ns, "interrupt_rearm_ns");
     const bool pending = (registers_.get(kIrqStatus) & registers_.get(kIrqEnable)) != 0;
     irq.write(pending && now >= irq_low_until_);
     if (pending && now < irq_low_until_) irq_changed_.notify(irq_low_until_ - now);

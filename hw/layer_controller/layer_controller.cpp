@@ -2,12 +2,12 @@
 #include "switchyard/hw/layer_controller/layer_controller.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <stdexcept>
 
 #include <fmt/format.h>
 
+#include "switchyard/sw_scheduler/base/whole_time.h"
 #include "switchyard/tlm/dummy_buffer.h"
 
 namespace switchyard::hw {
@@ -136,8 +136,8 @@ void LayerController::cache(std::uint32_t subgraph) {
     std::vector<std::uint8_t> data(config_.has_values ? bytes : 0);
     access(false, pieces, data);
     if (!timed())
-        wait(clock_.cycles(static_cast<std::uint64_t>(
-            std::ceil(fill_cost(program_, program_.subgraphs[subgraph], config_.shape.dram)))));
+        wait(clock_.cycles(whole_time(fill_cost(program_, program_.subgraphs[subgraph], config_.shape.dram), "cycles",
+                                      "filling the persistent buffer", WholeTime::up)));
     access_buffer(persistent, true, 0, data);
     stats_.subgraph_bytes += bytes;
     subgraph_ = subgraph;
@@ -181,7 +181,7 @@ void LayerController::serve(std::uint32_t subnet) {
             stats_.weight_bytes += of_layer.weight_bytes - fetched;
             stats_.output_bytes += of_layer.output_bytes;
         }
-        layer_cycles_.push_back(static_cast<std::uint64_t>(std::ceil(of_layer.cycles)));
+        layer_cycles_.push_back(whole_time(of_layer.cycles, "cycles", layer.name, WholeTime::up));
         cycles += layer_cycles_.back();
     }
     if (!timed()) return wait(clock_.cycles(cycles));

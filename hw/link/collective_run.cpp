@@ -2,7 +2,6 @@
 #include "switchyard/hw/link/collective_run.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <queue>
 #include <stdexcept>
@@ -10,11 +9,13 @@
 
 #include <fmt/format.h>
 
+#include "switchyard/sw_scheduler/base/whole_time.h"
+
 namespace switchyard::hw {
 namespace {
 
 std::uint64_t to_ps(double ns) {
-    return static_cast<std::uint64_t>(std::llround(1000 * ns));
+    return whole_time(1000 * ns, "ps", "a step of a collective");
 }
 
 class Run {
@@ -84,7 +85,8 @@ private:
             std::vector<std::uint8_t>().swap(data);
         }
         for (const std::uint32_t later : dependents_[number])
-            if (--missing_[later] == 0) starts_.emplace(now + to_ps(program_.transfers[later].step_ns), later);
+            if (--missing_[later] == 0)
+                starts_.emplace(later_time(now, to_ps(program_.transfers[later].step_ns), "ps", program_.name), later);
     }
 
     using Start = std::pair<std::uint64_t, std::uint32_t>;  // time, transfer

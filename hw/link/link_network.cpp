@@ -1,19 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "switchyard/hw/link/link_network.h"
 
-#include <cmath>
 #include <utility>
 
 #include <fmt/format.h>
+
+#include "switchyard/tlm/simulated_time.h"
 
 namespace switchyard::hw {
 namespace {
 
 constexpr std::uint64_t kOffsetMask = (std::uint64_t{1} << LinkNetwork::kWindowBits) - 1;
-
-std::uint64_t now_ps() {
-    return static_cast<std::uint64_t>(std::llround(sc_core::sc_time_stamp() / sc_core::sc_time(1, sc_core::SC_PS)));
-}
 
 /// An access goes on with the offset in the device's memory; who sent it gets its address back.
 class LocalAddress {
@@ -42,6 +39,7 @@ LinkNetwork::LinkNetwork(const sc_core::sc_module_name& module_name, const Confi
       registry_(registry),
       engine_(topology_, config.messages),
       next_("next") {
+    require_picoseconds(*this);
     for (unsigned device = 0; device < topology_->devices(); ++device) {
         in[device].register_b_transport(this, &LinkNetwork::b_transport, static_cast<int>(device));
         in[device].register_transport_dbg(this, &LinkNetwork::debug_transport, static_cast<int>(device));
@@ -68,17 +66,16 @@ LinkNetwork::LinkNetwork(const sc_core::sc_module_name& module_name, const Confi
 }
 
 void LinkNetwork::advance() {
-    engine_.advance(now_ps());
+    engine_.advance(present_picoseconds());
     for (const MessageEngine::Delivery& delivery : engine_.deliveries())
         arrivals_.extract(delivery.tag).mapped()->notify(sc_core::SC_ZERO_TIME);
-    if (!engine_.idle())
-        next_.notify(sc_core::sc_time(static_cast<double>(engine_.next_event() - now_ps()), sc_core::SC_PS));
+    if (!engine_.idle()) next_.notify(until_picoseconds(engine_.next_event()));
 }
 
 void LinkNetwork::carry(unsigned from, unsigned to, std::uint64_t bytes) {
     sc_core::sc_event arrived;
     arrivals_.emplace(next_tag_, &arrived);
-    engine_.send(now_ps(), from, to, bytes, next_tag_++);
+    engine_.send(present_picoseconds(), from, to, bytes, next_tag_++);
     next_.notify(sc_core::SC_ZERO_TIME);
     wait(arrived);
 }

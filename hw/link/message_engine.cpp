@@ -4,9 +4,12 @@
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
+#include <string>
 #include <utility>
 
 #include <fmt/format.h>
+
+#include "switchyard/sw_scheduler/base/whole_time.h"
 
 namespace switchyard::hw {
 namespace {
@@ -26,12 +29,16 @@ MessageEngine::MessageEngine(std::shared_ptr<const sched::LinkTopology> topology
         throw std::invalid_argument("chunks of no bytes, or no room for them");
     for (unsigned i = 0; i < channels_.size(); ++i) {
         channels_[i].bytes_per_ps = topology_->payload_gb_per_s(i, rate_of(config_)) / 1000;
-        channels_[i].latency_ps =
-            static_cast<std::uint64_t>(std::llround(1000 * topology_->links()[i / 2].kind.latency_ns));
-        channels_[i].pass_ps =
-            static_cast<std::uint64_t>(std::llround(1000 * topology_->nodes()[topology_->end_of(i)].latency_ns));
+        const std::string latency = topology_->channel_name(i) + ": latency_ns";
+        channels_[i].latency_ps = whole_time(1000 * topology_->links()[i / 2].kind.latency_ns, "ps", latency);
+        channels_[i].pass_ps = whole_time(1000 * topology_->nodes()[topology_->end_of(i)].latency_ns, "ps", latency);
         channels_[i].room.assign(topology_->layers(), config_.buffer_chunks);
     }
+}
+
+void MessageEngine::schedule(std::uint64_t time, Kind kind, std::uint32_t index) {
+    // Each of its parts was checked: the sum has not wrapped.
+    events_.push({later_time(time, 0, "ps", topology_->name()), order_++, kind, index});
 }
 
 std::uint32_t MessageEngine::new_chunk(std::uint32_t message) {
@@ -121,9 +128,13 @@ void MessageEngine::start(std::uint64_t now, unsigned index, std::uint32_t chose
         message.unsent -= chunk.bytes;
         chunk.tail_ps = now;
     }
-    const auto alone = static_cast<std::uint64_t>(std::ceil(static_cast<double>(chunk.bytes) / channel.bytes_per_ps));
+    const double alone = static_cast<double>(chunk.bytes) / channel.bytes_per_ps;
+    if (alone > kLongestTime)
+        refuse_time(alone, "ps",
+                    fmt::format("link {}: {} bytes at {:.3g} GB/s", topology_->channel_name(index), chunk.bytes,
+                                1000 * channel.bytes_per_ps));
     // The tail leaves behind the head at the rate at which it comes.
-    const std::uint64_t end = std::max({now + 1, now + alone, chunk.tail_ps});
+    const std::uint64_t end = std::max({now + 1, now + static_cast<std::uint64_t>(std::ceil(alone)), chunk.tail_ps});
     channel.free_ps = end;
     channel.stats.bytes += chunk.bytes;
     channel.stats.busy_ps += end - now;

@@ -24,7 +24,7 @@ namespace switchyard::hw {
 /// closed form in an idle network, flits otherwise (test_link_calibration.cpp states the bound). Not modelled: credits
 /// on the wire, errors and replays, flows that are routed adaptively.
 ///
-/// Time is in picoseconds and never goes back.
+/// Time is in picoseconds and never goes back. A time that is too long for them (whole_time()) is an InputError.
 class MessageEngine {
 public:
     struct Config {
@@ -84,7 +84,7 @@ private:
         ChannelStats stats;
     };
 
-    void schedule(std::uint64_t time, Kind kind, std::uint32_t index) { events_.push({time, order_++, kind, index}); }
+    void schedule(std::uint64_t time, Kind kind, std::uint32_t index);
     std::uint32_t new_chunk(std::uint32_t message);
     void ask(std::uint64_t now, std::uint32_t chunk);
     void serve(std::uint64_t now, unsigned channel);

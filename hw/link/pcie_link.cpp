@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "switchyard/sw_scheduler/base/rounding.h"
+#include "switchyard/tlm/simulated_time.h"
 
 namespace switchyard::hw {
 
@@ -52,8 +53,8 @@ PcieLink::PcieLink(const sc_core::sc_module_name& module_name, const Config& con
 sc_core::sc_time PcieLink::carry(Direction direction, std::uint64_t wire_bytes, const sc_core::sc_time& from) {
     (direction == kToDevice ? stats_.to_device_wire_bytes : stats_.to_host_wire_bytes) += wire_bytes;
     free_[direction] = std::max(free_[direction], from) +
-                       sc_core::sc_time(static_cast<double>(wire_bytes) / bytes_per_ns_, sc_core::SC_NS);
-    return free_[direction] + sc_core::sc_time(config_.latency_ns, sc_core::SC_NS);
+                       nanoseconds(static_cast<double>(wire_bytes) / bytes_per_ns_, "bytes on the host link");
+    return free_[direction] + nanoseconds(config_.latency_ns, "latency_ns");
 }
 
 void PcieLink::access(Payload& payload, sc_core::sc_time& delay, Socket& out, Direction forward) {

@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "switchyard/tlm/rtl_fault.h"
+#include "switchyard/tlm/simulated_time.h"
 
 namespace switchyard::hw {
 
@@ -164,7 +165,7 @@ void SchedulingWindow::cycle() {
             fault(fmt::format("dispatch_id: kernel {} is dispatched before kernel {}, which it waits for, has ended",
                               out.dispatch_id, *found->second.waits_for.begin()));
         found->second.executing = found->second.dispatched = true;
-        dispatched_.push(out.dispatch_id, sc_core::sc_time(config_.dispatch_ns, sc_core::SC_NS));
+        dispatched_.push(out.dispatch_id, nanoseconds(config_.dispatch_ns, "dispatch_ns"));
         ++stats_.dispatched;
     }
     if (in.complete_valid && out.complete_ready) {
@@ -216,7 +217,7 @@ void SchedulingWindow::dispatch() {
         kernels->b_transport(payload, delay);
         wait(delay);
         if (payload.is_response_error()) throw registry_.failure(*this, fmt::format("kernel {} was refused", id));
-        wait(sc_core::sc_time(config_.interval_ns, sc_core::SC_NS));
+        wait(nanoseconds(config_.interval_ns, "interval_ns"));
     }
 }
 

@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "switchyard/tlm/memory_access.h"
+#include "switchyard/tlm/simulated_time.h"
 #include "switchyard/tlm/tile_protocol.h"
 
 namespace switchyard::platform {
@@ -39,7 +40,7 @@ void HostMemory::b_transport(::tlm::tlm_generic_payload& payload, sc_time& delay
     if (repeat == nullptr || repeat->has_values) status = access_memory(payload, memory_, payload.get_address());
     const double bytes =
         static_cast<double>(payload.get_data_length()) * static_cast<double>(repeat == nullptr ? 1 : repeat->repeats);
-    delay += sc_time(config_.memory_latency_ns + bytes / config_.memory_gb_per_s, sc_core::SC_NS);
+    delay += nanoseconds(config_.memory_latency_ns + bytes / config_.memory_gb_per_s, "an access to host memory");
     payload.set_dmi_allowed(true);
     payload.set_response_status(status);
 }
@@ -66,7 +67,7 @@ bool HostMemory::get_direct_mem_ptr(::tlm::tlm_generic_payload& payload, ::tlm::
     dmi.set_end_address(piece.end - 1);
     dmi.set_dmi_ptr(piece.data);
     dmi.allow_read_write();
-    const sc_time per_byte(1 / config_.memory_gb_per_s, sc_core::SC_NS);
+    const sc_time per_byte = nanoseconds(1 / config_.memory_gb_per_s, "a byte of host memory");
     dmi.set_read_latency(per_byte);
     dmi.set_write_latency(per_byte);
     return true;

@@ -2,6 +2,7 @@
 #include "switchyard/sw_scheduler/collectives/link_topology.h"
 
 #include <algorithm>
+#include <cmath>
 #include <deque>
 #include <limits>
 #include <map>
@@ -202,8 +203,13 @@ LinkTopology LinkTopology::scaled(double factor) const {
     if (!(factor > 0)) throw std::invalid_argument("a factor of rates above zero");
     LinkTopology copy = *this;
     for (Link& link : copy.links_) {
-        link.kind.gb_per_s *= factor;
-        link.kind.kernel_gb_per_s *= factor;
+        for (double* const rate : {&link.kind.gb_per_s, &link.kind.kernel_gb_per_s}) {
+            const double scaled = *rate * factor;
+            // A kernels' rate of 0 means that of copy engines.
+            if (!std::isnormal(scaled) && *rate > 0)
+                throw std::invalid_argument(fmt::format("a rate of {} GB/s times {} is no rate", *rate, factor));
+            *rate = scaled;
+        }
     }
     return copy;
 }

@@ -10,6 +10,7 @@
 #include <sysc/kernel/sc_dynamic_processes.h>
 
 #include "switchyard/hw/gpu/command_processor.h"
+#include "switchyard/tlm/simulated_time.h"
 
 namespace switchyard::platform::brainstorm {
 
@@ -28,10 +29,6 @@ constexpr double kWatchdogUs = 1e7;
 /// Segments of kernels lie behind each other in a ring of their own, which is large enough for all that are under way.
 constexpr std::uint64_t kSegments = std::uint64_t{1} << 29, kSegmentRing = std::uint64_t{1} << 28;
 constexpr std::uint64_t kBytesOfSegments = 2 * sched::kMaxSegments * hw::kGpuSegmentBytes;
-
-sc_core::sc_time microseconds(double us) {
-    return sc_core::sc_time(us, sc_core::SC_US);
-}
 
 }  // namespace
 
@@ -66,7 +63,7 @@ void DeviceHost::set_up_queues() {
 }
 
 void DeviceHost::spend(double us) {
-    if (us > 0) sc_core::wait(microseconds(us));
+    if (us > 0) sc_core::wait(microseconds(us, "host work"));
 }
 
 void DeviceHost::push(unsigned queue, const hw::GpuPacket& packet) {
@@ -94,7 +91,7 @@ void DeviceHost::await_completed(unsigned queue, std::uint32_t packets) {
     std::uint32_t& completed = completed_.at(queue);
     while ((completed = device_.read_word(GpuDevice::kGpuRegisters + reg::queue(queue, reg::kCompleted))) - packets >
            1u << 31) {
-        if (sc_core::sc_time_stamp() - last_progress_ > microseconds(kWatchdogUs))
+        if (sc_core::sc_time_stamp() - last_progress_ > sc_core::sc_time(kWatchdogUs, sc_core::SC_US))
             throw ModelError(*this, fmt::format("queue {}: no kernel has completed for {:.0f} us; {}", queue,
                                                 kWatchdogUs, fmt::join(registry_.waits(), "; ")));
     }
@@ -260,7 +257,7 @@ double DeviceHost::run(const HostSteps& steps, std::uint64_t batch, std::uint64_
         own->behind = packets_;
     }
     synchronise(kMainQueue);
-    const double us = (sc_core::sc_time_stamp() - begin) / microseconds(1);
+    const double us = (sc_core::sc_time_stamp() - begin) / sc_core::sc_time(1, sc_core::SC_US);
     while (last_check_ && !last_check_->known) sc_core::wait(last_check_->there);
     last_check_.reset();
     for (unsigned queue = 0; queue < kDeviceQueues; ++queue)

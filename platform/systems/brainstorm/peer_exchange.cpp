@@ -2,23 +2,16 @@
 #include "switchyard/platform/systems/brainstorm/peer_exchange.h"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include <fmt/format.h>
 #include <sysc/kernel/sc_spawn.h>
 
 #include "switchyard/hw/gpu/kernel_launch.h"
+#include "switchyard/sw_scheduler/base/whole_time.h"
+#include "switchyard/tlm/simulated_time.h"
 
 namespace switchyard::platform::brainstorm {
-
-namespace {
-
-std::uint64_t present_ps() {
-    return static_cast<std::uint64_t>(std::llround(sc_core::sc_time_stamp() / sc_core::sc_time(1, sc_core::SC_PS)));
-}
-
-}  // namespace
 
 PeerExchange::PeerExchange(const sc_core::sc_module_name& module_name,
                            std::shared_ptr<const sched::LinkTopology> topology, const hw::MessageEngine::Config& config,
@@ -29,6 +22,7 @@ PeerExchange::PeerExchange(const sc_core::sc_module_name& module_name,
       engine_(topology_, config),
       words_(topology_->devices()),
       next_("next") {
+    require_picoseconds(*this);
     sc_core::sc_spawn_options options;
     options.spawn_method();
     options.set_sensitivity(&next_);
@@ -93,7 +87,9 @@ void PeerExchange::release(std::uint32_t collective, std::uint32_t index) {
     if (--run.waits[index] > 0) return;
     const sched::Transfer& transfer = run.program->transfers[index];
     const double ns = transfer.step_ns + (transfer.after.empty() ? run.program->base_ns : 0);
-    starts_.push({present_ps() + static_cast<std::uint64_t>(std::llround(ns * 1e3)), collective, index});
+    starts_.push({later_time(present_picoseconds(), whole_time(ns * 1e3, "ps", "a step of a collective"), "ps",
+                             run.program->name),
+                  collective, index});
     next_.notify(sc_core::SC_ZERO_TIME);
 }
 
@@ -151,7 +147,7 @@ void PeerExchange::write_word(unsigned device) {
 }
 
 void PeerExchange::advance() {
-    const std::uint64_t now = present_ps();
+    const std::uint64_t now = present_picoseconds();
     engine_.advance(now);
     const std::vector<hw::MessageEngine::Delivery> deliveries = engine_.deliveries();
     for (const hw::MessageEngine::Delivery& delivery : deliveries)
@@ -174,7 +170,7 @@ void PeerExchange::advance() {
     if (!engine_.idle()) next = engine_.next_event();
     if (!starts_.empty()) next = std::min(next, starts_.top().time_ps);
     if (next == ~std::uint64_t{0}) return;
-    next_.notify(sc_core::sc_time(static_cast<double>(next > now ? next - now : 0), sc_core::SC_PS));
+    next_.notify(until_picoseconds(next));
 }
 
 }  // namespace switchyard::platform::brainstorm

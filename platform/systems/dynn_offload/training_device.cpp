@@ -7,6 +7,7 @@
 
 #include "switchyard/sw_scheduler/base/rounding.h"
 #include "switchyard/tlm/dummy_buffer.h"
+#include "switchyard/tlm/simulated_time.h"
 
 namespace switchyard::platform::dynn_offload_system {
 
@@ -128,16 +129,16 @@ void TrainingDevice::perform(const Action& action) {
         case ActionKind::write_back:
             return transfer(false, action.bytes, action.transfers);
         case ActionKind::carry:
-            return wait(sc_core::sc_time(times_.on_device_ns(action.bytes), sc_core::SC_NS));
+            return wait(nanoseconds(times_.on_device_ns(action.bytes), "a copy on the device"));
         default:
-            return wait(sc_core::sc_time(action.ns, sc_core::SC_NS));
+            return wait(nanoseconds(action.ns, "an action"));
     }
 }
 
 void TrainingDevice::transfer(bool to_device, std::uint64_t bytes, std::uint32_t transfers) {
     const std::uint64_t piece = ceil_div(bytes, std::uint64_t{transfers});
     for (std::uint64_t moved = 0; moved < bytes;) {
-        if (moved % piece == 0) wait(sc_core::sc_time(copy_setup_ns_, sc_core::SC_NS));
+        if (moved % piece == 0) wait(nanoseconds(copy_setup_ns_, "setup_ns"));
         const auto chunk = static_cast<unsigned>(std::min({chunk_bytes_, bytes - moved, piece - moved % piece}));
         ::tlm::tlm_generic_payload payload;
         payload.set_command(to_device ? ::tlm::TLM_READ_COMMAND : ::tlm::TLM_WRITE_COMMAND);

@@ -8,6 +8,7 @@
 
 #include "switchyard/hw/link/link_network.h"
 #include "switchyard/tlm/dummy_buffer.h"
+#include "switchyard/tlm/simulated_time.h"
 #include "switchyard/tlm/simulation_registry.h"
 
 namespace switchyard::platform::expert_parallel {
@@ -53,7 +54,7 @@ void CellLinks::start(const Exchange& exchange, std::uint32_t number) {
     const double ns = transfer.step_ns + (transfer.after.empty() ? exchange->program.base_ns : 0);
     if (transfer.from == transfer.to && ns == 0) return arrived(exchange, number);
     sc_core::sc_spawn([this, exchange, number, ns] {
-        if (ns > 0) sc_core::wait(sc_core::sc_time(ns, sc_core::SC_NS));
+        if (ns > 0) sc_core::wait(nanoseconds(ns, "a step of a collective"));
         const sched::Transfer& own = exchange->program.transfers[number];
         if (own.from != own.to) carry(own);
         arrived(exchange, number);

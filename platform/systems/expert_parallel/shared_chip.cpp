@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "switchyard/tlm/simulated_time.h"
+
 namespace switchyard::platform::expert_parallel {
 
 SharedChip::SharedChip(const sc_core::sc_module_name& module_name, std::vector<PlacedPart*> steps, bool reloads)
@@ -37,7 +39,7 @@ void SharedChip::serve() {
         const sc_core::sc_time begin = sc_core::sc_time_stamp();
         if (reloads_ && last_ != step) {
             const double us = steps_[step]->reload_us();
-            wait(sc_core::sc_time(us, sc_core::SC_US));
+            wait(microseconds(us, "a reload of weights"));
             reloaded_us_[step] += us;
             ++stats_.reloads;
         }

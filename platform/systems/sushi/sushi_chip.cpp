@@ -9,6 +9,7 @@
 
 #if defined(SWITCHYARD_RTL)
 #include "switchyard/rtl/dot_product_array/make_dot_product_core.h"
+#include "switchyard/tlm/simulated_time.h"
 #endif
 
 namespace switchyard::platform::sushi {
@@ -110,7 +111,7 @@ RateServer::RateServer(const sc_core::sc_module_name& module_name, std::vector<d
 void RateServer::b_transport(::tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
     std::uint32_t words[2];
     std::memcpy(words, payload.get_data_ptr(), sizeof words);
-    wait(delay + sc_core::sc_time(us_.at(words[1]), sc_core::SC_US));
+    wait(delay + microseconds(us_.at(words[1]), "the latency of a SubNet"));
     delay = sc_core::SC_ZERO_TIME;
     payload.set_response_status(::tlm::TLM_OK_RESPONSE);
 }

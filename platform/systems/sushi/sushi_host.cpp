@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "switchyard/hw/layer_controller/layer_controller.h"
+#include "switchyard/tlm/simulated_time.h"
 
 namespace switchyard::platform::sushi {
 
@@ -32,7 +33,7 @@ std::uint32_t SushiHost::access(bool writes, std::uint64_t address, std::uint32_
     payload.set_data_ptr(reinterpret_cast<unsigned char*>(&value));
     payload.set_data_length(sizeof value);
     payload.set_streaming_width(sizeof value);
-    sc_core::sc_time delay(config_.register_us, sc_core::SC_US);
+    sc_core::sc_time delay = microseconds(config_.register_us, "register_us");
     wait(delay);
     delay = sc_core::SC_ZERO_TIME;
     registers->b_transport(payload, delay);
@@ -81,8 +82,8 @@ void SushiHost::run() {
         if (query.arrival_us == 0)
             arrival_us = now_us();  // comes when the one before is done
         else if (arrival_us > now_us())
-            wait(sc_core::sc_time(arrival_us - now_us(), sc_core::SC_US));
-        wait(sc_core::sc_time(config_.decision_us, sc_core::SC_US));
+            wait(microseconds(arrival_us - now_us(), "the arrival of a query"));
+        wait(microseconds(config_.decision_us, "decision_us"));
         const bool looks = task_.caches && task_.state_aware;
         Choice choice = choose_subnet(table, looks ? columns[subgraph] : table.without_us, query, task_.constraint);
         if (task_.only_subnet > 0) choice = {task_.only_subnet - 1, true};

@@ -2,9 +2,11 @@
 #include "switchyard/platform/systems/adyna/stages/traffic.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "switchyard/sw_scheduler/base/rounding.h"
+#include "switchyard/sw_scheduler/base/whole_time.h"
 
 namespace switchyard::platform {
 TrafficBuilder::TrafficBuilder(const hw::NocConfig& noc, const hw::HbmConfig& memory,
@@ -62,6 +64,9 @@ std::uint64_t TrafficBuilder::stretched(std::uint64_t flits, bool crosses) const
 
 void TrafficBuilder::use(unsigned link, std::uint64_t packets, std::uint64_t cycles) {
     if (cycles_[link] == 0) used_.push_back(static_cast<std::uint16_t>(link));
+    if (cycles > std::numeric_limits<std::uint32_t>::max() - cycles_[link])
+        refuse_time(static_cast<double>(cycles_[link]) + static_cast<double>(cycles), "cycles",
+                    "noc.link_bytes_per_cycle: a transfer on a link", std::numeric_limits<std::uint32_t>::max());
     cycles_[link] += static_cast<std::uint32_t>(cycles);
     if (link < router_links_) sum_.link_packets += packets;
 }
