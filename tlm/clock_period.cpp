@@ -18,7 +18,7 @@ namespace {
         "period, found {:.4g} GHz; call sc_core::sc_set_time_resolution(1, sc_core::SC_PS), or with a finer one, "
         "before the first module",
         ticks_per_ns() / kMinTicksOfPeriod, kMinTicksOfPeriod, sc_core::sc_get_time_resolution().to_string(), ghz);
-    const sc_core::sc_object* const module = sc_core::sc_get_curr_simcontext()->hierarchy_curr();
+    const sc_core::sc_object* const module = sc_core::sc_get_curr_simcontext()->active_object();
     if (module != nullptr) throw ModelError(*module, message);
     throw InputError(message);
 }

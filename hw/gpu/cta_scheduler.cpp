@@ -10,6 +10,7 @@
 
 #include "switchyard/sw_scheduler/base/bytes.h"
 #include "switchyard/sw_scheduler/base/error.h"
+#include "switchyard/tlm/borrowed_extension.h"
 #include "switchyard/tlm/simulated_time.h"
 
 namespace switchyard::hw {
@@ -225,10 +226,9 @@ void CtaScheduler::send(const Kernel& kernel, unsigned multiprocessor, std::uint
     CtaExtension extension;
     extension.kernel = kernel.launch;
     set_access(payload, true, std::uint64_t{multiprocessor} * sizeof count, &count, sizeof count);
-    payload.set_extension(&extension);
+    const BorrowedExtension shown(payload, extension);
     sc_core::sc_time delay;
     start->b_transport(payload, delay);
-    payload.clear_extension(&extension);
     if (payload.is_response_error()) throw ModelError(*this, "the multiprocessors take no CTAs");
 }
 

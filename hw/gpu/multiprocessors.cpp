@@ -7,6 +7,7 @@
 #include "switchyard/hw/gpu/cta_multiprocessors.h"
 #include "switchyard/hw/gpu/warp_multiprocessors.h"
 #include "switchyard/sw_scheduler/base/error.h"
+#include "switchyard/tlm/borrowed_extension.h"
 
 namespace switchyard::hw {
 
@@ -64,10 +65,9 @@ void Multiprocessors::finish(const std::shared_ptr<const KernelLaunch>& kernel, 
     CtaExtension extension;
     extension.kernel = kernel;
     set_access(payload, true, std::uint64_t{multiprocessor} * sizeof count, &count, sizeof count);
-    payload.set_extension(&extension);
+    const BorrowedExtension shown(payload, extension);
     sc_core::sc_time delay;
     finished->b_transport(payload, delay);
-    payload.clear_extension(&extension);
     if (payload.is_response_error()) throw ModelError(*this, "nobody takes finished CTAs");
 }
 

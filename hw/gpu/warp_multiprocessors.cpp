@@ -6,6 +6,8 @@
 #include <limits>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "switchyard/tlm/simulated_time.h"
 
 namespace switchyard::hw {
@@ -34,6 +36,17 @@ WarpMultiprocessors::Cycle WarpMultiprocessors::now_in_cycles() const {
     return sc_core::sc_time_stamp() / sc_core::sc_time(1, sc_core::SC_NS) * config_.clock_ghz;
 }
 
+std::uint64_t WarpMultiprocessors::instructions(double of_a_warp, const char* what, const GpuPacket& packet) const {
+    // They are issued one by one, and products of their numbers must fit 64 bits.
+    constexpr double kMaxOfWarp = 0x1p31;
+    if (!(of_a_warp <= kMaxOfWarp))
+        throw ModelError(*this,
+                         fmt::format("kernel {}: expected at most {:.0f} {} instructions of a warp, found {:.4g}; "
+                                     "take gpu.impl: cta",
+                                     packet.tag, kMaxOfWarp, what, of_a_warp));
+    return static_cast<std::uint64_t>(std::llround(of_a_warp));
+}
+
 std::size_t WarpMultiprocessors::kernel_of(const std::shared_ptr<const KernelLaunch>& launch) {
     const std::size_t slot = slot_of(kernels_, launch);
     if (kernels_[slot].launch == launch) return slot;
@@ -51,8 +64,8 @@ std::size_t WarpMultiprocessors::kernel_of(const std::shared_ptr<const KernelLau
     Kernel& kernel = kernels_[slot];
     kernel.launch = launch;
     kernel.unfinished_ctas = packet.ctas();
-    kernel.arithmetic = static_cast<std::uint64_t>(std::llround(fp32 + tensor));
-    kernel.memory = static_cast<std::uint64_t>(std::llround(accesses));
+    kernel.arithmetic = instructions(fp32 + tensor, "arithmetic", packet);
+    kernel.memory = instructions(accesses, "memory", packet);
     kernel.steps = std::max<std::uint64_t>(1, packet.schedule.dependent_loads);
     kernel.load_bytes = cost.l2_bytes / warps / static_cast<double>(kernel.steps);
     kernel.missed = cost.l2_bytes > 0 ? std::min(1.0, cost.memory_bytes / cost.l2_bytes) : 0;

@@ -81,6 +81,8 @@ private:
     void end_warp(Multiprocessor& m, Partition& p, std::size_t index);
     Cycle load(Multiprocessor& m, const Kernel& kernel, Cycle now);
     std::size_t kernel_of(const std::shared_ptr<const KernelLaunch>& launch);
+    /// Throws ModelError for more than can be issued one by one.
+    std::uint64_t instructions(double of_a_warp, const char* what, const GpuPacket& packet) const;
     Cycle now_in_cycles() const;
 
     std::vector<Kernel> kernels_;

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "switchyard/hw/host/host_interface.h"
 #include "switchyard/sw_scheduler/base/bytes.h"
+#include "switchyard/tlm/borrowed_extension.h"
 #include "switchyard/tlm/dummy_buffer.h"
 
 namespace switchyard::hw {
@@ -209,9 +211,11 @@ bool HostInterface::access_host_memory(bool write, std::uint64_t address, unsign
     access->set_streaming_width(bytes);
     RepeatExtension size_only;
     size_only.has_values = false;
-    if (!values) access->set_extension(&size_only);
-    host_memory->b_transport(*access, delay);
-    access->clear_extension(&size_only);
+    {
+        std::optional<BorrowedExtension<RepeatExtension>> shown;
+        if (!values) shown.emplace(*access, size_only);
+        host_memory->b_transport(*access, delay);
+    }
     if (access->is_response_ok())
         moved_ += bytes;
     else if (!dma_failed())

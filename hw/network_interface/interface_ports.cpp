@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "switchyard/tlm/borrowed_extension.h"
 #include "switchyard/tlm/dummy_buffer.h"
 #include "switchyard/tlm/simulation_registry.h"
 
@@ -112,10 +113,11 @@ InterfacePorts::Payload& InterfacePorts::make_message(::tlm::tlm_command command
 
 void InterfacePorts::tell_controller(InterfaceEvent& event) {
     Payload& payload = make_message(::tlm::TLM_IGNORE_COMMAND, 0, 1);
-    payload.set_extension(&event);
-    sc_core::sc_time delay;
-    sockets_.controller->b_transport(payload, delay);
-    payload.clear_extension(&event);
+    {
+        const BorrowedExtension shown(payload, event);
+        sc_core::sc_time delay;
+        sockets_.controller->b_transport(payload, delay);
+    }
     payload.release();
 }
 
@@ -124,11 +126,12 @@ void InterfacePorts::touch_scratchpad(bool write, std::uint64_t address, std::ui
     Payload& payload = make_message(write ? ::tlm::TLM_WRITE_COMMAND : ::tlm::TLM_READ_COMMAND, address, bytes);
     RepeatExtension repeat;
     repeat.has_values = false;
-    payload.set_extension(&repeat);
-    sc_core::sc_time delay;
-    sockets_.scratchpad->b_transport(payload, delay);
+    {
+        const BorrowedExtension shown(payload, repeat);
+        sc_core::sc_time delay;
+        sockets_.scratchpad->b_transport(payload, delay);
+    }
     const bool ok = payload.is_response_ok();
-    payload.clear_extension(&repeat);
     payload.release();
     if (!ok) {
         fail("scratchpad refused " + std::to_string(bytes) + " bytes at offset " + std::to_string(address));

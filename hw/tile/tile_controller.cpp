@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "switchyard/tlm/borrowed_extension.h"
 #include "switchyard/tlm/dummy_buffer.h"
 #include "switchyard/tlm/thread_stack.h"
 
@@ -361,10 +362,11 @@ bool TileController::send(tlm_utils::simple_initiator_socket<TileController>& so
     payload.set_data_ptr(dummy_buffer(1));
     payload.set_data_length(1);
     payload.set_streaming_width(1);
-    payload.set_extension(&extension);
-    socket->b_transport(payload, delay);
+    {
+        const BorrowedExtension shown(payload, extension);
+        socket->b_transport(payload, delay);
+    }
     const bool ok = payload.is_response_ok();
-    payload.clear_extension(&extension);
     payload.release();
     return ok;
 }

@@ -103,7 +103,7 @@ MemoryFigures measure(Memory& memory, MemoryTrafficSource& source, double unit_n
     figures.host_seconds = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
     figures.requests = count;
     figures.time_ns = static_cast<double>(last) * unit_ns;
-    figures.achieved_gb_per_s = static_cast<double>(figures.bytes) / figures.time_ns;
+    figures.achieved_gb_per_s = figures.bus_gb_per_s = static_cast<double>(figures.bytes) / figures.time_ns;
     double sum = 0;
     for (const std::uint64_t latency : latencies) sum += static_cast<double>(latency);
     std::sort(latencies.begin(), latencies.end());
@@ -176,6 +176,8 @@ MemoryFigures run_memory(const dram::Device& device, const MemoryTraffic& traffi
     if (trace) trace->finish();
     const dram::ChannelStats stats = memory.stats();
     const double bursts = static_cast<double>(stats.reads + stats.writes);
+    // Reads that a waiting write answers do not take the bus.
+    figures.bus_gb_per_s = figures.achieved_gb_per_s * bursts / (bursts + static_cast<double>(stats.forwarded));
     figures.row_hit_rate = bursts > 0 ? static_cast<double>(stats.row_hits) / bursts : 0;
     figures.refresh_share = device.timing.ns(static_cast<double>(stats.refresh_bank_cycles)) / figures.time_ns /
                             device.geometry.banks() / device.geometry.pseudo_channels_in_all();
@@ -213,7 +215,7 @@ ordered_json memory_json(const dram::Device& device, const MemoryTraffic& traffi
                            {"time_ns", figures.time_ns},
                            {"achieved_gbps", figures.achieved_gb_per_s},
                            {"peak_gbps", device.peak_gb_per_s()},
-                           {"share_of_peak", figures.achieved_gb_per_s / device.peak_gb_per_s()},
+                           {"share_of_peak", figures.bus_gb_per_s / device.peak_gb_per_s()},
                            {"latency_ns", figures.latency_ns},
                            {"latency_p50_ns", figures.latency_p50_ns},
                            {"latency_p99_ns", figures.latency_p99_ns},
@@ -244,7 +246,7 @@ std::string memory_text(const dram::Device& device, const MemoryTraffic& traffic
     std::string text =
         fmt::format("mem {} ({}, {}): {}: {:.1f} GB/s of {:.1f} ({:.1f} %), latency {:.1f} ns (p99 {:.1f})\n",
                     device.name, options.impl, device.policy.mapping, what, f.achieved_gb_per_s, device.peak_gb_per_s(),
-                    100 * f.achieved_gb_per_s / device.peak_gb_per_s(), f.latency_ns, f.latency_p99_ns);
+                    100 * f.bus_gb_per_s / device.peak_gb_per_s(), f.latency_ns, f.latency_p99_ns);
     if (options.impl == "bank")
         text += fmt::format("    row hits {:.1f} %, refresh {:.2f} %, {} activates, {} turnarounds{}\n",
                             100 * f.row_hit_rate, 100 * f.refresh_share, f.activates, f.turnarounds,

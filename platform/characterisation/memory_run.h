@@ -21,6 +21,7 @@ struct MemoryFigures {
     std::uint64_t requests = 0, bytes = 0;
     double time_ns = 0;  ///< from the first arrival to the last completion
     double achieved_gb_per_s = 0;
+    double bus_gb_per_s = 0;  ///< of it, what is not answered from the queue of writes
     double latency_ns = 0, latency_p50_ns = 0, latency_p99_ns = 0, latency_max_ns = 0;  ///< of requests
     double row_hit_rate = 0;                                                            ///< of bursts; impl bank
     double refresh_share = 0;  ///< of the time of a bank; impl bandwidth: as configured

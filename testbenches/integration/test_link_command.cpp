@@ -82,7 +82,7 @@ TEST_CASE("sy-sim link: only what was measured is called calibrated", "[link][cl
     const std::string copy = " --collective point_to_point --bytes 268435456 --to 3";
     CHECK(calibrated(kCube + copy).size() == 1);
     CHECK(calibrated(kCube + copy + " --rate kernel") == false);  // measured with 1 MiB
-    CHECK(calibrated(kCube + copy + " --from 3 --to 0") == false);
+    CHECK(calibrated(kCube + " --collective point_to_point --bytes 268435456 --from 3 --to 0") == false);
     CHECK(calibrated(kCube + copy + " --devices 4") == false);
     CHECK(calibrated(kCube + copy + " --rate-factor 1.01") == false);
     CHECK(calibrated(kCube + copy + " --switching store_and_forward") == false);

@@ -61,6 +61,32 @@ TEST_CASE("cells cross between devices as a count by hand has it", "[batch_compi
     for (const HostSteps& steps : block.devices) CHECK(count(steps, HostStep::Kind::collective) == 2);
 }
 
+TEST_CASE("cells are dropped by full branches alone, at most all that come to routers", "[batch_compiler]") {
+    for (const char* name : {"swin_moe", "switch_transformer", "shifted_exchange"}) {
+        double before = 1;
+        for (const char* capacity : {"1", "3", "10", "40", "100000"}) {
+            RoutedNetwork network = described(name, {});
+            std::uint64_t routers = 0;
+            for (Stage& stage : network.stages) {
+                stage.router.capacity = std::stoull(capacity);
+                routers += stage.routed;
+            }
+            const BatchProgram::Counts counts = program_of(network, Mechanisms{}).counts;
+            CAPTURE(name, capacity, routers);
+            REQUIRE(counts.decided_cells > 0);
+            CHECK(counts.decided_cells <= network.cells * routers);
+            const double share = static_cast<double>(counts.dropped_cells) / static_cast<double>(counts.decided_cells);
+            CHECK(share <= before);
+            before = share;
+        }
+        CHECK(before == 0);
+        // Without a capacity a router may send a cell to fewer branches than k, but drops none.
+        RoutedNetwork open = described(name, {});
+        for (Stage& stage : open.stages) stage.router.capacity = 0;
+        CHECK(program_of(open, Mechanisms{}).counts.dropped_cells == 0);
+    }
+}
+
 TEST_CASE("cells that stay cross less than cells that return", "[batch_compiler]") {
     RoutedNetwork network = described("task_moe", {{"network.batch", "32"}, {"network.experts_of_a_task", "1"}});
     Mechanisms mechanisms;

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs of sy-sim mem whose latencies or distances of requests are long.
+#include <unistd.h>
+
 #include <cmath>
+#include <cstdio>
 #include <fstream>
 #include <limits>
+#include <map>
 #include <string>
 
+#include "switchyard/hw/memory/timed_dram.h"
 #include "switchyard/platform/characterisation/memory_run.h"
 #include "switchyard/sw_scheduler/base/error.h"
 #include "switchyard/testbenches/catch.h"
@@ -86,6 +91,55 @@ TEST_CASE("times and requests of a trace that the memory cannot have are refused
                              "10,R,64,9223372036854775807", "10,R,1099511627776,64"}) {
         CAPTURE(impl, line);
         CHECK_THROWS_AS(run(impl, trace(line)), InputError);
+    }
+    std::remove(path.c_str());
+}
+
+TEST_CASE("shares of a memory lie in 0 to 1, with reads that waiting writes answer and each kind of refresh",
+          "[dram]") {
+    const std::string path = "/tmp/switchyard_memory_shares_" + std::to_string(getpid()) + ".csv";
+    {
+        std::ofstream trace(path);
+        trace << "time_ns,operation,address,bytes\n0,W,0,64\n";
+        for (unsigned i = 0; i < 5000; ++i) trace << "0,R,0,64\n";
+    }
+    MemoryTraffic forwarded;
+    forwarded.pattern = "trace";
+    forwarded.trace = path;
+    for (const char* name : {"hbm2_2400", "lpddr4_3200", "ddr4_2400", "gddr6_14"}) {
+        const hw::dram::Device device = hw::dram::read_device(name);
+        const MemoryFigures figures = run("bank", forwarded, name);
+        CAPTURE(name, figures.forwarded_reads);
+        CHECK(figures.forwarded_reads > 500);
+        CHECK(figures.bus_gb_per_s <= device.peak_gb_per_s());
+        CHECK(figures.bus_gb_per_s > 0);
+        for (const char* refresh : {"none", "all-bank", "per-bank"}) {
+            std::map<std::string, std::string> settings{{"controller.refresh", refresh}};
+            if (std::string(refresh) == "per-bank") {
+                settings["timing.trefi_bank_cycles"] = "400";
+                settings["timing.trfc_bank_cycles"] = "111";
+            }
+            const hw::dram::Device refreshed = hw::dram::read_device(name, settings);
+            MemoryTraffic traffic;
+            traffic.requests = 40000;
+            const MemoryFigures busy = run_memory(refreshed, traffic, {});
+            CAPTURE(refresh);
+            CHECK(busy.refresh_share == Approx(refreshed.refresh_share()).epsilon(0.15));
+            CHECK(busy.bus_gb_per_s <= refreshed.peak_gb_per_s());
+            // Requests to all channels at once, as an interface of the chip sends them.
+            hw::TimedDram memory(refreshed, false, 1000);
+            memory.submit(0, 4 << 20, false, 0, 7);
+            hw::TimedDram::Tick now = 0;
+            for (std::uint64_t owner = 0; owner != 7;) {
+                now = memory.next(now);
+                REQUIRE(now != hw::TimedDram::kNever);
+                memory.advance(now);
+                memory.pop(now, owner);
+            }
+            const double ns = static_cast<double>(now) / 1000, share = memory.busy_ns() / ns;
+            CHECK(share <= 1);
+            CHECK(share >= (4 << 20) / (refreshed.peak_gb_per_s() * ns) * 0.999);
+        }
     }
     std::remove(path.c_str());
 }

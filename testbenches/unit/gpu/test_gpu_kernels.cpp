@@ -270,3 +270,22 @@ TEST_CASE("the fidelities agree on tuned kernels", "[gpu]") {
         CHECK(ns[1] / ns[0] < 1.9);
     }
 }
+
+TEST_CASE("kernels that last longer than times can be counted are refused", "[gpu]") {
+    for (const char* impl : {"cta", "warp"})
+        in_child([impl] {
+            CAPTURE(impl);
+            GpuBench bench("bench", plain_gpu(impl));
+            bench.push(0, compute_kernel(1, ~std::uint64_t{0} / 2), 7);
+            ExpectReport report("uncaught exception");
+            try {
+                bench.run();
+                FAIL("it ran");
+            } catch (const sc_core::sc_report& error) {
+                CHECK_THAT(error.get_msg(), Catch::Matchers::ContainsSubstring(
+                                                std::string(impl) == "cta" ? "a kernel's CTAs: expected a time of 0 to"
+                                                                           : "kernel 7: expected at most 2147483648 "
+                                                                             "arithmetic instructions of a warp"));
+            }
+        });
+}

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The system sushi: all designs, repetition, bad input.
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 
 #include "switchyard/platform/systems/sushi/rooflines.h"
 #include "switchyard/platform/systems/sushi/sushi_run.h"
 #include "switchyard/sw_scheduler/base/error.h"
+#include "switchyard/sw_scheduler/base/scratch_folder.h"
 #include "switchyard/testbenches/unit/sushi/sushi_bench.h"
 
 using namespace switchyard;
@@ -168,4 +171,48 @@ TEST_CASE("a latency table is filled by one command, kept, and refused on anothe
     use.overrides["array.rows"] = "10";
     CHECK_THROWS_WITH(make_sushi_system()->prepare(use), ContainsSubstring("the table was made for another platform"));
     std::filesystem::remove(file);
+}
+
+TEST_CASE("a latency table made for other contents under the same names is refused", "[sushi]") {
+    const ScratchFolder folder("switchyard_sushi");
+    const auto write = [&](const char* name, const std::string& text) { std::ofstream(folder.file(name)) << text; };
+    const auto read = [](const std::string& path) {
+        std::ifstream file(path);
+        return std::string((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+    };
+    const auto replaced = [](std::string text, const std::string& what, const std::string& by) {
+        const std::size_t at = text.find(what);
+        REQUIRE(at != std::string::npos);
+        return text.replace(at, what.size(), by);
+    };
+    Point fill = sushi_point("sushi-table", "ofa_mobilenet_v3", "zcu104", {{"scheduler.subgraphs", "2"}});
+    const std::string supernet = read(fill.workload), device = read(kConfigs + "devices/ddr4_2400.yaml");
+    write("net.yaml", supernet);
+    write("ram.yaml", device);
+    fill.workload = folder.path() + "/net.yaml";
+    fill.overrides["dram.device"] = folder.path() + "/ram.yaml";
+    fill.parameters = {{"file", folder.path() + "/table.json"}};
+    CHECK(sushi_report(fill).at("summary").at("reused") == false);
+    Point use = fill;
+    use.design = "sushi";
+    use.parameters.clear();
+    use.overrides["scheduler.table"] = folder.path() + "/table.json";
+    use.work.batches = 2;
+    const auto prepared = [&] { return make_sushi_system()->prepare(use); };
+    CHECK_NOTHROW(prepared());
+
+    write("net.yaml", "# A comment.\n" + supernet);
+    CHECK_NOTHROW(prepared());
+    // Of the first SubNet: its accuracy, and by it which SubNet serves a query.
+    write("net.yaml", replaced(supernet, "accuracy: 7", "accuracy: 6"));
+    CHECK_THROWS_WITH(
+        prepared(),
+        ContainsSubstring("table.json: platform: the table was made for another platform or supernet: expected"));
+    write("net.yaml", supernet);
+    write("ram.yaml", replaced(device, "trcd_read_cycles: 17", "trcd_read_cycles: 16"));
+    CHECK_THROWS_WITH(prepared(), ContainsSubstring("make it again with sushi-table"));
+    write("ram.yaml", device);
+    CHECK_NOTHROW(prepared());
+    use.overrides["scheduler.subgraph_file"] = "some.yaml";
+    CHECK_THROWS_WITH(prepared(), ContainsSubstring("scheduler.subgraph_file: expected no file of SubGraphs"));
 }

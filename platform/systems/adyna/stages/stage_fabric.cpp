@@ -2,7 +2,6 @@
 #include "switchyard/platform/systems/adyna/stages/stage_fabric.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <utility>
 
@@ -11,6 +10,7 @@
 #include "switchyard/hw/tile/profiler.h"
 #include "switchyard/sw_scheduler/adyna/image/kernel_store.h"
 #include "switchyard/sw_scheduler/base/error.h"
+#include "switchyard/sw_scheduler/base/whole_time.h"
 #include "switchyard/tlm/dummy_buffer.h"
 
 namespace switchyard::platform {
@@ -60,7 +60,7 @@ StageFabric::StageFabric(const sc_core::sc_module_name& module_name, const Platf
 }
 
 sc_core::sc_time StageFabric::cycles(double count) const {
-    return clock_.cycles(static_cast<std::uint64_t>(std::ceil(count)));
+    return clock_.cycles(whole_time(count, "cycles", "an access", WholeTime::up));
 }
 
 double StageFabric::now_cycles() const {

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "switchyard/sw_scheduler/base/whole_time.h"
 #include "switchyard/tlm/dummy_buffer.h"
 
 namespace switchyard::platform {
@@ -73,8 +74,8 @@ void TenantHost::run_batch(const BatchRouting& routing) {
         if (ready_.empty()) {
             wait(messages_.event());
         } else {
-            const double cycles = std::max(1.0, std::ceil(ready_.begin()->cycle - now()));
-            wait(clock_.cycles(static_cast<std::uint64_t>(cycles)), messages_.event());
+            const double cycles = std::max(1.0, ready_.begin()->cycle - now());
+            wait(clock_.cycles(whole_time(cycles, "cycles", "the next operator", WholeTime::up)), messages_.event());
         }
     }
     batch_.idle_cycles += now() - idle_since_;
