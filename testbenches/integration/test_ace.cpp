@@ -96,7 +96,7 @@ TEST_CASE("what no GPU runs is one line", "[cli][ace][bad]") {
     const auto refused = [](const std::string& workload, std::initializer_list<const char*> parts) {
         check_refused(run_design("ace-hw", workload), parts);
     };
-    refused(recorded_line(R"({"name": "large", "grid": [1], "block": [1024], "registers": 255})"),
+    refused(recorded_line(R"({"name": "large", "grid": [1], "block": [1024], "registers": 255, "flops": 1})"),
             {"recorded.yaml", "kernel 0 (large)", "registers"});
     std::string segments;
     for (unsigned i = 0; i < 65; ++i) segments += fmt::format("{}[{}, 8]", i > 0 ? ", " : "", 64 * i);

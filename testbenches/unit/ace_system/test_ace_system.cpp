@@ -220,7 +220,7 @@ TEST_CASE("what cannot run is one line", "[ace_system][bad]") {
         CHECK_THROWS_WITH(system->prepare(point), ContainsSubstring(message));
     };
     const File large("switchyard_ace_large.jsonl",
-                     "{\"name\": \"k\", \"grid\": [1], \"block\": [1024], \"registers\": 255}\n");
+                     "{\"name\": \"k\", \"grid\": [1], \"block\": [1024], \"registers\": 255, \"flops\": 1}\n");
     const File recorded("switchyard_ace_recorded.yaml",
                         "name: mine\ngenerator: recorded\nstream: switchyard_ace_large.jsonl\n");
     refused(point_of("ace-hw", recorded.path()), "kernel 0 (k)");
