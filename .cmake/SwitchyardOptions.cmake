@@ -17,7 +17,12 @@ endif()
 unset(verilator_found)
 
 include(CheckLinkerFlag)
-set(CMAKE_CXX_STANDARD 17)
+# The standard of the project around this one, from C++17 on: SystemC's libraries are for one standard each.
+if(NOT DEFINED CMAKE_CXX_STANDARD)
+  set(CMAKE_CXX_STANDARD 17)
+elseif(CMAKE_CXX_STANDARD LESS 17 OR CMAKE_CXX_STANDARD EQUAL 98)
+  message(FATAL_ERROR "CMAKE_CXX_STANDARD: expected 17 or newer, found ${CMAKE_CXX_STANDARD}; Switchyard needs C++17.")
+endif()
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)

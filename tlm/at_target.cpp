@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "switchyard/tlm/at_target.h"
+#include "switchyard/tlm/has_process.h"
 
 #include <string>
 #include <utility>
@@ -15,7 +16,7 @@ AtTarget::AtTarget(const sc_core::sc_module_name& module_name, const Config& con
       backward_(std::move(backward)),
       arrived_("arrived"),
       response_ended_("response_ended") {
-    SC_HAS_PROCESS(AtTarget);
+    SWITCHYARD_HAS_PROCESS(AtTarget);
     SC_THREAD(run);
 }
 

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "switchyard/sw_scheduler/base/config_check.h"
 #include "switchyard/sw_scheduler/base/error.h"
 
 namespace switchyard::hw {
@@ -159,7 +160,7 @@ std::unique_ptr<KernelDispatcher> make_kernel_dispatcher(const char* name, const
                                                          SimulationRegistry& registry) {
     if (config.impl == "analytic") return std::make_unique<AnalyticDispatcher>(name, config, registry);
     if (config.impl == "walk") return std::make_unique<WalkDispatcher>(name, config, registry);
-    throw InputError(fmt::format("dispatcher.impl: this build has no implementation called \"{}\"", config.impl));
+    throw InputError(not_made("dispatcher.impl", kDispatcherImplementations, config.impl, "make_kernel_dispatcher"));
 }
 
 }  // namespace switchyard::hw

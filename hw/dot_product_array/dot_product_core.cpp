@@ -4,6 +4,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "switchyard/sw_scheduler/base/config_check.h"
+
 namespace switchyard::hw {
 
 using Kind = DotProductInput::Kind;
@@ -39,7 +41,8 @@ void CycleDotProductCore::step(const DotProductInput& in, DotProductOutput& out)
 std::unique_ptr<DotProductCore> make_dot_product_core(const std::string& impl, const sched::DotProductShape& shape,
                                                       const std::string&) {
     if (impl == "cycle") return std::make_unique<CycleDotProductCore>(shape);
-    throw std::invalid_argument("no dot-product array \"" + impl + "\" in this build");
+    throw std::invalid_argument(
+        not_made("array.impl", {"analytic", "cycle", "rtl", "lockstep"}, impl, "make_dot_product_core"));
 }
 
 }  // namespace switchyard::hw

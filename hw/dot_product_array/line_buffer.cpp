@@ -3,6 +3,8 @@
 
 #include <stdexcept>
 
+#include "switchyard/sw_scheduler/base/config_check.h"
+
 namespace switchyard::hw {
 
 bool CycleLineBuffer::step(std::int8_t pixel, std::int8_t* window) {
@@ -25,7 +27,8 @@ bool CycleLineBuffer::step(std::int8_t pixel, std::int8_t* window) {
 
 std::unique_ptr<LineBufferCore> make_line_buffer(const std::string& impl, std::uint32_t, const std::string&) {
     if (impl == "cycle") return std::make_unique<CycleLineBuffer>();
-    throw std::invalid_argument("no line buffer \"" + impl + "\" in this build");
+    throw std::invalid_argument(
+        not_made("array.impl", {"analytic", "cycle", "rtl", "lockstep"}, impl, "make_line_buffer"));
 }
 
 }  // namespace switchyard::hw

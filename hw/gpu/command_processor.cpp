@@ -8,6 +8,7 @@
 
 #include "switchyard/hw/gpu/kernel_launch.h"
 #include "switchyard/sw_scheduler/base/error.h"
+#include "switchyard/tlm/has_process.h"
 #include "switchyard/tlm/simulated_time.h"
 
 namespace switchyard::hw {
@@ -39,7 +40,7 @@ CommandProcessor::CommandProcessor(const sc_core::sc_module_name& module_name, c
     define_registers();
     for (unsigned queue = 0; queue < config.queues; ++queue)
         lanes_.emplace_back("GPU", fmt::format("stream {}", queue));
-    SC_HAS_PROCESS(CommandProcessor);
+    SWITCHYARD_HAS_PROCESS(CommandProcessor);
     SC_THREAD(retire);
     SC_METHOD(update_irq);
     sensitive << irq_changed_;

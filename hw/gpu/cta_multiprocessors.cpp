@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "switchyard/hw/gpu/cta_multiprocessors.h"
+#include "switchyard/tlm/has_process.h"
 
 #include <algorithm>
 #include <limits>
@@ -23,7 +24,7 @@ double now_in_ns() {
 CtaMultiprocessors::CtaMultiprocessors(const sc_core::sc_module_name& module_name, const MultiprocessorConfig& config,
                                        const GpuMemoryConfig& memory, SimulationRegistry& registry)
     : Multiprocessors(module_name, config, memory, registry), new_mix_(config.count, false), changed_("changed") {
-    SC_HAS_PROCESS(CtaMultiprocessors);
+    SWITCHYARD_HAS_PROCESS(CtaMultiprocessors);
     SC_THREAD(run);
 }
 

@@ -11,6 +11,7 @@
 #include "switchyard/sw_scheduler/base/bytes.h"
 #include "switchyard/sw_scheduler/base/error.h"
 #include "switchyard/tlm/borrowed_extension.h"
+#include "switchyard/tlm/has_process.h"
 #include "switchyard/tlm/simulated_time.h"
 
 namespace switchyard::hw {
@@ -34,7 +35,7 @@ CtaScheduler::CtaScheduler(const sc_core::sc_module_name& module_name, const Con
     for (unsigned source = 0; source < sources; ++source)
         kernels[source].register_b_transport(this, &CtaScheduler::take_kernel, static_cast<int>(source));
     finished.register_b_transport(this, &CtaScheduler::take_finished);
-    SC_HAS_PROCESS(CtaScheduler);
+    SWITCHYARD_HAS_PROCESS(CtaScheduler);
     SC_THREAD(schedule);
     SC_THREAD(complete);
 

@@ -6,6 +6,7 @@
 
 #include "switchyard/hw/gpu/cta_multiprocessors.h"
 #include "switchyard/hw/gpu/warp_multiprocessors.h"
+#include "switchyard/sw_scheduler/base/config_check.h"
 #include "switchyard/sw_scheduler/base/error.h"
 #include "switchyard/tlm/borrowed_extension.h"
 
@@ -99,7 +100,7 @@ std::unique_ptr<Multiprocessors> make_multiprocessors(const std::string& impl, c
                                                       SimulationRegistry& registry) {
     if (impl == "cta") return std::make_unique<CtaMultiprocessors>(name, config, memory, registry);
     if (impl == "warp") return std::make_unique<WarpMultiprocessors>(name, config, memory, registry);
-    throw InputError("gpu.impl: " + impl + " is none of cta, warp");
+    throw InputError(not_among("gpu.impl", {"cta", "warp"}, impl));
 }
 
 }  // namespace switchyard::hw

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "switchyard/hw/gpu/warp_multiprocessors.h"
+#include "switchyard/tlm/has_process.h"
 
 #include <algorithm>
 #include <cmath>
@@ -28,7 +29,7 @@ WarpMultiprocessors::WarpMultiprocessors(const sc_core::sc_module_name& module_n
                                          const GpuMemoryConfig& memory, SimulationRegistry& registry)
     : Multiprocessors(module_name, config, memory, registry), multiprocessors_(config.count), changed_("changed") {
     for (Multiprocessor& m : multiprocessors_) m.partitions.resize(config.partitions);
-    SC_HAS_PROCESS(WarpMultiprocessors);
+    SWITCHYARD_HAS_PROCESS(WarpMultiprocessors);
     SC_THREAD(run);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "switchyard/hw/host/command_port.h"
+#include "switchyard/tlm/has_process.h"
 
 namespace switchyard::hw {
 
@@ -21,7 +22,7 @@ CommandPort::CommandPort(const sc_core::sc_module_name& module_name, const Confi
     file_.add(kIrqEnable, "IRQ_ENABLE", Access::rw, 0, kCommandDone, "bits of IRQ_STATUS that interrupt")
         .on_write([this](auto, auto) { irq_changed_.notify(); });
     file_.add(kRefused, "REFUSED", Access::ro, 0, 0, "commands that found the queue full");
-    SC_HAS_PROCESS(CommandPort);
+    SWITCHYARD_HAS_PROCESS(CommandPort);
     SC_THREAD(run);
     SC_METHOD(drive_interrupt);
     sensitive << irq_changed_;

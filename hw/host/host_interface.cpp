@@ -8,6 +8,7 @@
 
 #include "switchyard/sw_scheduler/base/whole_time.h"
 #include "switchyard/tlm/dummy_buffer.h"
+#include "switchyard/tlm/has_process.h"
 
 namespace switchyard::hw {
 
@@ -68,7 +69,7 @@ HostInterface::HostInterface(const sc_core::sc_module_name& module_name, const C
     config.register_get_direct_mem_ptr(this, &HostInterface::config_dmi);
     noc_in.register_b_transport(this, &HostInterface::noc_transport);
 
-    SC_HAS_PROCESS(HostInterface);
+    SWITCHYARD_HAS_PROCESS(HostInterface);
     SC_THREAD(run_jobs);
     SC_THREAD(run_profiles);
     SC_THREAD(run_dma);

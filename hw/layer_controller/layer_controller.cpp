@@ -9,6 +9,7 @@
 
 #include "switchyard/sw_scheduler/base/whole_time.h"
 #include "switchyard/tlm/dummy_buffer.h"
+#include "switchyard/tlm/has_process.h"
 
 namespace switchyard::hw {
 
@@ -65,7 +66,7 @@ LayerController::LayerController(const sc_core::sc_module_name& module_name, con
       payloads_("layer_controller") {
     commands.register_b_transport(this, &LayerController::b_transport);
     dram.register_nb_transport_bw(this, &LayerController::nb_transport_bw);
-    SC_HAS_PROCESS(LayerController);
+    SWITCHYARD_HAS_PROCESS(LayerController);
     if (timed()) {
         SC_THREAD(fetch);
         SC_THREAD(write);

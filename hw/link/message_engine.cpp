@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "switchyard/sw_scheduler/base/config_check.h"
 #include "switchyard/sw_scheduler/base/whole_time.h"
 
 namespace switchyard::hw {
@@ -25,6 +26,8 @@ MessageEngine::MessageEngine(std::shared_ptr<const sched::LinkTopology> topology
       config_(config),
       cut_through_(config.switching == "cut_through"),
       channels_(topology_->channels()) {
+    if (const std::string message = choice_error(config_, "links"); !message.empty())
+        throw std::invalid_argument(message);
     if (config_.chunk_bytes == 0 || config_.buffer_chunks == 0)
         throw std::invalid_argument("chunks of no bytes, or no room for them");
     for (unsigned i = 0; i < channels_.size(); ++i) {

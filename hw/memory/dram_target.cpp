@@ -2,6 +2,7 @@
 #include "switchyard/hw/memory/dram_target.h"
 
 #include "switchyard/tlm/clock_period.h"
+#include "switchyard/tlm/has_process.h"
 #include "switchyard/tlm/memory_access.h"
 
 namespace switchyard::hw {
@@ -23,7 +24,7 @@ DramTarget::DramTarget(const sc_core::sc_module_name& module_name, const Config&
     socket.register_nb_transport_fw(this, &DramTarget::nb_transport_fw);
     socket.register_transport_dbg(this, &DramTarget::debug_transport);
 
-    SC_HAS_PROCESS(DramTarget);
+    SWITCHYARD_HAS_PROCESS(DramTarget);
     SC_METHOD(serve);
     sensitive << requests_.event() << response_ends_.event() << dram_event_;
     dont_initialize();

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "switchyard/sw_scheduler/base/config_check.h"
 #include "switchyard/sw_scheduler/base/error.h"
 
 namespace switchyard::hw {
@@ -76,7 +77,7 @@ dram::Device interface_device(const HbmConfig& config) {
 }
 
 std::string validation_error(const HbmConfig& config) {
-    if (config.impl != "bandwidth" && config.impl != "bank") return "no such model: " + config.impl;
+    if (std::string message = choice_error(config, "hbm"); !message.empty()) return message;
     if (config.interfaces() == 0) return "a memory needs at least one interface";
     if (config.pseudo_channels_per_interface == 0 || config.pseudo_channels_per_interface > kMaxPseudoChannels)
         return "pseudo_channels_per_interface must lie in 1 .. " + std::to_string(kMaxPseudoChannels);

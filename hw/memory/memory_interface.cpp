@@ -8,6 +8,7 @@
 #include "switchyard/sw_scheduler/base/error.h"
 #include "switchyard/tlm/clock_period.h"
 #include "switchyard/tlm/dummy_buffer.h"
+#include "switchyard/tlm/has_process.h"
 #include "switchyard/tlm/memory_access.h"
 
 namespace switchyard::hw {
@@ -30,7 +31,7 @@ MemoryInterface::MemoryInterface(const sc_core::sc_module_name& module_name, con
     in.register_b_transport(this, &MemoryInterface::b_transport);
     in.register_transport_dbg(this, &MemoryInterface::debug_transport);
 
-    SC_HAS_PROCESS(MemoryInterface);
+    SWITCHYARD_HAS_PROCESS(MemoryInterface);
     SC_THREAD(serve);
     sensitive << queue_.event() << banks_event_;
 

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "switchyard/tlm/has_process.h"
 #include "switchyard/tlm/thread_stack.h"
 
 namespace switchyard::hw {
@@ -42,7 +43,7 @@ NetworkInterface::NetworkInterface(const sc_core::sc_module_name& name, const Co
     control.register_b_transport(this, &NetworkInterface::control_transport);
     noc_in.register_b_transport(this, &NetworkInterface::noc_transport);
 
-    SC_HAS_PROCESS(NetworkInterface);
+    SWITCHYARD_HAS_PROCESS(NetworkInterface);
     SC_THREAD(process);  // a thread, since it calls b_transport
     sensitive << tasks_.event();
 

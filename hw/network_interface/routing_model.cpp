@@ -2,7 +2,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "switchyard/hw/network_interface/interface_config.h"
 #include "switchyard/hw/network_interface/routing_blocks.h"
+#include "switchyard/sw_scheduler/base/config_check.h"
 
 namespace switchyard::hw {
 
@@ -47,7 +49,9 @@ PacketFlits RoutingModel::packetise(const PacketBytes& packet) {
 
 std::unique_ptr<RoutingBlocks> make_routing_blocks(const std::string& impl, const PacketFormat& format,
                                                    const std::string&) {
-    if (impl != "packets") throw std::invalid_argument("impl: " + impl + " needs a build with SWITCHYARD_RTL");
+    if (impl != "packets")
+        throw std::invalid_argument(
+            not_made("network_interface.impl", kNetworkInterfaceImplementations, impl, "make_routing_blocks"));
     return std::make_unique<RoutingModel>(format);
 }
 

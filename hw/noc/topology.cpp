@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "switchyard/hw/noc/grid.h"
+#include "switchyard/sw_scheduler/base/config_check.h"
 
 namespace switchyard::hw {
 namespace {
@@ -44,7 +45,7 @@ TopologyPtr make_topology(const std::string& name, unsigned columns, unsigned ro
     if (columns == 0 || rows == 0) throw std::invalid_argument("a network needs at least one router");
     for (const Named& named : kTopologies)
         if (name == named.name) return named.make(columns, rows);
-    throw std::invalid_argument("no such topology: " + name);
+    throw std::invalid_argument(not_among("noc.topology", topologies(), name));
 }
 
 unsigned links_of(const Topology& topology) {

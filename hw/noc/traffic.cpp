@@ -5,6 +5,8 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "switchyard/sw_scheduler/base/config_check.h"
+
 namespace switchyard::hw {
 
 const std::vector<std::string>& SyntheticTraffic::patterns() {
@@ -17,7 +19,7 @@ SyntheticTraffic::SyntheticTraffic(const std::string& pattern, unsigned columns,
                                    unsigned packet_flits, std::uint64_t seed)
     : pattern_(), columns_(columns), rows_(rows), nodes_(columns * rows), random_(seed) {
     const auto known = std::find(patterns().begin(), patterns().end(), pattern);
-    if (known == patterns().end()) throw std::invalid_argument("no such traffic: " + pattern);
+    if (known == patterns().end()) throw std::invalid_argument(not_among("traffic", patterns(), pattern));
     pattern_ = static_cast<Pattern>(known - patterns().begin());
     if (pattern_ == Pattern::transpose && columns != rows)
         throw std::invalid_argument("transpose needs as many columns as rows");

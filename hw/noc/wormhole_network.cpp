@@ -5,9 +5,11 @@
 #include <string>
 #include <utility>
 
+#include "switchyard/sw_scheduler/base/config_check.h"
 #include "switchyard/sw_scheduler/base/rounding.h"
 #include "switchyard/tlm/clock_period.h"
 #include "switchyard/tlm/dummy_buffer.h"
+#include "switchyard/tlm/has_process.h"
 
 namespace switchyard::hw {
 namespace {
@@ -77,7 +79,7 @@ WormholeNetwork::WormholeNetwork(const sc_core::sc_module_name& name, const Conf
         out_[e].bind(eject[e]);
     }
     exchange_routers(make_router);
-    SC_HAS_PROCESS(WormholeNetwork);
+    SWITCHYARD_HAS_PROCESS(WormholeNetwork);
     SC_THREAD(run);  // a thread, since it calls b_transport
     sensitive << next_edge_;
     register_counters(registry);
@@ -88,7 +90,8 @@ void WormholeNetwork::exchange_routers(const flit::RouterFactory& make_router) {
     for (unsigned r = 0; r < routers_.size(); ++r) {
         const std::string& impl = config_.impl_of_router.empty() ? config_.impl : config_.impl_of_router.at(r);
         if (impl == "flit") continue;
-        if (!make_router) throw ModelError(*this, "impl: " + impl + " needs a build with SWITCHYARD_RTL");
+        if (!make_router)
+            throw ModelError(*this, not_made("noc.impl", {"packet", "flit", "rtl", "lockstep"}, impl, "make_network"));
         const bool lockstep = impl == "lockstep";
         const std::string waveform = std::string(this->name()) + ".router_" + std::to_string(r) + "." + impl + ".fst";
         built([&] { network_.exchange(r, make_router(network_.config(), r, network_.ports(), waveform), lockstep); });

@@ -12,6 +12,7 @@
 #include "switchyard/hw/pe_array/block_math.h"
 #include "switchyard/hw/pe_array/cycle_core.h"
 #include "switchyard/hw/pe_array/stepped_pe_array.h"
+#include "switchyard/sw_scheduler/base/config_check.h"
 #include "switchyard/sw_scheduler/base/error.h"
 #include "switchyard/sw_scheduler/base/rounding.h"
 #include "switchyard/tlm/rtl_fault.h"
@@ -183,7 +184,7 @@ void PeArray::refuse(::tlm::tlm_generic_payload& payload, ::tlm::tlm_response_st
 std::unique_ptr<PeArray> make_pe_array(const char* name, const PeArray::Config& config, SimulationRegistry& registry) {
     if (config.impl == "analytic") return std::make_unique<AnalyticPeArray>(name, config, registry);
     if (config.impl != "cycle")
-        throw InputError(fmt::format("pe_array.impl: this build has no implementation called \"{}\"", config.impl));
+        throw InputError(not_made("pe_array.impl", kPeArrayImplementations, config.impl, "make_pe_array"));
     return std::make_unique<SteppedPeArray>(name, config, registry, [&config](const std::string&) {
         return std::make_unique<CycleCore>(config.rows, config.columns, accumulators_of_a_pe(config),
                                            config.acc == "fp16");

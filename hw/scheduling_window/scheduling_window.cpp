@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "switchyard/tlm/has_process.h"
 #include "switchyard/tlm/rtl_fault.h"
 #include "switchyard/tlm/simulated_time.h"
 
@@ -36,7 +37,7 @@ SchedulingWindow::SchedulingWindow(const sc_core::sc_module_name& module_name, c
       registry_(registry),
       core_(make_core(config.impl, {config.slots, config.scheduled_kernels}, name())),
       dispatched_("dispatched") {
-    SC_HAS_PROCESS(SchedulingWindow);
+    SWITCHYARD_HAS_PROCESS(SchedulingWindow);
     SC_THREAD(run);
     SC_THREAD(dispatch);
     entries.register_b_transport(this, &SchedulingWindow::take_entry);

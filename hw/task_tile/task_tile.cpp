@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "switchyard/tlm/dummy_buffer.h"
+#include "switchyard/tlm/has_process.h"
 
 namespace switchyard::hw {
 
@@ -26,7 +27,7 @@ TaskTile::TaskTile(const sc_core::sc_module_name& name, Config config, Simulatio
       packets_(std::string(this->name()) + ".packets"),
       events_("events") {
     noc_in.register_b_transport(this, &TaskTile::b_transport);
-    SC_HAS_PROCESS(TaskTile);
+    SWITCHYARD_HAS_PROCESS(TaskTile);
     SC_THREAD(serve);
     register_counters(registry, this->name(), kCounters, [this]() -> const Stats& { return stats_; });
     registry.add_waiter(*this, [this] { return waits(); });

@@ -5,6 +5,7 @@
 
 #include "switchyard/tlm/borrowed_extension.h"
 #include "switchyard/tlm/dummy_buffer.h"
+#include "switchyard/tlm/has_process.h"
 #include "switchyard/tlm/thread_stack.h"
 
 namespace switchyard::hw {
@@ -23,7 +24,7 @@ TileController::TileController(const sc_core::sc_module_name& name, const Config
       completions_("completions") {
     events.register_b_transport(this, &TileController::events_transport);
 
-    SC_HAS_PROCESS(TileController);
+    SWITCHYARD_HAS_PROCESS(TileController);
     SC_THREAD(process);  // a thread, since it calls b_transport
     sensitive << wake_ << completions_.event();
 

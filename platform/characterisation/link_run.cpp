@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "switchyard/hw/link/collective_run.h"
+#include "switchyard/sw_scheduler/base/config_check.h"
 #include "switchyard/sw_scheduler/collectives/collectives.h"
 #include "switchyard/sw_scheduler/collectives/measured_links.h"
 
@@ -60,7 +61,7 @@ sched::CollectiveProgram program_of(const LinkRun& run, const std::string& colle
     }
     if (collective == "all_reduce")
         return sched::ring_all_reduce(topology, bytes, costs_of(run, NcclCollective::all_reduce_ring, bytes));
-    throw std::invalid_argument("no such collective: " + collective);
+    throw std::invalid_argument(not_among("--collective", link_collectives(), collective));
 }
 
 /// Of the bytes, what a device sends: nccl-tests' factor from bytes a time to bus bandwidth.

@@ -14,6 +14,7 @@
 #include "switchyard/platform/characterisation/noc_run.h"
 #include "switchyard/tlm/clock_period.h"
 #include "switchyard/tlm/dummy_buffer.h"
+#include "switchyard/tlm/has_process.h"
 #include "switchyard/tlm/memory_manager.h"
 #include "switchyard/tlm/simulation_registry.h"
 
@@ -39,7 +40,7 @@ public:
           payload_bytes_(std::uint64_t{run.packet_flits} * config.link_bytes_per_cycle - config.header_bytes),
           pool_("endpoints") {
         for (auto& socket : in) socket.register_b_transport(this, &Endpoints::arrive);
-        SC_HAS_PROCESS(Endpoints);
+        SWITCHYARD_HAS_PROCESS(Endpoints);
         SC_THREAD(drive);
     }
 

@@ -8,7 +8,7 @@ namespace {
 std::string format_location(const std::string& file, int line, const std::string& key, const std::string& message) {
     std::string text = file;
     if (line > 0) text += ":" + std::to_string(line);
-    text += ": ";
+    if (!text.empty()) text += ": ";
     if (!key.empty()) text += key + ": ";
     return text + message;
 }

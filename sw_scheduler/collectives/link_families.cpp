@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "switchyard/sw_scheduler/base/config_check.h"
 #include "switchyard/sw_scheduler/collectives/link_topology.h"
 
 namespace switchyard::sched {
@@ -79,7 +80,7 @@ LinkTopology make_link_topology(const std::string& family, unsigned count, const
     if (family == "fully_connected") return fully_connected(count, kind);
     if (family == "switch") return one_switch(count, kind);
     if (family == "pcie_tree") return pcie_tree(count, kind);
-    throw std::invalid_argument("no such family of topologies: " + family);
+    throw std::invalid_argument(not_among("links.family", link_families(), family));
 }
 
 }  // namespace switchyard::sched

@@ -19,6 +19,7 @@
 
 #include "switchyard/accelerator.h"
 #include "switchyard/hw/host/host_registers.h"
+#include "switchyard/tlm/has_process.h"
 
 namespace {
 
@@ -67,7 +68,7 @@ constexpr unsigned kTicks = 1'000'000;
 struct Ticking : sc_core::sc_module {
     sc_core::sc_event tick{"tick"};
     explicit Ticking(const sc_core::sc_module_name& name) : sc_module(name) {
-        SC_HAS_PROCESS(Ticking);
+        SWITCHYARD_HAS_PROCESS(Ticking);
         SC_METHOD(next);
         sensitive << tick;
     }

@@ -12,6 +12,7 @@
 #include <systemc>
 
 #include "switchyard/platform/gpu/gpu_device.h"
+#include "switchyard/tlm/has_process.h"
 
 // Kernels and CTAs a second of processor time that hw/gpu simulates: 2000 kernels on four queues of an RTX 3070.
 // Beside it, for a detailed simulator: Accel-Sim's users tell of days for kernels of seconds (docs/models/gpu.md).
@@ -35,7 +36,7 @@ public:
         device_.to_host.bind(memory_);
         memory_.register_b_transport(this, &Host::no_memory);
         device_.irq.bind(irq_);
-        SC_HAS_PROCESS(Host);
+        SWITCHYARD_HAS_PROCESS(Host);
         SC_THREAD(run);
     }
 

@@ -7,6 +7,7 @@
 #include "switchyard/platform/system/npy.h"
 #include "switchyard/platform/systems/adyna/network_image.h"
 #include "switchyard/sw_scheduler/workload/model_reader.h"
+#include "switchyard/tlm/has_process.h"
 
 namespace switchyard::compliance {
 namespace {
@@ -68,7 +69,7 @@ AcceleratorRig::AcceleratorRig(const PlatformConfig& platform, Style style, cons
     }
     accelerator.irq(irq);
     accelerator.reset(reset);
-    SC_HAS_PROCESS(AcceleratorRig);
+    SWITCHYARD_HAS_PROCESS(AcceleratorRig);
     SC_THREAD(threads);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "switchyard/testbenches/compliance/protocol_rig.h"
+#include "switchyard/tlm/has_process.h"
 
 #include <memory>
 #include <utility>
@@ -30,7 +31,7 @@ Rig::Rig(const sc_core::sc_module_name& module_name)
     dbg = [](Payload& payload) { return payload.get_data_length(); };
     invalidate = [](std::uint64_t, std::uint64_t) {};
 
-    SC_HAS_PROCESS(Rig);
+    SWITCHYARD_HAS_PROCESS(Rig);
     SC_THREAD(thread);
     SC_METHOD(method);
     sensitive << method_start_;

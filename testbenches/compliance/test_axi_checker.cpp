@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "switchyard/testbenches/sim_test.h"
+#include "switchyard/tlm/has_process.h"
 #include "switchyard/tlm/transactors/axi_checker.h"
 
 using namespace switchyard;
@@ -29,7 +30,7 @@ struct Bench : sc_core::sc_module {
         checker.clock(clock);
         checker.aresetn(aresetn);
         checker.set_handler([this](const AxiViolation& v) { broken.insert(v.rule); });
-        SC_HAS_PROCESS(Bench);
+        SWITCHYARD_HAS_PROCESS(Bench);
         SC_THREAD(run);
     }
     void tick(unsigned cycles = 1) {

@@ -5,6 +5,7 @@
 #include <tlm_utils/simple_target_socket.h>
 
 #include "switchyard/testbenches/compliance/protocol_rig.h"
+#include "switchyard/tlm/has_process.h"
 
 TLM_DECLARE_EXTENDED_PHASE(beat);
 
@@ -197,7 +198,7 @@ struct Store : sc_core::sc_module {
 struct Driver : sc_core::sc_module {
     explicit Driver(const sc_core::sc_module_name& name) : sc_module(name), socket("socket") {
         socket.register_nb_transport_bw(this, &Driver::nb_transport_bw);
-        SC_HAS_PROCESS(Driver);
+        SWITCHYARD_HAS_PROCESS(Driver);
         SC_THREAD(run);
     }
     Payload& next(PooledPayload& pooled) {

@@ -10,6 +10,7 @@
 
 #include "switchyard/testbenches/sim_test.h"
 #include "switchyard/tlm/base_protocol_checker.h"
+#include "switchyard/tlm/has_process.h"
 #include "switchyard/tlm/memory_manager.h"
 #include "switchyard/tlm/protocol_repair_adapter.h"
 
@@ -48,7 +49,7 @@ public:
         target.register_nb_transport_fw(this, &RepairRig::nb_transport_fw);
         target.register_transport_dbg(this, &RepairRig::transport_dbg);
         initiator.register_nb_transport_bw(this, &RepairRig::nb_transport_bw);
-        SC_HAS_PROCESS(RepairRig);
+        SWITCHYARD_HAS_PROCESS(RepairRig);
         SC_THREAD(run);
         SC_METHOD(respond);
         sensitive << respond_;

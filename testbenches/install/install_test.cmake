@@ -21,6 +21,19 @@ foreach(program read_formats use_tlm use_hw)
   message(STATUS "${program}: ${output}")
 endforeach()
 
+# An installed header includes installed headers, and those of the packages that docs/integration.md lists. Compiling them
+# all takes minutes: the test headers_long.
+include(${CMAKE_CURRENT_LIST_DIR}/includes_of.cmake)
+must_include_what_is_there(${prefix}/include)
+
+# C++20 on a SystemC library of C++17: with the definition that docs/integration.md names.
+must(${CMAKE_COMMAND} -S ${CONSUMER} -B ${SCRATCH}/cxx20 -G ${GENERATOR} -DCMAKE_BUILD_TYPE=${CONFIGURATION}
+  "-DCMAKE_PREFIX_PATH=${prefix}${search_path}" -DCMAKE_CXX_COMPILER=${COMPILER} -DCMAKE_CXX_COMPILER_LAUNCHER=${LAUNCHER}
+  "-DCMAKE_CXX_FLAGS=-DSC_DISABLE_API_VERSION_CHECK ${SANITIZE} ${COVERAGE}" -DCMAKE_CXX_STANDARD=20
+  -DCMAKE_FIND_USE_PACKAGE_REGISTRY=OFF)
+must(${CMAKE_COMMAND} --build ${SCRATCH}/cxx20 --target use_hw)
+must(${SCRATCH}/cxx20/use_hw)
+
 # The installed programs work on the installed configurations.
 foreach(program sy-sched sy-sim sy-sweep)
   must(${prefix}/bin/${program} --help)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "switchyard/tlm/transactors/axi_checker.h"
+#include "switchyard/tlm/has_process.h"
 
 #include <algorithm>
 #include <tuple>
@@ -32,7 +33,7 @@ const AxiRuleText& rule_text(AxiRule rule) {
 
 AxiChecker::AxiChecker(const sc_core::sc_module_name& module_name, const AxiSignals& signals)
     : sc_module(module_name), axi_(signals) {
-    SC_HAS_PROCESS(AxiChecker);
+    SWITCHYARD_HAS_PROCESS(AxiChecker);
     SC_METHOD(clocked);
     sensitive << clock.pos();
     dont_initialize();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "switchyard/tlm/transactors/axi_to_tlm.h"
+#include "switchyard/tlm/has_process.h"
 
 #include <algorithm>
 
@@ -17,7 +18,7 @@ unsigned response_of(::tlm::tlm_response_status status) {
 
 AxiToTlm::AxiToTlm(const sc_core::sc_module_name& module_name, AxiSignals& signals, const Config& config)
     : sc_module(module_name), axi_(signals), config_(config), random_(config.seed) {
-    SC_HAS_PROCESS(AxiToTlm);
+    SWITCHYARD_HAS_PROCESS(AxiToTlm);
     SC_METHOD(clocked);
     sensitive << clock.pos();
     dont_initialize();

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "switchyard/sw_scheduler/base/rounding.h"
+#include "switchyard/tlm/has_process.h"
 
 namespace switchyard {
 
@@ -40,7 +41,7 @@ TlmToAxi::TlmToAxi(const sc_core::sc_module_name& module_name, AxiSignals& signa
     outstanding_writes_.resize(ids);
     outstanding_reads_.resize(ids);
     socket.register_b_transport(this, &TlmToAxi::b_transport);
-    SC_HAS_PROCESS(TlmToAxi);
+    SWITCHYARD_HAS_PROCESS(TlmToAxi);
     SC_METHOD(clocked);
     sensitive << clock.pos();
     dont_initialize();

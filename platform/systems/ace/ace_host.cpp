@@ -10,6 +10,7 @@
 #include "switchyard/hw/gpu/command_processor.h"
 #include "switchyard/hw/scheduling_window/scheduling_window.h"
 #include "switchyard/platform/gpu/gpu_device.h"
+#include "switchyard/tlm/has_process.h"
 #include "switchyard/tlm/simulated_time.h"
 
 namespace switchyard::platform::ace {
@@ -101,7 +102,7 @@ AceHost::AceHost(const sc_core::sc_module_name& module_name, DeviceAccess& devic
       watchdog_us_(watchdog_us),
       written_(streams),
       completed_(streams) {
-    SC_HAS_PROCESS(AceHost);
+    SWITCHYARD_HAS_PROCESS(AceHost);
     SC_THREAD(send_entries);
     registry.add_waiter(*this, [this] { return waits(); });
 }

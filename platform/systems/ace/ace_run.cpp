@@ -15,6 +15,7 @@
 #include "switchyard/sw_scheduler/ace/kernel_graph.h"
 #if defined(SWITCHYARD_RTL)
 #include "switchyard/rtl/scheduling_window/make_window_core.h"
+#include "switchyard/tlm/has_process.h"
 #endif
 
 namespace switchyard::platform::ace {
@@ -100,7 +101,7 @@ public:
         gpu.completions[kGraphSource].bind(graph_source_.completed);
         gpu.set_hooks([this](const hw::KernelLaunch& launch) { begin_kernel(launch); },
                       [this](const hw::KernelLaunch& launch) { end_kernel(launch); });
-        SC_HAS_PROCESS(AceChip);
+        SWITCHYARD_HAS_PROCESS(AceChip);
         SC_THREAD(run_inputs);
     }
 

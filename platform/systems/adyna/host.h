@@ -17,6 +17,7 @@
 #include "switchyard/sw_scheduler/adyna/image/image.h"
 #include "switchyard/sw_scheduler/workload/trace.h"
 #include "switchyard/tlm/activity_log.h"
+#include "switchyard/tlm/has_process.h"
 #include "switchyard/tlm/tile_protocol.h"
 
 namespace switchyard::platform {
@@ -97,7 +98,7 @@ public:
     const Result& result() const { return result_; }
 
 private:
-    SC_HAS_PROCESS(SimulatedHost);
+    SWITCHYARD_HAS_PROCESS(SimulatedHost);
 
     struct Transfer {
         std::uint64_t host_address, chip_address, bytes;

@@ -8,6 +8,7 @@
 #include <systemc>
 
 #include "switchyard/platform/system/no_progress.h"
+#include "switchyard/tlm/has_process.h"
 
 namespace switchyard::platform::brainstorm {
 
@@ -82,7 +83,7 @@ public:
             node.device.gpu().set_hooks([this, d](const hw::KernelLaunch& launch) { look_at_weights(d, launch); },
                                         [this, d](const hw::KernelLaunch& launch) { completed(d, launch); });
         }
-        SC_HAS_PROCESS(Cluster);
+        SWITCHYARD_HAS_PROCESS(Cluster);
         SC_THREAD(run);
     }
 

@@ -7,6 +7,7 @@
 
 #include "switchyard/sw_scheduler/base/rounding.h"
 #include "switchyard/tlm/dummy_buffer.h"
+#include "switchyard/tlm/has_process.h"
 #include "switchyard/tlm/simulated_time.h"
 
 namespace switchyard::platform::dynn_offload_system {
@@ -38,7 +39,7 @@ TrainingDevice::TrainingDevice(const sc_core::sc_module_name& module_name, const
     link.to_device.bind(device_memory_);
     host_memory_.register_b_transport(this, &TrainingDevice::serve_host);
     device_memory_.register_b_transport(this, &TrainingDevice::serve_device);
-    SC_HAS_PROCESS(TrainingDevice);
+    SWITCHYARD_HAS_PROCESS(TrainingDevice);
     SC_THREAD(run);
 }
 

@@ -18,6 +18,7 @@
 #include "switchyard/platform/systems/expert_parallel/placed_part.h"
 #include "switchyard/platform/systems/expert_parallel/shared_chip.h"
 #include "switchyard/sw_scheduler/base/error.h"
+#include "switchyard/tlm/has_process.h"
 #include "switchyard/tlm/simulation_registry.h"
 
 namespace switchyard::platform::expert_parallel {
@@ -76,7 +77,7 @@ public:
           steps_(placed.front().size()),
           ended_("ended"),
           links_("links", config.links.devices) {
-        SC_HAS_PROCESS(Cluster);
+        SWITCHYARD_HAS_PROCESS(Cluster);
         for (std::size_t d = 0; d < placed.size(); ++d) add_chip(d);
         if (config.topology) {
             hw::LinkNetwork::Config network;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "switchyard/platform/systems/expert_parallel/shared_chip.h"
+#include "switchyard/tlm/has_process.h"
 
 #include <algorithm>
 
@@ -9,7 +10,7 @@ namespace switchyard::platform::expert_parallel {
 
 SharedChip::SharedChip(const sc_core::sc_module_name& module_name, std::vector<PlacedPart*> steps, bool reloads)
     : sc_module(module_name), steps_(std::move(steps)), reloads_(reloads), reloaded_us_(steps_.size()), more_("more") {
-    SC_HAS_PROCESS(SharedChip);
+    SWITCHYARD_HAS_PROCESS(SharedChip);
     for (PlacedPart* const part : steps_)
         if (part != nullptr) part->set_prepared([this] { more_.notify(sc_core::SC_ZERO_TIME); });
     SC_THREAD(serve);

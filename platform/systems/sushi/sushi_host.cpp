@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "switchyard/hw/layer_controller/layer_controller.h"
+#include "switchyard/tlm/has_process.h"
 #include "switchyard/tlm/simulated_time.h"
 
 namespace switchyard::platform::sushi {
@@ -22,7 +23,7 @@ double now_us() {
 
 SushiHost::SushiHost(const sc_core::sc_module_name& module_name, const HostConfig& config, Task task)
     : sc_module(module_name), registers("registers"), irq("irq"), config_(config), task_(std::move(task)) {
-    SC_HAS_PROCESS(SushiHost);
+    SWITCHYARD_HAS_PROCESS(SushiHost);
     SC_THREAD(run);
 }
 

@@ -14,6 +14,7 @@
 #include "switchyard/platform/systems/sushi/sushi_run.h"
 #include "switchyard/sw_scheduler/base/error.h"
 #include "switchyard/sw_scheduler/base/json_text.h"
+#include "switchyard/tlm/has_process.h"
 
 namespace switchyard::platform::sushi {
 
@@ -84,7 +85,7 @@ class TableColumn : public sc_core::sc_module {
 public:
     TableColumn(const sc_core::sc_module_name& module_name, SushiChip& chip, std::size_t subnets, bool fills)
         : sc_module(module_name), socket("socket"), chip_(chip), subnets_(subnets), fills_(fills) {
-        SC_HAS_PROCESS(TableColumn);
+        SWITCHYARD_HAS_PROCESS(TableColumn);
         SC_THREAD(run);
     }
     tlm_utils::simple_initiator_socket<TableColumn> socket;

@@ -44,6 +44,7 @@ Operator slice_operator(std::uint16_t out_channels, std::uint16_t in_channels, s
 DynGraph gemm_graph(std::uint32_t m, std::uint32_t n, std::uint32_t k, const GemmSlicing& slicing) {
     DynGraph graph;
     graph.name = fmt::format("gemm_{}x{}x{}", m, n, k);
+    graph.file = fmt::format("gemm of --m {} --n {} --k {}", m, n, k);
     graph.batch_inputs = m;
     graph.input = {part_of(k, slicing.in_channels, 0), 1, 1};
     const std::uint32_t out_parts = ceil_div(n, slicing.out_channels), in_parts = ceil_div(k, slicing.in_channels);

@@ -218,9 +218,12 @@ void generate_kernels(Schedule& schedule, const Segmenter& segmenter, StageSearc
         const Operator& one = stages.workload().graph.operators[placed.op];
         const unsigned budget = budgets[placed.op];
         if (budget == 0 && !design.has(Mechanism::every_kernel)) {
-            throw Infeasible(stages.workload().graph.file, one.line, one.name,
-                             fmt::format("no room for a kernel: a tile's {} bytes hold {}",
-                                         hardware.kernel_region_bytes(), hardware.kernel_store_size()));
+            throw Infeasible(
+                stages.workload().graph.file, one.line, one.name,
+                fmt::format("no room for a kernel: a tile's {} bytes hold {}, its operators need more; raise "
+                            "scratchpad.kernel_share or scratchpad.capacity_bytes, or take a batch with smaller "
+                            "factors (sy-sim gemm: --m)",
+                            hardware.kernel_region_bytes(), hardware.kernel_store_size()));
         }
         const bool by_batch = design.has(Mechanism::batch_invocation);
         const std::uint32_t samples =

@@ -9,6 +9,7 @@
 #include <systemc>
 
 #include "switchyard/platform/gpu/gpu_device.h"
+#include "switchyard/tlm/has_process.h"
 
 namespace switchyard::calibration {
 
@@ -29,7 +30,7 @@ public:
         device.to_host.bind(memory_);
         memory_.register_b_transport(this, &QueueHost::no_host_memory);
         device.irq.bind(irq_);
-        SC_HAS_PROCESS(QueueHost);
+        SWITCHYARD_HAS_PROCESS(QueueHost);
         SC_THREAD(run);
     }
 

@@ -8,6 +8,7 @@
 #include <systemc>
 #include <tlm>
 
+#include "switchyard/tlm/has_process.h"
 #include "switchyard/tlm/register_file.h"
 
 /// What a small system on a chip has around its core. Loosely timed, registers of 32 bits; an access takes no time but
@@ -43,7 +44,7 @@ public:
     explicit InterruptController(const sc_core::sc_module_name& name, bool edge_triggered = false);
 
 private:
-    SC_HAS_PROCESS(InterruptController);
+    SWITCHYARD_HAS_PROCESS(InterruptController);
     void update();
     void rise();
     std::uint32_t pending() const;
@@ -81,7 +82,7 @@ public:
     std::uint32_t exit_code() const { return exit_code_; }
 
 private:
-    SC_HAS_PROCESS(SystemControl);
+    SWITCHYARD_HAS_PROCESS(SystemControl);
     void update();
 
     sc_core::sc_time alarm_;

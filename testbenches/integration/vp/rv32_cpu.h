@@ -10,6 +10,7 @@
 #include <tlm>
 
 #include "switchyard/testbenches/integration/vp/rv32_core.h"
+#include "switchyard/tlm/has_process.h"
 
 namespace switchyard::testing {
 
@@ -33,7 +34,7 @@ public:
     std::uint64_t transports() const { return transports_; }
 
 private:
-    SC_HAS_PROCESS(Rv32Cpu);
+    SWITCHYARD_HAS_PROCESS(Rv32Cpu);
     struct Region {
         std::uint64_t begin, end;  ///< last address
         unsigned char* data;

@@ -8,6 +8,7 @@
 #include "switchyard/testbenches/integration/vp/bus.h"
 #include "switchyard/testbenches/sim_test.h"
 #include "switchyard/tlm/base_protocol_checker.h"
+#include "switchyard/tlm/has_process.h"
 
 using namespace switchyard;
 using namespace switchyard::testing;
@@ -71,7 +72,7 @@ struct Rig : sc_core::sc_module {
         bus.to.bind(high_checker.target_socket);
         high_checker.initiator_socket.bind(high.socket);
         bus.map("high", 0x8000'0000, 0x100);
-        SC_HAS_PROCESS(Rig);
+        SWITCHYARD_HAS_PROCESS(Rig);
         SC_THREAD(run);
     }
     void access(std::uint64_t address, unsigned bytes) {

@@ -12,6 +12,7 @@
 #include "switchyard/sw_scheduler/base/random_source.h"
 #include "switchyard/testbenches/sim_test.h"
 #include "switchyard/tlm/base_protocol_checker.h"
+#include "switchyard/tlm/has_process.h"
 
 using namespace switchyard;
 using sched::ace::WindowEntry;
@@ -26,7 +27,7 @@ public:
 
     explicit HostAndGpu(const sc_core::sc_module_name& module_name)
         : sc_module(module_name), entries("entries"), completed("completed"), kernels("kernels"), ends_("ends") {
-        SC_HAS_PROCESS(HostAndGpu);
+        SWITCHYARD_HAS_PROCESS(HostAndGpu);
         SC_THREAD(host);
         SC_THREAD(gpu);
         kernels.register_b_transport(this, &HostAndGpu::take);

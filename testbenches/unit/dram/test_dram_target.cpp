@@ -12,6 +12,7 @@
 #include "switchyard/hw/memory/dram_target.h"
 #include "switchyard/testbenches/sim_test.h"
 #include "switchyard/tlm/base_protocol_checker.h"
+#include "switchyard/tlm/has_process.h"
 #include "switchyard/tlm/memory_manager.h"
 
 using namespace switchyard;
@@ -33,7 +34,7 @@ struct TargetBench : sc_core::sc_module {
         socket.register_nb_transport_bw(this, &TargetBench::nb_transport_bw);
         socket.bind(checker.target_socket);
         checker.initiator_socket.bind(target.socket);
-        SC_HAS_PROCESS(TargetBench);
+        SWITCHYARD_HAS_PROCESS(TargetBench);
         SC_THREAD(run);
         SC_METHOD(send);
         sensitive << send_event;

@@ -19,6 +19,7 @@
 #include "switchyard/sw_scheduler/base/files.h"
 #include "switchyard/sw_scheduler/base/scratch_folder.h"
 #include "switchyard/testbenches/catch.h"
+#include "switchyard/tlm/has_process.h"
 
 namespace switchyard::platform {
 std::unique_ptr<System> make_expert_parallel_system(SystemRegistry chips);
@@ -34,7 +35,7 @@ class FormulaModel : public sc_core::sc_module, public platform::ElaboratedRun {
 public:
     FormulaModel(const sc_core::sc_module_name& module_name, std::vector<double> us, platform::BatchGate& gate)
         : sc_module(module_name), us_(std::move(us)), gate_(gate) {
-        SC_HAS_PROCESS(FormulaModel);
+        SWITCHYARD_HAS_PROCESS(FormulaModel);
         SC_THREAD(batches);
     }
     nlohmann::ordered_json report() override { return {{"ok", true}}; }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "switchyard/tlm/has_process.h"
 #include "switchyard/tlm/memory_access.h"
 
 namespace switchyard::testing {
@@ -75,7 +76,7 @@ GpuBench::GpuBench(const sc_core::sc_module_name& module_name, const hw::Gpu::Co
     host_checker_.initiator_socket.bind(host_memory);
     host_memory.register_b_transport(this, &GpuBench::serve_host_memory);
     host_memory.register_transport_dbg(this, &GpuBench::debug_host_memory);
-    SC_HAS_PROCESS(GpuBench);
+    SWITCHYARD_HAS_PROCESS(GpuBench);
     SC_THREAD(host);
 }
 

@@ -10,6 +10,7 @@
 #include "switchyard/hw/memory/dram_target.h"
 #include "switchyard/sw_scheduler/workload/gpu_schedule.h"
 #include "switchyard/testbenches/unit/gpu/gpu_bench.h"
+#include "switchyard/tlm/has_process.h"
 
 using namespace switchyard;
 using namespace switchyard::testing;
@@ -176,7 +177,7 @@ public:
 
     explicit KernelSource(const sc_core::sc_module_name& module_name) : sc_module(module_name) {
         completions.register_b_transport(this, &KernelSource::take);
-        SC_HAS_PROCESS(KernelSource);
+        SWITCHYARD_HAS_PROCESS(KernelSource);
         SC_THREAD(run);
     }
 

@@ -4,6 +4,7 @@
 #include <iostream>
 
 #include "switchyard/testbenches/sim_test.h"
+#include "switchyard/tlm/has_process.h"
 
 using switchyard::testing::ExpectReport;
 using switchyard::testing::in_child;
@@ -15,7 +16,7 @@ struct Counter : sc_core::sc_module {
     int value() const { return value_; }
 
 private:
-    SC_HAS_PROCESS(Counter);
+    SWITCHYARD_HAS_PROCESS(Counter);
     void count() {
         while (value_ < limit_) {
             wait(1, sc_core::SC_NS);
@@ -72,7 +73,7 @@ SIM_TEST("fails: assertion in a child", "[.][must-fail]") {
 SIM_TEST("fails: assertion in an SC_THREAD", "[.][must-fail]") {
     struct Failing : sc_core::sc_module {
         explicit Failing(sc_core::sc_module_name name) : sc_module(name) { SC_THREAD(run); }
-        SC_HAS_PROCESS(Failing);
+        SWITCHYARD_HAS_PROCESS(Failing);
         void run() { REQUIRE(sc_core::sc_time_stamp() > sc_core::SC_ZERO_TIME); }
     } failing("failing");
     sc_core::sc_start();

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "switchyard/tlm/has_process.h"
 #include "switchyard/tlm/memory_access.h"
 
 namespace switchyard::testing {
@@ -11,7 +12,7 @@ namespace switchyard::testing {
 FakeChip::FakeChip(const sc_core::sc_module_name& module_name)
     : sc_module(module_name), from_host("from_host"), to_host("to_host") {
     from_host.register_b_transport(this, &FakeChip::b_transport);
-    SC_HAS_PROCESS(FakeChip);
+    SWITCHYARD_HAS_PROCESS(FakeChip);
     SC_THREAD(run);
 }
 
@@ -182,7 +183,7 @@ HostRig::HostRig(const hw::HostInterface::Config& config, const sc_core::sc_modu
     chip.to_host.bind(in_checker_.target_socket);
     in_checker_.initiator_socket.bind(host.noc_in);
     host.irq(irq);
-    SC_HAS_PROCESS(HostRig);
+    SWITCHYARD_HAS_PROCESS(HostRig);
     SC_THREAD(thread);
 }
 

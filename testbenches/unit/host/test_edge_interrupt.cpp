@@ -2,6 +2,7 @@
 #include <random>
 
 #include "switchyard/testbenches/unit/host/host_rig.h"
+#include "switchyard/tlm/has_process.h"
 
 using namespace switchyard;
 using namespace switchyard::testing;
@@ -14,7 +15,7 @@ public:
     sc_core::sc_in<bool> line{"line"};
 
     explicit EdgeController(const sc_core::sc_module_name& name) : sc_module(name) {
-        SC_HAS_PROCESS(EdgeController);
+        SWITCHYARD_HAS_PROCESS(EdgeController);
         SC_METHOD(rise);
         sensitive << line.pos();
         dont_initialize();

@@ -6,6 +6,7 @@
 #include "switchyard/sw_scheduler/base/config.h"
 #include "switchyard/testbenches/sim_test.h"
 #include "switchyard/tlm/base_protocol_checker.h"
+#include "switchyard/tlm/has_process.h"
 #include "switchyard/tlm/memory_access.h"
 
 using namespace switchyard;
@@ -27,7 +28,7 @@ public:
         link.to_host.bind(host_memory_);
         device_memory_.register_b_transport(this, &LinkBench::serve_device);
         host_memory_.register_b_transport(this, &LinkBench::serve_host);
-        SC_HAS_PROCESS(LinkBench);
+        SWITCHYARD_HAS_PROCESS(LinkBench);
         SC_THREAD(run);
         SC_THREAD(run_other);
     }

@@ -18,6 +18,7 @@
 #include "switchyard/testbenches/sim_test.h"
 #include "switchyard/tlm/clock_period.h"
 #include "switchyard/tlm/dummy_buffer.h"
+#include "switchyard/tlm/has_process.h"
 #include "switchyard/tlm/memory_manager.h"
 #include "switchyard/tlm/memory_request.h"
 #include "switchyard/tlm/simulation_registry.h"
@@ -64,7 +65,7 @@ public:
     Ends(const sc_core::sc_module_name& name, std::size_t count, double clock_ghz = 1.0, Endpoint first = 0)
         : sc_module(name), out("out", count), in("in", count), clock_(clock_ghz), first_(first), pool_("ends") {
         for (std::size_t i = 0; i < count; ++i) in[i].register_b_transport(this, &Ends::arrive, static_cast<int>(i));
-        SC_HAS_PROCESS(Ends);
+        SWITCHYARD_HAS_PROCESS(Ends);
         SC_THREAD(run);
     }
 

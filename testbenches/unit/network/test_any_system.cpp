@@ -7,6 +7,7 @@
 
 #include "switchyard/hw/noc/endpoint_map.h"
 #include "switchyard/testbenches/unit/network/network_bench.h"
+#include "switchyard/tlm/has_process.h"
 
 using namespace switchyard;
 using namespace switchyard::testing;
@@ -36,7 +37,7 @@ struct Unit : sc_core::sc_module {
 
     explicit Unit(const sc_core::sc_module_name& name) : sc_module(name) {
         in.register_b_transport(this, &Unit::arrive);
-        SC_HAS_PROCESS(Unit);
+        SWITCHYARD_HAS_PROCESS(Unit);
         SC_THREAD(run);
     }
     void run() {

@@ -17,6 +17,7 @@
 #include "switchyard/sw_scheduler/base/files.h"
 #include "switchyard/sw_scheduler/base/json_text.h"
 #include "switchyard/testbenches/sim_test.h"
+#include "switchyard/tlm/has_process.h"
 
 namespace switchyard::platform {
 std::unique_ptr<System> make_sushi_system();
@@ -62,7 +63,7 @@ public:
     /// `script` is called in the simulation and uses command() and wait_idle().
     ChipDriver(const sc_core::sc_module_name& name, std::function<void(ChipDriver&)> script)
         : sc_module(name), script_(std::move(script)) {
-        SC_HAS_PROCESS(ChipDriver);
+        SWITCHYARD_HAS_PROCESS(ChipDriver);
         SC_THREAD(run);
     }
     void command(std::uint32_t operation, std::size_t argument) {

@@ -14,6 +14,7 @@
 #include "switchyard/testbenches/sim_test.h"
 #include "switchyard/testbenches/unit/systems/branches.h"
 #include "switchyard/tlm/dummy_buffer.h"
+#include "switchyard/tlm/has_process.h"
 
 using namespace switchyard;
 using namespace switchyard::platform;
@@ -85,7 +86,7 @@ struct Bench : sc_core::sc_module {
         out.bind(network->inject[kHost]);
         network->eject[kHost].bind(in);
         in.register_b_transport(this, &Bench::arrive);
-        SC_HAS_PROCESS(Bench);
+        SWITCHYARD_HAS_PROCESS(Bench);
         SC_THREAD(run);
     }
     void run() { script(); }

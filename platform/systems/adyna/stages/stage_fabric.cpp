@@ -12,6 +12,7 @@
 #include "switchyard/sw_scheduler/base/error.h"
 #include "switchyard/sw_scheduler/base/whole_time.h"
 #include "switchyard/tlm/dummy_buffer.h"
+#include "switchyard/tlm/has_process.h"
 
 namespace switchyard::platform {
 
@@ -55,7 +56,7 @@ StageFabric::StageFabric(const sc_core::sc_module_name& module_name, const Platf
     for (unsigned i = 0; i < platform.hbm.interfaces(); ++i) memory_.emplace_back(platform.hbm.region_bytes);
     from_host.register_b_transport(this, &StageFabric::accept);
 
-    SC_HAS_PROCESS(StageFabric);
+    SWITCHYARD_HAS_PROCESS(StageFabric);
     SC_THREAD(serve);  // a thread, since it calls b_transport
 }
 

@@ -10,6 +10,7 @@
 
 #include "switchyard/sw_scheduler/base/whole_time.h"
 #include "switchyard/tlm/dummy_buffer.h"
+#include "switchyard/tlm/has_process.h"
 
 namespace switchyard::platform {
 
@@ -31,7 +32,7 @@ TenantHost::TenantHost(const sc_core::sc_module_name& name, Job job, SimulationR
       tile_used_(job_.kernels.hardware().tiles(), false) {
     noc_in.register_b_transport(this, &TenantHost::b_transport);
     registry.add_waiter(*this, [this] { return waits(); });
-    SC_HAS_PROCESS(TenantHost);
+    SWITCHYARD_HAS_PROCESS(TenantHost);
     SC_THREAD(run);
 }
 
