@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+// A fault in a block of a chip is reported where it is: the program ends with status 2, and the last line names the
+// instance, the simulated time and a waveform, which exists.
+#include <sys/wait.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <iostream>
+#include <map>
+#include <regex>
+#include <sstream>
+
+#include "switchyard/testbenches/catch.h"
+#include "switchyard/testbenches/cosim/dispatcher/fst_changes.h"
+#include "switchyard/testbenches/cosim/mutation/mutation.h"
+#include "switchyard/testbenches/integration/programs.h"
+
+using namespace switchyard::testing;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// A block: the settings in front of the name of the implementation that give it to one tile, and its instances as
+/// messages name them.
+struct Block {
+    std::vector<std::string> settings;
+    const char* instance;
+};
+const Block kDispatcher{{"dispatcher.impl_of_tiles=2="}, R"(\.tile_2\.dispatcher(\.rtl)?: )"},
+    kArray{{"pe_array.impl=cycle", "pe_array.impl_of_tiles=2="}, R"(\.tile_2\.pe_array: )"},
+    kInterface{{"network_interface.impl="}, R"(\.network_interface: )"},
+    kNetwork{{"noc.impl=flit", "noc.impl_of_tiles=1="}, R"(\.torus: .*router \(1,0\))"};
+
+const Block& block_of(const std::string& file) {
+    static const std::map<std::string, const Block*> kBlocks{
+        {"fp16_pkg.sv", &kArray},
+        {"skew.sv", &kArray},
+        {"pe.sv", &kArray},
+        {"pe_array.sv", &kArray},
+        {"switch_splitter.sv", &kInterface},
+        {"merge_reorder.sv", &kInterface},
+        {"packetiser.sv", &kInterface},
+    };
+    if (const auto found = kBlocks.find(file); found != kBlocks.end()) return *found->second;
+    static const std::vector<std::string> kRouter{
+        "router",         "round_robin", "stage_timer",  "flit_buffer",      "route_computation",
+        "multicast_copy", "input_vc",    "vc_allocator", "switch_allocator", "output_"};
+    for (const std::string& prefix : kRouter)
+        if (file.rfind(prefix, 0) == 0) return kNetwork;
+    return kDispatcher;
+}
+
+/// Seconds after which a run counts as one that hangs.
+constexpr int kLimitSeconds = 100;
+
+std::string digits_values() {
+    return " --weights configs/workloads/digits/skipnet/weights "
+           "--inputs configs/workloads/digits/skipnet/input_batch0.npy";
+}
+
+struct Run {
+    std::string command;
+};
+
+/// The programs in which a mutant of `block` runs.
+std::vector<Run> runs_of(const Block& block) {
+    std::vector<Run> runs;
+    for (const std::string impl : {"rtl", "lockstep"}) {
+        std::string options, settings;
+        for (const std::string& setting : block.settings) {
+            const std::string whole = setting + (setting.back() == '=' ? impl : "");
+            options += " --set " + whole;
+            settings += " " + whole;
+        }
+        for (const bool values : {false, true}) {
+            std::string chip = std::string(SY_SIM_MUTANTS) + " run --platform " + kMini + " --image " + digits_image() +
+                               " --trace " + kDigitsTrace + " --batches 1" + options;
+            if (values) chip += " --set chip.functional=yes" + digits_values();
+            runs.push_back({chip});
+        }
+        for (const char* which : {"first", "second"})
+            runs.push_back({std::string(TWO_ACCELERATORS) + " " + kMini + " " + digits_image() +
+                            " configs/workloads/digits/skipnet " + which + settings});
+    }
+    return runs;
+}
+
+/// "" if the run with this mutant succeeds or fails as it should, otherwise what is wrong. `failed`: it failed.
+std::string judge(const Mutant& mutant, const Run& run, bool& failed) {
+    const Block& block = block_of(mutant.file);
+    const std::string folder = scratch("chip"), out = folder + "/out", err = folder + "/err";
+    fs::remove_all(folder);
+    fs::create_directories(folder);
+    const std::string root = fs::current_path().string();
+    fs::create_directory_symlink(root + "/configs", folder + "/configs");
+    const std::string limited = "cd " + folder + " && SWITCHYARD_MUTANT=" + std::to_string(mutant.number) +
+                                " timeout " + std::to_string(kLimitSeconds) + " " + run.command + " >" + out + " 2>" +
+                                err;
+    const int status = std::system(limited.c_str());
+    const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    failed = code != 0;
+    if (code == 0 || code == 1) {  // 1: values differ from those that were expected
+        for (const auto& entry : fs::directory_iterator(folder))
+            if (entry.path().extension() == ".fst") return "a good run leaves " + entry.path().filename().string();
+        return "";
+    }
+    std::istringstream lines(read_text(err));
+    std::string line, last;
+    while (std::getline(lines, line)) last = line;
+    if (code != 2) return "status " + std::to_string(code) + ": " + last;
+    if (!std::regex_search(last, std::regex(R"([0-9]+ (fs|ps|ns|us|ms|s): )"))) return "no time: " + last;
+    if (!std::regex_search(last, std::regex(block.instance))) return "no instance: " + last;
+    for (const char* which : {"first", "second"})
+        if (run.command.find(std::string(" ") + which + " ") != std::string::npos &&
+            last.find(std::string(which) + ".") == std::string::npos)
+            return std::string("not ") + which + ": " + last;
+    std::smatch waveform;
+    if (!std::regex_search(last, waveform, std::regex(R"(; waveform: ([^ ;]+\.fst)$)"))) return "no waveform: " + last;
+    try {
+        const auto changes = fst_changes(folder + "/" + waveform[1].str());
+        if (changes.at("clk_i") < 1) return "an empty waveform: " + last;
+    } catch (const std::exception& error) {
+        return std::string(error.what()) + ": " + last;
+    }
+    return "";
+}
+
+/// Every `stride`-th mutant: in each of the programs, or in one of them, which takes turns.
+void check_chips(unsigned stride, bool each) {
+    unsigned tried = 0, found = 0, number = 0;
+    for (const Mutant& mutant : read_mutants(MUTANTS)) {
+        if (number++ % stride != 0) continue;
+        const std::vector<Run> runs = runs_of(block_of(mutant.file));
+        for (std::size_t i = 0; i < runs.size(); ++i) {
+            if (!each && i != tried % runs.size()) continue;
+            bool failed = false;
+            const std::string wrong = judge(mutant, runs[i], failed);
+            found += failed ? 1 : 0;
+            if (!wrong.empty()) FAIL_CHECK(mutant.text() << "\n  " << runs[i].command << "\n  " << wrong);
+            std::cout << mutant.number << '\t' << mutant.file << '\t' << i << '\t' << (failed ? "fails" : "passes")
+                      << '\t' << wrong << std::endl;
+        }
+        ++tried;
+    }
+    std::cout << found << " runs with a mutant have failed, of " << tried << " mutants\n";
+    CHECK(found > tried / 4);
+}
+
+}  // namespace
+
+TEST_CASE("chips with mutants: the original passes in every program", "[mutants]") {
+    std::vector<std::string> files{"dispatcher.sv", "pe_array.sv", "switch_splitter.sv", "router.sv"};
+    for (const std::string& file : files) {
+        const std::vector<Run> runs = runs_of(block_of(file));
+        for (const std::size_t i : {std::size_t{1}, runs.size() - 2}) {  // on a chip, and of two accelerators
+            const Run& run = runs[i];
+            bool failed = false;
+            INFO(run.command);
+            CHECK(judge({0, file, 0, "", "", "", 0}, run, failed) == "");
+            CHECK(!failed);
+        }
+    }
+}
+
+TEST_CASE("chips with mutants: a fault is reported where it is", "[mutants]") {
+    check_chips(131, false);
+}
+
+TEST_CASE("chips with mutants: in every program", "[.all-mutants]") {
+    check_chips(31, true);
+}
