@@ -37,6 +37,7 @@ PlatformSettings format_platform(RandomSource& random, FormatUse use) {
     settings.erase("scratchpad.network_bytes_per_cycle");  // it must not be narrower than a link
     // One tile has no room for all branches of a switch, and few devices have these channels.
     if (settings["chip.columns"] == "1" && settings["chip.rows"] == "1") settings["chip.columns"] = "3";
+    if (!values && random.chance(0.03)) settings["chip.columns"] = settings["chip.rows"] = "12";
     settings["hbm.device"] = "\"\"";
     settings.erase("pe_array.register_bytes");
     settings["noc.topology"] = random.chance(0.5) ? "mesh" : "torus";

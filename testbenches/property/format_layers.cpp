@@ -195,6 +195,13 @@ Tensor FormatLayers::merge(const std::vector<Tensor>& sources, bool exclusive) {
                  exclusive ? ", mode: exclusive" : ", mode: sum", {nullptr, "", false});
 }
 
+Tensor FormatLayers::scaled(const Tensor& from, const std::string& gate) {
+    const std::string name = fresh("scaled");
+    lines_.push_back(
+        fmt::format("name: {}, kind: elementwise, from: {}, fused: [{{scale: {}}}]", name, from.name, gate));
+    return {name, from.shape};
+}
+
 std::vector<Tensor> FormatLayers::grouped(const Tensor& gate, unsigned groups, unsigned channels) {
     std::vector<Tensor> parts;
     const bool shared = random_.chance(0.5);

@@ -36,6 +36,8 @@ public:
     Tensor attention(const Tensor& from, bool over_input);
     Tensor pool_over_input(const Tensor& from);
     Tensor merge(const std::vector<Tensor>& sources, bool exclusive);
+    /// Scaled by the largest channel of a gate on the same branches.
+    Tensor scaled(const Tensor& from, const std::string& gate);
     /// A layer for each group of channels of the branches of `gate`.
     std::vector<Tensor> grouped(const Tensor& gate, unsigned groups, unsigned channels);
     void sink(const std::string& from);
@@ -84,6 +86,9 @@ public:
     /// An exit by patience; its gate has as many outputs as labels.
     std::string with_patience(const Tensor& data, unsigned patience, unsigned labels);
 
+    /// Of the last switch; empty: it has a router by number.
+    const std::string& gate() const { return gate_; }
+
     /// `routing` of the model file.
     std::string routing();
 
@@ -100,6 +105,7 @@ private:
     unsigned batch_samples_;
     unsigned task_branches_ = 0;
     bool hashes_ = false;
+    std::string gate_;
     std::vector<std::string> routes_;
 };
 

@@ -34,7 +34,10 @@ public:
             if (!on_branch_ && layers_.folded() && random_.chance(0.2)) now = discard(now);
             if (heads_.size() < 4 && random_.chance(exits)) now = exit(now);
         }
-        heads_.push_back(classifier(now));
+        // A branch of a switch, a mean or the model's input may be an output too.
+        const bool plain = !layers_.values() && random_.chance(0.15);
+        if (plain) discarded_ = true;
+        heads_.push_back(plain ? layers_.pooled(now).name : classifier(now));
         if (heads_.size() == 1 || discarded_ || random_.chance(0.4)) return heads_;
         std::vector<Tensor> ends;
         for (const std::string& head : heads_) ends.push_back({head, {classes_, 1, 1}});
@@ -116,11 +119,12 @@ private:
     Tensor branches(const Tensor& from, SwitchKind kind, unsigned depth) {
         const unsigned count = random_.chance(0.05) ? random_.integer(9, 20) : random_.integer(2, 6);
         const unsigned channels = layers_.random_channels();
-        const std::string name = switches_.on(from, count, kind, on_branch_);
+        const std::string name = switches_.on(from, count, kind, on_branch_), gate = switches_.gate();
         std::vector<Tensor> ends;
         for (unsigned i = 0; i < count; ++i)
             ends.push_back(on_branch(branch_of(name, i, from.shape), channels, i == 0 ? depth : kDeepest));
-        return layers_.merge(ends, kind == SwitchKind::exclusive);
+        const Tensor merged = layers_.merge(ends, kind == SwitchKind::exclusive);
+        return gate.empty() || random_.chance(0.7) ? merged : layers_.scaled(merged, gate);
     }
 
     /// One merge closes two switches.
@@ -191,8 +195,10 @@ private:
 RandomNetwork random_format_network(RandomSource& random, FormatUse use) {
     RandomNetwork network;
     const bool values = use == FormatUse::values;
-    network.batch_inputs = static_cast<unsigned>(random.log_integer(1, values ? 12 : 48));
-    const unsigned samples_per_input = random.chance(0.35) ? random.integer(2, values ? 4 : 8) : 1;
+    const bool many = !values && random.chance(0.03);
+    network.batch_inputs = static_cast<unsigned>(random.log_integer(1, values ? 12 : many ? 1500 : 48));
+    const unsigned most = values ? 4 : many ? 64 : 8;
+    const unsigned samples_per_input = random.chance(0.35) ? random.integer(2, most) : 1;
     BlockBuilder blocks(random, use, network.batch_inputs, samples_per_input);
     const Tensor input{"input", random_input(random, use)};
     const double kind = random.uniform();

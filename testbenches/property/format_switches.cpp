@@ -70,11 +70,12 @@ std::string FormatSwitches::any_router(const std::string& name, unsigned branche
 std::string FormatSwitches::on(const Tensor& data, unsigned branches, SwitchKind kind, bool inside) {
     const bool exclusive = kind == SwitchKind::exclusive;
     std::string keys, gate;
+    gate_.clear();
     bool by_number = false;
     if (random_.chance(0.3)) {
         const std::string name = layers_.fresh("switch");
         keys = exclusive ? exclusive_router(name, branches, inside, by_number) : any_router(name, branches);
-        if (!by_number) gate = layers_.gate(data, branches, gate_steps(!exclusive), layers_.values());
+        if (!by_number) gate = gate_ = layers_.gate(data, branches, gate_steps(!exclusive), layers_.values());
         const std::string cell = random_.chance(0.5) ? ", cell: {dims: [0, 1], shape: [1, 1]}" : "";
         layers_.add_switch(fmt::format("name: {}, kind: switch, from: {}{}, {}{}", name, data.name,
                                        gate.empty() ? "" : ", gate: " + gate, keys, cell));
@@ -83,7 +84,7 @@ std::string FormatSwitches::on(const Tensor& data, unsigned branches, SwitchKind
     const unsigned outputs = exclusive && branches == 2 && random_.chance(0.7) ? 1 : branches;
     const bool compared = outputs == 1 || !exclusive;
     const std::string steps = gate_steps(compared);
-    gate = layers_.gate(data, outputs, steps, true);
+    gate = gate_ = layers_.gate(data, outputs, steps, true);
     const std::string name = layers_.fresh("switch");
     const std::string threshold =
         compared && random_.chance(0.3) ? fmt::format(", threshold: {:.3f}", random_.uniform(0.05, 0.95)) : "";

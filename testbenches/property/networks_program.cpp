@@ -41,7 +41,8 @@ int main(int argc, char** argv) {
         }
         const std::vector<nlohmann::ordered_json> results = testing::run_format_cases(first, count, jobs);
         fmt::print("seeds {} to {}: {}", first, first + count - 1, testing::format_text(results));
-        if (!json.empty()) platform::write_json({{"networks", results}}, json);
+        if (!json.empty())
+            platform::write_json({{"format", "switchyard-networks"}, {"version", 1}, {"networks", results}}, json);
         return testing::summary_of_formats(results).faults.empty() ? 0 : 1;
     });
 }

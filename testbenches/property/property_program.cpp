@@ -45,7 +45,9 @@ int main(int argc, char** argv) {
         fmt::print("seeds {} to {}, {} pairs\n{}", first, first + count - 1, large ? "large" : "small",
                    testing::summary_text(results));
         if (!json.empty())
-            platform::write_json({{"distribution", testing::to_json(testing::summary_of(results))},
+            platform::write_json({{"format", "switchyard-pairs"},
+                                  {"version", 1},
+                                  {"distribution", testing::to_json(testing::summary_of(results))},
                                   {"validated", testing::to_json(testing::summary_of(testing::validated(results)))},
                                   {"pairs", results}},
                                  json);
