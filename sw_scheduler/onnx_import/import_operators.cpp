@@ -12,11 +12,27 @@ namespace switchyard::sched {
 
 namespace {
 
+constexpr std::int64_t kMaxWindow = 65535;
 constexpr double kLargestWeightScale = 65504;  // of the model format: the largest binary16
 
 /// The windows of Conv or of a pool, which take all of its attributes.
 std::vector<OnnxWindow> window_of(NodeReader& node, const std::vector<std::int64_t>& filter) {
-    for (const char* const key : {"kernel_shape", "strides", "pads", "dilations", "ceil_mode"}) node.find(key);
+    node.find("ceil_mode");
+    for (const std::string key : {"kernel_shape", "strides", "dilations", "pads"}) {
+        const auto given = node.integers(key);
+        if (!given) continue;
+        const std::size_t count = key == "pads" ? 4 : 2;
+        const std::int64_t least = key == "pads" ? 0 : 1;
+        const bool fits = given->size() == count && std::all_of(given->begin(), given->end(), [&](std::int64_t one) {
+                              return one >= least && one <= kMaxWindow;
+                          });
+        if (!fits)
+            throw NotImportable(fmt::format(
+                "its {}: expected {} numbers from {} to {}, found {}{}", key, count, least, kMaxWindow,
+                fmt::join(given->begin(),
+                          given->begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(given->size(), 8)), ", "),
+                given->size() > 8 ? ", ..." : ""));
+    }
     const std::string auto_pad = node.text("auto_pad");
     if (auto_pad != "NOTSET" && auto_pad != "VALID" && auto_pad != "SAME_UPPER" && auto_pad != "SAME_LOWER")
         throw NotImportable(
@@ -102,7 +118,7 @@ std::map<std::string, std::set<int>> imported_operators() {
 OnnxImporter::Tensor OnnxImporter::set_window(ImportedLayer& layer, const Tensor& input,
                                               const std::vector<OnnxWindow>& windows) {
     if (input.layout != Layout::map || windows.size() != 2)
-        throw NotImportable("its filter, strides, pads or dilations are not those of two dimensions, from 1 (pads: 0)");
+        throw NotImportable("only windows of two dimensions are supported");
     Tensor result = result_of(layer, input);
     const auto seen = [](OnnxWindow window, std::uint32_t in) {
         window.pad_for(in);
@@ -148,15 +164,17 @@ OnnxImporter::Tensor OnnxImporter::convolution(NodeReader& node, Scope& scope) {
     const bool depthwise = groups != 1;
     if (depthwise && (groups < 1 || weights->dims[0] != groups || weights->dims[1] != 1))
         throw NotImportable(fmt::format("{} groups of several channels are not supported", groups));
-    if (weights->dims[1] * groups != input.channels || weights->dims[0] < 1)
+    if (weights->dims[1] * groups != input.channels)
         throw NotImportable(fmt::format("its weights are for {} channels, and its input has {}",
                                         weights->dims[1] * groups, input.channels));
+    if (weights->elements() < 1) throw NotImportable("its weights have no values");
     const std::vector<std::int64_t> filter = {weights->dims[2], weights->dims[3]};
+    const std::vector<OnnxWindow> windows = window_of(node, filter);
     if (const auto given = node.integers("kernel_shape"); given && *given != filter)
         throw NotImportable("its kernel_shape is not that of its weights");
     ImportedLayer& layer = add_layer(layer_name(node, &*weights), depthwise ? "depthwise" : "convolution", input);
     if (!depthwise) layer.keys.emplace_back("out_channels", std::to_string(weights->dims[0]));
-    Tensor result = set_window(layer, input, window_of(node, filter));
+    Tensor result = set_window(layer, input, windows);
     result.channels = static_cast<std::uint32_t>(weights->dims[0]);
     take_weights(layer, *weights, {weights->dims.begin(), weights->dims.end()}, input);
     if (bias) add_bias(layer, *bias);

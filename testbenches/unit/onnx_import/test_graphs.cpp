@@ -68,9 +68,9 @@ TEST_CASE("A window that does not move or has no size is refused") {
     if (pad != "NOTSET") set(node, "auto_pad", pad.c_str());
     set(node, key, key == "pads" ? Dims{value, value, value, value} : Dims{value, value});
     INFO(op << " " << key << " " << value);
-    CHECK_THAT(model.refusal(), Catch::Contains(op + " (node"));
+    CHECK_THAT(model.refusal(), Catch::Contains(op + " (node the_" + op + "): its " + key + ": expected"));
     set(node, key, Dims{1, 1, 1});
-    CHECK_THAT(model.refusal(), Catch::Contains(op + " (node"));
+    CHECK_THAT(model.refusal(), Catch::Contains(": its " + key + ": expected"));
 }
 
 /// Against the definition: ceil(in / stride) results, padded in front with the smaller or the larger half.
