@@ -403,7 +403,7 @@ private:
     }
 
     struct Range {
-        std::int64_t axis, first, end, step;
+        std::int64_t axis, first, end, step;  ///< first and end are open where the axis is
     };
 
     /// The ranges of Slice, of which `size` says how large each axis is; nothing if they are not known.
@@ -413,7 +413,10 @@ private:
         const MaybeDims starts = list(node, "starts", 1, given), ends = list(node, "ends", 2, given);
         MaybeDims axes = list(node, "axes", 3, axes_given), steps = list(node, "steps", 4, steps_given);
         if (!starts || !ends || (axes_given && !axes) || (steps_given && !steps)) return std::nullopt;
-        if (!axes) std::iota((axes = Dims(starts->size()))->begin(), axes->end(), 0);
+        if (!axes) {
+            axes = Dims(starts->size());
+            std::iota(axes->begin(), axes->end(), 0);
+        }
         if (!steps) steps = Dims(starts->size(), 1);
         if (ends->size() != starts->size() || axes->size() != starts->size() || steps->size() != starts->size() ||
             !axes_of(*axes, rank))
@@ -422,9 +425,9 @@ private:
         for (std::size_t i = 0; i < starts->size(); ++i) {
             const std::size_t axis = *axis_of((*axes)[i], rank);
             const std::int64_t all = size(axis);
-            if (is_open(all) || is_open((*starts)[i]) || is_open((*ends)[i]) || (*steps)[i] < 1) return std::nullopt;
+            if (is_open((*starts)[i]) || is_open((*ends)[i]) || (*steps)[i] < 1) return std::nullopt;
             const auto bound = [all](std::int64_t at) {
-                return std::clamp<std::int64_t>(at < 0 ? at + all : at, 0, all);
+                return is_open(all) ? all : std::clamp<std::int64_t>(at < 0 ? at + all : at, 0, all);
             };
             found.push_back({static_cast<std::int64_t>(axis), bound((*starts)[i]), bound((*ends)[i]), (*steps)[i]});
         }
@@ -437,9 +440,10 @@ private:
         const auto found = ranges(node, data->size(), [data](std::size_t axis) { return (*data)[axis]; });
         if (!found) return std::nullopt;
         Dims result = *data;
-        for (const Range& one : *found)
-            result[static_cast<std::size_t>(one.axis)] =
-                one.end <= one.first ? 0 : (one.end - one.first - 1) / one.step + 1;
+        for (const Range& one : *found) {
+            std::int64_t& size = result[static_cast<std::size_t>(one.axis)];
+            if (!is_open(size)) size = one.end <= one.first ? 0 : (one.end - one.first - 1) / one.step + 1;
+        }
         return result;
     }
 

@@ -212,8 +212,7 @@ TEST_CASE("Values in a file next to the model are read there") {
     }
     SECTION("not through a link that leaves it") {
         REQUIRE(symlink("/etc/passwd", folder.file("link").c_str()) == 0);
-        REQUIRE(symlink("loop", folder.file("loop").c_str()) == 0);
-        key("location", GENERATE("link", "loop"));
+        key("location", "link");
         CHECK_THAT(said(true), Catch::Contains("a link that leaves the model's folder"));
     }
     SECTION("with keys that are understood") {

@@ -318,5 +318,11 @@ TEST_CASE("Dimensions behind random windows, views and shapes are those that ONN
     set(model.node("Split", {"b"}, {"k", "l", "m"}), "axis", std::int64_t{1});
     model.integers("from", {1}, {upto(5) - 2}).integers("to", {1}, {upto(9) - 2}).integers("of", {1}, {upto(3) - 3});
     model.node("Slice", {"b", "from", "to", "of"}, {"n"});
+    onnx::NodeProto& all = model.node("Slice", {"b", "from", "to"}, {"o"});
+    if (upto(2) == 0) {
+        all.add_input("");
+        all.add_input("step");
+        model.integers("step", {1}, {1 + upto(3)});
+    }
     CHECK(compare_shapes(model) > 5);
 }
