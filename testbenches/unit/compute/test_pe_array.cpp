@@ -259,7 +259,7 @@ TEST_CASE("PE array: an implementation that does not exist", "[pe_array]") {
         SimulationRegistry registry;
         hw::PeArray::Config config;
         config.impl = "quantum";
-        CHECK_THROWS_WITH(hw::make_pe_array("a", config, registry), ContainsSubstring("called \"quantum\""));
+        CHECK_THROWS_WITH(hw::make_pe_array("a", config, registry), ContainsSubstring("found quantum"));
         config = {};
         config.acc = "fp8";
         CHECK_THROWS_AS(hw::make_pe_array("b", config, registry), ModelError);

@@ -93,5 +93,5 @@ TEST_CASE("a register map with a mistake is refused with file, line and key", "[
                   "12: windows.X.offset: overlaps W");
     check_refused(with_registers(a + "}\n", "errors:\n  e: {code: 1, text: e}\n  f: {code: 1, text: f}\n"),
                   "12: errors.f.code: overlaps e");
-    check_refused("name: [\n", "2: not YAML: end of sequence flow not found");
+    check_refused("name: [\n", "2: not YAML: a [ has no ]");
 }
