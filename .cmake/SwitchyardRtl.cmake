@@ -47,7 +47,7 @@ unset(runtime)
 #                     [TRACE] [COVERAGE] [ASSERT] [INSTANTIATED <module>...] [CLASS <class>])
 #
 # Static library <name>: class V<name>, or CLASS, of the header of this name, the Verilated <module>. Relative sources are those of the
-# calling folder, packages first. TRACE: its state can be saved, and VerilatedFstC can trace it. COVERAGE: line and toggle coverage, and assertions.
+# calling folder, packages first. TRACE, not with COVERAGE: its state can be saved, and VerilatedFstC can trace it. COVERAGE: line and toggle coverage, and assertions.
 # ASSERT: assertions alone (ModelContext::error()). Verilator 5.006
 # reports no line coverage of a package's functions: what is to be measured belongs into a module. INSTANTIATED: each of
 # these modules becomes a class of its own instead of code that is repeated for each instance.

@@ -39,10 +39,11 @@ struct ArrayPins {
     }
 };
 
-/// VerilatedCore of one Verilated model. Only sources that include the model's header include this one.
-template <class Model, unsigned Rows, unsigned Columns, bool AccFp16>
-class VerilatedCoreOf : public VerilatedCore, private RecordedModel<Model, ArrayPins, true> {
-    using Recorded = RecordedModel<Model, ArrayPins, true>;
+/// VerilatedCore of one Verilated model, built with TRACE if `Traced`. Only sources that include the model's header
+/// include this one.
+template <class Model, unsigned Rows, unsigned Columns, bool AccFp16, bool Traced = true>
+class VerilatedCoreOf : public VerilatedCore, private RecordedModel<Model, ArrayPins, Traced> {
+    using Recorded = RecordedModel<Model, ArrayPins, Traced>;
     using Recorded::top_;
 
 public:
