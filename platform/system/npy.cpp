@@ -14,6 +14,7 @@
 #include "switchyard/sw_scheduler/base/files.h"
 #include "switchyard/sw_scheduler/base/input_file.h"
 #include "switchyard/sw_scheduler/base/plain_number.h"
+#include "switchyard/sw_scheduler/base/shown.h"
 #include "switchyard/sw_scheduler/base/words.h"
 
 namespace switchyard::platform {
@@ -88,7 +89,7 @@ std::vector<std::size_t> read_shape(const std::string& text, std::size_t element
         if (words.empty() && !more) break;
         std::size_t size = 0;
         if (words.size() != 1 || parse_plain_number(words.front(), size) != Parsed::ok)
-            fail(path, fmt::format("shape: expected whole numbers, found ({})", text));
+            fail(path, "shape: expected whole numbers, found " + shown(text));
         if (__builtin_mul_overflow(count, size, &count) || count > kMaxArrayBytes / element_bytes)
             fail(path,
                  fmt::format("shape: ({}) has more than {} bytes, the most for such a file", text, kMaxArrayBytes));
@@ -103,7 +104,8 @@ RawArray read_raw(const std::string& path, const std::string& type, const char* 
     const std::string header = read_header(file, head);
     RawArray raw;
     raw.type = between(value_of(header, "descr", path), '\'', '\'', path, "descr");
-    if (raw.type != type) fail(path, fmt::format("holds {}, wanted is {}", raw.type, wanted));
+    if (raw.type != type)
+        fail(path, fmt::format("holds {}, wanted is {}", raw.type.size() <= 8 ? raw.type : shown(raw.type), wanted));
     const std::string_view order = value_of(header, "fortran_order", path);
     if (order.substr(0, 4) == "True") fail(path, "is in Fortran order");
     if (order.substr(0, 5) != "False") fail(path, "its header has no fortran_order");

@@ -133,8 +133,9 @@ std::string MappingReader::scalar(const YAML::Node& node, const std::string& key
     if (!node.IsScalar()) fail(key, "wants one value, not a list or a mapping");
     const std::string& raw = node.Scalar();
     if (raw.find('\n') != std::string::npos) fail(key, "wants one line of text");
-    std::string result;
-    for (std::size_t at = 0; at < raw.size();) {
+    // Where there are no variables, "<" is a letter of a title.
+    std::string result = variables_.empty() ? raw : "";
+    for (std::size_t at = result.size(); at < raw.size();) {
         const std::size_t open = raw.find('<', at);
         const std::size_t close = open == std::string::npos ? open : raw.find('>', open);
         result += raw.substr(at, open == std::string::npos ? open : open - at);

@@ -231,7 +231,7 @@ TEST_CASE("a point that does not fit its chip is a gap", "[cli][experiment]") {
     CHECK(results.at("figures").at(1).at("series").at(1).at("values").at(0).is_null());
     CHECK(results.at("figures").at(2).at("series").at(0).at("values").size() == 3);
     const std::string table = read_text(folder + "/table.txt");
-    CHECK(table == outcome.out);
+    CHECK(table == "# Written by switchyard\n" + outcome.out);
     CHECK_THAT(table, ContainsSubstring("gaps (-), points that do not fit their chip:\n  moe, small: "));
     for (const char* plot : {"speedup", "energy"})
         CHECK_THAT(read_text(folder + "/plots/" + plot + ".svg"), ContainsSubstring("moe: does not fit"));

@@ -76,11 +76,12 @@ std::vector<FileOption> file_options() {
                       pack = "pack " + digits_image() + " --address 0x80100000 --weights " + digits + "weights" + out;
     const std::string inputs = " --inputs " + digits + "input_batch0.npy";
     const std::string sweep = file_with(
-        "points.yaml", fmt::format("name: points\nplatform: {0}/{1}\nset: {{chip.impl: stages}}\nbatches: 1\n"
-                                   "networks: [{0}/{2}]\ndesigns: [adyna]\n"
-                                   "axes:\n  - {{key: noc.link_bytes_per_cycle, values: [96]}}\nobjectives:\n  - "
-                                   "{{name: latency_us, measure: summary.latency_us.mean, goal: min}}\n",
-                                   fs::current_path().string(), kMini, kMoe));
+        "points.yaml",
+        fmt::format("name: points\ntitle: a < b </script>\nplatform: {0}/{1}\nset: {{chip.impl: stages}}\nbatches: 1\n"
+                    "networks: [{0}/{2}]\ndesigns: [adyna]\n"
+                    "axes:\n  - {{key: noc.link_bytes_per_cycle, values: [96]}}\nobjectives:\n  - "
+                    "{{name: latency_us, measure: summary.latency_us.mean, goal: min}}\n",
+                    fs::current_path().string(), kMini, kMoe));
     return {
         {Program::sched, "compile {} --design adyna" + platform + out, kMoe},
         {Program::sched, std::string("compile ") + kMoe + " --design adyna --platform {}" + out, kMini},
@@ -363,4 +364,16 @@ TEST_CASE("the command of an executor gets a script, whose path is one word for 
     CHECK_FALSE(fs::exists("PWNED"));
     check_refused(sy_sweep(command(scratch("commanded2.sqlite"), " --spool '" + scratch("a spool") + "'")),
                   {"--spool: expected a folder whose path has letters"});
+}
+
+TEST_CASE("a title may have any letters", "[cli][files][sweep]") {
+    const std::string folder = scratch("titled");
+    const Outcome ran = sy_sweep("run " + file_options().back().file + " --quiet --jobs 1 --store " +
+                                 scratch("titled.sqlite") + " --report " + folder);
+    INFO(ran.err);
+    REQUIRE(ran.status == 0);
+    const std::string page = read_text(folder + "/index.html");
+    CHECK_THAT(page, ContainsSubstring("<title>a &lt; b &lt;/script&gt;</title>"));
+    CHECK_THAT(page, ContainsSubstring("\"title\":\"a \\u003c b \\u003c/script>\""));
+    CHECK_THAT(page, !ContainsSubstring("b </script>"));
 }
