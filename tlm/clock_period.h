@@ -10,8 +10,8 @@
 
 namespace switchyard {
 
-/// A period has at least this number of units of the simulator's resolution. So rounding changes a period by 0.5 % at most,
-/// and times that are parts of a cycle (a packet on a link, a burst of memory) by 1 % of a cycle.
+/// A period has at least this number of units of the simulator's resolution. So rounding changes a period by 0.5 % at
+/// most, and times that are parts of a cycle (a packet on a link, a burst of memory) by 1 % of a cycle.
 inline constexpr double kMinTicksOfPeriod = 100;
 
 /// Converts between cycles of a clock and simulated time in exact integer arithmetic.

@@ -309,7 +309,7 @@ OnnxImporter::Tensor OnnxImporter::pool(NodeReader& node, Scope& scope) {
     const bool mean = node.op() == "AveragePool";
     if (!mean) node.ignore("storage_order");  // of the second result
     ImportedLayer& layer = add_layer(layer_name(node, nullptr), "pool", settled(node, input));
-    const Tensor result = set_window(layer, input, window_of(node, {}));
+    Tensor result = set_window(layer, input, window_of(node, {}));
     if (mean) layer.keys.emplace_back("pooling", "mean");
     const bool padded =
         std::any_of(layer.keys.begin(), layer.keys.end(), [](const auto& key) { return key.first == "pad"; });

@@ -218,7 +218,8 @@ std::optional<OnnxImporter::Tensor> OnnxImporter::attention(const OnnxNode& node
     }
     for (const OnnxNode* const mask : scores->masks) no_values(*mask, "a mask of tokens; all of them are computed");
     const double factor = scores->scale * parts[0].scale * parts[1].scale;
-    const double expected = 1 / std::sqrt(static_cast<double>(all / 3 / heads));
+    const std::int64_t head_channels = all / 3 / heads;
+    const double expected = 1 / std::sqrt(static_cast<double>(head_channels));
     if (!(std::abs(factor / expected - 1) <= 1e-3) || parts[2].scale != 1)
         no_values(node, "an attention with another factor than 1 / sqrt(d)");
 
@@ -324,7 +325,7 @@ std::optional<OnnxImporter::Tensor> OnnxImporter::decomposed_layer_norm(const On
         const std::vector<std::int64_t> axes = reader.integers("axes").value_or(std::vector<std::int64_t>());
         all_read = all_read && axes.size() == 1 && (axes.front() == -1 || axes.front() == last) &&
                    reader.integer("keepdims") != 0;
-        const std::string input = reader.input(0);
+        std::string input = reader.input(0);
         reader.finish();
         return input;
     };

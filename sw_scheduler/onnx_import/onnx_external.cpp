@@ -37,7 +37,7 @@ std::string file_next_to(const std::string& path, const std::string& tensor, con
                         "save the external data next to the model",
                         shown(location)));
     const fs::path folder = fs::path(path).parent_path();
-    const std::string file = (folder / wish).string();
+    std::string file = (folder / wish).string();
     std::error_code error;
     const fs::path real = fs::weakly_canonical(file, error);
     const fs::path root = error ? fs::path() : fs::weakly_canonical(folder.empty() ? fs::path(".") : folder, error);

@@ -47,6 +47,7 @@ std::vector<Value> decode(const std::string& bytes) {
     for (std::size_t i = 0; i < values.size(); ++i) {
         Bits one;
         std::memcpy(&one, bytes.data() + i * sizeof(Bits), sizeof(Bits));
+        // NOLINTNEXTLINE(bugprone-signed-char-misuse): INT8 elements are signed numbers, not characters.
         values[i] = static_cast<Value>(Stored::value(one));
     }
     return values;

@@ -514,7 +514,7 @@ private:
     /// The values of the node's result, where it is a short list or a number that depends on shapes alone.
     MaybeDims computed(const OnnxNode& node) const {
         if (node.op == "Shape") return shape_values(node);
-        const MaybeDims first = values(node.input(0));
+        MaybeDims first = values(node.input(0));
         if (!first) return std::nullopt;
         const Dims* const result = node.outputs[0].empty() ? nullptr : dims(node.outputs[0]);
         if (result == nullptr || result->size() > 1) return std::nullopt;

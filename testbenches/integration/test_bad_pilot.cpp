@@ -50,7 +50,8 @@ TEST_CASE("a pilot that fits is not refused", "[cli][bad][pilot]") {
 TEST_CASE("pilot files of another version or network, and damaged ones, are refused", "[cli][bad][pilot]") {
     check_both(damaged("\"version\":2", "\"version\":1"), kUgan,
                {"damaged.json: version: version 1 of the format; this program reads version 2"});
-    check_both(damaged("\"neurons\":8", "\"neurons\":9"), kUgan, {"damaged.json: ", "expected 396 numbers, 9 x 44, found 352"});
+    check_both(damaged("\"neurons\":8", "\"neurons\":9"), kUgan,
+               {"damaged.json: ", "expected 396 numbers, 9 x 44, found 352"});
     check_both(kUgan, kUgan, {"ugan.yaml:1: not JSON from byte 1 on"});
     check_both(scratch("nowhere.json"), kUgan, {"nowhere.json"});
     const std::string text = read_text(small_pilot()), half = scratch("half.json");

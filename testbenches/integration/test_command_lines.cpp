@@ -273,7 +273,8 @@ TEST_CASE("the chip runs on banks, and its requests can be replayed", "[cli][mem
     CHECK(banks.at("latency_ns") > bandwidth.at("latency_ns"));
     check_refused(sy_sim("mem --timed"), {"--timed: goes with --trace"});
     write_text(scratch("bad.csv"), "time_ns,operation,address,bytes\n1,R,0,64\n2,X,0,64\n");
-    check_refused(sy_sim("mem --pattern trace --trace " + scratch("bad.csv")), {"bad.csv:3: operation: expected R or W"});
+    check_refused(sy_sim("mem --pattern trace --trace " + scratch("bad.csv")),
+                  {"bad.csv:3: operation: expected R or W"});
 }
 
 TEST_CASE("--help and the documents exit with 0", "[cli]") {

@@ -159,7 +159,8 @@ TEST_CASE("failures stand in the store and can be retried; what is wrong everywh
     check_refused(sy_sweep("run " + sweep("  - {key: noc.link_byte, values: [1, 2]}\n") + " --store " + database),
                   {"sweep.yaml: ", "noc.link_byte: unknown key"});
     check_refused(sy_sweep("query --store " + scratch("nothing.sqlite") + " \"SELECT 1\""), {"nothing.sqlite"});
-    check_refused(sy_sweep("query --store " + database + " \"DELETE FROM point\""), {"expected a statement that reads"});
+    check_refused(sy_sweep("query --store " + database + " \"DELETE FROM point\""),
+                  {"expected a statement that reads"});
 }
 
 TEST_CASE("a sweep that is killed at any moment goes on: no point lost, none twice", "[.ci-long][sweep]") {

@@ -61,8 +61,7 @@ private:
             fail(name, "interfaces", fmt::format("expected {}, found {}", memory_.interfaces, store.interfaces));
         const Partition& cut = tensor.partitions.front();
         const std::uint64_t pieces = std::uint64_t{cut.n} * cut.p;
-        if (pieces > kMaxPieces)
-            fail(name, "pieces", fmt::format("expected {} at most, found {}", kMaxPieces, pieces));
+        if (pieces > kMaxPieces) fail(name, "pieces", fmt::format("expected {} at most, found {}", kMaxPieces, pieces));
         for (const auto& [field, value] : {std::pair<const char*, std::uint64_t>{"offset", store.offset},
                                            {"piece_stride", store.piece_stride},
                                            {"bank_stride", store.bank_stride}})

@@ -66,8 +66,8 @@ struct OutputComparison {
     /// Samples with another label although the expected two largest outputs are further apart than `bound`.
     std::size_t wrong_labels = 0;
 };
-/// Throws InputError that names `file` if there is nothing to compare, if `expected` lacks some samples of outputs of shape
-/// `got`, or has outputs of another shape. Outputs of more samples may be there.
+/// Throws InputError that names `file` if there is nothing to compare, if `expected` lacks some samples of outputs of
+/// shape `got`, or has outputs of another shape. Outputs of more samples may be there.
 void check_expected_shape(const std::vector<std::size_t>& got, const std::vector<std::size_t>& expected,
                           const std::string& file);
 /// Of all samples of `got`, the first dimension. Throws InputError that names `file` if `expected` lacks some of them,

@@ -112,8 +112,7 @@ private:
         // Another order of the dimensions, such as channels last, has as many values.
         if (array.shape.size() == 4 &&
             (array.shape[2] != shape_.filter_rows || array.shape[3] != shape_.filter_columns))
-            wrong_shape(path, array,
-                        fmt::format("filters of {} x {} last", shape_.filter_rows, shape_.filter_columns));
+            wrong_shape(path, array, fmt::format("filters of {} x {} last", shape_.filter_rows, shape_.filter_columns));
         return std::move(array.values);
     }
 

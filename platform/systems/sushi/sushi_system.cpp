@@ -15,8 +15,8 @@
 #include "switchyard/sw_scheduler/base/error.h"
 #include "switchyard/sw_scheduler/base/files.h"
 #include "switchyard/sw_scheduler/base/input_file.h"
-#include "switchyard/sw_scheduler/base/replaceable.h"
 #include "switchyard/sw_scheduler/base/plain_number.h"
+#include "switchyard/sw_scheduler/base/replaceable.h"
 
 namespace switchyard::platform {
 

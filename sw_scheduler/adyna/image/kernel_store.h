@@ -7,8 +7,8 @@
 
 namespace switchyard {
 
-/// Bytes of a scratchpad of `capacity_bytes` that hold kernels: a share of it, rounded down to whole kernels. Scheduler,
-/// scratchpad and model of stages all take the number from here, since an image may use every byte of it.
+/// Bytes of a scratchpad of `capacity_bytes` that hold kernels: a share of it, rounded down to whole kernels.
+/// Scheduler, scratchpad and model of stages all take the number from here, since an image may use every byte of it.
 inline std::uint64_t kernel_store_bytes(double kernel_share, std::uint64_t capacity_bytes) {
     // The small addend keeps 0.29 * 12800 from becoming 3711.999...
     constexpr double kRounding = 1e-9;

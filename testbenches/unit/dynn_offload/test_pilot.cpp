@@ -309,7 +309,8 @@ TEST_CASE("a pilot file gives the pilot that was written", "[dynn_offload]") {
                       ContainsSubstring("neurons: is given twice"));
     CHECK_THROWS_WITH(Pilot::read(replaced("\"version\":2", "\"version\":1")),
                       ContainsSubstring("version: version 1 of the format; this program reads version 2"));
-    CHECK_THROWS_WITH(Pilot::read(replaced("switchyard-pilot", "other")), ContainsSubstring("format: is no pilot: expected switchyard-pilot"));
+    CHECK_THROWS_WITH(Pilot::read(replaced("switchyard-pilot", "other")),
+                      ContainsSubstring("format: is no pilot: expected switchyard-pilot"));
     CHECK_THROWS_WITH(Pilot::read(replaced("\"neurons\":32", "\"neurons\":33")), ContainsSubstring("weights"));
     CHECK_THROWS_AS(Pilot::read(replaced("\"slope\"", "\"slant\"")), InputError);
     write_file(text.substr(0, text.size() / 2), file.path());

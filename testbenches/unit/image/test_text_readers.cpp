@@ -3,6 +3,7 @@
 #include <functional>
 #include <string>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "switchyard/sw_scheduler/base/config.h"

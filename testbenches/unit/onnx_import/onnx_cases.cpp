@@ -10,7 +10,7 @@ namespace {
 using Dims = OnnxModel::Dims;
 using Attribute = onnx::AttributeProto;
 
-OnnxCase made(int opset, const Dims& in, const Dims& out, const std::string& op, std::vector<std::string> inputs,
+OnnxCase made(int opset, const Dims& in, const Dims& out, const std::string& op, const std::vector<std::string>& inputs,
               const std::string& domain = "") {
     OnnxCase result{OnnxModel(opset)};
     result.model.input("x", in).output("y", out);

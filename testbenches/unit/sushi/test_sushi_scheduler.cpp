@@ -311,5 +311,6 @@ TEST_CASE("query streams", "[sushi]") {
     CHECK(read[1].arrival_us == 10.5);
     const SushiFile bad("switchyard_queries_bad.csv", "5,75,2000\n4,75,2000\n");
     config.trace = bad.path();
-    CHECK_THROWS_WITH(stream("trace"), ContainsSubstring("switchyard_queries_bad.csv:2: arrival_us: expected 5 or more"));
+    CHECK_THROWS_WITH(stream("trace"),
+                      ContainsSubstring("switchyard_queries_bad.csv:2: arrival_us: expected 5 or more"));
 }

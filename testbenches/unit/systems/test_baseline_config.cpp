@@ -43,7 +43,8 @@ TEST_CASE("mistakes in a baseline's file name the line and the key", "[baselines
               .rfind("baseline.yaml:2: gpu.launch: unknown key; known: ", 0) == 0);
     CHECK(error_of("gpu:\n  launch_us: -1\n", read_gpu_config) ==
           "baseline.yaml:2: gpu.launch_us: wants 0 to 1000000, got -1");
-    CHECK(error_of("gpu: {}\nhbm: {}\n", read_gpu_config) == "baseline.yaml:2: hbm: unknown section; known: gpu, system");
+    CHECK(error_of("gpu: {}\nhbm: {}\n", read_gpu_config) ==
+          "baseline.yaml:2: hbm: unknown section; known: gpu, system");
     CHECK(error_of("{}\n", read_gpu_config) == "baseline.yaml:1: gpu: section is missing");
     CHECK(error_of("- gpu\n", read_gpu_config) == "baseline.yaml:1: wants a mapping of sections, found a list");
     CHECK(error_of("gpu: {}\n", read_gpu_config, {{"gpu.tensor_efficiency", "2"}}) ==

@@ -196,6 +196,7 @@ TEST_CASE("what a model file gets wrong is named by file, line and key", "[model
               "model.yaml:9: outputs: \"drop\" is a sink and has no result");
     }
     SECTION("a file that is not there") {
-        CHECK_THROWS_WITH(read_model("no/such/model.yaml"), "no/such/model.yaml: cannot be read: No such file or directory");
+        CHECK_THROWS_WITH(read_model("no/such/model.yaml"),
+                          "no/such/model.yaml: cannot be read: No such file or directory");
     }
 }
