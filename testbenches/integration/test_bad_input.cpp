@@ -62,7 +62,7 @@ TEST_CASE("values that do not fit the network are refused", "[cli][bad][values]"
     check_refused(run_digits("--set chip.functional=yes" + inputs + " --weights " + scratch("nothing")),
                   {"nothing/stem.weight.npy: cannot be read"});
     check_refused(run_digits("--set chip.functional=yes --inputs " + folder + "weights/head.weight.npy" + weights),
-                  {"head.weight.npy: shape: is (10, 16), the network wants batches of (128, 1, 8, 8)"});
+                  {"head.weight.npy: shape: expected batches of (128, 1, 8, 8), at least 1 of them, found (10, 16)"});
     check_refused(run_digits("--set chip.functional=yes --batches 2" + weights + inputs),
                   {"--batches: the file has 1, not 2"});
     const std::string broken = scratch("broken");

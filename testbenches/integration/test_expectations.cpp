@@ -126,11 +126,13 @@ TEST_CASE("an expectation of a run has all of its samples", "[cli][values]") {
         const Outcome packed = sy_sched(pack + file);
         CHECK(packed.status == 2);
     }
-    for (const Array& array : {Array{"<f4", {0, 1, 8, 8}, "shape: is (0, 1, 8, 8), the network wants batches of"},
-                               {"<f4", {127, 1, 8, 8}, "shape: is"},
-                               {"<f4", {200, 1, 8, 8}, "shape: is"},
-                               {"<f4", {128, 1, 8, 7}, "shape: is"},
-                               {"|i1", {128, 1, 8, 8}, "holds |i1, wanted is <f4"}}) {
+    for (const Array& array :
+         {Array{
+              "<f4", {0, 1, 8, 8}, "shape: expected batches of (128, 1, 8, 8), at least 1 of them, found (0, 1, 8, 8)"},
+          {"<f4", {127, 1, 8, 8}, "shape: expected"},
+          {"<f4", {200, 1, 8, 8}, "shape: expected"},
+          {"<f4", {128, 1, 8, 7}, "shape: expected"},
+          {"|i1", {128, 1, 8, 8}, "holds |i1, wanted is <f4"}}) {
         write_array(file, array);
         check(sy_sim(run + " --inputs " + file), array, "expected.npy");
     }

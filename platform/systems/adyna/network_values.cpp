@@ -149,11 +149,13 @@ void NetworkValues::check_inputs(const std::string& file, const OperatorShape& s
     const std::size_t batch = image_.meta.batch_samples, fold = image_.meta.samples_per_input, size = elements(shape);
     // Dimensions of one may be left out, and samples folded into inputs or not, so it is the number that counts.
     const std::size_t first = inputs_.shape.empty() ? 0 : inputs_.shape[0], count = inputs_.values.size();
-    if ((count != first * size && count != first * fold * size) || count == 0 || count % (batch * size) != 0)
+    const std::size_t single = image_.meta.samples_of_batch();  // `batch` has all that are in flight together
+    if ((count != first * size && count != first * fold * size) || count < batch * size || count % (single * size) != 0)
         throw InputError(
             file, 0, "shape",
-            fmt::format("is ({}), the network wants batches of ({}, {}, {}, {})", fmt::join(inputs_.shape, ", "), batch,
-                        shape.out_channels, shape.out_rows, shape.out_columns));
+            fmt::format("expected batches of ({}, {}, {}, {}), at least {} of them, found ({}); take whole batches",
+                        single, shape.out_channels, shape.out_rows, shape.out_columns, image_.meta.batches_in_flight,
+                        fmt::join(inputs_.shape, ", ")));
     batches_ = static_cast<std::uint32_t>(count / size / batch);
 }
 
