@@ -84,7 +84,7 @@ class Import(InFolder):
     def functional(self, inputs, expected):
         """Runs the imported network on tiles; its results are PyTorch's."""
         np.save(self.path("inputs.npy"), inputs.numpy())
-        np.save(self.path("expected.npy"), expected.reshape(len(inputs), -1).numpy())
+        np.save(self.path("expected.npy"), expected.contiguous().numpy())
         self.compile("configs/platforms/mini.yaml")
         run(SIM, "run", "--platform", "configs/platforms/mini.yaml", "--set", "chip.functional=yes", "--image",
             self.path("image.syk"), "--weights", self.path("weights"), "--inputs", self.path("inputs.npy"), "--expect",
