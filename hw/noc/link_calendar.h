@@ -51,7 +51,7 @@ public:
         }
     }
 
-    /// Of [now, end()) what is taken. `now` is not before the largest one given to take().
+    /// Counts the cycles of [now, end()) that are taken. `now` is not before the largest one given to take().
     std::uint64_t taken_after(std::uint64_t now) const {
         const auto rest = [now](const Interval& i) {
             return i.end > now ? i.end - (i.begin > now ? i.begin : now) : 0;

@@ -94,8 +94,8 @@ public:
     /// The cycles for which that link has been busy until now, without what packets have reserved of the time to come.
     /// Packets that stand still while they hold the link count as late.
     double busy_cycles_until_now(unsigned out_port) const;
-    /// Of the VCs of a class at an input, the mean cycles for which a packet was at their front until now; of the
-    /// busiest ones.
+    /// Returns the largest mean of the cycles for which a packet was at the front of a VC, until now. A mean is over
+    /// the VCs of a class at an input.
     double max_vc_busy_cycles() const;
 
 private:

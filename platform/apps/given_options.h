@@ -21,7 +21,7 @@ public:
     /// Notes what is given when `command` is parsed. This object must stay where it is until then.
     void watch(CLI::App& command);
     bool has(const std::string& name) const { return names_.count(name) != 0; }
-    /// Of all options but these.
+    /// Whether an option was given whose name is not among `names`.
     bool any_but(std::initializer_list<const char*> names) const;
 
     struct Case {
@@ -29,7 +29,7 @@ public:
         bool used;
         const char* why;  ///< when it is used: "goes with --pattern strided"
     };
-    /// Those that were given and are not used.
+    /// Lists the options that were given and that no case uses, in their order.
     std::vector<UnusedParameter> unused(std::initializer_list<Case> cases) const;
     /// Throws InputError for the first of them: "--stride-bytes: has no effect here: it goes with --pattern strided;
     /// leave it out".

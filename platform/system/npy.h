@@ -22,7 +22,8 @@ struct IntegerNpyArray {
     std::vector<std::size_t> shape;
     std::vector<std::int32_t> values;
 };
-/// The same of int8 (|i1), and of little-endian int32 (<i4).
+/// Reads an array of int8 (dtype |i1) or of little-endian int32 (dtype <i4). Throws InputError for another dtype and
+/// for a file that is no .npy file or has another number of bytes than its shape requires.
 IntegerNpyArray read_int8_npy(const std::string& path);
 IntegerNpyArray read_int32_npy(const std::string& path);
 

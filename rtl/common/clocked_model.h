@@ -62,7 +62,7 @@ public:
     void save_coverage(const std::string& file) const { model_.context().save_coverage(file); }
 
 protected:
-    /// Not in the constructor: inputs that stay as they are, are there before.
+    /// Resets the module. A wrapper calls it after it has set the inputs that stay as they are.
     void reset() {
         top_.rst_ni = 0;
         edge(false);

@@ -46,7 +46,7 @@ public:
     }
 
 protected:
-    /// Not in the constructor: inputs that stay as they are, and a waveform, are there before.
+    /// Resets the module. A wrapper calls it after it has set the inputs that stay as they are and opened a waveform.
     void reset() {
         top_.rst_ni = 0;
         edge(false);

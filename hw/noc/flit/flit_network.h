@@ -336,7 +336,8 @@ private:
     void compare_state(const Router& router);
     void compare_pins(const Router& router);
     unsigned way_to(const Router& router, const PinDestination& to) const;
-    /// For the watchdog: the exchanged routers with flits inside, and which of them could have moved one.
+    /// Names the RTL routers that hold flits and, of these, the ones that could have moved a flit: the watchdog's
+    /// message.
     std::string stuck_rtl() const;
     std::string place_of(const Router& router) const;
     [[noreturn]] void differ(const Router& router, const std::string& signal, const std::string& model,
