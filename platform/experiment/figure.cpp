@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <stdexcept>
 #include <utility>
 
 #include <fmt/format.h>
@@ -94,7 +95,10 @@ private:
         const auto is_here = [&](const PointResult& one) {
             return one.point.network == place.network && one.point.design == place.design && one.point.sweep == sweep;
         };
-        return std::find_if(results_.begin(), results_.end(), is_here)->report;
+        const auto found = std::find_if(results_.begin(), results_.end(), is_here);
+        if (found == results_.end())
+            throw std::logic_error(fmt::format("no point of {} {} {}", place.network, place.design, sweep));
+        return found->report;
     }
 
     /// Of the design that is compared with.
@@ -324,7 +328,9 @@ private:
         const auto validated = [&](const std::string& network) {
             return validated_at({network, published.design, published.sweep}, published.over);
         };
-        const bool all_validated = std::all_of(spec_.networks.begin(), spec_.networks.end(), validated);
+        const auto all_validated = [&] {
+            return std::all_of(spec_.networks.begin(), spec_.networks.end(), validated);
+        };
         const auto add = [&](const std::string& statistic, double value, std::optional<double> our_value,
                              std::optional<double> geometric, bool is_validated) {
             figure_.comparisons.push_back({what, statistic, value, !published.over.empty(), our_value, geometric,
@@ -343,12 +349,12 @@ private:
         if (published.mean) {
             const bool ratio = !published.over.empty() && !gap;
             add("mean", *published.mean, gap ? std::nullopt : std::optional(arithmetic_mean(all)),
-                ratio ? geometric_mean(all) : std::nullopt, all_validated);
+                ratio ? geometric_mean(all) : std::nullopt, all_validated());
             show(published, kArithmeticMean, *published.mean);
         }
         if (published.max)
             add("max", *published.max, gap ? std::nullopt : std::optional(*std::max_element(all.begin(), all.end())),
-                std::nullopt, all_validated);
+                std::nullopt, all_validated());
         for (const auto& [network, value] : published.networks) {
             const bool ended = ends_at({network, published.design, published.sweep});
             add(network, value, ended ? std::nullopt : ours(published, network), std::nullopt, validated(network));
