@@ -86,8 +86,32 @@ std::vector<Run> runs_of(const Block& block) {
     return runs;
 }
 
-/// "" if the run with this mutant succeeds or fails as it should, otherwise what is wrong. `failed`: it failed.
-std::string judge(const Mutant& mutant, const Run& run, bool& failed) {
+struct Verdict {
+    bool failed = false;
+    std::string last;   ///< the last line of a run that failed
+    std::string wrong;  ///< "" if the run succeeds or fails as it should
+};
+
+/// What is wrong with the last line of a run that failed in `folder`, or "".
+std::string fault_of_line(const std::string& last, const Block& block, const Run& run, const std::string& folder) {
+    if (!std::regex_search(last, std::regex(R"([0-9]+ (fs|ps|ns|us|ms|s): )"))) return "no time";
+    if (!std::regex_search(last, std::regex(block.instance))) return "no instance";
+    for (const char* which : {"first", "second"})
+        if (run.command.find(std::string(" ") + which + " ") != std::string::npos &&
+            last.find(std::string(which) + ".") == std::string::npos)
+            return std::string("not ") + which;
+    std::smatch waveform;
+    if (!std::regex_search(last, waveform, std::regex(R"(; waveform: ([^ ;]+\.fst)$)"))) return "no waveform";
+    try {
+        const auto changes = fst_changes(folder + "/" + waveform[1].str());
+        if (changes.at("clk_i") < 1) return "an empty waveform";
+    } catch (const std::exception& error) {
+        return error.what();
+    }
+    return "";
+}
+
+Verdict judge(const Mutant& mutant, const Run& run) {
     const Block& block = block_of(mutant.file);
     const std::string folder = scratch("chip"), out = folder + "/out", err = folder + "/err";
     fs::remove_all(folder);
@@ -99,31 +123,18 @@ std::string judge(const Mutant& mutant, const Run& run, bool& failed) {
                                 err;
     const int status = std::system(limited.c_str());
     const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-    failed = code != 0;
+    Verdict verdict;
+    verdict.failed = code != 0;
     if (code == 0 || code == 1) {  // 1: values differ from those that were expected
         for (const auto& entry : fs::directory_iterator(folder))
-            if (entry.path().extension() == ".fst") return "a good run leaves " + entry.path().filename().string();
-        return "";
+            if (entry.path().extension() == ".fst") verdict.wrong = "leaves " + entry.path().filename().string();
+        return verdict;
     }
     std::istringstream lines(read_text(err));
-    std::string line, last;
-    while (std::getline(lines, line)) last = line;
-    if (code != 2) return "status " + std::to_string(code) + ": " + last;
-    if (!std::regex_search(last, std::regex(R"([0-9]+ (fs|ps|ns|us|ms|s): )"))) return "no time: " + last;
-    if (!std::regex_search(last, std::regex(block.instance))) return "no instance: " + last;
-    for (const char* which : {"first", "second"})
-        if (run.command.find(std::string(" ") + which + " ") != std::string::npos &&
-            last.find(std::string(which) + ".") == std::string::npos)
-            return std::string("not ") + which + ": " + last;
-    std::smatch waveform;
-    if (!std::regex_search(last, waveform, std::regex(R"(; waveform: ([^ ;]+\.fst)$)"))) return "no waveform: " + last;
-    try {
-        const auto changes = fst_changes(folder + "/" + waveform[1].str());
-        if (changes.at("clk_i") < 1) return "an empty waveform: " + last;
-    } catch (const std::exception& error) {
-        return std::string(error.what()) + ": " + last;
-    }
-    return "";
+    for (std::string line; std::getline(lines, line);) verdict.last = line;
+    verdict.wrong =
+        code != 2 ? "status " + std::to_string(code) : fault_of_line(verdict.last, block, run, folder);
+    return verdict;
 }
 
 /// Every `stride`-th mutant: in each of the programs, or in one of them, which takes turns.
@@ -134,12 +145,14 @@ void check_chips(unsigned stride, bool each) {
         const std::vector<Run> runs = runs_of(block_of(mutant.file));
         for (std::size_t i = 0; i < runs.size(); ++i) {
             if (!each && i != tried % runs.size()) continue;
-            bool failed = false;
-            const std::string wrong = judge(mutant, runs[i], failed);
-            found += failed ? 1 : 0;
-            if (!wrong.empty()) FAIL_CHECK(mutant.text() << "\n  " << runs[i].command << "\n  " << wrong);
-            std::cout << mutant.number << '\t' << mutant.file << '\t' << i << '\t' << (failed ? "fails" : "passes")
-                      << '\t' << wrong << std::endl;
+            const Verdict verdict = judge(mutant, runs[i]);
+            found += verdict.failed ? 1 : 0;
+            if (!verdict.wrong.empty())
+                FAIL_CHECK(mutant.text() << "\n  " << runs[i].command << "\n  " << verdict.wrong << ": "
+                                         << verdict.last);
+            std::cout << mutant.number << '\t' << mutant.file << '\t' << i << '\t'
+                      << (verdict.failed ? "fails" : "passes") << '\t' << verdict.wrong << '\t' << verdict.last
+                      << std::endl;
         }
         ++tried;
     }
@@ -155,10 +168,10 @@ TEST_CASE("chips with mutants: the original passes in every program", "[mutants]
         const std::vector<Run> runs = runs_of(block_of(file));
         for (const std::size_t i : {std::size_t{1}, runs.size() - 2}) {  // on a chip, and of two accelerators
             const Run& run = runs[i];
-            bool failed = false;
             INFO(run.command);
-            CHECK(judge({0, file, 0, "", "", "", 0}, run, failed) == "");
-            CHECK(!failed);
+            const Verdict verdict = judge({0, file, 0, "", "", "", 0}, run);
+            CHECK(verdict.wrong == "");
+            CHECK(!verdict.failed);
         }
     }
 }
