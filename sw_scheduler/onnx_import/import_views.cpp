@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators that change dimensions, types or nothing.
 #include <algorithm>
+#include <numeric>
 #include <optional>
 
 #include <fmt/format.h>
@@ -85,7 +86,9 @@ OnnxImporter::Tensor OnnxImporter::transpose(NodeReader& node, Scope& scope) {
     if (!input.known) return input;
     std::vector<std::int64_t> order = node.integers("perm").value_or(std::vector<std::int64_t>());
     for (std::int64_t& axis : order) axis += axis < 0 ? static_cast<std::int64_t>(input.rank()) : 0;
-    if (std::is_sorted(order.begin(), order.end()) && order.size() == input.rank()) return input;
+    std::vector<std::int64_t> same(input.rank());
+    std::iota(same.begin(), same.end(), 0);
+    if (order == same) return input;
     const bool turned = order == std::vector<std::int64_t>{0, 2, 1, 3};
     if (!turned || (input.layout != Layout::heads && input.layout != Layout::split))
         throw NotImportable("only in an attention");

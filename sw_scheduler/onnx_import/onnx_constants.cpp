@@ -60,20 +60,30 @@ OnnxTensor parts_of(const OnnxTensor& whole, std::size_t axis, const std::vector
 
 using List = std::optional<std::vector<std::int64_t>>;
 
-/// Slice; infer_shapes() has checked that its lists fit each other.
+/// `axis` counted from the front. Where the file declares dimensions, nobody has checked the axes before.
+std::size_t checked_axis(std::int64_t axis, std::size_t rank) {
+    const std::optional<std::size_t> found = axis_of(axis, rank);
+    if (!found) throw NotImportable(fmt::format("axis {} of a constant of rank {}", axis, rank));
+    return *found;
+}
+
+/// Slice.
 OnnxTensor sliced(OnnxTensor value, const std::vector<std::int64_t>& starts, const std::vector<std::int64_t>& ends,
                   const List& axes, const List& steps) {
+    if (ends.size() != starts.size() || (axes && axes->size() != starts.size()) ||
+        (steps && steps->size() != starts.size()))
+        throw NotImportable("its starts, ends, axes and steps differ in length");
     for (std::size_t i = 0; i < starts.size(); ++i) {
-        std::int64_t axis = axes ? axes->at(i) : static_cast<std::int64_t>(i);
-        if (axis < 0) axis += static_cast<std::int64_t>(value.dims.size());
-        const std::int64_t size = value.dims[static_cast<std::size_t>(axis)], step = steps ? steps->at(i) : 1;
+        const std::size_t axis = checked_axis(axes ? (*axes)[i] : static_cast<std::int64_t>(i), value.dims.size());
+        const std::int64_t size = value.dims[axis], step = steps ? (*steps)[i] : 1;
+        if (step < 1) throw NotImportable(fmt::format("step {}: expected 1 or more", step));
         const auto bound = [size](std::int64_t at) {
             return std::clamp<std::int64_t>(at < 0 ? at + size : at, 0, size);
         };
         std::vector<std::int64_t> rows;
         for (std::int64_t row = bound(starts[i]); row < bound(ends[i]); row += std::min(step, size))
             rows.push_back(row);
-        value = parts_of(value, static_cast<std::size_t>(axis), rows, {static_cast<std::int64_t>(rows.size())});
+        value = parts_of(value, axis, rows, {static_cast<std::int64_t>(rows.size())});
     }
     return value;
 }
@@ -171,18 +181,19 @@ ImportedConstant OnnxImporter::evaluate(const OnnxNode& node, const Scope& scope
         std::vector<std::int64_t> order(value.dims.size());
         std::iota(order.rbegin(), order.rend(), 0);
         order = reader.integers("perm").value_or(order);
-        for (std::int64_t& axis : order) axis += axis < 0 ? static_cast<std::int64_t>(order.size()) : 0;
+        const auto axes = axes_of(order, value.dims.size());
+        if (!axes || axes->size() != value.dims.size()) throw NotImportable("perm is no order of its dimensions");
+        for (std::int64_t& axis : order) axis = static_cast<std::int64_t>(*axis_of(axis, order.size()));
         OnnxTensor result = contiguous(value);
         result.dims = *dims;
         result.order = order;
         return done(result);
     }
     if (node.op == "Gather") {
-        std::int64_t axis = reader.integer("axis");
-        if (axis < 0) axis += static_cast<std::int64_t>(value.dims.size());
+        const std::size_t axis = checked_axis(reader.integer("axis"), value.dims.size());
         const OnnxTensor index = *constant(reader.input(1), scope);
         if (index.is_float()) throw NotImportable("its indices are no integers");
-        return done(parts_of(value, static_cast<std::size_t>(axis), index.integers(), index.dims));
+        return done(parts_of(value, axis, index.integers(), index.dims));
     }
     if (node.op == "Slice") {
         const List starts = numbers("starts", 1), ends = numbers("ends", 2), axes = numbers("axes", 3),

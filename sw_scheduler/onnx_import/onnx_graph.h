@@ -6,6 +6,7 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -133,6 +134,12 @@ struct OnnxGraph {
 /// differ. ONNX's own inference is not used: on files with faults it reads missing types, divides by strides of 0 and
 /// counts for hours.
 void infer_shapes(OnnxGraph& graph);
+
+/// `axis` counted from the front, or nothing if a tensor of `rank` dimensions has no such axis.
+std::optional<std::size_t> axis_of(std::int64_t axis, std::size_t rank);
+
+/// All of `axes` counted from the front, or nothing if one is missing in a tensor of `rank` dimensions or occurs twice.
+std::optional<std::set<std::size_t>> axes_of(const std::vector<std::int64_t>& axes, std::size_t rank);
 
 /// `in` elements of a dimension seen through a window. `begin`, `end`: padding; for SAME_UPPER and SAME_LOWER made of
 /// `auto_pad`.

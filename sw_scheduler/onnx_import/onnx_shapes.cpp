@@ -28,23 +28,6 @@ bool is_open(std::int64_t dim) {
     return dim == kOpenDimension;
 }
 
-/// `axis` counted from the front, or nothing if there is no such axis.
-std::optional<std::size_t> axis_of(std::int64_t axis, std::size_t rank) {
-    if (axis < 0) axis += static_cast<std::int64_t>(rank);
-    if (axis < 0 || axis >= static_cast<std::int64_t>(rank)) return std::nullopt;
-    return static_cast<std::size_t>(axis);
-}
-
-/// All of `axes`, each once.
-std::optional<std::set<std::size_t>> axes_of(const Dims& axes, std::size_t rank) {
-    std::set<std::size_t> found;
-    for (const std::int64_t one : axes) {
-        const std::optional<std::size_t> axis = axis_of(one, rank);
-        if (!axis || !found.insert(*axis).second) return std::nullopt;
-    }
-    return found;
-}
-
 /// Product of dimensions; open if one is.
 std::int64_t product(Dims::const_iterator begin, Dims::const_iterator end) {
     const std::int64_t elements = elements_of(Dims(begin, end));
@@ -585,6 +568,21 @@ private:
 };
 
 }  // namespace
+
+std::optional<std::size_t> axis_of(std::int64_t axis, std::size_t rank) {
+    if (axis < 0 && axis >= -static_cast<std::int64_t>(rank)) axis += static_cast<std::int64_t>(rank);
+    if (axis < 0 || axis >= static_cast<std::int64_t>(rank)) return std::nullopt;
+    return static_cast<std::size_t>(axis);
+}
+
+std::optional<std::set<std::size_t>> axes_of(const std::vector<std::int64_t>& axes, std::size_t rank) {
+    std::set<std::size_t> found;
+    for (const std::int64_t one : axes) {
+        const std::optional<std::size_t> axis = axis_of(one, rank);
+        if (!axis || !found.insert(*axis).second) return std::nullopt;
+    }
+    return found;
+}
 
 void infer_shapes(OnnxGraph& graph) {
     ShapeInference(graph, nullptr).run();
