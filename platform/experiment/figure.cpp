@@ -328,9 +328,7 @@ private:
         const auto validated = [&](const std::string& network) {
             return validated_at({network, published.design, published.sweep}, published.over);
         };
-        const auto all_validated = [&] {
-            return std::all_of(spec_.networks.begin(), spec_.networks.end(), validated);
-        };
+        const auto all_validated = [&] { return std::all_of(spec_.networks.begin(), spec_.networks.end(), validated); };
         const auto add = [&](const std::string& statistic, double value, std::optional<double> our_value,
                              std::optional<double> geometric, bool is_validated) {
             figure_.comparisons.push_back({what, statistic, value, !published.over.empty(), our_value, geometric,

@@ -75,12 +75,12 @@ TEST_CASE("a step recorded in a log of the DTR simulator runs under each memory 
 
     const nlohmann::json dtr = summary_of("dtr", network, "0.5");
     CHECK(dtr.at("trained") == 3);
-    CHECK(dtr.at("recompute_share") > 0);
-    CHECK(summary_of("dtr", network, "2").at("recompute_share") == 0);
+    CHECK(dtr.at("recompute_over_compute") > 0);
+    CHECK(summary_of("dtr", network, "2").at("recompute_over_compute") == 0);
 
     const nlohmann::json oracle = summary_of("sentinel-oracle", network, "0.8");
     CHECK(oracle.at("trained") == 3);
-    CHECK(oracle.at("recompute_share") == 0);
+    CHECK(oracle.at("recompute_over_compute") == 0);
     CHECK(oracle.at("breakdown_us").at("migration not hidden") > 0);
     CHECK(summary_of("uvm", network, "0.8").at("breakdown_us").at("page faults") > 0);
 }

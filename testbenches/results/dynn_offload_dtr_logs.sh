@@ -47,7 +47,7 @@ def share(network, budget_gb, fragmentation):
     summary = report["summary"]
     if summary["trained"] == 0:
         return None
-    return summary["recompute_share"], summary["breakdown_us"]["compute"] * 1e-3
+    return summary["recompute_over_compute"], summary["breakdown_us"]["compute"] * 1e-3
 
 
 def text(found):

@@ -321,7 +321,7 @@ ordered_json TrainingPlan::run() {
                                    {"manager", manage / n * 1e-3},
                                    {"all-reduce not hidden", exposed / n * 1e-3}};
         summary["host_optimiser_us"] = host / n * 1e-3;
-        summary["recompute_share"] = recompute / base;
+        summary["recompute_over_compute"] = recompute / base;
     }
     summary["peak_device_bytes"] = peak;
     summary["peak_host_bytes"] = host_peak;

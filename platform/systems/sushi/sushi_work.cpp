@@ -220,6 +220,10 @@ SushiWork prepare_work(const std::string& path, const SushiConfig& config, const
     range.max_latency_us = *slow;
     range.service_us = sum(work.reference_us) / static_cast<double>(work.reference_us.size());
     work.queries = sched::make_query_stream(queries, range);
+    if (work.queries.size() < count)
+        throw InputError(queries.trace, 0, "queries.trace",
+                         fmt::format("expected {} queries for --batches {}, found {}; give fewer --batches", count,
+                                     count, work.queries.size()));
 
     if (config.accelerator.functional) {
         if (work.supernet.weights.empty())

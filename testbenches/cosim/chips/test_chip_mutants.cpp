@@ -132,8 +132,7 @@ Verdict judge(const Mutant& mutant, const Run& run) {
     }
     std::istringstream lines(read_text(err));
     for (std::string line; std::getline(lines, line);) verdict.last = line;
-    verdict.wrong =
-        code != 2 ? "status " + std::to_string(code) : fault_of_line(verdict.last, block, run, folder);
+    verdict.wrong = code != 2 ? "status " + std::to_string(code) : fault_of_line(verdict.last, block, run, folder);
     return verdict;
 }
 

@@ -112,6 +112,12 @@ TEST_CASE("a query that no SubNet can meet is served as the policy says, and cou
     hurried["scheduler.constraint"] = "latency";
     const ordered_json fast = sushi_report(sushi_point("sushi", "ofa_mobilenet_v3", "zcu104", hurried));
     CHECK(fast.at("summary").at("unmet") == 3);
+
+    Point longer = sushi_point("sushi", "ofa_mobilenet_v3", "zcu104", settings);
+    longer.work.batches = 4;
+    CHECK_THROWS_WITH(make_sushi_system()->prepare(longer), trace.string() +
+                                                                ": queries.trace: expected 4 queries for --batches 4, "
+                                                                "found 3; give fewer --batches");
     std::filesystem::remove(trace);
 }
 
