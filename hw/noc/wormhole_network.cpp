@@ -136,6 +136,8 @@ unsigned WormholeNetwork::debug_transport(int, Payload& payload) {
 }
 
 void WormholeNetwork::run() {
+    // RTL that comes out of reset busy: packets only wake a network that is idle.
+    if (!network_.idle()) next_edge_.notify(sc_core::sc_time::from_value(cycle_ticks_));
     while (true) {
         wait();
         step();

@@ -86,6 +86,9 @@ std::string FlitNetwork::no_progress_report() const {
     std::string text = "no flit has moved for " + std::to_string(config_.watchdog_cycles) + " cycles, cycle " +
                        std::to_string(cycle_) + ": " + std::to_string(flits_in_flight_) + " flits in flight, " +
                        std::to_string(queued_packets_) + " packets at their sources";
+    const bool hidden =
+        std::any_of(rtl_routers_.begin(), rtl_routers_.end(), [](const auto& rtl) { return !rtl->lockstep; });
+    const std::string stuck = hidden ? stuck_rtl() : "";
     std::vector<std::uint32_t> seen(inputs_.size());
     std::uint32_t walk = 0;
     for (std::uint32_t begin = 0; begin < inputs_.size(); ++begin) {
@@ -103,12 +106,10 @@ std::string FlitNetwork::no_progress_report() const {
         text += "; ring" + direction_of(ring);
         text += ": ";
         for (const std::uint32_t input_vc : ring) text += place(input_vc) + " waits for ";
-        return text + place(ring.front());
+        return text + place(ring.front()) + stuck;
     }
-    const bool hidden =
-        std::any_of(rtl_routers_.begin(), rtl_routers_.end(), [](const auto& rtl) { return !rtl->lockstep; });
     return text + "; no ring of buffers that wait for each other" +
-           (hidden ? " among those that are not inside external routers" + stuck_rtl() : "");
+           (hidden ? " among those that are not inside external routers" : "") + stuck;
 }
 
 }  // namespace switchyard::hw::flit
