@@ -33,6 +33,7 @@ struct PeWorkExtension : ::tlm::tlm_extension<PeWorkExtension> {
     /// come as they are commanded.
     const BlockNest* nest = nullptr;
     std::uint32_t input_offset = 0, weight_offset = 0, output_offset = 0;  ///< scratchpad bytes
+    std::uint32_t input_bytes = 0;              ///< where the input lies, from input_offset on; 0: not known
     const BlockAddresses* addresses = nullptr;  ///< one for each of the `repeats` blocks; null: sizes only
 
     std::uint64_t cycles = 0;  ///< result: cycles added to delay
@@ -71,6 +72,7 @@ struct DispatchExtension : ::tlm::tlm_extension<DispatchExtension> {
     std::uint32_t invocation_samples = 0;  ///< dyn_dim by which the kernel is selected; 0: the unit's own
     bool continued = false;                ///< a later unit of an invocation, which has been counted
     std::uint32_t input_offset = 0, weight_offset = 0, output_offset = 0;
+    std::uint32_t input_bytes = 0;                     ///< as in PeWorkExtension
     bool multicast = false;                            ///< the output goes out on more than one edge
     bool channelwise = false;                          ///< of multiply-accumulate work, as in PeWorkExtension
     std::uint8_t operand_bytes = 2, result_bytes = 2;  ///< as in PeWorkExtension

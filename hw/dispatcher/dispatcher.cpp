@@ -68,6 +68,7 @@ void KernelDispatcher::issue(const Command& command, DispatchExtension& request,
     work_->last = command.last;
     work_->nest = command.nest;
     work_->input_offset = request.input_offset;
+    work_->input_bytes = request.input_bytes;
     work_->weight_offset = request.weight_offset;
     work_->output_offset = request.output_offset;
     work_->channelwise = request.channelwise;

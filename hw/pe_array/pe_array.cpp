@@ -119,7 +119,7 @@ std::string PeArray::validation_error(const PeWorkExtension& work) const {
 
 PeArray::Traffic PeArray::move_operands(const PeWorkExtension& work, const sc_core::sc_time& start) {
     const std::uint64_t passes = outputs_of_a_pe(work);
-    Operand input{::tlm::TLM_READ_COMMAND, work.input_offset, 0, 0};
+    Operand input{::tlm::TLM_READ_COMMAND, work.input_offset, 0, 0, work.input_bytes};
     Operand weights{::tlm::TLM_READ_COMMAND, work.weight_offset, 0, 0};
     const Operand output{::tlm::TLM_WRITE_COMMAND, work.output_offset, std::uint64_t{work.columns} * work.result_bytes,
                          work.rows * passes};
@@ -150,9 +150,12 @@ PeArray::Stream PeArray::stream(const Operand& operand, std::uint64_t repeats, c
     burst_->repeats = repeats;
     burst_->has_values = false;
     burst_->bytes_per_cycle = 0;
-    ::tlm::tlm_generic_payload& payload =
-        burst_.fresh_burst(operand.command, operand.address, static_cast<unsigned>(operand.bytes()),
-                           static_cast<unsigned>(operand.wave_bytes));
+    // Operands of one wave share addresses where windows overlap, and have none in the padding: they all lie in the
+    // slot.
+    const std::uint64_t span =
+        operand.slot_bytes == 0 ? operand.wave_bytes : std::min(operand.wave_bytes, operand.slot_bytes);
+    ::tlm::tlm_generic_payload& payload = burst_.fresh_burst(
+        operand.command, operand.address, static_cast<unsigned>(operand.bytes()), static_cast<unsigned>(span));
     sc_core::sc_time end = start;
     scratchpad->b_transport(payload, end);
     if (payload.is_response_error())

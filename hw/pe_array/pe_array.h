@@ -94,6 +94,7 @@ private:
     struct Operand {
         ::tlm::tlm_command command;
         std::uint64_t address, wave_bytes, waves;
+        std::uint64_t slot_bytes = 0;  ///< where the operands lie, from `address` on; 0: not known
         std::uint64_t bytes() const { return wave_bytes * waves; }
     };
     struct Stream {

@@ -75,7 +75,8 @@ void Scratchpad::add_timing(Channel& channel, std::uint64_t bytes, sc_core::sc_t
     const std::uint64_t start = std::max<std::uint64_t>(now + delay.value(), channel.free_at);
     const std::uint64_t end = start + bytes * cycle_ / channel.bytes_per_cycle;
     channel.free_at = end;
-    if (end > busy_until_) {
+    const bool is_controllers = &channel == &write_[kController] || &channel == &read_[kController];
+    if (end > busy_until_ && !is_controllers) {
         busy_time_ += end - std::max(start, busy_until_);
         busy_until_ = end;
     }

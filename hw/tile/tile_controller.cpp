@@ -319,6 +319,7 @@ bool TileController::try_dispatch(std::size_t index) {
     dispatch.dyn_dim = static_cast<std::uint32_t>(dispatch.index_list->samples.size());
     const Edge& first_input = *op.inputs.front().edge;
     dispatch.input_offset = first_input.slot_offset + unit % first_input.slots * first_input.slot_bytes;
+    dispatch.input_bytes = first_input.slot_bytes;
     dispatch.weight_offset = op.weights.empty() ? 0 : op.weights.front().edge->slot_offset;
     dispatch.output_offset = op.op->out_offset + unit % op.op->out_slots * op.op->out_slot_bytes;
     dispatch.multicast = op.op->out_edges.size() > 1;

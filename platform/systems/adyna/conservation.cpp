@@ -102,7 +102,9 @@ void check_peaks(Checks& checks, const PlatformConfig& platform, const RunResult
     const Counters hbm = result.at_end.of("hbm");
     const double peak = platform.hbm.interfaces() * platform.hbm.peak_bytes_per_cycle();
     checks.at_most("memory bytes a cycle", peak, (hbm.sum("read_bytes") + hbm.sum("write_bytes")) / cycles);
-    checks.at_most("busy cycles of a memory interface", cycles, hbm.max("busy_cycles"));
+    // Writes are posted: the memory may still store the last chunk when the run ends.
+    const double posted = platform.hbm.max_packet_bytes / platform.hbm.peak_bytes_per_cycle();
+    checks.at_most("busy cycles of a memory interface", cycles + posted, hbm.max("busy_cycles"));
     checks.at_most("busy cycles of a link", cycles, result.at_end.of("torus").max("max_link_busy_cycles"));
     checks.at_most("busy cycles of a scratchpad", cycles, result.at_end.of("scratchpad").max("busy_cycles"));
 }

@@ -99,6 +99,7 @@ KernelUse KernelMeter::run(const Stage& stage, unsigned rank, std::uint32_t dyn_
     request.rank = static_cast<std::uint16_t>(rank);
     request.dyn_dim = dyn_dim;
     request.input_offset = input.slot_offset;
+    request.input_bytes = input.slot_bytes;
     request.weight_offset = stage.weights.empty() ? 0 : stage.program->edge(stage.weights.front()).slot_offset;
     request.output_offset = stage.share->out_offset;
     request.channelwise = stage.placement->shape.kind == OpKind::depthwise;
