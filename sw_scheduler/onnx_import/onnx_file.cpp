@@ -338,6 +338,10 @@ private:
                                     shown(input)));
             for (const std::string& output : node.outputs) {
                 if (output.empty()) continue;
+                if (outer != nullptr && outer->contain(output))
+                    fail(node.described(),
+                         fmt::format("its result {} has the name of a value outside of the branch; rename it",
+                                     shown(output)));
                 if (!names.own.insert(output).second)
                     fail(node.described(), fmt::format("its result {} is made twice", shown(output)));
             }
