@@ -23,7 +23,7 @@ InterfacePorts::InterfacePorts(const sc_core::sc_object& module, const NetworkIn
       messages_(std::string(module.name()) + ".messages") {}
 
 void InterfacePorts::fail(const std::string& message) const {
-    throw ModelError(module_, message);
+    throw ModelError(module_, message + routing_.evidence());
 }
 
 InterfacePorts::Packet InterfacePorts::make_packet(MessageKind kind, const std::vector<Endpoint>& destinations,

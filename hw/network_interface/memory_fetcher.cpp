@@ -8,6 +8,7 @@
 #include "switchyard/hw/network_interface/index_lists.h"
 #include "switchyard/hw/network_interface/memory_readers.h"
 #include "switchyard/hw/network_interface/value_mover.h"
+#include "switchyard/sw_scheduler/base/error.h"
 #include "switchyard/sw_scheduler/base/rounding.h"
 
 namespace switchyard::hw {
@@ -115,8 +116,12 @@ void MemoryFetcher::on_samples(InEdge& in, MessageContent content, unsigned key,
     if (content == MessageContent::index_lists) {
         const std::uint32_t room = in.source->store.index_list_bytes;
         std::vector<SampleIndexListPtr> parts;
-        for (std::size_t at = 0; at < bytes.size(); at += room)
-            parts.push_back(deserialise_index_list(bytes.data() + at, room));
+        try {
+            for (std::size_t at = 0; at < bytes.size(); at += room)
+                parts.push_back(deserialise_index_list(bytes.data() + at, room));
+        } catch (const InputError& error) {  // a packetiser in RTL has changed what lies in memory
+            ports_.fail("edge " + std::to_string(in.edge->id) + " reads what is no sample-index list: " + error.what());
+        }
         samples.index_list = routing_.united(parts);
     } else {
         samples.masks[key].resize(bytes.size() / sizeof(std::uint64_t));

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include <systemc>
@@ -30,6 +31,8 @@ public:
     void check_mask(std::uint64_t mask) const;
     std::shared_ptr<const MergedSamples> merge(const RoutingBlocks::Lists& sources);
     SampleIndexListPtr united(const std::vector<SampleIndexListPtr>& index_lists);
+    /// As RtlPart::evidence(), of the blocks.
+    std::string evidence() const { return blocks_->evidence(); }
     bool packetises() const { return blocks_->packetises(); }
     /// Through the packetiser: the packet is what its flits hold.
     void packetise(::tlm::tlm_generic_payload& payload, const PacketHeaderFields& fields);

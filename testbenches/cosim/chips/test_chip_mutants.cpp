@@ -27,11 +27,24 @@ namespace {
 struct Block {
     std::vector<std::string> settings;
     const char* instance;
+    std::vector<std::string> commands{};  ///< of `sy-sim`, in which the block is; none: a chip of the system adyna
 };
 const Block kDispatcher{{"dispatcher.impl_of_tiles=2="}, R"(\.tile_2\.dispatcher(\.rtl)?: )"},
     kArray{{"pe_array.impl=cycle", "pe_array.impl_of_tiles=2="}, R"(\.tile_2\.pe_array: )"},
     kInterface{{"network_interface.impl="}, R"(\.network_interface: )"},
-    kNetwork{{"noc.impl=flit", "noc.impl_of_tiles=1="}, R"(\.torus: .*router \(1,0\))"};
+    kNetwork{{"noc.impl=flit", "noc.impl_of_tiles=1="}, R"(\.torus: .*router \(1,0\))"},
+    kWindow{{"scheduling_window.impl="},
+            R"(\.scheduling_window[: ])",
+            {"baseline ace-hw --platform configs/platforms/ace_rtx3070.yaml configs/workloads/ace/walker2d.yaml "
+             "--batches 1",
+             "baseline ace-hw --platform configs/platforms/ace_rtx3070.yaml configs/workloads/ace/instanas.yaml "
+             "--batches 1"}},
+    kDotProducts{{"array.impl="},
+                 R"(\.array(\.|: ))",
+                 {"baseline sushi --platform configs/platforms/sushi_small.yaml "
+                  "configs/workloads/sushi/digits_supernet.yaml --batches 2 --set accelerator.functional=no",
+                  "baseline sushi --platform configs/platforms/sushi_small.yaml "
+                  "configs/workloads/sushi/digits_supernet.yaml --batches 2"}};
 
 const Block& block_of(const std::string& file) {
     static const std::map<std::string, const Block*> kBlocks{
@@ -42,6 +55,14 @@ const Block& block_of(const std::string& file) {
         {"switch_splitter.sv", &kInterface},
         {"merge_reorder.sv", &kInterface},
         {"packetiser.sv", &kInterface},
+        {"window_pkg.sv", &kWindow},
+        {"window_slot.sv", &kWindow},
+        {"oldest_kernel.sv", &kWindow},
+        {"scheduling_window.sv", &kWindow},
+        {"dot_product_pkg.sv", &kDotProducts},
+        {"dot_product_engine.sv", &kDotProducts},
+        {"dot_product_array.sv", &kDotProducts},
+        {"line_buffer.sv", &kDotProducts},
     };
     if (const auto found = kBlocks.find(file); found != kBlocks.end()) return *found->second;
     static const std::vector<std::string> kRouter{
@@ -74,6 +95,9 @@ std::vector<Run> runs_of(const Block& block) {
             options += " --set " + whole;
             settings += " " + whole;
         }
+        for (const std::string& command : block.commands)
+            runs.push_back({std::string(SY_SIM_MUTANTS) + " " + command + options});
+        if (!block.commands.empty()) continue;
         for (const bool values : {false, true}) {
             std::string chip = std::string(SY_SIM_MUTANTS) + " run --platform " + kMini + " --image " + digits_image() +
                                " --trace " + kDigitsTrace + " --batches 1" + options;
@@ -163,7 +187,8 @@ void check_chips(unsigned stride, bool each) {
 }  // namespace
 
 TEST_CASE("chips with mutants: the original passes in every program", "[mutants]") {
-    std::vector<std::string> files{"dispatcher.sv", "pe_array.sv", "switch_splitter.sv", "router.sv"};
+    std::vector<std::string> files{"dispatcher.sv", "pe_array.sv",          "switch_splitter.sv",
+                                   "router.sv",     "scheduling_window.sv", "dot_product_array.sv"};
     for (const std::string& file : files) {
         const std::vector<Run> runs = runs_of(block_of(file));
         for (const std::size_t i : {std::size_t{1}, runs.size() - 2}) {  // on a chip, and of two accelerators
