@@ -39,11 +39,11 @@ void check_formats(std::uint64_t first, std::size_t count) {
 
 TEST_CASE("networks of the whole format that once ran to a fault", "[property]") {
     // A pool whose padding gives more outputs than it has inputs, in the last slot; kernels written at a byte a cycle;
-    // a memory that still stores when the run ends.
-    const std::uint64_t seed = GENERATE(72004855u, 72000711u, 72001951u);
+    // a memory that still stores when the run ends; a batch of 67727 samples, more than 16 bits, which is refused.
+    const std::uint64_t seed = GENERATE(72004855u, 72000711u, 72001951u, 83003513u);
     const FormatSummary summary = summary_of_formats(run_format_cases(seed, 1, 1));
     CHECK(summary.faults.empty());
-    CHECK(summary.ran == 1);
+    CHECK(summary.ran == (seed == 83003513u ? 0 : 1));
 }
 
 TEST_CASE("a seed makes one network of the whole format", "[property]") {

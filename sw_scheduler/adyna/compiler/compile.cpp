@@ -39,10 +39,11 @@ void check_sampling(const Design& design, const CompileOptions& options, const D
 void check_batches(const DynGraph& graph) {
     constexpr std::uint64_t kLargest = 0xFFFF;
     const std::uint64_t samples = std::uint64_t{graph.batch_samples()} * graph.batches_in_flight;
-    if (graph.batches_in_flight > 1 && samples > kLargest)
+    if (samples > kLargest)
         throw Infeasible(graph.file, 0, "batch",
-                         fmt::format("{} batches in flight have {} samples together, {} are possible",
-                                     graph.batches_in_flight, samples, kLargest));
+                         fmt::format("expected at most {} samples in flight, found {} in {} batches; take smaller "
+                                     "batches",
+                                     kLargest, samples, graph.batches_in_flight));
 }
 
 }  // namespace
