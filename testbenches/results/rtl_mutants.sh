@@ -23,7 +23,7 @@ for block in fp pe_array dispatcher network_interface router scheduling_window d
     # A block takes minutes: what was measured of these files is not measured again.
     folder=${block/#fp/pe_array}
     verdicts=$(cd "rtl/$folder" && printf '^%s\t\n' *.sv | grep -f - ../../testbenches/cosim/mutation/survivors.tsv || true)
-    key=$(cat - testbenches/cosim/mutation/mutate.py rtl/{common,"$folder"}/*.sv testbenches/cosim/"$block"/* \
+    key=$(cat - testbenches/cosim/mutation/{mutate.py,selected.tsv} rtl/{common,"$folder"}/*.sv testbenches/cosim/"$block"/* \
         <<<"$verdicts" | sha256sum)
     if [[ ! -f $reports/$block.key || $(<"$reports/$block.key") != "$key" ]]; then
         log=$("$bin/test_cosim_${block}_mutants" "[.all-mutants]" 2>&1) || {
@@ -34,4 +34,4 @@ for block in fp pe_array dispatcher network_interface router scheduling_window d
     fi
     python3 -B testbenches/results/lib/rtl_proofs.py <"$reports/$block.md"
 done
-inputs testbenches/cosim/mutation/mutate.py rtl/{common,pe_array,dispatcher,network_interface,router,scheduling_window,dot_product_array}/*.sv
+inputs testbenches/cosim/mutation/{mutate.py,selected.tsv,survivors.tsv} rtl/{common,pe_array,dispatcher,network_interface,router,scheduling_window,dot_product_array}/*.sv

@@ -53,8 +53,9 @@ public:
     std::uint64_t begin(hw::LineBufferPass& pass) {
         sched::Convolution layer;
         layer.side = side_;
-        layer.stride = random_.integer(1, 3);
-        layer.height = random_.integer(1, 9);
+        // The largest stride, row and width that the pins hold more often than others.
+        layer.stride = random_.chance(0.2) ? kMaxStride : random_.integer(1, 3);
+        layer.height = random_.chance(0.2) ? max_width_ - side_ / 2 : random_.integer(1, 9);
         layer.width = random_.chance(0.2) ? max_width_ : random_.integer(1, 9);
         const std::uint32_t first = random_.integer(0, layer.output_height() - 1);
         const sched::RowBand band = sched::row_band(layer, first, random_.integer(first + 1, layer.output_height()));
@@ -66,6 +67,7 @@ public:
     bool pauses() { return random_.chance(0.1); }
 
 private:
+    static constexpr std::uint32_t kMaxStride = 7;
     std::uint32_t side_, max_width_;
     RandomSource random_;
 };
