@@ -59,7 +59,7 @@ std::uint32_t MessageEngine::new_chunk(std::uint32_t message) {
 
 void MessageEngine::send(std::uint64_t now_ps, unsigned from, unsigned to, std::uint64_t bytes, std::uint64_t tag) {
     if (from >= topology_->devices() || to >= topology_->devices() || from == to || bytes == 0)
-        throw std::invalid_argument("a message wants two devices and bytes");
+        throw std::invalid_argument("expected two devices and bytes for a message, found none");
     const Message message{&topology_->route(from, to), topology_->layer(from, to), bytes, bytes, tag};
     std::uint32_t index;
     if (free_messages_.empty()) {

@@ -92,20 +92,20 @@ Point BaselineCommand::point(const SystemRegistry& registry) const {
     if (!parameters_file.empty()) point.parameters[kFileParameter] = parameters_file;
     sort_overrides(point, design.section, parse_overrides(platform.settings));
     if (!design.reads_platform && !point.overrides.empty())
-        throw InputError("--set", 0, point.overrides.begin()->first, "unknown key");
+        throw InputError("--set", 0, point.overrides.begin()->first, "expected a known key, found an unknown one");
     return point;
 }
 
 int BaselineCommand::run(const SystemRegistry& registry) const {
     if (name == kKeys) {
         if (given.any_but({"name", "quiet"}))
-            throw InputError("baseline", 0, name, "prints the keys and does nothing else; leave model and options out");
+            throw InputError("baseline", 0, name,
+                             "expected neither model nor options, found some; leave them out to print the keys");
         fmt::print("{}", parameters_markdown(registry));
         return 0;
     }
-    if (model.empty())
-        throw InputError("baseline", 0, name, "a model file is expected behind the design; none is given");
-    if (platform.file.empty()) throw InputError("baseline", 0, "--platform", "is required");
+    if (model.empty()) throw InputError("baseline", 0, name, "expected a model file behind the design, found none");
+    if (platform.file.empty()) throw InputError("baseline", 0, "--platform", "expected a platform file, found none");
     const System& system = registry.system_of_design(name);
     const Point asked = point(registry);
     system.check_platform(asked);
@@ -114,7 +114,7 @@ int BaselineCommand::run(const SystemRegistry& registry) const {
     if (seed && !plan->depends_on_seed())
         throw InputError(
             "--seed", 0, "",
-            fmt::format("has no effect: nothing is drawn for {}, which is recorded or static; leave it out", model));
+            fmt::format("expected no seed for {}, which is recorded or static, found one; leave it out", model));
     const nlohmann::ordered_json document = timeline.record([&] { return plan->run(); });
     if (!report.empty()) {
         FileContents files;

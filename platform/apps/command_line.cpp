@@ -166,10 +166,11 @@ std::map<std::string, std::string> parse_overrides(const std::vector<std::string
     std::map<std::string, std::string> overrides;
     for (const std::string& text : texts) {
         const std::size_t equals = text.find('=');
-        if (equals == std::string::npos || equals == 0) throw InputError("--set", 0, text, "wants section.key=value");
+        if (equals == std::string::npos || equals == 0)
+            throw InputError("--set", 0, text, "expected section.key=value, found nothing of this form");
         const std::string key = text.substr(0, equals);
         if (!overrides.emplace(key, text.substr(equals + 1)).second)
-            throw InputError("--set", 0, key, "is given twice");
+            throw InputError("--set", 0, key, "expected the key once, found it twice");
     }
     return overrides;
 }

@@ -31,7 +31,7 @@ int CompareCommand::run() const {
         const std::string path = folder ? given + (given.back() == '/' ? "" : "/") + "report.json" : given;
         ordered_json report = parse_ordered_json(read_file(path, kMaxReportBytes), path);
         if (!report.is_object() || !report.contains("format") || report.at("format") != "switchyard-report")
-            throw InputError(path, 0, "format", "is not switchyard-report");
+            throw InputError(path, 0, "format", "expected switchyard-report, found another format");
         documents.push_back(std::move(report));
         names.push_back(given);
     }

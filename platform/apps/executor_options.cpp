@@ -30,13 +30,14 @@ ExecutorOptions ExecutorCommandLine::options(const std::string& store, std::vect
     if (kind_ == "slurm") options.kind = ExecutorOptions::Kind::slurm;
     if (kind_ == "command") options.kind = ExecutorOptions::Kind::command;
     if ((kind_ == "command") != !command_.empty())
-        throw InputError("--command", 0, "", "belongs to --executor command, which needs it");
+        throw InputError("--command", 0, "", "expected together with --executor command, found one without the other");
     if (kind_ == "command" && command_.find("{}") == std::string::npos)
-        throw InputError("--command", 0, "", "has no {} for the command of a point");
+        throw InputError("--command", 0, "", "expected {} for the command of a point, found none");
     if (kind_ == "processes" && !spool_.empty())
-        throw InputError("--spool", 0, "", "belongs to --executor slurm or command, which need it; leave it out");
+        throw InputError("--spool", 0, "",
+                         "expected with --executor slurm or command only, found without; leave it out");
     if (kind_ != "slurm" && !slurm_options_.empty())
-        throw InputError("--slurm-options", 0, "", "belongs to --executor slurm");
+        throw InputError("--slurm-options", 0, "", "expected with --executor slurm only, found without");
     if (kind_ == "processes") return options;
     options.work = {std::filesystem::read_symlink("/proc/self/exe").string()};
     work.at(1) = std::filesystem::absolute(work.at(1)).string();

@@ -38,9 +38,10 @@ int ExperimentCommand::run(const SystemRegistry& registry) {
     for (const std::string& setting : settings) work.insert(work.end(), {"--set", setting});
     options.executor = executor.options(options.store.empty() ? report : options.store, work);
     if (options.retry && options.store.empty())
-        throw InputError("--retry", 0, "", "has no effect here: it goes with --store; leave it out");
+        throw InputError("--retry", 0, "", "expected with --store only, found without; leave it out");
     const bool elsewhere = options.executor.kind != ExecutorOptions::Kind::processes;
-    if (elsewhere && options.store.empty()) throw InputError("--executor", 0, "", "wants a --store");
+    if (elsewhere && options.store.empty())
+        throw InputError("--executor", 0, "", "expected --store beside it, found none");
     if (!options.store.empty()) {
         options.version = program_hash();
         catch_interrupts();
@@ -63,7 +64,8 @@ void WorkCommand::add_to(CLI::App& app) {
 
 int WorkCommand::run(const SystemRegistry& registry) const {
     const auto points = points_of(experiment.read(registry), registry);
-    if (number >= points.size()) throw InputError(experiment.file, 0, "", fmt::format("has no point {}", number));
+    if (number >= points.size())
+        throw InputError(experiment.file, 0, "", fmt::format("expected a point of the experiment, found {}", number));
     answer_point(points[number].run, registry, program_hash(), key, answer);
     return 0;
 }

@@ -37,7 +37,8 @@ void GivenOptions::refuse_unused(std::initializer_list<Case> cases) const {
 void refuse(const std::vector<UnusedParameter>& unused) {
     if (unused.empty()) return;
     const UnusedParameter& first = unused.front();
-    throw InputError("--" + first.name, 0, "", fmt::format("has no effect here: it {}; leave it out", first.why));
+    throw InputError("--" + first.name, 0, "",
+                     fmt::format("expected no value here, as it {}, found one; leave it out", first.why));
 }
 
 }  // namespace switchyard::platform

@@ -31,8 +31,8 @@ public:
     };
     /// Lists the options that were given and that no case uses, in their order.
     std::vector<UnusedParameter> unused(std::initializer_list<Case> cases) const;
-    /// Throws InputError for the first of them: "--stride-bytes: has no effect here: it goes with --pattern strided;
-    /// leave it out".
+    /// Throws InputError for the first of them: "--stride-bytes: expected no value here, as it goes with --pattern
+    /// strided; leave it out".
     void refuse_unused(std::initializer_list<Case> cases) const;
 
 private:

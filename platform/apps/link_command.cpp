@@ -93,7 +93,8 @@ void LinkCommand::add_to(CLI::App& app) {
 }
 
 sched::LinkTopology LinkCommand::topology() {
-    if (file_.empty() == family_.empty()) throw InputError("link", 0, "", "wants a topology file or --family");
+    if (file_.empty() == family_.empty())
+        throw InputError("link", 0, "", "expected a topology file or --family, found neither or both");
     if (!family_.empty()) return sched::make_link_topology(family_, devices_ > 0 ? devices_ : 8, nvlink2());
     const sched::LinkTopology read = sched::read_link_topology(file_);
     if (rate_factor_ == 1) run_.file_contents = sched::contents_of(read);

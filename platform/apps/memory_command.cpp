@@ -52,9 +52,9 @@ void MemoryCommand::add_to(CLI::App& app) {
 
 void MemoryCommand::resolve() {
     if ((traffic_.pattern == "trace") == traffic_.trace.empty())
-        throw InputError("--trace", 0, "", "goes with --pattern trace");
+        throw InputError("--trace", 0, "", "expected together with --pattern trace, found one without the other");
     if (traffic_.timed && (traffic_.trace.empty() || traffic_.load_gb_per_s > 0))
-        throw InputError("--timed", 0, "", "goes with --trace, and without --load");
+        throw InputError("--timed", 0, "", "expected with --trace and without --load, found otherwise");
     std::map<std::string, std::string> overrides = parse_overrides(settings_);
     if (!mapping_.empty()) overrides["controller.mapping"] = mapping_;
     if (!page_.empty()) overrides["controller.page"] = page_;
@@ -88,7 +88,7 @@ nlohmann::ordered_json MemoryCommand::report() {
 int MemoryCommand::run() {
     if (keys_) {
         if (given_.any_but({"keys", "quiet"}))
-            throw InputError("--keys", 0, "", "prints the keys and does nothing else; leave the other options out");
+            throw InputError("--keys", 0, "", "expected no other option, found some; leave them out to print the keys");
         fmt::print("{}", hw::dram::device_keys_markdown());
         return 0;
     }

@@ -33,7 +33,7 @@ std::array<unsigned, Count> numbers(const std::string& option, const std::string
         const std::size_t end = rest.find(separator);
         if ((end == std::string_view::npos) != (i + 1 == Count) ||
             parse_plain_number(rest.substr(0, end), found[i]) != Parsed::ok)
-            throw InputError(option, 0, text, std::string("wants ") + form);
+            throw InputError(option, 0, text, std::string("expected ") + form + ", found other text");
         rest.remove_prefix(std::min(rest.size(), end + 1));
     }
     return found;
@@ -126,13 +126,14 @@ void NocCommand::resolve() {
     const auto [columns, rows] = numbers<2>("--size", size, 'x', "columns x rows, like 8x8");
     // More than a chip can have would only fill the memory.
     if (columns == 0 || rows == 0 || std::uint64_t{columns} * rows > kMaxNodes)
-        throw InputError("--size", 0, size, fmt::format("wants 1 to {} nodes", kMaxNodes));
+        throw InputError("--size", 0, size, fmt::format("expected 1 to {} nodes, found {}", kMaxNodes, size));
     network.columns = columns;
     network.rows = rows;
     const auto stages = numbers<4>("--pipeline", pipeline, ',', "four numbers of cycles, like 1,1,1,1");
     for (const unsigned cycles : stages)
         if (cycles > kMaxStageCycles)
-            throw InputError("--pipeline", 0, pipeline, fmt::format("wants {} cycles at most", kMaxStageCycles));
+            throw InputError("--pipeline", 0, pipeline,
+                             fmt::format("expected {} cycles at most, found {}", kMaxStageCycles, pipeline));
     network.routing_cycles = stages[0];
     network.vc_alloc_cycles = stages[1];
     network.switch_alloc_cycles = stages[2];

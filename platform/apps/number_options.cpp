@@ -13,13 +13,13 @@ namespace {
 
 constexpr double kLargest = std::numeric_limits<double>::max();
 
-/// "wants an integer of 1 to 12, got 0".
+/// "expected an integer of 1 to 12, found 0".
 template <class T, class Good>
 CLI::Validator check(const std::string& wanted, Good good) {
     return {[wanted, good](const std::string& text) {
                 T value{};
                 if (parse_plain_number(text, value) == Parsed::ok && good(value)) return std::string();
-                return fmt::format("wants {}, got {}", wanted, text);
+                return fmt::format("expected {}, found {}", wanted, text);
             },
             wanted};
 }
@@ -48,7 +48,7 @@ CLI::Validator bus_address() {
     return {[wanted](const std::string& text) {
                 std::uint64_t value = 0;
                 if (parse_address(text, value) == Parsed::ok) return std::string();
-                return fmt::format("wants {}, got {}", wanted, text);
+                return fmt::format("expected {}, found {}", wanted, text);
             },
             wanted};
 }

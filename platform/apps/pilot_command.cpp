@@ -31,7 +31,8 @@ sched::TrainingNetwork read_network(const std::string& path, const std::string& 
                                     std::map<std::string, std::string> overrides) {
     sched::TrainingNetwork network =
         sched::read_training_network(path, describe_gpu(read_gpu_platform(gpu)), overrides);
-    if (!overrides.empty()) throw InputError("--set", 0, overrides.begin()->first, "unknown key");
+    if (!overrides.empty())
+        throw InputError("--set", 0, overrides.begin()->first, "expected a known key, found an unknown one");
     return network;
 }
 
@@ -166,7 +167,7 @@ int PilotCommand::train() {
             if (traces.back().representation != config_.representation)
                 throw InputError(
                     input, 1, "representation",
-                    fmt::format("{}, asked for is {}", to_string(traces.back().representation), representation_));
+                    fmt::format("expected {}, found {}", representation_, to_string(traces.back().representation)));
             continue;
         }
         for (PilotTrace& trace : recorded(input, config_.representation)) traces.push_back(std::move(trace));
@@ -228,7 +229,7 @@ int PilotCommand::evaluate() {
                        [&](const Listed& listed) { add(listed.network, listed.seed, listed.samples, listed.changes); });
             continue;
         }
-        if (gpu_.empty()) throw InputError("--gpu", 0, "", "wanted for " + file);
+        if (gpu_.empty()) throw InputError("--gpu", 0, "", "expected a GPU for " + file + ", found none");
         add(read_network(file, gpu_, parse_overrides(settings_)), seed_, samples_, "");
     }
     if (!report.empty()) fmt::print("mean accuracy {:.4f}\n", sum / static_cast<double>(report.size()));

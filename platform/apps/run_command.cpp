@@ -82,7 +82,7 @@ unsigned RunCommand::doorbells(const Image& program, const char* option, unsigne
     const std::uint32_t together = program.meta.batches_in_flight;
     if (count % together != 0)
         throw InputError(image, 0, option,
-                         fmt::format("{} batches are no whole number of times the {} in flight", count, together));
+                         fmt::format("expected a multiple of the {} batches in flight, found {}", together, count));
     return count / together;
 }
 
@@ -97,19 +97,21 @@ void RunCommand::refuse_unused(const PlatformConfig& config) const {
 void RunCommand::check_values(const PlatformConfig& config) const {
     const bool given = !weights.empty() || !inputs.empty() || !outputs.empty() || !expected.empty();
     if (config.chip.functional && (weights.empty() || inputs.empty()))
-        throw InputError(platform.file, 0, "chip.functional", "needs --weights and --inputs");
+        throw InputError(platform.file, 0, "chip.functional",
+                         "expected --weights and --inputs, found one or none of them");
     if (!config.chip.functional && given)
         throw InputError(platform.file, 0, "chip.functional",
-                         "is no: --weights, --inputs, --outputs and --expect need it");
+                         "expected yes for --weights, --inputs, --outputs and --expect, found no");
 }
 
 std::vector<BatchRouting> RunCommand::no_routes(const Image& program, const NetworkValues& values) const {
     const std::uint32_t together = program.meta.batches_in_flight, there = values.batches() * together;
     if (batches > there)
-        throw InputError(inputs, 0, "--batches", fmt::format("the file has {}, not {}", there, batches));
+        throw InputError(inputs, 0, "--batches", fmt::format("expected {} in the file, found {}", batches, there));
     if (batches % together != 0)
         throw InputError(inputs, 0, "--batches",
-                         fmt::format("the image runs {} at a time: {} is no multiple", together, batches));
+                         fmt::format("expected a multiple of {}, the batches that the image runs at a time, found {}",
+                                     together, batches));
     const std::uint32_t samples = program.meta.batch_samples;
     const std::vector<std::uint64_t> none(samples, 0);
     return std::vector<BatchRouting>(batches > 0 ? batches / together : values.batches(),
@@ -151,9 +153,10 @@ int RunCommand::run() const {
             routing.assign(routing.size(), every_branch(program.meta));
         }
         if (seed && source.kind != sched::kGenerator)
-            throw InputError(image, 0, "--seed",
-                             fmt::format("has no effect: the routes of {}, {}, are not drawn; leave it out",
-                                         program.meta.model, source.kind));
+            throw InputError(
+                image, 0, "--seed",
+                fmt::format("expected no seed for {}, whose routes, {}, are not drawn, found one; leave it out",
+                            program.meta.model, source.kind));
     }
     RunOptions options;
     options.ends_early = interrupt_requested;
@@ -161,13 +164,14 @@ int RunCommand::run() const {
     options.values = values ? &*values : nullptr;
     if (reschedule_interval > 0 && (model.empty() || config.chip.functional))
         throw InputError(image, 0, "--reschedule",
-                         config.chip.functional ? "needs chip.functional: no" : "needs --model");
+                         config.chip.functional ? "expected chip.functional: no, found yes"
+                                                : "expected --model beside it, found none");
     std::optional<sched::Model> network;
     std::optional<Rescheduler> rescheduler;
     if (reschedule_interval > 0) {
         network = sched::read_model(model);
         if (network->graph.name != program.meta.model)
-            throw InputError(model, 0, "name", "is not the image's model, " + program.meta.model);
+            throw InputError(model, 0, "name", "expected the image's model, " + program.meta.model + ", found another");
         NetworkImageOptions compiled;
         compiled.design = program.meta.design;
         compiled.without = program.meta.without;

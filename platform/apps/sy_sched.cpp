@@ -163,8 +163,9 @@ struct RoutesCommand {
         request.seed = seed;
         const sched::Routes routes = sched::provide_routes(request);
         if (seed && routes.source.kind != sched::kGenerator)
-            throw InputError(model, 0, "--seed",
-                             "has no effect: the network has no switch, or declares recorded routes; leave it out");
+            throw InputError(
+                model, 0, "--seed",
+                "expected no seed for a network without switches or with recorded routes, found one; leave it out");
         write_trace(output, request.switches, routes.batches);
         if (!json.empty())
             platform::write_json({{"format", "switchyard-routes"},
@@ -260,7 +261,7 @@ struct PackCommand {
         if (batches % together != 0)
             throw InputError(
                 image, 0, "--batches",
-                fmt::format("{} batches are no whole number of times the {} in flight", batches, together));
+                fmt::format("expected a multiple of the {} batches in flight, found {}", together, batches));
         job.batches = batches > 0 ? batches / together : values.batches();
         const std::uint32_t distinct = std::min(job.batches, values.batches());
         if (!expected.empty()) job.outputs = platform::read_npy(expected);

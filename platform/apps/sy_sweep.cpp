@@ -91,7 +91,8 @@ struct WorkCommand {
 
     int run() const {
         const std::vector<platform::SweepPoint> points = points_of(platform::read_sweep(file));
-        if (number >= points.size()) throw InputError(file, 0, "", fmt::format("has no point {}", number));
+        if (number >= points.size())
+            throw InputError(file, 0, "", fmt::format("expected a point of the sweep, found {}", number));
         platform::answer_point(points[number].run, platform::all_systems(), platform::program_hash(), key, answer);
         return 0;
     }
@@ -110,7 +111,8 @@ struct QueryCommand {
     }
 
     int run() const {
-        if (sql.empty() == sweep.empty()) throw CLI::ValidationError("query", "wants either SQL or --sweep NAME");
+        if (sql.empty() == sweep.empty())
+            throw CLI::ValidationError("query", "expected either SQL or --sweep NAME, found both or neither");
         platform::catch_interrupts();
         using platform::RowFormat;
         const RowFormat format = csv ? RowFormat::csv : json ? RowFormat::json : RowFormat::table;

@@ -36,7 +36,7 @@ nlohmann::ordered_json TimelineOption::record(const std::function<nlohmann::orde
     if (timeline.empty())
         throw InputError(
             "--timeline", 0, file,
-            "has no effect: nothing that ran is on a timeline, as of a formula (docs/timeline.md); leave it out");
+            "expected a run with a timeline, found one without, as of a formula (docs/timeline.md); leave it out");
     timeline.finish();
     return result;
 }

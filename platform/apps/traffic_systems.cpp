@@ -76,7 +76,7 @@ public:
         CLI::App app;
         Command().add_to(app);
         if (!is_for_experiments(key) || app.get_option_no_throw(is_device_key(key) ? "--set" : "--" + key) == nullptr)
-            return "is no option of the command for experiments";
+            return fmt::format("expected an option of the command for experiments, found {}", key);
         try {
             parsed<Command>({{key, value}});
         } catch (const CLI::ParseError& error) {

@@ -27,7 +27,7 @@ void exchange_routers(const NocRun& run, FlitNetwork& network) {
     }
 #else
     static_cast<void>(network);
-    throw std::invalid_argument("--impl: " + run.impl + " needs a build with SWITCHYARD_RTL; use flit or packet");
+    throw std::invalid_argument("--impl: expected flit or packet in a build without SWITCHYARD_RTL, found " + run.impl);
 #endif
 }
 

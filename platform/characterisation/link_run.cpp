@@ -41,10 +41,11 @@ sched::CollectiveProgram one_message(const LinkRun& run, std::uint64_t bytes) {
 sched::CellCounts cells_of(const LinkRun& run, std::uint64_t bytes) {
     if (bytes % run.cell_bytes != 0)
         throw std::invalid_argument(
-            fmt::format("all-to-all of {} bytes: no multiple of cells of {} bytes", bytes, run.cell_bytes));
+            fmt::format("all-to-all: expected a multiple of cells of {} bytes, found {}", run.cell_bytes, bytes));
     if (bytes / run.cell_bytes > kMaxCells / run.topology->devices())
-        throw std::invalid_argument(fmt::format("all-to-all of {} bytes on {} devices: more than {} cells of {} bytes",
-                                                bytes, run.topology->devices(), kMaxCells, run.cell_bytes));
+        throw std::invalid_argument(
+            fmt::format("all-to-all of {} bytes on {} devices: expected at most {} cells of {} bytes, found more",
+                        bytes, run.topology->devices(), kMaxCells, run.cell_bytes));
     return sched::skewed_cells(run.topology->devices(), bytes / run.cell_bytes, run.skew, run.seed, run.ranks == "own");
 }
 
@@ -129,8 +130,9 @@ const std::vector<std::string>& link_collectives() {
 nlohmann::ordered_json link_report(const LinkRun& run) {
     const sched::LinkTopology& topology = *run.topology;
     if (run.from >= topology.devices() || run.to >= topology.devices() || run.from == run.to)
-        throw std::invalid_argument(fmt::format("a message from device {} to {}: two of {} devices wanted", run.from,
-                                                run.to, topology.devices()));
+        throw std::invalid_argument(
+            fmt::format("a message from device {} to {}: expected two of {} devices, found others", run.from, run.to,
+                        topology.devices()));
     nlohmann::ordered_json report = {{"format", "switchyard-link"},
                                      {"topology", topology.name()},
                                      {"devices", topology.devices()},

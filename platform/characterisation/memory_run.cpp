@@ -137,8 +137,9 @@ hw::HbmConfig bandwidth_config(const dram::Device& device) {
     hw::HbmConfig config;
     config.pseudo_channels_per_interface = device.geometry.pseudo_channels_in_all();
     if (config.pseudo_channels_per_interface > hw::kMaxPseudoChannels)
-        throw InputError("--impl", 0, "",
-                         fmt::format("bandwidth has {} pseudo-channels at most", hw::kMaxPseudoChannels));
+        throw InputError(
+            "--impl", 0, "",
+            fmt::format("expected at most {} pseudo-channels for bandwidth, found more", hw::kMaxPseudoChannels));
     config.pseudo_channel_gb_per_s = device.pseudo_channel_gb_per_s();
     config.read_latency_ns = t.ns(t.trcd_read_cycles + t.tcl_cycles);
     config.write_latency_ns = t.ns(t.trcd_write_cycles + t.tcwl_cycles);

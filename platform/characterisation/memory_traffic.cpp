@@ -58,14 +58,18 @@ MemoryTrafficSource::MemoryTrafficSource(const MemoryTraffic& traffic, const hw:
     if (traffic.pattern == "trace") {
         trace_ = read_request_log(traffic.trace, capacity_bytes_);
     } else if (slots_ < 2) {
-        throw InputError("--request-bytes", 0, "", fmt::format("the memory has only {} bytes", capacity_bytes_));
+        throw InputError("--request-bytes", 0, "",
+                         fmt::format("expected at most the {} bytes of the memory, found {}", capacity_bytes_,
+                                     traffic.request_bytes));
     } else if (traffic.pattern == "streams" && (traffic.streams == 0 || traffic.streams > slots_)) {
         throw InputError("--streams", 0, "",
-                         fmt::format("wants 1 to {} streams, as many requests as the memory holds", slots_));
+                         fmt::format("expected 1 to {} streams, as many requests as the memory holds, found {}", slots_,
+                                     traffic.streams));
     } else if (traffic.pattern == "row-conflict" && traffic.request_bytes > row_stride_bytes_) {
         throw InputError(
             "--request-bytes", 0, "",
-            fmt::format("row-conflict wants {} bytes at most, the distance of two rows of a bank", row_stride_bytes_));
+            fmt::format("expected at most {} bytes for row-conflict, the distance of two rows of a bank, found {}",
+                        row_stride_bytes_, traffic.request_bytes));
     }
 }
 

@@ -75,9 +75,9 @@ bool is_saturated(const NocRun& run, const NocMeasurement& measured) {
 void check(const NocRun& run) {
     if (run.packet_flits > run.cycles)
         throw std::invalid_argument(
-            fmt::format("packets of {} flits: expected at most the {} measured cycles; take "
-                        "shorter packets or more cycles",
-                        run.packet_flits, run.cycles));
+            fmt::format("packets: expected at most as many flits as the {} measured cycles, found {}; take shorter "
+                        "packets or more cycles",
+                        run.cycles, run.packet_flits));
 }
 
 namespace {

@@ -19,12 +19,14 @@ HostMemory::HostMemory(const sc_core::sc_module_name& name, const Config& config
 }
 
 void HostMemory::write(std::uint64_t address, const std::uint8_t* data, std::uint64_t bytes) {
-    if (!inside(address, bytes)) throw std::out_of_range("host memory: write beyond the end");
+    if (!inside(address, bytes))
+        throw std::out_of_range("host memory: expected a write within the memory, found one beyond the end");
     memory_.write(address, data, bytes);
 }
 
 std::vector<std::uint8_t> HostMemory::read(std::uint64_t address, std::uint64_t bytes) {
-    if (!inside(address, bytes)) throw std::out_of_range("host memory: read beyond the end");
+    if (!inside(address, bytes))
+        throw std::out_of_range("host memory: expected a read within the memory, found one beyond the end");
     std::vector<std::uint8_t> values(bytes);
     memory_.read(address, values.data(), bytes);
     return values;

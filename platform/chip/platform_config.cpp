@@ -97,30 +97,37 @@ void check(const PlatformConfig& p, const YAML::Node& root, const std::string& p
     check_overrides("dispatcher", p.dispatcher_overrides, hw::kDispatcherImplementations);
     check_overrides("network_interface", p.network_interface_overrides, hw::kNetworkInterfaceImplementations);
     check_overrides("noc", p.noc_overrides, std::vector<std::string>{"flit", "rtl", "lockstep"});
-    if (p.noc.impl == "packet" && !p.noc_overrides.text.empty()) fail("noc", "impl_of_tiles needs impl: flit");
-    if (p.tiles() + p.hbm.interfaces() + 1 > 0xFFFF) fail("chip", "more endpoints than 16 bits can number");
+    if (p.noc.impl == "packet" && !p.noc_overrides.text.empty())
+        fail("noc", "impl_of_tiles: expected impl: flit beside it, found another");
+    if (p.tiles() + p.hbm.interfaces() + 1 > 0xFFFF)
+        fail("chip", "expected endpoints that 16 bits can number, found more");
     if (const std::string message = hw::validation_error(p.noc, p.endpoints().map.routers()); !message.empty())
         fail("noc", message);
     if (p.scratchpad.network_bytes_per_cycle < p.noc.link_bytes_per_cycle)
-        fail("scratchpad", fmt::format("network_bytes_per_cycle: {} is less than noc.link_bytes_per_cycle, {}: the "
-                                       "network interface takes flits at the rate of a link",
-                                       p.scratchpad.network_bytes_per_cycle, p.noc.link_bytes_per_cycle));
+        fail("scratchpad", fmt::format("network_bytes_per_cycle: expected noc.link_bytes_per_cycle, {}, or more, found "
+                                       "{}; the network interface receives flits at the rate of a link",
+                                       p.noc.link_bytes_per_cycle, p.scratchpad.network_bytes_per_cycle));
     if (const std::string message = hw::validation_error(p.hbm); !message.empty()) fail("hbm", message);
     if (p.chip.impl == "stages" && p.network_interface.impl != "packets")
-        fail("network_interface", "impl: " + p.network_interface.impl + " needs chip.impl: tiles");
+        fail("network_interface",
+             "impl: expected chip.impl: tiles for " + p.network_interface.impl + ", found " + p.chip.impl);
     if (p.chip.impl == "stages" && p.noc.impl != "packet")
-        fail("noc", "impl: " + p.noc.impl + " needs chip.impl: tiles");
-    if (p.chip.impl == "stages" && p.chip.functional) fail("chip", "functional: yes needs impl: tiles");
+        fail("noc", "impl: expected chip.impl: tiles for " + p.noc.impl + ", found " + p.chip.impl);
+    if (p.chip.impl == "stages" && p.chip.functional)
+        fail("chip", "functional: expected no, or impl: tiles, found yes");
     if (p.chip.impl == "stages" && p.hbm.impl != "bandwidth")
-        fail("hbm", "impl: " + p.hbm.impl + " needs chip.impl: tiles");
-    if (p.chip.impl == "stages" && !p.hbm.request_log.empty()) fail("hbm", "request_log needs chip.impl: tiles");
+        fail("hbm", "impl: expected chip.impl: tiles for " + p.hbm.impl + ", found " + p.chip.impl);
+    if (p.chip.impl == "stages" && !p.hbm.request_log.empty())
+        fail("hbm", "request_log: expected chip.impl: tiles for it, found another");
     if (p.chip.impl == "stages" && !(p.pe_array_overrides.text.empty() && p.dispatcher_overrides.text.empty() &&
                                      p.network_interface_overrides.text.empty()))
-        fail("chip", "impl_of_tiles needs impl: tiles");
-    if (p.chip.impl == "tiles" && p.chip.ideal_kernel_store) fail("chip", "ideal_kernel_store needs impl: stages");
-    if (p.chip.impl == "tiles" && !p.chip.kernel_fitting) fail("chip", "kernel_fitting: no needs impl: stages");
+        fail("chip", "impl_of_tiles: expected impl: tiles for it, found another");
+    if (p.chip.impl == "tiles" && p.chip.ideal_kernel_store)
+        fail("chip", "ideal_kernel_store: expected impl: stages for it, found another");
+    if (p.chip.impl == "tiles" && !p.chip.kernel_fitting)
+        fail("chip", "kernel_fitting: expected yes, or impl: stages, found no");
     if (p.chip.impl == "tiles" && p.chip.online_scheduling_us > 0)
-        fail("chip", "online_scheduling_us needs impl: stages");
+        fail("chip", "online_scheduling_us: expected impl: stages for it, found another");
     try {
         make_hardware_description(p).check();
     } catch (const InputError& error) {
@@ -190,7 +197,7 @@ namespace {
     std::vector<std::string> keys;
     keys.reserve(described.size());
     for (const KeyDescription& one : described) keys.push_back(one.key);
-    throw InputError("--set", 0, key, "unknown key" + suggestion(key, keys));
+    throw InputError("--set", 0, key, "expected a known key, found an unknown one" + suggestion(key, keys));
 }
 
 }  // namespace

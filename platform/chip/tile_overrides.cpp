@@ -20,7 +20,7 @@ struct Override {
 std::string parse(const std::string& word, Override& entry) {
     const std::size_t equals = word.find('=');
     if (equals == std::string::npos || parse_plain_number(word.substr(0, equals), entry.tile) != Parsed::ok)
-        return fmt::format("wants tile=implementation, got \"{}\"", word);
+        return fmt::format("expected tile=implementation, found \"{}\"", word);
     entry.impl = word.substr(equals + 1);
     return "";
 }

@@ -135,7 +135,7 @@ Statement::Statement(Database& database, const std::string& sql) : database_(dat
     const bool more = std::string_view(rest).find_first_not_of(" \t\n;") != std::string_view::npos;
     if (statement_ != nullptr && !more) return;
     sqlite3_finalize(statement_);
-    throw InputError(database_.file(), 0, "", "wants one statement of SQL, got \"" + sql + "\"");
+    throw InputError(database_.file(), 0, "", "expected one statement of SQL, found \"" + sql + "\"");
 }
 
 Statement::~Statement() {

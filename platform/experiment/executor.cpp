@@ -49,7 +49,7 @@ struct Output {
 Output output_of(const std::string& command) {
     Output output;
     FILE* const pipe = popen(("(" + command + ") 2>&1").c_str(), "r");
-    if (pipe == nullptr) throw std::runtime_error("cannot run " + command);
+    if (pipe == nullptr) throw std::runtime_error("expected a command that runs, found " + command);
     char chunk[4096];
     while (const std::size_t n = std::fread(chunk, 1, sizeof chunk, pipe)) output.text.append(chunk, n);
     const int status = pclose(pipe);
@@ -148,8 +148,8 @@ bool run_by_command(const std::vector<ExecutorTask>& tasks, const ExecutorOption
         std::error_code ignored;
         fs::remove(script, ignored);
         if (!exists(answer))
-            throw std::runtime_error(
-                fmt::format("the command left no answer, exit status {}: {}", output.status, last_line(output.text)));
+            throw std::runtime_error(fmt::format("expected an answer of the command, found none, exit status {}: {}",
+                                                 output.status, last_line(output.text)));
         return read_file(answer, kMaxJsonBytes);
     };
     return run_all_in_processes(

@@ -26,7 +26,7 @@ template <class T>
 T whole_number(const std::string& file, int line, const std::string& key, const std::string& text, T low) {
     T value{};
     if (parse_plain_number(text, value) != Parsed::ok || value < low)
-        throw InputError(file, line, key, fmt::format("wants an integer from {}, got \"{}\"", low, text));
+        throw InputError(file, line, key, fmt::format("expected an integer from {}, found \"{}\"", low, text));
     return value;
 }
 
@@ -95,7 +95,7 @@ void check_use(const Experiment& experiment, const std::vector<ExperimentPoint>&
             for (const auto& option : point.run.parameters) refusals[option.first];
             for (const UnusedParameter& option :
                  registry.system_of_design(point.run.design).unused_parameters(point.run))
-                refusals[option.name] = fmt::format("has no effect here: it {}; leave it out", option.why);
+                refusals[option.name] = fmt::format("expected no value here, as it {}; leave it out", option.why);
             for (const auto& [option, refusal] : refusals) used.add(place_of(experiment, point, option), refusal);
             continue;
         }
@@ -141,12 +141,15 @@ namespace {
 /// A key that neither the sweep nor a design sets.
 void set_for_all(Experiment& experiment, const std::string& key, const std::string& value) {
     if (experiment.sweep && experiment.sweep->key == key)
-        throw InputError("--set", 0, key, "is swept by " + experiment.file);
+        throw InputError("--set", 0, key,
+                         "expected a key that is not swept, found one that is swept by " + experiment.file);
     const auto check = [&](const char* what, const auto& list) {
         for (const auto& one : list)
             if (one.set.count(key) != 0)
-                throw InputError("--set", 0, key,
-                                 fmt::format("is set by {} \"{}\" of {}", what, one.name, experiment.file));
+                throw InputError(
+                    "--set", 0, key,
+                    fmt::format("expected a key that is set once, found one that is set by {} \"{}\" of {}", what,
+                                one.name, experiment.file));
     };
     check(experiment.word(Dimension::network), experiment.networks);
     check("design", experiment.designs);
@@ -172,7 +175,7 @@ void override_settings(Experiment& experiment, const std::map<std::string, std::
         } else if (key == "seed") {
             experiment.seed = whole_number<std::uint64_t>("--set", 0, key, value, 0);
         } else if (!is_platform_key(key)) {
-            throw InputError("--set", 0, key, "unknown key: batches, seed, or a key of the platform");
+            throw InputError("--set", 0, key, "expected batches, seed or a key of the platform, found an unknown one");
         } else {
             set_for_all(experiment, key, value);
         }

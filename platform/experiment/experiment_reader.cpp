@@ -54,9 +54,10 @@ public:
         if (file_.has("sweep")) read_sweep(file_.mapping("sweep"));
         std::set<std::string> names;
         each("figures", figure_keys(experiment_), [&](MappingReader& entry, bool whole) {
-            if (!whole) file_.fail("figures", "wants mappings");
+            if (!whole) file_.fail("figures", "expected mappings, found another list");
             experiment_.figures.push_back(read_figure(entry, experiment_));
-            if (!names.insert(experiment_.figures.back().name).second) entry.fail("name", "two figures have this name");
+            if (!names.insert(experiment_.figures.back().name).second)
+                entry.fail("name", "expected a name for each figure, found this one twice");
         });
         file_.finish();
         return std::move(experiment_);
@@ -75,7 +76,7 @@ private:
     template <class Visit>
     void each(const std::string& key, const std::vector<std::string>& known, Visit visit) {
         const std::vector<YAML::Node> list = file_.list(key);
-        if (list.empty()) file_.fail(key, "is empty");
+        if (list.empty()) file_.fail(key, "expected a value, found nothing");
         for (std::size_t i = 0; i < list.size(); ++i) {
             const std::string prefix = fmt::format("{}[{}]", key, i);
             if (list[i].IsScalar()) text_ = file_.scalar(list[i], key);
@@ -89,7 +90,8 @@ private:
 
     void check_needs_no_batches() const {
         for (const Experiment::Design& design : experiment_.designs)
-            if (registry_.refusal(design.design, WorkKey::batches).empty()) file_.fail("batches", "is missing");
+            if (registry_.refusal(design.design, WorkKey::batches).empty())
+                file_.fail("batches", "expected a value, found nothing");
     }
 
     /// Paths stand relative to the experiment's file.
@@ -108,7 +110,7 @@ private:
             if (experiment_.synthetic())
                 check_option(set, key, key, result[key]);
             else if (platform_only && key.find('.') == std::string::npos)
-                set.fail(key, "is no key of a platform");
+                set.fail(key, "expected a key of a platform, found another");
         }
         return result;
     }
@@ -136,7 +138,8 @@ private:
         }
         const char* const key = experiment_.networks_key();
         for (const Experiment::Network& other : experiment_.networks)
-            if (other.name == network.name) fail(key, fmt::format("two {} are called \"{}\"", key, network.name));
+            if (other.name == network.name)
+                fail(key, fmt::format("expected different names of {}, found \"{}\" twice", key, network.name));
         experiment_.networks.push_back(std::move(network));
     }
 
@@ -145,21 +148,25 @@ private:
         for (const Experiment::Design& design : experiment_.designs) {
             for (const auto& [name, value] : design.set) {
                 if (experiment_.set.count(name) != 0)
-                    fail_at(design.line, "designs", "sets " + name + ", as the experiment does");
+                    fail_at(design.line, "designs",
+                            "expected a key that is set once, found " + name + ", which the experiment sets as well");
                 for (const Experiment::Network& traffic : experiment_.networks)
                     if (traffic.set.count(name) != 0)
-                        fail_at(design.line, "designs",
-                                fmt::format("sets {}, as traffic \"{}\" does", name, traffic.name));
+                        fail_at(
+                            design.line, "designs",
+                            fmt::format("expected a key that is set once, found {}, which traffic \"{}\" sets as well",
+                                        name, traffic.name));
             }
         }
         for (const Experiment::Network& traffic : experiment_.networks)
             for (const auto& [name, value] : traffic.set)
                 if (experiment_.set.count(name) != 0)
-                    fail_at(traffic.line, "traffic", "sets " + name + ", as the experiment does");
+                    fail_at(traffic.line, "traffic",
+                            "expected a key that is set once, found " + name + ", which the experiment sets as well");
     }
 
     static void read_phases(MappingReader& entry, Experiment::Network& network) {
-        if (!network.trace.empty()) entry.fail("phases", "a trace has no phases");
+        if (!network.trace.empty()) entry.fail("phases", "expected no phases beside a trace, found some");
         for (const YAML::Node& node : entry.list("phases")) {
             MappingReader phase(node, entry.file(), "phases");
             std::vector<std::string> known = sched::routing_keys();
@@ -167,7 +174,7 @@ private:
             phase.allow(known);
             const auto from = static_cast<std::size_t>(phase.integer("from_batch", 0, kMaxBatches));
             if (!network.phases.empty() && from <= network.phases.back().from_batch)
-                phase.fail("from_batch", "phases begin one after another");
+                phase.fail("from_batch", "expected phases that begin one after another, found others");
             network.phases.push_back({from, std::move(phase)});
         }
     }
@@ -184,7 +191,8 @@ private:
         }
         if (whole && entry.has("set")) design.set = settings(entry, false);
         for (const Experiment::Design& other : experiment_.designs)
-            if (other.name == design.name) fail("designs", "two designs are called \"" + design.name + "\"");
+            if (other.name == design.name)
+                fail("designs", "expected different names of designs, found \"" + design.name + "\" twice");
         experiment_.designs.push_back(std::move(design));
     }
 
@@ -196,26 +204,30 @@ private:
         sweep.values = reader.texts("values");
         sweep.label = reader.text_or("label", sweep.key);
         std::set<std::string> known(sweep.values.begin(), sweep.values.end());
-        if (known.size() != sweep.values.size()) reader.fail("values", "has a value twice");
+        if (known.size() != sweep.values.size()) reader.fail("values", "expected each value once, found one twice");
         if (experiment_.synthetic())
             for (const std::string& value : sweep.values) check_option(reader, "values", sweep.key, value);
         for (const Experiment::Network& traffic : experiment_.networks)
             if (traffic.set.count(sweep.key) != 0)
-                fail_at(traffic.line, "traffic", "\"" + traffic.name + "\" sets " + sweep.key + ", which is swept");
+                fail_at(
+                    traffic.line, "traffic",
+                    "expected a key that is not swept, found " + sweep.key + ", which \"" + traffic.name + "\" sets");
         const std::vector<std::string> swept =
             reader.has("designs") ? reader.texts("designs") : std::vector<std::string>{};
         for (const std::string& name : swept) {
             const auto called = [&name](const Experiment::Design& design) { return design.name == name; };
             if (std::none_of(experiment_.designs.begin(), experiment_.designs.end(), called))
-                reader.fail("designs", "the experiment has no design \"" + name + "\"");
+                reader.fail("designs", "expected a design of the experiment, found \"" + name + "\"");
         }
         for (Experiment::Design& design : experiment_.designs) {
             design.swept = swept.empty() || std::find(swept.begin(), swept.end(), design.name) != swept.end();
             if (design.swept && design.set.count(sweep.key) != 0)
                 fail_at(design.line, "designs",
-                        "design \"" + design.name + "\" sets " + sweep.key + ", which is swept");
+                        "expected a key that is not swept, found " + sweep.key + ", which design \"" + design.name +
+                            "\" sets");
         }
-        if (experiment_.set.count(sweep.key) != 0) file_.fail("set", sweep.key + " is swept");
+        if (experiment_.set.count(sweep.key) != 0)
+            file_.fail("set", "expected a key that is not swept, found " + sweep.key);
         reader.finish();
         experiment_.sweep = std::move(sweep);
     }

@@ -153,7 +153,9 @@ private:
 
     double ratio(double own, double other) const {
         const double divisor = spec_.inverse ? own : other;
-        if (divisor == 0) throw InputError(experiment_.file, spec_.line, "figures." + spec_.name, "divides by zero");
+        if (divisor == 0)
+            throw InputError(experiment_.file, spec_.line, "figures." + spec_.name,
+                             "expected a divisor other than zero, found zero");
         return (spec_.inverse ? other : own) / divisor;
     }
 
@@ -409,9 +411,10 @@ void check_measures(const Experiment& experiment, const PointResult& result) {
             const std::size_t found =
                 stacks ? parts_at(result.report, measure).size() : numbers_at(result.report, measure).size();
             if (list ? found != result.point.run.work.batches : found == 0)
-                throw InputError(experiment.file, figure.line, "figures." + figure.name + "." + key,
-                                 fmt::format("{}: the report has {} under {}", result.point.name(),
-                                             found == 0 ? "no number" : fmt::format("{} numbers", found), measure));
+                throw InputError(
+                    experiment.file, figure.line, "figures." + figure.name + "." + key,
+                    fmt::format("{}: expected one number under {} of the report, found {}", result.point.name(),
+                                measure, found == 0 ? "none" : fmt::format("{}", found)));
         };
         check("measure", figure.measure);
         if (!figure.against.empty()) check("against", figure.against);

@@ -28,7 +28,7 @@ std::vector<std::string> names_of(const std::vector<Entry>& entries) {
 }
 
 double number(MappingReader& reader, const std::string& key) {
-    if (!reader.has(key)) reader.fail(key, "is missing");
+    if (!reader.has(key)) reader.fail(key, "expected a value, found nothing");
     return reader.number_or(key, -kAnyNumber, kAnyNumber, 0);
 }
 
@@ -49,7 +49,7 @@ public:
         read_scatter_options();
         if (reader_.has("over")) figure_.over = design("over", reader_.text("over"));
         figure_.inverse = reader_.choice_or("inverse", {"no", "yes"}) == "yes";
-        if (figure_.inverse && figure_.over.empty()) reader_.fail("inverse", "needs over");
+        if (figure_.inverse && figure_.over.empty()) reader_.fail("inverse", "expected over beside it, found none");
         figure_.scale = reader_.number_or("scale", -kAnyNumber, kAnyNumber, 1);
         figure_.label =
             reader_.text_or("label", figure_.measure + (figure_.over.empty() ? "" : ", relative to " + figure_.over));
@@ -70,22 +70,22 @@ private:
         std::string text = reader_.text(key);
         const auto plain = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '-' || c == '.'; };
         if (!std::all_of(text.begin(), text.end(), plain) || text.front() == '.')
-            reader_.fail(key, "wants letters, digits, '_', '-' and '.': a file is called so");
+            reader_.fail(key, "expected a file name of letters, digits, '_', '-' and '.', found other text");
         return text;
     }
 
     std::string design(const std::string& key, const std::string& name) const {
         if (!contains(names_of(experiment_.designs), name))
-            reader_.fail(key, "the experiment has no design \"" + name + "\"");
+            reader_.fail(key, "expected a design of the experiment, found \"" + name + "\"");
         return name;
     }
 
     std::vector<std::string> selection(const std::string& key, const std::vector<std::string>& known) {
         if (!reader_.has(key)) return known;
         std::vector<std::string> chosen = reader_.texts(key);
-        if (chosen.empty()) reader_.fail(key, "is empty");
+        if (chosen.empty()) reader_.fail(key, "expected a value, found nothing");
         for (const std::string& name : chosen)
-            if (!contains(known, name)) reader_.fail(key, "the experiment has no \"" + name + "\"");
+            if (!contains(known, name)) reader_.fail(key, "expected a name of the experiment, found \"" + name + "\"");
         return chosen;
     }
 
@@ -96,18 +96,19 @@ private:
         const std::string word = reader_.choice_or(key, words);
         const auto index = std::find(words.begin(), words.end(), word) - words.begin();
         const Dimension chosen = allowed[static_cast<std::size_t>(index)];
-        if (chosen == Dimension::sweep && !experiment_.sweep) reader_.fail(key, "the experiment has no sweep");
+        if (chosen == Dimension::sweep && !experiment_.sweep)
+            reader_.fail(key, "expected a sweep of the experiment, found none");
         return chosen;
     }
 
     void read_scatter_options() {
         const bool scatter = figure_.kind == FigureSpec::Kind::scatter;
         for (const char* key : {"against", "against_label", "diagonal"})
-            if (!scatter && reader_.has(key)) reader_.fail(key, "is for scatter only");
+            if (!scatter && reader_.has(key)) reader_.fail(key, "expected for scatter only, found for another kind");
         if (!scatter) return;
-        if (experiment_.synthetic()) reader_.fail("kind", "scatter wants batches");
+        if (experiment_.synthetic()) reader_.fail("kind", "expected across: batch for scatter, found another value");
         for (const char* key : {"over", "across", "published"})
-            if (reader_.has(key)) reader_.fail(key, "is not for scatter");
+            if (reader_.has(key)) reader_.fail(key, "expected for other kinds than scatter, found for scatter");
         figure_.against = reader_.text("against");
         figure_.against_label = reader_.text_or("against_label", figure_.against);
         figure_.diagonal = reader_.choice_or("diagonal", {"no", "yes"}) == "yes";
@@ -121,17 +122,20 @@ private:
         if (figure_.kind == FigureSpec::Kind::scatter) across = {Dimension::batch};
         figure_.across = dimension("across", across);
         figure_.series = dimension("series", {Dimension::design, Dimension::network, Dimension::sweep});
-        if (figure_.inverse && figure_.kind == FigureSpec::Kind::stacks) reader_.fail("inverse", "is not for stacks");
-        if (figure_.across == figure_.series) reader_.fail("series", "is the same as across");
+        if (figure_.inverse && figure_.kind == FigureSpec::Kind::stacks)
+            reader_.fail("inverse", "expected for other kinds than stacks, found for stacks");
+        if (figure_.across == figure_.series)
+            reader_.fail("series", "expected another one than across, found the same");
         if (open(Dimension::network) && figure_.networks.size() > 1)
-            reader_.fail(experiment_.networks_key(), "choose one, or name them in across or series");
+            reader_.fail(experiment_.networks_key(), "expected one, or their key in across or series, found several");
         if (open(Dimension::design) && figure_.designs.size() > 1)
-            reader_.fail("designs", "choose one, or name them in across or series");
+            reader_.fail("designs", "expected one, or their key in across or series, found several");
         std::vector<std::string> used = figure_.designs;
         if (!figure_.over.empty()) used.push_back(figure_.over);
         for (const std::string& name : used)
             if (open(Dimension::sweep) && experiment_.design(name).swept)
-                reader_.fail("designs", "\"" + name + "\" is swept: name the sweep in across or series");
+                reader_.fail("designs",
+                             "expected the sweep in across or series, found neither, and \"" + name + "\" is swept");
         if (lines && figure_.across == Dimension::sweep) check_sweep_is_numbers();
     }
 
@@ -141,7 +145,8 @@ private:
         double before = -kAnyNumber;
         for (const std::string& value : experiment_.sweep->values) {
             const std::optional<double> x = sweep_number(value);
-            if (!x || *x <= before) reader_.fail("across", "lines want a sweep of increasing numbers, got " + value);
+            if (!x || *x <= before)
+                reader_.fail("across", "expected a sweep of increasing numbers for lines, found " + value);
             before = *x;
         }
     }
@@ -149,19 +154,20 @@ private:
     void read_line_options() {
         const bool lines = figure_.kind == FigureSpec::Kind::lines;
         for (const char* key : {"crossing", "marks", "every", "until"})
-            if (!lines && reader_.has(key)) reader_.fail(key, "is for lines only");
+            if (!lines && reader_.has(key)) reader_.fail(key, "expected for lines only, found for another kind");
         if (reader_.has("crossing")) figure_.crossing = number(reader_, "crossing");
         if (figure_.crossing && figure_.across != Dimension::sweep)
-            reader_.fail("crossing", "is for lines across the sweep");
+            reader_.fail("crossing", "expected for lines across the sweep only, found for others");
         figure_.every =
             static_cast<unsigned>(reader_.integer_or("every", 1, std::max<std::size_t>(experiment_.batches, 1), 1));
         if (figure_.every > 1 && figure_.across != Dimension::batch)
-            reader_.fail("every", "is for lines across batches");
+            reader_.fail("every", "expected for lines across batches only, found for others");
         figure_.until = reader_.text_or("until", "");
         if (!figure_.until.empty() && figure_.across != Dimension::sweep)
-            reader_.fail("until", "is for lines across the sweep");
+            reader_.fail("until", "expected for lines across the sweep only, found for others");
         if (!figure_.until.empty() && figure_.networks.size() > 1)
-            reader_.fail("until", fmt::format("is for one of {} only", experiment_.networks_key()));
+            reader_.fail("until",
+                         fmt::format("expected for one of {} only, found for several", experiment_.networks_key()));
         if (!reader_.has("marks")) return;
         for (const YAML::Node& node : reader_.list("marks")) {
             MappingReader mark(node, reader_.file(), "marks");
@@ -174,12 +180,12 @@ private:
 
     /// One number or several of a kind, or a line of numbers across the sweep.
     void add_published(MappingReader reader, const std::string& source) {
-        if (reader.has("most")) reader.fail("most", "is called max now");
+        if (reader.has("most")) reader.fail("most", "expected the key max, found its earlier name");
         reader.allow({"design", "over", "mean", "max", "crossing", networks_key(), "sweep", "line", "source"});
         std::vector<std::pair<std::string, double>> line;
         if (reader.has("line")) {
             if (figure_.networks.size() > 1)
-                reader.fail("line", "is for one of " + std::string(networks_key()) + " only");
+                reader.fail("line", "expected for one of " + std::string(networks_key()) + " only, found for several");
             MappingReader values = reader.mapping("line");
             for (const auto& [value, node] : values.nodes()) {
                 check_is_swept(values, value);
@@ -198,8 +204,9 @@ private:
     const char* networks_key() const { return experiment_.networks_key(); }
 
     void check_is_swept(const MappingReader& reader, const std::string& value) const {
-        if (!experiment_.sweep) reader.fail("sweep", "the experiment has no sweep");
-        if (!contains(experiment_.sweep->values, value)) reader.fail("sweep", "is no value of the sweep: " + value);
+        if (!experiment_.sweep) reader.fail("sweep", "expected a sweep of the experiment, found none");
+        if (!contains(experiment_.sweep->values, value))
+            reader.fail("sweep", "expected a value of the sweep, found " + value);
     }
 
     Published read_published(MappingReader reader, const std::string& source, bool is_line) const {
@@ -209,20 +216,22 @@ private:
         result.over = reader.text_or("over", figure_.over);
         for (const auto& [key, name] : {std::pair("design", result.design), std::pair("over", result.over)})
             if (!name.empty() && !contains(names_of(experiment_.designs), name))
-                reader.fail(key, "the experiment has no design \"" + name + "\"");
+                reader.fail(key, "expected a design of the experiment, found \"" + name + "\"");
         for (const auto& [key, target] :
              {std::pair("mean", &result.mean), std::pair("max", &result.max), std::pair("crossing", &result.crossing)})
             if (reader.has(key)) *target = number(reader, key);
-        if (result.crossing && !figure_.crossing) reader.fail("crossing", "the figure asks for none");
+        if (result.crossing && !figure_.crossing)
+            reader.fail("crossing", "expected crossing: yes in the figure, found none");
         if (reader.has(networks_key())) read_published_networks(reader.mapping(networks_key()), result);
         if (!result.mean && !result.max && !result.crossing && result.networks.empty() && !is_line)
-            reader.fail("", fmt::format("wants a number: mean, max, {}, line or crossing", networks_key()));
+            reader.fail("",
+                        fmt::format("expected one of mean, max, {}, line and crossing, found none", networks_key()));
         const bool values = result.mean || result.max || !result.networks.empty();
         const bool swept =
             experiment_.design(result.design).swept || (!result.over.empty() && experiment_.design(result.over).swept);
         if (reader.has("sweep") || (values && swept)) {
-            if (is_line) reader.fail("sweep", "does not go with line");
-            if (!experiment_.sweep) reader.fail("sweep", "the experiment has no sweep");
+            if (is_line) reader.fail("sweep", "expected without line, found beside it");
+            if (!experiment_.sweep) reader.fail("sweep", "expected a sweep of the experiment, found none");
             result.sweep = reader.text("sweep");
             check_is_swept(reader, result.sweep);
         }
@@ -233,7 +242,7 @@ private:
 
     void read_published_networks(MappingReader reader, Published& result) const {
         for (const auto& [name, node] : reader.nodes()) {
-            if (!contains(figure_.networks, name)) reader.fail(name, "the figure has no such network");
+            if (!contains(figure_.networks, name)) reader.fail(name, "expected a network of the figure, found another");
             result.networks[name] = number(reader, name);
         }
     }

@@ -47,8 +47,9 @@ void check_ours(const std::string& file) {
         tables.step();
         if (tables.integer(0) == 0 || tables.integer(1) > 0) return;
     }
-    throw InputError(file, 0, "",
-                     "exists and is no store of this program; choose another name, or use it with --force");
+    throw InputError(
+        file, 0, "",
+        "expected a store of this program, found another file; choose another name, or use it with --force");
 }
 
 /// A lock that a killed process loses at once, and that its children do not have.
@@ -62,14 +63,16 @@ int locked(const std::string& file) {
     lock.l_whence = SEEK_SET;
     if (fcntl(descriptor, F_SETLK, &lock) == 0) return descriptor;
     close(descriptor);
-    throw InputError(file, 0, "", "another process runs a sweep with this store");
+    throw InputError(file, 0, "",
+                     "expected a store that no process uses, found another process that runs a sweep with it");
 }
 
 }  // namespace
 
 nlohmann::ordered_json StoredPoint::parsed_report(const std::string& store) const {
     nlohmann::ordered_json document = parse_ordered_json(report, fmt::format("{}: point {}: report", store, key), 0);
-    if (!document.is_object()) throw InputError(store, 0, "point " + key, "the report is no object of JSON");
+    if (!document.is_object())
+        throw InputError(store, 0, "point " + key, "expected an object of JSON as the report, found another value");
     return document;
 }
 
@@ -129,7 +132,8 @@ void PointStore::check_sweep(const std::string& name) {
                       "json_valid(report) LIMIT 1");
     if (damaged.bind(1, name).step())
         throw InputError(file_, 0, "point " + damaged.text(0),
-                         "the report is no JSON, or nested too deep; remove the row or use another store");
+                         "expected JSON as the report, found other text or nesting that is too deep; remove the row or "
+                         "use another store");
 }
 
 void PointStore::set_sweep(const std::string& name, const std::vector<SweepRow>& rows,

@@ -172,8 +172,9 @@ bool run_experiment(const Experiment& experiment, const SystemRegistry& registry
     const std::vector<PointResult> results = ExperimentRun(experiment, points, registry, options).run();
     const auto fits = [](const PointResult& result) { return result.infeasible.empty(); };
     if (std::none_of(results.begin(), results.end(), fits))
-        throw Infeasible(experiment.file, 0, results.front().point.name(),
-                         "no point of the experiment fits; of this one: " + results.front().infeasible);
+        throw Infeasible(
+            experiment.file, 0, results.front().point.name(),
+            "expected a point of the experiment that fits, found none; of this one: " + results.front().infeasible);
 
     std::vector<Figure> figures;
     for (const FigureSpec& spec : experiment.figures) figures.push_back(make_figure(spec, experiment, results));

@@ -193,7 +193,8 @@ private:
         for (const Sweep::Objective& objective : sweep_.objectives)
             if (numbers_at(report, objective.measure).size() != 1)
                 throw InputError(sweep_.file, 0, "objectives",
-                                 fmt::format("the report of {} has no number {}", point.name(), objective.measure));
+                                 fmt::format("expected a number {} in the report of {}, found none", objective.measure,
+                                             point.name()));
     }
 
     void count() {

@@ -79,7 +79,7 @@ std::vector<Sample> samples_of(const Sweep& sweep) {
 void apply(const Sweep& sweep, const std::string& key, const std::string& value, Point& point) {
     if (key == "batch_size") {
         if (parse_plain_number(value, point.work.batch_inputs) != Parsed::ok || point.work.batch_inputs == 0)
-            throw InputError(sweep.file, 0, key, fmt::format("wants an integer from 1, got \"{}\"", value));
+            throw InputError(sweep.file, 0, key, fmt::format("expected an integer from 1, found \"{}\"", value));
     } else {
         (key.find('.') != std::string::npos ? point.overrides : point.parameters)[key] = value;
     }
@@ -155,7 +155,7 @@ std::vector<SweepPoint> points_of(const Sweep& sweep) {
             }
         }
     }
-    if (points.empty()) throw InputError(sweep.file, 0, "constraints", "no point holds them");
+    if (points.empty()) throw InputError(sweep.file, 0, "constraints", "expected a point that holds them, found none");
     return points;
 }
 

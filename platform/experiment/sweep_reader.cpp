@@ -32,7 +32,7 @@ public:
         sweep_.name = file_.text("name");
         const std::set<std::string> tables = {"point", "input", "sweep"};
         if (tables.count(sweep_.name) != 0 || sweep_.name.rfind("sqlite_", 0) == 0)
-            file_.fail("name", "is the name of a table of the store");
+            file_.fail("name", "expected another name than a table of the store has, found such a name");
         sweep_.title = file_.text_or("title", sweep_.name);
         if (file_.has("platform")) sweep_.platform = resolved(file_.text("platform"));
         if (file_.has("set")) sweep_.set = settings(file_);
@@ -55,7 +55,7 @@ private:
     template <class Visit>
     void each(const std::string& list_key, const std::string& key, Visit visit) {
         const std::vector<YAML::Node> list = file_.list(list_key);
-        if (list.empty()) file_.fail(list_key, "is empty");
+        if (list.empty()) file_.fail(list_key, "expected a value, found nothing");
         for (std::size_t i = 0; i < list.size(); ++i) {
             YAML::Node node = list[i];
             if (node.IsScalar() && !key.empty()) {
@@ -87,7 +87,7 @@ private:
     template <class List>
     void refuse_second(const MappingReader& entry, const List& list, const std::string& name) const {
         for (const auto& other : list)
-            if (other.name == name) entry.fail("name", "two have the name \"" + name + "\"");
+            if (other.name == name) entry.fail("name", "expected different names, found \"" + name + "\" twice");
     }
 
     void add_network(MappingReader& entry) {
@@ -117,8 +117,9 @@ private:
         for (const std::string& key : axis.keys) {
             for (const Sweep::Axis& other : sweep_.axes)
                 if (std::find(other.keys.begin(), other.keys.end(), key) != other.keys.end())
-                    entry.fail("key", key + " is swept by two axes");
-            if (sweep_.set.count(key) != 0) entry.fail("key", key + " is set for all points");
+                    entry.fail("key", "expected a key of one axis, found " + key + " in two");
+            if (sweep_.set.count(key) != 0)
+                entry.fail("key", "expected a key that is not set for all points, found " + key);
         }
         if (entry.has("values"))
             read_values(entry, axis);
@@ -128,7 +129,7 @@ private:
         for (const std::string& name : axis.designs) {
             const auto called = [&name](const Sweep::Design& design) { return design.name == name; };
             if (std::none_of(sweep_.designs.begin(), sweep_.designs.end(), called))
-                entry.fail("designs", "the sweep has no design \"" + name + "\"");
+                entry.fail("designs", "expected a design of the sweep, found \"" + name + "\"");
         }
         sweep_.axes.push_back(std::move(axis));
     }
@@ -140,26 +141,28 @@ private:
                 value.push_back(entry.scalar(node, "values"));
             } else {
                 if (!node.IsSequence() || node.size() != axis.keys.size())
-                    entry.fail("values", fmt::format("each wants {} values, one a key", axis.keys.size()));
+                    entry.fail("values", fmt::format("expected {} values in each, one a key, found another number",
+                                                     axis.keys.size()));
                 for (const YAML::Node& one : node) value.push_back(entry.scalar(one, "values"));
             }
             if (std::find(axis.values.begin(), axis.values.end(), value) != axis.values.end())
-                entry.fail("values", "has a value twice");
+                entry.fail("values", "expected each value once, found one twice");
             axis.values.push_back(std::move(value));
         }
-        if (axis.values.empty()) entry.fail("values", "is empty");
+        if (axis.values.empty()) entry.fail("values", "expected a value, found nothing");
     }
 
     static void read_range(MappingReader& entry, Sweep::Axis& axis) {
-        if (axis.keys.size() != 1) entry.fail("values", "is missing");
+        if (axis.keys.size() != 1) entry.fail("values", "expected a value, found nothing");
         axis.range = true;
         entry.text("from");
         entry.text("to");
         axis.from = entry.number_or("from", -kHuge, kHuge, 0);
         axis.to = entry.number_or("to", -kHuge, kHuge, 0);
-        if (axis.from >= axis.to) entry.fail("to", "is not above from");
+        if (axis.from >= axis.to) entry.fail("to", "expected a number above from, found another");
         axis.logarithmic = entry.choice_or("scale", {"linear", "log"}) == "log";
-        if (axis.logarithmic && axis.from <= 0) entry.fail("from", "wants a positive number for scale log");
+        if (axis.logarithmic && axis.from <= 0)
+            entry.fail("from", "expected a positive number for scale log, found 0 or less");
         axis.integer = entry.choice_or("integer", {"no", "yes", "true", "false"}) == "yes" ||
                        entry.text_or("integer", "no") == "true";
         const auto steps = static_cast<std::size_t>(entry.integer_or("steps", 2, kMaxPoints, 0));
@@ -183,7 +186,7 @@ private:
     void read_constraints() {
         for (const YAML::Node& node : file_.list("constraints")) {
             // Not scalar(): "<" begins a placeholder there.
-            if (!node.IsScalar()) file_.fail("constraints", "wants texts");
+            if (!node.IsScalar()) file_.fail("constraints", "expected texts, found another list");
             sweep_.constraints.emplace_back(node.Scalar(), line_of(node));
         }
     }
@@ -192,11 +195,12 @@ private:
         if (sweep_.sampling != Sweep::Sampling::grid) return;
         double points = 1;
         for (const Sweep::Axis& axis : sweep_.axes) {
-            if (axis.values.empty()) file_.fail("axes", axis.keys.front() + " wants values, or steps, on a grid");
+            if (axis.values.empty())
+                file_.fail("axes", "expected values or steps for " + axis.keys.front() + " on a grid, found neither");
             points *= static_cast<double>(axis.values.size());
         }
         if (points > static_cast<double>(kMaxPoints))
-            file_.fail("axes", fmt::format("the grid has {:.3g} points, more than {}", points, kMaxPoints));
+            file_.fail("axes", fmt::format("expected at most {} points of the grid, found {:.3g}", kMaxPoints, points));
     }
 
     void add_objective(MappingReader& entry) {

@@ -11,7 +11,7 @@ namespace {
 sched::RouteDistribution distribution_of(const RoutePhase& phase, const sched::DynGraph& graph) {
     std::optional<sched::RouteDistribution> found =
         sched::read_routing(phase.routing, graph.signatures(), graph.samples_per_input).distribution;
-    if (!found) phase.routing.fail("trace", "a phase has a distribution, not a trace");
+    if (!found) phase.routing.fail("trace", "expected a distribution in a phase, found a trace");
     return *found;
 }
 

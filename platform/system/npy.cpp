@@ -36,14 +36,14 @@ std::string_view value_of(std::string_view header, std::string_view key, const s
         header.remove_prefix(std::min(header.find_first_not_of(" :"), header.size()));
         return header;
     }
-    fail(path, fmt::format("its header has no {}", key));
+    fail(path, fmt::format("expected {} in the header, found none", key));
 }
 
 /// What is between `open` at the beginning of the text and `close`.
 std::string between(std::string_view text, char open, char close, const std::string& path, const char* key) {
     const std::size_t end = text.find(close, 1);
     if (text.empty() || text.front() != open || end == std::string_view::npos)
-        fail(path, fmt::format("its header has no {}", key));
+        fail(path, fmt::format("expected {} in the header, found none", key));
     return std::string(text.substr(1, end - 1));
 }
 
@@ -59,18 +59,19 @@ std::string read_header(InputFile& file, std::uint64_t& head_bytes) {
     const std::string& path = file.path();
     std::array<std::uint8_t, kMagicBytes + 2> begin{};
     const bool whole = file.read(begin.data(), begin.size()) == begin.size();
-    if (!whole || std::memcmp(begin.data(), kMagic, kMagicBytes) != 0) fail(path, "is no .npy file");
+    if (!whole || std::memcmp(begin.data(), kMagic, kMagicBytes) != 0)
+        fail(path, "expected a .npy file, found another");
     const unsigned version = begin[kMagicBytes];
-    if (version < 1 || version > 3) fail(path, fmt::format("is of format version {}, known are 1 to 3", version));
+    if (version < 1 || version > 3) fail(path, fmt::format("expected format version 1 to 3, found {}", version));
     std::array<std::uint8_t, 4> size{};
     const std::size_t width = version == 1 ? 2 : 4;
-    if (file.read(size.data(), width) != width) fail(path, "ends in its header");
+    if (file.read(size.data(), width) != width) fail(path, "expected a whole header, found the end of the file");
     std::size_t bytes = 0;
     for (std::size_t i = 0; i < width; ++i) bytes |= std::size_t{size[i]} << 8 * i;
     if (bytes > kMaxHeaderBytes)
-        fail(path, fmt::format("has a header of {} bytes, expected {} at most", bytes, kMaxHeaderBytes));
+        fail(path, fmt::format("expected a header of at most {} bytes, found {}", kMaxHeaderBytes, bytes));
     std::string header(bytes, '\0');
-    if (file.read(header.data(), bytes) != bytes) fail(path, "ends in its header");
+    if (file.read(header.data(), bytes) != bytes) fail(path, "expected a whole header, found the end of the file");
     head_bytes = begin.size() + width + bytes;
     return header;
 }
@@ -91,8 +92,7 @@ std::vector<std::size_t> read_shape(const std::string& text, std::size_t element
         if (words.size() != 1 || parse_plain_number(words.front(), size) != Parsed::ok)
             fail(path, "shape: expected whole numbers, found " + shown(text));
         if (__builtin_mul_overflow(count, size, &count) || count > kMaxArrayBytes / element_bytes)
-            fail(path,
-                 fmt::format("shape: ({}) has more than {} bytes, the most for such a file", text, kMaxArrayBytes));
+            fail(path, fmt::format("shape: expected at most {} bytes, found ({})", kMaxArrayBytes, text));
         shape.push_back(size);
     }
     return shape;
@@ -105,20 +105,21 @@ RawArray read_raw(const std::string& path, const std::string& type, const char* 
     RawArray raw;
     raw.type = between(value_of(header, "descr", path), '\'', '\'', path, "descr");
     if (raw.type != type)
-        fail(path, fmt::format("holds {}, wanted is {}", raw.type.size() <= 8 ? raw.type : shown(raw.type), wanted));
+        fail(path, fmt::format("expected {}, found {}", wanted, raw.type.size() <= 8 ? raw.type : shown(raw.type)));
     const std::string_view order = value_of(header, "fortran_order", path);
-    if (order.substr(0, 4) == "True") fail(path, "is in Fortran order");
-    if (order.substr(0, 5) != "False") fail(path, "its header has no fortran_order");
+    if (order.substr(0, 4) == "True") fail(path, "expected C order, found Fortran order");
+    if (order.substr(0, 5) != "False") fail(path, "expected fortran_order in the header, found none");
     const std::size_t size = raw.type.back() == '1' ? 1 : 4;
     std::size_t count = 0;
     raw.shape = read_shape(between(value_of(header, "shape", path), '(', ')', path, "shape"), size, path, count);
     const std::uint64_t data = count * size;
     // A shape that the file does not have must not take memory: a pipe is read as far as it goes.
     if (const auto bytes = file.size(); bytes && *bytes != head + data)
-        fail(path, fmt::format("has {} bytes of data, its shape wants {}", *bytes - std::min(*bytes, head), data));
+        fail(path,
+             fmt::format("expected {} bytes of data for its shape, found {}", data, *bytes - std::min(*bytes, head)));
     raw.data = file.rest(data);
     if (raw.data.size() != data)
-        fail(path, fmt::format("has {} bytes of data, its shape wants {}", raw.data.size(), data));
+        fail(path, fmt::format("expected {} bytes of data for its shape, found {}", data, raw.data.size()));
     return raw;
 }
 

@@ -118,12 +118,13 @@ public:
         const int status = reap();
         if (WIFSIGNALED(status)) {
             const int signal = WTERMSIG(status);
-            throw WorkFailed(index_,
-                             fmt::format("its process was killed by signal {} ({})", signal, strsignal(signal)));
+            throw WorkFailed(
+                index_, fmt::format("expected a result of its process, found that signal {} ({}) killed it", signal,
+                                    strsignal(signal)));
         }
         if (WEXITSTATUS(status) != 0 || received_.empty())
-            throw WorkFailed(index_,
-                             fmt::format("its process ended without a result, exit status {}", WEXITSTATUS(status)));
+            throw WorkFailed(
+                index_, fmt::format("expected a result of its process, found exit status {}", WEXITSTATUS(status)));
         std::string text = received_.substr(1);
         if (received_.front() == kResult) return text;
         std::replace(text.begin(), text.end(), '\n', ' ');

@@ -56,8 +56,7 @@ std::string System::parameter_error(const std::string& design_name, const std::s
                                     const std::string& /*value*/) const {
     const std::vector<std::string> known = design(design_name).parameters;
     if (std::find(known.begin(), known.end(), key) != known.end()) return "";
-    return fmt::format("unknown parameter {}; known parameters: {}{}", key,
-                       known.empty() ? "none" : fmt::format("{}", fmt::join(known, ", ")), suggestion(key, known));
+    return known.empty() ? "expected no parameter, found " + key : not_one_of(key, known);
 }
 
 void System::check_parameters(const Point& point) const {

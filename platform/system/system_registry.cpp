@@ -25,9 +25,7 @@ void SystemRegistry::add(std::unique_ptr<System> system) {
 
 const SystemRegistry::Known& SystemRegistry::known(const std::string& design) const {
     const auto found = designs_.find(design);
-    if (found == designs_.end())
-        throw InputError(fmt::format("design {}: unknown; known designs: {}{}", design, fmt::join(design_names(), ", "),
-                                     suggestion(design, design_names())));
+    if (found == designs_.end()) throw InputError("design: " + not_one_of(design, design_names()));
     return found->second;
 }
 
@@ -58,7 +56,7 @@ const System& SystemRegistry::system(const std::string& name) const {
         if (system->name() == name) return *system;
         known.push_back(system->name());
     }
-    throw InputError(fmt::format("system {}: unknown; known systems: {}", name, fmt::join(known, ", ")));
+    throw InputError("system: " + not_one_of(name, known));
 }
 
 std::vector<std::string> SystemRegistry::design_names() const {

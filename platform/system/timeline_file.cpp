@@ -141,13 +141,16 @@ TimelineFile::Window parse_timeline_window(const std::string& text) {
         if (part.empty()) return otherwise;
         double value = 0;
         if (parse_plain_number(part, value) != Parsed::ok || value < 0)
-            throw InputError("--timeline-window", 0, "", fmt::format("\"{}\" is no number of microseconds", part));
+            throw InputError("--timeline-window", 0, "",
+                             fmt::format("expected a number of microseconds, found \"{}\"", part));
         return value;
     };
-    if (colon == std::string::npos) throw InputError("--timeline-window", 0, "", "wants BEGIN:END in microseconds");
+    if (colon == std::string::npos)
+        throw InputError("--timeline-window", 0, "", "expected BEGIN:END in microseconds, found other text");
     window.begin_us = number(text.substr(0, colon), window.begin_us);
     window.end_us = number(text.substr(colon + 1), window.end_us);
-    if (window.end_us <= window.begin_us) throw InputError("--timeline-window", 0, "", "ends before it begins");
+    if (window.end_us <= window.begin_us)
+        throw InputError("--timeline-window", 0, "", "expected an end after the begin, found one before it");
     return window;
 }
 

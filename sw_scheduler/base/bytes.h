@@ -95,14 +95,16 @@ public:
     template <class E>
     void enumeration(E& value, E last) {
         const auto code = get<std::underlying_type_t<E>>();
-        if (code > static_cast<std::underlying_type_t<E>>(last)) fail("unknown code " + std::to_string(code));
+        if (code > static_cast<std::underlying_type_t<E>>(last))
+            fail("expected a known code, found " + std::to_string(code));
         value = static_cast<E>(code);
     }
 
     template <class E>
     void enumerations(std::vector<E>& values, E last) {
         const auto count = get<std::uint32_t>();
-        if (count > remaining()) fail("a list of " + std::to_string(count) + " items does not fit");
+        if (count > remaining())
+            fail("expected a list that fits the record, found " + std::to_string(count) + " items");
         values.resize(count);
         for (E& value : values) enumeration(value, last);
     }
@@ -110,20 +112,21 @@ public:
     template <class T>
     T get() {
         last_ = at_;
-        if (remaining() < sizeof(T)) fail("the record ends early");
+        if (remaining() < sizeof(T)) fail("expected more bytes, found the end of the record");
         at_ += sizeof(T);
         return load<T>(bytes_ + last_);
     }
     /// The next `count` bytes, which are skipped.
     const std::uint8_t* take(std::size_t count) {
         last_ = at_;
-        if (remaining() < count) fail("the record ends early");
+        if (remaining() < count) fail("expected more bytes, found the end of the record");
         at_ += count;
         return bytes_ + last_;
     }
     void expect_end() {
         last_ = at_;
-        if (remaining() > 0) fail(std::to_string(remaining()) + " bytes left over");
+        if (remaining() > 0)
+            fail("expected the end of the record, found " + std::to_string(remaining()) + " more bytes");
     }
 
     std::size_t remaining() const { return size_ - at_; }
@@ -138,7 +141,7 @@ private:
     void read(T& value) {
         if constexpr (std::is_same_v<T, bool>) {
             const auto byte = get<std::uint8_t>();
-            if (byte > 1) fail("a yes/no field is " + std::to_string(byte));
+            if (byte > 1) fail("expected 0 or 1, found " + std::to_string(byte));
             value = byte == 1;
         } else if constexpr (std::is_integral_v<T>) {
             value = get<T>();
@@ -150,7 +153,8 @@ private:
     void read(std::vector<T>& items) {
         const auto count = get<std::uint32_t>();
         // Every item takes a byte or more: a corrupt count must not reserve memory that the record cannot fill.
-        if (count > remaining()) fail("a list of " + std::to_string(count) + " items does not fit");
+        if (count > remaining())
+            fail("expected a list that fits the record, found " + std::to_string(count) + " items");
         items.resize(count);
         if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
             if (count > 0 && count <= remaining() / sizeof(T)) {

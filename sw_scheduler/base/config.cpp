@@ -10,6 +10,7 @@
 
 #include "switchyard/sw_scheduler/base/files.h"
 #include "switchyard/sw_scheduler/base/plain_number.h"
+#include "switchyard/sw_scheduler/base/shown.h"
 #include "switchyard/sw_scheduler/base/suggestion.h"
 #include "switchyard/sw_scheduler/base/yaml_check.h"
 
@@ -58,18 +59,16 @@ std::string unit_of(const std::string& key) {
     return {};
 }
 
-std::string describe_value(const YAML::Node& node) {
-    if (node.IsScalar()) return "\"" + node.Scalar() + "\"";
-    if (node.IsSequence()) return "a list";
-    if (node.IsMap()) return "a mapping";
-    return "nothing";
-}
-
 }  // namespace
 
 int line_of(const YAML::Node& node) {
     if (!node.IsDefined()) return 0;
     return node.Mark().is_null() ? 0 : node.Mark().line + 1;
+}
+
+std::string kind_of(const YAML::Node& node) {
+    if (node.IsScalar()) return shown(node.Scalar());
+    return node.IsSequence() ? "a list" : node.IsMap() ? "a mapping" : "nothing";
 }
 
 std::string key_table(const std::vector<KeyDescription>& keys) {
@@ -98,15 +97,16 @@ ConfigReader::ConfigReader(const YAML::Node& section, std::string file, std::str
     : file_(std::move(file)), prefix_(std::move(prefix)), overrides_(overrides), keys_(keys) {
     if (!section.IsDefined() || section.IsNull()) return;
     if (!section.IsMap())
-        throw InputError(file_, line_of(section), prefix_, "wants a mapping of keys, got " + describe_value(section));
+        throw InputError(file_, line_of(section), prefix_, "expected a mapping of keys, found " + kind_of(section));
     section_.reset(section);
     std::set<std::string> names;
     for (const auto& item : section_) {
         if (!item.first.IsScalar())
             throw InputError(file_, line_of(item.first), prefix_,
-                             "a key must be text, got " + describe_value(item.first));
+                             "expected text as a key, found " + kind_of(item.first));
         if (!names.insert(item.first.Scalar()).second)
-            throw InputError(file_, line_of(item.first), full_name(item.first.Scalar()), "is given twice");
+            throw InputError(file_, line_of(item.first), full_name(item.first.Scalar()),
+                             "expected the key once, found it twice");
     }
 }
 
@@ -142,10 +142,10 @@ void ConfigReader::read_number(const char* key, T& value, double low, double hig
         setting.value.IsScalar() ? parse_plain_number(setting.value.Scalar(), number) : Parsed::malformed;
     if (parsed == Parsed::malformed)
         fail(key, setting,
-             std::string("wants a plain ") + type + unit_of(key) + ", got " + describe_value(setting.value));
+             std::string("expected a plain ") + type + unit_of(key) + ", found " + kind_of(setting.value));
     const auto size = static_cast<double>(number);
     if (parsed == Parsed::out_of_range || size < low || size > high)
-        fail(key, setting, "wants " + range_text(low, high) + unit_of(key) + ", got " + setting.value.Scalar());
+        fail(key, setting, "expected " + range_text(low, high) + unit_of(key) + ", found " + setting.value.Scalar());
     value = number;
 }
 
@@ -166,14 +166,14 @@ void ConfigReader::field(const char* key, bool& value, const char* text) {
     const Setting setting = lookup(key);
     if (!setting.value.IsDefined()) return;
     if (!setting.value.IsScalar() || !YAML::convert<bool>::decode(setting.value, value))
-        fail(key, setting, "wants yes or no, got " + describe_value(setting.value));
+        fail(key, setting, "expected yes or no, found " + kind_of(setting.value));
 }
 
 void ConfigReader::field(const char* key, std::string& value, const char* text) {
     document(key, "text", value, "", text);
     const Setting setting = lookup(key);
     if (!setting.value.IsDefined()) return;
-    if (!setting.value.IsScalar()) fail(key, setting, "wants text, got " + describe_value(setting.value));
+    if (!setting.value.IsScalar()) fail(key, setting, "expected text, found " + kind_of(setting.value));
     value = setting.value.Scalar();
 }
 
@@ -186,23 +186,22 @@ void ConfigReader::choice(const char* key, std::string& value, const std::vector
         setting.value.IsScalar() && std::find(choices.begin(), choices.end(), setting.value.Scalar()) != choices.end();
     if (!known)
         fail(key, setting,
-             fmt::format("wants one of {}, got {}", fmt::join(choices, ", "), describe_value(setting.value)));
+             fmt::format("expected one of {}, found {}", fmt::join(choices, ", "), kind_of(setting.value)));
     value = setting.value.Scalar();
 }
 
 void ConfigReader::renamed(const char* earlier, const char* key) {
     const Setting setting = lookup(earlier);
     seen_.erase(earlier);
-    if (setting.value.IsDefined()) fail(earlier, setting, fmt::format("is called {} now", full_name(key)));
+    if (setting.value.IsDefined())
+        fail(earlier, setting, fmt::format("expected the key {}, found its earlier name", full_name(key)));
 }
 
 void ConfigReader::finish() const {
     for (const auto& item : section_) {
         const std::string& key = item.first.Scalar();
         if (seen_.count(key) == 0)
-            throw InputError(file_, line_of(item.first), full_name(key),
-                             fmt::format("unknown key; known: {}{}", fmt::join(seen_, ", "),
-                                         suggestion(key, {seen_.begin(), seen_.end()})));
+            throw InputError(file_, line_of(item.first), full_name(key), not_one_of(key, {seen_.begin(), seen_.end()}));
     }
 }
 

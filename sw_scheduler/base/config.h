@@ -75,5 +75,7 @@ YAML::Node load_yaml(const std::string& path);
 YAML::Node parse_yaml(const std::string& text, const std::string& name);
 /// 1-based line of a node, 0 if unknown.
 int line_of(const YAML::Node& node);
+/// What a node is, for a message: its text in quotes, "a list", "a mapping", "nothing".
+std::string kind_of(const YAML::Node& node);
 
 }  // namespace switchyard

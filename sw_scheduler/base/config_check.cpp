@@ -30,8 +30,9 @@ std::string not_made(const std::string& key, const std::vector<std::string>& cho
                      const std::string& factory) {
     if (!contains(choices, impl)) return not_among(key, choices, impl);
     return fmt::format(
-        "{}: {} is RTL, which hw::{}() does not make; call rtl::{}() of a build with SWITCHYARD_RTL (Switchyard::rtl)",
-        key, impl, factory, factory);
+        "{}: expected an implementation of hw::{}(), found {}, which is RTL; call rtl::{}() of a build with "
+        "SWITCHYARD_RTL (Switchyard::rtl)",
+        key, factory, impl, factory);
 }
 
 void ChoiceChecker::choice(const char* key, const std::string& value, const std::vector<std::string>& choices,

@@ -36,7 +36,7 @@ Bytes read_all(const std::string& path, std::uint64_t max_bytes) {
     std::error_code error;
     const std::uintmax_t size = fs::is_regular_file(path, error) ? fs::file_size(path, error) : 0;
     const auto too_large = [&] {
-        throw InputError(path, 0, "", fmt::format("has more than {} bytes, the most for such a file", max_bytes));
+        throw InputError(path, 0, "", fmt::format("expected at most {} bytes, found more", max_bytes));
     };
     if (!error && size > max_bytes) too_large();
     for (std::size_t filled = 0;;) {
@@ -78,7 +78,8 @@ std::string pipe_contents(const std::string& path) {
         const auto got = static_cast<std::size_t>(pipe.gcount());
         bytes += got;
         if (bytes > kMaxImageBytes)
-            throw InputError(path, 0, "", fmt::format("has more than {} bytes, the most for a pipe", kMaxImageBytes));
+            throw InputError(path, 0, "",
+                             fmt::format("expected at most {} bytes of a pipe, found more", kMaxImageBytes));
         for (std::size_t at = 0; at < got;) {
             const ssize_t written = ::write(copy, chunk.data() + at, got - at);
             if (written < 0) fail_to("cannot be kept in memory", path, errno);
@@ -95,8 +96,9 @@ std::ifstream open_input(const std::string& path) {
     std::error_code error;
     const fs::file_status status = fs::status(path, error);
     if (!fs::exists(status)) fail_to("cannot be read", path, error.value());
-    if (fs::is_directory(status)) throw InputError(path, 0, "", "is a directory");
-    if (!fs::is_regular_file(status) && !fs::is_fifo(status)) throw InputError(path, 0, "", "is neither file nor pipe");
+    if (fs::is_directory(status)) throw InputError(path, 0, "", "expected a file, found a directory");
+    if (!fs::is_regular_file(status) && !fs::is_fifo(status))
+        throw InputError(path, 0, "", "expected a file or a pipe, found neither");
     ReadFiles::note(path);
     return open_file(fs::is_fifo(status) ? pipe_contents(path) : path);
 }
@@ -122,7 +124,8 @@ bool read_line(std::istream& file, std::string& line, const std::string& path, i
             }
             if (next == '\n') return true;
             if (line.size() == kMaxLineBytes)
-                throw InputError(path, number, "", fmt::format("the line has more than {} bytes", kMaxLineBytes));
+                throw InputError(path, number, "",
+                                 fmt::format("expected at most {} bytes in the line, found more", kMaxLineBytes));
             line.push_back(static_cast<char>(next));
         }
     } catch (const std::ios_base::failure&) {  // of the buffer, whose text says nothing to a user

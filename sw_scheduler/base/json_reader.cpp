@@ -6,7 +6,6 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "switchyard/sw_scheduler/base/error.h"
@@ -46,7 +45,7 @@ bool JsonReader::has(const std::string& key) const {
 
 JsonReader JsonReader::member(const std::string& key) const {
     const std::string place = place_.empty() ? key : place_ + "." + key;
-    if (!has(key)) throw InputError(file_, line_, place, "is missing");
+    if (!has(key)) throw InputError(file_, line_, place, "expected a value, found nothing");
     return {value_.at(key), file_, line_, place};
 }
 
@@ -54,17 +53,18 @@ void JsonReader::allow(const std::vector<std::string>& keys) const {
     if (!value_.is_object()) expected("an object");
     for (const auto& [key, value] : value_.items())
         if (std::find(keys.begin(), keys.end(), key) == keys.end())
-            throw InputError(file_, line_, place_.empty() ? key : place_ + "." + key,
-                             fmt::format("unknown key; known: {}{}", fmt::join(keys, ", "), suggestion(key, keys)));
+            throw InputError(file_, line_, place_.empty() ? key : place_ + "." + key, not_one_of(key, keys));
 }
 
 void JsonReader::check_format(const std::string& format, int version, const std::string& what) const {
     if (!value_.is_object() || !value_.contains("format") || value_.at("format") != format)
-        throw InputError(file_, line_, "format", fmt::format("is no {}: expected {}", what, format));
+        throw InputError(
+            file_, line_, "format",
+            fmt::format("expected {} of a {}, found {}", format, what,
+                        value_.is_object() && value_.contains("format") ? found(value_.at("format")) : "nothing"));
     const JsonReader given = member("version");
     if (value_.at("version") != version)
-        given.fail(
-            fmt::format("version {} of the format; this program reads version {}", found(given.value_), version));
+        given.fail(fmt::format("expected version {} of the format, found {}", version, found(given.value_)));
 }
 
 std::string JsonReader::text() const {

@@ -29,7 +29,8 @@ void check_text(std::string_view text, const std::string& path, int first_line) 
     bool in_string = false;
     for (std::size_t i = 0; i < text.size(); ++i) {
         const char c = text[i];
-        if (c == '\0') refuse(text, i, path, first_line, fmt::format("not JSON from byte {} on: a NUL byte", i + 1));
+        if (c == '\0')
+            refuse(text, i, path, first_line, fmt::format("expected JSON, found a NUL byte at byte {}", i + 1));
         if (in_string) {
             if (c == '\\')
                 i += i + 1 < text.size() && text[i + 1] != '\0' ? 1 : 0;
@@ -40,7 +41,8 @@ void check_text(std::string_view text, const std::string& path, int first_line) 
         } else if (c == '[' || c == '{') {
             if (++depth > kMaxDepth)
                 refuse(text, i, path, first_line,
-                       fmt::format("more than {} lists and objects within each other at byte {}", kMaxDepth, i + 1));
+                       fmt::format("expected at most {} lists and objects within each other, found more at byte {}",
+                                   kMaxDepth, i + 1));
         } else if (c == ']' || c == '}') {
             --depth;
         }
@@ -71,7 +73,7 @@ public:
         std::string place;
         for (const Level& one : open_)
             if (one.next != nullptr) place += (place.empty() ? "" : ".") + one.key;
-        throw InputError(path_, 0, place, "is given twice");
+        throw InputError(path_, 0, place, "expected the key once, found it twice");
     }
 
     bool null() override { return add(nullptr); }
@@ -84,9 +86,10 @@ public:
 
     bool parse_error(std::size_t byte, const std::string& /*token*/, const json::exception& error) override {
         if (dynamic_cast<const json::out_of_range*>(&error) != nullptr)
-            throw InputError(path_, first_line_, "", "not JSON: a number is out of range");
+            throw InputError(path_, first_line_, "", "expected JSON, found a number out of range");
         // The byte counts from 1, and is one beyond a text that ends too early.
-        refuse(text_, byte > 0 ? byte - 1 : 0, path_, first_line_, fmt::format("not JSON from byte {} on", byte));
+        refuse(text_, byte > 0 ? byte - 1 : 0, path_, first_line_,
+               fmt::format("expected JSON, found other text from byte {} on", byte));
     }
 
 private:

@@ -4,9 +4,11 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "switchyard/sw_scheduler/base/config.h"
 #include "switchyard/sw_scheduler/base/plain_number.h"
+#include "switchyard/sw_scheduler/base/shown.h"
 #include "switchyard/sw_scheduler/base/suggestion.h"
 
 namespace switchyard::sched {
@@ -15,6 +17,12 @@ namespace {
 
 bool to_integer(const std::string& text, std::int64_t& value) {
     return parse_plain_number(text, value) == Parsed::ok;
+}
+
+std::vector<std::string> names(const Variables& variables) {
+    std::vector<std::string> result;
+    for (const auto& [name, value] : variables) result.push_back(name);
+    return result;
 }
 
 /// "<name>", "<name+2>", "<name-1>" -> value; false if there is no such variable, or it is no number but has an offset.
@@ -37,14 +45,16 @@ bool evaluate(const std::string& placeholder, const Variables& variables, std::s
 
 MappingReader::MappingReader(const YAML::Node& mapping, std::string file, std::string prefix, Variables variables)
     : file_(std::move(file)), prefix_(std::move(prefix)), variables_(std::move(variables)), line_(line_of(mapping)) {
-    if (!mapping.IsMap()) throw InputError(file_, line_, prefix_, "wants a mapping of keys");
+    if (!mapping.IsMap())
+        throw InputError(file_, line_, prefix_, "expected a mapping of keys, found " + kind_of(mapping));
     for (const auto& entry : mapping) {
         if (!entry.first.IsScalar() || entry.first.Scalar().find('\n') != std::string::npos)
-            throw InputError(file_, line_of(entry.first), prefix_, "a key must be one line of text");
+            throw InputError(file_, line_of(entry.first), prefix_,
+                             "expected one line of text as a key, found " + kind_of(entry.first));
         const std::string key = entry.first.Scalar();
         lines_.emplace(key, line_of(entry.first));
         if (!nodes_.emplace(key, entry.second).second)
-            throw InputError(file_, line_of(entry.first), full_key(key), "is given twice");
+            throw InputError(file_, line_of(entry.first), full_key(key), "expected the key once, found it twice");
     }
 }
 
@@ -59,7 +69,7 @@ std::string MappingReader::text_or(const std::string& key, const std::string& fa
 std::string MappingReader::choice_or(const std::string& key, const std::vector<std::string>& choices) {
     std::string value = text_or(key, choices.front());
     if (std::find(choices.begin(), choices.end(), value) == choices.end())
-        fail(key, fmt::format("wants one of {}, got \"{}\"", fmt::join(choices, ", "), value));
+        fail(key, fmt::format("expected one of {}, found \"{}\"", fmt::join(choices, ", "), value));
     return value;
 }
 
@@ -67,9 +77,9 @@ std::uint64_t MappingReader::integer(const std::string& key, std::uint64_t low, 
     const std::string value = text(key);
     std::uint64_t result = 0;
     const Parsed parsed = parse_plain_number(value, result);
-    if (parsed == Parsed::malformed) fail(key, "wants a plain integer, got \"" + value + "\"");
+    if (parsed == Parsed::malformed) fail(key, "expected a plain integer, found \"" + value + "\"");
     if (parsed == Parsed::out_of_range || result < low || result > high)
-        fail(key, fmt::format("wants {} to {}, got {}", low, high, value));
+        fail(key, fmt::format("expected {} to {}, found {}", low, high, value));
     return result;
 }
 
@@ -106,7 +116,7 @@ YAML::Node MappingReader::node(const std::string& key) {
 
 std::vector<YAML::Node> MappingReader::list(const std::string& key) {
     const YAML::Node& value = require(key);
-    if (!value.IsSequence()) fail(key, "wants a list");
+    if (!value.IsSequence()) fail(key, "expected a list, found " + kind_of(value));
     return std::vector<YAML::Node>(value.begin(), value.end());
 }
 
@@ -124,15 +134,13 @@ void MappingReader::refuse_all_but(const std::set<std::string>& known) const {
     std::string first;
     for (const auto& [key, line] : lines_)
         if (!known.count(key) && (first.empty() || line < lines_.at(first))) first = key;
-    if (!first.empty())
-        fail(first, fmt::format("unknown key; known: {}{}", fmt::join(known, ", "),
-                                suggestion(first, {known.begin(), known.end()})));
+    if (!first.empty()) fail(first, not_one_of(first, {known.begin(), known.end()}));
 }
 
 std::string MappingReader::scalar(const YAML::Node& node, const std::string& key) const {
-    if (!node.IsScalar()) fail(key, "wants one value, not a list or a mapping");
+    if (!node.IsScalar()) fail(key, "expected one value, found " + kind_of(node));
     const std::string& raw = node.Scalar();
-    if (raw.find('\n') != std::string::npos) fail(key, "wants one line of text");
+    if (raw.find('\n') != std::string::npos) fail(key, "expected one line of text, found " + shown(raw));
     // Where there are no variables, "<" is a letter of a title.
     std::string result = variables_.empty() ? raw : "";
     for (std::size_t at = result.size(); at < raw.size();) {
@@ -142,11 +150,11 @@ std::string MappingReader::scalar(const YAML::Node& node, const std::string& key
         if (open == std::string::npos) break;
         std::string value;
         if (close == std::string::npos || !evaluate(raw.substr(open + 1, close - open - 1), variables_, value))
-            fail(key, "unknown placeholder in \"" + raw + "\"");
+            fail(key, fmt::format("expected <{}>, found {}", fmt::join(names(variables_), "> or <"), shown(raw)));
         result += value;
         at = close + 1;
     }
-    if (result.empty()) fail(key, "is empty");
+    if (result.empty()) fail(key, "expected a value, found nothing");
     return result;
 }
 
@@ -162,15 +170,15 @@ void MappingReader::fail(const std::string& key, const std::string& message) con
 const YAML::Node& MappingReader::require(const std::string& key) {
     seen_.insert(key);
     const auto found = nodes_.find(key);
-    if (found == nodes_.end()) fail(key, "is missing");
+    if (found == nodes_.end()) fail(key, "expected a value, found nothing");
     return found->second;
 }
 
 double MappingReader::to_number(const YAML::Node& node, const std::string& key, double low, double high) const {
     const std::string value = scalar(node, key);
     double result = 0;
-    if (parse_plain_number(value, result) != Parsed::ok) fail(key, "wants a plain number, got \"" + value + "\"");
-    if (result < low || result > high) fail(key, fmt::format("wants {:g} to {:g}, got {}", low, high, value));
+    if (parse_plain_number(value, result) != Parsed::ok) fail(key, "expected a plain number, found \"" + value + "\"");
+    if (result < low || result > high) fail(key, fmt::format("expected {:g} to {:g}, found {}", low, high, value));
     return result;
 }
 

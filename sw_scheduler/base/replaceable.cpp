@@ -41,7 +41,8 @@ void check_replaceable(const std::string& path) {
         return;
     if (!is_written_by_us(path))
         throw InputError(path, 0, "",
-                         "exists and was not written by this program; choose another name, or replace it with --force");
+                         "expected no file, or one of this program, found another file; choose another name, or "
+                         "replace it with --force");
 }
 
 }  // namespace switchyard

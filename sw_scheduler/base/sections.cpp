@@ -2,11 +2,9 @@
 #include "switchyard/sw_scheduler/base/sections.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "switchyard/sw_scheduler/base/config.h"
 #include "switchyard/sw_scheduler/base/error.h"
-#include "switchyard/sw_scheduler/base/shown.h"
 #include "switchyard/sw_scheduler/base/suggestion.h"
 
 namespace switchyard {
@@ -15,42 +13,38 @@ namespace {
 
 constexpr const char* kSystemKey = "system";
 
-std::string kind_of(const YAML::Node& node) {
-    if (node.IsScalar()) return shown(node.Scalar());
-    return node.IsSequence() ? "a list" : node.IsMap() ? "a mapping" : "nothing";
-}
-
 }  // namespace
 
 void check_sections(const YAML::Node& root, const std::string& file, const SectionRules& rules) {
-    if (!root.IsMap()) throw InputError(file, line_of(root), "", "wants a mapping of sections, found " + kind_of(root));
+    if (!root.IsMap())
+        throw InputError(file, line_of(root), "", "expected a mapping of sections, found " + kind_of(root));
     std::set<std::string> found;
     for (const auto& item : root) {
         const auto fail = [&](const std::string& key, const std::string& message) {
             throw InputError(file, line_of(item.first), key, message);
         };
-        if (!item.first.IsScalar()) fail("", "a key must be text, found " + kind_of(item.first));
+        if (!item.first.IsScalar()) fail("", "expected text as a key, found " + kind_of(item.first));
         const std::string& key = item.first.Scalar();
         found.insert(key);
         const bool section = rules.sections.count(key) > 0, text = rules.texts.count(key) > 0;
         if (key == kSystemKey && !rules.system.empty()) {
             if (!item.second.IsScalar() || item.second.Scalar() != rules.system)
-                fail(key, fmt::format("wants {}, found {}; a platform of another system has other sections",
+                fail(key, fmt::format("expected {}, found {}; a platform of another system has other sections",
                                       rules.system, kind_of(item.second)));
         } else if (!section && !text) {
             std::set<std::string> known = rules.sections;
             known.insert(rules.texts.begin(), rules.texts.end());
             std::vector<std::string> names(known.begin(), known.end());
             if (!rules.system.empty()) names.emplace_back(kSystemKey);
-            fail(key, fmt::format("unknown section; known: {}{}", fmt::join(names, ", "), suggestion(key, names)));
+            fail(key, not_one_of(key, names));
         } else if (section && !item.second.IsMap() && !item.second.IsNull()) {
-            fail(key, "wants a mapping of keys, got " + kind_of(item.second));
+            fail(key, "expected a mapping of keys, found " + kind_of(item.second));
         } else if (text && (!item.second.IsScalar() || item.second.Scalar().empty())) {
-            fail(key, "wants text, found " + kind_of(item.second));
+            fail(key, "expected text, found " + kind_of(item.second));
         }
     }
     for (const std::string& name : rules.required)
-        if (found.count(name) == 0) throw InputError(file, line_of(root), name, "section is missing");
+        if (found.count(name) == 0) throw InputError(file, line_of(root), name, "expected a section, found none");
 }
 
 std::string section_text(const YAML::Node& root, const std::string& key) {
@@ -61,7 +55,7 @@ std::string section_text(const YAML::Node& root, const std::string& key) {
 void refuse_left_overrides(const std::map<std::string, std::string>& overrides, const std::vector<std::string>& known) {
     if (overrides.empty()) return;
     const std::string& key = overrides.begin()->first;
-    throw InputError("--set", 0, key, "unknown key" + suggestion(key, known));
+    throw InputError("--set", 0, key, "expected a known key, found an unknown one" + suggestion(key, known));
 }
 
 }  // namespace switchyard

@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <cstddef>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 namespace switchyard {
 
 namespace {
@@ -38,6 +41,11 @@ std::string suggestion(const std::string& mistyped, const std::vector<std::strin
         nearest = word;
     }
     return nearest.empty() ? "" : "; did you mean " + nearest + "?";
+}
+
+std::string not_one_of(const std::string& word, const std::vector<std::string>& known) {
+    return fmt::format("expected one of {}, found {}{}", fmt::join(known, ", "), word.empty() ? "nothing" : word,
+                       suggestion(word, known));
 }
 
 }  // namespace switchyard

@@ -10,4 +10,7 @@ namespace switchyard {
 /// are wrong, missing, too many or swapped with their neighbours; otherwise nothing.
 std::string suggestion(const std::string& mistyped, const std::vector<std::string>& known);
 
+/// "expected one of a, b, c, found WORD; did you mean b?"
+std::string not_one_of(const std::string& word, const std::vector<std::string>& known);
+
 }  // namespace switchyard

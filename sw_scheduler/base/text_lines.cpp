@@ -29,7 +29,7 @@ bool TextLines::next() {
             line_.erase(0, kByteOrderMark.size());
         if (!line_.empty() && line_.back() == '\r') line_.pop_back();
         if (const std::size_t nul = line_.find('\0'); nul != std::string::npos)
-            fail("", fmt::format("not {} from byte {} on: a NUL byte", format_, nul + 1));
+            fail("", fmt::format("expected {}, found a NUL byte at byte {}", format_, nul + 1));
         if (line_.find_first_not_of(" \t") != std::string::npos) return true;
     }
     return false;

@@ -22,21 +22,21 @@ namespace {
 /// What is wrong, in words that a reader of the file understands; yaml-cpp's own name its states.
 std::string meaning_of(const std::string& message) {
     static const std::pair<std::string_view, const char*> kMeanings[] = {
-        {YAML::ErrorMsg::END_OF_MAP_FLOW, "a { has no }"},
-        {YAML::ErrorMsg::END_OF_SEQ_FLOW, "a [ has no ]"},
-        {YAML::ErrorMsg::END_OF_MAP, "expected a key here; check the indentation"},
-        {YAML::ErrorMsg::END_OF_SEQ, "expected a - here; check the indentation"},
-        {YAML::ErrorMsg::TAB_IN_INDENTATION, "a tab indents the line; use spaces"},
-        {YAML::ErrorMsg::MAP_VALUE, "expected no colon here; put the text in quotes or check the indentation"},
-        {YAML::ErrorMsg::BLOCK_ENTRY, "expected no - here; check the indentation"},
-        {YAML::ErrorMsg::EOF_IN_SCALAR, "a quote is not closed"},
-        {YAML::ErrorMsg::FLOW_END, "a ] or } has no [ or {"},
-        {YAML::ErrorMsg::UNKNOWN_ANCHOR, "an alias has no anchor"},
-        {YAML::ErrorMsg::INVALID_ESCAPE, "unknown letter behind a backslash; put the text in single quotes"},
+        {YAML::ErrorMsg::END_OF_MAP_FLOW, "a { without }"},
+        {YAML::ErrorMsg::END_OF_SEQ_FLOW, "a [ without ]"},
+        {YAML::ErrorMsg::END_OF_MAP, "no key here; check the indentation"},
+        {YAML::ErrorMsg::END_OF_SEQ, "no - here; check the indentation"},
+        {YAML::ErrorMsg::TAB_IN_INDENTATION, "a tab that indents the line; use spaces"},
+        {YAML::ErrorMsg::MAP_VALUE, "a colon here; put the text in quotes or check the indentation"},
+        {YAML::ErrorMsg::BLOCK_ENTRY, "a - here; check the indentation"},
+        {YAML::ErrorMsg::EOF_IN_SCALAR, "a quote that is not closed"},
+        {YAML::ErrorMsg::FLOW_END, "a ] or } without [ or {"},
+        {YAML::ErrorMsg::UNKNOWN_ANCHOR, "an alias without anchor"},
+        {YAML::ErrorMsg::INVALID_ESCAPE, "an unknown letter behind a backslash; put the text in single quotes"},
     };
     for (const auto& [begin, meaning] : kMeanings)
         if (message.compare(0, begin.size(), begin) == 0) return meaning;
-    return "check quotes, brackets, colons and indentation";
+    return "a mistake; check quotes, brackets, colons and indentation";
 }
 
 class DocumentCheck : public YAML::EventHandler {
@@ -52,7 +52,8 @@ public:
     }
     void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
         const auto found = sizes_.find(anchor);
-        if (found == sizes_.end()) fail(mark, "an alias is within the node that it stands for");
+        if (found == sizes_.end())
+            fail(mark, "expected an alias of another node, found one within the node that it stands for");
         add(mark, found->second);
         end_node();
     }
@@ -85,9 +86,10 @@ private:
         throw InputError(file_, mark.is_null() ? 0 : mark.line + 1, place, message);
     }
     void add(const YAML::Mark& mark, std::size_t nodes) {
-        if (documents_ > 1) fail(mark, "a second YAML document begins; a file has one");
+        if (documents_ > 1) fail(mark, "expected one YAML document, found a second");
         nodes_ += nodes;
-        if (nodes_ > kMaxYamlNodes) fail(mark, fmt::format("more than {} values, aliases included", kMaxYamlNodes));
+        if (nodes_ > kMaxYamlNodes)
+            fail(mark, fmt::format("expected at most {} values, aliases included, found more", kMaxYamlNodes));
     }
     void scalar(const YAML::Mark& mark, YAML::anchor_t anchor, const std::string& value) {
         add(mark, 1);
@@ -95,14 +97,14 @@ private:
         if (!levels_.empty() && levels_.back().mapping && levels_.back().at_key) {
             Level& level = levels_.back();
             level.key = value.find('\n') == std::string::npos ? value : "";
-            if (!level.keys.insert(value).second) fail(mark, "is given twice");
+            if (!level.keys.insert(value).second) fail(mark, "expected the key once, found it twice");
         }
         end_node();
     }
     void open(const YAML::Mark& mark, YAML::anchor_t anchor, bool mapping) {
         add(mark, 1);
         if (levels_.size() == static_cast<std::size_t>(kMaxDepth))
-            fail(mark, fmt::format("more than {} lists and mappings within each other", kMaxDepth));
+            fail(mark, fmt::format("expected at most {} lists and mappings within each other, found more", kMaxDepth));
         levels_.push_back({mapping, anchor, nodes_ - 1, mapping, "", {}});
     }
     void close() {
@@ -137,8 +139,8 @@ std::string plain_yaml(const std::string& text, const std::string& file) {
         if (c == '\r' && i + 1 < text.size() && text[i + 1] == '\n') continue;
         if ((c < 0x20 && c != '\t' && c != '\n') || c == 0x7F || c == 0xFF || c == 0xFE)
             throw InputError(file, line_of_byte(text, i), "",
-                             c == 0 ? fmt::format("not YAML from byte {} on: a NUL byte", i + 1)
-                                    : fmt::format("not YAML from byte {} on: byte {:#04x}; expected UTF-8", i + 1, c));
+                             fmt::format("expected YAML in UTF-8, found {} at byte {}",
+                                         c == 0 ? "a NUL byte" : fmt::format("byte {:#04x}", c), i + 1));
         plain.push_back(text[i]);
     }
     return plain;
@@ -161,7 +163,7 @@ void check_yaml(const std::string& text, const std::string& file) {
         parse(text, check);
     } catch (const YAML::Exception& error) {
         throw InputError(file, error.mark.is_null() ? 0 : error.mark.line + 1, "",
-                         "not YAML: " + meaning_of(error.msg));
+                         "expected YAML, found " + meaning_of(error.msg));
     }
     if (text.find_first_of("'\"") == std::string::npos) return;
     // yaml-cpp closes a quote at the end of the file. An end of the document within quotes it refuses.
@@ -169,7 +171,7 @@ void check_yaml(const std::string& text, const std::string& file) {
         DocumentCheck check(file);
         parse(text + "\n...\n", check);
     } catch (const YAML::Exception&) {
-        throw InputError(file, 0, "", "not YAML: a quote is not closed before the end of the file");
+        throw InputError(file, 0, "", "expected YAML, found a quote that is not closed before the end of the file");
     }
 }
 

@@ -43,9 +43,11 @@ BatchCompiler::BatchCompiler(const RoutedNetwork& network, StageCompiler& stages
     if (host_decides && (devices_ > 1 || network.cells != 1))
         throw InputError(network.file, 0, "", "a network whose host decides runs on one device, one cell at a time");
     if (!host_decides && mechanisms_.speculative_routing)
-        throw InputError(network.file, 0, "", "speculative routing wants a network whose host decides");
+        throw InputError(network.file, 0, "",
+                         "expected a network whose host decides for speculative routing, found another");
     if (!host_decides && moves_weights())
-        throw InputError(network.file, 0, "", "weights that come and go want a network whose host decides");
+        throw InputError(network.file, 0, "",
+                         "expected a network whose host decides for weights that come and go, found another");
     if (!mechanisms_.placement_file.empty())
         placement_ = placement_of_file(network, mechanisms_.placement_file, devices_);
     else if (mechanisms_.placement == "profile")

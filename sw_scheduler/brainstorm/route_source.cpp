@@ -51,7 +51,7 @@ std::size_t drawn(const std::vector<double>& weights, double u) {
 
 void check_weights(const RouteDeclaration& d, std::size_t wanted) {
     if (d.weights.size() != wanted)
-        throw InputError(fmt::format("routes: {} weights, wants {}", d.weights.size(), wanted));
+        throw InputError(fmt::format("routes: expected {} weights, found {}", wanted, d.weights.size()));
 }
 
 void drop_above(CellRoutes& routes, const RouterShape& router) {
@@ -118,7 +118,8 @@ std::vector<CellRoutes> routes_of_batch(const RouteDeclaration& d, const std::ve
         config.branches = routers.front().branches;
         for (const RouterShape& router : routers)
             if (router.branches != config.branches || router.k != 1)
-                throw InputError("routes: zipf wants routers of as many branches, one branch a cell");
+                throw InputError(
+                    "routes: expected routers of equal branches and one branch a cell for zipf, found others");
         config.cells = cells;
         config.skew = d.skew;
         config.correlation = d.correlation;
@@ -153,7 +154,8 @@ std::vector<CellRoutes> routes_of_batch(const RouteDeclaration& d, const std::ve
                 for (std::vector<std::size_t>& taken : routes) taken = {drawn(d.weights, random.uniform())};
                 break;
             case Kind::exits:
-                if (router.branches != 2) throw InputError("routes: exits want routers of two branches");
+                if (router.branches != 2)
+                    throw InputError("routes: expected routers of two branches for exits, found others");
                 for (std::size_t cell = 0; cell < cells; ++cell) routes[cell] = {exits[cell] == r ? 1u : 0u};
                 break;
             case Kind::gates: {

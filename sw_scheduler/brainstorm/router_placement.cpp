@@ -71,7 +71,8 @@ Placement read_router(const MappingReader& section, const PlacedRouter& router, 
     const auto fail = [&](int line, const std::string& message) {
         throw InputError(section.file(), line, "routers." + router.name, message);
     };
-    if (!list.IsSequence()) fail(section.line_of_key(router.name), "wants the device of each branch, in a list");
+    if (!list.IsSequence())
+        fail(section.line_of_key(router.name), "expected a list of the device of each branch, found none");
     Placement placement;
     std::vector<std::size_t> count(devices);
     const std::size_t each = branches_of_a_device(router.branches, devices);
@@ -80,7 +81,8 @@ Placement read_router(const MappingReader& section, const PlacedRouter& router, 
         const std::size_t branch = placement.size();
         if (branch == router.branches) fail(line_of(node), fmt::format("has {} branches", router.branches));
         if (!node.IsScalar() || parse_plain_number(node.Scalar(), device) != Parsed::ok || device >= devices)
-            fail(line_of(node), fmt::format("branch {}: wants a device from 0 to {}", branch, devices - 1));
+            fail(line_of(node),
+                 fmt::format("branch {}: expected a device from 0 to {}, found another", branch, devices - 1));
         if (++count[device] > each)
             fail(line_of(node),
                  fmt::format("branch {}: device {} takes {} branches of {}", branch, device, each, router.branches));
@@ -102,7 +104,7 @@ std::vector<Placement> read_placement(const std::string& path, const std::vector
     MappingReader section = file.mapping("routers");
     std::vector<Placement> placements;
     for (const PlacedRouter& router : routers) {
-        if (!section.has(router.name)) section.fail(router.name, "is missing");
+        if (!section.has(router.name)) section.fail(router.name, "expected a value, found nothing");
         placements.push_back(read_router(section, router, section.node(router.name), devices));
     }
     for (const auto& entry : section.nodes())

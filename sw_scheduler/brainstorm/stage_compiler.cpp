@@ -289,7 +289,8 @@ void StageCompiler::batched(RoutedSteps& result, std::size_t index, const std::v
                             std::uint64_t cells, std::uint64_t capacity, const std::vector<bool>& local) {
     const Stage& stage = network_.stages[index];
     if (stage.branches.size() != 1)
-        throw InputError(network_.file, 0, "", "batched and einsum want branches that are alike");
+        throw InputError(network_.file, 0, "",
+                         "expected branches that are alike for batched and einsum, found different ones");
     std::uint64_t largest = 0;
     for (const std::uint64_t load : loads) largest = std::max(largest, load);
     std::vector<std::size_t> experts;

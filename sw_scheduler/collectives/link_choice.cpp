@@ -40,7 +40,8 @@ std::shared_ptr<const LinkTopology> chosen_topology(const LinkChoice& choice, co
                 make_link_topology(choice.family, choice.devices, kind).scaled(choice.rate_factor));
         }
         if (choice.topology.empty())
-            throw InputError(path, 0, "links", "several devices want a `topology` or a `family`");
+            throw InputError(path, 0, "links",
+                             "expected a `topology` or a `family` for several devices, found neither");
         const std::filesystem::path file = std::filesystem::path(path).parent_path() / choice.topology;
         const LinkTopology all = read_link_topology(file.lexically_normal().string());
         if (choice.devices > all.devices())

@@ -71,7 +71,7 @@ LinkTopology parse_link_topology(const std::string& text, const std::string& fil
         MappingReader one(element, file, fmt::format("links[{}]", links.size()));
         one.allow({"between", "kind", "count"});
         const std::vector<std::string> ends = one.texts("between");
-        if (ends.size() != 2) one.fail("between", "wants two nodes");
+        if (ends.size() != 2) one.fail("between", "expected two nodes, found another number");
         for (const std::string& end : ends)
             if (numbers.count(end) == 0) one.fail("between", fmt::format("unknown node {}", end));
         if (ends[0] == ends[1]) one.fail("between", "a link from a node to itself");

@@ -133,7 +133,7 @@ std::vector<SubGraph> candidate_subgraphs(const Supernet& supernet, std::uint64_
 
 std::vector<SubGraph> read_subgraphs(const std::string& path, const Supernet& supernet, std::uint64_t capacity) {
     const YAML::Node root = load_yaml(path);
-    if (!root.IsMap()) throw InputError(path, line_of(root), "", "wants SubGraphs");
+    if (!root.IsMap()) throw InputError(path, line_of(root), "", "expected a mapping with subgraphs, found none");
     MappingReader reader(root, path, "");
     std::vector<SubGraph> subgraphs;
     for (const YAML::Node& node : reader.list("subgraphs")) {
@@ -146,7 +146,7 @@ std::vector<SubGraph> read_subgraphs(const std::string& path, const Supernet& su
                                              [&name = name](const Tensor& t) { return t.name == name; });
             if (tensor == supernet.tensors.end()) slices.fail(name, "the supernet has no such tensor");
             const std::vector<double> sizes = slices.numbers(name, 1, 1 << 20);
-            if (sizes.size() != 2) slices.fail(name, "wants [kernels, channels]");
+            if (sizes.size() != 2) slices.fail(name, "expected [kernels, channels], found another list");
             const WeightSlice slice{static_cast<std::uint32_t>(sizes[0]), static_cast<std::uint32_t>(sizes[1])};
             if (!(slice.shared_with(tensor->whole) == slice))
                 slices.fail(name, fmt::format("does not nest: the tensor has {} x {}", tensor->whole.kernels,
@@ -160,7 +160,7 @@ std::vector<SubGraph> read_subgraphs(const std::string& path, const Supernet& su
         subgraphs.push_back(std::move(subgraph));
     }
     reader.finish();
-    if (subgraphs.empty()) throw InputError(path, 0, "subgraphs", "wants a SubGraph at least");
+    if (subgraphs.empty()) throw InputError(path, 0, "subgraphs", "expected at least one SubGraph, found none");
     return subgraphs;
 }
 

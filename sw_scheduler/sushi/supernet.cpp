@@ -74,9 +74,11 @@ int append_layer(const Supernet& supernet, SubNet& subnet, const MappingReader& 
     const WeightSlice wanted = use.layer.weights();
     if (use.layer.side != found->side || wanted.kernels > found->whole.kernels ||
         wanted.channels > found->whole.channels)
-        from.fail("", fmt::format("does not nest: layer {} wants {} x {} x {}x{}, its tensor has {} x {} x {}x{}",
-                                  use.name, wanted.kernels, wanted.channels, use.layer.side, use.layer.side,
-                                  found->whole.kernels, found->whole.channels, found->side, found->side));
+        from.fail(
+            "", fmt::format(
+                    "does not nest: expected for layer {} a tensor of at least {} x {} x {}x{}, found {} x {} x {}x{}",
+                    use.name, wanted.kernels, wanted.channels, use.layer.side, use.layer.side, found->whole.kernels,
+                    found->whole.channels, found->side, found->side));
     use.tensor = static_cast<std::uint32_t>(found - supernet.tensors.begin());
     subnet.layers.push_back(std::move(use));
     return static_cast<int>(subnet.layers.size()) - 1;
@@ -104,7 +106,7 @@ ListedLayer read_layer(MappingReader reader) {
     layer.kernels = number("kernels", 1 << 20, 1);
     layer.channels = number("channels", 1 << 20, 1);
     layer.side = number("side", 31, 1);
-    if (layer.side % 2 == 0) reader.fail("side", "wants an odd number");
+    if (layer.side % 2 == 0) reader.fail("side", "expected an odd number, found an even one");
     layer.stride = number("stride", 16, 1);
     layer.depthwise = reader.choice_or("depthwise", {"no", "yes"}) == "yes";
     layer.sums_pixels = reader.choice_or("sums_pixels", {"no", "yes"}) == "yes";
@@ -145,7 +147,8 @@ SubNet read_listed_subnet(const Supernet& supernet, const std::vector<ListedLaye
         const auto number_of_layer = [&](const std::string& name) {
             const auto found = numbers.find(name);
             if (found == numbers.end())
-                mapping.fail("", fmt::format("layer {} wants layer {} before it", listed.name, name));
+                mapping.fail("",
+                             fmt::format("expected for layer {} layer {} before it, found none", listed.name, name));
             return found->second;
         };
         use.input = listed.from.empty() ? last : number_of_layer(listed.from);
@@ -178,7 +181,7 @@ SubNet read_listed_subnet(const Supernet& supernet, const std::vector<ListedLaye
 
 Supernet read_supernet(const std::string& path) {
     const YAML::Node root = load_yaml(path);
-    if (!root.IsMap()) throw InputError(path, line_of(root), "", "wants a supernet");
+    if (!root.IsMap()) throw InputError(path, line_of(root), "", "expected a mapping of a supernet, found none");
     MappingReader reader(root, path, "");
     reader.allow({"name", "family", "accuracy_source", "input", "layers", "weights", "inputs", "logits", "subnets"});
     Supernet supernet;
@@ -208,7 +211,7 @@ Supernet read_supernet(const std::string& path) {
             supernet.tensors.push_back({listed.name, listed.layer.weights(), listed.layer.side});
         }
     } else {
-        if (supernet.height != supernet.width) reader.fail("input", "wants a square input");
+        if (supernet.height != supernet.width) reader.fail("input", "expected a square input, found another");
         family == "ofa_resnet50" ? add_resnet_tensors(supernet) : add_mobilenet_tensors(supernet);
     }
     for (const YAML::Node& node : reader.list("subnets")) {
@@ -224,7 +227,7 @@ Supernet read_supernet(const std::string& path) {
         subnet.accuracy = accuracy;
         supernet.subnets.push_back(std::move(subnet));
     }
-    if (supernet.subnets.empty()) reader.fail("subnets", "wants a SubNet at least");
+    if (supernet.subnets.empty()) reader.fail("subnets", "expected at least one SubNet, found none");
     reader.finish();
     return supernet;
 }

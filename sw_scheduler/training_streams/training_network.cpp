@@ -225,7 +225,8 @@ std::uint32_t TrainingNetwork::likeliest_path(const std::vector<float>& features
 TrainingNetwork make_training_network(const TrainingNetworkConfig& config, const GpuDescription& gpu,
                                       const std::string& file) {
     if (config.network == kRecorded) return recorded_network(config, file);
-    if (!config.log.empty()) throw InputError(file, 0, "training.log", "wants network: recorded");
+    if (!config.log.empty())
+        throw InputError(file, 0, "training.log", "expected none, found one; set network: recorded");
     const auto kind =
         std::find_if(kinds().begin(), kinds().end(), [&](const Kind& k) { return k.name == config.network; });
     if (kind == kinds().end()) throw InputError(file, 0, "training.network", "unknown: " + config.network);

@@ -12,7 +12,7 @@ namespace switchyard::sched {
 std::vector<std::uint32_t> sample_counts(const DynGraph& graph, const BatchRouting& routing) {
     if (routing.samples != graph.batch_samples() || routing.masks.size() != graph.switches.size())
         throw InputError(graph.file, 0, "routing",
-                         fmt::format("wants {} samples and {} switches, got {} and {}", graph.batch_samples(),
+                         fmt::format("expected {} samples and {} switches, found {} and {}", graph.batch_samples(),
                                      graph.switches.size(), routing.samples, routing.masks.size()));
     std::vector<std::uint32_t> counts;
     counts.reserve(graph.operators.size());

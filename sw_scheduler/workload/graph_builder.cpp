@@ -161,7 +161,7 @@ void GraphBuilder::place_switch(const LayerSpec& layer) {
     Operator& gate = graph_.operators[static_cast<std::size_t>(mask.source.producer)];
     if (layer.patience > 0 && gate.shape.out_channels < 2)
         throw InputError(graph_.file, layer.line, layer.key("patience"),
-                         "wants a gate with an output a label, \"" + layer.gate + "\" has one");
+                         "expected a gate with an output a label, found \"" + layer.gate + "\", which has one");
 
     check_cells(layer, data.shape());
     if (layer.router && !gate_chooses(*layer.router) && !gate.parameters.empty())
@@ -262,7 +262,7 @@ void GraphBuilder::place_sink(const LayerSpec& layer) {
     const Value input = value(layer.from.front(), layer, "from");
     if (input.source.switch_id == kNoSwitch)
         throw InputError(graph_.file, layer.line, layer.key("from"),
-                         "a sink wants a branch of a switch, not \"" + layer.from.front() + "\"");
+                         "expected a branch of a switch for a sink, found \"" + layer.from.front() + "\"");
     std::vector<unsigned>& sinks = graph_.switches[static_cast<std::size_t>(input.source.switch_id)].sinks;
     const auto at = std::lower_bound(sinks.begin(), sinks.end(), input.source.branch);
     if (at == sinks.end() || *at != input.source.branch) sinks.insert(at, input.source.branch);
@@ -329,9 +329,10 @@ void GraphBuilder::add_factor(const LayerSpec& layer, const Value& input, Operat
     Value factor = value(layer.factor, layer, "fused");
     require_same_path(layer, layer.factor, input, factor);
     if (factor.source.reduce != EdgeReduce::none || factor.source.shape.rows != 1 || factor.source.shape.columns != 1)
-        throw InputError(graph_.file, layer.line, layer.key("fused"),
-                         fmt::format("scales with \"{}\" of {}: wants channels x 1 x 1 that an operator computes",
-                                     layer.factor, to_string(factor.shape())));
+        throw InputError(
+            graph_.file, layer.line, layer.key("fused"),
+            fmt::format("expected a scale of channels x 1 x 1 that an operator computes, found \"{}\" of {}",
+                        layer.factor, to_string(factor.shape())));
     factor.source.role = OperandRole::factor;
     op.inputs.push_back(factor.source);
 }

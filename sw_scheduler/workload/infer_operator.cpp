@@ -67,7 +67,7 @@ std::uint16_t position_tokens(const LayerSpec& layer, const TensorShape& result,
     const std::uint32_t tokens = samples_per_input * result.rows;
     if (result.columns != 1)
         throw InputError(file, layer.line, layer.key("fused"),
-                         fmt::format("a position wants channels x tokens x 1, got {}", to_string(result)));
+                         fmt::format("expected channels x tokens x 1 for a position, found {}", to_string(result)));
     if (tokens > 0xFFFF)
         throw InputError(file, layer.line, layer.key("fused"),
                          fmt::format("a position of {} tokens; at most 65535 are supported", tokens));
@@ -117,9 +117,11 @@ Operator infer_operator(const LayerSpec& layer, const TensorShape& input, const 
     };
     const auto want_tokens = [&] {
         if (input.columns != 1)
-            throw InputError(file, layer.line, layer.key("from"),
-                             fmt::format("a {} wants channels x tokens x 1, got {}: pool it, or use a convolution",
-                                         to_string(shape.kind), to_string(input)));
+            throw InputError(
+                file, layer.line, layer.key("from"),
+                fmt::format(
+                    "expected for a {} an input of channels x tokens x 1, found {}; pool it, or use a convolution",
+                    to_string(shape.kind), to_string(input)));
     };
     switch (shape.kind) {
         case OpKind::convolution:
@@ -144,10 +146,10 @@ Operator infer_operator(const LayerSpec& layer, const TensorShape& input, const 
         case OpKind::attention:
             want_tokens();
             if (input.channels % 3 != 0)
-                throw InputError(file, layer.line, layer.key("from"),
-                                 fmt::format("attention wants queries, keys and values side by side: {} channels are "
-                                             "no multiple of 3",
-                                             input.channels));
+                throw InputError(
+                    file, layer.line, layer.key("from"),
+                    fmt::format("expected queries, keys and values side by side, a multiple of 3 channels, found {}",
+                                input.channels));
             shape.out_channels = static_cast<std::uint16_t>(input.channels / 3);
             shape.heads = layer.heads;
             if (shape.out_channels % shape.heads != 0)
@@ -156,10 +158,10 @@ Operator infer_operator(const LayerSpec& layer, const TensorShape& input, const 
                     fmt::format("{} channels cannot be cut into {} heads", shape.out_channels, shape.heads));
             shape.joined = joined_samples(layer, samples_per_input, file);
             if (shape.joined > 1 && input.rows != 1)
-                throw InputError(file, layer.line, layer.key("over"),
-                                 fmt::format("an attention over the samples of an input wants samples of one token, "
-                                             "got {}",
-                                             to_string(input)));
+                throw InputError(
+                    file, layer.line, layer.key("over"),
+                    fmt::format("expected samples of one token for an attention over the samples of an input, found {}",
+                                to_string(input)));
             op.macs_per_sample = 2 * std::uint64_t{input.rows} * input.rows * shape.joined * shape.out_channels;
             break;
         case OpKind::pool:

@@ -76,7 +76,7 @@ class KernelLine {
 public:
     KernelLine(const std::string& text, std::string path, int line) : path_(std::move(path)), line_(line) {
         object_ = parse_json(text, path_, line_);
-        if (!object_.is_object()) fail("", "wants a JSON object");
+        if (!object_.is_object()) fail("", "expected a JSON object, found another value");
         static const std::set<std::string> kKnown{"name",
                                                   "grid",
                                                   "block",
@@ -93,7 +93,7 @@ public:
                                                   "dependent_loads",
                                                   kProgramKey};
         for (const auto& [key, value] : object_.items())
-            if (kKnown.count(key) == 0) fail(key, "unknown key");
+            if (kKnown.count(key) == 0) fail(key, "expected a known key, found an unknown one");
     }
 
     GpuKernel read() const {
@@ -122,7 +122,7 @@ private:
         throw InputError(path_, line_, key, message);
     }
     std::uint64_t whole(const std::string& key, const nlohmann::json& value) const {
-        if (!value.is_number_unsigned()) fail(key, "wants an integer of 0 or more");
+        if (!value.is_number_unsigned()) fail(key, "expected an integer of 0 or more, found another value");
         return value.get<std::uint64_t>();
     }
     std::uint64_t number(const char* key) const { return object_.contains(key) ? whole(key, object_.at(key)) : 0; }
@@ -134,14 +134,15 @@ private:
         return object_.contains(key) ? narrow(key, number(key)) : otherwise;
     }
     std::string text(const char* key) const {
-        if (!object_.contains(key)) fail(key, "is missing");
-        if (!object_.at(key).is_string()) fail(key, "wants a text");
+        if (!object_.contains(key)) fail(key, "expected a value, found nothing");
+        if (!object_.at(key).is_string()) fail(key, "expected a text, found another value");
         return object_.at(key).get<std::string>();
     }
     std::array<std::uint32_t, 3> dimensions(const char* key) const {
-        if (!object_.contains(key)) fail(key, "is missing");
+        if (!object_.contains(key)) fail(key, "expected a value, found nothing");
         const nlohmann::json& list = object_.at(key);
-        if (!list.is_array() || list.empty() || list.size() > 3) fail(key, "wants a list of one to three integers");
+        if (!list.is_array() || list.empty() || list.size() > 3)
+            fail(key, "expected a list of one to three integers, found another value");
         std::array<std::uint32_t, 3> result{1, 1, 1};
         for (std::size_t i = 0; i < list.size(); ++i) result[i] = narrow(key, whole(key, list[i]));
         return result;
@@ -149,9 +150,10 @@ private:
     std::vector<MemorySegment> segments(const char* key) const {
         std::vector<MemorySegment> result;
         if (!object_.contains(key)) return result;
-        if (!object_.at(key).is_array()) fail(key, "wants a list of [address, bytes]");
+        if (!object_.at(key).is_array()) fail(key, "expected a list of [address, bytes], found another value");
         for (const nlohmann::json& pair : object_.at(key)) {
-            if (!pair.is_array() || pair.size() != 2) fail(key, "wants a list of [address, bytes]");
+            if (!pair.is_array() || pair.size() != 2)
+                fail(key, "expected a list of [address, bytes], found another value");
             result.push_back({whole(key, pair[0]), whole(key, pair[1])});
         }
         return result;

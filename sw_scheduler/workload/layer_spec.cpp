@@ -31,7 +31,7 @@ void check_name(const MappingReader& reader, const std::string& name) {
     for (const char c : name) {
         const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
         if (!letter && !is_digit(c) && c != '_' && c != '-' && c != '.')
-            reader.fail("name", "wants letters, digits, '_', '-' and '.', got \"" + name + "\"");
+            reader.fail("name", "expected letters, digits, '_', '-' and '.', found \"" + name + "\"");
     }
     const std::size_t dot = name.rfind('.');
     if (dot != std::string::npos &&
@@ -44,14 +44,14 @@ void check_name(const MappingReader& reader, const std::string& name) {
 
 void read_filter(MappingReader& reader, LayerSpec& layer) {
     const std::vector<std::string> sides = reader.texts("filter");
-    if (sides.size() > 2) reader.fail("filter", "wants a size, or rows and columns");
+    if (sides.size() > 2) reader.fail("filter", "expected a size, or rows and columns, found another list");
     const auto side = [&](const std::string& text) {
         std::uint16_t value = 0;
         if (parse_plain_number(text, value) != Parsed::ok || value == 0)
-            reader.fail("filter", "wants a positive integer, got \"" + text + "\"");
+            reader.fail("filter", "expected a positive integer, found \"" + text + "\"");
         return value;
     };
-    if (sides.empty()) reader.fail("filter", "is empty");
+    if (sides.empty()) reader.fail("filter", "expected a value, found nothing");
     layer.filter_rows = side(sides.front());
     layer.filter_columns = side(sides.back());
     layer.stride = static_cast<std::uint16_t>(reader.integer_or("stride", 1, 15, 1));
@@ -103,8 +103,8 @@ void read_fused(MappingReader& reader, LayerSpec& layer) {
             const auto found = kFusedNames.find(step.IsMap() ? "" : reader.scalar(step, "fused"));
             if (found == kFusedNames.end())
                 reader.fail("fused",
-                            "wants bias, norm, relu, sigmoid, softmax, layer_norm, position, {add: TENSOR}, "
-                            "{scale: TENSOR}, {layer_norm: PARAMETERS} or {position: PARAMETERS}");
+                            "expected bias, norm, relu, sigmoid, softmax, layer_norm, position, {add: TENSOR}, {scale: "
+                            "TENSOR}, {layer_norm: PARAMETERS} or {position: PARAMETERS}, found another");
             layer.fused.push_back(found->second);
         }
     }
@@ -123,7 +123,7 @@ void read_router(MappingReader& reader, LayerSpec& layer) {
     if (by_number && !layer.gate.empty())
         reader.fail("gate", "stands beside a router that chooses by the number of a sample or task, without a gate");
     if (!by_number && layer.gate.empty()) reader.fail("gate", "switch \"" + layer.name + "\" has no gate");
-    if (router.branches < 2 || router.branches > 64) section.fail("branches", "wants 2 to 64");
+    if (router.branches < 2 || router.branches > 64) section.fail("branches", "expected 2 to 64, found another number");
     layer.router = router;
     layer.branches = static_cast<unsigned>(router.branches);
     const bool drops = router.capacity > 0 && router.drop == CellRouter::Drop::drop;
@@ -142,7 +142,7 @@ void read_switch(MappingReader& reader, LayerSpec& layer) {
     if (!reader.has("patience")) return;
     layer.patience = static_cast<unsigned>(reader.integer("patience", 1, 1000));
     if (layer.branches != 2 || !layer.exclusive)
-        reader.fail("patience", "wants a switch that chooses one of two branches, go on or leave");
+        reader.fail("patience", "expected a switch that chooses one of two branches, go on or leave, found another");
     if (layer.threshold) reader.fail("threshold", "stands beside patience, which compares labels");
 }
 
@@ -199,7 +199,8 @@ LayerSpec read_layer(MappingReader reader, const std::string& previous) {
     reader.allow(known);
     layer.from = reader.has("from") ? reader.texts("from") : std::vector<std::string>{previous};
     if (layer.kind == LayerKind::merge ? layer.from.size() < 2 : layer.from.size() != 1)
-        reader.fail("from", layer.kind == LayerKind::merge ? "wants two tensors or more" : "wants one tensor");
+        reader.fail("from", layer.kind == LayerKind::merge ? "expected two tensors or more, found fewer"
+                                                           : "expected one tensor, found more");
 
     switch (layer.kind) {
         case LayerKind::convolution:
@@ -326,7 +327,7 @@ std::vector<LayerSpec> read_layers(MappingReader& model) {
         for (const Variables& run : runs)
             for (const YAML::Node& layer : found->second) add(layer, run);
     }
-    if (layers.empty()) model.fail("layers", "is empty");
+    if (layers.empty()) model.fail("layers", "expected a value, found nothing");
     return layers;
 }
 

@@ -51,7 +51,8 @@ void limit_routes(const std::string& path, const LayerSpec& layer, Model& model)
         const double kept = std::accumulate(routes.probability.begin(), routes.probability.end(), 0.0);
         constexpr double kRounding = 1e-6;
         if (!routes.fixed_count || std::abs(kept - static_cast<double>(router.k)) > kRounding)
-            fail(fmt::format("takes {0} of the branches: its routes want keep: {0}", router.k));
+            fail(fmt::format("expected keep: {0} in its routes, as the router takes {0} of the branches, found another",
+                             router.k));
     }
     if (router.capacity == 0) return;
     if (routes.capacity > 0) fail("has a capacity, and so have its routes: one of them is enough");

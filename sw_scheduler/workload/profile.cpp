@@ -49,7 +49,8 @@ std::uint64_t read_count(const json& object, const char* key, std::uint64_t low,
     const auto found = object.find(key);
     if (found == object.end() || !found->is_number_unsigned() || found->get<std::uint64_t>() < low ||
         found->get<std::uint64_t>() > UINT32_MAX)
-        throw InputError(path, 0, prefix + key, fmt::format("wants an integer of {} or more", low));
+        throw InputError(path, 0, prefix + key,
+                         fmt::format("expected an integer of {} or more, found another value", low));
     return found->get<std::uint64_t>();
 }
 
@@ -58,7 +59,8 @@ std::map<std::uint32_t, std::uint64_t> read_frequency(const json& object, const 
                                                       const std::string& key) {
     std::map<std::uint32_t, std::uint64_t> result;
     std::uint64_t units = 0;
-    if (!object.is_object()) throw InputError(path, 0, key, "wants an object of dyn_dim to count");
+    if (!object.is_object())
+        throw InputError(path, 0, key, "expected an object of dyn_dim to count, found another value");
     for (const auto& [text, count] : object.items()) {
         std::uint32_t dyn_dim = 0;
         if (parse_plain_number(text, dyn_dim) != Parsed::ok || dyn_dim > unit_samples)
@@ -79,7 +81,7 @@ OperatorProfile read_operator(const json& object, const Profile& profile, const 
         return {profile.unit_samples, false, read_frequency(object, profile, profile.unit_samples, path, key)};
     for (const auto& [name, value] : object.items())
         if (name != "kernels" && name != "unit_samples")
-            throw InputError(path, 0, fmt::format("{}.{}", key, name), "unknown key");
+            throw InputError(path, 0, fmt::format("{}.{}", key, name), "expected a known key, found an unknown one");
     OperatorProfile result{profile.unit_samples, true, {}};
     if (object.contains("unit_samples")) {
         const std::uint64_t samples = read_count(object, "unit_samples", 1, path, key + ".");
@@ -95,11 +97,11 @@ OperatorProfile read_operator(const json& object, const Profile& profile, const 
 
 /// All of a profile's file but its operators.
 Profile read_head(const json& root, const std::string& path) {
-    if (!root.is_object()) throw InputError(path, 0, "", "wants an object");
+    if (!root.is_object()) throw InputError(path, 0, "", "expected an object, found another value");
     for (const auto& [key, value] : root.items())
         if (key != "batch_samples" && key != "unit_samples" && key != "batches" && key != "operators" &&
             key != kProgramKey)
-            throw InputError(path, 0, key, "unknown key");
+            throw InputError(path, 0, key, "expected a known key, found an unknown one");
     Profile profile;
     profile.batch_samples = static_cast<std::uint32_t>(read_count(root, "batch_samples", 1, path));
     profile.unit_samples = static_cast<std::uint32_t>(read_count(root, "unit_samples", 1, path));
@@ -110,7 +112,7 @@ Profile read_head(const json& root, const std::string& path) {
 const json& operators_of(const json& root, const std::string& path) {
     const auto operators = root.find("operators");
     if (operators == root.end() || !operators->is_object())
-        throw InputError(path, 0, "operators", "wants an object of operator to frequencies");
+        throw InputError(path, 0, "operators", "expected an object of operator to frequencies, found another value");
     return *operators;
 }
 
@@ -187,7 +189,7 @@ Profile parse_profile(const std::string& text, const std::string& path, const Dy
     for (const Operator& op : graph.operators) {
         const std::string key = "operators." + op.name;
         const auto found = operators.find(op.name);
-        if (found == operators.end() && op.dynamic()) throw InputError(path, 0, key, "is missing");
+        if (found == operators.end() && op.dynamic()) throw InputError(path, 0, key, "expected a value, found nothing");
         profile.operators.push_back(found == operators.end() ? static_operator(profile)
                                                              : read_operator(*found, profile, path, key));
         if (!op.dynamic() && profile.operators.back().by_kernel)
@@ -201,7 +203,7 @@ OperatorProfile read_operator_profile(const std::string& path, const std::string
     const Profile head = read_head(root, path);
     const json& operators = operators_of(root, path);
     const auto found = operators.find(name);
-    if (found == operators.end()) throw InputError(path, 0, "operators." + name, "is missing");
+    if (found == operators.end()) throw InputError(path, 0, "operators." + name, "expected a value, found nothing");
     return read_operator(*found, head, path, "operators." + name);
 }
 

@@ -37,9 +37,9 @@ std::vector<double> read_probability(MappingReader& reader, const std::string& k
 
 SwitchRoutes read_patience(MappingReader& reader, const SwitchSignature& target) {
     if (!target.exclusive || target.branches != 2)
-        reader.fail("patience", fmt::format("wants a switch that chooses one of two branches, go on or leave, which "
-                                            "\"{}\" is not",
-                                            target.name));
+        reader.fail("patience",
+                    fmt::format("expected a switch that chooses one of two branches, go on or leave, found \"{}\"",
+                                target.name));
     SwitchRoutes routes;
     routes.patience = static_cast<unsigned>(reader.integer("patience", 1, 1000));
     reader.text("agreement");
@@ -53,20 +53,22 @@ SwitchRoutes read_routes(MappingReader& reader, const SwitchSignature& target) {
     const bool zipf = reader.has("zipf"), keep = reader.has("keep");
     const bool listed = reader.has("probability"), patience = reader.has("patience");
     reader.has("agreement");
-    if (patience && (zipf || listed || keep)) reader.fail("patience", "wants no other key than agreement beside it");
+    if (patience && (zipf || listed || keep))
+        reader.fail("patience", "expected no other key than agreement beside it, found one");
     if (zipf && listed) reader.fail("zipf", "stands beside probability: one of them is enough");
     if (patience) return read_patience(reader, target);
-    if (reader.has("agreement")) reader.fail("agreement", "wants patience beside it");
+    if (reader.has("agreement")) reader.fail("agreement", "expected patience beside it, found none");
 
     SwitchRoutes routes;
     double count = 1;
     if (keep) {
         if (target.exclusive)
-            reader.fail("keep", fmt::format("wants a switch that chooses any, which \"{}\" is not", target.name));
+            reader.fail("keep", fmt::format("expected a switch that chooses any, found \"{}\"", target.name));
         count = reader.number_or("keep", 1, target.branches, 1);
         routes.fixed_count = true;
     } else if (zipf && !target.exclusive) {
-        reader.fail("zipf", fmt::format("wants keep beside it at \"{}\", which chooses any", target.name));
+        reader.fail("zipf",
+                    fmt::format("expected keep beside it at \"{}\", which chooses any, found none", target.name));
     }
     if (zipf) {
         const double exponent = reader.number_or("zipf", 0, kSteepestZipf, 0);
@@ -111,7 +113,7 @@ SwitchRoutes read_limited_routes(MappingReader& reader, const SwitchSignature& t
     SwitchRoutes routes = numbered ? read_numbered_routes(reader, target, own) : read_routes(reader, target);
     const bool drop = reader.has("drop");
     if (!reader.has("capacity")) {
-        if (drop) reader.fail("drop", "wants capacity beside it");
+        if (drop) reader.fail("drop", "expected capacity beside it, found none");
         return routes;
     }
     if (routes.patience > 0) reader.fail("capacity", "stands beside patience, whose branches are no experts");

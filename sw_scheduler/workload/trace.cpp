@@ -80,19 +80,20 @@ private:
         if (!object.is_object()) fail(line, "", "not a JSON object");
         for (const auto& [key, value] : object.items()) {
             static const char* const kKeys[] = {"batch", "switch", "branches", "samples", "mask", kProgramKey};
-            if (std::find(std::begin(kKeys), std::end(kKeys), key) == std::end(kKeys)) fail(line, key, "unknown key");
+            if (std::find(std::begin(kKeys), std::end(kKeys), key) == std::end(kKeys))
+                fail(line, key, "expected a known key, found an unknown one");
         }
         return object;
     }
 
     const Json& field(const Json& object, const char* key, int line) const {
         const auto found = object.find(key);
-        if (found == object.end()) fail(line, key, "is missing");
+        if (found == object.end()) fail(line, key, "expected a value, found nothing");
         return *found;
     }
 
     std::uint64_t to_unsigned(const Json& value, const char* key, int line) const {
-        if (!value.is_number_unsigned()) fail(line, key, "wants a count or id, got " + json_text(value));
+        if (!value.is_number_unsigned()) fail(line, key, "expected a count or id, found " + json_text(value));
         return value.get<std::uint64_t>();
     }
 
@@ -145,7 +146,7 @@ private:
 
     std::vector<std::uint64_t> read_masks(const Json& list, const SwitchSignature& signature,
                                           const std::vector<std::uint32_t>& ids, int line) const {
-        if (!list.is_array()) fail(line, "mask", "wants a list, got " + json_text(list));
+        if (!list.is_array()) fail(line, "mask", "expected a list, found " + json_text(list));
         if (list.size() != ids.size())
             fail(line, "mask", fmt::format("{} entries for {} samples", list.size(), ids.size()));
         const std::uint64_t known = ~std::uint64_t{0} >> (kMaskBits - signature.branches);

@@ -118,7 +118,8 @@ TEST_CASE("what no GPU runs is one line", "[cli][ace][bad]") {
 
     check_refused(run_design("ace-hw", kWalker, "--set scheduling_window.slots=1"), {"scheduling_window.slots"});
     check_refused(run_design("ace-hw", kWalker, "--set run.kernel_scale=0"), {"run.kernel_scale"});
-    check_refused(run_design("ace-hw", kWalker, "--set window.slots=8"), {"window.slots: unknown key"});
+    check_refused(run_design("ace-hw", kWalker, "--set window.slots=8"),
+                  {"window.slots: expected a known key, found an unknown one"});
     check_refused(sy_sched("kernels " + scratch("nowhere.yaml") + " -o " + scratch("n.jsonl")), {"nowhere.yaml"});
     write_text(scratch("unknown.yaml"), "name: u\ngenerator: transformers\n");
     check_refused(sy_sched("kernels " + scratch("unknown.yaml") + " -o " + scratch("n.jsonl")),

@@ -49,14 +49,14 @@ TEST_CASE("a pilot that fits is not refused", "[cli][bad][pilot]") {
 
 TEST_CASE("pilot files of another version or network, and damaged ones, are refused", "[cli][bad][pilot]") {
     check_both(damaged("\"version\":2", "\"version\":1"), kUgan,
-               {"damaged.json: version: version 1 of the format; this program reads version 2"});
+               {"damaged.json: version: expected version 2 of the format, found 1"});
     check_both(damaged("\"neurons\":8", "\"neurons\":9"), kUgan,
                {"damaged.json: ", "expected 396 numbers, 9 x 44, found 352"});
-    check_both(kUgan, kUgan, {"ugan.yaml:1: not JSON from byte 1 on"});
+    check_both(kUgan, kUgan, {"ugan.yaml:1: expected JSON, found other text from byte 1 on"});
     check_both(scratch("nowhere.json"), kUgan, {"nowhere.json"});
     const std::string text = read_text(small_pilot()), half = scratch("half.json");
     write_text(half, text.substr(0, text.size() / 2));
-    check_both(half, kUgan, {"half.json:1: not JSON from byte "});
+    check_both(half, kUgan, {"half.json:1: expected JSON, found other text from byte "});
     check_both(small_pilot(), "configs/workloads/dynn_offload/tree_cnn.yaml",
                {"pilot.json: trained_on: ugan: no network of type convolution, which tree_cnn is"});
 }

@@ -94,12 +94,15 @@ TEST_CASE("keys of both files can be overridden", "[cli]") {
 TEST_CASE("mistakes on a baseline's command line are one line", "[cli]") {
     const std::string digits = kDigits;
     check_refused(sy_sim("baseline tpu " + digits + kA100), {"tpu"});
-    check_refused(sy_sim("baseline gpu" + kA100), {"a model file is expected"});
-    check_refused(sy_sim("baseline gpu " + digits), {"--platform", "is required"});
-    check_refused(sy_sim("baseline gpu " + digits + kChip), {"mini.yaml:3: system: wants gpu_roofline"});
-    check_refused(sy_sim("baseline gpu " + digits + kA100 + "--set gpu.sms=3"), {"design gpu: unknown parameter sms"});
+    check_refused(sy_sim("baseline gpu" + kA100), {"expected a model file behind the design, found none"});
+    check_refused(sy_sim("baseline gpu " + digits), {"--platform", "expected a platform file, found none"});
+    check_refused(sy_sim("baseline gpu " + digits + kChip),
+                  {"mini.yaml:3: system: expected gpu_roofline, found \"adyna\""});
+    check_refused(sy_sim("baseline gpu " + digits + kA100 + "--set gpu.sms=3"),
+                  {"design gpu: expected one of ", ", found sms"});
     check_refused(sy_sim("baseline gpu " + digits + kA100 + "--tenant x.yaml"), {"--tenant", "goes with m-tenant"});
-    check_refused(sy_sim("baseline m-tenant " + digits + kA100), {"a100.yaml:3: system: wants adyna"});
+    check_refused(sy_sim("baseline m-tenant " + digits + kA100),
+                  {"a100.yaml:3: system: expected adyna, found \"gpu_roofline\""});
     check_refused(sy_sim("baseline m-tenant " + digits + kChip + "--set m_tenant.groups=odd"), {"m_tenant.groups"});
     check_refused(sy_sim("baseline m-tenant " + digits + kChip + "--trace " + kDigitsTrace + " --batches 1000"),
                   {"batches", "not 1000"});

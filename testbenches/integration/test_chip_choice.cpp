@@ -82,5 +82,5 @@ TEST_CASE("a spot check is the difference from a run on tiles", "[cli][chip]") {
     CHECK(check.at("difference").get<double>() == Approx(stages / check.at("tiles_latency_us").get<double>() - 1));
     const Outcome outcome = sy_sim("run " + digits("stages") + " --spot-check 2");
     CHECK_THAT(outcome.out, ContainsSubstring("spot check"));
-    check_refused(sy_sim("run " + digits("tiles") + " --spot-check 2"), {"--spot-check: has no effect here"});
+    check_refused(sy_sim("run " + digits("tiles") + " --spot-check 2"), {"--spot-check: expected no value here"});
 }

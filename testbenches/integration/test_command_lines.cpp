@@ -179,7 +179,8 @@ TEST_CASE("a batch and routes other than the model's", "[cli]") {
     CHECK(samples_at_body(large) == 128);
     check_refused(sy_sched(compile + " --batch 0"), {"--batch"});
     write_text(routing, "probability: [0, 2]\n");
-    check_refused(sy_sched(compile + " --routing " + routing), {"routing.yaml:1: probability: wants 0 to 1, got 2"});
+    check_refused(sy_sched(compile + " --routing " + routing),
+                  {"routing.yaml:1: probability: expected 0 to 1, found 2"});
     check_refused(
         sy_sched(std::string("compile ") + kDigits + " --batch 64 --platform " + kMini + " --design adyna -o " + image),
         {"routing.jsonl:", "samples: 128, but the model's batches have 64"});
@@ -231,9 +232,10 @@ TEST_CASE("a memory is characterised", "[cli][memory]") {
 
     check_refused(sy_sim("mem --device sdram"), {"sdram: neither a known device"});
     check_refused(sy_sim("mem --mapping row-column"), {"controller.mapping: field channel is missing; it has 3 bits"});
-    check_refused(sy_sim("mem --pattern trace"), {"--trace: goes with --pattern trace"});
+    check_refused(sy_sim("mem --pattern trace"),
+                  {"--trace: expected together with --pattern trace, found one without the other"});
     check_refused(sy_sim("mem --pattern trace --trace none.csv"), {"none.csv: cannot be read"});
-    check_refused(sy_sim("mem --set timing.x=1"), {"--set: timing.x: unknown key"});
+    check_refused(sy_sim("mem --set timing.x=1"), {"--set: timing.x: expected a known key, found an unknown one"});
     CHECK(sy_sim("mem --read-share 2").status == 2);
 }
 
@@ -271,7 +273,7 @@ TEST_CASE("the chip runs on banks, and its requests can be replayed", "[cli][mem
     CHECK(banks.at("time_ns") > replayed.at("time_ns"));
     CHECK(banks.at("time_ns").get<double>() == Approx(bandwidth.at("time_ns").get<double>()).epsilon(0.05));
     CHECK(banks.at("latency_ns") > bandwidth.at("latency_ns"));
-    check_refused(sy_sim("mem --timed"), {"--timed: goes with --trace"});
+    check_refused(sy_sim("mem --timed"), {"--timed: expected with --trace and without --load, found otherwise"});
     write_text(scratch("bad.csv"), "time_ns,operation,address,bytes\n1,R,0,64\n2,X,0,64\n");
     check_refused(sy_sim("mem --pattern trace --trace " + scratch("bad.csv")),
                   {"bad.csv:3: operation: expected R or W"});

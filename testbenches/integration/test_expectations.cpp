@@ -73,23 +73,23 @@ TEST_CASE("SUSHI's golden values are those of all images", "[cli][values]") {
           {"<i4", {1280}, "shape: expected"},
           {"<i4", {10, 128}, "shape: expected"},
           {"<i4", {128, 10, 2}, "shape: expected"},
-          {"<f4", {128, 10}, "holds <f4, wanted is <i4"},
-          {"|i1", {128, 10}, "holds |i1, wanted is <i4"}}},
+          {"<f4", {128, 10}, "expected <i4 (little-endian int32), found <f4"},
+          {"|i1", {128, 10}, "expected <i4 (little-endian int32), found |i1"}}},
         {"input_batch0.npy",
          {{"|i1", {0, 1, 8, 8}, "shape: expected images, found none"},
           {"|i1", {128, 1, 8, 9}, "shape: expected (128, 1, 8, 8), found (128, 1, 8, 9)"},
           {"|i1", {128, 64}, "shape: expected"},
           {"|i1", {128, 2, 4, 8}, "shape: expected"},
-          {"<i4", {128, 1, 8, 8}, "holds <i4, wanted is |i1"}}},
+          {"<i4", {128, 1, 8, 8}, "expected |i1 (int8), found <i4"}}},
         {"weights/stem.weight.npy",
          {{"|i1", {0, 1, 3, 3}, "shape: expected 32 kernels of 9 values, found (0, 1, 3, 3)"},
           {"|i1", {32, 1, 3, 2}, "shape: expected"},
           {"|i1", {9, 32}, "shape: expected"},
-          {"<i4", {32, 1, 3, 3}, "holds <i4, wanted is |i1"}}},
+          {"<i4", {32, 1, 3, 3}, "expected |i1 (int8), found <i4"}}},
         {"weights/stem.bias.npy",
          {{"<i4", {0}, "shape: expected 32 kernels of 1 values, found (0)"},
           {"<i4", {31}, "shape: expected"},
-          {"<f4", {32}, "holds <f4, wanted is <i4"}}},
+          {"<f4", {32}, "expected <i4 (little-endian int32), found <f4"}}},
     };
     for (const auto& [name, arrays] : files) {
         for (const Array& array : arrays) {
@@ -118,8 +118,8 @@ TEST_CASE("an expectation of a run has all of its samples", "[cli][values]") {
                                {"<f4", {1280}, "shape: expected"},
                                {"<f4", {128, 5, 2}, "shape: expected"},
                                {"<f4", {10, 128}, "shape: expected"},
-                               {"<f8", {128, 10}, "holds <f8, wanted is <f4"},
-                               {"<i4", {128, 10}, "holds <i4, wanted is <f4"}}) {
+                               {"<f8", {128, 10}, "expected <f4 (little-endian binary32), found <f8"},
+                               {"<i4", {128, 10}, "expected <f4 (little-endian binary32), found <i4"}}) {
         write_array(file, array);
         check(sy_sim(run + inputs + " --expect " + file), array, "expected.npy");
         CAPTURE(array.shape);
@@ -132,7 +132,7 @@ TEST_CASE("an expectation of a run has all of its samples", "[cli][values]") {
           {"<f4", {127, 1, 8, 8}, "shape: expected"},
           {"<f4", {200, 1, 8, 8}, "shape: expected"},
           {"<f4", {128, 1, 8, 7}, "shape: expected"},
-          {"|i1", {128, 1, 8, 8}, "holds |i1, wanted is <f4"}}) {
+          {"|i1", {128, 1, 8, 8}, "expected <f4 (little-endian binary32), found |i1"}}) {
         write_array(file, array);
         check(sy_sim(run + " --inputs " + file), array, "expected.npy");
     }

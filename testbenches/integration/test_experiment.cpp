@@ -189,18 +189,19 @@ TEST_CASE("a point that fails leaves the results of an earlier run as they are",
                  {"adyna: ", "best"});
     check_failed(experiment(two_networks(), "[{design: adyna, set: {unit_samples: few}}]",
                             "figures: [{name: f, measure: summary.latency_us.mean}]\n"),
-                 {"design adyna: unit_samples: wants a number of samples, not few"});
+                 {"design adyna: unit_samples: expected a number of samples, found few"});
     check_failed(experiment(two_networks(), "[{design: adyna, set: {reschedule: 0}}]",
                             "figures: [{name: f, measure: summary.latency_us.mean}]\n"),
-                 {"design adyna: reschedule: wants a number of batches, not 0"});
+                 {"design adyna: reschedule: expected a number of batches, found 0"});
     check_failed(experiment(two_networks(), "[{design: adyna, set: {unit_samples: 5}}]",
                             "figures: [{name: f, measure: summary.latency_us.mean}]\n"),
-                 {"no point of the experiment fits", "cannot be cut into units of 5"});
+                 {"expected a point of the experiment that fits, found none", "cannot be cut into units of 5"});
     check_failed(experiment(two_networks(), "[{design: adyna, set: {without: luck}}]",
                             "figures: [{name: f, measure: summary.latency_us.mean}]\n"),
                  {"mechanism luck: unknown; known mechanisms: frequency_weighting, multi_kernel"});
     check_failed(experiment(two_networks(), "[adyna]", "figures: [{name: f, measure: summary.latency.mean}]\n"),
-                 {"experiment.yaml:7: figures.f.measure: ", "no number under summary.latency.mean"});
+                 {"experiment.yaml:7: figures.f.measure: ",
+                  "expected one number under summary.latency.mean of the report, found none"});
 }
 
 TEST_CASE("a point that does not fit its chip is a gap", "[cli][experiment]") {
@@ -274,13 +275,13 @@ TEST_CASE("bad experiments are refused with file, line and key", "[cli][experime
     };
     refused(scratch("nowhere.yaml"), {"sy-sim: ", "nowhere.yaml: cannot be read"});
     refused(experiment(two_networks(), "[adjna]", figure),
-            {"experiment.yaml:6: designs: design adjna: unknown; known designs: adyna, adyna-static"});
+            {"experiment.yaml:6: designs: design: expected one of adyna, adyna-static"});
     refused(experiment("[nowhere.yaml]", "[adyna]", figure), {"nowhere.yaml: cannot be read"});
     refused(experiment(two_networks(), "[adyna]", figure + "colour: red\n"),
-            {"experiment.yaml:8: colour: unknown key"});
+            {"experiment.yaml:8: colour: expected one of "});
     const std::string good = experiment(two_networks(), "[adyna]", figure);
-    refused(good, {"--set: noc.link: unknown key"}, "--set noc.link=1");
-    refused(good, {"--set: batches: wants an integer from 1"}, "--set batches=none");
+    refused(good, {"--set: noc.link: expected a known key, found an unknown one"}, "--set noc.link=1");
+    refused(good, {"--set: batches: expected an integer from 1"}, "--set batches=none");
     refused(good, {"--jobs"}, "--jobs 0");
     check_refused(sy_sim("experiment " + good), {"--report"});
     check_refused(sy_sim("experiment " + good + " --report /dev/null/x"), {"/dev/null/x: cannot be written"});

@@ -100,6 +100,6 @@ TEST_CASE("keys of a flit network that contradict each other are refused", "[fli
     refused("--set noc.routing_cycles=2", {"mini.yaml:", "noc: router_cycles is 4", "take 5"});
     refused("--set noc.vcs=12", {"mini.yaml:", "noc: a router of 6 ports with 14 virtual channels"});
     refused("--set noc.link_cycles=0", {"mini.yaml:", "noc: a link of flits takes a cycle at least"});
-    refused("--set chip.impl=stages", {"mini.yaml:", "noc: impl: flit needs chip.impl: tiles"});
+    refused("--set chip.impl=stages", {"mini.yaml:", "noc: impl: expected chip.impl: tiles for flit, found "});
     refused("--set noc.multicast=magic", {"noc.multicast", "tree", "source"});
 }

@@ -57,51 +57,55 @@ TEST_CASE("a run needs no more address space than it uses", "[cli][limits]") {
 #endif
 
 TEST_CASE("files that never end and networks that fill the memory are refused", "[cli][limits]") {
-    check_refused(sy_sim("noc --size 100000x100000"), {"--size: 100000x100000: wants 1 to 4096 nodes"});
-    check_refused(sy_sim("noc --size 0x8"), {"--size: 0x8: wants 1 to 4096 nodes"});
-    check_refused(sy_sim("noc --pipeline 4000000000,1,1,1"), {"--pipeline: ", "wants 100 cycles at most"});
-    check_refused(compile("/dev/zero"), {"/dev/zero: is neither file nor pipe"});
-    check_refused(compile(kDigits, "", "/dev/zero"), {"/dev/zero: is neither file nor pipe"});
-    check_refused(compile(kDigits, "--profile /dev/zero"), {"/dev/zero: is neither file nor pipe"});
-    check_refused(run_mini("--trace /dev/zero"), {"/dev/zero: is neither file nor pipe"});
-    check_refused(sy_sched("inspect /dev/zero"), {"/dev/zero: is neither file nor pipe"});
+    check_refused(sy_sim("noc --size 100000x100000"), {"--size: 100000x100000: expected 1 to 4096 nodes"});
+    check_refused(sy_sim("noc --size 0x8"), {"--size: 0x8: expected 1 to 4096 nodes"});
+    check_refused(sy_sim("noc --pipeline 4000000000,1,1,1"), {"--pipeline: ", "expected 100 cycles at most"});
+    check_refused(compile("/dev/zero"), {"/dev/zero: expected a file or a pipe, found neither"});
+    check_refused(compile(kDigits, "", "/dev/zero"), {"/dev/zero: expected a file or a pipe, found neither"});
+    check_refused(compile(kDigits, "--profile /dev/zero"), {"/dev/zero: expected a file or a pipe, found neither"});
+    check_refused(run_mini("--trace /dev/zero"), {"/dev/zero: expected a file or a pipe, found neither"});
+    check_refused(sy_sched("inspect /dev/zero"), {"/dev/zero: expected a file or a pipe, found neither"});
     check_refused(sy_sim(std::string("run --platform ") + kMini + " --image /dev/zero"),
-                  {"/dev/zero: is neither file nor pipe"});
-    check_refused(sy_sim("mem --pattern trace --trace /dev/zero"), {"/dev/zero: is neither file nor pipe"});
-    check_refused(sy_sim("experiment /dev/zero --report " + scratch("never")), {"/dev/zero: is neither file nor pipe"});
+                  {"/dev/zero: expected a file or a pipe, found neither"});
+    check_refused(sy_sim("mem --pattern trace --trace /dev/zero"),
+                  {"/dev/zero: expected a file or a pipe, found neither"});
+    check_refused(sy_sim("experiment /dev/zero --report " + scratch("never")),
+                  {"/dev/zero: expected a file or a pipe, found neither"});
 }
 
 TEST_CASE("messages are our own, not those of libraries", "[cli][limits]") {
     const std::string folder = fs::current_path().string();
-    check_refused(run_mini("--trace " + folder), {": is a directory"});
-    check_refused(sy_sim(std::string("run --platform ") + kMini + " --image " + folder), {": is a directory"});
-    check_refused(compile(kDigits, "--profile " + folder), {": is a directory"});
+    check_refused(run_mini("--trace " + folder), {": expected a file, found a directory"});
+    check_refused(sy_sim(std::string("run --platform ") + kMini + " --image " + folder),
+                  {": expected a file, found a directory"});
+    check_refused(compile(kDigits, "--profile " + folder), {": expected a file, found a directory"});
     check_refused(
         run_mini("--set chip.functional=yes --weights configs/workloads/digits/skipnet/weights --inputs " + folder),
-        {": is a directory"});
-    check_refused(sy_sim("mem --pattern trace --trace " + folder), {": is a directory"});
+        {": expected a file, found a directory"});
+    check_refused(sy_sim("mem --pattern trace --trace " + folder), {": expected a file, found a directory"});
     check_refused(run_mini("--trace " + file_of("broken.jsonl", "{\"batch\": 0,")),
-                  {"broken.jsonl:1: not JSON from byte"});
+                  {"broken.jsonl:1: expected JSON, found other text from byte"});
     check_refused(compile(kDigits, "--profile " + file_of("broken.json", "{\n\"batches\": 1,,\n}")),
-                  {"broken.json:2: not JSON from byte 16 on"});
+                  {"broken.json:2: expected JSON, found other text from byte 16 on"});
 }
 
 TEST_CASE("numbers that are none are refused, with what is wanted", "[cli][limits]") {
-    check_refused(run_mini("--batches 0"), {"--batches: wants an integer of 1 to 1000000, got 0\n"});
-    check_refused(run_mini("--batches -1"), {"--batches: wants an integer of 1 to 1000000, got -1\n"});
-    check_refused(run_mini("--batches 010"), {"--batches: wants an integer of 1 to 1000000, got 010\n"});
-    check_refused(run_mini("--seed -3"), {"--seed: wants an integer of 0 or more, got -3\n"});
-    check_refused(run_mini("--bound nan"), {"--bound: wants a number of 0 or more, got nan\n"});
-    check_refused(sy_sim("mem --load nan"), {"--load: wants a number above 0, got nan\n"});
-    check_refused(sy_sim("mem --load 0"), {"--load: wants a number above 0, got 0\n"});
-    check_refused(sy_sim("mem --requests 0"), {"--requests: wants an integer of 1 to 4294967296, got 0\n"});
-    check_refused(sy_sim("mem --seed -3"), {"--seed: wants an integer of 0 or more, got -3\n"});
-    check_refused(sy_sim("noc --rate nan"), {"--rate: wants a number of 0 or more, got nan\n"});
-    check_refused(sy_sim("noc --seed -3"), {"--seed: wants an integer of 0 or more, got -3\n"});
-    check_refused(sy_sim("noc --cycles 0"), {"--cycles: wants an integer of 1 to 1000000000000, got 0\n"});
-    check_refused(sy_sim("baseline gpu m.yaml --batches 0"), {"--batches: wants an integer of 1 to 1000000, got 0\n"});
-    check_refused(sy_sim("baseline gpu m.yaml --seed -3"), {"--seed: wants an integer of 0 or more, got -3\n"});
-    check_refused(compile(kDigits, "--batch 010"), {"--batch: wants an integer of 1 to 1048576, got 010\n"});
+    check_refused(run_mini("--batches 0"), {"--batches: expected an integer of 1 to 1000000, found 0\n"});
+    check_refused(run_mini("--batches -1"), {"--batches: expected an integer of 1 to 1000000, found -1\n"});
+    check_refused(run_mini("--batches 010"), {"--batches: expected an integer of 1 to 1000000, found 010\n"});
+    check_refused(run_mini("--seed -3"), {"--seed: expected an integer of 0 or more, found -3\n"});
+    check_refused(run_mini("--bound nan"), {"--bound: expected a number of 0 or more, found nan\n"});
+    check_refused(sy_sim("mem --load nan"), {"--load: expected a number above 0, found nan\n"});
+    check_refused(sy_sim("mem --load 0"), {"--load: expected a number above 0, found 0\n"});
+    check_refused(sy_sim("mem --requests 0"), {"--requests: expected an integer of 1 to 4294967296, found 0\n"});
+    check_refused(sy_sim("mem --seed -3"), {"--seed: expected an integer of 0 or more, found -3\n"});
+    check_refused(sy_sim("noc --rate nan"), {"--rate: expected a number of 0 or more, found nan\n"});
+    check_refused(sy_sim("noc --seed -3"), {"--seed: expected an integer of 0 or more, found -3\n"});
+    check_refused(sy_sim("noc --cycles 0"), {"--cycles: expected an integer of 1 to 1000000000000, found 0\n"});
+    check_refused(sy_sim("baseline gpu m.yaml --batches 0"),
+                  {"--batches: expected an integer of 1 to 1000000, found 0\n"});
+    check_refused(sy_sim("baseline gpu m.yaml --seed -3"), {"--seed: expected an integer of 0 or more, found -3\n"});
+    check_refused(compile(kDigits, "--batch 010"), {"--batch: expected an integer of 1 to 1048576, found 010\n"});
     const std::string pack = "pack " + digits_image() +
                              " --weights configs/workloads/digits/skipnet/weights"
                              " --inputs configs/workloads/digits/skipnet/input_batch0.npy -o " +
@@ -110,42 +114,42 @@ TEST_CASE("numbers that are none are refused, with what is wanted", "[cli][limit
     CHECK_THAT(sy_sched(pack + "2148532224").out, ContainsSubstring(" bytes for 0x80100000, "));
     for (const char* address : {"020", "-16", "0x", "0x10g", "0x10000000000000000"})
         check_refused(sy_sched(pack + address),
-                      {"--address: wants an address, decimal or behind 0x hexadecimal, got "});
+                      {"--address: expected an address, decimal or behind 0x hexadecimal, found "});
 }
 
 TEST_CASE("files that can be read in two ways are refused", "[cli][limits]") {
     const std::string model = read_text(kDigits);
     check_refused(compile(file_of("octal.yaml", replaced(model, "batch: 128", "batch: 0128"))),
-                  {"octal.yaml:", "batch: wants a plain integer, got \"0128\""});
+                  {"octal.yaml:", "batch: expected a plain integer, found \"0128\""});
     check_refused(compile(kDigits, "", file_of("octal.yaml", replaced(read_text(kMini), "columns: 2", "columns: 02"))),
-                  {"octal.yaml:", "chip.columns: wants a plain integer, got \"02\""});
+                  {"octal.yaml:", "chip.columns: expected a plain integer, found \"02\""});
     check_refused(compile(file_of("second.yaml", model + "---\nname: second\n")),
-                  {"second.yaml:", "a second YAML document begins; a file has one"});
+                  {"second.yaml:", "expected one YAML document, found a second"});
     check_refused(compile(kDigits, "--profile " + file_of("twice.json", R"({"batches": 1, "batches": 2})")),
-                  {"twice.json: batches: is given twice"});
+                  {"twice.json: batches: expected the key once, found it twice"});
     check_refused(run_mini("--trace " + file_of("twice.jsonl", R"({"batch": 0, "batch": 0})")),
-                  {"twice.jsonl: batch: is given twice"});
+                  {"twice.jsonl: batch: expected the key once, found it twice"});
 }
 
 TEST_CASE("a misspelt key is named, also where it leaves another missing", "[cli][limits]") {
     const std::string model = read_text(kDigits);
     check_refused(compile(file_of("misspelt.yaml", replaced(model, "batch: 128", "bacth: 128"))),
-                  {"misspelt.yaml:", ": bacth: unknown key; known: batch, "});
+                  {"misspelt.yaml:", ": bacth: expected one of batch, "});
     check_refused(compile(file_of("misspelt.yaml", replaced(model, "out_channels:", "channels:"))),
-                  {"misspelt.yaml:", "channels: unknown key; known: "});
+                  {"misspelt.yaml:", "channels: expected one of "});
     const std::string experiment = read_text("configs/experiments/digits.yaml");
     check_refused(sy_sim("experiment " + file_of("misspelt.yaml", replaced(experiment, "platform:", "platfrom:")) +
                          " --report " + scratch("never")),
-                  {"misspelt.yaml:", ": platfrom: unknown key; known: "});
+                  {"misspelt.yaml:", ": platfrom: expected one of "});
 }
 
 TEST_CASE("settings and documents agree", "[cli][limits]") {
     const std::string run_bank = std::string("--trace ") + kDigitsTrace + " --set hbm.device= --set hbm.impl=bandwidth";
     CHECK(run_mini(run_bank).status == 0);
-    check_refused(run_mini("--set hbm.stacks="), {"--set: hbm.stacks: wants a plain integer, got \"\""});
+    check_refused(run_mini("--set hbm.stacks="), {"--set: hbm.stacks: expected a plain integer, found \"\""});
     for (const char* share : {"0", "1"})
         check_refused(run_mini(std::string("--set scratchpad.kernel_share=") + share),
-                      {"--set: scratchpad.kernel_share: wants 0.0001 to 0.9999, got "});
+                      {"--set: scratchpad.kernel_share: expected 0.0001 to 0.9999, found "});
     CHECK_THAT(read_text("docs/platform_keys.md"),
                ContainsSubstring("`scratchpad.kernel_share` | number | 0.05 | 0.0001 to 0.9999 |"));
 }

@@ -151,17 +151,21 @@ TEST_CASE("sy-sim link: bad topologies and options are refused", "[link][cli][ba
     check_refused(link_of("kind: wire}\n", "kind: rope}\n"), {"pair.yaml:8: links[0].kind: unknown kind rope"});
     check_refused(link_of("devices: 2", "device: 2"), {"pair.yaml:", "device"});
     check_refused(sy_sim("link no/such.yaml"), {"no/such.yaml"});
-    check_refused(sy_sim("link"), {"wants a topology file or --family"});
-    check_refused(sy_sim("link " + kCube + " --family ring"), {"wants a topology file or --family"});
+    check_refused(sy_sim("link"), {"expected a topology file or --family, found neither or both"});
+    check_refused(sy_sim("link " + kCube + " --family ring"),
+                  {"expected a topology file or --family, found neither or both"});
     check_refused(sy_sim("link --family star"), {"--family"});
     check_refused(sy_sim("link " + kCube + " --collective broadcast"), {"--collective", "broadcast"});
     check_refused(sy_sim("link " + kCube + " --devices 9"), {"dgx1v.yaml: dgx1v has 8 devices"});
     check_refused(sy_sim("link " + kCube + " --from 3 --to 3"), {"a message from device 3 to 3"});
-    check_refused(sy_sim("link " + kCube + " --to 8"), {"a message from device 0 to 8: two of 8 devices"});
+    check_refused(sy_sim("link " + kCube + " --to 8"),
+                  {"a message from device 0 to 8: expected two of 8 devices, found others"});
     check_refused(sy_sim("link " + kCube + " --bytes 0"), {"--bytes"});
-    check_refused(sy_sim("link " + kCube + " --bytes 1000"), {"all-to-all of 1000 bytes: no multiple of cells"});
+    check_refused(sy_sim("link " + kCube + " --bytes 1000"),
+                  {"all-to-all: expected a multiple of cells of 1024 bytes, found 1000"});
     check_refused(sy_sim("link " + kCube + " --bytes 1022 --collective all_reduce"), {"a multiple of 4 bytes"});
-    check_refused(sy_sim("link " + kCube + " --bytes 68719476736"), {"more than 67108864 cells"});
+    check_refused(sy_sim("link " + kCube + " --bytes 68719476736"),
+                  {"expected at most 67108864 cells of 1024 bytes, found more"});
     check_refused(sy_sim("link " + kCube + " --rate-factor 0"), {"--rate-factor"});
     check_refused(sy_sim("link " + kCube + " --skew nan"), {"--skew"});
 }

@@ -85,9 +85,10 @@ TEST_CASE("sy-sim noc: every pattern loads the links that it should", "[noc][cli
 }
 
 TEST_CASE("sy-sim noc: bad options are refused", "[noc][cli]") {
-    check_refused(sy_sim("noc --size 8"), {"--size: 8: wants columns x rows"});
-    check_refused(sy_sim("noc --size 8x8x8"), {"--size: 8x8x8: wants columns x rows"});
-    check_refused(sy_sim("noc --pipeline 1,1"), {"--pipeline: 1,1: wants four numbers"});
+    check_refused(sy_sim("noc --size 8"), {"--size: 8: expected columns x rows, like 8x8, found other text"});
+    check_refused(sy_sim("noc --size 8x8x8"), {"--size: 8x8x8: expected columns x rows, like 8x8, found other text"});
+    check_refused(sy_sim("noc --pipeline 1,1"),
+                  {"--pipeline: 1,1: expected four numbers of cycles, like 1,1,1,1, found other text"});
     check_refused(sy_sim("noc --pipeline 1,0,1,1"), {"must not be 0"});
     check_refused(sy_sim("noc --vcs 3"), {"even number of vcs"});
     check_refused(sy_sim("noc --traffic whirlwind"), {"--traffic"});
@@ -95,7 +96,8 @@ TEST_CASE("sy-sim noc: bad options are refused", "[noc][cli]") {
     check_refused(sy_sim("noc --size 4x3 --traffic transpose"), {"as many columns as rows"});
     check_refused(sy_sim("noc --rate 2"), {"more than a packet a cycle"});
     check_refused(sy_sim("noc --rate 1e-300"), {"take a higher rate, or 0"});
-    check_refused(sy_sim("noc --packet-flits 65536 --cycles 200"), {"at most the 200 measured cycles"});
+    check_refused(sy_sim("noc --packet-flits 65536 --cycles 200"),
+                  {"expected at most as many flits as the 200 measured cycles, found 65536"});
     check_refused(sy_sim("noc --without-dateline --vcs 2 --rate 0.9 --packet-flits 8"),
                   {"no flit has moved for 2000 cycles", "; ring"});
 }

@@ -89,12 +89,14 @@ TEST_CASE("logs of recorded steps that are truncated or missing are refused", "[
     const std::string log = chain();
     const std::string within_operator = log.substr(0, log.find(R"({"INSTRUCTION":"MEMORY","NAME":"a2")"));
     check_refused(run("dtr", network_of(within_operator), "1"), {"step.log:", "the log ends before MEMORY of a2"});
-    check_refused(run("dtr", network_of(log.substr(0, log.size() / 2)), "1"), {"step.log:32: not JSON from byte "});
+    check_refused(run("dtr", network_of(log.substr(0, log.size() / 2)), "1"),
+                  {"step.log:32: expected JSON, found other text from byte "});
     const std::string network = network_of(log);
     write_text(network, "training: {network: recorded, log: nowhere.log}\n");
     check_refused(run("dtr", network, "1"), {"nowhere.log"});
     write_text(network, "training: {network: recorded}\n");
     check_refused(run("dtr", network, "1"), {"step.yaml", "training.log: missing"});
     write_text(network, "training: {network: lstm, log: step.log}\n");
-    check_refused(run("dtr", network, "1"), {"step.yaml", "training.log: wants network: recorded"});
+    check_refused(run("dtr", network, "1"),
+                  {"step.yaml", "training.log: expected none, found one; set network: recorded"});
 }

@@ -129,7 +129,8 @@ TEST_CASE("one operator's kernels are sampled from a profile", "[cli][sampling]"
         CHECK_THAT(text, Catch::Matchers::ContainsSubstring("`" + key + "`"));
 
     const std::string start = "sample --profile " + profile;
-    check_refused(sy_sched(start + " --operator c --kernels 4"), {"one.json: operators.c: is missing"});
+    check_refused(sy_sched(start + " --operator c --kernels 4"),
+                  {"one.json: operators.c: expected a value, found nothing"});
     check_refused(sy_sched(start + " --operator a --kernels 0"), {"--kernels"});
     check_refused(sy_sched("sample --profile " + scratch("nowhere.json") + " --operator a --kernels 2"),
                   {"nowhere.json: cannot be read"});

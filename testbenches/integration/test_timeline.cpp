@@ -253,7 +253,8 @@ TEST_CASE("a timeline that cannot be is refused", "[timeline]") {
     const std::string run = "run --platform configs/platforms/mini.yaml --batches 1 --trace " +
                             std::string(kDigitsTrace) + " --image " + digits_image() + " --timeline ";
     check_refused(sy_sim(run + scratch("t.json") + " --timeline-window 5"), {"--timeline-window", "BEGIN:END"});
-    check_refused(sy_sim(run + scratch("t.json") + " --timeline-window 5:3"), {"--timeline-window", "ends before"});
+    check_refused(sy_sim(run + scratch("t.json") + " --timeline-window 5:3"),
+                  {"--timeline-window", "expected an end after the begin, found one before it"});
     check_refused(sy_sim(run + scratch("t.json") + " --timeline-window x:3"), {"--timeline-window", "\"x\""});
     check_refused(sy_sim("baseline gpu configs/workloads/digits_skipnet.yaml --platform configs/platforms/a100.yaml "
                          "--batches 1 --timeline " +

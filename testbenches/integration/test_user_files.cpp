@@ -165,7 +165,7 @@ TEST_CASE("a missing file, a folder and a loop of links are one line", "[cli][fi
                        "cannot be read: No such file or directory");
         const bool takes_folders = option.command.rfind("compare", 0) == 0;
         check_one_line(run(option.program, with_file(option.command, scratch("folder"))),
-                       takes_folders ? "folder/report.json: cannot be read" : "is a directory");
+                       takes_folders ? "folder/report.json: cannot be read" : "expected a file, found a directory");
         check_one_line(run(option.program, with_file(option.command, loop)), "loop");
     }
 }
@@ -214,7 +214,8 @@ TEST_CASE("files of the user stay what they are", "[cli][files]") {
         write_text(file, notes);
         const std::string command = with_file(output.command, target);
         const Outcome refused = run(output.program, command);
-        check_one_line(refused, file + ": exists and ");
+        check_one_line(refused, file + ": expected ");
+        CHECK_THAT(refused.err, ContainsSubstring(", found another file; choose another name, or "));
         CHECK_THAT(refused.err, ContainsSubstring("--force"));
         CHECK(read_text(file) == notes);
         fs::remove(file);
@@ -241,7 +242,7 @@ TEST_CASE("a routing trace ends at its end and not at a NUL byte", "[cli][files]
     for (char& c : damaged)
         if (c == '\n') c = '\0';
     check_refused(sy_sim(command + file_with("damaged.jsonl", damaged)),
-                  {"damaged.jsonl:1: not JSON from byte ", "NUL"});
+                  {"damaged.jsonl:1: expected JSON, found a NUL byte at byte "});
     std::string carriage = "\xEF\xBB\xBF";
     for (const char c : trace) carriage += c == '\n' ? "\r\n\r\n" : std::string(1, c);
     const Outcome same = sy_sim(command + file_with("carriage.jsonl", carriage));

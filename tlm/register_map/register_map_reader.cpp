@@ -23,11 +23,11 @@ class Mapping {
 public:
     Mapping(const YAML::Node& node, int line, std::string source, std::string name)
         : line_(line), source_(std::move(source)), name_(std::move(name)) {
-        if (!node.IsMap()) fail_at(line_, name_, "wants a mapping of keys");
+        if (!node.IsMap()) fail_at(line_, name_, "expected a mapping of keys, found another value");
         for (const auto& item : node) {
             const std::string key = item.first.IsScalar() ? item.first.Scalar() : "";
-            if (key.empty()) fail_at(line_of(item.first), name_, "a key must be text");
-            if (find(key)) fail_at(line_of(item.first), full(key), "is given twice");
+            if (key.empty()) fail_at(line_of(item.first), name_, "expected text as a key, found another value");
+            if (find(key)) fail_at(line_of(item.first), full(key), "expected the key once, found it twice");
             items_.push_back({key, line_of(item.first), item.second});
         }
     }
@@ -45,14 +45,14 @@ public:
     }
     std::string text(const std::string& key) {
         const Item& item = get(key);
-        if (!item.value.IsScalar() || item.value.Scalar().empty()) fail(key, "wants text");
+        if (!item.value.IsScalar() || item.value.Scalar().empty()) fail(key, "expected text, found another value");
         return item.value.Scalar();
     }
     std::string text_or_nothing(const std::string& key) { return has(key) ? text(key) : std::string(); }
     std::string one_of(const std::string& key, const std::vector<std::string>& choices) {
         std::string value = text(key);
         if (std::find(choices.begin(), choices.end(), value) == choices.end())
-            fail(key, fmt::format("wants one of {}, got \"{}\"", fmt::join(choices, ", "), value));
+            fail(key, fmt::format("expected one of {}, found \"{}\"", fmt::join(choices, ", "), value));
         return value;
     }
     /// Decimal, or hexadecimal behind 0x.
@@ -62,8 +62,9 @@ public:
     }
     std::uint64_t parse(const std::string& key, const std::string& value, std::uint64_t largest) {
         std::uint64_t number = 0;
-        if (parse_address(value, number) != Parsed::ok) fail(key, fmt::format("wants a number, got \"{}\"", value));
-        if (number > largest) fail(key, fmt::format("wants at most {:#x}, got {}", largest, value));
+        if (parse_address(value, number) != Parsed::ok)
+            fail(key, fmt::format("expected a number, found \"{}\"", value));
+        if (number > largest) fail(key, fmt::format("expected at most {:#x}, found {}", largest, value));
         return number;
     }
     Mapping mapping(const std::string& key) {
@@ -91,7 +92,7 @@ private:
         return found == items_.end() ? nullptr : &*found;
     }
     const Item& get(const std::string& key) {
-        if (!has(key)) fail(key, "is missing");
+        if (!has(key)) fail(key, "expected a value, found nothing");
         return *find(key);
     }
     std::string full(const std::string& key) const { return name_.empty() ? key : name_ + "." + key; }
@@ -120,7 +121,7 @@ void read_bits(Mapping& mapping, Field& field) {
     const auto high = static_cast<unsigned>(mapping.parse("bits", bits.substr(0, colon), 31));
     field.lsb =
         colon == std::string::npos ? high : static_cast<unsigned>(mapping.parse("bits", bits.substr(colon + 1), 31));
-    if (field.lsb > high) mapping.fail("bits", fmt::format("wants HIGH:LOW, got {}", bits));
+    if (field.lsb > high) mapping.fail("bits", fmt::format("expected HIGH:LOW, found {}", bits));
     field.bits = high - field.lsb + 1;
 }
 
@@ -149,7 +150,7 @@ Register read_register(Mapping mapping, const std::string& name, std::uint64_t r
     Register result;
     result.name = name;
     result.offset = mapping.number("offset", register_bytes - kWord);
-    if (result.offset % kWord != 0) mapping.fail("offset", "wants a multiple of 4");
+    if (result.offset % kWord != 0) mapping.fail("offset", "expected a multiple of 4, found another number");
     result.access = mapping.one_of("access", {"ro", "rw", "wo", "w1c", "rc"});
     result.text = mapping.text("text");
     result.prefix = mapping.text_or_nothing("prefix");
@@ -246,7 +247,8 @@ RegisterMap read(const YAML::Node& node, const std::string& source) {
     map.library = file.text("library");
     map.version = file.text("version");
     map.register_bytes = file.number("register_bytes", 0xFFFF'FFFC);
-    if (map.register_bytes == 0 || map.register_bytes % kWord != 0) file.fail("register_bytes", "wants whole words");
+    if (map.register_bytes == 0 || map.register_bytes % kWord != 0)
+        file.fail("register_bytes", "expected whole words, found another number");
     const Mapping registers = file.mapping("registers");
     map.registers = read_list<Register>(
         registers,

@@ -42,10 +42,10 @@ std::string read_token(const std::string& part, Token& token) {
     const std::string name = part.substr(0, colon);
     while (token.field < kFieldNames.size() && name != kFieldNames[token.field]) ++token.field;
     if (token.field == kFieldNames.size())
-        return fmt::format("unknown field \"{}\"; known: {}", name, fmt::join(kFieldNames, ", "));
+        return fmt::format("expected a field of {}, found \"{}\"", fmt::join(kFieldNames, ", "), name);
     if (colon == std::string::npos) return "";
     if (parse_plain_number(part.substr(colon + 1), token.bits) != Parsed::ok || token.bits < 1 || token.bits > 32)
-        return fmt::format("\"{}\" wants 1 to 32 bits behind the colon", part);
+        return fmt::format("expected 1 to 32 bits behind the colon, found \"{}\"", part);
     return "";
 }
 

@@ -43,7 +43,9 @@ void TimingChecker::demand(const char* rule, bool holds, const std::string& what
 
 void TimingChecker::at_least(const char* rule, const Last& since, Cycle distance) {
     if (!since.seen || command_.cycle >= since.cycle + distance) return;
-    demand(rule, false, fmt::format("wants {} cycles since cycle {}", distance, since.cycle));
+    demand(rule, false,
+           fmt::format("expected {} cycles or more since cycle {}, found {}", distance, since.cycle,
+                       command_.cycle - since.cycle));
 }
 
 void TimingChecker::check_bus(Channel& channel) {

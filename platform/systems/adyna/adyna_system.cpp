@@ -50,7 +50,7 @@ std::uint32_t number(const Point& point, const char* key, const char* wanted) {
     std::uint32_t value = 0;
     if (text.empty()) return 0;
     if (parse_plain_number(text, value) != Parsed::ok || value == 0)
-        throw InputError(fmt::format("design {}: {}: wants {}, not {}", point.design, key, wanted, text));
+        throw InputError(fmt::format("design {}: {}: expected {}, found {}", point.design, key, wanted, text));
     return value;
 }
 
@@ -115,8 +115,7 @@ public:
 
     std::unique_ptr<ElaboratedRun> elaborate(const std::string& prefix, BatchGate& gate) override {
         if (platform_.chip.impl == "auto")
-            throw InputError("", 0, "chip.impl",
-                             "auto is decided behind a run by itself: among other models wants stages or tiles");
+            throw InputError("", 0, "chip.impl", "expected stages or tiles among other models, found auto");
         if (reschedule_interval_ > 0)
             throw InputError(fmt::format("{}: not of a chip among other models", kReschedule));
         return std::make_unique<AmongOthers>(*this, prefix, gate);

@@ -101,7 +101,7 @@ std::vector<std::uint32_t> samples_at(const Image& image, const BatchRouting& ro
 Expectation expect(const Image& image, const BatchRouting& routing) {
     if (routing.samples != image.meta.batch_samples || routing.masks.size() != image.meta.switches.size())
         throw InputError(image.meta.model, 0, "routing",
-                         fmt::format("wants {} samples and {} switches, got {} and {}", image.meta.batch_samples,
+                         fmt::format("expected {} samples and {} switches, found {} and {}", image.meta.batch_samples,
                                      image.meta.switches.size(), routing.samples, routing.masks.size()));
     Expectation result;
     IndexListFinder finder(image, routing);

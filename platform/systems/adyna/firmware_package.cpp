@@ -80,7 +80,7 @@ std::vector<std::uint8_t> PackageWriter::write() {
     const auto& tensors = image_.meta.tensors;
     const auto output = std::find_if(tensors.begin(), tensors.end(), is_output);
     if (std::count_if(tensors.begin(), tensors.end(), is_output) != 1 || output->per_input)
-        refuse("IMAGE", "outputs", "a package wants one output, with a result for each sample");
+        refuse("IMAGE", "outputs", "expected one output with a result for each sample, found others");
     switchyard_package package{};
     block_.reserve(sizeof package);
     package.magic = SWITCHYARD_PACKAGE_MAGIC;

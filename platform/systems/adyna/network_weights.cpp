@@ -85,7 +85,7 @@ private:
     [[noreturn]] void wrong_shape(const std::string& path, const NpyArray& array, const std::string& wanted) const {
         throw InputError(
             path, 0, "shape",
-            fmt::format("is ({}), operator {} wants {}", fmt::join(array.shape, ", "), meta_.name, wanted));
+            fmt::format("expected {} for operator {}, found ({})", wanted, meta_.name, fmt::join(array.shape, ", ")));
     }
 
     /// Whether a file of N channels is one of the operator's. Where its results are channels of a group, the file may

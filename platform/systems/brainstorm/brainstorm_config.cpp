@@ -80,7 +80,8 @@ std::vector<std::uint64_t> BrainstormConfig::tuned_loads() const {
 }
 
 BrainstormConfig read_brainstorm_config(const std::string& path, std::map<std::string, std::string> overrides) {
-    if (path.empty()) throw InputError("", 0, "platform", "brainstorm wants a platform file");
+    if (path.empty())
+        throw InputError("", 0, "platform", "expected a platform file, found none; give one with --platform");
     BrainstormConfig config;
     const YAML::Node file =
         load_sections(path, {"brainstorm", section_names<BrainstormConfig>(), {"gpu_file"}, {"gpu_file"}});

@@ -72,11 +72,11 @@ public:
         if (!overrides.empty())
             throw InputError("--set", 0,
                              "network" + overrides.begin()->first.substr(overrides.begin()->first.find('.')),
-                             "unknown key");
+                             "expected a known key, found an unknown one");
         if (design_ == kZeroOffload && !network_.is_static())
-            throw Infeasible(
-                point.workload, 0, "",
-                "zero-offload wants a static network: this one has " + std::to_string(network_.paths()) + " paths");
+            throw Infeasible(point.workload, 0, "",
+                             "expected a static network for zero-offload, found one of " +
+                                 std::to_string(network_.paths()) + " paths");
         dynn_offload::PartitionConfig partition;
         partition.buffer_bytes = platform_.budget_bytes() / 2;
         partition.host_gb_per_s = platform_.transfer_times().to_device_gb_per_s;
@@ -90,7 +90,7 @@ public:
         if (design_ == kDynnOffload) {
             if (config.pilot.empty())
                 throw InputError(point.platform, 0, "training.pilot",
-                                 "dynn-offload wants a file of sy-sched pilot train");
+                                 "expected a file of sy-sched pilot train, found none");
             const std::filesystem::path beside = std::filesystem::path(point.platform).parent_path() / config.pilot;
             pilot = dynn_offload::Pilot::read(exists(beside.string()) ? beside.string() : config.pilot);
             predictor = std::make_unique<dynn_offload::PilotPredictor>(network_, *pilot);

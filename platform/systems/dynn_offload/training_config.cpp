@@ -30,7 +30,8 @@ memory_managers::TransferTimes TrainingPlatform::transfer_times() const {
 }
 
 TrainingPlatform read_training_platform(const std::string& path, const std::map<std::string, std::string>& overrides) {
-    if (path.empty()) throw InputError("", 0, "platform", "a training step wants a platform file");
+    if (path.empty())
+        throw InputError("", 0, "platform", "expected a platform file, found none; give one with --platform");
     TrainingPlatform platform;
     std::map<std::string, std::string> own, of_link, of_gpu;
     const std::vector<std::string> sections = gpu_sections();
@@ -45,7 +46,7 @@ TrainingPlatform read_training_platform(const std::string& path, const std::map<
         else if (std::find(sections.begin(), sections.end(), section) != sections.end())
             of_gpu[key] = value;
         else
-            throw InputError("--set", 0, key, "unknown key");
+            throw InputError("--set", 0, key, "expected a known key, found an unknown one");
     }
     const YAML::Node file = load_yaml(path);
     check_sections(file, path, {"dynn_offload", {"training", kLinkSection}, {}, {}});

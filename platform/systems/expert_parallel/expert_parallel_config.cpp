@@ -30,7 +30,7 @@ std::map<std::string, std::string> with_pairs(std::map<std::string, std::string>
     for (const std::string& word : words_of(text)) {
         const std::size_t sign = word.find('=');
         if (sign == 0 || sign == std::string::npos)
-            throw InputError(path, 0, key, fmt::format("wants key=value, not \"{}\"", word));
+            throw InputError(path, 0, key, fmt::format("expected key=value, found \"{}\"", word));
         pairs[word.substr(0, sign)] = word.substr(sign + 1);
     }
     return pairs;
@@ -40,7 +40,8 @@ std::map<std::string, std::string> with_pairs(std::map<std::string, std::string>
 
 ExpertParallelConfig read_expert_parallel_config(const std::string& path,
                                                  std::map<std::string, std::string> overrides) {
-    if (path.empty()) throw InputError("", 0, "platform", "expert_parallel wants a platform file");
+    if (path.empty())
+        throw InputError("", 0, "platform", "expected a platform file, found none; give one with --platform");
     ExpertParallelConfig config;
     const std::set<std::string> own = section_names<ExpertParallelConfig>();
     const YAML::Node file = load_sections(path, {"expert_parallel", own, {"chip_file"}, {"chip_file"}});
@@ -61,7 +62,7 @@ ExpertParallelConfig read_expert_parallel_config(const std::string& path,
     config.routed_parameters =
         with_pairs(config.chip_parameters, path, "cluster.routed_set", config.cluster.routed_set);
     if (config.cluster.batches_in_flight > 1 && !config.cluster.joint())
-        throw InputError(path, 0, "cluster.batches_in_flight", "more than one wants cluster.simulation: joint");
+        throw InputError(path, 0, "cluster.batches_in_flight", "expected 1, found more; set cluster.simulation: joint");
     config.topology = sched::chosen_topology(config.links, path);
     return config;
 }

@@ -117,13 +117,13 @@ public:
         std::string error = System::parameter_error(design, key, value);
         unsigned jobs = 0;
         if (error.empty() && key == kJobsKey && (parse_plain_number(value, jobs) != Parsed::ok || jobs == 0))
-            return "wants a number of processes";
+            return fmt::format("expected a number of processes, found {}", value);
         return error;
     }
     void check_parameters(const Point& point) const override {
         System::check_parameters(point);
         if (point.design == kTableDesign && point.parameters.count(kFileKey) == 0)
-            throw InputError("", 0, kFileKey, "sushi-table wants a file to write");
+            throw InputError("", 0, kFileKey, "expected a file to write for sushi-table, found none");
     }
     void check_workload(const Point& point) const override { sched::sushi::read_supernet(point.workload); }
     void check_platform(const Point& point) const override {

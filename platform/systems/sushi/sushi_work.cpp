@@ -227,7 +227,8 @@ SushiWork prepare_work(const std::string& path, const SushiConfig& config, const
 
     if (config.accelerator.functional) {
         if (work.supernet.weights.empty())
-            throw InputError(path, 0, "weights", "a functional run wants a supernet with values");
+            throw InputError(path, 0, "weights",
+                             "expected a supernet with values for a functional run, found one without");
         const IntegerNpyArray images = read_int8_npy(work.supernet.inputs);
         const std::size_t count_of_images = images.shape.empty() ? 0 : images.shape.front();
         if (count_of_images == 0) throw InputError(work.supernet.inputs, 0, "shape", "expected images, found none");

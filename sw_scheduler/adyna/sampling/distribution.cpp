@@ -14,7 +14,7 @@ Distribution::Distribution(std::vector<double> frequency) : frequency_(std::move
     const auto negative = [](double value) { return !(value >= 0); };
     if (frequency_.size() < 2 || frequency_.size() - 1 > std::numeric_limits<std::uint16_t>::max() ||
         std::any_of(frequency_.begin(), frequency_.end(), negative))
-        throw std::invalid_argument("a distribution wants frequencies, none negative, of the dyn_dims 0 to 1 .. 65535");
+        throw std::invalid_argument("expected frequencies of 0 or more for the dyn_dims 0 to 1 .. 65535, found others");
     sum_.assign(frequency_.size(), 0);
     moment_ = sum_;
     for (std::size_t v = 1; v < frequency_.size(); ++v) {

@@ -81,9 +81,9 @@ TEST_CASE("network interfaces in RTL: what was not built, and what contradicts i
     check_refused(run_with("--set network_interface.impl_of_tiles=2=lockstep --set noc.header_bytes=8"),
                   {"chip.tile_2.network_interface: no RTL packetiser for links of 192 bytes and headers of 8"});
     check_refused(run_with("--set network_interface.impl=rtl --set chip.impl=stages"),
-                  {"network_interface: impl: rtl needs chip.impl: tiles"});
+                  {"network_interface: impl: expected chip.impl: tiles for rtl, found "});
     check_refused(run_with("--set network_interface.impl_of_tiles=1=rtl --set chip.impl=stages"),
-                  {"chip: impl_of_tiles needs impl: tiles"});
+                  {"chip: impl_of_tiles: expected impl: tiles for it, found another"});
     check_refused(run_with("--set network_interface.impl_of_tiles=1=flit"),
                   {"network_interface: impl_of_tiles: no implementation \"flit\"; there is packets, rtl, lockstep"});
 }

@@ -99,7 +99,7 @@ void walk(const char* name, const std::vector<Context>& contexts, const std::map
             const std::string first = with(values.first);
             INFO(name << others_of_it << " --" << option << ": " << first);
             if (first.rfind("unused: ", 0) == 0 || first.rfind("failed: --", 0) == 0) {
-                CHECK((first == "unused: " + option || first.find("goes with") != std::string::npos));
+                CHECK((first == "unused: " + option || first.find(": expected ") != std::string::npos));
                 ++refused;
                 continue;
             }
@@ -213,21 +213,26 @@ TEST_CASE("an option that has no effect beside the others is refused in one line
                 .status == 0);
     const std::string run = "run" + mini + " --image " + image + " --batches 1 ";
     const std::vector<std::pair<std::string, std::string>> cases = {
-        {run + "--model " + tiny_model(), "--model: has no effect here: it goes with --reschedule"},
-        {run + "--bound 0.1", "--bound: has no effect here: it goes with --expect"},
-        {run + "--seed 3 --trace " + tiny_trace(), "--seed: has no effect here: it goes with generated routes"},
-        {"run" + mini + " --image " + recorded + " --batches 1 --seed 3", "--seed: has no effect: the routes of tiny"},
-        {"run" + mini + " --image " + tile + " --batches 1 --seed 3", "--seed: has no effect: the routes of tiny"},
-        {run + "--spot-check 1 --set chip.impl=tiles", "--spot-check: has no effect here: it goes with chip.impl"},
-        {"mem --keys --device ddr4", "--keys: prints the keys and does nothing else"},
-        {"mem --impl bandwidth --check", "--check: has no effect here: it goes with --impl bank"},
-        {"mem --impl bandwidth --commands x.csv", "--commands: has no effect here: it goes with --impl bank"},
-        {"mem --stride-bytes 64", "--stride-bytes: has no effect here: it goes with --pattern strided"},
-        {"noc --impl packet --arbitration oldest_first", "--arbitration: has no effect here"},
-        {"noc --topology mesh --without-dateline", "--without-dateline: has no effect here"},
-        {"link --family ring --collective all_reduce --from 1", "--from: has no effect here"},
-        {"experiment configs/experiments/digits.yaml --report x --retry", "--retry: has no effect here"},
-        {"experiment configs/experiments/digits.yaml --report x --spool y", "--spool: belongs to --executor"}};
+        {run + "--model " + tiny_model(), "--model: expected no value here, as it goes with --reschedule"},
+        {run + "--bound 0.1", "--bound: expected no value here, as it goes with --expect"},
+        {run + "--seed 3 --trace " + tiny_trace(), "--seed: expected no value here, as it goes with generated routes"},
+        {"run" + mini + " --image " + recorded + " --batches 1 --seed 3",
+         "--seed: expected no seed for tiny, whose routes, "},
+        {"run" + mini + " --image " + tile + " --batches 1 --seed 3",
+         "--seed: expected no seed for tiny, whose routes, "},
+        {run + "--spot-check 1 --set chip.impl=tiles",
+         "--spot-check: expected no value here, as it goes with chip.impl"},
+        {"mem --keys --device ddr4", "--keys: expected no other option, found some; leave them out to print the keys"},
+        {"mem --impl bandwidth --check", "--check: expected no value here, as it goes with --impl bank"},
+        {"mem --impl bandwidth --commands x.csv", "--commands: expected no value here, as it goes with --impl bank"},
+        {"mem --stride-bytes 64", "--stride-bytes: expected no value here, as it goes with --pattern strided"},
+        {"noc --impl packet --arbitration oldest_first", "--arbitration: expected no value here"},
+        {"noc --topology mesh --without-dateline", "--without-dateline: expected no value here"},
+        {"link --family ring --collective all_reduce --from 1", "--from: expected no value here"},
+        {"experiment configs/experiments/digits.yaml --report x --retry",
+         "--retry: expected with --store only, found without; leave it out"},
+        {"experiment configs/experiments/digits.yaml --report x --spool y",
+         "--spool: expected with --executor slurm or command only, found without; leave it out"}};
     for (const auto& [arguments, message] : cases) {
         INFO(arguments);
         check_refused(sy_sim(arguments), {message.c_str()});
@@ -236,17 +241,17 @@ TEST_CASE("an option that has no effect beside the others is refused in one line
     const std::string profile = scratch("profile.json");
     write_text(profile, "{}");
     for (const std::string& design : {std::string("m-tile"), std::string("adyna --without routing")}) {
-        check_refused(sy_sched(compile + design + " --profile " + profile), {"--profile: has no effect here"});
+        check_refused(sy_sched(compile + design + " --profile " + profile), {"--profile: expected no value here"});
         check_refused(sy_sched(compile + design + " --routing " + scratch("routing.yaml")),
-                      {"--routing: has no effect here"});
+                      {"--routing: expected no value here"});
     }
     check_refused(
         sy_sched("routes " + tiny_model() + " --batches 2 --seed 4 --routing " + routing + " -o " + scratch("r.jsonl")),
-        {"--seed: has no effect"});
+        {"--seed: expected no seed for a network without switches or with recorded routes, found one; leave it out"});
     check_refused(sy_sched("kernels configs/workloads/ace/walker2d.yaml --seed 4 -o " + scratch("k.jsonl")),
-                  {"--seed: has no effect here"});
+                  {"--seed: expected no value here"});
     check_refused(sy_sched("kernels configs/workloads/ace/walker2d.yaml --input 4 -o " + scratch("k.jsonl")),
-                  {"--input: has no effect here"});
+                  {"--input: expected no value here"});
     CHECK(sy_sched("kernels configs/workloads/ace/instanas.yaml --seed 4 --input 2 -o " + scratch("k.jsonl")).status ==
           0);
 }
@@ -270,7 +275,7 @@ TEST_CASE("a key of an experiment or a sweep that none of its designs takes is r
                   {"experiment.yaml:4: networks: digits_supernet: trace: sushi does not take it"});
     check_refused(sy_sim(experiment("sushi, {design: cpu, set: {batch_size: 4}}", "", "batches: 2\n")),
                   {"designs: cpu: batch_size: cpu does not take it"});
-    check_refused(sy_sim(experiment("sushi", "", "")), {"experiment.yaml", "batches: is missing"});
+    check_refused(sy_sim(experiment("sushi", "", "")), {"experiment.yaml", "batches: expected a value, found nothing"});
     // One design takes the key, another one has nothing to draw.
     const Outcome mixed = sy_sim(experiment("sushi, " + table, "", "batches: 2\nseed: 3\n"));
     INFO(mixed.err);
@@ -280,7 +285,7 @@ TEST_CASE("a key of an experiment or a sweep that none of its designs takes is r
                "name: m\ncommand: mem\nset: {requests: 200, stride-bytes: 128}\ntraffic: [{name: s, set: {pattern: "
                "sequential}}]\ndesigns: [{name: d}]\nfigures: [{name: f, title: f, measure: time_ns, label: t}]\n");
     check_refused(sy_sim("experiment " + file + " --report " + scratch("experiment")),
-                  {"experiment.yaml: set: stride-bytes: has no effect here: it goes with --pattern strided"});
+                  {"experiment.yaml: set: stride-bytes: expected no value here, as it goes with --pattern strided"});
 
     const std::string here = std::filesystem::current_path().string() + "/";
     write_text(

@@ -66,16 +66,19 @@ TEST_CASE("both forms of a kernel stream hold the same", "[ace][stream]") {
 }
 
 TEST_CASE("what is wrong with a line is told with its key", "[ace][stream][bad]") {
-    refused("[1]", "wants a JSON object");
-    refused(R"({"name":"n","grid":[1]})", "block: is missing");
-    refused(R"({"name":"n","grid":[1],"block":[32],"smem":1})", "smem: unknown key");
-    refused(R"({"name":"n","grid":[1,1,1,1],"block":[32]})", "grid: wants a list of one to three integers");
+    refused("[1]", "expected a JSON object, found another value");
+    refused(R"({"name":"n","grid":[1]})", "block: expected a value, found nothing");
+    refused(R"({"name":"n","grid":[1],"block":[32],"smem":1})", "smem: expected a known key, found an unknown one");
+    refused(R"({"name":"n","grid":[1,1,1,1],"block":[32]})",
+            "grid: expected a list of one to three integers, found another value");
     refused(R"({"name":"n","grid":[0],"block":[32]})", "grid: 0 is not 1 to 2147483647");
     refused(R"({"name":"n","grid":[1],"block":[64,32]})", "block: a CTA has 1024 threads at most");
     refused(R"({"name":"n","grid":[1],"block":[32],"registers":256})", "registers: 256 is not 1 to 255");
-    refused(R"({"name":"n","grid":[1],"block":[32],"flops":-1})", "flops: wants an integer of 0 or more");
+    refused(R"({"name":"n","grid":[1],"block":[32],"flops":-1})",
+            "flops: expected an integer of 0 or more, found another value");
     refused(R"({"name":"n","grid":[1],"block":[32],"reads":[[281474976710656,1]]})", "reads: address 281474976710656");
-    refused(R"({"name":"n","grid":[1],"block":[32],"writes":[[0]]})", "writes: wants a list of [address, bytes]");
+    refused(R"({"name":"n","grid":[1],"block":[32],"writes":[[0]]})",
+            "writes: expected a list of [address, bytes], found another value");
     refused(R"({"name":"n","grid":[1],"block":[32])", "");
     refused(R"({"name":"n","grid":[1],"block":[32],"reads":[[0,64]]})",
             "kernel n: expected work (flops, tensor_flops, read_bytes, written_bytes, l2_bytes, memory_instructions or "

@@ -240,7 +240,8 @@ TEST_CASE("what cannot run is one line", "[ace_system][bad]") {
     refused(point_of("ace-hw", "walker2d", {{"scheduling_window.slots", "1"}}), "scheduling_window.slots");
     refused(point_of("ace-hw", "walker2d", {{"scheduling_window.scheduled_kernels", "16"}}),
             "as many kernels as the window has slots");
-    refused(point_of("ace-hw", "walker2d", {{"window.slots", "8"}}), "window.slots: unknown key");
+    refused(point_of("ace-hw", "walker2d", {{"window.slots", "8"}}),
+            "window.slots: expected a known key, found an unknown one");
     refused(point_of("ace-hw", "/nonexistent.yaml"), "nonexistent");
     Point other = point_of("ace-hw", "walker2d");
     other.platform = std::string(SOURCE_FOLDER) + "/configs/platforms/adyna.yaml";

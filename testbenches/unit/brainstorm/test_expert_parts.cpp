@@ -276,15 +276,15 @@ TEST_CASE("a placement from a file", "[brainstorm][experts][bad]") {
     CHECK(placement_refusal("devices: 2\nrouters:\n  experts: [0, 0, 0, 1]\n") ==
           "file.yaml:3: routers.experts: branch 2: device 0 takes 2 branches of 4");
     CHECK(placement_refusal("devices: 2\nrouters:\n  experts:\n    - 0\n    - 2\n    - 1\n    - 1\n") ==
-          "file.yaml:5: routers.experts: branch 1: wants a device from 0 to 1");
+          "file.yaml:5: routers.experts: branch 1: expected a device from 0 to 1, found another");
     CHECK(placement_refusal("devices: 2\nrouters:\n  experts: [0, 1, 1]\n") ==
           "file.yaml:3: routers.experts: places 3 of 4 branches");
     CHECK(placement_refusal("devices: 2\nrouters:\n  experts: [0, 1, 1, 0, 0]\n") ==
           "file.yaml:3: routers.experts: has 4 branches");
     CHECK(placement_refusal("devices: 2\nrouters:\n  experts: 1\n") ==
-          "file.yaml:3: routers.experts: wants the device of each branch, in a list");
+          "file.yaml:3: routers.experts: expected a list of the device of each branch, found none");
     CHECK(placement_refusal("devices: 2\nrouters:\n  expert: [0, 1, 1, 0]\n") ==
-          "file.yaml:3: routers.experts: is missing");
+          "file.yaml:3: routers.experts: expected a value, found nothing");
     CHECK(placement_refusal("devices: 2\nrouters:\n  experts: [0, 1, 1, 0]\n  more: [0]\n") ==
           "file.yaml:4: routers.more: the network has no such router");
 }

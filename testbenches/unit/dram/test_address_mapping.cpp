@@ -101,9 +101,13 @@ TEST_CASE("what is wrong with a mapping names the field and its bits", "[dram]")
           "field column has 4 bits, the mapping places 5");
     CHECK(wrong("row-row-bank-bankgroup-pseudochannel-column-channel") ==
           "field row is named more than once without a number of bits");
-    CHECK_THAT(wrong("rank-row"), Catch::Matchers::StartsWith("unknown field \"rank\"; known: channel"));
-    CHECK_THAT(wrong("row-column:x"), Catch::Matchers::StartsWith("\"column:x\" wants 1 to 32 bits"));
-    CHECK_THAT(wrong(""), Catch::Matchers::StartsWith("unknown field \"\""));
+    CHECK_THAT(wrong("rank-row"),
+               Catch::Matchers::StartsWith(
+                   "expected a field of channel, pseudochannel, bankgroup, bank, row, column, found \"rank\""));
+    CHECK_THAT(wrong("row-column:x"),
+               Catch::Matchers::StartsWith("expected 1 to 32 bits behind the colon, found \"column:x\""));
+    CHECK_THAT(wrong(""), Catch::Matchers::StartsWith(
+                              "expected a field of channel, pseudochannel, bankgroup, bank, row, column, found \"\""));
     CHECK_THROWS_AS(AddressMapping("row", g), InputError);
 }
 

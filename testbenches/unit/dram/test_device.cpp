@@ -76,7 +76,7 @@ TEST_CASE("what is wrong with a device is said with its place", "[dram]") {
     CHECK_THAT(error_of("hbm3"),
                Catch::Matchers::StartsWith("hbm3: neither a known device (ddr4_2400, gddr6_14, hbm2_1800_port"));
     CHECK_THAT(error_of("./none.yaml"), Catch::Matchers::StartsWith("./none.yaml: cannot be read"));
-    CHECK(error_of("hbm2", {{"timing.tfoo", "1"}}) == "--set: timing.tfoo: unknown key");
+    CHECK(error_of("hbm2", {{"timing.tfoo", "1"}}) == "--set: timing.tfoo: expected a known key, found an unknown one");
     CHECK(error_of("hbm2", {{"geometry.rows", "100"}}) ==
           "configs/devices/hbm2_2000.yaml: geometry.rows must be a power of 2, not 100");
     CHECK(error_of("hbm2", {{"timing.trc_cycles", "20"}}) ==
@@ -88,7 +88,8 @@ TEST_CASE("what is wrong with a device is said with its place", "[dram]") {
     CHECK_THAT(error_of("hbm2", {{"controller.write_low_bursts", "32"}}),
                Catch::Matchers::EndsWith("write_low_bursts must be below write_high_bursts"));
     const TemporaryDevice unknown("device: {}\ngeometry: {}\ntiming:\n  tcl_cycles: 14\n  tcx: 3\ncontroller: {}\n");
-    CHECK_THAT(error_of(unknown.path()), Catch::Matchers::StartsWith(unknown.path() + ":5: timing.tcx: unknown key"));
+    CHECK_THAT(error_of(unknown.path()),
+               Catch::Matchers::StartsWith(unknown.path() + ":5: timing.tcx: expected one of "));
     const TemporaryDevice missing("device: {}\ngeometry: {}\ntiming: {}\n");
-    CHECK_THAT(error_of(missing.path()), Catch::Matchers::EndsWith("controller: section is missing"));
+    CHECK_THAT(error_of(missing.path()), Catch::Matchers::EndsWith("controller: expected a section, found none"));
 }

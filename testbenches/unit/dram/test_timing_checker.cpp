@@ -110,6 +110,7 @@ TEST_CASE("without a handler a violation is thrown, in one line", "[dram][checke
         FAIL("nothing was thrown");
     } catch (const TimingError& error) {
         CHECK(std::string(error.what()) ==
-              "tRCD: channel 3 pseudo-channel 1 bank 2, RD at cycle 10: wants 17 cycles since cycle 5");
+              "tRCD: channel 3 pseudo-channel 1 bank 2, RD at cycle 10: expected 17 cycles or more since cycle 5, "
+              "found 5");
     }
 }

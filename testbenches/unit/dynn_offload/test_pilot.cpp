@@ -306,17 +306,18 @@ TEST_CASE("a pilot file gives the pilot that was written", "[dynn_offload]") {
         return file.path();
     };
     CHECK_THROWS_WITH(Pilot::read(replaced("\"neurons\":32", "\"neurons\":32,\"neurons\":33")),
-                      ContainsSubstring("neurons: is given twice"));
+                      ContainsSubstring("neurons: expected the key once, found it twice"));
     CHECK_THROWS_WITH(Pilot::read(replaced("\"version\":2", "\"version\":1")),
-                      ContainsSubstring("version: version 1 of the format; this program reads version 2"));
+                      ContainsSubstring("version: expected version 2 of the format, found 1"));
     CHECK_THROWS_WITH(Pilot::read(replaced("switchyard-pilot", "other")),
-                      ContainsSubstring("format: is no pilot: expected switchyard-pilot"));
+                      ContainsSubstring("format: expected switchyard-pilot of a pilot, found \"other\""));
     CHECK_THROWS_WITH(Pilot::read(replaced("\"neurons\":32", "\"neurons\":33")), ContainsSubstring("weights"));
     CHECK_THROWS_AS(Pilot::read(replaced("\"slope\"", "\"slant\"")), InputError);
     write_file(text.substr(0, text.size() / 2), file.path());
-    CHECK_THROWS_WITH(Pilot::read(file.path()), ContainsSubstring(":1: not JSON from byte "));
+    CHECK_THROWS_WITH(Pilot::read(file.path()), ContainsSubstring(":1: expected JSON, found other text from byte "));
     write_file("[]", file.path());
-    CHECK_THROWS_WITH(Pilot::read(file.path()), ContainsSubstring("format: is no pilot: expected switchyard-pilot"));
+    CHECK_THROWS_WITH(Pilot::read(file.path()),
+                      ContainsSubstring("format: expected switchyard-pilot of a pilot, found nothing"));
 }
 
 TEST_CASE("a trace file gives the trace that was written; a damaged one is an error", "[dynn_offload]") {
@@ -333,9 +334,10 @@ TEST_CASE("a trace file gives the trace that was written; a damaged one is an er
     write_file(text.substr(0, text.rfind('\n', text.size() - 2) + 1), file.path());
     CHECK_THROWS_WITH(read_trace(file.path()), ContainsSubstring("39 of 40 samples: the trace is cut off"));
     write_file(text.substr(0, text.size() - 9), file.path());
-    CHECK_THROWS_WITH(read_trace(file.path()), ContainsSubstring(":49: not JSON from byte "));
+    CHECK_THROWS_WITH(read_trace(file.path()), ContainsSubstring(":49: expected JSON, found other text from byte "));
     write_file("1\n", file.path());
-    CHECK_THROWS_WITH(read_trace(file.path()), ContainsSubstring(":1: format: is no pilot trace"));
+    CHECK_THROWS_WITH(read_trace(file.path()),
+                      ContainsSubstring(":1: format: expected switchyard-pilot-trace of a pilot trace, found nothing"));
     PilotConfig config;
     config.representation = Representation::global_id;
     Pilot pilot(config);

@@ -77,7 +77,7 @@ TEST_CASE("a damaged DTR log is an error with its line", "[dynn_offload]") {
     };
     // Cut off within a line, within an operator, before the first one.
     CHECK_THAT(error_of(whole.substr(0, whole.find("\"ARGS\":[\"wt\"]"))),
-               ContainsSubstring(":9: not JSON from byte 35 on"));
+               ContainsSubstring(":9: expected JSON, found other text from byte 35 on"));
     CHECK_THAT(error_of("[]\n"), ContainsSubstring(":1: no JSON object"));
     CHECK_THAT(error_of(whole.substr(0, whole.find("{\"INSTRUCTION\":\"MEMORY\",\"NAME\":\"a\""))),
                ContainsSubstring("the log ends before MEMORY of a"));

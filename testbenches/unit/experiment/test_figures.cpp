@@ -242,16 +242,20 @@ TEST_CASE("a measure that a report does not have is an error with the figure's l
         CHECK_THROWS_WITH(made("figures:\n  - {" + figure + "}\n", two_networks), ContainsSubstring(message));
     };
     refused("name: f, measure: summary.latency.mean",
-            "experiment.yaml:10: figures.f.measure: moe, m-tile: the report has no number under summary.latency.mean");
-    refused("name: f, measure: energy.parts_mj", "the report has no number under energy.parts_mj");
-    refused("name: f, kind: stacks, measure: energy", "the report has no number under energy");
-    refused("name: f, kind: lines, networks: moe, measure: summary.latency_us.mean", "the report has 1 number");
-    refused("name: f, measure: ok", "the report has no number under ok");
+            "experiment.yaml:10: figures.f.measure: moe, m-tile: expected one number under summary.latency.mean of the "
+            "report, found none");
+    refused("name: f, measure: energy.parts_mj", "expected one number under energy.parts_mj of the report, found none");
+    refused("name: f, kind: stacks, measure: energy", "expected one number under energy of the report, found none");
+    refused("name: f, kind: lines, networks: moe, measure: summary.latency_us.mean",
+            "expected one number under summary.latency_us.mean of the report, found 1");
+    refused("name: f, measure: ok", "expected one number under ok of the report, found none");
 }
 
 TEST_CASE("a design that another is divided by has no zero", "[experiment][bad]") {
     const auto zero = [](const std::string&, const std::string&, const std::string&) { return report(0); };
-    CHECK_THROWS_WITH(made(kFigures, zero), ContainsSubstring("experiment.yaml:10: figures.f: divides by zero"));
+    CHECK_THROWS_WITH(
+        made(kFigures, zero),
+        ContainsSubstring("experiment.yaml:10: figures.f: expected a divisor other than zero, found zero"));
 }
 
 TEST_CASE("ratios within the models' stated error are shown as equal", "[experiment]") {
@@ -275,7 +279,7 @@ TEST_CASE("ratios within the models' stated error are shown as equal", "[experim
 
     const Made none = made(figure, close);
     CHECK_THAT(results_table(none.experiment, none.results, {none.figure}), !ContainsSubstring("equal"));
-    CHECK_THROWS_WITH(made("model_error: 2\n" + figure, close), ContainsSubstring("model_error: wants 0 to 1"));
+    CHECK_THROWS_WITH(made("model_error: 2\n" + figure, close), ContainsSubstring("model_error: expected 0 to 1"));
 }
 
 TEST_CASE("only ratios of validated points are equal, and the points outside are counted", "[experiment]") {
@@ -403,5 +407,6 @@ TEST_CASE("a scatter figure holds two numbers of each batch side by side", "[exp
     CHECK_THAT(results_table(all.experiment, all.results, {all.figure}), ContainsSubstring("below the diagonal"));
     // Nothing to hold it against.
     CHECK_THROWS_WITH(made(text, two_networks),
-                      ContainsSubstring("figures.f.against: ") && ContainsSubstring("no number under batches.wanted"));
+                      ContainsSubstring("figures.f.against: ") &&
+                          ContainsSubstring("expected one number under batches.wanted of the report, found none"));
 }

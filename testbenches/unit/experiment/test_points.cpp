@@ -55,13 +55,13 @@ TEST_CASE("a swept key is a platform key, a parameter, or the batch size", "[exp
     CHECK(swept("noc.link_bytes_per_cycle", "96").overrides.at("noc.link_bytes_per_cycle") == "96");
     CHECK(swept("without", "multi_kernel").parameters.at("without") == "multi_kernel");
     CHECK(swept("batch_size", "3").work.batch_inputs == 3);
-    CHECK_THROWS_WITH(swept("batch_size", "0"), ContainsSubstring("experiment.yaml:9: batch_size: wants an integer"));
+    CHECK_THROWS_WITH(swept("batch_size", "0"),
+                      ContainsSubstring("experiment.yaml:9: batch_size: expected an integer"));
     CHECK_THROWS_WITH(swept("noc.link_bytes_per_cycl", "96"),
-                      ContainsSubstring("noc.link_bytes_per_cycl: unknown key"));
-    CHECK_THROWS_WITH(
-        swept("batchsize", "1"),
-        ContainsSubstring("experiment.yaml:9: designs: design adyna-static: unknown parameter batchsize; "
-                          "known parameters: without, invocation, routing, batches_in_flight, unit_samples"));
+                      ContainsSubstring("noc.link_bytes_per_cycl: expected a known key, found an unknown one"));
+    CHECK_THROWS_WITH(swept("batchsize", "1"),
+                      ContainsSubstring("experiment.yaml:9: designs: design adyna-static: expected one of "
+                                        "without, invocation, routing, batches_in_flight, unit_samples"));
 }
 
 TEST_CASE("designs, parameters and files are checked before anything runs", "[experiment][bad]") {
@@ -72,19 +72,19 @@ TEST_CASE("designs, parameters and files are checked before anything runs", "[ex
         CHECK_THROWS_WITH(points_of(experiment_of(text), registry()), ContainsSubstring(message));
     };
     refused("- adyna-static", "- adyna-statik",
-            "experiment.yaml:7: designs: design adyna-statik: unknown; known designs: adyna, adyna-static");
+            "experiment.yaml:7: designs: design: expected one of adyna, adyna-static");
     refused("sampling: profile", "samplin: profile",
-            "experiment.yaml:8: designs: design adyna: unknown parameter samplin; known parameters: sampling, without, "
+            "experiment.yaml:8: designs: design adyna: expected one of sampling, without, "
             "invocation, routing, batches_in_flight, unit_samples");
     refused("- m-tile", "- {design: m-tile, set: {sampling: profile}}",
-            "experiment.yaml:6: designs: design m-tile: unknown parameter sampling; known parameters: without, "
+            "experiment.yaml:6: designs: design m-tile: expected one of without, "
             "batches_in_flight, unit_samples");
-    refused("sampling: profile", "noc.link_cycles: wide", "noc.link_cycles: wants a plain integer");
+    refused("sampling: profile", "noc.link_cycles: wide", "noc.link_cycles: expected a plain integer");
     refused("- adyna-static", "- {design: m-tenant, set: {group: free}}",
-            "experiment.yaml:7: designs: design m-tenant: unknown parameter group; known parameters: file, impl, "
+            "experiment.yaml:7: designs: design m-tenant: expected one of file, impl, "
             "exact_kernels, reallocation_gain, groups, shares, ");
     refused("- adyna-static", "- {design: m-tenant, set: {groups: three}}",
-            "experiment.yaml:7: designs: --set: m_tenant.groups: wants one of free, power_of_two, got \"three\"");
+            "experiment.yaml:7: designs: --set: m_tenant.groups: expected one of free, power_of_two, found \"three\"");
     refused("- adyna-static", "- {design: gpu, set: {launch_us: soon}}",
             "experiment.yaml:7: designs: --set: gpu.launch_us: ");
     refused("moe.yaml", "nowhere.yaml", "testbenches/data/nowhere.yaml: cannot be read");
@@ -99,9 +99,12 @@ TEST_CASE("settings that contradict the experiment are refused", "[experiment][b
             "figures: [{name: f, measure: a, designs: m-tile}]\n");
         CHECK_THROWS_WITH(override_settings(experiment, {{key, value}}, registry()), ContainsSubstring(message));
     };
-    refused("batches", "0", "--set: batches: wants an integer from 1, got \"0\"");
-    refused("seed", "x", "--set: seed: wants an integer from 0, got \"x\"");
-    refused("title", "x", "--set: title: unknown key: batches, seed, or a key of the platform");
-    refused("noc.link_cycles", "3", "--set: noc.link_cycles: is swept by ");
-    refused("noc.link_bytes_per_cycle", "3", "--set: noc.link_bytes_per_cycle: is set by design \"wide\" of ");
+    refused("batches", "0", "--set: batches: expected an integer from 1, found \"0\"");
+    refused("seed", "x", "--set: seed: expected an integer from 0, found \"x\"");
+    refused("title", "x", "--set: title: expected batches, seed or a key of the platform, found an unknown one");
+    refused("noc.link_cycles", "3",
+            "--set: noc.link_cycles: expected a key that is not swept, found one that is swept by ");
+    refused("noc.link_bytes_per_cycle", "3",
+            "--set: noc.link_bytes_per_cycle: expected a key that is set once, found one that is set by design "
+            "\"wide\" of ");
 }

@@ -76,13 +76,13 @@ TEST_CASE("work that fails, dies or leaves is an error that says which and how",
             if (i == 0) raise(SIGKILL);
             return std::string("fine");
         },
-        0, "its process was killed by signal 9 (Killed)");
+        0, "expected a result of its process, found that signal 9 (Killed) killed it");
     fails(
         [](std::size_t i) {
             if (i == 0) _exit(3);
             return std::string("fine");
         },
-        0, "its process ended without a result, exit status 3");
+        0, "expected a result of its process, found exit status 3");
 }
 
 TEST_CASE("when one fails, those that still run are killed", "[experiment]") {

@@ -107,56 +107,76 @@ TEST_CASE("a quoted empty text is a value of a key that is set", "[experiment]")
 TEST_CASE("what is wrong with an experiment file is named with its line", "[experiment][bad]") {
     const std::string good = std::string(kHead) + kFigures;
     REQUIRE_NOTHROW(experiment_of(good));
-    refused(replaced(good, "batches: 4", "batches: 0"), "3: batches: wants 1 to 1000000, got 0");
-    refused(replaced(good, "batches: 4\n", ""), "1: batches: is missing");
-    refused(replaced(good, "name: e", "name: e\nnam: x"), "2: nam: unknown key");
-    refused(replaced(good, "name: e", "name: e\nset: {batches: 1}"), "2: set.batches: is no key of a platform");
-    refused(replaced(good, "early_exit.yaml", "moe.yaml"), "4: networks: two networks are called \"moe\"");
-    refused(replaced(good, "adyna-static", "m-tile"), "7: designs: two designs are called \"m-tile\"");
-    refused(replaced(good, "{design: adyna,", "{design: adyna, sets: 1,"), "8: designs[2].sets: unknown key");
-    refused(replaced(good, kFigures, "figures: []\n"), "9: figures: is empty");
-    refused(replaced(good, "name: f,", "name: a/b,"), "10: figures[0].name: wants letters, digits");
-    refused(good + "  - {name: f, measure: a}\n", "11: figures[1].name: two figures have this name");
-    refused(good + "sweep: {key: a.b, values: [1, 1]}\n", "11: sweep.values: has a value twice");
+    refused(replaced(good, "batches: 4", "batches: 0"), "3: batches: expected 1 to 1000000, found 0");
+    refused(replaced(good, "batches: 4\n", ""), "1: batches: expected a value, found nothing");
+    refused(replaced(good, "name: e", "name: e\nnam: x"), "2: nam: expected one of batches, command, designs, ");
+    refused(replaced(good, "name: e", "name: e\nset: {batches: 1}"),
+            "2: set.batches: expected a key of a platform, found another");
+    refused(replaced(good, "early_exit.yaml", "moe.yaml"),
+            "4: networks: expected different names of networks, found \"moe\" twice");
+    refused(replaced(good, "adyna-static", "m-tile"),
+            "7: designs: expected different names of designs, found \"m-tile\" twice");
+    refused(replaced(good, "{design: adyna,", "{design: adyna, sets: 1,"),
+            "8: designs[2].sets: expected one of design, name, platform, set, found sets; did you mean set?");
+    refused(replaced(good, kFigures, "figures: []\n"), "9: figures: expected a value, found nothing");
+    refused(replaced(good, "name: f,", "name: a/b,"),
+            "10: figures[0].name: expected a file name of letters, digits, '_', '-' and '.', found other text");
+    refused(good + "  - {name: f, measure: a}\n",
+            "11: figures[1].name: expected a name for each figure, found this one twice");
+    refused(good + "sweep: {key: a.b, values: [1, 1]}\n",
+            "11: sweep.values: expected each value once, found one twice");
     refused(good + "sweep: {key: a.b, values: [1], designs: [adjna]}\n",
-            "11: sweep.designs: the experiment has no design \"adjna\"");
+            "11: sweep.designs: expected a design of the experiment, found \"adjna\"");
     refused(good + "sweep: {key: sampling, values: [1], designs: [adyna]}\n",
-            "8: designs: design \"adyna\" sets sampling, which is swept");
+            "8: designs: expected a key that is not swept, found sampling, which design \"adyna\" sets");
     refused(replaced(good, "[testbenches/data/moe.yaml,",
                      "[{file: moe.yaml, phases: [{from_batch: 3, seed: 1}, {from_batch: 3, seed: 2}]},"),
-            "4: phases.from_batch: phases begin one after another");
+            "4: phases.from_batch: expected phases that begin one after another, found others");
     refused(replaced(good, "[testbenches/data/moe.yaml,",
                      "[{file: moe.yaml, trace: t, phases: [{from_batch: 3, seed: 1}]},"),
-            "4: networks[0].phases: a trace has no phases");
+            "4: networks[0].phases: expected no phases beside a trace, found some");
 }
 
 TEST_CASE("a figure names what the experiment has, and leaves nothing open", "[experiment][bad]") {
-    refused_figure("name: f", "11: figures[0].measure: is missing");
-    refused_figure("name: f, measure: a, kind: pie", "11: figures[0].kind: wants one of bars, stacks, lines");
-    refused_figure("name: f, measure: a, over: tile", "11: figures[0].over: the experiment has no design \"tile\"");
-    refused_figure("name: f, measure: a, designs: [tile]", "11: figures[0].designs: the experiment has no \"tile\"");
-    refused_figure("name: f, measure: a, networks: [tile]", "11: figures[0].networks: the experiment has no \"tile\"");
-    refused_figure("name: f, measure: a, across: design", "11: figures[0].series: is the same as across");
-    refused_figure("name: f, measure: a", "11: figures[0].designs: \"adyna\" is swept: name the sweep");
-    refused_figure("name: f, measure: a, designs: [m-tile], over: adyna", "11: figures[0].designs: \"adyna\" is swept");
-    refused_figure("name: f, measure: a, across: sweep", "11: figures[0].networks: choose one");
-    refused_figure("name: f, measure: a, series: sweep", "11: figures[0].designs: choose one");
+    refused_figure("name: f", "11: figures[0].measure: expected a value, found nothing");
+    refused_figure("name: f, measure: a, kind: pie", "11: figures[0].kind: expected one of bars, stacks, lines");
+    refused_figure("name: f, measure: a, over: tile",
+                   "11: figures[0].over: expected a design of the experiment, found \"tile\"");
+    refused_figure("name: f, measure: a, designs: [tile]",
+                   "11: figures[0].designs: expected a name of the experiment, found \"tile\"");
+    refused_figure("name: f, measure: a, networks: [tile]",
+                   "11: figures[0].networks: expected a name of the experiment, found \"tile\"");
+    refused_figure("name: f, measure: a, across: design",
+                   "11: figures[0].series: expected another one than across, found the same");
+    refused_figure(
+        "name: f, measure: a",
+        "11: figures[0].designs: expected the sweep in across or series, found neither, and \"adyna\" is swept");
+    refused_figure(
+        "name: f, measure: a, designs: [m-tile], over: adyna",
+        "11: figures[0].designs: expected the sweep in across or series, found neither, and \"adyna\" is swept");
+    refused_figure("name: f, measure: a, across: sweep",
+                   "11: figures[0].networks: expected one, or their key in across or series, found several");
+    refused_figure("name: f, measure: a, series: sweep",
+                   "11: figures[0].designs: expected one, or their key in across or series, found several");
     refused_figure("name: f, measure: a, kind: lines, networks: moe, across: network",
-                   "11: figures[0].across: wants one of batch, sweep");
-    refused_figure("name: f, measure: a, designs: m-tile, inverse: yes", "11: figures[0].inverse: needs over");
-    refused_figure("name: f, measure: a, designs: m-tile, against: b", "11: figures[0].against: is for scatter only");
+                   "11: figures[0].across: expected one of batch, sweep");
+    refused_figure("name: f, measure: a, designs: m-tile, inverse: yes",
+                   "11: figures[0].inverse: expected over beside it, found none");
+    refused_figure("name: f, measure: a, designs: m-tile, against: b",
+                   "11: figures[0].against: expected for scatter only, found for another kind");
     refused_figure("name: f, measure: a, kind: scatter, designs: m-tile, networks: moe",
-                   "11: figures[0].against: is missing");
+                   "11: figures[0].against: expected a value, found nothing");
     refused_figure("name: f, measure: a, kind: scatter, against: b, over: m-tile, networks: moe",
-                   "11: figures[0].over: is not for scatter");
-    refused_figure("name: f, measure: a, designs: m-tile, crossing: 1", "11: figures[0].crossing: is for lines only");
+                   "11: figures[0].over: expected for other kinds than scatter, found for scatter");
+    refused_figure("name: f, measure: a, designs: m-tile, crossing: 1",
+                   "11: figures[0].crossing: expected for lines only, found for another kind");
     refused_figure("name: f, measure: a, designs: m-tile, kind: lines, networks: moe, every: 0",
-                   "11: figures[0].every: wants 1 to 4, got 0");
+                   "11: figures[0].every: expected 1 to 4, found 0");
     refused(std::string(kHead) + kFigures + "  - {name: g, measure: a, series: sweep, designs: adyna}\n",
-            "11: figures[1].series: the experiment has no sweep");
+            "11: figures[1].series: expected a sweep of the experiment, found none");
     refused(std::string(kHead) + "sweep: {key: a.b, values: [2, 1]}\n" +
                 "figures: [{name: f, measure: a, kind: lines, across: sweep, networks: moe}]\n",
-            "10: figures[0].across: lines want a sweep of increasing numbers, got 1");
+            "10: figures[0].across: expected a sweep of increasing numbers for lines, found 1");
 }
 
 TEST_CASE("a published number says what it is of and where it stands", "[experiment][bad]") {
@@ -164,16 +184,18 @@ TEST_CASE("a published number says what it is of and where it stands", "[experim
         refused_figure("name: f, measure: a, designs: [m-tile, adyna-static], published: [{" + entry + "}]",
                        "11: published" + message);
     };
-    published("mean: 1, source: s", ".design: is missing");
-    published("design: tile, mean: 1, source: s", ".design: the experiment has no design \"tile\"");
-    published("design: m-tile, over: tile, mean: 1, source: s", ".over: the experiment has no design \"tile\"");
-    published("design: m-tile, source: s", ": wants a number");
-    published("design: m-tile, mean: 1", ".source: is missing");
-    published("design: m-tile, mean: one, source: s", ".mean: wants a plain number");
-    published("design: m-tile, networks: {tile: 1}, source: s", ".networks.tile: the figure has no such network");
-    published("design: m-tile, crossing: 1, source: s", ".crossing: the figure asks for none");
-    published("design: adyna, mean: 1, source: s", ".sweep: is missing");
-    published("design: adyna, sweep: 3, mean: 1, source: s", ".sweep: is no value of the sweep: 3");
+    published("mean: 1, source: s", ".design: expected a value, found nothing");
+    published("design: tile, mean: 1, source: s", ".design: expected a design of the experiment, found \"tile\"");
+    published("design: m-tile, over: tile, mean: 1, source: s",
+              ".over: expected a design of the experiment, found \"tile\"");
+    published("design: m-tile, source: s", ": expected one of mean, max, networks, line and crossing, found none");
+    published("design: m-tile, mean: 1", ".source: expected a value, found nothing");
+    published("design: m-tile, mean: one, source: s", ".mean: expected a plain number");
+    published("design: m-tile, networks: {tile: 1}, source: s",
+              ".networks.tile: expected a network of the figure, found another");
+    published("design: m-tile, crossing: 1, source: s", ".crossing: expected crossing: yes in the figure, found none");
+    published("design: adyna, mean: 1, source: s", ".sweep: expected a value, found nothing");
+    published("design: adyna, sweep: 3, mean: 1, source: s", ".sweep: expected a value of the sweep, found 3");
 }
 
 TEST_CASE("every experiment of the project can be read", "[experiment]") {

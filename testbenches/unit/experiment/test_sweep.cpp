@@ -92,22 +92,26 @@ TEST_CASE("constraints between keys, networks and designs", "[sweep]") {
     CHECK_THROWS_WITH(points(kTwo, "constraints: [chip.colums > 1]\n"),
                       ContainsSubstring("sweep.yaml:9: constraints: \"chip.colums > 1\": no such column: chip.colums"));
     CHECK_THROWS_WITH(points(kTwo, "constraints: [1 +]\n"), ContainsSubstring("syntax error"));
-    CHECK_THROWS_WITH(points(kTwo, "constraints: [chip.columns > 9]\n"), ContainsSubstring("no point holds them"));
+    CHECK_THROWS_WITH(points(kTwo, "constraints: [chip.columns > 9]\n"),
+                      ContainsSubstring("expected a point that holds them, found none"));
 }
 
 TEST_CASE("what is wrong with a sweep is one line", "[sweep][bad]") {
     const auto refused = [](const std::string& axes, const std::string& message, const std::string& rest = "") {
         CHECK_THROWS_WITH(points(axes, rest), ContainsSubstring(message));
     };
-    refused("  - {key: noc.x, values: [1, 1]}\n", "axes[0].values: has a value twice");
-    refused("  - {key: noc.x, values: [1]}\n  - {key: noc.x, values: [2]}\n", "noc.x is swept by two axes");
-    refused("  - {key: noc.x, from: 2, to: 1, steps: 2}\n", "axes[0].to: is not above from");
-    refused("  - {key: noc.x, from: 0, to: 1, steps: 2, scale: log}\n", "wants a positive number for scale log");
-    refused("  - {key: noc.x, from: 0, to: 1}\n", "noc.x wants values, or steps, on a grid");
-    refused("  - {keys: [noc.x, noc.y], values: [[1]]}\n", "each wants 2 values, one a key");
-    refused("  - {key: noc.x, values: [1], designs: nobody}\n", "the sweep has no design \"nobody\"");
-    refused("  - {key: batch_size, values: [0]}\n", "batch_size: wants an integer from 1, got \"0\"");
-    refused(kTwo, "sample.points: is missing", "sample: {method: random}\n");
+    refused("  - {key: noc.x, values: [1, 1]}\n", "axes[0].values: expected each value once, found one twice");
+    refused("  - {key: noc.x, values: [1]}\n  - {key: noc.x, values: [2]}\n",
+            "expected a key of one axis, found noc.x in two");
+    refused("  - {key: noc.x, from: 2, to: 1, steps: 2}\n", "axes[0].to: expected a number above from, found another");
+    refused("  - {key: noc.x, from: 0, to: 1, steps: 2, scale: log}\n",
+            "expected a positive number for scale log, found 0 or less");
+    refused("  - {key: noc.x, from: 0, to: 1}\n", "expected values or steps for noc.x on a grid, found neither");
+    refused("  - {keys: [noc.x, noc.y], values: [[1]]}\n",
+            "expected 2 values in each, one a key, found another number");
+    refused("  - {key: noc.x, values: [1], designs: nobody}\n", "expected a design of the sweep, found \"nobody\"");
+    refused("  - {key: batch_size, values: [0]}\n", "batch_size: expected an integer from 1, found \"0\"");
+    refused(kTwo, "sample.points: expected a value, found nothing", "sample: {method: random}\n");
 }
 
 TEST_CASE("an axis may be of some designs only; the others have one point", "[sweep]") {

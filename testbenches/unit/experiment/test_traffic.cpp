@@ -76,27 +76,35 @@ TEST_CASE("lines end where `until` says so, with published numbers beside them",
 
 TEST_CASE("what is wrong with synthetic traffic is told with its line", "[experiment][traffic][bad]") {
     const std::string good = kNoc + kLines;
-    refused_points(replaced(good, "noc", "cpu"), "2: command: wants one of run, noc, mem, got \"cpu\"");
-    refused_points(replaced(good, "cycles", "cycle"), "3: set.cycle: is no option of the command for experiments");
-    refused_points(replaced(good, "seed: 3", "json: a"), "3: set.json: is no option of the command for experiments");
+    refused_points(replaced(good, "noc", "cpu"), "2: command: expected one of run, noc, mem, found \"cpu\"");
+    refused_points(replaced(good, "cycles", "cycle"),
+                   "3: set.cycle: expected an option of the command for experiments, found cycle");
+    refused_points(replaced(good, "seed: 3", "json: a"),
+                   "3: set.json: expected an option of the command for experiments, found json");
     refused_points(replaced(good, "packet-flits: 1", "packet-flits: 0"),
                    "5: traffic[0].set.packet-flits: --packet-flits");
     refused_points(replaced(good, "vcs: 2", "vcs: many"), "8: designs[0].set.vcs: ");
-    refused_points(replaced(good, "vcs: 2", "packet-flits: 2"),
-                   "8: designs: sets packet-flits, as traffic \"short\" does");
-    refused_points(replaced(good, "vcs: 2", "seed: 2"), "8: designs: sets seed, as the experiment does");
-    refused_points(replaced(good, "packet-flits: 8", "cycles: 8"), "6: traffic: sets cycles, as the experiment does");
-    refused_points(replaced(good, "packet-flits: 8", "rate: 1"), "6: traffic: \"long\" sets rate, which is swept");
+    refused_points(
+        replaced(good, "vcs: 2", "packet-flits: 2"),
+        "8: designs: expected a key that is set once, found packet-flits, which traffic \"short\" sets as well");
+    refused_points(replaced(good, "vcs: 2", "seed: 2"),
+                   "8: designs: expected a key that is set once, found seed, which the experiment sets as well");
+    refused_points(replaced(good, "packet-flits: 8", "cycles: 8"),
+                   "6: traffic: expected a key that is set once, found cycles, which the experiment sets as well");
+    refused_points(replaced(good, "packet-flits: 8", "rate: 1"),
+                   "6: traffic: expected a key that is not swept, found rate, which \"long\" sets");
     refused_points(replaced(good, "size: 4x4", "size: 4y4"), "8: designs: ");
     refused_points(replaced(good, "0.9]", "fast]"), "10: sweep.values: ");
-    refused_points(replaced(good, "name: long", "name: short"), "6: traffic: two traffic are called \"short\"");
+    refused_points(replaced(good, "name: long", "name: short"),
+                   "6: traffic: expected different names of traffic, found \"short\" twice");
     refused_points(replaced(good, "name: e\n", "name: e\nbatches: 3\n"), "2: batches: ");
     refused_points(replaced(good, "traffic: long, measure", "networks: long, measure"),
-                   "12: figures[0].networks: unknown key; known: across, ");
-    refused_points(replaced(good, "across: sweep", "across: batch"), "12: figures[0].across: wants one of sweep");
-    refused_points(replaced(good, "0.9: 100", "0.8: 100"), "13: published.line.sweep: is no value of the sweep: 0.8");
+                   "12: figures[0].networks: expected one of across, ");
+    refused_points(replaced(good, "across: sweep", "across: batch"), "12: figures[0].across: expected one of sweep");
+    refused_points(replaced(good, "0.9: 100", "0.8: 100"),
+                   "13: published.line.sweep: expected a value of the sweep, found 0.8");
     refused_points(replaced(good, "traffic: long, measure", "series: traffic, designs: narrow, measure"),
-                   "12: figures[0].until: is for one of traffic only");
+                   "12: figures[0].until: expected for one of traffic only, found for several");
 }
 
 TEST_CASE("keys with a dot are those of a device file", "[experiment][traffic]") {
@@ -113,7 +121,8 @@ TEST_CASE("keys with a dot are those of a device file", "[experiment][traffic]")
     point.parameters["timing.tcl"] = "20";
     CHECK_THROWS_AS(mem.check_parameters(point), InputError);
     point.parameters = {{"pattern", "trace"}};
-    CHECK_THROWS_WITH(mem.check_parameters(point), ContainsSubstring("goes with --pattern trace"));
+    CHECK_THROWS_WITH(mem.check_parameters(point),
+                      ContainsSubstring("expected together with --pattern trace, found one without the other"));
 }
 
 TEST_CASE("--set sets an option for all points, or says why not", "[experiment][traffic]") {
@@ -126,5 +135,5 @@ TEST_CASE("--set sets an option for all points, or says why not", "[experiment][
     says("rate", "is swept by");
     says("vcs", "is set by design \"narrow\"");
     says("packet-flits", "is set by traffic \"short\"");
-    says("batches", "is no option of the command");
+    says("batches", "expected an option of the command for experiments, found batches");
 }

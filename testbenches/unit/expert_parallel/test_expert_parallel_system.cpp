@@ -136,13 +136,13 @@ TEST_CASE("what is wrong with several chips is one line", "[expert_parallel][bad
                   "devices: 4\nrouters:\n  experts: [0, 0, 0, 1, 1, 2, 2, 3]\n") ==
           "placement.yaml:3: routers.experts: branch 2: device 0 takes 2 branches of 8");
     CHECK(refusal("links: {devices: 4}\ncluster: {chip_design: formula}\n") ==
-          "platform.yaml: links: several devices want a `topology` or a `family`");
+          "platform.yaml: links: expected a `topology` or a `family` for several devices, found neither");
     CHECK(refusal("links: {devices: 4, family: ring}\ncluster: {chip_design: no-chip}\n").find("no-chip") !=
           std::string::npos);
-    CHECK(refusal("link: {devices: 4}\n").find("platform.yaml:2: link: unknown section") != std::string::npos);
-    CHECK(refusal(kFour, {{"cluster.routed_set", "speed"}}).find("cluster.routed_set: wants key=value") !=
+    CHECK(refusal("link: {devices: 4}\n").find("platform.yaml:2: link: expected one of ") != std::string::npos);
+    CHECK(refusal(kFour, {{"cluster.routed_set", "speed"}}).find("cluster.routed_set: expected key=value") !=
           std::string::npos);
-    CHECK(refusal(kFour, {{"cluster.routed_set", "colour=red"}}).find("unknown parameter colour") != std::string::npos);
+    CHECK(refusal(kFour, {{"cluster.routed_set", "colour=red"}}).find(", found colour") != std::string::npos);
     CHECK(refusal(kFour, {}, "testbenches/data/moe.yaml").empty());  // a sample goes to several experts
     CHECK(refusal("links: {devices: 16, family: switch}\ncluster: {chip_design: formula}\n") ==
           "testbenches/data/experts.yaml:12: layers.experts: has 8 branches for 16 chips");

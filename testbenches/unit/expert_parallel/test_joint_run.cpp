@@ -122,7 +122,7 @@ TEST_CASE("a joint simulation that cannot be is one line", "[expert_parallel][ba
         }
         return "";
     };
-    CHECK(refusal({{"cluster.batches_in_flight", "2"}}).find("more than one wants cluster.simulation: joint") !=
+    CHECK(refusal({{"cluster.batches_in_flight", "2"}}).find("expected 1, found more; set cluster.simulation: joint") !=
           std::string::npos);
     CHECK(refusal({{"cluster.simulation", "joint"}, {"cluster.chip_set", "alone=yes"}})
               .find("cluster.simulation: joint: the models of design formula stand in no simulation with others") !=

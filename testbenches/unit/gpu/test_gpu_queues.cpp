@@ -40,7 +40,7 @@ TEST_CASE("a packet is what was encoded", "[gpu]") {
     CHECK(decoded.write_segments == 0);
     hw::GpuPacketBytes bytes = hw::encode(packet);
     bytes[0] = 77;
-    CHECK_THROWS_WITH(hw::decode_gpu_packet(bytes), ContainsSubstring("unknown code 77"));
+    CHECK_THROWS_WITH(hw::decode_gpu_packet(bytes), ContainsSubstring("expected a known code, found 77"));
 }
 
 SIM_TEST("kernels of a queue run one after another, unless they need not", "[gpu]") {

@@ -245,6 +245,6 @@ TEST_CASE("sy-regs refuses a bad map with one line and status 2, and writes noth
     CHECK(WEXITSTATUS(status) == 2);
     CHECK(contents(bad + ".err") ==
           "sy-regs: " + bad + ":" + std::to_string(line) +
-              ": registers.IRQ_STATUS.access: wants one of ro, rw, wo, w1c, rc, got \"rw1\"\n");
+              ": registers.IRQ_STATUS.access: expected one of ro, rw, wo, w1c, rc, found \"rw1\"\n");
     CHECK_FALSE(std::ifstream(out));
 }

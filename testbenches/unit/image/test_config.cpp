@@ -75,42 +75,43 @@ TEST_CASE("keys are read, absent ones keep their defaults", "[config]") {
 
 TEST_CASE("errors name file, line and key", "[config]") {
     CHECK(section_error("  label: x\n  link_bytes: 3\n") ==
-          "p.yaml:3: noc.link_bytes: unknown key; known: capacity_bytes, frequency_ghz, impl, label, "
-          "link_bytes_per_cycle, values");
-    CHECK(section_error("  label: x\n  label: y\n") == "p.yaml:3: noc.label: is given twice");
+          "p.yaml:3: noc.link_bytes: expected one of capacity_bytes, frequency_ghz, impl, label, link_bytes_per_cycle, "
+          "values, found link_bytes");
+    CHECK(section_error("  label: x\n  label: y\n") == "p.yaml:3: noc.label: expected the key once, found it twice");
     CHECK(section_error("  capacity_bytes: 32 kB\n") ==
-          "p.yaml:2: noc.capacity_bytes: wants a plain integer in bytes, got \"32 kB\"");
+          "p.yaml:2: noc.capacity_bytes: expected a plain integer in bytes, found \"32 kB\"");
     CHECK(section_error("  label: x\n  link_bytes_per_cycle: 1.5\n") ==
-          "p.yaml:3: noc.link_bytes_per_cycle: wants a plain integer in bytes per cycle, got \"1.5\"");
+          "p.yaml:3: noc.link_bytes_per_cycle: expected a plain integer in bytes per cycle, found \"1.5\"");
     CHECK(section_error("  link_bytes_per_cycle: 1e3\n") ==
-          "p.yaml:2: noc.link_bytes_per_cycle: wants a plain integer in bytes per cycle, got \"1e3\"");
+          "p.yaml:2: noc.link_bytes_per_cycle: expected a plain integer in bytes per cycle, found \"1e3\"");
     CHECK(section_error("  link_bytes_per_cycle: [1, 2]\n") ==
-          "p.yaml:2: noc.link_bytes_per_cycle: wants a plain integer in bytes per cycle, got a list");
+          "p.yaml:2: noc.link_bytes_per_cycle: expected a plain integer in bytes per cycle, found a list");
     CHECK(section_error("  link_bytes_per_cycle:\n") ==
-          "p.yaml:2: noc.link_bytes_per_cycle: wants a plain integer in bytes per cycle, got nothing");
+          "p.yaml:2: noc.link_bytes_per_cycle: expected a plain integer in bytes per cycle, found nothing");
     CHECK(section_error("  frequency_ghz: 1 GHz\n") ==
-          "p.yaml:2: noc.frequency_ghz: wants a plain number in GHz, got \"1 GHz\"");
-    CHECK(section_error("  values: maybe\n") == "p.yaml:2: noc.values: wants yes or no, got \"maybe\"");
-    CHECK(section_error("  impl: rtl\n") == "p.yaml:2: noc.impl: wants one of fast, detailed, got \"rtl\"");
-    CHECK(section_error("  impl: {}\n") == "p.yaml:2: noc.impl: wants one of fast, detailed, got a mapping");
-    CHECK(section_error("  label: [x]\n") == "p.yaml:2: noc.label: wants text, got a list");
-    CHECK(section_error("  - 1\n") == "p.yaml:2: noc: wants a mapping of keys, got a list");
-    CHECK(section_error("  3\n") == "p.yaml:2: noc: wants a mapping of keys, got \"3\"");
-    CHECK(section_error("  [1]: 3\n") == "p.yaml:2: noc: a key must be text, got a list");
+          "p.yaml:2: noc.frequency_ghz: expected a plain number in GHz, found \"1 GHz\"");
+    CHECK(section_error("  values: maybe\n") == "p.yaml:2: noc.values: expected yes or no, found \"maybe\"");
+    CHECK(section_error("  impl: rtl\n") == "p.yaml:2: noc.impl: expected one of fast, detailed, found \"rtl\"");
+    CHECK(section_error("  impl: {}\n") == "p.yaml:2: noc.impl: expected one of fast, detailed, found a mapping");
+    CHECK(section_error("  label: [x]\n") == "p.yaml:2: noc.label: expected text, found a list");
+    CHECK(section_error("  - 1\n") == "p.yaml:2: noc: expected a mapping of keys, found a list");
+    CHECK(section_error("  3\n") == "p.yaml:2: noc: expected a mapping of keys, found \"3\"");
+    CHECK(section_error("  [1]: 3\n") == "p.yaml:2: noc: expected text as a key, found a list");
 }
 
 TEST_CASE("values out of range name the range", "[config]") {
     CHECK(section_error("  link_bytes_per_cycle: 0\n") ==
-          "p.yaml:2: noc.link_bytes_per_cycle: wants 1 to 4096 in bytes per cycle, got 0");
+          "p.yaml:2: noc.link_bytes_per_cycle: expected 1 to 4096 in bytes per cycle, found 0");
     CHECK(section_error("  link_bytes_per_cycle: 4097\n") ==
-          "p.yaml:2: noc.link_bytes_per_cycle: wants 1 to 4096 in bytes per cycle, got 4097");
+          "p.yaml:2: noc.link_bytes_per_cycle: expected 1 to 4096 in bytes per cycle, found 4097");
     CHECK(section_error("  link_bytes_per_cycle: -5\n") ==
-          "p.yaml:2: noc.link_bytes_per_cycle: wants 1 to 4096 in bytes per cycle, got -5");
+          "p.yaml:2: noc.link_bytes_per_cycle: expected 1 to 4096 in bytes per cycle, found -5");
     CHECK(section_error("  link_bytes_per_cycle: 99999999999999999999\n") ==
-          "p.yaml:2: noc.link_bytes_per_cycle: wants 1 to 4096 in bytes per cycle, got 99999999999999999999");
+          "p.yaml:2: noc.link_bytes_per_cycle: expected 1 to 4096 in bytes per cycle, found 99999999999999999999");
     CHECK(section_error("  frequency_ghz: 1e-4\n") ==
-          "p.yaml:2: noc.frequency_ghz: wants 0.001 to 10 in GHz, got 1e-4");
-    CHECK(section_error("  frequency_ghz: inf\n") == "p.yaml:2: noc.frequency_ghz: wants 0.001 to 10 in GHz, got inf");
+          "p.yaml:2: noc.frequency_ghz: expected 0.001 to 10 in GHz, found 1e-4");
+    CHECK(section_error("  frequency_ghz: inf\n") ==
+          "p.yaml:2: noc.frequency_ghz: expected 0.001 to 10 in GHz, found inf");
 }
 
 TEST_CASE("overrides win over the file and are used up", "[config]") {
@@ -123,9 +124,10 @@ TEST_CASE("overrides win over the file and are used up", "[config]") {
     CHECK(overrides == std::map<std::string, std::string>{{"noc.vcs", "4"}, {"hbm.label", "x"}});
 
     CHECK(set_error("noc.capacity_bytes", "1 MB") ==
-          "--set: noc.capacity_bytes: wants a plain integer in bytes, got \"1 MB\"");
-    CHECK(set_error("noc.impl", "rtl") == "--set: noc.impl: wants one of fast, detailed, got \"rtl\"");
-    CHECK(set_error("noc.capacity_bytes", "") == "--set: noc.capacity_bytes: wants a plain integer in bytes, got \"\"");
+          "--set: noc.capacity_bytes: expected a plain integer in bytes, found \"1 MB\"");
+    CHECK(set_error("noc.impl", "rtl") == "--set: noc.impl: expected one of fast, detailed, found \"rtl\"");
+    CHECK(set_error("noc.capacity_bytes", "") ==
+          "--set: noc.capacity_bytes: expected a plain integer in bytes, found \"\"");
 }
 
 TEST_CASE("keys describe themselves", "[config]") {
@@ -151,17 +153,18 @@ TEST_CASE("keys describe themselves", "[config]") {
 TEST_CASE("files that are no YAML", "[config]") {
     CHECK(error_of([] { load_yaml("/nowhere/p.yaml"); }) ==
           "/nowhere/p.yaml: cannot be read: No such file or directory");
-    CHECK(error_of([] { load_yaml("/tmp"); }) == "/tmp: is a directory");
+    CHECK(error_of([] { load_yaml("/tmp"); }) == "/tmp: expected a file, found a directory");
     const TemporaryFile file("a: 1\nb: [1\nc: 2\n");
-    CHECK_THAT(error_of([&] { load_yaml(file.path()); }), Catch::Matchers::StartsWith(file.path() + ":3: not YAML: "));
+    CHECK_THAT(error_of([&] { load_yaml(file.path()); }),
+               Catch::Matchers::StartsWith(file.path() + ":3: expected YAML, found "));
     const TemporaryFile good("a: 1\nb:\n  c: 2\n");
     CHECK(line_of(load_yaml(good.path())["b"]["c"]) == 3);
     CHECK(line_of(load_yaml(good.path())["x"]) == 0);
 }
 
 TEST_CASE("an earlier name of a key is refused with the present one", "[config]") {
-    CHECK(section_error("  model: fast\n") == "p.yaml:2: noc.model: is called noc.impl now");
-    CHECK(set_error("noc.model", "fast") == "--set: noc.model: is called noc.impl now");
+    CHECK(section_error("  model: fast\n") == "p.yaml:2: noc.model: expected the key noc.impl, found its earlier name");
+    CHECK(set_error("noc.model", "fast") == "--set: noc.model: expected the key noc.impl, found its earlier name");
     CHECK_THAT(section_error("  modell: fast\n"), !Catch::Matchers::ContainsSubstring("model,"));
 }
 

@@ -142,18 +142,18 @@ TEST_CASE("links, modes and devices stay what they are", "[files]") {
 
 TEST_CASE("what may never end is not read", "[files]") {
     const ScratchFolder folder("switchyard-files");
-    CHECK(file_error([] { text_of("/dev/zero"); }) == "/dev/zero: is neither file nor pipe");
-    CHECK(file_error([&] { text_of(folder.file(".")); }) == folder.file(".") + ": is a directory");
+    CHECK(file_error([] { text_of("/dev/zero"); }) == "/dev/zero: expected a file or a pipe, found neither");
+    CHECK(file_error([&] { text_of(folder.file(".")); }) == folder.file(".") + ": expected a file, found a directory");
     CHECK(file_error([&] { text_of(folder.file("none")); }) ==
           folder.file("none") + ": cannot be read: No such file or directory");
     write_file("", folder.file("sparse"));
     fs::resize_file(folder.file("sparse"), kMaxTextBytes + 1);
     CHECK(file_error([&] { text_of(folder.file("sparse")); }) ==
-          folder.file("sparse") + ": has more than 16777216 bytes, the most for such a file");
+          folder.file("sparse") + ": expected at most 16777216 bytes, found more");
     fs::resize_file(folder.file("sparse"), kMaxTextBytes);
     CHECK(text_of(folder.file("sparse")).size() == kMaxTextBytes);
-    CHECK(file_error([] { read_image("/dev/zero"); }) == "/dev/zero: is neither file nor pipe");
-    CHECK(file_error([] { read_trace("/dev/zero", {}, 1); }) == "/dev/zero: is neither file nor pipe");
+    CHECK(file_error([] { read_image("/dev/zero"); }) == "/dev/zero: expected a file or a pipe, found neither");
+    CHECK(file_error([] { read_trace("/dev/zero", {}, 1); }) == "/dev/zero: expected a file or a pipe, found neither");
 }
 
 TEST_CASE("lines end, at the latest where they are too long", "[files]") {
@@ -168,5 +168,5 @@ TEST_CASE("lines end, at the latest where they are too long", "[files]") {
     write_file("", folder.file("endless"));
     fs::resize_file(folder.file("endless"), kMaxLineBytes + 1);
     CHECK(file_error([&] { read_trace(folder.file("endless"), {}, 1); }) ==
-          folder.file("endless") + ":1: the line has more than 67108864 bytes");
+          folder.file("endless") + ":1: expected at most 67108864 bytes in the line, found more");
 }

@@ -170,7 +170,7 @@ TEST_CASE("other versions and other files are told apart", "[image]") {
     CHECK(image_error(bytes) == "net.syk: header (offset 0): not a kernel image");
     CHECK(error_of([] { read_image("/nowhere/net.syk"); }) ==
           "/nowhere/net.syk: cannot be read: No such file or directory");
-    CHECK(error_of([] { read_image("/tmp"); }) == "/tmp: is a directory");
+    CHECK(error_of([] { read_image("/tmp"); }) == "/tmp: expected a file, found a directory");
     CHECK(error_of([] { write_image(small_image(), "/nowhere/net.syk"); }) ==
           "/nowhere/net.syk: cannot be written: No such file or directory");
 }
@@ -187,7 +187,7 @@ TEST_CASE("valid checksums do not excuse a wrong layout", "[image]") {
     CHECK(error_with(6, 65) == "net.syk: header (offset 0): a fixed field has another value");
     for (std::size_t at = 32; at < 60; ++at)
         CHECK(error_with(at, 1) == "net.syk: header (offset 0): a fixed field has another value");
-    CHECK(error_with(64, 9) == table + "offset 0: unknown code 9");
+    CHECK(error_with(64, 9) == table + "offset 0: expected a known code, found 9");
     CHECK(error_with(64 + 28, 1) == table + "offset 28: a reserved field is not zero");
     CHECK(error_with(64, 2) == "net.syk: chip (offset 256): meta is expected here");
     CHECK(error_with(64 + 4, 1) == meta + "meta is expected here");

@@ -222,7 +222,8 @@ TEST_CASE("truncated and corrupt programs throw InputError and nothing else", "[
         bytes[bit / 8] ^= 1U << bit % 8;
     }
     bytes.push_back(0);
-    CHECK(tile_error(bytes) == "tile program: offset " + std::to_string(good.size()) + ": 1 bytes left over");
+    CHECK(tile_error(bytes) == "tile program: offset " + std::to_string(good.size()) +
+                                   ": expected the end of the record, found 1 more bytes");
 }
 
 TEST_CASE("malformed records name the offset", "[program]") {
@@ -237,15 +238,16 @@ TEST_CASE("malformed records name the offset", "[program]") {
     program.edges.resize(1);
     std::vector<std::uint8_t> bytes = encode(program);
     bytes[24] = 5;  // path
-    CHECK(tile_error(bytes) == "tile program: offset 24: unknown code 5");
+    CHECK(tile_error(bytes) == "tile program: offset 24: expected a known code, found 5");
     bytes = encode(program);
     bytes[26] = 3;  // role
-    CHECK(tile_error(bytes) == "tile program: offset 26: unknown code 3");
+    CHECK(tile_error(bytes) == "tile program: offset 26: expected a known code, found 3");
     bytes = encode(program);
     bytes[bytes.size() - 5] = 2;  // resident
-    CHECK(tile_error(bytes) == "tile program: offset " + std::to_string(bytes.size() - 5) + ": a yes/no field is 2");
+    CHECK(tile_error(bytes) ==
+          "tile program: offset " + std::to_string(bytes.size() - 5) + ": expected 0 or 1, found 2");
 
     const std::vector<std::uint8_t> chip{1, 0, 0, 0, 1, 0, 0, 0, 1};
     CHECK(error_of([&] { decode_chip_program(chip.data(), chip.size()); }) ==
-          "chip program: offset 8: the record ends early");
+          "chip program: offset 8: expected more bytes, found the end of the record");
 }

@@ -87,16 +87,17 @@ TEST_CASE("the recorded routing of the digits network is read and written unchan
 }
 
 TEST_CASE("lines that are no record", "[trace]") {
-    CHECK(top_error("{\"batch\":0,") == ":1: not JSON from byte 12 on");
+    CHECK(top_error("{\"batch\":0,") == ":1: expected JSON, found other text from byte 12 on");
     CHECK(top_error("[]") == ":1: not a JSON object");
-    CHECK(top_error("{\"switch\":\"top\"}") == ":1: batch: is missing");
-    CHECK(top_error("{\"batch\":-1}") == ":1: batch: wants a count or id, got -1");
-    CHECK(top_error("{\"batch\":0,\"mask\":[],\"sample\":4}") == ":1: sample: unknown key");
-    CHECK(top_error("{\"batch\":0}") == ":1: switch: is missing");
+    CHECK(top_error("{\"switch\":\"top\"}") == ":1: batch: expected a value, found nothing");
+    CHECK(top_error("{\"batch\":-1}") == ":1: batch: expected a count or id, found -1");
+    CHECK(top_error("{\"batch\":0,\"mask\":[],\"sample\":4}") ==
+          ":1: sample: expected a known key, found an unknown one");
+    CHECK(top_error("{\"batch\":0}") == ":1: switch: expected a value, found nothing");
     CHECK(error_in("") == ": holds no batch");
     CHECK(error_of([] { read_trace("/nowhere/t.jsonl", kSwitches, 4); }) ==
           "/nowhere/t.jsonl: cannot be read: No such file or directory");
-    CHECK(error_of([] { read_trace("/tmp", kSwitches, 4); }) == "/tmp: is a directory");
+    CHECK(error_of([] { read_trace("/tmp", kSwitches, 4); }) == "/tmp: expected a file, found a directory");
 }
 
 TEST_CASE("switches that do not match the model", "[trace]") {
@@ -137,7 +138,7 @@ TEST_CASE("sample sets that do not match the model", "[trace]") {
                              "{\"batch\":1,\"switch\":\"inner\",\"branches\":3,\"samples\":0,\"mask\":[]}\n",
                    8) == ":1: samples: 4, but the model's batches have 8");
     CHECK(top_error("{\"batch\":0,\"switch\":\"top\",\"branches\":2,\"samples\":\"4\",\"mask\":[1,1,1,1]}") ==
-          ":1: samples: wants a count or id, got \"4\"");
+          ":1: samples: expected a count or id, found \"4\"");
     CHECK(inner_error("{\"batch\":0,\"switch\":\"inner\",\"branches\":3,\"samples\":[1],\"mask\":[5]}") ==
           ":2: samples: lacks sample 2, which takes branch 1 of \"top\"");
     CHECK(inner_error("{\"batch\":0,\"switch\":\"inner\",\"branches\":3,\"samples\":[1,2,3],\"mask\":[5,1,1]}") ==
@@ -155,9 +156,9 @@ TEST_CASE("masks that do not match the model", "[trace]") {
     const auto with_mask = [](const std::string& mask) {
         return top_error("{\"batch\":0,\"switch\":\"top\",\"branches\":2,\"samples\":4,\"mask\":" + mask + "}");
     };
-    CHECK(with_mask("7") == ":1: mask: wants a list, got 7");
+    CHECK(with_mask("7") == ":1: mask: expected a list, found 7");
     CHECK(with_mask("[1,2,1]") == ":1: mask: 3 entries for 4 samples");
-    CHECK(with_mask("[1,2,1,-1]") == ":1: mask: wants a count or id, got -1");
+    CHECK(with_mask("[1,2,1,-1]") == ":1: mask: expected a count or id, found -1");
     CHECK(with_mask("[1,2,4,1]") == ":1: mask: 4 of sample 2 has a bit beyond the 2 branches of \"top\"");
     CHECK(with_mask("[1,2,0,1]") == ":1: mask: sample 2 takes no branch, but \"top\" is exclusive");
     CHECK(with_mask("[1,3,1,1]") == ":1: mask: sample 1 takes several branches, but \"top\" is exclusive");

@@ -89,7 +89,8 @@ TEST_CASE("routing of another size is refused", "[expectation]") {
     BatchRouting routing;
     routing.samples = 3;
     routing.masks = {{1, 1, 1}, {0, 0, 0}};
-    CHECK_THROWS_WITH(expect(nested_skip(), routing), "nested: routing: wants 4 samples and 2 switches, got 3 and 2");
+    CHECK_THROWS_WITH(expect(nested_skip(), routing),
+                      "nested: routing: expected 4 samples and 2 switches, found 3 and 2");
 }
 
 TEST_CASE("an image's switches look to a trace as the model's did", "[expectation]") {

@@ -97,7 +97,8 @@ TEST_CASE("an expert's matrix is in, out in the file", "[weights]") {
     m.meta.expert = 1;
     CHECK(m.slice(folder, 0, 6) == std::vector<float>{6, 8, 10, 7, 9, 11});
     m.meta.expert = 2;
-    CHECK(m.error(folder) == "p.npy: shape: is (2, 3, 2), operator m wants more than 2 experts of 3 x 2 weights");
+    CHECK(m.error(folder) ==
+          "p.npy: shape: expected more than 2 experts of 3 x 2 weights for operator m, found (2, 3, 2)");
 }
 
 TEST_CASE("queries, keys and values are put head by head", "[weights]") {
@@ -117,7 +118,7 @@ TEST_CASE("files of weights that are missing or of another shape", "[weights]") 
     Matmul m(2, 4);
     CHECK(m.error(folder).find("p.weight.npy: ") == 0);
     folder.count("p.weight", {4, 3});
-    CHECK(m.error(folder) == "p.weight.npy: shape: is (4, 3), operator m wants 4 channels of 2 weights");
+    CHECK(m.error(folder) == "p.weight.npy: shape: expected 4 channels of 2 weights for operator m, found (4, 3)");
     folder.count("p.weight", {4, 2});
     CHECK(m.error(folder).empty());
     m.op.epilogue = {EpilogueStep::layer_norm};
@@ -127,7 +128,7 @@ TEST_CASE("files of weights that are missing or of another shape", "[weights]") 
     CHECK(m.error(folder) == "model.yaml: m: has positions, and the model names no parameters for them");
     m.meta.position_parameters = "pos";
     folder.count("pos", {4, 3});
-    CHECK(m.error(folder) == "pos.npy: shape: is (4, 3), operator m wants 3 tokens of 4 channels");
+    CHECK(m.error(folder) == "pos.npy: shape: expected 3 tokens of 4 channels for operator m, found (4, 3)");
     m.meta.parameters.clear();
     CHECK(m.error(folder) == "model.yaml: m: has weights, and the model names no parameters for them");
 }
@@ -156,6 +157,6 @@ TEST_CASE("layers whose results are channels of a group take their part of the f
         CHECK(depthwise.slice(folder, 0, weights + own).front() == 0);
         depthwise.meta.groups = groups + 1;
         depthwise.meta.parameters = "all";
-        CHECK(depthwise.error(folder).find("all.weight.npy: shape: is (12, 1, 2, 2)") == 0);
+        CHECK(depthwise.error(folder).find(", found (12, 1, 2, 2)") != std::string::npos);
     }
 }

@@ -127,7 +127,8 @@ TEST_CASE("sushi: bad input is one line", "[sushi]") {
         CHECK_THROWS_WITH(system->prepare(point), ContainsSubstring(message));
     };
     refuses(sushi_point("sushi", "ofa_resnet50", "ace_rtx3070"), "ace_rtx3070.yaml");
-    refuses(sushi_point("sushi", "ofa_resnet50", "zcu104", {{"array.rws", "3"}}), "array.rws: unknown key");
+    refuses(sushi_point("sushi", "ofa_resnet50", "zcu104", {{"array.rws", "3"}}),
+            "array.rws: expected a known key, found an unknown one");
     refuses(sushi_point("sushi", "ofa_resnet50", "zcu104", {{"dram.device", "ddr9"}}), "ddr9: neither a known device");
     refuses(sushi_point("sushi", "ofa_resnet50", "zcu104", {{"buffers.persistent_kib", "0"}}), "no SubGraph fits");
     refuses(sushi_point("sushi", "ofa_resnet50", "zcu104", {{"buffers.dynamic_kib", "1"}}),
@@ -135,10 +136,10 @@ TEST_CASE("sushi: bad input is one line", "[sushi]") {
     refuses(sushi_point("sushi", "ofa_mobilenet_v3", "zcu104", {{"array.columns", "2"}, {"array.rows", "2"}}),
             "columns");
     refuses(sushi_point("sushi", "ofa_resnet50", "zcu104", {{"accelerator.functional", "yes"}}),
-            "wants a supernet with values");
+            "expected a supernet with values");
     refuses(sushi_point("sushi", "ofa_resnet50", "zcu104", {{"scheduler.only_subnet", "7"}}),
             "the supernet has 6 SubNets");
-    refuses(sushi_point("sushi-table", "ofa_resnet50", "zcu104"), "wants a file");
+    refuses(sushi_point("sushi-table", "ofa_resnet50", "zcu104"), "expected a file");
     refuses(sushi_point("sushi", "ofa_resnet50", "zcu104",
                         {{"accelerator.impl", "cycle"}, {"accelerator.array_at_peak", "yes"}}),
             "accelerator.array_at_peak: is for impl analytic");

@@ -39,18 +39,18 @@ TEST_CASE("a100.yaml is the card of the data sheet", "[baselines]") {
 }
 
 TEST_CASE("mistakes in a baseline's file name the line and the key", "[baselines]") {
-    CHECK(error_of("gpu:\n  launch: 3\n", read_gpu_config)
-              .rfind("baseline.yaml:2: gpu.launch: unknown key; known: ", 0) == 0);
+    CHECK(error_of("gpu:\n  launch: 3\n", read_gpu_config).rfind("baseline.yaml:2: gpu.launch: expected one of ", 0) ==
+          0);
     CHECK(error_of("gpu:\n  launch_us: -1\n", read_gpu_config) ==
-          "baseline.yaml:2: gpu.launch_us: wants 0 to 1000000, got -1");
+          "baseline.yaml:2: gpu.launch_us: expected 0 to 1000000, found -1");
     CHECK(error_of("gpu: {}\nhbm: {}\n", read_gpu_config) ==
-          "baseline.yaml:2: hbm: unknown section; known: gpu, system");
-    CHECK(error_of("{}\n", read_gpu_config) == "baseline.yaml:1: gpu: section is missing");
-    CHECK(error_of("- gpu\n", read_gpu_config) == "baseline.yaml:1: wants a mapping of sections, found a list");
+          "baseline.yaml:2: hbm: expected one of gpu, system, found hbm");
+    CHECK(error_of("{}\n", read_gpu_config) == "baseline.yaml:1: gpu: expected a section, found none");
+    CHECK(error_of("- gpu\n", read_gpu_config) == "baseline.yaml:1: expected a mapping of sections, found a list");
     CHECK(error_of("gpu: {}\n", read_gpu_config, {{"gpu.tensor_efficiency", "2"}}) ==
-          "--set: gpu.tensor_efficiency: wants 0.01 to 1, got 2");
+          "--set: gpu.tensor_efficiency: expected 0.01 to 1, found 2");
     CHECK(error_of("m_tenant:\n  groups: three\n", read_tenant_config) ==
-          "baseline.yaml:2: m_tenant.groups: wants one of free, power_of_two, got \"three\"");
+          "baseline.yaml:2: m_tenant.groups: expected one of free, power_of_two, found \"three\"");
 }
 
 TEST_CASE("tenants need no file", "[baselines]") {

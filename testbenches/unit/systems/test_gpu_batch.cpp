@@ -208,5 +208,5 @@ TEST_CASE("slower memory, launches and synchronisations make a batch slower", "[
 
 TEST_CASE("a routing of another network is refused", "[gpu]") {
     CHECK_THROWS_WITH(run_gpu_batch(two_branches().graph, GpuConfig{}, BatchRouting{4, {{1, 1, 1, 1}}}),
-                      Catch::Matchers::ContainsSubstring("wants 8 samples and 1 switches, got 4 and 1"));
+                      Catch::Matchers::ContainsSubstring("expected 8 samples and 1 switches, found 4 and 1"));
 }

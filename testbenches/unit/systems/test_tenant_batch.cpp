@@ -236,5 +236,5 @@ TEST_CASE("sample counts are those that the images' expectations have", "[m-tena
     CHECK(source_samples(model.graph, merge.inputs[1], routing, counts) == 2);
     CHECK(source_samples(model.graph, merge.inputs[2], routing, counts) == 11);
     CHECK_THROWS_WITH(sample_counts(model.graph, BatchRouting{16, {}}),
-                      Catch::Matchers::ContainsSubstring("wants 16 samples and 2 switches, got 16 and 0"));
+                      Catch::Matchers::ContainsSubstring("expected 16 samples and 2 switches, found 16 and 0"));
 }

@@ -58,28 +58,29 @@ TEST_CASE("a register map with a mistake is refused with file, line and key", "[
     check_refused(with_registers(a + "}\n  B: {offset: 0, access: rw, text: b}\n"),
                   "10: registers.B.offset: overlaps A");
     check_refused(with_registers("  A: {offset: 0, access: readwrite, text: a}\n"),
-                  "9: registers.A.access: wants one of ro, rw, wo, w1c, rc, got \"readwrite\"");
+                  "9: registers.A.access: expected one of ro, rw, wo, w1c, rc, found \"readwrite\"");
     check_refused(with_registers(a + ", reset: 0x100, fields: {F: {bits: '7:0', text: f}}}\n"),
                   "9: registers.A.reset: bits 0x00000100 are outside of the fields, which cover 0x000000ff");
     check_refused(with_registers("  A: {offset: 2, access: rw, text: a}\n"),
-                  "9: registers.A.offset: wants a multiple of 4");
+                  "9: registers.A.offset: expected a multiple of 4, found another number");
     check_refused(with_registers("  A: {offset: 0x40, access: rw, text: a}\n"),
-                  "9: registers.A.offset: wants at most 0x3c, got 0x40");
-    check_refused(with_registers("  A: {access: rw, text: a}\n"), "9: registers.A.offset: is missing");
+                  "9: registers.A.offset: expected at most 0x3c, found 0x40");
+    check_refused(with_registers("  A: {access: rw, text: a}\n"),
+                  "9: registers.A.offset: expected a value, found nothing");
     check_refused(with_registers("  A: {offset: x, access: rw, text: a}\n"),
-                  "9: registers.A.offset: wants a number, got \"x\"");
+                  "9: registers.A.offset: expected a number, found \"x\"");
     check_refused(with_registers(a + ", constant: true}\n"), "9: registers.A.access: a constant is ro");
     check_refused(with_registers(a + ", reset: configured}\n"), "9: registers.A.access: a constant is ro");
     check_refused(with_registers(a + ", colour: red}\n"), "9: registers.A.colour: no such key");
-    check_refused(with_registers(a + "}\n" + a + "}\n"), "10: registers.A: is given twice");
+    check_refused(with_registers(a + "}\n" + a + "}\n"), "10: registers.A: expected the key once, found it twice");
     check_refused(with_registers("  a: {offset: 0, access: rw, text: a}\n"),
                   "9: registers.a: a name has capital letters, digits and underscores");
     check_refused(with_registers(a + ", fields: {F: {bits: '7:0', text: f}, G: {bits: 7, text: g}}}\n"),
                   "9: registers.A.fields.G.bits: overlaps F");
     check_refused(with_registers(a + ", fields: {F: {bits: '0:7', text: f}}}\n"),
-                  "9: registers.A.fields.F.bits: wants HIGH:LOW, got 0:7");
+                  "9: registers.A.fields.F.bits: expected HIGH:LOW, found 0:7");
     check_refused(with_registers(a + ", fields: {F: {bits: 32, text: f}}}\n"),
-                  "9: registers.A.fields.F.bits: wants at most 0x1f, got 32");
+                  "9: registers.A.fields.F.bits: expected at most 0x1f, found 32");
     check_refused(with_registers("  A: {offset: 0, access: wo, reset: 1, text: a}\n"),
                   "9: registers.A.reset: a write-only register reads as zero");
     check_refused(with_registers(a + ", fields: {F: {bits: 0, text: f}}}\n"
@@ -93,5 +94,5 @@ TEST_CASE("a register map with a mistake is refused with file, line and key", "[
                   "12: windows.X.offset: overlaps W");
     check_refused(with_registers(a + "}\n", "errors:\n  e: {code: 1, text: e}\n  f: {code: 1, text: f}\n"),
                   "12: errors.f.code: overlaps e");
-    check_refused("name: [\n", "2: not YAML: a [ has no ]");
+    check_refused("name: [\n", "2: expected YAML, found a [ without ]");
 }

@@ -146,14 +146,16 @@ TEST_CASE("cells and routers that cannot be are refused with one line", "[worklo
                             const std::string& gate = "") { return refusal_of(model_with(how, routing, mode, gate)); };
     CHECK(refusal("router: {kind: best, branches: 4}").find("model.yaml:8: layers.s.router.kind:") !=
           std::string::npos);
-    CHECK(refusal("router: {kind: top_k, branches: 1}") == "model.yaml:8: layers.s.router.branches: wants 2 to 64");
+    CHECK(refusal("router: {kind: top_k, branches: 1}") ==
+          "model.yaml:8: layers.s.router.branches: expected 2 to 64, found another number");
     CHECK(refusal("router: {kind: top_k}").find("layers.s.router.branches") != std::string::npos);
     CHECK(refusal("router: {kind: top_k, branches: 4, capacity: 0}").find("layers.s.router.capacity") !=
           std::string::npos);
     CHECK(refusal("branches: 4, router: {kind: top_k, branches: 4}") ==
           "model.yaml:8: layers.s.branches: stands beside router, which says it");
     CHECK(refusal("router: {kind: top_k, branches: 4, k: 2}", "keep: 1, zipf: 1", "sum") ==
-          "model.yaml:8: layers.s.router: takes 2 of the branches: its routes want keep: 2");
+          "model.yaml:8: layers.s.router: expected keep: 2 in its routes, as the router takes 2 of the branches, found "
+          "another");
     CHECK(refusal("router: {kind: switch, branches: 4, capacity: 7, drop: next_best}") ==
           "model.yaml:8: layers.s.router: 4 branches of 7 samples have no room for a batch of 32");
     CHECK(refusal("router: {kind: top_k, branches: 4, k: 2}", "keep: 2, zipf: 1", "sum", ", parameters: g") ==
@@ -171,5 +173,6 @@ TEST_CASE("cells and routers that cannot be are refused with one line", "[worklo
           std::string::npos);
     CHECK(refusal("branches: 4", "zipf: 1, capacity: 8").find("capacity: drops samples, but each takes one branch") !=
           std::string::npos);
-    CHECK(refusal("branches: 4", "zipf: 1, drop: drop").find("drop: wants capacity beside it") != std::string::npos);
+    CHECK(refusal("branches: 4", "zipf: 1, drop: drop").find("drop: expected capacity beside it, found none") !=
+          std::string::npos);
 }

@@ -115,64 +115,67 @@ TEST_CASE("templates", "[model]") {
     CHECK(refusal_of(text + "  - {use: pear, with: {i: 0}}\n") ==
           "model.yaml:9: layers.use: there is no template \"pear\"");
     CHECK(refusal_of(text + "  - {use: pair, with: {i: 0, from: input}}\n") ==
-          "model.yaml:6: layers.a0.out_channels: unknown placeholder in \"<c>\"");
+          "model.yaml:6: layers.a0.out_channels: expected <from> or <i>, found \"<c>\"");
     CHECK(refusal_of(text + "  - {use: pair, with: {i: 0..1, c: 0..2}}\n") ==
           "model.yaml:9: layers.with: only one value may be a range");
     CHECK(refusal_of(text + "  - {use: pair, with: {i: 0, c: 8, from: input}, times: 3}\n") ==
-          "model.yaml:9: layers.times: unknown key; known: use, with");
+          "model.yaml:9: layers.times: expected one of use, with, found times");
 }
 
 TEST_CASE("what a model file gets wrong is named by file, line and key", "[model]") {
     const auto refused = [](const std::string& layer) { return refusal_of(with_layers("  - {" + layer + "}\n")); };
     SECTION("top level") {
-        CHECK(refusal_of("batch: 8\n") == "model.yaml:1: name: is missing");
-        CHECK(refusal_of("[1, 2]\n") == "model.yaml:1: wants a mapping of keys");
-        CHECK(refusal_of("a: [\n").find("model.yaml:2: not YAML: ") == 0);
+        CHECK(refusal_of("batch: 8\n") == "model.yaml:1: name: expected a value, found nothing");
+        CHECK(refusal_of("[1, 2]\n") == "model.yaml:1: expected a mapping of keys, found a list");
+        CHECK(refusal_of("a: [\n").find("model.yaml:2: expected YAML, found ") == 0);
         CHECK(refusal_of("name: t\nbatch: 8 images\n") ==
-              "model.yaml:2: batch: wants a plain integer, got \"8 images\"");
-        CHECK(refusal_of("name: t\nbatch: 0\n") == "model.yaml:2: batch: wants 1 to 1048576, got 0");
-        CHECK(refusal_of("name: t\nbatch: 8\nbatch: 9\n") == "model.yaml:3: batch: is given twice");
-        CHECK(refusal_of("name: ''\nbatch: 8\n") == "model.yaml:1: name: is empty");
+              "model.yaml:2: batch: expected a plain integer, found \"8 images\"");
+        CHECK(refusal_of("name: t\nbatch: 0\n") == "model.yaml:2: batch: expected 1 to 1048576, found 0");
+        CHECK(refusal_of("name: t\nbatch: 8\nbatch: 9\n") ==
+              "model.yaml:3: batch: expected the key once, found it twice");
+        CHECK(refusal_of("name: ''\nbatch: 8\n") == "model.yaml:1: name: expected a value, found nothing");
         CHECK(refusal_of("name: t\nbatch: 8\ninput: {channels: 3, hight: 8}\n") ==
-              "model.yaml:3: input.hight: unknown key; known: channels, columns, rows");
-        CHECK(refusal_of("name: \"two\\nlines\"\nbatch: 8\n") == "model.yaml:1: name: wants one line of text");
-        CHECK(refusal_of("\"na\\nme\": t\n") == "model.yaml:1: a key must be one line of text");
-        CHECK(refusal_of(kHead + "layers: []\n") == "model.yaml:4: layers: is empty");
-        CHECK(refusal_of(kHead + "layers: 3\n") == "model.yaml:4: layers: wants a list");
+              "model.yaml:3: input.hight: expected one of channels, columns, rows, found hight");
+        CHECK(refusal_of("name: \"two\\nlines\"\nbatch: 8\n") ==
+              "model.yaml:1: name: expected one line of text, found \"two?lines\"");
+        CHECK(refusal_of("\"na\\nme\": t\n") == "model.yaml:1: expected one line of text as a key, found \"na?me\"");
+        CHECK(refusal_of(kHead + "layers: []\n") == "model.yaml:4: layers: expected a value, found nothing");
+        CHECK(refusal_of(kHead + "layers: 3\n") == "model.yaml:4: layers: expected a list, found \"3\"");
         CHECK(refusal_of(with_layers("  - {name: a, kind: elementwise, from: input}\n") + "output: a\n") ==
-              "model.yaml:6: output: unknown key; known: batch, input, layers, name, outputs, routing, "
-              "samples_per_input, templates; did you mean outputs?");
+              "model.yaml:6: output: expected one of batch, input, layers, name, outputs, routing, samples_per_input, "
+              "templates, found output; did you mean outputs?");
     }
     SECTION("layers") {
-        CHECK(refused("kind: elementwise") == "model.yaml:5: layers.name: is missing");
-        CHECK(refused("name: '', kind: elementwise") == "model.yaml:5: layers.name: is empty");
+        CHECK(refused("kind: elementwise") == "model.yaml:5: layers.name: expected a value, found nothing");
+        CHECK(refused("name: '', kind: elementwise") == "model.yaml:5: layers.name: expected a value, found nothing");
         CHECK(refused("name: a b, kind: elementwise") ==
-              "model.yaml:5: layers.name: wants letters, digits, '_', '-' and '.', got \"a b\"");
+              "model.yaml:5: layers.name: expected letters, digits, '_', '-' and '.', found \"a b\"");
         CHECK(refused("name: a.3, kind: elementwise") ==
               "model.yaml:5: layers.name: \"a.3\" is reserved for branches of a switch");
         CHECK(refused("name: input, kind: elementwise") == "model.yaml:5: layers.name: \"input\" is the model's input");
-        CHECK(refused("name: a") == "model.yaml:5: layers.a.kind: is missing");
-        CHECK(refused("name: a, kind: conv").find("model.yaml:5: layers.a.kind: wants one of convolution, ") == 0);
-        CHECK(refused("name: a, kind: convolution, filter: 3") == "model.yaml:5: layers.a.out_channels: is missing");
+        CHECK(refused("name: a") == "model.yaml:5: layers.a.kind: expected a value, found nothing");
+        CHECK(refused("name: a, kind: conv").find("model.yaml:5: layers.a.kind: expected one of convolution, ") == 0);
+        CHECK(refused("name: a, kind: convolution, filter: 3") ==
+              "model.yaml:5: layers.a.out_channels: expected a value, found nothing");
         CHECK(refused("name: a, kind: pool, filter: 2, stride: 2px") ==
-              "model.yaml:5: layers.a.stride: wants a plain integer, got \"2px\"");
+              "model.yaml:5: layers.a.stride: expected a plain integer, found \"2px\"");
         CHECK(refused("name: a, kind: pool, filter: 0") ==
-              "model.yaml:5: layers.a.filter: wants a positive integer, got \"0\"");
+              "model.yaml:5: layers.a.filter: expected a positive integer, found \"0\"");
         CHECK(refused("name: a, kind: pool, filter: [1, 2, 3]") ==
-              "model.yaml:5: layers.a.filter: wants a size, or rows and columns");
+              "model.yaml:5: layers.a.filter: expected a size, or rows and columns, found another list");
         CHECK(refused("name: a, kind: elementwise, stride: 2") ==
-              "model.yaml:5: layers.a.stride: unknown key; known: from, fused, group, groups, kind, name, parameters, "
-              "weight_scale");
+              "model.yaml:5: layers.a.stride: expected one of from, fused, group, groups, kind, name, parameters, "
+              "weight_scale, found stride");
         CHECK(refused("name: a, kind: elementwise, fused: [gelu]") ==
-              "model.yaml:5: layers.a.fused: wants bias, norm, relu, sigmoid, softmax, layer_norm, position, {add: "
-              "TENSOR}, "
-              "{scale: TENSOR}, {layer_norm: PARAMETERS} or {position: PARAMETERS}");
+              "model.yaml:5: layers.a.fused: expected bias, norm, relu, sigmoid, softmax, layer_norm, position, {add: "
+              "TENSOR}, {scale: TENSOR}, {layer_norm: PARAMETERS} or {position: PARAMETERS}, found another");
         CHECK(refused("name: a, kind: elementwise, fused: [{add: input}, {add: input}]") ==
               "model.yaml:5: layers.a.fused: at most one add or scale can be fused");
         CHECK(refused("name: a, kind: elementwise, from: b") == "model.yaml:5: layers.a.from: there is no layer \"b\"");
         CHECK(refused("name: a, kind: elementwise, from: [input, input]") ==
-              "model.yaml:5: layers.a.from: wants one tensor");
-        CHECK(refused("name: a, kind: merge, from: input") == "model.yaml:5: layers.a.from: wants two tensors or more");
+              "model.yaml:5: layers.a.from: expected one tensor, found more");
+        CHECK(refused("name: a, kind: merge, from: input") ==
+              "model.yaml:5: layers.a.from: expected two tensors or more, found fewer");
         CHECK(refusal_of(with_layers("  - {name: a, kind: elementwise}\n  - {name: a, kind: elementwise}\n")) ==
               "model.yaml:6: layers.a.name: is the name of another layer, in line 5");
     }
@@ -181,7 +184,7 @@ TEST_CASE("what a model file gets wrong is named by file, line and key", "[model
         CHECK(refused("name: s, kind: switch, from: input, gate: g") ==
               "model.yaml:5: layers.s.gate: there is no layer \"g\"");
         CHECK(refused("name: s, kind: switch, from: input, gate: g, branches: 65") ==
-              "model.yaml:5: layers.s.branches: wants 2 to 64, got 65");
+              "model.yaml:5: layers.s.branches: expected 2 to 64, found 65");
         CHECK(refusal_of(with_switch("  - {name: a, kind: elementwise, from: s.2}\n")) ==
               "model.yaml:9: layers.a.from: switch \"s\" has branches 0 to 1, not \"2\"");
         CHECK(refusal_of(with_switch("  - {name: a, kind: elementwise}\n")) ==

@@ -87,8 +87,9 @@ TEST_CASE("frequencies by kernel stand for the dyn_dims of its range", "[profile
     }
     // One operator can be had without the model.
     CHECK(read_operator_profile(file.path(), "b1").frequency == of("b1").frequency);
-    CHECK_THROWS_WITH(read_operator_profile(file.path(), "b3"),
-                      Catch::Matchers::ContainsSubstring("profile.json: operators.b3: is missing"));
+    CHECK_THROWS_WITH(
+        read_operator_profile(file.path(), "b3"),
+        Catch::Matchers::ContainsSubstring("profile.json: operators.b3: expected a value, found nothing"));
 }
 
 TEST_CASE("a profile that does not fit its model is refused", "[profile]") {
@@ -106,16 +107,17 @@ TEST_CASE("a profile that does not fit its model is refused", "[profile]") {
     const std::string head = "{\"batch_samples\": 8, \"unit_samples\": 8, \"batches\": 2, \"operators\": ";
     const std::string b2 = ", \"b2a\": {\"3\": 2}, \"b2b\": {\"3\": 2}}}";
     CHECK(refused(head + "{\"b1\": {\"5\": 2}" + b2).empty());
-    CHECK(refused(head + "\n{\"b1\": ") == "profile.json:2: not JSON from byte 76 on");
+    CHECK(refused(head + "\n{\"b1\": ") == "profile.json:2: expected JSON, found other text from byte 76 on");
     CHECK(refused(head + "{\"b1\": {\"5\": 3}" + b2) == "profile.json: operators.b1: counts 3 micro-batches, not 2");
     CHECK(refused(head + "{\"b1\": {\"9\": 2}" + b2) == "profile.json: operators.b1: \"9\" is no dyn_dim of 0 to 8");
     CHECK(refused(head + "{\"b1\": {\"5\": 2}, \"b3\": {\"5\": 2}" + b2) ==
           "profile.json: operators.b3: model \"fig6\" has no such operator");
-    CHECK(refused(head + "{\"b1\": {\"5\": 2}, \"b2a\": {\"3\": 2}}}") == "profile.json: operators.b2b: is missing");
+    CHECK(refused(head + "{\"b1\": {\"5\": 2}, \"b2a\": {\"3\": 2}}}") ==
+          "profile.json: operators.b2b: expected a value, found nothing");
     CHECK(refused("{\"batch_samples\": 16, \"unit_samples\": 8, \"batches\": 2, \"operators\": {}}") ==
           "profile.json: batch_samples: is 16, but the batch of model \"fig6\" has 8 samples");
     CHECK(refused("{\"batch_samples\": 8, \"unit_samples\": 0, \"batches\": 2, \"operators\": {}}") ==
-          "profile.json: unit_samples: wants an integer of 1 or more");
+          "profile.json: unit_samples: expected an integer of 1 or more, found another value");
     const auto by_kernel = [&](const std::string& b1) { return refused(head + "{\"b1\": " + b1 + b2); };
     CHECK(by_kernel("{\"kernels\": {\"8\": 2}}").empty());
     CHECK(by_kernel("{\"kernels\": {\"4\": 2}}") == "profile.json: operators.b1.kernels: lacks the largest, 8");
@@ -126,12 +128,14 @@ TEST_CASE("a profile that does not fit its model is refused", "[profile]") {
     CHECK(by_kernel("{\"unit_samples\": 16, \"kernels\": {\"16\": 2}}") ==
           "profile.json: operators.b1.unit_samples: a batch has 8");
     CHECK(by_kernel("{\"unit_samples\": 0, \"kernels\": {\"8\": 2}}") ==
-          "profile.json: operators.b1.unit_samples: wants an integer of 1 or more");
-    CHECK(by_kernel("{\"kernels\": {\"8\": 2}, \"5\": 1}") == "profile.json: operators.b1.5: unknown key");
-    CHECK(by_kernel("{\"kernels\": [8]}") == "profile.json: operators.b1.kernels: wants an object of dyn_dim to count");
+          "profile.json: operators.b1.unit_samples: expected an integer of 1 or more, found another value");
+    CHECK(by_kernel("{\"kernels\": {\"8\": 2}, \"5\": 1}") ==
+          "profile.json: operators.b1.5: expected a known key, found an unknown one");
+    CHECK(by_kernel("{\"kernels\": [8]}") ==
+          "profile.json: operators.b1.kernels: expected an object of dyn_dim to count, found another value");
     CHECK(refused(head + "{\"stem\": {\"kernels\": {\"8\": 2}}, \"b1\": {\"5\": 2}" + b2) ==
           "profile.json: operators.stem: stands on no branch: its kernel says nothing");
-    CHECK(refused("{\"samples\": 8}") == "profile.json: samples: unknown key");
+    CHECK(refused("{\"samples\": 8}") == "profile.json: samples: expected a known key, found an unknown one");
 }
 
 TEST_CASE("moved load counts the multiply-accumulates that are expected elsewhere", "[profile]") {

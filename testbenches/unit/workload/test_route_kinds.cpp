@@ -277,27 +277,25 @@ TEST_CASE("what is declared of a switch must suit it", "[routing]") {
     CHECK(refused("  input: {correlation: 0.5}\n  zipf: 1\n", one).empty());
 
     CHECK(refused("  zipf: 1\n", any) ==
-          "model.yaml:11: routing.zipf: wants keep beside it at \"s\", which chooses any");
+          "model.yaml:11: routing.zipf: expected keep beside it at \"s\", which chooses any, found none");
     CHECK(refused("  keep: 1\n  zipf: 1\n", one) ==
-          "model.yaml:11: routing.keep: wants a switch that chooses any, which \"s\" is not");
-    CHECK(refused("  keep: 3\n  zipf: 1\n", any) == "model.yaml:11: routing.keep: wants 1 to 2, got 3");
+          "model.yaml:11: routing.keep: expected a switch that chooses any, found \"s\"");
+    CHECK(refused("  keep: 3\n  zipf: 1\n", any) == "model.yaml:11: routing.keep: expected 1 to 2, found 3");
     CHECK(refused("  keep: 1\n  probability: [0.75, 0.75]\n", any) ==
           "model.yaml:12: routing.probability: adds up to 1.5, but keep is 1");
     CHECK(refused("  zipf: 1\n  probability: [0.5, 0.5]\n", one) ==
           "model.yaml:11: routing.zipf: stands beside probability: one of them is enough");
-    CHECK(refused("  patience: 4\n", one) == "model.yaml:11: routing.agreement: is missing");
+    CHECK(refused("  patience: 4\n", one) == "model.yaml:11: routing.agreement: expected a value, found nothing");
     CHECK(refused("  agreement: 0.5\n  zipf: 1\n", one) ==
-          "model.yaml:11: routing.agreement: wants patience beside it");
+          "model.yaml:11: routing.agreement: expected patience beside it, found none");
     CHECK(refused("  patience: 4\n  agreement: 0.5\n  zipf: 1\n", one) ==
-          "model.yaml:11: routing.patience: wants no other key than agreement beside it");
+          "model.yaml:11: routing.patience: expected no other key than agreement beside it, found one");
     CHECK(refused("  patience: 4\n  agreement: 0.5\n", any) ==
-          "model.yaml:11: routing.patience: wants a switch that chooses one of two branches, go on or leave, which "
-          "\"s\" is not");
+          "model.yaml:11: routing.patience: expected a switch that chooses one of two branches, go on or leave, found "
+          "\"s\"");
     CHECK(refused("  switches: {s: {zipf: 1, kepe: 1}}\n", one) ==
-          "model.yaml:11: routing.switches.s.kepe: unknown key; known: agreement, by, capacity, drop, "
-          "hash_seed, keep, patience, "
-          "probability, zipf; "
-          "did you mean keep?");
+          "model.yaml:11: routing.switches.s.kepe: expected one of agreement, by, capacity, drop, hash_seed, keep, "
+          "patience, probability, zipf, found kepe; did you mean keep?");
 }
 
 TEST_CASE("a routing section in a file of its own", "[routing]") {
@@ -314,7 +312,7 @@ TEST_CASE("a routing section in a file of its own", "[routing]") {
     const TextFile bad("routing.yaml", "seed: 5\nprobabilities: [0.25, 0.75]\n");
     CHECK_THROWS_WITH(read_routing_file(bad.path(), switches, 1),
                       bad.path() +
-                          ":2: probabilities: unknown key; known: agreement, batch, capacity, correlation, drift, "
-                          "drop, input, keep, numbers, "
-                          "patience, probability, seed, switches, tasks, trace, zipf; did you mean probability?");
+                          ":2: probabilities: expected one of agreement, batch, capacity, correlation, drift, drop, "
+                          "input, keep, numbers, patience, probability, seed, switches, tasks, trace, zipf, found "
+                          "probabilities; did you mean probability?");
 }

@@ -209,18 +209,18 @@ TEST_CASE("a wrong routing section is named by file, line and key", "[routing]")
     CHECK(refused("  probability: [0.5, 0.25, 0.25]\n") ==
           "model.yaml:11: routing.probability: has 3 probabilities for the 2 branches of switch \"s\"");
     CHECK(refused("  probability: [50%, 50%]\n") ==
-          "model.yaml:11: routing.probability: wants a plain number, got \"50%\"");
-    CHECK(refused("  probability: [-0.5, 1.5]\n") == "model.yaml:11: routing.probability: wants 0 to 1, got -0.5");
-    CHECK(refused("  seed: 1\n") == "model.yaml:11: routing.probability: is missing");
+          "model.yaml:11: routing.probability: expected a plain number, found \"50%\"");
+    CHECK(refused("  probability: [-0.5, 1.5]\n") == "model.yaml:11: routing.probability: expected 0 to 1, found -0.5");
+    CHECK(refused("  seed: 1\n") == "model.yaml:11: routing.probability: expected a value, found nothing");
     CHECK(refused("  switches: {s: [1, 0], t: [1, 0]}\n") ==
           "model.yaml:11: routing.switches.t: the model has no such switch");
     CHECK(refused("  probability: [1, 0]\n  drift: {amplitude: 0.1}\n") ==
-          "model.yaml:12: routing.drift.period_batches: is missing");
+          "model.yaml:12: routing.drift.period_batches: expected a value, found nothing");
     CHECK(refused("  probability: [1, 0]\n  drift: {amplitude: 0.3, period_batches: 4}\n") ==
-          "model.yaml:12: routing.drift.amplitude: wants 0 to 0.24, got 0.3");
+          "model.yaml:12: routing.drift.amplitude: expected 0 to 0.24, found 0.3");
     CHECK(refused("  probability: [1, 0]\n  batch: {correlation: 2}\n") ==
-          "model.yaml:12: routing.batch.correlation: wants 0 to 1, got 2");
-    CHECK(refused("  trace: a.jsonl\n  seed: 3\n") == "model.yaml:12: routing.seed: unknown key; known: trace");
+          "model.yaml:12: routing.batch.correlation: expected 0 to 1, found 2");
+    CHECK(refused("  trace: a.jsonl\n  seed: 3\n") == "model.yaml:12: routing.seed: expected one of trace, found seed");
     CHECK_THROWS_WITH(declared_routing(read_model("testbenches/data/static_chain.yaml"), 1),
                       "testbenches/data/static_chain.yaml: routing: the model declares neither a trace nor a "
                       "distribution");

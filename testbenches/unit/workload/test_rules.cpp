@@ -105,7 +105,7 @@ TEST_CASE("everything is used, and nothing waits for itself", "[rules]") {
                                  "  - {name: a, kind: merge, from: [s.0, s.1]}\n")) ==
           "model.yaml:9: layers.b: result of operator \"b\" is never used");
     CHECK(refusal_of(with_layers("  - {name: a, kind: sink, from: input}\n")) ==
-          "model.yaml:5: layers.a.from: a sink wants a branch of a switch, not \"input\"");
+          "model.yaml:5: layers.a.from: expected a branch of a switch for a sink, found \"input\"");
     CHECK(refusal_of(with_layers("  - {name: x, kind: elementwise, from: input}\n"
                                  "  - {name: a, kind: elementwise, from: c}\n"
                                  "  - {name: b, kind: elementwise, from: a}\n"

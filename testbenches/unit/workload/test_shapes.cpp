@@ -63,8 +63,9 @@ TEST_CASE("an operator on a group of the channels", "[shapes]") {
     CHECK(refused("name: a, kind: elementwise, group: 0, groups: 3") ==
           "model.yaml:5: layers.a.groups: 16 channels cannot be cut into 3 groups");
     CHECK(refused("name: a, kind: elementwise, group: 4, groups: 4") ==
-          "model.yaml:5: layers.a.group: wants 0 to 3, got 4");
-    CHECK(refused("name: a, kind: elementwise, groups: 4") == "model.yaml:5: layers.a.group: is missing");
+          "model.yaml:5: layers.a.group: expected 0 to 3, found 4");
+    CHECK(refused("name: a, kind: elementwise, groups: 4") ==
+          "model.yaml:5: layers.a.group: expected a value, found nothing");
 }
 
 TEST_CASE("heads of an attention", "[shapes]") {
@@ -117,11 +118,11 @@ TEST_CASE("shapes that do not fit are refused", "[shapes]") {
     CHECK(refused("name: a, kind: pool, filter: 2, pad: 2") ==
           "model.yaml:5: layers.a.pad: a pad of 2 is not smaller than the filter of 2");
     CHECK(refused("name: a, kind: matmul, out_channels: 4") ==
-          "model.yaml:5: layers.a.from: a matmul wants channels x tokens x 1, got 16x8x8: pool it, or use a "
-          "convolution");
+          "model.yaml:5: layers.a.from: expected for a matmul an input of channels x tokens x 1, found 16x8x8; pool "
+          "it, or use a convolution");
     CHECK(refusal_of(with_layers("  - {name: m, kind: global_pool}\n  - {name: a, kind: attention}\n")) ==
-          "model.yaml:6: layers.a.from: attention wants queries, keys and values side by side: 16 channels are no "
-          "multiple of 3");
+          "model.yaml:6: layers.a.from: expected queries, keys and values side by side, a multiple of 3 channels, "
+          "found 16");
     CHECK(refusal_of(with_layers("  - {name: p, kind: pool, filter: 2}\n"
                                  "  - {name: a, kind: elementwise, fused: [{add: input}]}\n")) ==
           "model.yaml:6: layers.a.fused: adds \"input\" of 16x8x8 to a result of 16x7x7");

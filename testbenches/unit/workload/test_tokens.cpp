@@ -56,14 +56,14 @@ TEST_CASE("layers over the samples of an input", "[tokens]") {
     CHECK(refusal_of(with_layers("  - {name: m, kind: pool, over: input}\n")) ==
           "model.yaml:5: layers.m.over: joins the samples of an input, of which samples_per_input declares only one");
     CHECK(refusal_of(folded("  - {name: m, kind: pool, over: input, filter: 2}\n")) ==
-          "model.yaml:6: layers.m.filter: unknown key; known: from, fused, groups, kind, name, over, parameters, "
-          "pooling, weight_scale");
+          "model.yaml:6: layers.m.filter: expected one of from, fused, groups, kind, name, over, parameters, pooling, "
+          "weight_scale, found filter");
     CHECK(refusal_of(folded("  - {name: a, kind: attention, over: rows}\n"))
-              .find("model.yaml:6: layers.a.over: wants one of sample, input") == 0);
+              .find("model.yaml:6: layers.a.over: expected one of sample, input") == 0);
     CHECK(refusal_of("name: t\nbatch: 8\nsamples_per_input: 4\ninput: {channels: 48, rows: 2}\nlayers:\n"
                      "  - {name: a, kind: attention, over: input}\n") ==
-          "model.yaml:6: layers.a.over: an attention over the samples of an input wants samples of one token, got "
-          "48x2x1");
+          "model.yaml:6: layers.a.over: expected samples of one token for an attention over the samples of an input, "
+          "found 48x2x1");
     CHECK(refusal_of(routed("  - {name: a, kind: attention, from: s.0, over: input}\n")) ==
           "model.yaml:9: layers.a.over: operator \"a\" joins the samples of an input, so all of them must be there: it "
           "stands on s.0");
@@ -106,12 +106,12 @@ TEST_CASE("steps across channels, positions and factors", "[tokens]") {
     CHECK(refused("position, position") == "model.yaml:5: layers.a.fused: at most one position can be fused");
     CHECK(refused("{add: input}, {scale: input}") ==
           "model.yaml:5: layers.a.fused: at most one add or scale can be fused");
-    CHECK(refused("{layer_norm: ''}") == "model.yaml:5: layers.a.fused: is empty");
+    CHECK(refused("{layer_norm: ''}") == "model.yaml:5: layers.a.fused: expected a value, found nothing");
     CHECK(refused("{scale: input}") ==
-          "model.yaml:5: layers.a.fused: scales with \"input\" of 16x5x1: wants channels x 1 x 1 that an operator "
-          "computes");
+          "model.yaml:5: layers.a.fused: expected a scale of channels x 1 x 1 that an operator computes, found "
+          "\"input\" of 16x5x1");
     CHECK(refusal_of(with_layers("  - {name: a, kind: elementwise, fused: [position]}\n")) ==
-          "model.yaml:5: layers.a.fused: a position wants channels x tokens x 1, got 16x8x8");
+          "model.yaml:5: layers.a.fused: expected channels x tokens x 1 for a position, found 16x8x8");
     CHECK(refusal_of(routed("  - {name: a, kind: merge, from: [s.0, s.1], fused: [{scale: router}]}\n")) ==
           "model.yaml:9: layers.a.fused: a merge takes no scale: scale its result in a layer of its own");
     CHECK(refusal_of(routed("  - {name: a, kind: elementwise, from: s.0, fused: [{scale: router}]}\n"))
@@ -156,12 +156,14 @@ TEST_CASE("exits with patience follow one another", "[tokens][gates]") {
                           keys + "}\n  - {name: left, kind: sink, from: e.0}\n");
     };
     CHECK(refused("patience: 2") ==
-          "model.yaml:6: layers.e.patience: wants a gate with an output a label, \"g\" has one");
+          "model.yaml:6: layers.e.patience: expected a gate with an output a label, found \"g\", which has one");
     CHECK(refused("patience: 2, branches: 3") ==
-          "model.yaml:6: layers.e.patience: wants a switch that chooses one of two branches, go on or leave");
+          "model.yaml:6: layers.e.patience: expected a switch that chooses one of two branches, go on or leave, found "
+          "another");
     CHECK(refused("patience: 2, choose: any") ==
-          "model.yaml:6: layers.e.patience: wants a switch that chooses one of two branches, go on or leave");
+          "model.yaml:6: layers.e.patience: expected a switch that chooses one of two branches, go on or leave, found "
+          "another");
     CHECK(refused("patience: 2, threshold: 1") ==
           "model.yaml:6: layers.e.threshold: stands beside patience, which compares labels");
-    CHECK(refused("patience: 0") == "model.yaml:6: layers.e.patience: wants 1 to 1000, got 0");
+    CHECK(refused("patience: 0") == "model.yaml:6: layers.e.patience: expected 1 to 1000, found 0");
 }
